@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphrag
+
+// Document is one loaded text: a web page, a file, a record.
+type Document struct {
+	// ID names the document within its corpus. It is unique and stable from
+	// run to run, e.g. the path of the file it came from.
+	ID string `json:"id"`
+	// Title is a short human name; it may be empty.
+	Title string `json:"title,omitempty"`
+	// Text is the whole text, valid UTF-8.
+	Text string `json:"text"`
+	// Source tells people where it came from (a URL, a path); may be empty.
+	Source string `json:"source,omitempty"`
+}
+
+// Chunk is a piece of a document. Start and End are byte offsets into
+// Document.Text, so every chunk can be traced to the exact place it was cut
+// from.
+type Chunk struct {
+	// ID is unique within the corpus and sorts in document order:
+	// Document.ID, "#", and the chunk's number with leading zeros.
+	ID string `json:"id"`
+	// Doc is the ID of the document, Title its title.
+	Doc   string `json:"doc"`
+	Title string `json:"title,omitempty"`
+	// Index is the position among the chunks of the document, from 0.
+	Index int `json:"index"`
+	// Start and End delimit the source: Document.Text[Start:End].
+	Start int `json:"start"`
+	End   int `json:"end"`
+	// Text is what is indexed and read. It equals the source span, unless the
+	// document was cleaned before it was cut (see chunk.Options.Clean).
+	Text string `json:"text"`
+	// Tokens is the length of Text in the splitter's own units.
+	Tokens int `json:"tokens,omitempty"`
+}
+
+// Triple is one statement of a knowledge graph.
+type Triple struct {
+	Head     string `json:"head"`
+	Relation string `json:"relation"`
+	Tail     string `json:"tail"`
+}
+
+// Hit is a ranked chunk. Within one list a larger score is better; scores of
+// different retrievers do not compare.
+type Hit struct {
+	Chunk Chunk   `json:"chunk"`
+	Score float64 `json:"score"`
+	// Source names the retriever, or the way the chunk was found.
+	Source string `json:"source,omitempty"`
+}
+
+// Question is what a [System] is asked. It holds nothing of the expected
+// answer.
+type Question struct {
+	// ID is unique within a run and stable from run to run; it may be empty
+	// outside of benchmarks.
+	ID   string `json:"id,omitempty"`
+	Text string `json:"text"`
+	// Type is the kind of question, e.g. [SingleFact]; systems may treat
+	// kinds apart (a summary reads more evidence than a fact).
+	Type QuestionType `json:"type,omitempty"`
+	// K is the number of chunks that go into the prompt (the top-k of the
+	// papers). 0 means no evidence at all.
+	K int `json:"k"`
+	// Depth is how many ranked chunks Answer.Ranked should show for
+	// measuring, at least K. 0 means K.
+	Depth int `json:"depth,omitempty"`
+}
+
+// QuestionType is a kind of question. The constants are WildGraphBench's
+// (arXiv 2602.02053, section 3.3); other data sets may use their own.
+type QuestionType string
+
+// The three question types of WildGraphBench.
+const (
+	SingleFact QuestionType = "single-fact" // one statement, one source page
+	MultiFact  QuestionType = "multi-fact"  // one statement, several source pages
+	Summary    QuestionType = "summary"     // all statements of a section
+)
+
+// Answer is a system's reply, together with what it is based on.
+type Answer struct {
+	Text string `json:"text"`
+	// Refused is true when the system declined to answer because the
+	// evidence does not hold one (reject mode).
+	Refused bool `json:"refused,omitempty"`
+	// Citations point into Text and tell which evidence supports it.
+	Citations []Citation `json:"citations,omitempty"`
+	// Ranked is the ranked list of chunks the system found, best first,
+	// Question.Depth long when the corpus allows. Systems that rank no
+	// chunks leave it empty.
+	Ranked []Hit `json:"ranked,omitempty"`
+	// Evidence is the raw source text that was really put into the final
+	// prompt, in prompt order.
+	Evidence []Hit `json:"evidence,omitempty"`
+	// Derived is the text in the final prompt that is not source text:
+	// facts of a graph, summaries, community reports.
+	Derived []Derived `json:"derived,omitempty"`
+	// Usage is what this answer cost.
+	Usage Usage `json:"usage"`
+}
+
+// Citation says that Answer.Text[Start:End] rests on one piece of evidence.
+type Citation struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+	// Evidence is an index into Answer.Evidence.
+	Evidence int `json:"evidence"`
+	// SourceStart and SourceEnd delimit the quoted bytes in the document the
+	// chunk came from; both are 0 when the whole chunk is meant.
+	SourceStart int `json:"source_start,omitempty"`
+	SourceEnd   int `json:"source_end,omitempty"`
+}
+
+// Derived is prompt text that a system made from its sources, with its
+// provenance.
+type Derived struct {
+	// Kind is what it is: "fact", "summary", "report", …
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	// Docs are the IDs of the documents behind it.
+	Docs []string `json:"docs,omitempty"`
+}
+
+// Usage counts what was asked of models. Tokens are the provider's own
+// figures where it gives them, see Estimated.
+type Usage struct {
+	// Calls are paid calls; replies served from a cache are in CachedCalls
+	// and add nothing to the token counts.
+	Calls            int `json:"llm_calls"`
+	CachedCalls      int `json:"cached_calls,omitempty"`
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	EmbeddedTokens   int `json:"embedded_tokens"`
+	// Estimated is true when at least one reply came without figures and its
+	// tokens were counted here.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Calls:            u.Calls + v.Calls,
+		CachedCalls:      u.CachedCalls + v.CachedCalls,
+		PromptTokens:     u.PromptTokens + v.PromptTokens,
+		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
+		EmbeddedTokens:   u.EmbeddedTokens + v.EmbeddedTokens,
+		Estimated:        u.Estimated || v.Estimated,
+	}
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Model is a chat model.
+//
+// Generate returns a reply that is complete and usable, or an error that
+// [errors.As] turns into an [*Error]; a cancelled call satisfies
+// errors.Is(err, context.Canceled). A reply that was cut short, filtered or
+// empty is an error, never a success. Generate is safe for concurrent use.
+type Model interface {
+	// Name identifies the model for reports and cache keys: provider,
+	// endpoint without credentials, and model, e.g.
+	// "openai:https://api.openai.com/v1:gpt-5-mini".
+	Name() string
+	Generate(ctx context.Context, req Request) (Reply, error)
+}
+
+// Role says who speaks in a [Message].
+type Role string
+
+// The roles of a conversation.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role Role   `json:"role"`
+	Text string `json:"text"`
+}
+
+// Request is what a model is asked. The zero value of every optional field
+// means "do not send it": some models refuse a temperature or a token limit.
+type Request struct {
+	Messages []Message `json:"messages"`
+	// Schema, when set, is the JSON schema the reply must follow; SchemaName
+	// names it to the provider.
+	Schema     json.RawMessage `json:"schema,omitempty"`
+	SchemaName string          `json:"schema_name,omitempty"`
+	// JSON asks for a JSON object without a schema.
+	JSON bool `json:"json,omitempty"`
+	// MaxTokens limits the reply; 0 leaves it to the server.
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *int64   `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	// Sample tells repeated draws of the same request apart.
+	Sample int `json:"sample,omitempty"`
+	// Stage and Question say what the call is for, in accounts and logs. They
+	// are not part of what the model sees, nor of the cache key.
+	Stage    string `json:"-"`
+	Question string `json:"-"`
+}
+
+// Prompt is a Request of one user message.
+func Prompt(text string) Request {
+	return Request{Messages: []Message{{Role: User, Text: text}}}
+}
+
+// Finish says why a model stopped.
+type Finish string
+
+// The finish reasons. Only FinishStop is a success; the others come inside an
+// [*Error].
+const (
+	FinishStop    Finish = "stop"
+	FinishLength  Finish = "length"
+	FinishFilter  Finish = "content_filter"
+	FinishUnknown Finish = ""
+)
+
+// Reply is what a model answered.
+type Reply struct {
+	// Text is the answer without reasoning blocks.
+	Text string `json:"text"`
+	// Reasoning is what the model thought aloud, where the server shows it.
+	Reasoning string `json:"reasoning,omitempty"`
+	Finish    Finish `json:"finish"`
+	// Model is the name the server itself reported; it may differ from the
+	// one asked for.
+	Model string `json:"model,omitempty"`
+	Usage Usage  `json:"usage"`
+}
+
+// Usage is [graphrag.Usage]: the one shape in which the whole library counts
+// calls and tokens.
+type Usage = graphrag.Usage
