@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Evidence measures what a system found, without any model. All figures are
+// fractions in 0..1, undefined (nil) for questions without gold documents or
+// systems that rank nothing.
+//
+// A ranked chunk stands for the document it was cut from. The cut at k is
+// made in the list of chunks, as a top-k prompt sees it: five chunks of one
+// document are one document.
+type Evidence struct {
+	// RecallAt5 and RecallAt10 are the shares of gold units met by the first
+	// k ranked chunks.
+	RecallAt5  *float64 `json:"evidence_recall_at_5,omitempty"`
+	RecallAt10 *float64 `json:"evidence_recall_at_10,omitempty"`
+	// HitAt5 is 1 when any unit is met by the first five chunks, AllAt5 when
+	// all are.
+	HitAt5 *float64 `json:"hit_at_5,omitempty"`
+	AllAt5 *float64 `json:"all_at_5,omitempty"`
+	// MRR is 1/rank of the first chunk of a gold document, 0 without one.
+	MRR *float64 `json:"mrr,omitempty"`
+	// Recall is the share of gold units met by the source text that was
+	// really put into the final prompt, Provenance the same over that text
+	// and the documents behind summaries and facts in the prompt.
+	Recall     *float64 `json:"evidence_recall,omitempty"`
+	Provenance *float64 `json:"provenance_recall,omitempty"`
+	// Coverage is the mean over the gold statements of the largest share of
+	// their content words in one chunk of the evidence.
+	Coverage *float64 `json:"statement_coverage,omitempty"`
+}
+
+// MeasureEvidence compares an answer's ranked chunks and evidence with the
+// gold of its question. The coverage of statements is computed with cover.
+func MeasureEvidence(it Item, a graphrag.Answer, cover *Coverage) Evidence {
+	var e Evidence
+	if cover != nil && len(a.Evidence) > 0 {
+		texts := make([]string, len(a.Evidence))
+		for i, h := range a.Evidence {
+			texts[i] = h.Chunk.Text
+		}
+		e.Coverage = ref(cover.Statements(it.GoldStatements(), texts))
+	}
+	if len(it.Gold) == 0 {
+		return e
+	}
+	if len(a.Ranked) > 0 {
+		ranked := hitDocs(a.Ranked)
+		e.RecallAt5 = ref(UnitRecall(it.Gold, firstN(ranked, 5)))
+		e.RecallAt10 = ref(UnitRecall(it.Gold, firstN(ranked, 10)))
+		e.HitAt5 = ref(indicator(*e.RecallAt5 > 0))
+		e.AllAt5 = ref(indicator(*e.RecallAt5 == 1))
+		e.MRR = ref(ReciprocalRank(it.Gold, ranked))
+	}
+	if len(a.Evidence) > 0 || len(a.Derived) > 0 {
+		docs := hitDocs(a.Evidence)
+		e.Recall = ref(UnitRecall(it.Gold, docs))
+		for _, d := range a.Derived {
+			docs = append(docs, d.Docs...)
+		}
+		e.Provenance = ref(UnitRecall(it.Gold, docs))
+	}
+	return e
+}
+
+// UnitRecall is the share of units that hold at least one of docs; 0 without
+// units.
+func UnitRecall(gold []Unit, docs []string) float64 {
+	if len(gold) == 0 {
+		return 0
+	}
+	met := 0
+	for _, u := range gold {
+		if slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) }) {
+			met++
+		}
+	}
+	return float64(met) / float64(len(gold))
+}
+
+// ReciprocalRank is 1/rank of the first of docs that is in any unit, else 0.
+func ReciprocalRank(gold []Unit, docs []string) float64 {
+	for i, d := range docs {
+		if slices.ContainsFunc(gold, func(u Unit) bool { return slices.Contains(u, d) }) {
+			return 1 / float64(i+1)
+		}
+	}
+	return 0
+}
+
+// PageBudget reduces a ranked list of chunks to its documents, each at the
+// place of its best chunk: UnitRecall over its first k entries is recall with
+// a budget of k documents instead of k chunks.
+func PageBudget(ranked []graphrag.Hit) []string {
+	var docs []string
+	for _, d := range hitDocs(ranked) {
+		if !slices.Contains(docs, d) {
+			docs = append(docs, d)
+		}
+	}
+	return docs
+}
+
+func hitDocs(hits []graphrag.Hit) []string {
+	docs := make([]string, len(hits))
+	for i, h := range hits {
+		docs[i] = h.Chunk.Doc
+	}
+	return docs
+}
+
+func firstN[T any](s []T, n int) []T { return s[:min(n, len(s))] }
+
+func ref(f float64) *float64 { return &f }
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wildgraph
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Name is the name of the data set in reports.
+const Name = "WildGraphBench"
+
+// MaxPage is the largest page file that is read, in bytes; the largest
+// released page has 2.2 MB.
+const MaxPage = 64 << 20
+
+// ErrUnknownDomain is wrapped by errors about a domain the data set does not
+// have.
+var ErrUnknownDomain = errors.New("unknown domain")
+
+// Options choose what is loaded. The zero value loads everything.
+type Options struct {
+	// Domains are the domains to load, in any order; empty means all present.
+	Domains []string
+}
+
+// Load reads a data set in the released layout. Every page is read once to be
+// checked; the texts themselves are streamed again by Domain.Documents and
+// not kept. Statistics are reported per domain in report order.
+//
+// All problems found are reported together, errors.Join'ed: problems of a
+// line are *[LineError].
+func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
+	names, err := domainNames(fsys, o.Domains)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := &benchmark.Dataset{Name: Name}
+	var stats []Stats
+	var problems []error
+	for _, name := range names {
+		d, s, err := loadDomain(fsys, name)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("wildgraph: domain %s: %w", name, err))
+			continue
+		}
+		set.Domains = append(set.Domains, d)
+		stats = append(stats, s)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, nil, err
+	}
+	return set, stats, nil
+}
+
+// Domains lists the domains a data set has, sorted.
+func Domains(fsys fs.FS) ([]string, error) {
+	dirs, err := subdirectories(fsys, "QA")
+	if err != nil || len(dirs) == 0 {
+		return nil, errors.New("wildgraph: no QA/<domain>/questions.jsonl here; " +
+			"point to the folder of a WildGraphBench checkout that holds QA and corpus")
+	}
+	return dirs, nil
+}
+
+func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
+	present, err := Domains(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if len(wanted) == 0 {
+		return present, nil
+	}
+	for _, name := range wanted {
+		if !slices.Contains(present, name) {
+			return nil, fmt.Errorf("wildgraph: %w %q; this data set has %s",
+				ErrUnknownDomain, name, strings.Join(present, ", "))
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(wanted))), nil
+}
+
+func subdirectories(fsys fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+func loadDomain(fsys fs.FS, name string) (benchmark.Domain, Stats, error) {
+	fail := func(err error) (benchmark.Domain, Stats, error) { return benchmark.Domain{}, Stats{}, err }
+	topics, err := subdirectories(fsys, path.Join("corpus", name))
+	if err != nil {
+		return fail(fmt.Errorf("the corpus is missing: %w", err))
+	}
+	if len(topics) != 1 {
+		return fail(fmt.Errorf("corpus/%s has %d topic folders %q, want one", name, len(topics), topics))
+	}
+	t := topic{fsys: fsys, dir: path.Join("corpus", name, topics[0])}
+	if err := t.open(); err != nil {
+		return fail(err)
+	}
+	sum := sha256.New()
+	stats := Stats{Domain: name, Topic: topics[0]}
+	if err := t.check(sum, &stats); err != nil {
+		return fail(err)
+	}
+	sections, err := readSections(fsys, path.Join("extracted_data", name, topics[0], "valid_triples.jsonl"))
+	if err != nil {
+		return fail(err)
+	}
+	items, err := t.questions(name, sections, sum, &stats)
+	if err != nil {
+		return fail(err)
+	}
+	return benchmark.Domain{
+		Name:        name,
+		Documents:   t.documents,
+		Items:       items,
+		Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16]),
+	}, stats, nil
+}
+
+// topic is one article's folder: its pages and references.
+type topic struct {
+	fsys  fs.FS
+	dir   string
+	files []string // names below reference_pages, sorted
+	refs  []Reference
+	join  *Join
+}
+
+func (t *topic) open() error {
+	pages := path.Join(t.dir, "reference_pages")
+	entries, err := fs.ReadDir(t.fsys, pages)
+	if err != nil {
+		return fmt.Errorf("the pages are missing: %w", err)
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".txt") {
+			t.files = append(t.files, e.Name())
+		}
+	}
+	if len(t.files) == 0 {
+		return fmt.Errorf("%s holds no .txt page", pages)
+	}
+	slices.Sort(t.files)
+	for l, err := range readLines[Reference](t.fsys, path.Join(t.dir, "references.jsonl")) {
+		if err != nil {
+			return err
+		}
+		t.refs = append(t.refs, l.Value)
+	}
+	t.join = NewJoin(t.refs, t.files)
+	return nil
+}
+
+// check reads all pages once: a text that cannot be indexed should be known
+// before a run, not in the middle of it.
+func (t *topic) check(sum hash.Hash, stats *Stats) error {
+	var problems []error
+	for _, file := range t.files {
+		text, err := t.read(file)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		fmt.Fprintf(sum, "%s\x00%d\x00", file, len(text))
+		io.WriteString(sum, text)
+		stats.addPage(text)
+	}
+	stats.References = len(t.refs)
+	return errors.Join(problems...)
+}
+
+func (t *topic) read(file string) (string, error) {
+	name := path.Join(t.dir, "reference_pages", file)
+	f, err := t.fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var b strings.Builder
+	if info, err := f.Stat(); err == nil && info.Size() <= MaxPage {
+		b.Grow(int(info.Size()))
+	}
+	n, err := io.Copy(&b, io.LimitReader(f, MaxPage+1))
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	}
+	if n > MaxPage {
+		return "", fmt.Errorf("%s is larger than %d MiB; remove it or cut it up", name, MaxPage>>20)
+	}
+	text := b.String()
+	if at := firstInvalid(text); at >= 0 {
+		return "", &LineError{name, 1 + strings.Count(text[:at], "\n"), errors.New("not valid UTF-8; convert the page")}
+	}
+	return text, nil
+}
+
+// firstInvalid returns the offset of the first byte that is not UTF-8, or -1.
+func firstInvalid(text string) int {
+	if utf8.ValidString(text) {
+		return -1
+	}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// documents streams the pages in the order of their names.
+func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for _, file := range t.files {
+			text, err := t.read(file)
+			doc := graphrag.Document{ID: file, Title: pageTitle(text), Text: text}
+			if urls := t.join.URLs(file); len(urls) > 0 {
+				doc.Source = urls[0]
+			}
+			if !yield(doc, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// pageTitle is the first line of a page without its heading mark.
+func pageTitle(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(strings.TrimPrefix(first, "# "))
+}

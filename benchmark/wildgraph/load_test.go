@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wildgraph_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// small returns a complete data set of one domain that tests may damage.
+func small() fstest.MapFS {
+	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	const topic = "corpus/birds/Owl"
+	return fstest.MapFS{
+		"QA/birds/questions.jsonl": text(`{"question": "How far can an owl hear a mouse?", "question_type": ["single-fact"], "answer": "An owl hears a mouse at 20 metres.", "ref_urls": ["http://a.example/hearing"]}
+{"question": "Which two senses do owls hunt with?", "question_type": ["multi_fact"], "answer": "Owls hunt by ear and eye.", "ref_urls": ["http://a.example/hearing", "http://b.example/sight"]}
+
+{"question": "How do owls hunt?", "question_type": ["summary"], "gold_statements": ["Owls hunt by ear and eye.", "Owls fly silently."], "ref_urls": ["http://b.example/sight", "http://c.example/"]}
+`),
+		topic + "/Owl.txt": text("the article, never indexed"),
+		topic + "/references.jsonl": text(`{"title": "Hearing: of owls", "url": "http://a.example/hearing#top", "archive_url": ""}
+{"title": "Sight", "url": "http://b.example/sight", "archive_url": ""}
+{"title": "Vision", "url": "http://b.example/sight", "archive_url": ""}
+{"title": "猫头鹰", "url": "http://c.example/", "archive_url": ""}
+{"title": "Gone", "url": "http://gone.example/", "archive_url": ""}
+`),
+		topic + "/reference_pages/Hearing of Owls.txt": text("# Hearing: of owls\n\nAn owl hears a mouse.\x00\n"),
+		topic + "/reference_pages/Sight.txt":           text("# Sight\n\nEyes.\n"),
+		topic + "/reference_pages/Vision.txt":          text("# Vision\n\nMore eyes.\n"),
+		topic + "/reference_pages/page.txt":            text("# 猫头鹰\n\n夜行。\n"),
+		topic + "/reference_pages/notes.md":            text("not a page"),
+		"extracted_data/birds/Owl/valid_triples.jsonl": text(`{"section_path": ["Owl", "Diet"], "section_body": "Mice.", "triples": [{"statement": "Owls eat mice."}, {"statement": null}]}
+{"section_path": ["Owl", "Hunting"], "section_body": "Owls hunt.[[1]](http://x.example/a_(b) more  http://y.example/z text\n\n\n\nend", "triples": [{"statement": "Owls hunt by ear and eye."}, {"statement": "Owls fly silently."}]}
+`),
+	}
+}
+
+func TestLoad(t *testing.T) {
+	set, stats, err := wildgraph.Load(small(), wildgraph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := set.Domains[0]
+	want := []benchmark.Item{{
+		Question:  graphrag.Question{ID: "birds/1", Text: "How far can an owl hear a mouse?", Type: graphrag.SingleFact},
+		Reference: "An owl hears a mouse at 20 metres.",
+		Gold:      []benchmark.Unit{{"Hearing of Owls.txt"}}, // found without regard to case
+	}, {
+		Question:  graphrag.Question{ID: "birds/2", Text: "Which two senses do owls hunt with?", Type: graphrag.MultiFact},
+		Reference: "Owls hunt by ear and eye.",
+		Gold:      []benchmark.Unit{{"Hearing of Owls.txt"}, {"Sight.txt", "Vision.txt"}},
+	}, {
+		Question:   graphrag.Question{ID: "birds/4", Text: "How do owls hunt?", Type: graphrag.Summary},
+		Statements: []string{"Owls hunt by ear and eye.", "Owls fly silently."},
+		Section:    "Owls hunt. more text\n\nend",
+		Gold:       []benchmark.Unit{{"Sight.txt", "Vision.txt"}, {"page.txt"}},
+	}}
+	if diff := cmp.Diff(want, d.Items); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
+	}
+	wantStats := []wildgraph.Stats{{
+		Domain: "birds", Topic: "Owl", SingleFact: 1, MultiFact: 1, Summary: 1,
+		Pages: 4, Bytes: 102, Words: 19, LargestPage: 43, References: 5,
+		QuestionURLs: 5, GoldStatements: 2, Sections: 1,
+	}}
+	if diff := cmp.Diff(wantStats, stats); diff != "" {
+		t.Errorf("stats (-want +got):\n%s", diff)
+	}
+	var docs []graphrag.Document
+	for doc, err := range d.Documents() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+	if len(docs) != 4 || docs[0].ID != "Hearing of Owls.txt" || docs[0].Title != "Hearing: of owls" ||
+		docs[0].Source != "http://a.example/hearing" || !strings.HasSuffix(docs[0].Text, "mouse.\x00\n") {
+		t.Errorf("documents: %+v", docs)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	print := func(damage func(fstest.MapFS)) string {
+		fsys := small()
+		damage(fsys)
+		set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set.Domains[0].Fingerprint
+	}
+	base := print(func(fstest.MapFS) {})
+	if base != print(func(fstest.MapFS) {}) {
+		t.Error("the fingerprint of one data set differs from call to call")
+	}
+	for name, damage := range map[string]func(fstest.MapFS){
+		"page":     func(m fstest.MapFS) { m["corpus/birds/Owl/reference_pages/Sight.txt"].Data[9]++ },
+		"question": func(m fstest.MapFS) { m["QA/birds/questions.jsonl"].Data[15]++ },
+		"section":  func(m fstest.MapFS) { delete(m, "extracted_data/birds/Owl/valid_triples.jsonl") },
+	} {
+		if print(damage) == base {
+			t.Errorf("another %s has the same fingerprint", name)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	const qa, refs, page = "QA/birds/questions.jsonl", "corpus/birds/Owl/references.jsonl", "corpus/birds/Owl/reference_pages/Sight.txt"
+	set := func(name, data string) func(fstest.MapFS) {
+		return func(m fstest.MapFS) { m[name] = &fstest.MapFile{Data: []byte(data)} }
+	}
+	for _, tt := range []struct {
+		name   string
+		damage func(fstest.MapFS)
+		want   string // part of the message
+	}{
+		{"no questions folder", func(m fstest.MapFS) { delete(m, qa) }, "point to the folder"},
+		{"no corpus", func(m fstest.MapFS) {
+			for name := range m {
+				if strings.HasPrefix(name, "corpus") {
+					delete(m, name)
+				}
+			}
+		}, "corpus is missing"},
+		{"no references", func(m fstest.MapFS) { delete(m, refs) }, "references.jsonl"},
+		{"malformed line", set(qa, "{}\n{\"question\": \n"), qa + ":2"},
+		{"line that is no object", set(qa, "\n[1]\n"), qa + ":2"},
+		{"unknown type", set(qa, `{"question": "q", "question_type": ["riddle"], "answer": "a", "ref_urls": ["http://c.example/"]}`), `"riddle"`},
+		{"no type", set(qa, `{"question": "q", "answer": "a", "ref_urls": ["http://c.example/"]}`), "0 types"},
+		{"empty question", set(qa, `{"question": " ", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`), "question is empty"},
+		{"no answer", set(qa, `{"question": "q", "question_type": "single", "ref_urls": ["http://c.example/"]}`), "without answer"},
+		{"no statements", set(qa, `{"question": "q", "question_type": "summary", "ref_urls": ["http://c.example/"]}`), "without gold_statements"},
+		{"no URLs", set(qa, `{"question": "q", "question_type": "single", "answer": "a"}`), "no ref_urls"},
+		{"question asked twice", set(qa, strings.Repeat(`{"question": "q", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`+"\n", 2)), qa + ":2: the question of line 1 again"},
+		{"missing page", func(m fstest.MapFS) { delete(m, "corpus/birds/Owl/reference_pages/page.txt") }, qa + ":4: no page for http://c.example/"},
+		{"empty question file", set(qa, "\n"), "holds no question"},
+		{"page not UTF-8", set(page, "# Sight\n\nna\xefve\n"), page + ":3: not valid UTF-8"},
+		{"references not UTF-8", set(refs, "{\"title\": \"\xff\"}"), refs + ":1: not valid UTF-8"},
+		{"two topics", set("corpus/birds/Hawk/references.jsonl", ""), "2 topic folders"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fsys := small()
+			tt.damage(fsys)
+			_, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+	if _, _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
+		t.Errorf("unknown domain: %v", err)
+	}
+}
+
+func TestLongLines(t *testing.T) {
+	fsys := small()
+	const qa = "QA/birds/questions.jsonl"
+	long := `{"question": "` + strings.Repeat("long ", 20000) + `?", "question_type": ["single-fact"], "answer": "a", "ref_urls": ["http://c.example/"]}`
+	fsys[qa].Data = append(fsys[qa].Data, long...)
+	set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(set.Domains[0].Items); n != 4 {
+		t.Errorf("%d questions, want 4", n)
+	}
+	fsys[qa].Data = []byte(`{"question": "` + strings.Repeat("x", 17<<20))
+	var lineErr *wildgraph.LineError
+	if _, _, err := wildgraph.Load(fsys, wildgraph.Options{}); !errors.As(err, &lineErr) || lineErr.Line != 1 {
+		t.Errorf("endless line: %v", err)
+	}
+}
+
+// released opens the real data set, or skips.
+func released(tb testing.TB) fs.FS {
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		tb.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	return os.DirFS(dir)
+}
+
+// table5 is WildGraphBench, Table 5: single-fact, multi-fact, summary.
+var table5 = map[string][3]int{
+	"culture": {86, 37, 32}, "geography": {41, 24, 33}, "health": {76, 19, 55}, "history": {25, 1, 10},
+	"human_activities": {83, 13, 44}, "mathematics": {21, 1, 11}, "nature": {18, 0, 10}, "people": {77, 32, 45},
+	"philosophy": {46, 6, 18}, "religion": {72, 4, 30}, "society": {66, 21, 27}, "technology": {56, 33, 24},
+}
+
+func TestReleasedData(t *testing.T) {
+	_, stats, err := wildgraph.Load(released(t), wildgraph.Options{})
+	if err != nil {
+		t.Fatal(err) // also when any question URL has no page
+	}
+	for _, s := range stats {
+		if got := [3]int{s.SingleFact, s.MultiFact, s.Summary}; got != table5[s.Domain] {
+			t.Errorf("%s has %v questions, Table 5 has %v", s.Domain, got, table5[s.Domain])
+		}
+		if s.Sections != s.Summary {
+			t.Errorf("%s: %d of %d summary questions map to exactly one section", s.Domain, s.Sections, s.Summary)
+		}
+		t.Logf("%+v", s)
+	}
+}

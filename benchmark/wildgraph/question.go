@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wildgraph
+
+import (
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// question is one line of questions.jsonl.
+type question struct {
+	Question   string       `json:"question"`
+	Type       stringOrList `json:"question_type"`
+	Answer     string       `json:"answer"`
+	Statements []string     `json:"gold_statements"`
+	URLs       []string     `json:"ref_urls"`
+}
+
+// ParseType reads a question type in any of the spellings of the released
+// files and tools ("single-fact", "multi_fact", "type3", …).
+func ParseType(s string) (graphrag.QuestionType, error) {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "single-fact", "single_fact", "single", "type1":
+		return graphrag.SingleFact, nil
+	case "multi-fact", "multi_fact", "multi", "type2":
+		return graphrag.MultiFact, nil
+	case "summary", "summ", "type3":
+		return graphrag.Summary, nil
+	}
+	return "", fmt.Errorf("question type %q is none of single-fact, multi_fact, summary", s)
+}
+
+// questions reads the questions of a domain and finds their gold pages and
+// sections.
+func (t *topic) questions(domain string, sections []section, sum hash.Hash, stats *Stats) ([]benchmark.Item, error) {
+	name := path.Join("QA", domain, "questions.jsonl")
+	var items []benchmark.Item
+	var problems []error
+	seen := make(map[string]int)
+	for l, err := range readLines[question](t.fsys, name) {
+		if err != nil {
+			problems = append(problems, err)
+			break
+		}
+		q := l.Value
+		text := strings.TrimSpace(q.Question)
+		it, err := t.item(q)
+		if first, dup := seen[text]; dup && err == nil {
+			err = fmt.Errorf("the question of line %d again", first)
+		}
+		if err != nil {
+			problems = append(problems, &LineError{name, l.Number, err})
+			continue
+		}
+		seen[text] = l.Number
+		it.Question.ID = fmt.Sprintf("%s/%d", domain, l.Number)
+		if it.Question.Type == graphrag.Summary {
+			var n int
+			it.Section, n = sectionOf(sections, it.Statements)
+			stats.addSummary(n)
+		}
+		stats.addQuestion(it, q.URLs)
+		fmt.Fprintf(sum, "%q", q)
+		io.WriteString(sum, it.Section)
+		items = append(items, it)
+	}
+	if len(items) == 0 && len(problems) == 0 {
+		problems = append(problems, fmt.Errorf("%s holds no question", name))
+	}
+	return items, joinSome(problems)
+}
+
+// item checks one question and joins it to its pages.
+func (t *topic) item(q question) (benchmark.Item, error) {
+	if len(q.Type) != 1 {
+		return benchmark.Item{}, fmt.Errorf("question_type holds %d types, want one", len(q.Type))
+	}
+	kind, err := ParseType(q.Type[0])
+	if err != nil {
+		return benchmark.Item{}, err
+	}
+	it := benchmark.Item{
+		Question:   graphrag.Question{Text: strings.TrimSpace(q.Question), Type: kind},
+		Reference:  q.Answer,
+		Statements: q.Statements,
+	}
+	switch {
+	case it.Question.Text == "":
+		return it, errors.New("the question is empty")
+	case kind == graphrag.Summary && len(q.Statements) == 0:
+		return it, errors.New("a summary question without gold_statements")
+	case kind != graphrag.Summary && strings.TrimSpace(q.Answer) == "":
+		return it, errors.New("a fact question without answer")
+	case len(q.URLs) == 0:
+		return it, errors.New("no ref_urls")
+	}
+	for _, url := range q.URLs {
+		pages := t.join.Pages(url)
+		if len(pages) == 0 {
+			return it, fmt.Errorf("no page for %s in %s; the download is incomplete", url, path.Join(t.dir, "reference_pages"))
+		}
+		unit := benchmark.Unit(pages)
+		if !slices.ContainsFunc(it.Gold, func(u benchmark.Unit) bool { return slices.Equal(u, unit) }) {
+			it.Gold = append(it.Gold, unit)
+		}
+	}
+	return it, nil
+}
+
+// joinSome joins errors, the first few in full: a data set that lacks a
+// folder has thousands of the same.
+func joinSome(problems []error) error {
+	const most = 5
+	if n := len(problems); n > most {
+		problems = append(problems[:most:most], fmt.Errorf("… and %d more problems", n-most))
+	}
+	return errors.Join(problems...)
+}

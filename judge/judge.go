@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judge
+
+import (
+	"context"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Judge decides how good an answer is.
+//
+// A judgement that could not be had (the model's reply was unusable after all
+// retries) is a [Verdict] in the state [Unscored] and no error. An error means
+// that judging cannot go on: the context was cancelled, the budget is spent,
+// the server refuses us. A Judge is safe for concurrent use.
+type Judge interface {
+	// Name identifies the judge in reports: kind, profile, model and prompt
+	// version. Figures of judges with different names do not compare.
+	Name() string
+	// Fact judges the answer to a question with one gold statement:
+	// Case.Reference.
+	Fact(ctx context.Context, c Case) (FactJudgment, error)
+	// Summary judges an answer against a set of gold statements:
+	// Case.Statements.
+	Summary(ctx context.Context, c Case) (SummaryJudgment, error)
+}
+
+// Case is one answer to be judged.
+type Case struct {
+	// Question is the question that was asked, Answer what the system said.
+	Question string
+	Answer   string
+	// Refused is true when the system declined to answer.
+	Refused bool
+	// Reference is the gold statement of a fact question.
+	Reference string
+	// Statements are the gold statements of a summary question.
+	Statements []string
+	// Section is the text the gold statements were taken from, for judges
+	// whose precision reference is the section; may be empty.
+	Section string
+	// Evidence is the text the answer was given, for judges that show it.
+	Evidence []string
+}
+
+// State is the kind of a [Verdict].
+type State string
+
+// The three states of a verdict.
+const (
+	Scored        State = "scored"
+	Unscored      State = "unscored"       // there is a score, but it could not be had
+	NotApplicable State = "not_applicable" // there is nothing to score
+)
+
+// Verdict is a judge's word on one thing.
+type Verdict struct {
+	State State `json:"state"`
+	// Value is in 0..1 and means something only in the state Scored.
+	Value float64 `json:"value"`
+	// Reason says why: the judge's reason for a score, or the cause that
+	// there is none.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Score is a scored verdict.
+func Score(value float64, reason string) Verdict {
+	return Verdict{State: Scored, Value: value, Reason: reason}
+}
+
+// NoScore is an unscored verdict with its cause.
+func NoScore(reason string) Verdict { return Verdict{State: Unscored, Reason: reason} }
+
+// FactJudgment is the verdict on a fact question: 1 when the answer is
+// factually equivalent to the reference, else 0 (WildGraphBench, section 3.5).
+type FactJudgment struct {
+	Verdict
+	Usage graphrag.Usage `json:"usage"`
+}
+
+// SummaryJudgment is the verdict on a summary question.
+type SummaryJudgment struct {
+	// Predicted are the statements found in the answer; Truncated tells that
+	// the limit on their number cut some off.
+	Predicted []string `json:"predicted,omitempty"`
+	Truncated bool     `json:"truncated,omitempty"`
+	// Matches lists the pairs of gold and predicted statements that say the
+	// same, sorted; empty for judges that compare against whole texts.
+	Matches []Match `json:"matches,omitempty"`
+	// Recall and Precision are equations 2 and 3 of WildGraphBench.
+	Recall    Verdict        `json:"recall"`
+	Precision Verdict        `json:"precision"`
+	Usage     graphrag.Usage `json:"usage"`
+}
+
+// Match is one pair of a matrix of matches: indices into the gold and the
+// predicted statements.
+type Match struct {
+	Gold      int `json:"gold"`
+	Predicted int `json:"predicted"`
+}
+
+// F1 is the harmonic mean of precision and recall: scored when both are, 0
+// when both are 0.
+func (s SummaryJudgment) F1() Verdict {
+	switch {
+	case s.Recall.State == Scored && s.Precision.State == Scored:
+		return Score(HarmonicMean(s.Recall.Value, s.Precision.Value), "")
+	case s.Recall.State == Unscored:
+		return s.Recall
+	case s.Precision.State == Unscored:
+		return s.Precision
+	default:
+		return Verdict{State: NotApplicable}
+	}
+}
+
+// HarmonicMean is 2ab/(a+b), and 0 when both are 0.
+func HarmonicMean(a, b float64) float64 {
+	if a+b == 0 {
+		return 0
+	}
+	return 2 * a * b / (a + b)
+}
