@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fakeFile keeps a journal in memory, so that thousands of damaged ones can
+// be opened in no time.
+type fakeFile struct {
+	*bytes.Reader
+	data []byte
+}
+
+type sized struct {
+	os.FileInfo
+	n int64
+}
+
+func (s sized) Size() int64 { return s.n }
+
+func newFake(data []byte) *fakeFile {
+	data = bytes.Clone(data)
+	return &fakeFile{Reader: bytes.NewReader(data), data: data}
+}
+
+func (f *fakeFile) Stat() (os.FileInfo, error) { return sized{n: int64(len(f.data))}, nil }
+func (f *fakeFile) Sync() error                { return nil }
+func (f *fakeFile) Close() error               { return nil }
+
+func (f *fakeFile) Truncate(n int64) error {
+	f.data = f.data[:n]
+	f.Reader = bytes.NewReader(f.data)
+	return nil
+}
+
+func (f *fakeFile) WriteAt(p []byte, off int64) (int, error) {
+	f.data = append(f.data[:off], p...)
+	f.Reader = bytes.NewReader(f.data)
+	return len(p), nil
+}
+
+func openFake(data []byte) (*Journal, *fakeFile, error) {
+	f := newFake(data)
+	j, err := Open("fake", testHeader, Options{open: func(string) (file, error) { return f, nil }})
+	return j, f, err
+}
+
+// wholePrefix fails unless j holds exactly the first n reference records.
+func wholePrefix(t *testing.T, j *Journal, n int) {
+	t.Helper()
+	got := readAll(t, j)
+	if len(got) != n {
+		t.Fatalf("%d records, want %d", len(got), n)
+	}
+	for i, r := range got {
+		if r.Seq != uint64(i+1) || r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) {
+			t.Fatalf("record %d is wrong: %+v", i, r)
+		}
+	}
+}
+
+func TestEveryTruncation(t *testing.T) {
+	data, ends := reference(t, 100)
+	whole := 0
+	for cut := range len(data) + 1 {
+		for whole+1 < len(ends) && ends[whole+1] <= cut {
+			whole++
+		}
+		j, f, err := openFake(data[:cut])
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		wholePrefix(t, j, whole)
+		wantTorn := int64(0)
+		if cut >= ends[0] {
+			wantTorn = int64(cut - ends[whole])
+		}
+		if diff := cmp.Diff(Recovery{Records: whole, TornBytes: wantTorn}, j.Recovered()); diff != "" {
+			t.Fatalf("cut at %d: %s", cut, diff)
+		}
+		// What goes on from there is the same as if nothing had happened.
+		for i := whole; i < min(whole+2, 100); i++ {
+			if err := j.Append(uint8(i), payload(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := data[:ends[min(whole+2, 100)]]; !bytes.Equal(f.data, want) {
+			t.Fatalf("cut at %d: the continued file differs", cut)
+		}
+	}
+}
+
+func TestEveryBitFlip(t *testing.T) {
+	data, ends := reference(t, 100)
+	for at := range data {
+		for bit := range 8 {
+			if at > ends[0] && (at*8+bit)%3 != 0 {
+				continue // a third of the records' bits, all of the header's
+			}
+			bad := bytes.Clone(data)
+			bad[at] ^= 1 << bit
+			j, _, err := openFake(bad)
+			switch {
+			case at >= ends[99]: // the last record: not to be told from a torn write
+				if err != nil {
+					t.Fatalf("byte %d bit %d: %v", at, bit, err)
+				}
+				wholePrefix(t, j, 99)
+			case err == nil:
+				t.Fatalf("byte %d bit %d: accepted", at, bit)
+			case !errors.Is(err, ErrCorrupt):
+				t.Fatalf("byte %d bit %d: %v", at, bit, err)
+			}
+		}
+	}
+}
+
+func TestZeroedTailIsTorn(t *testing.T) {
+	data, ends := reference(t, 10)
+	bad := append(bytes.Clone(data), make([]byte, 4096)...)
+	j, f, err := openFake(bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wholePrefix(t, j, 10)
+	if j.Recovered().TornBytes != 4096 || len(f.data) != ends[10] {
+		t.Errorf("recovered %+v, %d bytes left", j.Recovered(), len(f.data))
+	}
+}
+
+func TestSwappedRecordsAreRefused(t *testing.T) {
+	data, ends := reference(t, 10)
+	swapped := bytes.Clone(data[:ends[4]])
+	swapped = append(swapped, data[ends[5]:ends[6]]...)
+	swapped = append(swapped, data[ends[4]:ends[5]]...)
+	for name, bad := range map[string][]byte{
+		"swapped":             append(bytes.Clone(swapped), data[ends[6]:]...),
+		"swapped at the end":  swapped,
+		"dropped":             append(bytes.Clone(data[:ends[4]]), data[ends[5]:]...),
+		"repeated at the end": append(bytes.Clone(data), data[ends[9]:]...),
+	} {
+		if _, _, err := openFake(bad); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHostilePayloadCannotStallRecovery(t *testing.T) {
+	data, _ := reference(t, 3)
+	// A torn record whose payload is full of headers that promise 64 kB each.
+	var fake []byte
+	for i := range 1 << 14 {
+		fake = appendRecord(fake, 0, uint64(5+i), nil)
+		fake[len(fake)-recordSz+1] = 0xff
+	}
+	torn := appendRecord(nil, 1, 4, append(fake, make([]byte, 1<<17)...))
+	j, _, err := openFake(append(bytes.Clone(data), torn[:len(torn)-1]...))
+	if err == nil {
+		wholePrefix(t, j, 3)
+	} else if !errors.Is(err, ErrCorrupt) {
+		t.Fatal(err)
+	}
+}
+
+func TestRepair(t *testing.T) {
+	data, ends := reference(t, 100)
+	dir := t.TempDir()
+	for name, tc := range map[string]struct {
+		damage func([]byte) []byte
+		want   Repaired
+		keeps  func(i int) bool
+	}{
+		"whole": {
+			damage: func(b []byte) []byte { return b },
+			want:   Repaired{Records: 100},
+			keeps:  func(int) bool { return true },
+		},
+		"two places": {
+			damage: func(b []byte) []byte {
+				b[ends[3]] ^= 1    // length of record 4
+				b[ends[40]+9] ^= 1 // sequence number of record 41
+				b[ends[41]+8] ^= 1 // kind of record 42
+				return b
+			},
+			want:  Repaired{Records: 97, Lost: []Span{{4, 4}, {41, 42}}},
+			keeps: func(i int) bool { return i != 3 && i != 40 && i != 41 },
+		},
+		"bad tail": {
+			damage: func(b []byte) []byte { return b[:ends[90]+5] },
+			want:   Repaired{Records: 90, BadTail: 5},
+			keeps:  func(i int) bool { return i < 90 },
+		},
+		"swapped": {
+			damage: func(b []byte) []byte {
+				out := append(bytes.Clone(b[:ends[4]]), b[ends[5]:ends[6]]...)
+				out = append(out, b[ends[4]:ends[5]]...)
+				return append(out, b[ends[6]:]...)
+			},
+			want:  Repaired{Records: 99, Lost: []Span{{5, 5}}},
+			keeps: func(i int) bool { return i != 4 },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, out := filepath.Join(dir, name), filepath.Join(dir, name+" repaired")
+			write(t, path, tc.damage(bytes.Clone(data)))
+			got, err := Repair(path, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tc.want.Header = testHeader
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			records := readAll(t, mustOpen(t, out))
+			k := 0
+			for i := range 100 {
+				if !tc.keeps(i) {
+					continue
+				}
+				if r := records[k]; r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) || r.Seq != uint64(k+1) {
+					t.Fatalf("record %d: %+v", i, r)
+				}
+				k++
+			}
+			if _, err := Repair(path, out); err == nil {
+				t.Error("an existing file was overwritten")
+			}
+		})
+	}
+	if _, err := Repair(filepath.Join(dir, "missing"), filepath.Join(dir, "x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("repair created the file it should read")
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	head, err := appendHeader(nil, testHeader)
+	if err != nil {
+		f.Fatal(err)
+	}
+	one := appendRecord(bytes.Clone(head), 1, 1, []byte("payload"))
+	two := appendRecord(bytes.Clone(one), 2, 2, nil)
+	for _, seed := range [][]byte{nil, head, one, two, two[:len(two)-3], append(bytes.Clone(one), 0, 0, 0), []byte(magic)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		j, file, err := openFake(data)
+		if err != nil {
+			return
+		}
+		n := 0
+		for _, err := range j.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if n != j.Recovered().Records {
+			t.Fatalf("%d records, Open counted %d", n, j.Recovered().Records)
+		}
+		if err := j.Append(9, []byte("next")); err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := openFake(file.data)
+		if err != nil || again.Recovered() != (Recovery{Records: n + 1}) {
+			t.Fatalf("after one more append: %+v, %v", again, err)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package journal is an append-only, checksummed, crash-safe record file.
+//
+// It exists so that whoever paid for a result never pays for it twice: when
+// [Journal.Append] returns nil the record is on disk (fsync), and it will be
+// there after a crash, a kill or a full disk. The access pattern is append
+// and full scan; whoever needs look-ups builds a map while scanning.
+//
+// # Format
+//
+// All integers are little endian.
+//
+//	file    magic "WGJRNL\x00" | version u8 | header | record…
+//	header  len u32 | crc32c u32 | JSON of Header
+//	record  len u32 | crc32c u32 | kind u8 | seq u64 | payload (len bytes)
+//
+// The checksum of a record covers its length, kind, sequence number and
+// payload; sequence numbers start at 1 and have no gaps.
+//
+// # Rules
+//
+//   - One process at a time: the open file is locked exclusively, and the lock
+//     dies with the process. A second [Open] gets [ErrLocked]. Whoever keeps
+//     the state of a folder in a journal has thereby locked the folder.
+//   - Concurrent appends share one fsync (group commit).
+//   - A failed write or fsync is final for the handle: a second fsync may
+//     report success for pages that were thrown away. Open the file again.
+//   - A bad record at the end of the file is a write that was never
+//     acknowledged: it is cut off and reported by [Journal.Recovered].
+//   - A bad record with good ones after it is damage. Open refuses with
+//     [ErrCorrupt]; [Repair] copies what is whole and lists what is lost.
+//   - A journal knows its schema and configuration; opening it with others
+//     gives a [*MismatchError].
+package journal

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+const (
+	magic      = "WGJRNL\x00"
+	version    = 1
+	preambleSz = len(magic) + 1
+	frameSz    = 4 + 4           // len, crc
+	recordSz   = frameSz + 1 + 8 // kind, seq
+	// maxHeader bounds what is read before a file is known to be a journal.
+	maxHeader = 1 << 20
+)
+
+// castagnoli is the polynomial with hardware support on amd64 and arm64.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendHeader appends the whole file header.
+func appendHeader(b []byte, h Header) ([]byte, error) {
+	body, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxHeader {
+		return nil, fmt.Errorf("header has %d bytes, the limit is %d: store a hash of the configuration", len(body), maxHeader)
+	}
+	b = append(b, magic...)
+	b = append(b, version)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(body, castagnoli))
+	return append(b, body...), nil
+}
+
+// readHeader returns the header and where the records begin.
+func readHeader(r io.ReaderAt, size int64) (Header, int64, error) {
+	var h Header
+	pre := make([]byte, preambleSz+frameSz)
+	n, err := r.ReadAt(pre, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return h, 0, err
+	}
+	if n < len(pre) || !bytes.HasPrefix(pre, []byte(magic)) {
+		return h, 0, fmt.Errorf("%w: this is not a journal", ErrCorrupt)
+	}
+	if v := pre[len(magic)]; v != version {
+		return h, 0, fmt.Errorf("%w: format version %d, this program reads version %d", ErrCorrupt, v, version)
+	}
+	length := int64(binary.LittleEndian.Uint32(pre[preambleSz:]))
+	sum := binary.LittleEndian.Uint32(pre[preambleSz+4:])
+	if length > maxHeader || int64(len(pre))+length > size {
+		return h, 0, fmt.Errorf("%w: the header is cut short", ErrCorrupt)
+	}
+	body := make([]byte, length)
+	if _, err := r.ReadAt(body, int64(len(pre))); err != nil && !errors.Is(err, io.EOF) {
+		return h, 0, err
+	}
+	if crc32.Checksum(body, castagnoli) != sum {
+		return h, 0, fmt.Errorf("%w: the header fails its checksum", ErrCorrupt)
+	}
+	if err := json.Unmarshal(body, &h); err != nil {
+		return h, 0, fmt.Errorf("%w: the header is unreadable: %v", ErrCorrupt, err)
+	}
+	return h, int64(len(pre)) + length, nil
+}
+
+// appendRecord appends one record. The caller has checked the length.
+func appendRecord(b []byte, kind uint8, seq uint64, payload []byte) []byte {
+	start := len(b)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+	b = append(b, 0, 0, 0, 0) // checksum, below
+	b = append(b, kind)
+	b = binary.LittleEndian.AppendUint64(b, seq)
+	b = append(b, payload...)
+	rec := b[start:]
+	binary.LittleEndian.PutUint32(rec[4:], checksum(rec[:recordSz], rec[recordSz:]))
+	return b
+}
+
+// checksum covers the length, the kind, the sequence number and the payload.
+func checksum(head, payload []byte) uint32 {
+	sum := crc32.Update(0, castagnoli, head[:4])
+	sum = crc32.Update(sum, castagnoli, head[frameSz:recordSz])
+	return crc32.Update(sum, castagnoli, payload)
+}
+
+// errBad is a record that does not hold together, wherever it stands.
+var errBad = errors.New("bad record")
+
+// decodeRecord reads one record of at most left bytes. errBad says that the
+// bytes are no record; other errors come from the file.
+func decodeRecord(r io.Reader, left int64) (Record, int64, error) {
+	if left < int64(recordSz) {
+		return Record{}, 0, errBad
+	}
+	var head [recordSz]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return Record{}, 0, err
+	}
+	length := int64(binary.LittleEndian.Uint32(head[:]))
+	if length > left-int64(recordSz) {
+		return Record{}, 0, errBad
+	}
+	payload := make([]byte, length)
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return Record{}, 0, err
+	}
+	if checksum(head[:], payload) != binary.LittleEndian.Uint32(head[4:]) {
+		return Record{}, 0, errBad
+	}
+	rec := Record{Kind: head[frameSz], Seq: binary.LittleEndian.Uint64(head[frameSz+1:]), Payload: payload}
+	return rec, int64(recordSz) + length, nil
+}
+
+// scan calls yield for each whole record in [from, to) whose sequence numbers
+// go on from next. It returns where it stopped and the sequence number
+// expected there; stopping before to without error means a bad record, or
+// that yield said stop.
+func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (int64, uint64, error) {
+	br := bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), 1<<18)
+	for from < to {
+		rec, n, err := decodeRecord(br, to-from)
+		if errors.Is(err, errBad) || err == nil && rec.Seq != next {
+			return from, next, nil
+		}
+		if err != nil {
+			return from, next, err
+		}
+		from, next = from+n, next+1
+		if !yield(rec) {
+			break
+		}
+	}
+	return from, next, nil
+}
+
+// resync looks for the next whole record at or after from. At from itself
+// any checksummed record counts; further on its sequence number must be one
+// that can follow, which keeps chance and stray payload bytes out.
+//
+// A payload that imitates record headers could make the search quadratic, so
+// the bytes checksummed are limited to a multiple of the bytes searched; when
+// that is spent, errBad is returned and the caller must assume the worst.
+func resync(r io.ReaderAt, from, to int64, next uint64) (at int64, seq uint64, found bool, err error) {
+	const window = 1 << 18
+	last := next + uint64(to-from)/uint64(recordSz)
+	effort := 64*(to-from) + 1<<20
+	buf := make([]byte, window+recordSz)
+	for base := from; base < to; base += window {
+		n, err := r.ReadAt(buf[:min(int64(len(buf)), to-base)], base)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, 0, false, err
+		}
+		for i := 0; i < min(window, n-recordSz+1); i++ {
+			head, off := buf[i:i+recordSz], base+int64(i)
+			seq := binary.LittleEndian.Uint64(head[frameSz+1:])
+			length := int64(binary.LittleEndian.Uint32(head))
+			if off != from && (seq < next || seq > last) || length > to-off-int64(recordSz) {
+				continue
+			}
+			if effort -= length; effort < 0 {
+				return 0, 0, false, errBad
+			}
+			rec, _, err := decodeRecord(io.NewSectionReader(r, off, to-off), to-off)
+			if err == nil {
+				return off, rec.Seq, true, nil
+			}
+			if !errors.Is(err, errBad) {
+				return 0, 0, false, err
+			}
+		}
+	}
+	return 0, 0, false, nil
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var testHeader = Header{Schema: "test/1", Config: "a=1"}
+
+// payload is the i-th record of the reference journal, 0 to 60 bytes long.
+func payload(i int) []byte {
+	rng := rand.New(rand.NewPCG(uint64(i), 7))
+	b := make([]byte, i*7%61)
+	for k := range b {
+		b[k] = byte(rng.Uint32())
+	}
+	return b
+}
+
+func mustOpen(t *testing.T, path string) *Journal {
+	t.Helper()
+	j, err := Open(path, testHeader, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+func readAll(t *testing.T, j *Journal) []Record {
+	t.Helper()
+	var out []Record
+	for r, err := range j.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// reference returns the bytes of an n-record journal and the offset at which
+// each record ends; ends[0] is where the first begins.
+func reference(t *testing.T, n int) (data []byte, ends []int) {
+	t.Helper()
+	data, err := appendHeader(nil, testHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends = []int{len(data)}
+	for i := range n {
+		data = appendRecord(data, uint8(i), uint64(i+1), payload(i))
+		ends = append(ends, len(data))
+	}
+	return data, ends
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAppendedRecordsComeBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := mustOpen(t, path)
+	for i := range 100 {
+		if err := j.Append(uint8(i), payload(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := readAll(t, j)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := reference(t, 100)
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Fatal("the file differs from the documented format")
+	}
+	j = mustOpen(t, path)
+	if diff := cmp.Diff(Recovery{Records: 100}, j.Recovered()); diff != "" {
+		t.Error(diff)
+	}
+	after := readAll(t, j)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Error(diff)
+	}
+	for i, r := range after {
+		if r.Seq != uint64(i+1) || r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) {
+			t.Fatalf("record %d: %+v", i, r)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, error %v, want 0600", info.Mode(), err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(1, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("append after close: %v", err)
+	}
+	if err := j.Close(); !errors.Is(err, ErrClosed) {
+		t.Errorf("second close: %v", err)
+	}
+}
+
+func TestConcurrentAppendsShareSyncs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	var disk *faulty
+	j, err := Open(path, testHeader, Options{open: func(p string) (file, error) {
+		f, err := openLocked(p)
+		disk = &faulty{file: f, failAt: -1}
+		return disk, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const workers, each = 16, 20
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := range each {
+				if err := j.Append(uint8(w), fmt.Appendf(nil, "%d/%d", w, i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if disk.syncs > workers*each {
+		t.Errorf("%d fsyncs for %d appends", disk.syncs, workers*each)
+	}
+	last := map[uint8]int{}
+	records := readAll(t, mustOpen(t, path))
+	for _, r := range records {
+		var w, i int
+		if _, err := fmt.Sscanf(string(r.Payload), "%d/%d", &w, &i); err != nil || uint8(w) != r.Kind {
+			t.Fatalf("record %d: %q of kind %d", r.Seq, r.Payload, r.Kind)
+		}
+		if i != last[r.Kind] {
+			t.Fatalf("worker %d: %d came before %d", w, i, last[r.Kind])
+		}
+		last[r.Kind]++
+	}
+	if len(records) != workers*each {
+		t.Errorf("%d records, want %d", len(records), workers*each)
+	}
+}
+
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := mustOpen(t, path)
+	if _, err := Open(path, testHeader, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), path) {
+		t.Fatalf("second open: %v", err)
+	}
+	if _, err := Repair(path, path+".new"); !errors.Is(err, ErrLocked) {
+		t.Fatalf("repair of an open journal: %v", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, path)
+}
+
+func TestMismatchNamesBoth(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	if err := mustOpen(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []Header{{Schema: "test/2", Config: "a=1"}, {Schema: "test/1", Config: "a=2"}} {
+		_, err := Open(path, h, Options{})
+		var m *MismatchError
+		if !errors.Is(err, ErrMismatch) || !errors.As(err, &m) || m.Have != testHeader || m.Want != h {
+			t.Errorf("%+v: %v", h, err)
+		}
+	}
+	_, err := Open(path, Header{Schema: "test/1", Config: "a=2"}, Options{})
+	for _, want := range []string{`"a=1"`, `"a=2"`, path} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %s", err, want)
+		}
+	}
+}
+
+func TestRecordLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := Open(path, testHeader, Options{MaxRecord: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(1, []byte("12345")); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("5 bytes: %v", err)
+	}
+	if err := j.Append(1, []byte("1234")); err != nil {
+		t.Errorf("4 bytes after a refusal: %v", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The limit is for writing: a smaller one must not make old records bad.
+	j, err = Open(path, testHeader, Options{MaxRecord: 1})
+	if err != nil || j.Recovered().Records != 1 {
+		t.Fatalf("reopen with a smaller limit: %v", err)
+	}
+	_ = j.Close()
+	if _, err := Open(path+"2", Header{Config: strings.Repeat("x", maxHeader)}, Options{}); err == nil {
+		t.Error("a header over the limit was accepted")
+	}
+}
+
+func TestOpenRefusesOtherThings(t *testing.T) {
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "notes.txt")
+	write(t, foreign, []byte("dear diary, today was a long day and I have much to tell"))
+	short := filepath.Join(dir, "short.txt")
+	write(t, short, []byte("hi"))
+	for _, path := range []string{foreign, short} {
+		before, _ := os.ReadFile(path)
+		if _, err := Open(path, testHeader, Options{}); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+			t.Errorf("%s was changed", path)
+		}
+	}
+	if _, err := Open(dir, testHeader, Options{}); err == nil {
+		t.Error("a folder was opened")
+	}
+	if _, err := Open(filepath.Join(dir, "no", "where"), testHeader, Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing folder: %v", err)
+	}
+}
