@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+func TestTerms(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options text.Options
+		in      string
+		want    string
+	}{
+		{"default", text.Options{}, "Which typhoons were passing over the islands in 2012?", "typhoon pass island 2012"},
+		{"contractions", text.Options{}, "Don't say it's O'Neill's", "say o neill"},
+		{"no stems", text.Options{NoStems: true}, "The running islands", "running islands"},
+		{"no stop words", text.Options{NoStopWords: true}, "The running islands", "the run island"},
+		{"none", text.Options{Language: text.None}, "The running islands 东京都", "the running islands 东京 京都"},
+		{"no bigrams", text.Options{NoBigrams: true}, "东京都", "东京都"},
+		{"french", text.Options{Language: text.French}, "L'homme qu'il a continué d'aimer", "homm continu aim"},
+		{"spanish", text.Options{Language: text.Spanish}, "Las ciudades y los pueblos", "ciudad puebl"},
+		{"russian", text.Options{Language: text.Russian}, "Война и мир в городах", "войн мир город"},
+		{"swedish", text.Options{Language: text.Swedish}, "Husen och vägarna", "hus väg"},
+		{"norwegian", text.Options{Language: text.Norwegian}, "Husene og bilene", "hus bil"},
+		{"digits are not stemmed", text.Options{}, "covid19s 1990s", "covid19s 1990s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := text.New(c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(a.Terms(c.in), " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTerm(t *testing.T) {
+	a := text.Default()
+	long := strings.Repeat("running", 20)
+	for _, c := range []struct {
+		word, want string
+		ok         bool
+	}{
+		{"running", "run", true}, {"the", "", false}, {"", "", false}, {"don", "", false}, {long, long, true}, {"東京", "東京", true},
+	} {
+		if got, ok := a.Term(c.word); got != c.want || ok != c.ok {
+			t.Errorf("Term(%q) = %q, %v; want %q, %v", c.word, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// A stop word that the splitter cannot produce would never match.
+func TestStopWordsAreWords(t *testing.T) {
+	for _, l := range text.Languages() {
+		a, err := text.New(text.Options{Language: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Options().Language; got != l {
+			t.Errorf("Options().Language = %q, want %q", got, l)
+		}
+		for _, w := range text.StopWords(l) {
+			if got := words(a, w); !cmp.Equal(got, []string{w}) {
+				t.Errorf("%s: stop word %q splits into %q", l, w, got)
+			}
+			if _, ok := a.Term(w); ok {
+				t.Errorf("%s: %q is not dropped", l, w)
+			}
+		}
+	}
+}
+
+func TestNewRefusesUnknownLanguage(t *testing.T) {
+	if _, err := text.New(text.Options{Language: "klingon"}); err == nil || !strings.Contains(err.Error(), "klingon") {
+		t.Errorf("error %v, want one naming klingon", err)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	if d := cmp.Diff(text.Options{Language: text.English}, text.Default().Options()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(text.Options{Language: text.None, NoBigrams: true}, text.Plain().Options()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAnalyzerIsConcurrent(t *testing.T) {
+	a := text.Default()
+	const in = "Many typhoons crossed 东京都 and the islands"
+	want := a.Terms(in)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				if got := a.Terms(in); !cmp.Equal(got, want) {
+					t.Errorf("got %q, want %q", got, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// No word, however odd, may break a stemmer.
+func FuzzTerm(f *testing.F) {
+	for _, s := range []string{"running", "yyyy", "ing", "'", "ñoñerías", "городами", "brødrenes", "oui-même", "a\xffs", "ies", "eed"} {
+		f.Add(s)
+	}
+	var all []*text.Analyzer
+	for _, l := range text.Languages() {
+		a, err := text.New(text.Options{Language: l})
+		if err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, a := range all {
+			for _, term := range a.Terms(s) {
+				if term == "" {
+					t.Fatalf("%s: %q has an empty term", a.Options().Language, s)
+				}
+			}
+			a.Term(s)
+		}
+	})
+}
+
+func BenchmarkTerm(b *testing.B) {
+	a := text.Default()
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Term("generalizations")
+	}
+}

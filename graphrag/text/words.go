@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// class tells what a rune does to words.
+type class uint8
+
+const (
+	separator class = iota // ends a word
+	letter                 // letters and numbers: begins and continues one
+	mark                   // combining: continues one
+	joiner                 // invisible: continues one and is dropped
+	unspaced               // letter of a script that puts no blanks
+)
+
+// classTable holds the class of every rune of the basic plane; the range
+// tables of package unicode answer for the others.
+type classTable [1 << 16]class
+
+// unspacedScripts are written without blanks between words, except for Hangul,
+// whose particles cling to the nouns.
+var unspacedScripts = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
+// Joiners, and the marks of vowel length in kana, which Unicode counts to no
+// script.
+const (
+	softHyphen     = '\u00AD'
+	zeroWidthNon   = '\u200C'
+	zeroWidthJoin  = '\u200D'
+	kanaLong       = '\u30FC'
+	kanaLongNarrow = '\uFF70'
+)
+
+// classes returns the table, filled at the first call.
+var classes = sync.OnceValue(func() *classTable {
+	t := new(classTable)
+	for _, set := range []*unicode.RangeTable{unicode.L, unicode.N, unicode.M} {
+		for _, r := range set.R16 {
+			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
+				t[c] = classify(c)
+			}
+		}
+	}
+	for _, c := range []rune{softHyphen, zeroWidthNon, zeroWidthJoin} {
+		t[c] = joiner
+	}
+	return t
+})
+
+// classify answers from the range tables of package unicode.
+func classify(r rune) class {
+	switch {
+	case unicode.IsLetter(r):
+		if r == kanaLong || r == kanaLongNarrow || unicode.In(r, unspacedScripts...) {
+			return unspaced
+		}
+		return letter
+	case unicode.IsNumber(r):
+		return letter
+	case unicode.IsMark(r):
+		return mark
+	}
+	return separator
+}
+
+// at decodes the rune at s[i] and its class. A byte that is not UTF-8 is a
+// separator of size 1.
+func (t *classTable) at(s string, i int) (r rune, size int, c class) {
+	r, size = utf8.DecodeRuneInString(s[i:])
+	if r < 1<<16 {
+		return r, size, t[r]
+	}
+	return r, size, classify(r)
+}
+
+// ascii maps the bytes of words to lower case, other ASCII to 0 and the bytes
+// of longer runes to wide.
+var ascii = func() (t [256]byte) {
+	for c := range t {
+		switch {
+		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z':
+			t[c] = byte(c)
+		case 'A' <= c && c <= 'Z':
+			t[c] = byte(c) + 'a' - 'A'
+		case c >= utf8.RuneSelf:
+			t[c] = wide
+		}
+	}
+	return t
+}()
+
+const wide = 0xFF
+
+// scanner walks over the words of a text.
+type scanner struct {
+	s       string
+	classes *classTable
+	bigrams bool
+
+	pos        int    // where to go on
+	word       []byte // the current word, lower-cased
+	start, end int    // the current word's place in s
+	paired     bool   // the character at pos was already part of a bigram
+}
+
+// keepWord is the largest word buffer that is kept for the next scan.
+const keepWord = 1 << 12
+
+func (a *Analyzer) scan(s string) *scanner {
+	sc := a.scans.Get().(*scanner)
+	*sc = scanner{s: s, classes: a.classes, bigrams: !a.options.NoBigrams, word: sc.word}
+	return sc
+}
+
+func (a *Analyzer) release(sc *scanner) {
+	sc.s = ""
+	if cap(sc.word) <= keepWord {
+		a.scans.Put(sc)
+	}
+}
+
+// next moves to the next word.
+func (sc *scanner) next() bool {
+	s, i := sc.s, sc.pos
+	for i < len(s) {
+		switch b := ascii[s[i]]; b {
+		case 0:
+			i++
+		case wide:
+			_, size, c := sc.classes.at(s, i)
+			switch {
+			case c == unspaced && sc.bigrams:
+				if sc.pair(i) {
+					return true
+				}
+				i = sc.pos
+			case c == letter || c == unspaced:
+				sc.run(i)
+				return true
+			default:
+				i += size
+			}
+		default:
+			sc.run(i)
+			return true
+		}
+	}
+	sc.pos = i
+	return false
+}
+
+// run reads the word that begins at s[i].
+func (sc *scanner) run(i int) {
+	s, word := sc.s, sc.word[:0]
+	sc.start = i
+	for i < len(s) {
+		b := ascii[s[i]]
+		if b == 0 {
+			break
+		}
+		if b != wide {
+			word = append(word, b)
+			i++
+			continue
+		}
+		r, size, c := sc.classes.at(s, i)
+		if c == separator || c == unspaced && sc.bigrams {
+			break
+		}
+		if c != joiner {
+			word = utf8.AppendRune(word, unicode.ToLower(r))
+		}
+		i += size
+	}
+	sc.word, sc.end, sc.pos = word, i, i
+}
+
+// pair reads the bigram that begins with the character at s[i], or the
+// character alone where the run has no other. It returns false at the last
+// character of a longer run, which was already yielded with the one before.
+func (sc *scanner) pair(i int) bool {
+	sc.word, sc.start = sc.word[:0], i
+	second := sc.character(i)
+	sc.pos, sc.end = second, second
+	if second < len(sc.s) {
+		if _, _, c := sc.classes.at(sc.s, second); c == unspaced {
+			sc.end = sc.character(second)
+			sc.paired = true
+			return true
+		}
+	}
+	alone := !sc.paired
+	sc.paired = false
+	return alone
+}
+
+// character appends the rune at s[i] with the marks after it to the word, and
+// returns where it ends.
+func (sc *scanner) character(i int) int {
+	for first := true; i < len(sc.s); first = false {
+		r, size, c := sc.classes.at(sc.s, i)
+		if !first && c != mark && c != joiner {
+			break
+		}
+		if c != joiner {
+			sc.word = utf8.AppendRune(sc.word, unicode.ToLower(r))
+		}
+		i += size
+	}
+	return i
+}
