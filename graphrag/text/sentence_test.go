@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/neurosnap/sentences/english"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+func ExampleSentences() {
+	s := "Dr. J. R. R. Tolkien was born on 3 Jan. 1892.[1] \"Is it so?\" he asked.\n\n* an item\n* 今天很好。明天呢？"
+	for _, p := range text.Sentences(s) {
+		fmt.Println(p.Start, p.In(s))
+	}
+	// Output:
+	// 0 Dr. J. R. R. Tolkien was born on 3 Jan. 1892.[1]
+	// 49 "Is it so?" he asked.
+	// 72 * an item
+	// 82 * 今天很好。
+	// 99 明天呢？
+}
+
+func cut(s string) []string {
+	var out []string
+	for _, p := range text.Sentences(s) {
+		out = append(out, p.In(s))
+	}
+	return out
+}
+
+func TestSentences(t *testing.T) {
+	// ¶ marks the cuts; the white space after it is not part of a sentence.
+	for _, marked := range []string{
+		"",
+		"no stop at all",
+		"He lived at 20 Northmoor Rd. in Oxford for approx. ten years.[1]¶ The U.S. Army asked him (see Fig. 3).¶ Then he left.",
+		`"Is it so?" he asked.¶ "It is."¶ Then he went.`,
+		"He served under Lt. Col. Smith Jr. and Mr. Brown, e.g. in France.¶ It cost $3.5 million, i.e. a lot!¶ Prices rose 3.4% in 1945.¶ The war ended.",
+		"Yahoo! is a company.¶ She went to Washington, D.C.¶ The trip was long.¶ They moved to the U.S. in 1950.",
+		"See pp. 12-14 of vol. 3.¶ It was option B.¶ The next was C.",
+		"Wright et al. (1920) found it.¶ See art. 5 and ref. 7.¶ He made art.¶ Picasso came.",
+		"I never meant that....¶ She left.¶ It was . . . fine.¶ Well . . .¶ Next.",
+		`He said "It is good."¶ Then he went.¶ (He came back.)¶ The end.`,
+		"No. 10 is at St. James's.¶ He earned a Ph.D. in 1911.¶ At 5 p.m. Mr. Lee left.¶ Is it 5 a.m. now?!¶ Yes.",
+		`"Never!" said John F. Kennedy.[2][3]¶ Go on.`,
+		"今天很好。¶明天呢？¶「好的！」¶他说。",
+		"यह एक वाक्य है।¶ दूसरा वाक्य।",
+		"هل هذا جيد؟¶ نعم.",
+		"Version 3.14 of example.org is out.¶ See http://a.b/c.d?e=f!g for it.",
+		"# A heading\n¶A wrapped\nparagraph of two lines.¶ And more\n\n¶- first item\n¶- second\n  item\n¶1. third. item\n¶| a. b | c |\n¶|---|---|\n¶***\n¶end",
+		"> quoted text\n> goes on\n¶>\n¶> second",
+		"Windows line\r\nends.¶ Here\r\n\r\n¶there",
+		"a\xffb.¶ C\x00dx.¶ E",
+		"? ! .",
+	} {
+		var want []string
+		for _, piece := range strings.Split(marked, "¶") {
+			if piece = strings.TrimSpace(piece); piece != "" {
+				want = append(want, piece)
+			}
+		}
+		if marked == "? ! ." {
+			want = []string{"?", "!", "."}
+		}
+		if diff := cmp.Diff(want, cut(strings.ReplaceAll(marked, "¶", ""))); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", marked, diff)
+		}
+	}
+}
+
+// checkSentences holds what must be true of every text.
+func checkSentences(t *testing.T, s string) {
+	t.Helper()
+	at, valid := 0, utf8.ValidString(s)
+	for _, p := range text.Sentences(s) {
+		if p.Start < at || p.End <= p.Start || p.End > len(s) {
+			t.Fatalf("%q: span %v after offset %d", s, p, at)
+		}
+		if strings.TrimSpace(s[at:p.Start]) != "" {
+			t.Fatalf("%q: %q is in no sentence", s, s[at:p.Start])
+		}
+		if got := p.In(s); strings.TrimFunc(got, unicode.IsSpace) != got {
+			t.Fatalf("%q: %q is not trimmed", s, got)
+		}
+		if valid && !utf8.ValidString(p.In(s)) {
+			t.Fatalf("%q: %q cuts a rune", s, p.In(s))
+		}
+		at = p.End
+	}
+	if strings.TrimSpace(s[at:]) != "" {
+		t.Fatalf("%q: %q is in no sentence", s, s[at:])
+	}
+}
+
+func TestSentencesProperties(t *testing.T) {
+	pieces := []string{"Dr", ".", "!", "?", " ", "\n", "\n\n", "The", "u.s", "9", "[1]", ")", "”", "。", "é", "\xff", "\x00", "- ", "| ", "…", "...", "\u2028", "a"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		var b strings.Builder
+		for range rng.IntN(30) {
+			b.WriteString(pieces[rng.IntN(len(pieces))])
+		}
+		checkSentences(t, b.String())
+	}
+	// Long runs must not take quadratic time.
+	for _, piece := range []string{".", "a", " ", "\n", "[", "a. ", "... ", ". ", "。", "[1]", "- ", "\"", "1. "} {
+		checkSentences(t, strings.Repeat(piece, 200_000))
+	}
+}
+
+func FuzzSentences(f *testing.F) {
+	for _, s := range []string{"", "A. B", "a\n\nb", "。\xff.", "- 1. [1] U.S. ... “x.” y", strings.Repeat(". ", 50)} {
+		f.Add(s)
+	}
+	f.Fuzz(checkSentences)
+}
+
+// realPages returns some 4 MB of pages of a WildGraphBench checkout.
+func realPages(tb testing.TB) []string {
+	tb.Helper()
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		tb.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no pages in WILDGRAPHBENCH_DIR=%s: %v", dir, err)
+	}
+	slices.Sort(files)
+	var pages []string
+	for i := 0; i < len(files); i += 14 {
+		b, err := os.ReadFile(files[i])
+		if err != nil {
+			tb.Fatal(err)
+		}
+		pages = append(pages, string(b))
+	}
+	return pages
+}
+
+func size(pages []string) (n int64) {
+	for _, s := range pages {
+		n += int64(len(s))
+	}
+	return n
+}
+
+func TestSentencesOfPages(t *testing.T) {
+	for _, s := range realPages(t) {
+		checkSentences(t, s)
+	}
+}
+
+func BenchmarkSentences(b *testing.B) {
+	pages := realPages(b)
+	b.Run("pages", func(b *testing.B) {
+		b.SetBytes(size(pages))
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, s := range pages {
+				text.Sentences(s)
+			}
+		}
+	})
+	prose := strings.Repeat("Dr. Smith, who was born in 1892, went to the U.S. in June. Then he wrote a long book about it. ", 10_000)
+	b.Run("prose", func(b *testing.B) {
+		b.SetBytes(int64(len(prose)))
+		b.ReportAllocs()
+		for b.Loop() {
+			text.Sentences(prose)
+		}
+	})
+	b.Run("neurosnap", func(b *testing.B) {
+		tok, err := english.NewSentenceTokenizer(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(size(pages))
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, s := range pages {
+				tok.Tokenize(s)
+			}
+		}
+	})
+}
