@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+func ExampleStripLinks() {
+	s := "The [war](https://a.org/w) ended in 1945.[[7]](https://a.org/#n7)"
+	clean, m := text.StripLinks(s)
+	fmt.Println(clean)
+	word := strings.Index(clean, "ended")
+	fmt.Println(m.Source(word), s[m.Source(word):][:5])
+	// Output:
+	// The war ended in 1945.
+	// 27 ended
+}
+
+func TestStripLinks(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"", ""},
+		{"no link (at all) [x] a]b[", "no link (at all) [x] a]b["},
+		{"a [b](c) d", "a b d"},
+		{`a [b](c "t (u) v") d`, "a b d"},
+		{"a [b](c 't') d", "a b d"},
+		{"a [b]( <c d> ) e", "a b e"},
+		{"a [b](c(d(e)f)g) h", "a b h"},
+		{"a [b](c(d) e", "a [b](c(d) e"},
+		{"a [b](c\nd) e", "a [b](c\nd) e"},
+		{"a [b](c d) e", "a [b](c d) e"},
+		{"![Image 1: x](http://y/z.png)!", "Image 1: x!"},
+		{"[![Image 1: x](i.png) text](u)", "Image 1: x text"},
+		{"[a\n\nb](u)", "a\n\nb"},
+		{"[a [b](c) d](e)", "a b d"},
+		{"[[[a](b)", "[[a"},
+		{"x[[1]](u) y[\\[23\\]](u)[[24]](u).", "x y."},
+		{"[1](u) [[note]](u) [[a](u)]", "1 [note] [a]"},
+		{`\[a](b) \\[a](b)`, `\[a](b) \\a`},
+		{"<https://a.b/c?d> <b> <a@b>", " <b> <a@b>"},
+		{"see https://a.b/c_(d)?e=f#g. (http://x.y) www.a.b, HTTP://Q", "see . () , "},
+		{"[https://a.b](https://a.b) [x]: http://c.d 'T'", " [x]:  'T'"},
+		{"awww. www. www.é a://b :// http://", "awww. www.  a://b :// "},
+		{"链接https://a.b/c。完", "链接。完"},
+		{"htt[p](x)://foo bar", " bar"},
+		{"[\x00](\xff) \xff[\xff](u)", "\x00 \xff\xff"},
+		{"[a](b)", "a"},
+		{"[](b)", ""},
+	} {
+		if got, _ := text.StripLinks(tt.in); got != tt.want {
+			t.Errorf("StripLinks(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+		checkStrip(t, tt.in)
+	}
+}
+
+// checkStrip holds what must be true of every text.
+func checkStrip(t *testing.T, s string) {
+	t.Helper()
+	clean, m := text.StripLinks(s)
+	if len(clean) > len(s) {
+		t.Fatalf("%q became longer: %q", s, clean)
+	}
+	last := -1
+	for i := range len(clean) {
+		at := m.Source(i)
+		if at <= last || at >= len(s) || s[at] != clean[i] {
+			t.Fatalf("%q: clean byte %d maps to %d after %d", s, i, at, last)
+		}
+		last = at
+	}
+	if p := m.Span(text.Span{Start: 0, End: len(clean)}); p.Start < 0 || p.End > len(s) || p.End-p.Start < len(clean) {
+		t.Fatalf("%q: the whole maps to %v", s, p)
+	}
+}
+
+func checkIdempotent(t *testing.T, s string) {
+	t.Helper()
+	clean, _ := text.StripLinks(s)
+	if again, _ := text.StripLinks(clean); again != clean {
+		t.Fatalf("%q: stripped to %q, then to %q", s, clean, again)
+	}
+}
+
+func TestStripLinksProperties(t *testing.T) {
+	pieces := []string{"[", "]", "(", ")", "](", "![", "<", ">", "http://", "www.", "a", "b", " ", "\n", "\\", "\"", "[1]", "(x)", "。", "\xff"}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		var b strings.Builder
+		for range rng.IntN(25) {
+			b.WriteString(pieces[rng.IntN(len(pieces))])
+		}
+		checkStrip(t, b.String())
+		checkIdempotent(t, b.String())
+	}
+}
+
+// Hostile text must not take quadratic time: these end in a blink or
+// never.
+func TestStripLinksHostile(t *testing.T) {
+	for _, piece := range []string{"[", "]", "![", "[](", "[](<", "[a](u \"", "[a](u '", "[a](u (", "[a](u\\\"", "[a]( ", "](a", "<http://", "http://(", "www.", "\\", "[[1]](", "[a](b)"} {
+		s := strings.Repeat(piece, 200_000)
+		clean, m := text.StripLinks(s)
+		if n := len(clean); n > 0 && m.Source(n-1) >= len(s) {
+			t.Errorf("%q: last byte maps to %d", piece, m.Source(n-1))
+		}
+	}
+	deep := strings.Repeat("[", 100_000) + "x" + strings.Repeat("](u)", 100_000)
+	if clean, _ := text.StripLinks(deep); clean != "x" {
+		t.Errorf("nested links became %.60q", clean)
+	}
+}
+
+func FuzzStripLinks(f *testing.F) {
+	for _, s := range []string{"", "a [b](c) ![d](e) [[1]](f) <http://g> https://h", `[a](b "c") \[d](e`, "htt[p](x)://y"} {
+		f.Add(s)
+	}
+	f.Fuzz(checkStrip)
+}
+
+func TestStripLinksOfPages(t *testing.T) {
+	before, after := 0, 0
+	for _, s := range realPages(t) {
+		checkStrip(t, s)
+		checkIdempotent(t, s)
+		clean, _ := text.StripLinks(s)
+		before, after = before+len(s), after+len(clean)
+	}
+	share := 1 - float64(after)/float64(before)
+	t.Logf("%.1f %% of %d bytes are links", 100*share, before)
+	if share < 0.2 || share > 0.5 {
+		t.Errorf("%.1f %% were stripped; about 36 %% of the pages sit in link targets", 100*share)
+	}
+}
+
+func BenchmarkStripLinks(b *testing.B) {
+	pages := realPages(b)
+	b.SetBytes(size(pages))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, s := range pages {
+			text.StripLinks(s)
+		}
+	}
+}
