@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+const (
+	benchRows = 100_000
+	benchDim  = 384
+)
+
+// clustered returns vectors around 1,000 centres in 32 latent dimensions, as
+// embeddings of text lie, of which the last 1,000 are queries.
+var clustered = sync.OnceValue(func() [][]float32 {
+	const latent, centres = 32, 1000
+	rng := rand.New(rand.NewPCG(384, 1))
+	normal := func(n int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(rng.NormFloat64())
+		}
+		return v
+	}
+	centre, basis := normal(centres*latent), normal(latent*benchDim)
+	vectors := make([][]float32, benchRows+1000)
+	for i := range vectors {
+		c := rng.IntN(centres)
+		v := make([]float32, benchDim)
+		for l := range latent {
+			z := centre[c*latent+l] + .5*float32(rng.NormFloat64())
+			for j, b := range basis[l*benchDim : (l+1)*benchDim] {
+				v[j] += z * b
+			}
+		}
+		vectors[i] = v
+	}
+	return vectors
+})
+
+func benchIndex(b *testing.B, opts Options) (*Index, [][]float32) {
+	b.Helper()
+	opts.Dim, opts.Cosine = benchDim, true
+	x, err := New(opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := x.Add(clustered()[:benchRows]...); err != nil {
+		b.Fatal(err)
+	}
+	return x, clustered()[benchRows:]
+}
+
+// BenchmarkSearch holds single queries next to what bounds them: one reading
+// of the same floats (bytes.Count, which is assembly and does little else),
+// and gonum's matrix-vector product without any selection.
+func BenchmarkSearch(b *testing.B) {
+	float, queries := benchIndex(b, Options{})
+	b.Run("read", func(b *testing.B) {
+		raw := unsafe.Slice((*byte)(unsafe.Pointer(&float.rows[0])), 4*len(float.rows))
+		b.SetBytes(int64(len(raw)))
+		for b.Loop() {
+			bytes.Count(raw, []byte{0xff})
+		}
+	})
+	b.Run("gonum", func(b *testing.B) {
+		a := blas32.General{Rows: benchRows, Cols: benchDim, Stride: float.stride, Data: float.rows}
+		x := blas32.Vector{N: benchDim, Inc: 1, Data: queries[0]}
+		y := blas32.Vector{N: benchRows, Inc: 1, Data: make([]float32, benchRows)}
+		b.SetBytes(int64(4 * len(float.rows)))
+		for b.Loop() {
+			blas32.Gemv(blas.NoTrans, 1, a, x, 0, y)
+		}
+	})
+	single := func(x *Index) func(b *testing.B) {
+		return func(b *testing.B) {
+			var dst []Result
+			b.ReportAllocs()
+			b.SetBytes(int64(4 * len(x.rows)))
+			for i := 0; b.Loop(); i++ {
+				dst, _ = x.Search(queries[i%len(queries)], 10, dst[:0])
+			}
+		}
+	}
+	quantized, _ := benchIndex(b, Options{Quantized: true})
+	parallel, _ := benchIndex(b, Options{Workers: runtime.GOMAXPROCS(0)})
+	b.Run("float", single(float))
+	b.Run("float/workers", single(parallel))
+	b.Run("quantized", single(quantized))
+	float.kernels = portable()
+	b.Run("float/portable", single(float))
+}
+
+func BenchmarkSearchBatch(b *testing.B) {
+	x, queries := benchIndex(b, Options{})
+	for _, k := range []struct {
+		name    string
+		kernels kernels
+	}{{"fastest", fastest()}, {"portable", portable()}} {
+		x.kernels = k.kernels
+		for _, n := range []int{16, 1000} {
+			b.Run(fmt.Sprintf("%s/%d", k.name, n), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := x.SearchBatch(b.Context(), queries[:n], 10); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/query")
+			})
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, quantized := range []bool{false, true} {
+		b.Run(fmt.Sprintf("quantized=%t", quantized), func(b *testing.B) {
+			vectors := clustered()[:10_000]
+			b.SetBytes(4 * benchDim * int64(len(vectors)))
+			for b.Loop() {
+				x, _ := New(Options{Dim: benchDim, Cosine: true, Quantized: quantized})
+				if err := x.Add(vectors...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

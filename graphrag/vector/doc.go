@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package vector is a dense index: which of many float32 vectors have the
+// largest dot product with a query. It is exact.
+//
+// # What is exact
+//
+// The score of a row is defined as the dot product of row and query, products
+// and sums in float64 in one fixed order, rounded to float32 at the end. A
+// product of two float32 numbers is exact in float64, so the score has the
+// same bits on every machine, with or without fused multiply-add. Results are
+// ordered by score, equal scores by id. Neither the processor, the number of
+// workers, the batch a query comes in, nor [Options.Quantized] changes one bit
+// of a result.
+//
+// # How it is fast
+//
+// A search has two stages. The scan estimates the score of every row together
+// with a bound for the error of the estimate; rows whose upper bound does not
+// reach the k-th best lower bound cannot be among the first k, ties included.
+// The few rows that are left are scored by the definition. The scan comes in
+// two kinds:
+//
+//   - over the float32 rows: the error is that of float32 rounding, and a
+//     handful of rows beyond k are scored again;
+//   - over int8 codes, a quarter of the bytes, with [Options.Quantized]: the
+//     error is bounded by the length of what the code leaves of each row
+//     (Cauchy–Schwarz). The codes cost 25 % more memory.
+//
+// A single query is limited by the rate at which memory is read. [Index.SearchBatch]
+// reads each row once for many queries and is limited by arithmetic instead.
+//
+// On amd64 with AVX2 and FMA the scans run in assembly, elsewhere in plain Go.
+package vector

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// bruteForce scores every stored row by the definition, which must agree with
+// a sum in plain order as far as float64 can tell.
+func bruteForce(t *testing.T, x *Index, query []float32, k int) []Result {
+	t.Helper()
+	query = slices.Clone(query)
+	if x.opts.Cosine {
+		scale(query, norm(query))
+	}
+	padded := append(slices.Clone(query), make([]float32, x.stride-len(query))...)
+	var all []Result
+	for i := range x.n {
+		plain := 0.0
+		v := x.Vector(int32(i), nil)
+		for j := range v {
+			plain += float64(v[j]) * float64(query[j])
+		}
+		score := exactDot(x.row(i), padded)
+		if math.Abs(score-plain) > 1e-13*norm(v)*norm(query) {
+			t.Fatalf("row %d: score %v, plain sum %v", i, score, plain)
+		}
+		all = append(all, Result{int32(i), float32(score)})
+	}
+	slices.SortFunc(all, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	return all[:max(0, min(k, len(all)))]
+}
+
+func newIndex(t testing.TB, opts Options, k kernels) *Index {
+	t.Helper()
+	x, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.kernels = k
+	return x
+}
+
+// someVectors are of small integers, so that equal scores are frequent, or of
+// very different lengths. Some are repeated and some zero.
+func someVectors(rng *rand.Rand, n, dim int, integers bool) [][]float32 {
+	vectors := make([][]float32, n)
+	for i := range vectors {
+		v := make([]float32, dim)
+		size := math.Pow(10, float64(rng.IntN(7)-3))
+		for j := range v {
+			if integers {
+				v[j] = float32(rng.IntN(5) - 2)
+			} else {
+				v[j] = float32(size * math.Round(1e4*rng.NormFloat64()))
+			}
+		}
+		if i > 0 && rng.IntN(10) == 0 {
+			copy(v, vectors[rng.IntN(i)])
+		}
+		if rng.IntN(20) == 0 {
+			clear(v)
+		}
+		vectors[i] = v
+	}
+	return vectors
+}
+
+// TestSearchIsExact compares ids and order with brute force, and scores to
+// the last bit, for every dimension to 70, all kernels and all options.
+func TestSearchIsExact(t *testing.T) {
+	for name, kernels := range kernelSets() {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(7, 7))
+			for dim := 1; dim <= 70; dim++ {
+				for variant := range 8 {
+					opts := Options{Dim: dim, Quantized: variant&1 != 0, Cosine: variant&2 != 0}
+					vectors := someVectors(rng, rng.IntN(120), dim, variant&4 != 0)
+					x := newIndex(t, opts, kernels)
+					for rest := vectors; len(rest) > 0; {
+						n := 1 + rng.IntN(len(rest))
+						if err := x.Add(rest[:n]...); err != nil {
+							t.Fatal(err)
+						}
+						rest = rest[n:]
+					}
+					queries := someVectors(rng, 3, dim, variant&4 != 0)
+					k := rng.IntN(len(vectors) + 4)
+					batch, err := x.SearchBatch(t.Context(), queries, k)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, q := range queries {
+						got, err := x.Search(q, k, nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if diff := gocmp.Diff(got, batch[i]); len(got) > 0 && diff != "" {
+							t.Fatalf("%+v k=%d: batch differs from single (-single +batch)\n%s", opts, k, diff)
+						}
+						want := bruteForce(t, x, q, k)
+						if diff := gocmp.Diff(want, got); len(want) > 0 && diff != "" {
+							t.Fatalf("%+v n=%d k=%d: (-want +got)\n%s", opts, len(vectors), k, diff)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestSameResultEverywhere holds the results of all kernels, workers and
+// kinds of scan against each other, to the last bit, on an index large enough
+// to be cut into shards.
+func TestSameResultEverywhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const n, dim, k = 3*shardRows + 5, 20, 25
+	vectors, queries := someVectors(rng, n, dim, false), someVectors(rng, 9, dim, false)
+	var want [][]Result
+	for name, kernels := range kernelSets() {
+		for _, opts := range []Options{{Workers: 1}, {Workers: 4}, {Quantized: true}, {Quantized: true, Workers: 3}} {
+			opts.Dim = dim
+			x := newIndex(t, opts, kernels)
+			if err := x.Add(vectors...); err != nil {
+				t.Fatal(err)
+			}
+			single := make([][]Result, len(queries))
+			for i, q := range queries {
+				single[i], _ = x.Search(q, k, nil)
+			}
+			batch, err := x.SearchBatch(t.Context(), queries, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = single
+			}
+			if diff := gocmp.Diff(want, single); diff != "" {
+				t.Errorf("%s %+v: single (-want +got)\n%s", name, opts, diff)
+			}
+			if diff := gocmp.Diff(want, batch); diff != "" {
+				t.Errorf("%s %+v: batch (-want +got)\n%s", name, opts, diff)
+			}
+		}
+	}
+}
+
+func TestSearchAppends(t *testing.T) {
+	x := newIndex(t, Options{Dim: 2}, fastest())
+	for _, k := range []int{-1, 0, 3} {
+		if got, err := x.Search([]float32{1, 0}, k, nil); err != nil || len(got) != 0 {
+			t.Errorf("empty index, k=%d: %v, %v", k, got, err)
+		}
+	}
+	if err := x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := x.Search([]float32{1, 0}, 10, []Result{{ID: 99}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff([]Result{{ID: 99}, {2, 2}, {0, 1}, {1, 0}}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if v := x.Vector(2, nil); !slices.Equal(v, []float32{2, 0}) {
+		t.Errorf("Vector(2) = %v", v)
+	}
+	if v := x.Vector(3, nil); v != nil {
+		t.Errorf("Vector(3) = %v", v)
+	}
+}
+
+func TestCosine(t *testing.T) {
+	x := newIndex(t, Options{Dim: 2, Cosine: true}, fastest())
+	if err := x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := x.Search([]float32{2, 0}, 4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff([]Result{{3, 1}, {0, .6}, {1, 0}, {2, -1}}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	got, err = x.Search([]float32{0, 0}, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff([]Result{{0, 0}, {1, 0}}, got); diff != "" {
+		t.Errorf("query of zeros (-want +got)\n%s", diff)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	if _, err := New(Options{Workers: -1}); err == nil ||
+		!strings.Contains(err.Error(), "Dim is 0") || !strings.Contains(err.Error(), "Workers is -1") {
+		t.Errorf("New: %v", err)
+	}
+	x := newIndex(t, Options{Dim: 2}, fastest())
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	err := x.Add([]float32{1, 2}, []float32{1}, []float32{0, nan}, []float32{inf, 0}, []float32{1e18, 1e18})
+	if !errors.Is(err, ErrVector) {
+		t.Fatalf("Add: %v", err)
+	}
+	for _, want := range []string{"row 1: ", "row 2: ", "component 1 is NaN", "row 3: ", "component 0 is -Inf", "row 4: ", "length 1.41e+18"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Add: error lacks %q:\n%v", want, err)
+		}
+	}
+	if x.Len() != 0 {
+		t.Errorf("refused Add left %d rows", x.Len())
+	}
+	if _, err := x.Search([]float32{1}, 1, nil); !errors.Is(err, ErrVector) {
+		t.Errorf("Search: %v", err)
+	}
+	if _, err := x.SearchBatch(t.Context(), [][]float32{{1, 1}, {nan, 1}}, 1); !errors.Is(err, ErrVector) || !strings.Contains(err.Error(), "query 1") {
+		t.Errorf("SearchBatch: %v", err)
+	}
+	if err := x.Add([]float32{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.SearchBatch(ctx, [][]float32{{1, 1}}, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled SearchBatch: %v", err)
+	}
+}
+
+// TestConcurrentUse adds and searches at once; the race detector looks on.
+func TestConcurrentUse(t *testing.T) {
+	x := newIndex(t, Options{Dim: 3, Quantized: true, Workers: 2}, fastest())
+	var wg sync.WaitGroup
+	errs := make(chan error, 8)
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 50 {
+				if err := x.Add([]float32{float32(g), float32(i), 1}); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+		wg.Go(func() {
+			for range 50 {
+				got, err := x.Search([]float32{0, 0, 1}, 5, nil)
+				if err == nil && !slices.IsSortedFunc(got, func(a, b Result) int { return cmp.Compare(a.ID, b.ID) }) {
+					err = fmt.Errorf("equal scores out of order: %v", got)
+				}
+				if err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		t.Error(err)
+	}
+	if x.Len() != 200 {
+		t.Errorf("%d rows, want 200", x.Len())
+	}
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+// Kernels read vectors whose length is a multiple of laneWidth, and rows in
+// groups of rowGroup, so that they need no code for the rest.
+const (
+	laneWidth  = 32
+	rowGroup   = 4
+	queryGroup = 4
+)
+
+// kernels are the inner loops of a scan. All slices are flat and of matching
+// lengths: rows holds len(out) vectors as long as query, len(out) is a
+// multiple of rowGroup.
+//
+// Float kernels may add in any order that gives each partial sum at most
+// an eighth of the terms, see [floatError]; integer kernels are exact.
+type kernels struct {
+	// dot: out[i] = rows[i] · query.
+	dot func(out, rows, query []float32)
+	// dotGroup: out[i*queryGroup+j] = rows[i] · queries[j], for queryGroup
+	// queries one after the other.
+	dotGroup func(out, rows, queries []float32)
+	// dotCodes: out[i] = codes[i] · query.
+	dotCodes func(out []int32, codes []int8, query []int16)
+	// codesPay tells whether dotCodes is faster than dot. In plain Go it is
+	// not: there are fewer multipliers for integers.
+	codesPay bool
+}
+
+// portable are the kernels in plain Go.
+func portable() kernels {
+	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows}
+}
+
+func dotRows(out, rows, query []float32) {
+	for i := range out {
+		out[i] = dot(rows[i*len(query):(i+1)*len(query)], query)
+	}
+}
+
+// dot keeps eight sums: fewer wait for the adder.
+func dot(x, y []float32) float32 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float32
+	for len(x) >= 8 && len(y) >= 8 {
+		s0 += x[0] * y[0]
+		s1 += x[1] * y[1]
+		s2 += x[2] * y[2]
+		s3 += x[3] * y[3]
+		s4 += x[4] * y[4]
+		s5 += x[5] * y[5]
+		s6 += x[6] * y[6]
+		s7 += x[7] * y[7]
+		x, y = x[8:], y[8:]
+	}
+	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+}
+
+func dotRowGroup(out, rows, queries []float32) {
+	dim := len(queries) / queryGroup
+	for i := range len(out) / queryGroup {
+		row := rows[i*dim : (i+1)*dim]
+		for j := range queryGroup {
+			out[i*queryGroup+j] = dot(row, queries[j*dim:(j+1)*dim])
+		}
+	}
+}
+
+// dotCodeRows takes rows in groups, to load each part of the query once.
+func dotCodeRows(out []int32, codes []int8, query []int16) {
+	dim := len(query)
+	for ; len(out) >= rowGroup; out, codes = out[rowGroup:], codes[rowGroup*dim:] {
+		a, b, c, d := codes[:dim], codes[dim:][:dim], codes[2*dim:][:dim], codes[3*dim:][:dim]
+		var s0, s1, s2, s3 int32
+		for i, q := range query {
+			s0 += int32(a[i]) * int32(q)
+			s1 += int32(b[i]) * int32(q)
+			s2 += int32(c[i]) * int32(q)
+			s3 += int32(d[i]) * int32(q)
+		}
+		out[0], out[1], out[2], out[3] = s0, s1, s2, s3
+	}
+}
+
+// exactDot is the definition of the score: float64, four sums in a fixed
+// order. The compiler may fuse multiplication and addition or not, because
+// the products are exact.
+func exactDot(x, y []float32) float64 {
+	var s0, s1, s2, s3 float64
+	for len(x) >= 4 && len(y) >= 4 {
+		s0 += float64(x[0]) * float64(y[0])
+		s1 += float64(x[1]) * float64(y[1])
+		s2 += float64(x[2]) * float64(y[2])
+		s3 += float64(x[3]) * float64(y[3])
+		x, y = x[4:], y[4:]
+	}
+	return (s0 + s1) + (s2 + s3)
+}

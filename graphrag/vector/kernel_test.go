@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func randomVector(rng *rand.Rand, dim int, size float64) []float32 {
+	v := make([]float32, dim)
+	for i := range v {
+		v[i] = float32(size * rng.NormFloat64())
+	}
+	return v
+}
+
+func TestFloatKernelsWithinErrorBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for name, k := range kernelSets() {
+		for dim := laneWidth; dim <= 40*laneWidth; dim += laneWidth * (1 + rng.IntN(5)) {
+			n := rowGroup * (1 + rng.IntN(5))
+			rows, queries := randomVector(rng, n*dim, 1), randomVector(rng, queryGroup*dim, 1)
+			out, group := make([]float32, n), make([]float32, n*queryGroup)
+			k.dot(out, rows, queries[:dim])
+			k.dotGroup(group, rows, queries)
+			for i := range n {
+				row := rows[i*dim : (i+1)*dim]
+				for j := range queryGroup {
+					query := queries[j*dim : (j+1)*dim]
+					want, bound := exactDot(row, query), floatError(dim, norm(row), norm(query))
+					if got := group[i*queryGroup+j]; math.Abs(float64(got)-want) > bound {
+						t.Fatalf("%s: dim %d: dotGroup row %d query %d = %v, want %v ± %v", name, dim, i, j, got, want, bound)
+					}
+					if j == 0 && math.Abs(float64(out[i])-want) > bound {
+						t.Fatalf("%s: dim %d: dot row %d = %v, want %v ± %v", name, dim, i, out[i], want, bound)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCodeKernelsAreExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, k := range kernelSets() {
+		for _, dim := range []int{laneWidth, 2 * laneWidth, 384, 4096} {
+			limit := min(math.MaxInt16, math.MaxInt32/(maxCode*dim))
+			n := 3 * rowGroup
+			codes, query := make([]int8, n*dim), make([]int16, dim)
+			for i := range codes {
+				codes[i] = int8(rng.IntN(2*maxCode+1) - maxCode)
+			}
+			for i := range query {
+				query[i] = int16(rng.IntN(2*limit+1) - limit)
+			}
+			// The first row and the second reach the largest sums there are.
+			for i, q := range query {
+				codes[i], codes[dim+i] = maxCode, -maxCode
+				if q < 0 {
+					codes[i], codes[dim+i] = -maxCode, maxCode
+				}
+			}
+			out := make([]int32, n)
+			k.dotCodes(out, codes, query)
+			for i := range n {
+				var want int64
+				for j, q := range query {
+					want += int64(codes[i*dim+j]) * int64(q)
+				}
+				if int64(out[i]) != want {
+					t.Fatalf("%s: dim %d: row %d = %d, want %d", name, dim, i, out[i], want)
+				}
+			}
+		}
+	}
+}
+
+func TestCodeErrorBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for _, size := range []float64{1e-44, 1e-30, 1, 1e15} {
+		for range 50 {
+			dim := laneWidth * (1 + rng.IntN(12))
+			row, query := randomVector(rng, dim, size), randomVector(rng, dim, 1)
+			var c codes
+			c.grow(1, dim)
+			c.set(0, row)
+			code := make([]int16, dim)
+			length := norm(query)
+			step, rest := codeQuery(code, query, length)
+			sum := make([]int32, 1)
+			for i, q := range code {
+				sum[0] += int32(q) * int32(c.values[i])
+			}
+			got := float64(float32(sum[0]) * (float32(step) * c.bounds[0].scale))
+			want := exactDot(row, query) / length
+			bound := float64(c.bounds[0].rest) + codeError(rest, norm(row), c.longest, length)
+			if math.Abs(got-want) > bound {
+				t.Fatalf("size %g, dim %d: %v, want %v ± %v", size, dim, got, want, bound)
+			}
+			if size == 1 && bound > .05*norm(row) {
+				t.Fatalf("dim %d: bound %v is useless for a row of length %v", dim, bound, norm(row))
+			}
+		}
+	}
+}

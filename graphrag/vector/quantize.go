@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import "math"
+
+// codes are the rows as int8, each with its own scale:
+// row ≈ scale · code, and the length of the difference is at most rest.
+type codes struct {
+	values  []int8 // padded like Index.rows
+	bounds  []bound
+	longest float64 // longest rest
+}
+
+type bound struct {
+	scale float32
+	rest  float32
+}
+
+const maxCode = 127
+
+func (c *codes) grow(height, stride int) {
+	c.values = append(c.values, make([]int8, height*stride-len(c.values))...)
+	c.bounds = append(c.bounds, make([]bound, height-len(c.bounds))...)
+}
+
+// set computes the code of row i. Whatever the rounding does to scale and
+// code, rest is measured against what was really stored.
+func (c *codes) set(i int, row []float32) {
+	code := c.values[i*len(row) : (i+1)*len(row)]
+	step := float32(largest(row) / maxCode)
+	squares := 0.0
+	for j, v := range row {
+		q := 0.0
+		if step > 0 {
+			q = math.RoundToEven(float64(v) / float64(step))
+			q = min(maxCode, max(-maxCode, q))
+		}
+		code[j] = int8(q)
+		rest := float64(v) - q*float64(step)
+		squares += rest * rest
+	}
+	// A little more than measured covers the rounding of the measurement.
+	rest := math.Sqrt(squares) * (1 + 0x1p-20)
+	c.bounds[i] = bound{scale: step, rest: ceil32(rest)}
+	c.longest = max(c.longest, float64(c.bounds[i].rest))
+}
+
+// codeQuery writes the query, scaled to length 1, as int16: unit ≈ step·code.
+// It returns step and the length of the difference. The codes are as large as
+// they may be for every sum of products with int8 codes to fit in an int32.
+func codeQuery(code []int16, query []float32, length float64) (step, rest float64) {
+	limit := float64(min(math.MaxInt16, math.MaxInt32/(maxCode*len(query))))
+	step = largest(query) / length / limit
+	squares := 0.0
+	for j, v := range query {
+		unit := float64(v) / length
+		q := math.RoundToEven(unit / step)
+		q = min(limit, max(-limit, q))
+		code[j] = int16(q)
+		squares += (unit - q*step) * (unit - q*step)
+	}
+	return step, math.Sqrt(squares) * (1 + 0x1p-20)
+}
+
+// codeError bounds, for a unit query, how far an estimate from the codes can
+// be from the score, without the part that differs from row to row,
+// Cauchy–Schwarz on the rest of the row. It holds what is lost of the query
+// (rest), and the rounding of the float32 arithmetic in [Index.scanCodes] and
+// of the score: seven roundings on magnitudes of at most twice reach. The last terms are the
+// rounding of scores near zero: those of the estimates, and those of the
+// scores, which are made with the query at its own length.
+func codeError(rest, longestRow, longestRest, length float64) float64 {
+	reach := (1 + rest) * (longestRow + longestRest)
+	return rest*(longestRow+longestRest) + 16*0x1p-24*reach + 0x1p-118 + 0x1p-148/length
+}
+
+// floatError bounds how far the sum of a float kernel can be from the score:
+// dim/8 additions and at most 16 more roundings on magnitudes of at most
+// |row|·|query| (Higham, "Accuracy and Stability of Numerical Algorithms",
+// section 3.1), and what is lost near zero.
+func floatError(dim int, longestRow, length float64) float64 {
+	return longestRow*length*float64(dim/8+24)*0x1p-24*1.01 + float64(dim+8)*0x1p-149
+}
+
+// largest returns the largest magnitude.
+func largest(v []float32) float64 {
+	m := 0.0
+	for _, c := range v {
+		m = max(m, math.Abs(float64(c)))
+	}
+	return m
+}
+
+// ceil32 rounds up.
+func ceil32(x float64) float32 {
+	f := float32(x)
+	if float64(f) < x {
+		f = math.Nextafter32(f, float32(math.Inf(1)))
+	}
+	return f
+}
