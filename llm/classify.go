@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// classifyStatus makes an error of a reply that is no success.
+func classifyStatus(status int, h http.Header, body []byte) *Error {
+	e := &Error{Status: status, RetryAfter: retryAfter(h, time.Now())}
+	code, message := serverError(body)
+	e.Kind, e.Billed = kindOf(status, code, message)
+	return e
+}
+
+// kindOf reads the status first and the provider's code second; the free
+// text only decides between two readings of a 400. (Matching numbers in text
+// takes "…14290 tokens" for a 429.)
+func kindOf(status int, code, message string) (Kind, Billed) {
+	switch {
+	case status == http.StatusPaymentRequired,
+		code == "insufficient_quota", code == "billing_hard_limit_reached", code == "billing_not_active":
+		return ErrQuotaExhausted, BilledNo
+	case status == http.StatusTooManyRequests, status == 529: // 529: overloaded (Anthropic)
+		return ErrRateLimited, BilledNo
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return ErrAuth, BilledNo
+	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
+		return ErrTimeout, BilledUnknown
+	case status == http.StatusConflict, status == http.StatusTooEarly:
+		return ErrTransient, BilledNo
+	case status == http.StatusNotImplemented, status == http.StatusHTTPVersionNotSupported:
+		return ErrBadRequest, BilledNo
+	case status >= 500:
+		return ErrTransient, BilledUnknown
+	case code == "context_length_exceeded", tooLong(message):
+		return ErrContextLength, BilledNo
+	case code == "content_filter", code == "content_policy_violation":
+		return ErrFiltered, BilledNo
+	}
+	return ErrBadRequest, BilledNo
+}
+
+// tooLong knows how OpenAI, vLLM, llama.cpp, LM Studio and Ollama say that a
+// prompt does not fit.
+func tooLong(message string) bool {
+	message = strings.ToLower(message)
+	for _, phrase := range []string{
+		"maximum context length", "context length", "context_length", "context window",
+		"available context size", "exceeds context", "prompt is too long", "input is too long", "too many tokens",
+	} {
+		if strings.Contains(message, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// serverError reads {"error": {"code", "type", "message"}}, {"error": "text"}
+// and {"message": "text"}.
+func serverError(body []byte) (code, message string) {
+	var outer struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return "", string(body[:min(len(body), 4096)])
+	}
+	var inner struct {
+		Code    any    `json:"code"`
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(outer.Error, &inner) == nil {
+		if code, ok := inner.Code.(string); ok && code != "" {
+			return code, inner.Message
+		}
+		return inner.Type, inner.Message
+	}
+	if json.Unmarshal(outer.Error, &message) == nil && message != "" {
+		return "", message
+	}
+	return "", outer.Message
+}
+
+// ErrorInBody makes an error of a success status whose body is an error
+// object, as some gateways and streaming servers send. It returns nil when
+// the body holds none.
+func ErrorInBody(body []byte) *Error {
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &outer) != nil || len(outer.Error) == 0 || bytes.Equal(outer.Error, []byte("null")) {
+		return nil
+	}
+	var inner struct {
+		Code any `json:"code"`
+	}
+	_ = json.Unmarshal(outer.Error, &inner)
+	status := http.StatusBadGateway
+	if n, ok := inner.Code.(float64); ok && n >= 400 && n < 600 {
+		status = int(n)
+	}
+	code, message := serverError(body)
+	kind, billed := kindOf(status, code, message)
+	if kind == ErrTransient && tooLong(message) {
+		kind, billed = ErrContextLength, BilledNo
+	}
+	return &Error{Kind: kind, Status: status, Billed: billed, Body: excerpt(body), soft: true}
+}
+
+// classifyNet makes an error of an attempt without a complete reply. ctx is
+// the caller's, not the attempt's.
+func classifyNet(ctx context.Context, err error) *Error {
+	if ctx.Err() != nil {
+		return Canceled(ctx, BilledUnknown)
+	}
+	// The URL, with whatever is in it, is told apart from the cause.
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err
+	}
+	var dns *net.DNSError
+	var op *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &dns):
+		return &Error{Kind: ErrTransient, Billed: BilledNo, Err: err, soft: true}
+	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &op) && op.Op == "dial":
+		return &Error{Kind: ErrTransient, Billed: BilledNo, Err: err, soft: true}
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return &Error{Kind: ErrTimeout, Err: err}
+	}
+	return &Error{Kind: ErrTransient, Err: err}
+}
+
+// retryAfter reads retry-after-ms and both forms of Retry-After. A date is
+// compared with the server's own clock when it sent it. Nonsense and the
+// past are 0.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	const most = 1e6 // seconds; keeps the conversion from overflowing
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && !math.IsNaN(ms) {
+		return time.Duration(min(ms, most*1e3) * float64(time.Millisecond))
+	}
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		if !(s > 0) {
+			return 0
+		}
+		return time.Duration(min(s, most) * float64(time.Second))
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	if sent, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = sent
+	}
+	return min(max(at.Sub(now), 0), most*time.Second)
+}

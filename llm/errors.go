@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Kind classes an [Error]; errors.Is(err, llm.ErrTruncated) asks for one.
+type Kind string
+
+func (k Kind) Error() string { return "llm: " + string(k) }
+
+// The kinds of errors.
+const (
+	// ErrRateLimited: slow down; Error.RetryAfter says how long, if known.
+	ErrRateLimited Kind = "rate limited"
+	// ErrQuotaExhausted: the account has no credit; waiting does not help.
+	ErrQuotaExhausted Kind = "quota exhausted"
+	// ErrTransient: the network or the server failed in a way that may pass.
+	ErrTransient Kind = "transient failure"
+	// ErrTimeout: no complete reply in time.
+	ErrTimeout Kind = "timeout"
+	// ErrBadRequest: the server will never accept this request.
+	ErrBadRequest Kind = "bad request"
+	// ErrContextLength: the prompt is longer than the model can read.
+	ErrContextLength Kind = "context length exceeded"
+	// ErrAuth: the key is missing, wrong or not allowed to do this.
+	ErrAuth Kind = "not authorised"
+	// ErrFiltered: the provider's content filter stopped the reply.
+	ErrFiltered Kind = "content filtered"
+	// ErrRefused: the model declined.
+	ErrRefused Kind = "refused"
+	// ErrTruncated: the reply was cut at the token limit.
+	ErrTruncated Kind = "reply truncated"
+	// ErrEmpty: a reply without text.
+	ErrEmpty Kind = "empty reply"
+	// ErrInvalidOutput: a reply that does not hold what was asked for.
+	ErrInvalidOutput Kind = "invalid output"
+	// ErrBudgetExceeded: the call was not made, see [Budget].
+	ErrBudgetExceeded Kind = "budget exceeded"
+	// ErrCanceled: the context was cancelled.
+	ErrCanceled Kind = "canceled"
+)
+
+// Billed says whether a failed call cost money.
+type Billed string
+
+// BilledUnknown is the zero value: a timeout or a lost connection tells
+// nothing about what the provider counted.
+const (
+	BilledUnknown Billed = ""
+	BilledNo      Billed = "no"
+	BilledYes     Billed = "yes"
+)
+
+// Error is what a [Model] and a [Transport] return.
+type Error struct {
+	Kind Kind
+	// Endpoint is the URL without credentials and query; may be empty.
+	Endpoint string
+	// Status is the HTTP status, 0 if there was none.
+	Status int
+	// RetryAfter is what the server asked for, 0 if it did not.
+	RetryAfter time.Duration
+	// Body is the start of what the server sent, with secrets removed.
+	Body string
+	// Billed says whether the last attempt cost money; Usage is what all
+	// attempts together are known to have cost.
+	Billed Billed
+	Usage  Usage
+	// Err is the cause, if any.
+	Err error
+
+	soft bool // retried at most maxSoft times
+}
+
+// bodyExcerpt limits Error.Body, in bytes.
+const bodyExcerpt = 500
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Kind.Error())
+	if e.Endpoint != "" {
+		b.WriteString(": " + e.Endpoint)
+	}
+	if e.Status != 0 {
+		fmt.Fprintf(&b, ": HTTP %d", e.Status)
+	}
+	if e.RetryAfter > 0 {
+		fmt.Fprintf(&b, ", retry after %s", e.RetryAfter)
+	}
+	if e.Body != "" {
+		fmt.Fprintf(&b, ": %q", e.Body)
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	if r := e.remedy(); r != "" {
+		b.WriteString(": " + r)
+	}
+	return b.String()
+}
+
+// remedy says what a person can do about it.
+func (e *Error) remedy() string {
+	switch e.Kind {
+	case ErrAuth:
+		return "check the API key"
+	case ErrQuotaExhausted:
+		return "add credit, then start again: paid replies are kept"
+	case ErrContextLength:
+		return "send less text or use a model with a larger context"
+	case ErrTruncated:
+		return "raise the token limit of the reply"
+	case ErrTransient:
+		if e.Status == 0 {
+			return "check that the server runs and that the base URL is right"
+		}
+	case ErrBadRequest:
+		if e.Status == 404 {
+			return "check the base URL and the model name"
+		}
+	}
+	return ""
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is the error's [Kind].
+func (e *Error) Is(target error) bool {
+	k, ok := target.(Kind)
+	return ok && k == e.Kind
+}
+
+// Retryable reports whether the same request may succeed later.
+func (e *Error) Retryable() bool {
+	switch e.Kind {
+	case ErrRateLimited, ErrTransient, ErrTimeout, ErrEmpty:
+		return true
+	}
+	return false
+}
+
+// Canceled is the error of a call whose context ended. It wraps the
+// context's error, so errors.Is finds context.Canceled or
+// context.DeadlineExceeded.
+func Canceled(ctx context.Context, billed Billed) *Error {
+	err := ctx.Err()
+	if err == nil {
+		err = context.Canceled
+	}
+	kind := ErrCanceled
+	if errors.Is(err, context.DeadlineExceeded) {
+		kind = ErrTimeout
+	}
+	return &Error{Kind: kind, Billed: billed, Err: err}
+}
+
+// excerpt is the start of a body, safe to show.
+func excerpt(body []byte, secrets ...string) string {
+	// Redact before cutting, so that no half of a key is left at the cut.
+	text := string(body[:min(len(body), 8*bodyExcerpt)])
+	text = redact(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), secrets...)
+	if len(text) <= bodyExcerpt {
+		return text
+	}
+	cut := bodyExcerpt
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

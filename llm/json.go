@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxJSONDepth limits the nesting of a model's JSON.
+const maxJSONDepth = 200
+
+// Object is a JSON object found in a reply.
+type Object struct {
+	// JSON is valid, compact JSON.
+	JSON json.RawMessage
+	// Repaired is true when the model's text was not the JSON alone: it was
+	// fenced, wrapped in prose, or had small faults.
+	Repaired bool
+}
+
+// ReadObject finds the JSON object in a model's reply. It reads through
+// <think> blocks, code fences and prose around the object, and repairs
+// trailing commas, single quotes, comments, raw line breaks in strings and
+// the literals of Python and JavaScript (NaN and the infinities become null).
+//
+// A truncated object is never repaired: what is missing might have been the
+// point ([ErrTruncated]). Several different objects, duplicate keys, broken
+// JSON and no JSON at all are [ErrInvalidOutput].
+func ReadObject(text string) (Object, error) {
+	text, _, open := SplitThinking(text)
+	if open {
+		return Object{}, outputError(ErrTruncated, text, errors.New("the reasoning block is not closed"))
+	}
+	trimmed := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\ufeff"))
+	var found []byte
+	repaired := false
+	for at := 0; ; {
+		next := strings.IndexByte(trimmed[at:], '{')
+		if next < 0 {
+			break
+		}
+		p := &jsonReader{in: trimmed, at: at + next}
+		err := p.value(0)
+		switch {
+		case err == nil:
+			if found != nil && !bytes.Equal(found, p.out) {
+				return Object{}, outputError(ErrInvalidOutput, text, errors.New("several different JSON objects"))
+			}
+			repaired = p.repaired || at+next != 0 || p.at != len(trimmed)
+			found, at = p.out, p.at
+		case errors.Is(err, errCut):
+			return Object{}, outputError(ErrTruncated, text, fmt.Errorf("the JSON object ends too early"))
+		case p.sawKey:
+			return Object{}, outputError(ErrInvalidOutput, text, err)
+		default: // a brace in prose
+			at += next + 1
+		}
+	}
+	if found == nil {
+		return Object{}, outputError(ErrInvalidOutput, text, errors.New("no JSON object"))
+	}
+	return Object{JSON: found, Repaired: repaired}, nil
+}
+
+func outputError(kind Kind, text string, err error) *Error {
+	return &Error{Kind: kind, Billed: BilledYes, Body: excerpt([]byte(text)), Err: err}
+}
+
+// SplitThinking takes <think>…</think> and <thinking>…</thinking> blocks at
+// the start of a reply apart from the answer. open is true when such a block
+// is not closed, which means that the reply was cut. A closing tag alone is
+// the end of a block whose opening tag was part of the prompt.
+func SplitThinking(text string) (answer, thinking string, open bool) {
+	var thoughts []string
+	for {
+		rest := strings.TrimLeft(text, " \t\r\n")
+		tag := ""
+		for _, t := range []string{"think", "thinking"} {
+			if strings.HasPrefix(rest, "<"+t+">") {
+				tag = t
+			}
+		}
+		if tag == "" {
+			break
+		}
+		inner, after, closed := strings.Cut(rest[len(tag)+2:], "</"+tag+">")
+		thoughts = append(thoughts, strings.TrimSpace(inner))
+		if !closed {
+			return "", strings.Join(thoughts, "\n"), true
+		}
+		text = after
+	}
+	if len(thoughts) == 0 {
+		if inner, after, ok := strings.Cut(text, "</think>"); ok && !strings.Contains(inner, "<think>") {
+			thoughts, text = []string{strings.TrimSpace(inner)}, after
+		}
+	}
+	if len(thoughts) > 0 {
+		text = strings.TrimLeft(text, " \t\r\n")
+	}
+	return text, strings.Join(thoughts, "\n"), false
+}
+
+var errCut = errors.New("the JSON ends too early")
+
+// jsonReader reads one JSON value leniently and writes it strictly.
+type jsonReader struct {
+	in       string
+	at       int
+	out      []byte
+	repaired bool
+	sawKey   bool // a key and its colon were read: this is JSON, not prose
+}
+
+func (p *jsonReader) fail(what string) error {
+	return fmt.Errorf("byte %d of the reply: %s", p.at, what)
+}
+
+// skip passes over blanks and comments.
+func (p *jsonReader) skip() error {
+	for p.at < len(p.in) {
+		switch rest := p.in[p.at:]; {
+		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
+			p.at++
+		case strings.HasPrefix(rest, "\u00a0"):
+			p.at, p.repaired = p.at+len("\u00a0"), true
+		case strings.HasPrefix(rest, "//"):
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				return errCut
+			}
+			p.at, p.repaired = p.at+n, true
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest, "*/")
+			if n < 0 {
+				return errCut
+			}
+			p.at, p.repaired = p.at+n+2, true
+		default:
+			return nil
+		}
+	}
+	return errCut
+}
+
+func (p *jsonReader) value(depth int) error {
+	if depth > maxJSONDepth {
+		return p.fail(fmt.Sprintf("nested deeper than %d", maxJSONDepth))
+	}
+	if err := p.skip(); err != nil {
+		return err
+	}
+	switch c := p.in[p.at]; {
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.array(depth)
+	case c == '"' || c == '\'':
+		s, err := p.text()
+		p.emit(s)
+		return err
+	case c == '-' || c == '+' || c == '.' || c >= '0' && c <= '9':
+		return p.number()
+	}
+	return p.literal()
+}
+
+func (p *jsonReader) emit(s string) {
+	b, err := json.Marshal(s)
+	if err != nil { // cannot happen for a string
+		b = []byte(`""`)
+	}
+	p.out = append(p.out, b...)
+}
+
+func (p *jsonReader) object(depth int) error {
+	p.at++
+	p.out = append(p.out, '{')
+	seen := map[string]bool{}
+	for first := true; ; first = false {
+		done, err := p.separator('}', first)
+		if done || err != nil {
+			return err
+		}
+		if c := p.in[p.at]; c != '"' && c != '\'' {
+			return p.fail("a key in quotes is missing")
+		}
+		key, err := p.text()
+		if err != nil {
+			return err
+		}
+		if err := p.skip(); err != nil {
+			return err
+		}
+		if p.in[p.at] != ':' {
+			return p.fail("a colon is missing")
+		}
+		p.at++
+		p.sawKey = true
+		if seen[key] {
+			return p.fail(fmt.Sprintf("the key %q stands twice", key))
+		}
+		seen[key] = true
+		p.emit(key)
+		p.out = append(p.out, ':')
+		if err := p.value(depth + 1); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *jsonReader) array(depth int) error {
+	p.at++
+	p.out = append(p.out, '[')
+	for first := true; ; first = false {
+		done, err := p.separator(']', first)
+		if done || err != nil {
+			return err
+		}
+		if err := p.value(depth + 1); err != nil {
+			return err
+		}
+	}
+}
+
+// separator reads the comma before the next element, or the end.
+func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
+	if err := p.skip(); err != nil {
+		return false, err
+	}
+	comma := false
+	if !first && p.in[p.at] == ',' {
+		p.at++
+		comma = true
+		if err := p.skip(); err != nil {
+			return false, err
+		}
+	}
+	if p.in[p.at] == end {
+		p.at++
+		p.out = append(p.out, end)
+		p.repaired = p.repaired || comma
+		return true, nil
+	}
+	if first {
+		return false, nil
+	}
+	if !comma {
+		return false, p.fail("a comma is missing")
+	}
+	p.out = append(p.out, ',')
+	return false, nil
+}
+
+// text reads a string in either kind of quotes.
+func (p *jsonReader) text() (string, error) {
+	quote := p.in[p.at]
+	p.repaired = p.repaired || quote == '\''
+	p.at++
+	var b strings.Builder
+	for p.at < len(p.in) {
+		c := p.in[p.at]
+		switch {
+		case c == quote:
+			p.at++
+			return strings.ToValidUTF8(b.String(), "\uFFFD"), nil
+		case c == '\\':
+			if err := p.escape(&b); err != nil {
+				return "", err
+			}
+			continue
+		case c < 0x20:
+			p.repaired = true
+		}
+		b.WriteByte(c)
+		p.at++
+	}
+	return "", errCut
+}
+
+// simpleEscapes maps the letter after a backslash to what it stands for.
+const simpleEscapes = "\"\"\\\\//b\bf\fn\nr\rt\t''"
+
+func (p *jsonReader) escape(b *strings.Builder) error {
+	if p.at+1 >= len(p.in) {
+		return errCut
+	}
+	c := p.in[p.at+1]
+	for i := 0; i < len(simpleEscapes); i += 2 {
+		if simpleEscapes[i] == c {
+			b.WriteByte(simpleEscapes[i+1])
+			p.repaired = p.repaired || c == '\''
+			p.at += 2
+			return nil
+		}
+	}
+	if c != 'u' { // "\d" of a regular expression, "\(" of LaTeX: keep both
+		b.WriteByte('\\')
+		p.at, p.repaired = p.at+1, true
+		return nil
+	}
+	// Let encoding/json read \uXXXX, with a second one for a surrogate pair.
+	for _, n := range []int{12, 6} {
+		if p.at+n > len(p.in) {
+			continue
+		}
+		part := p.in[p.at : p.at+n]
+		if n == 12 && !strings.HasPrefix(part[6:], `\u`) {
+			continue
+		}
+		var s string
+		if json.Unmarshal([]byte(`"`+part+`"`), &s) != nil {
+			continue
+		}
+		if n == 12 && utf8.RuneCountInString(s) != 1 {
+			continue // two separate characters: take the first alone
+		}
+		b.WriteString(s)
+		p.at += n
+		return nil
+	}
+	if len(p.in)-p.at < 6 {
+		return errCut
+	}
+	return p.fail("a \\u escape without four hexadecimal digits")
+}
+
+func (p *jsonReader) number() error {
+	start := p.at
+	for p.at < len(p.in) && strings.IndexByte("+-.eE0123456789", p.in[p.at]) >= 0 {
+		p.at++
+	}
+	if p.at == len(p.in) {
+		return errCut
+	}
+	text := p.in[start:p.at]
+	if strings.HasPrefix(p.in[p.at:], "Infinity") {
+		p.at, p.repaired = p.at+len("Infinity"), true
+		p.out = append(p.out, "null"...)
+		return nil
+	}
+	fixed := strings.TrimPrefix(text, "+")
+	if strings.HasPrefix(fixed, ".") {
+		fixed = "0" + fixed
+	}
+	fixed = strings.TrimSuffix(fixed, ".")
+	if !json.Valid([]byte(fixed)) {
+		p.at = start
+		return p.fail(fmt.Sprintf("%q is no number", clip(text, 40)))
+	}
+	p.repaired = p.repaired || fixed != text
+	p.out = append(p.out, fixed...)
+	return nil
+}
+
+// literals are what models write for JSON's three.
+var literals = []struct{ in, out string }{
+	{"true", "true"}, {"false", "false"}, {"null", "null"},
+	{"True", "true"}, {"False", "false"}, {"None", "null"},
+	{"NaN", "null"}, {"nan", "null"}, {"Infinity", "null"}, {"undefined", "null"},
+}
+
+func (p *jsonReader) literal() error {
+	rest := p.in[p.at:]
+	for _, l := range literals {
+		if strings.HasPrefix(rest, l.in) {
+			p.at += len(l.in)
+			p.out = append(p.out, l.out...)
+			p.repaired = p.repaired || l.in != l.out
+			return nil
+		}
+		if strings.HasPrefix(l.in, rest) {
+			return errCut
+		}
+	}
+	return p.fail("a value is missing")
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

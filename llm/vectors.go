@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+const (
+	// cacheBatch is how many new texts are asked for and made durable at
+	// once: what a crash can cost.
+	cacheBatch = 256
+	// cacheFlights is how many such batches are under way at the same time.
+	cacheFlights = 4
+)
+
+type cachedEmbedder struct {
+	name string
+	e    Embedder
+	j    *journal.Journal
+
+	mu    sync.Mutex
+	known map[key][]float32
+}
+
+// CachedEmbedder keeps the vectors of e in the journal, text by text, and
+// asks e only for texts it has not seen. name must tell everything that
+// decides a vector: endpoint, model, dimension, prefixes. The journal stays
+// the caller's to close; all vectors are held in memory.
+func CachedEmbedder(name string, e Embedder, j *journal.Journal) (Embedder, error) {
+	if name == "" {
+		return nil, errors.New("llm: cached embedder: the name is empty: vectors of different models would be mixed")
+	}
+	c := &cachedEmbedder{name: name, e: e, j: j, known: map[key][]float32{}}
+	for rec, err := range j.Records() {
+		if err != nil {
+			return nil, fmt.Errorf("llm: read the cache: %w", err)
+		}
+		if rec.Kind != recordVector {
+			continue
+		}
+		k, v, err := decodeVector(rec.Payload)
+		if err != nil {
+			return nil, fmt.Errorf("llm: read the cache %s: record %d: %w", j.Path(), rec.Seq, err)
+		}
+		c.known[k] = v
+	}
+	return c, nil
+}
+
+// A vector record is the key and the components, little endian.
+func encodeVector(k key, v []float32) []byte {
+	b := append(make([]byte, 0, len(k)+4*len(v)), k[:]...)
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+func decodeVector(b []byte) (k key, v []float32, err error) {
+	if len(b) < len(k) || (len(b)-len(k))%4 != 0 {
+		return k, nil, fmt.Errorf("a vector of %d bytes", len(b))
+	}
+	b = b[copy(k[:], b):]
+	v = make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return k, v, nil
+}
+
+func (c *cachedEmbedder) look(k key) ([]float32, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.known[k]
+	return slices.Clone(v), ok
+}
+
+func (c *cachedEmbedder) keep(k key, v []float32) error {
+	if err := c.j.Append(recordVector, encodeVector(k, v)); err != nil {
+		return fmt.Errorf("llm: keep a paid vector: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[k] = slices.Clone(v)
+	return nil
+}
+
+func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	keys := make([]key, len(texts))
+	var missing []int // the first text of each unknown key
+	first := map[key]bool{}
+	for i, t := range texts {
+		keys[i] = embeddingKey(c.name, false, t)
+		if _, ok := c.look(keys[i]); !ok && !first[keys[i]] {
+			first[keys[i]] = true
+			missing = append(missing, i)
+		}
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(cacheFlights)
+	for batch := range slices.Chunk(missing, cacheBatch) {
+		g.Go(func() error { return c.fetch(gctx, texts, keys, batch) })
+	}
+	if err := g.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return nil, Canceled(ctx, BilledUnknown)
+		}
+		return nil, err
+	}
+	out := make([][]float32, len(texts))
+	for i, k := range keys {
+		out[i], _ = c.look(k)
+		if len(out[i]) != len(out[0]) {
+			return nil, &Error{Kind: ErrInvalidOutput, Billed: BilledYes,
+				Err: fmt.Errorf("vectors of %d and %d dimensions under the name %q", len(out[0]), len(out[i]), c.name)}
+		}
+	}
+	return out, nil
+}
+
+// fetch embeds one batch of unknown texts and makes the vectors durable. The
+// appends run side by side to share their fsyncs.
+func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, batch []int) error {
+	ask := make([]string, len(batch))
+	for i, at := range batch {
+		ask[i] = texts[at]
+	}
+	vectors, err := c.e.EmbedDocuments(ctx, ask)
+	if err != nil {
+		return err
+	}
+	if len(vectors) != len(ask) {
+		return &Error{Kind: ErrInvalidOutput, Billed: BilledYes, Err: fmt.Errorf("%d vectors for %d texts", len(vectors), len(ask))}
+	}
+	var g errgroup.Group
+	for i, at := range batch {
+		g.Go(func() error { return c.keep(keys[at], vectors[i]) })
+	}
+	return g.Wait()
+}
+
+func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	k := embeddingKey(c.name, true, text)
+	if v, ok := c.look(k); ok {
+		return v, nil
+	}
+	v, err := c.e.EmbedQuery(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return v, c.keep(k, v)
+}
