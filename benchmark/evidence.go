@@ -26,11 +26,11 @@ type Evidence struct {
 	AllAt5 *float64 `json:"all_at_5,omitempty"`
 	// MRR is 1/rank of the first chunk of a gold document, 0 without one.
 	MRR *float64 `json:"mrr,omitempty"`
-	// Recall is the share of gold units met by the source text that was
-	// really put into the final prompt, Provenance the same over that text
+	// PromptRecall is the share of gold units met by the source text that was
+	// really put into the final prompt, ProvenanceRecall the same over that text
 	// and the documents behind summaries and facts in the prompt.
-	Recall     *float64 `json:"evidence_recall,omitempty"`
-	Provenance *float64 `json:"provenance_recall,omitempty"`
+	PromptRecall     *float64 `json:"evidence_recall,omitempty"`
+	ProvenanceRecall *float64 `json:"provenance_recall,omitempty"`
 	// Coverage is the mean over the gold statements of the largest share of
 	// their content words in one chunk of the evidence.
 	Coverage *float64 `json:"statement_coverage,omitempty"`
@@ -60,11 +60,11 @@ func MeasureEvidence(it Item, a graphrag.Answer, cover *Coverage) Evidence {
 	}
 	if len(a.Evidence) > 0 || len(a.Derived) > 0 {
 		docs := hitDocs(a.Evidence)
-		e.Recall = ref(UnitRecall(it.Gold, docs))
+		e.PromptRecall = ref(UnitRecall(it.Gold, docs))
 		for _, d := range a.Derived {
 			docs = append(docs, d.Docs...)
 		}
-		e.Provenance = ref(UnitRecall(it.Gold, docs))
+		e.ProvenanceRecall = ref(UnitRecall(it.Gold, docs))
 	}
 	return e
 }

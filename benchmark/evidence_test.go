@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+func hits(docs ...string) []graphrag.Hit {
+	var out []graphrag.Hit
+	for _, d := range docs {
+		out = append(out, graphrag.Hit{Chunk: graphrag.Chunk{Doc: d, Text: "Text of " + d}})
+	}
+	return out
+}
+
+// The figures are worked out by hand from the definitions.
+func TestMeasureEvidence(t *testing.T) {
+	f := func(v float64) *float64 { return &v }
+	gold := []benchmark.Unit{{"a"}, {"b", "b2"}}
+	for _, tt := range []struct {
+		name string
+		gold []benchmark.Unit
+		a    graphrag.Answer
+		want benchmark.Evidence
+	}{
+		{"nothing ranked", gold, graphrag.Answer{}, benchmark.Evidence{}},
+		{"no gold", nil, graphrag.Answer{Ranked: hits("a")}, benchmark.Evidence{}},
+		{"one page fills the first five places", gold, graphrag.Answer{Ranked: hits("x", "a", "a", "a", "a", "b2")},
+			benchmark.Evidence{RecallAt5: f(0.5), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(0), MRR: f(0.5)}},
+		{"any page of a unit counts, once", gold, graphrag.Answer{Ranked: hits("b", "b2", "a")},
+			benchmark.Evidence{RecallAt5: f(1), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(1), MRR: f(1)}},
+		{"all misses", gold, graphrag.Answer{Ranked: hits("x", "y")},
+			benchmark.Evidence{RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0)}},
+		{"what stood in the prompt", gold, graphrag.Answer{Evidence: hits("a"), Derived: []graphrag.Derived{{Docs: []string{"b2", "z"}}}},
+			benchmark.Evidence{PromptRecall: f(0.5), ProvenanceRecall: f(1)}},
+		{"only facts", gold, graphrag.Answer{Derived: []graphrag.Derived{{Docs: []string{"a"}}}},
+			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := benchmark.MeasureEvidence(benchmark.Item{Gold: tt.gold}, tt.a, nil)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPageBudget(t *testing.T) {
+	if diff := cmp.Diff([]string{"a", "c", "b"}, benchmark.PageBudget(hits("a", "a", "c", "b", "a"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCoverage(t *testing.T) {
+	c, err := benchmark.NewCoverage("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name              string
+		statements, texts []string
+		want              float64
+	}{
+		{"function words and single letters do not count", []string{"The owl of a B hears."}, []string{"An OWL"}, 0.5},
+		{"the best text counts, not the union", []string{"red green blue 7"}, []string{"red 7", "green blue red"}, 0.75},
+		{"mean over statements", []string{"red", "green"}, []string{"red"}, 0.5},
+		{"a statement without content words is left out", []string{"it is", "red"}, []string{"red"}, 1},
+		{"nothing to measure", nil, []string{"red"}, 0},
+		{"no text", []string{"red"}, nil, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := c.Statements(tt.statements, tt.texts); got != tt.want {
+				t.Errorf("coverage %v, want %v", got, tt.want)
+			}
+		})
+	}
+	if _, err := benchmark.NewCoverage("klingon"); err == nil {
+		t.Error("an unknown language is accepted")
+	}
+}

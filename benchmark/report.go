@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import "github.com/wildgraph/wildgraph/graphrag"
+
+// ReportVersion is the version of the report's form.
+const ReportVersion = 1
+
+// OfflineKit is the name of the kit whose judged figures are lexical.
+const OfflineKit = "offline"
+
+// All is the key of the figures over all question types.
+const All graphrag.QuestionType = "all"
+
+// Report is the result of a run. It is a pure function of the records.
+// Fractions are in 0..1; a figure that is not defined is absent.
+type Report struct {
+	Version int            `json:"version"`
+	Kit     string         `json:"kit"`
+	Config  Config         `json:"config"`
+	Systems []SystemReport `json:"systems"`
+}
+
+// SystemReport is one system's row.
+type SystemReport struct {
+	System string `json:"system"`
+	// NotApplicable says why the system was not run.
+	NotApplicable string         `json:"not_applicable,omitempty"`
+	Domains       []DomainReport `json:"domains"`
+	Overall       Overall        `json:"overall"`
+	// Time of one question from asking to answering, in milliseconds.
+	QueryMsP50 *float64 `json:"query_ms_p50,omitempty"`
+	QueryMsP99 *float64 `json:"query_ms_p99,omitempty"`
+	// PeakRSSMB is the largest resident memory while the system ran, in MiB.
+	PeakRSSMB *float64 `json:"peak_rss_mb,omitempty"`
+	// AnswerUsage and JudgeUsage are the model calls for all questions.
+	AnswerUsage graphrag.Usage `json:"answer_usage"`
+	JudgeUsage  graphrag.Usage `json:"judge_usage"`
+}
+
+// DomainReport is one system on one domain.
+type DomainReport struct {
+	Domain string      `json:"domain"`
+	Index  IndexReport `json:"index"`
+	Types  Types       `json:"types"`
+}
+
+// IndexReport describes an index and what it cost.
+type IndexReport struct {
+	graphrag.IndexStats
+	Seconds *float64 `json:"seconds,omitempty"`
+}
+
+// Types are the figures per question type, and over all under [All].
+type Types map[graphrag.QuestionType]TypeReport
+
+// TypeReport holds the means over the questions of one type.
+type TypeReport struct {
+	// N is the number of questions, K the chunks in the prompt (0 and absent
+	// for [All]).
+	N int `json:"n"`
+	K int `json:"k,omitempty"`
+	Evidence
+	ContextTokens *float64 `json:"context_tokens,omitempty"`
+	// Judged are the figures of a judge that is a model, Lexical those of the
+	// offline kit's; one of them is nil.
+	*Judged
+	Lexical *Judged `json:"lexical,omitempty"`
+}
+
+// Verdicts returns the judged figures, whichever judge they are from; nil
+// without.
+func (t TypeReport) Verdicts() *Judged {
+	if t.Judged != nil {
+		return t.Judged
+	}
+	return t.Lexical
+}
+
+// Judged are means over the scored questions.
+type Judged struct {
+	// Accuracy is the share of fact questions answered correctly.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	// Recall and Precision are the means of equations 2 and 3 of
+	// WildGraphBench over the summary questions. F1MeanOfQuestions is the
+	// mean of the questions' F1 (Tables 3 and 6–17), F1OfMeans the harmonic
+	// mean of the two means (Table 2); the two do not compare.
+	Recall            *float64 `json:"recall,omitempty"`
+	Precision         *float64 `json:"precision,omitempty"`
+	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
+	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
+	// Unscored is the share of questions without a score.
+	Unscored float64 `json:"unscored"`
+}
+
+// Overall are the figures over all domains, weighted by questions.
+type Overall struct {
+	Types Types `json:"types"`
+	*OverallJudged
+	Lexical *OverallJudged `json:"lexical,omitempty"`
+}
+
+// OverallJudged holds the headline figure.
+type OverallJudged struct {
+	// AvgAccuracy is the accuracy over single-fact and multi-fact questions
+	// together (Table 2).
+	AvgAccuracy *float64 `json:"avg_accuracy,omitempty"`
+}
+
+// Verdicts returns the headline figure, whichever judge it is from.
+func (o Overall) Verdicts() *OverallJudged {
+	if o.OverallJudged != nil {
+		return o.OverallJudged
+	}
+	return o.Lexical
+}

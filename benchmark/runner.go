@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// Defaults of WildGraphBench, section 4.1.
+const (
+	DefaultTopKFact    = 5
+	DefaultTopKSummary = 10
+	// DefaultDepth is how many ranked chunks are measured: as deep as the
+	// deepest figure of [Evidence] looks.
+	DefaultDepth = 10
+)
+
+// Config is the configuration of a run as it stands in the report: everything
+// that decides the records, and nothing else. A folder with records of
+// another Config is refused.
+type Config map[string]any
+
+// Entry is a system that takes part.
+type Entry struct {
+	Name string
+	// New makes a fresh system; it is called once per domain.
+	New func(domain string) (graphrag.System, error)
+	// NotApplicable, when set, says why the system cannot run with these
+	// settings: it is listed in the report and not run.
+	NotApplicable string
+}
+
+// Options of a [Runner]. The zero value runs everything with the paper's
+// settings and keeps nothing on disk.
+type Options struct {
+	// Dir is the folder for journal and report; "" keeps records in memory.
+	Dir string
+	// TopKFact and TopKSummary are the chunks put into a prompt.
+	TopKFact, TopKSummary int
+	// Depth is how many ranked chunks are asked for, at least TopK.
+	Depth int
+	// Limit is the largest number of questions per domain and type; 0 is all.
+	Limit int
+	// Kit names the set of parts the systems were built from. With "offline"
+	// the judged figures are reported under "lexical".
+	Kit string
+	// Settings are further facts of the configuration: whatever the systems
+	// and the judge were built with.
+	Settings map[string]any
+	// Concurrency is how many questions are answered at a time; 0 is the
+	// number of CPUs.
+	Concurrency int
+	// ShowEvidence keeps the evidence text with each answer, for judges that
+	// look at it.
+	ShowEvidence bool
+	// CountTokens measures the context; nil leaves its length 0.
+	CountTokens func(string) int
+	// Coverage measures how much of the gold statements the evidence holds;
+	// nil leaves it out.
+	Coverage *Coverage
+	// NoTimings leaves clock and memory figures out of the report, so that
+	// equal runs give equal bytes.
+	NoTimings bool
+	// Progress is called, never concurrently, after every step; may be nil.
+	Progress func(Event)
+	// Logger gets what is worth knowing later; nil is silent.
+	Logger *slog.Logger
+}
+
+// Event tells how far a run is.
+type Event struct {
+	System, Domain string
+	// Stage is "index" or "answer".
+	Stage string
+	// Documents counts what the index has read so far.
+	Documents int
+	// Done of Total questions of the whole run are answered and judged;
+	// Resumed of them by an earlier start.
+	Done, Total, Resumed int
+}
+
+// Runner runs systems over a data set.
+type Runner struct {
+	Dataset *Dataset
+	Systems []Entry
+	Judge   judge.Judge
+	Options Options
+}
+
+// Run answers and judges whatever the folder does not hold yet and returns
+// the report of the whole run. When it returns an error, all records made so
+// far are kept and a second Run goes on from them.
+func (r *Runner) Run(ctx context.Context) (*Report, error) {
+	if err := r.validate(); err != nil {
+		return nil, err
+	}
+	s := &state{Runner: r, opts: r.Options.withDefaults()}
+	s.selectItems()
+	s.config = s.describe()
+	log, err := openLog(r.Options.Dir, s.config)
+	if err != nil {
+		return nil, err
+	}
+	s.log = log
+	err = s.runAll(ctx)
+	if err == nil {
+		report := s.report()
+		if s.opts.Dir != "" {
+			err = s.writeFolder(report)
+		}
+		if err == nil {
+			return report, s.log.close()
+		}
+	}
+	return nil, errors.Join(err, s.log.close())
+}
+
+func (r *Runner) validate() error {
+	var problems []error
+	if r.Dataset == nil || len(r.Dataset.Domains) == 0 {
+		problems = append(problems, errors.New("benchmark: no data set"))
+	}
+	if len(r.Systems) == 0 {
+		problems = append(problems, errors.New("benchmark: no system"))
+	}
+	seen := make(map[string]bool)
+	for _, e := range r.Systems {
+		if e.Name == "" || e.New == nil && e.NotApplicable == "" {
+			problems = append(problems, fmt.Errorf("benchmark: system %q lacks a name or a constructor", e.Name))
+		}
+		if seen[e.Name] {
+			problems = append(problems, fmt.Errorf("benchmark: two systems are named %q", e.Name))
+		}
+		seen[e.Name] = true
+	}
+	if r.Judge == nil {
+		problems = append(problems, errors.New("benchmark: no judge"))
+	}
+	o := r.Options
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"TopKFact", o.TopKFact}, {"TopKSummary", o.TopKSummary}, {"Depth", o.Depth}, {"Limit", o.Limit}, {"Concurrency", o.Concurrency}} {
+		if n.value < 0 {
+			problems = append(problems, fmt.Errorf("benchmark: %s is %d, want at least 0", n.name, n.value))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (o Options) withDefaults() Options {
+	set := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&o.TopKFact, DefaultTopKFact)
+	set(&o.TopKSummary, DefaultTopKSummary)
+	set(&o.Depth, DefaultDepth)
+	set(&o.Concurrency, runtime.GOMAXPROCS(0))
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// state is a run in progress.
+type state struct {
+	*Runner
+	opts   Options
+	config Config
+	items  map[string][]Item // domain → the selected questions
+	log    *runLog
+	total  int
+
+	mu      sync.Mutex // guards the counters and keeps events apart
+	done    int
+	resumed int
+}
+
+// selectItems picks the first Limit questions of each type in each domain and
+// sets the depth they are asked with.
+func (s *state) selectItems() {
+	s.items = make(map[string][]Item)
+	for _, d := range s.Dataset.Domains {
+		taken := make(map[graphrag.QuestionType]int)
+		for _, it := range d.Items {
+			if s.opts.Limit > 0 && taken[it.Question.Type] == s.opts.Limit {
+				continue
+			}
+			taken[it.Question.Type]++
+			it.Question.K = s.topK(it.Question.Type)
+			it.Question.Depth = max(s.opts.Depth, it.Question.K)
+			s.items[d.Name] = append(s.items[d.Name], it)
+		}
+	}
+	for _, e := range s.Systems {
+		for _, d := range s.Dataset.Domains {
+			if e.NotApplicable == "" {
+				s.total += len(s.items[d.Name])
+			}
+		}
+	}
+}
+
+func (s *state) topK(t graphrag.QuestionType) int {
+	if t == graphrag.Summary {
+		return s.opts.TopKSummary
+	}
+	return s.opts.TopKFact
+}
+
+// describe collects everything that decides the records.
+func (s *state) describe() Config {
+	c := Config{
+		"dataset":      s.Dataset.Name,
+		"kit":          s.opts.Kit,
+		"judge":        s.Judge.Name(),
+		"topk_qa":      s.opts.TopKFact,
+		"topk_summary": s.opts.TopKSummary,
+		"depth":        s.opts.Depth,
+		"limit":        s.opts.Limit,
+	}
+	for k, v := range s.opts.Settings {
+		c[k] = v
+	}
+	var domains, systems []string
+	prints := make(map[string]string)
+	for _, d := range s.Dataset.Domains {
+		domains = append(domains, d.Name)
+		prints[d.Name] = d.Fingerprint
+	}
+	for _, e := range s.Systems {
+		systems = append(systems, e.Name)
+	}
+	c["domains"], c["systems"], c["fingerprints"] = domains, systems, prints
+	return c
+}
+
+func (s *state) runAll(ctx context.Context) error {
+	for _, e := range s.Systems {
+		if e.NotApplicable != "" {
+			continue
+		}
+		debug.FreeOSMemory() // so that the peak is this system's
+		resetPeakRSS()
+		for _, d := range s.Dataset.Domains {
+			if err := s.runCell(ctx, e, d); err != nil {
+				return fmt.Errorf("benchmark: %s on %s: %w", e.Name, d.Name, err)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// runCell works off the questions of one domain with one system. A cell whose
+// records are complete costs nothing.
+func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
+	missing := slices.DeleteFunc(slices.Clone(s.items[d.Name]), func(it Item) bool {
+		_, ok := get(s.log, s.log.judgments, place{e.Name, d.Name, it.Question.ID})
+		return ok
+	})
+	s.resume(e, d, len(s.items[d.Name])-len(missing))
+	if _, closed := get(s.log, s.log.cells, cell{e.Name, d.Name}); closed && len(missing) == 0 {
+		return nil
+	}
+	system, err := e.New(d.Name)
+	if err != nil {
+		return err
+	}
+	err = s.work(ctx, system, e, d, missing)
+	if err = errors.Join(err, system.Close()); err != nil {
+		return err
+	}
+	return s.log.addCell(CellRecord{System: e.Name, Domain: d.Name, PeakRSSMB: peakRSS()})
+}
+
+func (s *state) work(ctx context.Context, system graphrag.System, e Entry, d Domain, missing []Item) error {
+	start := time.Now()
+	stats, err := system.Index(ctx, s.counted(e, d))
+	if err != nil {
+		return fmt.Errorf("indexing: %w", err)
+	}
+	// A rebuilt index repeats the first one; its record stays.
+	if _, ok := get(s.log, s.log.indexes, cell{e.Name, d.Name}); !ok {
+		err := s.log.addIndex(IndexRecord{e.Name, d.Name, stats, time.Since(start).Seconds()})
+		if err != nil {
+			return err
+		}
+	}
+	g, group := errgroup.WithContext(ctx)
+	g.SetLimit(s.opts.Concurrency)
+	for _, it := range missing {
+		if group.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			if err := s.question(group, system, e, d, it); err != nil {
+				return fmt.Errorf("question %s: %w", it.Question.ID, err)
+			}
+			s.advance(e, d)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// counted passes the documents of a domain on and reports how many.
+func (s *state) counted(e Entry, d Domain) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		n := 0
+		for doc, err := range d.Documents() {
+			n++
+			if n%32 == 1 {
+				s.emit(Event{System: e.Name, Domain: d.Name, Stage: "index", Documents: n}, 0, 0)
+			}
+			if !yield(doc, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *state) resume(e Entry, d Domain, n int) {
+	if n > 0 {
+		s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, n, n)
+	}
+}
+
+func (s *state) advance(e Entry, d Domain) {
+	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 1, 0)
+}
+
+// emit counts and reports, one event at a time.
+func (s *state) emit(ev Event, done, resumed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done += done
+	s.resumed += resumed
+	if s.opts.Progress != nil {
+		ev.Done, ev.Total, ev.Resumed = s.done, s.total, s.resumed
+		s.opts.Progress(ev)
+	}
+}
