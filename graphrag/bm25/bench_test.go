@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+)
+
+// Sizes of the pieces the pages are cut into, in bytes.
+const (
+	chunkBytes   = 4800
+	passageBytes = 400
+)
+
+// corpus is what the benchmarks index and ask.
+type corpus struct {
+	name      string
+	pages     []string
+	questions []string
+}
+
+// benchCorpus reads the WildGraphBench checkout that WILDGRAPHBENCH_DIR names,
+// or generates text with the word frequencies of a language.
+func benchCorpus(b *testing.B) corpus {
+	b.Helper()
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		return zipfCorpus()
+	}
+	c := corpus{name: "wild"}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case filepath.Base(filepath.Dir(path)) == "reference_pages" && !d.IsDir():
+			page, err := os.ReadFile(path)
+			c.pages = append(c.pages, string(page))
+			return err
+		case d.Name() == "questions.jsonl":
+			return readQuestions(path, &c.questions)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+func readQuestions(path string, into *[]string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var q struct{ Question string }
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			return err
+		}
+		*into = append(*into, q.Question)
+	}
+	return lines.Err()
+}
+
+// zipfCorpus generates 8 MB whose r-th word has a frequency of about 1/r.
+func zipfCorpus() corpus {
+	rng := rand.New(rand.NewPCG(1, 2))
+	word := func() string { return fmt.Sprintf("w%x", int(math.Exp(rng.Float64()*math.Log(200_000)))) }
+	text := func(words int) string {
+		var s strings.Builder
+		for range words {
+			s.WriteString(word())
+			s.WriteByte(' ')
+		}
+		return s.String()
+	}
+	c := corpus{name: "zipf"}
+	for range 400 {
+		c.pages = append(c.pages, text(4000))
+	}
+	for range 200 {
+		c.questions = append(c.questions, text(20))
+	}
+	return c
+}
+
+// cut returns the pages in pieces of the given size.
+func cut(pages []string, size int) (pieces []string, bytes int64) {
+	for _, p := range pages {
+		bytes += int64(len(p))
+		for len(p) > 0 {
+			n := min(size, len(p))
+			pieces, p = append(pieces, p[:n]), p[n:]
+		}
+	}
+	return pieces, bytes
+}
+
+func BenchmarkBuild(b *testing.B) {
+	c := benchCorpus(b)
+	for _, size := range []int{chunkBytes, passageBytes} {
+		for name, o := range map[string]bm25.Options{"plain": bm25.Plain(), "default": {}} {
+			b.Run(fmt.Sprintf("%s/%d/%s", c.name, size, name), func(b *testing.B) {
+				pieces, bytes := cut(c.pages, size)
+				b.SetBytes(bytes)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := bm25.BuildTexts(b.Context(), pieces, o); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	c := benchCorpus(b)
+	for _, size := range []int{chunkBytes, passageBytes} {
+		pieces, _ := cut(c.pages, size)
+		ix, err := bm25.BuildTexts(b.Context(), pieces, bm25.Plain())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("%s/%d", c.name, size), func(b *testing.B) {
+			var times []time.Duration
+			dst := make([]bm25.Result, 0, 10)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				start := time.Now()
+				dst = ix.Search(c.questions[i%len(c.questions)], 10, dst)
+				times = append(times, time.Since(start))
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2])/1e3, "p50-µs")
+			b.ReportMetric(float64(times[len(times)*99/100])/1e3, "p99-µs")
+		})
+	}
+}

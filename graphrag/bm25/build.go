@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// batchBytes is how much text one worker analyses at a time. Large batches
+// stem a word less often, small ones spread better over the processors.
+const batchBytes = 8 << 20
+
+// Build indexes the texts of the chunks, and their titles where the options
+// say so. Documents of the index are positions in chunks. Work is spread over
+// GOMAXPROCS goroutines; the index does not depend on their number. A
+// cancelled build returns the context's error.
+func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
+	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o)
+}
+
+// BuildTexts is [Build] for texts without titles.
+func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) {
+	return build(ctx, len(texts), func(i int) (string, string) { return "", texts[i] }, o)
+}
+
+// build indexes n texts that at returns.
+func build(ctx context.Context, n int, at func(i int) (title, text string), o Options) (*Index, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if n > math.MaxInt32 {
+		return nil, fmt.Errorf("bm25: build: %d texts: split them over several indexes of at most %d", n, math.MaxInt32)
+	}
+	batches, err := analyse(ctx, n, at, o)
+	if err != nil {
+		return nil, fmt.Errorf("bm25: build: %w", err)
+	}
+	return merge(ctx, n, batches, o)
+}
+
+// posting says how often a term is in a document.
+type posting struct{ term, tf uint32 }
+
+// batch is the analysis of a run of documents. Terms are numbered within the
+// batch, in the order of their first appearance.
+type batch struct {
+	terms    *vocabulary
+	postings []posting // document by document
+	ends     []int     // ends[i] is where the postings of the batch's document i end
+	lengths  []uint32  // in terms
+}
+
+// analyse cuts the documents into batches and analyses them concurrently.
+func analyse(ctx context.Context, n int, at func(int) (string, string), o Options) ([]*batch, error) {
+	var starts []int
+	for i, size := 0, batchBytes; i < n; i++ {
+		if size >= batchBytes {
+			starts, size = append(starts, i), 0
+		}
+		_, body := at(i)
+		size += len(body)
+	}
+	batches := make([]*batch, len(starts))
+	progress := progressOf(o.Progress, n)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for b, start := range starts {
+		end := n
+		if b+1 < len(starts) {
+			end = starts[b+1]
+		}
+		group.Go(func() error {
+			a := newAnalysis(o)
+			for i := start; i < end; i++ {
+				if err := groupCtx.Err(); err != nil {
+					return err
+				}
+				a.document(at(i))
+			}
+			batches[b] = &a.batch
+			progress(end - start)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return batches, ctx.Err()
+}
+
+// progressOf adds up what the workers report.
+func progressOf(report func(done, total int), total int) func(more int) {
+	if report == nil {
+		return func(int) {}
+	}
+	var mu sync.Mutex
+	done := 0
+	return func(more int) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += more
+		report(done, total)
+	}
+}
+
+// analysis is a batch in the making.
+type analysis struct {
+	batch
+	analyzer    *text.Analyzer
+	titleWeight uint32
+	words       *vocabulary
+	termOf      []int32  // term of each distinct word, -1 for stop words
+	seen        []uint32 // last document a term was in, from 1
+	place       []int    // its posting there
+	weight      uint32   // what the word being read counts
+	length      uint32
+}
+
+func newAnalysis(o Options) *analysis {
+	return &analysis{batch: batch{terms: newVocabulary()}, words: newVocabulary(), analyzer: o.Analyzer, titleWeight: uint32(o.TitleWeight)}
+}
+
+// document adds one document.
+func (a *analysis) document(title, body string) {
+	a.length = 0
+	a.weight = 1
+	a.analyzer.Words(body, a.word)
+	if a.titleWeight > 0 {
+		a.weight = a.titleWeight
+		a.analyzer.Words(title, a.word)
+	}
+	a.ends = append(a.ends, len(a.postings))
+	a.lengths = append(a.lengths, a.length)
+}
+
+// word counts one word of the document.
+func (a *analysis) word(word []byte) {
+	w, added := a.words.add(word)
+	if added {
+		a.termOf = append(a.termOf, a.newTerm(word))
+	}
+	t := a.termOf[w]
+	if t < 0 {
+		return
+	}
+	a.length += a.weight
+	if doc := uint32(len(a.ends)) + 1; a.seen[t] != doc {
+		a.seen[t], a.place[t] = doc, len(a.postings)
+		a.postings = append(a.postings, posting{uint32(t), a.weight})
+		return
+	}
+	a.postings[a.place[t]].tf += a.weight
+}
+
+// newTerm returns the term of a word that was not seen before.
+func (a *analysis) newTerm(word []byte) int32 {
+	term, ok := a.analyzer.Term(string(word))
+	if !ok {
+		return -1
+	}
+	t, added := a.terms.add([]byte(term))
+	if added {
+		a.seen, a.place = append(a.seen, 0), append(a.place, 0)
+	}
+	return int32(t)
+}
+
+// merge numbers the terms over all batches, in the order of their first
+// appearance, and turns the postings from document order to term order.
+func merge(ctx context.Context, n int, batches []*batch, o Options) (*Index, error) {
+	terms := newVocabulary()
+	lengths := make([]uint32, 0, n)
+	var ends []int // postings of each term, then where they end
+	for _, b := range batches {
+		global := make([]uint32, b.terms.len())
+		for t := range global {
+			id, added := terms.add(b.terms.at(t))
+			if added {
+				ends = append(ends, 0)
+			}
+			global[t] = uint32(id)
+		}
+		for i := range b.postings {
+			p := &b.postings[i]
+			p.term = global[p.term]
+			ends[p.term]++
+		}
+		lengths = append(lengths, b.lengths...)
+	}
+	next := make([]int, len(ends))
+	total := 0
+	for t, df := range ends {
+		next[t] = total
+		total += df
+		ends[t] = total
+	}
+	docs, tfs := make([]uint32, total), make([]uint32, total)
+	doc := uint32(0)
+	for _, b := range batches {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("bm25: build: %w", err)
+		}
+		start := 0
+		for _, end := range b.ends {
+			for _, p := range b.postings[start:end] {
+				i := next[p.term]
+				next[p.term] = i + 1
+				docs[i], tfs[i] = doc, p.tf
+			}
+			start = end
+			doc++
+		}
+	}
+	ix := newIndex(o, terms, lengths)
+	start := 0
+	for _, end := range ends {
+		ix.addTerm(docs[start:end], tfs[start:end])
+		start = end
+	}
+	ix.finish()
+	return ix, nil
+}

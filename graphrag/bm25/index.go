@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"math"
+	"sort"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Documents are searched in windows: the sums of one window fit the first
+// cache, and a document within it is named by 16 bits.
+const (
+	windowBits = 13
+	windowSize = 1 << windowBits
+)
+
+// denseShare decides how a term's frequencies are kept: as a column of one
+// byte for every document when it is in more than 1/denseShare of them, as a
+// list of documents otherwise.
+const denseShare = 16
+
+// Index is a BM25 index in memory. It is immutable and safe for concurrent
+// use.
+type Index struct {
+	options Options
+	terms   *vocabulary
+	lengths []uint32 // of the documents, in terms
+	average float64  // of lengths
+	norms   []float32
+
+	entries []entry   // of each term
+	blocks  []block   // of the listed terms, and a last one that ends the lists
+	docs    []uint16  // lists: document within its window
+	tfs     []uint8   // lists: term frequency there
+	columns []uint8   // columns: term frequency of each document
+	maxima  []float32 // columns: largest saturation in each window
+
+	large     map[uint64]uint32 // frequencies of largeTF and more, by key
+	searchers sync.Pool         // of *searcher
+}
+
+// entry is what is known of a term: a list of blocks, or a column when there
+// are none.
+type entry struct {
+	df     uint32
+	first  uint32 // first block, or number of the column
+	blocks uint32
+}
+
+// block is the part of a term's list that falls into one window.
+type block struct {
+	start  uint64 // in docs and tfs; it ends where the next block starts
+	window uint32
+	max    float32 // largest saturation
+}
+
+// largeTF marks a frequency that does not fit its byte.
+const largeTF = math.MaxUint8
+
+func newIndex(o Options, terms *vocabulary, lengths []uint32) *Index {
+	ix := &Index{options: o, terms: terms, lengths: lengths, large: map[uint64]uint32{}}
+	total := 0.0
+	for _, l := range lengths {
+		total += float64(l)
+	}
+	if len(lengths) > 0 {
+		ix.average = total / float64(len(lengths))
+	}
+	ix.norms = make([]float32, ix.windows()*windowSize)
+	for d := range ix.norms {
+		ix.norms[d] = 1
+		if d < len(lengths) {
+			ix.norms[d] = ix.norm(lengths[d])
+		}
+	}
+	ix.searchers.New = func() any { return newSearcher(ix) }
+	return ix
+}
+
+// norm is the part of the denominator that depends on the length. It is never
+// 0, so that a frequency of 0 saturates to 0.
+func (ix *Index) norm(length uint32) float32 {
+	ratio := 1.0
+	if ix.average > 0 {
+		ratio = float64(length) / ix.average
+	}
+	return float32(max(ix.options.K1*(1-ix.options.B+ix.options.B*ratio), Zero))
+}
+
+// windows is how many windows the documents fill.
+func (ix *Index) windows() int { return (len(ix.lengths) + windowSize - 1) >> windowBits }
+
+// saturation is tf/(tf+norm), the part of the score that is below 1.
+func saturation(tf, norm float32) float32 { return tf / (tf + norm) }
+
+// addTerm adds the next term's postings; documents are ascending.
+func (ix *Index) addTerm(docs, tfs []uint32) {
+	term := len(ix.entries)
+	e := entry{df: uint32(len(docs))}
+	if len(docs)*denseShare > len(ix.lengths) {
+		e.first = ix.addColumn(term, docs, tfs)
+	} else {
+		e.first, e.blocks = ix.addList(term, docs, tfs)
+	}
+	ix.entries = append(ix.entries, e)
+}
+
+func (ix *Index) addList(term int, docs, tfs []uint32) (first, blocks uint32) {
+	first = uint32(len(ix.blocks))
+	for i, d := range docs {
+		w := d >> windowBits
+		if last := len(ix.blocks) - 1; last < int(first) || ix.blocks[last].window != w {
+			ix.blocks = append(ix.blocks, block{start: uint64(len(ix.docs)), window: w})
+		}
+		b := &ix.blocks[len(ix.blocks)-1]
+		b.max = max(b.max, saturation(float32(tfs[i]), ix.norms[d]))
+		ix.docs = append(ix.docs, uint16(d&(windowSize-1)))
+		ix.tfs = append(ix.tfs, ix.small(term, d, tfs[i]))
+	}
+	return first, uint32(len(ix.blocks)) - first
+}
+
+func (ix *Index) addColumn(term int, docs, tfs []uint32) (column uint32) {
+	n, windows := len(ix.lengths), ix.windows()
+	column = uint32(len(ix.maxima) / windows)
+	ix.columns = append(ix.columns, make([]uint8, n)...)
+	ix.maxima = append(ix.maxima, make([]float32, windows)...)
+	tf, maxima := ix.columns[int(column)*n:], ix.maxima[int(column)*windows:]
+	for i, d := range docs {
+		tf[d] = ix.small(term, d, tfs[i])
+		w := d >> windowBits
+		maxima[w] = max(maxima[w], saturation(float32(tfs[i]), ix.norms[d]))
+	}
+	return column
+}
+
+// small returns the byte that stands for a frequency, and keeps it aside when
+// it does not fit.
+func (ix *Index) small(term int, doc, tf uint32) uint8 {
+	if tf < largeTF {
+		return uint8(tf)
+	}
+	ix.large[key(term, doc)] = tf
+	return largeTF
+}
+
+func key(term int, doc uint32) uint64 { return uint64(term)<<32 | uint64(doc) }
+
+// frequency is what the byte of a term and document stands for.
+func (ix *Index) frequency(small uint8, term int, doc uint32) float32 {
+	if small == largeTF {
+		return float32(ix.large[key(term, doc)])
+	}
+	return float32(small)
+}
+
+// finish ends the lists.
+func (ix *Index) finish() {
+	ix.blocks = append(ix.blocks, block{start: uint64(len(ix.docs))})
+}
+
+// span is where a block lies in docs and tfs.
+func (ix *Index) span(b uint32) (start, end uint64) { return ix.blocks[b].start, ix.blocks[b+1].start }
+
+// column returns a column's part in a window.
+func (ix *Index) column(column uint32, window int) []uint8 {
+	n := len(ix.lengths)
+	start := window * windowSize
+	return ix.columns[int(column)*n+start : int(column)*n+min(start+windowSize, n)]
+}
+
+// idf is ln(1+(N-df+1/2)/(df+1/2)), which is always positive.
+func (ix *Index) idf(df uint32) float64 {
+	return math.Log1p((float64(len(ix.lengths)) - float64(df) + 0.5) / (float64(df) + 0.5))
+}
+
+// weight is what a saturation is multiplied with for one occurrence in the
+// query.
+func (ix *Index) weight(term int) float64 {
+	return ix.idf(ix.entries[term].df) * (ix.options.K1 + 1)
+}
+
+// tf returns how often a term is in a document.
+func (ix *Index) tf(term int, doc uint32) float32 {
+	e, w, d := ix.entries[term], doc>>windowBits, uint16(doc&(windowSize-1))
+	if e.blocks == 0 {
+		return ix.frequency(ix.column(e.first, int(w))[d], term, doc)
+	}
+	list := ix.blocks[e.first : e.first+e.blocks]
+	b := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
+	if b == len(list) || list[b].window != w {
+		return 0
+	}
+	start, end := ix.span(e.first + uint32(b))
+	if i := search16(ix.docs[start:end], d); i >= 0 {
+		return ix.frequency(ix.tfs[start+uint64(i)], term, doc)
+	}
+	return 0
+}
+
+// search16 returns where x is in an ascending list, or -1.
+func search16(list []uint16, x uint16) int {
+	lo, hi := 0, len(list)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); list[mid] < x {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(list) && list[lo] == x {
+		return lo
+	}
+	return -1
+}
+
+// Len returns the number of documents.
+func (ix *Index) Len() int { return len(ix.lengths) }
+
+// Terms returns the number of distinct terms.
+func (ix *Index) Terms() int { return ix.terms.len() }
+
+// Postings returns the number of pairs of a document and a term in it.
+func (ix *Index) Postings() int {
+	n := 0
+	for _, e := range ix.entries {
+		n += int(e.df)
+	}
+	return n
+}
+
+// Analyzer returns the analyzer of texts and queries.
+func (ix *Index) Analyzer() *text.Analyzer { return ix.options.Analyzer }
+
+// Frequency returns in how many documents an indexed term is.
+func (ix *Index) Frequency(term string) int {
+	if t, ok := ix.terms.find([]byte(term)); ok {
+		return int(ix.entries[t].df)
+	}
+	return 0
+}
+
+// IDF returns the inverse document frequency of a term, ln(1+(N-df+½)/(df+½)).
+// Terms that are not indexed have the largest.
+func (ix *Index) IDF(term string) float64 { return ix.idf(uint32(ix.Frequency(term))) }

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// oracle scores every document with the formula, in float64 and without an
+// index.
+type oracle struct {
+	k1, b float64
+	docs  []map[string]float64
+	lens  []float64
+	df    map[string]float64
+	avg   float64
+}
+
+func newOracle(o bm25.Options, chunks []graphrag.Chunk) *oracle {
+	or := &oracle{k1: cmp.Or(o.K1, bm25.DefaultK1), b: cmp.Or(o.B, bm25.DefaultB), df: map[string]float64{}}
+	for _, c := range chunks {
+		terms := o.Analyzer.Terms(c.Text)
+		for range o.TitleWeight {
+			terms = append(terms, o.Analyzer.Terms(c.Title)...)
+		}
+		tf := map[string]float64{}
+		for _, t := range terms {
+			if tf[t]++; tf[t] == 1 {
+				or.df[t]++
+			}
+		}
+		or.docs, or.lens = append(or.docs, tf), append(or.lens, float64(len(terms)))
+		or.avg += float64(len(terms)) / float64(len(chunks))
+	}
+	return or
+}
+
+func (or *oracle) score(doc int, query []bm25.Term) (score float64) {
+	n := float64(len(or.docs))
+	for _, q := range query {
+		if tf := or.docs[doc][q.Text]; tf > 0 {
+			idf := math.Log(1 + (n-or.df[q.Text]+0.5)/(or.df[q.Text]+0.5))
+			score += float64(q.Weight) * idf * tf * (or.k1 + 1) / (tf + or.k1*(1-or.b+or.b*or.lens[doc]/or.avg))
+		}
+	}
+	return score
+}
+
+func queryOf(a *text.Analyzer, s string) (terms []bm25.Term) {
+	for _, t := range a.Terms(s) {
+		terms = append(terms, bm25.Term{Text: t, Weight: 1})
+	}
+	return terms
+}
+
+// check holds results against the oracle: scores of the formula, nothing
+// better left out, the order of scores and positions.
+func (or *oracle) check(t *testing.T, query []bm25.Term, k int, got []bm25.Result) {
+	t.Helper()
+	var all []float64
+	for d := range or.docs {
+		if s := or.score(d, query); s > 0 {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(b, a) })
+	if want := max(0, min(k, len(all))); len(got) != want {
+		t.Fatalf("query %v, k %d: %d results, want %d", query, k, len(got), want)
+	}
+	seen := map[int32]bool{}
+	for i, r := range got {
+		if want := or.score(int(r.Doc), query); math.Abs(want-float64(r.Score)) > 1e-4 {
+			t.Fatalf("query %v: document %d has score %v, want %v", query, r.Doc, r.Score, want)
+		}
+		if math.Abs(all[i]-float64(r.Score)) > 1e-4 {
+			t.Fatalf("query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
+		}
+		if seen[r.Doc] {
+			t.Fatalf("query %v: document %d twice", query, r.Doc)
+		}
+		seen[r.Doc] = true
+		if i > 0 && (got[i-1].Score < r.Score || got[i-1].Score == r.Score && got[i-1].Doc > r.Doc) {
+			t.Fatalf("query %v: %v before %v", query, got[i-1], r)
+		}
+	}
+}
+
+// randomTexts draws words with frequencies of about 1/rank, in clusters, some
+// texts empty, some several times.
+func randomTexts(rng *rand.Rand, n, vocabulary int) []graphrag.Chunk {
+	chunks := make([]graphrag.Chunk, n)
+	for i := range chunks {
+		chunks[i].Title = fmt.Sprintf("w%d title", i/10)
+		switch rng.IntN(10) {
+		case 0:
+		case 1:
+			if i > 0 {
+				chunks[i].Text = chunks[rng.IntN(i)].Text
+			}
+		default:
+			chunks[i].Text = randomWords(rng, 1+rng.IntN(60), vocabulary, i/50)
+		}
+	}
+	return chunks
+}
+
+func randomWords(rng *rand.Rand, n, vocabulary, topic int) string {
+	var words []string
+	for range n {
+		rank := int(math.Exp(rng.Float64() * math.Log(float64(vocabulary))))
+		if rng.IntN(4) == 0 {
+			rank += topic * 7
+		}
+		words = append(words, fmt.Sprintf("w%d", rank))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestSearchEqualsFormula(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 9))
+	for round, o := range []bm25.Options{
+		bm25.Plain(),
+		{K1: 1.5, B: 0.4, Analyzer: text.Plain(), TitleWeight: 2},
+		{K1: bm25.Zero, Analyzer: text.Plain()},
+		{B: bm25.Zero, Analyzer: text.Plain()},
+		{K1: 3, B: 1, Analyzer: text.Plain(), TitleWeight: 300},
+		{Analyzer: text.Default()},
+	} {
+		for _, n := range []int{0, 1, 3, 40, 700} {
+			chunks := randomTexts(rng, n, 1+rng.IntN(2000))
+			ix, err := bm25.Build(t.Context(), chunks, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			or := newOracle(o, chunks)
+			var dst []bm25.Result
+			for range 40 {
+				q := randomWords(rng, rng.IntN(25), 3000, rng.IntN(20))
+				for _, k := range []int{-1, 0, 1, 3, 10, n, n + 5} {
+					dst = ix.Search(q, k, dst)
+					or.check(t, queryOf(o.Analyzer, q), k, dst)
+				}
+			}
+			if ix.Len() != n {
+				t.Fatalf("round %d: %d documents, want %d", round, ix.Len(), n)
+			}
+		}
+	}
+}
+
+// What was skipped must not matter: the k best are the first k of all, bit for
+// bit, over several windows of documents.
+func TestPrunedEqualsExhaustive(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	chunks := randomTexts(rng, 30_000, 20_000)
+	for i := range 300 { // equal scores across windows
+		chunks[rng.IntN(len(chunks))].Text = chunks[i%10].Text
+	}
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 150 {
+		q := randomWords(rng, 1+rng.IntN(25), 30_000, rng.IntN(600))
+		if rng.IntN(3) == 0 {
+			q = chunks[rng.IntN(len(chunks))].Text
+		}
+		all := ix.Search(q, len(chunks), nil)
+		for _, k := range []int{1, 2, 10, 100} {
+			got := ix.Search(q, k, nil)
+			if d := gocmp.Diff(all[:min(k, len(all))], got, gocmp.Comparer(func(a, b bm25.Result) bool { return a == b })); d != "" && len(all) > 0 {
+				t.Fatalf("query %q, k %d: %s", q, k, d)
+			}
+		}
+	}
+}
+
+func TestSearchTerms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	o := bm25.Plain()
+	chunks := randomTexts(rng, 500, 300)
+	ix, err := bm25.Build(t.Context(), chunks, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	or := newOracle(o, chunks)
+	for range 50 {
+		var terms []bm25.Term
+		for range 1 + rng.IntN(8) {
+			terms = append(terms, bm25.Term{Text: fmt.Sprintf("w%d", 1+rng.IntN(100)), Weight: rng.Float32() * 3})
+		}
+		or.check(t, terms, 10, ix.SearchTerms(terms, 10, nil))
+		nan := float32(math.NaN())
+		with := append(slices.Clone(terms), bm25.Term{Text: "unknown", Weight: 1}, bm25.Term{Text: "w1", Weight: 0},
+			bm25.Term{Text: "w2", Weight: -1}, bm25.Term{Text: "w3", Weight: nan}, bm25.Term{Text: "w4", Weight: float32(math.Inf(1))})
+		if d := gocmp.Diff(ix.SearchTerms(terms, 10, nil), ix.SearchTerms(with, 10, nil)); d != "" {
+			t.Fatalf("terms without a weight matter: %s", d)
+		}
+	}
+	if got := ix.SearchTerms([]bm25.Term{{Text: "w1", Weight: math.MaxFloat32}}, 1, nil); len(got) != 1 || math.IsInf(float64(got[0].Score), 0) {
+		t.Errorf("huge weight: %v", got)
+	}
+}
+
+func TestExplainSumsToScore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 5))
+	chunks := randomTexts(rng, 400, 300)
+	chunks[7].Text = strings.Repeat("often ", 1000) // more than a byte holds
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 30 {
+		q := randomWords(rng, 12, 300, 2) + " often"
+		for _, r := range ix.Search(q, 20, nil) {
+			cs, err := ix.Explain(q, int(r.Doc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := 0.0
+			for _, c := range cs {
+				sum += c.Score
+				if c.Frequency < 1 || c.Documents != ix.Frequency(c.Term) || c.IDF != ix.IDF(c.Term) {
+					t.Errorf("contribution %+v", c)
+				}
+			}
+			if math.Abs(sum-float64(r.Score)) > 1e-4 {
+				t.Fatalf("contributions sum to %v, score is %v", sum, r.Score)
+			}
+		}
+	}
+	if cs, _ := ix.Explain("often", 7); len(cs) != 1 || cs[0].Frequency != 1000 {
+		t.Errorf("Explain(often) = %+v", cs)
+	}
+	for _, doc := range []int{-1, 400} {
+		if _, err := ix.Explain("often", doc); err == nil {
+			t.Errorf("Explain of document %d: no error", doc)
+		}
+	}
+}
+
+func TestSearchAllocatesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 8))
+	chunks := randomTexts(rng, 2000, 3000)
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := chunks[3].Text + " running unknown"
+	dst := ix.Search(q, 10, nil)
+	if got := testing.AllocsPerRun(100, func() { dst = ix.Search(q, 10, dst) }); got >= 1 {
+		t.Errorf("%v allocations per search", got)
+	}
+}
+
+func TestSearchIsConcurrent(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	chunks := randomTexts(rng, 1000, 3000)
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		q := chunks[i*7+1].Text
+		want := ix.Search(q, 10, nil)
+		wg.Go(func() {
+			for range 50 {
+				if got := ix.Search(q, 10, nil); !gocmp.Equal(got, want) {
+					t.Errorf("got %v, want %v", got, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
