@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chunk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Options are the options of a [Chunker].
+type Options struct {
+	// Splitter cuts the text of a document. Nil means Tokens(TokenOptions{}).
+	Splitter Splitter
+	// Clean, if set, is applied to the text before it is cut, and tells where
+	// what it kept came from. [text.StripLinks] is one.
+	Clean func(string) (string, text.Mapping)
+	// Workers is how many documents are cut at a time; 0 means one for each
+	// processor. The result does not depend on it.
+	Workers int
+}
+
+// Chunker cuts documents into chunks.
+type Chunker struct {
+	splitter Splitter
+	clean    func(string) (string, text.Mapping)
+	workers  int
+}
+
+// New returns a chunker. It fails if the default splitter is asked for and its
+// vocabulary cannot be loaded, or if Workers is negative.
+func New(o Options) (*Chunker, error) {
+	var errs []error
+	if o.Workers < 0 {
+		errs = append(errs, fmt.Errorf("chunk: Workers %d must not be negative", o.Workers))
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Splitter == nil {
+		var err error
+		if o.Splitter, err = Tokens(TokenOptions{}); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return &Chunker{o.Splitter, o.Clean, o.Workers}, nil
+}
+
+// Document cuts one document. Its chunks are numbered from 0 in the order of
+// the text; the ID of one is that of the document, "#", and the number with at
+// least six digits. Start and End are offsets into doc.Text even if the text
+// was cleaned; Text is the cleaned text then, and otherwise shares the memory
+// of doc.Text. Chunks of white space alone are left out.
+func (c *Chunker) Document(doc graphrag.Document) ([]graphrag.Chunk, error) {
+	if doc.ID == "" {
+		return nil, fmt.Errorf("chunk: document %q has no ID", doc.Title)
+	}
+	body := doc.Text
+	var mapping text.Mapping
+	if c.clean != nil {
+		body, mapping = c.clean(body)
+	}
+	spans, err := c.splitter.Split(body)
+	if err != nil {
+		return nil, fmt.Errorf("chunk: split document %q: %w", doc.ID, err)
+	}
+	chunks := make([]graphrag.Chunk, 0, len(spans))
+	for _, p := range spans {
+		piece := body[p.Start:p.End]
+		if strings.TrimSpace(piece) == "" {
+			continue
+		}
+		source := mapping.Span(text.Span{Start: p.Start, End: p.End})
+		chunks = append(chunks, graphrag.Chunk{
+			ID:     chunkID(doc.ID, len(chunks)),
+			Doc:    doc.ID,
+			Title:  doc.Title,
+			Index:  len(chunks),
+			Start:  source.Start,
+			End:    source.End,
+			Text:   piece,
+			Tokens: p.Tokens,
+		})
+	}
+	return chunks, nil
+}
+
+// chunkID returns doc, "#", and n with at least six digits.
+func chunkID(doc string, n int) string {
+	b := append(make([]byte, 0, 128), doc...)
+	b = append(b, '#')
+	for limit := 100_000; n < limit && limit > 1; limit /= 10 {
+		b = append(b, '0')
+	}
+	return string(strconv.AppendInt(b, int64(n), 10))
+}
+
+// All cuts a stream of documents, several at a time, and returns the chunks in
+// the order of the stream. It stops at the first error of the stream or of a
+// document, at a document ID that comes twice, and when ctx is cancelled.
+func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) ([]graphrag.Chunk, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		wait  sync.WaitGroup
+		slots = make(chan struct{}, c.workers)
+		cut   []*result // in the order of the stream
+		seen  = make(map[string]bool)
+		last  error // what ended the stream early
+	)
+	for doc, err := range docs {
+		if err != nil {
+			last = fmt.Errorf("chunk: read documents: %w", err)
+		} else if seen[doc.ID] {
+			last = fmt.Errorf("chunk: document %q comes twice: make the IDs unique", doc.ID)
+		}
+		if last != nil {
+			break
+		}
+		seen[doc.ID] = true
+		select {
+		case <-ctx.Done():
+		case slots <- struct{}{}:
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		r := new(result)
+		cut = append(cut, r)
+		wait.Go(func() {
+			if r.chunks, r.err = c.Document(doc); r.err != nil {
+				cancel(r.err)
+			}
+			<-slots
+		})
+	}
+	wait.Wait()
+	total := 0
+	for _, r := range cut {
+		if r.err != nil { // of several, the first in the stream
+			return nil, r.err
+		}
+		total += len(r.chunks)
+	}
+	if last != nil {
+		return nil, last
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("chunk: cut documents: %w", err)
+	}
+	chunks := make([]graphrag.Chunk, 0, total)
+	for _, r := range cut {
+		chunks = append(chunks, r.chunks...)
+	}
+	return chunks, nil
+}
+
+// result is what became of one document.
+type result struct {
+	chunks []graphrag.Chunk
+	err    error
+}

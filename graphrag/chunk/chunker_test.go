@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chunk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// stream yields n documents of different lengths.
+func stream(n int) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for i := range n {
+			doc := graphrag.Document{ID: fmt.Sprintf("doc%03d", i), Title: fmt.Sprint("title ", i), Text: strings.Repeat(fmt.Sprintf("word%d [x](http://y/%d) ", i, i), 1+i*7%40)}
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestDocument(t *testing.T) {
+	c, err := New(Options{Splitter: must(Words(3, 1)), Clean: text.StripLinks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := graphrag.Document{ID: "a.txt", Title: "A", Text: "one [two](http://x/y) three https://z four"}
+	got, err := c.Document(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []graphrag.Chunk{
+		{ID: "a.txt#000000", Doc: "a.txt", Title: "A", Index: 0, Start: 0, End: 38, Text: "one two three  ", Tokens: 3},
+		{ID: "a.txt#000001", Doc: "a.txt", Title: "A", Index: 1, Start: 22, End: 42, Text: "three  four", Tokens: 2},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("chunks (-want +got):\n%s", diff)
+	}
+	if _, err := c.Document(graphrag.Document{Title: "nameless", Text: "x"}); err == nil || !strings.Contains(err.Error(), "nameless") {
+		t.Errorf("a document without an ID gave %v", err)
+	}
+	if got, err := c.Document(graphrag.Document{ID: "empty"}); err != nil || len(got) != 0 {
+		t.Errorf("an empty document gave %v, %v", got, err)
+	}
+}
+
+func TestChunkID(t *testing.T) {
+	for n, want := range map[int]string{0: "d#000000", 7: "d#000007", 10: "d#000010", 99_999: "d#099999", 100_000: "d#100000", 1_234_567: "d#1234567"} {
+		if got := chunkID("d", n); got != want {
+			t.Errorf("chunk %d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDocumentSharesMemory(t *testing.T) {
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := graphrag.Document{ID: "d", Text: generated(200_000)}
+	chunks, err := c.Document(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range chunks {
+		if k.Text != doc.Text[k.Start:k.End] {
+			t.Fatalf("%s is not its source span", k.ID)
+		}
+	}
+	allocs := testing.AllocsPerRun(5, func() {
+		if _, err := c.Document(doc); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if limit := float64(len(chunks) + 20); allocs > limit { // an ID each, and the slices
+		t.Errorf("%.0f allocations for %d chunks", allocs, len(chunks))
+	}
+}
+
+func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
+	var want []graphrag.Chunk
+	for _, workers := range []int{1, 2, 7} {
+		c, err := New(Options{Splitter: must(Words(10, 2)), Clean: text.StripLinks, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.All(context.Background(), stream(100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			for doc := range stream(100) {
+				chunks, err := c.Document(doc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, chunks...)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%d workers (-want +got):\n%s", workers, diff)
+		}
+	}
+}
+
+func TestAllStops(t *testing.T) {
+	c, err := New(Options{Splitter: must(Words(10, 2)), Workers: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("disk on fire")
+	with := func(at int, doc graphrag.Document, err error) iter.Seq2[graphrag.Document, error] {
+		return func(yield func(graphrag.Document, error) bool) {
+			i := 0
+			for d := range stream(20) {
+				if i == at {
+					if !yield(doc, err) {
+						return
+					}
+				}
+				if i++; !yield(d, nil) {
+					return
+				}
+			}
+		}
+	}
+	if _, err := c.All(context.Background(), with(5, graphrag.Document{}, broken)); !errors.Is(err, broken) {
+		t.Errorf("a broken stream gave %v", err)
+	}
+	if _, err := c.All(context.Background(), with(5, graphrag.Document{ID: "doc002"}, nil)); err == nil || !strings.Contains(err.Error(), `"doc002" comes twice`) {
+		t.Errorf("a document that comes twice gave %v", err)
+	}
+	if _, err := c.All(context.Background(), with(0, graphrag.Document{Title: "nameless"}, nil)); err == nil || !strings.Contains(err.Error(), "no ID") {
+		t.Errorf("a document without an ID gave %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	endless := func(yield func(graphrag.Document, error) bool) {
+		for i := 0; ; i++ {
+			if i == 10 {
+				cancel()
+			}
+			if !yield(graphrag.Document{ID: fmt.Sprint(i), Text: "x"}, nil) {
+				return
+			}
+		}
+	}
+	if _, err := c.All(ctx, endless); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call gave %v", err)
+	}
+}
+
+func BenchmarkAll(b *testing.B) {
+	pages := realPages(b, 10)
+	c, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	docs := func(yield func(graphrag.Document, error) bool) {
+		for i, s := range pages {
+			if !yield(graphrag.Document{ID: fmt.Sprint(i), Text: s}, nil) {
+				return
+			}
+		}
+	}
+	b.SetBytes(size(pages))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.All(context.Background(), docs); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

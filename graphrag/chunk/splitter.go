@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chunk
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Span is a piece of a text: the bytes from Start up to End, Tokens units of
+// the splitter long.
+type Span struct{ Start, End, Tokens int }
+
+// Splitter cuts a text into spans; see the package comment for what holds of
+// them. The one error is a text too long to cut (2 GiB).
+type Splitter interface {
+	Split(text string) ([]Span, error)
+}
+
+// The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part
+// that two neighbours share.
+const (
+	DefaultSize    = 1200
+	DefaultOverlap = 100
+)
+
+// TokenOptions are the options of [Tokens].
+type TokenOptions struct {
+	// Encoding is Cl100k if empty.
+	Encoding Encoding
+	// Size is the length of a window in tokens, 0 means DefaultSize.
+	Size int
+	// Overlap is what two neighbours share, in tokens, less than Size. 0 means
+	// a twelfth of Size (DefaultOverlap for DefaultSize), -1 none.
+	Overlap int
+}
+
+// Tokens returns a splitter into windows of model tokens. A cut that would
+// fall inside a rune is moved to its beginning; Span.Tokens counts the tokens
+// of the window in the tokenization of the whole text.
+func Tokens(o TokenOptions) (Splitter, error) {
+	if o.Size == 0 {
+		o.Size = DefaultSize
+	}
+	switch o.Overlap {
+	case 0:
+		o.Overlap = o.Size * DefaultOverlap / DefaultSize
+	case -1:
+		o.Overlap = 0
+	}
+	counter, err := NewCounter(o.Encoding)
+	if err = errors.Join(err, checkWindow(o.Size, o.Overlap)); err != nil {
+		return nil, err
+	}
+	return windows{counter.starts, o.Size, o.Overlap}, nil
+}
+
+// Words returns a splitter into windows of words, a word being a run of
+// characters that are not white space. Window i begins at word
+// i*(size-overlap). Span.Tokens counts words.
+func Words(size, overlap int) (Splitter, error) {
+	return windowsOf(wordStarts, size, overlap)
+}
+
+// Pieces returns a splitter into windows of pieces, a piece being a run of
+// letters, digits and underscores, or one other character that is not white
+// space. 1,200 pieces are close to 1,200 model tokens and need no vocabulary.
+// Span.Tokens counts pieces.
+func Pieces(size, overlap int) (Splitter, error) {
+	return windowsOf(pieceStarts, size, overlap)
+}
+
+func windowsOf(starts func([]int32, string) []int32, size, overlap int) (Splitter, error) {
+	if err := checkWindow(size, overlap); err != nil {
+		return nil, err
+	}
+	return windows{starts, size, overlap}, nil
+}
+
+func checkWindow(size, overlap int) error {
+	var errs []error
+	if size <= 0 {
+		errs = append(errs, fmt.Errorf("chunk: size %d must be positive", size))
+	}
+	if overlap < 0 || overlap >= size {
+		errs = append(errs, fmt.Errorf("chunk: overlap %d must be at least 0 and less than the size %d, or the window never moves on", overlap, size))
+	}
+	return errors.Join(errs...)
+}
+
+// checkText refuses what does not fit the 32-bit offsets, and tells whether
+// there is anything to cut.
+func checkText(s string) (blank bool, err error) {
+	if len(s) > math.MaxInt32/3 { // U+FFFD for a bad byte takes three
+		return false, fmt.Errorf("chunk: text of %d bytes is too long: cut it into documents of at most %d", len(s), math.MaxInt32/3)
+	}
+	return strings.TrimSpace(s) == "", nil
+}
+
+// windows cuts text into windows of a number of units.
+type windows struct {
+	// starts appends the byte offsets at which the units of a text begin.
+	starts        func(dst []int32, s string) []int32
+	size, overlap int
+}
+
+// Split implements [Splitter].
+func (w windows) Split(s string) ([]Span, error) {
+	if blank, err := checkText(s); blank || err != nil {
+		return nil, err
+	}
+	starts := w.starts(nil, s)
+	units := len(starts)
+	starts[0] = 0
+	starts = append(starts, int32(len(s)))
+	stride := w.size - w.overlap
+	spans := make([]Span, 0, 1+max(0, units-w.overlap-1)/stride)
+	for first := 0; ; first += stride {
+		last := min(first+w.size, units)
+		spans = appendSpan(spans, Span{int(starts[first]), int(starts[last]), last - first})
+		if last == units {
+			return spans, nil // a further window would be overlap only
+		}
+	}
+}
+
+// appendSpan appends a span that reaches further than the last one. Others
+// arise when the tokens of one window are all parts of one rune.
+func appendSpan(spans []Span, p Span) []Span {
+	if n := len(spans); p.End <= p.Start || n > 0 && p.End <= spans[n-1].End {
+		return spans
+	}
+	return append(spans, p)
+}
+
+func wordStarts(dst []int32, s string) []int32 {
+	inside := false
+	for i, r := range s {
+		if unicode.IsSpace(r) {
+			inside = false
+		} else if !inside {
+			inside = true
+			dst = append(dst, int32(i))
+		}
+	}
+	return dst
+}
+
+func pieceStarts(dst []int32, s string) []int32 {
+	inside := false
+	for i, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			inside = false
+		case r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r):
+			if !inside {
+				dst = append(dst, int32(i))
+			}
+			inside = true
+		default:
+			inside = false
+			dst = append(dst, int32(i))
+		}
+	}
+	return dst
+}
+
+// starts appends the offsets at which the tokens of s begin, moved to the
+// beginning of the rune they fall in.
+func (c *Counter) starts(dst []int32, s string) []int32 {
+	if dst == nil {
+		dst = make([]int32, 0, len(s)/3+8)
+	}
+	valid := validated(s)
+	dst = c.appendEnds(append(dst, 0), valid)
+	dst = dst[:len(dst)-1] // the last end begins no token
+	if len(valid) == len(s) {
+		for i, at := range dst {
+			for !utf8.RuneStart(s[at]) {
+				at--
+			}
+			dst[i] = at
+		}
+		return dst
+	}
+	// Walk s and its valid form side by side.
+	at, validAt := 0, 0
+	for i, start := range dst {
+		for at < len(s) {
+			r, n := utf8.DecodeRuneInString(s[at:])
+			if validAt+utf8.RuneLen(r) > int(start) {
+				break
+			}
+			validAt += utf8.RuneLen(r)
+			at += n
+		}
+		dst[i] = int32(at)
+	}
+	return dst
+}
+
+// SentenceOptions are the options of [Sentences].
+type SentenceOptions struct {
+	// Encoding is Cl100k if empty.
+	Encoding Encoding
+	// MaxTokens bounds the length of a chunk in tokens, 0 means DefaultSize.
+	MaxTokens int
+}
+
+// Sentences returns a splitter that packs whole sentences, as found by
+// [text.Sentences], up to a number of tokens. Only a sentence that is longer
+// than that is cut, between tokens. Spans do not overlap; white space goes
+// with the sentence before it.
+func Sentences(o SentenceOptions) (Splitter, error) {
+	if o.MaxTokens == 0 {
+		o.MaxTokens = DefaultSize
+	}
+	counter, err := NewCounter(o.Encoding)
+	if o.MaxTokens < 0 {
+		err = errors.Join(err, fmt.Errorf("chunk: MaxTokens %d must be positive", o.MaxTokens))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return packer{counter, o.MaxTokens}, nil
+}
+
+// packer packs sentences up to max tokens.
+type packer struct {
+	counter *Counter
+	max     int
+}
+
+// Split implements [Splitter].
+func (p packer) Split(s string) ([]Span, error) {
+	if blank, err := checkText(s); blank || err != nil {
+		return nil, err
+	}
+	tokens := append(p.counter.starts(nil, s), int32(len(s)))
+	all := len(tokens) - 1
+	var spans []Span
+	// The open span goes from start, before token first, to end, before token
+	// last: whole sentences, or the rest of a long one.
+	start, first, end, last := 0, 0, 0, 0
+	flush := func() {
+		spans = appendSpan(spans, Span{start, end, max(1, last-first)})
+		start, first = end, last
+	}
+	sentences := text.Sentences(s)
+	for i := range sentences {
+		next, nextToken := len(s), all // where the sentence after this one begins
+		if i+1 < len(sentences) {
+			next, nextToken = sentences[i+1].Start, last
+			for nextToken < all && int(tokens[nextToken+1]) <= next {
+				nextToken++
+			}
+		}
+		if nextToken-first > p.max {
+			flush()
+		}
+		for nextToken-first > p.max { // the sentence alone is too long
+			last = first + p.max
+			end = int(tokens[last])
+			flush()
+		}
+		end, last = next, nextToken
+	}
+	flush()
+	return spans, nil
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chunk
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// must unwraps a splitter that cannot fail.
+func must(s Splitter, err error) Splitter {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// splitters are all kinds, in sizes small enough to cut a short text.
+func splitters() map[string]Splitter {
+	return map[string]Splitter{
+		"tokens":        must(Tokens(TokenOptions{Size: 7, Overlap: 2})),
+		"tokens o200k":  must(Tokens(TokenOptions{Encoding: O200k, Size: 3, Overlap: -1})),
+		"single tokens": must(Tokens(TokenOptions{Size: 1, Overlap: -1})),
+		"tokens 1200":   must(Tokens(TokenOptions{})),
+		"words":         must(Words(4, 1)),
+		"pieces":        must(Pieces(5, 4)),
+		"sentences":     must(Sentences(SentenceOptions{MaxTokens: 12})),
+		"one token":     must(Sentences(SentenceOptions{Encoding: O200k, MaxTokens: 1})),
+	}
+}
+
+// checkSpans holds the promises of the package comment.
+func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
+	t.Helper()
+	spans, err := split.Split(s)
+	if err != nil {
+		t.Fatalf("%s: %q: %v", name, s, err)
+	}
+	if blank := strings.TrimSpace(s) == ""; blank != (len(spans) == 0) {
+		t.Fatalf("%s: %d spans of %q", name, len(spans), s)
+	}
+	valid, end := utf8.ValidString(s), 0
+	for i, p := range spans {
+		if p.Start >= p.End || p.Start > end || p.End <= end || p.End > len(s) || i == 0 && p.Start != 0 {
+			t.Fatalf("%s: %q: span %v after one that ends at %d", name, s, p, end)
+		}
+		if p.Tokens < 1 {
+			t.Fatalf("%s: %q: %d tokens in %v", name, s, p.Tokens, p)
+		}
+		if valid && !utf8.ValidString(s[p.Start:p.End]) {
+			t.Fatalf("%s: %q: %v cuts a rune", name, s, p)
+		}
+		end = p.End
+	}
+	if len(spans) > 0 && end != len(s) {
+		t.Fatalf("%s: %q: the last span ends at %d", name, s, end)
+	}
+	return spans
+}
+
+func TestSplittersCover(t *testing.T) {
+	all := splitters()
+	rng := rand.New(rand.NewPCG(9, 10))
+	pieces := []string{"word", " ", "\n\n", "猫", "🏳️‍🌈", "e\u0301", "<|endoftext|>", "\x00", "\xff", "\xe7\x8c", "Dr. ", "end. ", "1234567", "...", "xyzzyqwv"}
+	for name, split := range all {
+		for _, s := range tricky {
+			checkSpans(t, name, split, s)
+		}
+		for range 400 {
+			var b strings.Builder
+			for range rng.IntN(40) {
+				b.WriteString(pieces[rng.IntN(len(pieces))])
+			}
+			checkSpans(t, name, split, b.String())
+		}
+		checkSpans(t, name, split, strings.Repeat("a", 50_000))
+		checkSpans(t, name, split, strings.Repeat("line without end ", 6_500))
+		checkSpans(t, name, split, strings.Repeat(" ", 100_000)+"x"+strings.Repeat("\n", 100_000))
+		checkSpans(t, name, split, strings.Repeat("\xff", 3_000))
+	}
+}
+
+// TestWindows compares with windows written down directly from the definition.
+func TestWindows(t *testing.T) {
+	for n := 1; n <= 30; n++ {
+		var units []string
+		for i := range n {
+			units = append(units, fmt.Sprint("w", i))
+		}
+		s := strings.Join(units, " ")
+		for size := 1; size <= 9; size++ {
+			for overlap := range size {
+				var want []string
+				for i := 0; i == 0 || i+overlap < n; i += size - overlap {
+					want = append(want, strings.Join(units[i:min(i+size, n)], " "))
+				}
+				for name, split := range map[string]Splitter{"words": must(Words(size, overlap)), "pieces": must(Pieces(size, overlap))} {
+					var got []string
+					for _, p := range checkSpans(t, name, split, s) {
+						got = append(got, strings.TrimSpace(s[p.Start:p.End]))
+						if p.Tokens != len(strings.Fields(s[p.Start:p.End])) {
+							t.Fatalf("%s: %d units counted in %q", name, p.Tokens, s[p.Start:p.End])
+						}
+					}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Fatalf("%s of %d, size %d, overlap %d (-want +got):\n%s", name, n, size, overlap, diff)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTokenWindows(t *testing.T) {
+	// 3,000 words of one token each: windows begin at 0, 1100, 2200.
+	s := "go" + strings.Repeat(" the", 2999)
+	got := checkSpans(t, "tokens", must(Tokens(TokenOptions{})), s)
+	want := []Span{{0, 2 + 4*1199, 1200}, {2 + 4*1099, 2 + 4*2299, 1200}, {2 + 4*2199, len(s), 800}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("windows (-want +got):\n%s", diff)
+	}
+	// A rune of several tokens is never cut, and no window is empty.
+	for _, p := range checkSpans(t, "runes", must(Tokens(TokenOptions{Size: 2, Overlap: 1})), "🦤🦤🦤") {
+		if p.Start%4 != 0 || p.End%4 != 0 {
+			t.Errorf("span %v cuts a dodo", p)
+		}
+	}
+}
+
+func TestSentencePacking(t *testing.T) {
+	s := "One two three. Four five six seven. Eight.\n\n# Heading\n\n" + strings.Repeat("long ", 30) + "end. Last one."
+	var got []string
+	for _, p := range checkSpans(t, "sentences", must(Sentences(SentenceOptions{MaxTokens: 12})), s) {
+		if p.Tokens > 12 {
+			t.Errorf("%d tokens in %q", p.Tokens, s[p.Start:p.End])
+		}
+		got = append(got, strings.TrimSpace(s[p.Start:p.End]))
+	}
+	want := []string{
+		"One two three. Four five six seven. Eight.", "# Heading",
+		strings.TrimSpace(strings.Repeat("long ", 12)), strings.TrimSpace(strings.Repeat("long ", 12)),
+		"long long long long long long end. Last one.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sentences (-want +got):\n%s", diff)
+	}
+}
+
+func TestPieces(t *testing.T) {
+	s := "foo_bar's (x) 猫2. é e\u0301"
+	var got []string
+	for _, p := range checkSpans(t, "pieces", must(Pieces(1, 0)), s) {
+		got = append(got, strings.TrimSpace(s[p.Start:p.End]))
+	}
+	if diff := cmp.Diff([]string{"foo_bar", "'", "s", "(", "x", ")", "猫2", ".", "é", "e", "\u0301"}, got); diff != "" {
+		t.Errorf("pieces (-want +got):\n%s", diff)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for _, tt := range []struct {
+		make func() (Splitter, error)
+		want []string
+	}{
+		{func() (Splitter, error) { return Words(100, 100) }, []string{"overlap 100", "size 100"}},
+		{func() (Splitter, error) { return Words(0, -1) }, []string{"size 0", "overlap -1"}},
+		{func() (Splitter, error) { return Pieces(-5, 3) }, []string{"size -5", "overlap 3"}},
+		{func() (Splitter, error) { return Tokens(TokenOptions{Encoding: "gpt9", Size: 10, Overlap: 20}) }, []string{`"gpt9"`, "overlap 20", "size 10"}},
+		{func() (Splitter, error) { return Sentences(SentenceOptions{Encoding: "x", MaxTokens: -1}) }, []string{`"x"`, "MaxTokens -1"}},
+	} {
+		split, err := tt.make()
+		if err == nil || split != nil {
+			t.Fatalf("%v was accepted", tt.want)
+		}
+		for _, part := range tt.want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("error %q does not name %q", err, part)
+			}
+		}
+	}
+	if _, err := New(Options{Workers: -1}); err == nil {
+		t.Error("-1 workers were accepted")
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	for _, s := range tricky {
+		f.Add(s)
+	}
+	all := splitters()
+	f.Fuzz(func(t *testing.T, s string) {
+		for name, split := range all {
+			checkSpans(t, name, split, s)
+		}
+	})
+}
+
+func BenchmarkSplit(b *testing.B) {
+	all := map[string]Splitter{
+		"tokens":       must(Tokens(TokenOptions{})),
+		"tokens-o200k": must(Tokens(TokenOptions{Encoding: O200k})),
+		"words":        must(Words(1200, 100)),
+		"pieces":       must(Pieces(1200, 100)),
+		"sentences":    must(Sentences(SentenceOptions{})),
+	}
+	run := func(b *testing.B, split Splitter, pages []string) {
+		b.SetBytes(size(pages))
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, s := range pages {
+				if _, err := split.Split(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	text := []string{generated(1 << 20)}
+	for _, name := range []string{"tokens", "tokens-o200k", "words", "pieces", "sentences"} {
+		b.Run(name+"/generated", func(b *testing.B) { run(b, all[name], text) })
+		b.Run(name+"/pages", func(b *testing.B) { run(b, all[name], realPages(b, 30)) })
+	}
+}
