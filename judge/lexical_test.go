@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judge_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+func lexical(t testing.TB, o judge.Options) *judge.Lexical {
+	t.Helper()
+	j, err := judge.NewLexical(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestLexicalFact(t *testing.T) {
+	j := lexical(t, judge.Options{})
+	for _, tt := range []struct {
+		name, reference, answer string
+		want                    float64
+	}{
+		{"the same", "On September 17, Sanba made landfall over South Korea.", "On September 17, Sanba made landfall over South Korea.", 1},
+		{"reordered", "On September 17, Sanba made landfall over South Korea.", "Sanba made landfall over South Korea on 17 September.", 1},
+		{"inflected, with more detail", "The storm damaged few buildings.", "Few buildings were damaged by the storm, which later moved north.", 1},
+		{"another number", "Sanba made landfall on September 17.", "Sanba made landfall on September 19.", 0},
+		{"grouped and spelled numbers", "The storm killed 1,200 people in three towns.", "In 3 towns the storm killed 1200 people.", 1},
+		{"ordinal", "It was the 2nd storm of the season.", "It was the second storm of the season.", 1},
+		{"denied", "The typhoon did not hit Japan.", "The typhoon did hit Japan.", 0},
+		{"denied with an apostrophe", "The typhoon didn't hit Japan.", "The typhoon did not hit Japan.", 1},
+		{"another name", "Sanba reached Korea.", "Bolaven reached Korea.", 0},
+		{"spread over sentences", "Sanba formed in 2012 and reached Korea.", "Sanba formed in 2012. Sanba reached Korea.", 1},
+		{"empty", "Sanba reached Korea.", " ", 0},
+		{"unrelated", "Sanba reached Korea.", "Prime numbers have two divisors.", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := j.Fact(t.Context(), judge.Case{Reference: tt.reference, Answer: tt.answer})
+			if err != nil || got.State != judge.Scored || got.Value != tt.want {
+				t.Errorf("%+v, %v, want %v", got, err, tt.want)
+			}
+		})
+	}
+	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba.", Answer: "Sanba.", Refused: true}); v.Value != 0 {
+		t.Error("a refusal scores")
+	}
+	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "?", Answer: "Sanba."}); v.State != judge.Unscored {
+		t.Errorf("a reference without a word is %s", v.State)
+	}
+}
+
+func TestLexicalSummary(t *testing.T) {
+	gold := []string{"Sanba formed in September 2012.", "Sanba hit South Korea.", "Bolaven killed 59 people."}
+	answer := "Sanba hit South Korea. Sanba formed in September 2012. The weather was fine."
+	want := judge.SummaryJudgment{
+		Predicted: []string{"Sanba hit South Korea.", "Sanba formed in September 2012.", "The weather was fine."},
+		Matches:   []judge.Match{{Gold: 0, Predicted: 1}, {Gold: 1, Predicted: 0}},
+		Recall:    judge.Score(2.0/3, ""), Precision: judge.Score(2.0/3, ""),
+	}
+	for _, tt := range []struct {
+		name string
+		o    judge.Options
+		c    judge.Case
+		want judge.SummaryJudgment
+	}{
+		{"gold", judge.Options{}, judge.Case{Statements: gold, Answer: answer}, want},
+		{"limit", judge.Options{MaxStatements: 1}, judge.Case{Statements: gold, Answer: answer}, judge.SummaryJudgment{
+			Predicted: want.Predicted[:1], Truncated: true, Matches: []judge.Match{{Gold: 1}},
+			Recall: judge.Score(1.0/3, ""), Precision: judge.Score(1, "")}},
+		{"section", judge.Options{Precision: judge.RefSection}, judge.Case{Statements: gold, Answer: answer,
+			Section: "The weather was fine. In South Korea, which Sanba hit, roofs fell."}, with(want, judge.Score(2.0/3, ""))},
+		{"section unknown", judge.Options{Precision: judge.RefSection}, judge.Case{Statements: gold, Answer: answer},
+			with(want, judge.NoScore("the section text is not known"))},
+		{"no reference", judge.Options{Precision: judge.RefNone}, judge.Case{Statements: gold, Answer: answer},
+			with(want, judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"})},
+		{"no gold", judge.Options{}, judge.Case{Answer: answer}, judge.SummaryJudgment{
+			Recall:    judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"},
+			Precision: judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}}},
+		{"no answer", judge.Options{}, judge.Case{Statements: gold}, judge.SummaryJudgment{
+			Recall: judge.Score(0, "empty answer"), Precision: judge.Score(0, "empty answer")}},
+		{"no statement", judge.Options{}, judge.Case{Statements: gold, Answer: "— * —"}, judge.SummaryJudgment{
+			Recall: judge.Score(0, "no statement in the answer"), Precision: judge.Score(0, "no statement in the answer")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := lexical(t, tt.o).Summary(t.Context(), tt.c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func with(s judge.SummaryJudgment, precision judge.Verdict) judge.SummaryJudgment {
+	s.Precision = precision
+	return s
+}
+
+func TestF1(t *testing.T) {
+	for _, tt := range []struct{ recall, precision, want judge.Verdict }{
+		{judge.Score(2.0/3, ""), judge.Score(0.5, ""), judge.Score(4.0/7, "")}, // worked example: 2·⅔·½ / (⅔+½)
+		{judge.Score(0, ""), judge.Score(0, ""), judge.Score(0, "")},
+		{judge.Score(1, ""), judge.NoScore("x"), judge.NoScore("x")},
+		{judge.NoScore("y"), judge.Score(1, ""), judge.NoScore("y")},
+		{judge.Score(1, ""), judge.Verdict{State: judge.NotApplicable}, judge.Verdict{State: judge.NotApplicable}},
+	} {
+		got := judge.SummaryJudgment{Recall: tt.recall, Precision: tt.precision}.F1()
+		if diff := got.Value - tt.want.Value; got.State != tt.want.State || diff > 1e-15 || diff < -1e-15 {
+			t.Errorf("F1(%v, %v) = %v, want %v", tt.recall, tt.precision, got, tt.want)
+		}
+	}
+}
+
+func BenchmarkLexicalFact(b *testing.B) {
+	j := lexical(b, judge.Options{})
+	c := judge.Case{
+		Reference: "The JMA continued to track the depression for several more days, with the final observation occurring on February 20.",
+		Answer:    "The JMA tracked the depression for several days and made its final observation on February 20, 2012.",
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := j.Fact(b.Context(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
