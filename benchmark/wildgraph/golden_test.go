@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wildgraph_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+)
+
+// golden holds evidence recall at 5 and 10 in percent, with a budget of
+// chunks, of an independent implementation of BM25 in another language: k1
+// 1.2, b 0.75, lower-cased runs of letters and numbers, windows of 1,200 words
+// with a stride of 1,100, or of 1,200 pieces; all, single, multi, summary.
+var golden = map[string]map[string][8]float64{
+	"words": {
+		"history":          {48.7, 60.5, 64.0, 76.0, 0.0, 0.0, 15.3, 27.8},
+		"human_activities": {45.8, 55.2, 62.7, 72.3, 21.2, 36.5, 21.3, 28.4},
+		"mathematics":      {63.4, 68.4, 81.0, 85.7, 50.0, 66.7, 31.2, 35.5},
+		"nature":           {58.2, 61.7, 72.2, 72.2, math.NaN(), math.NaN(), 32.9, 42.9},
+		"people":           {43.2, 50.3, 66.2, 71.4, 32.6, 44.3, 11.5, 18.4},
+		"philosophy":       {39.0, 45.9, 52.2, 58.7, 13.9, 30.6, 13.9, 18.4},
+		"all":              {46.2, 53.9, 64.1, 71.1, 27.4, 40.4, 18.3, 25.4},
+	},
+	"pieces": {
+		"history":          {52.9, 56.0, 72.0, 72.0, 0.0, 0.0, 10.3, 21.5},
+		"human_activities": {49.2, 56.6, 67.5, 74.7, 30.8, 32.7, 20.2, 29.6},
+		"mathematics":      {61.4, 66.4, 81.0, 81.0, 66.7, 66.7, 23.6, 38.5},
+		"nature":           {58.8, 59.9, 72.2, 72.2, math.NaN(), math.NaN(), 34.5, 37.9},
+		"people":           {49.1, 57.9, 70.1, 79.2, 45.5, 55.1, 15.8, 23.5},
+		"philosophy":       {44.0, 47.2, 58.7, 63.0, 13.9, 13.9, 16.7, 17.8},
+		"all":              {50.1, 56.5, 68.5, 74.1, 37.8, 44.1, 18.9, 26.8},
+	},
+}
+
+// The plain BM25 lands within rounding of the independent figures, on every
+// domain and type.
+func TestGoldenBM25(t *testing.T) {
+	fsys := released(t)
+	splitters := make(map[string]chunk.Splitter)
+	var err error
+	if splitters["words"], err = chunk.Words(1200, 100); err != nil {
+		t.Fatal(err)
+	}
+	if splitters["pieces"], err = chunk.Pieces(1200, 100); err != nil {
+		t.Fatal(err)
+	}
+	set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, splitter := range splitters {
+		t.Run(name, func(t *testing.T) {
+			var all tally
+			for _, d := range set.Domains {
+				var one tally
+				retriever := plain(t, d, splitter)
+				for _, it := range d.Items {
+					ranked, err := retriever.Retrieve(t.Context(), it.Question.Text, 10)
+					if err != nil {
+						t.Fatal(err)
+					}
+					e := benchmark.MeasureEvidence(it, graphrag.Answer{Ranked: ranked}, nil)
+					one.add(it, e)
+					all.add(it, e)
+				}
+				one.compare(t, name, d.Name)
+			}
+			if len(set.Domains) == 6 {
+				all.compare(t, name, "all")
+			}
+		})
+	}
+}
+
+func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *bm25.Retriever {
+	t.Helper()
+	chunker, err := chunk.New(chunk.Options{Splitter: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks, err := chunker.All(t.Context(), d.Documents())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := bm25.NewRetriever(t.Context(), chunks, bm25.RetrieverOptions{Options: bm25.Plain()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tally sums recall at 5 and 10 over all questions and over each type.
+type tally struct {
+	sum [8]float64
+	n   [4]int
+}
+
+func (a *tally) add(it benchmark.Item, e benchmark.Evidence) {
+	types := map[graphrag.QuestionType]int{graphrag.SingleFact: 1, graphrag.MultiFact: 2, graphrag.Summary: 3}
+	for _, i := range []int{0, types[it.Question.Type]} {
+		a.sum[2*i] += *e.RecallAt5
+		a.sum[2*i+1] += *e.RecallAt10
+		a.n[i]++
+	}
+}
+
+func (a *tally) compare(t *testing.T, splitter, domain string) {
+	t.Helper()
+	want, known := golden[splitter][domain]
+	if !known {
+		return
+	}
+	for i, sum := range a.sum {
+		got := 100 * sum / float64(a.n[i/2])
+		if math.Abs(got-want[i]) > 0.1 || math.IsNaN(got) != math.IsNaN(want[i]) {
+			t.Errorf("%s, %s, figure %d: %.2f %%, want %.1f", splitter, domain, i, got, want[i])
+		}
+	}
+	t.Log(splitter, domain, fmt.Sprintf("R@5 %.2f", 100*a.sum[0]/float64(a.n[0])))
+}
