@@ -24,16 +24,16 @@ const batchBytes = 8 << 20
 // GOMAXPROCS goroutines; the index does not depend on their number. A
 // cancelled build returns the context's error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
-	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o)
+	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, batchBytes)
 }
 
 // BuildTexts is [Build] for texts without titles.
 func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) {
-	return build(ctx, len(texts), func(i int) (string, string) { return "", texts[i] }, o)
+	return build(ctx, len(texts), func(i int) (string, string) { return "", texts[i] }, o, batchBytes)
 }
 
-// build indexes n texts that at returns.
-func build(ctx context.Context, n int, at func(i int) (title, text string), o Options) (*Index, error) {
+// build indexes n texts that at returns, in batches of at least the given size.
+func build(ctx context.Context, n int, at func(i int) (title, text string), o Options, batchBytes int) (*Index, error) {
 	o, err := o.resolve()
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func build(ctx context.Context, n int, at func(i int) (title, text string), o Op
 	if n > math.MaxInt32 {
 		return nil, fmt.Errorf("bm25: build: %d texts: split them over several indexes of at most %d", n, math.MaxInt32)
 	}
-	batches, err := analyse(ctx, n, at, o)
+	batches, err := analyse(ctx, n, at, o, batchBytes)
 	if err != nil {
 		return nil, fmt.Errorf("bm25: build: %w", err)
 	}
@@ -61,7 +61,7 @@ type batch struct {
 }
 
 // analyse cuts the documents into batches and analyses them concurrently.
-func analyse(ctx context.Context, n int, at func(int) (string, string), o Options) ([]*batch, error) {
+func analyse(ctx context.Context, n int, at func(int) (string, string), o Options, batchBytes int) ([]*batch, error) {
 	var starts []int
 	for i, size := 0, batchBytes; i < n; i++ {
 		if size >= batchBytes {

@@ -36,7 +36,7 @@ func (ix *Index) Explain(query string, doc int) ([]Contribution, error) {
 	}
 	var cs []Contribution
 	for _, id := range ids {
-		tf := float64(ix.tf(id, uint32(doc)))
+		tf := float64(ix.termFrequency(id, uint32(doc)))
 		if tf == 0 {
 			continue
 		}

@@ -149,12 +149,12 @@ func (ix *Index) small(term int, doc, tf uint32) uint8 {
 
 func key(term int, doc uint32) uint64 { return uint64(term)<<32 | uint64(doc) }
 
-// frequency is what the byte of a term and document stands for.
-func (ix *Index) frequency(small uint8, term int, doc uint32) float32 {
+// exact is the frequency that the byte of a term and document stands for.
+func (ix *Index) exact(small uint8, term int, doc uint32) uint32 {
 	if small == largeTF {
-		return float32(ix.large[key(term, doc)])
+		return ix.large[key(term, doc)]
 	}
-	return float32(small)
+	return uint32(small)
 }
 
 // finish ends the lists.
@@ -183,11 +183,11 @@ func (ix *Index) weight(term int) float64 {
 	return ix.idf(ix.entries[term].df) * (ix.options.K1 + 1)
 }
 
-// tf returns how often a term is in a document.
-func (ix *Index) tf(term int, doc uint32) float32 {
+// termFrequency returns how often a term is in a document.
+func (ix *Index) termFrequency(term int, doc uint32) uint32 {
 	e, w, d := ix.entries[term], doc>>windowBits, uint16(doc&(windowSize-1))
 	if e.blocks == 0 {
-		return ix.frequency(ix.column(e.first, int(w))[d], term, doc)
+		return ix.exact(ix.column(e.first, int(w))[d], term, doc)
 	}
 	list := ix.blocks[e.first : e.first+e.blocks]
 	b := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
@@ -196,7 +196,7 @@ func (ix *Index) tf(term int, doc uint32) float32 {
 	}
 	start, end := ix.span(e.first + uint32(b))
 	if i := search16(ix.docs[start:end], d); i >= 0 {
-		return ix.frequency(ix.tfs[start+uint64(i)], term, doc)
+		return ix.exact(ix.tfs[start+uint64(i)], term, doc)
 	}
 	return 0
 }

@@ -305,7 +305,7 @@ func (s *searcher) addList(a *activeTerm, norms *[windowSize]float32, base int, 
 		d &= windowSize - 1
 		tf := float32(tfs[i])
 		if tfs[i] == largeTF {
-			tf = s.ix.frequency(largeTF, int(a.id), uint32(base)+uint32(d))
+			tf = float32(s.ix.exact(largeTF, int(a.id), uint32(base)+uint32(d)))
 		}
 		sum := s.sums[d] + weight*saturation(tf, norms[d])
 		s.sums[d] = sum
@@ -322,7 +322,7 @@ func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int
 		d &= windowSize - 1
 		tf := float32(small)
 		if small == largeTF {
-			tf = s.ix.frequency(largeTF, int(a.id), uint32(base+d))
+			tf = float32(s.ix.exact(largeTF, int(a.id), uint32(base+d)))
 		}
 		sum := s.sums[d] + weight*saturation(tf, norms[d])
 		s.sums[d] = sum
@@ -391,7 +391,7 @@ func (s *searcher) addOne(a *activeTerm, small uint8, d uint16, norms *[windowSi
 	d &= windowSize - 1
 	tf := float32(small)
 	if small == largeTF {
-		tf = s.ix.frequency(largeTF, int(a.id), uint32(base)+uint32(d))
+		tf = float32(s.ix.exact(largeTF, int(a.id), uint32(base)+uint32(d)))
 	}
 	s.sums[d] += a.weight * saturation(tf, norms[d])
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+)
+
+func TestBuildRefusesOptions(t *testing.T) {
+	_, err := bm25.BuildTexts(t.Context(), nil, bm25.Options{K1: -1, B: 1.5, TitleWeight: -2})
+	for _, want := range []string{"K1 is -1", "B is 1.5", "TitleWeight is -2"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+	for _, o := range []bm25.Options{{K1: math.NaN()}, {K1: math.Inf(1)}, {B: math.NaN()}, {B: -1}, {TitleWeight: 1 << 30}} {
+		if _, err := bm25.BuildTexts(t.Context(), nil, o); err == nil {
+			t.Errorf("no error for %+v", o)
+		}
+	}
+}
+
+func TestBuildStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, texts := range [][]string{nil, {"a", "b"}} {
+		if _, err := bm25.BuildTexts(ctx, texts, bm25.Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d texts: error %v, want context.Canceled", len(texts), err)
+		}
+	}
+}
+
+func TestBuildReportsProgress(t *testing.T) {
+	last := 0
+	o := bm25.Plain()
+	o.Progress = func(done, total int) {
+		if done <= last || total != 3 {
+			t.Errorf("progress %d of %d after %d", done, total, last)
+		}
+		last = done
+	}
+	if _, err := bm25.BuildTexts(t.Context(), []string{"a", "b", "c"}, o); err != nil || last != 3 {
+		t.Errorf("error %v, last progress %d", err, last)
+	}
+}
+
+func TestTitleCountsAsText(t *testing.T) {
+	titled := []graphrag.Chunk{{Title: "Typhoon list", Text: "some words"}, {Text: "other words of a longer text"}}
+	written := []string{"some words typhoon list typhoon list", "other words of a longer text"}
+	o := bm25.Plain()
+	b, err := bm25.BuildTexts(t.Context(), written, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.TitleWeight = 2
+	a, err := bm25.Build(t.Context(), titled, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []string{"typhoon", "words", "text list"} {
+		ra, rb := a.Search(q, 5, nil), b.Search(q, 5, nil)
+		if len(ra) != len(rb) || ra[0] != rb[0] {
+			t.Errorf("%s: titled %v, written out %v", q, ra, rb)
+		}
+	}
+}
+
+func TestHostileTexts(t *testing.T) {
+	texts := []string{"", "\x00\xff\xfe", strings.Repeat("a", 110_000), strings.Repeat("spam ", 400_000), "東京都", "needle in text"}
+	for _, o := range []bm25.Options{{}, bm25.Plain()} {
+		ix, err := bm25.BuildTexts(t.Context(), texts, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q, want := range map[string]int32{"needle": 5, "spam": 3, texts[2]: 2, "東京都": 4} {
+			if got := ix.Search(q, 10, nil); len(got) != 1 || got[0].Doc != want {
+				t.Errorf("search of %.20q: %v, want document %d", q, got, want)
+			}
+		}
+		for _, q := range []string{"", "\x00", "\xff\xfe", "unknown"} {
+			if got := ix.Search(q, 10, nil); len(got) != 0 {
+				t.Errorf("search of %q: %v, want nothing", q, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+)
+
+func Example() {
+	ctx := context.Background()
+	chunks := []graphrag.Chunk{
+		{ID: "a#0", Doc: "a", Text: "Typhoon Bolaven crossed the islands in August."},
+		{ID: "b#0", Doc: "b", Text: "Few buildings were damaged by the typhoon."},
+		{ID: "c#0", Doc: "c", Text: "The World Cup was played in Qatar."},
+	}
+	r, err := bm25.NewRetriever(ctx, chunks, bm25.RetrieverOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hits, err := r.Retrieve(ctx, "Which building did a typhoon damage?", 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, h := range hits {
+		fmt.Printf("%s %.2f %s\n", h.Chunk.ID, h.Score, h.Chunk.Text)
+	}
+	// Output:
+	// b#0 2.71 Few buildings were damaged by the typhoon.
+	// a#0 0.43 Typhoon Bolaven crossed the islands in August.
+}
+
+func ExampleIndex_Explain() {
+	ix, err := bm25.BuildTexts(context.Background(), []string{"a rose is a rose", "a tulip"}, bm25.Plain())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cs, err := ix.Explain("a rose", 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range cs {
+		fmt.Printf("%s: %d times here, in %d texts, %.3f\n", c.Term, c.Frequency, c.Documents, c.Score)
+	}
+	// Output:
+	// rose: 2 times here, in 1 texts, 0.851
+	// a: 2 times here, in 2 texts, 0.224
+}
