@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// The default addresses.
+const (
+	DefaultOpenAIURL = "https://api.openai.com/v1"
+	DefaultOllamaURL = "http://127.0.0.1:11434"
+)
+
+// DefaultBatch is the number of texts in one embedding request: small enough
+// for local servers, large enough to hide the round trip. OpenAI takes 2,048.
+const DefaultBatch = 64
+
+// Config says which model where. The zero value of everything but Model is
+// usable.
+type Config struct {
+	// Model is the provider's name of the model. Required.
+	Model string
+	// BaseURL is the server: for OpenAI-compatible ones with the version
+	// ("http://127.0.0.1:8000/v1"), for Ollama without a path.
+	BaseURL string
+	// Key is the API key; local servers need none.
+	Key llm.Secret
+	// AllowHTTP permits plain http to another machine: key, prompts and
+	// replies can be read on the way.
+	AllowHTTP bool
+	// Transport tunes retries, limits and the meter. Shared overrides it with
+	// one transport for several models, so that they share the limits.
+	Transport llm.TransportOptions
+	Shared    *llm.Transport
+	// CountTokens estimates missing usage; see FromOptions.
+	CountTokens func(string) int
+	// LegacyMaxTokens sends max_tokens in place of max_completion_tokens, for
+	// OpenAI-compatible servers that only know the old name.
+	LegacyMaxTokens bool
+	// ContextTokens is Ollama's num_ctx, for chat and embeddings; longer
+	// prompts are cut silently by its server. 0 leaves it to the server.
+	ContextTokens int
+	// Extra are further fields of the request body, for instance
+	// "reasoning_effort" or "chat_template_kwargs". They are part of the
+	// model's name, and so of cache keys.
+	Extra map[string]any
+	// Batch is the number of texts in one embedding request.
+	Batch int
+	// Dimensions asks for shortened vectors, where the model can do that.
+	Dimensions int
+}
+
+// checked is a Config after checking.
+type checked struct {
+	Config
+	url    *url.URL
+	client *http.Client
+}
+
+// check validates everything at once.
+func (c Config) check(provider, defaultURL string) (*checked, error) {
+	var errs []error
+	fail := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("langchain: "+provider+": "+format, args...))
+	}
+	if c.Model == "" {
+		fail("no model is named: set Config.Model")
+	}
+	if c.Batch < 0 || c.Dimensions < 0 || c.ContextTokens < 0 {
+		fail("Batch, Dimensions and ContextTokens must not be negative")
+	}
+	if c.Batch == 0 {
+		c.Batch = DefaultBatch
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = defaultURL
+	}
+	u, err := parseURL(c.BaseURL, c.AllowHTTP)
+	if err != nil {
+		fail("%w", err)
+	}
+	if _, err := json.Marshal(c.Extra); err != nil {
+		fail("Extra cannot be sent as JSON: %w", err)
+	}
+	if strings.ContainsAny(c.Key.Reveal(), "\r\n\x00") {
+		fail("the key holds a line break: remove it")
+	}
+	transport := c.Shared
+	if transport == nil {
+		if transport, err = llm.NewTransport(c.Transport); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return &checked{Config: c, url: u, client: &http.Client{
+		Transport: keyed{next: transport, key: c.Key},
+		// A redirected POST would take key and prompt elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// name is provider, address, model and whatever else changes its answers.
+func (c *checked) name(provider string, settings map[string]any) string {
+	name := provider + ":" + display(c.url) + ":" + c.Model
+	if len(settings) == 0 {
+		return name
+	}
+	b, err := json.Marshal(settings) // with sorted keys
+	if err != nil {                  // Extra was checked
+		return name
+	}
+	return name + string(b)
+}
+
+// keyed is where the key meets the request, for every provider alike: no
+// client below needs to hold it.
+type keyed struct {
+	next http.RoundTripper
+	key  llm.Secret
+}
+
+func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Del("Authorization")
+	if key := k.key.Reveal(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	return k.next.RoundTrip(req)
+}
+
+// parseURL reads a base URL. Its errors show the URL without what may be
+// secret in it.
+func parseURL(raw string, allowHTTP bool) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil { // its text may show a password
+		return nil, errors.New("the base URL cannot be read: write it like http://127.0.0.1:8000/v1")
+	}
+	shown := display(u)
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return nil, fmt.Errorf("base URL %q: write it like http://127.0.0.1:8000/v1 or https://host/v1", shown)
+	case u.User != nil:
+		return nil, fmt.Errorf("base URL %q: it holds a user name or password: use Config.Key", shown)
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("base URL %q: it has a query or fragment: leave it out", shown)
+	case u.Scheme == "http" && !loopback(u.Hostname()) && !allowHTTP:
+		return nil, fmt.Errorf("base URL %q: plain http to another machine shows key and prompts on the way: use https or allow it", shown)
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+// display is the URL without credentials, query and fragment.
+func display(u *url.URL) string {
+	shown := *u
+	shown.User, shown.RawQuery, shown.Fragment = nil, "", ""
+	return shown.String()
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/embeddings"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Embedder embeds over HTTP. It sends its own requests: langchaingo's clients
+// throw away the usage and the order of the vectors, change the caller's
+// texts, and send Ollama one text at a time. It is safe for concurrent use.
+type Embedder struct {
+	c    *checked
+	name string
+	path string
+	// body is the request for some texts, read its reply.
+	body func(texts []string) map[string]any
+	read func(body []byte, n int) ([][]float32, int, error)
+}
+
+var (
+	_ embeddings.Embedder = (*Embedder)(nil)
+	_ llm.Embedder        = (*Embedder)(nil)
+)
+
+// OpenAIEmbedder embeds with OpenAI's API or a compatible one.
+func OpenAIEmbedder(c Config) (*Embedder, error) {
+	k, err := c.check("openai embedder", DefaultOpenAIURL)
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedder{c: k, path: "/embeddings", read: readOpenAIVectors}
+	e.name = k.name("openai", k.embedSettings("dimensions"))
+	e.body = func(texts []string) map[string]any {
+		body := map[string]any{"model": k.Model, "input": texts, "encoding_format": "float"}
+		if k.Dimensions > 0 {
+			body["dimensions"] = k.Dimensions
+		}
+		maps.Copy(body, k.Extra)
+		return body
+	}
+	return e, nil
+}
+
+// OllamaEmbedder embeds with an Ollama server (0.2 or later: /api/embed).
+// Texts longer than the model's context are an error, not cut silently.
+func OllamaEmbedder(c Config) (*Embedder, error) {
+	k, err := c.check("ollama embedder", DefaultOllamaURL)
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedder{c: k, path: "/api/embed", read: readOllamaVectors}
+	e.name = k.name("ollama", k.embedSettings("dimensions", "num_ctx"))
+	e.body = func(texts []string) map[string]any {
+		body := map[string]any{"model": k.Model, "input": texts, "truncate": false}
+		if k.Dimensions > 0 {
+			body["dimensions"] = k.Dimensions
+		}
+		if k.ContextTokens > 0 {
+			body["options"] = map[string]any{"num_ctx": k.ContextTokens}
+		}
+		maps.Copy(body, k.Extra)
+		return body
+	}
+	return e, nil
+}
+
+// embedSettings are the named settings that are set, and Extra.
+func (c *checked) embedSettings(names ...string) map[string]any {
+	values := map[string]int{"dimensions": c.Dimensions, "num_ctx": c.ContextTokens}
+	out := map[string]any{}
+	maps.Copy(out, c.Extra)
+	for _, n := range names {
+		if values[n] > 0 {
+			out[n] = values[n]
+		}
+	}
+	return out
+}
+
+// Name identifies provider, address, model and settings, for reports and
+// [llm.CachedEmbedder].
+func (e *Embedder) Name() string { return e.name }
+
+// EmbedDocuments returns one vector per text, in order. A text without any
+// letter is sent as one blank, since servers refuse empty ones; texts are
+// otherwise sent as they are.
+func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, 0, len(texts))
+	for batch := range slices.Chunk(texts, e.c.Batch) {
+		vectors, err := e.embed(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, vectors...)
+	}
+	for i, v := range out {
+		if len(v) != len(out[0]) {
+			return nil, &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes,
+				Err: fmt.Errorf("%s: vector %d has %d dimensions, vector 0 has %d", e.name, i, len(v), len(out[0]))}
+		}
+	}
+	return out, nil
+}
+
+// EmbedQuery returns the vector of one text.
+func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	vectors, err := e.embed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
+// embed sends one batch.
+func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if ctx.Err() != nil {
+		return nil, llm.Canceled(ctx, llm.BilledNo)
+	}
+	texts = slices.Clone(texts)
+	for i, t := range texts {
+		if strings.TrimSpace(t) == "" {
+			texts[i] = " "
+		}
+	}
+	body, err := json.Marshal(e.body(texts))
+	if err != nil {
+		return nil, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: %w", e.name, err)}
+	}
+	var vectors [][]float32
+	call := &llm.Call{Read: func(body []byte) (llm.Usage, error) {
+		if e := llm.ErrorInBody(body); e != nil {
+			return llm.Usage{}, e
+		}
+		v, tokens, err := e.read(body, len(texts))
+		u := llm.Usage{EmbeddedTokens: tokens}
+		if tokens <= 0 {
+			u = llm.Usage{EmbeddedTokens: e.count(texts), Estimated: true}
+		}
+		vectors = v
+		return u, err
+	}}
+	req, err := http.NewRequestWithContext(llm.WithCall(ctx, call), http.MethodPost, e.c.url.JoinPath(e.path).String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("langchain: %s: %w", e.name, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := e.c.client.Do(req)
+	switch {
+	case call.Err != nil:
+		return nil, call.Err
+	case err != nil:
+		return nil, &llm.Error{Kind: llm.ErrTransient, Err: fmt.Errorf("%s: %w", e.name, err)}
+	}
+	return vectors, resp.Body.Close()
+}
+
+func (e *Embedder) count(texts []string) (n int) {
+	count := e.c.CountTokens
+	if count == nil {
+		count = llm.EstimateTokens
+	}
+	for _, t := range texts {
+		n += count(t)
+	}
+	return n
+}
+
+// readOpenAIVectors puts the vectors where their index says.
+func readOpenAIVectors(body []byte, n int) ([][]float32, int, error) {
+	var r struct {
+		Data []struct {
+			Index     *int      `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+		Usage struct {
+			Prompt int `json:"prompt_tokens"`
+			Total  int `json:"total_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return nil, 0, fmt.Errorf("read the embeddings: %w", err)
+	}
+	out := make([][]float32, n)
+	for i, d := range r.Data {
+		at := i
+		if d.Index != nil {
+			at = *d.Index
+		}
+		if at < 0 || at >= n || out[at] != nil {
+			return nil, r.Usage.Prompt, badVectors("index %d comes twice or is none of %d texts", at, n)
+		}
+		out[at] = d.Embedding
+	}
+	return out, max(r.Usage.Prompt, r.Usage.Total), checkVectors(out, len(r.Data), n)
+}
+
+func readOllamaVectors(body []byte, n int) ([][]float32, int, error) {
+	var r struct {
+		Embeddings [][]float32 `json:"embeddings"`
+		Prompt     int         `json:"prompt_eval_count"`
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return nil, 0, fmt.Errorf("read the embeddings: %w", err)
+	}
+	return r.Embeddings, r.Prompt, checkVectors(r.Embeddings, len(r.Embeddings), n)
+}
+
+func checkVectors(vectors [][]float32, got, want int) error {
+	if got != want {
+		return badVectors("%d vectors for %d texts", got, want)
+	}
+	for i, v := range vectors {
+		if len(v) == 0 || len(v) != len(vectors[0]) {
+			return badVectors("vector %d has %d dimensions, vector 0 has %d", i, len(v), len(vectors[0]))
+		}
+	}
+	return nil
+}
+
+func badVectors(format string, args ...any) error {
+	return &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// quick makes back-off short; the waits themselves are tested in package llm.
+var quick = llm.TransportOptions{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}
+
+// both runs a test against either wire format.
+func both(t *testing.T, o llmtest.ServerOptions, c Config, f func(t *testing.T, s *llmtest.Server, m llm.Model)) {
+	t.Helper()
+	for _, kind := range []string{"openai", "ollama"} {
+		t.Run(kind, func(t *testing.T) {
+			s := llmtest.NewServer(o)
+			t.Cleanup(s.Close)
+			m, err := provider(s, kind, c).Model("test-model")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, s, m)
+		})
+	}
+}
+
+func provider(s *llmtest.Server, kind string, c Config) *Provider {
+	c.BaseURL = s.URL
+	if kind == "openai" {
+		c.BaseURL = s.OpenAIURL()
+	}
+	if c.Transport == (llm.TransportOptions{}) {
+		c.Transport = quick
+	}
+	return &Provider{Kind: kind, Config: c}
+}
+
+func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Server, e *Embedder)) {
+	t.Helper()
+	for _, kind := range []string{"openai", "ollama"} {
+		t.Run(kind, func(t *testing.T) {
+			s := llmtest.NewServer(llmtest.ServerOptions{})
+			t.Cleanup(s.Close)
+			e, err := provider(s, kind, c).Embedder("test-embed")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, s, e)
+		})
+	}
+}
+
+func TestConformance(t *testing.T) {
+	both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, _ *llmtest.Server, m llm.Model) { llmtest.TestModel(t, m) })
+	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, _ *llmtest.Server, e *Embedder) { llmtest.TestEmbedder(t, e) })
+}
+
+func TestFromConformance(t *testing.T) {
+	m, err := From(stub(func() (*llms.ContentResponse, error) {
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "hello"}}}, nil
+	}), FromOptions{Name: "stub"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	llmtest.TestModel(t, m)
+}
+
+func TestReplyAndUsage(t *testing.T) {
+	handler := func(llm.Request) llm.Reply {
+		return llm.Reply{Text: "<think>two and two</think>\nfour", Reasoning: "sums", Usage: llm.Usage{PromptTokens: 7, CompletionTokens: 9}}
+	}
+	var meter llm.Meter
+	o := quick
+	o.Meter = &meter
+	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
+		req := llm.Prompt("2+2?")
+		req.Stage = "sums " + t.Name()
+		reply, err := m.Generate(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		usage := llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 9}
+		want := llm.Reply{Text: "four", Reasoning: "sums\ntwo and two", Finish: llm.FinishStop, Model: "test-model", Usage: usage}
+		if diff := cmp.Diff(want, reply); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(usage, meter.Stages()[req.Stage]); diff != "" {
+			t.Error("meter:", diff)
+		}
+		if diff := cmp.Diff(usage, s.Bill().Total); diff != "" {
+			t.Error("bill:", diff)
+		}
+	})
+}
+
+// sent is the last request body as the server saw it.
+func sent(t *testing.T, s *llmtest.Server) map[string]any {
+	t.Helper()
+	all := s.Requests()
+	var body map[string]any
+	if err := json.Unmarshal(all[len(all)-1].Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	delete(body, "messages")
+	return body
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestRequestBodies(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],"additionalProperties":false}`)
+	var schemaValue any
+	if err := json.Unmarshal(schema, &schemaValue); err != nil {
+		t.Fatal(err)
+	}
+	full := llm.Request{
+		Messages: []llm.Message{{Role: llm.System, Text: "s"}, {Role: llm.User, Text: "u"}},
+		Schema:   schema, SchemaName: "my schema", MaxTokens: 10,
+		Temperature: ptr(0.0), TopP: ptr(0.9), Seed: ptr(int64(0)), Stop: []string{"END"},
+	}
+	for _, tc := range []struct {
+		name string
+		kind string
+		c    Config
+		req  llm.Request
+		want map[string]any
+	}{
+		{"bare", "openai", Config{}, llm.Prompt("u"), map[string]any{"model": "test-model"}},
+		{"bare", "ollama", Config{}, llm.Prompt("u"), map[string]any{"model": "test-model", "stream": false, "options": map[string]any{}}},
+		{"full", "openai", Config{Extra: map[string]any{"reasoning_effort": "low"}}, full, map[string]any{
+			"model": "test-model", "max_completion_tokens": 10.0, "temperature": 0.0, "top_p": 0.9, "seed": 0.0,
+			"stop": []any{"END"}, "reasoning_effort": "low",
+			"response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{
+				"name": "my_schema", "strict": true, "schema": schemaValue}},
+		}},
+		{"full", "ollama", Config{ContextTokens: 8192, Extra: map[string]any{"think": false, "options": map[string]any{"top_k": 3}}}, full, map[string]any{
+			"model": "test-model", "stream": false, "think": false, "format": schemaValue,
+			"options": map[string]any{"num_predict": 10.0, "temperature": 0.0, "top_p": 0.9, "seed": 0.0,
+				"stop": []any{"END"}, "num_ctx": 8192.0, "top_k": 3.0},
+		}},
+		{"json", "openai", Config{LegacyMaxTokens: true}, llm.Request{Messages: full.Messages, JSON: true, MaxTokens: 5}, map[string]any{
+			"model": "test-model", "max_tokens": 5.0, "response_format": map[string]any{"type": "json_object"}}},
+		{"json", "ollama", Config{}, llm.Request{Messages: full.Messages, JSON: true}, map[string]any{
+			"model": "test-model", "stream": false, "format": "json", "options": map[string]any{}}},
+	} {
+		t.Run(tc.name+"/"+tc.kind, func(t *testing.T) {
+			s := llmtest.NewServer(llmtest.ServerOptions{})
+			defer s.Close()
+			m, err := provider(s, tc.kind, tc.c).Model("test-model")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Generate(t.Context(), tc.req); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, sent(t, s)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestStrictSchemas(t *testing.T) {
+	for schema, want := range map[string]bool{
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`: true,
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                              false,
+		`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`:                  false,
+		`{"type":"array","items":{"type":"object"}}`:                                                           false,
+		`{"type":"array","items":{"type":"string"}}`:                                                           true,
+		`nonsense`: false,
+	} {
+		if strict(json.RawMessage(schema)) != want {
+			t.Errorf("strict(%s) = %v", schema, !want)
+		}
+	}
+}
+
+// TestFaults sends each failure of a provider through both wire formats.
+func TestFaults(t *testing.T) {
+	reply := func(r llm.Reply) llmtest.Fault { return llmtest.Fault{Reply: &r} }
+	again := func(f llmtest.Fault, n int) []llmtest.Fault { return slices.Repeat([]llmtest.Fault{f}, n) }
+	for _, tc := range []struct {
+		name     string
+		faults   []llmtest.Fault
+		want     llm.Kind // "" is success
+		requests int
+		billed   llm.Billed
+	}{
+		{"two 429", again(llmtest.Fault{Status: 429}, 2), "", 3, ""},
+		{"429 with a short Retry-After-Ms", []llmtest.Fault{{Status: 429, Header: map[string]string{"Retry-After-Ms": "2"}}}, "", 2, ""},
+		{"429 for an hour", []llmtest.Fault{llmtest.TooManyRequests(3600)}, llm.ErrRateLimited, 1, llm.BilledNo},
+		{"429 for ever", again(llmtest.Fault{Status: 429}, 10), llm.ErrRateLimited, 6, llm.BilledNo},
+		{"quota", []llmtest.Fault{{Status: 429, Body: `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`}}, llm.ErrQuotaExhausted, 1, llm.BilledNo},
+		{"503 once", []llmtest.Fault{{Status: 503}}, "", 2, ""},
+		{"the same 500 for ever", again(llmtest.Fault{Status: 500, Body: `{"error":"boom"}`}, 10), llm.ErrTransient, 3, ""},
+		{"529", []llmtest.Fault{{Status: 529}}, "", 2, ""},
+		{"reset", []llmtest.Fault{{Reset: true}}, "", 2, ""},
+		{"cut body", []llmtest.Fault{{CutAfter: 20}}, "", 2, ""},
+		{"html page", []llmtest.Fault{llmtest.HTMLPage()}, "", 2, ""},
+		{"html for ever", again(llmtest.HTMLPage(), 10), llm.ErrTransient, 3, llm.BilledNo},
+		{"no choices once", []llmtest.Fault{{EmptyChoices: true}}, "", 2, ""},
+		{"no choices for ever", again(llmtest.Fault{EmptyChoices: true}, 10), llm.ErrEmpty, 3, llm.BilledYes},
+		{"half a JSON document", again(llmtest.Fault{Status: 200, Body: `{"choices":[`}, 10), llm.ErrTransient, 3, ""},
+		{"length", []llmtest.Fault{reply(llm.Reply{Text: "half a", Finish: llm.FinishLength})}, llm.ErrTruncated, 1, llm.BilledYes},
+		{"open think block", []llmtest.Fault{reply(llm.Reply{Text: "<think>so what"})}, llm.ErrTruncated, 1, llm.BilledYes},
+		{"filter", []llmtest.Fault{reply(llm.Reply{Text: "x", Finish: llm.FinishFilter})}, llm.ErrFiltered, 1, llm.BilledYes},
+		{"401", []llmtest.Fault{{Status: 401}}, llm.ErrAuth, 1, llm.BilledNo},
+		{"404", []llmtest.Fault{{Status: 404}}, llm.ErrBadRequest, 1, llm.BilledNo},
+		{"400", []llmtest.Fault{{Status: 400}}, llm.ErrBadRequest, 1, llm.BilledNo},
+		{"redirect", []llmtest.Fault{{Status: 307, Header: map[string]string{"Location": "http://example.com/"}}}, llm.ErrBadRequest, 1, llm.BilledNo},
+		{"error object at 200", []llmtest.Fault{{Status: 200, Body: `{"error":{"message":"upstream failed","code":502}}`}}, "", 2, ""},
+		{"too long", []llmtest.Fault{{Status: 400, Body: `{"error":{"code":"context_length_exceeded","message":"x"}}`}}, llm.ErrContextLength, 1, llm.BilledNo},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
+				s.Fail(tc.faults...)
+				reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
+				if got := len(s.Requests()); got != tc.requests {
+					t.Errorf("%d requests, want %d", got, tc.requests)
+				}
+				usage := reply.Usage
+				if tc.want == "" {
+					if err != nil || reply.Text != "You said: hello" {
+						t.Fatalf("reply %+v, error %v", reply, err)
+					}
+				} else {
+					var e *llm.Error
+					if !errors.Is(err, tc.want) || !errors.As(err, &e) {
+						t.Fatalf("error %v, want %v", err, tc.want)
+					}
+					if e.Billed != tc.billed || !strings.HasPrefix(e.Endpoint, s.URL) {
+						t.Errorf("billed %q at %q, want %q", e.Billed, e.Endpoint, tc.billed)
+					}
+					usage = e.Usage
+				}
+				// What the caller is told is what the provider billed, as far
+				// as anybody can know.
+				if bill := s.Bill().Total; tc.name != "cut body" && !usage.Estimated && usage != bill {
+					t.Errorf("told %+v, billed %+v", usage, bill)
+				}
+			})
+		})
+	}
+}
+
+func TestMissingUsageIsEstimated(t *testing.T) {
+	count := func(string) int { return 5 }
+	both(t, llmtest.ServerOptions{}, Config{CountTokens: count}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
+		s.Fail(llmtest.Fault{NoUsage: true})
+		reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (llm.Usage{Calls: 1, PromptTokens: 5, CompletionTokens: 10, Estimated: true}); reply.Usage != want {
+			t.Errorf("usage %+v, want %+v", reply.Usage, want)
+		}
+	})
+}
+
+func TestTimeoutAndCancel(t *testing.T) {
+	o := quick
+	o.AttemptTimeout = 30 * time.Millisecond
+	o.Attempts = 2
+	both(t, llmtest.ServerOptions{}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
+		s.Fail(llmtest.Fault{Hang: true}, llmtest.Fault{Hang: true})
+		var meter llm.Meter
+		_, err := m.Generate(llm.WithMeter(t.Context(), &meter), llm.Prompt("hello"))
+		if !errors.Is(err, llm.ErrTimeout) || len(s.Requests()) != 2 || meter.Unknown() != 2 {
+			t.Errorf("error %v after %d requests, %d possibly billed", err, len(s.Requests()), meter.Unknown())
+		}
+	})
+	both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
+		s.Fail(llmtest.Fault{Hang: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for len(s.Requests()) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+		}()
+		_, err := m.Generate(ctx, llm.Prompt("hello"))
+		var e *llm.Error
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &e) || e.Kind != llm.ErrCanceled || e.Billed != llm.BilledUnknown {
+			t.Errorf("error %#v", err)
+		}
+	})
+}
+
+func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{})
+	s.Close() // nobody listens there any more
+	m, err := OpenAI(Config{Model: "m", BaseURL: s.OpenAIURL(), Transport: quick})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Generate(t.Context(), llm.Prompt("hello"))
+	if !errors.Is(err, llm.ErrTransient) || !strings.Contains(err.Error(), s.OpenAIURL()) || !strings.Contains(err.Error(), "check that the server runs") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for name, c := range map[string]Config{
+		"no model":         {},
+		"foreign http":     {Model: "m", BaseURL: "http://10.1.2.3/v1"},
+		"user in URL":      {Model: "m", BaseURL: "https://me:s3cretpass@host/v1"},
+		"bad URL":          {Model: "m", BaseURL: "http://me:s3cretpass@host:port/v1"},
+		"no scheme":        {Model: "m", BaseURL: "localhost:8000"},
+		"file":             {Model: "m", BaseURL: "file:///etc/passwd"},
+		"query":            {Model: "m", BaseURL: "https://host/v1?key=s3cretpass"},
+		"negative":         {Model: "m", Batch: -1},
+		"key with newline": {Model: "m", Key: "s3cretpass\r\nX: y"},
+		"extra":            {Model: "m", Extra: map[string]any{"f": math.NaN()}},
+		"transport":        {Model: "m", Transport: llm.TransportOptions{Attempts: -1}},
+	} {
+		_, err1 := OpenAI(c)
+		_, err2 := Ollama(c)
+		_, err3 := OpenAIEmbedder(c)
+		_, err4 := OllamaEmbedder(c)
+		for _, err := range []error{err1, err2, err3, err4} {
+			if err == nil {
+				t.Errorf("%s: accepted", name)
+			} else if strings.Contains(err.Error(), "s3cretpass") {
+				t.Errorf("%s: the error shows the secret: %v", name, err)
+			}
+		}
+	}
+	_, err := OpenAI(Config{BaseURL: "ftp://x", Batch: -1})
+	if got := strings.Count(err.Error(), "\n"); got != 2 {
+		t.Errorf("%d problems reported, want 3: %v", got+1, err)
+	}
+	for _, ok := range []Config{
+		{Model: "m", BaseURL: "http://10.1.2.3/v1", AllowHTTP: true},
+		{Model: "m", BaseURL: "http://localhost:1/v1"},
+		{Model: "m", BaseURL: "http://[::1]:1/v1/"},
+		{Model: "m", BaseURL: "https://host"},
+	} {
+		if _, err := OpenAI(ok); err != nil {
+			t.Errorf("%s: %v", ok.BaseURL, err)
+		}
+	}
+}
+
+func TestKeyReachesServerAndNothingElse(t *testing.T) {
+	const key = "canary-8f3a1c-key"
+	var logged strings.Builder
+	o := quick
+	o.Logger = debugLogger(&logged)
+	for _, kind := range []string{"openai", "ollama"} {
+		s := llmtest.NewServer(llmtest.ServerOptions{Key: key})
+		p := provider(s, kind, Config{Key: key, Transport: o})
+		m, err := p.Model("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := p.Embedder("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.EmbedQuery(t.Context(), "hello"); err != nil {
+			t.Fatal(err)
+		}
+		echo := llmtest.Fault{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` given"}}`}
+		s.Fail(llmtest.Fault{Status: 503, Body: key}, echo, echo)
+		_, err1 := m.Generate(t.Context(), llm.Prompt("hello"))
+		_, err2 := e.EmbedQuery(t.Context(), "hello")
+		seen := fmt.Sprintf("%v %+v %#v %v %+v %s %s %+v", err1, err1, err1, err2, err2, m.Name(), e.Name(), p)
+		if !errors.Is(err1, llm.ErrAuth) || !errors.Is(err2, llm.ErrAuth) {
+			t.Errorf("errors %v, %v", err1, err2)
+		}
+		if strings.Contains(seen, key) {
+			t.Errorf("the key shows in %s", seen)
+		}
+		s.Close()
+	}
+	if strings.Contains(logged.String(), key) || !strings.Contains(logged.String(), "trying again") {
+		t.Errorf("log: %s", logged.String())
+	}
+}
+
+func TestEmbedderDetails(t *testing.T) {
+	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, s *llmtest.Server, e *Embedder) {
+		var m llm.Meter
+		ctx := llm.WithStage(llm.WithMeter(t.Context(), &m), "index")
+		got, err := e.EmbedDocuments(ctx, []string{"a", "b", "c d e f g"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Requests()) != 2 {
+			t.Errorf("%d requests for 3 texts in batches of 2", len(s.Requests()))
+		}
+		for i, text := range []string{"a", "b", "c d e f g"} {
+			if diff := cmp.Diff(llmtest.HashVector(text, llmtest.DefaultDimensions), got[i]); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if want := s.Bill().Total; m.Stages()["index"] != want || want.EmbeddedTokens != 5 {
+			t.Errorf("metered %+v, billed %+v", m.Stages(), want)
+		}
+		// Bad replies are errors, whatever the shape.
+		for _, body := range []string{
+			`{"data":[{"index":0,"embedding":[1]}],"embeddings":[[1]]}`,
+			`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}],"embeddings":[[1],[]]}`,
+			`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}],"embeddings":[[1],[1,2]]}`,
+			`{"data":[{"index":0,"embedding":[1]},{"index":7,"embedding":[1]}],"embeddings":[]}`,
+		} {
+			s.Fail(llmtest.Fault{Status: 200, Body: body})
+			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, llm.ErrInvalidOutput) {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+		s.Fail(llmtest.TooManyRequests(0), llmtest.Fault{CutAfter: 10}, llmtest.HTMLPage())
+		if _, err := e.EmbedQuery(t.Context(), "a"); err != nil {
+			t.Errorf("after three passing failures: %v", err)
+		}
+	})
+}
+
+func TestNamesTellModelsApart(t *testing.T) {
+	names := map[string]bool{}
+	for _, c := range []Config{
+		{Model: "a"}, {Model: "b"}, {Model: "a", BaseURL: "https://host/v1"},
+		{Model: "a", Extra: map[string]any{"x": 1}}, {Model: "a", Extra: map[string]any{"x": 2}},
+	} {
+		m, err := OpenAI(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[m.Name()] = true
+		o, err := Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[o.Name()] = true
+	}
+	if len(names) != 10 || !names["openai:https://api.openai.com/v1:a"] {
+		t.Errorf("names %v", names)
+	}
+	e1, err1 := OpenAIEmbedder(Config{Model: "e"})
+	e2, err2 := OpenAIEmbedder(Config{Model: "e", Dimensions: 3})
+	if err := errors.Join(err1, err2); err != nil || e1.Name() == e2.Name() {
+		t.Errorf("embedders of different dimension are both %q, error %v", e1.Name(), err)
+	}
+}
+
+func TestFromEnv(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{Key: "env-key-1"})
+	defer s.Close()
+	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OLLAMA_HOST"} {
+		t.Setenv(name, "")
+	}
+	if _, _, err := FromEnv("m", "e"); !errors.Is(err, ErrNoProvider) {
+		t.Errorf("empty environment: %v", err)
+	}
+	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
+	t.Setenv("OPENAI_BASE_URL", s.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "env-key-1")
+	m, e, err := FromEnv("m", "e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Generate(t.Context(), llm.Prompt("x")); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.EmbedQuery(t.Context(), "x"); err != nil {
+		t.Error(err)
+	}
+	if m, e, err := FromEnv("m", ""); m == nil || e != nil || err != nil {
+		t.Errorf("without embedding model: %v %v %v", m, e, err)
+	}
+	for host, want := range map[string]string{
+		"0.0.0.0": "http://127.0.0.1:11434", "localhost": "http://localhost:11434", ":5000": "http://127.0.0.1:5000",
+		"127.0.0.1:8080": "http://127.0.0.1:8080", "https://o.example": "https://o.example:443",
+		"http://[::1]:9/base/": "http://[::1]:9/base", "[::]:9": "http://127.0.0.1:9",
+	} {
+		if got := ollamaURL(host); got != want {
+			t.Errorf("ollamaURL(%q) = %q, want %q", host, got, want)
+		}
+	}
+}
+
+// stub is a langchaingo model made of a function.
+type stub func() (*llms.ContentResponse, error)
+
+func (s stub) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+	return s()
+}
+
+func (s stub) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
+
+func TestFromGuards(t *testing.T) {
+	one := func(c llms.ContentChoice) *llms.ContentResponse {
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{&c}}
+	}
+	info := map[string]any{"PromptTokens": 3, "CompletionTokens": 4}
+	for _, tc := range []struct {
+		name string
+		resp *llms.ContentResponse
+		err  error
+		text string
+		want llm.Kind
+	}{
+		{"plain", one(llms.ContentChoice{Content: "x", GenerationInfo: info}), nil, "x", ""},
+		{"thinking block first", &llms.ContentResponse{Choices: []*llms.ContentChoice{
+			{ReasoningContent: "hm"}, nil, {Content: "answer", StopReason: "end_turn"}}}, nil, "answer", ""},
+		{"think stripped", one(llms.ContentChoice{Content: "<think>a</think>b"}), nil, "b", ""},
+		{"swallowed error", one(llms.ContentChoice{}), nil, "", llm.ErrEmpty},
+		{"nil response", nil, nil, "", llm.ErrEmpty},
+		{"no choices", &llms.ContentResponse{}, nil, "", llm.ErrEmpty},
+		{"max_tokens", one(llms.ContentChoice{Content: "x", StopReason: "max_tokens"}), nil, "", llm.ErrTruncated},
+		{"MAX_TOKENS", one(llms.ContentChoice{Content: "x", StopReason: "MAX_TOKENS"}), nil, "", llm.ErrTruncated},
+		{"safety", one(llms.ContentChoice{Content: "x", StopReason: "SAFETY"}), nil, "", llm.ErrFiltered},
+		{"refusal", one(llms.ContentChoice{Content: "x", StopReason: "refusal"}), nil, "", llm.ErrRefused},
+		{"typed", nil, llms.NewError(llms.ErrCodeAuthentication, "p", "m"), "", llm.ErrAuth},
+		{"untyped", nil, errors.New("429 in some text"), "", llm.ErrTransient},
+	} {
+		m, err := From(stub(func() (*llms.ContentResponse, error) { return tc.resp, tc.err }), FromOptions{Name: "stub"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := m.Generate(t.Context(), llm.Prompt("q"))
+		if tc.want == "" && (err != nil || reply.Text != tc.text) || tc.want != "" && !errors.Is(err, tc.want) {
+			t.Errorf("%s: reply %+v, error %v", tc.name, reply, err)
+		}
+	}
+	if _, err := From(nil, FromOptions{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("From(nil) without a name: %v", err)
+	}
+	// A cancelled context wins over what the model made of it.
+	ctx, cancel := context.WithCancel(t.Context())
+	m, err := From(stub(func() (*llms.ContentResponse, error) {
+		cancel()
+		return one(llms.ContentChoice{Content: "half an ans"}), nil
+	}), FromOptions{Name: "stub"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Generate(ctx, llm.Prompt("q")); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestUsageOf(t *testing.T) {
+	for _, tc := range []struct {
+		info  map[string]any
+		p, c  int
+		known bool
+	}{
+		{map[string]any{"PromptTokens": 3, "CompletionTokens": 4}, 3, 4, true},
+		{map[string]any{"InputTokens": int64(3), "OutputTokens": float64(4)}, 3, 4, true},
+		{map[string]any{"input_tokens": int32(3), "output_tokens": json.Number("4")}, 3, 4, true},
+		{map[string]any{"PromptTokens": 0, "CompletionTokens": 0, "input_tokens": int32(3)}, 3, 0, true},
+		{map[string]any{"PromptTokens": 0, "CompletionTokens": 0}, 0, 0, false},
+		{map[string]any{"PromptTokens": "3", "CompletionTokens": -1}, 0, 0, false},
+		{map[string]any{"PromptTokens": math.Inf(1), "CompletionTokens": math.NaN()}, 0, 0, false},
+		{nil, 0, 0, false},
+	} {
+		resp := &llms.ContentResponse{Choices: []*llms.ContentChoice{{GenerationInfo: tc.info}, {GenerationInfo: tc.info}}}
+		u, known := UsageOf(resp)
+		if u.PromptTokens != tc.p || u.CompletionTokens != tc.c || known != tc.known {
+			t.Errorf("%v: %+v %v", tc.info, u, known)
+		}
+	}
+	if _, known := UsageOf(nil); known {
+		t.Error("nil has usage")
+	}
+}

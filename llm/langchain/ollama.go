@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/tmc/langchaingo/llms/ollama"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Ollama is a chat model of an Ollama server. It reports every fault of c at
+// once.
+func Ollama(c Config) (llm.Model, error) {
+	k, err := c.check("ollama", DefaultOllamaURL)
+	if err != nil {
+		return nil, err
+	}
+	// WithServerURL ends the process on a bad URL; this one was checked.
+	client, err := ollama.New(ollama.WithModel(k.Model), ollama.WithServerURL(k.url.String()), ollama.WithHTTPClient(k.client))
+	if err != nil {
+		return nil, fmt.Errorf("langchain: ollama: %w", err)
+	}
+	settings := maps.Clone(k.Extra)
+	if k.ContextTokens > 0 {
+		if settings == nil {
+			settings = map[string]any{}
+		}
+		settings["num_ctx"] = k.ContextTokens
+	}
+	w := &wire{
+		edit: func(req llm.Request, body map[string]json.RawMessage) error { return k.editOllama(req, body) },
+		read: readOllama,
+	}
+	return from(client, FromOptions{Name: k.name("ollama", settings), CountTokens: k.CountTokens}, w), nil
+}
+
+// editOllama sends exactly the options that are set, a schema as the format,
+// and asks for one JSON object: in a stream a lost end looks like an answer.
+// Fields of Extra go to the top level, those of its "options" to the options.
+func (c *checked) editOllama(req llm.Request, body map[string]json.RawMessage) error {
+	o := map[string]any{}
+	if req.Temperature != nil {
+		o["temperature"] = req.Temperature
+	}
+	if req.TopP != nil {
+		o["top_p"] = req.TopP
+	}
+	if req.Seed != nil {
+		o["seed"] = req.Seed
+	}
+	if req.MaxTokens > 0 {
+		o["num_predict"] = req.MaxTokens
+	}
+	if len(req.Stop) > 0 {
+		o["stop"] = req.Stop
+	}
+	if c.ContextTokens > 0 {
+		o["num_ctx"] = c.ContextTokens
+	}
+	fields := maps.Clone(c.Extra)
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	if more, ok := fields["options"].(map[string]any); ok {
+		maps.Copy(o, more)
+	}
+	fields["options"], fields["stream"] = o, false
+	delete(body, "format")
+	switch {
+	case len(req.Schema) > 0:
+		fields["format"] = req.Schema
+	case req.JSON:
+		fields["format"] = "json"
+	}
+	return set(body, fields)
+}
+
+// readOllama reads one reply, in one object or in NDJSON pieces.
+func readOllama(body []byte) (llm.Reply, error) {
+	var text, thinking bytes.Buffer
+	reply := llm.Reply{Usage: llm.Usage{Calls: 1, Estimated: true}}
+	for dec := json.NewDecoder(bytes.NewReader(body)); ; {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
+		}
+		if err != nil {
+			return reply, fmt.Errorf("read the chat: %w", err)
+		}
+		if e := llm.ErrorInBody(raw); e != nil {
+			return reply, e
+		}
+		var piece struct {
+			Model   string `json:"model"`
+			Message struct {
+				Content  string `json:"content"`
+				Thinking string `json:"thinking"`
+			} `json:"message"`
+			Done       bool   `json:"done"`
+			DoneReason string `json:"done_reason"`
+			Prompt     int    `json:"prompt_eval_count"`
+			Eval       int    `json:"eval_count"`
+		}
+		if err := json.Unmarshal(raw, &piece); err != nil {
+			return reply, fmt.Errorf("read the chat: %w", err)
+		}
+		text.WriteString(piece.Message.Content)
+		thinking.WriteString(piece.Message.Thinking)
+		if !piece.Done {
+			continue
+		}
+		reply.Model, reply.Reasoning = piece.Model, thinking.String()
+		if piece.Prompt > 0 && piece.Eval >= 0 {
+			reply.Usage = llm.Usage{Calls: 1, PromptTokens: piece.Prompt, CompletionTokens: piece.Eval}
+		}
+		return finish(reply, text.String(), piece.DoneReason)
+	}
+}

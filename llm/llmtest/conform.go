@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llmtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// TestModel checks that m keeps the contract of [llm.Model]. It asks a few
+// short questions, so it costs a little when m is a paid model.
+func TestModel(t *testing.T, m llm.Model) {
+	t.Helper()
+	ask := func(ctx context.Context) (llm.Reply, error) {
+		return m.Generate(ctx, llm.Request{
+			Messages: []llm.Message{
+				{Role: llm.System, Text: "You answer in one word."},
+				{Role: llm.User, Text: "Say hello."},
+			},
+			Stage: "conformance",
+		})
+	}
+	t.Run("Name", func(t *testing.T) {
+		if first := m.Name(); first == "" || first != m.Name() {
+			t.Errorf("Name is %q, want a name that stays", m.Name())
+		}
+	})
+	t.Run("Reply", func(t *testing.T) {
+		reply, err := ask(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkReply(t, reply)
+	})
+	t.Run("RequestIsNotChanged", func(t *testing.T) {
+		stop := make([]string, 1, 4)
+		stop[0] = "\n\n\n"
+		messages := make([]llm.Message, 1, 4)
+		messages[0] = llm.Message{Role: llm.User, Text: "Say\nhello."}
+		req := llm.Request{Messages: messages, Stop: stop}
+		if _, err := m.Generate(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		if messages[0].Text != "Say\nhello." || stop[0] != "\n\n\n" || messages[:2][1] != (llm.Message{}) {
+			t.Error("the request was changed")
+		}
+	})
+	t.Run("Cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		reply, err := ask(ctx)
+		var e *llm.Error
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &e) {
+			t.Errorf("reply %+v, error %v, want an *llm.Error that is context.Canceled", reply, err)
+		}
+	})
+	t.Run("Concurrent", func(t *testing.T) {
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				reply, err := ask(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				checkReply(t, reply)
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func checkReply(t *testing.T, reply llm.Reply) {
+	t.Helper()
+	if reply.Text == "" || reply.Finish != llm.FinishStop {
+		t.Errorf("reply %+v, want text and finish %q", reply, llm.FinishStop)
+	}
+	if u := reply.Usage; u.Calls+u.CachedCalls < 1 || u.Calls > 0 && u.PromptTokens == 0 {
+		t.Errorf("usage %+v, want a call and its tokens", u)
+	}
+}
+
+// TestEmbedder checks that e keeps the contract of [llm.Embedder].
+func TestEmbedder(t *testing.T, e llm.Embedder) {
+	t.Helper()
+	texts := []string{"a red fox", "line one\nline two", "", "a red fox", "猫"}
+	t.Run("Documents", func(t *testing.T) {
+		given := slices.Clone(texts)
+		all, err := e.EmbedDocuments(t.Context(), given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(given, texts) {
+			t.Errorf("the texts were changed to %q", given)
+		}
+		if len(all) != len(texts) {
+			t.Fatalf("%d vectors for %d texts", len(all), len(texts))
+		}
+		for i, v := range all {
+			if len(v) == 0 || len(v) != len(all[0]) {
+				t.Errorf("text %d has %d dimensions, text 0 has %d", i, len(v), len(all[0]))
+			}
+		}
+		if !slices.Equal(all[0], all[3]) || slices.Equal(all[0], all[4]) {
+			t.Error("equal texts need equal vectors, different ones different vectors")
+		}
+	})
+	t.Run("None", func(t *testing.T) {
+		all, err := e.EmbedDocuments(t.Context(), nil)
+		if err != nil || len(all) != 0 {
+			t.Errorf("no texts gave %d vectors, error %v", len(all), err)
+		}
+	})
+	t.Run("Query", func(t *testing.T) {
+		v, err := e.EmbedQuery(t.Context(), "a red fox")
+		if err != nil || len(v) == 0 {
+			t.Errorf("%d dimensions, error %v", len(v), err)
+		}
+	})
+	t.Run("Cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := e.EmbedDocuments(ctx, []string{"never seen before"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want context.Canceled", err)
+		}
+	})
+}

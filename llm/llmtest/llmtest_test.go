@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llmtest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func TestScriptConforms(t *testing.T) { llmtest.TestModel(t, llmtest.NewScript("script")) }
+
+func TestScriptRules(t *testing.T) {
+	s := llmtest.NewScript("script").
+		Reply(llmtest.Contains("capital", "France"), "Paris", "still Paris").
+		Fail(llmtest.Contains("forbidden"), &llm.Error{Kind: llm.ErrFiltered}).
+		Handle(llmtest.Stage("count"), func(r llm.Request) llm.Reply {
+			return llm.Reply{Text: strings.Repeat("x", len(r.Messages))}
+		})
+	ask := func(text, stage string) string {
+		req := llm.Prompt(text)
+		req.Stage = stage
+		reply, err := s.Generate(t.Context(), req)
+		if err != nil {
+			return err.Error()
+		}
+		return reply.Text
+	}
+	for _, tc := range []struct{ text, stage, want string }{
+		{"The capital of France?", "", "Paris"},
+		{"The capital of France?", "", "still Paris"},
+		{"The capital of France?", "", "still Paris"},
+		{"forbidden", "", "llm: content filtered"},
+		{"a", "count", "x"},
+		{"a", "", "You said: a"},
+	} {
+		if got := ask(tc.text, tc.stage); got != tc.want {
+			t.Errorf("%q: %q, want %q", tc.text, got, tc.want)
+		}
+	}
+	if s.Calls() != 6 || len(s.Requests()) != 6 {
+		t.Errorf("%d calls", s.Calls())
+	}
+}
+
+func TestDefaultFitsSchema(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"object","required":["a","b","c"],"properties":{"a":{"enum":["yes","no"]},"b":{"type":"array","minItems":2,"items":{"type":"integer","minimum":1}},"c":{"anyOf":[{"type":"null"},{"type":"string"}]}}}`: `{"a":"yes","b":[1,1],"c":null}`,
+		`{"type":"object"}`: `{}`,
+		`nonsense`:          `{}`,
+	} {
+		if got := llmtest.Default(llm.Request{Schema: json.RawMessage(schema)}).Text; got != want {
+			t.Errorf("%s: %s, want %s", schema, got, want)
+		}
+	}
+}
+
+func post(t *testing.T, url, body string) (int, string, error) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	resp, err := client.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(data), err
+}
+
+func TestServerSpeaksTheWireFormats(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{Embed: func(string) []float32 { return []float32{1, 2} }})
+	defer s.Close()
+	for _, tc := range []struct{ path, body, want string }{
+		{"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`,
+			`{"choices":[{"finish_reason":"stop","index":0,"message":{"content":"You said: hi","role":"assistant"}}],"created":0,"id":"chatcmpl-test","model":"m","object":"chat.completion","system_fingerprint":"fp_test","usage":{"completion_tokens":3,"prompt_tokens":1,"total_tokens":4}}`},
+		{"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object","required":["a"],"properties":{"a":{"type":"string"}}}}}}`,
+			`{"choices":[{"finish_reason":"stop","index":0,"message":{"content":"{\"a\":\"\"}","role":"assistant"}}],"created":0,"id":"chatcmpl-test","model":"m","object":"chat.completion","system_fingerprint":"fp_test","usage":{"completion_tokens":2,"prompt_tokens":1,"total_tokens":3}}`},
+		{"/v1/embeddings", `{"model":"m","input":["aaaa","b"]}`,
+			`{"data":[{"embedding":[1,2],"index":0,"object":"embedding"},{"embedding":[1,2],"index":1,"object":"embedding"}],"model":"m","object":"list","usage":{"prompt_tokens":2,"total_tokens":2}}`},
+		{"/api/chat", `{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}]}`,
+			`{"created_at":"2025-01-01T00:00:00Z","done":true,"done_reason":"stop","eval_count":3,"message":{"content":"You said: hi","role":"assistant"},"model":"m","prompt_eval_count":1}`},
+		{"/api/chat", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`,
+			`{"done":false,"message":{"content":"You said: hi","role":"assistant"},"model":"m"}` + "\n" +
+				`{"created_at":"2025-01-01T00:00:00Z","done":true,"done_reason":"stop","eval_count":3,"message":{"content":"","role":"assistant"},"model":"m","prompt_eval_count":1}` + "\n"},
+		{"/api/embed", `{"model":"m","input":"a"}`, `{"embeddings":[[1,2]],"model":"m","prompt_eval_count":1}`},
+	} {
+		status, got, err := post(t, s.URL+tc.path, tc.body)
+		if status != 200 || err != nil {
+			t.Errorf("%s: status %d, %v: %s", tc.path, status, err, got)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: %s", tc.path, diff)
+		}
+	}
+	bill := s.Bill()
+	if want := (llm.Usage{Calls: 4, PromptTokens: 4, CompletionTokens: 11, EmbeddedTokens: 3}); bill.Total != want || len(bill.ByKey) != 6 {
+		t.Errorf("bill %+v, want %+v", bill, want)
+	}
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{"messages":[]}`, "/v1/embeddings": `{"model":"m","input":3}`,
+		"/api/chat": `{`, "/api/embed": `{}`,
+	} {
+		if status, got, _ := post(t, s.URL+path, body); status != 400 || !strings.Contains(got, `"error"`) {
+			t.Errorf("%s with %s: status %d, %s", path, body, status, got)
+		}
+	}
+	if status, _, _ := post(t, s.URL+"/nowhere", "{}"); status != 404 {
+		t.Errorf("unknown path: %d", status)
+	}
+}
+
+func TestServerFaults(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{Key: "k"})
+	defer s.Close()
+	body := `{"model":"m","input":"a"}`
+	ask := func() (int, string, error) { return post(t, s.URL+"/api/embed", body) }
+	if status, _, _ := ask(); status != 401 {
+		t.Errorf("without key: %d", status)
+	}
+	s.Fail(
+		llmtest.Fault{When: func(r llmtest.Received) bool { return r.Path == "/api/chat" }, Status: 418},
+		llmtest.TooManyRequests(7), llmtest.HTMLPage(), llmtest.Fault{Reset: true},
+		llmtest.Fault{Status: 500, Body: strings.Repeat("x", 100), CutAfter: 10}, llmtest.Fault{Delay: time.Millisecond},
+	)
+	if status, got, _ := ask(); status != 429 || !strings.Contains(got, "Too Many Requests") {
+		t.Errorf("429: %d %s", status, got)
+	}
+	if status, got, _ := ask(); status != 200 || !strings.HasPrefix(got, "<!DOCTYPE") {
+		t.Errorf("html: %d %s", status, got)
+	}
+	if _, _, err := ask(); err == nil {
+		t.Error("reset: no error")
+	}
+	if _, got, err := ask(); !errors.Is(err, io.ErrUnexpectedEOF) || got != "xxxxxxxxxx" {
+		t.Errorf("cut: %q, %v", got, err)
+	}
+	if status, _, _ := ask(); status != 401 {
+		t.Errorf("delay: %d", status)
+	}
+	if bill := s.Bill(); bill.Total != (llm.Usage{}) {
+		t.Errorf("failures were billed: %+v", bill)
+	}
+	if status, _, _ := post(t, s.URL+"/api/chat", "{}"); status != 418 {
+		t.Errorf("the fault for chats: %d", status)
+	}
+}
+
+func TestCloseEndsHangingRequests(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{})
+	s.Fail(llmtest.Fault{Hang: true})
+	done := make(chan error, 1)
+	go func() {
+		_, err := http.Post(s.URL+"/api/chat", "application/json", strings.NewReader("{}"))
+		done <- err
+	}()
+	for len(s.Requests()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s.Close()
+	if err := <-done; err == nil {
+		t.Error("a hanging request ended well")
+	}
+}
+
+func TestHashVector(t *testing.T) {
+	dot := func(a, b []float32) (sum float64) {
+		for i := range a {
+			sum += float64(a[i]) * float64(b[i])
+		}
+		return sum
+	}
+	fox, same, other := llmtest.HashVector("the red fox runs", 64), llmtest.HashVector("The Red FOX runs", 64), llmtest.HashVector("quarterly revenue report", 64)
+	if math.Abs(dot(fox, same)-1) > 1e-6 || dot(fox, other) > 0.5 {
+		t.Errorf("similarities %v and %v", dot(fox, same), dot(fox, other))
+	}
+	if v := llmtest.HashVector(" ", 3); v[0] != 1 || len(llmtest.HashVector("x", 0)) != 0 {
+		t.Errorf("blank text: %v", v)
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llmtest
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+type ollamaChatRequest struct {
+	Model    string `json:"model"`
+	Messages []struct {
+		Role    llm.Role `json:"role"`
+		Content string   `json:"content"`
+	} `json:"messages"`
+	Format  json.RawMessage `json:"format"`
+	Stream  *bool           `json:"stream"`
+	Options struct {
+		Temperature *float64 `json:"temperature"`
+		TopP        *float64 `json:"top_p"`
+		Seed        *int64   `json:"seed"`
+		NumPredict  int      `json:"num_predict"`
+		Stop        []string `json:"stop"`
+	} `json:"options"`
+}
+
+func (r ollamaChatRequest) request() (llm.Request, error) {
+	req := llm.Request{
+		Temperature: r.Options.Temperature, TopP: r.Options.TopP, Seed: r.Options.Seed,
+		MaxTokens: r.Options.NumPredict, Stop: r.Options.Stop,
+	}
+	if r.Model == "" || len(r.Messages) == 0 {
+		return req, errors.New("model and messages are required")
+	}
+	for _, m := range r.Messages {
+		req.Messages = append(req.Messages, llm.Message{Role: m.Role, Text: m.Content})
+	}
+	var format string
+	switch {
+	case len(r.Format) == 0 || string(r.Format) == "null":
+	case json.Unmarshal(r.Format, &format) == nil:
+		req.JSON = format == "json"
+		if format != "" && !req.JSON {
+			return req, errors.New(`invalid format: expected "json" or a JSON schema`)
+		}
+	default:
+		req.Schema = r.Format
+	}
+	return req, nil
+}
+
+func (s *Server) ollamaChat(r Received, f Fault, h http.Header) ([]byte, llm.Usage, error) {
+	var wire ollamaChatRequest
+	if err := json.Unmarshal(r.Body, &wire); err != nil {
+		return nil, llm.Usage{}, err
+	}
+	req, err := wire.request()
+	if err != nil {
+		return nil, llm.Usage{}, err
+	}
+	reply := s.reply(req, f)
+	message := map[string]any{"role": "assistant", "content": reply.Text}
+	if reply.Reasoning != "" {
+		message["thinking"] = reply.Reasoning
+	}
+	last := map[string]any{
+		"model": wire.Model, "created_at": "2025-01-01T00:00:00Z",
+		"message": message, "done": true, "done_reason": string(reply.Finish),
+	}
+	if !f.NoUsage {
+		last["prompt_eval_count"], last["eval_count"] = reply.Usage.PromptTokens, reply.Usage.CompletionTokens
+	}
+	if f.EmptyChoices {
+		message["content"] = ""
+	}
+	if wire.Stream != nil && !*wire.Stream {
+		body, err := json.Marshal(last)
+		return body, reply.Usage, err
+	}
+	h.Set("Content-Type", "application/x-ndjson")
+	first, err := json.Marshal(map[string]any{"model": wire.Model, "message": message, "done": false})
+	if err != nil {
+		return nil, reply.Usage, err
+	}
+	last["message"] = map[string]any{"role": "assistant", "content": ""}
+	end, err := json.Marshal(last)
+	return append(append(append(first, '\n'), end...), '\n'), reply.Usage, err
+}
+
+func (s *Server) ollamaEmbed(r Received, f Fault, _ http.Header) ([]byte, llm.Usage, error) {
+	var wire struct {
+		Model      string          `json:"model"`
+		Input      json.RawMessage `json:"input"`
+		Dimensions int             `json:"dimensions"`
+	}
+	if err := json.Unmarshal(r.Body, &wire); err != nil {
+		return nil, llm.Usage{}, err
+	}
+	vectors, usage, err := s.vectors(wire.Model, wire.Input, wire.Dimensions)
+	if err != nil {
+		return nil, usage, err
+	}
+	out := map[string]any{"model": wire.Model, "embeddings": vectors}
+	if !f.NoUsage {
+		out["prompt_eval_count"] = usage.EmbeddedTokens
+	}
+	body, err := json.Marshal(out)
+	return body, usage, err
+}

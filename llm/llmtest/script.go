@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llmtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Handler decides what a model answers. Zero fields of the reply are filled
+// in: [llm.FinishStop], and a usage counted with [llm.EstimateTokens].
+type Handler func(req llm.Request) llm.Reply
+
+// Matcher picks requests.
+type Matcher func(req llm.Request) bool
+
+// Any matches every request.
+func Any(llm.Request) bool { return true }
+
+// Contains matches requests whose messages hold all the given texts.
+func Contains(texts ...string) Matcher {
+	return func(req llm.Request) bool {
+		all := allText(req)
+		for _, t := range texts {
+			if !strings.Contains(all, t) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// Stage matches requests of one stage.
+func Stage(name string) Matcher {
+	return func(req llm.Request) bool { return req.Stage == name }
+}
+
+// Script is a model whose replies are written down. The first rule that
+// matches answers; without one, [Default] does.
+type Script struct {
+	name string
+
+	mu    sync.Mutex
+	rules []*rule
+	calls []llm.Request
+}
+
+type rule struct {
+	match   Matcher
+	handler Handler
+	err     error
+	replies []string // used up one by one, the last one stays
+}
+
+// NewScript makes a model of that name without rules.
+func NewScript(name string) *Script { return &Script{name: name} }
+
+// Reply answers matching requests with the replies in turn; the last one
+// repeats.
+func (s *Script) Reply(match Matcher, replies ...string) *Script {
+	return s.add(&rule{match: match, replies: slices.Clone(replies)})
+}
+
+// Handle lets a function answer matching requests.
+func (s *Script) Handle(match Matcher, h Handler) *Script {
+	return s.add(&rule{match: match, handler: h})
+}
+
+// Fail answers matching requests with an error.
+func (s *Script) Fail(match Matcher, err error) *Script {
+	return s.add(&rule{match: match, err: err})
+}
+
+func (s *Script) add(r *rule) *Script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules = append(s.rules, r)
+	return s
+}
+
+// Calls is the number of requests so far.
+func (s *Script) Calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
+// Requests returns the requests so far, in the order of arrival.
+func (s *Script) Requests() []llm.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}
+
+// Name implements [llm.Model].
+func (s *Script) Name() string { return s.name }
+
+// Generate implements [llm.Model].
+func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	if ctx.Err() != nil {
+		return llm.Reply{}, llm.Canceled(ctx, llm.BilledNo)
+	}
+	reply, err := s.answer(req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	reply = complete(req, reply)
+	llm.Record(ctx, req.Stage, reply.Usage)
+	return reply, nil
+}
+
+func (s *Script) answer(req llm.Request) (llm.Reply, error) {
+	s.mu.Lock()
+	s.calls = append(s.calls, req)
+	var handler Handler = Default
+	for _, r := range s.rules {
+		if !r.match(req) {
+			continue
+		}
+		if r.err != nil {
+			s.mu.Unlock()
+			return llm.Reply{}, r.err
+		}
+		handler = r.handler
+		if handler == nil {
+			text := r.next()
+			handler = func(llm.Request) llm.Reply { return llm.Reply{Text: text} }
+		}
+		break
+	}
+	s.mu.Unlock()
+	return handler(req), nil
+}
+
+// next takes the next reply of a rule.
+func (r *rule) next() string {
+	if len(r.replies) == 0 {
+		return ""
+	}
+	text := r.replies[0]
+	if len(r.replies) > 1 {
+		r.replies = r.replies[1:]
+	}
+	return text
+}
+
+// complete fills in what a handler left out.
+func complete(req llm.Request, reply llm.Reply) llm.Reply {
+	if reply.Finish == llm.FinishUnknown {
+		reply.Finish = llm.FinishStop
+	}
+	if reply.Usage == (llm.Usage{}) {
+		reply.Usage = llm.Usage{
+			PromptTokens:     llm.EstimateTokens(allText(req)),
+			CompletionTokens: llm.EstimateTokens(reply.Text),
+		}
+	}
+	reply.Usage.Calls = 1
+	return reply
+}
+
+// Default answers a request for JSON with the smallest value that fits the
+// schema, and any other with an echo of the last message.
+func Default(req llm.Request) llm.Reply {
+	if len(req.Schema) > 0 || req.JSON {
+		return llm.Reply{Text: smallest(req.Schema)}
+	}
+	last := ""
+	if n := len(req.Messages); n > 0 {
+		last = req.Messages[n-1].Text
+	}
+	if r := []rune(last); len(r) > 200 {
+		last = string(r[:200])
+	}
+	return llm.Reply{Text: fmt.Sprintf("You said: %s", last)}
+}
+
+func allText(req llm.Request) string {
+	var b strings.Builder
+	for _, m := range req.Messages {
+		b.WriteString(m.Text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llmtest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// DefaultDimensions is the length of the vectors a [Server] makes.
+const DefaultDimensions = 32
+
+// ServerOptions tune a [Server]; the zero value is good.
+type ServerOptions struct {
+	// Handler answers chats; nil means [Default].
+	Handler Handler
+	// Embed makes the vector of a text; nil means [HashVector] with
+	// DefaultDimensions.
+	Embed func(text string) []float32
+	// Key, when set, is the bearer token that requests must carry.
+	Key string
+}
+
+// Server speaks, on the loopback interface,
+//
+//	POST /v1/chat/completions  /v1/embeddings   OpenAI (JSON, or SSE with "stream")
+//	POST /api/chat             /api/embed       Ollama (NDJSON unless "stream" is false)
+//
+// It records what it was sent, fails as told by [Server.Fail], and bills each
+// reply it began to send. Close it after use.
+type Server struct {
+	// URL is the address without a path: an Ollama host.
+	URL string
+
+	o    ServerOptions
+	http *httptest.Server
+	done chan struct{}
+
+	mu       sync.Mutex
+	faults   []Fault
+	requests []Received
+	bill     Bill
+}
+
+// Received is one request as it arrived.
+type Received struct {
+	Path   string
+	Header http.Header
+	Body   []byte
+}
+
+// Bill is what a provider would charge for.
+type Bill struct {
+	// Total is the sum; ByKey splits it by request, the key being the
+	// SHA-256 of path and body in hexadecimal.
+	Total llm.Usage
+	ByKey map[string]llm.Usage
+}
+
+// Fault changes how one request is answered. The zero Fault changes nothing,
+// so it serves as "the next request is fine".
+type Fault struct {
+	// When picks the requests the fault is for; nil is all. A fault waits in
+	// line until such a request comes.
+	When func(Received) bool
+	// Delay comes before anything is sent; Hang never sends anything.
+	Delay time.Duration
+	Hang  bool
+	// Reset drops the connection before the reply.
+	Reset bool
+	// Status, Header and Body replace the reply; a Status without a Body
+	// sends an error object. 4xx, 429 and 5xx are not billed.
+	Status int
+	Header map[string]string
+	Body   string
+	// CutAfter, when positive, drops the connection after that many bytes of
+	// the body.
+	CutAfter int
+	// Reply replaces the handler's reply, for instance by one with
+	// [llm.FinishLength] or without text.
+	Reply *llm.Reply
+	// EmptyChoices sends no choice at all.
+	EmptyChoices bool
+	// NoUsage leaves the token counts out.
+	NoUsage bool
+	// Shuffle sends embeddings in reverse order, with the right indexes.
+	Shuffle bool
+}
+
+// HTMLPage is what a misconfigured proxy sends with status 200.
+func HTMLPage() Fault {
+	return Fault{Status: http.StatusOK, Header: map[string]string{"Content-Type": "text/html"},
+		Body: "<!DOCTYPE html><html><body><h1>Welcome to nginx!</h1></body></html>"}
+}
+
+// TooManyRequests is a 429 that asks to wait for so many seconds.
+func TooManyRequests(seconds int) Fault {
+	return Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": strconv.Itoa(seconds)}}
+}
+
+// NewServer starts a server.
+func NewServer(o ServerOptions) *Server {
+	if o.Handler == nil {
+		o.Handler = Default
+	}
+	if o.Embed == nil {
+		o.Embed = func(text string) []float32 { return HashVector(text, DefaultDimensions) }
+	}
+	s := &Server{o: o, done: make(chan struct{}), bill: Bill{ByKey: map[string]llm.Usage{}}}
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.URL = s.http.URL
+	return s
+}
+
+// OpenAIURL is the base URL for OpenAI-compatible clients.
+func (s *Server) OpenAIURL() string { return s.URL + "/v1" }
+
+// Close stops the server and whatever hangs in it.
+func (s *Server) Close() {
+	close(s.done)
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// Fail lines up faults for the coming requests, one each.
+func (s *Server) Fail(faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Requests returns what was received so far.
+func (s *Server) Requests() []Received {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Bill returns what was billed so far.
+func (s *Server) Bill() Bill {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Bill{Total: s.bill.Total, ByKey: maps.Clone(s.bill.ByKey)}
+}
+
+func (s *Server) charge(r Received, u llm.Usage) {
+	sum := sha256.Sum256(append([]byte(r.Path+"\n"), r.Body...))
+	key := hex.EncodeToString(sum[:])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bill.Total = s.bill.Total.Add(u)
+	s.bill.ByKey[key] = s.bill.ByKey[key].Add(u)
+}
+
+// receive records a request and takes the fault meant for it.
+func (s *Server) receive(r Received) Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	for i, f := range s.faults {
+		if f.When == nil || f.When(r) {
+			s.faults = slices.Delete(s.faults, i, i+1)
+			return f
+		}
+	}
+	return Fault{}
+}
+
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return
+	}
+	r := Received{Path: req.URL.Path, Header: req.Header.Clone(), Body: body}
+	f := s.receive(r)
+	if !s.wait(req, f) {
+		panic(http.ErrAbortHandler)
+	}
+	if f.Reset {
+		reset(w)
+		return
+	}
+	for k, v := range f.Header {
+		w.Header().Set(k, v)
+	}
+	if f.Status != 0 {
+		s.send(w, f, f.Status, faultBody(f))
+		return
+	}
+	if s.o.Key != "" && req.Header.Get("Authorization") != "Bearer "+s.o.Key {
+		s.send(w, f, http.StatusUnauthorized, errorBody("Incorrect API key provided.", "invalid_api_key"))
+		return
+	}
+	reply, usage, status := s.answer(r, f, w.Header())
+	if status == http.StatusOK {
+		s.charge(r, usage)
+	}
+	s.send(w, f, status, reply)
+}
+
+// answer makes the body of the reply by the path's wire format.
+func (s *Server) answer(r Received, f Fault, h http.Header) (body []byte, u llm.Usage, status int) {
+	h.Set("Content-Type", "application/json")
+	format := map[string]func(Received, Fault, http.Header) ([]byte, llm.Usage, error){
+		"/v1/chat/completions": s.openaiChat,
+		"/v1/embeddings":       s.openaiEmbeddings,
+		"/api/chat":            s.ollamaChat,
+		"/api/embed":           s.ollamaEmbed,
+	}[r.Path]
+	if format == nil {
+		return errorBody("unknown path "+r.Path, "not_found"), u, http.StatusNotFound
+	}
+	body, u, err := format(r, f, h)
+	if err != nil {
+		return errorBody(err.Error(), "invalid_request_error"), u, http.StatusBadRequest
+	}
+	return body, u, http.StatusOK
+}
+
+// wait delays the reply; false means that nobody waits any more.
+func (s *Server) wait(req *http.Request, f Fault) bool {
+	var after <-chan time.Time
+	switch {
+	case f.Hang:
+	case f.Delay > 0:
+		timer := time.NewTimer(f.Delay)
+		defer timer.Stop()
+		after = timer.C
+	default:
+		return true
+	}
+	select {
+	case <-after:
+		return true
+	case <-req.Context().Done():
+	case <-s.done:
+	}
+	return false
+}
+
+func (s *Server) send(w http.ResponseWriter, f Fault, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if f.CutAfter > 0 && f.CutAfter < len(body) {
+		_, _ = w.Write(body[:f.CutAfter])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler) // net/http's way to drop a connection
+	}
+	_, _ = io.Copy(w, bytes.NewReader(body))
+}
+
+// reset drops the connection with a TCP reset.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+func faultBody(f Fault) []byte {
+	if f.Body != "" || f.Status < 400 {
+		return []byte(f.Body)
+	}
+	return errorBody(http.StatusText(f.Status), "")
+}
+
+func errorBody(message, code string) []byte {
+	b, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
+	return b
+}
