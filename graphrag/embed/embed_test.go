@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package embed_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+var corpus = []string{
+	"The physician examined the patient in the hospital.",
+	"A doctor and a nurse treat every patient of the hospital.",
+	"The doctor works as a physician.",
+	"The ship left the harbour with its crew.",
+	"Sailors and crew load the ship in the harbour.",
+	"",
+}
+
+// generated returns texts of words with the frequencies of Zipf's law, each
+// about one of twenty subjects.
+func generated(n, words int) []string {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	zipf := rand.NewZipf(rng, 1.1, 3, 60_000)
+	texts := make([]string, n)
+	for i := range texts {
+		var b strings.Builder
+		subject := rng.IntN(20)
+		for range words {
+			word := zipf.Uint64()
+			if rng.IntN(3) == 0 {
+				word = uint64(100*subject) + word%100
+			}
+			fmt.Fprintf(&b, "w%d ", word)
+		}
+		texts[i] = b.String()
+	}
+	return texts
+}
+
+func fit(t testing.TB, texts []string, opts embed.LSAOptions) *embed.LSA {
+	t.Helper()
+	m, err := embed.FitLSA(t.Context(), texts, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func vector(t testing.TB, e embed.Embedder, text string) []float32 {
+	t.Helper()
+	v, err := e.EmbedQuery(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func dot(x, y []float32) float64 {
+	sum := 0.0
+	for i := range x {
+		sum += float64(x[i]) * float64(y[i])
+	}
+	return sum
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("LSA", func(t *testing.T) { embedtest.Test(t, fit(t, corpus, embed.LSAOptions{})) })
+	t.Run("LSA of nothing", func(t *testing.T) { embedtest.Test(t, fit(t, nil, embed.LSAOptions{})) })
+	hashing, err := embed.NewHashing(embed.HashingOptions{Dim: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("Hashing", func(t *testing.T) { embedtest.Test(t, hashing) })
+	fitted, err := embed.FitHashing(t.Context(), corpus, embed.HashingOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("fitted Hashing", func(t *testing.T) { embedtest.Test(t, fitted) })
+}
+
+// TestLSARelatesWords: physician and nurse never occur in one text, but both
+// with patient and hospital.
+func TestLSARelatesWords(t *testing.T) {
+	m := fit(t, corpus, embed.LSAOptions{Dim: 2})
+	near := dot(vector(t, m, "physician"), vector(t, m, "nurse"))
+	far := dot(vector(t, m, "physician"), vector(t, m, "harbour"))
+	if near < .9 || math.Abs(far) > .1 {
+		t.Errorf("physician·nurse = %.3f, physician·harbour = %.3f; want near 1 and 0", near, far)
+	}
+}
+
+func TestUnknownWordsAreZero(t *testing.T) {
+	m := fit(t, corpus, embed.LSAOptions{})
+	for _, s := range []string{"", "the and of", "zyzzyva"} {
+		if v := vector(t, m, s); slices.ContainsFunc(v, func(c float32) bool { return c != 0 }) {
+			t.Errorf("%q: %v", s, v)
+		}
+	}
+	known := vector(t, m, "the ship")
+	if got := dot(known, known); math.Abs(got-1) > 1e-6 {
+		t.Errorf("length² is %v, want 1", got)
+	}
+	if with := vector(t, m, "ship zyzzyva"); !slices.Equal(known, with) {
+		t.Error("an unknown word changes the vector")
+	}
+}
+
+func TestLSADim(t *testing.T) {
+	if got := fit(t, corpus, embed.LSAOptions{Dim: 2}).Dim(); got != 2 {
+		t.Errorf("Dim is %d, want 2", got)
+	}
+	if got := fit(t, corpus, embed.LSAOptions{}).Dim(); got != 5 {
+		t.Errorf("Dim is %d, want 5, the rank of the corpus", got)
+	}
+	if got := fit(t, corpus, embed.LSAOptions{MaxTerms: 3}).Terms(); got != 3 {
+		t.Errorf("%d terms, want 3", got)
+	}
+	// patient, hospit, doctor, physician, ship, harbour and crew are in two.
+	if got := fit(t, corpus, embed.LSAOptions{MinDF: 2}).Terms(); got != 7 {
+		t.Errorf("%d terms, want 7", got)
+	}
+}
+
+// TestHashingKeepsDotProducts holds cosines of hashed vectors against those
+// of the counted words: at this dimension they agree closely.
+func TestHashingKeepsDotProducts(t *testing.T) {
+	h, err := embed.NewHashing(embed.HashingOptions{Dim: 1 << 16, Analyzer: text.Options{Language: text.None}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := vector(t, h, "x x y"), vector(t, h, "y z")
+	want := 1 / (math.Hypot(1+math.Ln2, 1) * math.Sqrt2)
+	if got := dot(a, b); math.Abs(got-want) > 1e-6 {
+		t.Errorf("cosine %v, want %v", got, want)
+	}
+	same := vector(t, h, "Z Y!")
+	if got := dot(b, same); math.Abs(got-1) > 1e-6 {
+		t.Errorf("the same words have cosine %v", got)
+	}
+}
+
+func TestFittedHashingPrefersRareTerms(t *testing.T) {
+	h, err := embed.FitHashing(t.Context(), []string{"common rare", "common", "common", "common"}, embed.HashingOptions{Dim: 1 << 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := vector(t, h, "common rare")
+	if rare, common := dot(query, vector(t, h, "rare")), dot(query, vector(t, h, "common")); rare < 2*common {
+		t.Errorf("rare %v, common %v", rare, common)
+	}
+	plain, err := embed.NewHashing(embed.HashingOptions{Dim: 1 << 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain.Name() == h.Name() {
+		t.Error("fitted and plain embedder share a name")
+	}
+}
+
+// TestHashIsStable: stored vectors depend on the hash.
+func TestHashIsStable(t *testing.T) {
+	h, err := embed.NewHashing(embed.HashingOptions{Dim: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string][2]int{"wild": {12, 1}, "graph": {0, -1}} {
+		if got := vector(t, h, word)[want[0]]; got != float32(want[1]) {
+			t.Errorf("%q: component %d is %v, want %d", word, want[0], got, want[1])
+		}
+	}
+}
+
+// TestDeterminism fits with other workers and processors: equal bytes.
+func TestDeterminism(t *testing.T) {
+	texts := generated(300, 120)
+	var want []byte
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 4} {
+		runtime.GOMAXPROCS(procs)
+		for _, workers := range []int{0, 1, 3} {
+			m := fit(t, texts, embed.LSAOptions{Dim: 40, Seed: 7, Workers: workers})
+			var file bytes.Buffer
+			if err := m.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = file.Bytes()
+			}
+			if !bytes.Equal(want, file.Bytes()) {
+				t.Errorf("GOMAXPROCS %d, %d workers: another model", procs, workers)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	_, err := embed.FitLSA(t.Context(), corpus, embed.LSAOptions{Dim: -1, MaxTerms: -2, MinDF: -3, Workers: -4})
+	for _, want := range []string{"Dim is -1", "MaxTerms is -2", "MinDF is -3", "Workers is -4"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("FitLSA: error lacks %q: %v", want, err)
+		}
+	}
+	if _, err := embed.NewHashing(embed.HashingOptions{Dim: -1, Analyzer: text.Options{}}); err == nil {
+		t.Error("NewHashing takes Dim -1")
+	}
+	if _, err := embed.NewHashing(embed.HashingOptions{Analyzer: text.Options{Language: "klingon"}}); err == nil {
+		t.Error("NewHashing takes an unknown language")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := embed.FitLSA(ctx, corpus, embed.LSAOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled FitLSA: %v", err)
+	}
+	if _, err := embed.FitHashing(ctx, corpus, embed.HashingOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled FitHashing: %v", err)
+	}
+}
+
+func saved(t testing.TB, m *embed.LSA) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+func TestSaveLoad(t *testing.T) {
+	for _, texts := range [][]string{nil, corpus, generated(200, 300)} {
+		m := fit(t, texts, embed.LSAOptions{Analyzer: text.Options{NoStopWords: true}})
+		file := saved(t, m)
+		in := bytes.NewReader(append(slices.Clone(file), "what follows"...))
+		back, err := embed.LoadLSA(in, embed.LSAOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in.Len() != len("what follows") {
+			t.Errorf("%d bytes left unread", in.Len())
+		}
+		if !bytes.Equal(file, saved(t, back)) || m.Name() != back.Name() || m.Dim() != back.Dim() {
+			t.Errorf("%s comes back as %s", m.Name(), back.Name())
+		}
+		const question = "w17 w5 the doctor and the ship"
+		if !slices.Equal(vector(t, m, question), vector(t, back, question)) {
+			t.Error("a loaded model gives another vector")
+		}
+	}
+}
+
+// resum replaces the checksum, to get past it.
+func resum(file []byte) []byte {
+	body := file[:len(file)-4]
+	return binary.LittleEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func TestLoadRefuses(t *testing.T) {
+	file := saved(t, fit(t, corpus, embed.LSAOptions{Dim: 1}))
+	for n := range file {
+		if _, err := embed.LoadLSA(bytes.NewReader(file[:n]), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+		bad := bytes.Clone(file)
+		bad[n] ^= 0x10
+		if _, err := embed.LoadLSA(bytes.NewReader(bad), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
+			t.Fatalf("byte %d changed: %v", n, err)
+		}
+	}
+	nan := bytes.Clone(file)
+	binary.LittleEndian.PutUint32(nan[len(nan)-8:], math.Float32bits(float32(math.NaN())))
+	if _, err := embed.LoadLSA(bytes.NewReader(resum(nan)), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
+		t.Errorf("NaN: %v", err)
+	}
+}
+
+func FuzzLoadLSA(f *testing.F) {
+	f.Add(saved(f, fit(f, nil, embed.LSAOptions{})))
+	f.Add(saved(f, fit(f, corpus, embed.LSAOptions{Dim: 2})))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if len(file) > 4 {
+			file = resum(file)
+		}
+		m, err := embed.LoadLSA(bytes.NewReader(file), embed.LSAOptions{})
+		if err != nil {
+			if !errors.Is(err, embed.ErrFormat) {
+				t.Fatalf("error is not ErrFormat: %v", err)
+			}
+			return
+		}
+		v, err := m.EmbedQuery(t.Context(), "the doctor on the ship")
+		if err != nil || len(v) != m.Dim() || slices.ContainsFunc(v, func(c float32) bool { return c-c != 0 }) {
+			t.Fatalf("%v, %v", v, err)
+		}
+	})
+}

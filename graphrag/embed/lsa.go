@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Defaults of [LSAOptions]. They were chosen by retrieval of evidence on
+// WildGraphBench, over all domains.
+const (
+	DefaultLSADim   = 512
+	DefaultMaxTerms = 50_000
+	DefaultMinDF    = 2
+)
+
+// LSAOptions describe a model of latent semantic analysis. The zero value is
+// the default.
+type LSAOptions struct {
+	// Dim is the number of latent dimensions; 0 means [DefaultLSADim]. A
+	// corpus that spans fewer gets fewer, see [LSA.Dim].
+	Dim int
+	// Analyzer makes the terms; the zero value is English.
+	Analyzer text.Options
+	// MaxTerms bounds the vocabulary, and with it the memory: the terms that
+	// occur in the most texts are kept. 0 means [DefaultMaxTerms].
+	MaxTerms int
+	// MinDF is the least number of texts a term must occur in; 0 means
+	// [DefaultMinDF], or 1 for corpora of fewer than 100 texts.
+	MinDF int
+	// Seed seeds the random sketch. Any value does.
+	Seed uint64
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. It never
+	// changes a result.
+	Workers int
+}
+
+func (o LSAOptions) check() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"Dim", o.Dim}, {"MaxTerms", o.MaxTerms}, {"MinDF", o.MinDF}, {"Workers", o.Workers}} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("embed: fit LSA: %s is %d, want 0 or more", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (o LSAOptions) withDefaults(texts int) LSAOptions {
+	if o.Dim == 0 {
+		o.Dim = DefaultLSADim
+	}
+	if o.MaxTerms == 0 {
+		o.MaxTerms = DefaultMaxTerms
+	}
+	if o.MinDF == 0 {
+		o.MinDF = DefaultMinDF
+		if texts < 100 {
+			o.MinDF = 1
+		}
+	}
+	return o
+}
+
+// LSA embeds texts by latent semantic analysis (Deerwester, Dumais, Furnas,
+// Landauer and Harshman, JASIS 41(6), 1990): the weighted terms of a text,
+// projected onto the leading right singular vectors of a corpus. Terms that
+// occur in the same texts fall together, so a text is near to others on its
+// subject also where the words differ.
+//
+// Weights are (1 + ln tf)·√idf with idf = ln(1 + (N-df+½)/(df+½)). The rows
+// of the corpus are scaled to length 1 before the decomposition A = UΣVᵀ. The
+// vector of a text with weights d is Σ^(-1/2)·Vᵀd, scaled to length 1: halfway
+// between the plain projection, which the few largest topics rule, and the
+// whitened one, which gives noise an equal voice (Caron, "Experiments with LSA
+// Scoring", 2001, studies the exponent). A text without any known term is the vector of zeros.
+//
+// An LSA is immutable and safe for concurrent use.
+type LSA struct {
+	vocabulary *vocabulary
+	analyzer   *text.Analyzer
+	rootIDF    []float64 // by term
+	projection []float32 // a row of dim for each term
+	dim        int
+	workers    int
+	name       string
+	counters   sync.Pool // of *counter
+}
+
+var (
+	_ Embedder = (*LSA)(nil)
+	_ Model    = (*LSA)(nil)
+)
+
+// FitLSA builds a model of texts, usually the chunks of the corpus to be
+// searched. Time and memory grow with the number of distinct terms per text,
+// the vocabulary and Dim. Equal texts, options and seed give equal bytes on
+// one kind of processor, for any number of workers. The error is about the
+// options or that of ctx.
+func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	a, err := text.New(opts.Analyzer)
+	if err != nil {
+		return nil, fmt.Errorf("embed: fit LSA: %w", err)
+	}
+	opts = opts.withDefaults(len(texts))
+	v, bags, err := readCorpus(ctx, a, texts, opts.MaxTerms, opts.MinDF, opts.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("embed: fit LSA: %w", err)
+	}
+	m := newLSA(v, a, opts.Workers)
+	matrix := newSparse(len(v.terms))
+	for _, b := range bags {
+		row, squares := weigh(b, m.rootIDF)
+		for i := range row {
+			row[i].weight /= math.Sqrt(squares)
+		}
+		matrix.add(row)
+	}
+	sigma, right, err := rightSingular(ctx, matrix, opts.Dim, opts.Seed, opts.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("embed: fit LSA: %w", err)
+	}
+	m.dim = max(1, len(sigma))
+	m.projection = make([]float32, len(v.terms)*m.dim)
+	for i, x := range right {
+		m.projection[i] = float32(x / math.Sqrt(sigma[i%m.dim]))
+	}
+	m.sign()
+	return m, nil
+}
+
+// newLSA returns a model that still lacks its projection.
+func newLSA(v *vocabulary, a *text.Analyzer, workers int) *LSA {
+	m := &LSA{vocabulary: v, analyzer: a, workers: workers, rootIDF: v.rootIDF()}
+	m.counters.New = func() any { return newCounter(a) }
+	return m
+}
+
+// Name is "lsa", the dimension, and a checksum of the model.
+func (m *LSA) Name() string { return m.name }
+
+// Dim is the length of the vectors: that of the options, or the rank of the
+// corpus if that is less, but at least 1.
+func (m *LSA) Dim() int { return m.dim }
+
+// Terms is the size of the vocabulary.
+func (m *LSA) Terms() int { return len(m.vocabulary.terms) }
+
+// EmbedDocuments returns a vector of length 1, or of zeros, for each text.
+func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return embedAll(ctx, m.workers, texts, m.embed)
+}
+
+// EmbedQuery treats the question like a document.
+func (m *LSA) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return embedOne(ctx, text, m.embed)
+}
+
+// embed adds up the rows of the projection, terms in ascending order.
+func (m *LSA) embed(s string) []float32 {
+	c := m.counters.Get().(*counter)
+	defer m.counters.Put(c)
+	sum := make([]float64, m.dim)
+	terms, _ := weigh(m.vocabulary.count(c, s), m.rootIDF)
+	for _, e := range terms {
+		row := m.projection[int(e.term)*m.dim:][:len(sum)]
+		for j, x := range row {
+			sum[j] += float64(e.weight * float64(x))
+		}
+	}
+	return unit(sum)
+}
+
+func embedAll(ctx context.Context, workers int, texts []string, embed func(string) []float32) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	err := parallel(ctx, workers, len(texts), func(i int) { vectors[i] = embed(texts[i]) })
+	if err != nil {
+		return nil, fmt.Errorf("embed: %d documents: %w", len(texts), err)
+	}
+	return vectors, nil
+}
+
+func embedOne(ctx context.Context, text string, embed func(string) []float32) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("embed: query: %w", err)
+	}
+	return embed(text), nil
+}

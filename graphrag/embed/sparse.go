@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package embed
+
+import "context"
+
+// sparse is a matrix in compressed rows: row i has the entries
+// starts[i]..starts[i+1]-1, columns ascending.
+type sparse struct {
+	cols   int
+	starts []int
+	col    []int32
+	val    []float64
+}
+
+func newSparse(cols int) *sparse { return &sparse{cols: cols, starts: []int{0}} }
+
+func (a *sparse) rows() int { return len(a.starts) - 1 }
+
+// add appends a row.
+func (a *sparse) add(row []weighted) {
+	for _, e := range row {
+		a.col = append(a.col, e.term)
+		a.val = append(a.val, e.weight)
+	}
+	a.starts = append(a.starts, len(a.col))
+}
+
+// transpose returns the transposed matrix.
+func (a *sparse) transpose() *sparse {
+	t := &sparse{
+		cols:   a.rows(),
+		starts: make([]int, a.cols+1),
+		col:    make([]int32, len(a.col)),
+		val:    make([]float64, len(a.val)),
+	}
+	for _, c := range a.col {
+		t.starts[c+1]++
+	}
+	for i := range a.cols {
+		t.starts[i+1] += t.starts[i]
+	}
+	next := append([]int(nil), t.starts...)
+	for i := range a.rows() {
+		for k := a.starts[i]; k < a.starts[i+1]; k++ {
+			at := next[a.col[k]]
+			next[a.col[k]]++
+			t.col[at], t.val[at] = int32(i), a.val[k]
+		}
+	}
+	return t
+}
+
+// mul computes out = a·x, where x and out are dense with width columns. Each
+// row of out is one goroutine's, and added up in the order of the columns:
+// the result does not depend on how many goroutines there are. The error is
+// that of ctx.
+func (a *sparse) mul(ctx context.Context, out, x []float64, width, workers int) error {
+	return parallel(ctx, workers, a.rows(), func(i int) {
+		row := out[i*width : (i+1)*width]
+		clear(row)
+		for k := a.starts[i]; k < a.starts[i+1]; k++ {
+			addScaled(row, a.val[k], x[int(a.col[k])*width:][:width])
+		}
+	})
+}
+
+// addScaled adds s·x to dst.
+func addScaled(dst []float64, s float64, x []float64) {
+	x = x[:len(dst)]
+	for len(dst) >= 4 && len(x) >= 4 {
+		dst[0] += float64(s * x[0])
+		dst[1] += float64(s * x[1])
+		dst[2] += float64(s * x[2])
+		dst[3] += float64(s * x[3])
+		dst, x = dst[4:], x[4:]
+	}
+	for i, v := range x {
+		dst[i] += float64(s * v)
+	}
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package embed
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The randomised singular value decomposition of Halko, Martinsson and Tropp,
+// "Finding Structure with Randomness", SIAM Review 53(2), 2011.
+const (
+	// oversample columns beyond the rank make the sketch reliable (section
+	// 4.2 there advises 5 to 10).
+	oversample = 10
+	// powerIterations sharpen the spectrum (section 4.5 there: one or two
+	// where singular values fall slowly, as those of text do).
+	powerIterations = 2
+)
+
+// rightSingular returns the leading singular values of a, largest first, and
+// its right singular vectors: v has one row per column of a and one column per
+// singular value. There are at most rank; those that are zero as far as the
+// arithmetic can tell are left out.
+//
+// It is subspace iteration (Algorithm 4.4) with the orthonormalisation on one
+// side only, followed by Algorithm 5.1, where the small decomposition is that
+// of the Gram matrix of QᵀA. Squaring costs half of the digits: singular
+// values below about 1e-7 of the largest are lost.
+//
+// Each singular vector has the sign that makes its largest component
+// positive. Equal seeds give equal bits on one kind of processor, for any
+// number of workers.
+func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, workers int) (sigma, v []float64, err error) {
+	n, m := a.rows(), a.cols
+	width := min(rank+oversample, n, m)
+	if width == 0 {
+		return nil, nil, nil
+	}
+	t := a.transpose()
+	q, z := make([]float64, n*width), make([]float64, m*width)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for i := range z {
+		z[i] = rng.NormFloat64()
+	}
+	for i := range powerIterations + 1 {
+		if i > 0 {
+			if err := t.mul(ctx, z, q, width, workers); err != nil {
+				return nil, nil, err
+			}
+		}
+		if err := a.mul(ctx, q, z, width, workers); err != nil {
+			return nil, nil, err
+		}
+		orthonormalise(q, n, width)
+	}
+	if err := t.mul(ctx, z, q, width, workers); err != nil { // z is the transpose of B = QᵀA
+		return nil, nil, err
+	}
+	return decompose(z, m, width, rank)
+}
+
+// orthonormalise replaces the columns of the rows×cols matrix by an
+// orthonormal basis of what they span.
+func orthonormalise(data []float64, rows, cols int) {
+	a := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
+	tau, size := make([]float64, cols), make([]float64, 1)
+	lapack64.Geqrf(a, tau, size, -1)
+	work := make([]float64, int(size[0]))
+	lapack64.Geqrf(a, tau, work, len(work))
+	lapack64.Orgqr(a, tau, size, -1)
+	if need := int(size[0]); need > len(work) {
+		work = make([]float64, need)
+	}
+	lapack64.Orgqr(a, tau, work, len(work))
+}
+
+// decompose returns the singular values and left singular vectors of the
+// rows×cols matrix z, rows >= cols.
+func decompose(z []float64, rows, cols, rank int) (sigma, v []float64, err error) {
+	b := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: z}
+	gram := blas64.General{Rows: cols, Cols: cols, Stride: cols, Data: make([]float64, cols*cols)}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, b, b, 0, gram)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(cols, gram.Data), true) {
+		return nil, nil, errors.New("the eigenvalues of the Gram matrix did not converge")
+	}
+	values := eigen.Values(nil) // ascending
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+
+	floor := values[cols-1] * float64(cols) * 0x1p-52
+	for i := cols - 1; i >= max(0, cols-rank) && values[i] > floor; i-- {
+		sigma = append(sigma, math.Sqrt(values[i]))
+	}
+	rank = len(sigma)
+	if rank == 0 {
+		return nil, nil, nil
+	}
+	w := blas64.General{Rows: cols, Cols: rank, Stride: rank, Data: make([]float64, cols*rank)}
+	for j := range rank {
+		for i := range cols {
+			w.Data[i*rank+j] = vectors.At(i, cols-1-j) / sigma[j]
+		}
+	}
+	v = make([]float64, rows*rank)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, blas64.General{Rows: rows, Cols: rank, Stride: rank, Data: v})
+	fixSigns(v, rank)
+	return sigma, v, nil
+}
+
+// fixSigns makes the component of largest magnitude of each column positive;
+// the first of several.
+func fixSigns(v []float64, cols int) {
+	for j := range cols {
+		largest := 0.0
+		for i := j; i < len(v); i += cols {
+			if math.Abs(v[i]) > math.Abs(largest) {
+				largest = v[i]
+			}
+		}
+		if largest < 0 {
+			for i := j; i < len(v); i += cols {
+				v[i] = -v[i]
+			}
+		}
+	}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package embed
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// randomSparse returns a matrix with the given share of entries, and the same
+// one dense.
+func randomSparse(rng *rand.Rand, rows, cols int, share float64) (*sparse, *mat.Dense) {
+	a, d := newSparse(cols), mat.NewDense(rows, cols, nil)
+	for i := range rows {
+		var row []weighted
+		for j := range cols {
+			if rng.Float64() < share {
+				w := rng.NormFloat64()
+				row = append(row, weighted{int32(j), w})
+				d.Set(i, j, w)
+			}
+		}
+		a.add(row)
+	}
+	return a, d
+}
+
+func denseSVD(t *testing.T, d *mat.Dense) (sigma []float64, v *mat.Dense) {
+	t.Helper()
+	var svd mat.SVD
+	if !svd.Factorize(d, mat.SVDThin) {
+		t.Fatal("dense SVD failed")
+	}
+	v = new(mat.Dense)
+	svd.VTo(v)
+	return svd.Values(nil), v
+}
+
+// TestRightSingularExact takes matrices so small that the sketch spans
+// everything: all singular values and vectors are those of a dense SVD.
+func TestRightSingularExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for _, size := range [][2]int{{1, 1}, {12, 7}, {7, 12}, {30, 30}, {60, 25}, {25, 60}} {
+		a, d := randomSparse(rng, size[0], size[1], .5)
+		want, wantV := denseSVD(t, d)
+		rank := min(size[0], size[1])
+		sigma, v, err := rightSingular(t.Context(), a, rank, 5, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, s := range sigma {
+			if math.Abs(s-want[j]) > 1e-6*want[0] {
+				t.Errorf("%v: singular value %d is %v, want %v", size, j, s, want[j])
+			}
+			if s < 1e-3*want[0] {
+				continue // the direction of a near-zero value is noise
+			}
+			cos, largest := 0.0, 0.0
+			for i := range size[1] {
+				x := v[i*len(sigma)+j]
+				cos += x * wantV.At(i, j)
+				if math.Abs(x) > math.Abs(largest) {
+					largest = x
+				}
+			}
+			if math.Abs(math.Abs(cos)-1) > 1e-5 {
+				t.Errorf("%v: singular vector %d has cosine %v with the dense one", size, j, cos)
+			}
+			if largest < 0 {
+				t.Errorf("%v: singular vector %d has a negative largest component", size, j)
+			}
+		}
+		for j := len(sigma); j < len(want); j++ {
+			if want[j] > 1e-6*want[0] {
+				t.Errorf("%v: singular value %d = %v is missing", size, j, want[j])
+			}
+		}
+	}
+}
+
+// TestRightSingularTruncated takes a matrix of rank 8 under noise: the sketch
+// of rank 8+oversample must find its values and the space of its vectors.
+func TestRightSingularTruncated(t *testing.T) {
+	const rows, cols, rank = 120, 200, 8
+	rng := rand.New(rand.NewPCG(3, 2))
+	d := mat.NewDense(rows, cols, nil)
+	for r := range rank {
+		x, y := make([]float64, rows), make([]float64, cols)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		for j := range y {
+			y[j] = rng.NormFloat64()
+		}
+		d.RankOne(d, 1/float64(r+1), mat.NewVecDense(rows, x), mat.NewVecDense(cols, y))
+	}
+	a := newSparse(cols)
+	for i := range rows {
+		row := make([]weighted, cols)
+		for j := range row {
+			d.Set(i, j, d.At(i, j)+.01*rng.NormFloat64())
+			row[j] = weighted{int32(j), d.At(i, j)}
+		}
+		a.add(row)
+	}
+	want, wantV := denseSVD(t, d)
+	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sigma) != rank {
+		t.Fatalf("%d singular values, want %d", len(sigma), rank)
+	}
+	for j := range sigma {
+		if math.Abs(sigma[j]/want[j]-1) > 1e-5 {
+			t.Errorf("singular value %d is %v, want %v", j, sigma[j], want[j])
+		}
+	}
+	// Both bases span one space when the product of one with the other is
+	// orthogonal: its squares sum to the rank.
+	squares := 0.0
+	for j := range rank {
+		for l := range rank {
+			dot := 0.0
+			for i := range cols {
+				dot += v[i*rank+j] * wantV.At(i, l)
+			}
+			squares += dot * dot
+		}
+	}
+	if math.Abs(squares-rank) > 1e-4 {
+		t.Errorf("the spaces differ: squares sum to %v, want %d", squares, rank)
+	}
+}
+
+func TestRightSingularDegenerate(t *testing.T) {
+	for name, a := range map[string]*sparse{
+		"no rows":    newSparse(4),
+		"no columns": {starts: []int{0, 0, 0}},
+		"zeros":      {cols: 3, starts: []int{0, 0, 0}},
+	} {
+		sigma, _, err := rightSingular(t.Context(), a, 5, 0, 1)
+		if err != nil || len(sigma) != 0 {
+			t.Errorf("%s: %d singular values, error %v", name, len(sigma), err)
+		}
+	}
+	twice := newSparse(2)
+	for range 3 {
+		twice.add([]weighted{{0, 1}, {1, 2}})
+	}
+	sigma, _, err := rightSingular(t.Context(), twice, 2, 0, 1)
+	if err != nil || len(sigma) != 1 || math.Abs(sigma[0]-math.Sqrt(15)) > 1e-9 {
+		t.Errorf("rank one: %v, %v; want √15", sigma, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := rightSingular(ctx, twice, 2, 0, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestFullRankKeepsDotProducts: with all dimensions the projection changes
+// no dot product with a row, so that ranking is that of brute force.
+func TestFullRankKeepsDotProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	a, d := randomSparse(rng, 20, 50, .3)
+	sigma, v, err := rightSingular(t.Context(), a, 20, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := func(x []float64) []float64 {
+		out := make([]float64, len(sigma))
+		for i, w := range x {
+			for j := range out {
+				out[j] += w * v[i*len(sigma)+j]
+			}
+		}
+		return out
+	}
+	query := make([]float64, 50)
+	for i := range query {
+		query[i] = rng.NormFloat64()
+	}
+	q := project(query)
+	for i := range 20 {
+		row := d.RawRowView(i)
+		want, got := 0.0, 0.0
+		for j := range row {
+			want += row[j] * query[j]
+		}
+		for j, x := range project(row) {
+			got += x * q[j]
+		}
+		if math.Abs(got-want) > 1e-8 {
+			t.Errorf("row %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestTranspose(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	a, d := randomSparse(rng, 9, 13, .4)
+	back := a.transpose().transpose()
+	if !slices.Equal(a.col, back.col) || !slices.Equal(a.val, back.val) || !slices.Equal(a.starts, back.starts) {
+		t.Error("transposed twice is another matrix")
+	}
+	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
+	out := make([]float64, 9)
+	if err := a.mul(t.Context(), out, x, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	var want mat.VecDense
+	want.MulVec(d, mat.NewVecDense(13, x))
+	for i := range out {
+		if math.Abs(out[i]-want.AtVec(i)) > 1e-12 {
+			t.Errorf("row %d of the product is %v, want %v", i, out[i], want.AtVec(i))
+		}
+	}
+}
