@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// wire is a base transport made of replies; it notes when it was asked.
+type wire struct {
+	mu      sync.Mutex
+	replies []func() (*http.Response, error)
+	at      []time.Duration
+	start   time.Time
+	bodies  []string
+	keys    map[string]bool
+	flying  int
+	most    int
+	takes   time.Duration
+}
+
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, _ := io.ReadAll(r.Body)
+	w.mu.Lock()
+	if w.start.IsZero() {
+		w.start = time.Now()
+	}
+	n := len(w.at)
+	w.at = append(w.at, time.Since(w.start))
+	w.bodies = append(w.bodies, string(body))
+	if w.keys == nil {
+		w.keys = map[string]bool{}
+	}
+	w.keys[r.Header.Get("Idempotency-Key")] = true
+	w.flying++
+	w.most = max(w.most, w.flying)
+	reply := status(200, `{"ok":true}`)
+	if n < len(w.replies) {
+		reply = w.replies[n]
+	}
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		w.flying--
+		w.mu.Unlock()
+	}()
+	if w.takes > 0 {
+		select {
+		case <-time.After(w.takes):
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+	return reply()
+}
+
+func status(code int, body string, headers ...string) func() (*http.Response, error) {
+	return func() (*http.Response, error) {
+		h := http.Header{"Content-Type": {"application/json"}}
+		for i := 0; i < len(headers); i += 2 {
+			h.Set(headers[i], headers[i+1])
+		}
+		return &http.Response{StatusCode: code, Header: h, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+func send(t *testing.T, ctx context.Context, o TransportOptions) (string, error) {
+	t.Helper()
+	tr, err := NewTransport(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sendOn(ctx, tr)
+}
+
+func sendOn(ctx context.Context, tr *Transport) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example/v1/x?key=hush", strings.NewReader(`{"q":1}`))
+	if err != nil {
+		return "", err
+	}
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return string(b), err
+}
+
+func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{replies: []func() (*http.Response, error){
+			status(503, "a"), status(503, "b"), status(429, "", "Retry-After", "100"), status(503, "c"), status(500, "d"),
+		}}
+		body, err := send(t, t.Context(), TransportOptions{Base: w})
+		if err != nil || body != `{"ok":true}` {
+			t.Fatalf("%q, %v", body, err)
+		}
+		// Full jitter: wait n lies in (0, 1 s·2ⁿ], on top of Retry-After.
+		for i, floor := range []time.Duration{0, 0, 100 * time.Second, 0, 0} {
+			wait, ceiling := w.at[i+1]-w.at[i], floor+time.Second<<i
+			if wait <= floor || wait > ceiling {
+				t.Errorf("wait %d is %v, want (%v, %v]", i, wait, floor, ceiling)
+			}
+		}
+		if len(w.keys) != 1 {
+			t.Errorf("%d idempotency keys for one call", len(w.keys))
+		}
+		for _, b := range w.bodies {
+			if b != `{"q":1}` {
+				t.Errorf("an attempt sent %q", b)
+			}
+		}
+	})
+}
+
+func TestBackOffIsCapped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{}
+		for i := range 12 {
+			w.replies = append(w.replies, status(503, strconv.Itoa(i)))
+		}
+		_, err := send(t, t.Context(), TransportOptions{Base: w, Attempts: 12, MaxDelay: 2 * time.Second})
+		if !errors.Is(err, ErrTransient) || len(w.at) != 12 {
+			t.Fatalf("%d attempts, %v", len(w.at), err)
+		}
+		for i := 1; i < len(w.at); i++ {
+			if wait := w.at[i] - w.at[i-1]; wait > 2*time.Second {
+				t.Errorf("wait %d is %v", i, wait)
+			}
+		}
+	})
+}
+
+func TestDeadlineAndCancelEndTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := status(429, "", "Retry-After", "100")
+		w := &wire{replies: []func() (*http.Response, error){long, long, long, long, long, long}}
+		start := time.Now()
+		_, err := send(t, t.Context(), TransportOptions{Base: w, Deadline: 250 * time.Second})
+		var e *Error
+		if !errors.Is(err, ErrRateLimited) || !errors.As(err, &e) || e.RetryAfter != 100*time.Second || time.Since(start) > 250*time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(3*time.Second, func() { cancel(errors.New("user went home")) })
+		start = time.Now()
+		_, err = send(t, ctx, TransportOptions{Base: &wire{replies: []func() (*http.Response, error){long}}})
+		if !errors.As(err, &e) || !errors.Is(err, context.Canceled) || e.Billed != BilledNo || time.Since(start) != 3*time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+
+		// A hanging attempt ends by itself and is tried again.
+		w = &wire{takes: time.Hour}
+		var m Meter
+		_, err = send(t, t.Context(), TransportOptions{Base: w, AttemptTimeout: time.Minute, Attempts: 3, Meter: &m})
+		if !errors.Is(err, ErrTimeout) || len(w.at) != 3 || m.Unknown() != 3 {
+			t.Errorf("%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
+		}
+	})
+}
+
+func TestLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{takes: time.Second}
+		tr, err := NewTransport(TransportOptions{Base: w, Concurrency: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 12 {
+			wg.Go(func() {
+				if _, err := sendOn(t.Context(), tr); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if w.most != 3 || time.Since(w.start) != 4*time.Second {
+			t.Errorf("%d at once, %v in all", w.most, time.Since(w.start))
+		}
+
+		w = &wire{}
+		if tr, err = NewTransport(TransportOptions{Base: w, RequestsPerMinute: 30}); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if _, err := sendOn(t.Context(), tr); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := w.at[4]; got != 8*time.Second {
+			t.Errorf("the fifth request at 30 per minute came after %v", got)
+		}
+	})
+}
+
+func TestBodyLimitAndCuts(t *testing.T) {
+	big := status(200, `{"a":"`+strings.Repeat("x", 100)+`"}`)
+	w := &wire{replies: []func() (*http.Response, error){big, big}}
+	if _, err := send(t, t.Context(), TransportOptions{Base: w, MaxBody: 50}); !errors.Is(err, ErrInvalidOutput) || len(w.at) != 1 {
+		t.Errorf("%d attempts, %v", len(w.at), err)
+	}
+}
+
+func TestErrorsShowNoQuery(t *testing.T) {
+	w := &wire{replies: []func() (*http.Response, error){status(400, `no hush here`)}}
+	_, err := send(t, t.Context(), TransportOptions{Base: w})
+	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "http://h.example/v1/x") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestMeteringWithoutCall(t *testing.T) {
+	w := &wire{replies: []func() (*http.Response, error){
+		status(200, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`),
+		status(200, `{"data":[{"embedding":[1]}],"usage":{"prompt_tokens":5,"total_tokens":5}}`),
+		status(200, `{"embeddings":[[1]],"prompt_eval_count":6}`),
+		status(200, `{"message":{},"prompt_eval_count":7,"eval_count":8}`),
+		status(200, `{"hello":1}`),
+	}}
+	var m, outer, inner Meter
+	tr, err := NewTransport(TransportOptions{Base: w, Meter: &m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := WithMeter(WithMeter(WithStage(t.Context(), "s"), &outer), &inner)
+	for range 5 {
+		if _, err := sendOn(ctx, tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]Usage{"s": {Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}}
+	for name, got := range map[string]*Meter{"transport": &m, "outer": &outer, "inner": &inner} {
+		if diff := cmp.Diff(want, got.Stages()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if m.Total() != want["s"] {
+		t.Errorf("total %+v", m.Total())
+	}
+}
+
+func TestTransportOptionsAreChecked(t *testing.T) {
+	_, err := NewTransport(TransportOptions{Attempts: -1, BaseDelay: -1, MaxBody: -1, Concurrency: -1, TokensPerMinute: -1})
+	if err == nil || strings.Count(err.Error(), "\n") != 4 {
+		t.Errorf("%v", err)
+	}
+}
