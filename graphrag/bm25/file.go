@@ -34,6 +34,7 @@ const (
 	noStems = 1 << iota
 	noStopWords
 	noBigrams
+	noMarks
 )
 
 // flushBytes is how much is written or read at once.
@@ -50,7 +51,7 @@ func (ix *Index) WriteTo(w io.Writer) (int64, error) {
 	e.buf = binary.LittleEndian.AppendUint64(e.buf, math.Float64bits(o.B))
 	e.uint(uint64(o.TitleWeight))
 	e.bytes([]byte(a.Language))
-	e.uint(on(a.NoStems, noStems) | on(a.NoStopWords, noStopWords) | on(a.NoBigrams, noBigrams))
+	e.uint(on(a.NoStems, noStems) | on(a.NoStopWords, noStopWords) | on(a.NoBigrams, noBigrams) | on(a.NoMarks, noMarks))
 	e.uint(uint64(len(ix.lengths)))
 	for _, l := range ix.lengths {
 		e.uint(uint64(l))
@@ -192,12 +193,13 @@ func (d *decoder) options() Options {
 	float := func() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(d.next(8))) }
 	o := Options{K1: float(), B: float(), TitleWeight: int(d.uint(maxTitleWeight))}
 	language := text.Language(d.bytes(nil))
-	switches := d.uint(noStems | noStopWords | noBigrams)
+	switches := d.uint(noStems | noStopWords | noBigrams | noMarks)
 	if d.err != nil {
 		return o
 	}
 	analyzer, err := text.New(text.Options{
-		Language: language, NoStems: switches&noStems != 0, NoStopWords: switches&noStopWords != 0, NoBigrams: switches&noBigrams != 0,
+		Language: language, NoStems: switches&noStems != 0, NoStopWords: switches&noStopWords != 0,
+		NoBigrams: switches&noBigrams != 0, NoMarks: switches&noMarks != 0,
 	})
 	if err != nil {
 		d.fail("%w", err)

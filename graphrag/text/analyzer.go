@@ -19,6 +19,9 @@ type Options struct {
 	// NoBigrams treats the letters of scripts without blanks (Chinese, Thai,
 	// …) like all others: a run of them is one word.
 	NoBigrams bool
+	// NoMarks makes separators of combining marks and invisible joiners, so
+	// that words hold letters and numbers only.
+	NoMarks bool
 }
 
 // Analyzer turns text into words and words into terms. It is immutable and
@@ -41,7 +44,10 @@ func New(o Options) (*Analyzer, error) {
 	if !ok {
 		return nil, fmt.Errorf("text: new analyzer: unknown language %q: use one of %v", o.Language, Languages())
 	}
-	a := &Analyzer{options: o, classes: classes(), scans: &sync.Pool{New: func() any { return new(scanner) }}}
+	a := &Analyzer{options: o, classes: withMarks(), scans: &sync.Pool{New: func() any { return new(scanner) }}}
+	if o.NoMarks {
+		a.classes = lettersOnly()
+	}
 	if !o.NoStems {
 		a.stem = l.stem
 	}
@@ -55,9 +61,10 @@ func New(o Options) (*Analyzer, error) {
 func Default() *Analyzer { return must(Options{}) }
 
 // Plain returns the analyzer without linguistics: lower-cased runs of letters
-// and numbers, no stems, no stop words, no bigrams. Published BM25 baselines
-// that give no tokenizer are usually compared on it.
-func Plain() *Analyzer { return must(Options{Language: None, NoBigrams: true}) }
+// and numbers and nothing else, no stems, no stop words, no bigrams. It is what
+// Python's [^\W_]+ finds in a lower-cased text, and the common ground on which
+// BM25 figures are compared.
+func Plain() *Analyzer { return must(Options{Language: None, NoBigrams: true, NoMarks: true}) }
 
 // must builds from options that are known to be valid.
 func must(o Options) *Analyzer {

@@ -90,7 +90,7 @@ func TestDefaults(t *testing.T) {
 	if d := cmp.Diff(text.Options{Language: text.English}, text.Default().Options()); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(text.Options{Language: text.None, NoBigrams: true}, text.Plain().Options()); d != "" {
+	if d := cmp.Diff(text.Options{Language: text.None, NoBigrams: true, NoMarks: true}, text.Plain().Options()); d != "" {
 		t.Error(d)
 	}
 }

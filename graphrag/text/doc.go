@@ -18,7 +18,8 @@
 //
 // A word is a run of Unicode letters and numbers, begun by one of them; the
 // combining marks that follow stay inside, so that Devanagari and decomposed
-// accents are not torn apart. Soft hyphens and the zero-width joiner and
+// accents are not torn apart (unless Options.NoMarks, as in [Plain], asks for
+// letters and numbers only). Soft hyphens and the zero-width joiner and
 // non-joiner are dropped from within a word. Everything else separates: white
 // space, punctuation, symbols, the underscore, the hyphen, control characters
 // such as NUL, the zero-width space, and every byte that is not valid UTF-8.

@@ -21,7 +21,10 @@ const (
 
 // classTable holds the class of every rune of the basic plane; the range
 // tables of package unicode answer for the others.
-type classTable [1 << 16]class
+type classTable struct {
+	plane [1 << 16]class
+	marks bool // marks and joiners are known; otherwise they are separators
+}
 
 // unspacedScripts are written without blanks between words, except for Hangul,
 // whose particles cling to the nouns.
@@ -40,24 +43,31 @@ const (
 	kanaLongNarrow = '\uFF70'
 )
 
-// classes returns the table, filled at the first call.
-var classes = sync.OnceValue(func() *classTable {
-	t := new(classTable)
+// The two tables, filled when they are first asked for.
+var (
+	withMarks   = sync.OnceValue(func() *classTable { return newClassTable(true) })
+	lettersOnly = sync.OnceValue(func() *classTable { return newClassTable(false) })
+)
+
+func newClassTable(marks bool) *classTable {
+	t := &classTable{marks: marks}
 	for _, set := range []*unicode.RangeTable{unicode.L, unicode.N, unicode.M} {
 		for _, r := range set.R16 {
 			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				t[c] = classify(c)
+				t.plane[c] = t.classify(c)
 			}
 		}
 	}
 	for _, c := range []rune{softHyphen, zeroWidthNon, zeroWidthJoin} {
-		t[c] = joiner
+		if marks {
+			t.plane[c] = joiner
+		}
 	}
 	return t
-})
+}
 
 // classify answers from the range tables of package unicode.
-func classify(r rune) class {
+func (t *classTable) classify(r rune) class {
 	switch {
 	case unicode.IsLetter(r):
 		if r == kanaLong || r == kanaLongNarrow || unicode.In(r, unspacedScripts...) {
@@ -66,7 +76,7 @@ func classify(r rune) class {
 		return letter
 	case unicode.IsNumber(r):
 		return letter
-	case unicode.IsMark(r):
+	case t.marks && unicode.IsMark(r):
 		return mark
 	}
 	return separator
@@ -77,9 +87,9 @@ func classify(r rune) class {
 func (t *classTable) at(s string, i int) (r rune, size int, c class) {
 	r, size = utf8.DecodeRuneInString(s[i:])
 	if r < 1<<16 {
-		return r, size, t[r]
+		return r, size, t.plane[r]
 	}
-	return r, size, classify(r)
+	return r, size, t.classify(r)
 }
 
 // ascii maps the bytes of words to lower case, other ASCII to 0 and the bytes
