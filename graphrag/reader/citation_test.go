@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reader
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+func TestCite(t *testing.T) {
+	type citation = graphrag.Citation
+	for _, tt := range []struct {
+		reply, text string
+		want        []citation
+	}{
+		{"", "", nil},
+		{"No mark.", "No mark.", nil},
+		{"One [1].", "One.", []citation{{Start: 0, End: 4, Evidence: 0}}},
+		{"One. [1] Two [3][2].", "One. Two.", []citation{{Start: 0, End: 4, Evidence: 0}, {Start: 5, End: 9, Evidence: 2}, {Start: 5, End: 9, Evidence: 1}}},
+		{"One [1, 2; 2] and more [ 1 ].", "One and more.", []citation{{Start: 0, End: 13, Evidence: 0}, {Start: 0, End: 13, Evidence: 1}}},
+		{"One [1-3].", "One.", []citation{{Start: 0, End: 4, Evidence: 0}, {Start: 0, End: 4, Evidence: 1}, {Start: 0, End: 4, Evidence: 2}}},
+		{"One [2–9].", "One.", []citation{{Start: 0, End: 4, Evidence: 1}, {Start: 0, End: 4, Evidence: 2}}},
+		{"Bad [0] [4] [99].", "Bad.", nil},
+		{"Text [1945] [sic] [1,] [] [3-1] [x1].", "Text [1945] [sic] [1,] [] [3-1] [x1].", nil},
+		{"  [1] Lead. ", "Lead.", []citation{{Start: 0, End: 5, Evidence: 0}}},
+		{"[1]", "", nil},
+		{"Cut [1", "Cut [1", nil},
+		{"Much [99999999999999999999].", "Much [99999999999999999999].", nil},
+	} {
+		got, citations := cite(tt.reply, 3)
+		if got != tt.text {
+			t.Errorf("cite(%q) = %q, want %q", tt.reply, got, tt.text)
+		}
+		if diff := cmp.Diff(tt.want, citations); diff != "" {
+			t.Errorf("cite(%q) (-want +got):\n%s", tt.reply, diff)
+		}
+	}
+	// Hostile replies end in a blink.
+	for _, s := range []string{"[", "[1", "[1]", "[1,", "[1-999,", "a. [1] "} {
+		checkCite(t, strings.Repeat(s, 50_000), 5)
+	}
+}
+
+func checkCite(t *testing.T, reply string, n int) {
+	text, citations := cite(reply, n)
+	if len(text) > len(reply) {
+		t.Fatalf("%.100q became longer", reply)
+	}
+	for _, c := range citations {
+		if c.Start < 0 || c.Start >= c.End || c.End > len(text) || c.Evidence < 0 || c.Evidence >= n {
+			t.Fatalf("%.100q: citation %+v in %.100q", reply, c, text)
+		}
+	}
+}
+
+func FuzzCite(f *testing.F) {
+	for _, s := range []string{"One [1]. Two [2, 3] [4-9].", "[1–2", "[[1]]", "\xff[1]\x00 [ 1 , 2 ]"} {
+		f.Add(s, 3)
+	}
+	f.Fuzz(func(t *testing.T, s string, n int) {
+		if n < 0 || n > 1000 {
+			return
+		}
+		checkCite(t, s, n)
+	})
+}

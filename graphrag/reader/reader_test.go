@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reader_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+const page = `# Moon
+
+* [Home](https://a.org/) [About](https://a.org/about) [Contact us today](https://a.org/contact)
+* Accept all cookies
+
+The **Moon** is Earth's only natural satellite. It orbits at an average distance of 384,400 km.
+The first crewed landing on the Moon was made by [Neil Armstrong](https://a.org/armstrong) and Buzz Aldrin on 20 July 1969.
+
+| Crater | Diameter in km | Named after the astronomer of that name in the table |
+|---|---|---|
+Tides on Earth are caused mainly by the gravity of the Moon. The dark plains of the Moon are called maria.`
+
+const other = `The Moon landing of July 1969 was watched by 600 million people on television.
+Mars has two small moons, which are called Phobos and Deimos. Neil Armstrong was born in Ohio in 1930 and died in 2012.`
+
+// hits makes evidence of whole documents, each a chunk that begins at 100.
+func hits(texts ...string) []graphrag.Hit {
+	var out []graphrag.Hit
+	for i, s := range texts {
+		out = append(out, graphrag.Hit{Chunk: graphrag.Chunk{
+			ID: fmt.Sprintf("doc%d#000000", i), Doc: fmt.Sprint("doc", i), Title: fmt.Sprint("Title ", i),
+			Start: 100, End: 100 + len(s), Text: s,
+		}, Score: 1 / float64(i+1)})
+	}
+	return out
+}
+
+func extractive(t *testing.T, o reader.ExtractiveOptions) reader.Reader {
+	t.Helper()
+	r, err := reader.Extractive(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit, derived ...graphrag.Derived) graphrag.Answer {
+	t.Helper()
+	a, err := r.Read(context.Background(), q, ev, derived)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAnswer(t, a)
+	return a
+}
+
+// checkAnswer holds what must be true of every answer.
+func checkAnswer(t *testing.T, a graphrag.Answer) {
+	t.Helper()
+	for _, c := range a.Citations {
+		if c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Evidence < 0 || c.Evidence >= len(a.Evidence) || c.SourceStart > c.SourceEnd {
+			t.Fatalf("citation %+v of %q, %d pieces of evidence", c, a.Text, len(a.Evidence))
+		}
+	}
+	if a.Refused && len(a.Citations) > 0 {
+		t.Fatalf("a refusal cites: %+v", a)
+	}
+}
+
+func TestExtractiveFacts(t *testing.T) {
+	r := extractive(t, reader.ExtractiveOptions{FactSentences: 1})
+	for question, want := range map[string]string{
+		"Who made the first crewed landing on the Moon?":      "The first crewed landing on the Moon was made by Neil Armstrong and Buzz Aldrin on 20 July 1969.",
+		"What is the average distance at which it orbits?":    "It orbits at an average distance of 384,400 km.",
+		"How many people watched the landing on television?":  "The Moon landing of July 1969 was watched by 600 million people on television.",
+		"What are the two moons of Mars called?":              "Mars has two small moons, which are called Phobos and Deimos.",
+		"Which natural satellite does Earth have?":            "The Moon is Earth's only natural satellite.",
+		"Please accept all cookies and contact the home page": "Tides on Earth are caused mainly by the gravity of the Moon.",
+	} {
+		a := read(t, r, graphrag.Question{Text: question, Type: graphrag.SingleFact}, hits(page, other))
+		if strings.HasPrefix(question, "Please") {
+			if strings.Contains(a.Text, "ookies") || strings.Contains(a.Text, "Contact") {
+				t.Errorf("navigation was quoted: %q", a.Text)
+			}
+			continue
+		}
+		if a.Text != want {
+			t.Errorf("%q: got %q, want %q", question, a.Text, want)
+		}
+	}
+}
+
+func TestExtractiveCitesTheSource(t *testing.T) {
+	r := extractive(t, reader.ExtractiveOptions{})
+	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon, and when was Neil Armstrong born in Ohio?", Type: graphrag.MultiFact}
+	ev := hits(page, other)
+	document := strings.Repeat("x", 100) + page
+	a := read(t, r, q, ev)
+	if len(a.Citations) != 2 {
+		t.Fatalf("%d citations of %q", len(a.Citations), a.Text)
+	}
+	c := a.Citations[0]
+	if got, want := document[c.SourceStart:c.SourceEnd], "The first crewed landing on the Moon was made by [Neil Armstrong](https://a.org/armstrong) and Buzz Aldrin on 20 July 1969."; got != want {
+		t.Errorf("cited %q, want %q", got, want)
+	}
+	if got := a.Text[c.Start:c.End]; !strings.HasPrefix(got, "The first crewed") || strings.Contains(got, "http") {
+		t.Errorf("quoted %q", got)
+	}
+	// A cleaned chunk cannot be traced further than its span.
+	ev[0].Chunk.End += 50
+	c = read(t, r, q, ev).Citations[0]
+	if c.SourceStart != 100 || c.SourceEnd != 150+len(page) {
+		t.Errorf("a cleaned chunk is cited as %d–%d", c.SourceStart, c.SourceEnd)
+	}
+}
+
+func TestExtractiveSummary(t *testing.T) {
+	r := extractive(t, reader.ExtractiveOptions{SummarySentences: 4})
+	// The same chunk twice, as overlapping windows bring it.
+	a := read(t, r, graphrag.Question{Text: "Summarize the Moon.", Type: graphrag.Summary}, hits(page, page, other))
+	seen := make(map[string]bool)
+	for _, c := range a.Citations {
+		s := a.Text[c.Start:c.End]
+		if seen[s] {
+			t.Errorf("%q comes twice", s)
+		}
+		seen[s] = true
+	}
+	if len(seen) < 2 || len(seen) > 4 {
+		t.Errorf("%d sentences: %q", len(seen), a.Text)
+	}
+}
+
+func TestExtractiveModes(t *testing.T) {
+	open, reject := extractive(t, reader.ExtractiveOptions{}), extractive(t, reader.ExtractiveOptions{Mode: reader.Reject})
+	far := graphrag.Question{Text: "Which composer wrote the Brandenburg concertos for the margrave?"}
+	if a := read(t, reject, far, hits(page, other)); !a.Refused || a.Text != reader.Refusal || len(a.Evidence) != 2 {
+		t.Errorf("reject mode answered %+v", a)
+	}
+	if a := read(t, open, far, hits(page, other)); a.Refused || a.Text == "" {
+		t.Errorf("open mode refused: %+v", a)
+	}
+	near := graphrag.Question{Text: "What causes tides on Earth?"}
+	if a := read(t, reject, near, hits(page)); a.Refused || !strings.Contains(a.Text, "gravity") {
+		t.Errorf("reject mode refused %+v", a)
+	}
+	for _, ev := range [][]graphrag.Hit{nil, hits(""), hits("\x00\xff", strings.Repeat("[", 1000)), hits("| a | b |\n* x")} {
+		if a := read(t, open, near, ev); !a.Refused {
+			t.Errorf("an answer out of nothing: %+v", a)
+		}
+	}
+	// Derived text is quoted without a citation.
+	a := read(t, open, near, nil, graphrag.Derived{Kind: "report", Text: "The report says that tides are caused by the Moon and by the Sun."})
+	if a.Refused || len(a.Citations) != 0 || len(a.Derived) != 1 {
+		t.Errorf("from derived text: %+v", a)
+	}
+	if got := open.Name() + " " + reject.Name(); got != "extractive/open extractive/reject" {
+		t.Errorf("names %q", got)
+	}
+}
+
+func TestExtractiveIsHarmless(t *testing.T) {
+	r := extractive(t, reader.ExtractiveOptions{})
+	ev := hits(page, other)
+	before := hits(page, other)
+	q := graphrag.Question{Text: "What is the Moon?", Type: graphrag.Summary}
+	first := read(t, r, q, ev)
+	if diff := cmp.Diff(before, ev); diff != "" {
+		t.Errorf("the evidence was changed:\n%s", diff)
+	}
+	for range 5 {
+		if a := read(t, r, q, ev); !reflect.DeepEqual(a, first) {
+			t.Fatalf("two answers: %+v and %+v", first, a)
+		}
+	}
+	read(t, r, graphrag.Question{}, ev)
+	read(t, r, graphrag.Question{Text: "the of and \xff\x00?"}, ev)
+	read(t, r, q, hits(strings.Repeat("word and another thing ", 50_000)))
+	read(t, r, q, hits(strings.Repeat("The Moon is a rock like any other rock here. ", 2_000)))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := r.Read(ctx, q, ev, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call gave %v", err)
+	}
+}
+
+func TestExtractiveOptions(t *testing.T) {
+	_, err := reader.Extractive(reader.ExtractiveOptions{Mode: "maybe", FactSentences: -1, Threshold: 2})
+	if err == nil {
+		t.Fatal("bad options were accepted")
+	}
+	for _, part := range []string{`"maybe"`, "FactSentences -1", "Threshold 2"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not name %q", err, part)
+		}
+	}
+}
+
+func TestIsRefusal(t *testing.T) {
+	for answer, want := range map[string]bool{
+		reader.Refusal: true,
+		"**The evidence does not contain the answer.**":                     true,
+		"The evidence does not contain the answer. It speaks of Mars only.": true,
+		"I don’t know.": true,
+		"The provided context does not contain information on this.": true,
+		"I do not know the exact date. It was in 1969, says [1].":    false,
+		"The Moon.": false,
+		"":          false,
+		"According to the evidence, it does not contain water.": false,
+	} {
+		if got := reader.IsRefusal(answer); got != want {
+			t.Errorf("IsRefusal(%q) = %v", answer, got)
+		}
+	}
+}
+
+func BenchmarkExtractive(b *testing.B) {
+	r, err := reader.Extractive(reader.ExtractiveOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ev := hits(page+other, strings.Repeat(other+"\n", 15), strings.Repeat(page+"\n", 8), other, page)
+	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Type: graphrag.SingleFact}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Read(context.Background(), q, ev, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
