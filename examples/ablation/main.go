@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command ablation measures what each choice of a retriever brings: it runs
+// BM25 over WildGraphBench with one setting changed at a time and prints the
+// evidence recall of each.
+//
+//	go run ./examples/ablation -data DIR [-domains LIST]
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "ablation:", err)
+		os.Exit(1)
+	}
+}
+
+// setting is one way to cut and to rank.
+type setting struct {
+	name        string
+	size, over  int
+	keepLinks   bool
+	words       text.Options
+	plain       bool
+	k1, b       float64
+	title, page int
+}
+
+// base is what the bm25 system does by default.
+func base() setting {
+	return setting{name: "default", size: chunk.DefaultSize, over: chunk.DefaultOverlap, title: 1}
+}
+
+func settings() []setting {
+	var out []setting
+	add := func(name string, change func(*setting)) {
+		s := base()
+		s.name = name
+		change(&s)
+		out = append(out, s)
+	}
+	add("default", func(*setting) {})
+	add("plain words, links kept, no title", func(s *setting) { s.plain, s.keepLinks, s.title = true, true, 0 })
+	add("no stems", func(s *setting) { s.words.NoStems = true })
+	add("stop words kept", func(s *setting) { s.words.NoStopWords = true })
+	add("links kept", func(s *setting) { s.keepLinks = true })
+	for _, w := range []int{0, 2, 3, 5, 8} {
+		add(fmt.Sprintf("title weight %d", w), func(s *setting) { s.title = w })
+	}
+	for _, k1 := range []float64{0.6, 0.9, 1.5, 2, 3} {
+		add(fmt.Sprintf("k1 %.1f", k1), func(s *setting) { s.k1 = k1 })
+	}
+	for _, b := range []float64{0.3, 0.5, 0.6, 0.9, 1} {
+		add(fmt.Sprintf("b %.1f", b), func(s *setting) { s.b = b })
+	}
+	for _, size := range []int{300, 600, 900, 1800, 2400} {
+		add(fmt.Sprintf("chunks of %d tokens", size), func(s *setting) { s.size, s.over = size, size/12 })
+	}
+	add("one chunk per page", func(s *setting) { s.page = 1 })
+	add("two chunks per page", func(s *setting) { s.page = 2 })
+	return out
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	fs := flag.NewFlagSet("ablation", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	data := fs.String("data", "", "`DIR` of a WildGraphBench checkout")
+	domains := fs.String("domains", "", "comma-separated `LIST` of domains (default: all present)")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if *data == "" {
+		return errors.New("-data DIR is needed")
+	}
+	o := wildgraph.Options{}
+	if *domains != "" {
+		o.Domains = strings.Split(*domains, ",")
+	}
+	set, _, err := wildgraph.Load(os.DirFS(*data), o)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "setting\tR@5 all\tsingle\tmulti\tsummary\tR@10 all\tMRR\t")
+	for _, s := range settings() {
+		m, err := measure(ctx, set, s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", s.name,
+			m.recall5(benchmark.All), m.recall5(graphrag.SingleFact), m.recall5(graphrag.MultiFact), m.recall5(graphrag.Summary),
+			100*m.recall10/m.n[benchmark.All], 100*m.mrr/m.n[benchmark.All])
+		w.Flush()
+	}
+	return w.Flush()
+}
+
+type means struct {
+	sum, n        map[graphrag.QuestionType]float64
+	recall10, mrr float64
+}
+
+func (m *means) recall5(t graphrag.QuestionType) float64 { return 100 * m.sum[t] / m.n[t] }
+
+func measure(ctx context.Context, set *benchmark.Dataset, s setting) (*means, error) {
+	m := &means{sum: make(map[graphrag.QuestionType]float64), n: make(map[graphrag.QuestionType]float64)}
+	for _, d := range set.Domains {
+		r, err := s.retriever(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range d.Items {
+			ranked, err := r.Retrieve(ctx, it.Question.Text, 10)
+			if err != nil {
+				return nil, err
+			}
+			if len(ranked) == 0 {
+				ranked = []graphrag.Hit{{}} // counts as a miss
+			}
+			e := benchmark.MeasureEvidence(it, graphrag.Answer{Ranked: ranked}, nil)
+			for _, t := range []graphrag.QuestionType{it.Question.Type, benchmark.All} {
+				m.sum[t] += *e.RecallAt5
+				m.n[t]++
+			}
+			m.recall10 += *e.RecallAt10
+			m.mrr += *e.MRR
+		}
+	}
+	return m, nil
+}
+
+func (s setting) retriever(ctx context.Context, d benchmark.Domain) (graphrag.Retriever, error) {
+	splitter, err := chunk.Tokens(chunk.TokenOptions{Size: s.size, Overlap: s.over})
+	if err != nil {
+		return nil, err
+	}
+	o := chunk.Options{Splitter: splitter}
+	if !s.keepLinks {
+		o.Clean = text.StripLinks
+	}
+	chunker, err := chunk.New(o)
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := chunker.All(ctx, d.Documents())
+	if err != nil {
+		return nil, err
+	}
+	words := text.Plain()
+	if !s.plain {
+		if words, err = text.New(s.words); err != nil {
+			return nil, err
+		}
+	}
+	return bm25.NewRetriever(ctx, chunks, bm25.RetrieverOptions{
+		Options:   bm25.Options{K1: s.k1, B: s.b, Analyzer: words, TitleWeight: s.title},
+		MaxPerDoc: s.page,
+	})
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package naiverag is the NaiveRAG baseline of WildGraphBench (Lewis and
+// others 2020, arXiv 2005.11401): embed the chunks, read the ones nearest to
+// the question.
+package naiverag
+
+import (
+	"context"
+	"errors"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+)
+
+// Name of the system in reports.
+const Name = "naiverag"
+
+// Options of the system. The zero value is the default recipe.
+type Options struct {
+	Cut baselines.Cut
+	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
+	MaxPerDoc int
+}
+
+// New returns the system.
+func New(kit baselines.Kit, o Options) (graphrag.System, error) {
+	if kit.Embed == nil {
+		return nil, errors.New("naiverag: the kit has no embedder")
+	}
+	return baselines.NewRetrieveThenRead(Name, o.Cut, kit.Reader,
+		func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
+			texts := make([]string, len(chunks))
+			for i, c := range chunks {
+				texts[i] = embed.TitledText(c)
+			}
+			embedder, err := kit.Embed(ctx, texts)
+			if err != nil {
+				return nil, err
+			}
+			return embed.NewRetriever(ctx, chunks, embedder, embed.RetrieverOptions{MaxPerDoc: o.MaxPerDoc})
+		})
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// settings are the parsed flags.
+type settings struct {
+	data        string
+	domains     []string
+	systems     []string
+	listSystems bool
+	scores      []score
+	limit       int
+
+	topKQA, topKSummary     int
+	chunkSize, chunkOverlap int
+	chunksPerPage           int
+
+	kit, model, embedModel, judgeModel string
+	mode                               string
+	judgeProfile, precisionRef         string
+
+	out          string
+	budgetTokens int
+	concurrency  int
+	seed         uint64
+	noTimings    bool
+}
+
+// score is a foreign predictions file: -score NAME=FILE.
+type score struct{ name, file string }
+
+// errUsage marks problems of the command line: exit status 2.
+var errUsage = errors.New("usage")
+
+// parse reads the command line. Every problem it can see without looking at
+// the data is reported at once.
+func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
+	var s settings
+	fs := flag.NewFlagSet("wildgraphbench", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Usage = func() {
+		fmt.Fprint(stderr, "Usage: wildgraphbench [flags]\n\n"+
+			"Runs question-answering systems over WildGraphBench and writes a report folder.\n"+
+			"Without flags: every system on the small sample shipped with the program, offline.\n\n")
+		fs.PrintDefaults()
+	}
+	fs.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout (default: the shipped sample)")
+	list(fs, &s.domains, "domains", "comma-separated `LIST` of domains (default: all present)")
+	list(fs, &s.systems, "systems", "comma-separated `LIST` of systems (default: all)")
+	fs.BoolVar(&s.listSystems, "list-systems", false, "print the names of the systems and exit")
+	fs.Func("score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", s.addScore)
+	fs.IntVar(&s.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
+	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")
+	fs.IntVar(&s.topKSummary, "topk-summary", 10, "chunks in the prompt of a summary question")
+	fs.IntVar(&s.chunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
+	fs.IntVar(&s.chunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
+	fs.IntVar(&s.chunksPerPage, "chunks-per-page", 0, "at most `N` chunks of one page in a ranking (0 = no limit)")
+	fs.StringVar(&s.kit, "kit", "", "offline or model (default: model when -model is given, else offline)")
+	fs.StringVar(&s.model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
+	fs.StringVar(&s.embedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
+	fs.StringVar(&s.judgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
+	fs.StringVar(&s.mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
+	fs.StringVar(&s.judgeProfile, "judge-profile", string(judge.Paper), "paper or upstream")
+	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section or none: what the precision of a summary is held against")
+	fs.StringVar(&s.out, "out", "./wildgraphbench-out", "report folder `DIR`; a run resumes what is there")
+	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	fs.IntVar(&s.concurrency, "concurrency", 0, "questions answered at a time (0 = number of CPUs)")
+	fs.Uint64Var(&s.seed, "seed", 1, "seed of everything random")
+	fs.BoolVar(&s.noTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return s, err
+		}
+		return s, errors.Join(errUsage, err)
+	}
+	if fs.NArg() > 0 {
+		return s, fmt.Errorf("%w: unexpected argument %q", errUsage, fs.Arg(0))
+	}
+	given := make(map[string]bool)
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	s.defaults(given)
+	return s, s.validate(given)
+}
+
+// list is a flag of names separated by commas.
+func list(fs *flag.FlagSet, to *[]string, name, usage string) {
+	fs.Func(name, usage, func(v string) error {
+		for part := range strings.SplitSeq(v, ",") {
+			if part = strings.TrimSpace(part); part != "" && !slices.Contains(*to, part) {
+				*to = append(*to, part)
+			}
+		}
+		if len(*to) == 0 {
+			return errors.New("an empty list")
+		}
+		return nil
+	})
+}
+
+func (s *settings) addScore(v string) error {
+	name, file, ok := strings.Cut(v, "=")
+	if !ok || name == "" || file == "" {
+		return errors.New("want NAME=FILE")
+	}
+	if !isName(name) {
+		return fmt.Errorf("the name %q may hold letters, digits, '-', '_' and '.', it becomes a file name", name)
+	}
+	if slices.ContainsFunc(s.scores, func(o score) bool { return o.name == name }) {
+		return fmt.Errorf("the name %q is given twice", name)
+	}
+	s.scores = append(s.scores, score{name, file})
+	return nil
+}
+
+func isName(s string) bool {
+	for _, r := range s {
+		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r)) {
+			return false
+		}
+	}
+	return s != "" && s[0] != '.' && len(s) <= 64
+}
+
+// defaults chooses the kit: the model kit when a model is named, unless the
+// offline kit was asked for.
+func (s *settings) defaults(given map[string]bool) {
+	if s.kit == "" {
+		s.kit = kitOffline
+		if s.model != "" {
+			s.kit = kitModel
+		}
+	}
+	if s.kit == kitOffline { // names from the environment do not matter
+		for flag, v := range map[string]*string{"model": &s.model, "embed-model": &s.embedModel, "judge-model": &s.judgeModel} {
+			if !given[flag] {
+				*v = ""
+			}
+		}
+	}
+	if s.kit == kitModel && s.judgeModel == "" {
+		s.judgeModel = s.model
+	}
+}
+
+func (s *settings) validate(given map[string]bool) error {
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	oneOf := func(flag, v string, allowed ...string) {
+		if !slices.Contains(allowed, v) {
+			bad("-%s %q is none of %s", flag, v, strings.Join(allowed, ", "))
+		}
+	}
+	atLeast := func(flag string, v, least int) {
+		if v < least {
+			bad("-%s %d is less than %d", flag, v, least)
+		}
+	}
+	oneOf("kit", s.kit, kitOffline, kitModel)
+	oneOf("mode", s.mode, string(reader.Open), string(reader.Reject))
+	oneOf("judge-profile", s.judgeProfile, string(judge.Paper), string(judge.Upstream))
+	oneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefNone))
+	atLeast("limit", s.limit, 0)
+	atLeast("topk-qa", s.topKQA, 1)
+	atLeast("topk-summary", s.topKSummary, 1)
+	atLeast("chunk-size", s.chunkSize, 1)
+	atLeast("chunk-overlap", s.chunkOverlap, 0)
+	atLeast("chunks-per-page", s.chunksPerPage, 0)
+	atLeast("budget-tokens", s.budgetTokens, 0)
+	atLeast("concurrency", s.concurrency, 0)
+	if s.chunkOverlap >= s.chunkSize && s.chunkSize >= 1 {
+		bad("-chunk-overlap %d is not less than -chunk-size %d", s.chunkOverlap, s.chunkSize)
+	}
+	if s.kit == kitModel && s.model == "" {
+		bad("-kit model needs -model NAME (or $WILDGRAPH_MODEL)")
+	}
+	if s.kit == kitOffline {
+		for _, flag := range []string{"model", "embed-model", "judge-model", "budget-tokens"} {
+			if given[flag] {
+				bad("-%s needs -kit model", flag)
+			}
+		}
+		if s.judgeProfile == string(judge.Upstream) {
+			bad("-judge-profile upstream needs -kit model: it is the procedure of a model")
+		}
+	}
+	if s.data != "" {
+		if info, err := os.Stat(s.data); err != nil {
+			bad("-data: %v", err)
+		} else if !info.IsDir() {
+			bad("-data %s is not a folder", s.data)
+		}
+	}
+	for _, sc := range s.scores {
+		if info, err := os.Stat(sc.file); err != nil {
+			bad("-score %s: %v", sc.name, err)
+		} else if !info.Mode().IsRegular() {
+			bad("-score %s: %s is not a file", sc.name, sc.file)
+		}
+		if slices.Contains(systemNames(), sc.name) {
+			bad("-score %s: one of our systems has this name", sc.name)
+		}
+	}
+	for _, name := range s.systems {
+		if !slices.Contains(systemNames(), name) {
+			bad("-systems: unknown system %q; there are %s", name, strings.Join(systemNames(), ", "))
+		}
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%w: %w", errUsage, errors.Join(problems...))
+	}
+	return nil
+}

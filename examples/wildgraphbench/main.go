@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command wildgraphbench runs question-answering systems over WildGraphBench
+// and writes a report folder.
+//
+//	go run ./examples/wildgraphbench
+//
+// runs every system on the small sample shipped with the program, offline.
+// With -data it runs on a checkout of the real data set, with -model through a
+// language model; -help lists the flags. A run that was stopped goes on when
+// it is started again.
+//
+// The exit status is 0 on success, 1 on failure and 2 for a wrong command
+// line.
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+//go:embed all:sample
+var sample embed.FS
+
+const (
+	kitOffline = baselines.Offline
+	kitModel   = baselines.Model
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(status(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr), os.Stderr))
+}
+
+// status prints the error of a run and returns the exit status.
+func status(err error, stderr io.Writer) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		fmt.Fprintf(stderr, "wildgraphbench: %v\nRun with -help for the flags.\n", err)
+		return 2
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "\nwildgraphbench: stopped; what is done is kept, start again to go on")
+		return 1
+	}
+	fmt.Fprintf(stderr, "wildgraphbench: %v\n", err)
+	return 1
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	s, err := parse(args, getenv, stderr)
+	if err != nil {
+		return err
+	}
+	if s.listSystems {
+		_, err := fmt.Fprintln(stdout, strings.Join(systemNames(), "\n"))
+		return err
+	}
+	set, stats, err := load(s)
+	if err != nil {
+		return err
+	}
+	predictions, err := readScores(s, set)
+	if err != nil {
+		return err
+	}
+	parts, err := newParts(s)
+	if err != nil {
+		return err
+	}
+	defer parts.close()
+	entries, err := entries(s, parts)
+	if err != nil {
+		return err
+	}
+	describe(stderr, s, set, stats)
+	bar := newProgress(stderr)
+	coverage, err := benchmark.NewCoverage("")
+	if err != nil {
+		return err
+	}
+	runner := &benchmark.Runner{
+		Dataset: set,
+		Systems: append(entries, predictions...),
+		Judge:   parts.judge,
+		Options: benchmark.Options{
+			Dir: s.out, Kit: s.kit, Limit: s.limit,
+			TopKFact: s.topKQA, TopKSummary: s.topKSummary,
+			Settings: s.config(), Concurrency: s.concurrency,
+			ShowEvidence: s.kit == kitModel && s.judgeProfile == string(judge.Paper),
+			CountTokens:  parts.count, Coverage: coverage,
+			NoTimings: s.noTimings, Progress: bar.event,
+		},
+	}
+	start := time.Now()
+	report, err := runner.Run(ctx)
+	bar.done()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout)
+	if err := benchmark.WriteText(stdout, report.Tables()...); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
+		took(s, bar, time.Since(start)), filepath.Join(s.out, "report.html"))
+	return err
+}
+
+func took(s settings, bar *progress, d time.Duration) string {
+	if s.noTimings {
+		return ""
+	}
+	return fmt.Sprintf("%d questions answered and judged in %s. ", bar.answered(), d.Round(10*time.Millisecond))
+}
+
+// load opens the data set: the shipped sample, or a folder.
+func load(s settings) (*benchmark.Dataset, []wildgraph.Stats, error) {
+	fsys, err := fs.Sub(sample, "sample")
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.data != "" {
+		fsys = os.DirFS(s.data)
+	}
+	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{Domains: s.domains})
+	if errors.Is(err, wildgraph.ErrUnknownDomain) {
+		err = fmt.Errorf("%w: -domains: %w", errUsage, err)
+	}
+	if err == nil && s.data == "" {
+		set.Name += " sample"
+	}
+	return set, stats, err
+}
+
+// describe says what is going to be run.
+func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph.Stats) {
+	var pages int
+	var bytes int64
+	for _, st := range stats {
+		pages += st.Pages
+		bytes += st.Bytes
+	}
+	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
+		set.Name, len(stats), pages, float64(bytes)/1e6, len(set.Questions(s.limit)), s.kit)
+	if s.judgeProfile == string(judge.Upstream) && s.precisionRef == string(judge.RefNone) {
+		fmt.Fprintln(w, "Note: as released, summary questions have no reference answer, so their precision and F1 are always 0; "+
+			"-precision-ref section or gold gives them one.")
+	}
+}
+
+// readScores reads the foreign predictions before any work is spent.
+func readScores(s settings, set *benchmark.Dataset) ([]benchmark.Entry, error) {
+	known := make(map[string]bool)
+	for _, q := range set.Questions(0) {
+		known[q] = true
+	}
+	var out []benchmark.Entry
+	for _, sc := range s.scores {
+		f, err := os.Open(sc.file)
+		if err != nil {
+			return nil, err
+		}
+		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, set.Questions(s.limit), func(q string) bool { return known[q] })
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		out = append(out, p.Entry())
+	}
+	return out, nil
+}
+
+// config is the part of the configuration that the runner does not know: with
+// other values the records would be others.
+func (s settings) config() map[string]any {
+	c := map[string]any{
+		"chunk_size": s.chunkSize, "chunk_overlap": s.chunkOverlap, "encoding": string(chunk.Cl100k),
+		"chunks_per_page": s.chunksPerPage,
+		"mode":            s.mode, "judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
+		"seed": s.seed,
+	}
+	if s.kit == kitModel {
+		c["model"], c["embed_model"], c["judge_model"] = s.model, s.embedModel, s.judgeModel
+	}
+	for _, sc := range s.scores {
+		c["score "+sc.name] = digest(sc.file)
+	}
+	return c
+}
+
+// entries are the systems that take part, in the order of the registry.
+func entries(s settings, p *parts) ([]benchmark.Entry, error) {
+	var out []benchmark.Entry
+	for _, sys := range registry() {
+		if len(s.systems) > 0 && !slices.Contains(s.systems, sys.name) {
+			continue
+		}
+		e, err := sys.entry(s, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
+	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+)
+
+// system is a registered system: a name and its recipe.
+type system struct {
+	name       string
+	needsModel bool
+	make       func(s settings, k baselines.Kit) (graphrag.System, error)
+}
+
+// registry lists the systems in the order of the report.
+func registry() []system {
+	return []system{
+		{naiverag.Name, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return naiverag.New(k, naiverag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
+		}},
+		{bm25.Name, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return bm25.New(k, bm25.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
+		}},
+		{zeroshot.Name, true, func(_ settings, k baselines.Kit) (graphrag.System, error) {
+			return zeroshot.New(k)
+		}},
+	}
+}
+
+func systemNames() []string {
+	var names []string
+	for _, s := range registry() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// cut translates the flags: 0 tokens of overlap are none, not the default.
+func (s settings) cut() baselines.Cut {
+	c := baselines.Cut{Size: s.chunkSize, Overlap: s.chunkOverlap}
+	if c.Overlap == 0 {
+		c.Overlap = -1
+	}
+	return c
+}
+
+// entry makes the system take part in a run. It is built once at once, so that
+// settings it cannot work with are known before the run.
+func (sys system) entry(s settings, p *parts) (benchmark.Entry, error) {
+	e := benchmark.Entry{Name: sys.name}
+	if sys.needsModel && s.kit == kitOffline {
+		e.NotApplicable = "needs a language model"
+		return e, nil
+	}
+	probe, err := sys.make(s, p.kit)
+	if err != nil {
+		return e, err
+	}
+	e.New = func(string) (graphrag.System, error) { return sys.make(s, p.kit) }
+	return e, probe.Close()
+}
+
+// parts are what the systems of a run share.
+type parts struct {
+	kit   baselines.Kit
+	judge judge.Judge
+	count func(string) int
+	cache *journal.Journal // nil offline
+}
+
+func newParts(s settings) (*parts, error) {
+	counter, err := chunk.NewCounter(chunk.Cl100k)
+	if err != nil {
+		return nil, err
+	}
+	p := &parts{count: counter.Count}
+	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef)}
+	if s.kit == kitOffline {
+		if p.kit, err = baselines.OfflineKit(reader.Mode(s.mode), s.seed); err != nil {
+			return nil, err
+		}
+		p.judge, err = judge.NewLexical(o)
+		return p, err
+	}
+	if err := p.models(s, o); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+// CacheName is the file of paid replies in the report folder.
+const CacheName = "llm.journal"
+
+// models builds the model kit and the judge: one provider, one budget, one
+// cache. Replies are kept on disk as they come, so nothing is paid for twice.
+func (p *parts) models(s settings, o judge.Options) error {
+	provider, err := langchain.ProviderFromEnv(llm.TransportOptions{})
+	if err != nil {
+		return fmt.Errorf("%w: -kit model: %w", errUsage, err)
+	}
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
+		return err
+	}
+	p.cache, err = journal.Open(filepath.Join(s.out, CacheName), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	if err != nil {
+		return err
+	}
+	var budget *llm.Budget
+	if s.budgetTokens > 0 {
+		if budget, err = llm.NewBudget(s.budgetTokens, p.count); err != nil {
+			return err
+		}
+	}
+	answering, err := p.model(provider, budget, s.model)
+	if err != nil {
+		return err
+	}
+	judging, err := p.model(provider, budget, s.judgeModel)
+	if err != nil {
+		return err
+	}
+	k := baselines.ModelOptions{Model: answering, Seed: s.seed, Mode: reader.Mode(s.mode), CountTokens: p.count}
+	if s.embedModel != "" {
+		if k.Embedder, err = p.embedder(provider, budget, s.embedModel); err != nil {
+			return err
+		}
+	}
+	if p.kit, err = baselines.ModelKit(k); err != nil {
+		return err
+	}
+	p.judge, err = judge.NewByModel(judging, o)
+	return err
+}
+
+func (p *parts) model(provider *langchain.Provider, budget *llm.Budget, name string) (llm.Model, error) {
+	m, err := provider.Model(name)
+	if err != nil {
+		return nil, err
+	}
+	if budget != nil {
+		m = budget.Model(m)
+	}
+	return llm.Cached(m, p.cache, llm.CacheOptions{})
+}
+
+func (p *parts) embedder(provider *langchain.Provider, budget *llm.Budget, name string) (embed.Embedder, error) {
+	remote, err := provider.Embedder(name)
+	if err != nil {
+		return nil, err
+	}
+	var e llm.Embedder = remote
+	if budget != nil {
+		e = budget.Embedder(e)
+	}
+	return llm.CachedEmbedder(remote.Name(), e, p.cache)
+}
+
+func (p *parts) close() error {
+	if p.cache == nil {
+		return nil
+	}
+	return p.cache.Close()
+}
+
+// digest is the hash of a file's content: predictions of other content are
+// another configuration.
+func digest(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return "unreadable"
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "unreadable"
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
