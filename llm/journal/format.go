@@ -127,7 +127,7 @@ func decodeRecord(r io.Reader, left int64) (Record, int64, error) {
 // expected there; stopping before to without error means a bad record, or
 // that yield said stop.
 func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (int64, uint64, error) {
-	br := bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), 1<<18)
+	br := bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), int(min(to-from, 1<<18)))
 	for from < to {
 		rec, n, err := decodeRecord(br, to-from)
 		if errors.Is(err, errBad) || err == nil && rec.Seq != next {
@@ -155,7 +155,7 @@ func resync(r io.ReaderAt, from, to int64, next uint64) (at int64, seq uint64, f
 	const window = 1 << 18
 	last := next + uint64(to-from)/uint64(recordSz)
 	effort := 64*(to-from) + 1<<20
-	buf := make([]byte, window+recordSz)
+	buf := make([]byte, min(int64(window+recordSz), to-from))
 	for base := from; base < to; base += window {
 		n, err := r.ReadAt(buf[:min(int64(len(buf)), to-base)], base)
 		if err != nil && !errors.Is(err, io.EOF) {

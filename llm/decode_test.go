@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+type verdict struct {
+	Verdict string `json:"verdict"`
+}
+
+func (v *verdict) Check() error {
+	if v.Verdict != "yes" && v.Verdict != "no" {
+		return fmt.Errorf("verdict %q is neither yes nor no", v.Verdict)
+	}
+	return nil
+}
+
+func TestDecode(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		replies []string
+		want    string
+		kind    llm.Kind
+		calls   int
+	}{
+		{"good", []string{`{"verdict":"yes"}`}, "yes", "", 1},
+		{"fenced", []string{"```\n{'verdict':'no',}\n```"}, "no", "", 1},
+		{"prose first", []string{"It is right.", `{"verdict":"yes"}`}, "yes", "", 2},
+		{"wrong type first", []string{`{"verdict":1}`, `{"verdict":"yes"}`}, "yes", "", 2},
+		{"wrong value first", []string{`{"verdict":"maybe"}`, `{"verdict":"no"}`}, "no", "", 2},
+		{"never", []string{"no", "no"}, "", llm.ErrInvalidOutput, 2},
+		{"truncated", []string{`{"verdict":"ye`}, "", llm.ErrTruncated, 1},
+	} {
+		script := llmtest.NewScript("m").Reply(llmtest.Any, tc.replies...)
+		v, reply, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("right?"))
+		usage := reply.Usage
+		if tc.kind == "" {
+			if err != nil || v.Verdict != tc.want {
+				t.Errorf("%s: %+v, %v", tc.name, v, err)
+			}
+		} else {
+			var e *llm.Error
+			if !errors.Is(err, tc.kind) || !errors.As(err, &e) {
+				t.Errorf("%s: %v, want %v", tc.name, err, tc.kind)
+				continue
+			}
+			usage = e.Usage
+		}
+		if script.Calls() != tc.calls || usage.Calls != tc.calls {
+			t.Errorf("%s: %d calls, usage %+v", tc.name, script.Calls(), usage)
+		}
+		requests := script.Requests()
+		if !requests[0].JSON {
+			t.Errorf("%s: JSON was not asked for", tc.name)
+		}
+		if tc.calls == 2 && (len(requests[1].Messages) != 3 || len(requests[0].Messages) != 1) {
+			t.Errorf("%s: asked again with %+v", tc.name, requests[1].Messages)
+		}
+	}
+	// A long bad reply is not fed back whole.
+	script := llmtest.NewScript("m").Reply(llmtest.Any, strings.Repeat("blah ", 100_000), `{"verdict":"yes"}`)
+	if _, _, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("?")); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(script.Requests()[1].Messages[1].Text); n > 2100 {
+		t.Errorf("%d bytes were fed back", n)
+	}
+}

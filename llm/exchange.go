@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	mrand "math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// exchange is one call with all its attempts. It is its own back-off, since
+// the wait depends on what the server said last.
+type exchange struct {
+	t    *Transport
+	req  *http.Request
+	call *Call
+	body []byte
+	key  string
+
+	attempts int
+	soft     int
+	last     *Error
+	lastBody string
+	same     int
+}
+
+func (x *exchange) run() (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(x.req.Context(), x.t.o.Deadline)
+	defer cancel()
+	return backoff.Retry(ctx, func() (*http.Response, error) {
+		resp, e := x.attempt(ctx)
+		if e == nil {
+			return resp, nil
+		}
+		x.note(e)
+		if x.final(e) {
+			return nil, backoff.Permanent(e)
+		}
+		return nil, e
+	}, backoff.WithBackOff(x), backoff.WithMaxTries(uint(x.t.o.Attempts)),
+		backoff.WithMaxElapsedTime(x.t.o.Deadline), backoff.WithNotify(x.notify))
+}
+
+// note books what a failed attempt cost and remembers how it failed.
+func (x *exchange) note(e *Error) {
+	e.Endpoint = endpoint(x.req)
+	x.attempts++
+	x.last = e
+	if e.Billed == BilledUnknown {
+		recordUnknown(x.req.Context(), x.t.o.Meter)
+	}
+	if e.soft {
+		x.soft++
+	}
+	if e.Status >= 500 && e.Body != "" && e.Body == x.lastBody {
+		x.same++
+	} else {
+		x.same = 1
+	}
+	x.lastBody = e.Body
+}
+
+func (x *exchange) final(e *Error) bool {
+	return !e.Retryable() || x.req.Context().Err() != nil || x.soft > maxSoft ||
+		x.same >= sameBodyLimit && e.Status >= 500 || e.RetryAfter > x.t.o.MaxRetryAfter
+}
+
+// finish is the error of the call as a whole.
+func (x *exchange) finish(err error) *Error {
+	var e *Error
+	switch ctx := x.req.Context(); {
+	case errors.As(err, &e):
+	case ctx.Err() != nil: // while waiting, nothing was in flight
+		e = Canceled(ctx, BilledNo)
+	default: // the deadline of all attempts
+		e = &Error{Kind: ErrTimeout, Err: err}
+		if x.last != nil {
+			e.Err = errors.Join(err, x.last)
+		}
+	}
+	e.Endpoint = endpoint(x.req)
+	e.Usage = x.call.Usage
+	return e
+}
+
+// Reset implements backoff.BackOff.
+func (x *exchange) Reset() {}
+
+// NextBackOff is full jitter, with the server's Retry-After as the floor.
+func (x *exchange) NextBackOff() time.Duration {
+	ceiling := x.t.o.MaxDelay
+	if n := x.attempts - 1; n < 30 {
+		ceiling = min(ceiling, x.t.o.BaseDelay<<n)
+	}
+	wait := jitter(ceiling)
+	if x.last != nil {
+		wait += x.last.RetryAfter // never all at the same moment after a pause
+	}
+	return wait
+}
+
+func (x *exchange) notify(err error, wait time.Duration) {
+	x.t.o.Logger.WarnContext(x.req.Context(), "llm: trying again", "attempt", x.attempts, "wait", wait, "error", err)
+}
+
+// attempt sends the request once and reads the whole reply.
+func (x *exchange) attempt(ctx context.Context) (*http.Response, *Error) {
+	t := x.t
+	if err := t.admit(ctx, len(x.body)); err != nil {
+		if parent := x.req.Context(); parent.Err() != nil {
+			return nil, Canceled(parent, BilledNo)
+		}
+		return nil, &Error{Kind: ErrTimeout, Billed: BilledNo, Err: fmt.Errorf("waiting for the rate limit: %w", err)}
+	}
+	defer t.inflight.Release(1)
+	actx, cancel := context.WithTimeout(ctx, t.o.AttemptTimeout)
+	defer cancel()
+	began := time.Now()
+	resp, err := t.o.Base.RoundTrip(x.request(actx))
+	if err != nil {
+		return nil, x.clean(classifyNet(x.req.Context(), err))
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, t.o.MaxBody+1))
+	err = errors.Join(err, resp.Body.Close())
+	t.o.Logger.DebugContext(ctx, "llm: request", "endpoint", endpoint(x.req), "status", resp.StatusCode,
+		"bytes", len(data), "seconds", time.Since(began).Seconds())
+	if int64(len(data)) > t.o.MaxBody {
+		return nil, &Error{Kind: ErrInvalidOutput, Status: resp.StatusCode, Billed: BilledYes,
+			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}
+	}
+	if err != nil {
+		return nil, x.clean(classifyNet(x.req.Context(), err))
+	}
+	if e := x.read(resp, data); e != nil {
+		return nil, e
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	resp.ContentLength = int64(len(data))
+	return resp, nil
+}
+
+func (x *exchange) request(ctx context.Context) *http.Request {
+	r := x.req.Clone(ctx)
+	r.GetBody = nil
+	if x.req.Body != nil {
+		r.Body = io.NopCloser(bytes.NewReader(x.body))
+		r.ContentLength = int64(len(x.body))
+		r.Header.Set("Idempotency-Key", x.key)
+	}
+	return r
+}
+
+// read judges a complete reply and books its usage.
+func (x *exchange) read(resp *http.Response, data []byte) *Error {
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		e := classifyStatus(resp.StatusCode, resp.Header, data)
+		e.Body = excerpt(data, x.secrets()...)
+		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
+			e.Err = errors.New("the server redirects elsewhere: use that address as the base URL")
+		}
+		return e
+	}
+	if !looksLikeJSON(resp.Header, data) {
+		return &Error{Kind: ErrTransient, Status: resp.StatusCode, Body: excerpt(data, x.secrets()...),
+			Billed: BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?"), soft: true}
+	}
+	readReply := x.call.Read
+	if readReply == nil {
+		readReply = func(b []byte) (Usage, error) { return usageIn(b), nil }
+	}
+	usage, err := readReply(data)
+	x.call.Usage = x.call.Usage.Add(usage)
+	x.book(usage)
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		// Half a JSON document, or one of another shape.
+		e = &Error{Kind: ErrTransient, Billed: BilledUnknown, Body: excerpt(data, x.secrets()...), Err: err}
+	}
+	if e.Status == 0 {
+		e.Status = resp.StatusCode
+	}
+	e.soft = true
+	return x.clean(e)
+}
+
+func (x *exchange) book(u Usage) {
+	stage := x.call.Stage
+	if stage == "" {
+		stage = StageOf(x.req.Context())
+	}
+	if x.t.o.Meter != nil {
+		x.t.o.Meter.Add(stage, u)
+	}
+	Record(x.req.Context(), stage, u)
+}
+
+// idempotencyKey groups the attempts of one call. The random part keeps two
+// samples of one request apart.
+func idempotencyKey(body []byte) string {
+	sum := sha256.Sum256(body)
+	return fmt.Sprintf("%x-%s", sum[:8], rand.Text())
+}
+
+// endpoint is the URL as it may be shown.
+func endpoint(req *http.Request) string {
+	u := *req.URL
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// secrets are the values that must not show in errors.
+func (x *exchange) secrets() []string {
+	var out []string
+	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "Cookie", "Openai-Organization"} {
+		for _, v := range x.req.Header.Values(name) {
+			_, token, found := strings.Cut(v, " ")
+			if !found {
+				token = v
+			}
+			out = append(out, token)
+		}
+	}
+	if p, ok := x.req.URL.User.Password(); ok {
+		out = append(out, p)
+	}
+	for _, name := range []string{"key", "api_key", "api-key", "token"} {
+		out = append(out, x.req.URL.Query()[name]...)
+	}
+	return out
+}
+
+// clean removes secrets from what others wrote into an error.
+func (x *exchange) clean(e *Error) *Error {
+	e.Body = redact(e.Body, x.secrets()...)
+	return e
+}
+
+// looksLikeJSON tells a model server's reply from a proxy's error page.
+func looksLikeJSON(h http.Header, data []byte) bool {
+	if strings.HasPrefix(h.Get("Content-Type"), "text/event-stream") {
+		return true
+	}
+	data = bytes.TrimLeft(data, " \t\r\n\ufeff")
+	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
+}
+
+// usageIn reads the token counts of OpenAI-compatible and Ollama replies,
+// chat and embeddings, for requests without a [Call].
+func usageIn(data []byte) Usage {
+	var r struct {
+		Usage *struct {
+			Prompt     int `json:"prompt_tokens"`
+			Completion int `json:"completion_tokens"`
+		} `json:"usage"`
+		Data       []struct{} `json:"data"`
+		Embeddings [][]any    `json:"embeddings"`
+		PromptEval *int       `json:"prompt_eval_count"`
+		Eval       int        `json:"eval_count"`
+	}
+	_ = json.Unmarshal(data, &r)
+	u := Usage{Calls: 1}
+	switch {
+	case r.Usage != nil:
+		u.PromptTokens, u.CompletionTokens = r.Usage.Prompt, r.Usage.Completion
+	case r.PromptEval != nil:
+		u.PromptTokens, u.CompletionTokens = *r.PromptEval, r.Eval
+	default:
+		u.Estimated = true
+	}
+	if r.Data != nil || r.Embeddings != nil {
+		u.EmbeddedTokens, u.PromptTokens, u.Calls = u.PromptTokens, 0, 0
+	}
+	return u
+}
+
+// jitter draws from (0, d], so that clients that failed together do not come
+// back together. Waits are the one thing that need not be reproducible.
+func jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return 1 + mrand.N(d)
+}

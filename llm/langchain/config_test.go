@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{})
+	s.Close() // nobody listens there any more
+	m, err := OpenAI(Config{Model: "m", BaseURL: s.OpenAIURL(), Transport: quick})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Generate(t.Context(), llm.Prompt("hello"))
+	if !errors.Is(err, llm.ErrTransient) || !strings.Contains(err.Error(), s.OpenAIURL()) || !strings.Contains(err.Error(), "check that the server runs") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for name, c := range map[string]Config{
+		"no model":         {},
+		"foreign http":     {Model: "m", BaseURL: "http://10.1.2.3/v1"},
+		"user in URL":      {Model: "m", BaseURL: "https://me:s3cretpass@host/v1"},
+		"bad URL":          {Model: "m", BaseURL: "http://me:s3cretpass@host:port/v1"},
+		"no scheme":        {Model: "m", BaseURL: "localhost:8000"},
+		"file":             {Model: "m", BaseURL: "file:///etc/passwd"},
+		"query":            {Model: "m", BaseURL: "https://host/v1?key=s3cretpass"},
+		"negative":         {Model: "m", Batch: -1},
+		"key with newline": {Model: "m", Key: "s3cretpass\r\nX: y"},
+		"extra":            {Model: "m", Extra: map[string]any{"f": math.NaN()}},
+		"transport":        {Model: "m", Transport: llm.TransportOptions{Attempts: -1}},
+	} {
+		_, err1 := OpenAI(c)
+		_, err2 := Ollama(c)
+		_, err3 := OpenAIEmbedder(c)
+		_, err4 := OllamaEmbedder(c)
+		for _, err := range []error{err1, err2, err3, err4} {
+			if err == nil {
+				t.Errorf("%s: accepted", name)
+			} else if strings.Contains(err.Error(), "s3cretpass") {
+				t.Errorf("%s: the error shows the secret: %v", name, err)
+			}
+		}
+	}
+	_, err := OpenAI(Config{BaseURL: "ftp://x", Batch: -1})
+	if got := strings.Count(err.Error(), "\n"); got != 2 {
+		t.Errorf("%d problems reported, want 3: %v", got+1, err)
+	}
+	for _, ok := range []Config{
+		{Model: "m", BaseURL: "http://10.1.2.3/v1", AllowHTTP: true},
+		{Model: "m", BaseURL: "http://localhost:1/v1"},
+		{Model: "m", BaseURL: "http://[::1]:1/v1/"},
+		{Model: "m", BaseURL: "https://host"},
+	} {
+		if _, err := OpenAI(ok); err != nil {
+			t.Errorf("%s: %v", ok.BaseURL, err)
+		}
+	}
+}
+
+func TestKeyReachesServerAndNothingElse(t *testing.T) {
+	const key = "canary-8f3a1c-key"
+	var logged strings.Builder
+	o := quick
+	o.Logger = debugLogger(&logged)
+	for _, kind := range []string{"openai", "ollama"} {
+		s := llmtest.NewServer(llmtest.ServerOptions{Key: key})
+		p := provider(s, kind, Config{Key: key, Transport: o})
+		m, err := p.Model("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := p.Embedder("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.EmbedQuery(t.Context(), "hello"); err != nil {
+			t.Fatal(err)
+		}
+		echo := llmtest.Fault{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` given"}}`}
+		s.Fail(llmtest.Fault{Status: 503, Body: key}, echo, echo)
+		_, err1 := m.Generate(t.Context(), llm.Prompt("hello"))
+		_, err2 := e.EmbedQuery(t.Context(), "hello")
+		seen := fmt.Sprintf("%v %+v %#v %v %+v %s %s %+v", err1, err1, err1, err2, err2, m.Name(), e.Name(), p)
+		if !errors.Is(err1, llm.ErrAuth) || !errors.Is(err2, llm.ErrAuth) {
+			t.Errorf("errors %v, %v", err1, err2)
+		}
+		if strings.Contains(seen, key) {
+			t.Errorf("the key shows in %s", seen)
+		}
+		s.Close()
+	}
+	if strings.Contains(logged.String(), key) || !strings.Contains(logged.String(), "trying again") {
+		t.Errorf("log: %s", logged.String())
+	}
+}
+
+func TestNamesTellModelsApart(t *testing.T) {
+	names := map[string]bool{}
+	for _, c := range []Config{
+		{Model: "a"}, {Model: "b"}, {Model: "a", BaseURL: "https://host/v1"},
+		{Model: "a", Extra: map[string]any{"x": 1}}, {Model: "a", Extra: map[string]any{"x": 2}},
+	} {
+		m, err := OpenAI(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[m.Name()] = true
+		o, err := Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[o.Name()] = true
+	}
+	if len(names) != 10 || !names["openai:https://api.openai.com/v1:a"] {
+		t.Errorf("names %v", names)
+	}
+	e1, err1 := OpenAIEmbedder(Config{Model: "e"})
+	e2, err2 := OpenAIEmbedder(Config{Model: "e", Dimensions: 3})
+	if err := errors.Join(err1, err2); err != nil || e1.Name() == e2.Name() {
+		t.Errorf("embedders of different dimension are both %q, error %v", e1.Name(), err)
+	}
+}
+
+func TestFromEnv(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{Key: "env-key-1"})
+	defer s.Close()
+	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OLLAMA_HOST"} {
+		t.Setenv(name, "")
+	}
+	if _, _, err := FromEnv("m", "e"); !errors.Is(err, ErrNoProvider) {
+		t.Errorf("empty environment: %v", err)
+	}
+	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
+	t.Setenv("OPENAI_BASE_URL", s.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "env-key-1")
+	m, e, err := FromEnv("m", "e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Generate(t.Context(), llm.Prompt("x")); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.EmbedQuery(t.Context(), "x"); err != nil {
+		t.Error(err)
+	}
+	if m, e, err := FromEnv("m", ""); m == nil || e != nil || err != nil {
+		t.Errorf("without embedding model: %v %v %v", m, e, err)
+	}
+	for host, want := range map[string]string{
+		"0.0.0.0": "http://127.0.0.1:11434", "localhost": "http://localhost:11434", ":5000": "http://127.0.0.1:5000",
+		"127.0.0.1:8080": "http://127.0.0.1:8080", "https://o.example": "https://o.example:443",
+		"http://[::1]:9/base/": "http://[::1]:9/base", "[::]:9": "http://127.0.0.1:9",
+	} {
+		if got := ollamaURL(host); got != want {
+			t.Errorf("ollamaURL(%q) = %q, want %q", host, got, want)
+		}
+	}
+}
