@@ -12,10 +12,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Defaults of [LSAOptions]. They were chosen by retrieval of evidence on
-// WildGraphBench, over all domains.
+// Defaults of [LSAOptions], chosen by retrieval of evidence on WildGraphBench
+// over all domains. More dimensions than 384 gain less than another seed does,
+// 256 lose two points of a hundred.
 const (
-	DefaultLSADim   = 512
+	DefaultLSADim   = 384
 	DefaultMaxTerms = 50_000
 	DefaultMinDF    = 2
 )

@@ -2,7 +2,11 @@
 
 package embed
 
-import "context"
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // sparse is a matrix in compressed rows: row i has the entries
 // starts[i]..starts[i+1]-1, columns ascending.
@@ -60,22 +64,7 @@ func (a *sparse) mul(ctx context.Context, out, x []float64, width, workers int) 
 		row := out[i*width : (i+1)*width]
 		clear(row)
 		for k := a.starts[i]; k < a.starts[i+1]; k++ {
-			addScaled(row, a.val[k], x[int(a.col[k])*width:][:width])
+			floats.AddScaled(row, a.val[k], x[int(a.col[k])*width:][:width])
 		}
 	})
-}
-
-// addScaled adds s·x to dst.
-func addScaled(dst []float64, s float64, x []float64) {
-	x = x[:len(dst)]
-	for len(dst) >= 4 && len(x) >= 4 {
-		dst[0] += float64(s * x[0])
-		dst[1] += float64(s * x[1])
-		dst[2] += float64(s * x[2])
-		dst[3] += float64(s * x[3])
-		dst, x = dst[4:], x[4:]
-	}
-	for i, v := range x {
-		dst[i] += float64(s * v)
-	}
 }

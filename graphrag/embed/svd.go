@@ -31,9 +31,11 @@ const (
 // arithmetic can tell are left out.
 //
 // It is subspace iteration (Algorithm 4.4) with the orthonormalisation on one
-// side only, followed by Algorithm 5.1, where the small decomposition is that
-// of the Gram matrix of QᵀA. Squaring costs half of the digits: singular
-// values below about 1e-7 of the largest are lost.
+// side only, followed by a Rayleigh–Ritz step in place of Algorithm 5.1: the
+// eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All dense work is then on
+// matrices as high as there are texts, none on the larger ones as high as the
+// vocabulary. Squaring A costs half of the digits: singular values below
+// about 1e-7 of the largest are lost.
 //
 // Each singular vector has the sign that makes its largest component
 // positive. Equal seeds give equal bits on one kind of processor, for any
@@ -61,10 +63,26 @@ func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, worker
 		}
 		orthonormalise(q, n, width)
 	}
-	if err := t.mul(ctx, z, q, width, workers); err != nil { // z is the transpose of B = QᵀA
+	if err := t.mul(ctx, z, q, width, workers); err != nil {
 		return nil, nil, err
 	}
-	return decompose(z, m, width, rank)
+	w := make([]float64, n*width) // AAᵀQ
+	if err := a.mul(ctx, w, z, width, workers); err != nil {
+		return nil, nil, err
+	}
+	sigma, u, err := ritz(q, w, n, width, rank)
+	if err != nil || len(sigma) == 0 {
+		return nil, nil, err
+	}
+	v = z[:m*len(sigma)]
+	if err := t.mul(ctx, v, u, len(sigma), workers); err != nil {
+		return nil, nil, err
+	}
+	for i := range v {
+		v[i] /= sigma[i%len(sigma)]
+	}
+	fixSigns(v, len(sigma))
+	return sigma, v, nil
 }
 
 // orthonormalise replaces the columns of the rows×cols matrix by an
@@ -82,15 +100,17 @@ func orthonormalise(data []float64, rows, cols int) {
 	lapack64.Orgqr(a, tau, work, len(work))
 }
 
-// decompose returns the singular values and left singular vectors of the
-// rows×cols matrix z, rows >= cols.
-func decompose(z []float64, rows, cols, rank int) (sigma, v []float64, err error) {
-	b := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: z}
-	gram := blas64.General{Rows: cols, Cols: cols, Stride: cols, Data: make([]float64, cols*cols)}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, b, b, 0, gram)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(cols, gram.Data), true) {
-		return nil, nil, errors.New("the eigenvalues of the Gram matrix did not converge")
+// ritz returns the leading singular values of A and the left singular vectors
+// in the space of q, whose columns are orthonormal; w is AAᵀq. Both have rows
+// rows and cols columns.
+func ritz(q, w []float64, rows, cols, rank int) (sigma, u []float64, err error) {
+	basis := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: q}
+	image := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: w}
+	small := blas64.General{Rows: cols, Cols: cols, Stride: cols, Data: make([]float64, cols*cols)}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, basis, image, 0, small)
+	var eigen mat.EigenSym // reads the upper half
+	if !eigen.Factorize(mat.NewSymDense(cols, small.Data), true) {
+		return nil, nil, errors.New("the eigenvalues of a symmetric matrix did not converge")
 	}
 	values := eigen.Values(nil) // ascending
 	var vectors mat.Dense
@@ -104,16 +124,15 @@ func decompose(z []float64, rows, cols, rank int) (sigma, v []float64, err error
 	if rank == 0 {
 		return nil, nil, nil
 	}
-	w := blas64.General{Rows: cols, Cols: rank, Stride: rank, Data: make([]float64, cols*rank)}
+	turn := blas64.General{Rows: cols, Cols: rank, Stride: rank, Data: make([]float64, cols*rank)}
 	for j := range rank {
 		for i := range cols {
-			w.Data[i*rank+j] = vectors.At(i, cols-1-j) / sigma[j]
+			turn.Data[i*rank+j] = vectors.At(i, cols-1-j)
 		}
 	}
-	v = make([]float64, rows*rank)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, blas64.General{Rows: rows, Cols: rank, Stride: rank, Data: v})
-	fixSigns(v, rank)
-	return sigma, v, nil
+	u = make([]float64, rows*rank)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, basis, turn, 0, blas64.General{Rows: rows, Cols: rank, Stride: rank, Data: u})
+	return sigma, u, nil
 }
 
 // fixSigns makes the component of largest magnitude of each column positive;
