@@ -61,8 +61,12 @@ func (r *Report) Tables() []Table {
 		out = append(out, counts)
 	}
 	if len(r.Systems) > 0 {
-		for _, d := range r.Systems[0].Domains {
-			out = append(out, r.domainTable(d.Domain))
+		for i, d := range r.Systems[0].Domains {
+			t := r.domainTable(d.Domain)
+			if i < len(r.Systems[0].Domains)-1 {
+				t.Notes = nil // the same for all, below the last
+			}
+			out = append(out, t)
 		}
 	}
 	return out

@@ -15,10 +15,9 @@ import (
 // statement with another number, date or main noun does not; they are not
 // fitted to any data set.
 const (
-	// factShare of the reference must be in the answer.
+	// factShare of a gold statement must be in the answer, or in the predicted
+	// statement it is matched with.
 	factShare = 0.7
-	// matchShare is the least F1 of two statements that say the same.
-	matchShare = 0.6
 	// supportShare of a statement must be in one sentence of a section.
 	supportShare = 0.75
 )

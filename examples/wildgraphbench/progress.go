@@ -33,7 +33,7 @@ func newProgress(w io.Writer) *progress {
 // event takes a step of the run; see benchmark.Options.Progress.
 func (p *progress) event(e benchmark.Event) {
 	if p.start.IsZero() {
-		p.start = time.Now()
+		p.start, p.next = time.Now(), max(e.Total/10, 1)
 	}
 	if p.tty {
 		p.draw(e)
