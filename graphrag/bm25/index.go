@@ -20,7 +20,7 @@ const (
 // denseShare decides how a term's frequencies are kept: as a column of one
 // byte for every document when it is in more than 1/denseShare of them, as a
 // list of documents otherwise.
-const denseShare = 16
+const denseShare = 6
 
 // Index is a BM25 index in memory. It is immutable and safe for concurrent
 // use.
