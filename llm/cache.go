@@ -126,32 +126,34 @@ func (c *cached) Generate(ctx context.Context, req Request) (Reply, error) {
 		if known, ok := c.look(k); ok {
 			return c.serve(ctx, req, known)
 		}
+		var own Reply
+		var ownErr error
 		led := false
 		flight := c.flights.DoChan(string(k[:]), func() (any, error) {
 			if _, ok := c.look(k); ok {
-				return Reply{}, errLanded
+				return nil, nil // answered since we looked
 			}
 			led = true
-			return c.fetch(ctx, k, raw, req)
+			own, ownErr = c.fetch(ctx, k, raw, req)
+			if ctx.Err() != nil {
+				return nil, nil // our own end is not that of the others
+			}
+			return nil, ownErr
 		})
 		select {
 		case <-ctx.Done():
 			return Reply{}, Canceled(ctx, BilledUnknown)
 		case r := <-flight:
 			if led {
-				reply, _ := r.Val.(Reply)
-				return reply, r.Err
+				return own, ownErr
 			}
-			if r.Err != nil && r.Err != errLanded && !errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, context.DeadlineExceeded) {
+			if r.Err != nil {
 				return Reply{}, unpaid(r.Err)
 			}
-			// It is known now, or its leader was cancelled: look again.
+			// It is known now, or nobody is asking any more: look again.
 		}
 	}
 }
-
-// errLanded tells that the answer came between looking and flying.
-var errLanded = errors.New("llm: answered meanwhile")
 
 func (c *cached) look(k key) (outcome, bool) {
 	c.mu.Lock()

@@ -166,6 +166,8 @@ func (x *exchange) read(resp *http.Response, data []byte) *Error {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		e := classifyStatus(resp.StatusCode, resp.Header, data)
 		e.Body = excerpt(data, x.secrets()...)
+		// As an error here, a redirect cannot make any client repeat the
+		// request, key and prompt included, somewhere else.
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 			e.Err = errors.New("the server redirects elsewhere: use that address as the base URL")
 		}

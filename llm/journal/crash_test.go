@@ -4,6 +4,7 @@ package journal
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,12 +19,13 @@ import (
 	"time"
 )
 
-// faulty fails the failAt-th write, truncate or sync, counted from 0; a
-// failing write stores only half.
+// faulty fails the failAt-th write, truncate or sync, counted from 0, and all
+// after it; a failing write stores only half.
 type faulty struct {
 	file
 	mu     sync.Mutex
 	failAt int
+	once   bool // work again after the failure
 	ops    int
 	syncs  int
 	err    error
@@ -34,7 +36,7 @@ func (f *faulty) fails() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ops++
-	return f.failAt >= 0 && f.ops-1 >= f.failAt
+	return f.failAt >= 0 && (f.ops-1 == f.failAt || f.ops > f.failAt && !f.once)
 }
 
 func (f *faulty) WriteAt(p []byte, off int64) (int, error) {
@@ -107,6 +109,86 @@ func TestFailingDisk(t *testing.T) {
 				t.Fatalf("op %d: resume: %v", failAt, err)
 			}
 			wholePrefix(t, j, got+1)
+		}
+	}
+}
+
+// TestPowerCut drops whatever was not synced after every acknowledgement.
+func TestPowerCut(t *testing.T) {
+	j, disk, err := openFake(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if err := j.Append(uint8(i), payload(i)); err != nil {
+			t.Fatal(err)
+		}
+		after, _, err := openFake(disk.synced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wholePrefix(t, after, i+1)
+	}
+	// A cut-off tail must stay cut off.
+	_, disk, err = openFake(append(bytes.Clone(disk.synced), 1, 2, 3))
+	if err != nil || !bytes.Equal(disk.synced, disk.data) {
+		t.Errorf("the cut was not synced, error %v", err)
+	}
+}
+
+func TestNewFileIsSyncedInItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	var synced []string
+	o := Options{syncDir: func(dir string) error {
+		synced = append(synced, dir)
+		return nil
+	}}
+	for range 2 {
+		j, err := Open(filepath.Join(dir, "j"), testHeader, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(synced) != 1 || synced[0] != dir {
+		t.Errorf("synced %q, want the folder once, at creation", synced)
+	}
+	o.syncDir = func(string) error { return syscall.EIO }
+	if _, err := Open(filepath.Join(dir, "k"), testHeader, o); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a folder that cannot be synced: %v", err)
+	}
+}
+
+// TestFailureIsFinal lets the disk recover at once: after a failed fsync a
+// second one may report success for pages that were thrown away.
+func TestFailureIsFinal(t *testing.T) {
+	for failAt := 3; failAt < 7; failAt++ { // creation takes 3 operations
+		var disk *faulty
+		j, err := Open(filepath.Join(t.TempDir(), "j"), testHeader, Options{open: func(p string) (file, error) {
+			f, err := openLocked(p)
+			disk = &faulty{file: f, failAt: failAt, once: true, err: syscall.EIO}
+			return disk, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first error
+		for i := range 10 {
+			err := j.Append(1, nil)
+			if first != nil && err == nil {
+				t.Fatalf("op %d: append %d worked after %v", failAt, i, first)
+			}
+			if first == nil {
+				first = err
+			}
+		}
+		if !errors.Is(first, syscall.EIO) {
+			t.Errorf("op %d: %v", failAt, first)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 // be opened in no time.
 type fakeFile struct {
 	*bytes.Reader
-	data []byte
+	data   []byte
+	synced []byte // what a power cut leaves
 }
 
 type sized struct {
@@ -32,8 +33,12 @@ func newFake(data []byte) *fakeFile {
 }
 
 func (f *fakeFile) Stat() (os.FileInfo, error) { return sized{n: int64(len(f.data))}, nil }
-func (f *fakeFile) Sync() error                { return nil }
 func (f *fakeFile) Close() error               { return nil }
+
+func (f *fakeFile) Sync() error {
+	f.synced = bytes.Clone(f.data)
+	return nil
+}
 
 func (f *fakeFile) Truncate(n int64) error {
 	f.data = f.data[:n]
@@ -49,7 +54,10 @@ func (f *fakeFile) WriteAt(p []byte, off int64) (int, error) {
 
 func openFake(data []byte) (*Journal, *fakeFile, error) {
 	f := newFake(data)
-	j, err := Open("fake", testHeader, Options{open: func(string) (file, error) { return f, nil }})
+	j, err := Open("fake", testHeader, Options{
+		open:    func(string) (file, error) { return f, nil },
+		syncDir: func(string) error { return nil },
+	})
 	return j, f, err
 }
 

@@ -60,7 +60,9 @@ type Options struct {
 	// 0 means [DefaultMaxRecord].
 	MaxRecord int
 
-	open func(path string) (file, error) // tests inject failing files
+	// Tests put failing disks in place of these.
+	open    func(path string) (file, error)
+	syncDir func(dir string) error
 }
 
 // Record is one entry.
@@ -96,6 +98,7 @@ type Journal struct {
 	f         file
 	begin     int64 // where the records start
 	maxRecord int
+	syncDir   func(dir string) error
 	recovered Recovery
 
 	commit sync.Mutex // held while a batch is written
@@ -127,11 +130,14 @@ func Open(path string, h Header, o Options) (*Journal, error) {
 	if j.maxRecord > math.MaxInt32 {
 		j.maxRecord = math.MaxInt32
 	}
-	open := o.open
-	if open == nil {
-		open = openLocked
+	if o.open == nil {
+		o.open = openLocked
 	}
-	f, err := open(path)
+	if o.syncDir == nil {
+		o.syncDir = syncDir
+	}
+	j.syncDir = o.syncDir
+	f, err := o.open(path)
 	if err != nil {
 		return nil, fmt.Errorf("journal: open %s: %w", path, err)
 	}
@@ -197,7 +203,7 @@ func (j *Journal) create(head []byte) error {
 	if err := j.f.Sync(); err != nil {
 		return fail(err)
 	}
-	if err := syncDir(filepath.Dir(j.path)); err != nil {
+	if err := j.syncDir(filepath.Dir(j.path)); err != nil {
 		return fail(err)
 	}
 	j.begin, j.end, j.next = int64(len(head)), int64(len(head)), 1

@@ -103,11 +103,8 @@ func (c Config) check(provider, defaultURL string) (*checked, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	return &checked{Config: c, url: u, client: &http.Client{
-		Transport: keyed{next: transport, key: c.Key},
-		// A redirected POST would take key and prompt elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	client := &http.Client{Transport: keyed{next: transport, key: c.Key}}
+	return &checked{Config: c, url: u, client: client}, nil
 }
 
 // name is provider, address, model and whatever else changes its answers.
