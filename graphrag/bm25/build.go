@@ -182,6 +182,9 @@ func merge(ctx context.Context, n int, batches []*batch, o Options) (*Index, err
 	lengths := make([]uint32, 0, n)
 	var ends []int // postings of each term, then where they end
 	for _, b := range batches {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("bm25: build: %w", err)
+		}
 		global := make([]uint32, b.terms.len())
 		for t := range global {
 			id, added := terms.add(b.terms.at(t))
@@ -223,7 +226,10 @@ func merge(ctx context.Context, n int, batches []*batch, o Options) (*Index, err
 	}
 	ix := newIndex(o, terms, lengths)
 	start := 0
-	for _, end := range ends {
+	for t, end := range ends {
+		if t%(1<<12) == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("bm25: build: %w", ctx.Err())
+		}
 		ix.addTerm(docs[start:end], tfs[start:end])
 		start = end
 	}

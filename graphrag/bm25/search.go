@@ -101,8 +101,11 @@ type activeTerm struct {
 	tfs    []uint8
 }
 
-// maxWords bounds the memory of a searcher for the words it was asked.
-const maxWords = 1 << 12
+// Bounds of a searcher's memory for the words it was asked.
+const (
+	maxWords     = 1 << 12
+	maxWordBytes = 1 << 6
+)
 
 func newSearcher(ix *Index) *searcher {
 	s := &searcher{ix: ix, words: map[string]int32{}}
@@ -126,7 +129,9 @@ func (s *searcher) addWord(word []byte) {
 		if len(s.words) == maxWords {
 			clear(s.words)
 		}
-		s.words[w] = id
+		if len(w) <= maxWordBytes {
+			s.words[w] = id
+		}
 	}
 	if id >= 0 {
 		s.addTerm(id, 1)
