@@ -88,14 +88,14 @@ func (r *Report) charts() []chart {
 		prefix = "Lexical "
 	}
 	return []chart{
-		r.chart("Evidence recall at 5, all questions", func(s SystemReport) *float64 { return s.Overall.Types[All].RecallAt5 }),
-		r.chart(strings.TrimSpace(prefix+"average accuracy, fact questions"), func(s SystemReport) *float64 {
+		r.chart("Evidence recall at 5, all questions (%)", func(s SystemReport) *float64 { return s.Overall.Types[All].RecallAt5 }),
+		r.chart(strings.TrimSpace(prefix+"average accuracy, fact questions (%)"), func(s SystemReport) *float64 {
 			if v := s.Overall.Verdicts(); v != nil {
 				return v.AvgAccuracy
 			}
 			return nil
 		}),
-		r.chart(strings.TrimSpace(prefix+"F1 of means, summaries"), func(s SystemReport) *float64 {
+		r.chart(strings.TrimSpace(prefix+"F1 of means, summaries (%)"), func(s SystemReport) *float64 {
 			if v := s.Overall.Types[graphrag.Summary].Verdicts(); v != nil {
 				return v.F1OfMeans
 			}

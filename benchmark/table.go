@@ -14,6 +14,8 @@ import (
 // Table is a table of a report, ready to be rendered.
 type Table struct {
 	Title string
+	// RowHeading heads the names of the rows; "" means System.
+	RowHeading string
 	// Groups head the columns after the first, left to right.
 	Groups []ColumnGroup
 	Rows   []TableRow
@@ -42,6 +44,14 @@ type Cell struct {
 
 // notApplicable stands for a figure that does not exist.
 const notApplicable = "n/a"
+
+// Heading returns the heading of the rows.
+func (t Table) Heading() string {
+	if t.RowHeading == "" {
+		return "System"
+	}
+	return t.RowHeading
+}
 
 // Columns returns the column headings without their groups.
 func (t Table) Columns() []string {
@@ -81,7 +91,7 @@ func qualityGroups() []ColumnGroup {
 }
 
 func (r *Report) qualityNotes(f1 string) []string {
-	notes := []string{"F1 is " + f1 + "."}
+	notes := []string{"Percent. F1 is " + f1 + "."}
 	if r.Kit == OfflineKit {
 		notes = append(notes, "Offline kit: extracted answers and a lexical judge. "+
 			"These figures are not a language model's and do not compare with published ones.")
@@ -181,7 +191,7 @@ func (r *Report) evidenceTable() Table {
 			{"All questions", []string{"R@10", "Hit@5", "All@5", "MRR", "In prompt", "Behind prompt", "Statements"}, false},
 		},
 		Notes: []string{
-			"Shares of the gold pages met by the first k chunks. In prompt: by the source text in the final prompt; behind prompt: " +
+			"Percent of the gold pages met by the first k chunks. In prompt: by the source text in the final prompt; behind prompt: " +
 				"also by the sources of facts and summaries in it. Statements: content words of the gold statements held by the evidence.",
 		},
 	}
@@ -247,7 +257,7 @@ func (r *Report) costTable() Table {
 }
 
 func (r *Report) countTable() Table {
-	t := Table{Title: "Questions per domain", Groups: []ColumnGroup{{"", []string{"Single-Fact", "Multi-Fact", "Summary", "Total"}, false}}}
+	t := Table{Title: "Questions per domain", RowHeading: "Domain", Groups: []ColumnGroup{{"", []string{"Single-Fact", "Multi-Fact", "Summary", "Total"}, false}}}
 	if len(r.Systems) == 0 {
 		return t
 	}

@@ -118,7 +118,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %s\n\n%s\n", r.heading(), markdownText(r.summary()))
 	for _, t := range r.Tables() {
-		fmt.Fprintf(b, "\n## %s\n\n| System |", markdownText(t.Title))
+		fmt.Fprintf(b, "\n## %s\n\n| %s |", markdownText(t.Title), t.Heading())
 		for _, g := range t.Groups {
 			for _, c := range g.Columns {
 				if g.Qualified {
@@ -189,7 +189,7 @@ func WriteText(w io.Writer, tables ...Table) error {
 
 func writeText(b *bufio.Writer, t Table) {
 	columns := t.Columns()
-	name := len("System")
+	name := width(t.Heading())
 	for _, row := range t.Rows {
 		name = max(name, width(row.Name))
 	}
@@ -241,7 +241,7 @@ func writeText(b *bufio.Writer, t Table) {
 		}
 		b.WriteByte('\n')
 	}
-	line(pad("System", -name), func(i int) string { return columns[i] })
+	line(pad(t.Heading(), -name), func(i int) string { return columns[i] })
 	for _, row := range t.Rows {
 		line(pad(clean(row.Name), -name), func(i int) string {
 			if row.Cells[i].Best {
