@@ -35,9 +35,10 @@ func (v *vocabulary) merge(dst []int32, piece string, base int32) []int32 {
 	for i := range n + 1 {
 		start[i] = int32(i)
 	}
-	for i := range n {
-		rank[i] = pair(i)
+	for i := range n - 1 {
+		rank[i] = v.pairs[int(piece[i])<<8|int(piece[i+1])]
 	}
+	rank[n-1] = none
 	for {
 		best := 0
 		for i := 1; i < n; i++ {

@@ -28,6 +28,9 @@ type vocabulary struct {
 	slots   []slot // open addressing, a power of two, at most half full
 	text    string // all tokens end to end
 	at      []int32
+	// pairs holds the ids of the tokens of two bytes, none where there is no
+	// token: half of all lookups while merging are for them.
+	pairs [1 << 16]int32
 }
 
 // slot is a place in the hash table of a vocabulary. id is -1 in empty ones.
@@ -88,6 +91,11 @@ func load(e tokenizer.Encoding) (*vocabulary, error) {
 			i = (i + 1) & (size - 1)
 		}
 		v.slots[i] = slot{uint32(h >> 32), id}
+	}
+	for i := range v.pairs {
+		if v.pairs[i] = v.id(string([]byte{byte(i >> 8), byte(i)})); v.pairs[i] < 0 {
+			v.pairs[i] = none
+		}
 	}
 	for b := range 256 {
 		if v.id(string([]byte{byte(b)})) < 0 {

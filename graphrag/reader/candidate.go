@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -51,13 +52,19 @@ type corpus struct {
 	absent     float64   // that of a term of no candidate
 }
 
-// collect reads all material.
-func collect(a *text.Analyzer, evidence []graphrag.Hit, derived []graphrag.Derived) *corpus {
+// collect reads all material. The one error is that of ctx.
+func collect(ctx context.Context, a *text.Analyzer, evidence []graphrag.Hit, derived []graphrag.Derived) (*corpus, error) {
 	c := &corpus{analyzer: a, ids: make(map[string]int32), known: make(map[string]int32)}
 	for i, h := range evidence {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		c.read(h.Chunk.Text, i, i)
 	}
 	for i, d := range derived {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		c.read(d.Text, -1, len(evidence)+i)
 	}
 	// The weight of BM25, which stays positive.
@@ -73,7 +80,7 @@ func collect(a *text.Analyzer, evidence []graphrag.Hit, derived []graphrag.Deriv
 		c.idf[t] = weight(df)
 	}
 	c.absent = weight(0)
-	return c
+	return c, ctx.Err()
 }
 
 // read adds the quotable sentences of one piece.

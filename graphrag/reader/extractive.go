@@ -94,10 +94,10 @@ const (
 
 // Read implements [Reader].
 func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
-	if err := ctx.Err(); err != nil {
+	c, err := collect(ctx, r.o.Analyzer, evidence, derived)
+	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
-	c := collect(r.o.Analyzer, evidence, derived)
 	if len(c.candidates) == 0 {
 		return refuse(evidence, derived), nil
 	}
