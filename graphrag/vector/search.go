@@ -132,9 +132,11 @@ func (x *Index) scan(s *scratch, length float64, first, last int) {
 		n := min(blockRows, last-first)
 		dots := s.dots[:roundUp(n, rowGroup)]
 		x.kernels.dot(dots, x.rows[first*x.stride:(first+len(dots))*x.stride], s.query)
+		reach := s.sel.cut - slack
 		for i, dot := range dots[:n] {
-			if dot+slack >= s.sel.cut {
+			if dot >= reach {
 				s.sel.offer(int32(first+i), dot-slack, dot+slack)
+				reach = s.sel.cut - slack
 			}
 		}
 	}
@@ -286,9 +288,11 @@ func (b *batch) scan(x *Index, first, n, queries int) {
 		x.kernels.dotGroup(dots, rows, b.queries[q*x.stride:(q+queryGroup)*x.stride])
 		for j := q; j < min(q+queryGroup, queries); j++ {
 			sel, slack := &b.sels[j], b.slacks[j]
+			reach := sel.cut - slack
 			for i := range n {
-				if dot := dots[i*queryGroup+j-q]; dot+slack >= sel.cut {
+				if dot := dots[i*queryGroup+j-q]; dot >= reach {
 					sel.offer(int32(first+i), dot-slack, dot+slack)
+					reach = sel.cut - slack
 				}
 			}
 		}

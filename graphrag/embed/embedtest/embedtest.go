@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package embedtest checks that an embedder keeps the rules of
-// [embed.Embedder].
 package embedtest
 
 import (

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package embedtest checks that an embedder keeps the rules of
+// [embed.Embedder]: shape, order, batches, concurrency, cancellation and
+// hostile texts. It is for the tests of embedders, ours and those of others.
+package embedtest

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package embedtest_test
+
+import (
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+)
+
+// Example shows the test of an embedder, as it stands in a test file.
+func Example() {
+	_ = func(t *testing.T) {
+		e, err := embed.NewHashing(embed.HashingOptions{Dim: 256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		embedtest.Test(t, e)
+	}
+}
