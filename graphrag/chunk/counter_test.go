@@ -100,7 +100,7 @@ func TestCounterEqualsLibrary(t *testing.T) {
 			differWith(t, c, codec, s)
 			differWith(t, c, codec, strings.ToUpper(s)+" x "+s+s)
 		}
-		for range 3000 {
+		for range 1500 {
 			differWith(t, c, codec, random(rng.IntN(40)))
 		}
 		// Long pieces go through the heap.

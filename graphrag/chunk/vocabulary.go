@@ -31,6 +31,9 @@ type vocabulary struct {
 	// pairs holds the ids of the tokens of two bytes, none where there is no
 	// token: half of all lookups while merging are for them.
 	pairs [1 << 16]int32
+	// filter has a bit for the hash of each token. It fits the processor's cache
+	// and answers nine in ten lookups of what is no token.
+	filter [1 << 20 / 64]uint64
 }
 
 // slot is a place in the hash table of a vocabulary. id is -1 in empty ones.
@@ -91,6 +94,7 @@ func load(e tokenizer.Encoding) (*vocabulary, error) {
 			i = (i + 1) & (size - 1)
 		}
 		v.slots[i] = slot{uint32(h >> 32), id}
+		v.filter[h>>50] |= 1 << (h >> 44 & 63)
 	}
 	for i := range v.pairs {
 		if v.pairs[i] = v.id(string([]byte{byte(i >> 8), byte(i)})); v.pairs[i] < 0 {
@@ -110,7 +114,13 @@ func (v *vocabulary) hash(s string) uint64 { return maphash.String(v.seed, s) }
 func (v *vocabulary) token(id int32) string { return v.text[v.at[id]:v.at[id+1]] }
 
 // id returns the id of a token, -1 if s is none.
-func (v *vocabulary) id(s string) int32 { return v.find(s, v.hash(s)) }
+func (v *vocabulary) id(s string) int32 {
+	h := v.hash(s)
+	if v.filter[h>>50]>>(h>>44&63)&1 == 0 {
+		return -1
+	}
+	return v.find(s, h)
+}
 
 func (v *vocabulary) find(s string, h uint64) int32 {
 	mask := len(v.slots) - 1

@@ -36,7 +36,7 @@ func (p Span) In(s string) string { return s[p.Start:p.End] }
 //
 // Only the tables come from the library. Its scanner looks at every word with
 // regular expressions and allocates a token for each; this one looks only at
-// the places where a sentence could end, and is 30 times faster on pages of
+// the places where a sentence could end, and is 25 times faster on pages of
 // the web. It also cuts better there: both neurosnap and prose/v3/segment,
 // which builds on it, cut after "approx.", "Fig." and "pp.", join "in 1945.
 // The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
