@@ -279,10 +279,12 @@ func TestLoadRefuses(t *testing.T) {
 			t.Fatalf("byte %d changed: %v", n, err)
 		}
 	}
-	nan := bytes.Clone(file)
-	binary.LittleEndian.PutUint32(nan[len(nan)-8:], math.Float32bits(float32(math.NaN())))
-	if _, err := embed.LoadLSA(bytes.NewReader(resum(nan)), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
-		t.Errorf("NaN: %v", err)
+	for _, x := range []float32{float32(math.NaN()), float32(math.Inf(1)), -1e30} {
+		bad := bytes.Clone(file)
+		binary.LittleEndian.PutUint32(bad[len(bad)-8:], math.Float32bits(x))
+		if _, err := embed.LoadLSA(bytes.NewReader(resum(bad)), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
+			t.Errorf("component %v: %v", x, err)
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ const (
 	maxDim    = 1 << 16
 	maxTerm   = 1 << 24 // bytes
 	block     = 1 << 16 // bytes read or written at once
+	// maxValue is far above what a fit can give, 1/√σ, and far below what
+	// could make a vector overflow.
+	maxValue = 1e6
 )
 
 type header struct {
@@ -204,14 +207,14 @@ func (s *source) uint32() uint32 {
 	return 0
 }
 
-// floats returns the next n numbers, all finite.
+// floats returns the next n numbers, all within ±maxValue.
 func (s *source) floats(n int) []float32 {
 	var out []float32
 	for s.err == nil && len(out) < n {
 		b := s.bytes(4 * min(n-len(out), block/4))
 		for ; len(b) > 0; b = b[4:] {
 			x := math.Float32frombits(binary.LittleEndian.Uint32(b))
-			if x-x != 0 {
+			if !(x >= -maxValue && x <= maxValue) {
 				s.err = fmt.Errorf("%w: component %d is %v", ErrFormat, len(out), x)
 				return nil
 			}

@@ -143,7 +143,7 @@ func (h *Hashing) EmbedQuery(ctx context.Context, text string) ([]float32, error
 func (h *Hashing) embed(s string) []float32 {
 	c := h.counters.Get().(*counter)
 	defer h.counters.Put(c)
-	sum := make([]float64, h.opts.Dim)
+	sum := make([]float32, h.opts.Dim)
 	c.count(s, func(n, count int32) {
 		term := c.terms[n]
 		rootIDF := h.newTerm
@@ -152,7 +152,7 @@ func (h *Hashing) embed(s string) []float32 {
 				rootIDF = h.rootIDF[number]
 			}
 		}
-		weight := termWeight(count, rootIDF)
+		weight := float32(termWeight(count, rootIDF))
 		hash := hashTerm(term)
 		if hash&1 == 1 {
 			weight = -weight

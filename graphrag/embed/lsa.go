@@ -9,6 +9,8 @@ import (
 	"math"
 	"sync"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -172,15 +174,14 @@ func (m *LSA) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 func (m *LSA) embed(s string) []float32 {
 	c := m.counters.Get().(*counter)
 	defer m.counters.Put(c)
-	sum := make([]float64, m.dim)
+	sum := blas32.Vector{N: m.dim, Inc: 1, Data: make([]float32, m.dim)}
+	row := sum
 	terms, _ := weigh(m.vocabulary.count(c, s), m.rootIDF)
 	for _, e := range terms {
-		row := m.projection[int(e.term)*m.dim:][:len(sum)]
-		for j, x := range row {
-			sum[j] += float64(e.weight * float64(x))
-		}
+		row.Data = m.projection[int(e.term)*m.dim:][:m.dim]
+		blas32.Axpy(float32(e.weight), row, sum)
 	}
-	return unit(sum)
+	return unit(sum.Data)
 }
 
 func embedAll(ctx context.Context, workers int, texts []string, embed func(string) []float32) ([][]float32, error) {

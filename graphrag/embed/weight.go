@@ -37,19 +37,18 @@ func weigh(b bag, rootIDF []float64) (row []weighted, squares float64) {
 	return row, squares
 }
 
-// unit returns v scaled to length 1 in float32; zeros stay zeros.
-func unit(v []float64) []float32 {
+// unit scales v to length 1; zeros stay zeros.
+func unit(v []float32) []float32 {
 	squares := 0.0
 	for _, c := range v {
-		squares += float64(c * c)
+		squares += float64(c) * float64(c) // exact products
 	}
-	out := make([]float32, len(v))
 	if squares == 0 {
-		return out
+		return v
 	}
 	length := math.Sqrt(squares)
 	for i, c := range v {
-		out[i] = float32(c / length)
+		v[i] = float32(float64(c) / length)
 	}
-	return out
+	return v
 }
