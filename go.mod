@@ -5,7 +5,6 @@ go 1.25.0
 require (
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/google/go-cmp v0.7.0
-	github.com/jdkato/prose/v3 v3.2.3
 	github.com/kljensen/snowball v0.10.0
 	github.com/neurosnap/sentences v1.1.2
 	github.com/schollz/progressbar/v3 v3.19.1
@@ -13,6 +12,7 @@ require (
 	github.com/tmc/langchaingo v0.1.14
 	golang.org/x/net v0.55.0
 	golang.org/x/sync v0.22.0
+	golang.org/x/sys v0.46.0
 	golang.org/x/term v0.44.0
 	golang.org/x/time v0.14.0
 	gonum.org/v1/gonum v0.17.0
@@ -24,6 +24,4 @@ require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/pkoukk/tiktoken-go v0.1.6 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	golang.org/x/sys v0.46.0 // indirect
-	gopkg.in/neurosnap/sentences.v1 v1.0.6 // indirect
 )
