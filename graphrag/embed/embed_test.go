@@ -184,15 +184,16 @@ func TestHashIsStable(t *testing.T) {
 	}
 }
 
-// TestDeterminism fits with other workers and processors: equal bytes.
+// TestDeterminism fits with other workers and processors: equal bytes. The
+// dimension is large enough for the dense products to run in parallel, too.
 func TestDeterminism(t *testing.T) {
-	texts := generated(300, 120)
+	texts := generated(400, 80)
 	var want []byte
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 4} {
 		runtime.GOMAXPROCS(procs)
 		for _, workers := range []int{0, 1, 3} {
-			m := fit(t, texts, embed.LSAOptions{Dim: 40, Seed: 7, Workers: workers})
+			m := fit(t, texts, embed.LSAOptions{Dim: 150, Seed: 7, Workers: workers})
 			var file bytes.Buffer
 			if err := m.Save(&file); err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // DefaultHashingDim keeps collisions rare enough for texts of some hundred
 // distinct terms. On WildGraphBench recall falls by three points of a hundred
-// with half of it, by ten with a quarter.
+// with half of it, by eight with a quarter.
 const DefaultHashingDim = 4096
 
 // HashingOptions describe a [Hashing] embedder. The zero value is the default.

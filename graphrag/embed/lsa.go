@@ -15,8 +15,8 @@ import (
 )
 
 // Defaults of [LSAOptions], chosen by retrieval of evidence on WildGraphBench
-// over all domains. More dimensions than 384 gain less than another seed does,
-// 256 lose two points of a hundred.
+// over all domains. More dimensions than 384 gain less than half a point,
+// 256 lose two to three.
 const (
 	DefaultLSADim   = 384
 	DefaultMaxTerms = 50_000
