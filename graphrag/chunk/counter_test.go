@@ -124,11 +124,11 @@ func TestCounterOnLongRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The library needs quadratic time here; 8 letters are one token.
-		if got, want := c.Count(strings.Repeat("a", 400_000)), 400_000/8; got != want {
-			t.Errorf("%s: %d tokens in 400,000 letters, want %d", e, got, want)
+		if got, want := c.Count(strings.Repeat("a", 80_000)), 80_000/8; got != want {
+			t.Errorf("%s: %d tokens in 80,000 letters, want %d", e, got, want)
 		}
 		for _, unit := range []string{" ", "\n", "!", "'s", " \n", "1"} {
-			if got := c.Count(strings.Repeat(unit, 200_000)); got == 0 {
+			if got := c.Count(strings.Repeat(unit, 50_000)); got == 0 {
 				t.Errorf("%s: no token in a run of %q", e, unit)
 			}
 		}
