@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,8 +140,11 @@ func (r *Runner) validate() error {
 	}
 	seen := make(map[string]bool)
 	for _, e := range r.Systems {
-		if e.Name == "" || e.New == nil && e.NotApplicable == "" {
-			problems = append(problems, fmt.Errorf("benchmark: system %q lacks a name or a constructor", e.Name))
+		if !isFileName(e.Name) {
+			problems = append(problems, fmt.Errorf("benchmark: system name %q: use letters, digits, '-', '_' and '.', it becomes a file name", e.Name))
+		}
+		if e.New == nil && e.NotApplicable == "" {
+			problems = append(problems, fmt.Errorf("benchmark: system %q has no constructor", e.Name))
 		}
 		if seen[e.Name] {
 			problems = append(problems, fmt.Errorf("benchmark: two systems are named %q", e.Name))
@@ -160,6 +164,16 @@ func (r *Runner) validate() error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// isFileName reports whether a name is safe as a file name everywhere.
+func isFileName(s string) bool {
+	for _, r := range s {
+		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r)) {
+			return false
+		}
+	}
+	return s != "" && s[0] != '.' && len(s) <= 64
 }
 
 func (o Options) withDefaults() Options {

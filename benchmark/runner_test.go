@@ -223,6 +223,16 @@ func TestFailures(t *testing.T) {
 			}
 		}
 	})
+	t.Run("names that are no file names", func(t *testing.T) {
+		var calls atomic.Int64
+		for _, name := range []string{"", "../x", ".x", "a b", "a/b", strings.Repeat("x", 65)} {
+			r := newRunner("", &calls, nil)
+			r.Systems[0].Name = name
+			if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "file name") {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	})
 	t.Run("folder in use", func(t *testing.T) {
 		var calls atomic.Int64
 		dir := t.TempDir()

@@ -116,7 +116,7 @@ func csvText(s string) string {
 // of a column is bold.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# %s\n\n%s\n", r.heading(), markdownText(r.summary()))
+	fmt.Fprintf(b, "# %s\n\n%s\n", markdownText(r.heading()), markdownText(r.summary()))
 	for _, t := range r.Tables() {
 		fmt.Fprintf(b, "\n## %s\n\n| %s |", markdownText(t.Title), t.Heading())
 		for _, g := range t.Groups {
@@ -148,7 +148,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "\n", " ")
 
-func markdownText(s string) string { return markdownEscapes.Replace(s) }
+func markdownText(s string) string { return markdownEscapes.Replace(clean(s)) }
 
 func (r *Report) heading() string {
 	name, _ := r.Config["dataset"].(string)

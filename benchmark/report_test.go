@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), run with -update if this is meant:\n%s", file, diff)
+	}
+}
+
+// The reports of the zoo, as people see them.
+func TestReportForms(t *testing.T) {
+	var calls atomic.Int64
+	dir := t.TempDir()
+	r := newRunner(dir, &calls, nil)
+	r.Options.Kit = benchmark.OfflineKit
+	report, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := benchmark.WriteText(&text, report.Tables()...); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.txt", text.String())
+	got := files(t, dir)
+	golden(t, "report.md", got["/report.md"])
+	golden(t, "report.csv", got["/report.csv"])
+	golden(t, "report.json", got["/report.json"])
+	golden(t, "judgments.jsonl", got["/judgments.jsonl"])
+	golden(t, "predictions.jsonl", got["/predictions/parrot.jsonl"])
+}
+
+// What stands in questions and answers stays text in every form.
+func TestHostileTexts(t *testing.T) {
+	const evil = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m=HYPERLINK(\"x\")"
+	set := zoo()
+	set.Name = "Zoo | <script>*"
+	set.Domains[0].Name = "=cmd\x1b[2J"
+	set.Domains[0].Items[0].Question.Text += evil
+	set.Domains[0].Items[0].Reference += evil
+	var calls atomic.Int64
+	dir := t.TempDir()
+	r := newRunner(dir, &calls, nil)
+	r.Dataset = set
+	report, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := files(t, dir)
+	for z := html.NewTokenizer(strings.NewReader(got["/report.html"])); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		tag := z.Token()
+		if tag.Data == "script" || tag.Data == "img" || tag.Data == "iframe" || tag.Data == "link" {
+			t.Errorf("report.html has a <%s>", tag.Data)
+		}
+		for _, a := range tag.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "src" {
+				t.Errorf("report.html has an attribute %s", a.Key)
+			}
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if strings.HasPrefix(row[1], "=") {
+			t.Errorf("report.csv has a formula: %q", row[1])
+		}
+	}
+	var text bytes.Buffer
+	if err := benchmark.WriteText(&text, report.Tables()...); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), "\x1b") || strings.Contains(got["/report.md"], "<script>") {
+		t.Error("control characters or tags in the tables")
+	}
+	for line := range strings.Lines(got["/judgments.jsonl"]) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %s", line)
+		}
+	}
+}
+
+// The figures of the worked example in the evaluation literature: 2 of 3 gold
+// and 2 of 4 predicted statements, then 1 of 2 and 1 of 5.
+func TestTwoDefinitionsOfF1(t *testing.T) {
+	var calls atomic.Int64
+	r := newRunner("", &calls, nil)
+	report, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both summaries of the zoo have recall ½ and precision 1, where the two
+	// definitions agree; they are computed apart.
+	s := report.Systems[0].Overall.Types[graphrag.Summary]
+	if *s.F1MeanOfQuestions != 2.0/3 || *s.F1OfMeans != 2.0/3 {
+		t.Errorf("%+v", s.Judged)
+	}
+}
