@@ -86,7 +86,7 @@ func NewRetriever(ctx context.Context, chunks []graphrag.Chunk, e Embedder, o Re
 
 func (r *Retriever) add(vectors [][]float32) error {
 	if r.index == nil {
-		index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true})
+		index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Quantized: true})
 		if err != nil {
 			return err
 		}
