@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ablation measures what each choice of a retriever brings: it runs
-// BM25 over WildGraphBench with one setting changed at a time and prints the
-// evidence recall of each.
+// Command ablation measures what each choice of the flat baselines brings: it
+// runs the retrievers of bm25 and naiverag over WildGraphBench with one setting
+// changed at a time and prints the evidence recall of each.
 //
 //	go run ./examples/ablation -data DIR [-domains LIST]
 package main
@@ -20,9 +20,11 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	system "github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -44,11 +46,15 @@ type setting struct {
 	plain       bool
 	k1, b       float64
 	title, page int
+	dense       bool // LSA in place of BM25
 }
 
 // base is what the bm25 system does by default.
 func base() setting {
-	return setting{name: "default", size: chunk.DefaultSize, over: chunk.DefaultOverlap, title: 1}
+	return setting{
+		size: chunk.DefaultSize, over: chunk.DefaultOverlap,
+		k1: system.DefaultK1, b: system.DefaultB, title: system.DefaultTitleWeight,
+	}
 }
 
 func settings() []setting {
@@ -59,25 +65,32 @@ func settings() []setting {
 		change(&s)
 		out = append(out, s)
 	}
-	add("default", func(*setting) {})
-	add("plain words, links kept, no title", func(s *setting) { s.plain, s.keepLinks, s.title = true, true, 0 })
+	add("bm25", func(*setting) {})
+	add("plain: k1 1.2, b 0.75, plain words, links, no title", func(s *setting) {
+		s.plain, s.keepLinks, s.title, s.k1, s.b = true, true, 0, bm25.DefaultK1, bm25.DefaultB
+	})
 	add("no stems", func(s *setting) { s.words.NoStems = true })
 	add("stop words kept", func(s *setting) { s.words.NoStopWords = true })
-	add("links kept", func(s *setting) { s.keepLinks = true })
-	for _, w := range []int{0, 2, 3, 5, 8} {
+	add("link targets kept", func(s *setting) { s.keepLinks = true })
+	for _, w := range []int{0, 1, 3, 5} {
 		add(fmt.Sprintf("title weight %d", w), func(s *setting) { s.title = w })
 	}
-	for _, k1 := range []float64{0.6, 0.9, 1.5, 2, 3} {
-		add(fmt.Sprintf("k1 %.1f", k1), func(s *setting) { s.k1 = k1 })
+	for _, k1 := range []float64{1.2, 2, 3, 6, 8} {
+		add(fmt.Sprintf("k1 %g", k1), func(s *setting) { s.k1 = k1 })
 	}
-	for _, b := range []float64{0.3, 0.5, 0.6, 0.9, 1} {
-		add(fmt.Sprintf("b %.1f", b), func(s *setting) { s.b = b })
+	for _, b := range []float64{0.4, 0.6, 0.75, 0.9} {
+		add(fmt.Sprintf("b %g", b), func(s *setting) { s.b = b })
 	}
-	for _, size := range []int{300, 600, 900, 1800, 2400} {
+	add("k1 1.2 and b 0.75", func(s *setting) { s.k1, s.b = bm25.DefaultK1, bm25.DefaultB })
+	for _, size := range []int{300, 600, 900, 1800} {
 		add(fmt.Sprintf("chunks of %d tokens", size), func(s *setting) { s.size, s.over = size, size/12 })
 	}
 	add("one chunk per page", func(s *setting) { s.page = 1 })
 	add("two chunks per page", func(s *setting) { s.page = 2 })
+	add("naiverag", func(s *setting) { s.dense = true })
+	add("naiverag, link targets kept", func(s *setting) { s.dense, s.keepLinks = true, true })
+	add("naiverag, no title", func(s *setting) { s.dense, s.title = true, 0 })
+	add("naiverag, one chunk per page", func(s *setting) { s.dense, s.page = true, 1 })
 	return out
 }
 
@@ -100,7 +113,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "setting\tR@5 all\tsingle\tmulti\tsummary\tR@10 all\tMRR\t")
 	for _, s := range settings() {
 		m, err := measure(ctx, set, s)
@@ -166,6 +179,9 @@ func (s setting) retriever(ctx context.Context, d benchmark.Domain) (graphrag.Re
 	if err != nil {
 		return nil, err
 	}
+	if s.dense {
+		return s.lsa(ctx, chunks)
+	}
 	words := text.Plain()
 	if !s.plain {
 		if words, err = text.New(s.words); err != nil {
@@ -176,4 +192,20 @@ func (s setting) retriever(ctx context.Context, d benchmark.Domain) (graphrag.Re
 		Options:   bm25.Options{K1: s.k1, B: s.b, Analyzer: words, TitleWeight: s.title},
 		MaxPerDoc: s.page,
 	})
+}
+
+func (s setting) lsa(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
+	of := embed.TitledText
+	if s.title == 0 {
+		of = func(c graphrag.Chunk) string { return c.Text }
+	}
+	texts := make([]string, len(chunks))
+	for i, c := range chunks {
+		texts[i] = of(c)
+	}
+	model, err := embed.FitLSA(ctx, texts, embed.LSAOptions{Seed: 1})
+	if err != nil {
+		return nil, err
+	}
+	return embed.NewRetriever(ctx, chunks, model, embed.RetrieverOptions{Text: of, MaxPerDoc: s.page})
 }
