@@ -16,8 +16,8 @@ import (
 
 // Defaults of [ExtractiveOptions], chosen on WildGraphBench with BM25 evidence.
 // Of its facts, 95 % have a sentence that reaches DefaultThreshold in the
-// evidence found for them, and a third have one in what was found for another
-// question of the same domain.
+// evidence found for them, and about 30 % have one in what was found for
+// another question of the same domain.
 const (
 	DefaultFactSentences    = 2
 	DefaultSummarySentences = 10
@@ -28,8 +28,8 @@ const (
 type ExtractiveOptions struct {
 	// Mode is Open if empty.
 	Mode Mode
-	// FactSentences and SummarySentences are the most sentences of an answer to
-	// a summary question and to any other; 0 means the defaults.
+	// SummarySentences are the most sentences of an answer to a summary
+	// question, FactSentences to any other; 0 means the defaults.
 	FactSentences, SummarySentences int
 	// Threshold is the share of the question (its content words, weighted by
 	// rarity) that the best sentence must hold in Reject mode, 0 to 1; 0 means
