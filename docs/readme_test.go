@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The program in the README runs as it stands there.
+func TestReadmeProgram(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```go\n")
+	program, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("README.md has no program")
+	}
+	// An overlay puts the program into the module without touching it.
+	dir := t.TempDir()
+	file := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(file, []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	place, err := filepath.Abs("../examples/readme/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {place: file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "run", "-overlay", list, "../examples/readme").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Barn owls hunt by ear.") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Links between documents lead somewhere.
+func TestLinks(t *testing.T) {
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split(string(text), "](")[1:] {
+			link, _, _ := strings.Cut(part, ")")
+			link, _, _ = strings.Cut(link, "#")
+			if link == "" || strings.Contains(link, "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link)); err != nil {
+				t.Errorf("%s links to %s, which does not exist", file, link)
+			}
+		}
+	}
+}
