@@ -56,6 +56,7 @@ func (s *state) writeFolder(r *Report) error {
 	if err := os.MkdirAll(filepath.Join(s.opts.Dir, "predictions"), 0o755); err != nil {
 		return fmt.Errorf("benchmark: report folder: %w", err)
 	}
+	sweep(s.opts.Dir)
 	for _, e := range s.Systems {
 		if e.NotApplicable != "" {
 			continue
@@ -135,8 +136,25 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 		}
 	}()
 	b := bufio.NewWriter(f)
-	if err := errors.Join(write(b), b.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+	if err := write(b); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := b.Flush(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// sweep removes what a killed run left half written. The folder is locked by
+// the journal, so nobody else is writing.
+func sweep(dir string) {
+	for _, pattern := range []string{".tmp-*", "predictions/.tmp-*"} {
+		left, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, name := range left {
+			_ = os.Remove(name)
+		}
+	}
 }

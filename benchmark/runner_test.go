@@ -150,6 +150,13 @@ func TestCompleteRunCostsNothing(t *testing.T) {
 		if _, err := newRunner(dir, &calls, nil).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		left := filepath.Join(dir, "predictions", ".tmp-123")
+		if _, err := os.Stat(left); err == nil {
+			t.Error("what a killed run left half written is still there")
+		}
+		if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if calls.Load() != 14 {
 		t.Errorf("%d answers for two runs, want 14", calls.Load())
