@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestNormalize(t *testing.T) {
+	for in, want := range map[string]string{
+		"The  Eiffel-Tower, in Paris!": "eiffeltower in paris",
+		"caña":                         "caña",
+		"à la carte":                   "à la carte",
+		"1939–1945":                    "1939–1945",
+		"“The Bell”":                   "“ bell”",
+		"1939-1945":                    "19391945",
+		"New\u00a0York":                "new york",
+		"a\x1fb":                       "b",
+		"ΟΔΥΣΣΕΥΣ":                     "οδυσσευς",
+		"İ":                            "i\u0307",
+		"1,000":                        "1000",
+		"Newton's":                     "newtons",
+		"snake_case":                   "snakecase",
+		"the\u0301":                    "\u0301",
+		"":                             "",
+		" \t\n":                        "",
+		"a an the":                     "",
+		"!?":                           "",
+		"a\x00b":                       "\x00b",
+		"\xff\xfeok":                   "\ufffd\ufffdok",
+		"then a theatre":               "then theatre",
+	} {
+		if got := Normalize(in); got != want {
+			t.Errorf("Normalize(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// The input of a long answer is read a constant number of times, also where
+// the final sigma has to look far.
+func TestNormalizeLong(t *testing.T) {
+	for _, unit := range []string{"the Σ' ", "Σ", "A.'’", "\xff", "αΣ" + strings.Repeat("'", 1000)} {
+		s := strings.Repeat(unit, 2<<20/len(unit))
+		if got := Normalize(s); !utf8.ValidString(got) {
+			t.Errorf("Normalize of 2 MB of %q is not valid UTF-8", unit)
+		}
+	}
+}
+
+func score(t *testing.T, p Profile, prediction string, golds ...string) Score {
+	t.Helper()
+	s, err := p.Score(prediction, golds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 5e-5 }
+
+func TestScore(t *testing.T) {
+	for _, tc := range []struct {
+		profile    Profile
+		prediction string
+		golds      []string
+		em, f1     float64
+	}{
+		{SQuAD2, "The  Eiffel-Tower, in Paris!", []string{"Eiffel Tower", "the Eiffel tower in paris"}, 0, .5714},
+		{HotpotQA, "yes it is", []string{"yes"}, 0, 0},
+		{TwoWiki, "yes it is", []string{"yes"}, 0, 0},
+		{SQuAD2, "yes it is", []string{"yes"}, 0, .5},
+		{SQuAD2, "caña de azúcar", []string{"cana de azucar"}, 0, .3333},
+		// Both sides empty after normalisation.
+		{SQuAD1, "the", []string{"a"}, 1, 0},
+		{SQuAD2, "the", []string{"a"}, 1, 1},
+		{HotpotQA, "the", []string{"a"}, 1, 0},
+		{TwoWiki, "the", []string{"a"}, 1, 0},
+		{MuSiQue, "the", []string{"a"}, 1, 1},
+		{MRQA, "the", []string{"a"}, 1, 0},
+		// One side empty.
+		{SQuAD1, "", []string{"x"}, 0, 0},
+		{SQuAD2, "", []string{"x"}, 0, 0},
+		{MuSiQue, "x", []string{"the"}, 0, 0},
+		// A question without an answer.
+		{SQuAD2, "", nil, 1, 1},
+		{SQuAD2, "x", nil, 0, 0},
+		// An empty gold answer beside another.
+		{SQuAD2, "", []string{"x", ""}, 0, 0},
+		{MuSiQue, "", []string{"x", ""}, 1, 1},
+		// Words count as often as both sides have them.
+		{MRQA, "x x x y", []string{"x x z"}, 0, .5714},
+		{MRQA, "x", []string{"y", "x", "z"}, 1, 1},
+	} {
+		s := score(t, tc.profile, tc.prediction, tc.golds...)
+		if !near(s.EM, tc.em) || !near(s.F1, tc.f1) {
+			t.Errorf("%v: %q against %q: EM %.4f F1 %.4f, want %.4f %.4f", tc.profile, tc.prediction, tc.golds, s.EM, s.F1, tc.em, tc.f1)
+		}
+	}
+}
+
+// 2Wiki takes the best precision and the best recall from different answers.
+func TestBestApart(t *testing.T) {
+	golds := []string{"x", "x y z w v u"}
+	got := score(t, TwoWiki, "x y q", golds...)
+	if !near(got.Precision, .6667) || got.Recall != 1 || !near(got.F1, .5) {
+		t.Errorf("2wiki: %+v, want precision .6667, recall 1, F1 .5", got)
+	}
+	got = score(t, MRQA, "x y q", golds...)
+	if !near(got.Precision, .3333) || got.Recall != 1 || !near(got.F1, .5) {
+		t.Errorf("mrqa: %+v, want precision and recall of the gold answer with the best F1", got)
+	}
+}
+
+func TestScoreErrors(t *testing.T) {
+	for _, p := range Profiles() {
+		_, err := p.Score("x", nil)
+		if wantErr := p != SQuAD2; errors.Is(err, ErrGolds) != wantErr {
+			t.Errorf("%v without gold answers: %v", p, err)
+		}
+	}
+	if _, err := HotpotQA.Score("x", []string{"x", "y"}); !errors.Is(err, ErrGolds) {
+		t.Errorf("hotpot with two gold answers: %v", err)
+	}
+	if _, err := Profile(99).Score("x", []string{"x"}); err == nil {
+		t.Error("profile 99 scored")
+	}
+}
+
+func TestEvaluateMissing(t *testing.T) {
+	questions := []Question{{"q1", []string{"Paris"}}, {"q2", []string{"Rome"}}, {"q3", []string{"New York"}}}
+	predictions := map[string]string{"q1": "paris", "q3": "York", "zz": "?", "aa": "?"}
+	for p, want := range map[Profile]struct {
+		n      int
+		em, f1 float64 // as reported
+	}{
+		SQuAD1:   {3, 33.3333, 55.5556},
+		SQuAD2:   {2, 50, 83.3333},
+		HotpotQA: {3, .3333, .5556},
+		TwoWiki:  {3, 33.33, 55.56},
+		MRQA:     {3, 33.3333, 55.5556},
+	} {
+		r, err := p.Evaluate(questions, predictions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := r.Figures()
+		if r.N != want.n || !near(f[0].Value, want.em) || !near(f[1].Value, want.f1) {
+			t.Errorf("%v: n %d %v, want %+v", p, r.N, f, want)
+		}
+		if f[1].Name != "f1/"+p.String() {
+			t.Errorf("name %q", f[1].Name)
+		}
+		if diff := cmp.Diff([]string{"q2"}, r.Missing); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"aa", "zz"}, r.Extra); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := MuSiQue.Evaluate(questions, predictions); !errors.Is(err, ErrMissing) {
+		t.Errorf("musique with a missing prediction: %v", err)
+	}
+	predictions["q2"] = ""
+	r, err := MuSiQue.Evaluate(questions, predictions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Figures(); f[1].Value != .556 {
+		t.Errorf("musique F1 %v, want .556: three decimals", f[1].Value)
+	}
+}
+
+func TestEvaluateEdges(t *testing.T) {
+	for _, p := range Profiles() {
+		r, err := p.Evaluate(nil, nil)
+		if err != nil || r.N != 0 || r.Mean != (Score{}) {
+			t.Errorf("%v of nothing: %+v, %v", p, r, err)
+		}
+	}
+	// All missing and skipped.
+	r, err := SQuAD2.Evaluate([]Question{{"q", []string{"x"}}}, nil)
+	if err != nil || r.N != 0 || r.Mean != (Score{}) || !r.Questions[0].Missing {
+		t.Errorf("squad2 with everything missing: %+v, %v", r, err)
+	}
+	// All faults at once, up to a bound.
+	var bad []Question
+	for i := range 30 {
+		bad = append(bad, Question{ID: fmt.Sprint("q", i)})
+	}
+	bad = append(bad, Question{"q1", []string{"x"}})
+	_, err = MRQA.Evaluate(bad, nil)
+	if err == nil || !strings.Contains(err.Error(), `"q0"`) || !strings.Contains(err.Error(), "and 11 more") {
+		t.Errorf("error %v", err)
+	}
+	_, err = MRQA.Evaluate([]Question{{"q", []string{"x"}}, {"q", []string{"y"}}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestProfileNames(t *testing.T) {
+	for _, p := range Profiles() {
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Profile
+		if err := json.Unmarshal(text, &back); err != nil || back != p {
+			t.Errorf("%v read back as %v, %v", p, back, err)
+		}
+	}
+	if _, err := ParseProfile("squad3"); err == nil || !strings.Contains(err.Error(), "musique") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := json.Marshal(Profile(99)); err == nil {
+		t.Error("profile 99 marshalled")
+	}
+}
+
+func FuzzNormalize(f *testing.F) {
+	for _, s := range []string{"", "The Eiffel-Tower", "ΟΔΥΣΣΕΥΣ", "İ the\u0301", "a\x1fb", "\xff\x00", "’Σ’"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Normalize(s)
+		if !utf8.ValidString(got) {
+			t.Fatalf("%q is not valid UTF-8", got)
+		}
+		if strings.IndexFunc(got, func(r rune) bool { return isPunct(r) || r >= 'A' && r <= 'Z' }) >= 0 {
+			t.Fatalf("%q holds punctuation or capitals", got)
+		}
+		for i, w := range strings.Split(got, " ") {
+			if isArticle([]byte(w)) || w == "" && (i > 0 || got != "") || strings.IndexFunc(w, unicode.IsSpace) >= 0 {
+				t.Fatalf("%q holds an article or a stray space", got)
+			}
+		}
+		for _, p := range Profiles() {
+			sc, err := p.Score(s, []string{s})
+			if err != nil || sc.EM != 1 || sc.F1 != 1 && got != "" {
+				t.Fatalf("%v of an answer against itself: %+v, %v", p, sc, err)
+			}
+		}
+	})
+}
+
+func BenchmarkNormalize(b *testing.B) {
+	for name, s := range map[string]string{
+		"ascii":   "The Eiffel Tower, in Paris, was built between 1887 and 1889 by an engineer's company.",
+		"unicode": "Η Ακρόπολη των Αθηνών είναι ο πλέον ΓΝΩΣΤΟΣ αρχαιολογικός χώρος της Ελλάδας.",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				Normalize(s)
+			}
+		})
+	}
+}
+
+func BenchmarkScore(b *testing.B) {
+	b.ReportAllocs()
+	golds := []string{"Eiffel Tower", "the Eiffel tower in paris"}
+	for b.Loop() {
+		if _, err := MRQA.Score("It is the Eiffel Tower in Paris.", golds); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrGolds is wrapped by errors about a question whose gold answers do not fit
+// the profile: none, or more than the script reads.
+var ErrGolds = errors.New("wrong number of gold answers")
+
+// Score is how well one answer fits, or a mean of that. All values are in
+// 0..1.
+type Score struct {
+	EM        float64 `json:"em"`
+	F1        float64 `json:"f1"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+}
+
+// Score compares a prediction with the gold answers of a question.
+//
+// EM is 1 when some gold answer is equal after normalisation. F1, precision
+// and recall count common words, each as often as both sides have it. With
+// several gold answers EM and F1 are the best; precision and recall belong to
+// the first gold answer with the best F1, under TwoWiki they are the best too.
+//
+// The error wraps [ErrGolds] when there is no gold answer (under SQuAD2 that
+// is a question without an answer) or HotpotQA is given several.
+func (p Profile) Score(prediction string, golds []string) (Score, error) {
+	if err := p.check(golds); err != nil {
+		return Score{}, fmt.Errorf("answer: score: %w", err)
+	}
+	return p.score(prediction, golds), nil
+}
+
+func (p Profile) check(golds []string) error {
+	r := p.rules()
+	switch {
+	case !p.valid():
+		return fmt.Errorf("%v: no such profile", p)
+	case len(golds) == 0 && !r.emptyGoldsDropped:
+		return fmt.Errorf("%w: none, %v needs one at least", ErrGolds, p)
+	case len(golds) > 1 && r.oneGold:
+		return fmt.Errorf("%w: %d, %v reads one: use 2wiki or mrqa", ErrGolds, len(golds), p)
+	}
+	return nil
+}
+
+func (p Profile) score(prediction string, golds []string) Score {
+	r := p.rules()
+	pred := newSide(prediction)
+	var best Score
+	compared := 0
+	compare := func(gold side) {
+		s := r.compare(pred, gold)
+		em := max(best.EM, s.EM)
+		switch {
+		case r.apart:
+			best.F1 = max(best.F1, s.F1)
+			best.Precision = max(best.Precision, s.Precision)
+			best.Recall = max(best.Recall, s.Recall)
+		case compared == 0 || s.F1 > best.F1:
+			best = s
+		}
+		best.EM = em
+		compared++
+	}
+	for _, g := range golds {
+		gold := newSide(g)
+		if r.emptyGoldsDropped && gold.text == "" {
+			continue
+		}
+		compare(gold)
+	}
+	if compared == 0 {
+		compare(side{})
+	}
+	return best
+}
+
+// side is one of two answers being compared.
+type side struct {
+	text  string   // normalised
+	words []string // sorted
+}
+
+func newSide(s string) side {
+	text := Normalize(s)
+	words := strings.Fields(text)
+	slices.Sort(words)
+	return side{text, words}
+}
+
+func (s side) yesNo() bool { return s.text == "yes" || s.text == "no" || s.text == "noanswer" }
+
+func (r *rules) compare(pred, gold side) Score {
+	equal := pred.text == gold.text
+	var s Score
+	if equal {
+		s.EM = 1
+	}
+	switch {
+	case len(pred.words) == 0 || len(gold.words) == 0:
+		if equal && r.emptyAgrees {
+			s.F1, s.Precision, s.Recall = 1, 1, 1
+		}
+		return s
+	case r.strictYesNo && !equal && (pred.yesNo() || gold.yesNo()):
+		return s
+	}
+	same := common(pred.words, gold.words)
+	if same == 0 {
+		return s
+	}
+	s.Precision = float64(same) / float64(len(pred.words))
+	s.Recall = float64(same) / float64(len(gold.words))
+	s.F1 = 2 * s.Precision * s.Recall / (s.Precision + s.Recall)
+	return s
+}
+
+// common is the size of the intersection of two sorted bags of words.
+func common(a, b []string) int {
+	n := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch strings.Compare(a[i], b[j]) {
+		case -1:
+			i++
+		case 1:
+			j++
+		default:
+			n++
+			i++
+			j++
+		}
+	}
+	return n
+}
