@@ -77,7 +77,8 @@ type Error struct {
 	// Err is the cause, if any.
 	Err error
 
-	soft bool // retried at most maxSoft times
+	soft  bool // retried at most maxSoft times
+	fatal bool // not retried, whatever its kind
 }
 
 // bodyExcerpt limits Error.Body, in bytes.

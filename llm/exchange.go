@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	mrand "math/rand/v2"
 	"net/http"
 	"strings"
@@ -27,19 +28,41 @@ type exchange struct {
 	call *Call
 	body []byte
 	key  string
+	gate *gate
+	// reserve is the estimate of the tokens an attempt takes.
+	reserve int
 
 	attempts int
 	soft     int
+	busy     time.Duration // in attempts and back-off
+	paused   bool          // the last attempt met an endpoint that is down
 	last     *Error
 	lastBody string
 	same     int
 }
 
+func newExchange(t *Transport, req *http.Request, call *Call, body []byte) *exchange {
+	var asked struct {
+		Model         string `json:"model"`
+		MaxTokens     int    `json:"max_tokens"`
+		MaxCompletion int    `json:"max_completion_tokens"`
+		Options       struct {
+			NumPredict int `json:"num_predict"`
+		} `json:"options"`
+	}
+	_ = json.Unmarshal(body, &asked) // another shape has no model to tell apart
+	limit := max(asked.MaxTokens, asked.MaxCompletion, asked.Options.NumPredict, 0)
+	return &exchange{
+		t: t, req: req, call: call, body: body, key: idempotencyKey(body),
+		gate:    t.gate(strings.TrimSpace(endpoint(req) + " " + asked.Model)),
+		reserve: (len(body)+bytesPerToken-1)/bytesPerToken + min(limit, math.MaxInt32),
+	}
+}
+
 func (x *exchange) run() (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(x.req.Context(), x.t.o.Deadline)
-	defer cancel()
-	return backoff.Retry(ctx, func() (*http.Response, error) {
-		resp, e := x.attempt(ctx)
+	x.t.retries.call(time.Now())
+	return backoff.Retry(x.req.Context(), func() (*http.Response, error) {
+		resp, e := x.attempt()
 		if e == nil {
 			return resp, nil
 		}
@@ -48,18 +71,26 @@ func (x *exchange) run() (*http.Response, error) {
 			return nil, backoff.Permanent(e)
 		}
 		return nil, e
-	}, backoff.WithBackOff(x), backoff.WithMaxTries(uint(x.t.o.Attempts)),
-		backoff.WithMaxElapsedTime(x.t.o.Deadline), backoff.WithNotify(x.notify))
+	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(x.notify))
 }
 
 // note books what a failed attempt cost and remembers how it failed.
 func (x *exchange) note(e *Error) {
 	e.Endpoint = endpoint(x.req)
-	x.attempts++
 	x.last = e
+	if e.fatal {
+		return
+	}
 	if e.Billed == BilledUnknown {
 		recordUnknown(x.req.Context(), x.t.o.Meter)
 	}
+	// Calls do not use up their attempts on an endpoint that is down: they
+	// wait for it.
+	x.paused = (e.Kind == ErrTransient || e.Kind == ErrTimeout) && x.gate.down()
+	if x.paused {
+		return
+	}
+	x.attempts++
 	if e.soft {
 		x.soft++
 	}
@@ -72,22 +103,18 @@ func (x *exchange) note(e *Error) {
 }
 
 func (x *exchange) final(e *Error) bool {
-	return !e.Retryable() || x.req.Context().Err() != nil || x.soft > maxSoft ||
-		x.same >= sameBodyLimit && e.Status >= 500 || e.RetryAfter > x.t.o.MaxRetryAfter
+	if e.fatal || !e.Retryable() || x.req.Context().Err() != nil {
+		return true
+	}
+	return !x.paused && (x.attempts >= x.t.o.Attempts || x.soft > maxSoft ||
+		x.same >= sameBodyLimit && e.Status >= 500 || e.RetryAfter > x.t.o.MaxRetryAfter)
 }
 
 // finish is the error of the call as a whole.
 func (x *exchange) finish(err error) *Error {
 	var e *Error
-	switch ctx := x.req.Context(); {
-	case errors.As(err, &e):
-	case ctx.Err() != nil: // while waiting, nothing was in flight
-		e = Canceled(ctx, BilledNo)
-	default: // the deadline of all attempts
-		e = &Error{Kind: ErrTimeout, Err: err}
-		if x.last != nil {
-			e.Err = errors.Join(err, x.last)
-		}
+	if !errors.As(err, &e) { // the context ended while nothing was in flight
+		e = Canceled(x.req.Context(), BilledNo)
 	}
 	e.Endpoint = endpoint(x.req)
 	e.Usage = x.call.Usage
@@ -97,41 +124,90 @@ func (x *exchange) finish(err error) *Error {
 // Reset implements backoff.BackOff.
 func (x *exchange) Reset() {}
 
-// NextBackOff is full jitter, with the server's Retry-After as the floor.
+// NextBackOff is full jitter, with the server's Retry-After as the floor. It
+// stops at the deadline and when the budget of retries is spent.
 func (x *exchange) NextBackOff() time.Duration {
+	if x.paused {
+		return 0 // the gate holds it
+	}
 	ceiling := x.t.o.MaxDelay
 	if n := x.attempts - 1; n < 30 {
-		ceiling = min(ceiling, x.t.o.BaseDelay<<n)
+		ceiling = min(ceiling, x.t.o.BaseDelay<<max(n, 0))
 	}
-	wait := jitter(ceiling)
-	if x.last != nil {
-		wait += x.last.RetryAfter // never all at the same moment after a pause
+	// Never all at the same moment after a pause.
+	wait := jitter(ceiling) + x.last.RetryAfter
+	if x.busy+wait >= x.t.o.Deadline {
+		return x.stop(fmt.Sprintf("%d attempts in the deadline of %s", x.attempts, x.t.o.Deadline))
 	}
+	// A retry that the server scheduled itself is no storm.
+	if x.last.RetryAfter == 0 && !x.t.retries.retry(time.Now()) {
+		return x.stop("not tried again: too many retries in the last minute")
+	}
+	x.busy += wait
 	return wait
+}
+
+func (x *exchange) stop(why string) time.Duration {
+	if x.last.Err == nil {
+		x.last.Err = errors.New(why)
+	} else {
+		x.last.Err = fmt.Errorf("%w (%s)", x.last.Err, why)
+	}
+	return backoff.Stop
 }
 
 func (x *exchange) notify(err error, wait time.Duration) {
 	x.t.o.Logger.WarnContext(x.req.Context(), "llm: trying again", "attempt", x.attempts, "wait", wait, "error", err)
 }
 
-// attempt sends the request once and reads the whole reply.
-func (x *exchange) attempt(ctx context.Context) (*http.Response, *Error) {
-	t := x.t
-	if err := t.admit(ctx, len(x.body)); err != nil {
-		if parent := x.req.Context(); parent.Err() != nil {
-			return nil, Canceled(parent, BilledNo)
-		}
-		return nil, &Error{Kind: ErrTimeout, Billed: BilledNo, Err: fmt.Errorf("waiting for the rate limit: %w", err)}
+// attempt waits for its turn, sends the request once and settles.
+func (x *exchange) attempt() (*http.Response, *Error) {
+	t, ctx := x.t, x.req.Context()
+	if pace(ctx, t.requests, 1) != nil || pace(ctx, t.tokens, x.reserve) != nil {
+		return nil, Canceled(ctx, BilledNo)
 	}
-	defer t.inflight.Release(1)
-	actx, cancel := context.WithTimeout(ctx, t.o.AttemptTimeout)
+	probe, e := x.gate.enter(ctx)
+	if e != nil {
+		settleRate(t.tokens, x.reserve, 0)
+		return nil, e
+	}
+	if t.inflight.Acquire(ctx, 1) != nil {
+		e = Canceled(ctx, BilledNo)
+		x.gate.leave(probe, e)
+		settleRate(t.tokens, x.reserve, 0)
+		return nil, e
+	}
+	began, before := time.Now(), tokens(x.call.Usage)
+	resp, e := x.send(ctx)
+	x.busy += time.Since(began)
+	t.inflight.Release(1)
+	x.gate.leave(probe, e)
+	used := tokens(x.call.Usage) - before
+	if e != nil && e.Billed == BilledUnknown {
+		used = max(used, x.reserve)
+	}
+	settleRate(t.tokens, x.reserve, used)
+	if e == nil {
+		x.gate.answeredBy(x.call.Served)
+	}
+	return resp, e
+}
+
+// send sends the request and reads the whole reply.
+func (x *exchange) send(ctx context.Context) (*http.Response, *Error) {
+	t := x.t
+	actx, cancel := context.WithTimeout(ctx, max(0, min(t.o.AttemptTimeout, t.o.Deadline-x.busy)))
 	defer cancel()
+	actx, idle := context.WithCancelCause(actx)
+	defer idle(nil)
 	began := time.Now()
 	resp, err := t.o.Base.RoundTrip(x.request(actx))
 	if err != nil {
-		return nil, x.clean(classifyNet(x.req.Context(), err))
+		return nil, x.clean(classifyNet(ctx, err))
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, t.o.MaxBody+1))
+	body := &watched{r: resp.Body, limit: t.o.IdleTimeout, timer: time.AfterFunc(t.o.IdleTimeout, func() { idle(errIdle) })}
+	data, err := io.ReadAll(io.LimitReader(body, t.o.MaxBody+1))
+	body.timer.Stop()
 	err = errors.Join(err, resp.Body.Close())
 	t.o.Logger.DebugContext(ctx, "llm: request", "endpoint", endpoint(x.req), "status", resp.StatusCode,
 		"bytes", len(data), "seconds", time.Since(began).Seconds())
@@ -140,7 +216,10 @@ func (x *exchange) attempt(ctx context.Context) (*http.Response, *Error) {
 			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}
 	}
 	if err != nil {
-		return nil, x.clean(classifyNet(x.req.Context(), err))
+		if errors.Is(context.Cause(actx), errIdle) {
+			err = errIdle
+		}
+		return nil, x.clean(classifyNet(ctx, err))
 	}
 	if e := x.read(resp, data); e != nil {
 		return nil, e
@@ -148,6 +227,22 @@ func (x *exchange) attempt(ctx context.Context) (*http.Response, *Error) {
 	resp.Body = io.NopCloser(bytes.NewReader(data))
 	resp.ContentLength = int64(len(data))
 	return resp, nil
+}
+
+// errIdle is a body that stopped coming.
+var errIdle = fmt.Errorf("the reply stopped in the middle: %w", context.DeadlineExceeded)
+
+// watched puts a timer off with every piece that arrives.
+type watched struct {
+	r     io.Reader
+	limit time.Duration
+	timer *time.Timer
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.timer.Reset(w.limit)
+	return n, err
 }
 
 func (x *exchange) request(ctx context.Context) *http.Request {

@@ -128,11 +128,11 @@ func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 func TestBackOffIsCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{}
-		for i := range 12 {
+		for i := range 11 {
 			w.replies = append(w.replies, status(503, strconv.Itoa(i)))
 		}
-		_, err := send(t, t.Context(), TransportOptions{Base: w, Attempts: 12, MaxDelay: 2 * time.Second})
-		if !errors.Is(err, ErrTransient) || len(w.at) != 12 {
+		_, err := send(t, t.Context(), TransportOptions{Base: w, Attempts: 11, MaxDelay: 2 * time.Second})
+		if !errors.Is(err, ErrTransient) || len(w.at) != 11 {
 			t.Fatalf("%d attempts, %v", len(w.at), err)
 		}
 		for i := 1; i < len(w.at); i++ {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// gate is the way to one endpoint and model. It lets as many requests through
+// at a time as the endpoint bears, in the order they came, and none while it
+// is down, except one probe at a time.
+type gate struct {
+	name      string
+	log       *slog.Logger
+	maxOutage time.Duration
+
+	mu       sync.Mutex
+	limit    aimd
+	breaker  breaker
+	inflight int
+	waiting  list.List // of *waiter
+	timer    *time.Timer
+	served   string
+}
+
+type waiter struct {
+	ready chan struct{} // closed when the fields below are set
+	probe bool
+	err   *Error
+}
+
+func newGate(name string, o TransportOptions) *gate {
+	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency), breaker: newBreaker()}
+}
+
+// enter waits for the way to be free. probe must be given back to leave.
+func (g *gate) enter(ctx context.Context) (probe bool, e *Error) {
+	w := &waiter{ready: make(chan struct{})}
+	g.mu.Lock()
+	at := g.waiting.PushBack(w)
+	g.dispatch()
+	g.mu.Unlock()
+	select {
+	case <-w.ready:
+		return w.probe, w.err
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-w.ready: // at the same moment: hand it on
+		if w.err == nil {
+			g.inflight--
+			g.breaker.probing = g.breaker.probing && !w.probe
+			g.dispatch()
+		}
+	default:
+		g.waiting.Remove(at)
+	}
+	return false, Canceled(ctx, BilledNo)
+}
+
+// leave ends a request that entered; e is how its attempt ended, nil for
+// success.
+func (g *gate) leave(probe bool, e *Error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	g.inflight--
+	switch {
+	case e == nil:
+		g.limit.success()
+	case e.Kind == ErrRateLimited:
+		if g.limit.overload(now, e.RetryAfter) {
+			g.log.Warn("llm: slowing down", "endpoint", g.name, "concurrency", g.limit.slots())
+		}
+	case e.Kind == ErrTransient, e.Kind == ErrTimeout:
+		g.limit.clean = 0
+	}
+	if g.breaker.note(now, e, probe) {
+		if g.breaker.open() {
+			g.log.Warn("llm: the endpoint fails: waiting for it", "endpoint", g.name, "probe_in", breakerPause, "error", e)
+		} else {
+			g.log.Info("llm: the endpoint answers again", "endpoint", g.name)
+		}
+	}
+	g.dispatch()
+}
+
+// down reports whether the endpoint is being waited for.
+func (g *gate) down() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.breaker.open() && g.breaker.answered && time.Since(g.breaker.opened) < g.maxOutage
+}
+
+// dispatch lets in whoever may go now. The caller holds the lock.
+func (g *gate) dispatch() {
+	now := time.Now()
+	b := &g.breaker
+	if b.open() && (!b.answered || now.Sub(b.opened) >= g.maxOutage) && now.Before(b.probeAt) {
+		g.turnAway(now)
+	}
+	for g.waiting.Len() > 0 && !b.probing {
+		probe := b.open()
+		if probe && now.Before(b.probeAt) {
+			g.wake(min(b.probeAt.Sub(now), b.opened.Add(g.maxOutage).Sub(now)))
+			return
+		}
+		if !probe && g.inflight >= g.limit.slots() {
+			return
+		}
+		w := g.waiting.Remove(g.waiting.Front()).(*waiter)
+		w.probe, b.probing = probe, probe
+		g.inflight++
+		close(w.ready)
+	}
+}
+
+// turnAway fails everybody: there is nothing to wait for, or it took too
+// long.
+func (g *gate) turnAway(now time.Time) {
+	for g.waiting.Len() > 0 {
+		w := g.waiting.Remove(g.waiting.Front()).(*waiter)
+		e := *g.breaker.last
+		e.Billed, e.Usage, e.fatal = BilledNo, Usage{}, true
+		e.Err = fmt.Errorf("not sent, the endpoint has been failing for %s; last: %w", now.Sub(g.breaker.opened).Round(time.Second), g.breaker.last)
+		e.Body = ""
+		w.err = &e
+		close(w.ready)
+	}
+}
+
+// wake dispatches again after a while.
+func (g *gate) wake(after time.Duration) {
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+	g.timer = time.AfterFunc(max(after, 0), func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.dispatch()
+	})
+}
+
+// answeredBy notes the name under which the server answers and warns when it
+// changes: an alias that moves in the middle of a run mixes two models.
+func (g *gate) answeredBy(name string) {
+	if name == "" {
+		return
+	}
+	g.mu.Lock()
+	before := g.served
+	g.served = name
+	g.mu.Unlock()
+	if before != "" && before != name {
+		g.log.Warn("llm: the server answers with another model than before", "endpoint", g.name, "before", before, "now", name)
+	}
+}

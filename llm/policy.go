@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"sync"
+	"time"
+)
+
+// The policies below decide by what they are told and the time they are
+// given; they wait for nothing. See [gate] for what acts on them.
+
+const (
+	// Retries may be a fifth of the calls of the last minute, and are free up
+	// to ten: beyond that they are the storm that keeps a server down.
+	retryShare   = 0.2
+	retryMinimum = 10
+	retryWindow  = time.Minute
+)
+
+// retryBudget limits the retries of all calls together. It is safe for
+// concurrent use.
+type retryBudget struct {
+	mu sync.Mutex
+	w  window // calls, and retries as the marked ones
+}
+
+func newRetryBudget() *retryBudget { return &retryBudget{w: window{span: retryWindow}} }
+
+// call counts a call, not its retries.
+func (b *retryBudget) call(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.w.add(now, 1, 0)
+}
+
+// retry takes a retry from the budget, if there is one left.
+func (b *retryBudget) retry(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	calls, retries := b.w.sums(now)
+	if float64(retries+1) > max(retryMinimum, retryShare*float64(calls)) {
+		return false
+	}
+	b.w.add(now, 0, 1)
+	return true
+}
+
+const (
+	// startConcurrency is where the adaptive limit begins.
+	startConcurrency = 8
+	// A cut leaves seven tenths; the next one comes cutCooldown later at the
+	// earliest, since requests already under way tell of the old limit.
+	cutFactor   = 0.7
+	cutCooldown = 5 * time.Second
+)
+
+// aimd is the number of requests an endpoint bears at a time: additive
+// increase, multiplicative decrease.
+type aimd struct {
+	limit float64
+	most  int
+	clean int       // successes since the last change or setback
+	until time.Time // no cut before
+}
+
+func newAIMD(most int) aimd { return aimd{limit: float64(min(startConcurrency, most)), most: most} }
+
+func (a *aimd) slots() int { return int(a.limit) }
+
+// success adds one slot for every window of clean successes, as many as
+// there are slots.
+func (a *aimd) success() {
+	if a.clean++; a.clean >= a.slots() {
+		a.limit, a.clean = min(a.limit+1, float64(a.most)), 0
+	}
+}
+
+// overload cuts the limit, once per cooldown or for as long as the server
+// wants to be left alone. It reports whether it did.
+func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
+	a.clean = 0
+	if now.Before(a.until) {
+		return false
+	}
+	a.limit = max(1, a.limit*cutFactor)
+	a.until = now.Add(max(cutCooldown, retryAfter))
+	return true
+}
+
+const (
+	// The breaker opens when four fifths of at least 20 attempts in half a
+	// minute failed in a way that may pass, and lets one probe through every
+	// half minute.
+	breakerCalls  = 20
+	breakerShare  = 0.8
+	breakerWindow = 30 * time.Second
+	breakerPause  = 30 * time.Second
+)
+
+// breaker keeps requests from an endpoint that is down.
+type breaker struct {
+	w       window // attempts, and failures as the marked ones
+	opened  time.Time
+	probeAt time.Time // the next probe may go, while open
+	probing bool      // a probe is under way
+	// answered is true once the endpoint has sent an HTTP reply of any kind.
+	// Where nobody ever answered there is no outage to wait for, but an
+	// address to be corrected.
+	answered bool
+	last     *Error
+}
+
+func newBreaker() breaker { return breaker{w: window{span: breakerWindow}} }
+
+func (b *breaker) open() bool { return !b.opened.IsZero() }
+
+// note takes in how an attempt ended. It reports whether the state changed.
+func (b *breaker) note(now time.Time, e *Error, probe bool) (changed bool) {
+	if probe {
+		b.probing = false
+	}
+	if e == nil || e.Status != 0 {
+		b.answered = true
+	}
+	switch {
+	case e != nil && e.Kind == ErrCanceled: // says nothing about the endpoint
+	case e == nil || e.Kind != ErrTransient && e.Kind != ErrTimeout:
+		if b.open() { // a server that answers is up
+			*b = breaker{w: window{span: breakerWindow}, answered: true}
+			return true
+		}
+		b.w.add(now, 1, 0)
+	case b.open():
+		b.last = e
+		if probe {
+			b.probeAt = now.Add(breakerPause)
+		}
+	default:
+		b.last = e
+		b.w.add(now, 1, 1)
+		all, failed := b.w.sums(now)
+		if all >= breakerCalls && float64(failed) >= breakerShare*float64(all) {
+			b.opened, b.probeAt = now, now.Add(breakerPause)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// baseFunc is a base transport made of a function.
+type baseFunc func(r *http.Request) (*http.Response, error)
+
+func (f baseFunc) RoundTrip(r *http.Request) (*http.Response, error) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	return f(r)
+}
+
+func newTestTransport(t *testing.T, o TransportOptions) *Transport {
+	t.Helper()
+	tr, err := NewTransport(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func TestRetryBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent atomic.Int64
+		down := baseFunc(func(*http.Request) (*http.Response, error) {
+			// Bodies differ, so that nothing but the budget ends the retries;
+			// every third reply is good, so that the breaker stays out of it.
+			if n := sent.Add(1); n%3 != 0 {
+				return status(503, fmt.Sprint("failure ", n))()
+			}
+			return status(200, `{}`)()
+		})
+		tr := newTestTransport(t, TransportOptions{Base: down, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond, Concurrency: 1})
+		const calls = 200
+		failed := 0
+		for range calls {
+			if _, err := sendOn(t.Context(), tr); err != nil {
+				if !strings.Contains(err.Error(), "too many retries") {
+					t.Fatal(err)
+				}
+				failed++
+			}
+		}
+		if retries := sent.Load() - calls; retries != calls/5 || failed == 0 {
+			t.Errorf("%d retries for %d calls, want a fifth; %d failed", retries, calls, failed)
+		}
+		// A minute later the window is empty and ten retries are free again.
+		time.Sleep(2 * time.Minute)
+		before := sent.Load()
+		for range 20 {
+			_, _ = sendOn(t.Context(), tr)
+		}
+		if retries := sent.Load() - before - 20; retries != retryMinimum {
+			t.Errorf("%d retries for 20 calls, want %d", retries, retryMinimum)
+		}
+	})
+}
+
+func TestRetriesTheServerAskedForAreNoStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent atomic.Int64
+		busy := baseFunc(func(*http.Request) (*http.Response, error) {
+			if sent.Add(1)%2 == 1 {
+				return status(429, "", "Retry-After", "1")()
+			}
+			return status(200, `{}`)()
+		})
+		tr := newTestTransport(t, TransportOptions{Base: busy})
+		for range 40 {
+			if _, err := sendOn(t.Context(), tr); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sent.Load() != 80 {
+			t.Errorf("%d requests", sent.Load())
+		}
+	})
+}
+
+func TestAIMD(t *testing.T) {
+	now := time.Unix(1000, 0)
+	a := newAIMD(12)
+	if a.slots() != 8 {
+		t.Fatalf("starts with %d", a.slots())
+	}
+	// One more per window of successes: 8, then 9, 10, 11; never above 12.
+	for want, n := 9, 8; want <= 12; want, n = want+1, n+1 {
+		for i := range n {
+			if a.slots() != want-1 {
+				t.Fatalf("%d after %d successes of the window, want %d", a.slots(), i, want-1)
+			}
+			a.success()
+		}
+		if a.slots() != want {
+			t.Fatalf("%d, want %d", a.slots(), want)
+		}
+	}
+	for range 100 {
+		a.success()
+	}
+	if a.slots() != 12 {
+		t.Errorf("%d above the user's limit", a.slots())
+	}
+	// A cut to seven tenths, once per cooldown.
+	if !a.overload(now, 0) || a.slots() != 8 || a.overload(now.Add(4*time.Second), 0) || a.slots() != 8 {
+		t.Errorf("%d after the first cut", a.slots())
+	}
+	if !a.overload(now.Add(5*time.Second), 20*time.Second) || a.slots() != 5 {
+		t.Errorf("%d after the second cut", a.slots())
+	}
+	if a.overload(now.Add(24*time.Second), 0) {
+		t.Error("cut while the server's Retry-After runs")
+	}
+	for i := range 20 {
+		a.overload(now.Add(time.Duration(i+10)*time.Minute), 0)
+	}
+	if a.slots() != 1 {
+		t.Errorf("%d at the least, want 1", a.slots())
+	}
+	if a := newAIMD(3); a.slots() != 3 {
+		t.Errorf("starts with %d of at most 3", a.slots())
+	}
+}
+
+// capped is a server that bears so many requests at a time and sends 429 to
+// the others.
+type capped struct {
+	bears   int64
+	flying  atomic.Int64
+	mu      sync.Mutex
+	refused int
+	most    int64
+}
+
+func (c *capped) RoundTrip(r *http.Request) (*http.Response, error) {
+	n := c.flying.Add(1)
+	defer c.flying.Add(-1)
+	c.mu.Lock()
+	c.most = max(c.most, n)
+	if n > c.bears {
+		c.refused++
+	}
+	c.mu.Unlock()
+	if n > c.bears {
+		time.Sleep(10 * time.Millisecond)
+		return status(529, "", "Retry-After-Ms", "50")()
+	}
+	time.Sleep(time.Second)
+	return status(200, `{}`)()
+}
+
+func TestConcurrencyAdaptsToTheEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &capped{bears: 20}
+		tr := newTestTransport(t, TransportOptions{Base: c, Concurrency: 64})
+		var wg sync.WaitGroup
+		start := time.Now()
+		const calls = 2000
+		for range calls {
+			wg.Go(func() {
+				if _, err := sendOn(t.Context(), tr); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		took := time.Since(start).Seconds()
+		// 100 s would be perfect; without adapting, 8 slots take 250 s and 64
+		// mostly earn refusals.
+		if took > 150 || c.refused > calls/20 || c.most < 20 || c.most > 22 {
+			t.Errorf("%.0f s, %d refused, %d at once", took, c.refused, c.most)
+		}
+	})
+}
+
+// flaky is a server that is down while off is set.
+type flaky struct {
+	off  atomic.Bool
+	sent atomic.Int64
+	dead bool // refuse the connection instead of sending 503
+}
+
+func (f *flaky) RoundTrip(*http.Request) (*http.Response, error) {
+	n := f.sent.Add(1)
+	if !f.off.Load() {
+		return status(200, `{}`)()
+	}
+	if f.dead {
+		return nil, errors.New("connection refused")
+	}
+	return status(503, fmt.Sprint(n))()
+}
+
+func TestBreakerPausesAndProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &flaky{}
+		f.off.Store(true)
+		var log strings.Builder
+		tr := newTestTransport(t, TransportOptions{Base: f, BaseDelay: 10 * time.Millisecond, MaxDelay: 10 * time.Millisecond,
+			Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		var wg sync.WaitGroup
+		var failed atomic.Int64
+		for range 100 {
+			wg.Go(func() {
+				if _, err := sendOn(t.Context(), tr); err != nil {
+					failed.Add(1)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		atOpening := f.sent.Load()
+		if atOpening < breakerCalls || atOpening > breakerCalls+startConcurrency {
+			t.Errorf("%d requests until the breaker opened", atOpening)
+		}
+		early := failed.Load()
+		// Half an hour less a bit: one probe every half minute, nobody fails.
+		time.Sleep(29 * time.Minute)
+		if probes := f.sent.Load() - atOpening; probes != 58 || failed.Load() != early {
+			t.Errorf("%d probes in 29 minutes, %d more calls failed", probes, failed.Load()-early)
+		}
+		f.off.Store(false)
+		wg.Wait()
+		if failed.Load() != early || early >= breakerCalls {
+			t.Errorf("%d calls failed in the outage, %d before", failed.Load()-early, early)
+		}
+		for _, want := range []string{"waiting for it", "answers again"} {
+			if strings.Count(log.String(), want) != 1 {
+				t.Errorf("%q is not logged once: %s", want, log.String())
+			}
+		}
+	})
+}
+
+// trip opens the breaker of a server that is down.
+func trip(t *testing.T, tr *Transport) {
+	t.Helper()
+	for range breakerCalls {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		_, _ = sendOn(ctx, tr) // the last one stays to wait
+		cancel()
+	}
+}
+
+func TestBreakerWaitEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &flaky{}
+		f.off.Store(true)
+		tr := newTestTransport(t, TransportOptions{Base: f, Attempts: 1})
+		trip(t, tr)
+		sent, start := f.sent.Load(), time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+		defer cancel()
+		_, err := sendOn(ctx, tr)
+		var e *Error
+		if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) || e.Billed != BilledNo ||
+			time.Since(start) != 7*time.Second || f.sent.Load() != sent {
+			t.Errorf("after %v and %d requests: %v", time.Since(start), f.sent.Load()-sent, err)
+		}
+		// A probe that is cancelled says nothing; the next caller probes.
+		f.off.Store(false)
+		if _, err := sendOn(t.Context(), tr); err != nil || time.Since(start).Round(time.Second) != breakerPause {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestOutageEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &flaky{}
+		f.off.Store(true)
+		tr := newTestTransport(t, TransportOptions{Base: f, Attempts: 1, MaxOutage: 100 * time.Second})
+		trip(t, tr)
+		start := time.Now()
+		_, err := sendOn(t.Context(), tr)
+		if !errors.Is(err, ErrTransient) || time.Since(start) > 150*time.Second || !strings.Contains(err.Error(), "has been failing") && !strings.Contains(err.Error(), "503") {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+// Where no server ever answered, there is nothing to wait for.
+func TestWrongAddressFailsFast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &flaky{dead: true}
+		f.off.Store(true)
+		tr := newTestTransport(t, TransportOptions{Base: f, Attempts: 1})
+		trip(t, tr)
+		sent, start := f.sent.Load(), time.Now()
+		for range 50 {
+			if _, err := sendOn(t.Context(), tr); !errors.Is(err, ErrTransient) || !strings.Contains(err.Error(), "not sent") {
+				t.Fatal(err)
+			}
+		}
+		if f.sent.Load() != sent || time.Since(start) > 0 {
+			t.Errorf("%d more requests in %v", f.sent.Load()-sent, time.Since(start))
+		}
+		time.Sleep(breakerPause)
+		f.off.Store(false)
+		if _, err := sendOn(t.Context(), tr); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestGatesAreSeparate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		base := baseFunc(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/down" {
+				return status(503, time.Now().String())()
+			}
+			return status(200, `{}`)()
+		})
+		tr := newTestTransport(t, TransportOptions{Base: base, Attempts: 1})
+		ask := func(path, model string) error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example"+path, strings.NewReader(`{"model":"`+model+`"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tr.RoundTrip(req)
+			return err
+		}
+		for range breakerCalls {
+			_ = ask("/down", "a")
+		}
+		if err := ask("/down", "a"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the breaker is closed: %v", err)
+		}
+		if err := ask("/down", "b"); errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("another model waits: %v", err)
+		}
+		if err := ask("/up", "a"); err != nil {
+			t.Errorf("another path waits: %v", err)
+		}
+	})
+}
+
+func TestTokensPerMinuteAreReservedAndSettled(t *testing.T) {
+	text := `{"q":"` + strings.Repeat("x", 394) + `"}` // 402 bytes: 101 tokens
+	for _, tc := range []struct {
+		name, body string
+		used       int
+		seconds    float64 // per request, once the bucket is empty
+	}{
+		{"estimate met", text, 101, 10.1},
+		{"refunded", text, 11, 1.1},
+		{"above the estimate", text, 201, 20.1},
+		{"limit of the reply", `{"max_tokens":200}`, 205, 20.5},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				usage := fmt.Sprintf(`{"choices":[],"usage":{"prompt_tokens":%d}}`, tc.used)
+				base := baseFunc(func(*http.Request) (*http.Response, error) { return status(200, usage)() })
+				tr := newTestTransport(t, TransportOptions{Base: base, TokensPerMinute: 600}) // 10 a second
+				ask := func() {
+					req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://h.example/x", strings.NewReader(tc.body))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := tr.RoundTrip(req); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 600/tc.used + 5 {
+					ask()
+				}
+				start := time.Now()
+				for range 100 {
+					ask()
+				}
+				if got := time.Since(start).Seconds() / 100; got < 0.95*tc.seconds || got > 1.05*tc.seconds {
+					t.Errorf("a request every %.2f s, want %.2f", got, tc.seconds)
+				}
+			})
+		})
+	}
+}
+
+func TestCancelledWaitGivesTokensBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTestTransport(t, TransportOptions{TokensPerMinute: 600})
+		if err := pace(t.Context(), tr.tokens, 600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := pace(ctx, tr.tokens, 1800); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if err := pace(t.Context(), tr.tokens, 100); err != nil || time.Since(start).Round(time.Second) != 9*time.Second {
+			t.Errorf("100 tokens after %v, want 9 s more: %v", time.Since(start), err)
+		}
+	})
+}
