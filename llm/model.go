@@ -90,7 +90,10 @@ type Reply struct {
 	// Model is the name the server itself reported; it may differ from the
 	// one asked for.
 	Model string `json:"model,omitempty"`
-	Usage Usage  `json:"usage"`
+	// Fingerprint is the version of the model's backend, where the server
+	// tells.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Usage       Usage  `json:"usage"`
 }
 
 // Usage is [graphrag.Usage]: the one shape in which the whole library counts

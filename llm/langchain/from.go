@@ -103,12 +103,14 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 func (m *model) overWire(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	var reply llm.Reply
 	done := false
-	call := &llm.Call{
+	var call *llm.Call
+	call = &llm.Call{
 		Stage: req.Stage,
 		Edit:  func(body map[string]json.RawMessage) error { return m.wire.edit(req, body) },
 		Read: func(body []byte) (llm.Usage, error) {
 			var err error
 			reply, err = m.wire.read(body)
+			call.Served = strings.TrimSpace(reply.Model + " " + reply.Fingerprint)
 			if reply.Usage.Estimated {
 				reply.Usage.PromptTokens, reply.Usage.CompletionTokens = m.estimate(req, reply)
 			}

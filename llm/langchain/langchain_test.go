@@ -94,6 +94,9 @@ func TestReplyAndUsage(t *testing.T) {
 		}
 		usage := llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 9}
 		want := llm.Reply{Text: "four", Reasoning: "sums\ntwo and two", Finish: llm.FinishStop, Model: "test-model", Usage: usage}
+		if strings.HasPrefix(m.Name(), "openai") {
+			want.Fingerprint = "fp_test"
+		}
 		if diff := cmp.Diff(want, reply); diff != "" {
 			t.Error(diff)
 		}

@@ -134,8 +134,9 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 		return llm.Reply{}, e
 	}
 	var r struct {
-		Model   string `json:"model"`
-		Choices []struct {
+		Model       string `json:"model"`
+		Fingerprint string `json:"system_fingerprint"`
+		Choices     []struct {
 			FinishReason string `json:"finish_reason"`
 			Message      struct {
 				Content          json.RawMessage `json:"content"`
@@ -152,7 +153,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
-	reply := llm.Reply{Model: r.Model, Usage: llm.Usage{Calls: 1, Estimated: true}}
+	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: llm.Usage{Calls: 1, Estimated: true}}
 	if u := r.Usage; u != nil && u.Prompt >= 0 && u.Completion >= 0 && u.Prompt+u.Completion > 0 {
 		reply.Usage = llm.Usage{Calls: 1, PromptTokens: u.Prompt, CompletionTokens: u.Completion}
 	}

@@ -32,6 +32,9 @@ type ServerOptions struct {
 	Embed func(text string) []float32
 	// Key, when set, is the bearer token that requests must carry.
 	Key string
+	// InMemory keeps the server off the network: only [Server.Transport]
+	// reaches it. In a bubble of testing/synctest its clock is virtual.
+	InMemory bool
 }
 
 // Server speaks, on the loopback interface,
@@ -45,9 +48,10 @@ type Server struct {
 	// URL is the address without a path: an Ollama host.
 	URL string
 
-	o    ServerOptions
-	http *httptest.Server
-	done chan struct{}
+	o         ServerOptions
+	http      *httptest.Server
+	transport *http.Transport
+	done      chan struct{}
 
 	mu       sync.Mutex
 	faults   []Fault
@@ -87,8 +91,8 @@ type Fault struct {
 	Header map[string]string
 	Body   string
 	// CutAfter, when positive, drops the connection after that many bytes of
-	// the body.
-	CutAfter int
+	// the body; StallAfter keeps it open and sends nothing more.
+	CutAfter, StallAfter int
 	// Reply replaces the handler's reply, for instance by one with
 	// [llm.FinishLength] or without text.
 	Reply *llm.Reply
@@ -120,7 +124,15 @@ func NewServer(o ServerOptions) *Server {
 		o.Embed = func(text string) []float32 { return HashVector(text, DefaultDimensions) }
 	}
 	s := &Server{o: o, done: make(chan struct{}), bill: Bill{ByKey: map[string]llm.Usage{}}}
-	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	if o.InMemory {
+		m := newMemory()
+		s.http = &httptest.Server{Listener: m, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
+		s.http.Start()
+		s.transport = m.transport()
+	} else {
+		s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+		s.transport = &http.Transport{}
+	}
 	s.URL = s.http.URL
 	return s
 }
@@ -128,9 +140,14 @@ func NewServer(o ServerOptions) *Server {
 // OpenAIURL is the base URL for OpenAI-compatible clients.
 func (s *Server) OpenAIURL() string { return s.URL + "/v1" }
 
+// Transport reaches the server, in memory or not; it is the Base of an
+// [llm.TransportOptions].
+func (s *Server) Transport() http.RoundTripper { return s.transport }
+
 // Close stops the server and whatever hangs in it.
 func (s *Server) Close() {
 	close(s.done)
+	s.transport.CloseIdleConnections()
 	s.http.CloseClientConnections()
 	s.http.Close()
 }
@@ -197,18 +214,18 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set(k, v)
 	}
 	if f.Status != 0 {
-		s.send(w, f, f.Status, faultBody(f))
+		s.send(w, req, f, f.Status, faultBody(f))
 		return
 	}
 	if s.o.Key != "" && req.Header.Get("Authorization") != "Bearer "+s.o.Key {
-		s.send(w, f, http.StatusUnauthorized, errorBody("Incorrect API key provided.", "invalid_api_key"))
+		s.send(w, req, f, http.StatusUnauthorized, errorBody("Incorrect API key provided.", "invalid_api_key"))
 		return
 	}
 	reply, usage, status := s.answer(r, f, w.Header())
 	if status == http.StatusOK {
 		s.charge(r, usage)
 	}
-	s.send(w, f, status, reply)
+	s.send(w, req, f, status, reply)
 }
 
 // answer makes the body of the reply by the path's wire format.
@@ -251,15 +268,23 @@ func (s *Server) wait(req *http.Request, f Fault) bool {
 	return false
 }
 
-func (s *Server) send(w http.ResponseWriter, f Fault, status int, body []byte) {
+func (s *Server) send(w http.ResponseWriter, req *http.Request, f Fault, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	if f.CutAfter > 0 && f.CutAfter < len(body) {
-		_, _ = w.Write(body[:f.CutAfter])
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler) // net/http's way to drop a connection
+	stop := f.CutAfter
+	if f.StallAfter > 0 {
+		stop = f.StallAfter
 	}
-	_, _ = io.Copy(w, bytes.NewReader(body))
+	if stop <= 0 || stop >= len(body) {
+		_, _ = io.Copy(w, bytes.NewReader(body))
+		return
+	}
+	_, _ = w.Write(body[:stop])
+	_ = http.NewResponseController(w).Flush()
+	if f.StallAfter > 0 {
+		s.wait(req, Fault{Hang: true})
+	}
+	panic(http.ErrAbortHandler) // net/http's way to drop a connection
 }
 
 // reset drops the connection with a TCP reset.
