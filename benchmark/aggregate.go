@@ -122,12 +122,16 @@ type typeTally struct {
 }
 
 func (s *state) newTally(e Entry) *tally {
-	return &tally{
+	t := &tally{
 		offline: s.opts.Kit == OfflineKit,
 		run:     e.NotApplicable == "",
 		topK:    s.topK,
 		byType:  make(map[graphrag.QuestionType]*typeTally),
 	}
+	for _, key := range []graphrag.QuestionType{graphrag.SingleFact, graphrag.MultiFact, graphrag.Summary, All} {
+		t.byType[key] = new(typeTally) // also where a domain has none, as nature has no multi-fact
+	}
+	return t
 }
 
 func (t *tally) add(it Item, a AnswerRecord, j JudgmentRecord) {
@@ -181,7 +185,7 @@ func (t *tally) types() Types {
 		if key != All {
 			r.K = t.topK(key)
 		}
-		if t.run {
+		if t.run && tt.n > 0 {
 			r.Evidence = Evidence{
 				RecallAt5: tt.recall5.value(), RecallAt10: tt.recall10.value(),
 				HitAt5: tt.hit5.value(), AllAt5: tt.all5.value(), MRR: tt.mrr.value(),

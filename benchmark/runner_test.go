@@ -82,6 +82,15 @@ func TestRun(t *testing.T) {
 	if *summary.Recall != 0.5 || *summary.Precision != 1 || *summary.F1OfMeans != 2.0/3 || summary.K != 10 {
 		t.Errorf("summary: %+v", summary)
 	}
+	// fish has no second multi-fact question; a domain without any still has
+	// the key, and no figures.
+	r := newRunner("", &calls, nil)
+	r.Dataset.Domains[1].Items = r.Dataset.Domains[1].Items[:1]
+	if one, err := r.Run(t.Context()); err != nil {
+		t.Error(err)
+	} else if none, ok := one.Systems[0].Domains[1].Types[graphrag.Summary]; !ok || none.N != 0 || none.Judged != nil || none.RecallAt5 != nil {
+		t.Errorf("a type without questions: %+v", none)
+	}
 	if mute := report.Systems[2]; mute.NotApplicable == "" || mute.Overall.Types[benchmark.All].RecallAt5 != nil || mute.Overall.Types[benchmark.All].N != 7 {
 		t.Errorf("the system that was not run: %+v", mute)
 	}
