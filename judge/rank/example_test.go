@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rank_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/judge/rank"
+)
+
+func Example() {
+	qrels, err := rank.ReadQrels(strings.NewReader("q1 0 d1 1\nq1 0 d3 1\nq1 0 d5 1\nq2 0 d8 1\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	run, err := rank.ReadRun(strings.NewReader("q1 Q0 d1 1 9.0 bm25\nq1 Q0 d2 2 8.0 bm25\nq1 Q0 d3 3 7.0 bm25\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	run.Unit = "doc"
+	measures := []rank.Measure{{Kind: rank.Recall, K: 5}, {Kind: rank.NDCG, K: 10}, {Kind: rank.RR}}
+	for _, averaging := range []rank.Averaging{rank.Complete, rank.InRun} {
+		result, err := rank.Evaluate(qrels, run, measures, averaging)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, f := range result.Figures() {
+			fmt.Printf("%s %.4f (%v, n=%d)\n", f.Name, f.Value, averaging, f.N)
+		}
+	}
+	// Output:
+	// recall@5/doc 0.3333 (complete, n=2)
+	// nDCG@10/doc 0.3520 (complete, n=2)
+	// RR/doc 0.5000 (complete, n=2)
+	// recall@5/doc 0.6667 (in-run, n=1)
+	// nDCG@10/doc 0.7039 (in-run, n=1)
+	// RR/doc 1.0000 (in-run, n=1)
+}
+
+// Two chunks of one document take two places of the first k, or one.
+func ExampleRun_MapThenCut() {
+	chunks := &rank.Run{Unit: "passage"}
+	var qrels rank.Qrels
+	if err := chunks.AddRanking("q", []string{"d1#0", "d1#1", "d2#0"}); err != nil {
+		fmt.Println(err)
+	}
+	if err := qrels.AddRelevant("q", []string{"d1", "d2"}); err != nil {
+		fmt.Println(err)
+	}
+	doc := func(chunk string) string { d, _, _ := strings.Cut(chunk, "#"); return d }
+	for _, run := range []*rank.Run{chunks.CutThenMap(2, doc), chunks.MapThenCut(2, doc)} {
+		result, err := rank.Evaluate(&qrels, run, []rank.Measure{{Kind: rank.Recall, K: 2}}, rank.Complete)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(result.Figures()[0].Name, result.Mean(0))
+	}
+	// Output:
+	// recall@2/doc/cut-then-map 0.5
+	// recall@2/doc/map-then-cut 1
+}

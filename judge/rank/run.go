@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrDuplicate is wrapped by errors about a document that occurs twice for one
+// query, or a query that is added twice.
+var ErrDuplicate = errors.New("occurs twice")
+
+// Hit is one retrieved document.
+type Hit struct {
+	Doc   string
+	Score float64 // higher is better; not NaN
+}
+
+// Run is what a system retrieved for a set of queries. The zero Run is empty
+// and ready to use. Reading is safe for concurrent use, adding is not.
+type Run struct {
+	// Unit says what was retrieved, such as "passage" or "doc". It ends the
+	// names of figures: "recall@5/doc". Empty: it is not said.
+	Unit string
+
+	lists lists[Hit]
+}
+
+// Add adds the hits of a query in any order and ranks them; the argument is
+// not kept. It fails, and adds nothing, if the query is there already, if a
+// document occurs twice or if a score is NaN.
+func (r *Run) Add(query string, hits []Hit) error {
+	hits = slices.Clone(hits)
+	if err := checkHits(hits); err != nil {
+		return fmt.Errorf("rank: add query %q: %w", query, err)
+	}
+	order(hits)
+	return r.lists.add(query, hits)
+}
+
+// AddRanking adds documents that are ranked already, best first. It fails as
+// Add does.
+func (r *Run) AddRanking(query string, docs []string) error {
+	hits := make([]Hit, len(docs))
+	for i, d := range docs {
+		hits[i] = Hit{d, float64(len(docs) - i)}
+	}
+	if err := checkHits(hits); err != nil {
+		return fmt.Errorf("rank: add query %q: %w", query, err)
+	}
+	return r.lists.add(query, hits)
+}
+
+// Queries are the queries in the order they were added. Do not change it.
+func (r *Run) Queries() []string { return r.lists.queries }
+
+// Hits are the hits of a query, best first; nil if there is no such query. Do
+// not change it.
+func (r *Run) Hits(query string) []Hit { return r.lists.of(query) }
+
+// Names that CutThenMap and MapThenCut give to their results as Run.Unit.
+const (
+	UnitCutThenMap = "doc/cut-then-map"
+	UnitMapThenCut = "doc/map-then-cut"
+)
+
+// CutThenMap keeps the first k hits of every query and turns them into
+// documents: doc gives the document of a hit. A document stands where its
+// first hit stood, with its score, so there may be fewer than k.
+func (r *Run) CutThenMap(k int, doc func(id string) string) *Run {
+	return r.mapped(UnitCutThenMap, k, math.MaxInt, doc)
+}
+
+// MapThenCut turns all hits of every query into documents and keeps the first
+// k of these.
+func (r *Run) MapThenCut(k int, doc func(id string) string) *Run {
+	return r.mapped(UnitMapThenCut, math.MaxInt, k, doc)
+}
+
+func (r *Run) mapped(unit string, before, after int, doc func(string) string) *Run {
+	m := &Run{Unit: unit}
+	seen := make(map[string]struct{})
+	for _, query := range r.lists.queries {
+		clear(seen)
+		var docs []Hit
+		for i, h := range r.lists.of(query) {
+			if i >= before || len(docs) >= after {
+				break
+			}
+			d := doc(h.Doc)
+			if _, again := seen[d]; !again {
+				seen[d] = struct{}{}
+				docs = append(docs, Hit{d, h.Score})
+			}
+		}
+		// Queries differ, so there is nothing to fail.
+		_ = m.lists.add(query, docs)
+	}
+	return m
+}
+
+// order sorts as trec_eval does: by score, then by document id, both falling.
+func order(hits []Hit) {
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if c := cmp.Compare(b.Score, a.Score); c != 0 {
+			return c
+		}
+		return cmp.Compare(b.Doc, a.Doc)
+	})
+}
+
+func checkHits(hits []Hit) error {
+	docs := make([]string, len(hits))
+	for i, h := range hits {
+		if math.IsNaN(h.Score) {
+			return fmt.Errorf("document %q: score is not a number", h.Doc)
+		}
+		docs[i] = h.Doc
+	}
+	return checkOnce(docs)
+}
+
+// checkOnce fails if a document occurs twice; it sorts docs.
+func checkOnce(docs []string) error {
+	slices.Sort(docs)
+	for i := 1; i < len(docs); i++ {
+		if docs[i] == docs[i-1] {
+			return fmt.Errorf("document %q: %w", docs[i], ErrDuplicate)
+		}
+	}
+	return nil
+}
+
+// lists holds one list per query, all in one slice.
+type lists[T any] struct {
+	queries []string
+	number  map[string]int
+	ends    []int // the list of query i ends before items[ends[i]]
+	items   []T
+}
+
+func (l *lists[T]) add(query string, items []T) error {
+	if _, again := l.number[query]; again {
+		return fmt.Errorf("rank: add query %q: %w", query, ErrDuplicate)
+	}
+	if l.number == nil {
+		l.number = make(map[string]int)
+	}
+	l.number[query] = len(l.queries)
+	l.queries = append(l.queries, query)
+	l.items = append(l.items, items...)
+	l.ends = append(l.ends, len(l.items))
+	return nil
+}
+
+func (l *lists[T]) has(query string) bool {
+	_, ok := l.number[query]
+	return ok
+}
+
+func (l *lists[T]) of(query string) []T {
+	i, ok := l.number[query]
+	if !ok {
+		return nil
+	}
+	start := 0
+	if i > 0 {
+		start = l.ends[i-1]
+	}
+	return l.items[start:l.ends[i]:l.ends[i]]
+}
