@@ -5,11 +5,10 @@ package judge
 import (
 	"context"
 	"embed"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -34,45 +33,34 @@ func request(stage, text string) llm.Request {
 	return r
 }
 
-// flag is a verdict as models write it. Anything but a clear 0 or 1 is
-// unusable: a guess would be a score.
-type flag struct{ value float64 }
+// plain drops what a reader does not see and a model does: control and format
+// characters (zero-width, direction, tags) and broken UTF-8. The two joiners
+// stay, since scripts need them.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d':
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
 
-func (f *flag) UnmarshalJSON(data []byte) error {
-	switch s := strings.ToLower(strings.Trim(string(data), `" `)); s {
-	case "1", "1.0", "true", "yes", "correct":
-		f.value = 1
-	case "0", "0.0", "false", "no", "incorrect":
-		f.value = 0
-	default:
-		return fmt.Errorf("score %.20s is neither 0 nor 1", s)
+// blank reports whether a reader sees nothing.
+func blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r)
+	})
+}
+
+func plainAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = plain(s)
 	}
-	return nil
-}
-
-type gradeReply struct {
-	Reason string `json:"reason"`
-	Score  *flag  `json:"score"`
-}
-
-// Check implements llm.Checker.
-func (g gradeReply) Check() error {
-	if g.Score == nil {
-		return fmt.Errorf(`the key "score" is missing`)
-	}
-	return nil
-}
-
-func equivalenceRequest(c Case, evidence []string) llm.Request {
-	data := append([]string{c.Question, c.Reference, c.Answer}, evidence...)
-	f := llm.NewFence(data...)
-	rule, shown := evidenceParts(f, evidence)
-	return request("judge-fact", prompt("equivalence",
-		"{nonce}", f.Nonce(), "{evidence_rule}", rule,
-		"{question}", f.Wrap("question", c.Question),
-		"{reference}", f.Wrap("reference", c.Reference),
-		"{candidate}", f.Wrap("candidate", c.Answer),
-		"{evidence}", shown))
+	return out
 }
 
 // evidenceParts are the rule and the texts for judges that show what the
@@ -85,26 +73,72 @@ func evidenceParts(f llm.Fence, evidence []string) (rule, shown string) {
 	for i, text := range evidence {
 		b.WriteString("\n" + f.Wrap("evidence "+strconv.Itoa(i+1), text) + "\n")
 	}
-	return "\nThe evidence is what the answer was written from. Use it to resolve names, spellings\n" +
+	return "\nThe evidence is what an answer was written from. Use it to resolve names, spellings\n" +
 		"and dates; the reference alone decides what is true.\n", b.String()
 }
 
-type extractReply struct {
-	Statements []string `json:"statements"`
+// grade asks whether the answer states the reference.
+func (j *ByModel) grade(ctx context.Context, c Case, t *trace) (score int, reason string, err error) {
+	question, reference, answer := plain(c.Question), plain(c.Reference), plain(c.Answer)
+	evidence := plainAll(c.Evidence)
+	seed := llm.NewFence(append([]string{question, reference, answer}, evidence...)...).Nonce()
+	know := chooseCanary(seed, question, reference, answer)
+	ask := func(open []item) llm.Request {
+		parts := make([][3]string, len(open))
+		data := slices.Clone(evidence)
+		for i, it := range open {
+			switch it.at {
+			case trueCanary:
+				parts[i] = [3]string{know.Question, know.Fact, know.Restated}
+			case falseCanary:
+				parts[i] = [3]string{know.Question, know.Fact, know.Falsehood}
+			default:
+				parts[i] = [3]string{question, reference, answer}
+			}
+			data = append(data, parts[i][:]...)
+		}
+		f := llm.NewFence(data...)
+		var tasks strings.Builder
+		for i, it := range open {
+			tasks.WriteString("\nTask " + it.id + "\n" + f.Wrap("question", parts[i][0]) + "\n" +
+				f.Wrap("reference", parts[i][1]) + "\n" + f.Wrap("candidate", parts[i][2]) + "\n")
+		}
+		rule, shown := evidenceParts(f, evidence)
+		return request("judge-fact", prompt("fact",
+			"{nonce}", f.Nonce(), "{evidence_rule}", rule, "{tasks}", tasks.String(), "{evidence}", shown))
+	}
+	err = j.run(ctx, newBatch("t", seed, 1, j.canaries()...), t, ask, func(it item, l line) bool {
+		n, ok := l.score()
+		if !it.canary() {
+			score, reason = n, word(l.Reason)
+			return ok
+		}
+		return ok && n == it.want()
+	})
+	return score, reason, err
 }
 
-func extractRequest(c Case, limit int) llm.Request {
-	f := llm.NewFence(c.Question, c.Answer)
-	return request("judge-extract", prompt("extract",
-		"{nonce}", f.Nonce(), "{limit}", strconv.Itoa(limit),
-		"{question}", f.Wrap("question", c.Question),
-		"{answer}", f.Wrap("answer", c.Answer)))
+// extract asks for the statements of the answer.
+func (j *ByModel) extract(ctx context.Context, c Case, t *trace) ([]string, error) {
+	question, answer := plain(c.Question), plain(c.Answer)
+	f := llm.NewFence(question, answer)
+	ask := func(open []item) llm.Request {
+		return request("judge-extract", prompt("extract",
+			"{nonce}", f.Nonce(), "{limit}", strconv.Itoa(j.o.MaxStatements), "{id}", open[0].id,
+			"{question}", f.Wrap("question", question), "{answer}", f.Wrap("answer", answer)))
+	}
+	var found []string
+	err := j.run(ctx, newBatch("a", f.Nonce(), 1), t, ask, func(_ item, l line) bool {
+		found = l.Statements
+		return found != nil
+	})
+	return found, err
 }
 
 // distinct drops empty and repeated statements and cuts the list at limit.
 func distinct(statements []string, limit int) (kept []string, truncated bool) {
 	for _, s := range statements {
-		if s = strings.TrimSpace(s); s != "" && !slices.Contains(kept, s) {
+		if s = strings.TrimSpace(s); !blank(s) && !slices.Contains(kept, s) {
 			if len(kept) == limit {
 				return kept, true
 			}
@@ -114,57 +148,63 @@ func distinct(statements []string, limit int) (kept []string, truncated bool) {
 	return kept, false
 }
 
-// numbered lists statements under ids.
-func numbered(letter string, statements []string) string {
-	lines := make([]string, len(statements))
-	for i, s := range statements {
-		lines[i] = fmt.Sprintf("%s%d: %s", letter, i+1, strings.Join(strings.Fields(s), " "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// number reads an id such as "P3", or a bare 3, and returns the index.
-func number(letter string, raw json.RawMessage, n int) (int, bool) {
-	s := strings.Trim(string(raw), `" `)
-	s = strings.TrimPrefix(strings.ToUpper(s), letter)
-	i, err := strconv.Atoi(s)
-	return i - 1, err == nil && i >= 1 && i <= n
-}
-
-type matchReply struct {
-	Matches []struct {
-		ID   json.RawMessage   `json:"id"`
-		Gold []json.RawMessage `json:"gold"`
-	} `json:"matches"`
-}
-
-// match asks for the matrix of matches. Every predicted statement must be in
-// the reply; those that are missing are asked for once more, alone.
-func (j *ByModel) match(ctx context.Context, c Case, predicted []string) ([]Match, llm.Usage, error) {
-	var matches []Match
-	usage, err := everyID(predicted, func(open []int) ([]int, llm.Usage, error) {
-		asked := pick(predicted, open)
-		found, reply, err := llm.Decode[matchReply](ctx, j.model, matchRequest(c, asked))
-		if err != nil {
-			return nil, reply.Usage, err
-		}
-		var answered []int
-		for _, m := range found.Matches {
-			p, ok := number("P", m.ID, len(asked))
-			if !ok || slices.Contains(answered, open[p]) {
-				continue
-			}
-			answered = append(answered, open[p])
-			for _, raw := range m.Gold {
-				if g, ok := number("G", raw, len(c.Statements)); ok {
-					matches = append(matches, Match{Gold: g, Predicted: open[p]})
-				}
-			}
-		}
-		return answered, reply.Usage, nil
+// match asks for the matrix of matches.
+func (j *ByModel) match(ctx context.Context, c Case, predicted []string, t *trace) ([]Match, error) {
+	evidence := plainAll(c.Evidence)
+	seed := llm.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
+	know := chooseCanary(seed, slices.Concat(c.Statements, predicted)...)
+	// The gold side has one more statement, which only the true canary says.
+	gold := newBatch("g", seed, len(c.Statements), j.canaries()[:min(1, len(j.canaries()))]...)
+	goldList := listed(gold.items, func(it item) string {
+		return it.pick(func(i int) string { return c.Statements[i] }, know.Fact, "")
 	})
+	goldAt := make(map[string]int, len(gold.items))
+	for _, it := range gold.items {
+		goldAt[it.id] = it.at
+	}
+	ask := func(open []item) llm.Request {
+		list := listed(open, func(it item) string {
+			return it.pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
+		})
+		f := llm.NewFence(append([]string{goldList, list}, evidence...)...)
+		rule, shown := evidenceParts(f, evidence)
+		return request("judge-match", prompt("match",
+			"{nonce}", f.Nonce(), "{evidence_rule}", rule,
+			"{gold}", f.Wrap("gold", goldList), "{predicted}", f.Wrap("predicted", list), "{evidence}", shown))
+	}
+	found := make([][]Match, len(predicted))
+	crossed := false
+	err := j.run(ctx, newBatch("p", seed, len(predicted), j.canaries()...), t, ask, func(it item, l line) bool {
+		if l.Gold == nil {
+			return false
+		}
+		var met []int
+		for _, raw := range l.Gold {
+			if g, ok := goldAt[strings.ToLower(word(raw))]; ok {
+				met = append(met, g)
+			} else {
+				t.protocol.Extra++
+			}
+		}
+		if it.canary() {
+			return it.at == trueCanary && slices.Equal(met, []int{trueCanary}) || it.at == falseCanary && len(met) == 0
+		}
+		found[it.at] = nil
+		for _, g := range met {
+			crossed = crossed || g == trueCanary
+			if g >= 0 {
+				found[it.at] = append(found[it.at], Match{Gold: g, Predicted: it.at})
+			}
+		}
+		return true
+	})
+	if err == nil && crossed {
+		t.protocol.FailedCanaries++
+		err = errCrossed
+	}
+	matches := slices.Concat(found...)
 	slices.SortFunc(matches, compareMatches)
-	return slices.Compact(matches), usage, err
+	return slices.Compact(matches), err
 }
 
 func compareMatches(a, b Match) int {
@@ -174,101 +214,34 @@ func compareMatches(a, b Match) int {
 	return a.Predicted - b.Predicted
 }
 
-func matchRequest(c Case, predicted []string) llm.Request {
-	gold, pred := numbered("G", c.Statements), numbered("P", predicted)
-	f := llm.NewFence(append([]string{gold, pred}, c.Evidence...)...)
-	rule, shown := evidenceParts(f, c.Evidence)
-	return request("judge-match", prompt("match",
-		"{nonce}", f.Nonce(), "{evidence_rule}", rule,
-		"{gold}", f.Wrap("gold", gold), "{predicted}", f.Wrap("predicted", pred),
-		"{evidence}", shown))
-}
-
-type supportReply struct {
-	Scores []struct {
-		ID    json.RawMessage `json:"id"`
-		Score *flag           `json:"score"`
-	} `json:"scores"`
-}
-
 // supported counts the statements that a text supports.
-func (j *ByModel) supported(ctx context.Context, text string, statements []string) (int, llm.Usage, error) {
-	held := 0
-	usage, err := everyID(statements, func(open []int) ([]int, llm.Usage, error) {
-		asked := pick(statements, open)
-		found, reply, err := llm.Decode[supportReply](ctx, j.model, supportRequest(text, asked))
-		if err != nil {
-			return nil, reply.Usage, err
+func (j *ByModel) supported(ctx context.Context, text string, statements []string, t *trace) (int, error) {
+	text = plain(text)
+	seed := llm.NewFence(append([]string{text}, statements...)...).Nonce()
+	know := chooseCanary(seed, append([]string{text}, statements...)...)
+	if !j.o.NoCanaries {
+		text += "\n\n" + know.Fact
+	}
+	ask := func(open []item) llm.Request {
+		list := listed(open, func(it item) string {
+			return it.pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
+		})
+		f := llm.NewFence(text, list)
+		return request("judge-support", prompt("support",
+			"{nonce}", f.Nonce(), "{text}", f.Wrap("text", text), "{statements}", f.Wrap("statements", list)))
+	}
+	scores := make([]int, len(statements))
+	err := j.run(ctx, newBatch("s", seed, len(statements), j.canaries()...), t, ask, func(it item, l line) bool {
+		n, ok := l.score()
+		if it.canary() {
+			return ok && n == it.want()
 		}
-		var answered []int
-		for _, s := range found.Scores {
-			i, ok := number("S", s.ID, len(asked))
-			if !ok || s.Score == nil || slices.Contains(answered, open[i]) {
-				continue
-			}
-			answered = append(answered, open[i])
-			held += int(s.Score.value)
-		}
-		return answered, reply.Usage, nil
+		scores[it.at] = n
+		return ok
 	})
-	return held, usage, err
-}
-
-func supportRequest(text string, statements []string) llm.Request {
-	list := numbered("S", statements)
-	f := llm.NewFence(text, list)
-	return request("judge-support", prompt("support",
-		"{nonce}", f.Nonce(), "{text}", f.Wrap("text", text), "{statements}", f.Wrap("statements", list)))
-}
-
-// everyID asks until every index has an answer: once for all, once more for
-// the missing ones. A denominator that shrinks with a careless reply would
-// raise the score.
-func everyID(statements []string, ask func(open []int) (answered []int, usage llm.Usage, err error)) (llm.Usage, error) {
-	open := make([]int, len(statements))
-	for i := range open {
-		open[i] = i
+	held := 0
+	for _, n := range scores {
+		held += n
 	}
-	var total llm.Usage
-	for range 2 {
-		answered, usage, err := ask(open)
-		total = total.Add(usage)
-		if err != nil {
-			return total, err
-		}
-		open = slices.DeleteFunc(open, func(i int) bool { return slices.Contains(answered, i) })
-		if len(open) == 0 {
-			return total, nil
-		}
-	}
-	return total, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("no verdict on %d of %d statements", len(open), len(statements))}
-}
-
-func pick(all []string, indices []int) []string {
-	out := make([]string, len(indices))
-	for i, x := range indices {
-		out[i] = all[x]
-	}
-	return out
-}
-
-// scoreMatches computes recall and precision from a matrix of matches:
-// WildGraphBench, equations 2 and 3. Several predictions may match one gold
-// statement and the other way round.
-func scoreMatches(matches []Match, gold, predicted int) (recall, precision Verdict) {
-	metGold, metPredicted := make([]bool, gold), make([]bool, predicted)
-	for _, m := range matches {
-		metGold[m.Gold], metPredicted[m.Predicted] = true, true
-	}
-	return share(metGold), share(metPredicted)
-}
-
-func share(met []bool) Verdict {
-	n := 0
-	for _, m := range met {
-		if m {
-			n++
-		}
-	}
-	return Score(float64(n)/float64(len(met)), "")
+	return held, err
 }

@@ -17,5 +17,7 @@
 //
 // Every verdict has one of three states. A judge that fails leaves the answer
 // [Unscored], with the reason; it never turns its own failure into a wrong
-// answer.
+// answer. What models are asked is asked under ids made from the data, with
+// every verdict demanded and control items ([Canary]) mixed in, so that a text
+// that addresses the judge gains nothing. docs/judge.md defines every figure.
 package judge

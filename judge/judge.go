@@ -4,6 +4,7 @@ package judge
 
 import (
 	"context"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -72,11 +73,46 @@ func Score(value float64, reason string) Verdict {
 // NoScore is an unscored verdict with its cause.
 func NoScore(reason string) Verdict { return Verdict{State: Unscored, Reason: reason} }
 
+// Cause is the kind of an unscored verdict: its reason up to the first colon.
+func (v Verdict) Cause() string {
+	cause, _, _ := strings.Cut(v.Reason, ":")
+	return cause
+}
+
 // FactJudgment is the verdict on a fact question: 1 when the answer is
 // factually equivalent to the reference, else 0 (WildGraphBench, section 3.5).
 type FactJudgment struct {
 	Verdict
-	Usage graphrag.Usage `json:"usage"`
+	Protocol Protocol       `json:"protocol,omitzero"`
+	Usage    graphrag.Usage `json:"usage"`
+}
+
+// Protocol counts what was found in the replies of a model that judges.
+type Protocol struct {
+	// Extra are verdicts under ids that were not asked for, Duplicate are
+	// further verdicts under an id that has one; they are discarded.
+	Extra     int `json:"extra,omitempty"`
+	Duplicate int `json:"duplicate,omitempty"`
+	// Missing are the ids that a reply left without a usable verdict.
+	Missing int `json:"missing,omitempty"`
+	// Canaries are the control items asked, FailedCanaries those of them that
+	// came out wrong.
+	Canaries       int `json:"canaries,omitempty"`
+	FailedCanaries int `json:"failed_canaries,omitempty"`
+	// Failures are the calls without a usable reply. Under [Upstream] they
+	// count as score 0.
+	Failures int `json:"failures,omitempty"`
+}
+
+// Add is the sum of both.
+func (p Protocol) Add(o Protocol) Protocol {
+	p.Extra += o.Extra
+	p.Duplicate += o.Duplicate
+	p.Missing += o.Missing
+	p.Canaries += o.Canaries
+	p.FailedCanaries += o.FailedCanaries
+	p.Failures += o.Failures
+	return p
 }
 
 // SummaryJudgment is the verdict on a summary question.
@@ -89,9 +125,21 @@ type SummaryJudgment struct {
 	// same, sorted; empty for judges that compare against whole texts.
 	Matches []Match `json:"matches,omitempty"`
 	// Recall and Precision are equations 2 and 3 of WildGraphBench.
-	Recall    Verdict        `json:"recall"`
-	Precision Verdict        `json:"precision"`
-	Usage     graphrag.Usage `json:"usage"`
+	Recall    Verdict `json:"recall"`
+	Precision Verdict `json:"precision"`
+	// Counts are what recall and precision were computed from.
+	Counts   Counts         `json:"counts,omitzero"`
+	Protocol Protocol       `json:"protocol,omitzero"`
+	Usage    graphrag.Usage `json:"usage"`
+}
+
+// Counts are numbers of statements. A pair is zero where its figure is not
+// scored.
+type Counts struct {
+	Gold         int `json:"gold"`
+	GoldMet      int `json:"gold_met"`
+	Predicted    int `json:"predicted"`
+	PredictedMet int `json:"predicted_met"`
 }
 
 // Match is one pair of a matrix of matches: indices into the gold and the
@@ -114,6 +162,16 @@ func (s SummaryJudgment) F1() Verdict {
 	default:
 		return Verdict{State: NotApplicable}
 	}
+}
+
+// Strict is 1 when recall and precision are both 1, else 0: the released
+// evaluator's yes or no for a summary.
+func (s SummaryJudgment) Strict() Verdict {
+	v := s.F1()
+	if v.State == Scored && v.Value < 1 {
+		v.Value = 0
+	}
+	return v
 }
 
 // HarmonicMean is 2ab/(a+b), and 0 when both are 0.

@@ -89,19 +89,12 @@ func (j *Lexical) Summary(ctx context.Context, c Case) (SummaryJudgment, error) 
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
-	if len(c.Statements) == 0 {
-		none := Verdict{State: NotApplicable, Reason: "no gold statements"}
-		out.Recall, out.Precision = none, none
-		return out, nil
-	}
-	if v, done := withoutAnswer(c); done {
-		out.Recall, out.Precision = v, v
+	if out, done := withoutSummary(c); done {
 		return out, nil
 	}
 	out.Predicted, out.Truncated = distinct(j.statements(c.Answer), j.o.MaxStatements)
 	if len(out.Predicted) == 0 {
-		none := Score(0, "no statement in the answer")
-		out.Recall, out.Precision = none, none
+		out.noStatement(c)
 		return out, nil
 	}
 	gold, predicted := j.allFeatures(c.Statements), j.allFeatures(out.Predicted)
@@ -112,20 +105,15 @@ func (j *Lexical) Summary(ctx context.Context, c Case) (SummaryJudgment, error) 
 			}
 		}
 	}
-	out.Recall, out.Precision = scoreMatches(out.Matches, len(gold), len(predicted))
-	switch {
-	case j.o.Precision == RefNone:
-		out.Precision = Verdict{State: NotApplicable, Reason: "no precision reference"}
-	case j.o.Precision == RefSection && c.Section == "":
-		out.Precision = NoScore("the section text is not known")
-	case j.o.Precision == RefSection:
-		out.Precision = supportedBy(j.allFeatures(j.statements(c.Section)), predicted)
+	out.scoreMatches(len(gold))
+	if !out.withoutPrecision(j.o.Precision, c) && j.o.Precision == RefSection {
+		out.setPrecision(supportedBy(j.allFeatures(j.statements(c.Section)), predicted))
 	}
 	return out, nil
 }
 
-// supportedBy is the share of statements that a sentence of the section holds.
-func supportedBy(section, statements []features) Verdict {
+// supportedBy counts the statements that a sentence of the section holds.
+func supportedBy(section, statements []features) int {
 	met := make([]bool, len(statements))
 	for i, s := range statements {
 		for _, sentence := range section {
@@ -135,7 +123,7 @@ func supportedBy(section, statements []features) Verdict {
 			}
 		}
 	}
-	return share(met)
+	return count(met)
 }
 
 // statements splits a text into sentences that hold a word.

@@ -90,6 +90,10 @@ func TestLexicalSummary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			c := got.Counts
+			if got.Counts = (judge.Counts{}); got.Recall.State == judge.Scored && got.Recall.Value != float64(c.GoldMet)/float64(c.Gold) {
+				t.Errorf("counts %+v with recall %v", c, got.Recall.Value)
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -22,7 +21,8 @@ const (
 	// Upstream follows the released evaluator, for comparison with its files:
 	// no evidence, each list of statements is held against the other side's
 	// whole text, failures count as 0. Its precision needs a reference text,
-	// which the released questions do not have, see [PrecisionRef].
+	// which the released questions do not have, see [PrecisionRef] and
+	// [ByModel.Warning].
 	Upstream Profile = "upstream"
 )
 
@@ -50,6 +50,12 @@ type Options struct {
 	// MaxStatements limits the statements taken from an answer; 0 is
 	// DefaultMaxStatements.
 	MaxStatements int
+	// NoCanaries leaves out the control items that [Paper] mixes into what it
+	// asks; [Upstream] has none.
+	NoCanaries bool
+	// NoParameters leaves out the temperature of 0 and the token limits that
+	// [Upstream] sends, for models that refuse them; [Paper] sends none.
+	NoParameters bool
 }
 
 func (o *Options) complete() error {
@@ -83,9 +89,9 @@ type ByModel struct {
 
 var _ Judge = (*ByModel)(nil)
 
-// promptVersion changes whenever a prompt does: figures of different prompts
-// do not compare.
-const promptVersion = 1
+// promptVersion changes whenever a prompt or the protocol does: figures of
+// different versions do not compare.
+const promptVersion = 2
 
 // NewByModel returns the judge that asks m.
 func NewByModel(m llm.Model, o Options) (*ByModel, error) {
@@ -99,29 +105,46 @@ func NewByModel(m llm.Model, o Options) (*ByModel, error) {
 	return &ByModel{model: m, o: o}, nil
 }
 
-// Name tells profile, precision reference, prompt version and model.
+// Name tells everything that figures depend on: profile, precision reference,
+// prompt version, options that differ from the profile's, and model.
 func (j *ByModel) Name() string {
-	return fmt.Sprintf("wildgraph/%s/%s/v%d/%s", j.o.Profile, j.o.Precision, promptVersion, j.model.Name())
+	name := fmt.Sprintf("wildgraph/%s/%s/v%d", j.o.Profile, j.o.Precision, promptVersion)
+	if j.o.MaxStatements != DefaultMaxStatements {
+		name += fmt.Sprintf("/max%d", j.o.MaxStatements)
+	}
+	if j.o.Profile == Paper && j.o.NoCanaries {
+		name += "/nocanaries"
+	}
+	if j.o.Profile == Upstream && j.o.NoParameters {
+		name += "/noparameters"
+	}
+	return name + "/" + j.model.Name()
 }
 
-// Fact asks whether the answer states the reference. Empty and refused answers
-// score 0 without a call.
+// canaries are the control items of a batch, the true one first.
+func (j *ByModel) canaries() []int {
+	if j.o.NoCanaries {
+		return nil
+	}
+	return []int{trueCanary, falseCanary}
+}
+
+// Fact asks whether the answer states the reference. Empty answers, and under
+// Paper refused ones, score 0 without a call.
 func (j *ByModel) Fact(ctx context.Context, c Case) (FactJudgment, error) {
+	if j.o.Profile == Upstream {
+		return j.upstreamFact(ctx, c)
+	}
 	if v, done := withoutAnswer(c); done {
 		return FactJudgment{Verdict: v}, nil
 	}
-	evidence := c.Evidence
-	if j.o.Profile == Upstream {
-		evidence = nil
-	}
-	grade, reply, err := llm.Decode[gradeReply](ctx, j.model, equivalenceRequest(c, evidence))
-	out := FactJudgment{Usage: reply.Usage}
+	var t trace
+	score, reason, err := j.grade(ctx, c, &t)
+	v := Score(float64(score), reason)
 	if err != nil {
-		out.Verdict, err = j.failure(ctx, err)
-		return out, err
+		v, err = t.failure(ctx, err)
 	}
-	out.Verdict = Score(grade.Score.value, grade.Reason)
-	return out, nil
+	return FactJudgment{Verdict: v, Protocol: t.protocol, Usage: t.usage}, err
 }
 
 // withoutAnswer is the verdict where there is nothing to judge.
@@ -129,7 +152,7 @@ func withoutAnswer(c Case) (Verdict, bool) {
 	switch {
 	case c.Refused:
 		return Score(0, "refused"), true
-	case strings.TrimSpace(c.Answer) == "":
+	case blank(c.Answer):
 		return Score(0, "empty answer"), true
 	}
 	return Verdict{}, false
@@ -138,97 +161,80 @@ func withoutAnswer(c Case) (Verdict, bool) {
 // Summary extracts the statements of the answer and compares them with the
 // gold ones.
 func (j *ByModel) Summary(ctx context.Context, c Case) (SummaryJudgment, error) {
-	var out SummaryJudgment
+	if j.o.Profile == Upstream {
+		return j.upstreamSummary(ctx, c)
+	}
+	if out, done := withoutSummary(c); done {
+		return out, nil
+	}
+	var t trace
+	out, err := j.summary(ctx, c, &t)
+	out.Protocol, out.Usage = t.protocol, t.usage
+	return out, err
+}
+
+// withoutSummary is the judgment where there is nothing to judge.
+func withoutSummary(c Case) (SummaryJudgment, bool) {
 	if len(c.Statements) == 0 {
 		none := Verdict{State: NotApplicable, Reason: "no gold statements"}
-		out.Recall, out.Precision = none, none
-		return out, nil
+		return SummaryJudgment{Recall: none, Precision: none}, true
 	}
 	if v, done := withoutAnswer(c); done {
-		out.Recall, out.Precision = v, v
-		return out, nil
+		return SummaryJudgment{Recall: v, Precision: v, Counts: Counts{Gold: len(c.Statements)}}, true
 	}
-	found, reply, err := llm.Decode[extractReply](ctx, j.model, extractRequest(c, j.o.MaxStatements))
-	out.Usage = reply.Usage
+	return SummaryJudgment{}, false
+}
+
+func (j *ByModel) summary(ctx context.Context, c Case, t *trace) (out SummaryJudgment, err error) {
+	found, err := j.extract(ctx, c, t)
 	if err != nil {
-		v, err := j.failure(ctx, err)
+		v, err := t.failure(ctx, err)
 		out.Recall, out.Precision = v, v
 		return out, err
 	}
-	out.Predicted, out.Truncated = distinct(found.Statements, j.o.MaxStatements)
+	out.Predicted, out.Truncated = distinct(found, j.o.MaxStatements)
 	if len(out.Predicted) == 0 {
-		none := Score(0, "no statement in the answer")
-		out.Recall, out.Precision = none, none
+		out.noStatement(c)
 		return out, nil
 	}
-	if j.o.Profile == Upstream {
-		return j.upstream(ctx, c, out)
-	}
-	return j.paper(ctx, c, out)
-}
-
-// paper scores by the matrix of matches; precision against a section is a
-// question of support, since a section is no list of statements.
-func (j *ByModel) paper(ctx context.Context, c Case, out SummaryJudgment) (SummaryJudgment, error) {
-	matches, usage, err := j.match(ctx, c, out.Predicted)
-	out.Usage = out.Usage.Add(usage)
+	matches, err := j.match(ctx, c, out.Predicted, t)
 	if err != nil {
-		v, err := j.failure(ctx, err)
+		v, err := t.failure(ctx, err)
 		out.Recall, out.Precision = v, v
 		return out, err
 	}
 	out.Matches = matches
-	out.Recall, out.Precision = scoreMatches(matches, len(c.Statements), len(out.Predicted))
-	switch {
-	case j.o.Precision == RefNone:
-		out.Precision = Verdict{State: NotApplicable, Reason: "no precision reference"}
-	case j.o.Precision == RefSection && c.Section == "":
-		out.Precision = NoScore("the section text is not known")
-	case j.o.Precision == RefSection:
-		out.Precision, err = j.support(ctx, c.Section, out.Predicted, &out)
-	}
-	return out, err
-}
-
-// upstream holds the gold statements against the whole answer, and the
-// predicted ones against the whole reference text.
-func (j *ByModel) upstream(ctx context.Context, c Case, out SummaryJudgment) (SummaryJudgment, error) {
-	var err error
-	if out.Recall, err = j.support(ctx, c.Answer, c.Statements, &out); err != nil {
-		return out, err
-	}
-	reference := map[PrecisionRef]string{RefGold: strings.Join(c.Statements, "\n"), RefSection: c.Section}[j.o.Precision]
-	if reference == "" {
-		out.Precision = Score(0, "no reference text, which the released evaluator scores 0")
+	out.scoreMatches(len(c.Statements))
+	// A section is no list of statements: precision against it is a question
+	// of support.
+	if out.withoutPrecision(j.o.Precision, c) {
 		return out, nil
 	}
-	out.Precision, err = j.support(ctx, reference, out.Predicted, &out)
-	return out, err
-}
-
-// support is the share of statements that a text supports.
-func (j *ByModel) support(ctx context.Context, text string, statements []string, out *SummaryJudgment) (Verdict, error) {
-	held, usage, err := j.supported(ctx, text, statements)
-	out.Usage = out.Usage.Add(usage)
-	if err != nil {
-		return j.failure(ctx, err)
+	if j.o.Precision == RefSection {
+		held, err := j.supported(ctx, c.Section, out.Predicted, t)
+		if err != nil {
+			out.unsetPrecision()
+			out.Precision, err = t.failure(ctx, err)
+			return out, err
+		}
+		out.setPrecision(held)
 	}
-	return Score(float64(held)/float64(len(statements)), ""), nil
+	return out, nil
 }
 
 // failure makes a verdict of an error that concerns this case alone, and
 // passes all others on.
-func (j *ByModel) failure(ctx context.Context, err error) (Verdict, error) {
+func (t *trace) failure(ctx context.Context, err error) (Verdict, error) {
 	if ctx.Err() != nil {
 		return Verdict{}, ctx.Err()
 	}
+	if errors.Is(err, errCanary) {
+		return NoScore(err.Error()), nil
+	}
 	for _, kind := range []llm.Kind{llm.ErrInvalidOutput, llm.ErrTruncated, llm.ErrEmpty, llm.ErrFiltered, llm.ErrRefused, llm.ErrContextLength} {
 		if errors.Is(err, kind) {
-			reason := fmt.Sprintf("the judge failed: %v", err)
-			if j.o.Profile == Upstream {
-				return Score(0, reason), nil
-			}
-			return NoScore(reason), nil
+			t.protocol.Failures++
+			return NoScore(fmt.Sprintf("%s: the judge failed: %v", string(kind), err)), nil
 		}
 	}
 	return Verdict{}, fmt.Errorf("judge: %w", err)

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judgetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Grader is a model that answers the prompts of [judge.NewByModel] under the
+// profile [judge.Paper] by rules, for tests of programs that judge by model.
+// It passes the canaries. A nil function says no to everything.
+type Grader struct {
+	// Fact says whether a candidate states the reference.
+	Fact func(reference, candidate string) bool
+	// Statements splits an answer.
+	Statements func(answer string) []string
+	// Same says whether a predicted statement says what the gold one does.
+	Same func(gold, predicted string) bool
+	// Holds says whether a text supports a statement.
+	Holds func(text, statement string) bool
+}
+
+var _ llm.Model = Grader{}
+
+// Name implements [llm.Model].
+func (Grader) Name() string { return "grader" }
+
+// Generate implements [llm.Model].
+func (g Grader) Generate(_ context.Context, r llm.Request) (llm.Reply, error) {
+	text, ok := g.Reply(r)
+	if !ok {
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Err: errors.New("judgetest: this is no prompt of a judge")}
+	}
+	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: 10}}, nil
+}
+
+// Reply is the text of the reply, or false if the request is none of a judge.
+func (g Grader) Reply(r llm.Request) (string, bool) {
+	if len(r.Messages) == 0 {
+		return "", false
+	}
+	results := g.Results(r.Messages[0].Text)
+	if results == nil {
+		return "", false
+	}
+	b, err := json.Marshal(map[string]any{"results": results})
+	return string(b), err == nil
+}
+
+// Result is one verdict of a reply.
+type Result struct {
+	ID         string    `json:"id"`
+	Reason     string    `json:"reason,omitempty"`
+	Score      *int      `json:"score,omitempty"`
+	Gold       *[]string `json:"gold,omitempty"`
+	Statements *[]string `json:"statements,omitempty"`
+}
+
+// Results are the verdicts on everything a prompt asks, or nil if it asks
+// nothing.
+func (g Grader) Results(prompt string) []Result {
+	parts := readParts(prompt)
+	switch {
+	case parts == nil:
+		return nil
+	case taskID.MatchString(prompt):
+		id := taskID.FindStringSubmatch(prompt)[1]
+		found := []string{}
+		if g.Statements != nil {
+			found = g.Statements(parts.text("answer"))
+		}
+		return []Result{{ID: id, Statements: &found}}
+	case parts.has("gold"):
+		return g.matches(parts)
+	case parts.has("statements"):
+		return g.support(parts)
+	case parts.has("candidate"):
+		return g.grades(parts)
+	}
+	return nil
+}
+
+var (
+	announced = regexp.MustCompile(`marks that carry the code\s+([0-9a-f]{16})`)
+	taskID    = regexp.MustCompile(`(?m)^The id of this task is (\S+)\. `)
+)
+
+func (g Grader) grades(parts parts) []Result {
+	var out []Result
+	for i, p := range parts {
+		if p.label != "question" || i+2 >= len(parts) {
+			continue
+		}
+		reference, candidate := parts[i+1].text, parts[i+2].text
+		ok := g.Fact != nil && g.Fact(reference, candidate)
+		if control(reference) {
+			ok = restates(reference, candidate)
+		}
+		out = append(out, Result{ID: strings.TrimPrefix(p.above, "Task "), Reason: "by rule", Score: score(ok)})
+	}
+	return out
+}
+
+func (g Grader) matches(parts parts) []Result {
+	goldIDs, gold := entries(parts.text("gold"))
+	ids, predicted := entries(parts.text("predicted"))
+	out := make([]Result, len(ids))
+	for i, p := range predicted {
+		met := []string{}
+		for k, s := range gold {
+			if restates(s, p) || !control(s) && g.Same != nil && g.Same(s, p) {
+				met = append(met, goldIDs[k])
+			}
+		}
+		out[i] = Result{ID: ids[i], Gold: &met}
+	}
+	return out
+}
+
+func (g Grader) support(parts parts) []Result {
+	text := parts.text("text")
+	ids, statements := entries(parts.text("statements"))
+	out := make([]Result, len(ids))
+	for i, s := range statements {
+		ok := g.Holds != nil && g.Holds(text, s)
+		for _, c := range judge.Canaries() {
+			if s == c.Restated || s == c.Falsehood {
+				ok = s == c.Restated
+			}
+		}
+		out[i] = Result{ID: ids[i], Score: score(ok)}
+	}
+	return out
+}
+
+func score(ok bool) *int {
+	n := 0
+	if ok {
+		n = 1
+	}
+	return &n
+}
+
+// control reports whether a statement is a canary's fact.
+func control(s string) bool {
+	return slices.ContainsFunc(judge.Canaries(), func(c judge.Canary) bool { return c.Fact == s })
+}
+
+func restates(fact, s string) bool {
+	return slices.ContainsFunc(judge.Canaries(), func(c judge.Canary) bool { return c.Fact == fact && c.Restated == s })
+}
+
+// part is one text between marks, with the line above it.
+type part struct{ above, label, text string }
+
+type parts []part
+
+// readParts finds what stands between the marks that the prompt announces.
+// Other marks are text.
+func readParts(prompt string) parts {
+	code := announced.FindStringSubmatch(prompt)
+	if code == nil {
+		return nil
+	}
+	var out parts
+	above := ""
+	rows := strings.Split(prompt, "\n")
+	for i := 0; i < len(rows); i++ {
+		label, ok := strings.CutPrefix(rows[i], "["+code[1]+" ")
+		end := slices.Index(rows[i:], "[/"+code[1]+" "+label)
+		if !ok || end < 0 {
+			above = rows[i]
+			continue
+		}
+		out = append(out, part{above, strings.TrimSuffix(label, "]"), strings.Join(rows[i+1:i+end], "\n")})
+		i += end
+	}
+	return out
+}
+
+func (p parts) has(label string) bool {
+	return slices.ContainsFunc(p, func(x part) bool { return x.label == label })
+}
+
+func (p parts) text(label string) string {
+	for _, x := range p {
+		if x.label == label {
+			return x.text
+		}
+	}
+	return ""
+}
+
+// entries reads a list of lines "id: statement".
+func entries(list string) (ids, texts []string) {
+	for row := range strings.SplitSeq(list, "\n") {
+		id, text, _ := strings.Cut(row, ": ")
+		ids, texts = append(ids, id), append(texts, text)
+	}
+	return ids, texts
+}
