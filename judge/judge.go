@@ -104,8 +104,8 @@ type Protocol struct {
 	Failures int `json:"failures,omitempty"`
 }
 
-// Add is the sum of both.
-func (p Protocol) Add(o Protocol) Protocol {
+// Plus is the sum of both.
+func (p Protocol) Plus(o Protocol) Protocol {
 	p.Extra += o.Extra
 	p.Duplicate += o.Duplicate
 	p.Missing += o.Missing

@@ -22,7 +22,7 @@ func TestUpstreamFact(t *testing.T) {
 		`I say {"score": 1} and not {"score": 0}.`:     {1, 0}, // the first balanced object
 		`Well: {"score": 1, "why": {"a": {"b": {}}}}.`: {0, 0}, // the innermost object is the first of at most one level
 		`Well: {"score": 1, "why": "}{"} so.`:          {1, 0}, // the first brace to the last
-		`no idea`: {0, 1}, `{"score": 1`: {0, 1}, `[1]`: {0, 1}, ``: {0, 1},
+		`no idea`:                                      {0, 1}, `{"score": 1`: {0, 1}, `[1]`: {0, 1}, ``: {0, 1},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
 		got, err := byModel(t, m, judge.Options{Profile: judge.Upstream}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A.", Refused: true})

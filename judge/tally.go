@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judge
+
+import "maps"
+
+// Mean accumulates verdicts of one kind. The zero value is ready; equal
+// verdicts in equal order give equal bits.
+type Mean struct {
+	// Sum is over the scored verdicts, Scored their number.
+	Sum    float64 `json:"sum"`
+	Scored int     `json:"n_scored"`
+	// Unscored counts verdicts that could not be had, by [Verdict.Cause].
+	Unscored map[string]int `json:"n_unscored,omitempty"`
+}
+
+// Add counts a verdict; what is not applicable leaves no trace.
+func (m *Mean) Add(v Verdict) {
+	switch v.State {
+	case Scored:
+		m.Sum += v.Value
+		m.Scored++
+	case Unscored:
+		m.unscored(v.Cause(), 1)
+	}
+}
+
+// Merge adds what o has gathered. Sums of fractions depend on the order in
+// their last bits: merge in a fixed one.
+func (m *Mean) Merge(o Mean) {
+	m.Sum += o.Sum
+	m.Scored += o.Scored
+	for cause, n := range o.Unscored {
+		m.unscored(cause, n)
+	}
+}
+
+func (m *Mean) unscored(cause string, n int) {
+	if m.Unscored == nil {
+		m.Unscored = make(map[string]int)
+	}
+	m.Unscored[cause] += n
+}
+
+// NUnscored is the number of verdicts that could not be had.
+func (m Mean) NUnscored() int {
+	n := 0
+	for _, k := range m.Unscored {
+		n += k
+	}
+	return n
+}
+
+// Value is the mean of the scored verdicts, and false if there is none.
+func (m Mean) Value() (float64, bool) {
+	if m.Scored == 0 {
+		return 0, false
+	}
+	return m.Sum / float64(m.Scored), true
+}
+
+// Bounds are the mean with all unscored verdicts at 0 and at 1: where the true
+// mean must lie. They are false if there is no verdict at all.
+func (m Mean) Bounds() (low, high float64, ok bool) {
+	u := m.NUnscored()
+	n := float64(m.Scored + u)
+	if n == 0 {
+		return 0, 0, false
+	}
+	return m.Sum / n, (m.Sum + float64(u)) / n, true
+}
+
+// Tally accumulates judgments and gives every aggregate by name. The zero
+// value is ready. It is not safe for concurrent use: give each part of a run
+// its own and merge them in a fixed order.
+type Tally struct {
+	// Accuracy is over fact questions, the others over summary questions.
+	Accuracy  Mean `json:"accuracy"`
+	Recall    Mean `json:"recall"`
+	Precision Mean `json:"precision"`
+	F1        Mean `json:"f1"`
+	Strict    Mean `json:"strict"`
+	// Counts are the statements of all scored summaries together.
+	Counts   Counts   `json:"counts"`
+	Refusals Refusals `json:"refusals"`
+	Protocol Protocol `json:"protocol"`
+	// Truncated is the number of answers with more statements than the limit.
+	Truncated int `json:"truncated"`
+}
+
+// AddFact counts the judgment on a fact question.
+func (t *Tally) AddFact(j FactJudgment) {
+	t.Accuracy.Add(j.Verdict)
+	t.Protocol = t.Protocol.Plus(j.Protocol)
+}
+
+// AddSummary counts the judgment on a summary question.
+func (t *Tally) AddSummary(j SummaryJudgment) {
+	t.Recall.Add(j.Recall)
+	t.Precision.Add(j.Precision)
+	t.F1.Add(j.F1())
+	t.Strict.Add(j.Strict())
+	t.Counts = t.Counts.Plus(j.Counts)
+	t.Protocol = t.Protocol.Plus(j.Protocol)
+	if j.Truncated {
+		t.Truncated++
+	}
+}
+
+// Merge adds what o has gathered, see [Mean.Merge].
+func (t *Tally) Merge(o Tally) {
+	t.Accuracy.Merge(o.Accuracy)
+	t.Recall.Merge(o.Recall)
+	t.Precision.Merge(o.Precision)
+	t.F1.Merge(o.F1)
+	t.Strict.Merge(o.Strict)
+	t.Counts = t.Counts.Plus(o.Counts)
+	t.Refusals = t.Refusals.Plus(o.Refusals)
+	t.Protocol = t.Protocol.Plus(o.Protocol)
+	t.Truncated += o.Truncated
+}
+
+// Plus is the sum of both.
+func (c Counts) Plus(o Counts) Counts {
+	c.Gold += o.Gold
+	c.GoldMet += o.GoldMet
+	c.Predicted += o.Predicted
+	c.PredictedMet += o.PredictedMet
+	return c
+}
+
+// Figure is an aggregate under its name.
+type Figure struct {
+	Name string `json:"name"`
+	// Value is in 0..1; Defined is false, and Value 0, where there is nothing
+	// to compute it from.
+	Value   float64 `json:"value"`
+	Defined bool    `json:"defined"`
+	// Scored and Unscored are numbers of questions, Reasons the unscored by
+	// cause.
+	Scored   int            `json:"n_scored"`
+	Unscored int            `json:"n_unscored"`
+	Reasons  map[string]int `json:"reasons,omitempty"`
+	// Low and High are the value with every unscored question at 0 and at 1.
+	// The micro figures have none: both are the value.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// The names of the figures of a [Tally]. docs/judge.md defines them.
+const (
+	FigureAccuracy       = "accuracy"
+	FigureRecall         = "recall"
+	FigurePrecision      = "precision"
+	FigureMeanOfF1       = "mean_of_f1"
+	FigureF1OfMeans      = "f1_of_means"
+	FigureStrict         = "strict"
+	FigureMicroRecall    = "micro_recall"
+	FigureMicroPrecision = "micro_precision"
+	FigureMicroF1        = "micro_f1"
+)
+
+// Figures are all aggregates in a fixed order.
+func (t Tally) Figures() []Figure {
+	recall, precision := t.Recall.figure(FigureRecall), t.Precision.figure(FigurePrecision)
+	of := t.F1.figure(FigureF1OfMeans) // its counts and reasons
+	of.Value, of.Defined = HarmonicMean(recall.Value, precision.Value), recall.Defined && precision.Defined
+	of.Low, of.High = HarmonicMean(recall.Low, precision.Low), HarmonicMean(recall.High, precision.High)
+	mr := t.micro(FigureMicroRecall, t.Recall, t.Counts.GoldMet, t.Counts.Gold)
+	mp := t.micro(FigureMicroPrecision, t.Precision, t.Counts.PredictedMet, t.Counts.Predicted)
+	mf := t.F1.figure(FigureMicroF1)
+	mf.Value, mf.Defined = HarmonicMean(mr.Value, mp.Value), mr.Defined && mp.Defined
+	mf.Low, mf.High = mf.Value, mf.Value
+	return []Figure{
+		t.Accuracy.figure(FigureAccuracy), recall, precision,
+		t.F1.figure(FigureMeanOfF1), of, t.Strict.figure(FigureStrict), mr, mp, mf,
+	}
+}
+
+// Figure finds an aggregate by name.
+func (t Tally) Figure(name string) (Figure, bool) {
+	for _, f := range t.Figures() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Figure{}, false
+}
+
+func (m Mean) figure(name string) Figure {
+	f := Figure{Name: name, Scored: m.Scored, Unscored: m.NUnscored(), Reasons: maps.Clone(m.Unscored)}
+	f.Value, f.Defined = m.Value()
+	f.Low, f.High, _ = m.Bounds()
+	return f
+}
+
+func (t Tally) micro(name string, m Mean, met, all int) Figure {
+	f := m.figure(name)
+	f.Value, f.Defined = 0, all > 0
+	if all > 0 {
+		f.Value = float64(met) / float64(all)
+	}
+	f.Low, f.High = f.Value, f.Value
+	return f
+}
+
+// Refusals counts what a system does that may decline to answer. Accuracy
+// alone hides the trade: declining everything makes no mistake.
+type Refusals struct {
+	AnsweredRight  int `json:"answered_right"`
+	AnsweredWrong  int `json:"answered_wrong"`
+	RefusedRightly int `json:"refused_rightly"` // the evidence did not hold the answer
+	RefusedWrongly int `json:"refused_wrongly"` // it did
+	// Unscored are the answers on which there is no verdict.
+	Unscored int `json:"unscored"`
+}
+
+// Add counts one question. Answerable tells whether the evidence held the
+// answer; it matters for refusals only, since an answer is right or wrong
+// wherever it comes from. A verdict is right when its value is 1.
+func (r *Refusals) Add(refused, answerable bool, v Verdict) {
+	switch {
+	case refused && answerable:
+		r.RefusedWrongly++
+	case refused:
+		r.RefusedRightly++
+	case v.State != Scored:
+		r.Unscored++
+	case v.Value == 1:
+		r.AnsweredRight++
+	default:
+		r.AnsweredWrong++
+	}
+}
+
+// Plus is the sum of both.
+func (r Refusals) Plus(o Refusals) Refusals {
+	r.AnsweredRight += o.AnsweredRight
+	r.AnsweredWrong += o.AnsweredWrong
+	r.RefusedRightly += o.RefusedRightly
+	r.RefusedWrongly += o.RefusedWrongly
+	r.Unscored += o.Unscored
+	return r
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judge_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+func summary(goldMet, gold, predictedMet, predicted int) judge.SummaryJudgment {
+	return judge.SummaryJudgment{
+		Recall:    judge.Score(float64(goldMet)/float64(gold), ""),
+		Precision: judge.Score(float64(predictedMet)/float64(predicted), ""),
+		Counts:    judge.Counts{Gold: gold, GoldMet: goldMet, Predicted: predicted, PredictedMet: predictedMet},
+	}
+}
+
+// The worked example: one question with 2 of 3 gold and 2 of 4 predicted
+// statements matched, one with 1 of 2 and 1 of 5.
+func ExampleTally() {
+	var t judge.Tally
+	for _, s := range []judge.SummaryJudgment{summary(2, 3, 2, 4), summary(1, 2, 1, 5)} {
+		t.AddSummary(s)
+	}
+	for _, f := range t.Figures() {
+		if f.Defined {
+			fmt.Printf("%-15s %.4f\n", f.Name, f.Value)
+		}
+	}
+	// Output:
+	// recall          0.5833
+	// precision       0.3500
+	// mean_of_f1      0.4286
+	// f1_of_means     0.4375
+	// strict          0.0000
+	// micro_recall    0.6000
+	// micro_precision 0.3333
+	// micro_f1        0.4286
+}
+
+func TestBounds(t *testing.T) {
+	var tally judge.Tally
+	for i := range 10 {
+		v := judge.Score(float64(i%2), "")
+		switch i {
+		case 3:
+			v = judge.NoScore("canary failed: x")
+		case 5:
+			v = judge.NoScore("truncated: y: z")
+		case 6:
+			v = judge.NoScore("truncated: other words")
+		case 8:
+			v = judge.Verdict{State: judge.NotApplicable}
+		}
+		tally.AddFact(judge.FactJudgment{Verdict: v, Protocol: judge.Protocol{Extra: 1}})
+	}
+	// Scored are 0, 1, 0, 1, 1 (questions 0, 1, 2, 4→0, 7, 9): three of six right.
+	got, _ := tally.Figure(judge.FigureAccuracy)
+	want := judge.Figure{Name: "accuracy", Value: 0.5, Defined: true, Scored: 6, Unscored: 3,
+		Reasons: map[string]int{"canary failed": 1, "truncated": 2}, Low: 3.0 / 9, High: 6.0 / 9}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if tally.Protocol.Extra != 10 {
+		t.Errorf("protocol %+v", tally.Protocol)
+	}
+	var only judge.Tally
+	only.AddFact(judge.FactJudgment{Verdict: judge.NoScore("x")})
+	if f, _ := only.Figure("accuracy"); f.Defined || f.Low != 0 || f.High != 1 {
+		t.Errorf("nothing scored: %+v", f)
+	}
+	if f, ok := only.Figure("f1"); ok {
+		t.Errorf("a figure without a name: %+v", f)
+	}
+	if f, _ := (judge.Tally{}).Figure("f1_of_means"); f.Defined || f.Value != 0 || f.High != 0 {
+		t.Errorf("nothing at all: %+v", f)
+	}
+}
+
+// A half-scored summary leaves micro precision and F1 to the others.
+func TestPartlyUnscored(t *testing.T) {
+	var tally judge.Tally
+	half := summary(1, 2, 0, 1)
+	half.Precision, half.Counts.Predicted = judge.NoScore("invalid output: x"), 0
+	tally.AddSummary(half)
+	tally.AddSummary(summary(2, 2, 1, 2))
+	for name, want := range map[string][3]float64{ // value, low, high
+		judge.FigureRecall: {0.75, 0.75, 0.75}, judge.FigurePrecision: {0.5, 0.25, 0.75},
+		judge.FigureMeanOfF1: {2.0 / 3, 1.0 / 3, 5.0 / 6}, judge.FigureF1OfMeans: {0.6, 0.375, 0.75},
+		judge.FigureMicroRecall: {0.75, 0.75, 0.75}, judge.FigureMicroPrecision: {0.5, 0.5, 0.5},
+	} {
+		f, _ := tally.Figure(name)
+		for i, got := range []float64{f.Value, f.Low, f.High} {
+			if math.Abs(got-want[i]) > 1e-15 {
+				t.Errorf("%s: %+v, want %v", name, f, want)
+			}
+		}
+	}
+}
+
+// Parts merged in order equal the whole.
+func TestMerge(t *testing.T) {
+	var whole judge.Tally
+	parts := make([]judge.Tally, 3)
+	for i := range 12 {
+		s := summary(i%3, 4, i%2, 2) // quarters and halves: sums are exact
+		s.Truncated = i == 5
+		f := judge.FactJudgment{Verdict: judge.Score(float64(i%2), "")}
+		if i == 7 {
+			f.Verdict = judge.NoScore("x: y")
+		}
+		for _, t := range []*judge.Tally{&whole, &parts[i/4]} {
+			t.AddSummary(s)
+			t.AddFact(f)
+			t.Refusals.Add(i%4 == 0, i%8 == 0, f.Verdict)
+		}
+	}
+	var merged judge.Tally
+	for _, p := range parts {
+		merged.Merge(p)
+	}
+	// F1 is no sum of halves: compare to the last bits.
+	if math.Abs(merged.F1.Sum-whole.F1.Sum) > 1e-12 {
+		t.Errorf("F1 %v, want %v", merged.F1.Sum, whole.F1.Sum)
+	}
+	merged.F1.Sum = whole.F1.Sum
+	if diff := cmp.Diff(whole, merged); diff != "" {
+		t.Errorf("(-whole +merged):\n%s", diff)
+	}
+	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); whole.Refusals != want {
+		t.Errorf("refusals %+v, want %+v", whole.Refusals, want)
+	}
+}
