@@ -47,17 +47,14 @@ func (f *fakeFile) Truncate(n int64) error {
 }
 
 func (f *fakeFile) WriteAt(p []byte, off int64) (int, error) {
-	f.data = append(f.data[:off], p...)
+	f.data = append(f.data[:off], append(p, f.data[min(int(off)+len(p), len(f.data)):]...)...)
 	f.Reader = bytes.NewReader(f.data)
 	return len(p), nil
 }
 
 func openFake(data []byte) (*Journal, *fakeFile, error) {
 	f := newFake(data)
-	j, err := Open("fake", testHeader, Options{
-		open:    func(string) (file, error) { return f, nil },
-		syncDir: func(string) error { return nil },
-	})
+	j, err := Open("fake", testHeader, Options{disk: hookDisk{open_: func(string) (file, error) { return f, nil }}})
 	return j, f, err
 }
 
@@ -257,6 +254,7 @@ func FuzzOpen(f *testing.F) {
 		f.Fatal(err)
 	}
 	one := appendRecord(bytes.Clone(head), 1, 1, []byte("payload"))
+	markFirm(one[len(head):])
 	two := appendRecord(bytes.Clone(one), 2, 2, nil)
 	for _, seed := range [][]byte{nil, head, one, two, two[:len(two)-3], append(bytes.Clone(one), 0, 0, 0), []byte(magic)} {
 		f.Add(seed)

@@ -16,7 +16,9 @@
 //	record  len u32 | crc32c u32 | kind u8 | seq u64 | payload (len bytes)
 //
 // The checksum of a record covers its length, kind, sequence number and
-// payload; sequence numbers start at 1 and have no gaps.
+// payload; sequence numbers start at 1 and have no gaps. The top bit of len
+// marks a firm record: all records before it were on disk when it was
+// written.
 //
 // # Rules
 //
@@ -26,10 +28,13 @@
 //   - Concurrent appends share one fsync (group commit).
 //   - A failed write or fsync is final for the handle: a second fsync may
 //     report success for pages that were thrown away. Open the file again.
-//   - A bad record at the end of the file is a write that was never
-//     acknowledged: it is cut off and reported by [Journal.Recovered].
-//   - A bad record with good ones after it is damage. Open refuses with
+//   - A bad record with no firm one after it belongs to a write that was never
+//     acknowledged, of which a power cut left some sectors: it is cut off with
+//     what follows and reported by [Journal.Recovered].
+//   - A bad record with a firm one after it is damage. Open refuses with
 //     [ErrCorrupt]; [Repair] copies what is whole and lists what is lost.
+//   - What Open shows is on disk: records that a process wrote and did not
+//     live to sync are written again and synced.
 //   - A journal knows its schema and configuration; opening it with others
 //     gives a [*MismatchError].
 package journal

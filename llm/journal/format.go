@@ -15,10 +15,13 @@ import (
 
 const (
 	magic      = "WGJRNL\x00"
-	version    = 1
+	version    = 2
 	preambleSz = len(magic) + 1
 	frameSz    = 4 + 4           // len, crc
 	recordSz   = frameSz + 1 + 8 // kind, seq
+	// firmBit in a record's length says that all records before it were on
+	// disk when it was written.
+	firmBit = 1 << 31
 	// maxHeader bounds what is read before a file is known to be a journal.
 	maxHeader = 1 << 20
 )
@@ -87,6 +90,13 @@ func appendRecord(b []byte, kind uint8, seq uint64, payload []byte) []byte {
 	return b
 }
 
+// markFirm sets the firm bit of the first record in b.
+func markFirm(b []byte) {
+	length := binary.LittleEndian.Uint32(b)
+	binary.LittleEndian.PutUint32(b, length|firmBit)
+	binary.LittleEndian.PutUint32(b[4:], checksum(b[:recordSz], b[recordSz:recordSz+int(length)]))
+}
+
 // checksum covers the length, the kind, the sequence number and the payload.
 func checksum(head, payload []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, head[:4])
@@ -99,59 +109,77 @@ var errBad = errors.New("bad record")
 
 // decodeRecord reads one record of at most left bytes. errBad says that the
 // bytes are no record; other errors come from the file.
-func decodeRecord(r io.Reader, left int64) (Record, int64, error) {
+func decodeRecord(r io.Reader, left int64) (rec Record, size int64, firm bool, err error) {
 	if left < int64(recordSz) {
-		return Record{}, 0, errBad
+		return rec, 0, false, errBad
 	}
 	var head [recordSz]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return Record{}, 0, err
+		return rec, 0, false, err
 	}
-	length := int64(binary.LittleEndian.Uint32(head[:]))
+	length, firm := payloadLength(head[:])
 	if length > left-int64(recordSz) {
-		return Record{}, 0, errBad
+		return rec, 0, false, errBad
 	}
 	payload := make([]byte, length)
 	if _, err := io.ReadFull(r, payload); err != nil {
-		return Record{}, 0, err
+		return rec, 0, false, err
 	}
 	if checksum(head[:], payload) != binary.LittleEndian.Uint32(head[4:]) {
-		return Record{}, 0, errBad
+		return rec, 0, false, errBad
 	}
-	rec := Record{Kind: head[frameSz], Seq: binary.LittleEndian.Uint64(head[frameSz+1:]), Payload: payload}
-	return rec, int64(recordSz) + length, nil
+	rec = Record{Kind: head[frameSz], Seq: binary.LittleEndian.Uint64(head[frameSz+1:]), Payload: payload}
+	return rec, int64(recordSz) + length, firm, nil
+}
+
+func payloadLength(head []byte) (n int64, firm bool) {
+	length := binary.LittleEndian.Uint32(head)
+	return int64(length &^ firmBit), length&firmBit != 0
+}
+
+// extent is a stretch of whole records.
+type extent struct {
+	end  int64  // where it ends
+	next uint64 // the sequence number expected there
+	firm int64  // where its last firm record begins
 }
 
 // scan calls yield for each whole record in [from, to) whose sequence numbers
-// go on from next. It returns where it stopped and the sequence number
-// expected there; stopping before to without error means a bad record, or
-// that yield said stop.
-func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (int64, uint64, error) {
+// go on from next. An extent that ends before to without error means a bad
+// record, or that yield said stop.
+func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (extent, error) {
+	x := extent{end: from, next: next, firm: from}
 	br := bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), int(min(to-from, 1<<18)))
-	for from < to {
-		rec, n, err := decodeRecord(br, to-from)
-		if errors.Is(err, errBad) || err == nil && rec.Seq != next {
-			return from, next, nil
+	for x.end < to {
+		rec, n, firm, err := decodeRecord(br, to-x.end)
+		if errors.Is(err, errBad) || err == nil && rec.Seq != x.next {
+			return x, nil
 		}
 		if err != nil {
-			return from, next, err
+			return x, err
 		}
-		from, next = from+n, next+1
+		if firm {
+			x.firm = x.end
+		}
+		rec.At = x.end
+		x.end, x.next = x.end+n, x.next+1
 		if !yield(rec) {
 			break
 		}
 	}
-	return from, next, nil
+	return x, nil
 }
 
 // resync looks for the next whole record at or after from. At from itself
 // any checksummed record counts; further on its sequence number must be one
-// that can follow, which keeps chance and stray payload bytes out.
+// that can follow, which keeps chance and stray payload bytes out, and with
+// firm set only a firm one counts: the others may belong to the same
+// unfinished write as the bad one, of which a power cut left any part.
 //
 // A payload that imitates record headers could make the search quadratic, so
 // the bytes checksummed are limited to a multiple of the bytes searched; when
 // that is spent, errBad is returned and the caller must assume the worst.
-func resync(r io.ReaderAt, from, to int64, next uint64) (at int64, seq uint64, found bool, err error) {
+func resync(r io.ReaderAt, from, to int64, next uint64, firm bool) (at int64, seq uint64, found bool, err error) {
 	const window = 1 << 18
 	last := next + uint64(to-from)/uint64(recordSz)
 	effort := 64*(to-from) + 1<<20
@@ -164,14 +192,14 @@ func resync(r io.ReaderAt, from, to int64, next uint64) (at int64, seq uint64, f
 		for i := 0; i < min(window, n-recordSz+1); i++ {
 			head, off := buf[i:i+recordSz], base+int64(i)
 			seq := binary.LittleEndian.Uint64(head[frameSz+1:])
-			length := int64(binary.LittleEndian.Uint32(head))
-			if off != from && (seq < next || seq > last) || length > to-off-int64(recordSz) {
+			length, isFirm := payloadLength(head)
+			if off != from && (seq < next || seq > last || firm && !isFirm) || length > to-off-int64(recordSz) {
 				continue
 			}
 			if effort -= length; effort < 0 {
 				return 0, 0, false, errBad
 			}
-			rec, _, err := decodeRecord(io.NewSectionReader(r, off, to-off), to-off)
+			rec, _, _, err := decodeRecord(io.NewSectionReader(r, off, to-off), to-off)
 			if err == nil {
 				return off, rec.Seq, true, nil
 			}

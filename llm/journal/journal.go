@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"os"
 	"path/filepath"
 	"sync"
 )
@@ -60,9 +59,7 @@ type Options struct {
 	// 0 means [DefaultMaxRecord].
 	MaxRecord int
 
-	// Tests put failing disks in place of these.
-	open    func(path string) (file, error)
-	syncDir func(dir string) error
+	disk disk // tests put failing ones in its place
 }
 
 // Record is one entry.
@@ -72,6 +69,8 @@ type Record struct {
 	// Kind is the caller's to define.
 	Kind    uint8
 	Payload []byte
+	// At is where the record is, for [Journal.Read].
+	At int64
 }
 
 // Recovery tells what Open found.
@@ -82,26 +81,17 @@ type Recovery struct {
 	TornBytes int64
 }
 
-// file is what a journal needs of an *os.File.
-type file interface {
-	io.ReaderAt
-	io.WriterAt
-	io.Closer
-	Stat() (os.FileInfo, error)
-	Truncate(size int64) error
-	Sync() error
-}
-
 // Journal is an open journal. It is safe for concurrent use.
 type Journal struct {
 	path      string
 	f         file
 	begin     int64 // where the records start
 	maxRecord int
-	syncDir   func(dir string) error
+	disk      disk
 	recovered Recovery
 
 	commit sync.Mutex // held while a batch is written
+	firm   bool       // everything written is on disk; under commit
 
 	mu    sync.Mutex
 	end   int64  // the acknowledged end of the file
@@ -114,6 +104,8 @@ type Journal struct {
 // leads: it writes for all of them.
 type batch struct {
 	buf  []byte
+	sync bool // somebody waits for the disk
+	at   int64
 	done chan struct{}
 	err  error
 }
@@ -130,14 +122,11 @@ func Open(path string, h Header, o Options) (*Journal, error) {
 	if j.maxRecord > math.MaxInt32 {
 		j.maxRecord = math.MaxInt32
 	}
-	if o.open == nil {
-		o.open = openLocked
+	if o.disk == nil {
+		o.disk = osDisk{}
 	}
-	if o.syncDir == nil {
-		o.syncDir = syncDir
-	}
-	j.syncDir = o.syncDir
-	f, err := o.open(path)
+	j.disk = o.disk
+	f, err := o.disk.open(path)
 	if err != nil {
 		return nil, fmt.Errorf("journal: open %s: %w", path, err)
 	}
@@ -178,7 +167,8 @@ func (j *Journal) load(want Header) error {
 }
 
 // unfinished reports whether the file is empty or holds nothing but the
-// start of the header that a crash at creation left behind.
+// parts of the header that a crash at creation left behind: a file system may
+// have grown the file and not written all of the bytes.
 func unfinished(f file, size int64, head []byte) (bool, error) {
 	if size > int64(len(head)) {
 		return false, nil
@@ -187,9 +177,12 @@ func unfinished(f file, size int64, head []byte) (bool, error) {
 	if _, err := f.ReadAt(have, 0); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	// A file system may have grown the file and not written the bytes.
-	have = bytes.TrimRight(have, "\x00")
-	return len(have) < len(head) && bytes.HasPrefix(head, have), nil
+	for i, c := range have {
+		if c != 0 && c != head[i] {
+			return false, nil
+		}
+	}
+	return !bytes.Equal(have, head), nil
 }
 
 func (j *Journal) create(head []byte) error {
@@ -197,48 +190,78 @@ func (j *Journal) create(head []byte) error {
 	if err := j.f.Truncate(0); err != nil {
 		return fail(err)
 	}
-	if _, err := j.f.WriteAt(head, 0); err != nil {
+	if err := writeAll(j.f, head, 0); err != nil {
 		return fail(err)
 	}
 	if err := j.f.Sync(); err != nil {
 		return fail(err)
 	}
-	if err := j.syncDir(filepath.Dir(j.path)); err != nil {
+	if err := j.disk.syncDir(filepath.Dir(j.path)); err != nil {
 		return fail(err)
 	}
-	j.begin, j.end, j.next = int64(len(head)), int64(len(head)), 1
+	j.begin, j.end, j.next, j.firm = int64(len(head)), int64(len(head)), 1, true
 	return nil
 }
 
-// recover finds the end of the whole records and cuts off a torn tail.
+// recover finds the end of the whole records, cuts off a torn tail, and puts
+// what is left on disk.
 func (j *Journal) recover(size int64) error {
-	end, next, err := scan(j.f, j.begin, size, 1, func(Record) bool { return true })
+	x, err := scan(j.f, j.begin, size, 1, func(Record) bool { return true })
 	if err != nil {
 		return fmt.Errorf("journal: read %s: %w", j.path, err)
 	}
+	end, next := x.end, x.next
 	j.end, j.next = end, next
 	j.recovered = Recovery{Records: int(next - 1), TornBytes: size - end}
-	if end == size {
-		return nil
+	if end < size {
+		at, seq, found, err := resync(j.f, end, size, next, true)
+		switch {
+		case errors.Is(err, errBad):
+			return fmt.Errorf("%w: %s: record %d at byte %d is bad and what follows cannot be told apart: journal.Repair copies the good records",
+				ErrCorrupt, j.path, next, end)
+		case err != nil:
+			return fmt.Errorf("journal: read %s: %w", j.path, err)
+		case found:
+			return fmt.Errorf("%w: %s: record %d at byte %d is bad, but record %d at byte %d is whole: journal.Repair copies the good records",
+				ErrCorrupt, j.path, next, end, seq, at)
+		}
 	}
-	at, seq, found, err := resync(j.f, end, size, next)
-	switch {
-	case errors.Is(err, errBad):
-		return fmt.Errorf("%w: %s: record %d at byte %d is bad and what follows cannot be told apart: journal.Repair copies the good records",
-			ErrCorrupt, j.path, next, end)
-	case err != nil:
-		return fmt.Errorf("journal: read %s: %w", j.path, err)
-	case found:
-		return fmt.Errorf("%w: %s: record %d at byte %d is bad, but record %d at byte %d is whole: journal.Repair copies the good records",
-			ErrCorrupt, j.path, next, end, seq, at)
+	if err := j.settle(x, size); err != nil {
+		return fmt.Errorf("journal: put %s on disk: %w", j.path, err)
 	}
-	if err := j.f.Truncate(end); err != nil {
-		return fmt.Errorf("journal: cut the torn end of %s: %w", j.path, err)
+	j.firm = true
+	return nil
+}
+
+// settle makes what Open will show durable. A process that died before its
+// fsync, or whose fsync failed, leaves records that can be read and are not
+// on disk; since a failed fsync may have marked their pages as clean, they
+// are written again. Before the first record, the same goes for the folder's
+// entry.
+func (j *Journal) settle(x extent, size int64) error {
+	if x.end < size {
+		if err := j.f.Truncate(x.end); err != nil {
+			return err
+		}
+	}
+	from := x.firm
+	if x.next == 1 {
+		from = 0 // with the header
+	}
+	last := make([]byte, x.end-from)
+	if _, err := j.f.ReadAt(last, from); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err := writeAll(j.f, last, from); err != nil {
+		return err
 	}
 	if err := j.f.Sync(); err != nil {
-		return fmt.Errorf("journal: cut the torn end of %s: %w", j.path, err)
+		return err
 	}
-	return nil
+	if x.next > 1 {
+		return nil
+	}
+	return j.disk.syncDir(filepath.Dir(j.path))
 }
 
 // Recovered tells what Open found in the file.
@@ -254,24 +277,52 @@ func (j *Journal) Path() string { return j.path }
 // After a failed write or fsync the handle is dead: this and every later
 // Append return the error. What was acknowledged before is safe.
 func (j *Journal) Append(kind uint8, payload []byte) error {
-	if len(payload) > j.maxRecord {
-		return fmt.Errorf("%w: append to %s: %d bytes, the limit is %d", ErrTooLarge, j.path, len(payload), j.maxRecord)
+	_, err := j.AppendAt(kind, payload)
+	return err
+}
+
+// AppendAt is Append and tells where the record is, for [Journal.Read].
+func (j *Journal) AppendAt(kind uint8, payload []byte) (at int64, err error) {
+	return j.append(kind, payload, true)
+}
+
+// Note writes one record without waiting for the disk: it outlives this
+// process, but not a power cut, unless a later Append or Close returned
+// without error. It is for what only has to be known if nothing else happens,
+// such as an intent.
+func (j *Journal) Note(kind uint8, payload []byte) error {
+	_, err := j.append(kind, payload, false)
+	return err
+}
+
+func (j *Journal) append(kind uint8, payload []byte, sync bool) (at int64, err error) {
+	b, offset, err := j.join(kind, payload, sync)
+	if err != nil {
+		return 0, err
 	}
-	j.mu.Lock()
-	if j.err != nil {
-		defer j.mu.Unlock()
-		return j.err
-	}
-	b := j.batch
-	leads := len(b.buf) == 0
-	b.buf = appendRecord(b.buf, kind, j.next, payload)
-	j.next++
-	j.mu.Unlock()
-	if leads {
+	if offset == 0 { // the first to join leads
 		j.write(b)
 	}
 	<-b.done
-	return b.err
+	return b.at + offset, b.err
+}
+
+// join puts a record into the open batch and tells where in it.
+func (j *Journal) join(kind uint8, payload []byte, sync bool) (b *batch, offset int64, err error) {
+	if len(payload) > j.maxRecord {
+		return nil, 0, fmt.Errorf("%w: append to %s: %d bytes, the limit is %d", ErrTooLarge, j.path, len(payload), j.maxRecord)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return nil, 0, j.err
+	}
+	b = j.batch
+	offset = int64(len(b.buf))
+	b.buf = appendRecord(b.buf, kind, j.next, payload)
+	b.sync = b.sync || sync
+	j.next++
+	return b, offset, nil
 }
 
 // write waits for the batch before, takes in whoever joined meanwhile, and
@@ -286,7 +337,11 @@ func (j *Journal) write(b *batch) {
 	end, err := j.end, j.err
 	j.mu.Unlock()
 	if err == nil {
-		err = j.flush(b.buf, end)
+		if j.firm {
+			markFirm(b.buf)
+		}
+		err = j.flush(b.buf, end, b.sync)
+		j.firm = err == nil && b.sync
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -297,15 +352,12 @@ func (j *Journal) write(b *batch) {
 		}
 		return
 	}
+	b.at = end
 	j.end += int64(len(b.buf))
 }
 
-func (j *Journal) flush(buf []byte, at int64) error {
-	n, err := j.f.WriteAt(buf, at)
-	if err == nil && n < len(buf) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
+func (j *Journal) flush(buf []byte, at int64, sync bool) error {
+	if err := writeAll(j.f, buf, at); err != nil {
 		// Leave no torn tail behind if that is still possible; Open copes
 		// with one in any case.
 		if j.f.Truncate(at) == nil {
@@ -313,10 +365,21 @@ func (j *Journal) flush(buf []byte, at int64) error {
 		}
 		return fmt.Errorf("journal: append to %s: %w: earlier records are safe, free the cause and open it again", j.path, err)
 	}
+	if !sync {
+		return nil
+	}
 	if err := j.f.Sync(); err != nil {
 		return fmt.Errorf("journal: fsync %s: %w: open it again to see what is on disk", j.path, err)
 	}
 	return nil
+}
+
+func writeAll(f file, b []byte, at int64) error {
+	n, err := f.WriteAt(b, at)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	return err
 }
 
 // Records reads the acknowledged records in order. Appends during the
@@ -327,7 +390,7 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 		end := j.end
 		j.mu.Unlock()
 		stopped := false
-		at, _, err := scan(j.f, j.begin, end, 1, func(r Record) bool {
+		x, err := scan(j.f, j.begin, end, 1, func(r Record) bool {
 			stopped = !yield(r, nil)
 			return !stopped
 		})
@@ -335,10 +398,32 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 		case stopped:
 		case err != nil:
 			yield(Record{}, fmt.Errorf("journal: read %s: %w", j.path, err))
-		case at < end:
-			yield(Record{}, fmt.Errorf("%w: %s changed under this process at byte %d", ErrCorrupt, j.path, at))
+		case x.end < end:
+			yield(Record{}, fmt.Errorf("%w: %s changed under this process at byte %d", ErrCorrupt, j.path, x.end))
 		}
 	}
+}
+
+// Read reads the record at an offset that AppendAt or Records gave.
+func (j *Journal) Read(at int64) (Record, error) {
+	j.mu.Lock()
+	end := j.end
+	j.mu.Unlock()
+	fail := func(err error) (Record, error) {
+		return Record{}, fmt.Errorf("journal: read %s at byte %d: %w", j.path, at, err)
+	}
+	if at < j.begin || at >= end {
+		return fail(fmt.Errorf("%w: no record there", ErrCorrupt))
+	}
+	rec, _, _, err := decodeRecord(io.NewSectionReader(j.f, at, end-at), end-at)
+	if errors.Is(err, errBad) {
+		err = ErrCorrupt
+	}
+	if err != nil {
+		return fail(err)
+	}
+	rec.At = at
+	return rec, nil
 }
 
 // Close waits for running appends and releases the file and its lock. A
@@ -351,8 +436,12 @@ func (j *Journal) Close() error {
 	if errors.Is(j.err, ErrClosed) {
 		return ErrClosed
 	}
+	var err error
+	if j.err == nil && !j.firm { // notes
+		err = j.f.Sync()
+	}
 	j.err = fmt.Errorf("%w: %s", ErrClosed, j.path)
-	if err := j.f.Close(); err != nil {
+	if err = errors.Join(err, j.f.Close()); err != nil {
 		return fmt.Errorf("journal: close %s: %w", j.path, err)
 	}
 	return nil

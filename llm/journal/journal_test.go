@@ -62,6 +62,7 @@ func reference(t *testing.T, n int) (data []byte, ends []int) {
 	ends = []int{len(data)}
 	for i := range n {
 		data = appendRecord(data, uint8(i), uint64(i+1), payload(i))
+		markFirm(data[ends[i]:])
 		ends = append(ends, len(data))
 	}
 	return data, ends
@@ -124,11 +125,11 @@ func TestAppendedRecordsComeBack(t *testing.T) {
 func TestConcurrentAppendsShareSyncs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	var disk *faulty
-	j, err := Open(path, testHeader, Options{open: func(p string) (file, error) {
+	j, err := Open(path, testHeader, Options{disk: hookDisk{open_: func(p string) (file, error) {
 		f, err := openLocked(p)
 		disk = &faulty{file: f, failAt: -1}
 		return disk, err
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,17 +26,19 @@ type Repaired struct {
 // Repair copies the whole records of a damaged journal into a new one at
 // out, which must not exist. Sequence numbers are given anew; the damaged
 // file stays as it is. A journal whose header is damaged cannot be repaired.
-func Repair(path, out string) (Repaired, error) {
+func Repair(path, out string) (Repaired, error) { return repair(osDisk{}, path, out) }
+
+func repair(d disk, path, out string) (Repaired, error) {
 	var r Repaired
-	if _, err := os.Stat(path); err != nil {
-		return r, fmt.Errorf("journal: repair: %w", err)
+	if !d.exists(path) {
+		return r, fmt.Errorf("journal: repair %s: %w", path, os.ErrNotExist)
 	}
-	f, err := openLocked(path)
+	f, err := d.open(path)
 	if err != nil {
 		return r, fmt.Errorf("journal: repair %s: %w", path, err)
 	}
 	defer f.Close()
-	if _, err := os.Lstat(out); err == nil {
+	if d.exists(out) {
 		return r, fmt.Errorf("journal: repair %s: %s exists: name a new file", path, out)
 	}
 	info, err := f.Stat()
@@ -48,7 +50,7 @@ func Repair(path, out string) (Repaired, error) {
 		return r, fmt.Errorf("journal: repair %s: %w", path, err)
 	}
 	r.Header = h
-	dst, err := Open(out, h, Options{MaxRecord: 1<<31 - 1})
+	dst, err := Open(out, h, Options{MaxRecord: 1<<31 - 1, disk: d})
 	if err != nil {
 		return r, err
 	}
@@ -65,7 +67,7 @@ func (r *Repaired) copy(dst *Journal, src file, at, size int64) error {
 	next := uint64(1)
 	for at < size {
 		var werr error
-		end, n, err := scan(src, at, size, next, func(rec Record) bool {
+		x, err := scan(src, at, size, next, func(rec Record) bool {
 			r.Records++
 			dst.batch.buf = appendRecord(dst.batch.buf, rec.Kind, dst.next, rec.Payload)
 			dst.next++
@@ -77,11 +79,11 @@ func (r *Repaired) copy(dst *Journal, src file, at, size int64) error {
 		if err = errors.Join(err, werr); err != nil {
 			return err
 		}
-		at, next = end, n
+		at, next = x.end, x.next
 		if at == size {
 			break
 		}
-		found, seq, ok, err := resync(src, at, size, next)
+		found, seq, ok, err := resync(src, at, size, next, false)
 		if errors.Is(err, errBad) {
 			ok, err = false, nil
 		}
@@ -91,7 +93,7 @@ func (r *Repaired) copy(dst *Journal, src file, at, size int64) error {
 		if ok && found == at && seq < next {
 			// Whole but out of order: a repeated stretch. Step over it.
 			at++
-			found, seq, ok, err = resync(src, at, size, next)
+			found, seq, ok, err = resync(src, at, size, next, false)
 			if err != nil && !errors.Is(err, errBad) {
 				return err
 			}
@@ -115,6 +117,7 @@ func (j *Journal) flushPending() error {
 	if len(b.buf) == 0 {
 		return nil
 	}
+	b.sync = true
 	j.write(b)
 	return b.err
 }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+)
+
+// simDisk is a file system in memory that knows what is on disk and what is
+// only in its cache. It counts its operations; at the one named by failAt it
+// returns err or loses power.
+type simDisk struct {
+	files map[string]*simFile // as processes see them
+	disk  map[string]*simFile // entries of the folder that are on disk
+	ops   int
+
+	failAt int   // -1: never
+	err    error // what fails; nil means a power cut: all later operations fail too
+	off    bool
+	half   bool // a failing write stores half; a power cut lets the operation through to the cache
+	short  bool // a failing write reports no error
+}
+
+var errPower = errors.New("power lost")
+
+// sector is what a disk writes as a whole, in bytes.
+const sector = 512
+
+type simFile struct {
+	data, synced []byte
+	lost         [][2]int // dropped by a failed fsync, and clean since
+	open         bool
+}
+
+func newSimDisk() *simDisk {
+	return &simDisk{files: map[string]*simFile{}, disk: map[string]*simFile{}, failAt: -1}
+}
+
+// op counts an operation; do says that it takes effect, err what it returns.
+func (d *simDisk) op() (do bool, err error) {
+	d.ops++
+	switch {
+	case d.off:
+		return false, errPower
+	case d.ops-1 != d.failAt:
+		return true, nil
+	case d.err != nil:
+		return false, d.err
+	}
+	d.off = true
+	return d.half, errPower
+}
+
+func (d *simDisk) exists(path string) bool { return d.files[path] != nil }
+
+func (d *simDisk) open(path string) (file, error) {
+	do, err := d.op()
+	if do && d.files[path] == nil {
+		d.files[path] = &simFile{}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := d.files[path]
+	if f.open {
+		return nil, ErrLocked
+	}
+	f.open = true
+	return &simHandle{f, d}, nil
+}
+
+func (d *simDisk) syncDir(string) error {
+	do, err := d.op()
+	if do {
+		for name, f := range d.files {
+			d.disk[name] = f
+		}
+	}
+	return err
+}
+
+// reboot is the disk after a power cut. keep decides for each sector, length
+// and folder entry whether the cache's state or the disk's is found again.
+func (d *simDisk) reboot(keep func() bool) *simDisk {
+	after := newSimDisk()
+	for name, f := range d.files {
+		if d.disk[name] != f && !keep() {
+			continue
+		}
+		data := f.survives(keep)
+		g := &simFile{data: data, synced: bytes.Clone(data)}
+		after.files[name], after.disk[name] = g, g
+	}
+	return after
+}
+
+func (f *simFile) survives(keep func() bool) []byte {
+	size := len(f.synced)
+	if len(f.data) != size && keep() {
+		size = len(f.data)
+	}
+	out := make([]byte, size)
+	for at := 0; at < size; at += sector {
+		from := f.synced
+		if keep() && !f.isLost(at) {
+			from = f.data
+		}
+		if at < len(from) {
+			copy(out[at:min(at+sector, size)], from[at:])
+		}
+	}
+	return out
+}
+
+func (f *simFile) isLost(at int) bool {
+	return slices.ContainsFunc(f.lost, func(l [2]int) bool { return at+sector > l[0] && at < l[1] })
+}
+
+// restart is the disk after the process died: the cache lives on.
+func (d *simDisk) restart() *simDisk {
+	d.off, d.failAt = false, -1
+	for _, f := range d.files {
+		f.open = false
+	}
+	return d
+}
+
+type simHandle struct {
+	f *simFile
+	d *simDisk
+}
+
+func (h *simHandle) Stat() (os.FileInfo, error) {
+	_, err := h.d.op()
+	return sized{n: int64(len(h.f.data))}, err
+}
+
+func (h *simHandle) ReadAt(p []byte, off int64) (int, error) {
+	if _, err := h.d.op(); err != nil {
+		return 0, err
+	}
+	if off >= int64(len(h.f.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, h.f.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (h *simHandle) WriteAt(p []byte, off int64) (int, error) {
+	do, err := h.d.op()
+	n := len(p)
+	if !do {
+		if n = 0; h.d.half && err != nil && !errors.Is(err, errPower) {
+			n = len(p) / 2
+		}
+	}
+	f, end := h.f, int(off)+n
+	if end > len(f.data) {
+		f.data = append(f.data, make([]byte, end-len(f.data))...)
+	}
+	copy(f.data[off:], p[:n])
+	// What is written again is dirty again.
+	f.lost = slices.DeleteFunc(f.lost, func(l [2]int) bool { return int(off) <= l[0] && end >= l[1] })
+	if h.d.short && err != nil && !errors.Is(err, errPower) {
+		err = nil
+	}
+	return n, err
+}
+
+func (h *simHandle) Truncate(n int64) error {
+	do, err := h.d.op()
+	if do {
+		h.f.data = append(h.f.data[:min(int(n), len(h.f.data))], make([]byte, max(0, int(n)-len(h.f.data)))...)
+	}
+	return err
+}
+
+// Sync moves the cache to the disk. A failing one drops what it should have
+// written and takes it for clean, as Linux did and may do.
+func (h *simHandle) Sync() error {
+	do, err := h.d.op()
+	f := h.f
+	if !do {
+		if err != nil && !errors.Is(err, errPower) {
+			from := 0
+			for from < min(len(f.data), len(f.synced)) && f.data[from] == f.synced[from] {
+				from++
+			}
+			if from < len(f.data) {
+				f.lost = append(f.lost, [2]int{from, len(f.data)})
+			}
+		}
+		return err
+	}
+	if len(f.lost) == 0 {
+		f.synced = bytes.Clone(f.data)
+		return err
+	}
+	all := true
+	f.synced = f.survives(func() bool { return all })
+	return err
+}
+
+func (h *simHandle) Close() error {
+	h.f.open = false
+	_, err := h.d.op()
+	return err
+}
+
+// The three ways a power cut may go.
+func dropAll() bool { return false }
+func keepAll() bool { return true }
+
+func tear(seed uint64) func() bool {
+	rng := rand.New(rand.NewPCG(seed, 512))
+	return func() bool { return rng.IntN(2) == 0 }
+}
