@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Comparison is the difference of two systems on the same questions: the
+// effect and its interval before the p-value.
+type Comparison struct {
+	MeanA float64 `json:"mean_a"`
+	MeanB float64 `json:"mean_b"`
+	// Effect is the mean of B minus A, with the interval of the paired
+	// bootstrap.
+	Effect Interval `json:"effect"`
+	// SD is the standard deviation of the differences, Correlation that of
+	// the scores: the higher it is, the more pairing gains. Correlation is 0
+	// when the scores of one system are all equal.
+	SD          float64 `json:"sd"`
+	Correlation float64 `json:"correlation"`
+	// SE is the standard error of the effect by formula, clustered if the
+	// questions are.
+	SE float64 `json:"se"`
+	// Detectable is the least difference that this many questions show: see
+	// Power.Detectable.
+	Detectable float64 `json:"detectable"`
+	// Test is the permutation test of no difference.
+	Test Test `json:"test"`
+}
+
+// Compare compares two systems by their scores on the same questions, in the
+// same order.
+func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return Comparison{}, err
+	}
+	if len(a) != len(b) {
+		return Comparison{}, fmt.Errorf("stats: compare: %d scores of A, %d of B: want the same questions", len(a), len(b))
+	}
+	for _, scores := range [][]float64{a, b} {
+		if _, err := group(scores, clusters, 2); err != nil {
+			return Comparison{}, fmt.Errorf("stats: compare: %w", err)
+		}
+	}
+	differences := make([]float64, len(a))
+	var c Comparison
+	for i := range a {
+		differences[i] = b[i] - a[i]
+		c.MeanA += a[i]
+		c.MeanB += b[i]
+	}
+	g, err := group(differences, clusters, 2)
+	if err != nil {
+		return Comparison{}, fmt.Errorf("stats: compare: differences: %w", err)
+	}
+	c.MeanA /= float64(len(a))
+	c.MeanB /= float64(len(b))
+	c.Effect = g.bootstrap(o)
+	c.SD = deviation(differences)
+	c.Correlation = correlation(a, b, c.MeanA, c.MeanB)
+	c.SE = g.standardError(differences)
+	c.Detectable = Power{}.detectable(c.SE)
+	c.Test = g.permutation(o)
+	return c, nil
+}
+
+func correlation(a, b []float64, meanA, meanB float64) float64 {
+	var aa, bb, ab float64
+	for i := range a {
+		da, db := a[i]-meanA, b[i]-meanB
+		aa += da * da
+		bb += db * db
+		ab += da * db
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+// String is a line for a report on scores in 0..1, in points of 0..100.
+func (c Comparison) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "B - A = %+.1f points, %.4g %% interval [%+.1f, %+.1f], p = %.3g; with %d questions",
+		100*c.Effect.Estimate, 100*c.Effect.Confidence, 100*c.Effect.Low, 100*c.Effect.High, c.Test.P, c.Effect.N)
+	if c.Effect.Clusters > 0 {
+		fmt.Fprintf(&b, " in %d clusters", c.Effect.Clusters)
+	}
+	fmt.Fprintf(&b, " you cannot see less than %.1f points", 100*c.Detectable)
+	return b.String()
+}
+
+// Defaults of Power.
+const (
+	DefaultAlpha = 0.05
+	DefaultPower = 0.8
+)
+
+// Power asks what a paired comparison can show (Miller, arXiv 2411.00640,
+// section 5): a test at level Alpha that finds a true difference with
+// probability Power. The zero value is the usual 0.05 and 0.8.
+type Power struct {
+	Alpha float64 // two-sided, between 0 and 1; 0 means DefaultAlpha
+	Power float64 // between 0 and 1; 0 means DefaultPower
+}
+
+// Detectable is the least true difference that is found, given the standard
+// error of the paired difference: (z(1-Alpha/2) + z(Power)) · se, in the unit
+// of the scores.
+func (p Power) Detectable(se float64) (float64, error) {
+	if err := p.check(); err != nil {
+		return 0, err
+	}
+	if !(se >= 0) || math.IsInf(se, 0) {
+		return 0, fmt.Errorf("stats: power: standard error %v: want 0 or more", se)
+	}
+	return p.detectable(se), nil
+}
+
+// Questions is how many independent questions it takes to see a difference,
+// given the standard deviation of the paired differences.
+func (p Power) Questions(difference, sd float64) (int, error) {
+	if err := p.check(); err != nil {
+		return 0, err
+	}
+	n := math.Ceil(math.Pow(p.factor()*sd/difference, 2))
+	if !(difference > 0) || !(sd >= 0) || !(n <= math.MaxInt32) {
+		return 0, fmt.Errorf("stats: power: difference %v, deviation %v: want both positive and fewer than 2^31 questions", difference, sd)
+	}
+	return max(2, int(n)), nil
+}
+
+func (p Power) check() error {
+	if a, w := p.alpha(), p.power(); !(a > 0 && a < 1) || !(w > 0 && w < 1) {
+		return fmt.Errorf("stats: power: alpha %v, power %v: want both between 0 and 1", a, w)
+	}
+	return nil
+}
+
+func (p Power) alpha() float64 {
+	if p.Alpha == 0 {
+		return DefaultAlpha
+	}
+	return p.Alpha
+}
+
+func (p Power) power() float64 {
+	if p.Power == 0 {
+		return DefaultPower
+	}
+	return p.Power
+}
+
+func (p Power) factor() float64 {
+	return normalQuantile(1-p.alpha()/2) + normalQuantile(p.power())
+}
+
+func (p Power) detectable(se float64) float64 { return p.factor() * se }

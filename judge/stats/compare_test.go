@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+var scoresA = []float64{.2, .5, .9, 1, .3, .7, .05, .65}
+var scoresB = []float64{.4, .5, .95, 1, .1, .9, .45, .7}
+
+// scipy.stats.permutation_test(permutation_type="samples", n_resamples=inf):
+// statistic 0.0875, p 0.21875; 0.21875 for the answers that are 0 and 1.
+func TestPermutationAsSciPy(t *testing.T) {
+	c, err := Compare(scoresA, scoresB, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Test.P != 0.21875 || c.Test.Method != "permutation-exact" || !near(c.Effect.Estimate, .0875, 1e-12) {
+		t.Errorf("%+v", c)
+	}
+	p, err := Permutation([]float64{-1, -1, -1, 0, 1, -1, 0, -1, 0, 0, 0}, nil, Options{})
+	if err != nil || p.P != 0.21875 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Every sign pattern, added up afresh, against the Gray code.
+func TestPermutationAgainstBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for n := range 13 {
+		d := make([]float64, n+1)
+		for i := range d {
+			d[i] = float64(rng.IntN(9)-4) / 10
+		}
+		observed := 0.0
+		for _, v := range d {
+			observed += v
+		}
+		extreme := 0
+		for pattern := range 1 << len(d) {
+			sum := 0.0
+			for i, v := range d {
+				if pattern>>i&1 == 1 {
+					v = -v
+				}
+				sum += v
+			}
+			if math.Abs(sum) >= math.Abs(observed)-1e-12 {
+				extreme++
+			}
+		}
+		got, err := Permutation(d, nil, Options{})
+		if want := float64(extreme) / float64(int(1)<<len(d)); err != nil || !near(got.P, want, 1e-15) {
+			t.Errorf("%v: %+v, %v, want p %v", d, got, err, want)
+		}
+	}
+}
+
+// On answers that are right or wrong, flipping signs is McNemar's test.
+func TestPermutationIsMcNemar(t *testing.T) {
+	for onlyA := range 8 {
+		for onlyB := range 12 {
+			d := make([]float64, 50)
+			for i := range d {
+				switch {
+				case i < onlyA:
+					d[i] = -1
+				case i < onlyA+onlyB:
+					d[i] = 1
+				}
+			}
+			p, err := Permutation(d, nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := McNemar(onlyA, onlyB, len(d), Options{})
+			if err != nil || !near(p.P, m.Test.P, 1e-12) || p.Method != "permutation-exact" {
+				t.Errorf("%d against %d: permutation %+v, McNemar %+v, %v", onlyA, onlyB, p, m, err)
+			}
+		}
+	}
+}
+
+// Drawn patterns come close to the exact p-value; 40 equal differences of
+// which 26 are positive: 2·P(X >= 26), X of 40 tosses, = 0.0806904678.
+func TestPermutationDrawn(t *testing.T) {
+	d := make([]float64, 40)
+	for i := range d {
+		d[i] = .3
+		if i >= 26 {
+			d[i] = -.3
+		}
+	}
+	got, err := Permutation(d, nil, Options{Resamples: 200000})
+	if err != nil || got.Method != "permutation-drawn" || !near(got.P, 0.0806904678, .003) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// Never 0.
+	for i := range d {
+		d[i] = 1
+	}
+	got, err = Permutation(d, nil, Options{Resamples: 99})
+	if err != nil || got.P != .01 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestPermutationEdges(t *testing.T) {
+	for name, tc := range map[string]struct {
+		d        []float64
+		clusters []int32
+		p        float64
+	}{
+		"one value":   {[]float64{3}, nil, 1},
+		"all zero":    {make([]float64, 30), nil, 1},
+		"two":         {[]float64{1, 1}, nil, .5},
+		"one cluster": {[]float64{1, 1, 1, 1}, []int32{5, 5, 5, 5}, 1},
+		"clusters":    {[]float64{1, 1, 1, 1}, []int32{5, 5, 6, 6}, .5},
+	} {
+		got, err := Permutation(tc.d, tc.clusters, Options{})
+		if err != nil || got.P != tc.p || got.Method != "permutation-exact" {
+			t.Errorf("%s: %+v, %v, want p %v", name, got, err, tc.p)
+		}
+	}
+	if _, err := Permutation(nil, nil, Options{}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("no values: %v", err)
+	}
+	twenty := make([]float64, MaxExact)
+	for i := range twenty {
+		twenty[i] = 1 / float64(i+3)
+	}
+	got, err := Permutation(twenty, nil, Options{})
+	if err != nil || got.Patterns != 1<<MaxExact || got.P != 2./(1<<MaxExact) {
+		t.Errorf("twenty differences of one sign: %+v, %v", got, err)
+	}
+}
+
+// statsmodels mcnemar(exact=True).
+func TestMcNemar(t *testing.T) {
+	for _, tc := range []struct {
+		a, b int
+		p    float64
+	}{
+		{9, 2, 0.0654296875}, {2, 9, 0.0654296875}, {0, 0, 1}, {5, 5, 1}, {0, 1, 1}, {0, 12, 0.00048828125},
+		{400, 330, 0.0106059947787}, {3000, 2800, 0.00896943600119},
+	} {
+		m, err := McNemar(tc.a, tc.b, 10000, Options{})
+		if err != nil || !near(m.Test.P, tc.p, 1e-12) || !m.Effect.Contains(m.Effect.Estimate) {
+			t.Errorf("%d against %d: %+v, %v, want p %v", tc.a, tc.b, m, err, tc.p)
+		}
+	}
+	// In Python: (9.5 - 2.5) / 102 = .06863, its error sqrt(12 - 49/102) / 102 = .03327.
+	m, err := McNemar(2, 9, 100, Options{})
+	wantEnds(t, "agresti-min", m.Effect, err, 0.0034095576, 0.1338453444, 1e-9)
+	for _, bad := range [][3]int{{0, 0, 0}, {-1, 0, 5}, {3, 3, 5}, {0, math.MaxInt, 5}} {
+		if m, err := McNemar(bad[0], bad[1], bad[2], Options{}); err == nil {
+			t.Errorf("%v: %+v", bad, m)
+		}
+	}
+	of, err := McNemarOf([]bool{true, true, false, false}, []bool{true, false, true, true}, Options{})
+	if err != nil || of.OnlyA != 1 || of.OnlyB != 2 || of.Effect.Estimate != .25 {
+		t.Errorf("%+v, %v", of, err)
+	}
+	if _, err := McNemarOf(nil, []bool{true}, Options{}); err == nil {
+		t.Error("answers of different length passed")
+	}
+}
+
+// statsmodels multipletests(method="holm").
+func TestHolm(t *testing.T) {
+	got, err := Holm([]float64{.01, .04, .03, .005, .5, .04, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{.06, .16, .15, .035, 1, .16, 1, 0} {
+		if !near(got[i], want, 1e-12) {
+			t.Errorf("p-value %d corrected to %v, want %v", i, got[i], want)
+		}
+	}
+	if got, err := Holm(nil); err != nil || len(got) != 0 {
+		t.Errorf("empty family: %v, %v", got, err)
+	}
+	if got, err := Holm([]float64{.03}); err != nil || got[0] != .03 {
+		t.Errorf("family of one: %v, %v", got, err)
+	}
+	for _, bad := range []float64{-.1, 1.1, math.NaN()} {
+		if _, err := Holm([]float64{bad}); err == nil {
+			t.Errorf("%v passed", bad)
+		}
+	}
+}
+
+// z(.975) + z(.8) = 2.8015852181 by scipy.stats.norm; (2.80158 · .45 / .03)² =
+// 1765.998.
+func TestPower(t *testing.T) {
+	if d, err := (Power{}).Detectable(.01); err != nil || !near(d, .028015852181, 1e-12) {
+		t.Errorf("detectable %v, %v", d, err)
+	}
+	if n, err := (Power{}).Questions(.03, .45); err != nil || n != 1766 {
+		t.Errorf("questions %d, %v, want 1766", n, err)
+	}
+	for _, bad := range []Power{{Alpha: 1}, {Power: 2}, {Alpha: math.NaN()}, {Power: -1}} {
+		if _, err := bad.Detectable(.1); err == nil {
+			t.Errorf("%+v passed", bad)
+		}
+	}
+	if _, err := (Power{}).Detectable(math.NaN()); err == nil {
+		t.Error("NaN error passed")
+	}
+	for _, bad := range [][2]float64{{0, 1}, {-1, 1}, {1, -1}, {1e-9, 1}, {math.NaN(), 1}} {
+		if n, err := (Power{}).Questions(bad[0], bad[1]); err == nil {
+			t.Errorf("%v: %d questions", bad, n)
+		}
+	}
+}
+
+// A difference of the detectable size is found about four times in five.
+func TestPowerBySimulation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	const n, sd, runs = 200, .5, 400
+	d, err := Power{}.Detectable(sd / math.Sqrt(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for range runs {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = d + sd*rng.NormFloat64()
+		}
+		i, err := StudentT(values, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !i.Contains(0) {
+			found++
+		}
+	}
+	// 320 expected, deviation 8.
+	if found < 293 || found > 347 {
+		t.Errorf("found %d of %d", found, runs)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	c, err := Compare(scoresA, scoresB, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// numpy: std(ddof=1) of the differences, corrcoef.
+	if !near(c.SD, 0.1787855859, 1e-9) || !near(c.Correlation, 0.8518886581, 1e-9) || !near(c.SE, c.SD/math.Sqrt(8), 1e-12) {
+		t.Errorf("SD %.10f, correlation %.10f, SE %.10f", c.SD, c.Correlation, c.SE)
+	}
+	if !near(c.MeanA, .5375, 1e-12) || !near(c.MeanB, .625, 1e-12) || !near(c.Detectable, 2.8015852181*c.SE, 1e-9) {
+		t.Errorf("%+v", c)
+	}
+	if s := c.String(); !strings.HasPrefix(s, "B - A = +8.8 points, 95 % interval [") || strings.Index(s, "interval") > strings.Index(s, "p = ") {
+		t.Errorf("%q", s)
+	}
+	// Exchanged, the effect changes its sign and p stays.
+	back, err := Compare(scoresB, scoresA, nil, Options{Method: Percentile})
+	if err != nil || back.Test.P != c.Test.P || back.Effect.Estimate != -c.Effect.Estimate {
+		t.Errorf("%+v, %v", back, err)
+	}
+	same, err := Compare(scoresA, scoresA, nil, Options{})
+	if err != nil || same.Test.P != 1 || same.Effect.Low != 0 || same.Effect.High != 0 || same.Detectable != 0 || !near(same.Correlation, 1, 1e-12) {
+		t.Errorf("a system against itself: %+v, %v", same, err)
+	}
+	if _, err := Compare(scoresA, scoresB[1:], nil, Options{}); err == nil {
+		t.Error("scores of different length passed")
+	}
+	if _, err := Compare([]float64{1e308, 1}, []float64{-1e308, 1}, nil, Options{}); err == nil {
+		t.Error("a difference out of range passed")
+	}
+}
+
+// benchmarkScores are 1,200 questions in 300 clusters.
+func benchmarkScores() (a, b []float64, clusters []int32) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 1200 {
+		v := float64(rng.IntN(2))
+		a = append(a, v)
+		b = append(b, min(1, v+float64(rng.IntN(5)/4)))
+		clusters = append(clusters, int32(i/4))
+	}
+	return a, b, clusters
+}
+
+func BenchmarkCompare(b *testing.B) {
+	x, y, clusters := benchmarkScores()
+	for name, c := range map[string][]int32{"plain": nil, "clustered": clusters} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Compare(x, y, c, Options{Workers: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// 10,000 resamples of 1,200 questions by one worker.
+func BenchmarkPairedBootstrap(b *testing.B) {
+	x, y, clusters := benchmarkScores()
+	for i := range x {
+		x[i] = y[i] - x[i]
+	}
+	for name, c := range map[string][]int32{"plain": nil, "clustered": clusters} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Bootstrap(x, c, Options{Workers: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkPermutation(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, n := range map[string]int{"exact20": 20, "drawn1200": 1200} {
+		b.Run(name, func(b *testing.B) {
+			d := make([]float64, n)
+			for i := range d {
+				d[i] = rng.NormFloat64()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Permutation(d, nil, Options{Workers: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

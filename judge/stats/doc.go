@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stats says how sure a mean is, and whether two systems differ.
+//
+// Every mean deserves an interval: [Wilson] for a share of right and wrong,
+// [StudentT] for scores, [Bootstrap] when they are few or skewed, and
+// [BootstrapStatistic] for what is no mean. Two systems that answered the same
+// questions are compared question by question: [Compare] for scores, [McNemar]
+// for right and wrong. Results give the effect and its interval first and the
+// p-value last. A family of p-values is corrected by [Holm].
+//
+// # Clusters
+//
+// Questions about one page are not independent, and intervals that take them
+// for independent are too narrow. Functions that take clusters want the number
+// of its cluster for every value ([Number] makes them from names); nil means
+// that every value is its own cluster. The bootstrap then draws whole
+// clusters, the permutation test flips whole clusters, and the standard error
+// is the clustered one of Miller, Adding Error Bars to Evals (arXiv
+// 2411.00640), equation 4.
+//
+// # Few and equal values
+//
+//	                  n = 0        n = 1        all values equal
+//	Wilson            ErrTooFew    interval     interval
+//	StudentT          ErrTooFew    ErrTooFew    width 0 but for rounding
+//	Bootstrap         ErrTooFew    ErrTooFew    width 0, likewise
+//	Compare           ErrTooFew    ErrTooFew    width 0, p as below
+//	Permutation       ErrTooFew    p = 1        exact; p = 1 if all are 0
+//	McNemar           ErrTooFew    interval     p = 1 if nobody differs
+//	Holm              empty        unchanged    -
+//
+// With clusters n is the number of clusters. NaN and infinite values are
+// errors everywhere.
+//
+// # Randomness
+//
+// Resample number r draws from a generator seeded with Options.Seed and r
+// alone. So a result depends on the data, the options and the seed, and not on
+// the number of workers. All functions are safe for concurrent use.
+package stats

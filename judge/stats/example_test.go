@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats_test
+
+import (
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/judge/stats"
+)
+
+func ExampleWilson() {
+	interval, err := stats.Wilson(14, 20, stats.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(interval)
+	// Output: 0.700 [0.481, 0.855] (95 %, n = 20)
+}
+
+// Twelve questions about four pages, answered by two systems.
+func ExampleCompare() {
+	a := []float64{0, .5, 1, .2, .3, .1, 1, 1, .8, 0, .1, .4}
+	b := []float64{.5, .5, 1, .6, .7, .5, 1, .9, 1, .4, .1, .8}
+	pages := []string{"p1", "p1", "p1", "p2", "p2", "p2", "p3", "p3", "p3", "p4", "p4", "p4"}
+	comparison, err := stats.Compare(a, b, stats.Number(pages), stats.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(comparison)
+	// Output: B - A = +21.7 points, 95 % interval [+6.7, +33.3], p = 0.125; with 12 questions in 4 clusters you cannot see less than 19.5 points
+}
+
+func ExampleMcNemar() {
+	result, err := stats.McNemar(2, 9, 100, stats.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%+.3f [%+.3f, %+.3f], p = %.4f\n", result.Effect.Estimate, result.Effect.Low, result.Effect.High, result.Test.P)
+	// Output: +0.070 [+0.003, +0.134], p = 0.0654
+}
+
+func ExampleHolm() {
+	adjusted, err := stats.Holm([]float64{.01, .04, .03})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(adjusted)
+	// Output: [0.03 0.06 0.06]
+}
+
+func ExamplePower() {
+	n, err := stats.Power{}.Questions(.03, .45)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(n, "questions to see 3 points")
+	// Output: 1766 questions to see 3 points
+}
+
+// The interval of an F1 of mean precision and mean recall, which is no mean of
+// questions.
+func ExampleBootstrapStatistic() {
+	precision := []float64{.9, .8, .7, 1, .6, .9}
+	recall := []float64{.2, .4, .3, .5, .1, .3}
+	f1 := func() func([]int32) float64 {
+		return func(items []int32) float64 {
+			p, r := 0.0, 0.0
+			for _, i := range items {
+				p += precision[i]
+				r += recall[i]
+			}
+			return 2 * p * r / (p + r) / float64(len(items))
+		}
+	}
+	interval, err := stats.BootstrapStatistic(len(precision), nil, f1, stats.Options{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f, holds .43: %t, holds .7: %t\n", interval.Estimate, interval.Contains(.43), interval.Contains(.7))
+	// Output: 0.439, holds .43: true, holds .7: false
+}

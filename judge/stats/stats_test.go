@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Golden values are from NumPy 2.4.6, SciPy 1.17.1 and statsmodels 0.15.0.
+
+var ten = []float64{.2, .5, .9, 1, .3, .7, .05, .65, .4, .8}
+var tenClusters = []int32{0, 0, 1, 1, 1, 2, 3, 3, 4, 2}
+
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
+
+func wantEnds(t *testing.T, what string, i Interval, err error, low, high, tolerance float64) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	if !near(i.Low, low, tolerance) || !near(i.High, high, tolerance) || !i.Contains(i.Estimate) {
+		t.Errorf("%s: %.10f [%.10f, %.10f], want [%.10f, %.10f]", what, i.Estimate, i.Low, i.High, low, high)
+	}
+}
+
+// statsmodels proportion_confint(method="wilson").
+func TestWilson(t *testing.T) {
+	for _, tc := range []struct {
+		k, n            int
+		conf, low, high float64
+	}{
+		{14, 20, 0, 0.4810271816, 0.8545227551},
+		{0, 10, .95, 0, 0.2775327999},
+		{10, 10, .95, 0.7224672001, 1},
+		{1, 1, .95, 0.2065493144, 1},
+		{333, 1200, .99, 0.2454977521, 0.3119491596},
+		{7, 13, .9, 0.3248195590, 0.7388522269},
+	} {
+		i, err := Wilson(tc.k, tc.n, Options{Confidence: tc.conf})
+		wantEnds(t, "wilson", i, err, tc.low, tc.high, 1e-9)
+	}
+	for _, bad := range [][2]int{{1, 0}, {-1, 5}, {6, 5}, {0, -3}} {
+		if i, err := Wilson(bad[0], bad[1], Options{}); err == nil {
+			t.Errorf("%d of %d: %v", bad[0], bad[1], i)
+		}
+	}
+}
+
+// scipy.stats.t.interval; the clustered standard error by Miller's equation 4
+// as a double sum in NumPy, and by statsmodels' cluster covariance (CR0) from
+// which it follows.
+func TestStudentT(t *testing.T) {
+	for conf, want := range map[float64][2]float64{
+		.95: {0.3263119130, 0.7736880870}, .9: {0.3687369419, 0.7312630581}, .999: {0.0772507108, 1.0227492892},
+	} {
+		i, err := StudentT(ten, nil, Options{Confidence: conf})
+		wantEnds(t, "student-t", i, err, want[0], want[1], 1e-9)
+		if !near(i.SE, 0.0988826465, 1e-9) || i.Method != "student-t" || i.Clusters != 0 {
+			t.Errorf("%+v", i)
+		}
+	}
+	i, err := StudentT(ten, tenClusters, Options{})
+	wantEnds(t, "clustered", i, err, 0.2861971268, 0.8138028732, 1e-9)
+	if !near(i.SE, 0.0950146188, 1e-9) || i.Method != "clustered-student-t" || i.Clusters != 5 || i.N != 10 {
+		t.Errorf("%+v", i)
+	}
+	// One value per cluster changes nothing but the label.
+	single, err := StudentT(ten, []int32{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, Options{})
+	wantEnds(t, "singletons", single, err, 0.3263119130, 0.7736880870, 1e-9)
+}
+
+// Copies of a question tell nothing new: with clusters the error stays that
+// of the originals, but for the correction of n to n-1.
+func TestClustersOfCopies(t *testing.T) {
+	var copies []float64
+	var clusters []int32
+	for c, v := range ten {
+		for range 5 {
+			copies = append(copies, v)
+			clusters = append(clusters, int32(c))
+		}
+	}
+	plain, err := StudentT(copies, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clustered, err := StudentT(copies, clusters, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain.SE > .05 || clustered.SE < .09 || clustered.SE > .0988826465 {
+		t.Errorf("plain %.4f, clustered %.4f, of the originals .0989", plain.SE, clustered.SE)
+	}
+	b, err := Bootstrap(copies, clusters, Options{Method: Percentile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	original, err := Bootstrap(ten, nil, Options{Method: Percentile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The same clusters are drawn, so the means are the same.
+	wantEnds(t, "bootstrap of copies", b, err, original.Low, original.High, 1e-12)
+}
+
+// scipy.stats._resampling._bca_interval on a fixed distribution gives levels
+// 0.1097605763 and 0.9962445123, a = -0.006662522386112537.
+func TestBCaAsSciPy(t *testing.T) {
+	resamples := make([]float64, 1000)
+	for i := range resamples {
+		v := float64((i*7919)%1000) / 1000
+		resamples[i] = v*v*.6 + .3
+	}
+	g, err := group(ten, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := acceleration(g.jackknife()); !near(a, -0.006662522386112537, 1e-12) {
+		t.Errorf("a = %v", a)
+	}
+	o, err := Options{}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := intervalOf(g.mean(), resamples, g.jackknife, o)
+	wantEnds(t, "bca", i, nil, 0.3072141172, 0.8943115807, 1e-9)
+}
+
+// scipy.stats.bootstrap with 400,000 resamples: the ends of ours, with other
+// random numbers, lie within the noise; 8,000 resamples of a mean of twelve
+// values have steps of this size.
+func TestBootstrapAsSciPy(t *testing.T) {
+	skewed := []float64{.1, .1, .2, .05, .9, .15, .1, .3, .02, .6, .1, .95}
+	for m, want := range map[Method][2]float64{BCa: {0.155833, 0.533333}, Percentile: {0.134167, 0.491667}} {
+		i, err := Bootstrap(skewed, nil, Options{Method: m, Resamples: 200000})
+		wantEnds(t, m.String(), i, err, want[0], want[1], .003)
+		if !near(i.SE, 0.091511, 5e-4) {
+			t.Errorf("%v: SE %v", m, i.SE)
+		}
+	}
+}
+
+// All 4^4 resamples of four values, counted, against drawn ones.
+func TestBootstrapAgainstAllResamples(t *testing.T) {
+	values := []float64{0, 1, 4, 9}
+	count := make(map[float64]int)
+	for i := range 256 {
+		sum := 0.0
+		for j := range 4 {
+			sum += values[i>>(2*j)&3]
+		}
+		count[sum/4]++
+	}
+	g, err := group(values, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 256000
+	drawn := make(map[float64]int)
+	for _, m := range g.resample(Options{Resamples: n}) {
+		drawn[m]++
+	}
+	if len(drawn) != len(count) {
+		t.Fatalf("%d different means, want %d", len(drawn), len(count))
+	}
+	for mean, c := range count {
+		p := float64(c) / 256
+		if got := float64(drawn[mean]); math.Abs(got-n*p) > 4.5*math.Sqrt(n*p*(1-p)) {
+			t.Errorf("mean %v drawn %v times, want about %v", mean, got, n*p)
+		}
+	}
+}
+
+// Of many intervals at 95 %, about so many hold the true mean: plain ones when
+// values are independent, only clustered ones when they are not.
+func TestCoverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const runs = 400
+	held := make(map[string]int)
+	for range runs {
+		var values []float64
+		var clusters []int32
+		for c := range 40 {
+			shared := rng.NormFloat64()
+			for range 1 + rng.IntN(6) {
+				values = append(values, shared+.5*rng.NormFloat64())
+				clusters = append(clusters, int32(c))
+			}
+		}
+		for _, way := range []struct {
+			name     string
+			clusters []int32
+		}{{"plain", nil}, {"clustered", clusters}} {
+			s, err := StudentT(values, way.clusters, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := Bootstrap(values, way.clusters, Options{Resamples: 500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Contains(0) {
+				held[way.name+" t"]++
+			}
+			if b.Contains(0) {
+				held[way.name+" bootstrap"]++
+			}
+		}
+	}
+	for name, bounds := range map[string][2]int{
+		"clustered t": {365, 395}, "clustered bootstrap": {355, 392}, "plain t": {0, 330}, "plain bootstrap": {0, 330},
+	} {
+		if n := held[name]; n < bounds[0] || n > bounds[1] {
+			t.Errorf("%s: %d of %d intervals hold the mean, want %v", name, n, runs, bounds)
+		}
+	}
+}
+
+func TestBootstrapStatistic(t *testing.T) {
+	mean := func() func([]int32) float64 {
+		return func(items []int32) float64 {
+			sum := 0.0
+			for _, i := range items {
+				sum += ten[i]
+			}
+			return sum / float64(len(items))
+		}
+	}
+	for _, clusters := range [][]int32{nil, tenClusters} {
+		for _, m := range []Method{BCa, Percentile} {
+			o := Options{Method: m, Resamples: 2000, Seed: 3}
+			got, err := BootstrapStatistic(len(ten), clusters, mean, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := Bootstrap(ten, clusters, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantEnds(t, "statistic", got, nil, want.Low, want.High, 1e-9)
+			if got.N != want.N || got.Clusters != want.Clusters || got.Method != want.Method {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		}
+	}
+	// Undefined unless the first item was drawn.
+	sometimes := func() func([]int32) float64 {
+		return func(items []int32) float64 {
+			for _, i := range items {
+				if i == 0 {
+					return float64(len(items))
+				}
+			}
+			return math.NaN()
+		}
+	}
+	i, err := BootstrapStatistic(5, nil, sometimes, Options{Resamples: 10000})
+	// (4/5)^5 of the resamples.
+	if err != nil || math.Abs(float64(i.Undefined)-3277) > 200 {
+		t.Errorf("%+v, %v", i, err)
+	}
+	never := func() func([]int32) float64 { return func([]int32) float64 { return math.NaN() } }
+	if _, err := BootstrapStatistic(5, nil, never, Options{}); !errors.Is(err, ErrUndefined) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Results are the same to the last bit with any number of workers.
+func TestWorkersChangeNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	a, b := make([]float64, 100), make([]float64, 100)
+	clusters := make([]int32, 100)
+	for i := range a {
+		a[i], b[i], clusters[i] = rng.Float64(), rng.Float64(), int32(rng.IntN(60))
+	}
+	for _, c := range [][]int32{nil, clusters} {
+		var first Comparison
+		for w := range 9 {
+			got, err := Compare(a, b, c, Options{Resamples: 999, Seed: 7, Workers: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w == 0 {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Errorf("%d workers: %s", w, diff)
+			}
+		}
+		other, err := Compare(a, b, c, Options{Resamples: 999, Seed: 8})
+		if err != nil || other.Effect.Low == first.Effect.Low {
+			t.Errorf("another seed gives the same: %v, %v", other, err)
+		}
+	}
+}
+
+func TestFewAndEqual(t *testing.T) {
+	one, equal, none := []float64{.5}, []float64{.1, .1, .1, .1, .1, .1, .1}, []float64(nil)
+	for name, f := range map[string]func([]float64, []int32) (Interval, error){
+		"student-t": func(v []float64, c []int32) (Interval, error) { return StudentT(v, c, Options{}) },
+		"bca":       func(v []float64, c []int32) (Interval, error) { return Bootstrap(v, c, Options{Resamples: 100}) },
+		"percentile": func(v []float64, c []int32) (Interval, error) {
+			return Bootstrap(v, c, Options{Resamples: 100, Method: Percentile})
+		},
+		"compare": func(v []float64, c []int32) (Interval, error) {
+			r, err := Compare(v, make([]float64, len(v)), c, Options{Resamples: 100})
+			return r.Effect, err
+		},
+	} {
+		for _, few := range [][]float64{none, one} {
+			if _, err := f(few, nil); !errors.Is(err, ErrTooFew) {
+				t.Errorf("%s of %v: %v", name, few, err)
+			}
+		}
+		if _, err := f(equal, make([]int32, len(equal))); !errors.Is(err, ErrTooFew) {
+			t.Errorf("%s of one cluster: %v", name, err)
+		}
+		for _, c := range [][]int32{nil, {1, 1, 2, 2, 2, 3, 4}} {
+			if i, err := f(equal, c); err != nil || !near(i.Low, i.High, 1e-15) || !near(math.Abs(i.Estimate), .1, 1e-15) || !(i.SE < 1e-15) {
+				t.Errorf("%s of equal values: %+v, %v", name, i, err)
+			}
+		}
+		for _, bad := range [][]float64{{1, math.NaN()}, {math.Inf(-1), 1}} {
+			if _, err := f(bad, nil); err == nil {
+				t.Errorf("%s of %v passed", name, bad)
+			}
+		}
+		if _, err := f(ten, []int32{1, 2}); err == nil {
+			t.Errorf("%s with too few clusters passed", name)
+		}
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	_, err := Bootstrap(ten, nil, Options{Confidence: 1, Resamples: -1, Method: 9, Workers: -2})
+	if err == nil || strings.Count(err.Error(), "\n") != 3 {
+		t.Errorf("error %v, want four lines", err)
+	}
+	if _, err := Wilson(1, 2, Options{Confidence: math.NaN()}); err == nil {
+		t.Error("NaN confidence passed")
+	}
+}
+
+func TestNumber(t *testing.T) {
+	if diff := cmp.Diff([]int32{0, 1, 0, 2}, Number([]string{"b", "a", "b", ""})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// More resamples allocate no more: nothing is allocated while drawing.
+func TestNoAllocationPerResample(t *testing.T) {
+	allocations := func(resamples int) float64 {
+		return testing.AllocsPerRun(5, func() {
+			if _, err := Compare(ten, make([]float64, len(ten)), tenClusters, Options{Resamples: resamples, Workers: 1}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if few, many := allocations(10), allocations(5000); many > few {
+		t.Errorf("%v allocations with 10 resamples, %v with 5,000", few, many)
+	}
+}
