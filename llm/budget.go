@@ -13,19 +13,30 @@ import (
 // of its own. Most servers stop at 4,096.
 const DefaultReplyReserve = 4096
 
-// Budget is a hard limit of tokens. A call reserves its prompt and the most
-// its reply may have before it is made and settles for the true figures
-// afterwards; a call that may have been billed without a figure keeps its
-// whole reservation. It is safe for concurrent use.
+// Budget is a hard limit of tokens, and of money if [Budget.LimitMoney] was
+// called. A call reserves its prompt and the most its reply may have before
+// it is made and settles for the true figures afterwards; a call that may
+// have been billed without a figure keeps its whole reservation. It is safe
+// for concurrent use.
 type Budget struct {
-	limit int
-	count func(string) int
+	limit  int
+	money  Money // 0: no limit
+	prices *Prices
+	count  func(string) int
 
 	mu       sync.Mutex
-	spent    int
-	reserved int
+	spent    amount
+	reserved amount
 	settled  chan struct{} // closed and replaced at every settlement
 }
+
+// amount is what a budget holds and a call takes.
+type amount struct {
+	tokens int
+	money  Money
+}
+
+func (a amount) add(b amount) amount { return amount{a.tokens + b.tokens, a.money + b.money} }
 
 // NewBudget allows limit tokens in all, prompt, reply and embedded together.
 // count counts the tokens of a text; nil means a token for every four bytes,
@@ -44,11 +55,31 @@ func NewBudget(limit int, count func(string) int) (*Budget, error) {
 // bytes or part of it.
 func EstimateTokens(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
+// LimitMoney adds a limit in the prices' currency. Models without a price
+// then cannot be called: what they cost is unknown. Call it before use.
+func (b *Budget) LimitMoney(limit Money, prices *Prices) error {
+	if limit <= 0 || prices == nil {
+		return errors.New("llm: budget: a limit of money needs a positive amount and prices")
+	}
+	if err := prices.Check(); err != nil {
+		return err
+	}
+	b.money, b.prices = limit, prices
+	return nil
+}
+
 // Spent is the number of tokens settled so far.
 func (b *Budget) Spent() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.spent
+	return b.spent.tokens
+}
+
+// SpentMoney is the money settled so far, 0 without a limit of it.
+func (b *Budget) SpentMoney() Money {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent.money
 }
 
 // Reserve sets n tokens aside. When only running calls stand in the way, it
@@ -56,18 +87,24 @@ func (b *Budget) Spent() int {
 // [ErrBudgetExceeded]. settle must be called exactly once, with what the call
 // really cost.
 func (b *Budget) Reserve(ctx context.Context, n int) (settle func(spent int), err error) {
+	done, err := b.reserve(ctx, amount{tokens: n})
+	if err != nil {
+		return nil, err
+	}
+	return func(spent int) { done(amount{tokens: spent}) }, nil
+}
+
+func (b *Budget) reserve(ctx context.Context, n amount) (settle func(spent amount), err error) {
 	for {
 		b.mu.Lock()
-		switch {
-		case b.spent+n > b.limit:
-			left := b.limit - b.spent
+		if err := b.refuse(n); err != nil {
 			b.mu.Unlock()
-			return nil, &Error{Kind: ErrBudgetExceeded, Billed: BilledNo,
-				Err: fmt.Errorf("the call may need %d tokens, %d of %d are left: raise the budget", n, max(left, 0), b.limit)}
-		case b.spent+b.reserved+n <= b.limit:
-			b.reserved += n
+			return nil, err
+		}
+		if b.fits(b.spent.add(b.reserved).add(n)) {
+			b.reserved = b.reserved.add(n)
 			b.mu.Unlock()
-			return func(spent int) { b.settle(n, spent) }, nil
+			return func(spent amount) { b.settle(n, spent) }, nil
 		}
 		settled := b.settled
 		b.mu.Unlock()
@@ -79,13 +116,78 @@ func (b *Budget) Reserve(ctx context.Context, n int) (settle func(spent int), er
 	}
 }
 
-func (b *Budget) settle(reserved, spent int) {
+func (b *Budget) fits(sum amount) bool {
+	return sum.tokens <= b.limit && (b.money == 0 || sum.money <= b.money)
+}
+
+// refuse says why n does not fit even when all running calls are settled at
+// nothing.
+func (b *Budget) refuse(n amount) error {
+	sum := b.spent.add(n)
+	if b.fits(sum) {
+		return nil
+	}
+	need, left, limit := fmt.Sprint(n.tokens, " tokens"), fmt.Sprint(max(b.limit-b.spent.tokens, 0)), fmt.Sprint(b.limit)
+	if sum.tokens <= b.limit {
+		need, left, limit = n.money.String()+" "+b.prices.Currency, max(b.money-b.spent.money, 0).String(), b.money.String()
+	}
+	return &Error{Kind: ErrBudgetExceeded, Billed: BilledNo,
+		Err: fmt.Errorf("the call may need %s, %s of %s are left: raise the budget", need, left, limit)}
+}
+
+func (b *Budget) settle(reserved, spent amount) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.reserved -= reserved
-	b.spent += spent
+	b.reserved = b.reserved.add(amount{-reserved.tokens, -reserved.money})
+	b.spent = b.spent.add(spent)
 	close(b.settled)
 	b.settled = make(chan struct{})
+}
+
+// price is what a usage takes from the budget.
+func (b *Budget) price(model string, u Usage) (amount, error) {
+	a := amount{tokens: tokens(u)}
+	if b.money == 0 {
+		return a, nil
+	}
+	cost := b.prices.Cost(model, u)
+	if cost.Partial {
+		return a, &Error{Kind: ErrBudgetExceeded, Billed: BilledNo,
+			Err: fmt.Errorf("no price is known of %q: add it to the prices, or drop the limit of money", model)}
+	}
+	a.money = cost.Amount
+	return a, nil
+}
+
+// spend makes a call under a reservation. A call that may have been billed
+// without a figure keeps it.
+func spend[T any](ctx context.Context, b *Budget, model string, most Usage, call func() (T, Usage, error)) (T, error) {
+	var zero T
+	n, err := b.price(model, most)
+	if err != nil {
+		return zero, err
+	}
+	settle, err := b.reserve(ctx, n)
+	if err != nil {
+		return zero, err
+	}
+	spent := n // should call panic
+	defer func() { settle(spent) }()
+	v, usage, err := call()
+	var e *Error
+	known := true
+	if err != nil {
+		usage = Usage{}
+		if known = errors.As(err, &e); known {
+			usage = e.Usage
+			known = e.Billed == BilledNo || e.Billed == BilledYes && tokens(usage) > 0
+		}
+	}
+	spent, _ = b.price(model, usage) // a price that was known before is known now
+	if !known {
+		spent = spent.add(n)
+	}
+	return v, err
 }
 
 // Model is m under the budget. Put it below [Cached]: hits cost nothing.
@@ -97,16 +199,11 @@ type budgeted struct {
 }
 
 func (m *budgeted) Generate(ctx context.Context, req Request) (Reply, error) {
-	reserve := m.b.promptTokens(req) + orDefault(req.MaxTokens, DefaultReplyReserve)
-	settle, err := m.b.Reserve(ctx, reserve)
-	if err != nil {
-		return Reply{}, err
-	}
-	spent := reserve // should Generate panic
-	defer func() { settle(spent) }()
-	reply, err := m.Model.Generate(ctx, req)
-	spent = spentOn(reply, err, reserve)
-	return reply, err
+	most := Usage{PromptTokens: m.b.promptTokens(req), CompletionTokens: orDefault(req.MaxTokens, DefaultReplyReserve)}
+	return spend(ctx, m.b, m.Name(), most, func() (Reply, Usage, error) {
+		reply, err := m.Model.Generate(ctx, req)
+		return reply, reply.Usage, err
+	})
 }
 
 // perMessage are the tokens that chat templates add to a message (OpenAI's
@@ -123,54 +220,38 @@ func (b *Budget) promptTokens(req Request) int {
 
 func tokens(u Usage) int { return u.PromptTokens + u.CompletionTokens + u.EmbeddedTokens }
 
-// spentOn is what a finished call is charged with.
-func spentOn(reply Reply, err error, reserved int) int {
-	if err == nil {
-		return tokens(reply.Usage)
+// Embedder is e under the budget. The texts are counted, since a vector comes
+// without a figure. Under a limit of money, e must have a Name() to look its
+// price up by.
+func (b *Budget) Embedder(e Embedder) Embedder {
+	m := &budgetedEmbedder{e: e, b: b}
+	if named, ok := e.(interface{ Name() string }); ok {
+		m.name = named.Name()
 	}
-	var e *Error
-	if !errors.As(err, &e) {
-		return reserved
-	}
-	if e.Billed == BilledUnknown {
-		return tokens(e.Usage) + reserved
-	}
-	return tokens(e.Usage)
+	return m
 }
 
-// Embedder is e under the budget. The texts are counted, since a vector comes
-// without a figure.
-func (b *Budget) Embedder(e Embedder) Embedder { return &budgetedEmbedder{e: e, b: b} }
-
 type budgetedEmbedder struct {
-	e Embedder
-	b *Budget
+	e    Embedder
+	name string
+	b    *Budget
 }
 
 func (m *budgetedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	n := 0
+	var most Usage
 	for _, t := range texts {
-		n += m.b.count(t)
+		most.EmbeddedTokens += m.b.count(t)
 	}
-	return spend(ctx, m.b, n, func() ([][]float32, error) { return m.e.EmbedDocuments(ctx, texts) })
+	return spend(ctx, m.b, m.name, most, func() ([][]float32, Usage, error) {
+		v, err := m.e.EmbedDocuments(ctx, texts)
+		return v, most, err
+	})
 }
 
 func (m *budgetedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	return spend(ctx, m.b, m.b.count(text), func() ([]float32, error) { return m.e.EmbedQuery(ctx, text) })
-}
-
-func spend[T any](ctx context.Context, b *Budget, n int, f func() (T, error)) (T, error) {
-	settle, err := b.Reserve(ctx, n)
-	if err != nil {
-		var zero T
-		return zero, err
-	}
-	spent := n
-	defer func() { settle(spent) }()
-	v, err := f()
-	var e *Error
-	if errors.As(err, &e) && e.Billed == BilledNo {
-		spent = tokens(e.Usage)
-	}
-	return v, err
+	most := Usage{EmbeddedTokens: m.b.count(text)}
+	return spend(ctx, m.b, m.name, most, func() ([]float32, Usage, error) {
+		v, err := m.e.EmbedQuery(ctx, text)
+		return v, most, err
+	})
 }

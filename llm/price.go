@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Money is an amount in millionths of a millionth of a currency's unit. Sums
+// of whole numbers are exact in any order.
+type Money int64
+
+// unit is one dollar, euro or yen.
+const unit = 1e12
+
+// MoneyOf is an amount in units of the currency, 1.5 for a dollar fifty.
+// Amounts beyond nine million are cut to that.
+func MoneyOf(units float64) Money {
+	if math.IsNaN(units) {
+		return 0
+	}
+	return Money(math.Round(min(max(units, -9e6), 9e6) * unit))
+}
+
+// Units is the amount in units of the currency.
+func (m Money) Units() float64 { return float64(m) / unit }
+
+// String is the amount with four decimals, rounded.
+func (m Money) String() string { return strconv.FormatFloat(m.Units(), 'f', 4, 64) }
+
+// MarshalJSON writes units of the currency.
+func (m Money) MarshalJSON() ([]byte, error) { return json.Marshal(m.Units()) }
+
+// UnmarshalJSON reads units of the currency.
+func (m *Money) UnmarshalJSON(b []byte) error {
+	var units float64
+	if err := json.Unmarshal(b, &units); err != nil {
+		return err
+	}
+	*m = MoneyOf(units)
+	return nil
+}
+
+// Price is what a provider charged for a model on a day. It is data given by
+// the user: this library knows no prices.
+type Price struct {
+	// Model is the model's name at the provider, or the whole [Model.Name] to
+	// tell two endpoints apart.
+	Model string `json:"model"`
+	// AsOf is the day the price was looked up, as 2025-12-31.
+	AsOf string `json:"as_of"`
+	// Units of the currency per million tokens.
+	Prompt     float64 `json:"prompt"`
+	Completion float64 `json:"completion"`
+	Embedded   float64 `json:"embedded,omitempty"`
+}
+
+// Prices is a list of prices in one currency.
+type Prices struct {
+	Currency string  `json:"currency"`
+	Models   []Price `json:"models"`
+}
+
+// mostPrice is beyond any price per million tokens; it keeps sums in range.
+const mostPrice = 1e6
+
+// ReadPrices reads a JSON object of the form of [Prices] and checks it.
+func ReadPrices(r io.Reader) (*Prices, error) {
+	var p Prices
+	dec := json.NewDecoder(io.LimitReader(r, 1<<24))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return nil, fmt.Errorf("llm: read the prices: %w", err)
+	}
+	return &p, p.Check()
+}
+
+// Check reports every fault of the list.
+func (p *Prices) Check() error {
+	var errs []error
+	if p.Currency == "" {
+		errs = append(errs, errors.New("llm: prices: the currency is not named"))
+	}
+	seen := map[string]bool{}
+	for _, m := range p.Models {
+		fail := func(what string) {
+			errs = append(errs, fmt.Errorf("llm: prices: model %q: %s", m.Model, what))
+		}
+		if m.Model == "" || seen[m.Model] {
+			fail("the name is empty or stands twice")
+		}
+		seen[m.Model] = true
+		if _, err := time.Parse(time.DateOnly, m.AsOf); err != nil {
+			fail("as_of is no day: write it like 2025-12-31")
+		}
+		for _, x := range []float64{m.Prompt, m.Completion, m.Embedded} {
+			if !(x >= 0 && x <= mostPrice) {
+				fail("a price is negative or out of range")
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// of finds the price of a model by the whole of its name, or by the part
+// that is the model's at its provider.
+func (p *Prices) of(name string) (Price, bool) {
+	if p == nil {
+		return Price{}, false
+	}
+	bare, _, _ := strings.Cut(name, "{") // settings
+	best := -1
+	for i, m := range p.Models {
+		if m.Model == name {
+			return m, true
+		}
+		if (bare == m.Model || strings.HasSuffix(bare, ":"+m.Model)) && (best < 0 || len(m.Model) > len(p.Models[best].Model)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return Price{}, false
+	}
+	return p.Models[best], true
+}
+
+// Cost is what the usage of a model costs. Without a price it is unknown,
+// unless nothing was used.
+func (p *Prices) Cost(model string, u Usage) Cost {
+	if tokens(u) == 0 {
+		return Cost{}
+	}
+	price, ok := p.of(model)
+	if !ok {
+		return Cost{Partial: true}
+	}
+	return Cost{Amount: charge(price.Prompt, u.PromptTokens) + charge(price.Completion, u.CompletionTokens) + charge(price.Embedded, u.EmbeddedTokens)}
+}
+
+// charge is the cost of n tokens at a price per million. The price of one
+// token is a whole number, so that the sum of costs is the cost of the sum.
+func charge(perMillion float64, n int) Money {
+	each := int64(math.Round(perMillion * unit / 1e6))
+	if n > 0 && each > math.MaxInt64/8/int64(n) {
+		return math.MaxInt64 / 8
+	}
+	return Money(each * int64(n))
+}
+
+// Cost is an amount, as far as the prices are known.
+type Cost struct {
+	Amount Money `json:"amount"`
+	// Partial is true when something was used that has no price: the cost is
+	// unknown, and Amount a part of it.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// Add returns the sum of two costs.
+func (c Cost) Add(d Cost) Cost {
+	return Cost{Amount: c.Amount + d.Amount, Partial: c.Partial || d.Partial}
+}
+
+// String is the amount, "unknown", or "at least" the amount.
+func (c Cost) String() string {
+	switch {
+	case c.Partial && c.Amount == 0:
+		return "unknown"
+	case c.Partial:
+		return "at least " + c.Amount.String()
+	}
+	return c.Amount.String()
+}
