@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	defer parts.close()
-	entries, err := entries(s, parts)
+	entries, err := entries(ctx, s, parts)
 	if err != nil {
 		return err
 	}
@@ -210,13 +210,13 @@ func (s settings) config() map[string]any {
 }
 
 // entries are the systems that take part, in the order of the registry.
-func entries(s settings, p *parts) ([]benchmark.Entry, error) {
+func entries(ctx context.Context, s settings, p *parts) ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
 	for _, sys := range registry() {
 		if len(s.systems) > 0 && !slices.Contains(s.systems, sys.name) {
 			continue
 		}
-		e, err := sys.entry(s, p)
+		e, err := sys.entry(ctx, s, p)
 		if err != nil {
 			return nil, err
 		}

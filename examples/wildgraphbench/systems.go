@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -66,8 +67,9 @@ func (s settings) cut() baselines.Cut {
 }
 
 // entry makes the system take part in a run. It is built once at once, so that
-// settings it cannot work with are known before the run.
-func (sys system) entry(s settings, p *parts) (benchmark.Entry, error) {
+// settings it cannot work with are known before the run; servers are asked
+// whether they are there before the first index is begun.
+func (sys system) entry(ctx context.Context, s settings, p *parts) (benchmark.Entry, error) {
 	e := benchmark.Entry{Name: sys.name}
 	if sys.needsModel && s.kit == kitOffline {
 		e.NotApplicable = "needs a language model"
@@ -77,7 +79,12 @@ func (sys system) entry(s settings, p *parts) (benchmark.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	e.New = func(string) (graphrag.System, error) { return sys.make(s, p.kit) }
+	e.New = func(string) (graphrag.System, error) {
+		if err := p.reachable(ctx); err != nil {
+			return nil, err
+		}
+		return sys.make(s, p.kit)
+	}
 	return e, probe.Close()
 }
 
@@ -87,6 +94,24 @@ type parts struct {
 	judge judge.Judge
 	count func(string) int
 	cache *journal.Journal // nil offline
+
+	probes []func(context.Context) error // one small call to each server
+	asked  bool
+}
+
+// reachable makes one small call to every model, the first time it is called:
+// a wrong key or name should be known before hours of indexing.
+func (p *parts) reachable(ctx context.Context) error {
+	if p.asked {
+		return nil
+	}
+	p.asked = true
+	for _, probe := range p.probes {
+		if err := probe(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newParts(s settings) (*parts, error) {
@@ -161,6 +186,16 @@ func (p *parts) model(provider *langchain.Provider, budget *llm.Budget, name str
 	if budget != nil {
 		m = budget.Model(m)
 	}
+	p.probes = append(p.probes, func(ctx context.Context) error {
+		_, err := m.Generate(ctx, llm.Prompt("Reply with the word ready."))
+		if errors.Is(err, llm.ErrTruncated) || errors.Is(err, llm.ErrEmpty) {
+			return nil // it is there, and has nothing to say to this
+		}
+		if err != nil {
+			return fmt.Errorf("asking model %s for a sign of life: %w", name, err)
+		}
+		return nil
+	})
 	return llm.Cached(m, p.cache, llm.CacheOptions{})
 }
 
@@ -173,6 +208,12 @@ func (p *parts) embedder(provider *langchain.Provider, budget *llm.Budget, name 
 	if budget != nil {
 		e = budget.Embedder(e)
 	}
+	p.probes = append(p.probes, func(ctx context.Context) error {
+		if _, err := e.EmbedQuery(ctx, "ready"); err != nil {
+			return fmt.Errorf("asking embedding model %s for a sign of life: %w", name, err)
+		}
+		return nil
+	})
 	return llm.CachedEmbedder(remote.Name(), e, p.cache)
 }
 

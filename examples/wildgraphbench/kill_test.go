@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+)
+
+// TestMain lets the test binary be the program, so that a test can kill it.
+func TestMain(m *testing.M) {
+	if os.Getenv("WILDGRAPHBENCH_CHILD") != "" {
+		os.Args = append(os.Args[:1], strings.Split(os.Getenv("WILDGRAPHBENCH_CHILD"), "\x1f")...)
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child is the program with the given flags.
+func child(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "WILDGRAPHBENCH_CHILD="+strings.Join(args, "\x1f"))
+	return cmd
+}
+
+// A run killed at five random moments ends with the bytes of a run in one go.
+// With WILDGRAPHBENCH_DIR set the run is the real one.
+func TestKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program many times")
+	}
+	dir := t.TempDir()
+	flags := func(out string) []string {
+		f := []string{"-no-timings", "-systems", "bm25", "-out", filepath.Join(dir, out)}
+		if data := os.Getenv("WILDGRAPHBENCH_DIR"); data != "" {
+			f = append(f, "-data", data)
+		}
+		return f
+	}
+	start := time.Now()
+	if out, err := child(flags("whole")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	whole := time.Since(start)
+
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	kills := 0
+	for range 5 {
+		cmd := child(flags("killed")...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(whole))))
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if cmd.Wait() != nil {
+			kills++
+		}
+	}
+	if out, err := child(flags("killed")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if diff := cmp.Diff(folder(t, filepath.Join(dir, "whole")), folder(t, filepath.Join(dir, "killed"))); diff != "" {
+		t.Errorf("after %d kills (-whole +killed):\n%.2000s", kills, diff)
+	}
+	t.Logf("%d of 5 starts were killed before their end", kills)
+}
+
+// folder reads all final files of a report folder.
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := make(map[string]string)
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == benchmark.JournalName || strings.HasPrefix(d.Name(), ".tmp-") {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		out[strings.TrimPrefix(name, dir)] = string(data)
+		return err
+	})
+	if err != nil || len(out) < 5 {
+		t.Fatalf("%d files, %v", len(out), err)
+	}
+	return out
+}

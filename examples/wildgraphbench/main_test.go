@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// bare is an environment without any variable.
+func bare(string) string { return "" }
+
+// bench runs the program and returns what it printed.
+func bench(t *testing.T, getenv func(string) string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	err = run(t.Context(), args, getenv, &out, &errs)
+	return out.String(), errs.String(), err
+}
+
+func readReport(t *testing.T, dir string) benchmark.Report {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r benchmark.Report
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestSample(t *testing.T) {
+	dir := t.TempDir()
+	stdout, stderr, err := bench(t, bare, "-out", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Main results (offline)", "bm25", "naiverag", "zeroshot", "n/a", "Domain: ", "report.html"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
+	}
+	if !strings.Contains(stderr, "WildGraphBench sample: ") {
+		t.Errorf("progress: %s", stderr)
+	}
+	r := readReport(t, dir)
+	if r.Kit != kitOffline || len(r.Systems) != 3 || len(r.Systems[0].Domains) < 2 {
+		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))
+	}
+	for _, s := range r.Systems {
+		if s.System == "zeroshot" {
+			if s.NotApplicable == "" || s.Overall.Verdicts() != nil {
+				t.Errorf("zeroshot offline: %+v", s)
+			}
+			continue
+		}
+		all := s.Overall.Types[benchmark.All]
+		if all.N == 0 || all.Judged != nil || all.Lexical == nil || all.RecallAt5 == nil || s.PeakRSSMB == nil || s.QueryMsP99 == nil {
+			t.Errorf("%s: %+v", s.System, all)
+		}
+		if *all.RecallAt5 < 0.5 { // a retriever that works finds most of a small sample
+			t.Errorf("%s finds %.2f of the sample's evidence", s.System, *all.RecallAt5)
+		}
+	}
+	// The contract's keys, as a reader of the file sees them.
+	var raw map[string]any
+	data, _ := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err := json.Unmarshal(data, &raw); err != nil {
+		t.Fatal(err)
+	}
+	system := raw["systems"].([]any)[1].(map[string]any)
+	overall := system["overall"].(map[string]any)
+	if _, ok := overall["lexical"].(map[string]any)["avg_accuracy"]; !ok || overall["avg_accuracy"] != nil {
+		t.Errorf("overall: %v", overall)
+	}
+	types := overall["types"].(map[string]any)
+	for _, key := range []string{"single-fact", "multi-fact", "summary", "all"} {
+		if types[key] == nil {
+			t.Errorf("no figures for %s", key)
+		}
+	}
+	if _, ok := types["all"].(map[string]any)["k"]; ok {
+		t.Error("the figures over all types have a k")
+	}
+	index := system["domains"].([]any)[0].(map[string]any)["index"].(map[string]any)
+	for _, key := range []string{"documents", "chunks", "entities", "relations", "average_degree", "max_degree", "isolated_share", "seconds", "llm_calls", "prompt_tokens", "completion_tokens", "embedded_tokens"} {
+		if _, ok := index[key]; !ok {
+			t.Errorf("index lacks %s", key)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	folder := t.TempDir()
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-systems", "bm26"}, `unknown system "bm26"; there are`},
+		{[]string{"-domains", "atlantis"}, `unknown domain "atlantis"`},
+		{[]string{"-data", filepath.Join(folder, "none")}, "-data: "},
+		{[]string{"-limit", "-1"}, "-limit -1"},
+		{[]string{"-limit", "many"}, "limit"},
+		{[]string{"-topk-qa", "0", "-topk-summary", "0"}, "-topk-summary 0"},
+		{[]string{"-chunk-size", "100", "-chunk-overlap", "100"}, "-chunk-overlap 100 is not less than -chunk-size 100"},
+		{[]string{"-kit", "magic"}, `-kit "magic"`},
+		{[]string{"-kit", "model"}, "-kit model needs -model"},
+		{[]string{"-model", "m"}, "OPENAI_API_KEY"},
+		{[]string{"-kit", "offline", "-model", "m"}, "-model needs -kit model"},
+		{[]string{"-judge-profile", "upstream"}, "needs -kit model"},
+		{[]string{"-mode", "perhaps"}, `-mode "perhaps"`},
+		{[]string{"-precision-ref", "x"}, `-precision-ref "x"`},
+		{[]string{"-score", "name"}, "NAME=FILE"},
+		{[]string{"-score", "../x=f"}, "file name"},
+		{[]string{"-score", "bm25=" + folder}, "one of our systems"},
+		{[]string{"-score", "x=" + filepath.Join(folder, "none")}, "-score x: "},
+		{[]string{"-nonsense"}, "nonsense"},
+		{[]string{"now"}, `unexpected argument "now"`},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			_, _, err := bench(t, bare, append(tt.args, "-out", filepath.Join(folder, "out"))...)
+			if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one of usage with %q", err, tt.want)
+			}
+			if got := status(err, io.Discard); got != 2 {
+				t.Errorf("exit status %d, want 2", got)
+			}
+		})
+	}
+	if _, _, err := bench(t, bare, "-limit", "-1", "-mode", "x", "-systems", "y"); !strings.Contains(err.Error(), "-limit") ||
+		!strings.Contains(err.Error(), "-mode") || !strings.Contains(err.Error(), "-systems") {
+		t.Errorf("not all problems at once: %v", err)
+	}
+}
+
+func TestListSystems(t *testing.T) {
+	stdout, _, err := bench(t, bare, "-list-systems")
+	if err != nil || stdout != "naiverag\nbm25\nzeroshot\n" {
+		t.Errorf("%q, %v", stdout, err)
+	}
+}
+
+// broken copies the sample into a folder and damages it.
+func broken(t *testing.T, damage func(dir string)) string {
+	t.Helper()
+	dir := t.TempDir()
+	fsys, err := fs.Sub(sample, "sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, fsys); err != nil {
+		t.Fatal(err)
+	}
+	damage(dir)
+	return dir
+}
+
+func glob(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+func TestBadData(t *testing.T) {
+	write := func(name, data string) {
+		if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		damage func(dir string)
+		want   string
+	}{
+		{"malformed line", func(dir string) { write(glob(t, dir, "QA/*/questions.jsonl"), "{\n") }, "questions.jsonl:1"},
+		{"not UTF-8", func(dir string) { write(glob(t, dir, "corpus/*/*/reference_pages/*.txt"), "# A\n\n\xff\n") }, ".txt:3: not valid UTF-8"},
+		{"half a data set", func(dir string) { os.RemoveAll(glob(t, dir, "corpus/*")) }, "corpus is missing"},
+		{"pages missing", func(dir string) {
+			pages, _ := filepath.Glob(filepath.Join(dir, "corpus/*/*/reference_pages/*.txt"))
+			for _, p := range pages[1:] {
+				os.Remove(p)
+			}
+		}, "no page for"},
+		{"nothing there", func(dir string) { os.RemoveAll(filepath.Join(dir, "QA")) }, "point to the folder"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			_, _, err := bench(t, bare, "-data", broken(t, tt.damage), "-out", out)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || status(err, io.Discard) != 1 {
+				t.Errorf("error %v, want a failure with %q", err, tt.want)
+			}
+			if _, err := os.Stat(out); err == nil {
+				t.Error("a report folder was begun")
+			}
+		})
+	}
+}
+
+func TestOtherConfigurationIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if _, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1"); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1", "-chunk-size", "300", "-chunk-overlap", "20")
+	if !errors.Is(err, benchmark.ErrOtherConfig) || !strings.Contains(err.Error(), "chunk_size: 1200 there, 300 here") || status(err, io.Discard) != 1 {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestScore(t *testing.T) {
+	dir := t.TempDir()
+	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "a"), "-systems", "bm25"); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, "a", "predictions", "bm25.jsonl")
+	stdout, _, err := bench(t, bare, "-out", filepath.Join(dir, "b"), "-systems", "bm25", "-score", "theirs="+own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readReport(t, filepath.Join(dir, "b"))
+	if diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical); diff != "" || r.Systems[1].System != "theirs" {
+		t.Errorf("our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
+	}
+	lines, _ := os.ReadFile(own)
+	twice := filepath.Join(dir, "twice.jsonl")
+	if err := os.WriteFile(twice, append(lines, lines...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice); err == nil || !strings.Contains(err.Error(), "again") {
+		t.Errorf("duplicates: %v", err)
+	}
+}
+
+// A run through a real HTTP server: answering, embedding and judging, with
+// nothing paid for twice.
+func TestModelKit(t *testing.T) {
+	grader := judgetest.Grader{
+		Fact:       func(_, _ string) bool { return true },
+		Statements: func(string) []string { return []string{"One thing.", "Another thing."} },
+		Same:       func(_, predicted string) bool { return predicted == "One thing." },
+	}
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if text, ok := grader.Reply(req); ok {
+			return llm.Reply{Text: text}
+		}
+		return llm.Reply{Text: "An answer [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
+	dir := t.TempDir()
+	args := []string{"-out", dir, "-limit", "1", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
+	stdout, stderr, err := bench(t, bare, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readReport(t, dir)
+	if r.Kit != kitModel || len(r.Systems) != 3 {
+		t.Fatalf("kit %s, %d systems", r.Kit, len(r.Systems))
+	}
+	for _, s := range r.Systems {
+		o := s.Overall
+		if o.OverallJudged == nil || o.Lexical != nil || *o.AvgAccuracy != 1 {
+			t.Errorf("%s: %+v", s.System, o)
+		}
+		if sum := o.Types["summary"]; *sum.Precision != 0.5 || *sum.Recall <= 0 {
+			t.Errorf("%s: %+v", s.System, sum.Judged)
+		}
+		if s.AnswerUsage.Calls == 0 || s.JudgeUsage.Calls == 0 {
+			t.Errorf("%s: usage %+v, %+v", s.System, s.AnswerUsage, s.JudgeUsage)
+		}
+	}
+	if naive := r.Systems[0]; naive.Domains[0].Index.EmbeddedTokens == 0 || naive.AnswerUsage.EmbeddedTokens == 0 {
+		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
+	}
+	// Without the run's records, the cache alone answers a second run.
+	if err := os.Remove(filepath.Join(dir, benchmark.JournalName)); err != nil {
+		t.Fatal(err)
+	}
+	paid := server.Bill().Total.Calls
+	if _, _, err := bench(t, bare, args...); err != nil {
+		t.Fatal(err)
+	}
+	const signsOfLife = 2 // of answerer and grader, at every start
+	if again := server.Bill().Total.Calls; again != paid+signsOfLife {
+		t.Errorf("%d calls were paid for twice", again-paid-signsOfLife)
+	}
+	// The key is nowhere.
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if bytes.Contains(data, []byte("planted-secret")) {
+			t.Errorf("%s holds the key", name)
+		}
+		return err
+	})
+	if err != nil || strings.Contains(stdout+stderr, "planted-secret") {
+		t.Errorf("the key was printed, or %v", err)
+	}
+}
+
+func TestServerTrouble(t *testing.T) {
+	closed := llmtest.NewServer(llmtest.ServerOptions{})
+	closed.Close()
+	for _, tt := range []struct {
+		name, url string
+		faults    []llmtest.Fault
+		want      string
+	}{
+		{name: "wrong key", faults: []llmtest.Fault{{Status: 401}}, want: "not authorised"},
+		{name: "unreachable", url: closed.OpenAIURL(), want: closed.OpenAIURL()},
+		{name: "nonsense", faults: []llmtest.Fault{llmtest.HTMLPage(), llmtest.HTMLPage(), llmtest.HTMLPage()}, want: "asking model m for a sign of life"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := llmtest.NewServer(llmtest.ServerOptions{})
+			defer server.Close()
+			server.Fail(tt.faults...)
+			url := tt.url
+			if url == "" {
+				url = server.OpenAIURL()
+			}
+			t.Setenv("OPENAI_BASE_URL", url)
+			t.Setenv("OPENAI_API_KEY", "sk")
+			_, _, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "bm25", "-model", "m", "-concurrency", "1")
+			if err == nil || !strings.Contains(err.Error(), tt.want) || status(err, io.Discard) != 1 {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestBudget(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	_, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "zeroshot", "-model", "m", "-budget-tokens", "100")
+	if !errors.Is(err, llm.ErrBudgetExceeded) {
+		t.Errorf("error %v, want the budget", err)
+	}
+	if calls := server.Bill().Total.Calls; calls != 0 {
+		t.Errorf("%d calls beyond the budget", calls)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	err := run(ctx, []string{"-out", t.TempDir()}, bare, &out, &errs)
+	if !errors.Is(err, context.Canceled) || status(err, &errs) != 1 || !strings.Contains(errs.String(), "start again") {
+		t.Errorf("error %v, %s", err, errs.String())
+	}
+}
