@@ -127,6 +127,11 @@ func classifyNet(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil {
 		return Canceled(ctx, BilledUnknown)
 	}
+	var own *Error
+	if errors.As(err, &own) { // a base transport that knows better
+		e := *own
+		return &e
+	}
 	// The URL, with whatever is in it, is told apart from the cause.
 	var ue *url.Error
 	if errors.As(err, &ue) {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -52,6 +53,7 @@ type Server struct {
 	http      *httptest.Server
 	transport *http.Transport
 	done      chan struct{}
+	closed    atomic.Bool
 
 	mu       sync.Mutex
 	faults   []Fault
@@ -146,6 +148,9 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 
 // Close stops the server and whatever hangs in it.
 func (s *Server) Close() {
+	if !s.closed.CompareAndSwap(false, true) {
+		return
+	}
 	close(s.done)
 	s.transport.CloseIdleConnections()
 	s.http.CloseClientConnections()
