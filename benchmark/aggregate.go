@@ -11,12 +11,14 @@ import (
 )
 
 // report computes the report from the records.
-func (s *state) report() *Report {
+func (s *state) report() (*Report, error) {
 	r := &Report{Version: ReportVersion, Kit: s.opts.Kit, Config: s.config}
 	for _, e := range s.Systems {
 		r.Systems = append(r.Systems, s.systemReport(e))
 	}
-	return r
+	pairs, err := s.pairs()
+	r.Pairs = pairs
+	return r, err
 }
 
 func (s *state) systemReport(e Entry) SystemReport {
@@ -33,8 +35,8 @@ func (s *state) systemReport(e Entry) SystemReport {
 			if answered {
 				millis = append(millis, a.Millis)
 			}
-			t.add(it, a, j)
-			overall.add(it, a, j)
+			t.add(d.Name, it, a, j)
+			overall.add(d.Name, it, a, j)
 			out.AnswerUsage = out.AnswerUsage.Add(a.Usage)
 			out.JudgeUsage = out.JudgeUsage.Add(judgeUsage(j))
 		}
@@ -80,33 +82,6 @@ func round(f float64, digits int) float64 {
 	return math.Round(f*scale) / scale
 }
 
-// mean is a running mean of the figures that are defined.
-type mean struct {
-	sum float64
-	n   int
-}
-
-func (m *mean) add(f *float64) {
-	if f != nil {
-		m.sum += *f
-		m.n++
-	}
-}
-
-func (m *mean) addVerdict(v judge.Verdict) {
-	if v.State == judge.Scored {
-		m.add(&v.Value)
-	}
-}
-
-// value is nil when nothing was added.
-func (m *mean) value() *float64 {
-	if m.n == 0 {
-		return nil
-	}
-	return ref(m.sum / float64(m.n))
-}
-
 // tally gathers the questions of one report cell by type.
 type tally struct {
 	offline bool
@@ -115,10 +90,13 @@ type tally struct {
 	byType  map[graphrag.QuestionType]*typeTally
 }
 
+// typeTally gathers the questions of one type: one sample per figure, in the
+// order of figures, and the judge's own aggregates.
 type typeTally struct {
-	n, unscored                                           int
-	recall5, recall10, hit5, all5, mrr, used, from, cover mean
-	tokens, accuracy, recall, precision, f1               mean
+	n, unscored int
+	samples     []sample
+	tokens      sample
+	verdicts    judge.Tally
 }
 
 func (s *state) newTally(e Entry) *tally {
@@ -129,53 +107,72 @@ func (s *state) newTally(e Entry) *tally {
 		byType:  make(map[graphrag.QuestionType]*typeTally),
 	}
 	for _, key := range []graphrag.QuestionType{graphrag.SingleFact, graphrag.MultiFact, graphrag.Summary, All} {
-		t.byType[key] = new(typeTally) // also where a domain has none, as nature has no multi-fact
+		t.of(key) // also where a domain has none, as nature has no multi-fact
 	}
 	return t
 }
 
-func (t *tally) add(it Item, a AnswerRecord, j JudgmentRecord) {
+func (t *tally) of(key graphrag.QuestionType) *typeTally {
+	if t.byType[key] == nil {
+		t.byType[key] = &typeTally{samples: make([]sample, len(figures))}
+	}
+	return t.byType[key]
+}
+
+func (t *tally) add(domain string, it Item, a AnswerRecord, j JudgmentRecord) {
 	for _, key := range []graphrag.QuestionType{it.Question.Type, All} {
-		if t.byType[key] == nil {
-			t.byType[key] = new(typeTally)
-		}
-		tt := t.byType[key]
+		tt := t.of(key)
 		tt.n++
 		if t.run {
-			tt.addAnswer(a)
-			tt.addJudgment(j)
+			tt.add(source(domain, it), a, j)
 		}
 	}
 }
 
-func (t *typeTally) addAnswer(a AnswerRecord) {
-	m := a.Metrics
-	t.recall5.add(m.RecallAt5)
-	t.recall10.add(m.RecallAt10)
-	t.hit5.add(m.HitAt5)
-	t.all5.add(m.AllAt5)
-	t.mrr.add(m.MRR)
-	t.used.add(m.PromptRecall)
-	t.from.add(m.ProvenanceRecall)
-	t.cover.add(m.Coverage)
-	t.tokens.add(ref(float64(a.ContextTokens)))
+func (t *typeTally) add(source string, a AnswerRecord, j JudgmentRecord) {
+	for i, f := range figures {
+		t.samples[i].add(f.value(a, j), source)
+	}
+	t.tokens.add(ref(float64(a.ContextTokens)), source)
+	answerable := a.Metrics.PromptRecall != nil && *a.Metrics.PromptRecall == 1
+	switch {
+	case j.Fact != nil:
+		t.verdicts.AddFact(*j.Fact)
+		t.verdicts.Refusals.Add(a.Refused, answerable, j.Fact.Verdict)
+		if j.Fact.State == judge.Unscored {
+			t.unscored++
+		}
+	case j.Summary != nil:
+		t.verdicts.AddSummary(*j.Summary)
+		t.verdicts.Refusals.Add(a.Refused, answerable, j.Summary.Recall)
+		if j.Summary.Recall.State == judge.Unscored || j.Summary.Precision.State == judge.Unscored {
+			t.unscored++
+		}
+	}
 }
 
-func (t *typeTally) addJudgment(j JudgmentRecord) {
-	var states []judge.State
-	if f := j.Fact; f != nil {
-		t.accuracy.addVerdict(f.Verdict)
-		states = append(states, f.State)
+// mean is the mean of a figure, by its key; nil where it is not defined.
+func (t *typeTally) mean(key string) *float64 {
+	for i, f := range figures {
+		if f.key == key {
+			return t.samples[i].mean()
+		}
 	}
-	if sm := j.Summary; sm != nil {
-		t.recall.addVerdict(sm.Recall)
-		t.precision.addVerdict(sm.Precision)
-		t.f1.addVerdict(sm.F1())
-		states = append(states, sm.Recall.State, sm.Precision.State)
+	return nil
+}
+
+// intervals are those of the figures that a judge gives, or of the others.
+func (t *typeTally) intervals(judged bool) map[string]Interval {
+	out := make(map[string]Interval)
+	for i, f := range figures {
+		if f.judged != judged {
+			continue
+		}
+		if v := t.samples[i].interval(); v != nil {
+			out[f.key] = *v
+		}
 	}
-	if slices.Contains(states, judge.Unscored) {
-		t.unscored++
-	}
+	return out
 }
 
 func (t *tally) types() Types {
@@ -187,11 +184,13 @@ func (t *tally) types() Types {
 		}
 		if t.run && tt.n > 0 {
 			r.Evidence = Evidence{
-				RecallAt5: tt.recall5.value(), RecallAt10: tt.recall10.value(),
-				HitAt5: tt.hit5.value(), AllAt5: tt.all5.value(), MRR: tt.mrr.value(),
-				PromptRecall: tt.used.value(), ProvenanceRecall: tt.from.value(), Coverage: tt.cover.value(),
+				RecallAt5: tt.mean("evidence_recall_at_5"), RecallAt10: tt.mean("evidence_recall_at_10"),
+				HitAt5: tt.mean("hit_at_5"), AllAt5: tt.mean("all_at_5"), MRR: tt.mean("mrr"),
+				PromptRecall: tt.mean("evidence_recall"), ProvenanceRecall: tt.mean("provenance_recall"),
+				Coverage: tt.mean("statement_coverage"),
 			}
-			r.ContextTokens = tt.tokens.value()
+			r.ContextTokens = tt.tokens.mean()
+			r.Intervals = tt.intervals(false)
 			if j := tt.judged(); t.offline {
 				r.Lexical = j
 			} else {
@@ -204,22 +203,55 @@ func (t *tally) types() Types {
 }
 
 func (t *typeTally) judged() *Judged {
+	v := t.verdicts
 	j := &Judged{
-		Accuracy: t.accuracy.value(),
-		Recall:   t.recall.value(), Precision: t.precision.value(),
-		F1MeanOfQuestions: t.f1.value(),
+		Accuracy: t.mean("accuracy"),
+		Recall:   t.mean("recall"), Precision: t.mean("precision"),
+		F1MeanOfQuestions: t.mean("f1_mean_of_questions"),
+		F1OfMeans:         defined(v, judge.FigureF1OfMeans),
+		MicroRecall:       defined(v, judge.FigureMicroRecall),
+		MicroPrecision:    defined(v, judge.FigureMicroPrecision),
+		MicroF1:           defined(v, judge.FigureMicroF1),
+		Intervals:         t.intervals(true),
 		Unscored:          float64(t.unscored) / float64(t.n),
+		Refusals:          v.Refusals,
+		Protocol:          v.Protocol,
 	}
-	if j.Recall != nil && j.Precision != nil {
-		j.F1OfMeans = ref(judge.HarmonicMean(*j.Recall, *j.Precision))
+	for _, f := range v.Figures() {
+		if f.Unscored == 0 || f.Low == f.High {
+			continue
+		}
+		if j.Bounds == nil {
+			j.Bounds, j.Reasons = make(map[string]Interval), make(map[string]int)
+		}
+		key := f.Name
+		if key == judge.FigureMeanOfF1 {
+			key = "f1_mean_of_questions"
+		}
+		j.Bounds[key] = Interval{f.Low, f.High}
+	}
+	for _, m := range []judge.Mean{v.Accuracy, v.Recall} {
+		for reason, n := range m.Unscored {
+			if j.Reasons == nil {
+				j.Reasons = make(map[string]int)
+			}
+			j.Reasons[reason] += n
+		}
 	}
 	return j
 }
 
+func defined(t judge.Tally, name string) *float64 {
+	if f, ok := t.Figure(name); ok && f.Defined {
+		return ref(f.Value)
+	}
+	return nil
+}
+
 func (t *tally) overall() Overall {
 	o := Overall{Types: t.types()}
-	if all := t.byType[All]; t.run && all != nil {
-		j := &OverallJudged{AvgAccuracy: all.accuracy.value()}
+	if all := t.byType[All]; t.run && all.n > 0 {
+		j := &OverallJudged{AvgAccuracy: all.mean("accuracy")}
 		if t.offline {
 			o.Lexical = j
 		} else {

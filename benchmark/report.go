@@ -2,7 +2,10 @@
 
 package benchmark
 
-import "github.com/wildgraph/wildgraph/graphrag"
+import (
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+)
 
 // ReportVersion is the version of the report's form.
 const ReportVersion = 1
@@ -20,6 +23,8 @@ type Report struct {
 	Kit     string         `json:"kit"`
 	Config  Config         `json:"config"`
 	Systems []SystemReport `json:"systems"`
+	// Pairs compares every two systems by the headline figures.
+	Pairs []PairReport `json:"pairs,omitempty"`
 }
 
 // SystemReport is one system's row.
@@ -63,6 +68,10 @@ type TypeReport struct {
 	K int `json:"k,omitempty"`
 	Evidence
 	ContextTokens *float64 `json:"context_tokens,omitempty"`
+	// Intervals are 95 % confidence intervals of the figures above, by their
+	// keys: Student's t over source pages, since questions about one page are
+	// not independent.
+	Intervals map[string]Interval `json:"intervals,omitempty"`
 	// Judged are the figures of a judge that is a model, Lexical those of the
 	// offline kit's; one of them is nil.
 	*Judged
@@ -90,8 +99,22 @@ type Judged struct {
 	Precision         *float64 `json:"precision,omitempty"`
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
-	// Unscored is the share of questions without a score.
-	Unscored float64 `json:"unscored"`
+	// The micro figures count statements, not questions.
+	MicroRecall    *float64 `json:"micro_recall,omitempty"`
+	MicroPrecision *float64 `json:"micro_precision,omitempty"`
+	MicroF1        *float64 `json:"micro_f1,omitempty"`
+	// Intervals are as in [TypeReport].
+	Intervals map[string]Interval `json:"intervals,omitempty"`
+	// Unscored is the share of questions without a score, Reasons their
+	// number by cause, Bounds the figures with all of them at 0 and at 1.
+	Unscored float64             `json:"unscored"`
+	Reasons  map[string]int      `json:"unscored_reasons,omitempty"`
+	Bounds   map[string]Interval `json:"bounds,omitempty"`
+	// Refusals tells answers from refusals. A refusal is wrong when the
+	// prompt held a page of every unit of the gold.
+	Refusals judge.Refusals `json:"refusals"`
+	// Protocol counts what was odd in the judge's replies.
+	Protocol judge.Protocol `json:"protocol,omitzero"`
 }
 
 // Overall are the figures over all domains, weighted by questions.

@@ -119,8 +119,8 @@ func (r *Runner) Run(ctx context.Context) (*Report, error) {
 	s.log = log
 	err = s.runAll(ctx)
 	if err == nil {
-		report := s.report()
-		if s.opts.Dir != "" {
+		var report *Report
+		if report, err = s.report(); err == nil && s.opts.Dir != "" {
 			err = s.writeFolder(report)
 		}
 		if err == nil {

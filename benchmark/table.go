@@ -36,10 +36,18 @@ type TableRow struct {
 	Cells []Cell
 }
 
-// Cell is one figure as text; Best marks the best of its column.
+// Cell is one figure as text; Best marks the best of its column. Interval is
+// its 95 % confidence interval, "" where there is none.
 type Cell struct {
-	Text string
-	Best bool
+	Text     string
+	Best     bool
+	Interval string
+}
+
+// measured is a figure with its interval; both may be nil.
+type measured struct {
+	value    *float64
+	interval *Interval
 }
 
 // notApplicable stands for a figure that does not exist.
@@ -63,10 +71,14 @@ func (t Table) Columns() []string {
 }
 
 // Tables returns the report in the form of the paper: the main results
-// (Table 2), what was retrieved, what it cost, the question counts (Table 5)
-// and the results on every domain (Tables 6–17). Fractions are in percent.
+// (Table 2), what was retrieved, the systems in pairs, what it cost, the
+// question counts (Table 5) and the results on every domain (Tables 6–17). Fractions are in percent.
 func (r *Report) Tables() []Table {
-	out := []Table{r.mainTable(), r.evidenceTable(), r.costTable()}
+	out := []Table{r.mainTable(), r.evidenceTable()}
+	if len(r.Pairs) > 0 {
+		out = append(out, r.pairTable())
+	}
+	out = append(out, r.costTable())
 	if counts := r.countTable(); len(counts.Rows) > 2 {
 		out = append(out, counts)
 	}
@@ -126,18 +138,12 @@ func (r *Report) mainTable() Table {
 		Groups: qualityGroups(),
 		Notes:  r.qualityNotes("the harmonic mean of the mean recall and precision, as in Table 2 of the paper"),
 	}
-	var figures [][]*float64
+	var rows [][]measured
 	for _, s := range r.Systems {
-		var avg, f1 *float64
-		if v := s.Overall.Verdicts(); v != nil {
-			avg = v.AvgAccuracy
-		}
-		if v := s.Overall.Types[graphrag.Summary].Verdicts(); v != nil {
-			f1 = v.F1OfMeans
-		}
-		figures = append(figures, qualityRow(s.Overall.Types, avg, f1))
+		f1 := s.Overall.Types.judged(graphrag.Summary, "f1_of_means", func(j *Judged) *float64 { return j.F1OfMeans })
+		rows = append(rows, append(s.Overall.Types.quality(), f1))
 	}
-	t.fill(r, figures, percent)
+	t.fill(r, rows)
 	return t
 }
 
@@ -148,7 +154,7 @@ func (r *Report) domainTable(domain string) Table {
 		Notes:  r.qualityNotes("the mean of the questions' F1, as in Tables 6–17 of the paper"),
 	}
 	t.Groups = append(t.Groups, ColumnGroup{"Evidence", []string{"R@5", "R@10"}, true})
-	var figures [][]*float64
+	var rows [][]measured
 	for _, s := range r.Systems {
 		var types Types
 		for _, d := range s.Domains {
@@ -156,31 +162,45 @@ func (r *Report) domainTable(domain string) Table {
 				types = d.Types
 			}
 		}
-		var avg, f1 *float64
-		if v := types[All].Verdicts(); v != nil {
-			avg = v.Accuracy
-		}
-		if v := types[graphrag.Summary].Verdicts(); v != nil {
-			f1 = v.F1MeanOfQuestions
-		}
-		figures = append(figures, append(qualityRow(types, avg, f1), types[All].RecallAt5, types[All].RecallAt10))
+		all := types[All]
+		rows = append(rows, append(types.quality(),
+			types.judged(graphrag.Summary, "f1_mean_of_questions", func(j *Judged) *float64 { return j.F1MeanOfQuestions }),
+			all.evidence("evidence_recall_at_5", all.RecallAt5), all.evidence("evidence_recall_at_10", all.RecallAt10)))
 	}
-	t.fill(r, figures, percent)
+	t.fill(r, rows)
 	return t
 }
 
-func qualityRow(types Types, avg, f1 *float64) []*float64 {
-	row := []*float64{avg, nil, nil, nil, nil, f1}
-	if v := types[graphrag.SingleFact].Verdicts(); v != nil {
-		row[1] = v.Accuracy
+// quality are the figures of Tables 2 and 6–17 but for F1, of which there are
+// two.
+func (t Types) quality() []measured {
+	accuracy := func(j *Judged) *float64 { return j.Accuracy }
+	return []measured{
+		t.judged(All, "accuracy", accuracy),
+		t.judged(graphrag.SingleFact, "accuracy", accuracy),
+		t.judged(graphrag.MultiFact, "accuracy", accuracy),
+		t.judged(graphrag.Summary, "recall", func(j *Judged) *float64 { return j.Recall }),
+		t.judged(graphrag.Summary, "precision", func(j *Judged) *float64 { return j.Precision }),
 	}
-	if v := types[graphrag.MultiFact].Verdicts(); v != nil {
-		row[2] = v.Accuracy
+}
+
+func (t Types) judged(of graphrag.QuestionType, key string, figure func(*Judged) *float64) measured {
+	v := t[of].Verdicts()
+	if v == nil {
+		return measured{}
 	}
-	if v := types[graphrag.Summary].Verdicts(); v != nil {
-		row[3], row[4] = v.Recall, v.Precision
+	return measured{figure(v), find(v.Intervals, key)}
+}
+
+func (t TypeReport) evidence(key string, value *float64) measured {
+	return measured{value, find(t.Intervals, key)}
+}
+
+func find(intervals map[string]Interval, key string) *Interval {
+	if i, ok := intervals[key]; ok {
+		return &i
 	}
-	return row
+	return nil
 }
 
 func (r *Report) evidenceTable() Table {
@@ -195,16 +215,48 @@ func (r *Report) evidenceTable() Table {
 				"also by the sources of facts and summaries in it. Statements: content words of the gold statements held by the evidence.",
 		},
 	}
-	var figures [][]*float64
+	var rows [][]measured
 	for _, s := range r.Systems {
 		types := s.Overall.Types
 		all := types[All]
-		figures = append(figures, []*float64{
-			all.RecallAt5, types[graphrag.SingleFact].RecallAt5, types[graphrag.MultiFact].RecallAt5, types[graphrag.Summary].RecallAt5,
-			all.RecallAt10, all.HitAt5, all.AllAt5, all.MRR, all.PromptRecall, all.ProvenanceRecall, all.Coverage,
+		recall := func(key graphrag.QuestionType) measured {
+			return types[key].evidence("evidence_recall_at_5", types[key].RecallAt5)
+		}
+		rows = append(rows, []measured{
+			recall(All), recall(graphrag.SingleFact), recall(graphrag.MultiFact), recall(graphrag.Summary),
+			all.evidence("evidence_recall_at_10", all.RecallAt10), all.evidence("hit_at_5", all.HitAt5),
+			all.evidence("all_at_5", all.AllAt5), all.evidence("mrr", all.MRR),
+			all.evidence("evidence_recall", all.PromptRecall), all.evidence("provenance_recall", all.ProvenanceRecall),
+			all.evidence("statement_coverage", all.Coverage),
 		})
 	}
-	t.fill(r, figures, percent)
+	t.fill(r, rows)
+	return t
+}
+
+// pairTable compares the systems two by two.
+func (r *Report) pairTable() Table {
+	t := Table{
+		Title:      "Pairs of systems",
+		RowHeading: "Second minus first",
+		Groups:     []ColumnGroup{{"", []string{"Figure", "Questions", "Points", "95 % interval", "Detectable", "p", "p (Holm)"}, false}},
+		Notes: []string{"Paired over the same questions, by source page: bootstrap interval and permutation test; p (Holm) is corrected for all rows. " +
+			"Detectable is the least difference that so many questions show (power 0.8)."},
+	}
+	for _, p := range r.Pairs {
+		name := strings.ReplaceAll(p.Figure, "_", " ")
+		if p.Lexical {
+			name = "lexical " + name
+		}
+		row := TableRow{Name: p.B + " − " + p.A}
+		for _, text := range []string{
+			name, count(p.N), points(p.Difference), points(p.Low) + " to " + points(p.High), points(p.Detectable),
+			strconv.FormatFloat(p.P, 'f', 4, 64), strconv.FormatFloat(p.PHolm, 'f', 4, 64),
+		} {
+			row.Cells = append(row.Cells, Cell{Text: text})
+		}
+		t.Rows = append(t.Rows, row)
+	}
 	return t
 }
 
@@ -276,27 +328,34 @@ func (r *Report) countTable() Table {
 }
 
 // fill adds a row per system and marks the best figure of every column.
-func (t *Table) fill(r *Report, figures [][]*float64, format func(*float64) string) {
+func (t *Table) fill(r *Report, rows [][]measured) {
 	for i, s := range r.Systems {
 		row := TableRow{Name: s.System}
-		for c, f := range figures[i] {
-			row.Cells = append(row.Cells, Cell{Text: format(f), Best: len(r.Systems) > 1 && isBest(figures, c, f)})
+		for c, m := range rows[i] {
+			cell := Cell{Text: percent(m.value), Best: len(r.Systems) > 1 && isBest(rows, c, m.value)}
+			if m.interval != nil {
+				cell.Interval = fmt.Sprintf("%.1f–%.1f", 100*m.interval[0], 100*m.interval[1])
+			}
+			row.Cells = append(row.Cells, cell)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 }
 
-func isBest(figures [][]*float64, column int, f *float64) bool {
+// isBest tells whether no figure of a column is larger than f.
+func isBest(rows [][]measured, column int, f *float64) bool {
 	if f == nil || *f == 0 {
 		return false
 	}
-	for _, row := range figures {
-		if g := row[column]; g != nil && *g > *f {
+	for _, row := range rows {
+		if g := row[column].value; g != nil && *g > *f {
 			return false
 		}
 	}
 	return true
 }
+
+func points(f float64) string { return strconv.FormatFloat(100*f, 'f', 2, 64) }
 
 func percent(f *float64) string {
 	if f == nil {

@@ -113,7 +113,7 @@ func csvText(s string) string {
 }
 
 // WriteMarkdown writes the tables of the report as Markdown; the best figure
-// of a column is bold.
+// of a column is bold, 95 % confidence intervals stand in parentheses.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %s\n\n%s\n", markdownText(r.heading()), markdownText(r.summary()))
@@ -131,11 +131,14 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		for _, row := range t.Rows {
 			fmt.Fprintf(b, "| %s |", markdownText(row.Name))
 			for _, c := range row.Cells {
+				text := markdownText(c.Text)
 				if c.Best {
-					fmt.Fprintf(b, " **%s** |", c.Text)
-				} else {
-					fmt.Fprintf(b, " %s |", c.Text)
+					text = "**" + text + "**"
 				}
+				if c.Interval != "" {
+					text += " (" + c.Interval + ")"
+				}
+				fmt.Fprintf(b, " %s |", text)
 			}
 			b.WriteByte('\n')
 		}
