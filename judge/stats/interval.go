@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Sentinels for what data cannot give.
@@ -143,10 +143,31 @@ func StudentT(values []float64, clusters []int32, o Options) (Interval, error) {
 		return Interval{}, fmt.Errorf("stats: student-t: %w", err)
 	}
 	mean, se := g.mean(), g.standardError(values)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(g.sums) - 1)}.Quantile(1 - o.tail())
+	t := studentQuantile(o.tail(), float64(len(g.sums)-1))
 	return g.label(Interval{Estimate: mean, Low: mean - t*se, High: mean + t*se, Confidence: o.Confidence, SE: se, Method: "student-t"}), nil
+}
+
+// studentQuantile is what Student's t with so many degrees of freedom exceeds
+// with probability tail, below one half.
+func studentQuantile(tail, freedom float64) float64 {
+	y := mathext.InvRegIncBeta(freedom/2, .5, 2*tail)
+	return math.Sqrt(freedom * (1 - y) / y)
 }
 
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
 func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+
+// Normal is the interval of any estimate whose standard error is known and
+// whose error is close to normal. N is left to the caller.
+func Normal(estimate, se float64, o Options) (Interval, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return Interval{}, err
+	}
+	if math.IsNaN(estimate) || math.IsInf(estimate, 0) || !(se >= 0) || math.IsInf(se, 0) {
+		return Interval{}, fmt.Errorf("stats: normal: estimate %v, standard error %v: want them finite and the error not below 0", estimate, se)
+	}
+	z := normalQuantile(1 - o.tail())
+	return Interval{Estimate: estimate, Low: estimate - z*se, High: estimate + z*se, Confidence: o.Confidence, SE: se, Method: "normal"}, nil
+}

@@ -367,3 +367,25 @@ func TestNoAllocationPerResample(t *testing.T) {
 		t.Errorf("%v allocations with 10 resamples, %v with 5,000", few, many)
 	}
 }
+
+// scipy.stats.t.ppf.
+func TestStudentQuantile(t *testing.T) {
+	for _, tc := range []struct{ confidence, freedom, want float64 }{
+		{.95, 1, 12.70620474}, {.95, 2, 4.30265273}, {.9999, 3, 28.00013001}, {.95, 1199, 1.961944491},
+		{.5, 7, 0.7111417781}, {.01, 5, 0.01317198467}, {.999999, 1, 636619.7723},
+	} {
+		if got := studentQuantile((1-tc.confidence)/2, tc.freedom); !near(got, tc.want, 1e-8*tc.want) {
+			t.Errorf("confidence %v, %v degrees: %v, want %v", tc.confidence, tc.freedom, got, tc.want)
+		}
+	}
+}
+
+func TestNormal(t *testing.T) {
+	i, err := Normal(.6, .1, Options{})
+	wantEnds(t, "normal", i, err, .6-.1959963984540054, .6+.1959963984540054, 1e-12)
+	for _, bad := range [][2]float64{{math.NaN(), 1}, {math.Inf(1), 1}, {0, -1}, {0, math.NaN()}, {0, math.Inf(1)}} {
+		if i, err := Normal(bad[0], bad[1], Options{}); err == nil {
+			t.Errorf("%v: %v", bad, i)
+		}
+	}
+}
