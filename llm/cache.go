@@ -3,6 +3,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,33 @@ type outcome struct {
 	failure *failure
 }
 
+const requestPrefix = `{"request":`
+
+// decodeOutcome reads what a record keeps for a request. A record of another
+// request is an error: equal hashes are no proof. The payload is changed.
+func decodeOutcome(payload, request []byte) (outcome, error) {
+	var r cacheRecord
+	start := len(requestPrefix) + len(request)
+	if len(payload) > start && payload[start] == ',' && bytes.HasPrefix(payload, []byte(requestPrefix)) &&
+		bytes.Equal(payload[len(requestPrefix):start], request) {
+		// As written by fetch: the request need not be read again.
+		payload = payload[start:]
+		payload[0] = '{'
+	}
+	if err := json.Unmarshal(payload, &r); err != nil {
+		return outcome{}, err
+	}
+	switch {
+	case r.Request != nil && !bytes.Equal(r.Request, request):
+		return outcome{}, errors.New("it answers another request")
+	case r.Failure != nil:
+		return outcome{failure: r.Failure}, nil
+	case r.Reply != nil:
+		return outcome{reply: *r.Reply}, nil
+	}
+	return outcome{}, errors.New("it holds neither a reply nor a failure")
+}
+
 type cached struct {
 	m       Model
 	j       *journal.Journal
@@ -74,7 +102,7 @@ type cached struct {
 	flights singleflight.Group
 
 	mu    sync.Mutex
-	known map[key]outcome
+	known map[key]int64 // where in the journal
 }
 
 // Cached answers from the journal what was answered before and asks m for the
@@ -82,10 +110,11 @@ type cached struct {
 // returned after it is on disk. Hits count as CachedCalls and cost nothing.
 //
 // The key covers the model's name and every field of the request that the
-// model sees, and Sample. Cached reads the whole journal at the start; the
-// journal stays the caller's to close.
+// model sees, and Sample. Cached reads the whole journal at the start and keeps
+// 40 bytes per reply in memory; replies are read from the journal, which stays
+// the caller's to close.
 func Cached(m Model, j *journal.Journal, o CacheOptions) (Model, error) {
-	c := &cached{m: m, j: j, o: o, known: map[key]outcome{}}
+	c := &cached{m: m, j: j, o: o, known: map[key]int64{}}
 	for rec, err := range j.Records() {
 		if err != nil {
 			return nil, fmt.Errorf("llm: read the cache: %w", err)
@@ -102,10 +131,8 @@ func Cached(m Model, j *journal.Journal, o CacheOptions) (Model, error) {
 		k := keyOf(r.Request)
 		switch {
 		case rec.Kind == recordFailure && o.RetryFailures:
-		case r.Failure != nil:
-			c.known[k] = outcome{failure: r.Failure}
-		case r.Reply != nil:
-			c.known[k] = outcome{reply: *r.Reply}
+		case r.Failure != nil || r.Reply != nil:
+			c.known[k] = rec.At
 		}
 	}
 	return c, nil
@@ -123,8 +150,8 @@ func (c *cached) Generate(ctx context.Context, req Request) (Reply, error) {
 		if ctx.Err() != nil {
 			return Reply{}, Canceled(ctx, BilledNo)
 		}
-		if known, ok := c.look(k); ok {
-			return c.serve(ctx, req, known)
+		if at, ok := c.look(k); ok {
+			return c.serve(ctx, req, raw, at)
 		}
 		var own Reply
 		var ownErr error
@@ -155,15 +182,23 @@ func (c *cached) Generate(ctx context.Context, req Request) (Reply, error) {
 	}
 }
 
-func (c *cached) look(k key) (outcome, bool) {
+func (c *cached) look(k key) (at int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o, ok := c.known[k]
-	return o, ok
+	at, ok = c.known[k]
+	return at, ok
 }
 
-// serve answers from memory.
-func (c *cached) serve(ctx context.Context, req Request, known outcome) (Reply, error) {
+// serve answers from the journal.
+func (c *cached) serve(ctx context.Context, req Request, raw []byte, at int64) (Reply, error) {
+	rec, err := c.j.Read(at)
+	if err != nil {
+		return Reply{}, fmt.Errorf("llm: read the cache: %w", err)
+	}
+	known, err := decodeOutcome(rec.Payload, raw)
+	if err != nil {
+		return Reply{}, fmt.Errorf("llm: read the cache %s: record %d: %w", c.j.Path(), rec.Seq, err)
+	}
 	hit := Usage{CachedCalls: 1}
 	Record(ctx, req.Stage, hit)
 	if known.failure != nil {
@@ -192,15 +227,16 @@ func (c *cached) fetch(ctx context.Context, k key, raw []byte, req Request) (Rep
 	if err == nil {
 		rec.Reply = &reply
 	}
+	var at int64
 	payload, merr := json.Marshal(rec)
 	if merr == nil {
-		merr = c.j.Append(kind, payload)
+		at, merr = c.j.AppendAt(kind, payload)
 	}
 	if merr != nil {
 		return Reply{}, errors.Join(fmt.Errorf("llm: keep a paid reply: %w", merr), err)
 	}
 	c.mu.Lock()
-	c.known[k] = known
+	c.known[k] = at
 	c.mu.Unlock()
 	return reply, err
 }

@@ -30,18 +30,18 @@ type cachedEmbedder struct {
 	j    *journal.Journal
 
 	mu    sync.Mutex
-	known map[key][]float32
+	known map[key]int64 // where in the journal
 }
 
 // CachedEmbedder keeps the vectors of e in the journal, text by text, and
 // asks e only for texts it has not seen. name must tell everything that
 // decides a vector: endpoint, model, dimension, prefixes. The journal stays
-// the caller's to close; all vectors are held in memory.
+// the caller's to close; the vectors are read from it.
 func CachedEmbedder(name string, e Embedder, j *journal.Journal) (Embedder, error) {
 	if name == "" {
 		return nil, errors.New("llm: cached embedder: the name is empty: vectors of different models would be mixed")
 	}
-	c := &cachedEmbedder{name: name, e: e, j: j, known: map[key][]float32{}}
+	c := &cachedEmbedder{name: name, e: e, j: j, known: map[key]int64{}}
 	for rec, err := range j.Records() {
 		if err != nil {
 			return nil, fmt.Errorf("llm: read the cache: %w", err)
@@ -49,11 +49,11 @@ func CachedEmbedder(name string, e Embedder, j *journal.Journal) (Embedder, erro
 		if rec.Kind != recordVector {
 			continue
 		}
-		k, v, err := decodeVector(rec.Payload)
+		k, _, err := decodeVector(rec.Payload)
 		if err != nil {
 			return nil, fmt.Errorf("llm: read the cache %s: record %d: %w", j.Path(), rec.Seq, err)
 		}
-		c.known[k] = v
+		c.known[k] = rec.At
 	}
 	return c, nil
 }
@@ -79,20 +79,38 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 	return k, v, nil
 }
 
-func (c *cachedEmbedder) look(k key) ([]float32, bool) {
+func (c *cachedEmbedder) look(k key) (at int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok := c.known[k]
-	return slices.Clone(v), ok
+	at, ok = c.known[k]
+	return at, ok
+}
+
+// read reads a vector that is known.
+func (c *cachedEmbedder) read(k key) ([]float32, error) {
+	at, _ := c.look(k)
+	rec, err := c.j.Read(at)
+	if err != nil {
+		return nil, fmt.Errorf("llm: read the cache: %w", err)
+	}
+	have, v, err := decodeVector(rec.Payload)
+	if err == nil && have != k {
+		err = errors.New("it holds the vector of another text")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("llm: read the cache %s: record %d: %w", c.j.Path(), rec.Seq, err)
+	}
+	return v, nil
 }
 
 func (c *cachedEmbedder) keep(k key, v []float32) error {
-	if err := c.j.Append(recordVector, encodeVector(k, v)); err != nil {
+	at, err := c.j.AppendAt(recordVector, encodeVector(k, v))
+	if err != nil {
 		return fmt.Errorf("llm: keep a paid vector: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known[k] = slices.Clone(v)
+	c.known[k] = at
 	return nil
 }
 
@@ -120,7 +138,10 @@ func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 	}
 	out := make([][]float32, len(texts))
 	for i, k := range keys {
-		out[i], _ = c.look(k)
+		var err error
+		if out[i], err = c.read(k); err != nil {
+			return nil, err
+		}
 		if len(out[i]) != len(out[0]) {
 			return nil, &Error{Kind: ErrInvalidOutput, Billed: BilledYes,
 				Err: fmt.Errorf("vectors of %d and %d dimensions under the name %q", len(out[0]), len(out[i]), c.name)}
@@ -152,8 +173,8 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 
 func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	k := embeddingKey(c.name, true, text)
-	if v, ok := c.look(k); ok {
-		return v, nil
+	if _, ok := c.look(k); ok {
+		return c.read(k)
 	}
 	v, err := c.e.EmbedQuery(ctx, text)
 	if err != nil {

@@ -404,6 +404,9 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 	}
 }
 
+// readAhead is how much Read reads at once, in bytes.
+const readAhead = 4096
+
 // Read reads the record at an offset that AppendAt or Records gave.
 func (j *Journal) Read(at int64) (Record, error) {
 	j.mu.Lock()
@@ -415,7 +418,13 @@ func (j *Journal) Read(at int64) (Record, error) {
 	if at < j.begin || at >= end {
 		return fail(fmt.Errorf("%w: no record there", ErrCorrupt))
 	}
-	rec, _, _, err := decodeRecord(io.NewSectionReader(j.f, at, end-at), end-at)
+	// Most records come with the first read.
+	first := make([]byte, min(readAhead, end-at))
+	if _, err := j.f.ReadAt(first, at); err != nil {
+		return fail(err)
+	}
+	rest := io.NewSectionReader(j.f, at+int64(len(first)), end-at-int64(len(first)))
+	rec, _, _, err := decodeRecord(io.MultiReader(bytes.NewReader(first), rest), end-at)
 	if errors.Is(err, errBad) {
 		err = ErrCorrupt
 	}

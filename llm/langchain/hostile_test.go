@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// randomFault is one of the ways in which a provider can let a client down.
+func randomFault(rng *rand.Rand) llmtest.Fault {
+	pick := func(all ...string) string { return all[rng.IntN(len(all))] }
+	bodies := []string{"", " ", "{", "null", "[]", `{"error":null}`, `{"error":"boom"}`, `{"error":{"code":"insufficient_quota"}}`,
+		`{"error":{"code":429}}`, `{"error":{"code":"context_length_exceeded","message":"x"}}`, `{"choices":[]}`, `{"choices":[{}]}`,
+		`{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}`, `{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":-5}}`,
+		`{"message":{"content":"half"},"done":false}`, `{"done":true}`, `{"data":[]}`, `{"embeddings":[[]]}`, "<html>", "\xff\xfe", strings.Repeat("x", 5000)}
+	f := llmtest.Fault{}
+	switch rng.IntN(12) {
+	case 0: // fine
+	case 1, 2:
+		f.Status = []int{301, 400, 401, 404, 408, 409, 413, 429, 429, 500, 500, 501, 502, 503, 503, 504, 529, 599}[rng.IntN(18)]
+		f.Body = pick(bodies...)
+		f.Header = map[string]string{"Retry-After": pick("", "0", "1", "7", "119", "121", "-3", "soon", "1e400", "Wed, 21 Oct 2015 07:28:00 GMT", "Sat, 01 Jan 2000 00:05:00 GMT")}
+	case 3:
+		f.Status, f.Body = 200, pick(bodies...)
+	case 4:
+		f.Reset = true
+	case 5:
+		f.Hang = true
+	case 6:
+		f.Delay = time.Duration(rng.IntN(400)) * time.Second
+	case 7:
+		f.CutAfter = 1 + rng.IntN(200)
+	case 8:
+		f.StallAfter = 1 + rng.IntN(200)
+	case 9:
+		f.EmptyChoices = true
+	case 10:
+		f.NoUsage = true
+	case 11:
+		f.Reply = &llm.Reply{Text: pick("", "x", "<think>", "<think>a</think>b", `{"a":`), Finish: llm.Finish(pick("stop", "length", "content_filter", "refusal", "", "odd"))}
+	}
+	return f
+}
+
+// TestRandomFaultScripts sends a few questions through the whole stack
+// (cache, budget, ledger, transport) to a server that fails as chance has it,
+// in virtual time. Whatever happens: no panic, no wait beyond all deadlines,
+// errors of known kinds, and a ledger that agrees with the server's bill but
+// for what it marks as unknown. WILDGRAPH_FAULT_SCRIPTS sets their number.
+func TestRandomFaultScripts(t *testing.T) {
+	scripts := 1000
+	if text := os.Getenv("WILDGRAPH_FAULT_SCRIPTS"); text != "" {
+		var err error
+		if scripts, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
+		}
+	}
+	var sum tally
+	for seed := range scripts {
+		path := filepath.Join(t.TempDir(), "j")
+		synctest.Test(t, func(t *testing.T) {
+			defer func() {
+				if t.Failed() {
+					t.Logf("script %d", seed)
+				}
+			}()
+			runScript(t, uint64(seed), path, &sum)
+		})
+		if t.Failed() {
+			return
+		}
+		_ = os.Remove(path)
+	}
+	t.Logf("%d scripts: %d requests, %d calls billed, %d in the ledger, %d attempts marked unknown, %d replies, %d errors",
+		scripts, sum.requests, sum.billed, sum.entered, sum.unknown, sum.replies, sum.errors)
+	if sum.replies == 0 || sum.errors == 0 || sum.unknown == 0 {
+		t.Error("the scripts do not reach all outcomes")
+	}
+}
+
+type tally struct {
+	mu                                                  sync.Mutex
+	requests, billed, entered, unknown, replies, errors int
+}
+
+func runScript(t *testing.T, seed uint64, path string, sum *tally) {
+	rng := rand.New(rand.NewPCG(seed, 31))
+	s := llmtest.NewServer(llmtest.ServerOptions{InMemory: true})
+	defer s.Close()
+	for range rng.IntN(24) {
+		s.Fail(randomFault(rng))
+	}
+	j, err := journal.Open(path, journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	ledger, err1 := llm.NewLedger(j, nil)
+	budget, err2 := llm.NewBudget(1e9, nil)
+	kind := []string{"openai", "ollama"}[rng.IntN(2)]
+	p := provider(s, kind, Config{Transport: llm.TransportOptions{Base: s.Transport(), MaxBody: 4096}})
+	paid, err3 := p.Model("m")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	m, err := llm.Cached(budget.Model(ledger.Model(paid)), j, llm.CacheOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	var wg sync.WaitGroup
+	for i := range 1 + rng.IntN(4) {
+		patience := time.Duration(0)
+		if rng.IntN(4) == 0 {
+			patience = time.Duration(1 + rng.IntN(600e9))
+		}
+		wg.Go(func() {
+			ctx := t.Context()
+			if patience > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, patience)
+				defer cancel()
+			}
+			req := llm.Prompt(fmt.Sprintf("question-%d?", i))
+			req.Question = fmt.Sprintf("question-%d?", i)
+			reply, err := m.Generate(ctx, req)
+			var e *llm.Error
+			sum.mu.Lock()
+			defer sum.mu.Unlock()
+			switch {
+			case err == nil && reply.Text != "" && reply.Finish == llm.FinishStop:
+				sum.replies++
+			case err != nil && errors.As(err, &e) && e.Kind != "":
+				sum.errors++
+			default:
+				t.Errorf("reply %+v, error %v", reply, err)
+			}
+		})
+	}
+	wg.Wait()
+	if took := time.Since(start); took > 2*time.Hour {
+		t.Errorf("took %v", took)
+	}
+	synctest.Wait() // calls whose askers gave up write their last entries
+	audit(t, s, ledger.Account(), sum)
+}
+
+// audit compares the ledger with the server's bill, question by question.
+func audit(t *testing.T, s *llmtest.Server, a llm.Account, sum *tally) {
+	bill, billed := s.Bill().ByKey, map[string]llm.Usage{}
+	seen := map[string]bool{}
+	for _, r := range s.Requests() {
+		hash := sha256.Sum256([]byte(r.Path + "\n" + string(r.Body)))
+		key := hex.EncodeToString(hash[:])
+		at := strings.Index(string(r.Body), "question-")
+		if !seen[key] {
+			question := string(r.Body[at : at+len("question-0?")])
+			billed[question] = billed[question].Add(bill[key])
+			seen[key] = true
+		}
+		sum.requests++
+	}
+	for _, q := range a.Questions {
+		b := billed[q.Name]
+		missing := b.Calls - q.Usage.Calls
+		tokens := func(u llm.Usage) int { return u.PromptTokens + u.CompletionTokens }
+		switch {
+		case q.Usage.Estimated: // a reply without figures: the tokens are a guess
+		case missing < 0 || missing > q.Unknown:
+			t.Errorf("%s: billed %+v, ledger %+v", q.Name, b, q)
+		case tokens(q.Usage) > tokens(b) || missing == 0 && tokens(q.Usage) != tokens(b):
+			t.Errorf("%s: billed %+v, ledger %+v", q.Name, b, q)
+		}
+		sum.billed, sum.entered, sum.unknown = sum.billed+b.Calls, sum.entered+q.Usage.Calls, sum.unknown+q.Unknown
+	}
+}
