@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// mutant is a fault put into the code on purpose. Each must make a test fail:
+// a test that no fault can break proves nothing.
+type mutant struct {
+	name     string
+	file     string // below this folder
+	old, new string
+	tests    string // the package whose tests must notice, below this folder
+}
+
+var mutants = []mutant{
+	// Durability.
+	{"no fsync of records", "journal/journal.go", "	if !sync {\n		return nil\n	}", "	if true {\n		return nil\n	}", "journal"},
+	{"no fsync of the header", "journal/journal.go", "	if err := j.f.Sync(); err != nil {\n		return fail(err)\n	}", "", "journal"},
+	{"no fsync of the folder", "journal/journal.go", "	if err := j.disk.syncDir(filepath.Dir(j.path)); err != nil {\n		return fail(err)\n	}", "", "journal"},
+	{"no second fsync of the folder", "journal/journal.go", "	return j.disk.syncDir(filepath.Dir(j.path))", "	return nil", "journal"},
+	{"acknowledged before written", "journal/journal.go", "	<-b.done\n	return b.at + offset, b.err", "	return b.at + offset, nil", "journal"},
+	{"torn tail not cut", "journal/journal.go", "	if x.end < size {\n		if err := j.f.Truncate", "	if x.end < size && false {\n		if err := j.f.Truncate", "journal"},
+	{"cut tail not synced, seen records not synced", "journal/journal.go", "	if err := j.f.Sync(); err != nil {\n		return err\n	}\n	if x.next > 1 {", "	if x.next > 1 {", "journal"},
+	{"seen records not written again", "journal/journal.go", "	if err := writeAll(j.f, last, from); err != nil {\n		return err\n	}", "", "journal"},
+	{"checksum ignored", "journal/format.go", "if checksum(head[:], payload) != binary.LittleEndian.Uint32(head[4:]) {", "if false {", "journal"},
+	{"checksum without the sequence number", "journal/format.go", "crc32.Update(sum, castagnoli, head[frameSz:recordSz])", "crc32.Update(sum, castagnoli, head[frameSz:frameSz+1])", "journal"},
+	{"sequence numbers not checked", "journal/format.go", "err == nil && rec.Seq != x.next", "false", "journal"},
+	{"damage taken for a torn tail", "journal/journal.go", "		case found:", "		case false && found:", "journal"},
+	{"torn batch taken for damage", "journal/journal.go", "resync(j.f, end, size, next, true)", "resync(j.f, end, size, next, false)", "journal"},
+	{"every batch firm", "journal/journal.go", "		if j.firm {", "		if true {", "journal"},
+	{"no batch firm", "journal/journal.go", "		if j.firm {", "		if false {", "journal"},
+	{"notes not synced at the end", "journal/journal.go", "if j.err == nil && !j.firm {", "if false {", "journal"},
+	{"writing on after a failure", "journal/journal.go", "		if j.err == nil {\n			j.err = err\n		}", "", "journal"},
+	{"short write taken for whole", "journal/journal.go", "err == nil && n < len(b)", "false", "journal"},
+	{"lock skipped", "journal/lock_unix.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB", "journal"},
+	{"configuration not compared", "journal/journal.go", "if have != want {", "if have.Schema != want.Schema {", "journal"},
+	{"repair copies nothing after the damage", "journal/repair.go", "		if !ok {\n			r.BadTail", "		if true {\n			r.BadTail", "journal"},
+
+	// Paying once.
+	{"key without the model (and its base URL)", "key.go", `"model":    model,`, `"model":    "",`, "."},
+	{"key without the temperature", "key.go", `optional("temperature", req.Temperature != nil,`, `optional("temperature", false,`, "."},
+	{"key takes absent for zero", "key.go", `optional("seed", req.Seed != nil, req.Seed)`, `optional("seed", req.Seed != nil && *req.Seed != 0, req.Seed)`, "."},
+	{"key without the sample", "key.go", `optional("sample", req.Sample != 0,`, `optional("sample", false,`, "."},
+	{"name without the base URL", "langchain/config.go", `provider + ":" + display(c.url) + ":" + c.Model`, `provider + ":" + c.Model`, "langchain"},
+	{"reply given before it is on disk", "cache.go", "		at, merr = c.j.AppendAt(kind, payload)", "		at, merr = 0, c.j.Note(kind, payload)", "."},
+	{"invalid reply cached as a success", "cache.go", "	case c.check(req, reply) != nil:", "	case false:", "."},
+	{"record of another request served", "cache.go", "case r.Request != nil && !bytes.Equal(r.Request, request):", "case false:", "."},
+	{"hits counted as paid", "cache.go", "	reply.Usage = hit\n", "	reply.Usage.CachedCalls = 1\n", "."},
+	{"no single flight", "cache.go", "c.flights.DoChan(string(k[:]),", "c.flights.DoChan(fmt.Sprintf(\"%p\", &led),", "."},
+	{"vector of another text served", "vectors.go", "if err == nil && have != k {", "if false {", "."},
+
+	// Failing well.
+	{"retries without end", "exchange.go", "x.attempts >= x.t.o.Attempts || x.soft > maxSoft ||", "", "."},
+	{"Retry-After ignored", "exchange.go", "jitter(ceiling) + x.last.RetryAfter", "jitter(ceiling)", "."},
+	{"Retry-After without limit", "exchange.go", " || e.RetryAfter > x.t.o.MaxRetryAfter)", ")", "langchain"},
+	{"retry budget not counted", "policy.go", "	b.w.add(now, 0, 1)\n", "", "."},
+	{"no cut on overload", "policy.go", "	a.limit = max(1, a.limit*cutFactor)\n", "", "."},
+	{"a cut for every refusal", "policy.go", "	if now.Before(a.until) {\n		return false\n	}", "", "."},
+	{"breaker never opens", "policy.go", "if all >= breakerCalls &&", "if false &&", "."},
+	{"breaker without probes", "gate.go", "	for g.waiting.Len() > 0 && !b.probing {", "	for g.waiting.Len() > 0 && !b.open() {", "."},
+	{"reserved tokens not given back", "transport.go", "	if used < reserved {", "	if false {", "."},
+	{"quota taken for a rate limit", "classify.go", `code == "insufficient_quota", `, "", "."},
+	{"cut reply taken for whole", "langchain/from.go", `	case "length", "max_tokens",`, `	case "max_tokens",`, "langchain"},
+	{"error becomes an empty reply", "langchain/from.go", "	if strings.TrimSpace(text) == \"\" {\n", "	if false {\n", "langchain"},
+	{"lost stream taken for whole", "langchain/ollama.go", "		if errors.Is(err, io.EOF) {\n", "		if errors.Is(err, io.EOF) {\n			return finish(reply, text.String(), \"\")\n		}\n		if errors.Is(err, io.EOF) {\n", "langchain"},
+	{"truncated JSON repaired", "json.go", "return Object{}, outputError(ErrTruncated, text, fmt.Errorf(\"the JSON object ends too early\"))", "return Object{JSON: json.RawMessage(`{}`), Repaired: true}, nil", "."},
+	{"body without limit", "exchange.go", "if int64(len(data)) > t.o.MaxBody {", "if false {", "."},
+
+	// Money.
+	{"budget not reserved", "budget.go", "			b.reserved = b.reserved.add(n)\n", "", "."},
+	{"unknown price costs nothing", "price.go", "		return Cost{Partial: true}\n", "		return Cost{}\n", "."},
+	{"dead intents forgotten", "ledger.go", "		l.open[e.ID] = e\n", "", "."},
+	{"unknown attempts not counted", "exchange.go", "	if e.Billed == BilledUnknown {\n		recordUnknown", "	if false {\n		recordUnknown", "langchain"},
+
+	// Secrets.
+	{"secrets shown in errors", "secret.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},
+	{"key shown in errors", "exchange.go", "	e.Body = redact(e.Body, x.secrets()...)\n", "", "langchain"},
+	{"secrets on cassettes", "llmtest/cassette.go", "			text = strings.ReplaceAll(text, s, blot)\n", "", "llmtest"},
+	{"ids and shapes of keys on cassettes", "llmtest/cassette.go", "	return keyShapes.ReplaceAllString(text, blot)", "	return text", "llmtest"},
+	{"headers on cassettes", "llmtest/wire.go", "	for _, name := range keptHeaders {", "	for name := range resp.Header {", "llmtest"},
+}
+
+func (m mutant) apply(t *testing.T) []byte {
+	t.Helper()
+	source, err := os.ReadFile(filepath.FromSlash(m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), m.old); n != 1 {
+		t.Fatalf("%s: %q stands %d times in %s: bring the mutant up to date", m.name, m.old, n, m.file)
+	}
+	return []byte(strings.Replace(string(source), m.old, m.new, 1))
+}
+
+// TestMutantsApply keeps the table below in step with the code.
+func TestMutantsApply(t *testing.T) {
+	for _, m := range mutants {
+		m.apply(t)
+	}
+}
+
+// TestMutants builds each mutant (by an overlay, the files stay as they are)
+// and demands that a test fails. It takes minutes, so it waits for
+// WILDGRAPH_MUTANTS=1; run it with -v for the table in docs/reliability.md.
+func TestMutants(t *testing.T) {
+	if os.Getenv("WILDGRAPH_MUTANTS") == "" {
+		t.Skip("set WILDGRAPH_MUTANTS=1")
+	}
+	failed := regexp.MustCompile(`--- FAIL: (\S+)`)
+	var table strings.Builder
+	for _, m := range mutants {
+		dir := t.TempDir()
+		path, err := filepath.Abs(filepath.FromSlash(m.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		replacement, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+		if err := os.WriteFile(replacement, m.apply(t), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(map[string]any{"Replace": map[string]string{path: replacement}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(overlay, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("go", "test", "-vet=off", "-failfast", "-timeout=60s", "-skip=Mutants", "-overlay="+overlay, "./"+m.tests)
+		cmd.Env = append(os.Environ(), "WILDGRAPH_MUTANTS=", "GOFLAGS=")
+		out, err := cmd.CombinedOutput()
+		killer := failed.FindStringSubmatch(string(out))
+		switch {
+		case err == nil:
+			t.Errorf("%s: lives", m.name)
+		case strings.Contains(string(out), "[build failed]"):
+			t.Errorf("%s does not build: %s", m.name, out)
+		case killer != nil:
+			fmt.Fprintf(&table, "| %s | `%s` | `%s` |\n", m.name, m.file, killer[1])
+		case strings.Contains(string(out), "panic: test timed out"), strings.Contains(string(out), "deadlock"):
+			running := regexp.MustCompile(`(Test\w+) \(`).FindStringSubmatch(string(out))
+			fmt.Fprintf(&table, "| %s | `%s` | `%s` (never ends) |\n", m.name, m.file, append(running, "?", "?")[1])
+		default:
+			t.Errorf("%s: no test is named: %s", m.name, out)
+		}
+	}
+	t.Logf("%d mutants\n\n| mutant | file | killed by |\n|---|---|---|\n%s", len(mutants), table.String())
+}
