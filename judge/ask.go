@@ -37,6 +37,9 @@ func request(stage, text string) llm.Request {
 // characters (zero-width, direction, tags) and broken UTF-8. The two joiners
 // stay, since scripts need them.
 func plain(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' && r != '\t' }) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n', r == '\t', r == '\u200c', r == '\u200d':

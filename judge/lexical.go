@@ -6,33 +6,28 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// The thresholds of [Lexical]: the shares of weight that must agree. They are
-// set so that a copied, reordered or lightly reworded statement passes and a
-// statement with another number, date or main noun does not; they are not
-// fitted to any data set.
-const (
-	// factShare of a gold statement must be in the answer, or in the predicted
-	// statement it is matched with.
-	factShare = 0.7
-	// supportShare of a statement must be in one sentence of a section.
-	supportShare = 0.75
-)
-
-// Lexical is a [Judge] without a model. It compares weighted word stems;
-// numbers have to agree and so does negation. It knows no synonyms and no
-// inference, so it finds fewer equivalences than a model and its figures must
-// not be set beside a model's. It is deterministic and safe for concurrent
-// use.
+// Lexical is a [Judge] without a model. Names, numbers with their units, dates
+// and denials have to agree, and most of the other words; what the question
+// says need not be repeated. It knows no synonyms and no inference, so it finds
+// fewer equivalences than a model and its figures must not be set beside a
+// model's. docs/judge.md lists what it cannot see, with measured agreement. It
+// is deterministic and safe for concurrent use.
 type Lexical struct {
-	words *text.Analyzer
-	o     Options
+	lang    *stemmer
+	readers *sync.Pool // of *reader
+	o       Options
 }
 
 var _ Judge = (*Lexical)(nil)
+
+// lexicalVersion changes whenever a rule does: figures of different versions
+// do not compare.
+const lexicalVersion = 2
 
 // NewLexical returns the judge for English texts. The profile must be Paper:
 // Upstream is the procedure of a model.
@@ -43,18 +38,24 @@ func NewLexical(o Options) (*Lexical, error) {
 	if o.Profile != Paper {
 		return nil, fmt.Errorf("judge: the lexical judge has no profile %q", o.Profile)
 	}
-	words, err := text.New(text.Options{})
+	lang, err := newStemmer()
 	if err != nil {
 		return nil, fmt.Errorf("judge: %w", err)
 	}
-	return &Lexical{words: words, o: o}, nil
+	return &Lexical{lang: lang, o: o, readers: &sync.Pool{New: func() any { return &reader{lang: lang} }}}, nil
 }
 
-// Name tells the kind and the precision reference.
-func (j *Lexical) Name() string { return fmt.Sprintf("lexical/%s/v1", j.o.Precision) }
+// Name tells the kind, the precision reference and the version.
+func (j *Lexical) Name() string {
+	name := fmt.Sprintf("lexical/%s/v%d", j.o.Precision, lexicalVersion)
+	if j.o.MaxStatements != DefaultMaxStatements {
+		name += fmt.Sprintf("/max%d", j.o.MaxStatements)
+	}
+	return name
+}
 
-// Fact scores 1 if the answer holds enough of the reference, all of its
-// numbers, and the same denials.
+// Fact scores 1 if a sentence of the answer, or the answer as a whole, states
+// the reference.
 func (j *Lexical) Fact(ctx context.Context, c Case) (FactJudgment, error) {
 	if err := ctx.Err(); err != nil {
 		return FactJudgment{}, err
@@ -62,24 +63,86 @@ func (j *Lexical) Fact(ctx context.Context, c Case) (FactJudgment, error) {
 	if v, done := withoutAnswer(c); done {
 		return FactJudgment{Verdict: v}, nil
 	}
-	gold := j.features(c.Reference)
-	if gold.weight == 0 {
+	r := j.readers.Get().(*reader)
+	defer j.readers.Put(r)
+	r.reset()
+	gold := r.read(plain(c.Reference))
+	if gold.empty() {
 		return FactJudgment{Verdict: NoScore("the reference holds no word to compare")}, nil
 	}
-	best := Score(0, "")
-	var whole features
-	for _, s := range j.statements(c.Answer) {
-		f := j.features(s)
-		whole.merge(f)
-		if v := gold.verdictIn(f); v.Value > best.Value || best.Reason == "" {
-			best = v
+	question, asked := r.question(c, &gold)
+	sentences := r.sentences(c.Answer)
+	if v, ok := yesOrNo(c.Question, &gold, sentences); ok {
+		return FactJudgment{Verdict: v}, nil
+	}
+	best := finding{fault: "it speaks of something else"}
+	for i := range sentences {
+		f := gold.statedIn(&sentences[i], asked, sentences[i].beyond(&gold, question))
+		switch {
+		case f.same:
+			return FactJudgment{Verdict: f.verdict()}, nil
+		case f.denied || i == 0 || f.share > best.share && !best.denied:
+			best = f
 		}
 	}
-	if best.Value == 0 && len(whole.terms) > 0 && !gold.negated { // the fact may be spread over sentences
-		whole.negated = false
-		best = gold.verdictIn(whole)
+	if !best.denied && len(sentences) > 1 { // the fact may be spread over sentences
+		whole := r.join(sentences)
+		if f := gold.statedIn(&whole, asked, whole.beyond(&gold, question)); f.same || f.denied {
+			best = f
+		}
 	}
-	return FactJudgment{Verdict: best}, nil
+	return FactJudgment{Verdict: best.verdict()}, nil
+}
+
+// question reads the question and marks what it gives of the gold statement.
+// A statement that is given entirely is compared as a whole.
+func (r *reader) question(c Case, gold *features) (question *features, asked bool) {
+	if blank(c.Question) {
+		return nil, false
+	}
+	q := r.read(plain(c.Question))
+	gold.give(&q)
+	if !gold.adds() {
+		gold.ungive()
+		return &q, false
+	}
+	return &q, true
+}
+
+// yesOrNo judges the answers yes and no to a question that asks for them.
+func yesOrNo(question string, gold *features, answer []features) (Verdict, bool) {
+	first, _, _ := strings.Cut(strings.TrimSpace(question), " ")
+	if len(answer) == 0 || answer[0].answer == 0 || !auxiliaries[strings.ToLower(first)] || !answer[0].brief() {
+		return Verdict{}, false
+	}
+	want := int8(1)
+	if gold.answer != 0 {
+		want = gold.answer
+	} else if gold.denies() {
+		want = -1
+	}
+	if answer[0].answer != want {
+		return Score(0, "one side denies it"), true
+	}
+	return Score(1, "yes or no, as the reference"), true
+}
+
+// brief reports whether there is little beside the yes or no.
+func (f *features) brief() bool {
+	w := 0.0
+	for _, t := range f.terms {
+		w += float64(t.weight)
+	}
+	return w <= terseWeight && len(f.dates) == 0 && len(f.amounts) == 0
+}
+
+func (f *features) denies() bool {
+	for _, t := range f.terms {
+		if t.mask&denied != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Summary takes the sentences of the answer as its statements and matches
@@ -92,56 +155,86 @@ func (j *Lexical) Summary(ctx context.Context, c Case) (SummaryJudgment, error) 
 	if out, done := withoutSummary(c); done {
 		return out, nil
 	}
-	out.Predicted, out.Truncated = distinct(j.statements(c.Answer), j.o.MaxStatements)
+	r := j.readers.Get().(*reader)
+	defer j.readers.Put(r)
+	r.reset()
+	out.Predicted, out.Truncated = distinct(r.split(c.Answer), j.o.MaxStatements)
 	if len(out.Predicted) == 0 {
 		out.noStatement(c)
 		return out, nil
 	}
-	gold, predicted := j.allFeatures(c.Statements), j.allFeatures(out.Predicted)
+	gold, predicted := r.statements(c.Statements), r.inContext(out.Predicted)
 	for g := range gold {
 		for p := range predicted {
-			if gold[g].same(predicted[p]) {
+			if !gold[g].empty() && gold[g].statedIn(&predicted[p], false, 0).same {
 				out.Matches = append(out.Matches, Match{Gold: g, Predicted: p})
 			}
 		}
 	}
 	out.scoreMatches(len(gold))
 	if !out.withoutPrecision(j.o.Precision, c) && j.o.Precision == RefSection {
-		out.setPrecision(supportedBy(j.allFeatures(j.statements(c.Section)), predicted))
+		out.setPrecision(supportedBy(r.sentences(c.Section), predicted))
 	}
 	return out, nil
 }
 
 // supportedBy counts the statements that a sentence of the section holds.
 func supportedBy(section, statements []features) int {
-	met := make([]bool, len(statements))
-	for i, s := range statements {
-		for _, sentence := range section {
-			if s.weight > 0 && s.negated == sentence.negated && s.numbersIn(sentence) && s.shareIn(sentence) >= supportShare {
-				met[i] = true
+	n := 0
+	for i := range statements {
+		for k := range section {
+			if !statements[i].empty() && statements[i].statedIn(&section[k], false, 0).same {
+				n++
 				break
 			}
 		}
 	}
-	return count(met)
+	return n
 }
 
-// statements splits a text into sentences that hold a word.
-func (j *Lexical) statements(s string) []string {
+// split cuts a text into sentences that hold a word.
+func (r *reader) split(s string) []string {
+	s = plain(s)
 	var out []string
 	for _, span := range text.Sentences(s) {
 		sentence := strings.TrimSpace(s[span.Start:span.End])
-		if len(j.words.Terms(sentence)) > 0 {
+		word := false
+		r.lang.words.Words(sentence, func([]byte) { word = true })
+		if word {
 			out = append(out, sentence)
 		}
 	}
 	return out
 }
 
-func (j *Lexical) allFeatures(statements []string) []features {
-	out := make([]features, len(statements))
-	for i, s := range statements {
-		out[i] = j.features(s)
+// sentences are the features of the sentences of a text.
+func (r *reader) sentences(s string) []features { return r.inContext(r.split(s)) }
+
+func (r *reader) statements(all []string) []features {
+	out := make([]features, len(all))
+	for i, s := range all {
+		out[i] = r.read(plain(s))
+	}
+	return out
+}
+
+// inContext reads sentences in order. One that begins with a pronoun speaks of
+// what the one before named.
+func (r *reader) inContext(all []string) []features {
+	out := r.statements(all)
+	for i := 1; i < len(out); i++ {
+		if out[i].pronoun && len(out[i-1].names) > 0 {
+			pronoun := out[i]
+			subject := features{names: out[i-1].names}
+			for _, t := range out[i-1].terms {
+				if t.name {
+					t.mask = affirmed | denied // whether it is denied is for this sentence to say
+					subject.terms = append(subject.terms, t)
+				}
+			}
+			out[i] = r.join([]features{pronoun, subject})
+			out[i].pronoun, out[i].answer = true, pronoun.answer
+		}
 	}
 	return out
 }

@@ -3,6 +3,8 @@
 package judge_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,6 +103,24 @@ func TestLexicalSummary(t *testing.T) {
 	}
 }
 
+// Texts of any size and kind are judged.
+func TestLexicalHostile(t *testing.T) {
+	j := lexical(t, judge.Options{})
+	for _, unit := range []string{"no ", "not the ", "Name Of ", "1,", "17 September ", "a hundred ", "\x00\xff", "東京", "un\u200bit ", "Yes. "} {
+		long := strings.Repeat(unit, 100_000/len(unit))
+		f, err := j.Fact(t.Context(), judge.Case{Question: "When?", Reference: "Sanba hit Korea in 2012.", Answer: long})
+		if err != nil || f.Value != 0 {
+			t.Errorf("%.10q: %+v, %v", unit, f, err)
+		}
+		if _, err := j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", ""}, Section: long, Answer: long}); err != nil {
+			t.Errorf("%.10q: %v", unit, err)
+		}
+	}
+	if f, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba hit Korea.", Answer: "S\u200ban\u00adba h\u2060it K\ufefforea."}); f.Value != 1 {
+		t.Errorf("invisible characters split words: %+v", f)
+	}
+}
+
 func with(s judge.SummaryJudgment, precision judge.Verdict) judge.SummaryJudgment {
 	s.Precision = precision
 	return s
@@ -121,16 +141,54 @@ func TestF1(t *testing.T) {
 	}
 }
 
-func BenchmarkLexicalFact(b *testing.B) {
+// pairsOfCases are question-answer pairs of the length that benchmarks have.
+func pairsOfCases(n int) []judge.Case {
+	months := []string{"January", "March", "May", "July", "September", "November"}
+	towns := []string{"Lisbon", "Oslo", "Porto Alegre", "New Haven", "Kyoto", "Tallinn", "Quito"}
+	out := make([]judge.Case, n)
+	for i := range out {
+		town, month := towns[i%len(towns)], months[i/3%len(months)]
+		out[i] = judge.Case{
+			Question:  fmt.Sprintf("When did the observatory of %s record the depression number %d, and how many people saw it?", town, i),
+			Reference: fmt.Sprintf("The observatory of %s continued to track depression %d for several more days, with the final observation, seen by %d.2 million people, on %s %d, %d.", town, i, i%9, month, i%28+1, 1950+i%70),
+			Answer: fmt.Sprintf("According to its reports, the %s observatory tracked the depression %d for days. It made its final observation on %d %s %d, which %d,200,000 people saw. Other stations, like the one in %s, did not take part.",
+				town, i, i%28+1+i%2, month, 1950+i%70, i%9, towns[(i+1)%len(towns)]),
+		}
+	}
+	return out
+}
+
+func BenchmarkLexicalFacts100k(b *testing.B) {
 	j := lexical(b, judge.Options{})
-	c := judge.Case{
-		Reference: "The JMA continued to track the depression for several more days, with the final observation occurring on February 20.",
-		Answer:    "The JMA tracked the depression for several days and made its final observation on February 20, 2012.",
+	cases := pairsOfCases(1000)
+	b.ReportAllocs()
+	right := 0
+	for b.Loop() {
+		for range 100 {
+			for i := range cases {
+				v, err := j.Fact(b.Context(), cases[i])
+				if err != nil {
+					b.Fatal(err)
+				}
+				right += int(v.Value)
+			}
+		}
+	}
+	b.ReportMetric(float64(right)/float64(b.N)/100_000, "right/pair")
+}
+
+func BenchmarkLexicalMatch50x50(b *testing.B) {
+	j := lexical(b, judge.Options{MaxStatements: 50})
+	var c judge.Case
+	for _, p := range pairsOfCases(50) {
+		c.Statements = append(c.Statements, p.Reference)
+		c.Answer += strings.ReplaceAll(p.Reference, "continued to track", "tracked") + " "
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := j.Fact(b.Context(), c); err != nil {
-			b.Fatal(err)
+		s, err := j.Summary(b.Context(), c)
+		if err != nil || len(s.Predicted) != 50 || s.Counts.GoldMet < 50 {
+			b.Fatalf("%d statements, %+v, %v", len(s.Predicted), s.Counts, err)
 		}
 	}
 }
