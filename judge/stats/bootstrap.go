@@ -91,8 +91,8 @@ func (g groups) jackknife() []float64 {
 // BootstrapStatistic is the interval of any statistic of n items by resampling
 // items, or whole clusters, with replacement.
 //
-// newStatistic is called once per worker, and once more for the estimate; what
-// it returns gets the numbers of the drawn items, in 0..n-1, some of them
+// newStatistic is called once per worker, and again for the estimate and for
+// BCa; what it returns gets the numbers of the drawn items, in 0..n-1, some of them
 // several times, and may keep working memory between calls but not the slice.
 // NaN says that the statistic is undefined on these items. The error wraps
 // [ErrUndefined] if it is so on all items, or on all resamples.
@@ -101,7 +101,7 @@ func BootstrapStatistic(n int, clusters []int32, newStatistic func() func(items 
 	if err != nil {
 		return Interval{}, err
 	}
-	g, err := group(make([]float64, n), clusters, 2)
+	g, err := group(make([]float64, max(0, n)), clusters, 2)
 	if err != nil {
 		return Interval{}, fmt.Errorf("stats: bootstrap: %w", err)
 	}

@@ -270,6 +270,11 @@ func TestBootstrapStatistic(t *testing.T) {
 	if _, err := BootstrapStatistic(5, nil, never, Options{}); !errors.Is(err, ErrUndefined) {
 		t.Errorf("error %v", err)
 	}
+	for _, n := range []int{-1, 0, 1} {
+		if _, err := BootstrapStatistic(n, nil, mean, Options{}); !errors.Is(err, ErrTooFew) {
+			t.Errorf("%d items: %v", n, err)
+		}
+	}
 }
 
 // Results are the same to the last bit with any number of workers.
