@@ -64,3 +64,9 @@ func ExampleRun_MapThenCut() {
 	// recall@2/doc/cut-then-map 0.5
 	// recall@2/doc/map-then-cut 1
 }
+
+// A document that stands twice takes two places.
+func ExampleHippoRecall() {
+	fmt.Println(rank.HippoRecall([]string{"x", "x", "y"}, []string{"x", "y"}, 2))
+	// Output: 0.5
+}

@@ -85,3 +85,33 @@ func ExampleBootstrapStatistic() {
 	fmt.Printf("%.3f, holds .43: %t, holds .7: %t\n", interval.Estimate, interval.Contains(.43), interval.Contains(.7))
 	// Output: 0.439, holds .43: true, holds .7: false
 }
+
+// Few and skewed scores: the bootstrap follows the skew.
+func ExampleBootstrap() {
+	scores := []float64{.1, .1, .2, .05, .9, .15, .1, .3, .02, .6, .1, .95}
+	t, err := stats.StudentT(scores, nil, stats.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bca, err := stats.Bootstrap(scores, nil, stats.Options{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(t.Method, t)
+	fmt.Printf("%s is higher at both ends: %t\n", bca.Method, bca.Low > t.Low && bca.High > t.High)
+	// Output:
+	// student-t 0.298 [0.087, 0.508] (95 %, n = 12)
+	// bca is higher at both ends: true
+}
+
+func ExamplePermutation() {
+	test, err := stats.Permutation([]float64{.2, 0, .05, -.1, .3, .2, .4, .05}, nil, stats.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s, %d patterns, p = %.4f\n", test.Method, test.Patterns, test.P)
+	// Output: permutation-exact, 128 patterns, p = 0.0781
+}

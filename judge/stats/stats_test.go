@@ -394,3 +394,20 @@ func TestNormal(t *testing.T) {
 		}
 	}
 }
+
+// Of 2^32 draws, 8 fall on every 3 of these numbers: 3, 3 and 2, were none
+// thrown away.
+func TestDrawIsFair(t *testing.T) {
+	drawn := make([]int32, 30000)
+	draw(drawn, 3<<29, stream(1, 2))
+	var count [3]int
+	for _, v := range drawn {
+		count[v%3]++
+	}
+	for r, n := range count {
+		// Deviation 82.
+		if n < 9650 || n > 10350 {
+			t.Errorf("%d draws with remainder %d, want about 10000", n, r)
+		}
+	}
+}
