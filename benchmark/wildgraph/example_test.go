@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wildgraph_test
+
+import (
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+)
+
+func ExampleLoad() {
+	// With a checkout of the data set: os.DirFS("WildGraphBench").
+	set, stats, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"birds"}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(stats[0].Questions(), "questions over", stats[0].Pages, "pages")
+	for _, it := range set.Domains[0].Items {
+		fmt.Println(it.Question.ID, it.Question.Type, it.Gold)
+	}
+	// Output:
+	// 3 questions over 4 pages
+	// birds/1 single-fact [[Hearing of Owls.txt]]
+	// birds/2 multi-fact [[Hearing of Owls.txt] [Sight.txt Vision.txt]]
+	// birds/4 summary [[Sight.txt Vision.txt] [page.txt]]
+}
+
+func ExampleSlug() {
+	fmt.Println(wildgraph.Slug("Typhoon Bolaven: 59 dead – CNN.com"))
+	// Output:
+	// Typhoon Bolaven 59 dead CNNcom
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// The textbook definition in place of the default recipe, with one chunk of a
+// page at most.
+func ExampleNew() {
+	kit, err := baselines.OfflineKit(reader.Open, 1)
+	if err != nil {
+		panic(err)
+	}
+	system, err := bm25.New(kit, bm25.Options{Plain: true, MaxPerDoc: 1})
+	if err != nil {
+		panic(err)
+	}
+	docs := func(yield func(graphrag.Document, error) bool) {
+		yield(graphrag.Document{ID: "owls.md", Text: "Barn owls find a mouse under the snow by ear."}, nil)
+	}
+	stats, err := system.Index(context.Background(), docs)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(system.Name(), stats.Documents, stats.Chunks)
+	// Output: bm25 1 1
+}

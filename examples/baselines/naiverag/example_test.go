@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package naiverag_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+func ExampleNew() {
+	kit, err := baselines.OfflineKit(reader.Open, 1)
+	if err != nil {
+		panic(err)
+	}
+	system, err := naiverag.New(kit, naiverag.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	docs := func(yield func(graphrag.Document, error) bool) {
+		_ = yield(graphrag.Document{ID: "owls.md", Text: "Barn owls find a mouse under the snow by ear."}, nil) &&
+			yield(graphrag.Document{ID: "tides.md", Text: "The moon raises the tides of the sea."}, nil)
+	}
+	if _, err := system.Index(ctx, docs); err != nil {
+		panic(err)
+	}
+	a, err := system.Answer(ctx, graphrag.Question{Text: "What raises the tides?", K: 1})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(a.Text)
+	// Output: The moon raises the tides of the sea.
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphrag_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// A function is a Retriever: here, one that finds the chunks that hold the
+// question.
+func ExampleRetrieverFunc() {
+	chunks := []graphrag.Chunk{
+		{ID: "owls.md#000000", Doc: "owls.md", Text: "Owls hunt by ear."},
+		{ID: "owls.md#000001", Doc: "owls.md", Text: "Owls fly silently."},
+	}
+	var r graphrag.Retriever = graphrag.RetrieverFunc(
+		func(_ context.Context, question string, k int) ([]graphrag.Hit, error) {
+			var hits []graphrag.Hit
+			for _, c := range chunks {
+				if len(hits) < k && strings.Contains(c.Text, question) {
+					hits = append(hits, graphrag.Hit{Chunk: c, Score: 1, Source: "substring"})
+				}
+			}
+			return hits, nil
+		})
+	hits, _ := r.Retrieve(context.Background(), "silently", 5)
+	for _, h := range hits {
+		fmt.Println(h.Chunk.ID, h.Chunk.Text)
+	}
+	// Output:
+	// owls.md#000001 Owls fly silently.
+}
+
+func ExampleUsage_Add() {
+	a := graphrag.Usage{Calls: 1, PromptTokens: 900, CompletionTokens: 40}
+	b := graphrag.Usage{CachedCalls: 1} // served from the cache: costs nothing
+	fmt.Printf("%+v\n", a.Add(b))
+	// Output:
+	// {Calls:1 CachedCalls:1 PromptTokens:900 CompletionTokens:40 EmbeddedTokens:0 Estimated:false}
+}
