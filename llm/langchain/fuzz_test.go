@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// A reply that is read has text and counts that add up; anything else is an
+// error.
+func FuzzReadReply(f *testing.F) {
+	for _, s := range []string{
+		`{"model":"m","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
+		`{"choices":[{"message":{"content":[{"text":"a"},{"text":"b"}]},"finish_reason":"length"}]}`,
+		`{"choices":[{"message":{"content":null,"refusal":"no"}}]}`, `{"choices":[]}`, `{"error":{"code":429}}`, `{"choices":`,
+		"{\"message\":{\"content\":\"a\"},\"done\":false}\n{\"message\":{\"content\":\"b\"},\"done\":true,\"prompt_eval_count\":1,\"eval_count\":2}",
+		`{"message":{"content":"<think>a"},"done":true}`, `{"done":true}`, "\xff", "", "null",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for name, read := range map[string]func([]byte) (llm.Reply, error){"openai": readOpenAI, "ollama": readOllama} {
+			reply, err := read(body)
+			var e *llm.Error
+			switch {
+			case err == nil && (strings.TrimSpace(reply.Text) == "" || reply.Finish != llm.FinishStop):
+				t.Fatalf("%s: %+v is taken for an answer", name, reply)
+			case err != nil && errors.As(err, &e) && e.Kind == "":
+				t.Fatalf("%s: an error without a kind: %v", name, err)
+			case reply.Usage.PromptTokens < 0 || reply.Usage.CompletionTokens < 0:
+				t.Fatalf("%s: usage %+v", name, reply.Usage)
+			}
+		}
+	})
+}
+
+func FuzzReadVectors(f *testing.F) {
+	for _, s := range []string{
+		`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3,4]}],"usage":{"prompt_tokens":3}}`,
+		`{"data":[{"index":-1,"embedding":[1]}]}`, `{"data":[{"embedding":[1e999]}]}`, `{"embeddings":[[1,2],[3,4]],"prompt_eval_count":3}`,
+		`{"embeddings":[[],[]]}`, `{"data":null}`, ``,
+	} {
+		f.Add([]byte(s), 2)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, n int) {
+		n &= 7
+		for name, read := range map[string]func([]byte, int) ([][]float32, int, error){"openai": readOpenAIVectors, "ollama": readOllamaVectors} {
+			vectors, _, err := read(body, n)
+			if err != nil {
+				continue
+			}
+			if len(vectors) != n {
+				t.Fatalf("%s: %d vectors for %d texts", name, len(vectors), n)
+			}
+			for _, v := range vectors {
+				if len(v) == 0 || len(v) != len(vectors[0]) {
+					t.Fatalf("%s: dimensions %d and %d", name, len(v), len(vectors[0]))
+				}
+			}
+		}
+	})
+}
+
+// An address that is accepted holds no credentials and leads over plain http
+// to this machine at most; one that is refused does not show its password.
+func FuzzConfigURL(f *testing.F) {
+	for _, s := range []string{
+		"http://127.0.0.1:8000/v1", "https://host/v1/", "http://10.0.0.1", "http://me:p4ssw0rd@localhost/", "http://[::1]:9/base",
+		"https://host?key=p4ssw0rd", "ftp://x", "http://localhost.:1", "//x", "http://[::ffff:127.0.0.1]/", "http://127.1/", "0.0.0.0", ":5000", "[::]:9", "http://\x00", "%zz",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		for _, text := range []string{raw, ollamaURL(raw)} {
+			u, err := parseURL(text, false)
+			if err != nil {
+				if parsed, perr := url.Parse(text); perr == nil && parsed.User != nil {
+					if p, ok := parsed.User.Password(); ok && len(p) > 3 && strings.Contains(text, ":"+p+"@") && !strings.Contains(strings.Replace(text, ":"+p+"@", "", 1), p) && strings.Contains(err.Error(), p) {
+						t.Fatalf("%q: the error shows the password: %v", text, err)
+					}
+				}
+				continue
+			}
+			if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Hostname() == "" || u.Scheme == "http" && !loopback(u.Hostname()) {
+				t.Fatalf("%q was accepted as %v", text, u)
+			}
+			if again, err := parseURL(u.String(), false); err != nil || again.String() != u.String() {
+				t.Fatalf("%q became %q, which became %v: %v", text, u, again, err)
+			}
+		}
+	})
+}
