@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command judgecheck measures how far a judge agrees with people: it reads
+// question-answer pairs that people have labelled, has the judge label them
+// too, and prints agreement, Cohen's kappa, the confusion matrix and intervals.
+//
+//	go run ./examples/judgecheck [-in FILE] [-model NAME]
+//
+// A line of the file is a JSON object with the keys question, reference,
+// answer and label (0 or 1), and optionally label2, a second person's label:
+// with it the agreement of the two people is printed as the ceiling. Without
+// -in a small labelled sample is used, without -model the lexical judge, which
+// needs no network. The exit code is 0 if all went well, 1 if -min-kappa or
+// -max-unscored is missed or the judge fails, 2 for bad flags and bad lines.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+)
+
+//go:embed sample.jsonl
+var sample string
+
+// The kinds of failure that have an exit code of their own.
+var (
+	errUsage  = errors.New("usage")
+	errMissed = errors.New("missed")
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "judgecheck:", err)
+	}
+	os.Exit(exitCode(err))
+}
+
+func exitCode(err error) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		return 2
+	}
+	return 1
+}
+
+// settings are the flags.
+type settings struct {
+	in, model, profile string
+	minKappa           float64
+	maxUnscored        int
+	show               bool
+}
+
+func parse(args []string, stderr io.Writer) (settings, error) {
+	var s settings
+	flags := flag.NewFlagSet("judgecheck", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&s.in, "in", "", "`FILE` of labelled pairs, one JSON object per line (default: a shipped sample)")
+	flags.StringVar(&s.model, "model", "", "`NAME` of a language model that judges; its server comes from OPENAI_BASE_URL and OPENAI_API_KEY, or OLLAMA_HOST (default: none, the lexical judge)")
+	flags.StringVar(&s.profile, "profile", string(judge.Paper), "paper or upstream; how a model judges")
+	flags.Float64Var(&s.minKappa, "min-kappa", -1, "fail below this kappa")
+	flags.IntVar(&s.maxUnscored, "max-unscored", 0, "fail with more pairs than this that the judge left unscored")
+	flags.BoolVar(&s.show, "show", false, "show the pairs on which judge and label differ")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return s, err
+		}
+		return s, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	var problems []string
+	if flags.NArg() > 0 {
+		problems = append(problems, fmt.Sprintf("unexpected argument %q", flags.Arg(0)))
+	}
+	if s.profile != string(judge.Paper) && s.profile != string(judge.Upstream) {
+		problems = append(problems, fmt.Sprintf("-profile %q is neither paper nor upstream", s.profile))
+	}
+	if s.profile == string(judge.Upstream) && s.model == "" {
+		problems = append(problems, "-profile upstream needs -model")
+	}
+	if s.maxUnscored < 0 {
+		problems = append(problems, fmt.Sprintf("-max-unscored %d is negative", s.maxUnscored))
+	}
+	if len(problems) > 0 {
+		return s, fmt.Errorf("%w: %s", errUsage, strings.Join(problems, "; "))
+	}
+	return s, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	s, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	name, in := "the shipped sample", io.Reader(strings.NewReader(sample))
+	if s.in != "" {
+		f, err := os.Open(s.in)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errUsage, err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		name, in = s.in, f
+	}
+	pairs, err := readPairs(name, in)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	j, err := newJudge(s)
+	if err != nil {
+		return err
+	}
+	verdicts, usage, err := judgeAll(ctx, j, pairs)
+	if err != nil {
+		return err
+	}
+	r, err := newReport(j.Name(), name, pairs, verdicts)
+	if err != nil {
+		return err
+	}
+	r.usage = usage
+	r.print(stdout)
+	if s.show {
+		r.printWrong(stdout)
+	}
+	return r.check(s)
+}
+
+func newJudge(s settings) (judge.Judge, error) {
+	o := judge.Options{Profile: judge.Profile(s.profile)}
+	if s.model == "" {
+		return judge.NewLexical(o)
+	}
+	provider, err := langchain.ProviderFromEnv(llm.TransportOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("-model %s: %w", s.model, err)
+	}
+	m, err := provider.Model(s.model)
+	if err != nil {
+		return nil, fmt.Errorf("-model %s: %w", s.model, err)
+	}
+	return judge.NewByModel(m, o)
+}
+
+// judgeAll labels the pairs in order.
+func judgeAll(ctx context.Context, j judge.Judge, pairs []pair) ([]judge.Verdict, llm.Usage, error) {
+	out := make([]judge.Verdict, len(pairs))
+	var usage llm.Usage
+	for i, p := range pairs {
+		f, err := j.Fact(ctx, judge.Case{Question: p.Question, Reference: p.Reference, Answer: p.Answer})
+		if err != nil {
+			return nil, usage, fmt.Errorf("line %d: %w", p.line, err)
+		}
+		out[i] = f.Verdict
+		usage = usage.Add(f.Usage)
+	}
+	return out, usage, nil
+}
