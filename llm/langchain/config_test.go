@@ -94,8 +94,10 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 		s.Fail(llmtest.Fault{Status: 503, Body: key}, echo, echo)
 		_, err1 := m.Generate(t.Context(), llm.Prompt("hello"))
 		_, err2 := e.EmbedQuery(t.Context(), "hello")
-		seen := fmt.Sprintf("%v %+v %#v %v %+v %s %s %+v", err1, err1, err1, err2, err2, m.Name(), e.Name(), p)
-		if !errors.Is(err1, llm.ErrAuth) || !errors.Is(err2, llm.ErrAuth) {
+		s.Fail(llmtest.Fault{Status: 200, Body: `{"error":{"message":"bad key ` + key + ` given","code":401}}`})
+		_, err3 := m.Generate(t.Context(), llm.Prompt("hello"))
+		seen := fmt.Sprintf("%v %+v %#v %v %+v %v %s %s %+v", err1, err1, err1, err2, err2, err3, m.Name(), e.Name(), p)
+		if !errors.Is(err1, llm.ErrAuth) || !errors.Is(err2, llm.ErrAuth) || !errors.Is(err3, llm.ErrAuth) {
 			t.Errorf("errors %v, %v", err1, err2)
 		}
 		if strings.Contains(seen, key) {
