@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -260,4 +261,41 @@ func ExampleEstimate() {
 	// extract 1000 1800000 0.8000
 	// judge 300 96000 unknown
 	// total 1300 at least 0.8000 USD
+}
+
+func ExampleLedger() {
+	dir, err := os.MkdirTemp("", "ledger")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	j, err := journal.Open(filepath.Join(dir, "llm.journal"), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer j.Close()
+	prices := &llm.Prices{Currency: "USD", Models: []llm.Price{{Model: "demo", AsOf: "2025-06-01", Prompt: 1000, Completion: 4000}}}
+	ledger, err := llm.NewLedger(j, prices)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := ledger.Model(llmtest.NewScript("demo").Reply(llmtest.Any, "Paris"))
+	for _, stage := range []string{"answer", "answer", "judge"} {
+		req := llm.Prompt("What is the capital of France?")
+		req.Stage = stage
+		if _, err := model.Generate(context.Background(), req); err != nil {
+			fmt.Println(err)
+		}
+	}
+	account := ledger.Account()
+	for _, line := range append(account.Stages, account.Total) {
+		fmt.Println(line.Name, line.Calls, line.Usage.PromptTokens, line.Usage.CompletionTokens, line.Cost, account.Currency)
+	}
+	// Output:
+	// answer 2 16 4 0.0320 USD
+	// judge 1 8 2 0.0160 USD
+	// total 3 24 6 0.0480 USD
 }
