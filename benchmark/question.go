@@ -49,7 +49,7 @@ func (s *state) answer(ctx context.Context, system graphrag.System, p place, it 
 			return rec, err
 		}
 		s.opts.Logger.Warn("no answer", "system", p.system, "question", p.id, "error", err)
-		rec.Error = err.Error()
+		rec.Error = reason(err)
 		return rec, nil
 	}
 	rec.Answer, rec.Refused, rec.Usage = a.Text, a.Refused, a.Usage
@@ -105,6 +105,16 @@ func (s *state) judge(ctx context.Context, p place, it Item, a AnswerRecord) (Ju
 		rec.Fact = &j
 	}
 	return rec, err
+}
+
+// reason is the cause of a failure without its circumstances: a failure served
+// from a cache reads like the one that was paid for.
+func reason(err error) string {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		return string(e.Kind)
+	}
+	return err.Error()
 }
 
 // ofOneQuestion tells failures that come with this question, such as a

@@ -32,6 +32,10 @@ type CacheOptions struct {
 	// object where the request asked for one. A reply that fails is handed on
 	// all the same and recorded as a failure, not as a success.
 	Check func(Request, Reply) error
+	// PaidUsage lets hits carry the usage of the call that paid for them, so
+	// that accounts made of replies do not depend on where a job was stopped
+	// and started again. Meters and ledgers count hits as free all the same.
+	PaidUsage bool
 	// RetryFailures asks again for recorded failures: replies that failed
 	// Check, and errors that were billed and would come again (filtered,
 	// refused, truncated). By default they are served from the journal too,
@@ -205,7 +209,9 @@ func (c *cached) serve(ctx context.Context, req Request, raw []byte, at int64) (
 		return Reply{}, known.failure.err()
 	}
 	reply := known.reply
-	reply.Usage = hit
+	if !c.o.PaidUsage {
+		reply.Usage = hit
+	}
 	return reply, nil
 }
 

@@ -85,6 +85,26 @@ func TestCachedPaysOnce(t *testing.T) {
 	}
 }
 
+// With PaidUsage a hit says what the call behind it cost; the meter knows
+// better.
+func TestPaidUsage(t *testing.T) {
+	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
+	c := cache(t, llmtest.NewScript("m"), j, llm.CacheOptions{PaidUsage: true})
+	var meter llm.Meter
+	ctx := llm.WithMeter(t.Context(), &meter)
+	first, err := c.Generate(ctx, llm.Prompt("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Generate(ctx, llm.Prompt("a"))
+	if err != nil || again.Usage != first.Usage || first.Usage.Calls != 1 {
+		t.Errorf("first %+v, again %+v, %v", first.Usage, again.Usage, err)
+	}
+	if u := meter.Total(); u.Calls != 1 || u.CachedCalls != 1 {
+		t.Errorf("metered %+v", u)
+	}
+}
+
 // requestFields says for every field of Request whether it belongs to the
 // cache key. A new field fails the test until somebody has decided.
 var requestFields = map[string]bool{

@@ -27,6 +27,9 @@ type Kit struct {
 	// Embed returns the embedder for a corpus. Embedders that learn from the
 	// corpus are fitted to its texts; the others ignore them.
 	Embed func(ctx context.Context, corpus []string) (embed.Embedder, error)
+	// CountEmbedded counts the tokens of a text that is embedded for money;
+	// nil when embedding is free.
+	CountEmbedded func(text string) int
 	// Reader answers from evidence.
 	Reader reader.Reader
 }
@@ -54,7 +57,7 @@ type ModelOptions struct {
 	Embedder embed.Embedder
 	Seed     uint64
 	// Mode says what to do without evidence, MaxContextTokens how much of it
-	// is read (0: all), counted by CountTokens.
+	// is read (0: all), counted by CountTokens (nil: estimated).
 	Mode             reader.Mode
 	MaxContextTokens int
 	CountTokens      func(string) int
@@ -74,6 +77,10 @@ func ModelKit(o ModelOptions) (Kit, error) {
 	k := Kit{Name: Model, Reader: r, Embed: lsa(o.Seed)}
 	if o.Embedder != nil {
 		k.Embed = func(context.Context, []string) (embed.Embedder, error) { return o.Embedder, nil }
+		k.CountEmbedded = o.CountTokens
+		if k.CountEmbedded == nil {
+			k.CountEmbedded = llm.EstimateTokens
+		}
 	}
 	return k, nil
 }

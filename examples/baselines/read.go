@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -16,36 +17,56 @@ import (
 // RetrieveThenRead is the frame of flat retrieval: cut the documents, build a
 // retriever over the chunks, read the K best for each question.
 type RetrieveThenRead struct {
-	name     string
-	cut      Cut
-	build    func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error)
-	reader   reader.Reader
+	frame    Frame
 	retrieve graphrag.Retriever
+}
+
+// Frame is what a [RetrieveThenRead] is made of; Embedded alone may be nil.
+type Frame struct {
+	Name   string
+	Cut    Cut
+	Reader reader.Reader
+	// Build makes the retriever.
+	Build func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error)
+	// Embedded counts the tokens that a paid embedder gets for a chunk or a
+	// question. They are counted here, and not where they are paid, so that
+	// the account is the same when vectors come from a cache.
+	Embedded func(text string) int
 }
 
 var _ graphrag.System = (*RetrieveThenRead)(nil)
 
-// NewRetrieveThenRead returns a system that builds its retriever with build.
-func NewRetrieveThenRead(name string, cut Cut, r reader.Reader,
-	build func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error)) (*RetrieveThenRead, error) {
-	if r == nil {
-		return nil, fmt.Errorf("%s: the kit has no reader", name)
+// NewRetrieveThenRead checks a frame and returns its system.
+func NewRetrieveThenRead(f Frame) (*RetrieveThenRead, error) {
+	if f.Reader == nil {
+		return nil, fmt.Errorf("%s: the kit has no reader", f.Name)
 	}
-	if _, err := cut.Chunker(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if _, err := f.Cut.Chunker(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return &RetrieveThenRead{name: name, cut: cut, reader: r, build: build}, nil
+	return &RetrieveThenRead{frame: f}, nil
 }
 
-// Name is the name given to [NewRetrieveThenRead].
-func (s *RetrieveThenRead) Name() string { return s.name }
+// Name is the name of the frame.
+func (s *RetrieveThenRead) Name() string { return s.frame.Name }
+
+// embedded is the usage of embedding some texts.
+func (f Frame) embedded(texts ...string) graphrag.Usage {
+	var u graphrag.Usage
+	if f.Embedded != nil {
+		u.Estimated = true
+		for _, t := range texts {
+			u.EmbeddedTokens += f.Embedded(t)
+		}
+	}
+	return u
+}
 
 // Index cuts the documents and builds the retriever.
 func (s *RetrieveThenRead) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
-	var meter llm.Meter
-	ctx = llm.WithMeter(llm.WithStage(ctx, "index"), &meter)
+	ctx = llm.WithStage(ctx, "index")
 	var stats graphrag.IndexStats
-	chunker, err := s.cut.Chunker()
+	chunker, err := s.frame.Cut.Chunker()
 	if err != nil {
 		return stats, err
 	}
@@ -54,8 +75,10 @@ func (s *RetrieveThenRead) Index(ctx context.Context, docs iter.Seq2[graphrag.Do
 		return stats, err
 	}
 	stats.Chunks = len(chunks)
-	s.retrieve, err = s.build(ctx, chunks)
-	stats.Usage = meter.Total()
+	for _, c := range chunks {
+		stats.Usage = stats.Usage.Add(s.frame.embedded(embed.TitledText(c)))
+	}
+	s.retrieve, err = s.frame.Build(ctx, chunks)
 	return stats, err
 }
 
@@ -76,19 +99,18 @@ func counted(docs iter.Seq2[graphrag.Document, error], n *int) iter.Seq2[graphra
 // Answer ranks the chunks for the question and reads the first K.
 func (s *RetrieveThenRead) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	if s.retrieve == nil {
-		return graphrag.Answer{}, errors.New(s.name + ": asked before Index")
+		return graphrag.Answer{}, errors.New(s.frame.Name + ": asked before Index")
 	}
-	var meter llm.Meter
-	ranked, err := s.retrieve.Retrieve(llm.WithMeter(llm.WithStage(ctx, "retrieve"), &meter), q.Text, max(q.K, q.Depth))
+	ranked, err := s.retrieve.Retrieve(llm.WithStage(ctx, "retrieve"), q.Text, max(q.K, q.Depth))
 	if err != nil {
 		return graphrag.Answer{}, err
 	}
-	a, err := s.reader.Read(ctx, q, ranked[:min(max(q.K, 0), len(ranked))], nil)
+	a, err := s.frame.Reader.Read(ctx, q, ranked[:min(max(q.K, 0), len(ranked))], nil)
 	if err != nil {
 		return graphrag.Answer{}, err
 	}
 	a.Ranked = ranked
-	a.Usage = a.Usage.Add(meter.Total())
+	a.Usage = a.Usage.Add(s.frame.embedded(q.Text))
 	return a, nil
 }
 

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/benchmark"
 )
 
 // TestMain lets the test binary be the program, so that a test can kill it.
@@ -85,7 +83,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == benchmark.JournalName || strings.HasPrefix(d.Name(), ".tmp-") {
+		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") {
 			return err
 		}
 		data, err := os.ReadFile(name)

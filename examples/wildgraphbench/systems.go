@@ -196,7 +196,7 @@ func (p *parts) model(provider *langchain.Provider, budget *llm.Budget, name str
 		}
 		return nil
 	})
-	return llm.Cached(m, p.cache, llm.CacheOptions{})
+	return llm.Cached(m, p.cache, llm.CacheOptions{PaidUsage: true})
 }
 
 func (p *parts) embedder(provider *langchain.Provider, budget *llm.Budget, name string) (embed.Embedder, error) {

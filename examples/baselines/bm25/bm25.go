@@ -41,10 +41,12 @@ type Options struct {
 // New returns the system.
 func New(kit baselines.Kit, o Options) (graphrag.System, error) {
 	index := o.index()
-	return baselines.NewRetrieveThenRead(Name, o.Cut, kit.Reader,
-		func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
+	return baselines.NewRetrieveThenRead(baselines.Frame{
+		Name: Name, Cut: o.Cut, Reader: kit.Reader,
+		Build: func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
 			return bm25.NewRetriever(ctx, chunks, bm25.RetrieverOptions{Options: index, MaxPerDoc: o.MaxPerDoc})
-		})
+		},
+	})
 }
 
 func (o Options) index() bm25.Options {

@@ -26,8 +26,9 @@ func New(kit baselines.Kit, o Options) (graphrag.System, error) {
 	if kit.Embed == nil {
 		return nil, errors.New("naiverag: the kit has no embedder")
 	}
-	return baselines.NewRetrieveThenRead(Name, o.Cut, kit.Reader,
-		func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
+	return baselines.NewRetrieveThenRead(baselines.Frame{
+		Name: Name, Cut: o.Cut, Reader: kit.Reader, Embedded: kit.CountEmbedded,
+		Build: func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
 			texts := make([]string, len(chunks))
 			for i, c := range chunks {
 				texts[i] = embed.TitledText(c)
@@ -37,5 +38,6 @@ func New(kit baselines.Kit, o Options) (graphrag.System, error) {
 				return nil, err
 			}
 			return embed.NewRetriever(ctx, chunks, embedder, embed.RetrieverOptions{MaxPerDoc: o.MaxPerDoc})
-		})
+		},
+	})
 }
