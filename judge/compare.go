@@ -155,6 +155,9 @@ func (f *features) statedIn(answer *features, asked bool, other float64) finding
 		if key {
 			need = keyShare
 		}
+		if f.perhapsOther(answer) {
+			need = wholeShare
+		}
 	}
 	if allAsked > 0 {
 		out.share = heldAsked / allAsked
@@ -206,6 +209,17 @@ func (f *features) missing(g *features) (key bool, fault string) {
 		}
 	}
 	return key, ""
+}
+
+// perhapsOther reports whether the first word of f, which may be a name or
+// just begin a sentence, is neither given nor in the answer.
+func (f *features) perhapsOther(g *features) bool {
+	for i := range f.names {
+		if n := &f.names[i]; !n.strong && !n.given && !n.heldBy(g) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *features) hasOrdinal() bool {

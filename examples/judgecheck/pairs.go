@@ -78,7 +78,7 @@ func readPair(text []byte) (pair, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return p, fmt.Errorf("the key %s is missing", strings.Join(missing, " and the key "))
+		return p, fmt.Errorf("keys missing: %s", strings.Join(missing, ", "))
 	}
 	for _, l := range []*int{p.Label, p.Label2} {
 		if l != nil && *l != 0 && *l != 1 {

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judgetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// Suite is a set of questions with what must be true of the answers.
+type Suite struct {
+	// Ask asks the system under test.
+	Ask func(ctx context.Context, question string) (graphrag.Answer, error)
+	// Judge decides; nil is the lexical judge.
+	Judge judge.Judge
+	Cases []Case
+}
+
+// Case is one question.
+type Case struct {
+	// Name is that of the subtest; "" is the question.
+	Name     string
+	Question string
+	// Checks must all hold. A case without one is an error.
+	Checks []Check
+}
+
+// Answer is what a [Check] looks at.
+type Answer struct {
+	graphrag.Answer
+	Question string
+	Judge    judge.Judge
+}
+
+// Check is something that must be true of an answer; the error says what is
+// not, and wraps [ErrUnscored] if the judge could not tell.
+type Check func(ctx context.Context, a Answer) error
+
+// ErrUnscored marks checks on which the judge gave no verdict.
+var ErrUnscored = errors.New("unscored")
+
+// Run asks every question and checks every answer, each case as a subtest.
+func Run(t *testing.T, s Suite) {
+	t.Helper()
+	if err := s.complete(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cases {
+		name := c.Name
+		if name == "" {
+			name = c.Question
+		}
+		t.Run(name, func(t *testing.T) {
+			for _, err := range s.check(t.Context(), c) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func (s *Suite) complete() error {
+	var problems []error
+	if s.Ask == nil {
+		problems = append(problems, errors.New("judgetest: Suite.Ask is nil: there is nothing to test"))
+	}
+	if len(s.Cases) == 0 {
+		problems = append(problems, errors.New("judgetest: no cases"))
+	}
+	for i, c := range s.Cases {
+		if strings.TrimSpace(c.Question) == "" || len(c.Checks) == 0 {
+			problems = append(problems, fmt.Errorf("judgetest: case %d (%q): want a question and at least one check", i, c.Name))
+		}
+	}
+	if s.Judge == nil {
+		lexical, err := judge.NewLexical(judge.Options{})
+		if err != nil {
+			problems = append(problems, err)
+		}
+		s.Judge = lexical
+	}
+	return errors.Join(problems...)
+}
+
+// check asks one question and returns what is wrong with the answer.
+func (s *Suite) check(ctx context.Context, c Case) []error {
+	a, err := s.Ask(ctx, c.Question)
+	if err != nil {
+		return []error{fmt.Errorf("no answer: %w", err)}
+	}
+	var out []error
+	for _, check := range c.Checks {
+		if err := check(ctx, Answer{a, c.Question, s.Judge}); err != nil {
+			out = append(out, fmt.Errorf("%w\nanswer: %s", err, shorten(a.Text)))
+		}
+	}
+	return out
+}
+
+// shorten cuts a text for a failure's message.
+func shorten(s string) string {
+	const limit = 600
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return s
+}
+
+func (a Answer) fact(ctx context.Context, reference string) (judge.Verdict, error) {
+	f, err := a.Judge.Fact(ctx, judge.Case{Question: a.Question, Reference: reference, Answer: a.Text, Refused: a.Refused, Evidence: a.texts()})
+	if err == nil && f.State != judge.Scored {
+		err = fmt.Errorf("%w: %s: %q", ErrUnscored, f.Reason, reference)
+	}
+	return f.Verdict, err
+}
+
+func (a Answer) texts() []string {
+	out := make([]string, len(a.Evidence))
+	for i, h := range a.Evidence {
+		out[i] = h.Chunk.Text
+	}
+	return out
+}
+
+// States demands that the answer states the reference.
+func States(reference string) Check {
+	return func(ctx context.Context, a Answer) error {
+		v, err := a.fact(ctx, reference)
+		if err == nil && v.Value < 1 {
+			err = fmt.Errorf("the answer does not state %q: %s", reference, v.Reason)
+		}
+		return err
+	}
+}
+
+// Never demands that the answer states none of these falsehoods: name what
+// would contradict the truth.
+func Never(falsehoods ...string) Check {
+	return func(ctx context.Context, a Answer) error {
+		var problems []error
+		for _, f := range falsehoods {
+			switch v, err := a.fact(ctx, f); {
+			case err != nil:
+				problems = append(problems, err)
+			case v.Value > 0:
+				problems = append(problems, fmt.Errorf("the answer states %q: %s", f, v.Reason))
+			}
+		}
+		return errors.Join(problems...)
+	}
+}
+
+// Covers demands that the answer holds at least a share, in 0..1, of the
+// facts.
+func Covers(share float64, facts ...string) Check {
+	return func(ctx context.Context, a Answer) error {
+		s, err := a.Judge.Summary(ctx, judge.Case{Question: a.Question, Statements: facts, Answer: a.Text, Refused: a.Refused, Evidence: a.texts()})
+		switch {
+		case err != nil:
+			return err
+		case s.Recall.State != judge.Scored:
+			return fmt.Errorf("%w: %s", ErrUnscored, s.Recall.Reason)
+		case s.Recall.Value >= share:
+			return nil
+		}
+		met := make([]bool, len(facts))
+		for _, m := range s.Matches {
+			met[m.Gold] = true
+		}
+		var lacking []string
+		for i, f := range facts {
+			if len(s.Matches) > 0 && !met[i] {
+				lacking = append(lacking, f)
+			}
+		}
+		return fmt.Errorf("the answer covers %.2f of the facts, want %.2f; lacking: %q", s.Recall.Value, share, lacking)
+	}
+}
+
+// Cites demands that the answer has citations, that they are sound, and that
+// each of the documents is among the cited ones.
+func Cites(docs ...string) Check {
+	return func(_ context.Context, a Answer) error {
+		var problems []error
+		var cited []string
+		for i, c := range a.Citations {
+			if c.Evidence < 0 || c.Evidence >= len(a.Evidence) || c.Start < 0 || c.End < c.Start || c.End > len(a.Text) {
+				problems = append(problems, fmt.Errorf("citation %d is out of bounds: %+v", i, c))
+				continue
+			}
+			cited = append(cited, a.Evidence[c.Evidence].Chunk.Doc)
+		}
+		if len(a.Citations) == 0 {
+			problems = append(problems, errors.New("the answer cites nothing"))
+		}
+		for _, d := range docs {
+			if !slices.Contains(cited, d) {
+				problems = append(problems, fmt.Errorf("the answer does not cite %q but %q", d, cited))
+			}
+		}
+		return errors.Join(problems...)
+	}
+}
+
+// Refuses demands that the system declines to answer.
+func Refuses() Check {
+	return func(_ context.Context, a Answer) error {
+		if !a.Refused {
+			return errors.New("the system answers; want it to decline")
+		}
+		return nil
+	}
+}

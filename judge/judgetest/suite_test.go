@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judgetest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// bridge is a system under test that knows one answer.
+func bridge(_ context.Context, question string) (graphrag.Answer, error) {
+	switch {
+	case strings.Contains(question, "bridge"):
+		return graphrag.Answer{
+			Text:      "The Forth Bridge was opened on 4 March 1890. It is 2,467 metres long.",
+			Citations: []graphrag.Citation{{Start: 0, End: 44, Evidence: 1}},
+			Evidence:  []graphrag.Hit{{Chunk: graphrag.Chunk{Doc: "roads.md"}}, {Chunk: graphrag.Chunk{Doc: "bridges.md", Text: "opened on 4 March 1890"}}},
+		}, nil
+	case strings.Contains(question, "moon"):
+		return graphrag.Answer{Text: "I cannot tell.", Refused: true}, nil
+	}
+	return graphrag.Answer{}, errors.New("the system is broken")
+}
+
+func TestRun(t *testing.T) {
+	Run(t, Suite{Ask: bridge, Cases: []Case{
+		{Question: "When was the bridge opened?", Checks: []Check{
+			States("The Forth Bridge was opened on March 4, 1890."), Never("The Forth Bridge was opened in 1980."),
+			Covers(1, "The bridge was opened in 1890.", "The bridge is 2.467 km long."), Cites("bridges.md")}},
+		{Name: "not in the corpus", Question: "Who owns the moon?", Checks: []Check{Refuses(), Never("Emil Nolting owns the moon.")}},
+	}})
+}
+
+// What fails, and how it says so.
+func TestChecks(t *testing.T) {
+	const q = "When was the bridge opened?"
+	for name, tt := range map[string]struct {
+		question string
+		check    Check
+		want     string
+	}{
+		"states":    {q, States("The Forth Bridge was opened in 1891."), "does not state"},
+		"never":     {q, Never("It opened in 1891.", "The Forth Bridge was opened in 1890."), "the answer states \"The Forth Bridge was opened in 1890.\""},
+		"covers":    {q, Covers(0.6, "The bridge was opened in 1890.", "The bridge is 3 km long."), "covers 0.50 of the facts, want 0.60; lacking: [\"The bridge is 3 km long.\"]"},
+		"cites":     {q, Cites("bridges.md", "rivers.md"), `does not cite "rivers.md"`},
+		"nothing":   {"moon", Cites(), "cites nothing"},
+		"refuses":   {q, Refuses(), "want it to decline"},
+		"unscored":  {q, States("?"), "unscored"},
+		"no answer": {"weather", Refuses(), "the system is broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Suite{Ask: bridge, Cases: []Case{{Question: tt.question, Checks: []Check{tt.check}}}}
+			if err := s.complete(); err != nil {
+				t.Fatal(err)
+			}
+			got := s.check(t.Context(), s.Cases[0])
+			if len(got) != 1 || !strings.Contains(got[0].Error(), tt.want) {
+				t.Errorf("%v, want %q", got, tt.want)
+			}
+			if errors.Is(got[0], ErrUnscored) != (name == "unscored") {
+				t.Errorf("unscored: %v", got[0])
+			}
+		})
+	}
+}
+
+func TestCitationsOutOfBounds(t *testing.T) {
+	a := Answer{Answer: graphrag.Answer{Text: "ab", Citations: []graphrag.Citation{{End: 3}, {End: 1, Evidence: 5}}}}
+	if err := Cites()(t.Context(), a); err == nil || strings.Count(err.Error(), "out of bounds") != 2 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBadSuite(t *testing.T) {
+	s := Suite{Cases: []Case{{Name: "x"}}}
+	if err := s.complete(); err == nil || !strings.Contains(err.Error(), "Ask is nil") || !strings.Contains(err.Error(), `case 0 ("x")`) {
+		t.Errorf("%v", err)
+	}
+	if err := (&Suite{Ask: bridge}).complete(); err == nil {
+		t.Error("a suite without cases")
+	}
+}
+
+// The recorded judge says the same without its model.
+func TestRecordAndReplay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "testdata", "judge.jsonl")
+	grader := Grader{Fact: func(reference, candidate string) bool {
+		return strings.Contains(candidate, "1890") && strings.Contains(reference, "1890")
+	}}
+	calls := 0
+	live := func() (llm.Model, error) { calls++; return grader, nil }
+	suite := func(m llm.Model) Suite {
+		j, err := judge.NewByModel(m, judge.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Suite{Ask: bridge, Judge: j, Cases: []Case{{Question: "When was the bridge opened?", Checks: []Check{States("In 1890."), Never("In 1891.")}}}}
+	}
+	if _, err := replay(t, file, live); err == nil || !strings.Contains(err.Error(), "-judge.update") {
+		t.Errorf("without a cassette: %v", err)
+	}
+	t.Run("record", func(t *testing.T) {
+		m, err := record(t, file, live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		Run(t, suite(m))
+	})
+	m, err := replay(t, file, live)
+	if err != nil || calls != 1 {
+		t.Fatalf("%v, the live model was made %d times", err, calls)
+	}
+	Run(t, suite(m))
+	s := suite(m)
+	s.Cases[0].Checks = []Check{States("In 1892.")}
+	if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !errors.Is(got[0], llmtest.ErrNotRecorded) {
+		t.Errorf("a request that is not recorded: %v", got)
+	}
+	if left, _ := filepath.Glob(file + ".*"); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if _, err := record(t, file, func() (llm.Model, error) { return nil, errors.New("no key") }); err == nil {
+		t.Error("a live model that is not there")
+	}
+	if b, err := os.ReadFile(file); err != nil || len(b) == 0 {
+		t.Errorf("the cassette is gone: %v", err)
+	}
+}
+
+func TestGraderAnswersJudgesOnly(t *testing.T) {
+	if _, err := (Grader{}).Generate(t.Context(), llm.Prompt("What is the capital of France?")); !errors.Is(err, llm.ErrBadRequest) {
+		t.Errorf("%v", err)
+	}
+	if _, ok := (Grader{}).Reply(llm.Request{}); ok {
+		t.Error("a reply to nothing")
+	}
+}
