@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -180,16 +179,26 @@ func (p *Predictions) Answer(_ context.Context, q graphrag.Question) (graphrag.A
 // Close does nothing.
 func (p *Predictions) Close() error { return nil }
 
-// Questions lists the question texts of the given domains, at most limit per
-// domain and type (0 is all): those a run with the same limit asks.
+// Questions lists the question texts that a run with this limit per domain and
+// type asks (0 is all).
 func (d *Dataset) Questions(limit int) []string {
+	var out []string
+	for _, q := range d.Asked(limit) {
+		out = append(out, q.Text)
+	}
+	return out
+}
+
+// Asked lists the questions that a run with this limit per domain and type
+// asks (0 is all).
+func (d *Dataset) Asked(limit int) []graphrag.Question {
 	s := &state{Runner: &Runner{Dataset: d}, opts: Options{Limit: limit}.withDefaults()}
 	s.selectItems()
-	var out []string
+	var out []graphrag.Question
 	for _, dom := range d.Domains {
 		for _, it := range s.items[dom.Name] {
-			out = append(out, it.Question.Text)
+			out = append(out, it.Question)
 		}
 	}
-	return slices.Clip(out)
+	return out
 }

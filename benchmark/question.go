@@ -16,6 +16,7 @@ import (
 // exists.
 func (s *state) question(ctx context.Context, system graphrag.System, e Entry, d Domain, it Item) error {
 	p := place{e.Name, d.Name, it.Question.ID}
+	ctx = llm.WithQuestion(ctx, p.id) // for ledgers
 	a, ok := get(s.log, s.log.answers, p)
 	if !ok {
 		var err error

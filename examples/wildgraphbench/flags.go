@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // settings are the parsed flags.
@@ -35,6 +36,9 @@ type settings struct {
 
 	out          string
 	budgetTokens int
+	budgetMoney  float64
+	priceList    *llm.Prices
+	dryRun       bool
 	concurrency  int
 	seed         uint64
 	noTimings    bool
@@ -78,6 +82,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section or none: what the precision of a summary is held against")
 	fs.StringVar(&s.out, "out", "./wildgraphbench-out", "report folder `DIR`; a run resumes what is there")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	fs.Float64Var(&s.budgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
+	prices := fs.String("prices", "", "`FILE` of dated prices per million tokens, see docs/reliability.md")
+	fs.BoolVar(&s.dryRun, "dry-run", false, "print the expected calls and tokens, and call nothing")
 	fs.IntVar(&s.concurrency, "concurrency", 0, "questions answered at a time (0 = number of CPUs)")
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of everything random")
 	fs.BoolVar(&s.noTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
@@ -93,7 +100,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	given := make(map[string]bool)
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	s.defaults(given)
-	return s, s.validate(given)
+	return s, s.validate(given, s.readPrices(*prices))
 }
 
 // list is a flag of names separated by commas.
@@ -156,8 +163,25 @@ func (s *settings) defaults(given map[string]bool) {
 	}
 }
 
-func (s *settings) validate(given map[string]bool) error {
-	var problems []error
+// readPrices reads the file of -prices, if there is one.
+func (s *settings) readPrices(name string) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("-prices: %w", err)
+	}
+	defer f.Close()
+	if s.priceList, err = llm.ReadPrices(f); err != nil {
+		return fmt.Errorf("-prices %s: %w", name, err)
+	}
+	return nil
+}
+
+// validate checks the flags; earlier are problems already known.
+func (s *settings) validate(given map[string]bool, earlier ...error) error {
+	problems := slices.DeleteFunc(earlier, func(err error) bool { return err == nil })
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	oneOf := func(flag, v string, allowed ...string) {
 		if !slices.Contains(allowed, v) {
@@ -181,6 +205,12 @@ func (s *settings) validate(given map[string]bool) error {
 	atLeast("chunks-per-page", s.chunksPerPage, 0)
 	atLeast("budget-tokens", s.budgetTokens, 0)
 	atLeast("concurrency", s.concurrency, 0)
+	if s.budgetMoney < 0 || s.budgetMoney != s.budgetMoney {
+		bad("-budget-money %v is less than 0", s.budgetMoney)
+	}
+	if s.budgetMoney > 0 && s.priceList == nil {
+		bad("-budget-money needs -prices FILE: this program knows no prices")
+	}
 	if s.chunkOverlap >= s.chunkSize && s.chunkSize >= 1 {
 		bad("-chunk-overlap %d is not less than -chunk-size %d", s.chunkOverlap, s.chunkSize)
 	}
@@ -188,7 +218,7 @@ func (s *settings) validate(given map[string]bool) error {
 		bad("-kit model needs -model NAME (or $WILDGRAPH_MODEL)")
 	}
 	if s.kit == kitOffline {
-		for _, flag := range []string{"model", "embed-model", "judge-model", "budget-tokens"} {
+		for _, flag := range []string{"model", "embed-model", "judge-model", "budget-tokens", "budget-money"} {
 			if given[flag] {
 				bad("-%s needs -kit model", flag)
 			}

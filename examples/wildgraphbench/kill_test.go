@@ -83,7 +83,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") {
+		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") || d.Name() == LedgerName {
 			return err
 		}
 		data, err := os.ReadFile(name)

@@ -25,7 +25,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -90,6 +89,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	defer parts.close()
+	if s.dryRun {
+		describe(stderr, s, set, stats)
+		return dryRun(ctx, stdout, s, set, parts)
+	}
 	entries, err := entries(ctx, s, parts)
 	if err != nil {
 		return err
@@ -116,7 +119,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	start := time.Now()
 	report, err := runner.Run(ctx)
 	bar.done()
-	if err != nil {
+	if err := errors.Join(err, parts.account(s, stderr)); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout)
@@ -209,13 +212,10 @@ func (s settings) config() map[string]any {
 	return c
 }
 
-// entries are the systems that take part, in the order of the registry.
+// entries make the selected systems take part.
 func entries(ctx context.Context, s settings, p *parts) ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
-	for _, sys := range registry() {
-		if len(s.systems) > 0 && !slices.Contains(s.systems, sys.name) {
-			continue
-		}
+	for _, sys := range s.selected() {
 		e, err := sys.entry(ctx, s, p)
 		if err != nil {
 			return nil, err

@@ -131,6 +131,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"-score", "../x=f"}, "file name"},
 		{[]string{"-score", "bm25=" + folder}, "one of our systems"},
 		{[]string{"-score", "x=" + filepath.Join(folder, "none")}, "-score x: "},
+		{[]string{"-kit", "model", "-model", "m", "-budget-money", "5"}, "-budget-money needs -prices"},
+		{[]string{"-prices", filepath.Join(folder, "none")}, "-prices: "},
 		{[]string{"-nonsense"}, "nonsense"},
 		{[]string{"now"}, `unexpected argument "now"`},
 	} {
@@ -362,6 +364,67 @@ func TestBudget(t *testing.T) {
 	}
 	if calls := server.Bill().Total.Calls; calls != 0 {
 		t.Errorf("%d calls beyond the budget", calls)
+	}
+}
+
+func TestBudgetOfAllStarts(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir := t.TempDir()
+	var spent int
+	for range 3 { // every start stops at the budget; together they do not exceed it
+		_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-model", "m", "-budget-tokens", "30000", "-concurrency", "1")
+		if !errors.Is(err, llm.ErrBudgetExceeded) {
+			t.Fatalf("error %v, want the budget", err)
+		}
+		bill := server.Bill().Total
+		spent = bill.PromptTokens + bill.CompletionTokens
+	}
+	if spent == 0 || spent > 30000 {
+		t.Errorf("%d tokens spent of 30000", spent)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, LedgerName))
+	var account llm.Account
+	if err := errors.Join(err, json.Unmarshal(data, &account)); err != nil {
+		t.Fatal(err)
+	}
+	if got := account.Total.Usage.PromptTokens + account.Total.Usage.CompletionTokens; got != spent {
+		t.Errorf("the ledger has %d tokens, the bill %d", got, spent)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir := filepath.Join(t.TempDir(), "out")
+	prices := filepath.Join(t.TempDir(), "prices.json")
+	if err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [
+		{"model": "m", "as_of": "2026-01-31", "prompt": 1, "completion": 4},
+		{"model": "e", "as_of": "2026-01-31", "embedded": 0.1}]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 24 questions by three systems, and for each 18 grades and 6 · 2 calls.
+	for _, want := range []string{"naiverag embed", "bm25 answer", "zeroshot answer", "judge", "162", "EUR", "Nothing was called."} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
+	}
+	if len(server.Requests()) != 0 {
+		t.Error("a dry run called the server")
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a dry run made a report folder")
+	}
+	if stdout, _, err = bench(t, bare, "-dry-run", "-out", dir); err != nil || !strings.Contains(stdout, "makes no call") {
+		t.Errorf("offline: %s, %v", stdout, err)
 	}
 }
 

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines"
@@ -29,24 +31,33 @@ import (
 
 // system is a registered system: a name and its recipe.
 type system struct {
-	name       string
-	needsModel bool
-	make       func(s settings, k baselines.Kit) (graphrag.System, error)
+	name string
+	// What it does, for estimates: retrieves evidence, embeds the corpus;
+	// and whether it can only run with a model.
+	retrieves, embeds, needsModel bool
+	make                          func(s settings, k baselines.Kit) (graphrag.System, error)
 }
 
 // registry lists the systems in the order of the report.
 func registry() []system {
 	return []system{
-		{naiverag.Name, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		{naiverag.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return naiverag.New(k, naiverag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{bm25.Name, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		{bm25.Name, true, false, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return bm25.New(k, bm25.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{zeroshot.Name, true, func(_ settings, k baselines.Kit) (graphrag.System, error) {
+		{zeroshot.Name, false, false, true, func(_ settings, k baselines.Kit) (graphrag.System, error) {
 			return zeroshot.New(k)
 		}},
 	}
+}
+
+// selected are the systems that take part, in the order of the registry.
+func (s settings) selected() []system {
+	return slices.DeleteFunc(registry(), func(sys system) bool {
+		return len(s.systems) > 0 && !slices.Contains(s.systems, sys.name)
+	})
 }
 
 func systemNames() []string {
@@ -94,6 +105,9 @@ type parts struct {
 	judge judge.Judge
 	count func(string) int
 	cache *journal.Journal // nil offline
+	// prices are the user's, nil without; ledger is what was really paid.
+	prices *llm.Prices
+	ledger *llm.Ledger
 
 	probes []func(context.Context) error // one small call to each server
 	asked  bool
@@ -119,7 +133,7 @@ func newParts(s settings) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{count: counter.Count}
+	p := &parts{count: counter.Count, prices: s.priceList}
 	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef)}
 	if s.kit == kitOffline {
 		if p.kit, err = baselines.OfflineKit(reader.Mode(s.mode), s.seed); err != nil {
@@ -127,6 +141,9 @@ func newParts(s settings) (*parts, error) {
 		}
 		p.judge, err = judge.NewLexical(o)
 		return p, err
+	}
+	if s.dryRun {
+		return p, nil
 	}
 	if err := p.models(s, o); err != nil {
 		return nil, errors.Join(err, p.close())
@@ -151,11 +168,12 @@ func (p *parts) models(s settings, o judge.Options) error {
 	if err != nil {
 		return err
 	}
-	var budget *llm.Budget
-	if s.budgetTokens > 0 {
-		if budget, err = llm.NewBudget(s.budgetTokens, p.count); err != nil {
-			return err
-		}
+	if p.ledger, err = llm.NewLedger(p.cache, p.prices); err != nil {
+		return err
+	}
+	budget, err := p.budget(s)
+	if err != nil {
+		return err
 	}
 	answering, err := p.model(provider, budget, s.model)
 	if err != nil {
@@ -178,11 +196,38 @@ func (p *parts) models(s settings, o judge.Options) error {
 	return err
 }
 
+// budget limits what all starts in this folder spend together; nil is no
+// limit.
+func (p *parts) budget(s settings) (*llm.Budget, error) {
+	if s.budgetTokens == 0 && s.budgetMoney == 0 {
+		return nil, nil
+	}
+	limit := s.budgetTokens
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	spent := p.ledger.Account().Total
+	limit -= spent.Usage.PromptTokens + spent.Usage.CompletionTokens + spent.Usage.EmbeddedTokens
+	if limit < 1 {
+		return nil, fmt.Errorf("-budget-tokens %d: %w by earlier starts in this folder", s.budgetTokens, llm.ErrBudgetExceeded)
+	}
+	b, err := llm.NewBudget(limit, p.count)
+	if err != nil || s.budgetMoney == 0 {
+		return b, err
+	}
+	left := llm.MoneyOf(s.budgetMoney) - spent.Cost.Amount
+	if left <= 0 {
+		return nil, fmt.Errorf("-budget-money %g: %w by earlier starts in this folder", s.budgetMoney, llm.ErrBudgetExceeded)
+	}
+	return b, b.LimitMoney(left, p.prices)
+}
+
 func (p *parts) model(provider *langchain.Provider, budget *llm.Budget, name string) (llm.Model, error) {
 	m, err := provider.Model(name)
 	if err != nil {
 		return nil, err
 	}
+	m = p.ledger.Model(m)
 	if budget != nil {
 		m = budget.Model(m)
 	}
@@ -204,7 +249,7 @@ func (p *parts) embedder(provider *langchain.Provider, budget *llm.Budget, name 
 	if err != nil {
 		return nil, err
 	}
-	var e llm.Embedder = remote
+	e := p.ledger.Embedder(remote.Name(), remote)
 	if budget != nil {
 		e = budget.Embedder(e)
 	}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// What a call takes beside the evidence, in tokens: the prompts of the reader
+// and the judge with question and answer, and replies of the usual length.
+const (
+	readPrompt, factReply, summaryReply = 450, 60, 400
+	gradePrompt, gradeReply             = 700, 120
+	extractPrompt, extractReply         = 700, 350
+	matchPrompt, matchReply             = 1200, 500
+)
+
+// volume is how much a run has to do.
+type volume struct {
+	chunks, tokens   int // chunks of all domains, and their tokens
+	facts, summaries int
+	questionTokens   int
+}
+
+// measure cuts the corpus and counts the questions; it costs no call.
+func measure(ctx context.Context, s settings, set *benchmark.Dataset, count func(string) int) (volume, error) {
+	var v volume
+	chunker, err := s.cut().Chunker()
+	if err != nil {
+		return v, err
+	}
+	for _, d := range set.Domains {
+		chunks, err := chunker.All(ctx, d.Documents())
+		if err != nil {
+			return v, err
+		}
+		v.chunks += len(chunks)
+		for _, c := range chunks {
+			v.tokens += c.Tokens
+		}
+	}
+	for _, q := range set.Asked(s.limit) {
+		v.questionTokens += count(q.Text)
+		if q.Type == graphrag.Summary {
+			v.summaries++
+		} else {
+			v.facts++
+		}
+	}
+	return v, nil
+}
+
+// evidence is the mean length of the context of k chunks.
+func (v volume) evidence(k int) int {
+	if v.chunks == 0 {
+		return 0
+	}
+	return min(k, v.chunks) * v.tokens / v.chunks
+}
+
+// estimate is what the systems and the judge are expected to take.
+func (v volume) estimate(s settings, systems []system, scores int) llm.Estimate {
+	var e llm.Estimate
+	if s.kit == kitOffline {
+		return e
+	}
+	judged := scores
+	for _, sys := range systems {
+		judged++
+		fact, summary := v.evidence(s.topKQA), v.evidence(s.topKSummary)
+		if !sys.retrieves {
+			fact, summary = 0, 0
+		}
+		if sys.embeds && s.embedModel != "" {
+			e.Add(sys.name+" embed", s.embedModel, llm.Usage{EmbeddedTokens: v.tokens + v.questionTokens})
+		}
+		e.Add(sys.name+" answer", s.model, llm.Usage{
+			Calls:            v.facts + v.summaries,
+			PromptTokens:     v.facts*(readPrompt+fact) + v.summaries*(readPrompt+summary),
+			CompletionTokens: v.facts*factReply + v.summaries*summaryReply,
+		})
+	}
+	shown, shownSummary := 0, 0
+	if s.judgeProfile == string(judge.Paper) {
+		shown, shownSummary = v.evidence(s.topKQA), v.evidence(s.topKSummary)
+	}
+	const callsOfSummary = 2 // extract and match; one more for a section, or with the profile upstream
+	e.Add("judge", s.judgeModel, llm.Usage{
+		Calls:            judged * (v.facts + callsOfSummary*v.summaries),
+		PromptTokens:     judged * (v.facts*(gradePrompt+shown) + v.summaries*(extractPrompt+matchPrompt+shownSummary)),
+		CompletionTokens: judged * (v.facts*gradeReply + v.summaries*(extractReply+matchReply)),
+	})
+	return e
+}
+
+// dryRun prints what a run is expected to take and makes no call.
+func dryRun(ctx context.Context, w io.Writer, s settings, set *benchmark.Dataset, p *parts) error {
+	v, err := measure(ctx, s, set, p.count)
+	if err != nil {
+		return err
+	}
+	e := v.estimate(s, s.selected(), len(s.scores))
+	fmt.Fprintf(w, "%d chunks of %d tokens in all, %d fact and %d summary questions.\n", v.chunks, v.tokens, v.facts, v.summaries)
+	if s.kit == kitOffline {
+		fmt.Fprintln(w, "The offline kit makes no call of a model.")
+		return nil
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "stage\tmodel\tcalls\tprompt tokens\treply tokens\tembedded tokens\t")
+	line := func(stage, model string, u llm.Usage) {
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%d\t\n", stage, model, u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens)
+	}
+	for _, st := range e.Stages {
+		line(st.Stage, st.Model, st.Usage)
+	}
+	line("total", "", e.Total())
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	cost := e.Cost(p.prices)
+	currency := ""
+	if p.prices != nil {
+		currency = " " + p.prices.Currency
+	}
+	_, err = fmt.Fprintf(w, "Expected cost: %s%s. Replies already in %s are not paid for again. Nothing was called.\n", cost, currency, CacheName)
+	return err
+}
