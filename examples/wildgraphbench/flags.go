@@ -83,7 +83,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.out, "out", "./wildgraphbench-out", "report folder `DIR`; a run resumes what is there")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
 	fs.Float64Var(&s.budgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
-	prices := fs.String("prices", "", "`FILE` of dated prices per million tokens, see docs/reliability.md")
+	prices := fs.String("prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
 	fs.BoolVar(&s.dryRun, "dry-run", false, "print the expected calls and tokens, and call nothing")
 	fs.IntVar(&s.concurrency, "concurrency", 0, "questions answered at a time (0 = number of CPUs)")
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of everything random")
