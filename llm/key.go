@@ -15,36 +15,37 @@ const keyVersion = "wildgraph-llm-v1"
 
 type key [sha256.Size]byte
 
+// canonicalRequest is a request with its fields in the order of their names.
+type canonicalRequest struct {
+	JSON        bool            `json:"json,omitempty"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Messages    []Message       `json:"messages"`
+	Model       string          `json:"model"`
+	Sample      int             `json:"sample,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	SchemaName  string          `json:"schema_name,omitempty"`
+	Seed        *int64          `json:"seed,omitempty"`
+	Stop        []string        `json:"stop,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	TopP        *float64        `json:"top_p,omitempty"`
+	Version     string          `json:"version"`
+}
+
 // canonical is the request as it is hashed and stored: JSON with sorted keys,
 // where an absent field and a zero one differ. It covers the model's name and
 // everything the model sees, and Sample; see [Request] for what is left out.
 func canonical(model string, req Request) ([]byte, error) {
-	fields := map[string]any{
-		"version":  keyVersion,
-		"model":    model,
-		"messages": req.Messages,
+	c := canonicalRequest{
+		JSON: req.JSON, MaxTokens: req.MaxTokens, Messages: req.Messages, Model: model, Sample: req.Sample, SchemaName: req.SchemaName,
+		Seed: req.Seed, Stop: req.Stop, Temperature: req.Temperature, TopP: req.TopP, Version: keyVersion,
 	}
 	if len(req.Schema) > 0 {
-		schema, err := sorted(req.Schema)
-		if err != nil {
+		var err error
+		if c.Schema, err = sorted(req.Schema); err != nil {
 			return nil, fmt.Errorf("llm: the request's schema is no JSON: %w", err)
 		}
-		fields["schema"] = schema
 	}
-	optional := func(name string, set bool, v any) {
-		if set {
-			fields[name] = v
-		}
-	}
-	optional("schema_name", req.SchemaName != "", req.SchemaName)
-	optional("json", req.JSON, req.JSON)
-	optional("max_tokens", req.MaxTokens != 0, req.MaxTokens)
-	optional("temperature", req.Temperature != nil, req.Temperature)
-	optional("top_p", req.TopP != nil, req.TopP)
-	optional("seed", req.Seed != nil, req.Seed)
-	optional("stop", len(req.Stop) > 0, req.Stop)
-	optional("sample", req.Sample != 0, req.Sample)
-	return json.Marshal(fields)
+	return json.Marshal(c)
 }
 
 // sorted is the same JSON with sorted keys and without blanks; numbers keep

@@ -32,7 +32,7 @@ var mutants = []mutant{
 	{"torn tail not cut", "journal/journal.go", "	if x.end < size {\n		if err := j.f.Truncate", "	if x.end < size && false {\n		if err := j.f.Truncate", "journal"},
 	{"cut tail not synced, seen records not synced", "journal/journal.go", "	if err := j.f.Sync(); err != nil {\n		return err\n	}\n	if x.next > 1 {", "	if x.next > 1 {", "journal"},
 	{"seen records not written again", "journal/journal.go", "	if err := writeAll(j.f, last, from); err != nil {\n		return err\n	}", "", "journal"},
-	{"checksum ignored", "journal/format.go", "if checksum(head[:], payload) != binary.LittleEndian.Uint32(head[4:]) {", "if false {", "journal"},
+	{"checksum ignored", "journal/format.go", "if checksum(head, payload) != binary.LittleEndian.Uint32(head[4:]) {", "if false {", "journal"},
 	{"checksum without the sequence number", "journal/format.go", "crc32.Update(sum, castagnoli, head[frameSz:recordSz])", "crc32.Update(sum, castagnoli, head[frameSz:frameSz+1])", "journal"},
 	{"sequence numbers not checked", "journal/format.go", "err == nil && rec.Seq != x.next", "false", "journal"},
 	{"damage taken for a torn tail", "journal/journal.go", "		case found:", "		case false && found:", "journal"},
@@ -47,10 +47,10 @@ var mutants = []mutant{
 	{"repair copies nothing after the damage", "journal/repair.go", "		if !ok {\n			r.BadTail", "		if true {\n			r.BadTail", "journal"},
 
 	// Paying once.
-	{"key without the model (and its base URL)", "key.go", `"model":    model,`, `"model":    "",`, "."},
-	{"key without the temperature", "key.go", `optional("temperature", req.Temperature != nil,`, `optional("temperature", false,`, "."},
-	{"key takes absent for zero", "key.go", `optional("seed", req.Seed != nil, req.Seed)`, `optional("seed", req.Seed != nil && *req.Seed != 0, req.Seed)`, "."},
-	{"key without the sample", "key.go", `optional("sample", req.Sample != 0,`, `optional("sample", false,`, "."},
+	{"key without the model (and its base URL)", "key.go", `Model: model,`, `Model: "",`, "."},
+	{"key without the temperature", "key.go", `Temperature: req.Temperature,`, ``, "."},
+	{"key takes zero for absent", "key.go", `Seed        *int64          `, `Seed        *int64  "json:\"seed,omitempty\"" //`, "."},
+	{"key without the sample", "key.go", `Sample: req.Sample,`, ``, "."},
 	{"name without the base URL", "langchain/config.go", `provider + ":" + display(c.url) + ":" + c.Model`, `provider + ":" + c.Model`, "langchain"},
 	{"reply given that could not be kept", "cache.go", "	if merr != nil {\n		return Reply{}", "	if false {\n		return Reply{}", "."},
 	{"truncated reply kept as a success", "cache.go", "	case err != nil:\n		known.failure = lasting(err)", "	case err != nil && lasting(err) == nil:\n		known.failure = lasting(err)", "."},
