@@ -179,6 +179,71 @@ func TestCanariesGuardTheirBatch(t *testing.T) {
 	}
 }
 
+// Each way to get a canary of the matches wrong is found out alone.
+func TestCanariesOfMatches(t *testing.T) {
+	ids := regexp.MustCompile(`(?m)^([gp]\d-[0-9a-f]{6}): (.*)$`)
+	for name, wrong := range map[string]func(c judge.Canary, text string, r *judgetest.Result, id map[string]string){
+		"the truth denied": func(c judge.Canary, text string, r *judgetest.Result, _ map[string]string) {
+			if text == c.Restated {
+				r.Gold = &[]string{}
+			}
+		},
+		"a falsehood granted": func(c judge.Canary, text string, r *judgetest.Result, id map[string]string) {
+			if text == c.Falsehood {
+				r.Gold = &[]string{id["g1"]}
+			}
+		},
+		"a real statement crossed": func(c judge.Canary, text string, r *judgetest.Result, id map[string]string) {
+			if text == "x" {
+				r.Gold = &[]string{id[c.Fact]}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &careful{Grader: judgetest.Grader{Statements: func(string) []string { return []string{"g1", "x"} }, Same: equal}}
+			m.edit = func(call int, results []judgetest.Result) []judgetest.Result {
+				if call == 2 {
+					id, text := map[string]string{}, map[string]string{}
+					for _, l := range ids.FindAllStringSubmatch(m.asked[1].Messages[0].Text, -1) {
+						text[l[1]] = l[2]
+						if strings.HasPrefix(l[1], "g") {
+							id[l[2]] = l[1]
+						}
+					}
+					for i := range results {
+						for _, c := range judge.Canaries() {
+							if id[c.Fact] != "" {
+								wrong(c, text[results[i].ID], &results[i], id)
+							}
+						}
+					}
+				}
+				return results
+			}
+			s, err := byModel(t, m, judge.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Answer: "A."})
+			if err != nil || s.Recall.State != judge.Unscored || s.Recall.Cause() != "canary failed" || s.Protocol.FailedCanaries != 1 {
+				t.Errorf("%+v, %v", s, err)
+			}
+		})
+	}
+}
+
+// Ids follow from the data: the same again, others for other data.
+func TestIDsFollowTheData(t *testing.T) {
+	id := regexp.MustCompile(`(?m)^Task t\d-([0-9a-f]{6})$`)
+	seen := make(map[string]int)
+	for _, answer := range []string{"A.", "B.", "A.", "C."} {
+		m := &careful{}
+		if _, err := byModel(t, m, judge.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: answer}); err != nil {
+			t.Fatal(err)
+		}
+		seen[id.FindStringSubmatch(m.asked[0].Messages[0].Text)[1]]++
+	}
+	if len(seen) != 3 {
+		t.Errorf("the codes of three cases, one of them twice: %v", seen)
+	}
+}
+
 // A text that speaks of a canary's subject gets another canary.
 func TestCanariesKeepOutOfTheSubject(t *testing.T) {
 	for _, c := range judge.Canaries() {

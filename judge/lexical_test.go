@@ -106,8 +106,9 @@ func TestLexicalSummary(t *testing.T) {
 // Texts of any size and kind are judged.
 func TestLexicalHostile(t *testing.T) {
 	j := lexical(t, judge.Options{})
-	for _, unit := range []string{"no ", "not the ", "Name Of ", "1,", "17 September ", "a hundred ", "\x00\xff", "東京", "un\u200bit ", "Yes. "} {
-		long := strings.Repeat(unit, 100_000/len(unit))
+	for unit, size := range map[string]int{"no ": 110_000, "Name Of ": 110_000, "not the ": 2e4, "1,": 2e4, "17 September ": 2e4, "a hundred ": 2e4,
+		"\x00\xff": 2e4, "東京": 2e4, "un\u200bit ": 2e4, "Yes. ": 2e4} {
+		long := strings.Repeat(unit, size/len(unit))
 		f, err := j.Fact(t.Context(), judge.Case{Question: "When?", Reference: "Sanba hit Korea in 2012.", Answer: long})
 		if err != nil || f.Value != 0 {
 			t.Errorf("%.10q: %+v, %v", unit, f, err)

@@ -36,7 +36,6 @@ var (
 	auxiliaries   = wordSet("did does do is was were are has have had can could will would should")
 	nameJoints    = wordSet("of the de van von di da del la le al bin du der den y")
 	weekdays      = wordSet("monday tuesday wednesday thursday friday saturday sunday")
-	pluralVagues  = wordSet("hundreds thousands millions billions dozens tens")
 	monthsByName  = monthNames()
 	demonymOf     = pairsOf(demonyms)
 	numberWordsOf = map[string]float64{
