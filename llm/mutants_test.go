@@ -49,7 +49,12 @@ var mutants = []mutant{
 	// Paying once.
 	{"key without the model (and its base URL)", "key.go", `Model: model,`, `Model: "",`, "."},
 	{"key without the temperature", "key.go", `Temperature: req.Temperature,`, ``, "."},
-	{"key takes zero for absent", "key.go", `Seed        *int64          `, `Seed        *int64  "json:\"seed,omitempty\"" //`, "."},
+	{"key takes zero for absent", "key.go", `TopP: req.TopP,`, `TopP: func() *float64 {
+		if req.TopP != nil && *req.TopP == 0 {
+			return nil
+		}
+		return req.TopP
+	}(),`, "."},
 	{"key without the sample", "key.go", `Sample: req.Sample,`, ``, "."},
 	{"name without the base URL", "langchain/config.go", `provider + ":" + display(c.url) + ":" + c.Model`, `provider + ":" + c.Model`, "langchain"},
 	{"reply given that could not be kept", "cache.go", "	if merr != nil {\n		return Reply{}", "	if false {\n		return Reply{}", "."},
