@@ -140,13 +140,17 @@ func (f finding) verdict() Verdict {
 	return Score(v, fmt.Sprintf("%.0f %% of the reference", 100*f.share))
 }
 
-// statedIn says whether an answer states the reference f, of which the
-// question may have given a part. other is what the answer says beyond both.
-func (f *features) statedIn(answer *features, asked bool, other float64) finding {
+// statedIn says whether an answer states the reference f. The question, nil if
+// there is none, has been marked as given.
+func (f *features) statedIn(answer, question *features) finding {
 	key, fault := f.missing(answer)
+	if fault == "" && question != nil {
+		fault = f.replaced(answer, question)
+	}
 	if fault != "" {
 		return finding{fault: fault}
 	}
+	asked := question != nil
 	all, held, allAsked, heldAsked := f.shares(answer)
 	out := finding{share: 1}
 	need := wholeShare
@@ -163,7 +167,7 @@ func (f *features) statedIn(answer *features, asked bool, other float64) finding
 		out.share = heldAsked / allAsked
 	}
 	out.same = out.share >= need
-	if asked && other > terseWeight && held < topicShare*all {
+	if asked && held < topicShare*all && answer.beyond(f, question) > terseWeight {
 		out.same, out.fault = false, "it speaks of something else"
 	}
 	if out.same && f.contradicts(answer) {
@@ -220,6 +224,31 @@ func (f *features) perhapsOther(g *features) bool {
 		}
 	}
 	return false
+}
+
+// replaced looks for dates and numbers that the question gives and the answer
+// says otherwise: it need not repeat them, but must not put others in their
+// place.
+func (f *features) replaced(g, question *features) string {
+	for i := range f.dates {
+		if d := &f.dates[i]; d.given && !d.heldBy(g) {
+			for k := range g.dates {
+				if e := &g.dates[k]; !d.agrees(*e) && !e.known(f) && !e.known(question) {
+					return "another date"
+				}
+			}
+		}
+	}
+	for i := range f.amounts {
+		if a := &f.amounts[i]; a.given && !a.heldBy(g) {
+			for k := range g.amounts {
+				if b := &g.amounts[k]; a.dim == b.dim && !b.heldBy(f) && !b.heldBy(question) {
+					return "another number"
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func (f *features) hasOrdinal() bool {
@@ -338,7 +367,7 @@ func (f *features) opposes(g *features) (opposed, turned bool) {
 func (g *features) beyond(f, question *features) float64 {
 	other := 0.0
 	for _, t := range g.terms {
-		if !f.has(t.hash) && (question == nil || !question.has(t.hash)) {
+		if !f.has(t.hash) && !question.has(t.hash) {
 			other += float64(t.weight)
 		}
 	}

@@ -31,6 +31,27 @@ func (d date) in(e date) bool {
 	return e.year >= d.year && e.year+int32(max(e.span, 1)) <= d.year+int32(d.span)
 }
 
+// agrees reports whether both can be the same date: what both say is equal.
+func (d date) agrees(e date) bool {
+	switch {
+	case d.month != 0 && e.month != 0 && d.month != e.month, d.day != 0 && e.day != 0 && d.day != e.day:
+		return false
+	case d.year == 0 || e.year == 0:
+		return true
+	}
+	return d.year < e.year+int32(max(e.span, 1)) && e.year < d.year+int32(max(d.span, 1))
+}
+
+// known reports whether f speaks of a date that agrees, or of the number.
+func (d *date) known(f *features) bool {
+	for i := range f.dates {
+		if d.agrees(f.dates[i]) {
+			return true
+		}
+	}
+	return d.bare() && d.heldBy(f)
+}
+
 // The years a number of four digits can be.
 const (
 	firstYear = 1000

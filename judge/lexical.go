@@ -70,14 +70,14 @@ func (j *Lexical) Fact(ctx context.Context, c Case) (FactJudgment, error) {
 	if gold.empty() {
 		return FactJudgment{Verdict: NoScore("the reference holds no word to compare")}, nil
 	}
-	question, asked := r.question(c, &gold)
+	question := r.question(c, &gold)
 	sentences := r.sentences(c.Answer)
 	if v, ok := yesOrNo(c.Question, &gold, sentences); ok {
 		return FactJudgment{Verdict: v}, nil
 	}
 	best := finding{fault: "it speaks of something else"}
 	for i := range sentences {
-		f := gold.statedIn(&sentences[i], asked, sentences[i].beyond(&gold, question))
+		f := gold.statedIn(&sentences[i], question)
 		switch {
 		case f.same:
 			return FactJudgment{Verdict: f.verdict()}, nil
@@ -87,7 +87,7 @@ func (j *Lexical) Fact(ctx context.Context, c Case) (FactJudgment, error) {
 	}
 	if !best.denied && len(sentences) > 1 { // the fact may be spread over sentences
 		whole := r.join(sentences)
-		if f := gold.statedIn(&whole, asked, whole.beyond(&gold, question)); f.same || f.denied {
+		if f := gold.statedIn(&whole, question); f.same || f.denied {
 			best = f
 		}
 	}
@@ -95,18 +95,17 @@ func (j *Lexical) Fact(ctx context.Context, c Case) (FactJudgment, error) {
 }
 
 // question reads the question and marks what it gives of the gold statement.
-// A statement that is given entirely is compared as a whole.
-func (r *reader) question(c Case, gold *features) (question *features, asked bool) {
+// A statement that is given entirely is compared as a whole, without it.
+func (r *reader) question(c Case, gold *features) *features {
 	if blank(c.Question) {
-		return nil, false
+		return nil
 	}
 	q := r.read(plain(c.Question))
-	gold.give(&q)
-	if !gold.adds() {
-		gold.ungive()
-		return &q, false
+	if gold.give(&q); gold.adds() {
+		return &q
 	}
-	return &q, true
+	gold.ungive()
+	return nil
 }
 
 // yesOrNo judges the answers yes and no to a question that asks for them.
@@ -166,7 +165,7 @@ func (j *Lexical) Summary(ctx context.Context, c Case) (SummaryJudgment, error) 
 	gold, predicted := r.statements(c.Statements), r.inContext(out.Predicted)
 	for g := range gold {
 		for p := range predicted {
-			if !gold[g].empty() && gold[g].statedIn(&predicted[p], false, 0).same {
+			if !gold[g].empty() && gold[g].statedIn(&predicted[p], nil).same {
 				out.Matches = append(out.Matches, Match{Gold: g, Predicted: p})
 			}
 		}
@@ -183,7 +182,7 @@ func supportedBy(section, statements []features) int {
 	n := 0
 	for i := range statements {
 		for k := range section {
-			if !statements[i].empty() && statements[i].statedIn(&section[k], false, 0).same {
+			if !statements[i].empty() && statements[i].statedIn(&section[k], nil).same {
 				n++
 				break
 			}

@@ -55,6 +55,28 @@ func TestLexicalFact(t *testing.T) {
 	}
 }
 
+// What the question gives need not be repeated, but must not be replaced.
+func TestLexicalQuestion(t *testing.T) {
+	j := lexical(t, judge.Options{})
+	const q, r = "Where did Sanba, 1 of 12 storms, make landfall in September 2012?", "Sanba, 1 of 12 storms, made landfall in South Korea in September 2012."
+	for answer, want := range map[string]float64{
+		"South Korea": 1, "In South Korea.": 1, "It made landfall in South Korea.": 1, "In South Korea in 2012.": 1, "In South Korea on 17 September 2012.": 1,
+		"In South Korea in 2013.": 0, "In South Korea in October 2012.": 0, "Sanba, 1 of 19 storms, made landfall in South Korea.": 0,
+		"In Japan.": 0, "North Korea": 0, "Sanba": 0, "September 2012": 0,
+	} {
+		got, err := j.Fact(t.Context(), judge.Case{Question: q, Reference: r, Answer: answer})
+		if err != nil || got.Value != want {
+			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
+		}
+	}
+	for answer, want := range map[string]float64{"Yes.": 0, "No.": 1, "no, it did not": 1, "Yes, it did.": 0, "Perhaps.": 0} {
+		got, err := j.Fact(t.Context(), judge.Case{Question: "Did Sanba hit Japan?", Reference: "Sanba did not hit Japan.", Answer: answer})
+		if err != nil || got.Value != want {
+			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
+		}
+	}
+}
+
 func TestLexicalSummary(t *testing.T) {
 	gold := []string{"Sanba formed in September 2012.", "Sanba hit South Korea.", "Bolaven killed 59 people."}
 	answer := "Sanba hit South Korea. Sanba formed in September 2012. The weather was fine."

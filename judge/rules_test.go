@@ -155,7 +155,7 @@ func TestStatedIn(t *testing.T) {
 	} {
 		r := newReader(t)
 		gold, answer := r.read(tt.gold), r.read(tt.answer)
-		if got := gold.statedIn(&answer, false, 0); got.same != tt.want {
+		if got := gold.statedIn(&answer, nil); got.same != tt.want {
 			t.Errorf("%q in %q: %+v", tt.gold, tt.answer, got)
 		}
 	}
@@ -170,7 +170,7 @@ func TestStatesItself(t *testing.T) {
 	} {
 		r := newReader(t)
 		a, b := r.read(s), r.read(s)
-		if got := a.statedIn(&b, false, 0); !got.same || got.share != 1 {
+		if got := a.statedIn(&b, nil); !got.same || got.share != 1 {
 			t.Errorf("%q: %+v", s, got)
 		}
 	}
@@ -201,12 +201,12 @@ func FuzzFeatures(f *testing.F) {
 				t.Fatalf("%q: the terms are not sorted", a)
 			}
 		}
-		if got := x.statedIn(&y, false, 0); got.share < 0 || got.share > 1 {
+		if got := x.statedIn(&y, nil); got.share < 0 || got.share > 1 {
 			t.Fatalf("%q in %q: share %v", a, b, got.share)
 		}
 		// Amounts from spelled-out nonsense may be NaN-free but infinite; the
 		// statement must still be stated in itself.
-		if got := x.statedIn(&again, false, 0); !got.same && !got.denied {
+		if got := x.statedIn(&again, nil); !got.same && !got.denied {
 			t.Fatalf("%q is not stated in itself: %+v", a, got)
 		}
 	})
