@@ -98,6 +98,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	describe(stderr, s, set, stats)
+	if j, ok := parts.judge.(*judge.ByModel); ok && j.Warning() != "" {
+		fmt.Fprintln(stderr, "Note:", j.Warning())
+	}
 	bar := newProgress(stderr)
 	coverage, err := benchmark.NewCoverage("")
 	if err != nil {
@@ -167,10 +170,6 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph
 	}
 	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
 		set.Name, len(stats), pages, float64(bytes)/1e6, len(set.Questions(s.limit)), s.kit)
-	if s.judgeProfile == string(judge.Upstream) && s.precisionRef == string(judge.RefNone) {
-		fmt.Fprintln(w, "Note: as released, summary questions have no reference answer, so their precision and F1 are always 0; "+
-			"-precision-ref section or gold gives them one.")
-	}
 }
 
 // readScores reads the foreign predictions before any work is spent.
