@@ -33,6 +33,7 @@ type settings struct {
 	kit, model, embedModel, judgeModel string
 	mode                               string
 	judgeProfile, precisionRef         string
+	judgeNoParameters                  bool
 
 	out          string
 	budgetTokens int
@@ -79,6 +80,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.judgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
 	fs.StringVar(&s.mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
 	fs.StringVar(&s.judgeProfile, "judge-profile", string(judge.Paper), "paper or upstream")
+	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no token limit, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section or none: what the precision of a summary is held against")
 	fs.StringVar(&s.out, "out", "./wildgraphbench-out", "report folder `DIR`; a run resumes what is there")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")

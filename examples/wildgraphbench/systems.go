@@ -134,7 +134,7 @@ func newParts(s settings) (*parts, error) {
 		return nil, err
 	}
 	p := &parts{count: counter.Count, prices: s.priceList}
-	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef)}
+	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef), NoParameters: s.judgeNoParameters}
 	if s.kit == kitOffline {
 		if p.kit, err = baselines.OfflineKit(reader.Mode(s.mode), s.seed); err != nil {
 			return nil, err
