@@ -140,7 +140,7 @@ func (r *Runner) validate() error {
 	}
 	seen := make(map[string]bool)
 	for _, e := range r.Systems {
-		if !isFileName(e.Name) {
+		if !ValidName(e.Name) {
 			problems = append(problems, fmt.Errorf("benchmark: system name %q: use letters, digits, '-', '_' and '.', it becomes a file name", e.Name))
 		}
 		if e.New == nil && e.NotApplicable == "" {
@@ -166,8 +166,9 @@ func (r *Runner) validate() error {
 	return errors.Join(problems...)
 }
 
-// isFileName reports whether a name is safe as a file name everywhere.
-func isFileName(s string) bool {
+// ValidName reports whether a system can have this name: letters, digits, "-",
+// "_" and "." but not at the start, at most 64 of them. It becomes a file name.
+func ValidName(s string) bool {
 	for _, r := range s {
 		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r)) {
 			return false

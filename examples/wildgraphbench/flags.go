@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
@@ -125,7 +126,7 @@ func (s *settings) addScore(v string) error {
 	if !ok || name == "" || file == "" {
 		return errors.New("want NAME=FILE")
 	}
-	if !isName(name) {
+	if !benchmark.ValidName(name) {
 		return fmt.Errorf("the name %q may hold letters, digits, '-', '_' and '.', it becomes a file name", name)
 	}
 	if slices.ContainsFunc(s.scores, func(o score) bool { return o.name == name }) {
@@ -133,15 +134,6 @@ func (s *settings) addScore(v string) error {
 	}
 	s.scores = append(s.scores, score{name, file})
 	return nil
-}
-
-func isName(s string) bool {
-	for _, r := range s {
-		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r)) {
-			return false
-		}
-	}
-	return s != "" && s[0] != '.' && len(s) <= 64
 }
 
 // defaults chooses the kit: the model kit when a model is named, unless the
