@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -88,14 +89,14 @@ func mustURL(t *testing.T) *url.URL {
 
 func FuzzPrices(f *testing.F) {
 	f.Add(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`, 12345)
-	f.Add(`{"currency":"X","models":[{"model":"m","as_of":"2025-01-02","prompt":1e6}]}`, 1<<62)
+	f.Add(`{"currency":"X","models":[{"model":"m","as_of":"2025-01-02","prompt":1e6}]}`, math.MaxInt)
 	f.Add(`{}`, 0)
 	f.Fuzz(func(t *testing.T, text string, n int) {
 		p, err := ReadPrices(strings.NewReader(text))
 		if err != nil {
 			return
 		}
-		n &= 1<<62 - 1
+		n &= math.MaxInt >> 1
 		for _, m := range p.Models {
 			if c := p.Cost(m.Model, Usage{PromptTokens: n, CompletionTokens: n, EmbeddedTokens: n}); c.Amount < 0 || c.Partial {
 				t.Fatalf("%d tokens of %+v cost %v", n, m, c)

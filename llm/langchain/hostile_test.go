@@ -130,7 +130,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	for i := range 1 + rng.IntN(4) {
 		patience := time.Duration(0)
 		if rng.IntN(4) == 0 {
-			patience = time.Duration(1 + rng.IntN(600e9))
+			patience = time.Duration(1 + rng.Int64N(600e9))
 		}
 		wg.Go(func() {
 			ctx := t.Context()
