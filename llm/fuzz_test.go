@@ -5,9 +5,9 @@ package llm
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
-	"math"
 	"strings"
 	"testing"
 	"time"
