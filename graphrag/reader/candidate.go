@@ -112,6 +112,9 @@ func quotable(raw string) (string, bool) {
 	if caption, ok := strings.CutPrefix(clean, "Image "); ok && caption != "" && unicode.IsNumber(rune(caption[0])) {
 		return "", false // what scrapers make of an image without a caption
 	}
+	if strings.HasSuffix(clean, "?") || strings.HasSuffix(clean, "？") {
+		return "", false // a question answers nothing
+	}
 	letters, all := 0, 0
 	for _, r := range clean {
 		if r == '|' {
