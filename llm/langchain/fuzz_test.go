@@ -71,7 +71,7 @@ func FuzzReadVectors(f *testing.F) {
 func FuzzConfigURL(f *testing.F) {
 	for _, s := range []string{
 		"http://127.0.0.1:8000/v1", "https://host/v1/", "http://10.0.0.1", "http://me:p4ssw0rd@localhost/", "http://[::1]:9/base",
-		"https://host?key=p4ssw0rd", "ftp://x", "http://localhost.:1", "//x", "http://[::ffff:127.0.0.1]/", "http://127.1/", "0.0.0.0", ":5000", "[::]:9", "http://\x00", "%zz",
+		"https://host?key=p4ssw0rd", "ftp://x", "http://localhost.:1", "//x", "http://[::ffff:127.0.0.1]/", "http://127.1/", "0.0.0.0", ":5000", "p://:8000@", "[::]:9", "http://\x00", "%zz",
 	} {
 		f.Add(s)
 	}
@@ -80,8 +80,12 @@ func FuzzConfigURL(f *testing.F) {
 			u, err := parseURL(text, false)
 			if err != nil {
 				if parsed, perr := url.Parse(text); perr == nil && parsed.User != nil {
-					if p, ok := parsed.User.Password(); ok && len(p) > 3 && strings.Contains(text, ":"+p+"@") && !strings.Contains(strings.Replace(text, ":"+p+"@", "", 1), p) && strings.Contains(err.Error(), p) {
-						t.Fatalf("%q: the error shows the password: %v", text, err)
+					// With another password the error is the same.
+					if p, ok := parsed.User.Password(); ok && p != "" {
+						masked := strings.Replace(text, ":"+p+"@", ":another-password@", 1)
+						if _, other := parseURL(masked, false); masked != text && (other == nil || other.Error() != err.Error()) {
+							t.Fatalf("%q: the error shows the password: %v, and %v", text, err, other)
+						}
 					}
 				}
 				continue
