@@ -3,15 +3,14 @@
 package benchmark
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // prediction is a line of predictions/<system>.jsonl. It joins to the
@@ -62,13 +61,13 @@ func (s *state) writeFolder(r *Report) error {
 			continue
 		}
 		name := filepath.Join(s.opts.Dir, "predictions", e.Name+".jsonl")
-		if err := writeFile(name, func(w io.Writer) error { return s.writePredictions(w, e) }); err != nil {
-			return err
+		if err := journal.WriteFile(name, func(w io.Writer) error { return s.writePredictions(w, e) }); err != nil {
+			return fmt.Errorf("benchmark: %w", err)
 		}
 	}
 	for _, f := range files {
-		if err := writeFile(filepath.Join(s.opts.Dir, f.name), f.write); err != nil {
-			return err
+		if err := journal.WriteFile(filepath.Join(s.opts.Dir, f.name), f.write); err != nil {
+			return fmt.Errorf("benchmark: %w", err)
 		}
 	}
 	return nil
@@ -122,36 +121,10 @@ func lines(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// writeFile writes a file beside its final name, syncs it and puts it into
-// place, so that a crash leaves the old file or the new one.
-func writeFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
-	if err != nil {
-		return fmt.Errorf("benchmark: writing %s: %w", name, err)
-	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("benchmark: writing %s: %w", name, err)
-			os.Remove(f.Name())
-		}
-	}()
-	b := bufio.NewWriter(f)
-	if err := write(b); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := b.Flush(); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
-}
-
 // sweep removes what a killed run left half written. The folder is locked by
 // the journal, so nobody else is writing.
 func sweep(dir string) {
-	for _, pattern := range []string{".tmp-*", "predictions/.tmp-*"} {
+	for _, pattern := range []string{journal.TempPattern, "predictions/" + journal.TempPattern} {
 		left, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, name := range left {
 			_ = os.Remove(name)

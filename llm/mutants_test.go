@@ -44,6 +44,8 @@ var mutants = []mutant{
 	{"short write taken for whole", "journal/journal.go", "err == nil && n < len(b)", "err == nil && n < 0", "journal"},
 	{"lock skipped", "journal/lock_unix.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB", "journal"},
 	{"configuration not compared", "journal/journal.go", "if have != want {", "if have.Schema != want.Schema {", "journal"},
+	{"file put into place before it is synced", "journal/writefile.go", "	if err == nil {\n		err = f.Sync()\n	}\n", "", "journal"},
+	{"file put into place, its folder not synced", "journal/writefile.go", "	if err := d.syncDir(dir); err != nil {", "	if err := error(nil); err != nil {", "journal"},
 	{"repair copies nothing after the damage", "journal/repair.go", "		if !ok {\n			r.BadTail", "		if true {\n			r.BadTail", "journal"},
 
 	// Paying once.

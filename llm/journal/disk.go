@@ -3,11 +3,12 @@
 package journal
 
 import (
+	"errors"
 	"io"
 	"os"
 )
 
-// disk is what a journal needs of a file system. Tests put one in its place
+// disk is what a journal and WriteFile need of a file system. Tests put one in its place
 // that fails and loses power.
 type disk interface {
 	// open opens or creates a file and locks it, or returns ErrLocked.
@@ -15,6 +16,10 @@ type disk interface {
 	// syncDir makes the entries of a folder durable.
 	syncDir(dir string) error
 	exists(path string) bool
+	// create makes a file of a new name in a folder, for WriteFile.
+	create(dir string) (f file, path string, err error)
+	rename(from, to string) error
+	remove(path string)
 }
 
 // file is what a journal needs of an *os.File.
@@ -37,3 +42,17 @@ func (osDisk) exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
+
+func (osDisk) create(dir string) (file, string, error) {
+	f, err := os.CreateTemp(dir, TempPattern)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return nil, "", errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, f.Name(), nil
+}
+
+func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) remove(path string)           { _ = os.Remove(path) }

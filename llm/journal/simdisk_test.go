@@ -5,7 +5,9 @@ package journal
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -77,19 +79,44 @@ func (d *simDisk) open(path string) (file, error) {
 func (d *simDisk) syncDir(string) error {
 	do, err := d.op()
 	if do {
-		for name, f := range d.files {
-			d.disk[name] = f
-		}
+		d.disk = maps.Clone(d.files)
 	}
 	return err
+}
+
+func (d *simDisk) create(dir string) (file, string, error) {
+	path := fmt.Sprintf("%s/.tmp-%d", dir, len(d.files))
+	f, err := d.open(path)
+	return f, path, err
+}
+
+func (d *simDisk) rename(from, to string) error {
+	do, err := d.op()
+	if do {
+		d.files[to] = d.files[from]
+		delete(d.files, from)
+	}
+	return err
+}
+
+func (d *simDisk) remove(path string) {
+	if do, _ := d.op(); do {
+		delete(d.files, path)
+	}
 }
 
 // reboot is the disk after a power cut. keep decides for each sector, length
 // and folder entry whether the cache's state or the disk's is found again.
 func (d *simDisk) reboot(keep func() bool) *simDisk {
 	after := newSimDisk()
-	for name, f := range d.files {
+	names := maps.Clone(d.files)
+	maps.Copy(names, d.disk)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		f := d.files[name]
 		if d.disk[name] != f && !keep() {
+			f = d.disk[name]
+		}
+		if f == nil {
 			continue
 		}
 		data := f.survives(keep)

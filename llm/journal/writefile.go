@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// TempPattern matches the files that [WriteFile] leaves beside the real ones
+// when its process is killed. Nobody reads them; they may be removed.
+const TempPattern = ".tmp-*"
+
+// WriteFile writes a whole file so that a crash or a power cut at any moment
+// leaves the old file or the new one, never a part: it writes to a file beside
+// it, syncs that, puts it into place and syncs the folder. When write or the
+// disk fails the old file stays, and the error names the file.
+func WriteFile(name string, write func(io.Writer) error) error {
+	return writeFile(osDisk{}, name, write)
+}
+
+func writeFile(d disk, name string, write func(io.Writer) error) error {
+	dir := filepath.Dir(name)
+	f, temp, err := d.create(dir)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	b := bufio.NewWriter(&appender{f: f})
+	err = write(b)
+	if err == nil {
+		err = b.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.rename(temp, name)
+	}
+	if err != nil {
+		d.remove(temp)
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	if err := d.syncDir(dir); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+// appender writes one piece behind the other.
+type appender struct {
+	f  file
+	at int64
+}
+
+func (a *appender) Write(p []byte) (int, error) {
+	err := writeAll(a.f, p, a.at)
+	if err != nil {
+		return 0, err
+	}
+	a.at += int64(len(p))
+	return len(p), nil
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestWriteFilePowerCut cuts the power at every operation: afterwards the file
+// is whole, the old one or the new one, and the new one once it was promised.
+func TestWriteFilePowerCut(t *testing.T) {
+	before, after := strings.Repeat("old ", 300), strings.Repeat("new ", 2500)
+	write := func(d *simDisk, text string) error {
+		return writeFile(d, "dir/f", func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+	}
+	whole := newSimDisk()
+	if err := errors.Join(write(whole, before), write(whole, after)); err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range powerCuts {
+		for at := range whole.ops + 1 {
+			for _, half := range []bool{false, true} {
+				d := newSimDisk()
+				if err := write(d, before); err != nil {
+					t.Fatal(err)
+				}
+				d.failAt, d.half = at, half
+				promised := write(d, after) == nil
+				f := d.reboot(cut.keep(uint64(at))).files["dir/f"]
+				if f == nil {
+					t.Fatalf("%s at %d: no file", cut.name, at)
+				}
+				if got := string(f.data); got != after && (promised || got != before) {
+					t.Errorf("%s at %d: promised %v, %d bytes: %.20q", cut.name, at, promised, len(got), got)
+				}
+			}
+		}
+	}
+}
+
+// TestWriteFileErrors fails every operation: the error says so, and the file
+// is the old one unless it stood in place when its folder could not be synced.
+func TestWriteFileErrors(t *testing.T) {
+	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
+		for at := 0; ; at++ {
+			d := newSimDisk()
+			put := func(text string) error {
+				return writeFile(d, "dir/f", func(w io.Writer) error {
+					_, err := io.WriteString(w, text)
+					return err
+				})
+			}
+			if err := put("old"); err != nil {
+				t.Fatal(err)
+			}
+			d.failAt, d.err, d.half = d.ops+at, fault, true
+			err := put("new")
+			if d.ops <= d.failAt {
+				break
+			}
+			if got := string(d.files["dir/f"].data); got != "old" && got != "new" {
+				t.Errorf("operation %d: %q", at, got)
+			}
+			if !errors.Is(err, fault) || !strings.Contains(err.Error(), "dir/f") {
+				t.Errorf("operation %d: %v", at, err)
+			}
+		}
+	}
+}
+
+func TestWriteFileOnDisk(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "f")
+	if err := WriteFile(name, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	if err := WriteFile(name, func(w io.Writer) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("error of write: %v", err)
+	}
+	if got, _ := os.ReadFile(name); string(got) != "one" {
+		t.Errorf("after a failed write: %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, TempPattern)); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
