@@ -51,6 +51,28 @@ var csvColumns = []struct {
 	}},
 }
 
+// FigureKeys are the keys of the figures of a [TypeReport], in the order of the
+// CSV file.
+func FigureKeys() []string {
+	keys := make([]string, len(csvColumns))
+	for i, c := range csvColumns {
+		keys[i] = c.name
+	}
+	return keys
+}
+
+// Figure returns a figure by its key, and false if it is not defined.
+func (t TypeReport) Figure(key string) (float64, bool) {
+	for _, c := range csvColumns {
+		if c.name == key {
+			if f := c.value(t); f != nil {
+				return *f, true
+			}
+		}
+	}
+	return 0, false
+}
+
 func judged(t TypeReport) Judged {
 	if v := t.Verdicts(); v != nil {
 		return *v

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -161,6 +162,16 @@ func vectorOf(text string) []float32 {
 	return v
 }
 
+// toEnd runs the program. A result that is not complete is an end as well: this
+// grader matches without reading, fails canaries, and leaves summaries unscored.
+func toEnd(cmd *exec.Cmd) ([]byte, error) {
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitIncomplete {
+		err = nil
+	}
+	return out, err
+}
+
 // vectorKey is the vector as the cache writes it.
 func vectorKey(v []float32) string { return "vector " + string(littleEndian(v)) }
 
@@ -192,7 +203,7 @@ func TestKillPaid(t *testing.T) {
 		return cmd
 	}
 	whole := filepath.Join(root, "whole")
-	if out, err := start(whole).CombinedOutput(); err != nil {
+	if out, err := toEnd(start(whole)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want := folder(t, whole)
@@ -216,7 +227,7 @@ func TestKillPaid(t *testing.T) {
 		}
 		embeds := p.embeds
 		p.mu.Unlock()
-		out, err := cmd.CombinedOutput()
+		out, err := toEnd(cmd)
 		p.mu.Lock()
 		p.left, p.kill = -1, nil
 		p.mu.Unlock()
@@ -239,7 +250,7 @@ func TestKillPaid(t *testing.T) {
 		dir = filepath.Join(root, strconv.Itoa(runs))
 		p.forget()
 	}
-	if out, err := start(dir).CombinedOutput(); err != nil {
+	if out, err := toEnd(start(dir)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if diff := cmp.Diff(want, folder(t, dir)); diff != "" {

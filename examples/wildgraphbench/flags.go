@@ -25,6 +25,7 @@ type settings struct {
 	systems     []string
 	listSystems bool
 	scores      []score
+	minima      []minimum
 	limit       int
 
 	topKQA, topKSummary     int
@@ -49,9 +50,6 @@ type settings struct {
 // score is a foreign predictions file: -score NAME=FILE.
 type score struct{ name, file string }
 
-// errUsage marks problems of the command line: exit status 2.
-var errUsage = errors.New("usage")
-
 // parse reads the command line. Every problem it can see without looking at
 // the data is reported at once.
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
@@ -69,6 +67,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	list(fs, &s.systems, "systems", "comma-separated `LIST` of systems (default: all)")
 	fs.BoolVar(&s.listSystems, "list-systems", false, "print the names of the systems and exit")
 	fs.Func("score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", s.addScore)
+	fs.Func("min", "exit with status 1 if a system's figure `KEY=VALUE` over all questions is lower (repeatable)", s.addMinimum)
 	fs.IntVar(&s.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")
 	fs.IntVar(&s.topKSummary, "topk-summary", 10, "chunks in the prompt of a summary question")

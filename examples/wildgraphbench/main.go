@@ -10,15 +10,15 @@
 // language model; -help lists the flags. A run that was stopped goes on when
 // it is started again.
 //
-// The exit status is 0 on success, 1 on failure and 2 for a wrong command
-// line.
+// The exit status is 0 on success, 1 on failure or when a figure is below its
+// -min, 2 for a wrong command line, and 3 when the result is not complete: the
+// run was stopped, its budget is spent, or questions are left without a score.
 package main
 
 import (
 	"context"
 	"embed"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -48,22 +48,6 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(status(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr), os.Stderr))
-}
-
-// status prints the error of a run and returns the exit status.
-func status(err error, stderr io.Writer) int {
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		fmt.Fprintf(stderr, "wildgraphbench: %v\nRun with -help for the flags.\n", err)
-		return 2
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "\nwildgraphbench: stopped; what is done is kept, start again to go on")
-		return 1
-	}
-	fmt.Fprintf(stderr, "wildgraphbench: %v\n", err)
-	return 1
 }
 
 // run is the program without its process.
@@ -131,7 +115,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
 		took(s, bar, time.Since(start)), filepath.Join(s.out, "report.html"))
-	return err
+	return errors.Join(err, verdict(s, report))
 }
 
 func took(s settings, bar *progress, d time.Duration) string {

@@ -133,6 +133,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"-score", "x=" + filepath.Join(folder, "none")}, "-score x: "},
 		{[]string{"-kit", "model", "-model", "m", "-budget-money", "5"}, "-budget-money needs -prices"},
 		{[]string{"-prices", filepath.Join(folder, "none")}, "-prices: "},
+		{[]string{"-min", "beauty=1"}, "KEY=VALUE, KEY one of evidence_recall_at_5"},
+		{[]string{"-min", "accuracy=good"}, `"good" is not a number`},
 		{[]string{"-nonsense"}, "nonsense"},
 		{[]string{"now"}, `unexpected argument "now"`},
 	} {
@@ -359,11 +361,39 @@ func TestBudget(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
 	_, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "zeroshot", "-model", "m", "-budget-tokens", "100")
-	if !errors.Is(err, llm.ErrBudgetExceeded) {
+	if !errors.Is(err, llm.ErrBudgetExceeded) || status(err, io.Discard) != exitIncomplete {
 		t.Errorf("error %v, want the budget", err)
 	}
 	if calls := server.Bill().Total.Calls; calls != 0 {
 		t.Errorf("%d calls beyond the budget", calls)
+	}
+}
+
+// The exit status tells a figure that is too low from a score that is missing.
+func TestStatus(t *testing.T) {
+	answer := "No verdict here."
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: answer} }})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	for _, tt := range []struct {
+		name string
+		args []string
+		want int
+		text string
+	}{
+		{"good enough", []string{"-systems", "bm25", "-min", "evidence_recall_at_5=0.01", "-min", "unscored=0"}, 0, ""},
+		{"too low", []string{"-systems", "bm25", "-min", "mrr=1.5"}, exitFailed, "mrr of bm25 is "},
+		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, exitIncomplete, "zeroshot has no mrr"},
+		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, exitIncomplete, "scores are missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...)
+			var errs strings.Builder
+			if got := status(err, &errs); got != tt.want || !strings.Contains(errs.String(), tt.text) {
+				t.Errorf("exit status %d, %q; want %d with %q", got, errs.String(), tt.want, tt.text)
+			}
+		})
 	}
 }
 
@@ -444,7 +474,7 @@ func TestCancel(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	err := run(ctx, []string{"-out", t.TempDir()}, bare, &out, &errs)
-	if !errors.Is(err, context.Canceled) || status(err, &errs) != 1 || !strings.Contains(errs.String(), "start again") {
+	if !errors.Is(err, context.Canceled) || status(err, &errs) != exitIncomplete || !strings.Contains(errs.String(), "start again") {
 		t.Errorf("error %v, %s", err, errs.String())
 	}
 }

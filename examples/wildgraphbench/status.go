@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// The exit statuses besides 0.
+const (
+	exitFailed     = 1 // the run failed, or a figure is below its -min
+	exitUsage      = 2 // a wrong command line
+	exitIncomplete = 3 // stopped, out of budget, or questions without a score
+)
+
+var (
+	// errUsage marks problems of the command line.
+	errUsage = errors.New("usage")
+	// errUnscored marks a run that is done with questions left without a score.
+	errUnscored = errors.New("incomplete")
+)
+
+// status prints the error of a run and returns the exit status.
+func status(err error, stderr io.Writer) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		fmt.Fprintf(stderr, "wildgraphbench: %v\nRun with -help for the flags.\n", err)
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "\nwildgraphbench: stopped; what is done is kept, start again to go on")
+		return exitIncomplete
+	}
+	fmt.Fprintf(stderr, "wildgraphbench: %v\n", err)
+	if errors.Is(err, errUnscored) || errors.Is(err, llm.ErrBudgetExceeded) {
+		return exitIncomplete
+	}
+	return exitFailed
+}
+
+// minimum is a demand on every system that ran: -min KEY=VALUE.
+type minimum struct {
+	key   string
+	value float64
+}
+
+func (s *settings) addMinimum(v string) error {
+	key, text, ok := strings.Cut(v, "=")
+	if !ok || !slices.Contains(benchmark.FigureKeys(), key) {
+		return fmt.Errorf("want KEY=VALUE, KEY one of %s", strings.Join(benchmark.FigureKeys(), ", "))
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(value) {
+		return fmt.Errorf("%q is not a number", text)
+	}
+	s.minima = append(s.minima, minimum{key, value})
+	return nil
+}
+
+// verdict is nil when every question has a score and every figure is at least
+// what -min demands of it, over all domains and question types.
+func verdict(s settings, r *benchmark.Report) error {
+	var missed []error
+	unscored := 0
+	for _, sys := range r.Systems {
+		if sys.NotApplicable != "" {
+			continue
+		}
+		all := sys.Overall.Types[benchmark.All]
+		if v := all.Verdicts(); v != nil {
+			for _, n := range v.Reasons {
+				unscored += n
+			}
+		}
+		for _, m := range s.minima {
+			switch got, ok := all.Figure(m.key); {
+			case !ok:
+				missed = append(missed, fmt.Errorf("%s has no %s", sys.System, m.key))
+			case got < m.value:
+				missed = append(missed, fmt.Errorf("%s of %s is %.4f, below %g", m.key, sys.System, got, m.value))
+			}
+		}
+	}
+	if unscored > 0 {
+		missed = append([]error{fmt.Errorf("%w: %d scores are missing, for the reasons in the report", errUnscored, unscored)}, missed...)
+	}
+	return errors.Join(missed...)
+}
