@@ -10,8 +10,9 @@
 // answer and label (0 or 1), and optionally label2, a second person's label:
 // with it the agreement of the two people is printed as the ceiling. Without
 // -in a small labelled sample is used, without -model the lexical judge, which
-// needs no network. The exit code is 0 if all went well, 1 if -min-kappa or
-// -max-unscored is missed or the judge fails, 2 for bad flags and bad lines.
+// needs no network. The exit code is 0 if all went well, 1 if -min-kappa is
+// missed or the judge fails, 2 for bad flags and bad lines, 3 if more pairs than
+// -max-unscored are left without a verdict or the program was stopped.
 package main
 
 import (
@@ -37,6 +38,9 @@ var sample string
 var (
 	errUsage  = errors.New("usage")
 	errMissed = errors.New("missed")
+	// errUnscored stands above errMissed: a kappa over some of the pairs
+	// decides nothing.
+	errUnscored = errors.New("incomplete")
 )
 
 func main() {
@@ -55,6 +59,8 @@ func exitCode(err error) int {
 		return 0
 	case errors.Is(err, errUsage):
 		return 2
+	case errors.Is(err, errUnscored), errors.Is(err, context.Canceled):
+		return 3
 	}
 	return 1
 }

@@ -87,7 +87,7 @@ func TestExitCodes(t *testing.T) {
 		"kappa reached":   {two, []string{"-min-kappa", "0.5"}, 0, ""},
 		"kappa missed":    {two, []string{"-min-kappa", "0.9"}, 1, "-min-kappa"},
 		"kappa undefined": {strings.SplitAfter(two, "\n")[0], []string{"-min-kappa", "0.1"}, 1, "-min-kappa"},
-		"unscored":        {strings.ReplaceAll(two, "Sanba hit Korea.\", \"answer", "?\", \"answer"), nil, 1, "2 pairs are unscored"},
+		"unscored":        {strings.ReplaceAll(two, "Sanba hit Korea.\", \"answer", "?\", \"answer"), nil, 3, "2 pairs are unscored"},
 		"flag":            {two, []string{"-nonsense"}, 2, "nonsense"},
 		"profile":         {two, []string{"-profile", "x", "y"}, 2, `-profile "x"`},
 		"no model":        {two, []string{"-profile", "upstream"}, 2, "needs -model"},

@@ -165,7 +165,7 @@ func (r *report) printWrong(w io.Writer) {
 func (r *report) check(s settings) error {
 	var problems []error
 	if n := r.tally.NUnscored(); n > s.maxUnscored {
-		problems = append(problems, fmt.Errorf("%w: %d pairs are unscored, -max-unscored allows %d", errMissed, n, s.maxUnscored))
+		problems = append(problems, fmt.Errorf("%w: %d pairs are unscored, -max-unscored allows %d", errUnscored, n, s.maxUnscored))
 	}
 	if s.minKappa > -1 && (r.undefined || r.kappa.Estimate < s.minKappa) {
 		problems = append(problems, fmt.Errorf("%w: kappa %.3f is below -min-kappa %.3f", errMissed, r.kappa.Estimate, s.minKappa))
