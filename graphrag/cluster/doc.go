@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster groups vectors.
+// Package cluster groups vectors: k-means, spherical k-means, and mixtures of
+// Gaussians with the number of components chosen by BIC.
+//
+// Vectors are rows of one flat slice of float32: row i is
+// vectors[i*dim : (i+1)*dim]. Components must be finite and rows no longer
+// than [MaxNorm]; the errors for others wrap [ErrVector] and name the row.
+//
+// Results are the same to the byte for the same input, options and seed: with
+// any number of workers, and for k-means on any processor too. What is nearest
+// is defined by a distance in float64, added up in a fixed order. Faster
+// kernels (AVX2 and AVX-512, in float32) and bounds by the triangle inequality
+// only rule out what is certainly farther, see [KMeans].
 package cluster

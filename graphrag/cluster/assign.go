@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+)
+
+// scratch is what a worker needs for itself.
+type scratch struct {
+	sum     []float64
+	pending []int32   // rows of a block whose nearest centroid is not certain
+	tile    []float32 // some of them, gathered
+	scores  []float32 // of the rows of the tile with all centroids
+	top     []top
+	changed []bool // clusters that won or lost a row
+}
+
+// sums returns dim zeros.
+func (s *scratch) sums(dim int) []float64 {
+	if s.sum == nil {
+		s.sum = make([]float64, dim)
+	}
+	clear(s.sum)
+	return s.sum
+}
+
+// assign gives each vector the label of its nearest centroid and returns how
+// many labels changed.
+func (l *lloyd) assign(ctx context.Context) (int, error) {
+	l.pack()
+	// The farthest and the second farthest move: a vector's lower bound falls
+	// by the farthest of those that are not its own centroid's.
+	first, second, farthest := 0.0, 0.0, -1
+	if l.step > 0 {
+		for c, m := range l.moved {
+			if m > first {
+				first, second, farthest = m, first, c
+			} else if m > second {
+				second = m
+			}
+		}
+	}
+	var changed atomic.Int64
+	err := forBlocks(ctx, l.n, rowBlock, l.opts.Workers, func(worker, lo, hi int) {
+		s := &l.scratch[worker]
+		s.pending = s.pending[:0]
+		for i := lo; i < hi; i++ {
+			if c := int(l.labels[i]); c >= 0 {
+				l.upper[i] += l.moved[c]
+				if c == farthest {
+					l.lower[i] -= second
+				} else {
+					l.lower[i] -= first
+				}
+				if l.certain(i) {
+					continue
+				}
+				if l.lower[i] > 0 {
+					l.upper[i] = math.Sqrt(l.distance(l.row(i), l.centroid(c)))
+					if l.certain(i) {
+						continue
+					}
+				}
+			}
+			s.pending = append(s.pending, int32(i))
+		}
+		changed.Add(int64(l.search(s)))
+	})
+	for w := range l.scratch {
+		for c, yes := range l.scratch[w].changed {
+			l.changed[c] = l.changed[c] || yes
+		}
+		clear(l.scratch[w].changed)
+	}
+	return int(changed.Load()), err
+}
+
+// certain reports whether the bounds of a vector tell that no other centroid is
+// as near as its own. The rounding of bounds that have been moved step times,
+// each time by no more than twice the longest vector, stays below the slack.
+func (l *lloyd) certain(i int) bool {
+	slack := 0x1p-48 * float64(l.step+8) * (l.longest + l.reach)
+	return l.upper[i]+slack < l.lower[i]
+}
+
+// pack lays the centroids out for the kernels and computes their offsets.
+func (l *lloyd) pack() {
+	width := l.kernels.width
+	padded := roundUp(l.k, width)
+	if l.panels == nil {
+		l.panels = make([]float32, padded*l.dim)
+		l.offsets = make([]float32, padded)
+	}
+	l.reach = 0
+	for c := range padded {
+		if c >= l.k {
+			l.offsets[c] = float32(math.Inf(-1))
+			continue
+		}
+		length := norm(l.centroid(c))
+		l.reach = max(l.reach, length)
+		l.offsets[c] = float32(-length * length / 2)
+		panel := l.panels[c/width*width*l.dim:]
+		for j, v := range l.centroid(c) {
+			panel[j*width+c%width] = v
+		}
+	}
+}
+
+// search finds the nearest centroids of the pending rows, the score of a row x
+// with a centroid c being x·c - ½|c|²: the larger, the nearer. It returns how
+// many labels changed.
+func (l *lloyd) search(s *scratch) int {
+	height, padded := l.kernels.height, len(l.offsets)
+	if s.tile == nil {
+		s.tile = make([]float32, height*l.dim)
+		s.scores = make([]float32, height*padded)
+		s.top = make([]top, height)
+		s.changed = make([]bool, l.k)
+	}
+	changed := 0
+	for rest := s.pending; len(rest) > 0; {
+		rows := rest[:min(height, len(rest))]
+		rest = rest[len(rows):]
+		for r, i := range rows {
+			copy(s.tile[r*l.dim:], l.row(int(i)))
+		}
+		l.kernels.scores(s.scores, s.tile, l.panels, l.offsets)
+		l.kernels.best(s.top, s.scores)
+		for r, i := range rows {
+			old := l.labels[i]
+			l.label(int(i), s.top[r], s.scores[r*padded:(r+1)*padded])
+			if now := l.labels[i]; now != old {
+				changed++
+				s.changed[now] = true
+				if old >= 0 {
+					s.changed[old] = true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// label sets the label and the bounds of a vector by its scores. If the two
+// best are too close for float32, the centroids in question are compared by
+// distance.
+func (l *lloyd) label(i int, t top, scores []float32) {
+	square, e := l.norms[i]*l.norms[i], l.scoreError(i)
+	best := t.index
+	if gap := float64(t.first) - float64(t.second); gap > 2*e {
+		l.upper[i] = math.Sqrt(max(0, square-2*(float64(t.first)-e)))
+		l.lower[i] = math.Sqrt(max(0, square-2*(float64(t.second)+e)))
+	} else {
+		nearest := math.Inf(1)
+		for c, score := range scores[:l.k] {
+			if float64(score) < float64(t.first)-2*e {
+				continue
+			}
+			if d := l.distance(l.row(i), l.centroid(c)); d < nearest {
+				nearest, best = d, int32(c)
+			}
+		}
+		l.upper[i] = math.Sqrt(nearest)
+		l.lower[i] = math.Sqrt(max(0, square-2*(float64(t.first)+e)))
+	}
+	l.labels[i] = best
+}
+
+// scoreError bounds how far the score of a vector with any centroid is from the
+// true one: a float32 sum of dim products and an offset, in any order, is off by
+// at most (dim+2)·2⁻²⁴ of the sum of the magnitudes, and by 2⁻¹⁴⁹ for each
+// product that is too small. Twice that also covers the rounding of the
+// distance in float64.
+func (l *lloyd) scoreError(i int) float64 {
+	terms := float64(l.dim + 2)
+	return terms * (0x1p-23*(l.norms[i]*l.reach+l.reach*l.reach/2) + 0x1p-148)
+}
+
+func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+)
+
+// Limits of the vectors. MaxNorm keeps every product and sum finite in float32.
+const (
+	MaxDim  = 1 << 16
+	MaxNorm = 1e18
+)
+
+// The defaults of [KMeansOptions]: Inits as Youtu-GraphRAG has it for its
+// communities (section 3.2), the others as scikit-learn 1.2 has them.
+const (
+	DefaultInits         = 5
+	DefaultMaxIterations = 300
+	DefaultTolerance     = 1e-4
+)
+
+// ErrVector is wrapped by the errors for vectors that cannot be clustered: with
+// a component that is not finite, or longer than [MaxNorm].
+var ErrVector = errors.New("unusable vector")
+
+// KMeansOptions of [KMeans] and [SphericalKMeans].
+type KMeansOptions struct {
+	// Seed of k-means++.
+	Seed uint64
+	// Inits is how many starts are tried, of which the one with the least
+	// inertia wins; 0 means [DefaultInits].
+	Inits int
+	// MaxIterations bounds the iterations of one start; 0 means
+	// [DefaultMaxIterations].
+	MaxIterations int
+	// Tolerance ends the iterations of a start when the squared moves of all
+	// centroids add up to no more than Tolerance times the mean variance of the
+	// components; 0 means [DefaultTolerance], and with a negative one they go
+	// on until no vector changes its cluster.
+	Tolerance float64
+	// Start, if set, holds k centroids to start from, row after row, instead of
+	// k-means++; there is one start then.
+	Start []float32
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. It has no
+	// influence on the result.
+	Workers int
+}
+
+func (o KMeansOptions) resolve() (KMeansOptions, error) {
+	var errs []error
+	if o.Inits < 0 {
+		errs = append(errs, fmt.Errorf("cluster: Inits is %d, want 0 or more", o.Inits))
+	}
+	if o.MaxIterations < 0 {
+		errs = append(errs, fmt.Errorf("cluster: MaxIterations is %d, want 0 or more", o.MaxIterations))
+	}
+	if o.Workers < 0 {
+		errs = append(errs, fmt.Errorf("cluster: Workers is %d, want 0 or more", o.Workers))
+	}
+	if math.IsNaN(o.Tolerance) {
+		errs = append(errs, errors.New("cluster: Tolerance is not a number"))
+	}
+	if o.Inits == 0 {
+		o.Inits = DefaultInits
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = DefaultMaxIterations
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = DefaultTolerance
+	}
+	o.Workers = workers(o.Workers)
+	return o, errors.Join(errs...)
+}
+
+func workers(n int) int {
+	if n == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return n
+}
+
+// Clustering is a partition of vectors by their nearest centroids.
+type Clustering struct {
+	// K is the number of clusters. A cluster is empty only if there are fewer
+	// distinct vectors than clusters, or if the last assignment left it so.
+	K int
+	// Dim is the length of a centroid.
+	Dim int
+	// Labels has the cluster of each vector, 0 to K-1.
+	Labels []int32
+	// Centroids has K rows of Dim.
+	Centroids []float32
+	// Inertia is the sum of the squared distances of the vectors from the
+	// centroids of their clusters.
+	Inertia float64
+	// Iterations is how often the centroids were moved.
+	Iterations int
+}
+
+// Centroid returns the centroid of a cluster. The slice must not be changed.
+func (c *Clustering) Centroid(cluster int) []float32 {
+	return c.Centroids[cluster*c.Dim : (cluster+1)*c.Dim]
+}
+
+// KMeans divides vectors, rows of length dim, into k clusters of small inertia
+// by Lloyd's iterations from k-means++ starts (Arthur and Vassilvitskii 2007).
+// With k above the number of vectors each gets a cluster of its own, and K says
+// how many there are. Nothing can be done with no vector at all: that is an
+// error.
+//
+// A vector belongs to the centroid with the least sum of (x-c)², in float64 and
+// fixed order, the lower one of two equal ones; a centroid is the mean of its
+// vectors, added up in float64 in their order. A cluster that becomes empty
+// takes over the vector farthest from its centroid, unless that distance is 0.
+// No shortcut changes any of this: float32 products and the bounds of Hamerly
+// ("Making k-means even faster", 2010) only rule out centroids that lie farther
+// by more than their error, so the result is the same on every processor.
+func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
+	opts, err := opts.resolve()
+	if err := errors.Join(err, checkShape(vectors, dim, k), checkStart(vectors, dim, k, opts.Start)); err != nil {
+		return nil, err
+	}
+	return kmeans(ctx, vectors, dim, min(k, len(vectors)/dim), opts, false)
+}
+
+// SphericalKMeans is [KMeans] by cosine (Dhillon and Modha 2001): vectors and
+// centroids are scaled to length 1, and the inertia, then, is the sum of
+// 2-2·cosine. A vector of zeros has the same cosine with everything and adds 1.
+func SphericalKMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
+	opts, err := opts.resolve()
+	if err := errors.Join(err, checkShape(vectors, dim, k), checkStart(vectors, dim, k, opts.Start)); err != nil {
+		return nil, err
+	}
+	return kmeans(ctx, unit(vectors, dim), dim, min(k, len(vectors)/dim), opts, true)
+}
+
+// kmeans tries the starts and returns the best.
+func kmeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions, spherical bool) (*Clustering, error) {
+	l := newLloyd(vectors, dim, k, opts, spherical)
+	if opts.Start != nil {
+		l.restart(opts.Start)
+		return l.run(ctx)
+	}
+	var best *Clustering
+	for i := range opts.Inits {
+		start, err := l.plusPlus(ctx, rand.New(rand.NewPCG(opts.Seed, uint64(i))))
+		if err != nil {
+			return nil, err
+		}
+		l.restart(start)
+		c, err := l.run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || c.Inertia < best.Inertia {
+			best = c
+		}
+	}
+	return best, nil
+}
+
+func checkShape(vectors []float32, dim, k int) error {
+	var errs []error
+	if k < 1 {
+		errs = append(errs, fmt.Errorf("cluster: %d clusters, want 1 or more", k))
+	}
+	return errors.Join(append(errs, checkRows("row", vectors, dim))...)
+}
+
+func checkStart(vectors []float32, dim, k int, start []float32) error {
+	switch {
+	case start == nil || dim < 1 || k < 1:
+		return nil
+	case k > len(vectors)/dim:
+		return fmt.Errorf("cluster: start: %d centroids for %d vectors: there can be no more centroids than vectors", k, len(vectors)/dim)
+	case len(start)/dim != k || len(start)%dim != 0:
+		return fmt.Errorf("cluster: start: %d numbers, want %d centroids of %d", len(start), k, dim)
+	}
+	return checkRows("start: centroid", start, dim)
+}
+
+// checkRows reports a shape that is not n rows of dim with n > 0, or the first
+// unusable row.
+func checkRows(what string, rows []float32, dim int) error {
+	switch {
+	case dim < 1 || dim > MaxDim:
+		return fmt.Errorf("cluster: dimension %d, want 1 to %d", dim, MaxDim)
+	case len(rows) == 0:
+		return errors.New("cluster: no vectors: there must be at least one")
+	case len(rows)%dim != 0:
+		return fmt.Errorf("cluster: %d numbers are no whole rows of %d", len(rows), dim)
+	case len(rows)/dim > math.MaxInt32:
+		return fmt.Errorf("cluster: %d rows, want at most %d", len(rows)/dim, math.MaxInt32)
+	}
+	for i := range len(rows) / dim {
+		row := rows[i*dim : (i+1)*dim]
+		length := norm(row)
+		if length <= MaxNorm { // not so for NaN
+			continue
+		}
+		for j, c := range row {
+			if c-c != 0 {
+				return fmt.Errorf("cluster: %s %d: %w: component %d is %v", what, i, ErrVector, j, c)
+			}
+		}
+		return fmt.Errorf("cluster: %s %d: %w: length %.3g is more than %.0g, scale it down", what, i, ErrVector, length, float64(MaxNorm))
+	}
+	return nil
+}
+
+// norm returns the Euclidean length: squares of float32 are exact in float64
+// and cannot overflow there.
+func norm(v []float32) float64 {
+	var s0, s1, s2, s3 float64
+	for ; len(v) >= 4; v = v[4:] {
+		s0 += float64(v[0]) * float64(v[0])
+		s1 += float64(v[1]) * float64(v[1])
+		s2 += float64(v[2]) * float64(v[2])
+		s3 += float64(v[3]) * float64(v[3])
+	}
+	for _, c := range v {
+		s0 += float64(c) * float64(c)
+	}
+	return math.Sqrt((s0 + s1) + (s2 + s3))
+}
+
+// unit returns a copy of rows scaled to length 1; zeros stay zeros.
+func unit(rows []float32, dim int) []float32 {
+	scaled := make([]float32, len(rows))
+	for i := 0; i < len(rows); i += dim {
+		if length := norm(rows[i : i+dim]); length > 0 {
+			for j, c := range rows[i : i+dim] {
+				scaled[i+j] = float32(float64(c) / length)
+			}
+		}
+	}
+	return scaled
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// blobs returns n vectors around centres, the first n/centres around the first
+// centre and so on.
+func blobs(rng *rand.Rand, n, dim, centres int, spread float64) []float32 {
+	centre := make([]float64, centres*dim)
+	for i := range centre {
+		centre[i] = rng.NormFloat64()
+	}
+	v := make([]float32, 0, n*dim)
+	for i := range n {
+		c := i * centres / n
+		for j := range dim {
+			v = append(v, float32(centre[c*dim+j]+spread*rng.NormFloat64()))
+		}
+	}
+	return v
+}
+
+// plainKMeans is Lloyd's algorithm as one reads it, from given centroids,
+// without any shortcut: the oracle for labels, centroids and iterations.
+func plainKMeans(vectors []float32, dim, k, maxIterations int, start []float32) ([]int32, []float32, int) {
+	n := len(vectors) / dim
+	centroids, labels := slices.Clone(start), make([]int32, n)
+	nearest := func() bool {
+		changed := false
+		for i := range n {
+			best, at := math.Inf(1), int32(0)
+			for c := range k {
+				if d := distance8(vectors[i*dim:(i+1)*dim], centroids[c*dim:(c+1)*dim]); d < best {
+					best, at = d, int32(c)
+				}
+			}
+			changed = changed || labels[i] != at
+			labels[i] = at
+		}
+		return changed
+	}
+	for i := range labels {
+		labels[i] = -1
+	}
+	for step := range maxIterations {
+		if !nearest() {
+			return labels, centroids, step
+		}
+		sums, counts := make([]float64, k*dim), make([]float64, k)
+		for i, c := range labels {
+			counts[c]++
+			for j := range dim {
+				sums[int(c)*dim+j] += float64(vectors[i*dim+j])
+			}
+		}
+		for i, s := range sums {
+			if counts[i/dim] > 0 {
+				centroids[i] = float32(s / counts[i/dim])
+			}
+		}
+	}
+	nearest()
+	return labels, centroids, maxIterations
+}
+
+func TestKMeansIsPlainLloyd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, c := range []struct {
+		n, dim, k, centres int
+		spread             float64
+	}{{1, 1, 1, 1, 1}, {50, 1, 7, 3, 1}, {300, 2, 5, 5, .1}, {700, 17, 13, 20, .5}, {500, 64, 40, 10, 1}, {2500, 9, 33, 30, .3}} {
+		vectors := blobs(rng, c.n, c.dim, c.centres, c.spread)
+		start := slices.Clone(vectors[:c.k*c.dim])
+		for name, kernels := range kernelSets() {
+			for _, limit := range []int{1, 3, 300} {
+				labels, centroids, steps := plainKMeans(vectors, c.dim, c.k, limit, start)
+				opts, _ := KMeansOptions{MaxIterations: limit, Tolerance: -1}.resolve()
+				l := newLloyd(vectors, c.dim, c.k, opts, false)
+				l.kernels = kernels
+				l.restart(start)
+				got, err := l.run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
+					t.Errorf("%s: n=%d dim=%d k=%d, %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
+						name, c.n, c.dim, c.k, limit, got.Iterations, steps)
+				}
+			}
+		}
+	}
+}
+
+func TestKMeansSameAtAnyWorkers(t *testing.T) {
+	vectors := blobs(rand.New(rand.NewPCG(7, 2)), 5000, 24, 12, .4)
+	run := func(workers int) *Clustering {
+		c, err := KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	want := run(1)
+	for _, w := range []int{0, 2, 3, 16} {
+		if diff := cmp.Diff(want, run(w)); diff != "" {
+			t.Errorf("%d workers: %s", w, diff)
+		}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if diff := cmp.Diff(want, run(0)); diff != "" {
+		t.Errorf("GOMAXPROCS 1: %s", diff)
+	}
+}
+
+func TestKMeansFindsSeparateBlobs(t *testing.T) {
+	const n, centres = 600, 6
+	vectors := blobs(rand.New(rand.NewPCG(7, 3)), n, 8, centres, .01)
+	for seed := range uint64(5) {
+		c, err := KMeans(t.Context(), vectors, 8, centres, KMeansOptions{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int32]bool{}
+		for b := range centres {
+			label := c.Labels[b*n/centres]
+			seen[label] = true
+			for i := b * n / centres; i < (b+1)*n/centres; i++ {
+				if c.Labels[i] != label {
+					t.Fatalf("seed %d: blob %d is torn", seed, b)
+				}
+			}
+		}
+		if len(seen) != centres {
+			t.Fatalf("seed %d: %d clusters for %d blobs", seed, len(seen), centres)
+		}
+	}
+}
+
+// The four corners of a 2 by 1 rectangle: the best two clusters are the short
+// sides, inertia 4·¼; the long sides are a local optimum, 4·1.
+func TestKMeansInertia(t *testing.T) {
+	corners := []float32{0, 0, 0, 1, 2, 0, 2, 1}
+	c, err := KMeans(t.Context(), corners, 2, 2, KMeansOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Inertia != 1 || c.Labels[0] != c.Labels[1] || c.Labels[2] != c.Labels[3] {
+		t.Errorf("inertia %v, labels %v", c.Inertia, c.Labels)
+	}
+	c, err = KMeans(t.Context(), corners, 2, 2, KMeansOptions{Start: []float32{1, 0, 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Clustering{K: 2, Dim: 2, Labels: []int32{0, 1, 0, 1}, Centroids: []float32{1, 0, 1, 1}, Inertia: 4, Iterations: 1}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestKMeansTiesGoToTheLowerCentroid(t *testing.T) {
+	c, err := KMeans(t.Context(), []float32{0, -1, 1}, 1, 3, KMeansOptions{Start: []float32{-1, 1, 1}, MaxIterations: 1, Tolerance: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 0 is as far from -1 as from 1, 1 as near to the second as to the third.
+	// The third is empty and takes over 0 or -1 at distance 1 and 0: 0.
+	if diff := cmp.Diff([]float32{-1, 1, 0}, c.Centroids); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int32{2, 0, 1}, c.Labels); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestKMeansDuplicates(t *testing.T) {
+	vectors := []float32{5, 5, 5, 5, 5, 5, 1, 1}
+	c, err := KMeans(t.Context(), vectors, 2, 3, KMeansOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.K != 3 || c.Inertia != 0 || c.Labels[0] != c.Labels[1] || c.Labels[0] == c.Labels[3] {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestKMeansMoreClustersThanVectors(t *testing.T) {
+	c, err := KMeans(t.Context(), []float32{1, 2, 3}, 1, 10, KMeansOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if labels := slices.Sorted(slices.Values(c.Labels)); c.K != 3 || c.Inertia != 0 || !slices.Equal(labels, []int32{0, 1, 2}) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Vectors of very different and very small sizes: float32 products overflow
+// their precision or vanish, the labels are still the plain ones.
+func TestKMeansHostileScales(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 4))
+	for _, scale := range []float64{1e-44, 1e-30, 1e-15, 1e10} {
+		for _, shift := range []float64{0, 1, 1e4} {
+			vectors := blobs(rng, 200, 5, 4, 1)
+			for i, v := range vectors {
+				vectors[i] = float32((float64(v) + shift) * scale)
+				if i%97 == 0 {
+					vectors[i] *= 1e3
+				}
+			}
+			start := slices.Clone(vectors[:6*5])
+			labels, centroids, _ := plainKMeans(vectors, 5, 6, 20, start)
+			for name, kernels := range kernelSets() {
+				opts, _ := KMeansOptions{MaxIterations: 20, Tolerance: -1}.resolve()
+				l := newLloyd(vectors, 5, 6, opts, false)
+				l.kernels = kernels
+				l.restart(start)
+				got, err := l.run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if slices.Contains(l.counts, 0) {
+					continue // the plain one does not refill
+				}
+				if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) {
+					t.Errorf("%s: scale %g shift %g: differs from plain Lloyd", name, scale, shift)
+				}
+			}
+		}
+	}
+}
+
+func TestSphericalKMeansGoesByDirection(t *testing.T) {
+	vectors := []float32{1, 0, 100, 1, 0, 2, .1, 50, 0, 0}
+	c, err := SphericalKMeans(t.Context(), vectors, 2, 2, KMeansOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Labels[0] != c.Labels[1] || c.Labels[2] != c.Labels[3] || c.Labels[0] == c.Labels[2] {
+		t.Errorf("labels %v", c.Labels)
+	}
+	for k := range c.K {
+		if n := norm(c.Centroid(k)); math.Abs(n-1) > 1e-6 {
+			t.Errorf("centroid %d has length %v", k, n)
+		}
+	}
+}
+
+func TestKMeansRefuses(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct {
+		vectors []float32
+		dim, k  int
+		opts    KMeansOptions
+		want    string
+	}{
+		{nil, 2, 1, KMeansOptions{}, "no vectors"},
+		{[]float32{1, 2, 3}, 2, 1, KMeansOptions{}, "no whole rows"},
+		{[]float32{1}, 0, 1, KMeansOptions{}, "dimension 0"},
+		{[]float32{1}, 1, 0, KMeansOptions{}, "0 clusters"},
+		{[]float32{1, 2, 3, nan}, 2, 1, KMeansOptions{}, "row 1: unusable vector: component 1 is NaN"},
+		{[]float32{1, inf}, 1, 1, KMeansOptions{}, "row 1: unusable vector: component 0 is +Inf"},
+		{[]float32{2e18}, 1, 1, KMeansOptions{}, "row 0: unusable vector: length 2e+18"},
+		{[]float32{1, 2}, 1, 2, KMeansOptions{Start: []float32{1}}, "want 2 centroids of 1"},
+		{[]float32{1}, 1, 2, KMeansOptions{Start: []float32{1, 2}}, "no more centroids than vectors"},
+		{[]float32{1, 2}, 1, 1, KMeansOptions{Start: []float32{nan}}, "start: centroid 0: unusable"},
+		{[]float32{1}, 1, 1, KMeansOptions{Inits: -1, Workers: -1, MaxIterations: -1, Tolerance: math.NaN()}, "Workers is -1"},
+	} {
+		for _, f := range []func(context.Context, []float32, int, int, KMeansOptions) (*Clustering, error){KMeans, SphericalKMeans} {
+			if _, err := f(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: got %v, want …%s…", c.vectors, err, c.want)
+			}
+		}
+	}
+}
+
+func TestKMeansCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	vectors := blobs(rand.New(rand.NewPCG(7, 5)), 5000, 8, 3, 1)
+	if _, err := KMeans(ctx, vectors, 8, 3, KMeansOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func ExampleKMeans() {
+	vectors := []float32{
+		0, 0,
+		0, 1,
+		9, 0,
+		9, 1,
+	}
+	c, err := KMeans(context.Background(), vectors, 2, 2, KMeansOptions{Start: []float32{0, 0, 9, 1}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Labels, c.Centroids, c.Inertia)
+	// Output: [0 0 1 1] [0 0.5 9 0.5] 1
+}
