@@ -2,10 +2,13 @@
 
 package graph
 
+import "slices"
+
 // Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1.
 // An edge between two nodes stands in the rows of both, a self-loop once in its
 // own; rows are sorted by target and hold no target twice. A Graph does not
-// change once it is built and is safe for concurrent use.
+// change once it is built and is safe for concurrent use. The zero value has no
+// nodes.
 type Graph struct {
 	offsets []int64
 	targets []int32
@@ -15,7 +18,7 @@ type Graph struct {
 }
 
 // N returns the number of nodes.
-func (g *Graph) N() int { return len(g.offsets) - 1 }
+func (g *Graph) N() int { return max(0, len(g.offsets)-1) }
 
 // Arcs returns the number of entries of all rows: two for an edge, one for a
 // self-loop.
@@ -58,10 +61,8 @@ func (g *Graph) Weights64() []float64 { return g.weights64 }
 // there and counts 2.
 func (g *Graph) Degree(u int32) int {
 	row := g.Neighbors(u)
-	for _, v := range row {
-		if v == u {
-			return len(row) + 1
-		}
+	if _, loop := slices.BinarySearch(row, u); loop {
+		return len(row) + 1
 	}
 	return len(row)
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphtest_test
+
+import (
+	"math"
+	"os"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+)
+
+// The fingerprints were computed by another program in another language.
+func TestFingerprints(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		list        graphtest.List
+		n, edges    int
+		weight      float64
+		fingerprint uint64
+	}{
+		{"karate", graphtest.Karate(), 34, 78, 78, 0x801dc995eccd26db},
+		{"ring30x5", graphtest.Ring(30, 5), 150, 330, 330, 0x98be4e80262080bd},
+		{"ring8x6", graphtest.Ring(8, 6), 48, 128, 128, 0x1883f0f4beafbc3f},
+		{"planted", graphtest.Blocks200(), 200, 1117, 1117, 0xe66157d111ba2e37},
+		{"lfr300", graphtest.LFR300(), 300, 1952, 2253, 0x9dcd4ca77475a193},
+		{"lfr2333", graphtest.LFR2333(), 2333, 16753, 17511, 0xd1534e03cb457f45},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, weight := c.list.Graph(graph.Float64), 0.0
+			for _, e := range c.list.Edges {
+				weight += e.Weight
+			}
+			if g.N() != c.n || int(g.Arcs()) != 2*c.edges || weight != c.weight {
+				t.Errorf("%d nodes, %d arcs, weight %g, want %d, %d, %g", g.N(), g.Arcs(), weight, c.n, 2*c.edges, c.weight)
+			}
+			if got := g.Fingerprint(); got != c.fingerprint {
+				t.Errorf("fingerprint %#x, want %#x", got, c.fingerprint)
+			}
+		})
+	}
+}
+
+// A planted partition has the modularity its recipe says: of the edges a share
+// of .7 + .3/10 lies inside of blocks, 1/10 would do so by chance.
+func TestPlanted(t *testing.T) {
+	const n, m, blocks = 20_000, 100_000, 10
+	l := graphtest.Planted(n, m, blocks, .3, 1)
+	if len(l.Edges) != m {
+		t.Fatalf("%d edges, want %d", len(l.Edges), m)
+	}
+	inside := 0
+	for _, e := range l.Edges {
+		if e.From%blocks == e.To%blocks {
+			inside++
+		}
+		if e.From == e.To {
+			t.Fatalf("self-loop at %d", e.From)
+		}
+	}
+	if got := float64(inside) / m; math.Abs(got-.73) > .005 {
+		t.Errorf("share of edges inside of blocks %.4f, want .73", got)
+	}
+}
+
+func TestCooccurrence(t *testing.T) {
+	filler := ""
+	for range 80 {
+		filler += " word"
+	}
+	pages := fstest.MapFS{
+		"a/reference_pages/1.txt": {Data: []byte("New York met Ada Lovelace, Ada Lovelace. In (Paris) \"Rome\" slept" + filler + " Berlin Wall")},
+		"a/reference_pages/2.txt": {Data: []byte("Paris Rome; Rome 4. Élan")},
+		"a/article.txt":           {Data: []byte("Gold Standard meets Nobody.")},
+	}
+	l, names, err := graphtest.Cooccurrence(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"New York", "Ada Lovelace", "In", "Paris", "Rome", "Paris Rome", "Élan"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if len(l.Edges) != 10+3 || l.N != len(want) {
+		t.Errorf("%d edges of %d nodes, want 13 of %d: %v", len(l.Edges), l.N, len(want), l.Edges)
+	}
+}
+
+func TestResets(t *testing.T) {
+	g, err := graph.New(100, graphtest.Karate().Edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := graphtest.Resets(g, 200, 1)
+	for _, set := range sets {
+		if len(set) < 5 || len(set) > 20 || !slices.IsSorted(set) || len(slices.Compact(slices.Clone(set))) != len(set) {
+			t.Fatalf("reset set %v", set)
+		}
+		if set[len(set)-1] >= 34 {
+			t.Fatalf("reset set %v holds an isolated node", set)
+		}
+	}
+	if diff := cmp.Diff(sets, graphtest.Resets(g, 200, 1)); diff != "" {
+		t.Errorf("the same seed gives other sets: %s", diff)
+	}
+}
+
+// On the real pages the graph must have the shape of one: hubs, few isolated
+// nodes, one large component.
+func TestCooccurrenceOfPages(t *testing.T) {
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		t.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	l, _, err := graphtest.Cooccurrence(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.Graph(graph.Float32).Stats()
+	t.Logf("%+v", s)
+	if s.Isolated != 0 || s.Nodes < 10_000 || s.MaxDegree < s.Nodes/20 {
+		t.Errorf("unlikely graph of names: %+v", s)
+	}
+}
