@@ -17,9 +17,9 @@ import (
 // a test that no fault can break proves nothing.
 type mutant struct {
 	name     string
-	file     string // below this folder
+	file     string // from this folder
 	old, new string
-	tests    string // the package whose tests must notice, below this folder
+	tests    string // the package whose tests must notice, from this folder
 }
 
 var mutants = []mutant{
@@ -83,6 +83,15 @@ var mutants = []mutant{
 	{"lost stream taken for whole", "langchain/ollama.go", "		if errors.Is(err, io.EOF) {\n", "		if errors.Is(err, io.EOF) {\n			return finish(reply, text.String(), \"\")\n		}\n		if errors.Is(err, io.EOF) {\n", "langchain"},
 	{"truncated JSON repaired", "json.go", "return Object{}, outputError(ErrTruncated, text, fmt.Errorf(\"the JSON object ends too early\"))", "return Object{JSON: json.RawMessage(`{}`), Repaired: true}, nil", "."},
 	{"body without limit", "exchange.go", "if int64(len(data)) > t.o.MaxBody {", "if false {", "."},
+
+	// Judging.
+	{"unscored taken for 0", "../judge/tally.go", "		m.unscored(v.Cause(), 1)\n", "		m.Scored++\n", "../judge"},
+	{"failure of the judge taken for 0", "../judge/judge.go", "Verdict{State: Unscored, Reason: reason}", "Verdict{State: Scored, Reason: reason}", "../judge"},
+	{"missing verdict dropped", "../judge/batch.go", "				left[it.place] = true\n			case accept", "			case accept", "../judge"},
+	{"unusable verdict dropped", "../judge/batch.go", "			default:\n				left[it.place] = true\n			}\n		}\n		if len", "			default:\n			}\n		}\n		if len", "../judge"},
+	{"contradicting verdicts taken", "../judge/batch.go", "if !seen[id] || torn[id] {", "if !seen[id] {", "../judge"},
+	{"failed canary passed over", "../judge/batch.go", "				return fmt.Errorf(\"%w: the judge %s\", errCanary, it.fault())\n", "", "../judge"},
+	{"unscored question left out of the report", "../benchmark/aggregate.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark"},
 
 	// Money.
 	{"budget not reserved", "budget.go", "			b.reserved = b.reserved.add(n)\n", "", "."},
