@@ -89,9 +89,9 @@ func (l *lloyd) certain(i int) bool {
 // pack lays the centroids out for the kernels and computes their offsets.
 func (l *lloyd) pack() {
 	width := l.kernels.width
-	padded := roundUp(l.k, width)
+	padded, dim := roundUp(l.k, width), roundUp(l.dim, laneWidth)
 	if l.panels == nil {
-		l.panels = make([]float32, padded*l.dim)
+		l.panels = make([]float32, padded*dim)
 		l.offsets = make([]float32, padded)
 	}
 	l.reach = 0
@@ -103,7 +103,7 @@ func (l *lloyd) pack() {
 		length := norm(l.centroid(c))
 		l.reach = max(l.reach, length)
 		l.offsets[c] = float32(-length * length / 2)
-		panel := l.panels[c/width*width*l.dim:]
+		panel := l.panels[c/width*width*dim:]
 		for j, v := range l.centroid(c) {
 			panel[j*width+c%width] = v
 		}
@@ -114,9 +114,9 @@ func (l *lloyd) pack() {
 // with a centroid c being x·c - ½|c|²: the larger, the nearer. It returns how
 // many labels changed.
 func (l *lloyd) search(s *scratch) int {
-	height, padded := l.kernels.height, len(l.offsets)
+	height, padded, dim := l.kernels.height, len(l.offsets), roundUp(l.dim, laneWidth)
 	if s.tile == nil {
-		s.tile = make([]float32, height*l.dim)
+		s.tile = make([]float32, height*dim)
 		s.scores = make([]float32, height*padded)
 		s.top = make([]top, height)
 		s.changed = make([]bool, l.k)
@@ -126,7 +126,7 @@ func (l *lloyd) search(s *scratch) int {
 		rows := rest[:min(height, len(rest))]
 		rest = rest[len(rows):]
 		for r, i := range rows {
-			copy(s.tile[r*l.dim:], l.row(int(i)))
+			copy(s.tile[r*dim:], l.row(int(i)))
 		}
 		l.kernels.scores(s.scores, s.tile, l.panels, l.offsets)
 		l.kernels.best(s.top, s.scores)

@@ -11,6 +11,10 @@ type top struct {
 	index         int32
 }
 
+// laneWidth divides the length of the rows of a tile and of the columns of a
+// panel; zeros fill them up.
+const laneWidth = 4
+
 // kernels are the inner loops. Those on float64 give the same bits everywhere;
 // the scores, in float32, may be added up in any order.
 type kernels struct {
@@ -18,13 +22,14 @@ type kernels struct {
 	height, width int
 	// scores: out[r*len(offsets)+c] = offsets[c] + tile row r · centroid c.
 	// Panel p holds the centroids from p*width on, component after component.
+	// len(offsets) is a multiple of width.
 	scores func(out, tile, panels, offsets []float32)
 	// best finds the two best of each row of scores.
 	best func(out []top, scores []float32)
 	// distance is the sum of the squared differences, see distance8.
 	distance func(x, y []float32) float64
-	// add: sums[j] += row[j].
-	add func(sums []float64, row []float32)
+	// add: sums[j] += row[j]. next is what will be added after it.
+	add func(sums []float64, row, next []float32)
 }
 
 // portable are the kernels in plain Go.
@@ -82,6 +87,11 @@ func distance8(x, y []float32) float64 {
 		}
 		x, y = x[8:], y[8:]
 	}
+	return distanceRest(&s, x, y)
+}
+
+// distanceRest adds the last components, fewer than eight, and all sums.
+func distanceRest(s *[8]float64, x, y []float32) float64 {
 	for j := range x {
 		d := float64(x[j]) - float64(y[j])
 		s[j] += float64(d * d)
@@ -89,7 +99,7 @@ func distance8(x, y []float32) float64 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-func addRow(sums []float64, row []float32) {
+func addRow(sums []float64, row, _ []float32) {
 	sums = sums[:len(row)]
 	for j, c := range row {
 		sums[j] += float64(c)

@@ -2,7 +2,16 @@
 
 package cluster
 
+import "golang.org/x/sys/cpu"
+
 // kernelSets are all that this processor can run, by name.
 func kernelSets() map[string]kernels {
-	return map[string]kernels{"portable": portable()}
+	sets := map[string]kernels{"portable": portable()}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		sets["AVX2"] = avx2()
+		if cpu.X86.HasAVX512F {
+			sets["AVX-512"] = avx512()
+		}
+	}
+	return sets
 }

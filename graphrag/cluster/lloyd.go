@@ -197,8 +197,9 @@ func (l *lloyd) update(ctx context.Context) (float64, error) {
 // average moves the centroid of a cluster to the mean of its members and
 // returns the square of the way.
 func (l *lloyd) average(c int, members []int32, sums []float64) float64 {
-	for _, i := range members {
-		l.kernels.add(sums, l.row(int(i)))
+	for m, i := range members {
+		next := members[min(m+1, len(members)-1)]
+		l.kernels.add(sums, l.row(int(i)), l.row(int(next)))
 	}
 	by := float64(len(members))
 	if l.spherical {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	benchRows       = 200_000
+	benchDim        = 384
+	benchK          = 200
+	benchIterations = 20
+)
+
+// clustered returns unit vectors around 1,000 centres in 32 latent dimensions,
+// as embeddings of text lie.
+var clustered = sync.OnceValue(func() []float32 {
+	const latent, centres = 32, 1000
+	rng := rand.New(rand.NewPCG(384, 1))
+	centre, basis := randomRows(rng, centres*latent, 1), randomRows(rng, latent*benchDim, 1)
+	vectors := make([]float32, benchRows*benchDim)
+	for i := range benchRows {
+		c, v := rng.IntN(centres), vectors[i*benchDim:(i+1)*benchDim]
+		for l := range latent {
+			z := centre[c*latent+l] + .5*float32(rng.NormFloat64())
+			for j, b := range basis[l*benchDim : (l+1)*benchDim] {
+				v[j] += z * b
+			}
+		}
+	}
+	return unit(vectors, benchDim)
+})
+
+// BenchmarkKMeans runs 20 iterations from given centroids, on one core, next to
+// scikit-learn if python3 has it (testdata/lloyd.py).
+func BenchmarkKMeans(b *testing.B) {
+	vectors := clustered()
+	var start []float32
+	for c := range benchK {
+		start = append(start, vectors[c*(benchRows/benchK)*benchDim:][:benchDim]...)
+	}
+	opts, _ := KMeansOptions{MaxIterations: benchIterations, Tolerance: -1, Workers: 1}.resolve()
+	for _, k := range []struct {
+		name    string
+		kernels kernels
+	}{{"fastest", fastest()}, {"AVX2", kernelSets()["AVX2"]}, {"portable", portable()}} {
+		if k.kernels.scores == nil {
+			continue // not on this processor
+		}
+		b.Run(k.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				l := newLloyd(vectors, benchDim, benchK, opts, false)
+				l.kernels = k.kernels
+				l.restart(start)
+				c, err := l.run(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(c.Inertia, "inertia")
+			}
+		})
+	}
+	for _, algorithm := range []string{"lloyd", "elkan"} {
+		b.Run("sklearn-"+algorithm, func(b *testing.B) { sklearn(b, vectors, algorithm) })
+	}
+}
+
+func sklearn(b *testing.B, vectors []float32, algorithm string) {
+	python := "python3"
+	if exec.Command(python, "-c", "import sklearn").Run() != nil {
+		if python = "/usr/bin/python3"; exec.Command(python, "-c", "import sklearn").Run() != nil {
+			b.Skip("no python3 with scikit-learn")
+		}
+	}
+	name := filepath.Join(b.TempDir(), "vectors")
+	f, err := os.Create(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := binary.Write(f, binary.LittleEndian, vectors); err != nil {
+		b.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
+	}
+	var seconds, inertia float64
+	var iterations, rounds int
+	for b.Loop() {
+		out, err := exec.Command(python, "testdata/lloyd.py", name, fmt.Sprint(benchRows), fmt.Sprint(benchDim),
+			fmt.Sprint(benchK), fmt.Sprint(benchIterations), algorithm).Output()
+		if err != nil {
+			b.Fatal(err)
+		}
+		var s float64
+		if _, err := fmt.Fscan(strings.NewReader(string(out)), &s, &inertia, &iterations); err != nil {
+			b.Fatal(err)
+		}
+		seconds += s
+		rounds++
+	}
+	b.ReportMetric(seconds/float64(rounds)*1e9, "cpu-ns/op")
+	b.ReportMetric(inertia, "inertia")
+}
+
+func BenchmarkPlusPlus(b *testing.B) {
+	opts, _ := KMeansOptions{Workers: 1}.resolve()
+	l := newLloyd(clustered(), benchDim, benchK, opts, false)
+	for b.Loop() {
+		if _, err := l.plusPlus(b.Context(), rand.New(rand.NewPCG(1, 1))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
