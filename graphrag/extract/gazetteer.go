@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// gazetteer holds the names the user gave, by the key of their tokens in lower
+// case.
+type gazetteer struct {
+	types   map[uint64]typ
+	longest map[uint64]int // key of a first token → tokens of the longest name that begins so
+}
+
+// newGazetteer reads the names into a gazetteer and returns the names of all
+// types. Names that hold no word are errors, as is one with two types.
+func newGazetteer(l *Lexicon, names []Name) (*gazetteer, []string, error) {
+	labels := typeNames[:len(typeNames):len(typeNames)]
+	if len(names) == 0 {
+		return nil, labels, nil
+	}
+	var errs []error
+	g := &gazetteer{map[uint64]typ{}, map[uint64]int{}}
+	numbers := map[string]typ{}
+	for n, label := range labels {
+		numbers[label] = typ(n)
+	}
+	var x reader
+	x.init(l)
+	for i, name := range names {
+		x.reset(name.Name)
+		x.run(x.text, 0, len(x.text))
+		n := len(x.tokens)
+		if n == 0 || text.FoldName(name.Name) == "" {
+			errs = append(errs, fmt.Errorf("extract: Names[%d] %q holds no name", i, clip(name.Name)))
+			continue
+		}
+		label := name.Type
+		if label == "" {
+			label = Other
+		}
+		number, ok := numbers[label]
+		if !ok {
+			number = typ(len(labels))
+			numbers[label] = number
+			labels = append(labels, label)
+		}
+		key := x.key(0, int32(n))
+		if before, ok := g.types[key]; ok && before != number {
+			errs = append(errs, fmt.Errorf("extract: Names[%d] %q is %s here and %s before: give it one type", i, clip(name.Name), label, labels[before]))
+		}
+		g.types[key] = number
+		first := x.key(0, 1)
+		g.longest[first] = max(g.longest[first], n)
+	}
+	return g, labels, errors.Join(errs...)
+}
+
+// clip shortens a text for an error.
+func clip(s string) string {
+	if len(s) > 80 {
+		return strings.ToValidUTF8(s[:80], "") + "…"
+	}
+	return s
+}
+
+// known finds the names of the gazetteer, the longest first, whatever their
+// case.
+func (x *reader) known() {
+	if x.gazette == nil {
+		return
+	}
+	for i := 0; i < len(x.tokens); i++ {
+		longest := x.gazette.longest[x.key(int32(i), int32(i+1))]
+		for j := min(i+longest, len(x.tokens)); j > i; j-- {
+			if kind, ok := x.gazette.types[x.key(int32(i), int32(j))]; ok {
+				if x.claim(i, j, kind) != nil {
+					i = j - 1
+				}
+				break
+			}
+		}
+	}
+}

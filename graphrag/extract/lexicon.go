@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Lexicon is what [Learn] found out about a corpus: how its words are written
+// where a capital means something, which names its prose holds, and which lines
+// its pages share. It does not change and is safe for concurrent use.
+type Lexicon struct {
+	words   map[string]int32 // lower case → number, from 1
+	class   []class          // by number
+	small   []uint32         // inside sentences: in small letters
+	capital []uint32         // inside sentences: with a capital
+	names   map[uint64]int32 // key of a name → how often prose has it
+	lines   map[uint64]bool  // hashes of lines that several documents share
+	tables  *tables
+	places  map[uint64]bool // keys of the places of several words
+}
+
+// sharedBy is in how many documents a line stands that belongs to the pages
+// around the texts, such as an item of a menu.
+const sharedBy = 4
+
+// Learn reads the chunks of a corpus. The order of the chunks and the number of
+// workers (0 stands for one per processor) change nothing.
+func Learn(ctx context.Context, chunks []graphrag.Chunk, workers int) (*Lexicon, error) {
+	l := newLexicon()
+	l.count(ctx, chunks, workers)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("extract: learn the lexicon: %w", err)
+	}
+	l.collect(ctx, chunks, workers)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("extract: learn the lexicon: %w", err)
+	}
+	return l, nil
+}
+
+// newLexicon returns a lexicon of the closed tables alone.
+func newLexicon() *Lexicon {
+	t := loadTables()
+	l := &Lexicon{
+		words: make(map[string]int32, 2*len(t.classes)), class: make([]class, 1, len(t.classes)+1),
+		names: map[uint64]int32{}, lines: map[uint64]bool{}, places: map[uint64]bool{}, tables: t,
+	}
+	known := make([]string, 0, len(t.classes))
+	for word := range t.classes {
+		known = append(known, word)
+	}
+	slices.Sort(known)
+	for _, word := range known {
+		l.words[word] = int32(len(l.class))
+		l.class = append(l.class, t.classes[word])
+	}
+	l.small, l.capital = make([]uint32, len(l.class)), make([]uint32, len(l.class))
+	var x reader
+	x.init(l)
+	for _, name := range t.places {
+		x.reset(name)
+		x.run(name, 0, len(name))
+		l.places[x.key(0, int32(len(x.tokens)))] = true
+	}
+	return l
+}
+
+// count fills in the words and the lines.
+func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers int) {
+	documents := numberDocuments(chunks)
+	tallies := make([]*counter, workerCount(workers, len(chunks)))
+	for i := range tallies {
+		tallies[i] = newCounter(l)
+	}
+	each(ctx, len(chunks), len(tallies), func(worker, i int) {
+		tallies[worker].chunk(chunks[i].Text, documents[i])
+	})
+	// Words are numbered in the order of their letters, so that nothing
+	// depends on who counted which.
+	sums := map[string]counts{}
+	var lines []sighting
+	for _, c := range tallies {
+		for word, n := range c.own {
+			sum := sums[word]
+			sums[word] = counts{sum.small + c.counts[n].small, sum.capital + c.counts[n].capital}
+		}
+		for n := range l.class {
+			l.small[n] += c.known[n].small
+			l.capital[n] += c.known[n].capital
+		}
+		lines = append(lines, c.lines...)
+	}
+	own := make([]string, 0, len(sums))
+	for word := range sums {
+		own = append(own, word)
+	}
+	slices.Sort(own)
+	for _, word := range own {
+		l.words[word] = int32(len(l.class))
+		l.class = append(l.class, 0)
+		l.small = append(l.small, sums[word].small)
+		l.capital = append(l.capital, sums[word].capital)
+	}
+	l.shared(lines)
+}
+
+// counts of a word inside sentences.
+type counts struct{ small, capital uint32 }
+
+// sighting is a line in a document.
+type sighting struct {
+	line     uint64
+	document int32
+}
+
+// shared keeps the lines that stand in several documents.
+func (l *Lexicon) shared(lines []sighting) {
+	slices.SortFunc(lines, func(a, b sighting) int {
+		switch {
+		case a.line < b.line:
+			return -1
+		case a.line > b.line:
+			return 1
+		}
+		return int(a.document) - int(b.document)
+	})
+	for i := 0; i < len(lines); {
+		documents := 1
+		j := i + 1
+		for ; j < len(lines) && lines[j].line == lines[i].line; j++ {
+			if lines[j].document != lines[j-1].document {
+				documents++
+			}
+		}
+		if documents >= sharedBy {
+			l.lines[lines[i].line] = true
+		}
+		i = j
+	}
+}
+
+// counter is the first pass of one worker.
+type counter struct {
+	reader
+	known  []counts         // of the words of the tables
+	own    map[string]int32 // other words
+	counts []counts
+	lines  []sighting
+}
+
+func newCounter(l *Lexicon) *counter {
+	c := &counter{known: make([]counts, len(l.class)), own: map[string]int32{}}
+	c.init(l)
+	return c
+}
+
+func (c *counter) chunk(s string, document int32) {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); len(line) > 2 {
+			c.lines = append(c.lines, sighting{hashLine(line), document})
+		}
+	}
+	c.reset(s)
+	for _, span := range text.Sentences(s) {
+		if c.layout(span) != prose {
+			continue
+		}
+		for i := range c.tokens {
+			if t := &c.tokens[i]; t.kind == wordToken && !c.opens(i) {
+				c.add(t)
+			}
+		}
+	}
+}
+
+func (c *counter) add(t *token) {
+	n := &counts{}
+	if t.word > 0 {
+		n = &c.known[t.word]
+	} else {
+		c.lower = appendLower(c.lower[:0], c.text[t.start:t.end])
+		at, ok := c.own[string(c.lower)]
+		if !ok {
+			at = int32(len(c.counts))
+			c.own[string(c.lower)] = at
+			c.counts = append(c.counts, counts{})
+		}
+		n = &c.counts[at]
+	}
+	if t.has(upperFirst | innerUpper) {
+		n.capital++
+	} else {
+		n.small++
+	}
+}
+
+// collect gathers the names of the prose: the second pass.
+func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, workers int) {
+	readers := make([]reader, workerCount(workers, len(chunks)))
+	found := make([]map[uint64]int32, len(readers))
+	for i := range readers {
+		readers[i].init(l)
+		found[i] = map[uint64]int32{}
+	}
+	each(ctx, len(chunks), len(readers), func(worker, i int) {
+		x := &readers[worker]
+		x.reset(chunks[i].Text)
+		for _, span := range text.Sentences(x.text) {
+			if k := x.layout(span); k != prose && k != foreignProse {
+				continue
+			} else {
+				x.find(k)
+			}
+			for i := range x.entities {
+				if e := &x.entities[i]; e.typ != date && e.typ != quantity {
+					found[worker][x.key(e.first, e.last)]++
+				}
+			}
+		}
+	})
+	for _, names := range found {
+		for key, n := range names {
+			l.names[key] += n
+		}
+	}
+}
+
+// common tells whether a word is mostly written in small letters.
+func (l *Lexicon) common(word int32) bool {
+	return l.small[word] >= 2 && l.small[word]*2 > l.capital[word]
+}
+
+// proper tells whether a word is nearly always written with a capital, and was
+// seen so.
+func (l *Lexicon) proper(word int32) bool {
+	return l.capital[word] >= 2 && l.capital[word] >= 9*l.small[word]
+}
+
+// numberDocuments gives each chunk the number of its document.
+func numberDocuments(chunks []graphrag.Chunk) []int32 {
+	numbers := map[string]int32{}
+	out := make([]int32, len(chunks))
+	for i := range chunks {
+		n, ok := numbers[chunks[i].Doc]
+		if !ok {
+			n = int32(len(numbers))
+			numbers[chunks[i].Doc] = n
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// workerCount returns how many workers n chunks get.
+func workerCount(workers, n int) int {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return max(1, min(workers, n))
+}
+
+// each calls do for 0..n-1 from several workers until ctx is cancelled.
+func each(ctx context.Context, n, workers int, do func(worker, i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for worker := range workers {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(worker, i)
+			}
+		})
+	}
+	wait.Wait()
+}

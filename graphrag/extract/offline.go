@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Options of an [Offline] extractor. The zero value reads English and learns
+// the lexicon of each batch from the batch itself.
+type Options struct {
+	// Lexicon of the corpus. With one, the extraction of a chunk is a function
+	// of that chunk alone; without, each call of Extract learns from its
+	// chunks, so that a corpus should be given in one call.
+	Lexicon *Lexicon
+	// Names are found wherever they stand, in any case and script.
+	Names []Name
+	// Types keeps only mentions of these types; empty keeps all. Facts need
+	// both of their ends kept.
+	Types []string
+	// Workers is how many chunks are read at a time; 0 means one for each
+	// processor. The result does not depend on it.
+	Workers int
+}
+
+// Name is a name known beforehand, with its type; an empty type is [Other].
+type Name struct{ Name, Type string }
+
+// Offline extracts entities and triples by rules, without a model. It is an
+// [Extractor].
+type Offline struct {
+	options Options
+	lexicon *Lexicon // nil: learned in each call
+	gazette *gazetteer
+	labels  []string
+	keep    []bool // by type; nil keeps all
+}
+
+var _ Extractor = (*Offline)(nil)
+
+// NewOffline returns an extractor. It fails if Workers is negative, if a name
+// is empty or has two types, or if no name can have one of the types.
+func NewOffline(o Options) (*Offline, error) {
+	var errs []error
+	if o.Workers < 0 {
+		errs = append(errs, fmt.Errorf("extract: Workers is %d: it must not be negative", o.Workers))
+	}
+	gazette, labels, err := newGazetteer(newLexicon(), o.Names)
+	errs = append(errs, err)
+	x := &Offline{options: o, lexicon: o.Lexicon, gazette: gazette, labels: labels}
+	if len(o.Types) > 0 {
+		x.keep = make([]bool, len(labels))
+	}
+	for _, wanted := range o.Types {
+		found := false
+		for n, label := range labels {
+			if label == wanted {
+				x.keep[n], found = true, true
+			}
+		}
+		if !found {
+			errs = append(errs, fmt.Errorf("extract: Types has %q: it must be one of %q", wanted, labels[1:]))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Extract implements [Extractor]. The spans of mentions are exact: the bytes
+// there are the name, but for white space, which a name has as single blanks.
+func (o *Offline) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	lexicon := o.lexicon
+	if lexicon == nil {
+		var err error
+		if lexicon, err = Learn(ctx, chunks, o.options.Workers); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]kg.Extraction, len(chunks))
+	readers := make([]reader, workerCount(o.options.Workers, len(chunks)))
+	for i := range readers {
+		readers[i].init(lexicon)
+		readers[i].gazette = o.gazette
+	}
+	each(ctx, len(chunks), len(readers), func(worker, i int) {
+		out[i] = o.extract(&readers[worker], &chunks[i])
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("extract: read chunks: %w", err)
+	}
+	return out, nil
+}
+
+// extract reads one chunk.
+func (o *Offline) extract(x *reader, c *graphrag.Chunk) kg.Extraction {
+	out := kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+	x.reset(c.Text)
+	x.cut = c.Index > 0
+	for _, span := range text.Sentences(c.Text) {
+		k := x.layout(span)
+		if k == page || x.sharedLine(span.Start) {
+			continue
+		}
+		x.find(k)
+		for i := range x.entities {
+			if o.keeps(x.entities[i].typ) {
+				out.Mentions = append(out.Mentions, x.mention(o, &x.entities[i]))
+			}
+		}
+		if k == prose {
+			x.relate()
+			o.add(x, &out)
+		}
+	}
+	return out
+}
+
+func (o *Offline) keeps(t typ) bool { return o.keep == nil || o.keep[t] }
+
+func (x *reader) mention(o *Offline, e *entity) kg.Mention {
+	return kg.Mention{Name: x.name(e), Type: o.labels[e.typ], Span: kg.Span{Start: int(e.start), End: int(e.end)}}
+}
+
+// add appends what was found in a sentence.
+func (o *Offline) add(x *reader, out *kg.Extraction) {
+	span := kg.Span{Start: x.span.Start, End: x.span.End}
+	for i := range x.facts {
+		f := &x.facts[i]
+		head, tail := &x.entities[f.head], &x.entities[f.tail]
+		if !o.keeps(head.typ) || !o.keeps(tail.typ) {
+			continue
+		}
+		fact := kg.Fact{Triple: graphrag.Triple{Head: x.name(head), Relation: f.relation, Tail: x.name(tail)}, Span: span}
+		if f.hedged {
+			fact.Weight = hedgedWeight
+		}
+		out.Facts = append(out.Facts, fact)
+	}
+	for i := range x.aliases {
+		a := &x.aliases[i]
+		if o.keeps(x.entities[a.entity].typ) {
+			out.Attributes = append(out.Attributes, kg.Attribute{Entity: x.name(&x.entities[a.entity]), Key: a.key, Value: a.value, Span: span})
+		}
+	}
+}
+
+// hedgedWeight is the weight of what a sentence only reports: "officials said
+// that …".
+const hedgedWeight = 0.5
+
+// name is the text of an entity with single blanks.
+func (x *reader) name(e *entity) string {
+	s := x.text[e.start:e.end]
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == 0x7f || c == ' ' && s[i+1] == ' ' {
+			return singleBlanks(s)
+		}
+	}
+	return s
+}
+
+func singleBlanks(s string) string { return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ") }

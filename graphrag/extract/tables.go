@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+//go:embed tables/*.txt
+var tableFiles embed.FS
+
+// class is what the tables say of a word: a set of bits.
+type class uint64
+
+const (
+	determiner class = 1 << iota
+	preposition
+	conjunction
+	pronoun
+	relative
+	question
+	formOfBe
+	formOfHave
+	formOfDo
+	modal
+	negation
+	adverb
+	hedge
+	connector
+	joining
+	month
+	weekday
+	scale
+	unit
+	honorific
+	role
+	kin
+	royal
+	modifier
+	organizationHead
+	placeHead
+	eventHead
+	workHead
+	part
+	noname
+	place
+	demonym
+	given
+	verbBase
+	verbS
+	verbPast
+	verbParticiple
+	verbIng
+	report
+	doubt
+	hollow
+)
+
+// function are the words that hold a sentence together: never a name, and the
+// sign that a text is English prose.
+const function = determiner | preposition | conjunction | pronoun | relative | question |
+	formOfBe | formOfHave | formOfDo | modal | negation
+
+const finite = verbS | verbPast
+const anyVerb = verbBase | verbS | verbPast | verbParticiple | verbIng
+
+// classNames are the classes as the table files call them.
+var classNames = map[string]class{
+	"determiner": determiner, "preposition": preposition, "conjunction": conjunction, "pronoun": pronoun,
+	"relative": relative, "question": question, "be": formOfBe, "have": formOfHave, "do": formOfDo,
+	"modal": modal, "negation": negation, "adverb": adverb, "hedge": hedge, "connector": connector,
+	"joining": joining, "month": month, "weekday": weekday, "scale": scale, "unit": unit,
+	"honorific": honorific, "role": role, "kin": kin, "royal": royal, "modifier": modifier, "organization": organizationHead,
+	"place": placeHead, "event": eventHead, "work": workHead, "part": part, "noname": noname,
+	"report": report, "doubt": doubt, "hollow": hollow,
+}
+
+// tables are the closed lists of the package.
+type tables struct {
+	classes   map[string]class
+	lemmas    map[string]string // form of a verb → base
+	countries map[string]string // adjective → country
+	places    []string          // names of places, as they are written
+	starts    []string          // openings of lines that are no text
+	anywhere  [][]byte          // phrases of lines that are no text
+}
+
+// loadTables reads the embedded lists, once.
+var loadTables = sync.OnceValue(func() *tables {
+	t := &tables{classes: map[string]class{}, lemmas: map[string]string{}, countries: map[string]string{}}
+	for _, name := range []string{"closed.txt", "names.txt"} {
+		for key, value := range entries(name) {
+			c, ok := classNames[key]
+			if !ok {
+				panic(fmt.Sprintf("extract: tables/%s has an unknown class %q", name, key))
+			}
+			t.add(c, value)
+		}
+	}
+	for key, value := range entries("places.txt") {
+		if key != "-" {
+			t.places = append(t.places, key)
+		}
+		for _, word := range strings.Fields(value) {
+			t.classes[strings.ToLower(word)] |= demonym
+			if key != "-" {
+				t.countries[strings.ToLower(word)] = key
+			}
+		}
+	}
+	for _, line := range lines("more_places.txt") {
+		for _, word := range strings.Fields(line) {
+			t.places = append(t.places, strings.ReplaceAll(word, "_", " "))
+		}
+	}
+	for _, name := range t.places {
+		if !strings.Contains(name, " ") {
+			t.classes[strings.ToLower(name)] |= place
+		}
+	}
+	for _, line := range lines("given.txt") {
+		t.add(given, line)
+	}
+	t.loadVerbs()
+	for key, value := range entries("page.txt") {
+		for phrase := range strings.SplitSeq(value, ";") {
+			if phrase = strings.TrimSpace(phrase); key == "starts" {
+				t.starts = append(t.starts, phrase)
+			} else {
+				t.anywhere = append(t.anywhere, []byte(phrase))
+			}
+		}
+	}
+	return t
+})
+
+func (t *tables) add(c class, words string) {
+	for _, word := range strings.Fields(words) {
+		t.classes[strings.ToLower(word)] |= c
+	}
+}
+
+// loadVerbs makes the forms of the verbs.
+func (t *tables) loadVerbs() {
+	for key, value := range entries("verbs.txt") {
+		switch key {
+		case "regular":
+			for _, base := range strings.Fields(value) {
+				past := pastOf(base)
+				t.verb(base, past, past)
+			}
+		case "irregular":
+			for forms := range strings.SplitSeq(value, ";") {
+				if f := strings.Fields(forms); len(f) == 3 {
+					t.verb(f[0], f[1], f[2])
+				}
+			}
+		default: // a property of verbs that were listed before
+			for _, base := range strings.Fields(value) {
+				for _, form := range []string{base, thirdOf(base), pastOf(base), ingOf(base)} {
+					t.classes[form] |= classNames[key]
+				}
+				for form, of := range t.lemmas {
+					if of == base {
+						t.classes[form] |= classNames[key]
+					}
+				}
+			}
+		}
+	}
+}
+
+func (t *tables) verb(base, past, participle string) {
+	for form, c := range map[string]class{base: verbBase} {
+		t.form(form, base, c)
+	}
+	t.form(thirdOf(base), base, verbS)
+	t.form(past, base, verbPast)
+	t.form(participle, base, verbParticiple)
+	t.form(ingOf(base), base, verbIng)
+}
+
+func (t *tables) form(form, base string, c class) {
+	t.classes[form] |= c
+	if _, ok := t.lemmas[form]; !ok {
+		t.lemmas[form] = base
+	}
+}
+
+// thirdOf returns the form of a verb with he, she or it.
+func thirdOf(base string) string {
+	switch {
+	case base == "have":
+		return "has"
+	case hasSuffix(base, "s", "sh", "ch", "x", "z", "o"):
+		return base + "es"
+	case endsInConsonantY(base):
+		return base[:len(base)-1] + "ies"
+	}
+	return base + "s"
+}
+
+func pastOf(base string) string {
+	switch {
+	case strings.HasSuffix(base, "e"):
+		return base + "d"
+	case endsInConsonantY(base):
+		return base[:len(base)-1] + "ied"
+	case doubles(base):
+		return base + base[len(base)-1:] + "ed"
+	}
+	return base + "ed"
+}
+
+func ingOf(base string) string {
+	switch {
+	case strings.HasSuffix(base, "ie"):
+		return base[:len(base)-2] + "ying"
+	case strings.HasSuffix(base, "e") && !hasSuffix(base, "ee", "ye", "oe"):
+		return base[:len(base)-1] + "ing"
+	case doubles(base):
+		return base + base[len(base)-1:] + "ing"
+	}
+	return base + "ing"
+}
+
+func isVowel(c byte) bool { return strings.IndexByte("aeiou", c) >= 0 }
+
+func endsInConsonantY(s string) bool {
+	return len(s) > 1 && s[len(s)-1] == 'y' && !isVowel(s[len(s)-2])
+}
+
+// doubles tells whether the last consonant is doubled before -ed and -ing:
+// after one short vowel in a word of one syllable, and in a few longer words.
+func doubles(s string) bool {
+	n := len(s)
+	if n < 3 || isVowel(s[n-1]) || hasSuffix(s, "w", "x", "y") || !isVowel(s[n-2]) || isVowel(s[n-3]) {
+		return false
+	}
+	vowels := 0
+	for i := range n {
+		if isVowel(s[i]) {
+			vowels++
+		}
+	}
+	switch s {
+	case "admit", "commit", "permit", "submit", "expel", "compel", "control", "patrol", "refer", "prefer", "transfer",
+		"occur", "begin", "regret", "outrun", "forget", "cancel", "travel", "label":
+		return true
+	}
+	return vowels == 1
+}
+
+func hasSuffix(s string, suffixes ...string) bool {
+	for _, suffix := range suffixes {
+		if strings.HasSuffix(s, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefix(s string, prefixes ...string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(s, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// lines returns the lines of an embedded table that are not empty or a comment.
+func lines(name string) []string {
+	data, err := tableFiles.ReadFile("tables/" + name)
+	if err != nil {
+		panic("extract: " + err.Error()) // the file is embedded in the binary
+	}
+	var out []string
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// entries yields the "key: value" lines of an embedded table.
+func entries(name string) func(yield func(key, value string) bool) {
+	return func(yield func(key, value string) bool) {
+		for _, line := range lines(name) {
+			key, value, _ := strings.Cut(line, ":")
+			if !yield(strings.TrimSpace(key), strings.TrimSpace(value)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// kind is the kind of a token.
+type kind uint8
+
+const (
+	wordToken     kind = iota
+	numberToken        // 1,234.5  24th  1939–45
+	unspacedToken      // one character of a script without blanks
+	markToken          // punctuation and symbols
+	debrisToken        // URLs, targets of links, e-mail addresses, handles, paths
+)
+
+// shape is how a word or number is written: a set of bits.
+type shape uint16
+
+const (
+	upperFirst shape = 1 << iota // begins with a capital
+	upperOnly                    // two letters or more, all capitals
+	innerUpper                   // a capital after a small letter: eBay
+	lowerTail                    // small letter after the last hyphen: Berlin-based
+	hyphened
+	dotted   // ends with a full stop that belongs to it: J.  U.S.  Inc.
+	initials // one letter, or letters each with its full stop
+	suffixed // letters after the digits: 24th
+	foreign  // letters outside the Latin script
+)
+
+// gap is what stands between a token and the one before it.
+type gap uint8
+
+const (
+	glued gap = iota
+	blank
+	newline
+)
+
+// The marks that rules look at, typographic ones brought to ASCII.
+const (
+	markQuote      = '"'
+	markApostrophe = '\''
+	markPossessive = 's'
+	markDash       = '-'
+	markBullet     = '*' // list items, and emphasis
+	markOther      = '?' + 128
+)
+
+type token struct {
+	start, end int32
+	word       int32 // number in the lexicon, 0 if unknown
+	class      class
+	shape      shape
+	kind       kind
+	mark       byte // of a markToken
+	gap        gap
+}
+
+func (t *token) is(c class) bool    { return t.class&c != 0 }
+func (t *token) has(s shape) bool   { return t.shape&s != 0 }
+func (t *token) isMark(b byte) bool { return t.kind == markToken && t.mark == b }
+func (t *token) isWord() bool       { return t.kind == wordToken }
+
+// small tells whether the token is a word in small letters.
+func (t *token) small() bool { return t.kind == wordToken && t.shape&(upperFirst|innerUpper) == 0 }
+
+// maxWordBytes bounds the words that are looked up. Longer ones are in no table
+// and no name.
+const maxWordBytes = 48
+
+// tokenizer cuts text into tokens. It keeps its buffers from text to text.
+type tokenizer struct {
+	words  map[string]int32
+	class  []class // by number of word
+	tokens []token
+	lower  []byte
+}
+
+// run cuts s[from:to] into z.tokens.
+func (z *tokenizer) run(s string, from, to int) {
+	z.tokens = z.tokens[:0]
+	s = s[:to]
+	g, raw := newline, from // raw is the end of the run without blanks that was looked at
+	for i := from; i < to; {
+		c := s[i]
+		if c <= ' ' || c == 0x7f {
+			if c == '\n' {
+				g = newline
+			} else {
+				g = max(g, blank)
+			}
+			i++
+			continue
+		}
+		if i >= raw {
+			var end int
+			if raw, end = rawWord(s, i); end > i {
+				z.add(token{start: int32(i), end: int32(end), kind: debrisToken, gap: g})
+				i, g = end, glued
+				continue
+			}
+		}
+		t := token{start: int32(i), gap: g}
+		i = z.next(s, i, &t)
+		if t.end == 0 {
+			continue // nothing that counts: an invalid byte, white space
+		}
+		z.add(t)
+		g = glued
+	}
+}
+
+func (z *tokenizer) add(t token) { z.tokens = append(z.tokens, t) }
+
+// rawWord returns the end of the run without blanks at i, and the end of the
+// debris it begins with, i if there is none.
+func rawWord(s string, i int) (raw, debris int) {
+	at, slash := -1, false
+	for raw = i; raw < len(s) && s[raw] > ' '; raw++ {
+		switch s[raw] {
+		case '@':
+			at = raw
+		case ':':
+			slash = slash || strings.HasPrefix(s[raw:], "://")
+		case ']':
+			if strings.HasPrefix(s[raw:], "](") && raw > i {
+				return raw, i // a link: its text first
+			}
+		}
+	}
+	word := s[i:raw]
+	switch {
+	case strings.HasPrefix(word, "]("), slash, at >= 0, strings.HasPrefix(word, "www."),
+		word[0] == '/' && len(word) > 1 && word[1] > '9', strings.HasPrefix(word, "data:"):
+	case strings.Contains(word, ".com"), strings.Contains(word, ".org/"), strings.Contains(word, ".html"):
+	case word[0] == '#' && len(word) > 1 && word[1] != '#':
+	default:
+		return raw, i
+	}
+	end := raw
+	if strings.HasPrefix(word, "](") {
+		if j := strings.IndexByte(word, ')'); j >= 0 {
+			return i + j + 1, i + j + 1
+		}
+	}
+	for end > i+1 && strings.IndexByte(".,;:!?)\"'*_]", s[end-1]) >= 0 {
+		end--
+	}
+	return raw, end
+}
+
+// next reads the token at s[i], which is no white space, and returns where it
+// ends.
+func (z *tokenizer) next(s string, i int, t *token) int {
+	c := s[i]
+	switch {
+	case 'a' <= c|0x20 && c|0x20 <= 'z':
+		return z.wordAt(s, i, t)
+	case '0' <= c && c <= '9':
+		return z.numberAt(s, i, t)
+	case c < utf8.RuneSelf:
+		return z.markAt(s, i, rune(c), 1, t)
+	}
+	r, size := utf8.DecodeRuneInString(s[i:])
+	switch {
+	case r == utf8.RuneError && size == 1, unicode.IsSpace(r), r == '\u200B', r == '\uFEFF', r == '\u2060':
+		return i + size
+	case isUnspaced(r):
+		t.kind, t.end, t.shape = unspacedToken, int32(i+size), foreign
+		z.lower = append(z.lower[:0], s[i:i+size]...)
+		z.lookup(t)
+		return i + size
+	case unicode.IsLetter(r):
+		return z.wordAt(s, i, t)
+	case unicode.IsNumber(r):
+		return z.numberAt(s, i, t)
+	}
+	return z.markAt(s, i, r, size, t)
+}
+
+var unspacedScripts = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
+func isUnspaced(r rune) bool {
+	return r >= 0x0E00 && (r == 'ー' || unicode.In(r, unspacedScripts...))
+}
+
+// wordAt reads a word: letters with marks and digits, and between letters the
+// apostrophe and the hyphen; a lone capital and an abbreviation keep their full
+// stop.
+func (z *tokenizer) wordAt(s string, i int, t *token) int {
+	start, letters, uppers, lowers := i, 0, 0, 0
+	afterHyphen, joined := false, false
+	z.lower = z.lower[:0]
+	tail := shape(0)
+scan:
+	for i < len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z':
+			lowers++
+			letters++
+			if afterHyphen {
+				tail = lowerTail
+			}
+			afterHyphen = false
+			z.put(c)
+			i++
+		case 'A' <= c && c <= 'Z':
+			t.upper(letters == 0, lowers > 0 && !afterHyphen && !joined)
+			uppers++
+			letters++
+			tail, afterHyphen = 0, false
+			z.put(c + 'a' - 'A')
+			i++
+		case '0' <= c && c <= '9':
+			if lowers > 2 && !t.has(hyphened) { // a footnote glued to the word
+				break scan
+			}
+			tail, afterHyphen = 0, false
+			z.put(c)
+			i++
+		case c == '-':
+			if !letterAt(s, i+1) && !digitAt(s, i+1) {
+				break scan
+			}
+			t.shape |= hyphened
+			afterHyphen = true
+			z.put('-')
+			i++
+		case c == '\'':
+			if i+1 >= len(s) || !letterAt(s, i+1) || isPossessive(s, i+1) {
+				break scan
+			}
+			joined = true
+			z.put('\'')
+			i++
+		case c < utf8.RuneSelf:
+			break scan
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == '’' || r == 'ʼ' || r == '‘':
+				if !letterAt(s, i+size) || isPossessive(s, i+size) || r == '‘' && letters > 1 {
+					break scan
+				}
+				joined = true
+				z.put('\'')
+			case r == '‐' || r == '‑' || r == '–':
+				if !letterAt(s, i+size) {
+					break scan
+				}
+				t.shape |= hyphened
+				afterHyphen = true
+				z.put('-')
+			case r == '\u00AD' || r == '\u200D' || r == '\u200C':
+			case unicode.IsMark(r):
+				z.putRune(r)
+			case unicode.IsLetter(r) && !isUnspaced(r):
+				if r > 0x24F {
+					t.shape |= foreign
+				}
+				switch {
+				case unicode.IsUpper(r) || unicode.IsTitle(r):
+					t.upper(letters == 0, lowers > 0 && !afterHyphen && !joined)
+					uppers++
+					tail = 0
+				case unicode.IsLower(r):
+					lowers++
+					if afterHyphen {
+						tail = lowerTail
+					}
+				}
+				letters++
+				afterHyphen = false
+				z.putRune(unicode.ToLower(r))
+			default:
+				break scan
+			}
+			i += size
+		}
+		if letters == 1 && uppers == 1 && i < len(s) && s[i] == '.' {
+			i = z.initialsAt(s, i, t)
+			break
+		}
+	}
+	t.shape |= tail
+	if uppers > 1 && lowers == 0 {
+		t.shape |= upperOnly
+	}
+	if letters == 1 && uppers == 1 {
+		t.shape |= initials
+	}
+	t.end = int32(i)
+	z.lookup(t)
+	if i < len(s) && s[i] == '.' && i-start <= 4 && t.has(upperFirst) && t.is(honorific|abbreviated) {
+		t.shape |= dotted
+		t.end++
+		i++
+	}
+	return i
+}
+
+// abbreviated are the classes some members of which are written with a full
+// stop: months, and the heads Inc. and Co.
+const abbreviated = organizationHead
+
+func (t *token) upper(first, inner bool) {
+	if first {
+		t.shape |= upperFirst
+	}
+	if inner {
+		t.shape |= innerUpper
+	}
+}
+
+// initialsAt reads on from the full stop after a lone capital: J.R.R.
+func (z *tokenizer) initialsAt(s string, i int, t *token) int {
+	t.shape |= initials | dotted
+	i++
+	for i+1 < len(s) && 'A' <= s[i] && s[i] <= 'Z' && s[i+1] == '.' {
+		z.put('.')
+		z.put(s[i] + 'a' - 'A')
+		t.shape |= upperOnly
+		i += 2
+	}
+	if t.has(upperOnly) {
+		z.put('.')
+	}
+	return i
+}
+
+func (z *tokenizer) put(c byte) {
+	if len(z.lower) <= maxWordBytes {
+		z.lower = append(z.lower, c)
+	}
+}
+
+func (z *tokenizer) putRune(r rune) {
+	if len(z.lower) <= maxWordBytes {
+		z.lower = utf8.AppendRune(z.lower, r)
+	}
+}
+
+// lookup finds the word in z.lower.
+func (z *tokenizer) lookup(t *token) {
+	if len(z.lower) > maxWordBytes {
+		t.kind = debrisToken
+		return
+	}
+	if n, ok := z.words[string(z.lower)]; ok {
+		t.word, t.class = n, z.class[n]
+	}
+}
+
+func letterAt(s string, i int) bool {
+	if i >= len(s) {
+		return false
+	}
+	if c := s[i]; c < utf8.RuneSelf {
+		return 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return unicode.IsLetter(r) && !isUnspaced(r)
+}
+
+func digitAt(s string, i int) bool { return i < len(s) && '0' <= s[i] && s[i] <= '9' }
+
+// isPossessive tells whether an s that ends a word is at i.
+func isPossessive(s string, i int) bool {
+	return (s[i] == 's' || s[i] == 'S') && !letterAt(s, i+1) && !digitAt(s, i+1)
+}
+
+// numberAt reads digits, the marks between them, and letters glued to them.
+func (z *tokenizer) numberAt(s string, i int, t *token) int {
+	start := i
+	z.lower = z.lower[:0]
+	for i < len(s) {
+		c := s[i]
+		switch {
+		case '0' <= c && c <= '9':
+			if t.has(suffixed) { // a code such as 3D5
+				t.kind = debrisToken
+			}
+			i++
+		case strings.IndexByte(".,:/-", c) >= 0 && digitAt(s, i+1) && i > start:
+			i++
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			t.shape |= suffixed
+			i++
+		case c < utf8.RuneSelf:
+			goto done
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			switch {
+			case (r == '–' || r == '−' || r == '‑') && digitAt(s, i+size):
+			case unicode.IsNumber(r):
+			case unicode.IsLetter(r) && !isUnspaced(r):
+				t.shape |= suffixed
+			default:
+				goto done
+			}
+			i += size
+		}
+	}
+done:
+	t.end = int32(i)
+	if t.kind == wordToken {
+		t.kind = numberToken
+	}
+	return i
+}
+
+// markAt reads a mark. The possessive 's and the apostrophe after a final s are
+// one mark; a run of the same mark is one token.
+func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
+	t.kind, t.mark = markToken, markOther
+	end := i + size
+	switch r {
+	case '“', '”', '„', '«', '»', '″', '「', '」', '『', '』', '《', '》':
+		t.mark = markQuote
+	case '\'', '’', '‘', '`':
+		t.mark = markApostrophe
+		if t.gap == glued && len(z.tokens) > 0 && (r == '\'' || r == '’') {
+			last := z.tokens[len(z.tokens)-1]
+			switch {
+			case last.kind > numberToken:
+			case end < len(s) && isPossessive(s, end):
+				t.mark, end = markPossessive, end+1
+			case s[last.end-1] == 's' && end < len(s) && s[end] == ' ':
+				t.mark = markPossessive
+			}
+		}
+	case '–', '—', '―', '−', '-':
+		t.mark = markDash
+	case '*', '_', '•', '·', '|':
+		t.mark = markBullet
+	case '，', '、':
+		t.mark = ','
+	case '（':
+		t.mark = '('
+	case '）':
+		t.mark = ')'
+	case '。', '…':
+		t.mark = '.'
+	case '€', '£', '¥', '$':
+		t.mark = '$'
+	default:
+		if r < utf8.RuneSelf {
+			t.mark = byte(r)
+		}
+	}
+	for t.mark != markPossessive && strings.HasPrefix(s[end:], s[i:i+size]) {
+		end += size
+	}
+	t.end = int32(end)
+	return end
+}
