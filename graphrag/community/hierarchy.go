@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// DefaultMaxSize is the max_cluster_size of Microsoft GraphRAG.
+const DefaultMaxSize = 10
+
+// HierarchyOptions of [Hierarchical]. The zero value is Leiden until stable at
+// every level and a MaxSize of 10.
+type HierarchyOptions struct {
+	Options
+	// MaxSize is the number of nodes from which on a community is split: the
+	// communities that are not have fewer nodes, or cannot be split. At least 2;
+	// 0 means [DefaultMaxSize].
+	MaxSize int
+}
+
+// Community is one community of a [Hierarchy].
+type Community struct {
+	// Level is 0 for the communities of the whole graph, else one more than the
+	// level of the parent.
+	Level int32
+	// Parent is the community this one is a part of, -1 at level 0.
+	Parent int32
+	// Children are the communities it was split into, none for a leaf.
+	Children []int32
+	// Nodes of the community in ascending order.
+	Nodes []int32
+	// Unsplittable marks a leaf of MaxSize nodes or more: Leiden finds no
+	// communities inside.
+	Unsplittable bool
+}
+
+// Hierarchy is a forest of communities, in which the parts of a community are
+// its children. Communities are numbered level by level, those of one level by
+// their parents, those of one parent by descending size, then by their smallest
+// node.
+type Hierarchy struct {
+	Communities []Community
+	// Levels is the number of levels.
+	Levels int
+	// Nodes is the number of nodes of the graph.
+	Nodes int
+}
+
+// Leaves returns the communities that were not split. Each node is in exactly
+// one of them.
+func (h Hierarchy) Leaves() []int32 {
+	var leaves []int32
+	for id, c := range h.Communities {
+		if len(c.Children) == 0 {
+			leaves = append(leaves, int32(id))
+		}
+	}
+	return leaves
+}
+
+// Cut returns the community of each node at a level: the one of that level it
+// is in, or the leaf above it.
+func (h Hierarchy) Cut(level int) []int32 {
+	cut := make([]int32, h.Nodes)
+	for id, c := range h.Communities {
+		if int(c.Level) > level {
+			break
+		}
+		for _, u := range c.Nodes {
+			cut[u] = int32(id)
+		}
+	}
+	return cut
+}
+
+// Hierarchical runs [Leiden] on the graph, then on each community of MaxSize
+// nodes or more as a graph of its own, with only the edges inside of it, then on
+// their parts, until all are small or cannot be split. That is the hierarchy of
+// Microsoft GraphRAG (graspologic's hierarchical Leiden). A node without edges
+// is a community of its own at level 0; no community goes across connected
+// components. Parts are worked on by all processors.
+//
+// The error is that of [Leiden].
+func Hierarchical(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
+	var size error
+	if opts.MaxSize == 0 {
+		opts.MaxSize = DefaultMaxSize
+	}
+	if opts.MaxSize < 2 {
+		size = fmt.Errorf("community: MaxSize is %d: it must be 2 or more: %w", opts.MaxSize, ErrOptions)
+	}
+	o, err := opts.resolve(g.N())
+	if err := errors.Join(size, err); err != nil {
+		return Hierarchy{}, err
+	}
+	top, err := leiden(ctx, g, o)
+	if err != nil {
+		return Hierarchy{}, fmt.Errorf("community: hierarchical Leiden: %w", err)
+	}
+	b := &hierarchyBuilder{opts: o, maxSize: opts.MaxSize, h: Hierarchy{Nodes: g.N()}}
+	if weights := g.Weights64(); weights != nil {
+		err = grow(ctx, b, newNetwork(g, weights, true), top)
+	} else {
+		err = grow(ctx, b, newNetwork(g, g.Weights32(), true), top)
+	}
+	if err != nil {
+		return Hierarchy{}, fmt.Errorf("community: hierarchical Leiden: %w", err)
+	}
+	return b.h, nil
+}
+
+type hierarchyBuilder struct {
+	opts    Options
+	maxSize int
+	h       Hierarchy
+}
+
+// piece is a community that has to be split: its nodes in the network of its
+// parent, and once that is done, its own network and its parts in there.
+type piece[W weight] struct {
+	id     int32
+	within *network[W]
+	local  []int32
+	net    *network[W]
+	parts  [][]int32
+}
+
+// grow splits communities level by level.
+func grow[W weight](ctx context.Context, b *hierarchyBuilder, net *network[W], top Partition) error {
+	root := &piece[W]{id: -1, net: net, parts: top.Members()}
+	nodes := make([]int32, net.n())
+	singletons(nodes)
+	level := []*piece[W]{root}
+	for ; len(level) > 0; b.h.Levels++ {
+		var next []*piece[W]
+		for _, p := range level {
+			next = adopt(b, p, nodes, next)
+		}
+		if err := splitAll(ctx, b, next); err != nil {
+			return err
+		}
+		level = level[:0]
+		for _, p := range next {
+			if len(p.parts) > 1 {
+				level = append(level, p)
+			} else {
+				b.h.Communities[p.id].Unsplittable = true
+			}
+		}
+	}
+	if len(b.h.Communities) == 0 {
+		b.h.Levels = 0
+	}
+	return nil
+}
+
+// adopt makes the parts of a piece communities and returns the pieces that are
+// to be split next. nodes are those of a graph that the root stands for.
+func adopt[W weight](b *hierarchyBuilder, p *piece[W], nodes []int32, next []*piece[W]) []*piece[W] {
+	if p.id >= 0 {
+		nodes = b.h.Communities[p.id].Nodes
+	}
+	for _, local := range p.parts {
+		id := int32(len(b.h.Communities))
+		c := Community{Level: int32(b.h.Levels), Parent: p.id, Nodes: make([]int32, len(local))}
+		for i, u := range local {
+			c.Nodes[i] = nodes[u]
+		}
+		b.h.Communities = append(b.h.Communities, c)
+		if p.id >= 0 {
+			parent := &b.h.Communities[p.id]
+			parent.Children = append(parent.Children, id)
+		}
+		if len(local) >= b.maxSize {
+			next = append(next, &piece[W]{id: id, within: p.net, local: local})
+		}
+	}
+	return next
+}
+
+// splitAll splits pieces on all processors. Each has randomness of its own, so
+// who does it does not matter.
+func splitAll[W weight](ctx context.Context, b *hierarchyBuilder, pieces []*piece[W]) error {
+	workers := min(runtime.GOMAXPROCS(0), len(pieces))
+	errs := make([]error, workers)
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			s := &solver{ctx: ctx}
+			var places []int32
+			for i := taken.Add(1) - 1; i < int64(len(pieces)) && errs[w] == nil; i = taken.Add(1) - 1 {
+				for len(places) < pieces[i].within.n() {
+					places = append(places, -1)
+				}
+				errs[w] = split(s, b.opts, pieces[i], places)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split runs Leiden on one piece.
+func split[W weight](s *solver, opts Options, p *piece[W], places []int32) error {
+	p.net = p.within.part(p.local, places, opts.Quality == ModularityQuality)
+	p.within, p.local = nil, nil
+	twice := 0.0
+	for _, w := range p.net.weights {
+		twice += w
+	}
+	gamma, _ := opts.scale(twice)
+	s.configure(gamma, opts)
+	s.seed(opts.Seed, uint64(p.id)+1)
+	labels := make([]int32, p.net.n())
+	singletons(labels)
+	if _, _, err := run(s, p.net, labels); err != nil {
+		return err
+	}
+	p.parts = membersOf(labels, canonical(labels))
+	return nil
+}

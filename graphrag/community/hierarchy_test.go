@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+)
+
+func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community.Hierarchy {
+	t.Helper()
+	h, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// leafSizes returns the sizes of the leaves, descending, and of the
+// unsplittable ones.
+func leafSizes(h community.Hierarchy) (sizes, unsplittable []int) {
+	for _, id := range h.Leaves() {
+		c := h.Communities[id]
+		sizes = append(sizes, len(c.Nodes))
+		if c.Unsplittable {
+			unsplittable = append(unsplittable, len(c.Nodes))
+		}
+	}
+	slices.Sort(sizes)
+	slices.Sort(unsplittable)
+	slices.Reverse(sizes)
+	slices.Reverse(unsplittable)
+	return sizes, unsplittable
+}
+
+func TestHierarchyOfRing(t *testing.T) {
+	g := graphtest.Ring(30, 5).Graph(graph.Float64)
+	cliques := slices.Repeat([]int{5}, 30)
+	for seed := range uint64(seeds) {
+		for _, c := range []struct {
+			maxSize      int
+			unsplittable []int
+		}{{10, nil}, {6, nil}, {5, cliques}} {
+			h := hierarchy(t, g, c.maxSize, seed)
+			sizes, unsplittable := leafSizes(h)
+			if !slices.Equal(sizes, cliques) || !slices.Equal(unsplittable, c.unsplittable) {
+				t.Errorf("max %d, seed %d: leaves %v, unsplittable %v", c.maxSize, seed, sizes, unsplittable)
+			}
+			for _, id := range h.Leaves() {
+				if nodes := h.Communities[id].Nodes; nodes[0]%5 != 0 || nodes[4] != nodes[0]+4 {
+					t.Errorf("max %d, seed %d: leaf %v is not a clique", c.maxSize, seed, nodes)
+				}
+			}
+		}
+		// igraph finds 16 to 19 communities, see TestModularityOfIgraph.
+		sizes, _ := leafSizes(hierarchy(t, g, 11, seed))
+		if len(sizes) < 16 || len(sizes) > 19 || slices.ContainsFunc(sizes, func(n int) bool { return n != 5 && n != 10 }) {
+			t.Errorf("max 11, seed %d: leaves %v, want 16 to 19 of 5 or 10", seed, sizes)
+		}
+	}
+}
+
+// The depths count rounds of Leiden, a last one that splits nothing included.
+func TestHierarchyOfClassics(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		graph        *graph.Graph
+		rounds       int
+		sizes        []int
+		unsplittable string
+	}{
+		{"karate", graphtest.Karate().Graph(graph.Float64), 2, []int{8, 6, 6, 5, 5, 2, 2}, "[]"},
+		{"lesmis", lesMis(t, true), 3, []int{11, 10, 9, 8, 7, 6, 6, 6, 5, 4, 3, 2}, "[11 10]"},
+	} {
+		for seed := range uint64(3) {
+			h := hierarchy(t, c.graph, 10, seed)
+			sizes, unsplittable := leafSizes(h)
+			rounds := h.Levels
+			for _, c := range h.Communities {
+				if c.Unsplittable && int(c.Level) == h.Levels-1 {
+					rounds = h.Levels + 1
+				}
+			}
+			if rounds != c.rounds || !slices.Equal(sizes, c.sizes) || fmt.Sprint(unsplittable) != c.unsplittable {
+				t.Errorf("%s, seed %d: %d rounds, leaves %v, unsplittable %v; want %d, %v, %s",
+					c.name, seed, rounds, sizes, unsplittable, c.rounds, c.sizes, c.unsplittable)
+			}
+		}
+	}
+}
+
+// Children are a partition of their parent, leaves one of the graph; levels and
+// numbers are as documented.
+func TestHierarchyIsAForest(t *testing.T) {
+	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph(graph.Float32)) {
+		h, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf := make([]int, g.N())
+		level, parent := int32(0), int32(-1)
+		for id, c := range h.Communities {
+			if c.Level < level || c.Parent < parent {
+				t.Errorf("graph %d: community %d is out of order", i, id)
+			}
+			level, parent = c.Level, c.Parent
+			if c.Parent >= 0 && h.Communities[c.Parent].Level != c.Level-1 {
+				t.Errorf("graph %d: community %d skips a level", i, id)
+			}
+			var parts []int32
+			for _, child := range c.Children {
+				if h.Communities[child].Parent != int32(id) {
+					t.Errorf("graph %d: %d has a child %d of another parent", i, id, child)
+				}
+				parts = append(parts, h.Communities[child].Nodes...)
+			}
+			slices.Sort(parts)
+			switch {
+			case len(c.Children) > 0 && !slices.Equal(parts, c.Nodes):
+				t.Errorf("graph %d: the children of %d have nodes %v, want %v", i, id, parts, c.Nodes)
+			case len(c.Children) == 0:
+				for _, u := range c.Nodes {
+					leaf[u]++
+				}
+				if c.Unsplittable != (len(c.Nodes) >= 5) {
+					t.Errorf("graph %d: leaf %d of %d nodes, unsplittable %v", i, id, len(c.Nodes), c.Unsplittable)
+				}
+			}
+		}
+		for u, n := range leaf {
+			if n != 1 {
+				t.Errorf("graph %d: node %d is in %d leaves", i, u, n)
+			}
+		}
+		top, bottom := h.Cut(0), h.Cut(h.Levels-1)
+		for u := range top {
+			if h.Communities[top[u]].Level != 0 || len(h.Communities[bottom[u]].Children) != 0 {
+				t.Errorf("graph %d: cuts of node %d are %d and %d", i, u, top[u], bottom[u])
+			}
+		}
+	}
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import "github.com/wildgraph/wildgraph/graphrag/graph"
+
+// weight is how the arcs of a network hold their weights. Arcs of the input
+// keep its precision; sums, and so all coarser networks, are float64.
+type weight interface{ float32 | float64 }
+
+// arc is a neighbour with the weight of the edge. Both stand side by side
+// because rows are visited in random order.
+type arc[W weight] struct {
+	to int32
+	w  W
+}
+
+// network is a graph at one level: rows of arcs, and the weight of each node,
+// which is its strength for modularity and the number of its nodes for CPM.
+// Loops are left out, since no gain depends on them beyond the node weights,
+// and so are arcs of weight 0.
+type network[W weight] struct {
+	offsets []int64
+	arcs    []arc[W]
+	weights []float64
+	loops   []float64 // weight of the edge ends of loops; nil if there are none
+}
+
+func (net *network[W]) n() int { return len(net.weights) }
+
+func (net *network[W]) row(u int32) []arc[W] {
+	return net.arcs[net.offsets[u]:net.offsets[u+1]]
+}
+
+// newNetwork returns the network of a graph whose weights are the given slice,
+// or all 1 if that is nil.
+func newNetwork[W weight](g *graph.Graph, weights []W, strengths bool) *network[W] {
+	n := g.N()
+	net := &network[W]{
+		offsets: make([]int64, n+1),
+		arcs:    make([]arc[W], 0, g.Arcs()),
+		weights: make([]float64, n),
+	}
+	targets := g.Targets()
+	for u := range int32(n) {
+		lo, hi := g.Row(u)
+		strength := 0.0
+		for a := lo; a < hi; a++ {
+			w := W(1)
+			if weights != nil {
+				w = weights[a]
+			}
+			strength += float64(w)
+			if targets[a] == u {
+				strength += float64(w)
+				net.loop(u, 2*float64(w))
+			} else if w > 0 {
+				net.arcs = append(net.arcs, arc[W]{targets[a], w})
+			}
+		}
+		if !strengths {
+			strength = 1
+		}
+		net.weights[u] = strength
+		net.offsets[u+1] = int64(len(net.arcs))
+	}
+	return net
+}
+
+func (net *network[W]) loop(u int32, w float64) {
+	if net.loops == nil {
+		net.loops = make([]float64, net.n())
+	}
+	net.loops[u] = w
+}
+
+// part returns the network of some nodes, given in ascending order, and the arcs
+// between them. places is scratch of -1 for all nodes.
+func (net *network[W]) part(nodes, places []int32, strengths bool) *network[W] {
+	for i, u := range nodes {
+		places[u] = int32(i)
+	}
+	out := &network[W]{
+		offsets: make([]int64, len(nodes)+1),
+		weights: make([]float64, len(nodes)),
+	}
+	for i, u := range nodes {
+		strength := 0.0
+		if net.loops != nil && net.loops[u] > 0 {
+			strength = net.loops[u]
+			out.loop(int32(i), strength)
+		}
+		for _, a := range net.row(u) {
+			if place := places[a.to]; place >= 0 {
+				out.arcs = append(out.arcs, arc[W]{place, a.w})
+				strength += float64(a.w)
+			}
+		}
+		if !strengths {
+			strength = 1
+		}
+		out.weights[i] = strength
+		out.offsets[i+1] = int64(len(out.arcs))
+	}
+	for _, u := range nodes {
+		places[u] = -1
+	}
+	return out
+}
+
+// arrange returns the network with its nodes in another order: node order[i]
+// becomes node i. Neighbours that stand close together are found in the cache.
+func (net *network[W]) arrange(order, place []int32) *network[W] {
+	out := &network[W]{
+		offsets: make([]int64, len(net.offsets)),
+		arcs:    make([]arc[W], 0, len(net.arcs)),
+		weights: make([]float64, len(net.weights)),
+	}
+	for i, u := range order {
+		for _, a := range net.row(u) {
+			out.arcs = append(out.arcs, arc[W]{place[a.to], a.w})
+		}
+		out.weights[i] = net.weights[u]
+		out.offsets[i+1] = int64(len(out.arcs))
+	}
+	return out
+}
+
+// groups are the members of communities in compressed rows, the communities in
+// ascending order of their labels and without the empty ones.
+type groups struct {
+	starts  []int32
+	members []int32
+}
+
+func (g *groups) count() int { return len(g.starts) - 1 }
+
+func (g *groups) of(c int) []int32 { return g.members[g.starts[c]:g.starts[c+1]] }
+
+// gather sorts the nodes by label, counting, and renumbers the labels to
+// 0..count-1. Labels are below the number of nodes. place is scratch.
+func (g *groups) gather(labels, place []int32) {
+	n := len(labels)
+	place = place[:n]
+	clear(place)
+	for _, c := range labels {
+		place[c]++
+	}
+	g.starts = append(g.starts[:0], 0)
+	sum, count := int32(0), int32(0)
+	for c, size := range place {
+		if size > 0 {
+			sum += size
+			g.starts = append(g.starts, sum)
+			place[c] = count
+			count++
+		}
+	}
+	for u, c := range labels {
+		labels[u] = place[c]
+	}
+	g.members = resize(g.members, n)
+	copy(place, g.starts[:count])
+	for u, c := range labels {
+		g.members[place[c]] = int32(u)
+		place[c]++
+	}
+}
+
+// coarsen makes each part one node of coarse, whose storage is used again.
+// parts are the nodes of each part; part is their inverse.
+func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *network[float64], links []float64) {
+	k := parts.count()
+	coarse.offsets = append(coarse.offsets[:0], 0)
+	coarse.arcs = coarse.arcs[:0]
+	coarse.weights = resize(coarse.weights, k)
+	for p := range k {
+		first := len(coarse.arcs)
+		sum := 0.0
+		for _, u := range parts.of(p) {
+			sum += net.weights[u]
+			for _, a := range net.row(u) {
+				q := part[a.to]
+				if links[q] == 0 && int(q) != p {
+					coarse.arcs = append(coarse.arcs, arc[float64]{to: q})
+				}
+				links[q] += float64(a.w)
+			}
+		}
+		row := coarse.arcs[first:]
+		for i, a := range row {
+			row[i].w = links[a.to]
+			links[a.to] = 0
+		}
+		links[p] = 0
+		coarse.weights[p] = sum
+		coarse.offsets = append(coarse.offsets, int64(len(coarse.arcs)))
+	}
+}
+
+// resize returns a slice of length n, in the storage of s if it is enough.
+// What it holds is not defined.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

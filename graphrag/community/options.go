@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// Quality is what Leiden maximises.
+type Quality int
+
+const (
+	// ModularityQuality is the quality of [Modularity], the default.
+	ModularityQuality Quality = iota
+	// CPMQuality, the constant Potts model, is the quality of [CPM].
+	CPMQuality
+)
+
+// The defaults of [Options]. The randomness is that of Traag, Waltman and van
+// Eck (2019), "Experimental analysis".
+const (
+	DefaultResolution = 1
+	DefaultRandomness = 0.01
+	DefaultMaxPasses  = 50
+)
+
+// Options of [Leiden] and [Hierarchical]. The zero value runs the algorithm of
+// the paper for modularity until it is stable.
+type Options struct {
+	// Quality to maximise, by default modularity.
+	Quality Quality
+	// Resolution γ: the larger, the more and smaller communities. For CPM it is
+	// the density of edges that a community has at least inside and at most
+	// towards others. Finite and above 0; 0 means [DefaultResolution].
+	Resolution float64
+	// Randomness θ of the refinement: a node joins a community with a
+	// probability in proportion to exp(gain/θ), the gain in units of edge
+	// weight. Finite and above 0; 0 means [DefaultRandomness].
+	Randomness float64
+	// MaxPasses bounds the passes, each of which goes through all levels from
+	// single nodes up. 0 means [DefaultMaxPasses]. Two passes are what most
+	// libraries do by default; large graphs gain little after that.
+	MaxPasses int
+	// Seed of all randomness.
+	Seed uint64
+	// Initial is the partition the first pass starts from, a label of 0..N-1
+	// for each node; nil means that each node is a community of its own.
+	// [Hierarchical] uses it for the whole graph, not for the parts.
+	Initial []int32
+}
+
+// ErrOptions is wrapped by the errors for options that cannot be used.
+var ErrOptions = errors.New("unusable options")
+
+// resolve fills in the defaults and reports everything that is wrong.
+func (o Options) resolve(n int) (Options, error) {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("community: "+format+": %w", append(args, ErrOptions)...))
+	}
+	if o.Quality != ModularityQuality && o.Quality != CPMQuality {
+		bad("Quality is %d: it must be ModularityQuality or CPMQuality", o.Quality)
+	}
+	if !positive(o.Resolution) && o.Resolution != 0 {
+		bad("Resolution is %v: it must be a finite number above 0", o.Resolution)
+	}
+	if !positive(o.Randomness) && o.Randomness != 0 {
+		bad("Randomness is %v: it must be a finite number above 0", o.Randomness)
+	}
+	if o.MaxPasses < 0 {
+		bad("MaxPasses is %d: it must be 0 or more", o.MaxPasses)
+	}
+	if err := checkLabels(o.Initial, n); o.Initial != nil && err != nil {
+		bad("Initial: %v", err)
+	}
+	if o.Resolution == 0 {
+		o.Resolution = DefaultResolution
+	}
+	if o.Randomness == 0 {
+		o.Randomness = DefaultRandomness
+	}
+	if o.MaxPasses == 0 {
+		o.MaxPasses = DefaultMaxPasses
+	}
+	return o, errors.Join(errs...)
+}
+
+func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
+
+func checkLabels(labels []int32, n int) error {
+	if len(labels) != n {
+		return fmt.Errorf("%d labels for %d nodes, want one each", len(labels), n)
+	}
+	for u, c := range labels {
+		if c < 0 || int(c) >= n {
+			return fmt.Errorf("label %d of node %d is not in 0..%d", c, u, n-1)
+		}
+	}
+	return nil
+}
+
+// scale returns γ', the factor of the product of two node weights in a gain,
+// and whether node weights are strengths (modularity) or counts (CPM).
+func (o Options) scale(twice float64) (gamma float64, strengths bool) {
+	if o.Quality == CPMQuality {
+		return o.Resolution, false
+	}
+	if twice == 0 {
+		return 0, true
+	}
+	return o.Resolution / twice, true
+}
+
+// twiceWeight returns 2m, the sum of all strengths.
+func twiceWeight(g *graph.Graph) float64 {
+	sum := 0.0
+	for u := range int32(g.N()) {
+		sum += g.Strength(u)
+	}
+	return sum
+}

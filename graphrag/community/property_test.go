@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+)
+
+// oracle computes what the guarantees speak of, in the plainest way.
+type oracle struct {
+	g       *graph.Graph
+	gamma   float64 // γ'
+	weights []float64
+}
+
+func newOracle(g *graph.Graph, o community.Options) oracle {
+	resolution := max(o.Resolution, 0)
+	if resolution == 0 {
+		resolution = 1
+	}
+	orc := oracle{g: g, gamma: resolution, weights: make([]float64, g.N())}
+	twice := 0.0
+	for u := range orc.weights {
+		orc.weights[u] = 1
+		if o.Quality == community.ModularityQuality {
+			orc.weights[u] = g.Strength(int32(u))
+		}
+		twice += g.Strength(int32(u))
+	}
+	if o.Quality == community.ModularityQuality {
+		orc.gamma /= twice
+	}
+	return orc
+}
+
+// between returns E(u, C) for each community C.
+func (o oracle) between(u int32, labels []int32) map[int32]float64 {
+	sums := map[int32]float64{}
+	lo, _ := o.g.Row(u)
+	for i, v := range o.g.Neighbors(u) {
+		if v != u {
+			sums[labels[v]] += o.g.Weight(lo + int64(i))
+		}
+	}
+	return sums
+}
+
+func (o oracle) totals(labels []int32) map[int32]float64 {
+	sums := map[int32]float64{}
+	for u, c := range labels {
+		sums[c] += o.weights[u]
+	}
+	return sums
+}
+
+const rounding = 1e-9
+
+func (o oracle) checkConnected(t *testing.T, members [][]int32, labels []int32) {
+	t.Helper()
+	for c, nodes := range members {
+		seen := map[int32]bool{nodes[0]: true}
+		for queue := []int32{nodes[0]}; len(queue) > 0; queue = queue[1:] {
+			lo, _ := o.g.Row(queue[0])
+			for i, v := range o.g.Neighbors(queue[0]) {
+				if labels[v] == int32(c) && !seen[v] && o.g.Weight(lo+int64(i)) > 0 {
+					seen[v] = true
+					queue = append(queue, v)
+				}
+			}
+		}
+		if len(seen) != len(nodes) {
+			t.Errorf("community %d is not connected: %d of %d nodes reached", c, len(seen), len(nodes))
+		}
+	}
+}
+
+// checkSeparated: E(C,D) ≤ γ'·w(C)·w(D).
+func (o oracle) checkSeparated(t *testing.T, labels []int32) {
+	t.Helper()
+	totals, links := o.totals(labels), map[[2]int32]float64{}
+	for u := range labels {
+		for c, w := range o.between(int32(u), labels) {
+			links[[2]int32{labels[u], c}] += w
+		}
+	}
+	for pair, w := range links {
+		if bound := o.gamma * totals[pair[0]] * totals[pair[1]]; pair[0] != pair[1] && w > bound+rounding {
+			t.Errorf("communities %v are not separated: %v > %v", pair, w, bound)
+		}
+	}
+}
+
+// checkNodeOptimal: no node gains by a move, not even to be alone.
+func (o oracle) checkNodeOptimal(t *testing.T, labels []int32) {
+	t.Helper()
+	totals := o.totals(labels)
+	for u := range labels {
+		k, links := o.weights[u], o.between(int32(u), labels)
+		stay := links[labels[u]] - o.gamma*k*(totals[labels[u]]-k)
+		if stay < -rounding {
+			t.Errorf("node %d is better off alone by %v", u, -stay)
+		}
+		for c, w := range links {
+			if gain := w - o.gamma*k*totals[c] - stay; c != labels[u] && gain > rounding {
+				t.Errorf("node %d gains %v by moving to %d", u, gain, c)
+			}
+		}
+	}
+}
+
+// checkBuildable: communities of up to 13 nodes are γ-connected, by dynamic
+// programming over all subsets.
+func (o oracle) checkBuildable(t *testing.T, members [][]int32) (checked int) {
+	t.Helper()
+	for c, nodes := range members {
+		if len(nodes) > 13 {
+			continue
+		}
+		checked++
+		n := len(nodes)
+		row := make([][]float64, n) // weight of the edge between two members
+		for i, u := range nodes {
+			row[i] = make([]float64, n)
+			lo, _ := o.g.Row(u)
+			for a, v := range o.g.Neighbors(u) {
+				if j := slices.Index(nodes, v); j >= 0 && j != i {
+					row[i][j] = o.g.Weight(lo + int64(a))
+				}
+			}
+		}
+		inside, total := make([]float64, 1<<n), make([]float64, 1<<n)
+		buildable := make([]bool, 1<<n)
+		for set := 1; set < 1<<n; set++ {
+			low := 0
+			for set>>low&1 == 0 {
+				low++
+			}
+			rest := set &^ (1 << low)
+			inside[set], total[set] = inside[rest], total[rest]+o.weights[nodes[low]]
+			for j := range n {
+				if rest>>j&1 == 1 {
+					inside[set] += row[low][j]
+				}
+			}
+			buildable[set] = rest == 0
+			for s := (set - 1) & set; s > 0 && !buildable[set]; s = (s - 1) & set {
+				if other := set &^ s; buildable[s] && buildable[other] {
+					buildable[set] = inside[set]-inside[s]-inside[other] >= o.gamma*total[s]*total[other]-rounding
+				}
+			}
+		}
+		if !buildable[1<<n-1] {
+			t.Errorf("community %d %v is not γ-connected", c, nodes)
+		}
+	}
+	return checked
+}
+
+// randomGraphs are small graphs with loops, parallel and weightless edges,
+// isolated nodes, and weights with many digits.
+func randomGraphs(t testing.TB, count int) []*graph.Graph {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(9, 9))
+	var graphs []*graph.Graph
+	for i := range count {
+		n := 2 + rng.IntN(40)
+		var edges []graph.Edge
+		for range rng.IntN(4 * n) {
+			w := float64(rng.IntN(4))
+			if i%2 == 1 {
+				w *= rng.Float64()
+			}
+			edges = append(edges, graph.Edge{From: rng.Int32N(int32(n)), To: rng.Int32N(int32(n)), Weight: w})
+		}
+		g, err := graph.New(n, edges, graph.Options{Precision: graph.Precision(i % 3)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		graphs = append(graphs, g)
+	}
+	return graphs
+}
+
+// The guarantees of Traag et al. (2019), after each pass.
+func TestGuarantees(t *testing.T) {
+	var graphs []*graph.Graph
+	for _, g := range goldens(t) {
+		graphs = append(graphs, g.graph)
+	}
+	graphs = append(graphs, randomGraphs(t, 60)...)
+	checked, stable := 0, 0
+	for i, g := range graphs {
+		for _, o := range []community.Options{
+			{}, {Resolution: .4}, {Resolution: 3},
+			{Quality: community.CPMQuality, Resolution: .05}, {Quality: community.CPMQuality, Resolution: .7},
+			{Randomness: 5},
+		} {
+			before := -1.0
+			for _, passes := range []int{1, 2, 3, 50} {
+				if passes == 50 && g.N() > 1000 && o.Resolution != 0 {
+					continue
+				}
+				o.Seed, o.MaxPasses = uint64(i), passes
+				p := leiden(t, g, o)
+				if orc := newOracle(g, o); g.Arcs() > 0 {
+					orc.checkConnected(t, p.Members(), p.Labels)
+					orc.checkSeparated(t, p.Labels)
+					checked += orc.checkBuildable(t, p.Members())
+					if p.Stable {
+						stable++
+						orc.checkNodeOptimal(t, p.Labels)
+					}
+				}
+				if before >= 0 && p.Quality < before-rounding*max(1, before) {
+					t.Errorf("pass %d lowers the quality from %v to %v", p.Passes, before, p.Quality)
+				}
+				before = p.Quality
+				if t.Failed() {
+					t.Fatalf("graph %d, options %+v", i, o)
+				}
+			}
+		}
+	}
+	if checked < 1000 || stable < 100 {
+		t.Errorf("only %d communities and %d stable partitions were checked", checked, stable)
+	}
+}
+
+// One seed gives one result, on any number of processors.
+func TestSameSeedSameResult(t *testing.T) {
+	g := graphtest.LFR2333().Graph(graph.Float32)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var first string
+	for _, procs := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(procs)
+		p := leiden(t, g, community.Options{Seed: 5, MaxPasses: 2})
+		h, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{Options: community.Options{Seed: 5, MaxPasses: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch got := fmt.Sprint(p, h); {
+		case first == "":
+			first = got
+		case got != first:
+			t.Errorf("another result on %d processors", procs)
+		}
+	}
+}
+
+// The order and direction of edges change nothing.
+func TestEdgeOrder(t *testing.T) {
+	l := graphtest.LFR300()
+	want := leiden(t, l.Graph(graph.Float64), community.Options{})
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 3 {
+		rng.Shuffle(len(l.Edges), func(i, j int) { l.Edges[i], l.Edges[j] = l.Edges[j], l.Edges[i] })
+		for i, e := range l.Edges {
+			if rng.IntN(2) == 0 {
+				l.Edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
+			}
+		}
+		if got := leiden(t, l.Graph(graph.Float64), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("edges in another order: %v, want %v", got, want)
+		}
+	}
+}
+
+// How a graph holds its weights changes nothing if they are all 1.
+func TestPrecision(t *testing.T) {
+	l := graphtest.Blocks200()
+	want := leiden(t, l.Graph(graph.Float64), community.Options{})
+	for _, p := range []graph.Precision{graph.Float32, graph.Unweighted} {
+		if got := leiden(t, l.Graph(p), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("precision %d: %v, want %v", p, got, want)
+		}
+	}
+}
+
+// More resolution, more communities.
+func TestResolution(t *testing.T) {
+	g := graphtest.LFR2333().Graph(graph.Float64)
+	before := 0
+	for _, resolution := range []float64{.25, .5, 1, 2, 4, 8} {
+		p := leiden(t, g, community.Options{Resolution: resolution, MaxPasses: 3})
+		if p.Communities < before {
+			t.Errorf("resolution %v: %d communities, %d at a lower one", resolution, p.Communities, before)
+		}
+		before = p.Communities
+	}
+}

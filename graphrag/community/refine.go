@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import "math"
+
+// subset is a part of a community that grows during the refinement.
+type subset struct {
+	weight float64 // W(C)
+	cut    float64 // E(C, S-C), S the community it is a part of
+	link   float64 // weight of the arcs from the node at hand, 0 in between
+}
+
+// refine splits each community into parts that are well connected inside
+// (Traag et al. 2019, supplementary algorithm A.2, RefinePartition and
+// MergeNodesSubset) and returns the number of parts; s.part holds them, numbered
+// community by community. Each node of a community S begins as a part
+// of its own. In random order, a node v that is still alone and well connected,
+// E(v, S-v) ≥ γ'·w(v)·W(S-v), joins a part C that is well connected,
+// E(C, S-C) ≥ γ'·W(C)·W(S-C), with a probability in proportion to exp(gain/θ)
+// among those where the gain is not negative. Node weights are those of the
+// whole network.
+//
+// A greedy refinement takes the best part instead, and stays alone only if all
+// others lose.
+func refine[W weight](s *solver, net *network[W], labels []int32, comms *groups, greedy bool) int {
+	n := net.n()
+	parts, alone, part := s.subsets[:n], s.queued[:n], s.part(n)
+	for u := range int32(n) {
+		cut := 0.0
+		for _, a := range net.row(u) {
+			if labels[a.to] == labels[u] {
+				cut += float64(a.w)
+			}
+		}
+		parts[u] = subset{weight: net.weights[u], cut: cut}
+		alone[u] = true
+		part[u] = u
+	}
+	count := n
+	for c := range comms.count() {
+		members := comms.of(c)
+		if len(members) < 2 {
+			continue
+		}
+		total := 0.0
+		for _, u := range members {
+			total += net.weights[u]
+		}
+		order := append(s.order[:0], members...)
+		s.shuffle(order)
+		for _, u := range order {
+			if !alone[u] || !s.wellConnected(parts[u], total) {
+				continue
+			}
+			into := s.choose(u, total, gatherParts(s, net.row(u), labels, int32(c)), greedy)
+			link := parts[into].link
+			s.clearLinks()
+			if into == u {
+				continue
+			}
+			part[u] = into
+			alone[into] = false
+			parts[into].weight += net.weights[u]
+			parts[into].cut += parts[u].cut - 2*link
+			count--
+		}
+	}
+	return count
+}
+
+// gatherParts adds up the arcs of a node to the parts of its community.
+func gatherParts[W weight](s *solver, row []arc[W], labels []int32, community int32) []int32 {
+	t := 0
+	for _, a := range row {
+		if labels[a.to] != community {
+			continue
+		}
+		p := s.parts[a.to]
+		s.touched[t] = p
+		if s.subsets[p].link == 0 {
+			t++
+		}
+		s.subsets[p].link += float64(a.w)
+	}
+	s.candidates = s.touched[:t]
+	return s.candidates
+}
+
+func (s *solver) clearLinks() {
+	for _, p := range s.candidates {
+		s.subsets[p].link = 0
+	}
+}
+
+// wellConnected reports whether a part is well connected to the rest of its
+// community, whose weight is total.
+func (s *solver) wellConnected(p subset, total float64) bool {
+	return p.cut*(1+tolerance) >= s.gamma*p.weight*(total-p.weight)
+}
+
+// choose picks the part that the lone node u joins, u for none.
+func (s *solver) choose(u int32, total float64, candidates []int32, greedy bool) int32 {
+	k := s.gamma * s.subsets[u].weight
+	s.gains = append(s.gains[:0], 0)
+	s.choices = append(s.choices[:0], u)
+	best, bestGain := u, 0.0
+	for _, p := range candidates {
+		sub := s.subsets[p]
+		gain := sub.link*(1+tolerance) - k*sub.weight
+		if gain < 0 || !s.wellConnected(sub, total) {
+			continue
+		}
+		s.gains = append(s.gains, gain)
+		s.choices = append(s.choices, p)
+		if gain > bestGain || best == u {
+			best, bestGain = p, gain
+		}
+	}
+	if len(s.gains) == 1 || greedy {
+		return best
+	}
+	sum := 0.0
+	for i, gain := range s.gains {
+		sum += math.Exp((gain - bestGain) / s.theta)
+		s.gains[i] = sum
+	}
+	draw := s.float() * sum
+	for i, upTo := range s.gains {
+		if draw < upTo {
+			return s.choices[i]
+		}
+	}
+	return best
+}
