@@ -58,7 +58,8 @@ func (l *lloyd) assign(ctx context.Context) (int, error) {
 				if l.certain(i) {
 					continue
 				}
-				if l.lower[i] > 0 {
+				// The true distance may help if its own centroid's move does.
+				if l.upper[i]-2*l.moved[c] < l.lower[i] {
 					l.upper[i] = math.Sqrt(l.distance(l.row(i), l.centroid(c)))
 					if l.certain(i) {
 						continue

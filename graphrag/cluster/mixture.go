@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Covariance is the shape of the components of a mixture.
+type Covariance int
+
+const (
+	Full     Covariance = iota // each component has a matrix of its own, as in RAPTOR
+	Diagonal                   // each component has variances of its own
+)
+
+// The defaults of [MixtureOptions], those of scikit-learn 1.2, which RAPTOR uses.
+const (
+	DefaultMixtureInits      = 1
+	DefaultMixtureIterations = 100
+	DefaultMixtureTolerance  = 1e-3
+	DefaultRegularization    = 1e-6
+)
+
+// MixtureOptions of [FitMixture] and [SelectMixture].
+type MixtureOptions struct {
+	// Covariance is Full by default.
+	Covariance Covariance
+	// Seed of the k-means the fits start from.
+	Seed uint64
+	// Inits is how many starts are tried, of which the one with the greatest
+	// likelihood wins; 0 means [DefaultMixtureInits]. EM ends in the next best
+	// local optimum, so a few more pay where the number of components matters.
+	Inits int
+	// MaxIterations bounds the rounds of EM; 0 means [DefaultMixtureIterations].
+	MaxIterations int
+	// Tolerance ends EM when the mean log-likelihood of a vector rises by less;
+	// 0 means [DefaultMixtureTolerance].
+	Tolerance float64
+	// Regularization is added to all variances, so that a component on a single
+	// point or line has a density; 0 means [DefaultRegularization]. It is in the
+	// square of the unit of the vectors.
+	Regularization float64
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. It has no
+	// influence on the result.
+	Workers int
+}
+
+func (o MixtureOptions) resolve() (MixtureOptions, error) {
+	var errs []error
+	if o.Covariance != Full && o.Covariance != Diagonal {
+		errs = append(errs, fmt.Errorf("cluster: Covariance is %d, want Full or Diagonal", o.Covariance))
+	}
+	if o.Inits < 0 {
+		errs = append(errs, fmt.Errorf("cluster: Inits is %d, want 0 or more", o.Inits))
+	}
+	if o.MaxIterations < 0 {
+		errs = append(errs, fmt.Errorf("cluster: MaxIterations is %d, want 0 or more", o.MaxIterations))
+	}
+	if !(o.Tolerance >= 0) {
+		errs = append(errs, fmt.Errorf("cluster: Tolerance is %v, want a number of at least 0", o.Tolerance))
+	}
+	if !(o.Regularization >= 0) || math.IsInf(o.Regularization, 1) {
+		errs = append(errs, fmt.Errorf("cluster: Regularization is %v, want a finite number of at least 0", o.Regularization))
+	}
+	if o.Workers < 0 {
+		errs = append(errs, fmt.Errorf("cluster: Workers is %d, want 0 or more", o.Workers))
+	}
+	if o.Inits == 0 {
+		o.Inits = DefaultMixtureInits
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = DefaultMixtureIterations
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = DefaultMixtureTolerance
+	}
+	if o.Regularization == 0 {
+		o.Regularization = DefaultRegularization
+	}
+	o.Workers = workers(o.Workers)
+	return o, errors.Join(errs...)
+}
+
+// ErrSingular is wrapped by the errors for vectors no mixture can be fitted to
+// in float64: a covariance has no inverse in spite of the regularization.
+var ErrSingular = errors.New("singular covariance")
+
+// Mixture is a density that is a weighted sum of Gaussians. It does not change
+// once it is fitted and is safe for concurrent use.
+type Mixture struct {
+	// K is the number of components, Dim that of the components of a vector.
+	K, Dim     int
+	Covariance Covariance
+	// Weights of the components; they add up to 1.
+	Weights []float64
+	// Means has K rows of Dim.
+	Means []float64
+	// Covariances has K matrices of Dim rows of Dim, or K rows of Dim variances
+	// if Covariance is Diagonal.
+	Covariances []float64
+	// N is the number of vectors the mixture was fitted to, LogLikelihood the
+	// sum of the logarithms of their densities.
+	N             int
+	LogLikelihood float64
+	// Iterations of EM, and whether they ended because there was little to gain.
+	Iterations int
+	Converged  bool
+
+	whiten   []float64 // per component the inverse of the Cholesky factor of its covariance, or of the deviations
+	constant []float64 // per component ln weight - Dim/2·ln 2π - ½ ln |covariance|
+	workers  int
+}
+
+// Parameters returns the number of free parameters: K-1 weights, K·Dim means,
+// and K·Dim·(Dim+1)/2 covariances or K·Dim variances.
+func (m *Mixture) Parameters() int {
+	shape := m.Dim
+	if m.Covariance == Full {
+		shape = m.Dim * (m.Dim + 1) / 2
+	}
+	return m.K - 1 + m.K*m.Dim + m.K*shape
+}
+
+// BIC returns the Bayesian information criterion, Parameters·ln N - 2·LogLikelihood:
+// of several mixtures for the same vectors the one with the least is preferred.
+func (m *Mixture) BIC() float64 {
+	return float64(m.Parameters())*math.Log(float64(m.N)) - 2*m.LogLikelihood
+}
+
+// Probabilities returns for each of the vectors, rows of length Dim, the
+// probabilities that it comes from each of the K components.
+func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float64, error) {
+	if err := checkRows("row", vectors, m.Dim); err != nil {
+		return nil, err
+	}
+	p, _, err := m.expect(ctx, vectors)
+	return p, err
+}
+
+// Memberships returns, for probabilities in rows of K, the components each row
+// has a probability above threshold of coming from, in ascending order, or the
+// most probable one if there is none: no row is left out. RAPTOR's threshold is
+// 0.1, [DefaultMembership].
+func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]int32 {
+	members := make([][]int32, len(probabilities)/m.K)
+	for i := range members {
+		best, at := math.Inf(-1), int32(0)
+		for c, p := range probabilities[i*m.K : (i+1)*m.K] {
+			if p > best {
+				best, at = p, int32(c)
+			}
+			if p > threshold {
+				members[i] = append(members[i], int32(c))
+			}
+		}
+		if members[i] == nil {
+			members[i] = []int32{at}
+		}
+	}
+	return members
+}
+
+// DefaultMembership is the probability above which RAPTOR counts a vector to a
+// component (parthsarthi03/raptor, cluster_utils.py).
+const DefaultMembership = 0.1
+
+// MaxComponents returns the largest number of components RAPTOR tries for n
+// vectors: one less than n, at most 49.
+func MaxComponents(n int) int { return max(1, min(50, n)-1) }
+
+// SelectMixture fits mixtures of 1 to limit components and returns the one of
+// least BIC, the smaller of two equal ones, with the BIC of them all. A limit of
+// 0 means [MaxComponents]; one above the number of vectors means that number.
+func SelectMixture(ctx context.Context, vectors []float32, dim, limit int, opts MixtureOptions) (*Mixture, []float64, error) {
+	if limit < 0 {
+		return nil, nil, fmt.Errorf("cluster: at most %d components, want 0 or more", limit)
+	}
+	if err := checkRows("row", vectors, dim); err != nil {
+		return nil, nil, err
+	}
+	n := len(vectors) / dim
+	if limit == 0 {
+		limit = MaxComponents(n)
+	}
+	var best *Mixture
+	var criteria []float64
+	for k := 1; k <= min(limit, n); k++ {
+		m, err := FitMixture(ctx, vectors, dim, k, opts)
+		if err != nil {
+			return nil, nil, err
+		}
+		criteria = append(criteria, m.BIC())
+		if best == nil || m.BIC() < best.BIC() {
+			best = m
+		}
+	}
+	return best, criteria, nil
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rings are three rings of twelve points and one point between them.
+func rings() []float32 {
+	var v []float32
+	for _, centre := range [][2]float64{{0, 0}, {6, 0}, {3, 5}} {
+		for k := range 12 {
+			radius := .3
+			if k%2 == 1 {
+				radius = .5
+			}
+			angle := 2 * math.Pi * float64(k) / 12
+			v = append(v, float32(centre[0]+radius*math.Cos(angle)), float32(centre[1]+radius*math.Sin(angle)))
+		}
+	}
+	return append(v, 3, 0)
+}
+
+// The values are scikit-learn's.
+func TestMixtureBICOfRings(t *testing.T) {
+	want := []float64{357.344, 228.684, 196.905, 174.230, 192.696}
+	m, got, err := SelectMixture(t.Context(), rings(), 2, 7, MixtureOptions{Inits: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range want {
+		if math.Abs(got[k]-want[k]) > 1e-3 {
+			t.Errorf("BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
+		}
+	}
+	if m.K != 4 {
+		t.Errorf("%d components selected, want 4", m.K)
+	}
+	// With six and more components there are better optima than the one run of
+	// scikit-learn ended in, so EM starts from the labels that run started from.
+	opts, _ := MixtureOptions{}.resolve()
+	for _, c := range []struct {
+		k      int
+		labels []int32
+		bic    float64
+	}{
+		{6, []int32{1, 1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5, 5, 5, 5, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4}, 212.563},
+		{7, []int32{1, 1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5, 5, 5, 5, 2, 2, 2, 6, 6, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6, 4}, 231.028},
+	} {
+		m, err := fitFrom(t.Context(), rings(), &Clustering{K: c.k, Dim: 2, Labels: c.labels}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(m.BIC()-c.bic) > 1e-3 {
+			t.Errorf("BIC of %d components: %.4f, want %.4f", c.k, m.BIC(), c.bic)
+		}
+		if got[c.k-1] > c.bic {
+			t.Errorf("BIC of %d components: %.4f, with 20 starts it should not be above %.4f", c.k, got[c.k-1], c.bic)
+		}
+	}
+}
+
+func TestMixtureLogLikelihoodOfRings(t *testing.T) {
+	three, err := FitMixture(t.Context(), rings(), 2, 3, MixtureOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ll, bic := three.LogLikelihood, three.BIC(); math.Abs(ll+67.759612) > 1e-4 || math.Abs(bic-196.904828) > 1e-4 {
+		t.Errorf("three components: log-likelihood %.6f, BIC %.6f", ll, bic)
+	}
+}
+
+func TestMixtureSoftMembership(t *testing.T) {
+	m := &Mixture{K: 2, Dim: 1, Covariance: Diagonal, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}, workers: 1}
+	if err := m.factor(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{.119203, .5, .880797, .916827} {
+		if math.Abs(p[2*i+1]-want) > 1e-6 || math.Abs(p[2*i]+p[2*i+1]-1) > 1e-12 {
+			t.Errorf("row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
+		}
+	}
+	both := []int32{0, 1}
+	if diff := cmp.Diff([][]int32{both, both, both, {1}}, m.Memberships(p, DefaultMembership)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]int32{{0}, {0}, {1}, {1}}, m.Memberships(p, .95)); diff != "" {
+		t.Errorf("nothing above the threshold: %s", diff)
+	}
+}
+
+func TestMixtureParameters(t *testing.T) {
+	for k := 1; k < 9; k++ {
+		if got := (&Mixture{K: k, Dim: 2}).Parameters(); got != 6*k-1 {
+			t.Errorf("d=2 K=%d: %d", k, got)
+		}
+		if got := (&Mixture{K: k, Dim: 10}).Parameters(); got != 66*k-1 {
+			t.Errorf("d=10 K=%d: %d", k, got)
+		}
+	}
+	// The gain of log-likelihood a further component must bring, d=10.
+	for n, want := range map[int]float64{30: 112.24, 100: 151.97, 1000: 227.96} {
+		one, two := &Mixture{K: 1, Dim: 10, N: n}, &Mixture{K: 2, Dim: 10, N: n}
+		if got := (two.BIC() - one.BIC()) / 2; math.Abs(got-want) > .005 {
+			t.Errorf("n=%d: %.3f, want %.2f", n, got, want)
+		}
+	}
+}
+
+func TestMaxComponents(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 2: 1, 3: 2, 50: 49, 51: 49, 5000: 49} {
+		if got := MaxComponents(n); got != want {
+			t.Errorf("%d vectors: %d, want %d", n, got, want)
+		}
+	}
+}
+
+// One component is the sample's mean and covariance, with which the
+// log-likelihood has a closed form; more components never do worse.
+func TestMixtureOfOne(t *testing.T) {
+	vectors := []float32{1, 2, 3, 1, 5, 5, 2, 7}
+	m, err := FitMixture(t.Context(), vectors, 2, 1, MixtureOptions{Regularization: 1e-12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{2.75, 3.75} {
+		if math.Abs(m.Means[i]-want) > 1e-12 {
+			t.Errorf("mean %v", m.Means)
+		}
+	}
+	for i, want := range []float64{2.1875, .6875, .6875, 5.6875} {
+		if math.Abs(m.Covariances[i]-want) > 1e-9 {
+			t.Errorf("covariance %v", m.Covariances)
+		}
+	}
+	det := 2.1875*5.6875 - .6875*.6875
+	if want := -4*math.Log(2*math.Pi) - 2*math.Log(det) - 4; math.Abs(m.LogLikelihood-want) > 1e-8 {
+		t.Errorf("log-likelihood %v, want %v", m.LogLikelihood, want)
+	}
+}
+
+func TestMixtureSeparatesBlobs(t *testing.T) {
+	const n, centres, dim = 300, 3, 4
+	vectors := blobs(rand.New(rand.NewPCG(9, 1)), n, dim, centres, .05)
+	for _, shape := range []Covariance{Full, Diagonal} {
+		m, criteria, err := SelectMixture(t.Context(), vectors, dim, 6, MixtureOptions{Covariance: shape})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.K != centres || len(criteria) != 6 || !m.Converged {
+			t.Errorf("shape %d: %d components of %v", shape, m.K, criteria)
+		}
+		p, err := m.Probabilities(t.Context(), vectors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members := m.Memberships(p, DefaultMembership)
+		for i := range n {
+			if first := members[i*centres/n*n/centres]; !slices.Equal(members[i], first) {
+				t.Fatalf("shape %d: row %d is in %v, its blob in %v", shape, i, members[i], first)
+			}
+		}
+	}
+}
+
+func TestMixtureLikelihoodNeverFalls(t *testing.T) {
+	vectors := blobs(rand.New(rand.NewPCG(9, 2)), 200, 3, 5, .5)
+	for _, shape := range []Covariance{Full, Diagonal} {
+		before := math.Inf(-1)
+		for limit := 1; limit < 25; limit++ {
+			m, err := FitMixture(t.Context(), vectors, 3, 4, MixtureOptions{Covariance: shape, MaxIterations: limit, Tolerance: 1e-12})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.LogLikelihood < before-1e-6 {
+				t.Errorf("shape %d, iteration %d: %v after %v", shape, limit, m.LogLikelihood, before)
+			}
+			before = m.LogLikelihood
+		}
+	}
+}
+
+func TestMixtureSameAtAnyWorkers(t *testing.T) {
+	vectors := blobs(rand.New(rand.NewPCG(9, 3)), 700, 6, 5, .5)
+	var want *Mixture
+	for _, w := range []int{1, 2, 7} {
+		m, err := FitMixture(t.Context(), vectors, 6, 5, MixtureOptions{Workers: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = m
+		}
+		if !slices.Equal(m.Means, want.Means) || !slices.Equal(m.Covariances, want.Covariances) || m.LogLikelihood != want.LogLikelihood {
+			t.Errorf("%d workers: another mixture", w)
+		}
+	}
+}
+
+func TestMixtureDuplicatesAndFewVectors(t *testing.T) {
+	same := make([]float32, 40)
+	for i := range same {
+		same[i] = 3
+	}
+	for _, vectors := range [][]float32{same, {1, 2}, {1, 2, 3, 4}} {
+		m, criteria, err := SelectMixture(t.Context(), vectors, 2, 0, MixtureOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.K != 1 || math.IsNaN(criteria[0]) {
+			t.Errorf("%d vectors: %d components, BIC %v", len(vectors)/2, m.K, criteria)
+		}
+	}
+	m, err := FitMixture(t.Context(), []float32{1, 5}, 1, 10, MixtureOptions{})
+	if err != nil || m.K != 2 {
+		t.Errorf("%v %v", m, err)
+	}
+}
+
+func TestMixtureRefuses(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		vectors []float32
+		dim, k  int
+		opts    MixtureOptions
+		want    string
+	}{
+		{nil, 1, 1, MixtureOptions{}, "no vectors"},
+		{[]float32{1, nan}, 1, 1, MixtureOptions{}, "row 1: unusable vector"},
+		{[]float32{1}, 1, 0, MixtureOptions{}, "0 clusters"},
+		{[]float32{1}, 1, 1, MixtureOptions{Covariance: 7, Tolerance: -1, Inits: -1}, "Tolerance is -1"},
+		{[]float32{1}, 1, 1, MixtureOptions{Regularization: math.Inf(1), Workers: -2, MaxIterations: -1}, "Workers is -2"},
+	} {
+		if _, err := FitMixture(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want …%s…", err, c.want)
+		}
+	}
+	large := []float32{0, 0, 1 << 42, 1 << 42}
+	if _, err := FitMixture(t.Context(), large, 2, 1, MixtureOptions{}); !errors.Is(err, ErrSingular) {
+		t.Errorf("a line of large vectors: %v", err)
+	}
+	if _, _, err := SelectMixture(t.Context(), large, 2, -1, MixtureOptions{}); err == nil {
+		t.Error("a negative limit passed")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := FitMixture(ctx, large, 2, 1, MixtureOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func ExampleSelectMixture() {
+	vectors := []float32{0, .1, .2, .3, 9, 9.1, 9.2, 9.3}
+	m, _, err := SelectMixture(context.Background(), vectors, 1, 2, MixtureOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := m.Probabilities(context.Background(), vectors)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	members := m.Memberships(p, DefaultMembership)
+	fmt.Println(m.K, "components; together:", slices.Equal(members[0], members[3]), slices.Equal(members[0], members[7]))
+	// Output: 2 components; together: true false
+}
