@@ -101,23 +101,24 @@ func Hierarchical(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (H
 	if err := errors.Join(size, err); err != nil {
 		return Hierarchy{}, err
 	}
-	top, err := leiden(ctx, g, o)
+	twice, err := twiceWeight(g)
 	if err != nil {
-		return Hierarchy{}, fmt.Errorf("community: hierarchical Leiden: %w", err)
+		return Hierarchy{}, err
 	}
-	b := &hierarchyBuilder{opts: o, maxSize: opts.MaxSize, h: Hierarchy{Nodes: g.N()}}
-	if weights := g.Weights64(); weights != nil {
-		err = grow(ctx, b, newNetwork(g, weights, true), top)
+	var h Hierarchy
+	if exactIn32(g, twice) {
+		h, err = hierarchical(ctx, newNetwork[float32](g, o.strengths()), twice, o, opts.MaxSize)
 	} else {
-		err = grow(ctx, b, newNetwork(g, g.Weights32(), true), top)
+		h, err = hierarchical(ctx, newNetwork[float64](g, o.strengths()), twice, o, opts.MaxSize)
 	}
 	if err != nil {
 		return Hierarchy{}, fmt.Errorf("community: hierarchical Leiden: %w", err)
 	}
-	return b.h, nil
+	return h, nil
 }
 
-type hierarchyBuilder struct {
+// hierarchyBuilder grows a hierarchy level by level.
+type hierarchyBuilder[W weight] struct {
 	opts    Options
 	maxSize int
 	h       Hierarchy
@@ -133,19 +134,22 @@ type piece[W weight] struct {
 	parts  [][]int32
 }
 
-// grow splits communities level by level.
-func grow[W weight](ctx context.Context, b *hierarchyBuilder, net *network[W], top Partition) error {
-	root := &piece[W]{id: -1, net: net, parts: top.Members()}
+func hierarchical[W weight](ctx context.Context, net *network[W], twice float64, opts Options, maxSize int) (Hierarchy, error) {
+	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: net.n()}}
+	top, err := leiden(ctx, net, twice, opts)
+	if err != nil || net.n() == 0 {
+		return b.h, err
+	}
 	nodes := make([]int32, net.n())
 	singletons(nodes)
-	level := []*piece[W]{root}
+	level := []*piece[W]{{id: -1, net: net, parts: top.Members()}}
 	for ; len(level) > 0; b.h.Levels++ {
 		var next []*piece[W]
 		for _, p := range level {
-			next = adopt(b, p, nodes, next)
+			next = b.adopt(p, nodes, next)
 		}
-		if err := splitAll(ctx, b, next); err != nil {
-			return err
+		if err := b.splitAll(ctx, next); err != nil {
+			return Hierarchy{}, err
 		}
 		level = level[:0]
 		for _, p := range next {
@@ -156,15 +160,12 @@ func grow[W weight](ctx context.Context, b *hierarchyBuilder, net *network[W], t
 			}
 		}
 	}
-	if len(b.h.Communities) == 0 {
-		b.h.Levels = 0
-	}
-	return nil
+	return b.h, nil
 }
 
 // adopt makes the parts of a piece communities and returns the pieces that are
 // to be split next. nodes are those of a graph that the root stands for.
-func adopt[W weight](b *hierarchyBuilder, p *piece[W], nodes []int32, next []*piece[W]) []*piece[W] {
+func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]) []*piece[W] {
 	if p.id >= 0 {
 		nodes = b.h.Communities[p.id].Nodes
 	}
@@ -188,20 +189,20 @@ func adopt[W weight](b *hierarchyBuilder, p *piece[W], nodes []int32, next []*pi
 
 // splitAll splits pieces on all processors. Each has randomness of its own, so
 // who does it does not matter.
-func splitAll[W weight](ctx context.Context, b *hierarchyBuilder, pieces []*piece[W]) error {
+func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) error {
 	workers := min(runtime.GOMAXPROCS(0), len(pieces))
 	errs := make([]error, workers)
 	var taken atomic.Int64
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			s := &solver{ctx: ctx}
+			s := &solver[W]{ctx: ctx}
 			var places []int32
 			for i := taken.Add(1) - 1; i < int64(len(pieces)) && errs[w] == nil; i = taken.Add(1) - 1 {
 				for len(places) < pieces[i].within.n() {
 					places = append(places, -1)
 				}
-				errs[w] = split(s, b.opts, pieces[i], places)
+				errs[w] = s.split(b.opts, pieces[i], places)
 			}
 		})
 	}
@@ -215,21 +216,19 @@ func splitAll[W weight](ctx context.Context, b *hierarchyBuilder, pieces []*piec
 }
 
 // split runs Leiden on one piece.
-func split[W weight](s *solver, opts Options, p *piece[W], places []int32) error {
-	p.net = p.within.part(p.local, places, opts.Quality == ModularityQuality)
+func (s *solver[W]) split(opts Options, p *piece[W], places []int32) error {
+	p.net = p.within.part(p.local, places, opts.strengths())
 	p.within, p.local = nil, nil
 	twice := 0.0
 	for _, w := range p.net.weights {
 		twice += w
 	}
-	gamma, _ := opts.scale(twice)
-	s.configure(gamma, opts)
-	s.seed(opts.Seed, uint64(p.id)+1)
-	labels := make([]int32, p.net.n())
-	singletons(labels)
-	if _, _, err := run(s, p.net, labels); err != nil {
+	s.configure(twice, opts, uint64(p.id)+1)
+	found := Partition{Labels: make([]int32, p.net.n())}
+	singletons(found.Labels)
+	if err := s.run(p.net, &found); err != nil {
 		return err
 	}
-	p.parts = membersOf(labels, canonical(labels))
+	p.parts = found.Members()
 	return nil
 }

@@ -24,46 +24,53 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 	if err != nil {
 		return Partition{}, err
 	}
-	p, err := leiden(ctx, g, opts)
-	if err != nil {
-		return Partition{}, fmt.Errorf("community: Leiden: %w", err)
-	}
-	return p, nil
-}
-
-func leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error) {
-	twice := twiceWeight(g)
-	if math.IsInf(twice, 1) {
-		return Partition{}, fmt.Errorf("the weights of the graph sum to more than a float64 holds: scale them down: %w", graph.ErrEdge)
-	}
-	gamma, strengths := opts.scale(twice)
-	s := &solver{ctx: ctx}
-	s.configure(gamma, opts)
-	labels := make([]int32, g.N())
-	if opts.Initial != nil {
-		copy(labels, opts.Initial)
-	} else {
-		singletons(labels)
-	}
-	var passes int
-	var stable bool
-	var err error
-	if weights := g.Weights64(); weights != nil {
-		passes, stable, err = run(s, newNetwork(g, weights, strengths), labels)
-	} else {
-		passes, stable, err = run(s, newNetwork(g, g.Weights32(), strengths), labels)
-	}
+	twice, err := twiceWeight(g)
 	if err != nil {
 		return Partition{}, err
 	}
-	p := Partition{Labels: labels, Passes: passes, Stable: stable}
-	p.Communities = canonical(labels)
-	p.Quality = quality(g, labels, opts)
+	var p Partition
+	if exactIn32(g, twice) {
+		p, err = leiden(ctx, newNetwork[float32](g, opts.strengths()), twice, opts)
+	} else {
+		p, err = leiden(ctx, newNetwork[float64](g, opts.strengths()), twice, opts)
+	}
+	if err != nil {
+		return Partition{}, fmt.Errorf("community: Leiden: %w", err)
+	}
+	p.Quality = quality(g, p.Labels, opts)
+	return p, nil
+}
+
+// twiceWeight returns 2m, the sum of all strengths.
+func twiceWeight(g *graph.Graph) (float64, error) {
+	sum := 0.0
+	for u := range int32(g.N()) {
+		sum += g.Strength(u)
+	}
+	if math.IsInf(sum, 1) {
+		return 0, fmt.Errorf("community: the weights of the graph sum to more than a float64 holds, scale them down: %w", graph.ErrEdge)
+	}
+	return sum, nil
+}
+
+// leiden returns the partition of a network, all but its quality.
+func leiden[W weight](ctx context.Context, net *network[W], twice float64, opts Options) (Partition, error) {
+	p := Partition{Labels: make([]int32, net.n())}
+	if opts.Initial != nil {
+		copy(p.Labels, opts.Initial)
+	} else {
+		singletons(p.Labels)
+	}
+	s := &solver[W]{ctx: ctx}
+	s.configure(twice, opts, 0)
+	if err := s.run(net, &p); err != nil {
+		return Partition{}, err
+	}
 	return p, nil
 }
 
 // solver holds the parameters of a run and the storage that its levels share.
-type solver struct {
+type solver[W weight] struct {
 	ctx       context.Context
 	gamma     float64 // γ'
 	theta     float64
@@ -83,28 +90,31 @@ type solver struct {
 	choices    []int32
 	gains      []float64
 	links      []float64
-	levels     []*level
+	levels     []*level[W]
 }
 
 // level is what has to live while coarser levels are worked on.
-type level struct {
+type level[W weight] struct {
 	comms  groups
 	parts  groups
 	part   []int32
-	coarse network[float64]
+	coarse network[W]
 	labels []int32
 }
 
-func (s *solver) configure(gamma float64, opts Options) {
-	s.gamma, s.theta, s.maxPasses = gamma, opts.Randomness, opts.MaxPasses
-	s.seed(opts.Seed, 0)
+// configure prepares for a graph of weight 2m, with a stream of random numbers
+// of its own.
+func (s *solver[W]) configure(twice float64, opts Options, stream uint64) {
+	s.gamma = opts.Resolution
+	if opts.strengths() && twice > 0 {
+		s.gamma /= twice
+	}
+	s.theta, s.maxPasses = opts.Randomness, opts.MaxPasses
+	s.rng.Seed(opts.Seed, stream)
 }
 
-// seed starts a stream of random numbers.
-func (s *solver) seed(seed, stream uint64) { s.rng.Seed(seed, stream) }
-
 // reserve makes room for n nodes.
-func (s *solver) reserve(n int) {
+func (s *solver[W]) reserve(n int) {
 	if n <= len(s.sizes) {
 		return
 	}
@@ -120,24 +130,25 @@ func (s *solver) reserve(n int) {
 	s.links = make([]float64, n)
 }
 
-func (s *solver) part(n int) []int32 { return s.parts[:n] }
-
-func (s *solver) level(depth int) *level {
+func (s *solver[W]) level(depth int) *level[W] {
 	if depth == len(s.levels) {
-		s.levels = append(s.levels, &level{})
+		s.levels = append(s.levels, &level[W]{})
 	}
 	return s.levels[depth]
 }
 
-func (s *solver) shuffle(order []int32) {
+// below returns a number from 0 to n-1.
+func (s *solver[W]) below(n int) int { return int((s.rng.Uint64() >> 32) * uint64(n) >> 32) }
+
+// float returns a number from 0 up to 1.
+func (s *solver[W]) float() float64 { return float64(s.rng.Uint64()>>11) / (1 << 53) }
+
+func (s *solver[W]) shuffle(order []int32) {
 	for i := len(order) - 1; i > 0; i-- {
-		j := (s.rng.Uint64() >> 32) * uint64(i+1) >> 32
+		j := s.below(i + 1)
 		order[i], order[j] = order[j], order[i]
 	}
 }
-
-// float returns a number from 0 up to 1.
-func (s *solver) float() float64 { return float64(s.rng.Uint64()>>11) / (1 << 53) }
 
 // patience is how many passes in a row have to change nothing before a partition
 // counts as stable. The refinement is random, so a pass that found nothing does
@@ -145,34 +156,33 @@ func (s *solver) float() float64 { return float64(s.rng.Uint64()>>11) / (1 << 53
 const patience = 12
 
 // run repeats passes until the partition is stable.
-func run[W weight](s *solver, net *network[W], labels []int32) (passes int, stable bool, err error) {
-	n := net.n()
-	s.reserve(n)
-	isolate(net, labels)
-	before := slices.Clone(labels)
-	canonical(before)
-	quiet := 0
-	for passes < s.maxPasses && quiet < patience && n > 0 {
-		if err := optimise(s, net, labels, 0); err != nil {
-			return passes, false, err
+func (s *solver[W]) run(net *network[W], p *Partition) error {
+	s.reserve(net.n())
+	isolate(net, p.Labels)
+	p.Communities = canonical(p.Labels)
+	before := slices.Clone(p.Labels)
+	for quiet := 0; p.Passes < s.maxPasses && quiet < patience; p.Passes++ {
+		if err := s.optimise(net, p.Labels, 0); err != nil {
+			return err
 		}
-		passes++
-		canonical(labels)
-		if quiet++; !slices.Equal(labels, before) {
+		p.Communities = canonical(p.Labels)
+		if p.Stable = slices.Equal(p.Labels, before); p.Stable {
+			quiet++
+		} else {
 			quiet = 0
-			copy(before, labels)
+			copy(before, p.Labels)
 		}
 	}
-	return passes, quiet > 0 || n == 0, nil
+	return nil
 }
 
 // optimise is one pass of the Leiden algorithm over a network and all coarser
 // ones: move the nodes, refine the communities, make each part a node, go on
 // with those in the communities that were found.
-func optimise[W weight](s *solver, net *network[W], labels []int32, depth int) error {
+func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 	n, lv := net.n(), s.level(depth)
 	for count := n; count == n; {
-		moved, err := moveNodes(s, net, labels)
+		moved, err := s.moveNodes(net, labels)
 		if err != nil {
 			return err
 		}
@@ -180,11 +190,11 @@ func optimise[W weight](s *solver, net *network[W], labels []int32, depth int) e
 		if lv.comms.count() == n {
 			return nil
 		}
-		count = refine(s, net, labels, &lv.comms, false)
+		count = s.refine(net, labels, &lv.comms, false)
 		if count == n && !moved {
 			// Chance left every node alone. If no merge is worth while either,
 			// the communities are ties.
-			if count = refine(s, net, labels, &lv.comms, true); count == n {
+			if count = s.refine(net, labels, &lv.comms, true); count == n {
 				return nil
 			}
 		}
@@ -195,7 +205,7 @@ func optimise[W weight](s *solver, net *network[W], labels []int32, depth int) e
 		lv.labels[p] = labels[lv.parts.of(p)[0]]
 	}
 	coarsen(net, &lv.parts, lv.part, &lv.coarse, s.links)
-	if err := optimise(s, &lv.coarse, lv.labels, depth+1); err != nil {
+	if err := s.optimise(&lv.coarse, lv.labels, depth+1); err != nil {
 		return err
 	}
 	for u, p := range lv.part {
@@ -206,9 +216,8 @@ func optimise[W weight](s *solver, net *network[W], labels []int32, depth int) e
 
 // number numbers the parts community by community, so that the next level has
 // nodes of one community side by side.
-func (lv *level) number(parts, order []int32) {
-	n := len(parts)
-	lv.part = resize(lv.part, n)
+func (lv *level[W]) number(parts, order []int32) {
+	lv.part = resize(lv.part, len(parts))
 	for u := range lv.part {
 		lv.part[u] = -1
 	}
@@ -220,10 +229,8 @@ func (lv *level) number(parts, order []int32) {
 		}
 	}
 	// A part is named after its first node, which stays in it.
-	for u := range int32(n) {
-		if p := parts[u]; p != u {
-			lv.part[u] = lv.part[p]
-		}
+	for u, p := range parts {
+		lv.part[u] = lv.part[p]
 	}
 	lv.parts.gather(lv.part, order)
 }

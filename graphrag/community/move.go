@@ -19,7 +19,7 @@ type tally struct {
 //
 // The gain of joining C, for a node v that is taken out of its own community,
 // is E(v,C) - γ'·w(v)·W(C).
-func moveNodes[W weight](s *solver, net *network[W], labels []int32) (bool, error) {
+func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 	n := net.n()
 	comms := s.tallies[:n]
 	clear(comms)

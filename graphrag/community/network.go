@@ -4,8 +4,8 @@ package community
 
 import "github.com/wildgraph/wildgraph/graphrag/graph"
 
-// weight is how the arcs of a network hold their weights. Arcs of the input
-// keep its precision; sums, and so all coarser networks, are float64.
+// weight is how the arcs of a network hold their weights: float32 if that holds
+// all weights and their sums exactly, see exactIn32, else float64.
 type weight interface{ float32 | float64 }
 
 // arc is a neighbour with the weight of the edge. Both stand side by side
@@ -32,9 +32,38 @@ func (net *network[W]) row(u int32) []arc[W] {
 	return net.arcs[net.offsets[u]:net.offsets[u+1]]
 }
 
-// newNetwork returns the network of a graph whose weights are the given slice,
-// or all 1 if that is nil.
-func newNetwork[W weight](g *graph.Graph, weights []W, strengths bool) *network[W] {
+// exactIn32 reports whether all weights of a graph are whole numbers with a sum
+// of 2^24 at most: then no weight of a coarser network is rounded in a float32.
+func exactIn32(g *graph.Graph, twice float64) bool {
+	if twice > 1<<25 {
+		return false
+	}
+	for _, w := range g.Weights32() {
+		if w != float32(int32(w)) {
+			return false
+		}
+	}
+	for _, w := range g.Weights64() {
+		if w != float64(int32(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+// newNetwork returns the network of a graph.
+func newNetwork[W weight](g *graph.Graph, strengths bool) *network[W] {
+	switch {
+	case g.Weights64() != nil:
+		return networkOf[W](g, g.Weights64(), strengths)
+	case g.Weights32() != nil:
+		return networkOf[W](g, g.Weights32(), strengths)
+	}
+	return networkOf[W, float32](g, nil, strengths)
+}
+
+// networkOf is newNetwork for weights of one type; all are 1 if there are none.
+func networkOf[W, G weight](g *graph.Graph, weights []G, strengths bool) *network[W] {
 	n := g.N()
 	net := &network[W]{
 		offsets: make([]int64, n+1),
@@ -46,7 +75,7 @@ func newNetwork[W weight](g *graph.Graph, weights []W, strengths bool) *network[
 		lo, hi := g.Row(u)
 		strength := 0.0
 		for a := lo; a < hi; a++ {
-			w := W(1)
+			w := G(1)
 			if weights != nil {
 				w = weights[a]
 			}
@@ -55,7 +84,7 @@ func newNetwork[W weight](g *graph.Graph, weights []W, strengths bool) *network[
 				strength += float64(w)
 				net.loop(u, 2*float64(w))
 			} else if w > 0 {
-				net.arcs = append(net.arcs, arc[W]{targets[a], w})
+				net.arcs = append(net.arcs, arc[W]{targets[a], W(w)})
 			}
 		}
 		if !strengths {
@@ -169,7 +198,7 @@ func (g *groups) gather(labels, place []int32) {
 
 // coarsen makes each part one node of coarse, whose storage is used again.
 // parts are the nodes of each part; part is their inverse.
-func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *network[float64], links []float64) {
+func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *network[W], links []float64) {
 	k := parts.count()
 	coarse.offsets = append(coarse.offsets[:0], 0)
 	coarse.arcs = coarse.arcs[:0]
@@ -182,14 +211,14 @@ func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *net
 			for _, a := range net.row(u) {
 				q := part[a.to]
 				if links[q] == 0 && int(q) != p {
-					coarse.arcs = append(coarse.arcs, arc[float64]{to: q})
+					coarse.arcs = append(coarse.arcs, arc[W]{to: q})
 				}
 				links[q] += float64(a.w)
 			}
 		}
 		row := coarse.arcs[first:]
 		for i, a := range row {
-			row[i].w = links[a.to]
+			row[i].w = W(links[a.to])
 			links[a.to] = 0
 		}
 		links[p] = 0

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
 // Quality is what Leiden maximises.
@@ -103,23 +101,5 @@ func checkLabels(labels []int32, n int) error {
 	return nil
 }
 
-// scale returns γ', the factor of the product of two node weights in a gain,
-// and whether node weights are strengths (modularity) or counts (CPM).
-func (o Options) scale(twice float64) (gamma float64, strengths bool) {
-	if o.Quality == CPMQuality {
-		return o.Resolution, false
-	}
-	if twice == 0 {
-		return 0, true
-	}
-	return o.Resolution / twice, true
-}
-
-// twiceWeight returns 2m, the sum of all strengths.
-func twiceWeight(g *graph.Graph) float64 {
-	sum := 0.0
-	for u := range int32(g.N()) {
-		sum += g.Strength(u)
-	}
-	return sum
-}
+// strengths reports whether nodes weigh their strengths (modularity), or 1 (CPM).
+func (o Options) strengths() bool { return o.Quality == ModularityQuality }

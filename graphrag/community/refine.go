@@ -13,7 +13,7 @@ type subset struct {
 
 // refine splits each community into parts that are well connected inside
 // (Traag et al. 2019, supplementary algorithm A.2, RefinePartition and
-// MergeNodesSubset) and returns the number of parts; s.part holds them, numbered
+// MergeNodesSubset) and returns the number of parts; s.parts holds them, numbered
 // community by community. Each node of a community S begins as a part
 // of its own. In random order, a node v that is still alone and well connected,
 // E(v, S-v) ≥ γ'·w(v)·W(S-v), joins a part C that is well connected,
@@ -23,9 +23,9 @@ type subset struct {
 //
 // A greedy refinement takes the best part instead, and stays alone only if all
 // others lose.
-func refine[W weight](s *solver, net *network[W], labels []int32, comms *groups, greedy bool) int {
+func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greedy bool) int {
 	n := net.n()
-	parts, alone, part := s.subsets[:n], s.queued[:n], s.part(n)
+	parts, alone, part := s.subsets[:n], s.queued[:n], s.parts[:n]
 	for u := range int32(n) {
 		cut := 0.0
 		for _, a := range net.row(u) {
@@ -53,7 +53,7 @@ func refine[W weight](s *solver, net *network[W], labels []int32, comms *groups,
 			if !alone[u] || !s.wellConnected(parts[u], total) {
 				continue
 			}
-			into := s.choose(u, total, gatherParts(s, net.row(u), labels, int32(c)), greedy)
+			into := s.choose(u, total, s.gatherParts(net.row(u), labels, int32(c)), greedy)
 			link := parts[into].link
 			s.clearLinks()
 			if into == u {
@@ -70,7 +70,7 @@ func refine[W weight](s *solver, net *network[W], labels []int32, comms *groups,
 }
 
 // gatherParts adds up the arcs of a node to the parts of its community.
-func gatherParts[W weight](s *solver, row []arc[W], labels []int32, community int32) []int32 {
+func (s *solver[W]) gatherParts(row []arc[W], labels []int32, community int32) []int32 {
 	t := 0
 	for _, a := range row {
 		if labels[a.to] != community {
@@ -87,7 +87,7 @@ func gatherParts[W weight](s *solver, row []arc[W], labels []int32, community in
 	return s.candidates
 }
 
-func (s *solver) clearLinks() {
+func (s *solver[W]) clearLinks() {
 	for _, p := range s.candidates {
 		s.subsets[p].link = 0
 	}
@@ -95,12 +95,12 @@ func (s *solver) clearLinks() {
 
 // wellConnected reports whether a part is well connected to the rest of its
 // community, whose weight is total.
-func (s *solver) wellConnected(p subset, total float64) bool {
+func (s *solver[W]) wellConnected(p subset, total float64) bool {
 	return p.cut*(1+tolerance) >= s.gamma*p.weight*(total-p.weight)
 }
 
 // choose picks the part that the lone node u joins, u for none.
-func (s *solver) choose(u int32, total float64, candidates []int32, greedy bool) int32 {
+func (s *solver[W]) choose(u int32, total float64, candidates []int32, greedy bool) int32 {
 	k := s.gamma * s.subsets[u].weight
 	s.gains = append(s.gains[:0], 0)
 	s.choices = append(s.choices[:0], u)
