@@ -24,11 +24,20 @@ func (x *reader) dates() {
 			if j := x.eastern(i); j > i {
 				x.claim(i, j, date)
 				i = j - 1
-			} else if isDateFigure(x.word(i)) && (i == 0 || !(z[i-1].isMark('.') || z[i-1].isWord() && hasPrefix(x.word(i-1), "p", "P"))) {
+			} else if isDateFigure(x.word(i)) && !x.afterPage(i) {
 				x.claim(i, i+1, date)
 			}
 		}
 	}
+}
+
+// afterPage tells whether the number at i counts pages: p. 1187-1193.
+func (x *reader) afterPage(i int) bool {
+	if i == 0 {
+		return false
+	}
+	w := x.word(i - 1)
+	return w == "." || w == "p" || w == "pp" || w == "pages"
 }
 
 // aroundMonth returns the date around the month at i.

@@ -34,8 +34,12 @@ type reader struct {
 	offices  []office
 	cut      bool // the chunk was cut out of a longer text
 
-	facts   []fact
-	aliases []alias
+	facts    []fact
+	aliases  []alias
+	subjects []int
+	phrase   []byte
+	patched  bool // captions and headings stand within the sentence
+	hedged   bool // the sentence reports what somebody said
 }
 
 func (x *reader) init(l *Lexicon) {
@@ -59,6 +63,7 @@ func (x *reader) sharedLine(at int) bool {
 func (x *reader) layout(span text.Span) layout {
 	x.span = span
 	x.run(x.text, span.Start, span.End)
+	x.patched = false
 	x.skipCaptions()
 	var words, small, functions, verbs, numbers, single, alien int
 	for i := range x.tokens {
@@ -85,6 +90,8 @@ func (x *reader) layout(span text.Span) layout {
 			numbers++
 		case unspacedToken:
 			alien++
+		case markToken:
+			x.patched = x.patched || t.end-t.start > 4 || t.isMark('#')
 		}
 	}
 	switch {
@@ -126,6 +133,7 @@ func (x *reader) skipCaptions() {
 	z := x.tokens
 	for i := 0; i+2 < len(z); i++ {
 		if z[i+2].isMark(':') && z[i+1].kind == numberToken && z[i].kind == wordToken && strings.HasSuffix(x.word(i), "Image") {
+			x.patched = true
 			for k := i; k < i+3; k++ {
 				z[k] = token{start: z[k].start, end: z[k].end, kind: markToken, mark: markBullet, gap: z[k].gap}
 			}

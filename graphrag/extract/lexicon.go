@@ -26,7 +26,7 @@ type Lexicon struct {
 	names   map[uint64]int32 // key of a name → how often prose has it
 	lines   map[uint64]bool  // hashes of lines that several documents share
 	tables  *tables
-	places  map[uint64]bool // keys of the places of several words
+	places  map[uint64]bool // keys of the places of the tables; true for those that hold others
 }
 
 // sharedBy is in how many documents a line stands that belongs to the pages
@@ -67,10 +67,10 @@ func newLexicon() *Lexicon {
 	l.small, l.capital = make([]uint32, len(l.class)), make([]uint32, len(l.class))
 	var x reader
 	x.init(l)
-	for _, name := range t.places {
+	for i, name := range t.places {
 		x.reset(name)
 		x.run(name, 0, len(name))
-		l.places[x.key(0, int32(len(x.tokens)))] = true
+		l.places[x.key(0, int32(len(x.tokens)))] = i < t.regions
 	}
 	return l
 }

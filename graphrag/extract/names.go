@@ -18,12 +18,11 @@ type entity struct {
 
 // office is a title found beside a person's name: "FIFA President Gianni
 // Infantino". Tokens as in entity; holder is the first token of the person, of
-// that of the body or -1, country that of an adjective or -1.
+// that of the body or -1.
 type office struct {
 	first, last int32
 	holder      int32
 	of          int32
-	country     int32
 }
 
 // find fills in the entities of the sentence, in the order of the text.
@@ -227,7 +226,6 @@ func (x *reader) joins(i, j int) bool {
 // split takes a run of capitals apart: titles off persons, adjectives off
 // titles, words off beginnings where the capital means nothing.
 func (x *reader) split(i, j int) {
-	country := -1
 	courtesy := false
 strip:
 	for i < j {
@@ -244,7 +242,6 @@ strip:
 			}
 			courtesy = true
 		case t.is(demonym) && next.is(role|modifier):
-			country = i
 		case x.opens(i) && !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role):
 		case x.opens(i) && t.word == 0 && !t.has(foreign) && i+1 < j && hasSuffix(x.word(i), "ing", "ed", "ly"):
 		case t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && i+1 < j && x.opens(i):
@@ -260,7 +257,7 @@ strip:
 		return
 	}
 	if first, last := x.titleIn(i, j); last > 0 {
-		x.splitTitle(i, first, last, j, country)
+		x.splitTitle(i, first, last, j)
 		return
 	}
 	kind := unknown
@@ -300,7 +297,7 @@ func (x *reader) titleIn(i, j int) (first, last int) {
 }
 
 // splitTitle makes names of what stands before and after a title.
-func (x *reader) splitTitle(i, first, last, j, country int) {
+func (x *reader) splitTitle(i, first, last, j int) {
 	body, holder := -1, last
 	if first > i && x.emit(i, first, unknown) {
 		body = i
@@ -330,7 +327,7 @@ func (x *reader) splitTitle(i, first, last, j, country int) {
 		return
 	}
 	if x.emit(holder, j, person) {
-		x.offices = append(x.offices, office{int32(first), int32(last), int32(holder), int32(body), int32(country)})
+		x.offices = append(x.offices, office{int32(first), int32(last), int32(holder), int32(body)})
 	}
 }
 
@@ -350,6 +347,8 @@ func (x *reader) emit(i, j int, kind typ) bool {
 	}
 	switch {
 	case i >= j:
+		return false
+	case j-i > 1 && z[j-1].is(demonym) && x.adjective(j-1):
 		return false
 	case j-i == 1:
 		if !x.single(i, kind) {

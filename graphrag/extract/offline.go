@@ -168,4 +168,6 @@ func (x *reader) name(e *entity) string {
 	return s
 }
 
-func singleBlanks(s string) string { return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ") }
+func singleBlanks(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+}

@@ -2,6 +2,8 @@
 
 package extract
 
+import "strings"
+
 // fact is a triple of the sentence that is being read; head and tail are
 // entities of it.
 type fact struct {
@@ -16,4 +18,448 @@ type alias struct {
 	key, value string
 }
 
-func (x *reader) relate() { x.facts, x.aliases = x.facts[:0], x.aliases[:0] }
+// relate finds the triples and attributes of the sentence, whose entities are
+// known. Questions state nothing, and neither does what follows "if".
+func (x *reader) relate() {
+	x.facts, x.aliases = x.facts[:0], x.aliases[:0]
+	x.acronyms()
+	if x.patched || x.asks() {
+		return
+	}
+	x.hedged = x.reports()
+	x.officeHolders()
+	for e := range x.entities {
+		x.belongings(e)
+		x.appositions(e)
+		x.brackets(e)
+		x.located(e)
+		x.adjacent(e)
+		if !x.doubted(e) {
+			x.clauses(e)
+		}
+	}
+}
+
+// state records a triple, once.
+func (x *reader) state(head int, relation string, tail int) {
+	if head == tail || len(relation) > maxRelationBytes {
+		return
+	}
+	h, t := &x.entities[head], &x.entities[tail]
+	if strings.EqualFold(x.text[h.start:h.end], x.text[t.start:t.end]) {
+		return
+	}
+	for i := range x.facts {
+		if f := &x.facts[i]; f.head == head && f.tail == tail && f.relation == relation {
+			return
+		}
+	}
+	x.facts = append(x.facts, fact{head, tail, relation, x.hedged})
+}
+
+// maxRelationBytes bounds relations.
+const maxRelationBytes = 120
+
+// asks tells whether the sentence is a question.
+func (x *reader) asks() bool {
+	return strings.HasSuffix(strings.TrimRight(x.span.In(x.text), " *_)]\"'”’»"), "?")
+}
+
+// reports tells whether somebody is quoted in the sentence: a verb of saying, or
+// "according to".
+func (x *reader) reports() bool {
+	for i := range x.tokens {
+		t := &x.tokens[i]
+		if t.small() && (t.is(report) && t.is(verbPast|verbS) && x.lemma(i) != "write" || x.word(i) == "according") {
+			return true
+		}
+	}
+	return false
+}
+
+// doubted tells whether what entity e does is put in doubt before it: "if X
+// won", "claimed that X won".
+func (x *reader) doubted(e int) bool {
+	for i := int(x.entities[e].first) - 1; i >= 0; i-- {
+		t := &x.tokens[i]
+		if t.isMark(';') {
+			return false
+		}
+		if !t.isWord() || x.owner[i] != 0 {
+			continue
+		}
+		switch w := x.word(i); {
+		case strings.EqualFold(w, "if"), strings.EqualFold(w, "whether"), strings.EqualFold(w, "unless"):
+			return true
+		case t.is(doubt) && int(x.entities[e].first)-i <= 4 && t.small():
+			return true
+		}
+	}
+	return false
+}
+
+// officeHolders states what the titles before persons say: "FIFA President
+// Gianni Infantino", "Australia's Prime Minister Anthony Albanese".
+func (x *reader) officeHolders() {
+	for _, o := range x.offices {
+		holder, body := int(x.owner[o.holder])-1, -1
+		if o.of >= 0 {
+			body = int(x.owner[o.of]) - 1
+		} else if o.first > 1 && x.tokens[o.first-1].isMark(markPossessive) {
+			body = int(x.owner[o.first-2]) - 1
+		}
+		if holder < 0 || body < 0 || x.entities[body].typ == person || x.entities[body].typ == date {
+			continue
+		}
+		x.state(holder, "is "+x.wording(int(o.first), int(o.last))+" of", body)
+	}
+}
+
+// belongings finds "Y's president X", "Y president X", and "the president of Y,
+// X,": Y is entity e.
+func (x *reader) belongings(e int) {
+	z := x.tokens
+	i := int(x.entities[e].last)
+	if i >= len(z) || x.entities[e].typ == date || x.entities[e].typ == quantity {
+		return
+	}
+	possessive := z[i].isMark(markPossessive)
+	if possessive {
+		i++
+	}
+	from := i
+	for i < len(z) && i-from < 5 && z[i].small() && x.owner[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+		i++
+	}
+	if i > from && z[i-1].is(role|kin) && i < len(z) {
+		comma := possessive && z[i].isMark(',')
+		if comma {
+			i++
+		}
+		if i < len(z) && x.owner[i] != 0 && x.entities[e].typ != date {
+			holder := int(x.owner[i]) - 1
+			h := &x.entities[holder]
+			if int(h.first) == i && h.typ != date && h.typ != quantity && (possessive || x.entities[e].typ != person) &&
+				x.wholeAfter(int(h.last)) && (!comma || x.closes(int(h.last))) {
+				x.state(holder, "is "+x.wording(from, int(h.first))+" of", e)
+			}
+		}
+	}
+	x.holderAfter(e)
+}
+
+// wholeAfter tells whether a name that ends before token i is not followed by
+// something that makes it a part of another: "Y's captain X's goal" is fine,
+// "Y president X Foundation" is one name already.
+func (x *reader) wholeAfter(i int) bool {
+	return i >= len(x.tokens) || !(x.tokens[i].kind == markToken && x.tokens[i].gap == glued && (x.tokens[i].mark == markDash || x.tokens[i].mark == '/'))
+}
+
+// closes tells whether an apposition can end before token i.
+func (x *reader) closes(i int) bool {
+	if i >= len(x.tokens) {
+		return true
+	}
+	switch t := &x.tokens[i]; {
+	case t.kind != markToken:
+		return false
+	case t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued:
+		return true
+	}
+	return false
+}
+
+// holderAfter finds "the president of Y, X," with Y entity e.
+func (x *reader) holderAfter(e int) {
+	z := x.tokens
+	i := int(x.entities[e].first) - 1
+	if i >= 0 && x.word(i) == "the" {
+		i--
+	}
+	if i < 1 || x.word(i) != "of" || !z[i-1].small() || !z[i-1].is(role|kin) {
+		return
+	}
+	first := i - 1
+	for first > 0 && z[first-1].small() && z[first-1].is(role|modifier) {
+		first--
+	}
+	j := int(x.entities[e].last)
+	comma := j < len(z) && z[j].isMark(',')
+	if comma {
+		j++
+	}
+	if j >= len(z) || x.owner[j] == 0 {
+		return
+	}
+	holder := int(x.owner[j]) - 1
+	if h := &x.entities[holder]; int(h.first) == j && h.typ == person && (!comma || x.closes(int(h.last))) {
+		x.state(holder, "is "+x.wording(first, i)+" of", e)
+	}
+}
+
+// appositions finds "X, the capital of Y," with X entity e.
+func (x *reader) appositions(e int) {
+	z := x.tokens
+	i := x.skipBrackets(int(x.entities[e].last))
+	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) ||
+		x.entities[e].typ == date || x.entities[e].typ == quantity || x.listed(e) {
+		return
+	}
+	i++
+	from := i
+	if !z[i].small() || !z[i].is(role|kin|modifier) && x.word(i) != "a" && x.word(i) != "an" && x.word(i) != "the" {
+		return
+	}
+	content := false
+	definite := x.word(i) == "the"
+	for i < len(z) && i-from < maxRelationWords {
+		t := &z[i]
+		if !t.small() || x.owner[i] != 0 || t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) || t.is(finite) && !t.is(noun|verbBase|verbParticiple) {
+			return
+		}
+		if t.is(preposition) && content {
+			if definite && !z[i-1].is(preposition) && !z[i-1].is(role|kin|thing|placeHead|organizationHead|workHead|eventHead) {
+				return
+			}
+			tail := x.argument(i+1, true)
+			if tail < 0 {
+				if x.word(i) != "of" && x.word(i) != "in" && x.word(i) != "at" {
+					return
+				}
+				i++
+				continue
+			}
+			end := x.conjunctsEnd(tail)
+			if x.closes(end) && x.word(i) != "to" {
+				relation := "is " + x.wording(from, i+1)
+				x.conjuncts(tail, func(t int) { x.state(e, relation, t) })
+			}
+			return
+		}
+		content = content || !t.is(function|adverb)
+		i++
+	}
+}
+
+// conjunctsEnd returns the token after an entity and those bound to it.
+func (x *reader) conjunctsEnd(e int) int { return x.conjuncts(e, func(int) {}) }
+
+// brackets finds the dates in brackets after a name: "X (born 4 May 1950)",
+// "X (1879–1955)".
+func (x *reader) brackets(e int) {
+	z := x.tokens
+	i := int(x.entities[e].last)
+	if i+2 >= len(z) || !z[i].isMark('(') {
+		return
+	}
+	i++
+	relation := ""
+	switch x.word(i) {
+	case "born", "b", "b.":
+		relation = "born"
+		i++
+	case "died", "d", "d.":
+		relation = "died"
+		i++
+	}
+	if i < len(z) && z[i].isMark('.') {
+		i++
+	}
+	if i >= len(z) || x.owner[i] == 0 {
+		return
+	}
+	d := int(x.owner[i]) - 1
+	if x.entities[d].typ != date || int(x.entities[d].first) != i || int(x.entities[d].last) >= len(z) || !z[x.entities[d].last].isMark(')') {
+		return
+	}
+	if relation == "" {
+		years := x.yearsOf(d)
+		switch {
+		case x.entities[e].typ == person && years >= 15 && years < 110:
+			relation = "lived"
+		case x.entities[e].typ == event && years >= 0 && years < 10:
+			relation = "took place in"
+		default:
+			return
+		}
+	}
+	x.state(e, relation, d)
+}
+
+// located finds "in Honolulu, Hawaii" with Honolulu entity e.
+func (x *reader) located(e int) {
+	z := x.tokens
+	h := &x.entities[e]
+	i := int(h.last)
+	if h.first == 0 || h.typ == person || h.typ == date || h.typ == quantity || i+1 >= len(z) || !z[i].isMark(',') || x.owner[i+1] == 0 {
+		return
+	}
+	tail := int(x.owner[i+1]) - 1
+	t := &x.entities[tail]
+	if int(t.first) != i+1 || !x.region(tail) || x.region(e) || !x.closesPlace(int(t.last)) {
+		return
+	}
+	switch x.word(int(h.first) - 1) {
+	case "in", "In", "at", "At", "near", "Near", "from", "of", "to", "the":
+		x.state(e, "is in", tail)
+	}
+}
+
+func (x *reader) region(e int) bool {
+	return x.lexicon.places[x.key(x.entities[e].first, x.entities[e].last)]
+}
+
+// closesPlace tells whether "Honolulu, Hawaii" is not the beginning of a list.
+func (x *reader) closesPlace(i int) bool {
+	if i >= len(x.tokens) {
+		return true
+	}
+	t := &x.tokens[i]
+	if t.isMark(',') && i+1 < len(x.tokens) {
+		return x.owner[i+1] == 0 || x.entities[x.owner[i+1]-1].typ == date
+	}
+	return x.closes(i) || t.small() && t.is(preposition)
+}
+
+// acronyms finds "World Health Organization (WHO)": the letters are those its
+// words begin with.
+func (x *reader) acronyms() {
+	z := x.tokens
+	for e := 0; e+1 < len(x.entities); e++ {
+		long, short := &x.entities[e], &x.entities[e+1]
+		i := int(long.last)
+		if long.last-long.first < 2 || short.last-short.first != 1 || i+2 >= len(z) || !z[i].isMark('(') {
+			continue
+		}
+		for i++; i < int(short.first) && z[i].isMark(markQuote); i++ {
+		}
+		if i != int(short.first) || !x.abbreviates(short, long) {
+			continue
+		}
+		x.aliases = append(x.aliases, alias{e, "alias", x.name(short)})
+	}
+}
+
+// abbreviates tells whether the capitals of short are, in order, first letters of
+// the words of long, beginning with the first word.
+func (x *reader) abbreviates(short, long *entity) bool {
+	letters := strings.ToLower(strings.ReplaceAll(x.text[short.start:short.end], ".", ""))
+	if len(letters) < 2 || !x.tokens[short.first].has(upperOnly) {
+		return false
+	}
+	words, at := 0, 0
+	for i := long.first; i < long.last; i++ {
+		w := strings.ToLower(x.word(int(i)))
+		if !x.tokens[i].small() {
+			words++
+		}
+		if at < len(letters) && w[0] == letters[at] {
+			at++
+		} else if i == long.first {
+			return false
+		}
+	}
+	return at == len(letters) && at >= words-1
+}
+
+// yearsOf returns how many years a date spans: 0 for one year, -1 for a date that
+// is no year and no range of years.
+func (x *reader) yearsOf(d int) int {
+	s := x.text[x.entities[d].start:x.entities[d].end]
+	if isYear(s) {
+		return 0
+	}
+	if len(s) < 9 || !isYear(s[:4]) || !isYear(s[len(s)-4:]) {
+		return -1
+	}
+	n := 0
+	for i := range 4 {
+		n = 10*n + int(s[len(s)-4+i]) - int(s[i])
+	}
+	return n
+}
+
+// listed tells whether entity e is an item of a list: another goes before.
+func (x *reader) listed(e int) bool {
+	i := int(x.entities[e].first) - 1
+	for i > 0 && x.tokens[i].is(determiner|conjunction) {
+		i--
+	}
+	return i > 0 && x.tokens[i].isMark(',') && x.owner[i-1] != 0 && x.entities[x.owner[i-1]-1].typ != date
+}
+
+// adjacent finds the triples that two neighbours make: "Y's X", "the University
+// X in Y", "X of Y", "X, Y's president,". X is entity e or the one after it.
+func (x *reader) adjacent(e int) {
+	z := x.tokens
+	h := &x.entities[e]
+	i := int(h.last)
+	if h.typ == date || h.typ == quantity || i+1 >= len(z) {
+		return
+	}
+	if z[i].isMark(markPossessive) {
+		if next := x.entityAt(i + 1); next >= 0 && x.entities[next].typ != date && x.entities[next].typ != quantity {
+			x.state(next, "of", e)
+		}
+		return
+	}
+	if z[i].isMark(',') {
+		x.holderBefore(e, i+1)
+		return
+	}
+	if !z[i].small() {
+		return
+	}
+	word := x.word(i)
+	from := i + 1
+	if from < len(z) && x.word(from) == "the" {
+		from++
+	}
+	next := x.entityAt(from)
+	if next < 0 || !x.closed(int(x.entities[next].last)) {
+		return
+	}
+	kind := x.entities[next].typ
+	several := h.last-h.first > 1
+	switch {
+	case (word == "in" || word == "at" || word == "near") && kind == location && several && (h.typ == organization || h.typ == location || h.typ == event):
+		x.state(e, "is "+word, next)
+	case word == "in" && kind == date && several && h.typ == event && x.yearsOf(next) >= 0:
+		x.state(e, "took place in", next)
+	case (word == "of" || word == "from" || word == "at") && h.typ == person && several && kind == organization,
+		(word == "of" || word == "from") && h.typ == person && several && kind == location:
+		x.state(e, "is "+word, next)
+	}
+}
+
+// entityAt returns the entity that begins at token i, -1 if none does.
+func (x *reader) entityAt(i int) int {
+	if i >= len(x.tokens) || x.owner[i] == 0 {
+		return -1
+	}
+	if e := int(x.owner[i]) - 1; int(x.entities[e].first) == i {
+		return e
+	}
+	return -1
+}
+
+// holderBefore finds "X, Y's president," with X entity e and Y at token i.
+func (x *reader) holderBefore(e, i int) {
+	z := x.tokens
+	body := x.entityAt(i)
+	if body < 0 || x.entities[body].typ == date || x.listed(e) {
+		return
+	}
+	i = int(x.entities[body].last)
+	if i >= len(z) || !z[i].isMark(markPossessive) {
+		return
+	}
+	i++
+	from := i
+	for i < len(z) && i-from < 5 && z[i].small() && x.owner[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+		i++
+	}
+	if i > from && z[i-1].is(role|kin|thing|placeHead) && x.closes(i) {
+		x.state(e, "is "+x.wording(from, i)+" of", body)
+	}
+}

@@ -39,6 +39,7 @@ const (
 	role
 	kin
 	royal
+	thing
 	modifier
 	organizationHead
 	placeHead
@@ -73,24 +74,24 @@ var classNames = map[string]class{
 	"relative": relative, "question": question, "be": formOfBe, "have": formOfHave, "do": formOfDo,
 	"modal": modal, "negation": negation, "adverb": adverb, "hedge": hedge, "connector": connector,
 	"joining": joining, "month": month, "weekday": weekday, "scale": scale, "unit": unit,
-	"honorific": honorific, "role": role, "kin": kin, "royal": royal, "modifier": modifier, "organization": organizationHead,
+	"honorific": honorific, "role": role, "kin": kin, "royal": royal, "thing": thing, "modifier": modifier, "organization": organizationHead,
 	"place": placeHead, "event": eventHead, "work": workHead, "part": part, "noname": noname,
 	"report": report, "doubt": doubt, "hollow": hollow,
 }
 
 // tables are the closed lists of the package.
 type tables struct {
-	classes   map[string]class
-	lemmas    map[string]string // form of a verb → base
-	countries map[string]string // adjective → country
-	places    []string          // names of places, as they are written
-	starts    []string          // openings of lines that are no text
-	anywhere  [][]byte          // phrases of lines that are no text
+	classes  map[string]class
+	lemmas   map[string]string // form of a verb → base
+	places   []string          // names of places, as they are written
+	regions  int               // how many of them, from the first, hold others
+	starts   []string          // openings of lines that are no text
+	anywhere [][]byte          // phrases of lines that are no text
 }
 
 // loadTables reads the embedded lists, once.
 var loadTables = sync.OnceValue(func() *tables {
-	t := &tables{classes: map[string]class{}, lemmas: map[string]string{}, countries: map[string]string{}}
+	t := &tables{classes: map[string]class{}, lemmas: map[string]string{}}
 	for _, name := range []string{"closed.txt", "names.txt"} {
 		for key, value := range entries(name) {
 			c, ok := classNames[key]
@@ -104,16 +105,18 @@ var loadTables = sync.OnceValue(func() *tables {
 		if key != "-" {
 			t.places = append(t.places, key)
 		}
-		for _, word := range strings.Fields(value) {
-			t.classes[strings.ToLower(word)] |= demonym
-			if key != "-" {
-				t.countries[strings.ToLower(word)] = key
+		t.add(demonym, value)
+	}
+	for _, wanted := range []string{"region", "city"} {
+		for key, value := range entries("more_places.txt") {
+			for _, word := range strings.Fields(value) {
+				if key == wanted {
+					t.places = append(t.places, strings.ReplaceAll(word, "_", " "))
+				}
 			}
 		}
-	}
-	for _, line := range lines("more_places.txt") {
-		for _, word := range strings.Fields(line) {
-			t.places = append(t.places, strings.ReplaceAll(word, "_", " "))
+		if wanted == "region" {
+			t.regions = len(t.places)
 		}
 	}
 	for _, name := range t.places {

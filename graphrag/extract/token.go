@@ -436,7 +436,7 @@ func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
 			case last.kind > numberToken:
 			case end < len(s) && isPossessive(s, end):
 				t.mark, end = markPossessive, end+1
-			case s[last.end-1] == 's' && end < len(s) && s[end] == ' ':
+			case s[last.end-1]|0x20 == 's' && end < len(s) && s[end] == ' ':
 				t.mark = markPossessive
 			}
 		}
