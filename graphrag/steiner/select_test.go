@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package steiner
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// The worked example: a basketball player's family and team.
+var (
+	curryNodes = []float64{.80, .60, .35, .10, .30, .20, .05}
+	curryEdges = []float64{.55, .70, .15, .70, .25, .15}
+	curry      = []graph.Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}, {From: 0, To: 4}, {From: 0, To: 5}, {From: 5, To: 6}}
+)
+
+func TestSubgraphWorkedExample(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		k, edgesK        int
+		cost             float64
+		prizes           []float64
+		effective, worth float64
+		nodes, edges     []int32
+	}{
+		{"row 1", 3, 3, .5, []float64{1.485, 1.5, 0, 1.5, 1, 0}, .5, 9.485, []int32{0, 1, 2, 4, 5}, []int32{0, 1, 3, 4}},
+		{"row 2", 3, 5, .5, []float64{1.98, 2, .5, 2, 1.9602, .5}, .5, 11.9402, []int32{0, 1, 2, 4, 5}, []int32{0, 1, 3, 4}},
+		{"row 3", 3, 0, .5, []float64{0, 0, 0, 0, 0, 0}, .5, 5, []int32{0, 1, 2}, []int32{0, 1}},
+		{"row 4", 3, 3, 1, []float64{1.485, 1.5, 0, 1.5, 1, 0}, 1, 7.485, []int32{0, 1, 2, 4}, []int32{0, 1, 3}},
+		{"row 5", 3, 3, 3, []float64{1.485, 1.5, 0, 1.5, 1, 0}, 1.4925, 6.0075, []int32{0, 1, 2, 4}, []int32{0, 1, 3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			nodes, edges := NodePrizes(curryNodes, c.k), EdgePrizes(curryEdges, c.edgesK)
+			if diff := cmp.Diff([]float64{3, 2, 1, 0, 0, 0, 0}, nodes); diff != "" {
+				t.Errorf("node prizes: %s", diff)
+			}
+			for e := range edges {
+				if math.Abs(edges[e]-c.prizes[e]) > 1e-9 {
+					t.Errorf("edge prizes %v, want %v", edges, c.prizes)
+					break
+				}
+			}
+			cost := EdgeCost(c.cost, edges)
+			if math.Abs(cost-c.effective) > 1e-12 {
+				t.Errorf("an edge costs %v, want %v", cost, c.effective)
+			}
+			got, err := Subgraph(t.Context(), curry, nodes, edges, c.cost)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got); diff != "" {
+				t.Error(diff)
+			}
+			if w := worth(got, nodes, edges, cost); math.Abs(w-c.worth) > 1e-9 {
+				t.Errorf("worth %v, want %v", w, c.worth)
+			}
+			if top := bestSelection(curry, nodes, edges, cost); math.Abs(top-c.worth) > 1e-9 {
+				t.Errorf("the best of all is worth %v, want %v", top, c.worth)
+			}
+		})
+	}
+}
+
+func worth(s *Selection, nodes, edges []float64, cost float64) float64 {
+	sum := 0.0
+	for _, u := range s.Nodes {
+		sum += nodes[u]
+	}
+	for _, e := range s.Edges {
+		sum += edges[e] - cost
+	}
+	return sum
+}
+
+// bestSelection tries all sets of edges that hang together, and single nodes.
+func bestSelection(list []graph.Edge, nodes, edges []float64, cost float64) float64 {
+	top := slices.Max(nodes)
+	for set := 1; set < 1<<len(list); set++ {
+		seen := make([]bool, len(nodes))
+		var chosen Selection
+		for e := range list {
+			if set>>e&1 == 1 {
+				chosen.Edges = append(chosen.Edges, int32(e))
+			}
+		}
+		first := list[chosen.Edges[0]].From
+		seen[first] = true
+		for range list {
+			for _, e := range chosen.Edges {
+				if u, v := list[e].From, list[e].To; seen[u] || seen[v] {
+					seen[u], seen[v] = true, true
+				}
+			}
+		}
+		connected := true
+		for _, e := range chosen.Edges {
+			connected = connected && seen[list[e].From]
+		}
+		for u, yes := range seen {
+			if yes {
+				chosen.Nodes = append(chosen.Nodes, int32(u))
+			}
+		}
+		if connected {
+			top = max(top, worth(&chosen, nodes, edges, cost))
+		}
+	}
+	return top
+}
+
+// Parallel edges and self-loops; whatever is selected hangs together and is
+// never worth more than the best.
+func TestSubgraphOfMultigraphs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	optimal, rounds := 0, 400
+	for range rounds {
+		n := 2 + rng.IntN(4)
+		list := make([]graph.Edge, 1+rng.IntN(9))
+		nodes, edges := make([]float64, n), make([]float64, len(list))
+		for e := range list {
+			list[e] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n))}
+			if rng.IntN(2) == 0 && list[e].From != list[e].To {
+				edges[e] = 2 * rng.Float64()
+			}
+		}
+		for u := range nodes {
+			nodes[u] = float64(rng.IntN(3))
+		}
+		nodes[0] = 1
+		got, err := Subgraph(t.Context(), list, nodes, edges, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := EdgeCost(1, edges)
+		for _, e := range got.Edges {
+			if !slices.Contains(got.Nodes, list[e].From) || !slices.Contains(got.Nodes, list[e].To) || list[e].From == list[e].To {
+				t.Fatalf("edge %d of %v without its ends in %v", e, list, got.Nodes)
+			}
+		}
+		w, top := worth(got, nodes, edges, cost), bestSelection(list, nodes, edges, cost)
+		if w > top+1e-9 {
+			t.Fatalf("worth %v, the best is %v: it does not hang together\n%v\n%v", w, top, list, got)
+		}
+		if w > top-1e-9 {
+			optimal++
+		}
+	}
+	if optimal < rounds*9/10 {
+		t.Errorf("%d of %d are optimal, fewer than nine in ten", optimal, rounds)
+	}
+}
+
+func TestSubgraphWithoutPrizesIsEmpty(t *testing.T) {
+	got, err := Subgraph(t.Context(), curry, NodePrizes(curryNodes, 0), EdgePrizes(curryEdges, 0), .5)
+	if err != nil || len(got.Nodes) != 0 || len(got.Edges) != 0 {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+func TestNodePrizesTies(t *testing.T) {
+	if diff := cmp.Diff([]float64{0, 2, 1, 0}, NodePrizes([]float64{.1, .5, .5, .5}, 2)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{5, 4}, NodePrizes([]float64{.9, .2}, 5)); diff != "" {
+		t.Errorf("fewer nodes than prizes: %s", diff)
+	}
+}
+
+func TestSubgraphRefuses(t *testing.T) {
+	for name, f := range map[string]func() error{
+		"prizes": func() error { _, err := Subgraph(t.Context(), curry, curryNodes, nil, 1); return err },
+		"cost": func() error {
+			_, err := Subgraph(t.Context(), curry, curryNodes, curryEdges, math.NaN())
+			return err
+		},
+		"edge prize": func() error {
+			_, err := Subgraph(t.Context(), curry[:1], curryNodes, []float64{-1}, 1)
+			return err
+		},
+		"edge": func() error {
+			_, err := Subgraph(t.Context(), []graph.Edge{{From: 0, To: 9}}, curryNodes, []float64{1}, 1)
+			return err
+		},
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package steiner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// Tree is a subtree of a graph.
+type Tree struct {
+	// Nodes in ascending order.
+	Nodes []int32
+	// Edges, one less than nodes, each with From below To, in ascending order;
+	// their weights are their costs.
+	Edges []graph.Edge
+	// Prize is the sum of the prizes of the nodes, Cost that of the edges.
+	Prize, Cost float64
+}
+
+// Worth is what the tree is maximised for.
+func (t *Tree) Worth() float64 { return t.Prize - t.Cost }
+
+// ErrPrize is wrapped by the errors for prizes that are negative or not finite.
+var ErrPrize = errors.New("unusable prize")
+
+// Find returns a tree anywhere in the graph. It has at least one node, unless
+// the graph has none; among trees of the same worth it prefers small ones.
+// prizes holds one number of at least 0 for each node. Self-loops are of no
+// account.
+func Find(ctx context.Context, g *graph.Graph, prizes []float64) (*Tree, error) {
+	return find(ctx, g, prizes, noRoot)
+}
+
+// FindRooted returns a tree that contains the root, whose prize does not matter
+// for its shape.
+func FindRooted(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*Tree, error) {
+	if root < 0 || int(root) >= g.N() {
+		return nil, fmt.Errorf("steiner: root %d in a graph of %d nodes", root, g.N())
+	}
+	return find(ctx, g, prizes, root)
+}
+
+const noRoot = -1
+
+func find(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*Tree, error) {
+	if len(prizes) != g.N() {
+		return nil, fmt.Errorf("steiner: %d prizes for %d nodes", len(prizes), g.N())
+	}
+	sum := 0.0
+	for u, p := range prizes {
+		if !(p >= 0) || math.IsInf(p, 1) {
+			return nil, fmt.Errorf("steiner: node %d has the prize %v, not a finite number of 0 or more: %w", u, p, ErrPrize)
+		}
+		sum += p
+	}
+	if math.IsInf(sum, 1) {
+		return nil, fmt.Errorf("steiner: the prizes add up to more than a float64 holds: %w: scale prizes and costs down", ErrPrize)
+	}
+	if g.N() == 0 {
+		return &Tree{}, ctx.Err()
+	}
+	edges, err := edgesOf(g)
+	if err != nil {
+		return nil, err
+	}
+	forest, err := grow(ctx, edges, prizes, root)
+	if err != nil {
+		return nil, err
+	}
+	return prune(forest, prizes, root), nil
+}
+
+// edgesOf lists the edges of a graph without its self-loops.
+func edgesOf(g *graph.Graph) ([]graph.Edge, error) {
+	if g.Arcs() > math.MaxInt32 {
+		return nil, fmt.Errorf("steiner: %d arcs, want at most %d", g.Arcs(), math.MaxInt32)
+	}
+	edges := make([]graph.Edge, 0, g.Arcs()/2)
+	for u := range int32(g.N()) {
+		lo, hi := g.Row(u)
+		for a := lo; a < hi; a++ {
+			if v := g.Targets()[a]; v > u {
+				edges = append(edges, graph.Edge{From: u, To: v, Weight: g.Weight(a)})
+			}
+		}
+	}
+	return edges, nil
+}
+
+// prune is strong pruning: of the trees of a forest it returns the subtree of
+// greatest worth, with the root if there is one. Below a node it keeps those
+// branches that are worth more than the edge to them.
+func prune(forest []graph.Edge, prizes []float64, root int32) *Tree {
+	f := newRows(len(prizes), forest)
+	worth, parent := slices.Clone(prizes), make([]int32, len(prizes))
+	cost := make([]float64, len(prizes)) // of the edge to the parent
+	for i := range parent {
+		parent[i] = unseen
+	}
+	order := make([]int32, 0, len(prizes)) // each node after its parent
+	visit := func(top int32) {
+		parent[top] = top
+		first := len(order)
+		order = append(order, top)
+		for ; first < len(order); first++ {
+			u := order[first]
+			for _, e := range f.row(u) {
+				if parent[e.To] == unseen {
+					parent[e.To], cost[e.To] = u, e.Weight
+					order = append(order, e.To)
+				}
+			}
+		}
+	}
+	if root != noRoot {
+		visit(root)
+	} else {
+		for u := range int32(len(prizes)) {
+			if parent[u] == unseen {
+				visit(u)
+			}
+		}
+	}
+	for _, u := range slices.Backward(order) {
+		if gain := worth[u] - cost[u]; parent[u] != u && gain > 0 {
+			worth[parent[u]] += gain
+		}
+	}
+	top := root
+	if root == noRoot {
+		top = 0
+		for u, w := range worth {
+			if w > worth[top] {
+				top = int32(u)
+			}
+		}
+	}
+	t := &Tree{Nodes: []int32{top}}
+	for i := 0; i < len(t.Nodes); i++ {
+		u := t.Nodes[i]
+		for _, e := range f.row(u) {
+			if parent[e.To] == u && e.To != u && worth[e.To]-cost[e.To] > 0 {
+				t.Nodes = append(t.Nodes, e.To)
+				t.Edges = append(t.Edges, graph.Edge{From: min(u, e.To), To: max(u, e.To), Weight: e.Weight})
+			}
+		}
+	}
+	slices.Sort(t.Nodes)
+	slices.SortFunc(t.Edges, func(a, b graph.Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	for _, u := range t.Nodes {
+		t.Prize += prizes[u]
+	}
+	for _, e := range t.Edges {
+		t.Cost += e.Weight
+	}
+	return t
+}
+
+const unseen = -1
+
+// rows are the edges of a forest by node.
+type rows struct {
+	starts []int32
+	edges  []graph.Edge
+}
+
+func newRows(n int, forest []graph.Edge) rows {
+	r := rows{starts: make([]int32, n+1), edges: make([]graph.Edge, 2*len(forest))}
+	for _, e := range forest {
+		r.starts[e.From]++
+		r.starts[e.To]++
+	}
+	sum := int32(0)
+	for u, d := range r.starts {
+		sum += d
+		r.starts[u] = sum
+	}
+	for _, e := range slices.Backward(forest) {
+		r.starts[e.From]--
+		r.edges[r.starts[e.From]] = e
+		r.starts[e.To]--
+		r.edges[r.starts[e.To]] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
+	}
+	return r
+}
+
+func (r rows) row(u int32) []graph.Edge { return r.edges[r.starts[u]:r.starts[u+1]] }

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package steiner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+func build(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
+	t.Helper()
+	g, err := graph.New(n, edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// path returns the path 0-1-2-… with the given costs.
+func path(costs ...float64) []graph.Edge {
+	var edges []graph.Edge
+	for i, c := range costs {
+		edges = append(edges, graph.Edge{From: int32(i), To: int32(i + 1), Weight: c})
+	}
+	return edges
+}
+
+// Facts from the tests of pcst_fast.
+func TestSolverFacts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		edges  []graph.Edge
+		prizes []float64
+		root   int32
+		want   []int32
+	}{
+		{"path of four, strong pruning", path(.8, 1.8, 2.8), []float64{1, 1, 1, 1}, noRoot, []int32{0, 1}},
+		{"path of three", path(3, 4), []float64{0, 5, 6}, noRoot, []int32{1, 2}},
+		{"one rich node", path(100, 2), []float64{10, 3, 3}, noRoot, []int32{0}},
+		{"rooted path of four", path(10, 4, 3), []float64{10, 0, 1, 10}, 0, []int32{0}},
+	} {
+		got, err := find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes, c.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got.Nodes); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+// best is the greatest worth of a tree, by trying all sets of nodes: a set's
+// cheapest tree is a minimum spanning tree.
+func best(n int, edges []graph.Edge, prizes []float64, root int32) float64 {
+	sorted := slices.Clone(edges)
+	slices.SortFunc(sorted, func(a, b graph.Edge) int {
+		switch {
+		case a.Weight < b.Weight:
+			return -1
+		case a.Weight > b.Weight:
+			return 1
+		}
+		return 0
+	})
+	top := math.Inf(-1)
+	group := make([]int32, n)
+	for set := uint(1); set < 1<<n; set++ {
+		if root != noRoot && set>>root&1 == 0 {
+			continue
+		}
+		worth, missing := 0.0, bits.OnesCount(set)-1
+		for u := range n {
+			group[u] = int32(u)
+			if set>>u&1 == 1 {
+				worth += prizes[u]
+			}
+		}
+		for _, e := range sorted {
+			if set>>e.From&1 == 0 || set>>e.To&1 == 0 || group[e.From] == group[e.To] {
+				continue
+			}
+			worth -= e.Weight
+			missing--
+			from, to := group[e.From], group[e.To]
+			for u := range group {
+				if group[u] == from {
+					group[u] = to
+				}
+			}
+		}
+		if missing == 0 {
+			top = max(top, worth)
+		}
+	}
+	return top
+}
+
+// check verifies that a result is a tree of the graph with the root and that its
+// sums are right.
+func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, root int32, got *Tree) {
+	t.Helper()
+	if len(got.Nodes) != len(got.Edges)+1 || !slices.IsSorted(got.Nodes) {
+		t.Fatalf("nodes %v, edges %v: no tree", got.Nodes, got.Edges)
+	}
+	if root != noRoot && !slices.Contains(got.Nodes, root) {
+		t.Fatalf("nodes %v without the root %d", got.Nodes, root)
+	}
+	group := make([]int32, n)
+	for u := range group {
+		group[u] = int32(u)
+	}
+	prize, cost := 0.0, 0.0
+	for _, e := range got.Edges {
+		if !slices.Contains(edges, e) || !slices.Contains(got.Nodes, e.From) || !slices.Contains(got.Nodes, e.To) {
+			t.Fatalf("edge %v is not of the graph, or its ends are not of the tree %v", e, got.Nodes)
+		}
+		cost += e.Weight
+		from, to := group[e.From], group[e.To]
+		if from == to {
+			t.Fatalf("edges %v: a cycle", got.Edges)
+		}
+		for u := range group {
+			if group[u] == from {
+				group[u] = to
+			}
+		}
+	}
+	for _, u := range got.Nodes {
+		prize += prizes[u]
+	}
+	if math.Abs(prize-got.Prize) > 1e-9 || math.Abs(cost-got.Cost) > 1e-9 {
+		t.Fatalf("prize %v, cost %v, want %v and %v", got.Prize, got.Cost, prize, cost)
+	}
+}
+
+// compare holds a result against the best one: costs and prizes left out are at
+// most 2-1/(n-1) times the least possible.
+func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64, root int32) (optimal bool) {
+	t.Helper()
+	got, err := find(t.Context(), build(t, n, edges), prizes, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, n, edges, prizes, root, got)
+	all := 0.0
+	for _, p := range prizes {
+		all += p
+	}
+	least := all - best(n, edges, prizes, root)
+	ratio := 1.0
+	if n > 2 {
+		ratio = 2 - 1/float64(n-1)
+	}
+	if loss := all - got.Worth(); loss > ratio*least+1e-9 || loss < least-1e-9 {
+		t.Fatalf("n=%d root %d edges %v prizes %v: costs and prizes left out %v, the least is %v", n, root, edges, prizes, loss, least)
+	} else {
+		return loss <= least+1e-9
+	}
+	return false
+}
+
+// All graphs of up to four nodes with costs of 1 and 2, and several prizes.
+func TestGuaranteeOnAllSmallGraphs(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		var pairs []graph.Edge
+		for u := range n {
+			for v := range u {
+				pairs = append(pairs, graph.Edge{From: int32(v), To: int32(u)})
+			}
+		}
+		for code := range pow(3, len(pairs)) {
+			var edges []graph.Edge
+			for i, rest := 0, code; i < len(pairs); i, rest = i+1, rest/3 {
+				if rest%3 > 0 {
+					edges = append(edges, graph.Edge{From: pairs[i].From, To: pairs[i].To, Weight: float64(rest % 3)})
+				}
+			}
+			for worth := range pow(3, n) {
+				prizes := make([]float64, n)
+				for u, rest := 0, worth; u < n; u, rest = u+1, rest/3 {
+					prizes[u] = []float64{0, .7, 1.5}[rest%3]
+				}
+				compare(t, n, edges, prizes, noRoot)
+				compare(t, n, edges, prizes, int32(code%n))
+			}
+		}
+	}
+}
+
+func pow(base, exponent int) int {
+	p := 1
+	for range exponent {
+		p *= base
+	}
+	return p
+}
+
+func TestGuaranteeOnRandomGraphs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	optimal, all := 0, 0
+	for range 6000 {
+		n := 2 + rng.IntN(7)
+		density, whole := rng.Float64(), rng.IntN(2) == 0
+		number := func(top float64) float64 {
+			if whole { // many ties
+				return float64(rng.IntN(int(top) + 1))
+			}
+			return top * rng.Float64()
+		}
+		var edges []graph.Edge
+		for u := range n {
+			for v := range u {
+				if rng.Float64() < density {
+					edges = append(edges, graph.Edge{From: int32(v), To: int32(u), Weight: number(5)})
+				}
+			}
+		}
+		prizes := make([]float64, n)
+		for u := range prizes {
+			if rng.IntN(3) > 0 {
+				prizes[u] = number(4)
+			}
+		}
+		for _, root := range []int32{noRoot, int32(rng.IntN(n))} {
+			all++
+			if compare(t, n, edges, prizes, root) {
+				optimal++
+			}
+		}
+	}
+	if optimal < all*9/10 {
+		t.Errorf("%d of %d are optimal, fewer than nine in ten", optimal, all)
+	}
+}
+
+func TestDegenerateGraphs(t *testing.T) {
+	empty, err := Find(t.Context(), build(t, 0, nil), nil)
+	if err != nil || len(empty.Nodes) != 0 {
+		t.Errorf("no nodes: %v %v", empty, err)
+	}
+	loop, err := Find(t.Context(), build(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 1}}), []float64{0})
+	if err != nil || cmp.Diff(&Tree{Nodes: []int32{0}}, loop) != "" {
+		t.Errorf("one node with a loop: %v %v", loop, err)
+	}
+	apart, err := Find(t.Context(), build(t, 3, nil), []float64{1, 3, 3})
+	if err != nil || cmp.Diff(&Tree{Nodes: []int32{1}, Prize: 3}, apart) != "" {
+		t.Errorf("no edges: %v %v", apart, err)
+	}
+	free, err := Find(t.Context(), build(t, 3, path(0, 0)), []float64{1, 0, 1})
+	if err != nil || free.Worth() != 2 || len(free.Nodes) != 3 {
+		t.Errorf("edges for nothing: %v %v", free, err)
+	}
+	large, err := Find(t.Context(), build(t, 2, path(math.MaxFloat64)), []float64{1e300, 1e307})
+	if err != nil || !slices.Equal(large.Nodes, []int32{1}) {
+		t.Errorf("large numbers: %v %v", large, err)
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	g := build(t, 2, path(1))
+	for _, c := range []struct {
+		prizes []float64
+		root   int32
+		want   string
+	}{
+		{[]float64{1}, 0, "1 prizes for 2 nodes"},
+		{[]float64{1, -1}, 0, "node 1 has the prize -1"},
+		{[]float64{math.NaN(), 1}, 0, "node 0 has the prize NaN"},
+		{[]float64{1, math.Inf(1)}, 0, "node 1 has the prize +Inf"},
+		{[]float64{math.MaxFloat64, math.MaxFloat64}, 0, "scale prizes"},
+		{[]float64{1, 1}, 2, "root 2"},
+		{[]float64{1, 1}, -1, "root -1"},
+	} {
+		if _, err := FindRooted(t.Context(), g, c.prizes, c.root); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want …%s…", err, c.want)
+		}
+	}
+	if _, err := Find(t.Context(), g, []float64{1, -1}); !errors.Is(err, ErrPrize) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Find(ctx, g, []float64{1, 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func ExampleFind() {
+	// Two rich nodes with a poor one between them, and one too far away.
+	g, err := graph.New(4, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 2, To: 3, Weight: 5}}, graph.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	t, err := Find(context.Background(), g, []float64{3, 0, 3, 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(t.Nodes, t.Prize, t.Cost)
+	// Output: [0 1 2] 6 2
+}
