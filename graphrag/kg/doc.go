@@ -1,5 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kg is the knowledge graph: entities, relations and attributes with
-// the chunks that say so.
+// Package kg is the knowledge graph: entities with their names, types,
+// descriptions and attributes, the relations between them, and the passages
+// that say so.
+//
+// Knowledge comes in as an [Extraction] per chunk, made by package extract or
+// by anybody else, and is kept in a [Base]. [Base.Graph] puts together what all
+// of them say: it folds the names, gathers what is said about each entity and
+// each relation, and keeps for all of it the passages it is from. The result, a
+// [Graph], is a function of the extractions and the options alone. So inserting
+// in another order, twice, or in parts gives the same graph, and deleting a
+// document gives exactly the graph that never held it.
+//
+// # One entity, many names
+//
+// Names that differ in case, spacing, quotes and outer punctuation are one by
+// [Folding]. Names that differ more are one if a person says so, [Base.Merge],
+// or, with [Options.Resolve], if they are alike by a [Similarity]: of spelling,
+// [Trigrams], or of meaning, [Embeddings]. Each merge is listed with its
+// evidence in [Graph.Merges]; the extractions are left as they are, so it can
+// be taken back. [Graph.Synonyms] finds names that are alike without merging
+// them, which is how HippoRAG uses them (arXiv 2405.14831).
+//
+// Nothing is lost silently: a name that is blank or too long, and a fact with
+// such a name, is in [Graph.Rejected] with the reason.
+//
+// # Graphs of numbers
+//
+// [Graph.View] makes the weighted graph on which PageRank, communities and
+// paths work: entities, and passages if wanted, as nodes 0..n-1.
+//
+// # Files
+//
+// [Base.Save] and [Load] keep a base in a file of JSON lines with a version and
+// a checksum; [WriteJSONL] and [ReadJSONL] stream bare extractions.
 package kg

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+)
+
+// DefaultMaxName is the length in bytes up to which a text is taken for a name
+// (LightRAG cuts at 512, lightrag/constants.py; we do not cut: two long names
+// with one beginning are two).
+const DefaultMaxName = 512
+
+// Options of a [Base].
+type Options struct {
+	// Folding tells which names are one, by default FoldUnicode.
+	Folding Folding
+	// MaxName is the length of the longest name in bytes, 0 for DefaultMaxName.
+	// What is longer is no name and gets into Graph.Rejected.
+	MaxName int
+	// Resolve, when set, merges entities whose names differ and mean the same.
+	Resolve *Resolution
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Folding == "" {
+		o.Folding = FoldUnicode
+	}
+	if o.MaxName == 0 {
+		o.MaxName = DefaultMaxName
+	}
+	var problems []error
+	if o.Folding != FoldUnicode && o.Folding != FoldASCII {
+		problems = append(problems, fmt.Errorf("kg: folding %q: want %q or %q", o.Folding, FoldUnicode, FoldASCII))
+	}
+	if o.MaxName < 0 || o.MaxName > math.MaxInt32 {
+		problems = append(problems, fmt.Errorf("kg: a longest name of %d bytes: want 1 to %d", o.MaxName, math.MaxInt32))
+	}
+	if o.Resolve != nil {
+		r, err := o.Resolve.withDefaults()
+		if err != nil {
+			problems = append(problems, err)
+		}
+		o.Resolve = &r
+	}
+	return o, errors.Join(problems...)
+}
+
+// Base is what is known: extractions by chunk, and the merges that people have
+// decided on. Insert, Delete and Merge change it, [Base.Graph] puts it
+// together. It is safe for concurrent use.
+type Base struct {
+	opts Options
+
+	mu     sync.Mutex
+	chunks map[string]Extraction
+	merges map[string]string // from key to key
+	graph  *Graph            // of the state as it is, or nil
+}
+
+// NewBase returns an empty base.
+func NewBase(opts Options) (*Base, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Base{opts: opts, chunks: make(map[string]Extraction), merges: make(map[string]string)}, nil
+}
+
+// Insert adds extractions. One of a chunk that is there already takes its
+// place, so inserting twice is inserting once. If one has no chunk or document,
+// two are of one chunk, or a weight is negative or not finite, none is added.
+// Bytes that are not UTF-8 become U+FFFD.
+func (b *Base) Insert(extractions ...Extraction) error {
+	var problems []error
+	seen := make(map[string]bool, len(extractions))
+	for i, x := range extractions {
+		switch {
+		case x.Chunk == "" || x.Doc == "":
+			problems = append(problems, fmt.Errorf("kg: extraction %d: the ID of its chunk (%q) or document (%q) is missing", i, x.Chunk, x.Doc))
+		case seen[x.Chunk]:
+			problems = append(problems, fmt.Errorf("kg: extraction %d: a second one of chunk %q", i, x.Chunk))
+		}
+		seen[x.Chunk] = true
+		for _, f := range x.Facts {
+			if !(f.Weight >= 0) || math.IsInf(f.Weight, 1) {
+				problems = append(problems, fmt.Errorf("kg: chunk %q: the weight %v of %q – %q is not a finite number of 0 or more", x.Chunk, f.Weight, f.Head, f.Tail))
+			}
+		}
+	}
+	if problems != nil {
+		return errors.Join(problems...)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range extractions {
+		b.chunks[x.Chunk] = x.clone()
+		b.graph = nil
+	}
+	return nil
+}
+
+// Delete removes all that the documents said, and returns the number of chunks
+// that are gone. What other documents say too stays.
+func (b *Base) Delete(docs ...string) int {
+	gone := make(map[string]bool, len(docs))
+	for _, d := range docs {
+		gone[d] = true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := len(b.chunks)
+	maps.DeleteFunc(b.chunks, func(_ string, x Extraction) bool { return gone[x.Doc] })
+	if before != len(b.chunks) {
+		b.graph = nil
+	}
+	return before - len(b.chunks)
+}
+
+// Merge decides that two names mean one entity; into becomes its key. The
+// decision holds for what is inserted later, too.
+func (b *Base) Merge(from, into string) error {
+	f, t := b.opts.Folding.Key(from), b.opts.Folding.Key(into)
+	switch {
+	case f == "" || t == "":
+		return fmt.Errorf("kg: merging %q into %q: a name is empty", from, into)
+	case f == t:
+		return fmt.Errorf("kg: merging %q into %q: they are one name, %q", from, into, f)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for at, ok := t, true; ok; at, ok = b.merges[at] {
+		if at == f {
+			return fmt.Errorf("kg: merging %q into %q: %q was merged into %q before; undo that with Unmerge", from, into, into, from)
+		}
+	}
+	b.merges[f] = t
+	b.graph = nil
+	return nil
+}
+
+// Unmerge undoes Merge for a name, and tells whether there was one.
+func (b *Base) Unmerge(from string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := b.opts.Folding.Key(from)
+	_, ok := b.merges[key]
+	if ok {
+		delete(b.merges, key)
+		b.graph = nil
+	}
+	return ok
+}
+
+// Len returns the number of chunks.
+func (b *Base) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.chunks)
+}
+
+// Extractions yields what was inserted, sorted by chunk, as it was when the
+// iteration began.
+func (b *Base) Extractions() iter.Seq[Extraction] {
+	return func(yield func(Extraction) bool) {
+		for _, x := range b.sorted() {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Base) sorted() []Extraction {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sortedLocked()
+}
+
+func (b *Base) sortedLocked() []Extraction {
+	out := make([]Extraction, 0, len(b.chunks))
+	for _, id := range slices.Sorted(maps.Keys(b.chunks)) {
+		out = append(out, b.chunks[id])
+	}
+	return out
+}
+
+// Graph puts everything together. The result is kept until the base changes.
+// With Options.Resolve its similarity is asked, and an error is the
+// similarity's or the context's.
+func (b *Base) Graph(ctx context.Context) (*Graph, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.graph == nil {
+		g, err := build(ctx, b.opts, b.sortedLocked(), b.merges)
+		if err != nil {
+			return nil, err
+		}
+		b.graph = g
+	}
+	return b.graph, nil
+}

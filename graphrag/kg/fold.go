@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Folding is the rule by which the spellings of a name meet in one entity.
+type Folding string
+
+const (
+	// FoldUnicode is [text.FoldName], the default: letters, digits and symbols
+	// of every script count. A name of nothing but punctuation keeps it.
+	FoldUnicode Folding = "unicode"
+	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions):
+	// lower case, and a blank for every character that is not an ASCII letter
+	// or digit; inner runs of blanks stay. A name without a Latin letter or
+	// digit is lost. It is here to compare with published figures.
+	FoldASCII Folding = "ascii"
+)
+
+// Key is the folded name. It is "" for a name that cannot be told from
+// nothing.
+func (f Folding) Key(name string) string {
+	if f == FoldASCII {
+		return foldASCII(name)
+	}
+	if key := text.FoldName(name); key != "" {
+		return key
+	}
+	return strings.ToLower(strings.TrimSpace(strings.ToValidUTF8(name, "")))
+}
+
+// relation folds a label: "born_in", "Born in" and "born in" are one.
+func (f Folding) relation(label string) string {
+	if label == "" {
+		return ""
+	}
+	return f.Key(strings.ReplaceAll(label, "_", " "))
+}
+
+func foldASCII(name string) string {
+	blank := func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + ('a' - 'A')
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return ' '
+	}
+	// The reference lowers first, which takes the Kelvin sign to a k.
+	return strings.Trim(strings.Map(blank, strings.ToLower(name)), " ")
+}
+
+// size measures how much a name says: letters and digits, those of scripts
+// that write a word with one or two signs double.
+func size(name string) int {
+	n := 0
+	for _, r := range name {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			n += 2
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			n++
+		}
+	}
+	return n
+}

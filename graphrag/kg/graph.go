@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Graph is the knowledge of a [Base], put together: what the chunks say about
+// each entity in one place. It depends on nothing but the extractions in the
+// base, its options and its merges: neither on the order in which they came,
+// nor on what was deleted since. It does not change and is safe for concurrent
+// use; its slices must not be changed.
+type Graph struct {
+	// Entities are sorted by key, Relations by head, label and tail, Passages
+	// by chunk ID. Their places are the ids used everywhere.
+	Entities  []Entity
+	Relations []Relation
+	Passages  []Passage
+	// Merges are the keys that were taken for another, with the evidence.
+	Merges []Merge
+	// Rejected is what the extractions hold and the graph does not.
+	Rejected []Rejection
+
+	folding         Folding
+	ids             map[string]int32 // by key, those merged into an entity too
+	entityChunks    postings
+	chunkEntities   postings
+	relationChunks  postings
+	chunkRelations  postings
+	entityRelations postings
+}
+
+// Entity is a person, place, thing or idea, by whatever names it is called.
+type Entity struct {
+	// Key is the folded name, Name the spelling used most.
+	Key, Name string
+	// Names are all spellings and Types all types it was given, most frequent
+	// first; Type is the first of them, "" when there is none.
+	Type  string
+	Names []Count
+	Types []Count
+	// Mentions is the number of times it was named.
+	Mentions     int
+	Descriptions []Description
+	Attributes   []Property
+}
+
+// Count is a text and how often it was given.
+type Count struct {
+	Text string
+	N    int
+}
+
+// Description is a text about something, with the passages that it came from.
+// Equal texts are one.
+type Description struct {
+	Text     string
+	Passages []int32
+}
+
+// Property is an attribute of an entity and the passages that say so.
+type Property struct {
+	Key, Value string
+	Passages   []int32
+}
+
+// Relation is what all facts of equal head, label and tail say.
+type Relation struct {
+	Head, Tail int32
+	// Label is the spelling used most, Key the folded one.
+	Label, Key string
+	// Count is the number of facts, Weight the sum of their strengths.
+	Count  int
+	Weight float64
+	// Keywords are sorted, without repetition.
+	Keywords     []string
+	Descriptions []Description
+}
+
+// Passage is a chunk as a node of the graph.
+type Passage struct {
+	Chunk, Doc string
+}
+
+// Posting says how often something occurs somewhere.
+type Posting struct {
+	ID, Count int32
+}
+
+// Rejection is a record that cannot be part of a graph, and why.
+type Rejection struct {
+	Chunk string
+	// Kind is "mention", "fact" or "attribute", Text its beginning.
+	Kind, Text, Reason string
+}
+
+// Find returns the entity of a name, whatever its spelling, also of a name that
+// was merged into another.
+func (g *Graph) Find(name string) (int32, bool) {
+	id, ok := g.ids[g.folding.Key(name)]
+	return id, ok
+}
+
+// Triple returns a relation in words.
+func (g *Graph) Triple(r int32) graphrag.Triple {
+	rel := &g.Relations[r]
+	return graphrag.Triple{Head: g.Entities[rel.Head].Name, Relation: rel.Label, Tail: g.Entities[rel.Tail].Name}
+}
+
+// EntityPassages are the passages that name an entity, in order, with the
+// number of times.
+func (g *Graph) EntityPassages(e int32) []Posting { return g.entityChunks.of(e) }
+
+// PassageEntities are the entities that a passage names, in order.
+func (g *Graph) PassageEntities(p int32) []Posting { return g.chunkEntities.of(p) }
+
+// RelationPassages are the passages that state a relation, in order, with the
+// number of times.
+func (g *Graph) RelationPassages(r int32) []Posting { return g.relationChunks.of(r) }
+
+// PassageRelations are the relations that a passage states, in order.
+func (g *Graph) PassageRelations(p int32) []Posting { return g.chunkRelations.of(p) }
+
+// EntityRelations are the relations in which an entity is head or tail, in
+// order; the count is 2 where it is both.
+func (g *Graph) EntityRelations(e int32) []Posting { return g.entityRelations.of(e) }
+
+// postings are lists, one behind the other.
+type postings struct {
+	offsets []int64
+	items   []Posting
+}
+
+func (p *postings) of(id int32) []Posting {
+	lo, hi := p.offsets[id], p.offsets[id+1]
+	return p.items[lo:hi:hi]
+}
+
+// link is one occurrence of an item in a list.
+type link struct{ list, item int32 }
+
+// gather makes n lists of links, sorted by item and counted. It sorts by
+// counting, first by item and then by list, so time and memory are linear.
+func gather(n, items int, links []link) postings {
+	links = byItem(links, items)
+	starts := make([]int64, n+1)
+	for _, l := range links {
+		starts[l.list+1]++
+	}
+	for i := range n {
+		starts[i+1] += starts[i]
+	}
+	sorted := make([]int32, len(links))
+	next := append([]int64(nil), starts...)
+	for _, l := range links {
+		sorted[next[l.list]] = l.item
+		next[l.list]++
+	}
+	p := postings{offsets: make([]int64, n+1)}
+	for list := range n {
+		for i, item := range sorted[starts[list]:starts[list+1]] {
+			if last := len(p.items) - 1; i > 0 && p.items[last].ID == item {
+				p.items[last].Count++
+			} else {
+				p.items = append(p.items, Posting{item, 1})
+			}
+		}
+		p.offsets[list+1] = int64(len(p.items))
+	}
+	return p
+}
+
+func byItem(links []link, items int) []link {
+	next := make([]int64, items+1)
+	for _, l := range links {
+		next[l.item+1]++
+	}
+	for i := range items {
+		next[i+1] += next[i]
+	}
+	out := make([]link, len(links))
+	for _, l := range links {
+		out[next[l.item]] = l
+		next[l.item]++
+	}
+	return out
+}
+
+// transpose turns lists of items into lists of those lists.
+func (p *postings) transpose(items int) postings {
+	q := postings{offsets: make([]int64, items+1), items: make([]Posting, len(p.items))}
+	for _, x := range p.items {
+		q.offsets[x.ID+1]++
+	}
+	for i := range items {
+		q.offsets[i+1] += q.offsets[i]
+	}
+	next := append([]int64(nil), q.offsets...)
+	for list := range len(p.offsets) - 1 {
+		for _, x := range p.of(int32(list)) {
+			q.items[next[x.ID]] = Posting{int32(list), x.Count}
+			next[x.ID]++
+		}
+	}
+	return q
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+func triple(h, r, t string) Fact { return Fact{Triple: graphrag.Triple{Head: h, Relation: r, Tail: t}} }
+
+func chunk(id string, facts ...Fact) Extraction {
+	doc, _, _ := strings.Cut(id, "#")
+	return Extraction{Chunk: id, Doc: doc, Facts: facts}
+}
+
+func put(t *testing.T, o Options, extractions ...Extraction) *Graph {
+	t.Helper()
+	b, err := NewBase(o)
+	if err == nil {
+		err = b.Insert(extractions...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestGraphGathers(t *testing.T) {
+	g := put(t, Options{},
+		Extraction{Chunk: "b#0", Doc: "b",
+			Mentions:   []Mention{{Name: "acme corp", Type: "place"}, {Name: "Berlin"}},
+			Attributes: []Attribute{{Entity: "ACME Corp", Key: "founded", Value: "1901"}},
+			Facts:      []Fact{triple("ACME Corp", "Located_in", "Berlin")}},
+		Extraction{Chunk: "a#0", Doc: "a",
+			Mentions: []Mention{
+				{Name: "Acme Corp.", Type: "organization", Description: "A maker of anvils."},
+				{Name: "Acme  Corp.", Type: "organization", Description: "A maker of anvils."},
+			},
+			Attributes: []Attribute{{Entity: "Acme Corp.", Key: "founded", Value: "1901"}},
+			Facts: []Fact{
+				{Triple: graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}, Weight: 7, Keywords: []string{"seat", "city"}, Description: "Its seat is Berlin."},
+				triple("Acme Corp.", "located in", "Berlin"),
+			}},
+	)
+	want := []Entity{
+		{Key: "acme corp", Name: "Acme Corp.", Type: "organization", Mentions: 8,
+			Names:        []Count{{"Acme Corp.", 5}, {"ACME Corp", 2}, {"acme corp", 1}},
+			Types:        []Count{{"organization", 2}, {"place", 1}},
+			Descriptions: []Description{{"A maker of anvils.", []int32{0}}},
+			Attributes:   []Property{{"founded", "1901", []int32{0, 1}}}},
+		{Key: "berlin", Name: "Berlin", Mentions: 4, Names: []Count{{"Berlin", 4}}, Types: []Count{}},
+	}
+	if diff := cmp.Diff(want, g.Entities); diff != "" {
+		t.Errorf("entities (-want +got):\n%s", diff)
+	}
+	relations := []Relation{{Head: 0, Tail: 1, Label: "located in", Key: "located in", Count: 3, Weight: 9,
+		Keywords: []string{"city", "seat"}, Descriptions: []Description{{"Its seat is Berlin.", []int32{0}}}}}
+	if diff := cmp.Diff(relations, g.Relations); diff != "" {
+		t.Errorf("relations (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Passage{{"a#0", "a"}, {"b#0", "b"}}, g.Passages); diff != "" {
+		t.Errorf("passages (-want +got):\n%s", diff)
+	}
+	lists := [][]Posting{g.EntityPassages(0), g.PassageEntities(1), g.RelationPassages(0), g.PassageRelations(0), g.EntityRelations(1)}
+	if diff := cmp.Diff([][]Posting{{{0, 5}, {1, 3}}, {{0, 3}, {1, 2}}, {{0, 2}, {1, 1}}, {{0, 2}}, {{0, 1}}}, lists); diff != "" {
+		t.Errorf("postings (-want +got):\n%s", diff)
+	}
+	if e, ok := g.Find(" “ACME corp” "); !ok || e != 0 {
+		t.Errorf("found %d, %v", e, ok)
+	}
+	if _, ok := g.Find("Acme"); ok {
+		t.Error("found what is not there")
+	}
+	if got := g.Triple(0); got != (graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}) {
+		t.Errorf("triple %v", got)
+	}
+}
+
+// Names of every script stay apart; those that say nothing are rejected by
+// name.
+func TestNames(t *testing.T) {
+	long := strings.Repeat("x", 1_000_000)
+	g := put(t, Options{}, Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{
+		{Name: "東京"}, {Name: "北京"}, {Name: "Москва"}, {Name: "القاهرة"}, {Name: "C++"}, {Name: "C"}, {Name: "§"}, {Name: "†"},
+		{Name: ""}, {Name: " \t"}, {Name: long}, {Name: "\xff\xfeOslo"}, {Name: "Os\u00adlo"},
+	}, Facts: []Fact{triple("Kyoto", "is", ""), triple("", "is", "Nara")},
+		Attributes: []Attribute{{Entity: " ", Key: "k", Value: "v"}}})
+	var keys []string
+	for _, e := range g.Entities {
+		keys = append(keys, e.Key)
+	}
+	want := []string{"c", "c++", "oslo", "§", "москва", "القاهرة", "†", "北京", "東京", "\ufffdoslo"}
+	if diff := cmp.Diff(want, keys); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	var kinds []string
+	for _, r := range g.Rejected {
+		kinds = append(kinds, r.Kind)
+		if r.Chunk != "a#0" || r.Reason == "" || len(r.Text) > 100 {
+			t.Errorf("rejection %+v", r)
+		}
+	}
+	if diff := cmp.Diff([]string{"mention", "mention", "mention", "fact", "fact", "attribute"}, kinds); diff != "" {
+		t.Errorf("rejected (-want +got):\n%s", diff)
+	}
+	if len(g.Relations) != 0 {
+		t.Errorf("half a fact was kept: %v", g.Relations)
+	}
+}
+
+// The examples of HippoRAG's normalisation (specs, golden G6).
+func TestFoldASCII(t *testing.T) {
+	for name, want := range map[string]string{
+		"Beyoncé's (1981)": "beyonc  s  1981", "  U.S.A. ": "u s a", "東京": "", "C++": "c", "o’neil & sons": "o neil   sons",
+	} {
+		if got := FoldASCII.Key(name); got != want {
+			t.Errorf("%q folds to %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestInsertRefuses(t *testing.T) {
+	b, _ := NewBase(Options{})
+	err := b.Insert(chunk("a#0"), Extraction{Doc: "a"}, chunk("a#0"),
+		chunk("a#1", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: math.NaN()}),
+		chunk("a#2", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: -1}))
+	for _, want := range []string{"extraction 1", `second one of chunk "a#0"`, `chunk "a#1": the weight NaN`, `chunk "a#2": the weight -1`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if b.Len() != 0 {
+		t.Errorf("%d chunks were added", b.Len())
+	}
+	_, err = NewBase(Options{Folding: "greek", MaxName: -1, Resolve: &Resolution{Threshold: 2, Limit: -1}})
+	for _, want := range []string{`folding "greek"`, "-1 bytes", "needs a similarity", "threshold 2", "limit -1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	b, _ := NewBase(Options{})
+	if err := b.Insert(chunk("a#0", triple("Mark Twain", "wrote", "Tom Sawyer")), chunk("b#0", triple("Samuel Clemens", "born in", "Florida"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range [][2]string{{"Mark Twain", "S. L. Clemens"}, {"s. l. clemens", "Samuel Clemens"}} {
+		if err := b.Merge(m[0], m[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range [][2]string{{"", "x"}, {"A", "a "}, {"Samuel Clemens", "Mark Twain"}} {
+		if err := b.Merge(m[0], m[1]); err == nil {
+			t.Errorf("merged %v", m)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	twain, ok := g.Find("Mark Twain")
+	if !ok || g.Entities[twain].Key != "samuel clemens" || len(g.EntityRelations(twain)) != 2 || len(g.Entities) != 3 {
+		t.Errorf("Mark Twain is %+v", g.Entities[twain])
+	}
+	if diff := cmp.Diff([]Merge{{"mark twain", "samuel clemens", ByDecision, 1}}, g.Merges); diff != "" {
+		t.Errorf("evidence (-want +got):\n%s", diff)
+	}
+	// Without Samuel's chunk the decision still holds, under his key.
+	b.Delete("b")
+	if g, _ = b.Graph(t.Context()); g.Entities[0].Key != "samuel clemens" || g.Entities[0].Name != "Mark Twain" {
+		t.Errorf("after the deletion: %+v", g.Entities[0])
+	}
+	if !b.Unmerge("mark twain") || b.Unmerge("mark twain") {
+		t.Error("Unmerge")
+	}
+	if g, _ = b.Graph(t.Context()); g.Entities[0].Key != "mark twain" || len(g.Merges) != 0 {
+		t.Errorf("after Unmerge: %+v", g.Entities[0])
+	}
+}
+
+func TestResolve(t *testing.T) {
+	mentions := func(names ...string) (out []Mention) {
+		for _, n := range names {
+			name, kind, _ := strings.Cut(n, "/")
+			out = append(out, Mention{Name: name, Type: kind})
+		}
+		return out
+	}
+	x := Extraction{Chunk: "a#0", Doc: "a", Mentions: mentions(
+		"Royal Geographical Society/organization", "Royal Geographical Society", "The Royal Geographical Society", "Royal Geographical Societies/organization",
+		"Royal Geographical Society’s/event", "Boeing 737", "Boeing 747", "Müller Verlag", "Mueller Verlag")}
+	g := put(t, Options{Resolve: &Resolution{Similarity: Trigrams{}, Threshold: 0.75}}, x)
+	var got []string
+	for _, m := range g.Merges {
+		if m.Rule != BySimilarity || m.Score < 0.75 || m.Score > 1 {
+			t.Errorf("evidence %+v", m)
+		}
+		got = append(got, m.From+" → "+m.Into)
+	}
+	want := []string{"royal geographical societies → royal geographical society", "the royal geographical society → royal geographical society"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("merges (-want +got):\n%s", diff)
+	}
+	if e, ok := g.Find("The Royal Geographical Society"); !ok || g.Entities[e].Mentions != 4 || len(g.Entities[e].Names) != 3 {
+		t.Errorf("%+v", g.Entities[e])
+	}
+	g = put(t, Options{Resolve: &Resolution{Similarity: Trigrams{}, Threshold: 0.75, AnyType: true}}, x)
+	if len(g.Merges) != 3 {
+		t.Errorf("of any type: %v", g.Merges)
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Neighbors(context.Context, []string, float64, int) ([][]Neighbor, error) {
+	return nil, f.error
+}
+
+func TestGraphErrors(t *testing.T) {
+	stop := errors.New("no embedder")
+	b, _ := NewBase(Options{Resolve: &Resolution{Similarity: failing{stop}}})
+	_ = b.Insert(chunk("a#0", triple("A", "b", "C")))
+	if _, err := b.Graph(t.Context()); !errors.Is(err, stop) || !strings.Contains(err.Error(), "2 entities") {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b, _ = NewBase(Options{})
+	_ = b.Insert(chunk("a#0", triple("A", "b", "C")))
+	if _, err := b.Graph(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if g, err := b.Graph(t.Context()); err != nil || len(g.Entities) != 2 {
+		t.Errorf("after a cancelled call: %v", err)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	g := put(t, Options{Resolve: &Resolution{Similarity: Trigrams{}}})
+	v, err := g.View(ViewOptions{Passages: true})
+	if err != nil || v.N() != 0 || len(g.Entities)+len(g.Relations)+len(g.Passages) != 0 {
+		t.Errorf("%+v, %v", g, err)
+	}
+	if s, err := g.Synonyms(t.Context(), Trigrams{}, SynonymOptions{}); err != nil || s != nil {
+		t.Errorf("synonyms %v, %v", s, err)
+	}
+}
+
+// random makes n documents of up to three chunks over a small world, so that
+// names, spellings and facts meet.
+func random(r *rand.Rand, n int) []Extraction {
+	names := []string{"Ada Lovelace", "ada lovelace", "Ada, Lovelace", "Ada Lovelance", "Turing", "Alan Turing", "Engine No. 1", "Engine No. 2", "東京", "Tōkyō", "", "Analytical Engine", "The Analytical Engine"}
+	types := []string{"", "person", "machine", "place"}
+	name := func() string { return names[r.IntN(len(names))] }
+	var out []Extraction
+	for d := range n {
+		for c := range 1 + r.IntN(3) {
+			x := Extraction{Chunk: fmt.Sprintf("d%02d#%d", d, c), Doc: fmt.Sprintf("d%02d", d)}
+			for range r.IntN(4) {
+				x.Mentions = append(x.Mentions, Mention{Name: name(), Type: types[r.IntN(len(types))], Description: fmt.Sprint("text ", r.IntN(5))})
+			}
+			for range r.IntN(4) {
+				f := triple(name(), []string{"wrote", "built", ""}[r.IntN(3)], name())
+				f.Weight, f.Keywords = float64(r.IntN(100))/7, []string{fmt.Sprint(r.IntN(9))}
+				x.Facts = append(x.Facts, f)
+			}
+			x.Attributes = append(x.Attributes, Attribute{Entity: name(), Key: "k", Value: fmt.Sprint(r.IntN(3))})
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Deleting a document leaves exactly the graph that never held it, and neither
+// the order nor the number of insertions shows: graph and file are the same to
+// the byte.
+func TestDeleteRestores(t *testing.T) {
+	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}), cmpopts.EquateEmpty()}
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		all := random(r, 12)
+		gone := map[string]bool{"d03": true, "d07": true, "d11": true}
+		opts := Options{Resolve: &Resolution{Similarity: Trigrams{}, Threshold: 0.6}}
+		if seed%4 == 0 {
+			opts = Options{Folding: FoldASCII}
+		}
+		once, _ := NewBase(opts)
+		twice, _ := NewBase(opts)
+		for _, b := range []*Base{once, twice} {
+			if err := b.Merge("Turing", "Alan Turing"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, x := range all {
+			if !gone[x.Doc] {
+				if err := once.Insert(x); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for range 2 {
+			for _, i := range r.Perm(len(all)) {
+				if err := twice.Insert(all[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := twice.Graph(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if twice.Delete("d11", "d03", "nowhere", "d07") == 0 {
+			t.Fatal("nothing was deleted")
+		}
+		g, err := once.Graph(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := twice.Graph(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(g, h, everything); diff != "" {
+			t.Fatalf("seed %d (-without +deleted):\n%s", seed, diff)
+		}
+		var a, b strings.Builder
+		if _, err := once.WriteTo(&a); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := twice.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		if a.String() != b.String() {
+			t.Fatalf("seed %d: the files differ", seed)
+		}
+		consistent(t, g)
+	}
+}
+
+// consistent checks that the lists of a graph mirror each other.
+func consistent(t *testing.T, g *Graph) {
+	t.Helper()
+	uses, facts := 0, 0
+	for e := range g.Entities {
+		if g.Entities[e].Mentions == 0 || e > 0 && g.Entities[e-1].Key >= g.Entities[e].Key {
+			t.Errorf("entity %d: %+v", e, g.Entities[e])
+		}
+		uses += g.Entities[e].Mentions
+		for _, p := range g.EntityPassages(int32(e)) {
+			uses -= int(p.Count)
+			if !slices.Contains(g.PassageEntities(p.ID), Posting{int32(e), p.Count}) {
+				t.Errorf("passage %d does not list entity %d", p.ID, e)
+			}
+		}
+	}
+	for r := range g.Relations {
+		facts += g.Relations[r].Count
+		for _, p := range g.RelationPassages(int32(r)) {
+			facts -= int(p.Count)
+			if !slices.Contains(g.PassageRelations(p.ID), Posting{int32(r), p.Count}) {
+				t.Errorf("passage %d does not list relation %d", p.ID, r)
+			}
+		}
+	}
+	if uses != 0 || facts != 0 {
+		t.Errorf("%d uses and %d facts are in no passage", uses, facts)
+	}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
+)
+
+// Similarity finds names that are like each other.
+type Similarity interface {
+	// Neighbors returns for each name those others whose similarity is at
+	// least threshold, at most limit of them, best first, equal ones by place.
+	// Similarities are in -1..1; 1 is the same. Equal names in equal order give
+	// equal results.
+	Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error)
+}
+
+// Neighbor is another name, by its place, and how like it is.
+type Neighbor struct {
+	ID    int32
+	Score float64
+}
+
+// best sorts neighbours and cuts them.
+func best(of []Neighbor, limit int) []Neighbor {
+	slices.SortFunc(of, func(a, b Neighbor) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	return of[:min(limit, len(of))]
+}
+
+// Embeddings compares names by the cosine of their vectors, every one with
+// every other, exactly. It suits some ten thousand names; [Trigrams] goes on.
+type Embeddings struct {
+	Embedder embed.Embedder
+}
+
+// block is how many names are searched for at once.
+const block = 1024
+
+// Neighbors implements [Similarity].
+func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
+	if len(names) == 0 || limit <= 0 {
+		return make([][]Neighbor, len(names)), ctx.Err()
+	}
+	vectors, err := e.Embedder.EmbedDocuments(ctx, names)
+	if err == nil && len(vectors) != len(names) {
+		err = fmt.Errorf("the embedder gave %d vectors for %d names", len(vectors), len(names))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kg: embedding names: %w", err)
+	}
+	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true})
+	if err == nil {
+		err = index.Add(vectors...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kg: comparing names: %w", err)
+	}
+	out := make([][]Neighbor, 0, len(names))
+	for lo := 0; lo < len(vectors); lo += block {
+		found, err := index.SearchBatch(ctx, vectors[lo:min(lo+block, len(vectors))], min(limit+1, len(vectors)))
+		if err != nil {
+			return nil, fmt.Errorf("kg: comparing names: %w", err)
+		}
+		for i, hits := range found {
+			out = append(out, others(int32(lo+i), hits, threshold, limit))
+		}
+	}
+	return out, nil
+}
+
+func others(self int32, hits []vector.Result, threshold float64, limit int) []Neighbor {
+	var out []Neighbor
+	for _, h := range hits {
+		if h.ID != self && float64(h.Score) >= threshold && len(out) < limit {
+			out = append(out, Neighbor{h.ID, float64(h.Score)})
+		}
+	}
+	return out
+}

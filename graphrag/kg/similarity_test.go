@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// words makes names that share trigrams.
+func words(r *rand.Rand, n int) []string {
+	syllables := strings.Fields("ka ro mi ten sol bar ein der san que lle ny 東 京 é ü - 1 2")
+	out := make([]string, n)
+	for i := range out {
+		for range 1 + r.IntN(6) {
+			out[i] += syllables[r.IntN(len(syllables))]
+			if r.IntN(4) == 0 {
+				out[i] += " "
+			}
+		}
+	}
+	return out
+}
+
+// The prefixes lose no pair: the result is that of comparing every name with
+// every other.
+func TestTrigramsFindAll(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		names := words(r, 120)
+		names = append(names, "", " ", "x", names[0])
+		threshold := 0.05 + 0.95*r.Float64()
+		limit := []int{1000, 3}[seed%2]
+		got, err := Trigrams{}.Neighbors(t.Context(), names, threshold, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors := weigh(names)
+		want := make([][]Neighbor, len(names))
+		for i := range names {
+			for j := range names {
+				if s := cosine(vectors[i], vectors[j]); i != j && s >= threshold {
+					want[i] = append(want[i], Neighbor{int32(j), s})
+				}
+			}
+			want[i] = best(want[i], limit)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d, threshold %v (-all +got):\n%s", seed, threshold, diff)
+		}
+	}
+}
+
+func TestTrigrams(t *testing.T) {
+	near, err := Trigrams{}.Neighbors(t.Context(), []string{"berlin", "berlin wall", "berlln", "paris", "berlin"}, 0.3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(near[0]) != 2 || near[0][0] != (Neighbor{4, 1}) || near[0][1].ID != 1 || near[3] != nil {
+		t.Errorf("neighbours %v", near)
+	}
+	if near, err = (Trigrams{}).Neighbors(t.Context(), []string{"a", "a"}, 0.5, 0); err != nil || near[0] != nil {
+		t.Errorf("with limit 0: %v, %v", near, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Trigrams{}).Neighbors(ctx, []string{"a", "a"}, 0.5, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+type shortChanged struct{ angles }
+
+func (s shortChanged) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	v, err := s.angles.EmbedDocuments(ctx, texts)
+	return v[1:], err
+}
+
+func TestEmbeddingsErrors(t *testing.T) {
+	if _, err := (Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1); err == nil || !strings.Contains(err.Error(), "1 vectors for 2 names") {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func BenchmarkTrigrams(b *testing.B) {
+	n := 50_000
+	if testing.Short() {
+		n = 2000
+	}
+	// Words of random letters, common ones far more common than rare ones.
+	r := rand.New(rand.NewPCG(1, 1))
+	lexicon := make([]string, n/5)
+	for i := range lexicon {
+		for range 3 + r.IntN(8) {
+			lexicon[i] += string("etaoinsrhldcumfpgwybvkxjqz"[int(26*r.Float64()*r.Float64())])
+		}
+	}
+	names := make([]string, n)
+	for i := range names {
+		for range 1 + r.IntN(3) {
+			names[i] += " " + lexicon[int(float64(len(lexicon))*r.Float64()*r.Float64())]
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := (Trigrams{}).Neighbors(b.Context(), names, 0.8, 101); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkGraph(b *testing.B) {
+	base, err := NewBase(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := 50_000
+	if testing.Short() {
+		n = 200
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	facts := 0
+	for d := range n {
+		x := Extraction{Chunk: fmt.Sprintf("d%06d#0", d), Doc: fmt.Sprintf("d%06d", d)}
+		for range 9 {
+			name := func() string { return fmt.Sprintf("Entity Number %d", int(float64(n*5)*r.Float64()*r.Float64())) }
+			x.Facts = append(x.Facts, triple(name(), fmt.Sprint("relation ", r.IntN(500)), name()))
+			facts++
+		}
+		if err := base.Insert(x); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		base.graph = nil
+		if _, err := base.Graph(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(facts)*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
+}

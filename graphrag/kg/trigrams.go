@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+// Trigrams compares names by the cosine of their tf-idf weighted character
+// trigrams, with a blank before and behind: it knows spellings, not meanings.
+// It compares only names that share a rare trigram and still finds every pair
+// at or above the threshold (see prefixes), so hundreds of thousands of names
+// are no trouble.
+type Trigrams struct{}
+
+// gram is a trigram of a name with its share of the unit vector.
+type gram struct {
+	id     int32 // by rarity: the rarest trigram is 0
+	weight float64
+}
+
+// Neighbors implements [Similarity].
+func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
+	out := make([][]Neighbor, len(names))
+	if limit <= 0 {
+		return out, ctx.Err()
+	}
+	grams := weigh(names)
+	rare, index := prefixes(grams, threshold)
+	seen := make([]int32, len(names)) // by whom, plus 1
+	for i := range grams {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		seen[i] = int32(i) + 1
+		for _, g := range grams[i][:rare[i]] {
+			for _, j := range index.of(g.id) {
+				if seen[j.ID] == int32(i)+1 {
+					continue
+				}
+				seen[j.ID] = int32(i) + 1
+				if s := cosine(grams[i], grams[j.ID]); s >= threshold {
+					out[i] = append(out[i], Neighbor{j.ID, s})
+				}
+			}
+		}
+		out[i] = best(out[i], limit)
+	}
+	return out, ctx.Err()
+}
+
+// prefixes cuts each name's trigrams, rarest first, where the rest is shorter
+// than the threshold, and lists the names by the trigrams before the cut. Two
+// names at or above the threshold share a trigram before both cuts: if they
+// share none there, all they share lies behind the cut of one of them, and by
+// Cauchy and Schwarz that rest gives less than the threshold (Bayardo et al.,
+// Scaling Up All Pairs Similarity Search, WWW 2007).
+func prefixes(grams [][]gram, threshold float64) (rare []int, index postings) {
+	// What rounding may add to a cosine must not lose a pair.
+	bound := max(0, threshold-1e-9) * max(0, threshold-1e-9)
+	rare = make([]int, len(grams))
+	var links []link
+	most := int32(-1)
+	for i, of := range grams {
+		rest := 0.0
+		for cut := len(of); cut > 0; cut-- {
+			w := of[cut-1].weight
+			if rest += w * w; rest >= bound {
+				rare[i] = cut
+				break
+			}
+		}
+		for _, g := range of[:rare[i]] {
+			links = append(links, link{g.id, int32(i)})
+			most = max(most, g.id)
+		}
+	}
+	return rare, gather(int(most)+1, len(grams), links)
+}
+
+// cosine is the product of two unit vectors, sorted by gram.
+func cosine(a, b []gram) float64 {
+	sum := 0.0
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].id < b[0].id:
+			a = a[1:]
+		case a[0].id > b[0].id:
+			b = b[1:]
+		default:
+			sum += a[0].weight * b[0].weight
+			a, b = a[1:], b[1:]
+		}
+	}
+	return min(sum, 1)
+}
+
+// weigh makes the unit vectors: tf·(1 + ln(n/df)).
+func weigh(names []string) [][]gram {
+	counts := make([]map[[3]rune]int, len(names))
+	frequency := make(map[[3]rune]int)
+	for i, name := range names {
+		counts[i] = trigrams(name)
+		for t := range counts[i] {
+			frequency[t]++
+		}
+	}
+	all := make([][3]rune, 0, len(frequency))
+	for t := range frequency {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b [3]rune) int {
+		return cmp.Or(cmp.Compare(frequency[a], frequency[b]), slices.Compare(a[:], b[:]))
+	})
+	ids := make(map[[3]rune]int32, len(all))
+	idf := make([]float64, len(all))
+	for id, t := range all {
+		ids[t] = int32(id)
+		idf[id] = 1 + math.Log(float64(len(names))/float64(frequency[t]))
+	}
+	out := make([][]gram, len(names))
+	for i, of := range counts {
+		for t, n := range of {
+			id := ids[t]
+			out[i] = append(out[i], gram{id, float64(n) * idf[id]})
+		}
+		slices.SortFunc(out[i], func(a, b gram) int { return cmp.Compare(a.id, b.id) })
+		normalise(out[i])
+	}
+	return out
+}
+
+func normalise(of []gram) {
+	sum := 0.0
+	for _, g := range of {
+		sum += g.weight * g.weight
+	}
+	for i := range of {
+		of[i].weight /= math.Sqrt(sum)
+	}
+}
+
+func trigrams(name string) map[[3]rune]int {
+	out := make(map[[3]rune]int)
+	window := [3]rune{' ', ' ', ' '}
+	push := func(r rune) {
+		window = [3]rune{window[1], window[2], r}
+	}
+	n := 0
+	for _, r := range name + " " {
+		push(r)
+		if n++; n > 1 {
+			out[window]++
+		}
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// ViewOptions say which of a graph's knowledge becomes edges, and how heavy.
+// The zero value is HippoRAG 2's balance: 2 for a fact, 1 for each direction of
+// a synonym, 1 for a passage and an entity it states a fact about.
+type ViewOptions struct {
+	// Facts is the weight of one fact, 0 for 2. With Strengths it is
+	// multiplied by the strength the fact was given.
+	Facts     float64
+	Strengths bool
+	// Synonyms become edges of Similarity (0 for 1) times their score; two
+	// that answer each other add up.
+	Synonyms   []Synonym
+	Similarity float64
+	// Overwrite lets a synonym take the place of the facts in its direction,
+	// half of their weight, instead of adding to them (HippoRAG's code).
+	Overwrite bool
+	// Passages adds the passages as nodes, with an edge of weight Context (0
+	// for 1) to each entity of their facts, or with Mentioned to each entity
+	// they name at all.
+	Passages  bool
+	Context   float64
+	Mentioned bool
+	// Precision of the weights.
+	Precision graph.Precision
+}
+
+// View is a graph of ids: entity e is node e, passage p is node Entities+p.
+type View struct {
+	*graph.Graph
+	// Entities and Passages are the numbers of nodes of each kind.
+	Entities, Passages int
+}
+
+// Passage returns the node of a passage.
+func (v *View) Passage(p int32) int32 { return int32(v.Entities) + p }
+
+// View makes a weighted undirected graph of what is known. A fact about one
+// entity alone is no edge.
+func (g *Graph) View(o ViewOptions) (*View, error) {
+	o.Facts, o.Similarity, o.Context = cmp.Or(o.Facts, 2), cmp.Or(o.Similarity, 1), cmp.Or(o.Context, 1)
+	var problems []error
+	for _, w := range []struct {
+		name  string
+		value float64
+	}{{"fact", o.Facts}, {"synonym", o.Similarity}, {"context", o.Context}} {
+		if !(w.value > 0) || math.IsInf(w.value, 1) {
+			problems = append(problems, fmt.Errorf("kg: a %s weight of %v: want a finite number above 0", w.name, w.value))
+		}
+	}
+	if problems != nil {
+		return nil, errors.Join(problems...)
+	}
+	v := &View{Entities: len(g.Entities)}
+	edges := g.entityEdges(o)
+	if o.Passages {
+		v.Passages = len(g.Passages)
+		edges = append(edges, g.contextEdges(o, v)...)
+	}
+	built, err := graph.New(v.Entities+v.Passages, edges, graph.Options{Precision: o.Precision})
+	if err != nil {
+		return nil, fmt.Errorf("kg: %w", err)
+	}
+	v.Graph = built
+	return v, nil
+}
+
+// arc is half an edge between entities.
+type arc struct {
+	from, to int32
+	weight   float64
+	synonym  bool
+}
+
+// entityEdges gathers facts and synonyms by direction, so that a synonym can
+// take the place of facts.
+func (g *Graph) entityEdges(o ViewOptions) []graph.Edge {
+	arcs := make([]arc, 0, 2*len(g.Relations)+len(o.Synonyms))
+	for i := range g.Relations {
+		r := &g.Relations[i]
+		if r.Head == r.Tail {
+			continue
+		}
+		weight := float64(r.Count)
+		if o.Strengths {
+			weight = r.Weight
+		}
+		weight *= o.Facts / 2
+		arcs = append(arcs, arc{r.Head, r.Tail, weight, false}, arc{r.Tail, r.Head, weight, false})
+	}
+	for _, s := range o.Synonyms {
+		if s.From != s.To {
+			arcs = append(arcs, arc{s.From, s.To, s.Score * o.Similarity, true})
+		}
+	}
+	slices.SortStableFunc(arcs, func(a, b arc) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	edges := make([]graph.Edge, 0, len(arcs))
+	for lo := 0; lo < len(arcs); {
+		hi, replaced := lo, false
+		for hi < len(arcs) && arcs[hi].from == arcs[lo].from && arcs[hi].to == arcs[lo].to {
+			replaced = replaced || o.Overwrite && arcs[hi].synonym
+			hi++
+		}
+		for _, a := range arcs[lo:hi] {
+			if a.synonym || !replaced {
+				edges = append(edges, graph.Edge{From: a.from, To: a.to, Weight: a.weight})
+			}
+		}
+		lo = hi
+	}
+	return edges
+}
+
+func (g *Graph) contextEdges(o ViewOptions, v *View) []graph.Edge {
+	var edges []graph.Edge
+	var ends []int32
+	for p := range g.Passages {
+		ends = ends[:0]
+		if o.Mentioned {
+			for _, e := range g.PassageEntities(int32(p)) {
+				ends = append(ends, e.ID)
+			}
+		} else {
+			ends = g.AppendFactEntities(ends, int32(p))
+		}
+		for _, e := range ends {
+			edges = append(edges, graph.Edge{From: v.Passage(int32(p)), To: e, Weight: o.Context})
+		}
+	}
+	return edges
+}
+
+// AppendFactEntities appends the entities of the facts that a passage states,
+// sorted, each once: what HippoRAG calls the phrases of a passage.
+func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
+	from := len(to)
+	for _, r := range g.PassageRelations(p) {
+		to = append(to, g.Relations[r.ID].Head, g.Relations[r.ID].Tail)
+	}
+	slices.Sort(to[from:])
+	return to[:from+len(slices.Compact(to[from:]))]
+}

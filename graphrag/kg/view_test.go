@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hippo is the corpus of the golden tests G2 and G3: four passages, eight
+// triples (specs/hipporag_linearrag.md, section 9).
+func hippo(t *testing.T, o Options) *Graph {
+	t.Helper()
+	return put(t, o,
+		chunk("p0", triple("Alice Smith", "works at", "Acme Corp."), triple("Acme Corp.", "located in", "Berlin")),
+		chunk("p1", triple("Berlin", "capital of", "Germany"), triple("Bob Jones", "born in", "Berlin")),
+		chunk("p2", triple("Alice Smyth", "wrote", "Deep Rivers"), triple("Deep Rivers", "published in", "Germany")),
+		chunk("p3", triple("Acme Corp.", "founded by", "Bob Jones"), triple("Acme Corp", "located in", "Berlin")))
+}
+
+// known is a similarity given by a table.
+type known map[[2]string]float64
+
+func (k known) Neighbors(_ context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
+	out := make([][]Neighbor, len(names))
+	for i, a := range names {
+		for j, b := range names {
+			s := max(k[[2]string{a, b}], k[[2]string{b, a}])
+			if i != j && s >= threshold {
+				out[i] = append(out[i], Neighbor{int32(j), s})
+			}
+		}
+		out[i] = best(out[i], limit)
+	}
+	return out, nil
+}
+
+var hippoSimilar = known{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85, {"acme corp", "berlin"}: .79}
+
+// weights reads the edges between entities of a view, by their keys.
+func weights(g *Graph, v *View) map[string]float64 {
+	out := make(map[string]float64)
+	name := func(u int32) string {
+		if int(u) >= v.Entities {
+			return g.Passages[int(u)-v.Entities].Chunk
+		}
+		return g.Entities[u].Key
+	}
+	for u := range int32(v.N()) {
+		lo, hi := v.Row(u)
+		for a := lo; a < hi; a++ {
+			if w := v.Targets()[a]; u <= w {
+				out[name(u)+" – "+name(w)] = math.Round(v.Weight(a)*1e12) / 1e12
+			}
+		}
+	}
+	return out
+}
+
+// Golden G2: effective weights of HippoRAG v1, with synonyms that overwrite
+// facts as its code does, and with synonyms that add up.
+func TestGoldenG2(t *testing.T) {
+	g := hippo(t, Options{Folding: FoldASCII})
+	synonyms, err := g.Synonyms(t.Context(), hippoSimilar, SynonymOptions{})
+	if err != nil || len(synonyms) != 4 {
+		t.Fatalf("synonyms %v, %v", synonyms, err)
+	}
+	want := map[string]float64{
+		"acme corp – alice smith": 2, "acme corp – berlin": 4, "acme corp – bob jones": 2, "alice smith – alice smyth": 1.84,
+		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
+	}
+	v, err := g.View(ViewOptions{Synonyms: synonyms, Overwrite: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
+		t.Errorf("overwriting (-want +got):\n%s", diff)
+	}
+	want["berlin – germany"] = 3.7
+	if v, err = g.View(ViewOptions{Synonyms: synonyms}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
+		t.Errorf("adding (-want +got):\n%s", diff)
+	}
+	// The matrix of passages and entities: distinct facts of p with e.
+	matrix := make([][]float64, 4)
+	for p := range matrix {
+		matrix[p] = make([]float64, len(g.Entities))
+		for _, r := range g.PassageRelations(int32(p)) {
+			matrix[p][g.Relations[r.ID].Head]++
+			matrix[p][g.Relations[r.ID].Tail]++
+		}
+	}
+	if diff := cmp.Diff([][]float64{{2, 1, 0, 1, 0, 0, 0}, {0, 0, 0, 2, 1, 0, 1}, {0, 0, 1, 0, 0, 2, 1}, {2, 0, 0, 1, 1, 0, 0}}, matrix); diff != "" {
+		t.Errorf("matrix (-want +got):\n%s", diff)
+	}
+}
+
+// Golden G3: the graph of HippoRAG 2 has the passages as nodes, with an edge of
+// weight 1 to each phrase of their facts.
+func TestGoldenG3Graph(t *testing.T) {
+	g := hippo(t, Options{})
+	v, err := g.View(ViewOptions{Passages: true})
+	if err != nil || v.Entities != 7 || v.Passages != 4 || v.Passage(2) != 9 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	got := weights(g, v)
+	for edge, want := range map[string]float64{
+		"acme corp – p0": 1, "alice smith – p0": 1, "berlin – p0": 1, "acme corp – p3": 1, "acme corp – berlin": 4, "berlin – germany": 2,
+	} {
+		if got[edge] != want {
+			t.Errorf("%s weighs %v, want %v", edge, got[edge], want)
+		}
+	}
+	if len(got) != 7+12 {
+		t.Errorf("%d edges: %v", len(got), got)
+	}
+	if diff := cmp.Diff([]int32{0, 3, 4}, g.AppendFactEntities(nil, 3)); diff != "" {
+		t.Errorf("phrases of p3 (-want +got):\n%s", diff)
+	}
+}
+
+func TestViewOptions(t *testing.T) {
+	g := put(t, Options{}, Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{{Name: "Rome"}},
+		Facts: []Fact{{Triple: triple("Ann", "met", "Bob").Triple, Weight: 5}, triple("Ann", "knew", "Bob"), triple("Ann", "is", "Ann")}})
+	v, err := g.View(ViewOptions{Facts: 1, Strengths: true, Passages: true, Mentioned: true, Context: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"ann – bob": 6, "ann – a#0": 0.5, "bob – a#0": 0.5, "rome – a#0": 0.5}
+	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
+		t.Errorf("edges (-want +got):\n%s", diff)
+	}
+	_, err = g.View(ViewOptions{Facts: math.NaN(), Similarity: -1, Context: math.Inf(1)})
+	for _, want := range []string{"fact weight of NaN", "synonym weight of -1", "context weight of +Inf"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// angles embeds names as unit vectors of two dimensions.
+type angles map[string]float64
+
+func (a angles) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i], _ = a.EmbedQuery(context.Background(), t)
+	}
+	return out, nil
+}
+
+func (a angles) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	sin, cos := math.Sincos(a[text] * math.Pi / 180)
+	return []float32{float32(3 * cos), float32(3 * sin)}, nil // of any length
+}
+
+// Golden G4: which names become synonyms of which.
+func TestGoldenG4(t *testing.T) {
+	names := angles{"usa": 0, "us": 10, "united states": 20, "u s a": 30, "canada": 36, "mexico": 38}
+	x := Extraction{Chunk: "p0", Doc: "p"}
+	for _, n := range []string{"usa", "us", "united states", "u s a", "canada", "mexico", ""} {
+		x.Mentions = append(x.Mentions, Mention{Name: n})
+	}
+	g := put(t, Options{Folding: FoldASCII}, x)
+	synonyms, err := g.Synonyms(t.Context(), Embeddings{names}, SynonymOptions{})
+	if err != nil || len(synonyms) != 23 {
+		t.Fatalf("%d synonyms, %v", len(synonyms), err)
+	}
+	usa := map[string]float64{}
+	for _, s := range synonyms {
+		switch g.Entities[s.From].Key {
+		case "usa":
+			usa[g.Entities[s.To].Key] = s.Score
+		case "us":
+			t.Error("us has looked for synonyms")
+		}
+	}
+	want := map[string]float64{"us": .984807753, "united states": .9396926208, "u s a": .8660254038, "canada": .8090169944}
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
+	if diff := cmp.Diff(want, usa, near); diff != "" {
+		t.Errorf("synonyms of usa (-want +got):\n%s", diff)
+	}
+	v, err := g.View(ViewOptions{Synonyms: synonyms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := weights(g, v)
+	if w := got["us – usa"]; math.Abs(w-.984807753) > 1e-6 {
+		t.Errorf("us – usa weighs %v", w)
+	}
+	if w := got["united states – usa"]; math.Abs(w-1.8793852416) > 1e-6 {
+		t.Errorf("united states – usa weighs %v", w)
+	}
+}
+
+// With 150 equal neighbours 101 are kept: the code stops when it has more than
+// 100.
+func TestGoldenG4Limit(t *testing.T) {
+	x := Extraction{Chunk: "p0", Doc: "p"}
+	for i := range 151 {
+		x.Mentions = append(x.Mentions, Mention{Name: "name" + strings.Repeat("x", i)})
+	}
+	g := put(t, Options{}, x)
+	synonyms, err := g.Synonyms(t.Context(), Embeddings{angles{}}, SynonymOptions{})
+	if err != nil || len(synonyms) != 151*101 {
+		t.Errorf("%d synonyms, %v", len(synonyms), err)
+	}
+}
+
+// TestGoldenFile compares the facts typed above with the golden file where it
+// is at hand.
+func TestGoldenFile(t *testing.T) {
+	data, err := os.ReadFile("../../../shared/golden/ppr_hipporag_linearrag.json")
+	if err != nil {
+		t.Skip("the golden file is not here")
+	}
+	var golden struct {
+		G2 struct {
+			Docs     [][][3]string `json:"docs"`
+			Entities []string      `json:"entities"`
+		} `json:"G2_hipporag_v1"`
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	g := hippo(t, Options{Folding: FoldASCII})
+	var keys []string
+	for _, e := range g.Entities {
+		keys = append(keys, e.Key)
+	}
+	if diff := cmp.Diff(golden.G2.Entities, keys); diff != "" || len(golden.G2.Docs) != len(g.Passages) {
+		t.Errorf("entities (-golden +got):\n%s", diff)
+	}
+}
