@@ -157,6 +157,10 @@ const patience = 12
 
 // run repeats passes until the partition is stable.
 func (s *solver[W]) run(net *network[W], p *Partition) error {
+	if net.n() == 0 {
+		p.Stable = true
+		return nil
+	}
 	s.reserve(net.n())
 	isolate(net, p.Labels)
 	p.Communities = canonical(p.Labels)

@@ -37,7 +37,7 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 	}
 	queue, queued := s.queue[:0], s.queued[:n]
 	for u := range int32(n) {
-		queued[u] = len(net.row(u)) > 0
+		queued[u] = len(net.row(u)) > 0 || sizes[labels[u]] > 1
 		if queued[u] {
 			queue = append(queue, u)
 		}

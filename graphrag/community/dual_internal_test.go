@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import (
+	"math"
+	"testing"
+)
+
+// Relations of the worked examples.
+const (
+	directed int32 = iota
+	bornIn
+	spouse
+	locatedIn
+)
+
+// ties gives an entity relations: triples with an entity that is counted
+// nowhere else, since only outgoing ones are looked at.
+func ties(e int32, counts map[int32]int) []Triple {
+	var triples []Triple
+	for relation := directed; relation <= locatedIn; relation++ {
+		for range counts[relation] {
+			triples = append(triples, Triple{e, relation, e})
+		}
+	}
+	return triples
+}
+
+func perceive(t *testing.T, vectors []float32, triples []Triple, opts DualOptions) *perception {
+	t.Helper()
+	opts.Direction = Outgoing
+	opts, err := opts.resolve(len(vectors) / 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newPerception(vectors, 2, triples, opts)
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-6 {
+		t.Errorf("%s = %.6f, want %.6f", what, got, want)
+	}
+}
+
+// x, y and z make one community with the profile {directed 3, born_in 1,
+// spouse 2}.
+func worked() ([]float32, []Triple) {
+	triples := ties(0, map[int32]int{directed: 2, bornIn: 1})
+	triples = append(triples, ties(1, map[int32]int{directed: 1})...)
+	triples = append(triples, ties(2, map[int32]int{spouse: 2})...)
+	return []float32{1, 0, .8, .6, 0, 1}, triples
+}
+
+func TestRelationSimilarityWorked(t *testing.T) {
+	vectors, triples := worked()
+	for kind, want := range map[RelationSimilarity]float64{MultisetJaccard: .5, EuclideanJaccard: .597614, SetJaccard: .666667} {
+		p := perceive(t, vectors, triples, DualOptions{Relations: kind})
+		near(t, "S_r", p.relational(p.profiles.of(0), p.circle([]int32{0, 1, 2})), want)
+	}
+}
+
+func TestScoreWorked(t *testing.T) {
+	vectors, triples := worked()
+	p := perceive(t, vectors, triples, DualOptions{})
+	c := p.circle([]int32{0, 1, 2})
+	for e, want := range []float64{.747409, .996546, .664364} {
+		near(t, "S_s", p.cosine(int32(e), c), want)
+	}
+	for e, want := range []float64{.5, .166667, .333333} {
+		near(t, "S_r", p.relational(p.profiles.of(int32(e)), c), want)
+	}
+	for _, row := range []struct {
+		name   string
+		opts   DualOptions
+		want   [3]float64
+		center int32
+	}{
+		{"λ 1", DualOptions{Lambda: 1}, [3]float64{1.247409, 1.163212, .997697}, 0},
+		{"λ .5", DualOptions{Lambda: .5}, [3]float64{.873705, .664940, .665515}, 0},
+		{"weights .3 and .7", DualOptions{}, [3]float64{.673187, .747582, .565055}, 1},
+	} {
+		p := perceive(t, vectors, triples, row.opts)
+		c := p.circle([]int32{0, 1, 2})
+		for e, want := range row.want {
+			near(t, row.name, p.score(int32(e), c), want)
+		}
+		if c.center != row.center {
+			t.Errorf("%s: centre %d, want %d", row.name, c.center, row.center)
+		}
+	}
+	p = perceive(t, vectors, triples, DualOptions{Merge: CenterCosine})
+	c = p.circle([]int32{0, 1, 2})
+	for e, want := range []float64{.823187, .797582, .665055} {
+		near(t, "score of the code", p.opts.combine(p.degree(int32(e))/3, p.cosine(int32(e), c)), want)
+	}
+	if best := p.ranked(c); best[0] != 0 {
+		t.Errorf("the code's centre is %d, want 0", best[0])
+	}
+}
+
+// mergeToy are a1, a2, b1, b2, c1, c2.
+func mergeToy() ([]float32, []Triple, []int32) {
+	var triples []Triple
+	for e, counts := range []map[int32]int{
+		{directed: 2, bornIn: 1}, {directed: 1}, {locatedIn: 2}, {locatedIn: 1}, {directed: 1, bornIn: 1}, {directed: 1},
+	} {
+		triples = append(triples, ties(int32(e), counts)...)
+	}
+	return []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, triples, []int32{0, 0, 1, 1, 2, 2}
+}
+
+func TestMergeToyScores(t *testing.T) {
+	vectors, triples, _ := mergeToy()
+	p := perceive(t, vectors, triples, DualOptions{})
+	a, b, c := p.circle([]int32{0, 1}), p.circle([]int32{2, 3}), p.circle([]int32{4, 5})
+	for i, row := range [][]float64{
+		{.889078, .739078, .221359, -.221359, .725535, .739078},
+		{-.221359, .221359, .864078, .764078, .398447, -.221359},
+		{.926099, .788709, .313050, -.125220, .826099, .726099},
+	} {
+		for e, want := range row {
+			near(t, "φ", p.score(int32(e), []*circle{a, b, c}[i]), want)
+		}
+	}
+	if a.center != 0 || b.center != 2 || c.center != 4 {
+		t.Errorf("centres %d, %d, %d, want 0, 2, 4", a.center, b.center, c.center)
+	}
+	near(t, "D(a→b)", p.divergence(a, b), .814078)
+	near(t, "D(b→a)", p.divergence(b, a), .814078)
+	near(t, "D(a→c)", p.divergence(a, c), -.043326)
+	near(t, "D(c→a)", p.divergence(c, a), .043793)
+	near(t, "D(b→c)", p.divergence(b, c), .720163)
+	near(t, "D(c→b)", p.divergence(c, b), .687555)
+
+	// The second pass.
+	ac := p.join(a, c)
+	for i, want := range []float64{.775846, .720592, .687299, .690132} {
+		near(t, "φ after the merge", p.score(ac.members[i], ac), want)
+	}
+	if ac.center != 0 || len(ac.ties) != 2 || ac.ties[0].count != 5 || ac.ties[1].count != 2 {
+		t.Errorf("centre %d, relations %v, want 0, {directed 5, born_in 2}", ac.center, ac.ties)
+	}
+	near(t, "centroid", ac.sum[0]/4, .85)
+	near(t, "centroid", ac.sum[1]/4, .35)
+	near(t, "D(ac→b)", p.divergence(ac, b), .674195)
+	near(t, "D(b→ac)", p.divergence(b, ac), .768388)
+}
+
+// The code's structure is the Jaccard coefficient of neighbours among the
+// centres: c1→{c3,c4}, c2→{c3} gives .5, all other pairs 0.
+func TestJaccardOfCenters(t *testing.T) {
+	tails := outgoing(4, []Triple{{0, 0, 2}, {0, 0, 3}, {0, 1, 3}, {1, 0, 2}})
+	for a := range tails {
+		for b := range a {
+			want := 0.0
+			if a == 1 && b == 0 {
+				want = .5
+			}
+			if got := jaccard(tails[a], tails[b]); got != want {
+				t.Errorf("J(c%d, c%d) = %v, want %v", a+1, b+1, got, want)
+			}
+		}
+	}
+}

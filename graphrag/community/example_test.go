@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// twoGroups are two squares with their diagonals, and an edge between them.
+func twoGroups() *graph.Graph {
+	g, err := graph.New(8, []graph.Edge{
+		{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}, {From: 0, To: 3, Weight: 1},
+		{From: 1, To: 2, Weight: 1}, {From: 1, To: 3, Weight: 1}, {From: 2, To: 3, Weight: 1},
+		{From: 4, To: 5, Weight: 1}, {From: 4, To: 6, Weight: 1}, {From: 4, To: 7, Weight: 1},
+		{From: 5, To: 6, Weight: 1}, {From: 5, To: 7, Weight: 1}, {From: 6, To: 7, Weight: 1},
+		{From: 3, To: 4, Weight: 1},
+	}, graph.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+func ExampleLeiden() {
+	p, err := community.Leiden(context.Background(), twoGroups(), community.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Members())
+	fmt.Printf("modularity %.4f\n", p.Quality)
+	// Output:
+	// [[0 1 2 3] [4 5 6 7]]
+	// modularity 0.4231
+}
+
+func ExampleHierarchical() {
+	h, err := community.Hierarchical(context.Background(), twoGroups(), community.HierarchyOptions{MaxSize: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, id := range h.Leaves() {
+		c := h.Communities[id]
+		fmt.Println("level", c.Level, c.Nodes, "unsplittable:", c.Unsplittable)
+	}
+	// Output:
+	// level 0 [0 1 2 3] unsplittable: true
+	// level 0 [4 5 6 7] unsplittable: true
+}
+
+func ExampleModularity() {
+	g, labels := twoGroups(), []int32{0, 0, 0, 0, 1, 1, 1, 1}
+	q, _ := community.Modularity(g, labels, 1)
+	h, _ := community.CPM(g, labels, .5)
+	fmt.Printf("%.4f %.1f\n", q, h)
+	// Output: 0.4231 6.0
+}
+
+func ExampleDual() {
+	const bornIn, directed = 0, 1
+	// Two directors, two films, two towns.
+	entities := []float32{1, 0, .9, .1, .5, .5, .4, .6, 0, 1, .1, .9}
+	relations := []float32{.2, .8, .8, .2}
+	triples := []community.Triple{
+		{Head: 0, Relation: directed, Tail: 2}, {Head: 1, Relation: directed, Tail: 3},
+		{Head: 0, Relation: bornIn, Tail: 4}, {Head: 1, Relation: bornIn, Tail: 5},
+	}
+	vectors, err := community.EntityVectors(entities, 2, relations, triples, community.VectorOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := community.Dual(context.Background(), vectors, 6, triples, community.DualOptions{Beta: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range p.Communities {
+		fmt.Println(c.Members, "centre", c.Center)
+	}
+	// Output:
+	// [0 1] centre 0
+	// [2 3] centre 2
+	// [4 5] centre 4
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+)
+
+func newGraph(t testing.TB, n int, edges ...graph.Edge) *graph.Graph {
+	t.Helper()
+	g, err := graph.New(n, edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestUnusualGraphs(t *testing.T) {
+	var star []graph.Edge
+	for v := range int32(50) {
+		star = append(star, graph.Edge{From: 0, To: v + 1, Weight: 1})
+	}
+	for name, c := range map[string]struct {
+		g           *graph.Graph
+		communities int
+		quality     float64
+	}{
+		"empty":             {newGraph(t, 0), 0, 0},
+		"one node":          {newGraph(t, 1), 1, 0},
+		"no edges":          {newGraph(t, 5), 5, 0},
+		"weightless edge":   {newGraph(t, 2, graph.Edge{From: 0, To: 1}), 2, 0},
+		"one loop":          {newGraph(t, 2, graph.Edge{From: 0, To: 0, Weight: 2}), 2, 0},
+		"one edge":          {newGraph(t, 2, graph.Edge{From: 0, To: 1, Weight: 3}), 1, 0},
+		"edge and isolated": {newGraph(t, 3, graph.Edge{From: 0, To: 2, Weight: 3}), 2, 0},
+		"two edges": {newGraph(t, 4, graph.Edge{From: 0, To: 2, Weight: 1}, graph.Edge{From: 1, To: 3, Weight: 1}),
+			2, .5},
+		"loops hold nodes apart": {newGraph(t, 2, graph.Edge{From: 0, To: 1, Weight: 1}, graph.Edge{From: 0, To: 0, Weight: 5}, graph.Edge{From: 1, To: 1, Weight: 5}),
+			2, 20.0/22 - .5},
+		"star": {newGraph(t, 51, star...), 1, 0},
+		"tiny weights": {newGraph(t, 4, graph.Edge{From: 0, To: 2, Weight: 1e-200}, graph.Edge{From: 1, To: 3, Weight: 1e-200}),
+			2, .5},
+		"huge weights": {newGraph(t, 4, graph.Edge{From: 0, To: 2, Weight: 1e300}, graph.Edge{From: 1, To: 3, Weight: 1e300}),
+			2, .5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := leiden(t, c.g, community.Options{})
+			if p.Communities != c.communities || math.Abs(p.Quality-c.quality) > 1e-12 {
+				t.Errorf("%d communities of quality %v, want %d of %v", p.Communities, p.Quality, c.communities, c.quality)
+			}
+			h, err := community.Hierarchical(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			nodes := 0
+			for _, id := range h.Leaves() {
+				nodes += len(h.Communities[id].Nodes)
+			}
+			if nodes != c.g.N() || (h.Levels == 0) != (nodes == 0) {
+				t.Errorf("%d nodes in leaves of %d levels, want %d", nodes, h.Levels, c.g.N())
+			}
+		})
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	g := newGraph(t, 3, graph.Edge{From: 0, To: 1, Weight: 1e308}, graph.Edge{From: 1, To: 2, Weight: 1e308})
+	if _, err := community.Leiden(t.Context(), g, community.Options{}); !errors.Is(err, graph.ErrEdge) {
+		t.Errorf("Leiden: %v", err)
+	}
+	if _, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
+		t.Errorf("Hierarchical: %v", err)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	g := newGraph(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
+	for name, o := range map[string]community.Options{
+		"quality":          {Quality: 9},
+		"resolution":       {Resolution: -1},
+		"infinite":         {Resolution: math.Inf(1)},
+		"randomness":       {Randomness: math.NaN()},
+		"passes":           {MaxPasses: -1},
+		"too few labels":   {Initial: []int32{0}},
+		"label of no node": {Initial: []int32{0, 2}},
+		"negative label":   {Initial: []int32{0, -1}},
+	} {
+		if _, err := community.Leiden(t.Context(), g, o); !errors.Is(err, community.ErrOptions) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{MaxSize: 1, Options: community.Options{MaxPasses: -1, Resolution: -1}})
+	if list, ok := err.(interface{ Unwrap() []error }); !ok || len(list.Unwrap()) != 2 {
+		t.Errorf("not all problems are reported: %v", err)
+	}
+	if _, err := community.Modularity(g, []int32{0}, 1); err == nil {
+		t.Error("Modularity takes one label for two nodes")
+	}
+	if _, err := community.CPM(g, []int32{0, 7}, 1); err == nil {
+		t.Error("CPM takes a label out of range")
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	g := graphtest.Karate().Graph(graph.Float64)
+	if _, err := community.Leiden(ctx, g, community.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Leiden: %v", err)
+	}
+	if _, err := community.Hierarchical(ctx, g, community.HierarchyOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Hierarchical: %v", err)
+	}
+}
+
+// An initial partition is never made worse, and is left as it was; parts that are
+// not connected come apart, isolated nodes too.
+func TestInitial(t *testing.T) {
+	g := graphtest.LFR300().Graph(graph.Float64)
+	blocks := make([]int32, g.N())
+	for i, u := 0, 0; u < g.N(); i++ {
+		for range []int{12, 15, 18, 20, 25, 30, 35, 40, 45, 60}[i] {
+			blocks[u] = int32(i)
+			u++
+		}
+	}
+	given := slices.Clone(blocks)
+	before, err := community.Modularity(g, blocks, 1)
+	if err != nil || math.Abs(before-.605105113) > 1e-9 {
+		t.Errorf("modularity of the blocks %v, %v, want .605105113", before, err)
+	}
+	if p := leiden(t, g, community.Options{Initial: blocks, MaxPasses: 1}); p.Quality < before {
+		t.Errorf("modularity falls from %v to %v", before, p.Quality)
+	}
+	if !slices.Equal(given, blocks) {
+		t.Error("the initial partition was changed")
+	}
+	apart := newGraph(t, 5, graph.Edge{From: 0, To: 2, Weight: 1}, graph.Edge{From: 1, To: 3, Weight: 1})
+	p := leiden(t, apart, community.Options{Initial: make([]int32, 5), MaxPasses: 1})
+	if want := []int32{0, 1, 0, 1, 2}; !slices.Equal(p.Labels, want) {
+		t.Errorf("communities %v, want %v", p.Labels, want)
+	}
+}
