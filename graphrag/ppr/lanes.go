@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr
+
+// gatherLow adds up lanes 0 to 7 of p at the targets; eight sums stay in registers.
+func gatherLow[W float32 | float64](targets []int32, weights []W, p [][Lanes]float32, sum *lane) {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	if weights == nil {
+		for _, t := range targets {
+			x := &p[t]
+			s0 += float64(x[0])
+			s1 += float64(x[1])
+			s2 += float64(x[2])
+			s3 += float64(x[3])
+			s4 += float64(x[4])
+			s5 += float64(x[5])
+			s6 += float64(x[6])
+			s7 += float64(x[7])
+		}
+	} else {
+		weights = weights[:len(targets)]
+		for i, t := range targets {
+			x, w := &p[t], float64(weights[i])
+			s0 += w * float64(x[0])
+			s1 += w * float64(x[1])
+			s2 += w * float64(x[2])
+			s3 += w * float64(x[3])
+			s4 += w * float64(x[4])
+			s5 += w * float64(x[5])
+			s6 += w * float64(x[6])
+			s7 += w * float64(x[7])
+		}
+	}
+	sum[0], sum[1], sum[2], sum[3] = s0, s1, s2, s3
+	sum[4], sum[5], sum[6], sum[7] = s4, s5, s6, s7
+}
+
+// gatherHigh is gatherLow for lanes 8 to 15, whose cache lines it has read.
+func gatherHigh[W float32 | float64](targets []int32, weights []W, p [][Lanes]float32, sum *lane) {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	if weights == nil {
+		for _, t := range targets {
+			x := &p[t]
+			s0 += float64(x[8])
+			s1 += float64(x[9])
+			s2 += float64(x[10])
+			s3 += float64(x[11])
+			s4 += float64(x[12])
+			s5 += float64(x[13])
+			s6 += float64(x[14])
+			s7 += float64(x[15])
+		}
+	} else {
+		weights = weights[:len(targets)]
+		for i, t := range targets {
+			x, w := &p[t], float64(weights[i])
+			s0 += w * float64(x[8])
+			s1 += w * float64(x[9])
+			s2 += w * float64(x[10])
+			s3 += w * float64(x[11])
+			s4 += w * float64(x[12])
+			s5 += w * float64(x[13])
+			s6 += w * float64(x[14])
+			s7 += w * float64(x[15])
+		}
+	}
+	sum[8], sum[9], sum[10], sum[11] = s0, s1, s2, s3
+	sum[12], sum[13], sum[14], sum[15] = s4, s5, s6, s7
+}

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+type golden struct {
+	Name    string
+	Nodes   int
+	Edges   [][3]float64
+	Reset   []float64
+	Damping float64
+	First   int // node of the first value of X
+	X       []float64
+}
+
+func (c golden) graph(t *testing.T) *graph.Graph {
+	t.Helper()
+	var edges []graph.Edge
+	for _, e := range c.Edges {
+		edges = append(edges, graph.Edge{From: int32(e[0]), To: int32(e[1]), Weight: e[2]})
+	}
+	return mustGraph(t, c.Nodes, edges)
+}
+
+func mustGraph(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
+	t.Helper()
+	g, err := graph.New(n, edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func solver(t testing.TB, g *graph.Graph, opts ppr.Options) *ppr.Solver {
+	t.Helper()
+	s, err := ppr.New(g, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func near(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance) {
+			t.Errorf("%s: value %d is %.12f, want %.12f", what, i, got[i], want[i])
+		}
+	}
+}
+
+// The vectors were computed with igraph's prpack for the worked examples of
+// HippoRAG, HippoRAG 2 and LinearRAG.
+func TestGolden(t *testing.T) {
+	data, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []golden
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) != 27 {
+		t.Fatalf("%d cases, want 27", len(cases))
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			s := solver(t, c.graph(t), ppr.Options{Damping: c.Damping, Tolerance: 1e-12})
+			seeds := ppr.Seeds(c.Reset)
+			x, err := s.Solve(t.Context(), seeds, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "solve", x[c.First:c.First+len(c.X)], c.X, 1e-9)
+			batch, err := s.SolveBatch(t.Context(), [][]ppr.Seed{seeds}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "batch", batch[0][c.First:c.First+len(c.X)], c.X, 1e-9)
+		})
+	}
+}
+
+// Tables of igraph 0.10.2, damping 0.85.
+func TestIgraph(t *testing.T) {
+	edges := func(pairs ...[2]int32) []graph.Edge {
+		var list []graph.Edge
+		for _, p := range pairs {
+			list = append(list, graph.Edge{From: p[0], To: p[1], Weight: 1})
+		}
+		return list
+	}
+	multi := edges([2]int32{0, 1}, [2]int32{0, 1}, [2]int32{1, 2}, [2]int32{2, 3}, [2]int32{3, 0}, [2]int32{3, 4})
+	loop := edges([2]int32{0, 1}, [2]int32{1, 2}, [2]int32{2, 2})
+	for _, c := range []struct {
+		name  string
+		n     int
+		edges []graph.Edge
+		seeds []ppr.Seed
+		nodes []int
+		want  []float64
+	}{
+		{"karate", 34, graphtest.Karate().Edges, []ppr.Seed{{0, 3}, {33, 1}}, []int{0, 33, 1, 2, 32, 3, 13, 5},
+			[]float64{.211827259, .105309468, .056756828, .052959224, .047483842, .039373788, .031958651, .030031385}},
+		{"parallel/4", 6, multi, []ppr.Seed{{4, 1}}, nil, []float64{.173753063, .153786646, .130180180, .305672814, .236607297, 0}},
+		{"parallel/0", 6, multi, []ppr.Seed{{0, 1}}, nil, []float64{.352442673, .255044091, .130180180, .204415368, .057917688, 0}},
+		{"parallel/isolated", 6, multi, []ppr.Seed{{0, .5}, {5, .5}}, nil, []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
+		{"parallel/alone", 6, multi, []ppr.Seed{{5, 1}}, nil, []float64{0, 0, 0, 0, 0, 1}},
+		{"loop", 3, loop, []ppr.Seed{{0, 1}}, nil, []float64{.300159872, .353317346, .346522782}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, precision := range []graph.Precision{graph.Float64, graph.Float32} {
+				g, err := graph.New(c.n, c.edges, graph.Options{Precision: precision})
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, err := solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.nodes != nil {
+					var picked []float64
+					for _, u := range c.nodes {
+						picked = append(picked, x[u])
+					}
+					x = picked
+				}
+				near(t, fmt.Sprint(precision), x, c.want, 1e-9)
+			}
+		})
+	}
+}
+
+// power is the definition, iterated in float64 until nothing moves.
+func power(g *graph.Graph, v []float64, d float64) []float64 {
+	n, sum := g.N(), 0.0
+	for _, w := range v {
+		sum += w
+	}
+	x, next := make([]float64, n), make([]float64, n)
+	for {
+		lost := 0.0
+		clear(next)
+		for u := range n {
+			strength := g.Strength(int32(u))
+			if strength == 0 {
+				lost += x[u]
+				continue
+			}
+			lo, hi := g.Row(int32(u))
+			for a := lo; a < hi; a++ {
+				t, w := g.Targets()[a], g.Weight(a)
+				if int(t) == u {
+					w *= 2
+				}
+				next[t] += d * x[u] * w / strength
+			}
+		}
+		for u := range n {
+			next[u] += (1 - d + d*lost) * v[u] / sum
+		}
+		moved := 0.0
+		for u := range n {
+			moved += math.Abs(next[u] - x[u])
+		}
+		x, next = next, x
+		if moved < 1e-13 {
+			break
+		}
+	}
+	return x
+}
+
+// residual is the L1 norm of what one step of the walk changes.
+func residual(g *graph.Graph, x, v []float64, d float64) float64 {
+	n := g.N()
+	next := make([]float64, n)
+	sum, lost, change := 0.0, 0.0, 0.0
+	for u := range n {
+		sum += v[u]
+		strength := g.Strength(int32(u))
+		if strength == 0 {
+			lost += x[u]
+			continue
+		}
+		lo, hi := g.Row(int32(u))
+		for a := lo; a < hi; a++ {
+			t, w := g.Targets()[a], g.Weight(a)
+			if int(t) == u {
+				w *= 2
+			}
+			next[t] += d * x[u] * w / strength
+		}
+	}
+	for u := range n {
+		change += math.Abs(next[u] + (1-d+d*lost)*v[u]/sum - x[u])
+	}
+	return change
+}
+
+// awkward graphs: stars, many components, self-loops, weights of 0, weights far
+// apart, nodes without an edge.
+func awkward(t *testing.T) map[string]*graph.Graph {
+	star := make([]graph.Edge, 0, 500)
+	for i := range int32(500) {
+		star = append(star, graph.Edge{From: 0, To: i + 1, Weight: float64(i%7) * 1e-3})
+	}
+	pieces := graphtest.Planted(400, 200, 100, 0, 3)
+	for i := range pieces.Edges {
+		pieces.Edges[i].Weight = math.Pow(10, float64(i%21-10))
+		if i%5 == 0 {
+			pieces.Edges[i].To = pieces.Edges[i].From
+		}
+	}
+	return map[string]*graph.Graph{
+		"star":    mustGraph(t, 510, star),
+		"pieces":  mustGraph(t, 400, pieces.Edges),
+		"lfr":     graphtest.LFR2333().Graph(graph.Float32),
+		"ring":    graphtest.Ring(30, 5).Graph(graph.Unweighted),
+		"one":     mustGraph(t, 1, nil),
+		"loop":    mustGraph(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 2}}),
+		"nothing": mustGraph(t, 5, []graph.Edge{{From: 1, To: 2}}),
+	}
+}
+
+func TestAgainstDefinition(t *testing.T) {
+	for name, g := range awkward(t) {
+		for _, d := range []float64{.1, .5, .85, .99} {
+			s := solver(t, g, ppr.Options{Damping: d, Tolerance: 1e-12})
+			v := make([]float64, g.N())
+			for u := range v {
+				if u%7 == 0 {
+					v[u] = float64(1 + u%3)
+				}
+			}
+			want := power(g, v, d)
+			x, err := s.Solve(t.Context(), ppr.Seeds(v), nil)
+			if err != nil {
+				t.Fatalf("%s, %v: %v", name, d, err)
+			}
+			near(t, fmt.Sprintf("%s, damping %v", name, d), x, want, 1e-10)
+			if r := residual(g, x, v, d); r > 2e-12 {
+				t.Errorf("%s, damping %v: residual %.3g", name, d, r)
+			}
+			batch, err := s.SolveBatch(t.Context(), [][]ppr.Seed{ppr.Seeds(v)}, nil)
+			if err != nil {
+				t.Fatalf("%s, %v: %v", name, d, err)
+			}
+			near(t, fmt.Sprintf("%s, damping %v, batch", name, d), batch[0], want, 1e-10)
+		}
+	}
+}
+
+// The residual of every tolerance is kept, from sparse and dense beginnings.
+func TestTolerance(t *testing.T) {
+	g := graphtest.LFR2333().Graph(graph.Float32)
+	for _, tolerance := range []float64{1e-3, 1e-6, 1e-9, 1e-10, 1e-12} {
+		s := solver(t, g, ppr.Options{Tolerance: tolerance})
+		for _, nodes := range [][]int32{{7}, {1, 500, 2000}} {
+			x, err := s.Solve(t.Context(), ppr.Uniform(nodes...), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := make([]float64, g.N())
+			for _, u := range nodes {
+				v[u] = 1
+			}
+			if r := residual(g, x, v, ppr.DefaultDamping); r > tolerance*(1+1e-3) {
+				t.Errorf("tolerance %g: residual %g", tolerance, r)
+			}
+		}
+	}
+}
+
+// Scaling all weights by a power of two or the reset by any number changes no
+// bit; by another factor no digit.
+func TestScaling(t *testing.T) {
+	l := graphtest.LFR300()
+	g, scaled := l.Graph(graph.Float64), slices.Clone(l.Edges)
+	for i := range scaled {
+		scaled[i].Weight *= 0x1p900
+	}
+	h := mustGraph(t, l.N, scaled)
+	x, err := solver(t, g, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}, {90, 2}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "scaled", y, x, 1e-15)
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		t.Errorf("the values sum to %.12f", sum)
+	}
+}
+
+func TestBatchIsIndependent(t *testing.T) {
+	g := graphtest.LFR2333().Graph(graph.Float32)
+	var resets [][]ppr.Seed
+	for _, set := range graphtest.Resets(g, 41, 5) {
+		resets = append(resets, ppr.Uniform(set...))
+	}
+	want, err := solver(t, g, ppr.Options{}).SolveBatch(t.Context(), resets, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := solver(t, g, ppr.Options{Workers: 3})
+	reversed := slices.Clone(resets)
+	slices.Reverse(reversed)
+	for range 2 {
+		got, err := s.SolveBatch(t.Context(), reversed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Reverse(got)
+		for i := range want {
+			if !slices.Equal(got[i], want[i]) {
+				t.Fatalf("query %d depends on its companions", i)
+			}
+			x, err := s.Solve(t.Context(), resets[i], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "single", x, want[i], 1e-9)
+		}
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	g := graphtest.LFR2333().Graph(graph.Unweighted)
+	s := solver(t, g, ppr.Options{})
+	seeds := ppr.Uniform(1, 2, 3)
+	want, err := s.Solve(t.Context(), seeds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := s.Top(t.Context(), seeds, 20, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			for j := range 10 {
+				if _, err := s.Solve(t.Context(), ppr.Uniform(int32(i*100+j)), nil); err != nil {
+					t.Error(err)
+				}
+				x, err := s.Solve(t.Context(), seeds, nil)
+				if err != nil || !slices.Equal(x, want) {
+					t.Errorf("another result beside other queries: %v", err)
+				}
+				again, err := s.Top(t.Context(), seeds, 20, 0, nil)
+				if err != nil || !slices.Equal(again, top) {
+					t.Errorf("another ranking beside other queries: %v", err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// A push is never above the truth, and short of it by no more than it says.
+func TestPush(t *testing.T) {
+	for name, g := range awkward(t) {
+		if name == "pieces" {
+			continue // its mean weight says nothing about its degrees
+		}
+		for _, d := range []float64{.5, .85} {
+			s := solver(t, g, ppr.Options{Damping: d, Tolerance: 1e-12})
+			seeds := ppr.Uniform(0, int32(g.N()-1), int32(g.N()/2))
+			x, err := s.Solve(t.Context(), seeds, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := s.Push(t.Context(), seeds, 1e-4, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			short := 1.0
+			for _, score := range a.Scores {
+				short -= score.Value
+				if score.Value > x[score.Node]+1e-10 {
+					t.Errorf("%s, %v: node %d has %v, more than %v", name, d, score.Node, score.Value, x[score.Node])
+				}
+			}
+			if math.Abs(short-a.Bound) > 1e-10 {
+				t.Errorf("%s, %v: values fall short by %v, bound %v", name, d, short, a.Bound)
+			}
+		}
+	}
+}
+
+func TestTop(t *testing.T) {
+	g := graphtest.LFR2333().Graph(graph.Float32)
+	s := solver(t, g, ppr.Options{Damping: .5})
+	for _, set := range graphtest.Resets(g, 50, 9) {
+		seeds := ppr.Uniform(set...)
+		x, err := s.Solve(t.Context(), seeds, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := s.Top(t.Context(), seeds, 20, 1e-9, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := make([]int32, g.N())
+		for u := range order {
+			order[u] = int32(u)
+		}
+		slices.SortStableFunc(order, func(a, b int32) int {
+			if x[a] > x[b] {
+				return -1
+			}
+			return 1
+		})
+		for i, score := range top {
+			if math.Abs(x[score.Node]-x[order[i]]) > 1e-6 {
+				t.Errorf("place %d is node %d (%.9f), want %d (%.9f)", i, score.Node, x[score.Node], order[i], x[order[i]])
+			}
+		}
+	}
+	if top, err := s.Top(t.Context(), ppr.Uniform(0), 0, 0, nil); err != nil || len(top) != 0 {
+		t.Errorf("top 0: %v, %v", top, err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	g := graphtest.Karate().Graph(graph.Float64)
+	s := solver(t, g, ppr.Options{})
+	for name, seeds := range map[string][]ppr.Seed{
+		"none": nil, "zero": {{3, 0}}, "negative": {{1, 2}, {3, -1}}, "NaN": {{3, math.NaN()}}, "infinite": {{3, math.Inf(1)}},
+		"too large": {{3, math.MaxFloat64}, {4, math.MaxFloat64}}, "too small": {{3, 5e-324}},
+		"node 34": {{34, 1}}, "node -1": {{-1, 1}},
+	} {
+		if _, err := s.Solve(t.Context(), seeds, nil); !errors.Is(err, ppr.ErrReset) {
+			t.Errorf("%s: solve: %v", name, err)
+		}
+		if _, err := s.SolveBatch(t.Context(), [][]ppr.Seed{{{0, 1}}, seeds}, nil); !errors.Is(err, ppr.ErrReset) {
+			t.Errorf("%s: batch: %v", name, err)
+		}
+		if _, err := s.Push(t.Context(), seeds, 1e-3, nil); !errors.Is(err, ppr.ErrReset) {
+			t.Errorf("%s: push: %v", name, err)
+		}
+		if _, err := s.Top(t.Context(), seeds, 3, 0, nil); !errors.Is(err, ppr.ErrReset) {
+			t.Errorf("%s: top: %v", name, err)
+		}
+	}
+	if _, err := s.Push(t.Context(), ppr.Uniform(1), 0, nil); err == nil {
+		t.Error("epsilon 0 was taken")
+	}
+	if _, err := ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN(), Workers: -1}); err == nil {
+		t.Error("bad options were taken")
+	}
+	wide := mustGraph(t, 4, []graph.Edge{{From: 0, To: 1, Weight: 1e200}, {From: 2, To: 3, Weight: 1e-200}})
+	if _, err := ppr.New(wide, ppr.Options{}); !errors.Is(err, ppr.ErrWeights) {
+		t.Errorf("weights far apart: %v", err)
+	}
+	empty := solver(t, mustGraph(t, 0, nil), ppr.Options{})
+	if _, err := empty.Solve(t.Context(), nil, nil); !errors.Is(err, ppr.ErrReset) {
+		t.Errorf("empty graph: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	s := solver(t, graphtest.LFR2333().Graph(graph.Float32), ppr.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Solve(ctx, ppr.Uniform(1), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("solve: %v", err)
+	}
+	if _, err := s.SolveBatch(ctx, [][]ppr.Seed{{{1, 1}}}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("batch: %v", err)
+	}
+	if _, err := s.Push(ctx, ppr.Uniform(1), 1e-12, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("push: %v", err)
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	s := solver(t, graphtest.LFR2333().Graph(graph.Float32), ppr.Options{})
+	seeds := ppr.Uniform(1, 2, 3)
+	x, err := s.Solve(t.Context(), seeds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := s.Top(t.Context(), seeds, 20, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	for name, query := range map[string]func(){
+		"solve": func() { x, _ = s.Solve(ctx, seeds, x) },
+		"top":   func() { top, _ = s.Top(ctx, seeds, 20, 0, top) },
+	} {
+		if allocs := testing.AllocsPerRun(20, query); allocs > 1 {
+			t.Errorf("%s: %v allocations a query", name, allocs)
+		}
+	}
+}

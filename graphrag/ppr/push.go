@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Score is a node with its value.
+type Score struct {
+	Node  int32
+	Value float64
+}
+
+// Approximation is a result of [Solver.Push].
+type Approximation struct {
+	// Scores of the nodes that were reached, ascending by node. No value is
+	// above the true one.
+	Scores []Score
+	// Bound is the L1 error: the sum of what the values fall short, over all
+	// nodes.
+	Bound float64
+}
+
+// Push computes a lower bound of the personalised PageRank of the nodes around
+// the reset vector. It stops when no node u holds more unspent probability than
+// epsilon·degree(u), where degree is strength over mean weight; no value then
+// falls short by more than that, nor the values together by more than
+// [Approximation.Bound]. The time is at most in proportion to 1/epsilon,
+// independent of the graph. Scores are written over dst if it is large enough.
+func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []Score) (Approximation, error) {
+	x, v, err := s.pushed(ctx, seeds, epsilon)
+	if err != nil {
+		return Approximation{}, err
+	}
+	defer s.push.Put(x)
+	result := Approximation{Scores: dst[:0]}
+	for _, u := range x.touched {
+		if x.value[u] > 0 {
+			result.Scores = append(result.Scores, Score{u, x.value[u] / v.sum})
+		}
+		result.Bound += x.unspent[u] / v.sum
+	}
+	slices.SortFunc(result.Scores, func(a, b Score) int { return cmp.Compare(a.Node, b.Node) })
+	return result, nil
+}
+
+// pusher is the memory of one push: what each node has kept and not yet spent,
+// and a queue of those with too much.
+type pusher struct {
+	value, unspent []float64
+	seen, queued   []bool
+	touched, queue []int32
+}
+
+func newPusher(n int) *pusher {
+	return &pusher{value: make([]float64, n), unspent: make([]float64, n), seen: make([]bool, n), queued: make([]bool, n)}
+}
+
+// pushed runs a push; the caller puts the pusher back.
+func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pusher, reset, error) {
+	v, err := s.checkReset(seeds)
+	if err != nil {
+		return nil, v, err
+	}
+	if !(epsilon > 0 && epsilon < 1) {
+		return nil, v, fmt.Errorf("ppr: push: epsilon %v, want a number above 0 and below 1", epsilon)
+	}
+	x := s.push.Get().(*pusher)
+	x.clear()
+	for _, seed := range seeds {
+		if seed.Weight == 0 {
+			continue
+		}
+		mass := seed.Weight / v.total
+		x.touch(seed.Node)
+		if s.strength[seed.Node] == 0 {
+			x.value[seed.Node] += (1 - s.opts.Damping) * mass
+			continue
+		}
+		x.unspent[seed.Node] += mass
+	}
+	threshold := epsilon / s.mean
+	for _, u := range x.touched {
+		x.enqueue(s, u, threshold)
+	}
+	if err := x.run(ctx, s, threshold); err != nil {
+		s.push.Put(x)
+		return nil, v, fmt.Errorf("ppr: push: %w", err)
+	}
+	return x, v, nil
+}
+
+func (x *pusher) clear() {
+	for _, u := range x.touched {
+		x.value[u], x.unspent[u], x.seen[u], x.queued[u] = 0, 0, false, false
+	}
+	x.touched, x.queue = x.touched[:0], x.queue[:0]
+}
+
+func (x *pusher) touch(u int32) {
+	if !x.seen[u] {
+		x.seen[u] = true
+		x.touched = append(x.touched, u)
+	}
+}
+
+func (x *pusher) enqueue(s *Solver, u int32, threshold float64) {
+	if !x.queued[u] && x.unspent[u] > threshold*s.strength[u] {
+		x.queued[u] = true
+		x.queue = append(x.queue, u)
+	}
+}
+
+// run spends what nodes have too much of, first come, first served: the share
+// 1-d stays, the rest goes along the edges.
+func (x *pusher) run(ctx context.Context, s *Solver, threshold float64) error {
+	g, d := s.g, s.opts.Damping
+	targets := g.Targets()
+	for head, work := 0, int64(0); head < len(x.queue); head++ {
+		if work > stride {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			work = 0
+		}
+		u := x.queue[head]
+		x.queued[u] = false
+		mass := x.unspent[u]
+		x.unspent[u] = 0
+		x.value[u] += (1 - d) * mass
+		share := d * mass * s.inverse[u] * s.scale
+		lo, hi := g.Row(u)
+		work += hi - lo
+		for a := lo; a < hi; a++ {
+			t := targets[a]
+			x.touch(t)
+			x.unspent[t] += share * g.Weight(a)
+			x.enqueue(s, t, threshold)
+		}
+		if loop := s.loop(u); loop > 0 {
+			x.unspent[u] += d * mass * s.inverse[u] * loop
+			x.enqueue(s, u, threshold)
+		}
+		if head == cap(x.queue)/2 {
+			x.queue = append(x.queue[:0], x.queue[head+1:]...)
+			head = -1
+		}
+	}
+	return nil
+}
+
+// DefaultEpsilon of [Solver.Top].
+const DefaultEpsilon = 1e-6
+
+// Top estimates the k nodes with the highest personalised PageRank, best first,
+// equal ones by node. It pushes, see [Solver.Push], and guesses how what is left
+// would spread: the share 1-d where it lies, the rest like a walk without end, in
+// proportion to the strengths. The values are estimates, neither bounds nor a
+// distribution, meant for ranking. An epsilon of 0 means DefaultEpsilon. Scores
+// are written over dst if it is large enough.
+func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, dst []Score) ([]Score, error) {
+	if k < 0 {
+		return nil, fmt.Errorf("ppr: top: k is %d, want 0 or more", k)
+	}
+	if epsilon == 0 {
+		epsilon = DefaultEpsilon
+	}
+	x, v, err := s.pushed(ctx, seeds, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	defer s.push.Put(x)
+	left := 0.0
+	for _, u := range x.touched {
+		left += x.unspent[u]
+	}
+	d := s.opts.Damping
+	spread := 0.0
+	if s.total > 0 {
+		spread = d * left / s.total
+	}
+	best := dst[:0]
+	for _, u := range x.touched {
+		value := x.value[u] + (1-d)*x.unspent[u] + spread*s.strength[u]
+		best = insert(best, Score{u, value / v.sum}, k)
+	}
+	return best, nil
+}
+
+// insert keeps the k best scores in order.
+func insert(best []Score, score Score, k int) []Score {
+	if math.IsNaN(score.Value) || k == 0 {
+		return best
+	}
+	if len(best) == k {
+		if !better(score, best[k-1]) {
+			return best
+		}
+		best = best[:k-1]
+	}
+	i, _ := slices.BinarySearchFunc(best, score, func(a, b Score) int {
+		if better(a, b) {
+			return -1
+		}
+		return 1
+	})
+	return slices.Insert(best, i, score)
+}
+
+func better(a, b Score) bool {
+	return a.Value > b.Value || a.Value == b.Value && a.Node < b.Node
+}

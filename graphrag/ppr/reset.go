@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr
+
+import (
+	"fmt"
+	"math"
+)
+
+// Seed is a node of a reset vector. A vector is scaled to sum 1; a node that is
+// named several times has the sum of its weights.
+type Seed struct {
+	Node   int32
+	Weight float64
+}
+
+// Seeds returns the positive and the unusable entries of a dense reset vector as
+// seeds.
+func Seeds(reset []float64) []Seed {
+	var seeds []Seed
+	for u, w := range reset {
+		if w != 0 {
+			seeds = append(seeds, Seed{int32(u), w})
+		}
+	}
+	return seeds
+}
+
+// Uniform returns seeds of equal weight.
+func Uniform(nodes ...int32) []Seed {
+	seeds := make([]Seed, len(nodes))
+	for i, u := range nodes {
+		seeds[i] = Seed{u, 1}
+	}
+	return seeds
+}
+
+// reset is a checked reset vector. The walk that never comes back from nodes
+// without an edge is proportional to the one that starts again there: it is
+// computed instead, and divided by its sum.
+type reset struct {
+	total float64 // weight of all seeds
+	sum   float64 // of the walk that does not come back
+}
+
+// checkReset checks seeds for a graph.
+func (s *Solver) checkReset(seeds []Seed) (reset, error) {
+	total, lost, largest := 0.0, 0.0, 0.0
+	for _, seed := range seeds {
+		switch {
+		case seed.Node < 0 || int(seed.Node) >= len(s.strength):
+			return reset{}, fmt.Errorf("ppr: %w: node %d in a graph of %d nodes", ErrReset, seed.Node, len(s.strength))
+		case !(seed.Weight >= 0) || math.IsInf(seed.Weight, 1):
+			return reset{}, fmt.Errorf("ppr: %w: node %d has %v, want a finite number of 0 or more", ErrReset, seed.Node, seed.Weight)
+		}
+		largest = max(largest, seed.Weight)
+		total += seed.Weight
+		if s.strength[seed.Node] == 0 {
+			lost += seed.Weight
+		}
+	}
+	if total == 0 {
+		return reset{}, fmt.Errorf("ppr: %w: it is zero, name a node", ErrReset)
+	}
+	if math.IsInf(total, 1) || largest < math.SmallestNonzeroFloat64*0x1p60 {
+		return reset{}, fmt.Errorf("ppr: %w: weights of up to %v, scale them", ErrReset, largest)
+	}
+	return reset{total, 1 - s.opts.Damping*lost/total}, nil
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// Defaults of [Options].
+const (
+	DefaultDamping   = .85 // Brin and Page 1998; igraph
+	DefaultTolerance = 1e-9
+)
+
+// minTolerance is the least residual that float64 can be relied on to reach.
+const minTolerance = 1e-13
+
+// Options for [New].
+type Options struct {
+	// Damping is the probability of going on walking, above 0 and below 1;
+	// 0 means DefaultDamping.
+	Damping float64
+	// Tolerance is the L1 norm of the residual at which exact solutions stop,
+	// 1e-13 to 1; 0 means DefaultTolerance. The L1 error of a solution is at
+	// most Tolerance/(1-Damping).
+	Tolerance float64
+	// Workers is the number of goroutines that share a batch; 0 means 1.
+	Workers int
+}
+
+func (o Options) check() error {
+	var errs []error
+	if !(o.Damping > 0 && o.Damping < 1) {
+		errs = append(errs, fmt.Errorf("ppr: damping %v, want a number above 0 and below 1", o.Damping))
+	}
+	if !(o.Tolerance >= minTolerance && o.Tolerance <= 1) {
+		errs = append(errs, fmt.Errorf("ppr: tolerance %v, want %v to 1", o.Tolerance, minTolerance))
+	}
+	if o.Workers < 0 {
+		errs = append(errs, fmt.Errorf("ppr: %d workers, want 0 or more", o.Workers))
+	}
+	return errors.Join(errs...)
+}
+
+// ErrReset is wrapped by the errors for reset vectors that are zero, negative,
+// not finite, or name nodes a graph does not have.
+var ErrReset = errors.New("unusable reset vector")
+
+// ErrWeights is wrapped by the error for graphs whose weights are too far apart.
+var ErrWeights = errors.New("weights too far apart")
+
+// span is how far below the greatest strength another one may lie; directions
+// are kept as float32, which end at 2^-126.
+const span = 0x1p-100
+
+// Solver computes personalised PageRank on one graph. It is safe for concurrent
+// use; memory for queries is kept and used again.
+type Solver struct {
+	g        *graph.Graph
+	opts     Options
+	strength []float64 // scaled by a power of two to at most 1; 0 is no way out
+	inverse  []float64 // 1/strength, or 0
+	diagonal []float64 // of D - d·A without the arcs, which hold a loop once
+	scale    float64   // what weights are multiplied by to fit strength
+	mean     float64   // scaled weight of an arc
+	total    float64   // of all strengths
+
+	single, batch, push sync.Pool
+}
+
+// New prepares a solver for g. It reads the graph once and keeps it.
+func New(g *graph.Graph, opts Options) (*Solver, error) {
+	if opts.Damping == 0 {
+		opts.Damping = DefaultDamping
+	}
+	if opts.Tolerance == 0 {
+		opts.Tolerance = DefaultTolerance
+	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	opts.Workers = max(1, opts.Workers)
+	n := g.N()
+	s := &Solver{g: g, opts: opts, strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n)}
+	if err := s.measure(); err != nil {
+		return nil, err
+	}
+	s.single.New = func() any { return newSingle(n) }
+	s.batch.New = func() any { return newBatch(n) }
+	s.push.New = func() any { return newPusher(n) }
+	return s, nil
+}
+
+// measure computes what the solver knows of each node.
+func (s *Solver) measure() error {
+	greatest := 0.0
+	for u := range s.strength {
+		s.strength[u] = s.g.Strength(int32(u))
+		greatest = max(greatest, s.strength[u])
+	}
+	if math.IsInf(greatest, 1) {
+		return fmt.Errorf("ppr: %w: the sum at a node overflows", ErrWeights)
+	}
+	_, exponent := math.Frexp(greatest)
+	s.scale = math.Ldexp(1, -exponent)
+	arcs := int64(0)
+	for u, w := range s.strength {
+		if w == 0 {
+			continue
+		}
+		w *= s.scale
+		if w < span {
+			return fmt.Errorf("ppr: %w: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
+		}
+		s.strength[u], s.inverse[u], s.diagonal[u] = w, 1/w, w-s.opts.Damping*s.loop(int32(u))
+		s.total += w
+		lo, hi := s.g.Row(int32(u))
+		arcs += hi - lo
+	}
+	if arcs > 0 {
+		s.mean = s.total / float64(arcs)
+	}
+	return nil
+}
+
+// loop returns the scaled weight of u's self-loop.
+func (s *Solver) loop(u int32) float64 {
+	lo, hi := s.g.Row(u)
+	for lo < hi {
+		switch mid := lo + (hi-lo)/2; {
+		case s.g.Targets()[mid] == u:
+			return s.g.Weight(mid) * s.scale
+		case s.g.Targets()[mid] < u:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return 0
+}
