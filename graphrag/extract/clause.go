@@ -59,7 +59,7 @@ const maxVerbs = 3
 // "who" (related), or after an apposition between commas.
 func (x *reader) predicate(s int) (i int, related, reduced, ok bool) {
 	z := x.tokens
-	i = x.skipBrackets(int(x.entities[s].last))
+	i = x.skipBrackets(x.skipPlace(int(x.entities[s].last)))
 	if i >= len(z) {
 		return 0, false, false, false
 	}
@@ -71,7 +71,8 @@ func (x *reader) predicate(s int) (i int, related, reduced, ok bool) {
 			return i + 2, true, false, true
 		case next.small() && next.is(relative):
 			return 0, false, false, false
-		case next.small() && (next.is(verbParticiple) || looksPast(x.text, next)) && i+2 < len(z) && z[i+2].is(preposition):
+		case next.small() && (next.is(verbParticiple) || looksPast(x.text, next)) && i+2 < len(z) && z[i+2].is(preposition) &&
+			(kind != location || x.settles(i+1)):
 			return i + 1, true, true, true // X, founded by Y
 		}
 		if j := x.afterApposition(i); j > 0 {
@@ -83,6 +84,15 @@ func (x *reader) predicate(s int) (i int, related, reduced, ok bool) {
 		return i + 1, true, false, true
 	}
 	return i, false, false, z[i].small()
+}
+
+// settles tells whether the participle at token i is one that places have.
+func (x *reader) settles(i int) bool {
+	switch x.word(i) {
+	case "located", "situated", "founded", "occupied", "captured", "ruled", "surrounded":
+		return true
+	}
+	return false
 }
 
 // relates tells whether token i is "who" after what can be a person or "which"
@@ -98,6 +108,25 @@ func (x *reader) relates(i int, kind typ) bool {
 		return kind != person
 	}
 	return false
+}
+
+// skipPlace returns the token after "of Y" or "in Y" at i, which tells more of
+// the subject before it.
+func (x *reader) skipPlace(i int) int {
+	if i+2 >= len(x.tokens) || !x.tokens[i].small() {
+		return i
+	}
+	switch x.word(i) {
+	case "of", "in", "at", "from":
+		next := i + 1
+		if x.word(next) == "the" {
+			next++
+		}
+		if e := x.entityAt(next); e >= 0 && x.entities[e].typ != date {
+			return int(x.entities[e].last)
+		}
+	}
+	return i
 }
 
 // skipBrackets returns the token after "( … )" at i.
@@ -392,6 +421,9 @@ func (x *reader) objects(subjects []int, v verbGroup) int {
 			}
 			if last > from && onlySmallTalk(z[from:last]) {
 				return i
+			}
+			if last-1 > from {
+				v.relation += " " + x.wording(from, last-1)
 			}
 			return x.found(subjects, relation, tail, v, last == from)
 		}

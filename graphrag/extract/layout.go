@@ -19,6 +19,7 @@ const (
 	fragment                   // headlines, items of lists, cells, references: capitals mean little
 	foreignProse               // sentences of another language
 	prose                      // English sentences
+	inquiry                    // a question of a user
 )
 
 // reader reads one chunk after the other, sentence by sentence. It keeps its
@@ -59,15 +60,48 @@ func (x *reader) sharedLine(at int) bool {
 	return x.lexicon.lines[hashLine(strings.TrimSpace(line))]
 }
 
-// layout cuts a sentence into tokens and says what it is.
-func (x *reader) layout(span text.Span) layout {
+// sentence is a sentence of a chunk, and what it is.
+type sentence struct {
+	text.Span
+	layout layout
+}
+
+// sentences returns the sentences of the text, but for those that belong to the
+// page.
+func (x *reader) sentences() []sentence {
+	spans := text.Sentences(x.text)
+	out := make([]sentence, 0, len(spans))
+	for _, span := range spans {
+		x.open(span)
+		if k := x.layout(); k != page {
+			out = append(out, sentence{span, k})
+		}
+	}
+	return out
+}
+
+// open cuts a sentence into tokens.
+func (x *reader) open(span text.Span) {
 	x.span = span
 	x.run(x.text, span.Start, span.End)
 	x.patched = false
 	x.skipCaptions()
+	for i := range x.tokens {
+		if t := &x.tokens[i]; t.kind == markToken && (t.end-t.start > 4 || t.mark == '#') {
+			x.patched = true
+			break
+		}
+	}
+}
+
+// layout says what the open sentence is. It looks at the tables alone, so that
+// it is the same before and after the corpus was learned.
+func (x *reader) layout() layout {
 	var words, small, functions, verbs, numbers, single, alien int
+	banner := len(x.tokens) > 0 && x.tokens[0].kind == markToken
 	for i := range x.tokens {
 		t := &x.tokens[i]
+		banner = banner || t.is(pageWord)
 		switch t.kind {
 		case wordToken:
 			words++
@@ -90,23 +124,21 @@ func (x *reader) layout(span text.Span) layout {
 			numbers++
 		case unspacedToken:
 			alien++
-		case markToken:
-			x.patched = x.patched || t.end-t.start > 4 || t.isMark('#')
 		}
 	}
 	switch {
 	case len(x.tokens) == 0:
 		return page
-	case words < 40 && x.belongsToPage():
+	case banner && words < 40 && x.belongsToPage():
 		return page
 	case 2*alien > words:
 		if words >= 5 && 2*small >= words {
 			return foreignProse
 		}
 		return fragment
-	case words < 5 || 2*small <= words || 2*numbers > words || single > 2:
+	case words < 5 || 2*numbers > words || single > 2:
 		return fragment
-	case 6*functions >= words && verbs > 0 && (words >= 12 || x.terminated()):
+	case 6*functions >= words && verbs > 0 && 4*small >= words && (2*small > words && words >= 12 || x.terminated()):
 		return prose
 	case 10*functions < words && 4*small >= 3*words && words >= 6 && x.terminated():
 		return foreignProse

@@ -36,16 +36,19 @@ const sharedBy = 4
 // Learn reads the chunks of a corpus. The order of the chunks and the number of
 // workers (0 stands for one per processor) change nothing.
 func Learn(ctx context.Context, chunks []graphrag.Chunk, workers int) (*Lexicon, error) {
+	l, _, err := learn(ctx, chunks, workers)
+	return l, err
+}
+
+// learn also returns the sentences of each chunk.
+func learn(ctx context.Context, chunks []graphrag.Chunk, workers int) (*Lexicon, [][]sentence, error) {
 	l := newLexicon()
-	l.count(ctx, chunks, workers)
+	sentences := l.count(ctx, chunks, workers)
+	l.collect(ctx, chunks, sentences, workers)
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("extract: learn the lexicon: %w", err)
+		return nil, nil, fmt.Errorf("extract: learn the lexicon: %w", err)
 	}
-	l.collect(ctx, chunks, workers)
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("extract: learn the lexicon: %w", err)
-	}
-	return l, nil
+	return l, sentences, nil
 }
 
 // newLexicon returns a lexicon of the closed tables alone.
@@ -55,12 +58,7 @@ func newLexicon() *Lexicon {
 		words: make(map[string]int32, 2*len(t.classes)), class: make([]class, 1, len(t.classes)+1),
 		names: map[uint64]int32{}, lines: map[uint64]bool{}, places: map[uint64]bool{}, tables: t,
 	}
-	known := make([]string, 0, len(t.classes))
-	for word := range t.classes {
-		known = append(known, word)
-	}
-	slices.Sort(known)
-	for _, word := range known {
+	for _, word := range t.words {
 		l.words[word] = int32(len(l.class))
 		l.class = append(l.class, t.classes[word])
 	}
@@ -75,15 +73,17 @@ func newLexicon() *Lexicon {
 	return l
 }
 
-// count fills in the words and the lines.
-func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers int) {
+// count fills in the words and the lines, and returns the sentences of each
+// chunk.
+func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers int) [][]sentence {
+	sentences := make([][]sentence, len(chunks))
 	documents := numberDocuments(chunks)
 	tallies := make([]*counter, workerCount(workers, len(chunks)))
 	for i := range tallies {
 		tallies[i] = newCounter(l)
 	}
 	each(ctx, len(chunks), len(tallies), func(worker, i int) {
-		tallies[worker].chunk(chunks[i].Text, documents[i])
+		sentences[i] = tallies[worker].chunk(chunks[i].Text, documents[i])
 	})
 	// Words are numbered in the order of their letters, so that nothing
 	// depends on who counted which.
@@ -112,6 +112,7 @@ func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers in
 		l.capital = append(l.capital, sums[word].capital)
 	}
 	l.shared(lines)
+	return sentences
 }
 
 // counts of a word inside sentences.
@@ -164,15 +165,21 @@ func newCounter(l *Lexicon) *counter {
 	return c
 }
 
-func (c *counter) chunk(s string, document int32) {
+func (c *counter) chunk(s string, document int32) []sentence {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); len(line) > 2 {
 			c.lines = append(c.lines, sighting{hashLine(line), document})
 		}
 	}
 	c.reset(s)
+	var out []sentence
 	for _, span := range text.Sentences(s) {
-		if c.layout(span) != prose {
+		c.open(span)
+		k := c.layout()
+		if k != page {
+			out = append(out, sentence{span, k})
+		}
+		if k != prose {
 			continue
 		}
 		for i := range c.tokens {
@@ -181,6 +188,7 @@ func (c *counter) chunk(s string, document int32) {
 			}
 		}
 	}
+	return out
 }
 
 func (c *counter) add(t *token) {
@@ -205,7 +213,7 @@ func (c *counter) add(t *token) {
 }
 
 // collect gathers the names of the prose: the second pass.
-func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, workers int) {
+func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, sentences [][]sentence, workers int) {
 	readers := make([]reader, workerCount(workers, len(chunks)))
 	found := make([]map[uint64]int32, len(readers))
 	for i := range readers {
@@ -215,12 +223,13 @@ func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, workers 
 	each(ctx, len(chunks), len(readers), func(worker, i int) {
 		x := &readers[worker]
 		x.reset(chunks[i].Text)
-		for _, span := range text.Sentences(x.text) {
-			if k := x.layout(span); k != prose && k != foreignProse {
+		x.cut = chunks[i].Index > 0
+		for _, s := range sentences[i] {
+			if s.layout == fragment {
 				continue
-			} else {
-				x.find(k)
 			}
+			x.open(s.Span)
+			x.find(s.layout)
 			for i := range x.entities {
 				if e := &x.entities[i]; e.typ != date && e.typ != quantity {
 					found[worker][x.key(e.first, e.last)]++

@@ -34,7 +34,7 @@ func (x *reader) find(k layout) {
 		x.dates()
 	}
 	switch k {
-	case prose:
+	case prose, inquiry:
 		x.quotedTitles()
 		x.runs(true)
 		x.years()
@@ -47,13 +47,17 @@ func (x *reader) find(k layout) {
 			x.dates() // of something; a date alone is one of an archive or a calendar
 		}
 	}
-	slices.SortFunc(x.entities, func(a, b entity) int { return int(a.first - b.first) })
+	sortEntities(x.entities)
 	for i := range x.entities {
 		e := &x.entities[i]
 		for t := e.first; t < e.last; t++ {
 			x.owner[t] = int32(i + 1)
 		}
 	}
+}
+
+func sortEntities(entities []entity) {
+	slices.SortFunc(entities, func(a, b entity) int { return int(a.first - b.first) })
 }
 
 // claim makes an entity of the tokens from i up to j.
@@ -99,6 +103,9 @@ func (x *reader) nameStart(i int) bool {
 	if t.kind != wordToken || !t.has(upperFirst|innerUpper) || t.has(lowerTail) || t.is(weekday) {
 		return false
 	}
+	if !t.has(upperFirst) && t.has(hyphened) { // pro-Russia
+		return false
+	}
 	if t.has(innerUpper) && t.class == 0 && x.lexicon.capital[t.word] < 2 {
 		return t.has(upperFirst) && hasPrefix(x.word(i), "Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz")
 	}
@@ -108,7 +115,7 @@ func (x *reader) nameStart(i int) bool {
 // functional tells whether a capitalised word is a word like "The" or "When";
 // in capitals only it is rather an acronym: WHO, IT, US.
 func (t *token) functional() bool {
-	return t.is(function|adverb) && !t.has(upperOnly) && !t.is(given)
+	return t.is(function) && !t.has(upperOnly) && !t.is(given)
 }
 
 // extend returns the end of the run of capitals that begins at i.
@@ -127,6 +134,10 @@ func (x *reader) extend(i int) int {
 			j += 2
 		case t.isMark(',') && x.legalForm(j+1):
 			j += 2
+		case t.isMark(',') && x.listEnd(i, j) > 0:
+			j = x.listEnd(i, j)
+		case t.isMark(markPossessive) && x.nameAt(j+1) && x.ownsName(j):
+			j += 2
 		case t.small() && t.is(connector):
 			next := x.afterConnectors(i, j)
 			if next == 0 {
@@ -140,6 +151,34 @@ func (x *reader) extend(i int) int {
 		}
 	}
 	return j
+}
+
+// listEnd returns the end of ", Y and Z" at token j after "Ministry of X", 0 if
+// the name from i is no such body.
+func (x *reader) listEnd(i, j int) int {
+	if j-i < 3 || x.word(j-2) != "of" || !x.tokens[j-3].is(organizationHead) || x.tokens[j-1].is(place|demonym) {
+		return 0
+	}
+	for n := 0; n < 4 && j+1 < len(x.tokens) && x.tokens[j].isMark(',') && x.nameAt(j+1) && !x.tokens[j+1].is(place|demonym|given); n++ {
+		j += 2
+		if j+1 < len(x.tokens) && x.tokens[j].isMark(',') && x.word(j+1) == "and" {
+			j++
+		}
+		if j+1 < len(x.tokens) && x.word(j) == "and" && x.nameAt(j+1) && !x.tokens[j+1].is(place|demonym|given) {
+			return j + 2
+		}
+	}
+	return 0
+}
+
+// ownsName tells whether the possessive at token j stands inside a name:
+// "Women's World Cup", "Teachers' Union".
+func (x *reader) ownsName(j int) bool {
+	switch x.word(j - 1) {
+	case "Women", "Men", "People", "Children", "Girls", "Boys", "Workers", "Writers", "King", "Queen", "Veterans", "Ladies", "World":
+		return true
+	}
+	return x.tokens[j].end-x.tokens[j].start < 2 && x.tokens[j+1].is(organizationHead)
 }
 
 func (x *reader) nameAt(i int) bool {
@@ -198,7 +237,7 @@ func (x *reader) ofJoins(i, j int) bool {
 	switch {
 	case last.is(organizationHead | placeHead | eventHead | workHead | role):
 		return true
-	case last.is(place | demonym | given | month), last.has(upperOnly), last.kind != wordToken:
+	case last.is(place | demonym | given | month | kin), last.has(upperOnly), last.kind != wordToken:
 		return false
 	case j-i > 1 && x.tokens[i].is(given):
 		return false
@@ -211,14 +250,14 @@ func (x *reader) ofJoins(i, j int) bool {
 func (x *reader) joins(i, j int) bool {
 	head := false
 	for k := i; k < j; k++ {
-		head = head || x.tokens[k].is(organizationHead|workHead)
+		head = head || x.tokens[k].is(organizationHead|workHead|eventHead)
 	}
 	if !head {
 		return false
 	}
 	before, after := &x.tokens[j-1], &x.tokens[j+1]
 	if x.word(j) != "and" {
-		return before.is(organizationHead) && !after.is(given)
+		return before.is(organizationHead|workHead|eventHead) && !after.is(given|place|month)
 	}
 	return !after.is(place|demonym|given|organizationHead) && x.lexicon.common(before.word) && x.lexicon.common(after.word)
 }
@@ -235,13 +274,13 @@ strip:
 			next = &x.tokens[i+1]
 		}
 		switch {
-		case t.functional(), t.is(connector) && i > 0 && x.owner[i-1] != 0:
+		case t.functional(), t.is(adverb) && x.opens(i) && !t.has(upperOnly), t.is(connector) && i > 0 && x.owner[i-1] != 0:
 		case t.is(honorific) && !(t.is(organizationHead | placeHead)) && i+1 < j:
 			if x.word(i) == "St." || x.word(i) == "St" {
 				break strip
 			}
 			courtesy = true
-		case t.is(demonym) && next.is(role|modifier):
+		case t.is(demonym) && (next.is(role|modifier) || j-i == 3 && !t.has(upperOnly) && x.namesake(i+1, j)):
 		case x.opens(i) && !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role):
 		case x.opens(i) && t.word == 0 && !t.has(foreign) && i+1 < j && hasSuffix(x.word(i), "ing", "ed", "ly"):
 		case t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && i+1 < j && x.opens(i):
@@ -395,10 +434,12 @@ func (x *reader) single(i int, kind typ) bool {
 	}
 	small, capital := x.lexicon.small[t.word], x.lexicon.capital[t.word]
 	switch {
+	case t.has(upperOnly) && i+1 < len(x.tokens) && x.opens(i) && x.tokens[i+1].isMark(':'): // who speaks
+		return false
 	case t.has(upperOnly):
 		return len(word) <= 8 && capital >= small && !t.is(anyVerb)
 	case x.opens(i):
-		return x.lexicon.proper(t.word)
+		return x.lexicon.proper(t.word) || capital > 0 && small == 0
 	case kind == person:
 		return true
 	}

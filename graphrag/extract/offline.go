@@ -10,7 +10,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Options of an [Offline] extractor. The zero value reads English and learns
@@ -38,6 +37,7 @@ type Name struct{ Name, Type string }
 type Offline struct {
 	options Options
 	lexicon *Lexicon // nil: learned in each call
+	base    *Lexicon // for questions: the given one, or that of the tables alone
 	gazette *gazetteer
 	labels  []string
 	keep    []bool // by type; nil keeps all
@@ -52,9 +52,13 @@ func NewOffline(o Options) (*Offline, error) {
 	if o.Workers < 0 {
 		errs = append(errs, fmt.Errorf("extract: Workers is %d: it must not be negative", o.Workers))
 	}
-	gazette, labels, err := newGazetteer(newLexicon(), o.Names)
+	base := o.Lexicon
+	if base == nil {
+		base = newLexicon()
+	}
+	gazette, labels, err := newGazetteer(base, o.Names)
 	errs = append(errs, err)
-	x := &Offline{options: o, lexicon: o.Lexicon, gazette: gazette, labels: labels}
+	x := &Offline{options: o, lexicon: o.Lexicon, base: base, gazette: gazette, labels: labels}
 	if len(o.Types) > 0 {
 		x.keep = make([]bool, len(labels))
 	}
@@ -79,9 +83,10 @@ func NewOffline(o Options) (*Offline, error) {
 // there are the name, but for white space, which a name has as single blanks.
 func (o *Offline) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	lexicon := o.lexicon
+	sentences := make([][]sentence, len(chunks))
 	if lexicon == nil {
 		var err error
-		if lexicon, err = Learn(ctx, chunks, o.options.Workers); err != nil {
+		if lexicon, sentences, err = learn(ctx, chunks, o.options.Workers); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +97,7 @@ func (o *Offline) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ex
 		readers[i].gazette = o.gazette
 	}
 	each(ctx, len(chunks), len(readers), func(worker, i int) {
-		out[i] = o.extract(&readers[worker], &chunks[i])
+		out[i] = o.extract(&readers[worker], &chunks[i], sentences[i])
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("extract: read chunks: %w", err)
@@ -100,23 +105,26 @@ func (o *Offline) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ex
 	return out, nil
 }
 
-// extract reads one chunk.
-func (o *Offline) extract(x *reader, c *graphrag.Chunk) kg.Extraction {
+// extract reads one chunk; its sentences are nil if nobody looked yet.
+func (o *Offline) extract(x *reader, c *graphrag.Chunk, sentences []sentence) kg.Extraction {
 	out := kg.Extraction{Chunk: c.ID, Doc: c.Doc}
 	x.reset(c.Text)
 	x.cut = c.Index > 0
-	for _, span := range text.Sentences(c.Text) {
-		k := x.layout(span)
-		if k == page || x.sharedLine(span.Start) {
+	if sentences == nil {
+		sentences = x.sentences()
+	}
+	for _, s := range sentences {
+		if x.sharedLine(s.Start) {
 			continue
 		}
-		x.find(k)
+		x.open(s.Span)
+		x.find(s.layout)
 		for i := range x.entities {
 			if o.keeps(x.entities[i].typ) {
 				out.Mentions = append(out.Mentions, x.mention(o, &x.entities[i]))
 			}
 		}
-		if k == prose {
+		if s.layout == prose {
 			x.relate()
 			o.add(x, &out)
 		}

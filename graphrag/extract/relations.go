@@ -316,6 +316,9 @@ func (x *reader) closesPlace(i int) bool {
 	}
 	t := &x.tokens[i]
 	if t.isMark(',') && i+1 < len(x.tokens) {
+		if w := x.word(i + 1); w == "the" || w == "and" || w == "or" {
+			return false
+		}
 		return x.owner[i+1] == 0 || x.entities[x.owner[i+1]-1].typ == date
 	}
 	return x.closes(i) || t.small() && t.is(preposition)
@@ -398,7 +401,7 @@ func (x *reader) adjacent(e int) {
 		return
 	}
 	if z[i].isMark(markPossessive) {
-		if next := x.entityAt(i + 1); next >= 0 && x.entities[next].typ != date && x.entities[next].typ != quantity {
+		if next := x.entityAt(i + 1); next >= 0 && x.ownedBy(next, e) {
 			x.state(next, "of", e)
 		}
 		return
@@ -422,7 +425,7 @@ func (x *reader) adjacent(e int) {
 	kind := x.entities[next].typ
 	several := h.last-h.first > 1
 	switch {
-	case (word == "in" || word == "at" || word == "near") && kind == location && several && (h.typ == organization || h.typ == location || h.typ == event):
+	case (word == "in" || word == "at" || word == "near") && kind == location && several && !x.region(e) && (h.typ == organization || h.typ == location || h.typ == event):
 		x.state(e, "is "+word, next)
 	case word == "in" && kind == date && several && h.typ == event && x.yearsOf(next) >= 0:
 		x.state(e, "took place in", next)
@@ -430,6 +433,17 @@ func (x *reader) adjacent(e int) {
 		(word == "of" || word == "from") && h.typ == person && several && kind == location:
 		x.state(e, "is "+word, next)
 	}
+}
+
+// ownedBy tells whether "Y's X" says that X is of Y: "Brazil's Lula", but not
+// "Lenin's Russia" or "Qatar's World Cup bid".
+func (x *reader) ownedBy(owned, owner int) bool {
+	o := &x.entities[owned]
+	if o.typ == date || o.typ == quantity || x.entities[owner].typ == person && (o.typ == location || o.typ == person) {
+		return false
+	}
+	i := int(o.last)
+	return x.closed(i) || x.tokens[i].small() && x.tokens[i].is(finite|formOfBe|formOfHave|modal)
 }
 
 // entityAt returns the entity that begins at token i, -1 if none does.

@@ -5,6 +5,7 @@ package extract
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -58,6 +59,7 @@ const (
 	report
 	doubt
 	hollow
+	pageWord // begins a phrase of page.txt
 )
 
 // function are the words that hold a sentence together: never a name, and the
@@ -81,6 +83,7 @@ var classNames = map[string]class{
 
 // tables are the closed lists of the package.
 type tables struct {
+	words    []string // those of classes, sorted
 	classes  map[string]class
 	lemmas   map[string]string // form of a verb → base
 	places   []string          // names of places, as they are written
@@ -130,13 +133,20 @@ var loadTables = sync.OnceValue(func() *tables {
 	t.loadVerbs()
 	for key, value := range entries("page.txt") {
 		for phrase := range strings.SplitSeq(value, ";") {
-			if phrase = strings.TrimSpace(phrase); key == "starts" {
+			phrase = strings.TrimSpace(phrase)
+			first, _, _ := strings.Cut(phrase, " ")
+			t.add(pageWord, strings.Trim(first, ":;"))
+			if key == "starts" {
 				t.starts = append(t.starts, phrase)
 			} else {
 				t.anywhere = append(t.anywhere, []byte(phrase))
 			}
 		}
 	}
+	for word := range t.classes {
+		t.words = append(t.words, word)
+	}
+	slices.Sort(t.words)
 	return t
 })
 

@@ -39,7 +39,7 @@ func (x *reader) typeOf(i, j int) typ {
 	z := x.tokens
 	first, head := &z[i], x.head(i, j)
 	switch {
-	case x.placeName(i, j):
+	case x.placeName(i, j), j-i > 1 && first.is(honorific) && hasPrefix(x.word(i), "St"):
 		return location
 	case j-i > 1 && head.is(eventHead) && !head.is(given):
 		return event

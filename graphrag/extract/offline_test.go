@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// read extracts from one text, with what it can learn of itself.
+func read(t testing.TB, s string, o extract.Options) kg.Extraction {
+	t.Helper()
+	x, err := extract.NewOffline(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0]
+}
+
+func names(x kg.Extraction) []string {
+	var out []string
+	for _, m := range x.Mentions {
+		out = append(out, m.Name+"/"+m.Type)
+	}
+	return out
+}
+
+func triples(x kg.Extraction) []string {
+	var out []string
+	for _, f := range x.Facts {
+		out = append(out, fmt.Sprintf("%s | %s | %s", f.Head, f.Relation, f.Tail))
+	}
+	return out
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"In May 2012 the physicist Lise Meitner wrote to Otto Hahn about it.", "May 2012/date, Lise Meitner/person, Otto Hahn/person"},
+		{"It was the University of Oxford, not the Department of Health and Human Services, that paid for the trial.",
+			"University of Oxford/organization, Department of Health/organization, Human Services/organization"},
+		{"They read “The Solitude of Prime Numbers” and saw the play in the evening.", "The Solitude of Prime Numbers/work"},
+		{"The law was signed by President Donald Trump and by Sen. Mitch McConnell in the morning.", "Donald Trump/person, Mitch McConnell/person"},
+		{"The German army left, but the Germans came back to Berlin's gates in 1945.", "Germans/other, Berlin/place, 1945/date"},
+		{"It cost $1.2 billion, or 54% of the budget, and was 120 km/h slower than the old one.", "$1.2 billion/quantity, 54%/quantity, 120 km/h/quantity"},
+		{"Apple, Inc. was sued by the Coca-Cola Company, and then it was sued by AT&T as well.", "Apple, Inc/organization, Coca-Cola Company/organization, AT&T/other"},
+		{"The 2022 FIFA World Cup was played in Qatar from 20 November to 18 December 2022.",
+			"2022 FIFA World Cup/event, Qatar/place, 20 November/date, 18 December 2022/date"},
+		{"Write to press@example.org or see https://example.org/About/Us and www.Example.com for the rest of it.", ""},
+		{"He met Ludwig van Beethoven and Oscar de la Hoya at a dinner in the town.", "Ludwig van Beethoven/person, Oscar de la Hoya/other"},
+		{"The World Health Organization (WHO) said that the plague was over by the 1970s.", "World Health Organization/organization, WHO/organization, 1970s/date"},
+		{"When was it? The answer is that nobody knows, and he would not say.", ""},
+		{"There was talk of St. Petersburg and of U.S. troops there in the winter.", "St. Petersburg/place, U.S./place"},
+	} {
+		if got := strings.Join(names(read(t, c.text, extract.Options{})), ", "); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestTriples(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"In 1994 Jeff Bezos and Ann Smith founded Amazon in Seattle.",
+			"Ann Smith | found | Amazon; Jeff Bezos | found | Amazon; Ann Smith | found Amazon in | Seattle; Jeff Bezos | found Amazon in | Seattle"},
+		{"In Seattle, Amazon was founded by Jeff Bezos in July 1994.", "Amazon | founded by | Jeff Bezos; Amazon | founded in | July 1994"},
+		{"Norway did not join the European Union in the end.", "Norway | did not join | European Union"},
+		{"Anthony Albanese, the prime minister of Australia, praised them.", "Anthony Albanese | is prime minister of | Australia"},
+		{"The match was watched by Australia's Prime Minister Anthony Albanese.", "Anthony Albanese | is prime minister of | Australia"},
+		{"The FIFA president Gianni Infantino spoke for an hour.", "Gianni Infantino | is president of | FIFA"},
+		{"Leonhard Euler (1707–1783) was a Swiss mathematician and wrote a lot.", "Leonhard Euler | lived | 1707–1783"},
+		{"Paris is the capital of France, as everybody knows.", "Paris | is capital of | France"},
+		{"The trial was held in Honolulu, Hawaii, in the morning.", "Honolulu | is in | Hawaii"},
+		{"Russia invaded Finland and lost to Poland.", "Russia | invade | Finland; Russia | lose to | Poland"},
+		{"Did Russia invade Finland in the winter of that year?", ""},
+		{"If Russia invades Finland, nobody will be surprised by it.", ""},
+		{"The president of France met Angela Merkel in the town.", ""},
+		{"In the night, Haiyan hit Vietnam, China and Laos.", "Haiyan | hit | Vietnam; Haiyan | hit | China; Haiyan | hit | Laos"},
+		{"Argentina beat France and Croatia beat Morocco in the finals.", "Argentina | beat | France"}, // who did what after "and" is not clear from the words alone,
+	} {
+		if got := strings.Join(triples(read(t, c.text, extract.Options{})), "; "); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestHedged(t *testing.T) {
+	x := read(t, "Officials said that Russia invaded Finland in the night.", extract.Options{})
+	if len(x.Facts) != 1 || x.Facts[0].Weight != 0.5 {
+		t.Errorf("a reported fact: %+v", x.Facts)
+	}
+}
+
+func TestAcronym(t *testing.T) {
+	x := read(t, "The World Health Organization (WHO) was founded in 1948 and is still there.", extract.Options{})
+	want := []kg.Attribute{{Entity: "World Health Organization", Key: "alias", Value: "WHO", Span: kg.Span{Start: 0, End: 75}}}
+	if !reflect.DeepEqual(x.Attributes, want) {
+		t.Errorf("got %+v", x.Attributes)
+	}
+}
+
+func TestCorpusCase(t *testing.T) {
+	// The corpus says how words are written inside sentences; the beginning
+	// of a sentence and a headline do not.
+	corpus := []string{
+		"He came to see Brasilia and he left Brasilia again. She said Brasilia was hot, and all voters were tired of Brasilia.",
+		"Brasilia was never closer to him than in that year. Voters were not happy with it, and then some voters left.",
+		"# Voters Leave Brasilia For Good",
+	}
+	var chunks []graphrag.Chunk
+	for i, s := range corpus {
+		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: s})
+	}
+	x, err := extract.NewOffline(extract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.Extract(context.Background(), chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{4, 1, 1} {
+		if got := names(found[i]); len(got) != want || got[0] != "Brasilia/other" {
+			t.Errorf("text %d: %v, want Brasilia %d times", i, got, want)
+		}
+	}
+}
+
+func TestSharedLines(t *testing.T) {
+	var chunks []graphrag.Chunk
+	for i := range 5 {
+		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i),
+			Text: "The weather in Toronto is brought to you by Acme Foods and the rest of us.\n\nHe went to see Vienna in the spring, page " + fmt.Sprint(i) + " of it."})
+	}
+	x, err := extract.NewOffline(extract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.Extract(context.Background(), chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range found {
+		if got := names(e); !slices.Equal(got, []string{"Vienna/place"}) {
+			t.Errorf("got %v, want the names of what the page says alone", got)
+		}
+	}
+}
+
+func TestScripts(t *testing.T) {
+	gazette := []extract.Name{{Name: "东京", Type: "place"}, {Name: "photosynthesis", Type: "process"}}
+	for _, c := range []struct{ text, want string }{
+		{"预计，“韦森特”将以每小时20-25公里的速度继续向西偏北方向移动，强度逐渐减弱。", ""},
+		{"他2012年7月24日在东京，强度逐渐减弱。", "2012年7月24日/date, 东京/place"},
+		{"وقال الرئيس إن العاصفة سوف تصل إلى الساحل يوم الثلاثاء.", ""},
+		{"Вчера в городе Владимир Путин встретился с Ангелой Меркель и долго говорил.", "Владимир Путин/person, Ангелой Меркель/person"},
+		{"Plants live by Photosynthesis, and nobody taught them how to do it.", "Photosynthesis/process"},
+	} {
+		if got := strings.Join(names(read(t, c.text, extract.Options{Names: gazette})), ", "); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestEntities(t *testing.T) {
+	x, err := extract.NewOffline(extract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"black hole": true, "new york": true, "marie curie": true}
+	for _, c := range []struct{ question, want string }{
+		{"Who founded the University of Oxford?", "University of Oxford/organization"},
+		{"when did marie curie move to new york?", "marie curie/person, new york/place"},
+		{"Which film by Ridley Scott is called \"Blade Runner\"?", "Ridley Scott/person, Blade Runner/work"},
+		{"What is a black hole?", "black hole/other"},
+		{"In what year was Marie Curie born, and where?", "Marie Curie/person"},
+		{"", ""},
+	} {
+		var got []string
+		for _, m := range x.Entities(c.question, func(s string) bool { return known[s] }) {
+			got = append(got, m.Name+"/"+m.Type)
+			if c.question[m.Span.Start:m.Span.End] != m.Name {
+				t.Errorf("%q: span %v is not %q", c.question, m.Span, m.Name)
+			}
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.question, s, c.want)
+		}
+	}
+}
+
+func TestTypes(t *testing.T) {
+	const s = "In Seattle, Amazon was founded by Jeff Bezos in July 1994, and it was a success."
+	x := read(t, s, extract.Options{Types: []string{extract.Person, extract.Other}})
+	if got := names(x); !slices.Equal(got, []string{"Amazon/other", "Jeff Bezos/person"}) {
+		t.Errorf("mentions %v", got)
+	}
+	if got := triples(x); !slices.Equal(got, []string{"Amazon | founded by | Jeff Bezos"}) {
+		t.Errorf("facts %v", got)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	_, err := extract.NewOffline(extract.Options{Workers: -1, Types: []string{"persons"},
+		Names: []extract.Name{{Name: " – "}, {Name: "Mercury", Type: "planet"}, {Name: "mercury", Type: "metal"}}})
+	for _, want := range []string{"Workers is -1", `"persons"`, "Names[0]", "Names[2]"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not tell of %s", err, want)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	x, err := extract.NewOffline(extract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestHostile(t *testing.T) {
+	long := strings.Repeat("Aa", 500_000)
+	for name, s := range map[string]string{
+		"empty": "", "blanks": " \n\t ", "control": "The \x00King\x01 of \x7fSiam \x1bwas Mongkut, and he was the king of Siam.",
+		"invalid": "He saw \xff\xfePar\xc3is and Ber\xe2\x80lin in the summer of that year.", "long word": "He saw " + long + " in the summer of that year.",
+		"long name": "He saw " + strings.Repeat("Aa ", 330_000) + "in it.", "brackets": strings.Repeat("([", 300_000), "link": strings.Repeat("](", 300_000),
+		"quotes": strings.Repeat("\"Aa ", 200_000), "commas": "He saw " + strings.Repeat("Rome, ", 100_000) + "and was glad.", "of": strings.Repeat("University of ", 50_000),
+	} {
+		t.Run(name, func(t *testing.T) { checkSpans(t, s, read(t, s, extract.Options{})) })
+	}
+}
+
+// checkSpans checks what the package promises of spans and names.
+func checkSpans(t *testing.T, s string, x kg.Extraction) {
+	t.Helper()
+	inside := func(p kg.Span) bool {
+		return 0 <= p.Start && p.Start < p.End && p.End <= len(s) && (p.Start == 0 || utf8.RuneStart(s[p.Start]) || !utf8.ValidString(s)) &&
+			(p.End == len(s) || utf8.RuneStart(s[p.End]) || !utf8.ValidString(s))
+	}
+	known := map[string]bool{}
+	for _, m := range x.Mentions {
+		known[m.Name] = true
+		if !inside(m.Span) {
+			t.Fatalf("span %v of %q is not within %d bytes", m.Span, m.Name, len(s))
+		}
+		blanks := func(r rune) bool { return r <= ' ' || r == 0x7f }
+		if got := strings.Join(strings.FieldsFunc(s[m.Span.Start:m.Span.End], blanks), " "); got != m.Name {
+			t.Fatalf("name %q, but its span has %q", m.Name, got)
+		}
+	}
+	for _, f := range x.Facts {
+		if !inside(f.Span) || !known[f.Head] || !known[f.Tail] || f.Relation == "" {
+			t.Fatalf("fact %+v", f)
+		}
+	}
+	for _, a := range x.Attributes {
+		if !inside(a.Span) || !known[a.Entity] {
+			t.Fatalf("attribute %+v", a)
+		}
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add("In 1994 Jeff Bezos founded Amazon (AMZN) in Seattle, Washington; “Day One” was its motto.")
+	f.Add("台风韦森特今晨登陆 [Guangdong](http://example.org) 2012年7月24日。 Владимир Путин\xff — Sen. J. R. Smith's $1.2bn")
+	f.Add("# Title Case Headline\n\n* Home\n* About Us\n| a | b |\nThe World\x00 Health Organization (W.H.O.) was in Apple, Inc. and the X.Y.Z")
+	f.Fuzz(func(t *testing.T, s string) {
+		x := read(t, s, extract.Options{Workers: 1, Names: []extract.Name{{Name: "东京"}, {Name: "a b"}}})
+		checkSpans(t, s, x)
+	})
+}
