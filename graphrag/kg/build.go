@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // build makes the graph of extractions that are sorted by chunk. It interns
@@ -72,8 +71,11 @@ type (
 // read takes in what one chunk says.
 func (b *builder) read(p int32, x *Extraction) {
 	b.g.Passages = append(b.g.Passages, Passage{x.Chunk, x.Doc})
+	for _, p := range x.Problems {
+		b.g.Rejected = append(b.g.Rejected, Rejection{x.Chunk, p})
+	}
 	reject := func(kind, text string, why error) {
-		b.g.Rejected = append(b.g.Rejected, Rejection{x.Chunk, kind, beginning(text), why.Error()})
+		b.g.Rejected = append(b.g.Rejected, Rejection{x.Chunk, Problem{kind, Beginning(text), why.Error()}})
 	}
 	for i := range x.Mentions {
 		m := &x.Mentions[i]
@@ -380,17 +382,4 @@ func order(texts []string) []int32 {
 		rank[i] = int32(place)
 	}
 	return rank
-}
-
-// beginning is at most the first 80 bytes of a text.
-func beginning(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
 }

@@ -5,6 +5,7 @@ package kg
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -19,6 +20,20 @@ type Extraction struct {
 	Mentions   []Mention   `json:"mentions,omitempty"`
 	Facts      []Fact      `json:"facts,omitempty"`
 	Attributes []Attribute `json:"attributes,omitempty"`
+
+	// Problems is what the extractor could not use, from a record that a model
+	// wrote badly to the whole chunk. They come to [Graph.Rejected].
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Problem is something that is not in a graph though it was in a source or a
+// reply, and why.
+type Problem struct {
+	// Kind is "chunk", "record", "schema", "mention", "fact" or "attribute".
+	Kind string `json:"kind"`
+	// Text is the beginning of it.
+	Text   string `json:"text,omitempty"`
+	Reason string `json:"reason"`
 }
 
 // Span is a range of bytes of the chunk's text. The zero Span means that the
@@ -75,6 +90,11 @@ func (x Extraction) clone() Extraction {
 		a := &x.Attributes[i]
 		valid(&a.Entity, &a.Key, &a.Value)
 	}
+	x.Problems = slices.Clone(x.Problems)
+	for i := range x.Problems {
+		p := &x.Problems[i]
+		valid(&p.Kind, &p.Text, &p.Reason)
+	}
 	return x
 }
 
@@ -82,4 +102,17 @@ func valid(texts ...*string) {
 	for _, t := range texts {
 		*t = strings.ToValidUTF8(*t, "\uFFFD")
 	}
+}
+
+// Beginning is at most the first 80 bytes of a text, for [Problem.Text].
+func Beginning(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
 }

@@ -19,7 +19,8 @@ type Graph struct {
 	Passages  []Passage
 	// Merges are the keys that were taken for another, with the evidence.
 	Merges []Merge
-	// Rejected is what the extractions hold and the graph does not.
+	// Rejected is what the extractions hold and the graph does not, and the
+	// problems that their extractor had.
 	Rejected []Rejection
 
 	folding         Folding
@@ -88,11 +89,10 @@ type Posting struct {
 	ID, Count int32
 }
 
-// Rejection is a record that cannot be part of a graph, and why.
+// Rejection is a problem and the chunk it is in.
 type Rejection struct {
 	Chunk string
-	// Kind is "mention", "fact" or "attribute", Text its beginning.
-	Kind, Text, Reason string
+	Problem
 }
 
 // Find returns the entity of a name, whatever its spelling, also of a name that
