@@ -221,7 +221,7 @@ func (s *solver[W]) split(opts Options, p *piece[W], places []int32) error {
 	p.within, p.local = nil, nil
 	twice := 0.0
 	for _, w := range p.net.weights {
-		twice += w
+		twice += float64(w)
 	}
 	s.configure(twice, opts, uint64(p.id)+1)
 	found := Partition{Labels: make([]int32, p.net.n())}

@@ -77,11 +77,12 @@ type solver[W weight] struct {
 	maxPasses int
 	rng       rand.PCG
 
-	tallies    []tally
+	tallies    []tally[W]
 	sizes      []int32
 	empty      []int32
 	queue      []int32
-	queued     []bool
+	slack      []float32
+	alone      []bool
 	touched    []int32
 	order      []int32
 	subsets    []subset
@@ -118,11 +119,12 @@ func (s *solver[W]) reserve(n int) {
 	if n <= len(s.sizes) {
 		return
 	}
-	s.tallies = make([]tally, n)
+	s.tallies = make([]tally[W], n)
 	s.sizes = make([]int32, n)
 	s.empty = make([]int32, 0, n)
 	s.queue = make([]int32, n)
-	s.queued = make([]bool, n)
+	s.slack = make([]float32, n)
+	s.alone = make([]bool, n)
 	s.touched = make([]int32, n+1)
 	s.order = make([]int32, n)
 	s.subsets = make([]subset, n)
@@ -155,19 +157,36 @@ func (s *solver[W]) shuffle(order []int32) {
 // not say that the next one will find nothing.
 const patience = 12
 
+// minArranged is the size from which on the nodes are arranged by community
+// after the first pass: smaller networks are in the cache in any order.
+const minArranged = 1 << 14
+
 // run repeats passes until the partition is stable.
 func (s *solver[W]) run(net *network[W], p *Partition) error {
-	if net.n() == 0 {
+	n := net.n()
+	if n == 0 {
 		p.Stable = true
 		return nil
 	}
-	s.reserve(net.n())
+	s.reserve(n)
 	isolate(net, p.Labels)
 	p.Communities = canonical(p.Labels)
-	before := slices.Clone(p.Labels)
+	before, labels := slices.Clone(p.Labels), slices.Clone(p.Labels)
+	order := make([]int32, n)
+	singletons(order)
 	for quiet := 0; p.Passes < s.maxPasses && quiet < patience; p.Passes++ {
-		if err := s.optimise(net, p.Labels, 0); err != nil {
+		if p.Passes == 1 && n >= minArranged {
+			order = s.byCommunity(p.Labels)
+			net = net.arrange(order)
+			for i, u := range order {
+				labels[i] = p.Labels[u]
+			}
+		}
+		if err := s.optimise(net, labels, 0); err != nil {
 			return err
+		}
+		for i, u := range order {
+			p.Labels[u] = labels[i]
 		}
 		p.Communities = canonical(p.Labels)
 		if p.Stable = slices.Equal(p.Labels, before); p.Stable {
@@ -178,6 +197,13 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 		}
 	}
 	return nil
+}
+
+// byCommunity returns the nodes sorted by community.
+func (s *solver[W]) byCommunity(labels []int32) []int32 {
+	var g groups
+	g.gather(slices.Clone(labels), s.order)
+	return g.members
 }
 
 // optimise is one pass of the Leiden algorithm over a network and all coarser

@@ -2,48 +2,46 @@
 
 package community
 
+import "math"
+
 // tolerance is the part of a node's weights below which a gain is rounding.
 const tolerance = 1e-12
 
 // tally is what the gain of joining a community needs, in one place of memory.
-type tally struct {
-	weight float64 // sum of the weights of its nodes
-	link   float64 // weight of the arcs from the node at hand, 0 in between
+type tally[W weight] struct {
+	weight W // sum of the weights of its nodes
+	link   W // weight of the arcs from the node at hand, 0 in between
 }
+
+// queued is the slack of nodes that wait to be visited.
+var queued = float32(math.Inf(-1))
 
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
 // algorithm A.2, MoveNodesFast): nodes are visited in random order and moved to
-// where the quality grows most, an empty community included, and only the
-// neighbours of a node that moved are visited again. It reports whether any
-// node moved.
+// where the quality grows most, an empty community included, and after a move
+// those neighbours are visited again that could gain by it. It reports whether
+// any node moved.
 //
 // The gain of joining C, for a node v that is taken out of its own community,
-// is E(v,C) - γ'·w(v)·W(C).
+// is E(v,C) - γ'·w(v)·W(C). The slack of a node is by how much its community was
+// better than the next best one when it was last visited. A neighbour's move
+// changes that by the weight of their edge at most, or in favour of the
+// community the node is in, so a node with slack left need not be visited.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 	n := net.n()
-	comms := s.tallies[:n]
-	clear(comms)
-	sizes := s.sizes[:n]
-	clear(sizes)
-	for u, c := range labels {
-		comms[c].weight += net.weights[u]
-		sizes[c]++
-	}
-	empty := s.empty[:0]
-	for c, size := range sizes {
-		if size == 0 {
-			empty = append(empty, int32(c))
-		}
-	}
-	queue, queued := s.queue[:0], s.queued[:n]
+	tallies, empty := s.count(net, labels)
+	slack := s.slack[:n]
+	queue := s.queue[:0]
 	for u := range int32(n) {
-		queued[u] = len(net.row(u)) > 0 || sizes[labels[u]] > 1
-		if queued[u] {
+		slack[u] = 0
+		if len(net.row(u)) > 0 || s.sizes[labels[u]] > 1 {
+			slack[u] = queued
 			queue = append(queue, u)
 		}
 	}
 	s.shuffle(queue)
-	head, tail, waiting := 0, len(queue)%n, len(queue)
+	head, waiting := 0, len(queue)
+	tail := waiting % n
 	queue = queue[:n]
 	touched := s.touched
 	moved := false
@@ -55,57 +53,114 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 			}
 		}
 		u := queue[head]
+		if head%ahead == 0 {
+			net.fetch(queue[head:min(head+min(ahead, waiting), n)])
+		}
 		if head++; head == n {
 			head = 0
 		}
 		waiting--
-		queued[u] = false
 		row := net.row(u)
-		t := 0
-		for _, a := range row {
-			c := labels[a.to]
-			touched[t] = c
-			if comms[c].link == 0 {
-				t++
-			}
-			comms[c].link += float64(a.w)
-		}
-		own, k := labels[u], s.gamma*net.weights[u]
-		comms[own].weight -= net.weights[u]
-		stay := comms[own].link - k*comms[own].weight
-		best, bestGain := own, stay+tolerance*(comms[own].link+k*comms[own].weight)
+		t := linkUp(row, labels, tallies, touched)
+		own, k := labels[u], s.gamma*float64(net.weights[u])
+		tallies[own].weight -= net.weights[u]
+		link, rest := float64(tallies[own].link), k*float64(tallies[own].weight)
+		tallies[own].link = 0
+		best, bestGain, next := own, link-rest+tolerance*(link+rest), 0.0
 		for _, c := range touched[:t] {
-			gain := comms[c].link - k*comms[c].weight
-			comms[c].link = 0
+			if c == own {
+				continue
+			}
+			gain := float64(tallies[c].link) - k*float64(tallies[c].weight)
+			tallies[c].link = 0
 			if gain > bestGain {
+				next = max(next, bestGain)
 				best, bestGain = c, gain
+			} else if gain > next {
+				next = gain
 			}
 		}
 		if bestGain < 0 && len(empty) > 0 {
-			best = empty[len(empty)-1]
+			best, bestGain, next = empty[len(empty)-1], 0, bestGain
 			empty = empty[:len(empty)-1]
 		}
-		comms[best].weight += net.weights[u]
+		tallies[best].weight += net.weights[u]
+		slack[u] = float32(bestGain - next)
 		if best == own {
 			continue
 		}
 		moved = true
 		labels[u] = best
-		sizes[best]++
-		if sizes[own]--; sizes[own] == 0 {
-			comms[own].weight = 0
+		s.sizes[best]++
+		if s.sizes[own]--; s.sizes[own] == 0 {
+			tallies[own].weight = 0
 			empty = append(empty, own)
 		}
-		for _, a := range row {
-			if !queued[a.to] && labels[a.to] != best {
-				queued[a.to] = true
-				queue[tail] = a.to
-				if tail++; tail == n {
-					tail = 0
-				}
-				waiting++
-			}
+		added := wake(row, labels, slack, best, queue, tail)
+		waiting += added
+		if tail += added; tail >= n {
+			tail -= n
 		}
 	}
 	return moved, nil
+}
+
+// linkUp adds up the arcs of a row by community, lists those communities in
+// touched and returns their number. Apart from moveNodes it has enough registers.
+//
+//go:noinline
+func linkUp[W weight](row []arc[W], labels []int32, tallies []tally[W], touched []int32) int {
+	t := 0
+	for _, a := range row {
+		c := labels[a.to]
+		touched[t] = c
+		to := &tallies[c]
+		if to.link == 0 {
+			t++
+		}
+		to.link += a.w
+	}
+	return t
+}
+
+// wake takes the arcs of a node that moved into best from the slack of its
+// neighbours and queues those that have none left. It returns how many.
+func wake[W weight](row []arc[W], labels []int32, slack []float32, best int32, queue []int32, tail int) int {
+	added := 0
+	for _, a := range row {
+		left := slack[a.to]
+		if left == queued || labels[a.to] == best {
+			continue
+		}
+		if left -= float32(a.w); left <= 0 {
+			left = queued
+			queue[tail] = a.to
+			if tail++; tail == len(queue) {
+				tail = 0
+			}
+			added++
+		}
+		slack[a.to] = left
+	}
+	return added
+}
+
+// count adds up the communities and returns them with the labels of empty ones.
+func (s *solver[W]) count(net *network[W], labels []int32) (tallies []tally[W], empty []int32) {
+	n := net.n()
+	tallies = s.tallies[:n]
+	sizes := s.sizes[:n]
+	clear(tallies)
+	clear(sizes)
+	for u, c := range labels {
+		tallies[c].weight += net.weights[u]
+		sizes[c]++
+	}
+	empty = s.empty[:0]
+	for c, size := range sizes {
+		if size == 0 {
+			empty = append(empty, int32(c))
+		}
+	}
+	return tallies, empty
 }

@@ -22,7 +22,8 @@ type arc[W weight] struct {
 type network[W weight] struct {
 	offsets []int64
 	arcs    []arc[W]
-	weights []float64
+	weights []W
+	fetched int32     // keeps fetch from being optimised away
 	loops   []float64 // weight of the edge ends of loops; nil if there are none
 }
 
@@ -33,9 +34,9 @@ func (net *network[W]) row(u int32) []arc[W] {
 }
 
 // exactIn32 reports whether all weights of a graph are whole numbers with a sum
-// of 2^24 at most: then no weight of a coarser network is rounded in a float32.
+// of 2^23 at most: then no sum of weights or strengths is rounded in a float32.
 func exactIn32(g *graph.Graph, twice float64) bool {
-	if twice > 1<<25 {
+	if twice > 1<<24 {
 		return false
 	}
 	for _, w := range g.Weights32() {
@@ -49,6 +50,24 @@ func exactIn32(g *graph.Graph, twice float64) bool {
 		}
 	}
 	return true
+}
+
+// ahead is how many rows are fetched at a time.
+const ahead = 16
+
+// fetch reads the beginnings of rows that will be needed soon, of ahead nodes at
+// most. These reads do not wait for each other, so that many cache misses cost
+// little more than one.
+func (net *network[W]) fetch(nodes []int32) {
+	var starts [ahead]int64
+	for i, u := range nodes {
+		starts[i&(ahead-1)] = net.offsets[u]
+	}
+	for i := range nodes {
+		if at := starts[i&(ahead-1)]; at < int64(len(net.arcs)) {
+			net.fetched += net.arcs[at].to
+		}
+	}
 }
 
 // newNetwork returns the network of a graph.
@@ -68,7 +87,7 @@ func networkOf[W, G weight](g *graph.Graph, weights []G, strengths bool) *networ
 	net := &network[W]{
 		offsets: make([]int64, n+1),
 		arcs:    make([]arc[W], 0, g.Arcs()),
-		weights: make([]float64, n),
+		weights: make([]W, n),
 	}
 	targets := g.Targets()
 	for u := range int32(n) {
@@ -90,7 +109,7 @@ func networkOf[W, G weight](g *graph.Graph, weights []G, strengths bool) *networ
 		if !strengths {
 			strength = 1
 		}
-		net.weights[u] = strength
+		net.weights[u] = W(strength)
 		net.offsets[u+1] = int64(len(net.arcs))
 	}
 	return net
@@ -111,7 +130,7 @@ func (net *network[W]) part(nodes, places []int32, strengths bool) *network[W] {
 	}
 	out := &network[W]{
 		offsets: make([]int64, len(nodes)+1),
-		weights: make([]float64, len(nodes)),
+		weights: make([]W, len(nodes)),
 	}
 	for i, u := range nodes {
 		strength := 0.0
@@ -128,7 +147,7 @@ func (net *network[W]) part(nodes, places []int32, strengths bool) *network[W] {
 		if !strengths {
 			strength = 1
 		}
-		out.weights[i] = strength
+		out.weights[i] = W(strength)
 		out.offsets[i+1] = int64(len(out.arcs))
 	}
 	for _, u := range nodes {
@@ -138,14 +157,22 @@ func (net *network[W]) part(nodes, places []int32, strengths bool) *network[W] {
 }
 
 // arrange returns the network with its nodes in another order: node order[i]
-// becomes node i. Neighbours that stand close together are found in the cache.
-func (net *network[W]) arrange(order, place []int32) *network[W] {
+// becomes node i. What stands close together is found in the cache.
+func (net *network[W]) arrange(order []int32) *network[W] {
+	n := net.n()
 	out := &network[W]{
-		offsets: make([]int64, len(net.offsets)),
+		offsets: make([]int64, n+1),
 		arcs:    make([]arc[W], 0, len(net.arcs)),
-		weights: make([]float64, len(net.weights)),
+		weights: make([]W, n),
+	}
+	place := make([]int32, n)
+	for i, u := range order {
+		place[u] = int32(i)
 	}
 	for i, u := range order {
+		if i%ahead == 0 {
+			net.fetch(order[i:min(i+ahead, n)])
+		}
 		for _, a := range net.row(u) {
 			out.arcs = append(out.arcs, arc[W]{place[a.to], a.w})
 		}
@@ -201,20 +228,21 @@ func (g *groups) gather(labels, place []int32) {
 func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *network[W], links []float64) {
 	k := parts.count()
 	coarse.offsets = append(coarse.offsets[:0], 0)
+	if coarse.arcs == nil {
+		coarse.arcs = make([]arc[W], 0, len(net.arcs))
+	}
 	coarse.arcs = coarse.arcs[:0]
 	coarse.weights = resize(coarse.weights, k)
 	for p := range k {
 		first := len(coarse.arcs)
-		sum := 0.0
-		for _, u := range parts.of(p) {
-			sum += net.weights[u]
-			for _, a := range net.row(u) {
-				q := part[a.to]
-				if links[q] == 0 && int(q) != p {
-					coarse.arcs = append(coarse.arcs, arc[W]{to: q})
-				}
-				links[q] += float64(a.w)
+		sum := W(0)
+		for i := parts.starts[p]; i < parts.starts[p+1]; i++ {
+			if i%ahead == 0 {
+				net.fetch(parts.members[i:min(int(i)+ahead, len(parts.members))])
 			}
+			u := parts.members[i]
+			sum += net.weights[u]
+			coarse.arcs = appendParts(coarse.arcs, net.row(u), part, int32(p), links)
 		}
 		row := coarse.arcs[first:]
 		for i, a := range row {
@@ -225,6 +253,19 @@ func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *net
 		coarse.weights[p] = sum
 		coarse.offsets = append(coarse.offsets, int64(len(coarse.arcs)))
 	}
+}
+
+// appendParts adds the arcs of a row to the links of their parts and appends
+// arcs to those that had none, but for the part itself.
+func appendParts[W weight](arcs []arc[W], row []arc[W], part []int32, own int32, links []float64) []arc[W] {
+	for _, a := range row {
+		q := part[a.to]
+		if links[q] == 0 && q != own {
+			arcs = append(arcs, arc[W]{to: q})
+		}
+		links[q] += float64(a.w)
+	}
+	return arcs
 }
 
 // resize returns a slice of length n, in the storage of s if it is enough.

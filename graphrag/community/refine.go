@@ -25,7 +25,7 @@ type subset struct {
 // others lose.
 func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greedy bool) int {
 	n := net.n()
-	parts, alone, part := s.subsets[:n], s.queued[:n], s.parts[:n]
+	parts, alone, part := s.subsets[:n], s.alone[:n], s.parts[:n]
 	for u := range int32(n) {
 		cut := 0.0
 		for _, a := range net.row(u) {
@@ -33,7 +33,7 @@ func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greed
 				cut += float64(a.w)
 			}
 		}
-		parts[u] = subset{weight: net.weights[u], cut: cut}
+		parts[u] = subset{weight: float64(net.weights[u]), cut: cut}
 		alone[u] = true
 		part[u] = u
 	}
@@ -45,11 +45,14 @@ func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greed
 		}
 		total := 0.0
 		for _, u := range members {
-			total += net.weights[u]
+			total += float64(net.weights[u])
 		}
 		order := append(s.order[:0], members...)
 		s.shuffle(order)
-		for _, u := range order {
+		for i, u := range order {
+			if i%ahead == 0 {
+				net.fetch(order[i:min(i+ahead, len(order))])
+			}
 			if !alone[u] || !s.wellConnected(parts[u], total) {
 				continue
 			}
@@ -61,7 +64,7 @@ func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greed
 			}
 			part[u] = into
 			alone[into] = false
-			parts[into].weight += net.weights[u]
+			parts[into].weight += float64(net.weights[u])
 			parts[into].cut += parts[u].cut - 2*link
 			count--
 		}
