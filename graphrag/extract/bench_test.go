@@ -38,7 +38,10 @@ func pages(n int) []graphrag.Chunk {
 	var chunks []graphrag.Chunk
 	for i := range n {
 		id := fmt.Sprintf("d%03d", i)
-		chunks = append(chunks, graphrag.Chunk{ID: id + "#000000", Doc: id, Text: strings.ReplaceAll(page, "Marla", fmt.Sprintf("Marla%c", 'a'+i%26))})
+		// Lines that many pages share would be taken for a menu.
+		vary := strings.NewReplacer("Marla", fmt.Sprintf("Marla%c", 'a'+i%26), "July 19", fmt.Sprintf("July %d", i%28+1),
+			"$12", fmt.Sprintf("$%d", 12+i), "1863", fmt.Sprint(1863+i))
+		chunks = append(chunks, graphrag.Chunk{ID: id + "#000000", Doc: id, Text: vary.Replace(page)})
 	}
 	return chunks
 }

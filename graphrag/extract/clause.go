@@ -36,13 +36,23 @@ func (x *reader) clauses(s int) {
 			v.passive, v.relation, reduced = true, strings.ToLower(x.word(i)), false
 		}
 		i = x.objects(subjects, v)
-		if i+1 >= len(x.tokens) {
+		if i+2 >= len(x.tokens) {
 			return
 		}
-		if x.tokens[i].isMark(',') {
+		comma := x.tokens[i].isMark(',')
+		if comma {
 			i++
 		}
-		if w := x.word(i); w != "and" && w != "but" {
+		switch w := x.word(i); {
+		case w == "and" || w == "but":
+		case comma && x.tokens[i].small() && x.tokens[i].is(verbIng) && x.owner[i] == 0: // , becoming Y
+			if x.tokens[i].is(noun) || x.lemma(i) == "include" || x.lemma(i) == "accord" {
+				return
+			}
+			x.objects(subjects, verbGroup{end: i + 1, relation: x.lemma(i)})
+			return
+		case v.copula && !comma && (w == "who" || w == "that" || w == "which"): // X is a group that …
+		default:
 			return
 		}
 		i++
@@ -59,7 +69,7 @@ const maxVerbs = 3
 // "who" (related), or after an apposition between commas.
 func (x *reader) predicate(s int) (i int, related, reduced, ok bool) {
 	z := x.tokens
-	i = x.skipBrackets(x.skipPlace(int(x.entities[s].last)))
+	i = x.skipAside(x.skipBrackets(x.skipPlace(int(x.entities[s].last))))
 	if i >= len(z) {
 		return 0, false, false, false
 	}
@@ -108,6 +118,39 @@ func (x *reader) relates(i int, kind typ) bool {
 		return kind != person
 	}
 	return false
+}
+
+// skipAside returns the token after ", however," or "in 1994" or "on Tuesday" at
+// i.
+func (x *reader) skipAside(i int) int {
+	z := x.tokens
+	if i+2 >= len(z) {
+		return i
+	}
+	if z[i].isMark(',') {
+		for j := i + 1; j < len(z) && j <= i+5; j++ {
+			t := &z[j]
+			if t.isMark(',') && j > i+1 && j+1 < len(z) && x.owner[j+1] == 0 && z[j+1].small() && !z[j+1].is(determiner|conjunction|relative) {
+				return j + 1
+			}
+			if !(t.small() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.owner[j] != 0 && x.entities[x.owner[j]-1].typ == date) {
+				return i
+			}
+		}
+		return i
+	}
+	if w := x.word(i); z[i].small() && (w == "in" || w == "on") {
+		if e := x.entityAt(i + 1); e >= 0 && x.entities[e].typ == date {
+			return int(x.entities[e].last)
+		}
+		if z[i+1].is(weekday) {
+			return i + 2
+		}
+	}
+	if z[i].is(weekday) {
+		return i + 1
+	}
+	return i
 }
 
 // skipPlace returns the token after "of Y" or "in Y" at i, which tells more of
@@ -206,6 +249,7 @@ func (x *reader) subject(s int, related bool) (subjects []int, ok bool) {
 // the subject, its article and its modifiers left out.
 func (x *reader) boundary(i int) bool {
 	z := x.tokens
+	last := i
 	for n := 0; i >= 0 && n < 5 && z[i].isWord() && x.owner[i] == 0; n++ {
 		t := &z[i]
 		if t.small() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.small() && !t.is(role|modifier|honorific|demonym) {
@@ -213,7 +257,7 @@ func (x *reader) boundary(i int) bool {
 		}
 		i--
 	}
-	if i >= 0 && z[i].isWord() && x.word(i) == "the" || i == 0 && z[i].is(determiner) {
+	if i >= 0 && z[i].isWord() && x.word(i) == "the" || i == 0 && z[i].is(determiner|adverb) {
 		i--
 	}
 	for i >= 0 && z[i].small() && z[i].is(adverb) {
@@ -226,11 +270,17 @@ func (x *reader) boundary(i int) bool {
 	if x.owner[i] != 0 && x.entities[x.owner[i]-1].typ == date {
 		return true // In 1994 X founded Y
 	}
+	if t.isMark(markPossessive) { // Y's lawyer X
+		return i < last && z[last].is(role|kin)
+	}
 	if t.kind == markToken {
-		return t.mark != markPossessive && t.mark != '$' && t.mark != '/' && t.mark != '&'
+		return t.mark != '$' && t.mark != '/' && t.mark != '&'
 	}
 	if !t.isWord() {
 		return false
+	}
+	if t.is(weekday) {
+		return true
 	}
 	switch strings.ToLower(x.word(i)) {
 	case "that":
@@ -428,8 +478,16 @@ func (x *reader) objects(subjects []int, v verbGroup) int {
 			return x.found(subjects, relation, tail, v, last == from)
 		}
 		t := &z[i]
+		if e := x.entityAt(i); e >= 0 && x.modifies(e) { // the World Cup final
+			i = int(x.entities[e].last)
+			continue
+		}
+		if t.small() && t.is(conjunction) && i > from && i+1 < len(z) && plainWord(&z[i-1]) && plainWord(&z[i+1]) && x.word(i) == "and" {
+			i++
+			continue
+		}
 		if !t.small() && t.kind != numberToken || x.owner[i] != 0 || t.is(conjunction|relative|pronoun|formOfBe|formOfHave|formOfDo|modal|question) ||
-			t.is(verbPast|verbIng) && !t.is(noun|verbBase) && i > from && !z[i-1].is(determiner) {
+			t.is(verbPast|verbIng) && !t.is(noun|verbBase) && i > from && !z[i-1].is(determiner) && !(t.is(verbIng) && z[i-1].is(preposition)) {
 			return i
 		}
 		if t.is(preposition) {
@@ -442,6 +500,16 @@ func (x *reader) objects(subjects []int, v verbGroup) int {
 	}
 	return i
 }
+
+// modifies tells whether entity e stands before a noun it tells more of.
+func (x *reader) modifies(e int) bool {
+	i := int(x.entities[e].last)
+	return x.entities[e].typ != date && i < len(x.tokens) && plainWord(&x.tokens[i])
+}
+
+// plainWord tells whether a token is a word in small letters that is no verb and
+// no word of the closed classes, as far as the tables know.
+func plainWord(t *token) bool { return t.small() && !t.is(function|anyVerb|adverb) }
 
 // maxRelationWords bounds the words between a verb and its object.
 const maxRelationWords = 9
@@ -504,17 +572,23 @@ func (x *reader) closed(i int) bool {
 	switch {
 	case t.kind == markToken:
 		return strings.IndexByte(",.;:)(\"'?!*", t.mark) >= 0 || t.mark == markDash && t.gap != glued
+	case t.kind == numberToken && x.owner[i] == 0: // beat Y 2-1
+		return i+1 < len(z) && !isYear(x.word(i)) && (z[i+1].kind == markToken && !z[i+1].isMark('%') || z[i+1].small() && z[i+1].is(preposition|conjunction))
 	case t.kind != wordToken:
 		return false
 	case x.owner[i] != 0:
 		return x.entities[x.owner[i]-1].typ == date
+	case t.is(weekday):
+		return true
 	case !t.small(), t.is(formOfBe | formOfHave | formOfDo | modal | verbPast | negation):
 		return false
 	case t.is(adverb) && i+1 < len(z) && z[i+1].small() && z[i+1].is(finite|formOfBe|formOfHave|modal|negation) && !z[i+1].is(noun):
 		return false
 	case x.word(i) == "to" && i+1 < len(z) && z[i+1].is(verbBase):
 		return false
-	case t.is(function|adverb) || strings.HasSuffix(x.word(i), "ly"):
+	case x.word(i) == "a", x.word(i) == "an", x.word(i) == "the", x.word(i) == "his", x.word(i) == "its", x.word(i) == "their": // gave Y a prize
+		return false
+	case t.is(function|adverb|weekday) || strings.HasSuffix(x.word(i), "ly"):
 		return true
 	}
 	return t.is(verbIng) && !t.is(noun)
@@ -524,7 +598,7 @@ func (x *reader) closed(i int) bool {
 // binds to it, then the further objects behind prepositions.
 func (x *reader) found(subjects []int, relation string, tail int, v verbGroup, direct bool) int {
 	i := x.conjuncts(tail, func(t int) { x.join(subjects, relation, t) })
-	for n := 0; n < 2 && i+1 < len(x.tokens); n++ {
+	for n := 0; n < 3 && i+1 < len(x.tokens); n++ {
 		t := &x.tokens[i]
 		if !t.small() || !t.is(preposition) || t.is(conjunction) || v.copula {
 			break
@@ -533,9 +607,7 @@ func (x *reader) found(subjects []int, relation string, tail int, v verbGroup, d
 		if next < 0 || x.word(i) == "of" || x.wrongFor(i, next) {
 			break
 		}
-		if kind := x.entities[next].typ; direct && !v.passive && kind != date && (kind != location || x.word(i) != "in") {
-			break
-		} else if direct && !v.passive {
+		if direct && !v.passive {
 			x.join(subjects, v.relation+" "+x.name(&x.entities[tail])+" "+x.word(i), next)
 		} else {
 			x.join(subjects, v.relation+" "+strings.ToLower(x.word(i)), next)

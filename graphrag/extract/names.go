@@ -280,7 +280,7 @@ strip:
 				break strip
 			}
 			courtesy = true
-		case t.is(demonym) && (next.is(role|modifier) || j-i == 3 && !t.has(upperOnly) && x.namesake(i+1, j)):
+		case t.is(demonym) && (next.is(role|modifier) || j-i == 3 && !t.has(upperOnly) && next.is(given)):
 		case x.opens(i) && !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role):
 		case x.opens(i) && t.word == 0 && !t.has(foreign) && i+1 < j && hasSuffix(x.word(i), "ing", "ed", "ly"):
 		case t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && i+1 < j && x.opens(i):
@@ -362,7 +362,14 @@ func (x *reader) splitTitle(i, first, last, j int) {
 			return
 		}
 	}
+	if j-holder == 1 && x.lexicon.common(x.tokens[holder].word) {
+		return
+	}
 	if holder >= j || x.tokens[holder].is(organizationHead|eventHead) && j-holder == 1 {
+		return
+	}
+	if x.hasHead(holder, j, role|modifier|organizationHead) && !x.tokens[holder].is(given) {
+		x.emit(holder, j, unknown)
 		return
 	}
 	if x.emit(holder, j, person) {
@@ -456,7 +463,7 @@ func (x *reader) adjective(i int) bool {
 		return false
 	}
 	next := &x.tokens[i+1]
-	return next.kind != markToken && !(next.kind == wordToken && next.is(function|anyVerb)) || next.isMark(markDash)
+	return next.kind != markToken && !(next.small() && next.is(function|finite)) || next.isMark(markDash)
 }
 
 // several tells whether two capitalised words or more are a name.

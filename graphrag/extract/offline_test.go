@@ -285,3 +285,72 @@ func FuzzExtract(f *testing.F) {
 		checkSpans(t, s, x)
 	})
 }
+
+// The result must not depend on the order of the chunks, nor on how many are
+// read at a time.
+func TestDeterminism(t *testing.T) {
+	chunks := pages(40)
+	want := map[string]kg.Extraction{}
+	for workers := range 4 {
+		x, err := extract.NewOffline(extract.Options{Workers: workers + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := x.Extract(context.Background(), chunks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found {
+			if workers == 0 {
+				want[e.Chunk] = e
+			} else if !reflect.DeepEqual(want[e.Chunk], e) {
+				t.Fatalf("%d workers, other order: chunk %s differs", workers+1, e.Chunk)
+			}
+		}
+		slices.Reverse(chunks)
+		chunks = append(chunks[7:], chunks[:7]...)
+	}
+	if len(want) != 40 || len(want["d000#000000"].Facts) == 0 {
+		t.Fatalf("%d extractions, the first with %d facts", len(want), len(want["d000#000000"].Facts))
+	}
+}
+
+// With a lexicon, an extraction is a function of the chunk alone.
+func TestLexicon(t *testing.T) {
+	chunks := pages(12)
+	lexicon, err := extract.Learn(context.Background(), chunks, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := extract.NewOffline(extract.Options{Lexicon: lexicon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := x.Extract(context.Background(), chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range chunks {
+		one, err := x.Extract(context.Background(), chunks[i:i+1])
+		if err != nil || !reflect.DeepEqual(one[0], all[i]) {
+			t.Fatalf("chunk %d alone differs (error %v)", i, err)
+		}
+	}
+}
+
+// A name at the edge of a chunk that was cut out of a page may be half a name.
+func TestCutChunk(t *testing.T) {
+	x, err := extract.NewOffline(extract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.Extract(context.Background(), []graphrag.Chunk{
+		{ID: "d#000001", Doc: "d", Index: 1, Text: "Trump spoke to the men of Ohio and then he left for the town of Berlin."},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(found[0]); !slices.Equal(got, []string{"Ohio/place", "Berlin/place"}) {
+		t.Errorf("got %v", got)
+	}
+}

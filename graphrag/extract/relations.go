@@ -214,11 +214,11 @@ func (x *reader) appositions(e int) {
 	definite := x.word(i) == "the"
 	for i < len(z) && i-from < maxRelationWords {
 		t := &z[i]
-		if !t.small() || x.owner[i] != 0 || t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) || t.is(finite) && !t.is(noun|verbBase|verbParticiple) {
+		if !t.small() || x.owner[i] != 0 || t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) || t.is(finite|verbIng) && !t.is(noun|verbBase|verbParticiple) {
 			return
 		}
 		if t.is(preposition) && content {
-			if definite && !z[i-1].is(preposition) && !z[i-1].is(role|kin|thing|placeHead|organizationHead|workHead|eventHead) {
+			if definite && !z[i-1].is(preposition) && !z[i-1].is(headsOf(x.entities[e].typ)) {
 				return
 			}
 			tail := x.argument(i+1, true)
@@ -239,6 +239,19 @@ func (x *reader) appositions(e int) {
 		content = content || !t.is(function|adverb)
 		i++
 	}
+}
+
+// headsOf returns the nouns that tell what something of a type is.
+func headsOf(t typ) class {
+	switch t {
+	case location:
+		return kin | thing | placeHead
+	case person:
+		return role | kin | thing
+	case organization:
+		return thing | organizationHead
+	}
+	return role | kin | thing | placeHead | organizationHead | workHead | eventHead
 }
 
 // conjunctsEnd returns the token after an entity and those bound to it.
@@ -269,6 +282,11 @@ func (x *reader) brackets(e int) {
 		return
 	}
 	d := int(x.owner[i]) - 1
+	if in := &x.entities[d]; relation == "" && x.entities[e].typ == person && in.typ == organization && in.last-in.first > 1 &&
+		int(in.first) == i && int(in.last) < len(z) && z[in.last].isMark(')') {
+		x.state(e, "is of", d) // X (University of Y)
+		return
+	}
 	if x.entities[d].typ != date || int(x.entities[d].first) != i || int(x.entities[d].last) >= len(z) || !z[x.entities[d].last].isMark(')') {
 		return
 	}
@@ -439,7 +457,8 @@ func (x *reader) adjacent(e int) {
 // "Lenin's Russia" or "Qatar's World Cup bid".
 func (x *reader) ownedBy(owned, owner int) bool {
 	o := &x.entities[owned]
-	if o.typ == date || o.typ == quantity || x.entities[owner].typ == person && (o.typ == location || o.typ == person) {
+	by := x.entities[owner].typ
+	if o.typ == date || o.typ == quantity || by == person && o.typ == person || by != location && o.typ == location {
 		return false
 	}
 	i := int(o.last)
