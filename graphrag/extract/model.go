@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Stages name the calls in accounts.
+const (
+	StageEntities = "extract entities"
+	StageTriples  = "extract triples"
+	StageRecords  = "extract records"
+	StageGlean    = "extract more records"
+	StageSchema   = "extract by schema"
+)
+
+// DefaultConcurrency is how many chunks an extractor asks about at a time.
+const DefaultConcurrency = 8
+
+// ModelOptions are common to the extractors that ask a model.
+type ModelOptions struct {
+	// Model is required.
+	Model llm.Model
+	// Concurrency is the number of chunks at a time, 0 for DefaultConcurrency.
+	// It has no effect on the result.
+	Concurrency int
+	// MaxTokens bounds each reply, and Temperature is passed on; zero values
+	// leave both to the server. A reply that is cut at the limit is no result:
+	// see llm.RaiseLimit.
+	MaxTokens   int
+	Temperature *float64
+}
+
+func (o ModelOptions) check() error {
+	var problems []error
+	if o.Model == nil {
+		problems = append(problems, errors.New("extract: Model is missing"))
+	}
+	if o.Concurrency < 0 {
+		problems = append(problems, fmt.Errorf("extract: Concurrency %d is negative", o.Concurrency))
+	}
+	if o.MaxTokens < 0 {
+		problems = append(problems, fmt.Errorf("extract: MaxTokens %d is negative", o.MaxTokens))
+	}
+	return errors.Join(problems...)
+}
+
+func (o ModelOptions) request(stage string, messages ...llm.Message) llm.Request {
+	return llm.Request{Messages: messages, MaxTokens: o.MaxTokens, Temperature: o.Temperature, Stage: stage}
+}
+
+// each calls one for every chunk and returns the results in order. A chunk that
+// the model cannot do, because its reply is unusable, cut or refused, has an
+// extraction with that problem; any other error ends the work.
+func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
+	out := make([]kg.Extraction, len(chunks))
+	g, gctx := errgroup.WithContext(ctx)
+	limit := o.Concurrency
+	if limit == 0 {
+		limit = DefaultConcurrency
+	}
+	g.SetLimit(limit)
+	for i, c := range chunks {
+		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+		if strings.TrimSpace(c.Text) == "" {
+			continue
+		}
+		g.Go(func() error {
+			if gctx.Err() != nil {
+				return gctx.Err()
+			}
+			err := one(gctx, c, &out[i])
+			if ofOneChunk(err) {
+				problem(&out[i], "chunk", c.Text, err.Error())
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("extract: chunk %s: %w", c.ID, err)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("extract: %w", ctx.Err())
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		nameEnds(&out[i])
+	}
+	return out, nil
+}
+
+// ofOneChunk tells errors that another chunk need not have.
+func ofOneChunk(err error) bool {
+	for _, kind := range []llm.Kind{llm.ErrInvalidOutput, llm.ErrTruncated, llm.ErrEmpty, llm.ErrFiltered, llm.ErrRefused, llm.ErrContextLength} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func problem(x *kg.Extraction, kind, text, reason string) {
+	x.Problems = append(x.Problems, kg.Problem{Kind: kind, Text: kg.Beginning(text), Reason: reason})
+}
+
+// nameEnds makes the ends of facts and the holders of attributes mentions.
+func nameEnds(x *kg.Extraction) {
+	have := make(map[string]bool, len(x.Mentions))
+	for _, m := range x.Mentions {
+		have[m.Name] = true
+	}
+	add := func(name string) {
+		if !have[name] {
+			have[name] = true
+			x.Mentions = append(x.Mentions, kg.Mention{Name: name})
+		}
+	}
+	for _, f := range x.Facts {
+		add(f.Head)
+		add(f.Tail)
+	}
+	for _, a := range x.Attributes {
+		add(a.Entity)
+	}
+}
+
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"join": func(s []string) string { return strings.Join(s, ", ") }}).ParseFS(promptFiles, "prompts/*.txt"))
+
+// prompt fills in a template.
+func prompt(name string, values any) (string, error) {
+	var b strings.Builder
+	if err := prompts.ExecuteTemplate(&b, name, values); err != nil {
+		return "", fmt.Errorf("extract: prompt %s: %w", name, err)
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+// passage is a chunk as it stands in a prompt: title and text, marked off as
+// data.
+func passage(c graphrag.Chunk) (fenced, nonce string) {
+	text := c.Text
+	if c.Title != "" && !strings.HasPrefix(text, c.Title) {
+		text = c.Title + "\n" + text
+	}
+	f := llm.NewFence(text)
+	return f.Wrap("passage", text), f.Nonce()
+}

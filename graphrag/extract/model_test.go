@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func one(text string) []graphrag.Chunk {
+	return []graphrag.Chunk{{ID: "a#0", Doc: "a", Title: "A page", Text: text}}
+}
+
+// got runs an extractor over one chunk.
+func got(t *testing.T, x extract.Extractor, err error, text string) kg.Extraction {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := x.Extract(t.Context(), one(text))
+	if err != nil || len(out) != 1 {
+		t.Fatalf("%d extractions, %v", len(out), err)
+	}
+	return out[0]
+}
+
+// facts are triples as texts.
+func facts(x kg.Extraction) (out []string) {
+	for _, f := range x.Facts {
+		out = append(out, f.Head+" | "+f.Relation+" | "+f.Tail)
+	}
+	return out
+}
+
+func mentioned(x kg.Extraction) (out []string) {
+	for _, m := range x.Mentions {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+func reasons(x kg.Extraction) (out []string) {
+	for _, p := range x.Problems {
+		out = append(out, p.Kind+": "+p.Reason)
+	}
+	return out
+}
+
+func TestOpenIE(t *testing.T) {
+	m := llmtest.NewScript("m").
+		Reply(llmtest.Stage(extract.StageEntities), "```json\n{\"named_entities\": [\"Fram\", \"Colin  Archer\", \"Fram\", 1892, null,],}\n```").
+		Reply(llmtest.Stage(extract.StageTriples), `{"triples": [["Colin Archer","built","Fram"],["Colin Archer","built","Fram"],["Fram","launched in",1892],["a","b"],["a","b","c","d"],["","b","c"],"x",[{},"b","c"]]}`)
+	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m})
+	x := got(t, e, err, "Colin Archer built the Fram.")
+	if diff := cmp.Diff([]string{"1892", "Colin Archer", "Fram"}, mentioned(x)); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"Colin Archer | built | Fram", "Fram | launched in | 1892"}, facts(x)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if len(x.Problems) != 5 {
+		t.Errorf("problems %q", reasons(x))
+	}
+	if m.Calls() != 2 {
+		t.Errorf("%d calls, want 2", m.Calls())
+	}
+	second := m.Requests()[1].Messages[1].Text
+	if !strings.Contains(second, `{"named_entities":["1892","Colin Archer","Fram"]}`) || !strings.Contains(second, "A page\nColin Archer built") {
+		t.Errorf("asked for triples with\n%s", second)
+	}
+	q, err := e.Question(t.Context(), "Who built the Fram?")
+	if err != nil || len(q) != 3 {
+		t.Errorf("question: %v, %v", q, err)
+	}
+}
+
+// A chunk that the model cannot do is a problem and no end.
+func TestFailedChunks(t *testing.T) {
+	m := llmtest.NewScript("m").
+		Fail(llmtest.Contains("cut"), &llm.Error{Kind: llm.ErrTruncated}).
+		Reply(llmtest.Contains("nonsense"), "I would rather not.").
+		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Ann"]}`).
+		Fail(llmtest.Contains("half"), &llm.Error{Kind: llm.ErrFiltered}).
+		Reply(llmtest.Any, `{"triples": [["Ann","met","Bob"]]}`)
+	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m, Concurrency: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []graphrag.Chunk
+	for i, text := range []string{"cut", "nonsense", "half", " \n", "fine"} {
+		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("a#%d", i), Doc: "a", Text: text})
+	}
+	out, err := e.Extract(t.Context(), chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]string
+	for _, x := range out {
+		all = append(all, mentioned(x))
+	}
+	if diff := cmp.Diff([][]string{nil, nil, {"Ann"}, nil, {"Ann", "Bob"}}, all); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	for i, want := range []string{"truncated", "output", "filter", "", ""} {
+		if want == "" && len(out[i].Problems) > 0 {
+			t.Errorf("chunk %d: %q", i, reasons(out[i]))
+		}
+		if want != "" && (len(out[i].Problems) != 1 || out[i].Problems[0].Kind != "chunk" || !strings.Contains(out[i].Problems[0].Reason, want)) {
+			t.Errorf("chunk %d: %q, want %q", i, reasons(out[i]), want)
+		}
+	}
+	m = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
+	e, _ = extract.NewOpenIE(extract.ModelOptions{Model: m})
+	if out, err := e.Extract(t.Context(), chunks); !errors.Is(err, llm.ErrAuth) || out != nil || !strings.Contains(err.Error(), "chunk a#") {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestModelOptions(t *testing.T) {
+	_, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Concurrency: -1, MaxTokens: -1}, Format: "csv", Gleanings: -2})
+	for _, want := range []string{"Model is missing", "Concurrency -1", "MaxTokens -1", `Format "csv"`, "Gleanings -2"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q", err, want)
+		}
+	}
+	if _, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects}); err == nil || !strings.Contains(err.Error(), "Types are missing") {
+		t.Errorf("objects without types: %v", err)
+	}
+}
+
+const (
+	tupleAnswer = `("entity"<|>FRAM<|>SHIP<|>A polar ship.)##
+("entity"<|>COLIN ARCHER<|>person<|>A builder (of ships).)##
+("relationship"<|>COLIN ARCHER<|>FRAM<|>He built &amp; designed her.<|>8)
+<|COMPLETE|>`
+	lineAnswer = `entity<|#|>Fram<|#|>Artifact<|#|>A polar ship.
+entity<|#|>Colin Archer<|#|>Person<|#|>A builder.
+relation<|#|>Colin Archer<|#|>Fram<|#|>building, design<|#|>He built her.
+<|COMPLETE|>`
+)
+
+func records(t *testing.T, format extract.Format, answers ...string) kg.Extraction {
+	t.Helper()
+	m := llmtest.NewScript("m").Reply(llmtest.Any, answers...)
+	gleanings := len(answers) - 1
+	if gleanings == 0 {
+		gleanings = extract.NoGleaning
+	}
+	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: format, Gleanings: gleanings, Types: []string{"ship", "person"}})
+	return got(t, e, err, "Colin Archer built the Fram.")
+}
+
+func TestTuples(t *testing.T) {
+	want := kg.Extraction{Chunk: "a#0", Doc: "a",
+		Mentions: []kg.Mention{{Name: "FRAM", Type: "ship", Description: "A polar ship."}, {Name: "COLIN ARCHER", Type: "person", Description: "A builder (of ships)."}},
+		Facts:    []kg.Fact{{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "FRAM"}, Description: "He built & designed her.", Weight: 8}},
+	}
+	if diff := cmp.Diff(want, records(t, extract.Tuples, tupleAnswer)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	want.Mentions[0].Name, want.Mentions[0].Type = "Fram", "artifact"
+	want.Mentions[1] = kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder."}
+	want.Facts[0] = kg.Fact{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Keywords: []string{"building", "design"}, Description: "He built her."}
+	if diff := cmp.Diff(want, records(t, extract.Lines, lineAnswer)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// The end mark before a gleaning swallows nothing: upstream reads the weight
+// of the last relation as 1 and loses the first record of the second answer.
+func TestEndMarkIsABoundary(t *testing.T) {
+	x := records(t, extract.Tuples, tupleAnswer, `("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
+	if len(x.Mentions) != 3 || x.Facts[0].Weight != 8 || len(x.Problems) != 0 {
+		t.Errorf("%+v", x)
+	}
+	joined := records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
+	if diff := cmp.Diff(x, joined); diff != "" {
+		t.Errorf("(-apart +joined):\n%s", diff)
+	}
+}
+
+// Replies of every broken shape.
+func TestBrokenRecords(t *testing.T) {
+	two := []string{"Fram", "Oslo"}
+	for _, tt := range []struct {
+		name, answer string
+		format       extract.Format
+		names        []string
+		facts        int
+		problems     int
+	}{
+		{"prose around", "Here you are:\n(\"entity\"<|>Fram<|>ship<|>A ship.)##\n(\"entity\"<|>Oslo<|>geo<|>A city.)\nI hope this helps (really).", extract.Tuples, two, 0, 0},
+		{"no separator", `("entity"<|>Fram<|>ship<|>A ship.)("entity"<|>Oslo<|>geo<|>A city.)`, extract.Tuples, two, 0, 0},
+		{"no brackets", "entity<|>Fram<|>ship<|>A ship.\nentity<|>Oslo<|>geo<|>A city.\nDone.", extract.Tuples, two, 0, 0},
+		{"no quotes", "(entity<|>Fram<|>ship<|>A ship.)\n(ENTITY<|>Oslo<|>geo<|>A city.)", extract.Tuples, two, 0, 0},
+		{"cut off", `("entity"<|>Fram<|>ship<|>A ship.)##("entity"<|>Oslo<|>geo<|>A ci`, extract.Tuples, two, 0, 0},
+		{"cut in a field", `("entity"<|>Fram<|>ship<|>A ship.)##("entity"<|>Os`, extract.Tuples, two[:1], 0, 1},
+		{"weight of no number", `("entity"<|>Fram<|>ship<|>x)##("entity"<|>Oslo<|>geo<|>x)##("relationship"<|>Fram<|>Oslo<|>lies at<|>strong)`, extract.Tuples, two, 1, 0},
+		{"ends not listed", `("relationship"<|>Fram<|>Oslo<|>lies at<|>2)`, extract.Tuples, two, 1, 0},
+		{"with itself", `("entity"<|>Fram<|>ship<|>x)##("relationship"<|>Fram<|>fram.<|>is<|>2)`, extract.Tuples, two[:1], 0, 1},
+		{"damaged delimiters", "entity<|##|>Fram<|>ship<#|>A ship.\nentity<|#|Oslo|#|>geo<||>A city.", extract.Lines, two, 0, 0},
+		{"relation called entity", "entity<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>She lies there.", extract.Lines, two, 1, 0},
+		{"relationship", "relationship<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>She lies there.", extract.Lines, two, 1, 0},
+		{"glued lines", "entity<|#|>Fram<|#|>ship<|#|>A ship.<|#|>entity<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},
+		{"numbers", "entity<|#|>12<|#|>x<|#|>y\nentity<|#|>1.2.3<|#|>x<|#|>y\nentity<|#|>1984<|#|>book<|#|>y", extract.Lines, []string{"1984"}, 0, 2},
+		{"no description", "entity<|#|>Fram<|#|>ship<|#|>", extract.Lines, nil, 0, 1},
+		{"marks in a name", "entity<|#|>\"**Fram**\"<|#|>ship, vessel<|#|>x", extract.Lines, []string{"**Fram**"}, 0, 0},
+		{"nothing", "", extract.Tuples, nil, 0, 0},
+		{"only the end", "<|COMPLETE|>", extract.Tuples, nil, 0, 0},
+		{"a refusal", "I cannot help with that.", extract.Tuples, nil, 0, 1},
+		{"objects", `<think>hm</think>{"entities":[{"name":"Fram","type":"SHIP","desc":"A ship."},{"name":"","type":"x","desc":"y"}],"relationships":[],"other_relationships":[{"source":"Fram","target":"Oslo","desc":"lies at"}],}`, extract.Objects, two, 1, 1},
+		{"objects of nothing", `{}`, extract.Objects, nil, 0, 0},
+		{"objects of the wrong kind", `{"entities": "none"}`, extract.Objects, nil, 0, 1},
+		{"objects cut off", `{"entities":[{"name":"Fram"`, extract.Objects, nil, 0, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := records(t, tt.format, tt.answer)
+			if diff := cmp.Diff(tt.names, mentioned(x), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("names (-want +got):\n%s", diff)
+			}
+			if len(x.Facts) != tt.facts || len(x.Problems) != tt.problems {
+				t.Errorf("%d facts, %d problems, want %d and %d: %+v", len(x.Facts), len(x.Problems), tt.facts, tt.problems, x)
+			}
+		})
+	}
+}
+
+// The number of calls is what the sheets say: two per chunk with one gleaning.
+func TestGleaning(t *testing.T) {
+	for _, tt := range []struct {
+		format    extract.Format
+		gleanings int
+		more      string
+		calls     int
+	}{
+		{extract.Tuples, 0, "Y", 2},
+		{extract.Tuples, extract.NoGleaning, "Y", 1},
+		{extract.Tuples, 3, "Y", 6},
+		{extract.Tuples, 3, "N", 3},
+		{extract.Lines, 5, "Y", 2},
+		{extract.Objects, 0, "Y", 1},
+	} {
+		m := llmtest.NewScript("m").Reply(func(r llm.Request) bool {
+			return strings.HasSuffix(r.Messages[len(r.Messages)-1].Text, "one letter.")
+		}, tt.more).Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`)
+		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, Types: []string{"ship"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Extract(t.Context(), one("Fram")); err != nil {
+			t.Fatal(err)
+		}
+		if m.Calls() != tt.calls || tt.more == "Y" && e.Calls() != tt.calls {
+			t.Errorf("%s, %d gleanings: %d calls, Calls says %d, want %d", tt.format, tt.gleanings, m.Calls(), e.Calls(), tt.calls)
+		}
+	}
+	// LightRAG keeps the longer of two descriptions.
+	x := records(t, extract.Lines, lineAnswer, "entity<|#|>FRAM<|#|>ship<|#|>A polar ship of great fame.\nrelation<|#|>Fram<|#|>Colin Archer<|#|>x<|#|>Short.")
+	if x.Mentions[0].Description != "A polar ship of great fame." || len(x.Facts) != 1 || x.Facts[0].Description != "He built her." {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	m := llmtest.NewScript("m").Reply(llmtest.Any, `("entity"<|>FRAM<|>ship<|>x)##("entity"<|>ALEX<|>person<|>from an example)##("relationship"<|>ALEX<|>FRAM<|>x<|>1)`)
+	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Verify: true, Gleanings: extract.NoGleaning})
+	x := got(t, e, err, "The Fram.")
+	if diff := cmp.Diff([]string{"FRAM"}, mentioned(x)); diff != "" || len(x.Facts) != 0 || len(x.Problems) != 2 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func schema() extract.Schema {
+	return extract.Schema{
+		EntityTypes: []extract.SchemaItem{{Name: "person"}, {Name: "ship", Aliases: []string{"vessel"}}},
+		Relations:   []extract.SchemaItem{{Name: "built_by", Domain: []string{"ship"}, Range: []string{"person"}}, {Name: "knows"}},
+		Attributes:  []extract.SchemaItem{{Name: "launch year"}},
+	}
+}
+
+const boundedAnswer = `{"attributes": {"Fram": ["launch_year: 1892", "colour: grey", "odd"], "Ann": {"Launch Year": 1900}},
+"triples": [["Fram","Built by","Colin Archer"],["Colin Archer","built_by","Fram"],["Fram","moored_at","Oslo"],["Ann","knows","Oslo"],["Fram","built_by","Colin Archer","x"],["a","b"]],
+"entity_types": {"Fram": "Vessel", "Colin Archer": "person", "Ann": "person", "Oslo": "city"}}`
+
+func TestSchemaModes(t *testing.T) {
+	for _, tt := range []struct {
+		mode       extract.SchemaMode
+		facts      []string
+		attributes []string
+		problems   int
+	}{
+		{extract.Strict, []string{"Fram | built_by | Colin Archer"}, []string{"Ann launch year 1900", "Fram launch year 1892"}, 7},
+		{extract.Prefer, []string{"Fram | built_by | Colin Archer", "Colin Archer | built_by | Fram", "Fram | moored_at | Oslo", "Ann | knows | Oslo"},
+			[]string{"Ann launch year 1900", "Fram launch year 1892", "Fram colour grey"}, 7},
+	} {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, boundedAnswer)
+		e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Mode: tt.mode})
+		x := got(t, e, err, "Colin Archer built the Fram.")
+		if diff := cmp.Diff(tt.facts, facts(x)); diff != "" {
+			t.Errorf("%s: facts (-want +got):\n%s", tt.mode, diff)
+		}
+		var attributes []string
+		for _, a := range x.Attributes {
+			attributes = append(attributes, a.Entity+" "+a.Key+" "+a.Value)
+		}
+		if diff := cmp.Diff(tt.attributes, attributes); diff != "" {
+			t.Errorf("%s: attributes (-want +got):\n%s", tt.mode, diff)
+		}
+		if len(x.Problems) != tt.problems {
+			t.Errorf("%s: %d problems, want %d: %q", tt.mode, len(x.Problems), tt.problems, reasons(x))
+		}
+		if m.Calls() != 1 {
+			t.Errorf("%d calls", m.Calls())
+		}
+	}
+}
+
+// The worked example of schema acceptance (specs, Youtu-GraphRAG 1.4): two
+// documents at .95 and .93 make .94, one at 1 makes .5, three at .9, .8 and .95
+// make .883333.
+func TestSchemaAcceptance(t *testing.T) {
+	propose := func(name string, confidences ...float64) (out []extract.Proposal) {
+		for i, c := range confidences {
+			out = append(out, extract.Proposal{Kind: extract.KindRelation, Name: name, Confidence: c, Doc: fmt.Sprint("d", i)})
+		}
+		return out
+	}
+	all := append(append(propose("p1", .95, .93), propose("p2", 1)...), propose("p3", .9, .8, .95)...)
+	grown, decisions, err := extract.Expansion{}.Weigh(t.Context(), schema(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []extract.Decision{
+		{Kind: extract.KindRelation, Name: "p1", Docs: 2, Confidence: .94, Score: .94, Accepted: true},
+		{Kind: extract.KindRelation, Name: "p2", Docs: 1, Confidence: 1, Score: .5},
+		{Kind: extract.KindRelation, Name: "p3", Docs: 3, Confidence: .8833333333, Score: .8833333333},
+	}
+	if diff := cmp.Diff(want, decisions, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if n := len(grown.Relations); n != 3 || grown.Relations[2].Name != "p1" || len(schema().Relations) != 2 {
+		t.Errorf("relations %+v", grown.Relations)
+	}
+}
+
+type near struct{}
+
+func (near) EmbedQuery(context.Context, string) ([]float32, error) { return []float32{1}, nil }
+func (near) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	return make([][]float32, len(texts), len(texts)+1), nil
+}
+
+type same struct{ near }
+
+func (same) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		out[i] = []float32{float32(len(text)), 1}
+	}
+	return out, nil
+}
+
+// A schema grows at the ends of batches, by document, whatever the order of the
+// chunks; a name that means what is there becomes its alias.
+func TestGrow(t *testing.T) {
+	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		system := req.Messages[0].Text
+		if strings.Contains(system, `"harbour"`) {
+			return llm.Reply{Text: `{"entity_types": {"Oslo": "harbour"}, "triples": [], "attributes": {}}`}
+		}
+		return llm.Reply{Text: `{"entity_types": {"Oslo": "harbour"}, "triples": [], "attributes": {}, "new_schema_types": {"nodes": [{"name":"harbour","confidence":0.95}], "relations": ["met"]}}`}
+	})
+	var chunks []graphrag.Chunk
+	for _, d := range []string{"d", "b", "a", "c"} {
+		chunks = append(chunks, graphrag.Chunk{ID: d + "#0", Doc: d, Text: "Oslo"})
+	}
+	e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Expand: &extract.Expansion{Batch: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, grown, decisions, err := e.Grow(t.Context(), chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for _, x := range out {
+		types = append(types, x.Chunk+" "+x.Mentions[0].Type)
+	}
+	// a and b are read with the schema as it was, c and d with the grown one.
+	if diff := cmp.Diff([]string{"d#0 harbour", "b#0 ", "a#0 ", "c#0 harbour"}, types); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(decisions) != 2 || len(grown.EntityTypes) != 3 || len(grown.Relations) != 3 {
+		t.Errorf("%+v, %+v", decisions, grown)
+	}
+	plain, decisions, err := extract.Expansion{Embedder: same{}}.Weigh(t.Context(), schema(),
+		[]extract.Proposal{{Kind: extract.KindEntityType, Name: "sailor", Confidence: 1, Doc: "a"}, {Kind: extract.KindEntityType, Name: "sailor", Confidence: 1, Doc: "b"}})
+	if err != nil || decisions[0].Alias != "person" || plain.EntityTypes[0].Aliases[0] != "sailor" || len(plain.EntityTypes) != 2 {
+		t.Errorf("%+v, %+v, %v", plain, decisions, err)
+	}
+}
+
+func TestReadSchema(t *testing.T) {
+	s, err := extract.ReadSchema(strings.NewReader(`{"Nodes": ["person"], "Relations": ["knows"], "Attributes": []}`))
+	if err != nil || len(s.EntityTypes) != 1 || s.Relations[0].Name != "knows" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for text, want := range map[string]string{
+		`[`: "want an object", `{"Types": []}`: "want an object", `{"Nodes": [" "]}`: "is empty", `{"Nodes": ["a b", "A_B"]}`: "names both",
+	} {
+		if _, err := extract.ReadSchema(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	bad := schema()
+	bad.Relations[0].Domain = []string{"house"}
+	if _, err := extract.NewBySchema(extract.SchemaOptions{Schema: bad, Mode: "x", Expand: &extract.Expansion{Mu: 2, MinDocs: -1}}); err == nil ||
+		!strings.Contains(err.Error(), `"house"`) || !strings.Contains(err.Error(), `Mode "x"`) || !strings.Contains(err.Error(), "Mu 2") || !strings.Contains(err.Error(), "MinDocs -1") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRecorded(t *testing.T) {
+	file := `{"docs": [{"idx": 0, "passage": "A page\nAnn met Bob. NaN", "extracted_entities": ["Ann"], "extracted_triples": [["Ann","met","Bob"],["x"]]}], "avg_ent_chars": NaN, "low": -Infinity}`
+	r, err := extract.ReadOpenIE(strings.NewReader(file))
+	if err != nil || r.Len() != 1 {
+		t.Fatal(err)
+	}
+	x := got(t, r, nil, "Ann met  Bob. NaN")
+	if diff := cmp.Diff([]string{"Ann | met | Bob"}, facts(x)); diff != "" || len(x.Problems) != 1 || x.Chunk != "a#0" {
+		t.Errorf("%+v", x)
+	}
+	if _, err := r.Extract(t.Context(), []graphrag.Chunk{{ID: "b#0", Text: "else"}}); !errors.Is(err, extract.ErrNotRecorded) || !strings.Contains(err.Error(), "b#0") {
+		t.Errorf("error %v", err)
+	}
+	for text, want := range map[string]string{"": "recorded triples", "{}": `"docs" is missing`, `{"docs": [{}]}`: "docs[0] has no passage", `{"docs": [`: "recorded triples"} {
+		if _, err := extract.ReadOpenIE(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The counts of the MuSiQue sample's file (specs, section 10).
+func TestRecordedMuSiQue(t *testing.T) {
+	dir := os.Getenv("MUSIQUE_DIR")
+	if dir == "" {
+		t.Skip("set MUSIQUE_DIR")
+	}
+	f, err := os.Open(filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := extract.ReadOpenIE(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Len() != 1890 {
+		t.Errorf("%d passages, want 1890", r.Len())
+	}
+}
+
+// Every extractor keeps the promises of the interface.
+func TestContract(t *testing.T) {
+	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		switch req.Stage {
+		case extract.StageEntities:
+			return llm.Reply{Text: `{"named_entities": ["A"]}`}
+		case extract.StageTriples:
+			return llm.Reply{Text: `{"triples": [["A","b","C"]]}`}
+		case extract.StageSchema:
+			return llm.Reply{Text: boundedAnswer}
+		}
+		return llm.Reply{Text: tupleAnswer}
+	})
+	o := extract.ModelOptions{Model: m}
+	openie, err1 := extract.NewOpenIE(o)
+	records, err2 := extract.NewRecords(extract.RecordOptions{ModelOptions: o})
+	schema, err3 := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: schema(), Mode: extract.Prefer, Expand: &extract.Expansion{Batch: 1}})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]extract.Extractor{"openie": openie, "records": records, "schema": schema} {
+		t.Run(name, func(t *testing.T) { extracttest.Test(t, x) })
+	}
+}
+
+func FuzzRecords(f *testing.F) {
+	f.Add(tupleAnswer)
+	f.Add(lineAnswer)
+	f.Add(boundedAnswer)
+	f.Add("(\"entity\"<|>a<|>b<|>c)##<|COMPLETE|>(\"relationship\"<|>a<|>b<|>c<|>1e309)")
+	f.Fuzz(func(t *testing.T, answer string) {
+		for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
+			x := records(t, format, answer)
+			known := make(map[string]bool)
+			for _, n := range mentioned(x) {
+				known[n] = true
+				if n == "" || strings.ContainsAny(n, "\n\x1f\x00") {
+					t.Errorf("name %q", n)
+				}
+			}
+			for _, fact := range x.Facts {
+				if !known[fact.Head] || !known[fact.Tail] || !(fact.Weight >= 0) {
+					t.Errorf("fact %+v", fact)
+				}
+			}
+			b, err := kg.NewBase(kg.Options{})
+			if err == nil {
+				err = b.Insert(x)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func FuzzOpenIE(f *testing.F) {
+	f.Add([]byte(`{"docs": [{"passage": "p", "extracted_entities": ["Ann"], "extracted_triples": [["Ann","met","Bob"],["x"]]}], "avg": NaN}`))
+	f.Add([]byte(`{"docs": [{"passage": "\\", "x": "NaN"}], "n": -Infinity}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := extract.ReadOpenIE(strings.NewReader(string(data))); err == nil && r.Len() < 0 {
+			t.Error("negative")
+		}
+	})
+}

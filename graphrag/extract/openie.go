@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// OpenIE extracts in two steps, as HippoRAG does (arXiv 2405.14831, section 3.3;
+// the same in version 2): one call for the named entities of a passage, one for
+// triples about them. There is no fixed set of types or relations.
+//
+// A passage whose entities cannot be had is not asked for triples; one whose
+// triples cannot be had keeps its entities. Both are listed as problems.
+type OpenIE struct{ o ModelOptions }
+
+// NewOpenIE returns the extractor.
+func NewOpenIE(o ModelOptions) (*OpenIE, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &OpenIE{o}, nil
+}
+
+// Extract implements [Extractor]. It makes two calls per chunk.
+func (e *OpenIE) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	return e.o.each(ctx, chunks, e.chunk)
+}
+
+func (e *OpenIE) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
+	text, nonce := passage(c)
+	names, err := e.entities(ctx, "ner.txt", text, nonce)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		x.Mentions = append(x.Mentions, kg.Mention{Name: n})
+	}
+	return e.triples(ctx, text, nonce, names, x)
+}
+
+// Question returns the named entities of a question: one call.
+func (e *OpenIE) Question(ctx context.Context, question string) ([]string, error) {
+	f := llm.NewFence(question)
+	return e.entities(ctx, "ner_question.txt", f.Wrap("question", question), f.Nonce())
+}
+
+type namedEntities struct {
+	Names *[]json.RawMessage `json:"named_entities"`
+}
+
+// Check implements llm.Checker.
+func (n namedEntities) Check() error {
+	if n.Names == nil {
+		return errors.New(`the key "named_entities" is missing`)
+	}
+	return nil
+}
+
+func (e *OpenIE) entities(ctx context.Context, rules, text, nonce string) ([]string, error) {
+	system, err := prompt(rules, nonce)
+	if err != nil {
+		return nil, err
+	}
+	req := e.o.request(StageEntities, llm.Message{Role: llm.System, Text: system}, llm.Message{Role: llm.User, Text: text})
+	req.JSON = true
+	found, _, err := llm.Decode[namedEntities](ctx, e.o.Model, req)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, raw := range *found.Names {
+		if name := word(raw); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+type triples struct {
+	Triples *[]json.RawMessage `json:"triples"`
+}
+
+// Check implements llm.Checker.
+func (t triples) Check() error {
+	if t.Triples == nil {
+		return errors.New(`the key "triples" is missing`)
+	}
+	return nil
+}
+
+func (e *OpenIE) triples(ctx context.Context, text, nonce string, names []string, x *kg.Extraction) error {
+	system, err := prompt("triples.txt", nonce)
+	if err != nil {
+		return err
+	}
+	if names == nil {
+		names = []string{}
+	}
+	list, err := json.Marshal(map[string][]string{"named_entities": names})
+	if err != nil {
+		return err
+	}
+	req := e.o.request(StageTriples, llm.Message{Role: llm.System, Text: system}, llm.Message{Role: llm.User, Text: text + "\n\n" + string(list)})
+	req.JSON = true
+	found, _, err := llm.Decode[triples](ctx, e.o.Model, req)
+	if err != nil {
+		return err
+	}
+	readTriples(*found.Triples, x)
+	return nil
+}
+
+// readTriples takes the lists of three; each triple once.
+func readTriples(found []json.RawMessage, x *kg.Extraction) {
+	seen := make(map[graphrag.Triple]bool)
+	for _, raw := range found {
+		t, err := readTriple(raw)
+		if err != nil {
+			problem(x, "record", string(raw), err.Error())
+			continue
+		}
+		if !seen[t] {
+			seen[t] = true
+			x.Facts = append(x.Facts, kg.Fact{Triple: t})
+		}
+	}
+}
+
+func readTriple(raw json.RawMessage) (graphrag.Triple, error) {
+	var parts []json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil {
+		return graphrag.Triple{}, errors.New("not a list of subject, relation and object")
+	}
+	if len(parts) != 3 {
+		return graphrag.Triple{}, fmt.Errorf("a list of %d, not of subject, relation and object", len(parts))
+	}
+	t := graphrag.Triple{Head: word(parts[0]), Relation: word(parts[1]), Tail: word(parts[2])}
+	if t.Head == "" || t.Tail == "" {
+		return graphrag.Triple{}, errors.New("the subject or the object is empty")
+	}
+	return t, nil
+}
+
+// word reads a JSON string, number or truth value as a text; lists and objects
+// are none.
+func word(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return strings.Join(strings.Fields(s), " ")
+	}
+	if text := strings.TrimSpace(string(raw)); text != "null" && !strings.ContainsAny(text[:min(1, len(text))], "[{") {
+		return text
+	}
+	return ""
+}

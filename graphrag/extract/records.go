@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Format is how a model writes its records.
+type Format string
+
+const (
+	// Tuples is Microsoft GraphRAG's: ("entity"<|>NAME<|>TYPE<|>DESCRIPTION) and
+	// ("relationship"<|>SOURCE<|>TARGET<|>DESCRIPTION<|>STRENGTH), with ## between.
+	Tuples Format = "tuples"
+	// Lines is LightRAG's: entity<|#|>name<|#|>type<|#|>description and
+	// relation<|#|>source<|#|>target<|#|>keywords<|#|>description.
+	Lines Format = "lines"
+	// Objects is Fast-GraphRAG's: a JSON object of entities, relationships, and
+	// other relationships that were missed at first.
+	Objects Format = "objects"
+)
+
+// Entity types that are asked for, by default of each format.
+var (
+	// graphrag/config/defaults.py of microsoft/graphrag 3.1.2.
+	tupleTypes = []string{"organization", "person", "geo", "event"}
+	// lightrag/constants.py of LightRAG 1.5.3.
+	lineTypes = []string{"Person", "Creature", "Organization", "Location", "Event", "Concept", "Method", "Content", "Data", "Artifact", "NaturalObject"}
+)
+
+// NoGleaning as [RecordOptions].Gleanings asks only once.
+const NoGleaning = -1
+
+// RecordOptions for [NewRecords].
+type RecordOptions struct {
+	ModelOptions
+	// Format is Tuples if empty.
+	Format Format
+	// Types are the entity types to look for; by default those of the format's
+	// system. Objects needs them.
+	Types []string
+	// Domain says what the texts are about and which questions matter
+	// (Fast-GraphRAG's "domain"), Language in which descriptions are written.
+	// Both may be empty.
+	Domain, Language string
+	// Gleanings is how often the model is asked for what it has missed: 0 for
+	// the default of the format (1 of Tuples and Lines, none of Objects),
+	// NoGleaning for never. Lines asks at most once.
+	Gleanings int
+	// Verify leaves out entities whose name does not occur in the chunk,
+	// letter case aside, as models write names from memory.
+	Verify bool
+}
+
+// Records extracts typed entities and described relations, and asks again for
+// what was missed ("gleaning", From Local to Global, arXiv 2404.16130, section
+// 3.1.2). The model may write in three formats; all are read tolerantly, each
+// record for itself.
+type Records struct{ o RecordOptions }
+
+// NewRecords returns the extractor.
+func NewRecords(o RecordOptions) (*Records, error) {
+	problems := []error{o.check()}
+	switch o.Format {
+	case "":
+		o.Format = Tuples
+	case Tuples, Lines, Objects:
+	default:
+		problems = append(problems, fmt.Errorf("extract: Format %q: want %q, %q or %q", o.Format, Tuples, Lines, Objects))
+	}
+	if o.Gleanings < NoGleaning {
+		problems = append(problems, fmt.Errorf("extract: Gleanings %d: want a count, or NoGleaning", o.Gleanings))
+	}
+	if o.Format == Objects && len(o.Types) == 0 {
+		problems = append(problems, errors.New("extract: Types are missing: the format objects needs the entity types of its domain"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Gleanings == NoGleaning, o.Gleanings == 0 && o.Format == Objects:
+		o.Gleanings = 0
+	case o.Gleanings == 0, o.Format == Lines:
+		o.Gleanings = 1
+	}
+	if len(o.Types) == 0 && o.Format == Tuples {
+		o.Types = tupleTypes
+	} else if len(o.Types) == 0 {
+		o.Types = lineTypes
+	}
+	o.Types = slices.Clone(o.Types)
+	return &Records{o}, nil
+}
+
+// Calls returns the number of calls for one chunk, when none fails: one, one
+// for each gleaning, and one question whether to go on between two gleanings.
+func (r *Records) Calls() int {
+	return 1 + r.o.Gleanings + max(0, r.o.Gleanings-1)
+}
+
+// Extract implements [Extractor].
+func (r *Records) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	return r.o.each(ctx, chunks, r.chunk)
+}
+
+func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
+	answers, err := r.ask(ctx, c)
+	for _, a := range answers {
+		if r.o.Format == Objects {
+			readObjects(a, r.o.Types, x)
+		} else {
+			readRecords(a, r.o.Format, x)
+		}
+	}
+	if r.o.Format == Lines {
+		keepLonger(x)
+	}
+	if r.o.Verify {
+		verify(c, x)
+	}
+	return err
+}
+
+// ask returns the answers of all rounds. If a later round fails, the answers
+// before it stand.
+func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
+	text, nonce := passage(c)
+	system, err := prompt(string(r.o.Format)+".txt", struct {
+		Nonce            string
+		Types            []string
+		Domain, Language string
+	}{nonce, r.o.Types, r.o.Domain, r.o.Language})
+	if err != nil {
+		return nil, err
+	}
+	talk := []llm.Message{{Role: llm.System, Text: system}, {Role: llm.User, Text: text}}
+	var answers []string
+	for round := 0; ; round++ {
+		stage := StageRecords
+		if round > 0 {
+			stage = StageGlean
+		}
+		req := r.o.request(stage, talk...)
+		req.JSON = r.o.Format == Objects
+		reply, err := r.o.Model.Generate(ctx, req)
+		if err != nil {
+			return answers, err
+		}
+		answers = append(answers, reply.Text)
+		if round == r.o.Gleanings {
+			return answers, nil
+		}
+		talk = append(talk, llm.Message{Role: llm.Assistant, Text: reply.Text})
+		if round > 0 {
+			more, err := r.goOn(ctx, talk)
+			if err != nil || !more {
+				return answers, err
+			}
+		}
+		talk = append(talk, llm.Message{Role: llm.User, Text: moreRecords})
+	}
+}
+
+const (
+	moreRecords = "Entities and relations of the passage are still missing. Write the missing ones, in the same form, and none that you have written before."
+	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
+)
+
+func (r *Records) goOn(ctx context.Context, talk []llm.Message) (bool, error) {
+	req := r.o.request(StageGlean, append(slices.Clone(talk), llm.Message{Role: llm.User, Text: anyMore})...)
+	reply, err := r.o.Model.Generate(ctx, req)
+	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
+}
+
+// keepLonger keeps of records about one thing in one chunk the one with the
+// longest description, the first of equal ones (LightRAG's rule for gleaning).
+func keepLonger(x *kg.Extraction) {
+	fold := kg.FoldUnicode.Key
+	at := make(map[string]int)
+	mentions := x.Mentions[:0]
+	for _, m := range x.Mentions {
+		key := fold(m.Name)
+		if i, ok := at[key]; !ok {
+			at[key] = len(mentions)
+			mentions = append(mentions, m)
+		} else if len(m.Description) > len(mentions[i].Description) {
+			mentions[i] = m
+		}
+	}
+	x.Mentions = mentions
+	pairs := make(map[[2]string]int)
+	facts := x.Facts[:0]
+	for _, f := range x.Facts {
+		key := [2]string{fold(f.Head), fold(f.Tail)}
+		if key[0] > key[1] { // a relation has no direction there
+			key[0], key[1] = key[1], key[0]
+		}
+		if i, ok := pairs[key]; !ok {
+			pairs[key] = len(facts)
+			facts = append(facts, f)
+		} else if len(f.Description) > len(facts[i].Description) {
+			facts[i] = f
+		}
+	}
+	x.Facts = facts
+}
+
+// verify drops mentions, and facts about them, whose name is not in the chunk.
+func verify(c graphrag.Chunk, x *kg.Extraction) {
+	text := " " + kg.FoldUnicode.Key(c.Title) + " " + kg.FoldUnicode.Key(c.Text) + " "
+	occurs := func(name string) bool { return strings.Contains(text, kg.FoldUnicode.Key(name)) }
+	x.Mentions = slices.DeleteFunc(x.Mentions, func(m kg.Mention) bool {
+		if occurs(m.Name) {
+			return false
+		}
+		problem(x, "mention", m.Name, "the name is not in the passage")
+		return true
+	})
+	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
+		if occurs(f.Head) && occurs(f.Tail) {
+			return false
+		}
+		problem(x, "fact", f.Head+" | "+f.Tail, "a name is not in the passage")
+		return true
+	})
+}

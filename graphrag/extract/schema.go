@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// Schema bounds what is extracted (Youtu-GraphRAG, arXiv 2508.19855, equation 1):
+// the types an entity may have, the relations between entities, and the keys of
+// attributes. The same schema bounds the questions that are taken apart.
+type Schema struct {
+	EntityTypes []SchemaItem
+	Relations   []SchemaItem
+	Attributes  []SchemaItem
+}
+
+// SchemaItem is one name of a schema.
+type SchemaItem struct {
+	Name string
+	// Description helps the model; Aliases are other names that mean it.
+	Description string
+	Aliases     []string
+	// Domain and Range, of relations only, are the types its ends may have;
+	// empty allows all.
+	Domain, Range []string
+}
+
+// ReadSchema reads the plain form: a JSON object of three lists of names, Nodes,
+// Relations and Attributes.
+func ReadSchema(r io.Reader) (Schema, error) {
+	var plain struct{ Nodes, Relations, Attributes []string }
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&plain); err != nil {
+		return Schema{}, fmt.Errorf("extract: reading a schema: want an object of the lists Nodes, Relations and Attributes: %w", err)
+	}
+	s := Schema{items(plain.Nodes), items(plain.Relations), items(plain.Attributes)}
+	return s, s.check()
+}
+
+func items(names []string) []SchemaItem {
+	out := make([]SchemaItem, len(names))
+	for i, n := range names {
+		out[i].Name = n
+	}
+	return out
+}
+
+// Plain returns the names of the three lists, in the form of ReadSchema.
+func (s Schema) Plain() map[string][]string {
+	names := func(of []SchemaItem) []string {
+		out := make([]string, len(of))
+		for i, it := range of {
+			out[i] = it.Name
+		}
+		return out
+	}
+	return map[string][]string{"Nodes": names(s.EntityTypes), "Relations": names(s.Relations), "Attributes": names(s.Attributes)}
+}
+
+func (s Schema) check() error {
+	var problems []error
+	for _, list := range []struct {
+		name string
+		of   []SchemaItem
+	}{{"entity type", s.EntityTypes}, {"relation", s.Relations}, {"attribute", s.Attributes}} {
+		seen := make(map[string]string)
+		for _, it := range list.of {
+			for _, name := range append([]string{it.Name}, it.Aliases...) {
+				key := foldItem(name)
+				if key == "" {
+					problems = append(problems, fmt.Errorf("extract: schema: a name of %s %q is empty", list.name, it.Name))
+				} else if other, ok := seen[key]; ok && other != it.Name {
+					problems = append(problems, fmt.Errorf("extract: schema: %q names both %s %q and %q", name, list.name, other, it.Name))
+				}
+				seen[key] = it.Name
+			}
+		}
+	}
+	for _, r := range s.Relations {
+		for _, t := range slices.Concat(r.Domain, r.Range) {
+			if _, ok := find(s.EntityTypes, t); !ok {
+				problems = append(problems, fmt.Errorf("extract: schema: relation %q is of the type %q, which is no entity type", r.Name, t))
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// clone copies the lists, for a schema that grows.
+func (s Schema) clone() Schema {
+	return Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)}
+}
+
+// foldItem is what two spellings of a schema's name have in common.
+func foldItem(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
+}
+
+// find returns the item that a name means.
+func find(of []SchemaItem, name string) (SchemaItem, bool) {
+	key := foldItem(name)
+	for _, it := range of {
+		if foldItem(it.Name) == key || slices.ContainsFunc(it.Aliases, func(a string) bool { return foldItem(a) == key }) {
+			return it, true
+		}
+	}
+	return SchemaItem{}, false
+}
+
+// bound gives what was extracted the names of the schema. With strict, what is
+// not in the schema is dropped, as a problem: an entity's unknown type, a
+// relation that is unknown or whose ends are not of its types, an unknown
+// attribute (equation 2). Else it stays, and is a problem all the same.
+func (s Schema) bound(x *kg.Extraction, strict bool) {
+	types := make(map[string]string, len(x.Mentions))
+	for i := range x.Mentions {
+		m := &x.Mentions[i]
+		switch it, ok := find(s.EntityTypes, m.Type); {
+		case ok:
+			m.Type = it.Name
+			types[kg.FoldUnicode.Key(m.Name)] = it.Name
+		case m.Type != "":
+			problem(x, "schema", m.Name+" is a "+m.Type, "the type is not in the schema")
+			if strict {
+				m.Type = ""
+			}
+		}
+	}
+	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
+		why := s.allows(f, types)
+		if why != "" {
+			problem(x, "schema", f.Head+" | "+f.Relation+" | "+f.Tail, why)
+		}
+		return strict && why != ""
+	})
+	for i := range x.Facts {
+		if it, ok := find(s.Relations, x.Facts[i].Relation); ok {
+			x.Facts[i].Relation = it.Name
+		}
+	}
+	seen := make(map[graphrag.Triple]bool, len(x.Facts))
+	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool { // spellings of one relation
+		again := seen[f.Triple]
+		seen[f.Triple] = true
+		return again
+	})
+	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool {
+		_, ok := find(s.Attributes, a.Key)
+		if !ok {
+			problem(x, "schema", a.Entity+" | "+a.Key+" | "+a.Value, "the attribute is not in the schema")
+		}
+		return strict && !ok
+	})
+	for i := range x.Attributes {
+		if it, ok := find(s.Attributes, x.Attributes[i].Key); ok {
+			x.Attributes[i].Key = it.Name
+		}
+	}
+}
+
+// allows says why a fact is out of bounds, "" if it is not.
+func (s Schema) allows(f kg.Fact, types map[string]string) string {
+	r, ok := find(s.Relations, f.Relation)
+	if !ok {
+		return "the relation is not in the schema"
+	}
+	for _, end := range []struct {
+		name, text string
+		of         []string
+	}{{f.Head, "subject", r.Domain}, {f.Tail, "object", r.Range}} {
+		t, ok := types[kg.FoldUnicode.Key(end.name)]
+		switch {
+		case !ok:
+			return "the " + end.text + " has no type of the schema"
+		case len(end.of) > 0 && !slices.ContainsFunc(end.of, func(o string) bool { return foldItem(o) == foldItem(t) }):
+			return fmt.Sprintf("the %s is a %s, which the relation does not take", end.text, t)
+		}
+	}
+	return ""
+}

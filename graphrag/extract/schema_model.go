@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// SchemaMode says what becomes of what a schema does not hold.
+type SchemaMode string
+
+const (
+	// Strict drops it (the paper's equation 2). It is the default.
+	Strict SchemaMode = "strict"
+	// Prefer keeps it (the released code). It is listed as a problem.
+	Prefer SchemaMode = "prefer"
+)
+
+// SchemaOptions for [NewBySchema].
+type SchemaOptions struct {
+	ModelOptions
+	Schema Schema
+	// Mode is Strict if empty.
+	Mode SchemaMode
+	// Expand, when set, lets the schema grow, see [BySchema.Grow].
+	Expand *Expansion
+}
+
+// BySchema extracts within the bounds of a schema, one call per chunk
+// (Youtu-GraphRAG, section 3.1).
+type BySchema struct{ o SchemaOptions }
+
+// NewBySchema returns the extractor.
+func NewBySchema(o SchemaOptions) (*BySchema, error) {
+	problems := []error{o.check(), o.Schema.check()}
+	switch o.Mode {
+	case "":
+		o.Mode = Strict
+	case Strict, Prefer:
+	default:
+		problems = append(problems, fmt.Errorf("extract: Mode %q: want %q or %q", o.Mode, Strict, Prefer))
+	}
+	if len(o.Schema.EntityTypes) == 0 {
+		problems = append(problems, errors.New("extract: the schema has no entity types"))
+	}
+	if o.Expand != nil {
+		e, err := o.Expand.withDefaults()
+		problems = append(problems, err)
+		o.Expand = &e
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return &BySchema{o}, nil
+}
+
+// Extract implements [Extractor]. With Expand the schema grows during the call
+// and is as it was at the next.
+func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	out, _, _, err := e.Grow(ctx, chunks)
+	return out, err
+}
+
+// Grow extracts and returns the schema as it has become, with what was decided
+// about each name that the model proposed. Without Expand it is the schema of
+// the options.
+func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, Schema, []Decision, error) {
+	schema := e.o.Schema
+	out := make([]kg.Extraction, len(chunks))
+	found := make([][]Proposal, len(chunks))
+	var decisions []Decision
+	var proposals []Proposal
+	for _, batch := range e.batches(chunks) {
+		part := make([]graphrag.Chunk, len(batch))
+		at := make(map[string]int, len(batch))
+		for i, c := range batch {
+			part[i] = chunks[c]
+			at[chunks[c].ID] = c
+		}
+		extractions, err := e.o.each(ctx, part, func(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) (err error) {
+			found[at[c.ID]], err = e.chunk(ctx, schema, c, x)
+			return err
+		})
+		if err != nil {
+			return nil, Schema{}, nil, err
+		}
+		for i, c := range batch {
+			out[c] = extractions[i]
+			proposals = append(proposals, found[c]...)
+		}
+		if e.o.Expand == nil {
+			continue
+		}
+		// Decisions on names that are in by now stand; the others are new.
+		var now []Decision
+		if schema, now, err = e.o.Expand.Weigh(ctx, schema, proposals); err != nil {
+			return nil, Schema{}, nil, err
+		}
+		decisions = append(slices.DeleteFunc(decisions, func(d Decision) bool { return !d.Accepted }), now...)
+	}
+	slices.SortStableFunc(decisions, func(a, b Decision) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return out, schema, decisions, nil
+}
+
+// batches are the places of the chunks of each Batch documents, by document ID;
+// all at once without expansion.
+func (e *BySchema) batches(chunks []graphrag.Chunk) [][]int {
+	order := make([]int, len(chunks))
+	for i := range order {
+		order[i] = i
+	}
+	if e.o.Expand == nil {
+		return [][]int{order}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(strings.Compare(chunks[a].Doc, chunks[b].Doc), strings.Compare(chunks[a].ID, chunks[b].ID))
+	})
+	var out [][]int
+	docs := 0
+	for i, c := range order {
+		if i == 0 || chunks[c].Doc != chunks[order[i-1]].Doc {
+			if docs%e.o.Expand.Batch == 0 {
+				out = append(out, nil)
+			}
+			docs++
+		}
+		out[len(out)-1] = append(out[len(out)-1], c)
+	}
+	return out
+}
+
+// bounded is the model's reply.
+type bounded struct {
+	Attributes map[string]json.RawMessage `json:"attributes"`
+	Triples    []json.RawMessage          `json:"triples"`
+	Types      map[string]json.RawMessage `json:"entity_types"`
+	New        struct {
+		Nodes      []json.RawMessage `json:"nodes"`
+		Relations  []json.RawMessage `json:"relations"`
+		Attributes []json.RawMessage `json:"attributes"`
+	} `json:"new_schema_types"`
+}
+
+// Check implements llm.Checker.
+func (b bounded) Check() error {
+	if b.Attributes == nil && b.Triples == nil && b.Types == nil {
+		return errors.New(`none of the keys "attributes", "triples" and "entity_types" is there`)
+	}
+	return nil
+}
+
+func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.Extraction) ([]Proposal, error) {
+	text, nonce := passage(c)
+	plain, err := json.Marshal(s.Plain())
+	if err != nil {
+		return nil, err
+	}
+	system, err := prompt("schema.txt", struct {
+		Nonce, Schema  string
+		Notes          []SchemaItem
+		Expand, Strict bool
+	}{nonce, string(plain), s.notes(), e.o.Expand != nil, e.o.Mode == Strict})
+	if err != nil {
+		return nil, err
+	}
+	req := e.o.request(StageSchema, llm.Message{Role: llm.System, Text: system}, llm.Message{Role: llm.User, Text: text})
+	req.JSON = true
+	found, _, err := llm.Decode[bounded](ctx, e.o.Model, req)
+	if err != nil {
+		return nil, err
+	}
+	found.read(x)
+	s.bound(x, e.o.Mode == Strict)
+	if e.o.Expand == nil {
+		return nil, nil
+	}
+	return slices.Concat(proposed(KindEntityType, c.Doc, found.New.Nodes), proposed(KindRelation, c.Doc, found.New.Relations),
+		proposed(KindAttribute, c.Doc, found.New.Attributes)), nil
+}
+
+// notes are the items that say more than their name.
+func (s Schema) notes() []SchemaItem {
+	return slices.DeleteFunc(slices.Concat(s.EntityTypes, s.Relations, s.Attributes), func(it SchemaItem) bool { return it.Description == "" })
+}
+
+// read takes over what the reply says. A triple of more than three parts is cut
+// to three, one of fewer is a problem.
+func (b bounded) read(x *kg.Extraction) {
+	for _, name := range slices.Sorted(maps.Keys(b.Types)) {
+		if n := cleanName(name); n != "" {
+			x.Mentions = append(x.Mentions, kg.Mention{Name: n, Type: word(b.Types[name])})
+		}
+	}
+	for i, raw := range b.Triples {
+		var parts []json.RawMessage
+		if json.Unmarshal(raw, &parts) == nil && len(parts) > 3 {
+			b.Triples[i], _ = json.Marshal(parts[:3])
+		}
+	}
+	readTriples(b.Triples, x)
+	for _, name := range slices.Sorted(maps.Keys(b.Attributes)) {
+		readAttributes(cleanName(name), b.Attributes[name], x)
+	}
+}
+
+// readAttributes reads "key: value" texts, or an object of keys and values.
+func readAttributes(entity string, raw json.RawMessage, x *kg.Extraction) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(raw, &object) == nil {
+			for _, key := range slices.Sorted(maps.Keys(object)) {
+				addAttribute(entity, key, word(object[key]), x)
+			}
+			return
+		}
+		list = []json.RawMessage{raw}
+	}
+	for _, item := range list {
+		key, value, _ := strings.Cut(word(item), ":")
+		addAttribute(entity, key, value, x)
+	}
+}
+
+func addAttribute(entity, key, value string, x *kg.Extraction) {
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if entity == "" || key == "" || value == "" {
+		problem(x, "record", entity+" | "+key+" | "+value, "an attribute has an entity, a key and a value")
+		return
+	}
+	x.Attributes = append(x.Attributes, kg.Attribute{Entity: entity, Key: key, Value: value})
+}
+
+// proposed reads names, or objects of a name and a confidence.
+func proposed(kind, doc string, found []json.RawMessage) []Proposal {
+	var out []Proposal
+	for _, raw := range found {
+		p := Proposal{Kind: kind, Name: word(raw), Confidence: 1, Doc: doc}
+		if p.Name == "" {
+			var o struct {
+				Name       string
+				Confidence *float64
+			}
+			if json.Unmarshal(raw, &o) != nil {
+				continue
+			}
+			p.Name = o.Name
+			if o.Confidence != nil {
+				p.Confidence = max(0, min(1, *o.Confidence))
+			}
+		}
+		if foldItem(p.Name) != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
