@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// DefaultTokens is the length of RAPTOR's summaries (parthsarthi03/raptor,
+// max_tokens of its tree builder). E²GraphRAG's are about ten times as long.
+const DefaultTokens = 100
+
+// ExtractiveOptions of [Extractive].
+type ExtractiveOptions struct {
+	// Tokens is the most a summary may have; 0 means [DefaultTokens].
+	Tokens int
+	// CountTokens counts the tokens of a text, see chunk.Counter; nil counts
+	// words.
+	CountTokens func(string) int
+	// Analyzer makes the terms; nil means text.Default().
+	Analyzer *text.Analyzer
+}
+
+// Extractive returns a summarizer that needs no model: a summary is made of
+// sentences of the texts, in their order, each with a quote.
+//
+// A sentence scores by its cosine with the centroid of all sentences, over terms
+// weighted by how often they occur and in how few sentences (Radev, Jing, Styś
+// and Tam, "Centroid-based summarization of multiple documents", 2004), and
+// sentences are chosen one by one by maximal marginal relevance (Carbonell and
+// Goldstein, SIGIR 1998) until no other one fits. Navigation, tables, lists of
+// links and fragments are only quoted where there is nothing else. A first
+// sentence that is too long by itself is cut after a word.
+//
+// Equal input gives equal summaries. Only an error of ctx is returned.
+func Extractive(o ExtractiveOptions) (Summarizer, error) {
+	if o.Tokens < 0 {
+		return nil, fmt.Errorf("summary: Tokens is %d, want 0 or more", o.Tokens)
+	}
+	if o.Tokens == 0 {
+		o.Tokens = DefaultTokens
+	}
+	if o.CountTokens == nil {
+		o.CountTokens = func(s string) int { return len(strings.Fields(s)) }
+	}
+	if o.Analyzer == nil {
+		o.Analyzer = text.Default()
+	}
+	return &extractive{o}, nil
+}
+
+type extractive struct{ o ExtractiveOptions }
+
+// Name implements [Summarizer].
+func (x *extractive) Name() string { return fmt.Sprintf("extractive/%d", x.o.Tokens) }
+
+// redundancy is how much likeness to a chosen sentence counts against a score
+// (1-λ of maximal marginal relevance, λ = 0.7).
+const redundancy = 0.3
+
+// Summarize implements [Summarizer].
+func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, error) {
+	sentences, err := x.collect(ctx, texts)
+	if err != nil {
+		return Summary{}, fmt.Errorf("summary: %w", err)
+	}
+	scores := centrality(sentences)
+	chosen, left := []int(nil), x.o.Tokens
+	likeness := make([]float64, len(sentences))
+	done := make([]bool, len(sentences))
+	for {
+		if err := ctx.Err(); err != nil {
+			return Summary{}, fmt.Errorf("summary: %w", err)
+		}
+		next, gain := -1, math.Inf(-1)
+		for i, s := range scores {
+			if g := (1-redundancy)*s - redundancy*likeness[i]; !done[i] && g > gain {
+				next, gain = i, g
+			}
+		}
+		if next < 0 {
+			break
+		}
+		done[next] = true
+		s := &sentences[next]
+		cost := x.o.CountTokens(s.quote)
+		if len(chosen) == 0 && cost > left {
+			x.cut(s)
+			cost = left
+		}
+		if cost > left || s.quote == "" {
+			continue
+		}
+		left -= cost
+		chosen = append(chosen, next)
+		for i := range sentences {
+			likeness[i] = max(likeness[i], cosine(sentences[i].terms, s.terms))
+			// The same again is never worth its place.
+			done[i] = done[i] || likeness[i] > .95
+		}
+	}
+	slices.Sort(chosen)
+	return compose(sentences, chosen), nil
+}
+
+// cut shortens a sentence to as many whole words as the limit allows.
+func (x *extractive) cut(s *sentence) {
+	words := strings.Fields(s.quote)
+	low, high := 0, len(words) // low words fit, high+1 do not
+	for low < high {
+		middle := (low + high + 1) / 2
+		if x.o.CountTokens(strings.Join(words[:middle], " ")) <= x.o.Tokens {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	s.quote = strings.Join(words[:low], " ")
+	// The span ends with the last word. Marks and control characters that are
+	// not quoted may stand within words; then it stays as it is.
+	end := s.span.Start
+	for _, w := range words[:low] {
+		at := strings.Index(s.of.clean[end:s.span.End], w)
+		if at < 0 {
+			return
+		}
+		end += at + len(w)
+	}
+	s.span.End = end
+}
+
+// compose makes a summary of the chosen sentences.
+func compose(sentences []sentence, chosen []int) Summary {
+	var b strings.Builder
+	var out Summary
+	for _, i := range chosen {
+		s := sentences[i]
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		start := b.Len()
+		b.WriteString(s.quote)
+		place := s.of.mapping.Span(s.span)
+		out.Quotes = append(out.Quotes, Quote{
+			Start: start, End: b.Len(), Source: s.of.index, SourceStart: place.Start, SourceEnd: place.End,
+		})
+	}
+	out.Text = b.String()
+	return out
+}

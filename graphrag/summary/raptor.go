@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/cluster"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// The values of RAPTOR (parthsarthi03/raptor, cluster_utils.py and
+// cluster_tree_builder.py).
+const (
+	DefaultDim           = 10   // of the reduced vectors
+	DefaultMaxLevels     = 5    // of summaries
+	DefaultClusterTokens = 3500 // of the texts of one cluster
+	DefaultSeed          = 224
+)
+
+// RaptorOptions of [Raptor].
+type RaptorOptions struct {
+	// Summarizer and Embedder are required.
+	Summarizer Summarizer
+	Embedder   embed.Embedder
+	// Reducer shortens the vectors before they are clustered; nil means [PCA].
+	Reducer Reducer
+	// Dim is the most components of a reduced vector, and one less than the most
+	// nodes that are not clustered; 0 means [DefaultDim].
+	Dim int
+	// Threshold is the probability above which a node belongs to a cluster; 0
+	// means cluster.DefaultMembership.
+	Threshold float64
+	// MaxLevels bounds the levels of summaries; 0 means [DefaultMaxLevels].
+	MaxLevels int
+	// ClusterTokens bounds the texts of one cluster; 0 means
+	// [DefaultClusterTokens].
+	ClusterTokens int
+	// CountTokens counts the tokens of a text, see chunk.Counter; nil means
+	// llm.EstimateTokens.
+	CountTokens func(string) int
+	// Seed of the mixtures; 0 means [DefaultSeed].
+	Seed uint64
+	// Workers is how many summaries are made at the same time; 0 means
+	// [DefaultWorkers] or more. It has no influence on the tree.
+	Workers int
+}
+
+func (o RaptorOptions) resolve() (RaptorOptions, error) {
+	var errs []error
+	if o.Summarizer == nil {
+		errs = append(errs, errors.New("summary: Summarizer is missing"))
+	}
+	if o.Embedder == nil {
+		errs = append(errs, errors.New("summary: Embedder is missing"))
+	}
+	for _, c := range []struct {
+		name  string
+		value int
+	}{{"Dim", o.Dim}, {"MaxLevels", o.MaxLevels}, {"ClusterTokens", o.ClusterTokens}, {"Workers", o.Workers}} {
+		if c.value < 0 {
+			errs = append(errs, fmt.Errorf("summary: %s is %d, want 0 or more", c.name, c.value))
+		}
+	}
+	if !(o.Threshold >= 0 && o.Threshold <= 1) {
+		errs = append(errs, fmt.Errorf("summary: Threshold is %v, want 0 to 1", o.Threshold))
+	}
+	setDefault(&o.Dim, DefaultDim)
+	setDefault(&o.MaxLevels, DefaultMaxLevels)
+	setDefault(&o.ClusterTokens, DefaultClusterTokens)
+	setDefault(&o.Threshold, cluster.DefaultMembership)
+	setDefault(&o.Seed, DefaultSeed)
+	if o.Reducer == nil {
+		o.Reducer = PCA()
+	}
+	if o.CountTokens == nil {
+		o.CountTokens = llm.EstimateTokens
+	}
+	o.Workers = workersOrDefault(o.Workers)
+	return o, errors.Join(errs...)
+}
+
+func setDefault[T int | uint64 | float64](value *T, to T) {
+	if *value == 0 {
+		*value = to
+	}
+}
+
+// Raptor builds the tree of RAPTOR. The nodes of a level are clustered in two
+// steps, all of them and then those of each cluster that has more than Dim+1;
+// every cluster makes a summary on the level above. The number of clusters is
+// the one of least BIC, and a node can be in several. It ends with MaxLevels, or
+// with a level of no more than Dim+1 nodes, or where clustering no longer makes
+// fewer of them.
+//
+// A cluster whose texts are too long is clustered again, its parts now without
+// common nodes; where that makes no smaller ones, it is divided by k-means into
+// as many as its texts need. No summary is asked for more text than
+// ClusterTokens, unless one node alone has more.
+//
+// Leaves are texts of about 100 tokens in the paper, cut between sentences.
+func Raptor(ctx context.Context, leaves []string, o RaptorOptions) (*Tree, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	t := newTree(leaves)
+	if len(leaves) == 0 {
+		return t, ctx.Err()
+	}
+	if err := t.embed(ctx, o.Embedder); err != nil {
+		return nil, err
+	}
+	for range o.MaxLevels {
+		first, end := t.Level(len(t.Levels) - 1)
+		if int(end-first) <= o.Dim+1 {
+			break
+		}
+		nodes := make([]int32, 0, end-first)
+		for n := first; n < end; n++ {
+			nodes = append(nodes, n)
+		}
+		r := &raptor{RaptorOptions: o, tree: t}
+		groups, err := r.groups(ctx, nodes)
+		if err != nil {
+			return nil, fmt.Errorf("summary: level %d: clusters: %w", len(t.Levels), err)
+		}
+		if len(groups) >= len(nodes) {
+			break
+		}
+		if err := t.grow(ctx, o.Summarizer, groups, o.Workers); err != nil {
+			return nil, err
+		}
+		if err := t.embed(ctx, o.Embedder); err != nil {
+			return nil, err
+		}
+	}
+	return t, ctx.Err()
+}
+
+// raptor clusters the nodes of one level.
+type raptor struct {
+	RaptorOptions
+	tree *Tree
+}
+
+// groups returns the clusters of nodes, each within the limit, in the order of
+// their nodes and each once.
+func (r *raptor) groups(ctx context.Context, nodes []int32) ([][]int32, error) {
+	parts, err := r.twice(ctx, nodes, r.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	var groups [][]int32
+	for _, part := range parts {
+		fit, err := r.fit(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, fit...)
+	}
+	slices.SortFunc(groups, slices.Compare)
+	return slices.CompactFunc(groups, slices.Equal), nil
+}
+
+// fit divides a cluster until each part is within the limit.
+func (r *raptor) fit(ctx context.Context, nodes []int32) ([][]int32, error) {
+	tokens := 0
+	for _, n := range nodes {
+		tokens += r.CountTokens(r.tree.Nodes[n].Text)
+	}
+	if tokens <= r.ClusterTokens || len(nodes) < 2 {
+		return [][]int32{nodes}, nil
+	}
+	parts, err := r.twice(ctx, nodes, 1) // above 1 is no probability: no common nodes
+	if err == nil && len(parts) < 2 {
+		parts, err = r.divide(ctx, nodes, (tokens+r.ClusterTokens-1)/r.ClusterTokens)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var groups [][]int32
+	for _, part := range parts {
+		fit, err := r.fit(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, fit...)
+	}
+	return groups, nil
+}
+
+// twice clusters nodes globally and the clusters locally.
+func (r *raptor) twice(ctx context.Context, nodes []int32, threshold float64) ([][]int32, error) {
+	global, err := r.once(ctx, nodes, threshold)
+	if err != nil {
+		return nil, err
+	}
+	var parts [][]int32
+	for _, g := range global {
+		local, err := r.once(ctx, g, threshold)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, local...)
+	}
+	return parts, nil
+}
+
+// once clusters nodes by a mixture of Gaussians; few ones stay together.
+func (r *raptor) once(ctx context.Context, nodes []int32, threshold float64) ([][]int32, error) {
+	if len(nodes) <= r.Dim+1 {
+		return [][]int32{nodes}, nil
+	}
+	vectors, length, err := r.reduced(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	m, _, err := cluster.SelectMixture(ctx, vectors, length, 0, cluster.MixtureOptions{Seed: r.Seed})
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.Probabilities(ctx, vectors)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]int32, m.K)
+	for i, clusters := range m.Memberships(p, threshold) {
+		for _, c := range clusters {
+			parts[c] = append(parts[c], nodes[i])
+		}
+	}
+	return slices.DeleteFunc(parts, func(part []int32) bool { return len(part) == 0 }), nil
+}
+
+// divide cuts nodes into k parts, or fewer, but always at least two.
+func (r *raptor) divide(ctx context.Context, nodes []int32, k int) ([][]int32, error) {
+	vectors, length, err := r.reduced(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	c, err := cluster.KMeans(ctx, vectors, length, k, cluster.KMeansOptions{Seed: r.Seed})
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]int32, c.K)
+	for i, label := range c.Labels {
+		parts[label] = append(parts[label], nodes[i])
+	}
+	parts = slices.DeleteFunc(parts, func(part []int32) bool { return len(part) == 0 })
+	if len(parts) < 2 { // all in one place
+		half := (len(nodes) + 1) / 2
+		parts = [][]int32{nodes[:half:half], nodes[half:]}
+	}
+	return parts, nil
+}
+
+// reduced returns short vectors of nodes, and their length. Vectors are scaled to
+// length 1 first: nearness is that of cosines.
+func (r *raptor) reduced(ctx context.Context, nodes []int32) ([]float32, int, error) {
+	dim := len(r.tree.Vectors[0])
+	vectors := make([]float32, 0, len(nodes)*dim)
+	for _, n := range nodes {
+		vectors = appendUnit(vectors, r.tree.Vectors[n])
+	}
+	to := max(1, min(r.Dim, len(nodes)-2))
+	reduced, length, err := r.Reducer.Reduce(ctx, vectors, dim, to)
+	if err != nil {
+		return nil, 0, err
+	}
+	if length < 1 || len(reduced) != len(nodes)*length {
+		return nil, 0, fmt.Errorf("the reducer gave %d numbers in rows of %d for %d nodes", len(reduced), length, len(nodes))
+	}
+	return reduced, length, nil
+}
+
+// appendUnit appends a vector scaled to length 1; zeros stay zeros.
+func appendUnit(dst, v []float32) []float32 {
+	sum := 0.0
+	for _, c := range v {
+		sum += float64(c) * float64(c)
+	}
+	scale := 0.0
+	if sum > 0 {
+		scale = 1 / math.Sqrt(sum)
+	}
+	for _, c := range v {
+		dst = append(dst, float32(float64(c)*scale))
+	}
+	return dst
+}

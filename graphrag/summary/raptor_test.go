@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+)
+
+// topics embeds a text by the topics it names, "t0" to "t5", with some noise.
+type topics struct{ noise float64 }
+
+func (e topics) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, s := range texts {
+		h := fnv.New64a()
+		h.Write([]byte(s))
+		rng := rand.New(rand.NewPCG(h.Sum64(), 1))
+		v := make([]float32, 24)
+		for topic := range 6 {
+			v[topic] = float32(strings.Count(s, fmt.Sprintf("t%d", topic)))
+		}
+		for j := range v {
+			v[j] += float32(e.noise * rng.NormFloat64())
+		}
+		out[i] = v
+	}
+	return out, ctx.Err()
+}
+
+func (e topics) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	v, err := e.EmbedDocuments(ctx, []string{text})
+	return v[0], err
+}
+
+// onTopics returns n leaves, the topics taking turns.
+func onTopics(n, topics int) []string {
+	var leaves []string
+	for i := range n {
+		leaves = append(leaves, fmt.Sprintf("t%d leaf %d", i%topics, i))
+	}
+	return leaves
+}
+
+func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tree {
+	t.Helper()
+	if o.Summarizer == nil {
+		o.Summarizer = &joiner{}
+	}
+	if o.Embedder == nil {
+		o.Embedder = topics{.02}
+	}
+	tree, err := summary.Raptor(t.Context(), leaves, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTree(t, tree, leaves)
+	return tree
+}
+
+// checkTree verifies what holds for every tree.
+func checkTree(t *testing.T, tree *summary.Tree, leaves []string) {
+	t.Helper()
+	parents := make([]int, len(tree.Nodes))
+	for i, n := range tree.Nodes {
+		first, end := tree.Level(n.Level)
+		if int32(i) < first || int32(i) >= end {
+			t.Fatalf("node %d of level %d is not in %d to %d", i, n.Level, first, end)
+		}
+		if n.Level == 0 {
+			if n.Text != leaves[i] || len(n.Children) != 0 {
+				t.Fatalf("leaf %d is %+v", i, n)
+			}
+			continue
+		}
+		if len(n.Children) == 0 || !slices.IsSorted(n.Children) {
+			t.Fatalf("node %d has the children %v", i, n.Children)
+		}
+		for _, c := range n.Children {
+			parents[c]++
+			if tree.Nodes[c].Level != n.Level-1 {
+				t.Fatalf("node %d of level %d has a child of level %d", i, n.Level, tree.Nodes[c].Level)
+			}
+		}
+	}
+	for i, n := range tree.Nodes {
+		if n.Level < len(tree.Levels)-1 && parents[i] == 0 {
+			t.Fatalf("node %d of level %d belongs to nothing", i, n.Level)
+		}
+	}
+	if len(tree.Vectors) != 0 && len(tree.Vectors) != len(tree.Nodes) {
+		t.Fatalf("%d vectors for %d nodes", len(tree.Vectors), len(tree.Nodes))
+	}
+}
+
+func TestRaptorClustersByTopic(t *testing.T) {
+	tree := raptor(t, onTopics(120, 6), summary.RaptorOptions{})
+	if len(tree.Levels) < 2 {
+		t.Fatalf("levels %v", sizes(tree))
+	}
+	first, end := tree.Level(1)
+	for n := first; n < end; n++ {
+		of := map[string]bool{}
+		for _, c := range tree.Nodes[n].Children {
+			of[tree.Nodes[c].Text[:2]] = true
+		}
+		if len(of) != 1 {
+			t.Errorf("node %d has leaves of %d topics", n, len(of))
+		}
+	}
+}
+
+func TestRaptorSameAtAnyWorkers(t *testing.T) {
+	leaves := onTopics(90, 4)
+	want := raptor(t, leaves, summary.RaptorOptions{Workers: 1, Embedder: topics{.3}})
+	for _, w := range []int{2, 16} {
+		if diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Workers: w, Embedder: topics{.3}})); diff != "" {
+			t.Errorf("%d workers: %s", w, diff)
+		}
+	}
+}
+
+func TestRaptorOfFewLeavesHasNoSummaries(t *testing.T) {
+	if tree := raptor(t, onTopics(11, 2), summary.RaptorOptions{}); len(tree.Levels) != 1 {
+		t.Errorf("levels %v", sizes(tree))
+	}
+	if tree := raptor(t, onTopics(12, 2), summary.RaptorOptions{}); len(tree.Levels) != 2 {
+		t.Errorf("levels %v", sizes(tree))
+	}
+}
+
+// No cluster is longer than the limit, whatever the vectors, unless it is one
+// node.
+func TestRaptorKeepsToTheLimit(t *testing.T) {
+	words := func(s string) int { return len(strings.Fields(s)) }
+	for name, leaves := range map[string][]string{
+		"topics": onTopics(100, 3), "one topic": onTopics(70, 1), "all the same": slices.Repeat([]string{"t1 again again"}, 64),
+	} {
+		tree := raptor(t, leaves, summary.RaptorOptions{ClusterTokens: 20, CountTokens: words, MaxLevels: 1})
+		if len(tree.Levels) != 2 {
+			t.Errorf("%s: levels %v", name, sizes(tree))
+		}
+		for i, n := range tree.Nodes {
+			sum := 0
+			for _, c := range n.Children {
+				sum += words(tree.Nodes[c].Text)
+			}
+			if sum > 20 && len(n.Children) > 1 {
+				t.Errorf("%s: node %d is made of %d words", name, i, sum)
+			}
+		}
+	}
+}
+
+// Summaries that all look alike do not keep it going for ever, and vectors of
+// zeros are as good as any.
+func TestRaptorEnds(t *testing.T) {
+	blank := slices.Repeat([]string{""}, 40)
+	if tree := raptor(t, blank, summary.RaptorOptions{Embedder: topics{}}); len(tree.Levels) > summary.DefaultMaxLevels+1 {
+		t.Errorf("levels %v", sizes(tree))
+	}
+	if tree := raptor(t, onTopics(200, 6), summary.RaptorOptions{ClusterTokens: 1}); len(tree.Levels) != 1 {
+		t.Errorf("clusters of one node each made the levels %v", sizes(tree))
+	}
+}
+
+type badEmbedder struct {
+	topics
+	vectors [][]float32
+}
+
+func (e badEmbedder) EmbedDocuments(context.Context, []string) ([][]float32, error) {
+	return e.vectors, nil
+}
+
+func TestRaptorRefusesBadVectors(t *testing.T) {
+	nan := float32(math.NaN())
+	for want, vectors := range map[string][][]float32{
+		"1 vectors for 2 texts": {{1}}, "of 1 numbers, the first one of 2": {{1, 2}, {1}}, "node 1 a vector with NaN": {{1}, {nan}}, "of 0 numbers": {{}, {}},
+	} {
+		_, err := summary.Raptor(t.Context(), []string{"a", "b"}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want …%s…", err, want)
+		}
+	}
+}
+
+// Points on a plane in 40 dimensions: two components hold all distances, but for
+// one factor.
+func TestPCAKeepsDistances(t *testing.T) {
+	const n, dim = 50, 40
+	rng := rand.New(rand.NewPCG(1, 7))
+	var a, b [dim]float64
+	for j := range dim {
+		a[j], b[j] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	vectors := make([]float32, 0, n*dim)
+	for range n {
+		x, y := 3*rng.NormFloat64(), rng.NormFloat64()
+		for j := range dim {
+			vectors = append(vectors, float32(7+x*a[j]+y*b[j]))
+		}
+	}
+	distance := func(v []float32, dim, i, j int) float64 {
+		sum := 0.0
+		for d := range dim {
+			x := float64(v[i*dim+d]) - float64(v[j*dim+d])
+			sum += x * x
+		}
+		return math.Sqrt(sum)
+	}
+	for _, to := range []int{2, 5, 35} { // the last one without the range finder
+		got, length, err := summary.PCA().Reduce(t.Context(), vectors, dim, to)
+		if err != nil || length != 2 || len(got) != n*length {
+			t.Fatalf("to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
+		}
+		factor := distance(got, 2, 0, 1) / distance(vectors, dim, 0, 1)
+		square := 0.0
+		for i := range n {
+			square += float64(got[2*i]) * float64(got[2*i])
+			if d, want := distance(got, 2, i, n-1), factor*distance(vectors, dim, i, n-1); math.Abs(d-want) > 1e-3 {
+				t.Fatalf("to %d: row %d is %v from the last, want %v", to, i, d, want)
+			}
+		}
+		if math.Abs(square/n-1) > 1e-4 {
+			t.Errorf("to %d: the first component has variance %v", to, square/n)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// What a sentence must be like to be quoted before others: prose, neither a
+// fragment nor a wall of words.
+const (
+	minWords    = 5
+	maxWords    = 90
+	minLetters  = 0.6 // share of letters among the characters that are not blank
+	maxLinkPart = 0.6 // share of bytes that stripping the links takes away
+)
+
+// sentence may be quoted.
+type sentence struct {
+	quote string // without links, on one line
+	of    *source
+	span  text.Span  // in the text without links
+	terms []weighted // by term, length 1
+}
+
+// source is a text with the way back from the text without links.
+type source struct {
+	index   int
+	clean   string
+	mapping text.Mapping
+}
+
+// weighted is a component of a sparse vector.
+type weighted struct {
+	term   int32
+	weight float64
+}
+
+// collect returns the sentences of prose of all texts, or, if there are none,
+// all that has words. The one error is that of ctx.
+func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, error) {
+	var prose, rest []sentence
+	ids := make(map[string]int32)
+	for i, s := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		of := &source{index: i}
+		of.clean, of.mapping = text.StripLinks(s)
+		for _, span := range text.Sentences(of.clean) {
+			quote := plain(span.In(of.clean))
+			terms, words := x.terms(quote, ids)
+			place := of.mapping.Span(span)
+			switch one := (sentence{quote: quote, of: of, span: span, terms: terms}); {
+			case words == 0:
+			case isProse(quote, words, place.End-place.Start) && len(terms) > 0:
+				prose = append(prose, one)
+			default:
+				rest = append(rest, one)
+			}
+		}
+	}
+	if len(prose) == 0 {
+		prose = rest
+	}
+	weigh(prose, len(ids))
+	return prose, nil
+}
+
+// plain returns a sentence as it is quoted: without marks of markdown at its
+// beginning, control characters and line breaks.
+func plain(s string) string {
+	s = strings.TrimLeft(printable(s), "#*->+|=•_~` \t\r\n")
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
+}
+
+// isProse tells a sentence of so many words, made of so many bytes of a text,
+// from navigation, tables and fragments.
+func isProse(quote string, words, bytes int) bool {
+	if words < minWords || words > maxWords || strings.ContainsRune(quote, '|') ||
+		float64(bytes-len(quote)) > maxLinkPart*float64(bytes) {
+		return false
+	}
+	letters, all := 0, 0
+	for _, r := range quote {
+		if r != ' ' {
+			all++
+		}
+		if unicode.IsLetter(r) || unicode.IsMark(r) {
+			letters++
+		}
+	}
+	return float64(letters) >= minLetters*float64(all)
+}
+
+// terms counts the terms of a sentence, and its words.
+func (x *extractive) terms(s string, ids map[string]int32) (counts []weighted, words int) {
+	x.o.Analyzer.Words(s, func(word []byte) {
+		words++
+		term, ok := x.o.Analyzer.Term(string(word))
+		if !ok {
+			return
+		}
+		id, ok := ids[term]
+		if !ok {
+			id = int32(len(ids))
+			ids[term] = id
+		}
+		counts = append(counts, weighted{id, 1})
+	})
+	slices.SortFunc(counts, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
+	distinct := counts[:0]
+	for _, c := range counts {
+		if n := len(distinct); n > 0 && distinct[n-1].term == c.term {
+			distinct[n-1].weight++
+			continue
+		}
+		distinct = append(distinct, c)
+	}
+	return distinct, words
+}
+
+// weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each
+// sentence to length 1.
+func weigh(sentences []sentence, terms int) {
+	df := make([]float64, terms)
+	for _, s := range sentences {
+		for _, t := range s.terms {
+			df[t.term]++
+		}
+	}
+	for _, s := range sentences {
+		sum := 0.0
+		for j, t := range s.terms {
+			w := (1 + math.Log(t.weight)) * math.Log(1+float64(len(sentences))/df[t.term])
+			s.terms[j].weight = w
+			sum += float64(w * w)
+		}
+		for j := range s.terms {
+			s.terms[j].weight /= math.Sqrt(sum)
+		}
+	}
+}
+
+// centrality returns the cosine of each sentence with the centroid of all.
+func centrality(sentences []sentence) []float64 {
+	size := 0
+	for _, s := range sentences {
+		for _, t := range s.terms {
+			size = max(size, int(t.term)+1)
+		}
+	}
+	centroid, sum := make([]float64, size), 0.0
+	for _, s := range sentences {
+		for _, t := range s.terms {
+			centroid[t.term] += t.weight
+		}
+	}
+	for _, w := range centroid {
+		sum += float64(w * w)
+	}
+	scores := make([]float64, len(sentences))
+	if sum == 0 {
+		return scores
+	}
+	for i, s := range sentences {
+		for _, t := range s.terms {
+			scores[i] += float64(t.weight * centroid[t.term])
+		}
+		scores[i] /= math.Sqrt(sum)
+	}
+	return scores
+}
+
+// cosine returns the dot product of two vectors of length 1.
+func cosine(a, b []weighted) float64 {
+	sum := 0.0
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].term < b[0].term:
+			a = a[1:]
+		case a[0].term > b[0].term:
+			b = b[1:]
+		default:
+			sum += float64(a[0].weight * b[0].weight)
+			a, b = a[1:], b[1:]
+		}
+	}
+	return sum
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+)
+
+// Node is a leaf or a summary.
+type Node struct {
+	// Level is 0 for leaves, 1 for summaries of leaves, and so on.
+	Level int
+	Text  string
+	// Children are the nodes summarised, in the order they were read; none for
+	// a leaf.
+	Children []int32
+	// Quotes say where the text of an extractive summary comes from; Source is a
+	// position in Children.
+	Quotes []Quote
+}
+
+// Tree has texts as leaves and summaries above them. In a tree of [Raptor] a node
+// can have several parents. A tree of few leaves may have no summaries, and one
+// without leaves has no nodes.
+type Tree struct {
+	// Nodes level by level: first the leaves in their order.
+	Nodes []Node
+	// Levels has where each level begins in Nodes.
+	Levels []int32
+	// Vectors of the nodes, if an embedder was given.
+	Vectors [][]float32
+	// Usage is what the summaries cost.
+	Usage graphrag.Usage
+}
+
+// Level returns the numbers of the nodes of a level: from first to below end.
+func (t *Tree) Level(level int) (first, end int32) {
+	end = int32(len(t.Nodes))
+	if level+1 < len(t.Levels) {
+		end = t.Levels[level+1]
+	}
+	return t.Levels[level], end
+}
+
+// Leaves returns the leaves below a node in ascending order: what its text rests
+// on. A leaf rests on itself.
+func (t *Tree) Leaves(node int32) []int32 {
+	reached := []int32{node}
+	for level := t.Nodes[node].Level; level > 0; level-- {
+		var next []int32
+		for _, n := range reached {
+			if t.Nodes[n].Level == 0 {
+				next = append(next, n)
+			}
+			next = append(next, t.Nodes[n].Children...)
+		}
+		slices.Sort(next)
+		reached = slices.Compact(next)
+	}
+	return reached
+}
+
+// newTree returns a tree of leaves.
+func newTree(leaves []string) *Tree {
+	t := &Tree{}
+	if len(leaves) > 0 {
+		t.Levels = []int32{0}
+	}
+	for _, text := range leaves {
+		t.Nodes = append(t.Nodes, Node{Text: text})
+	}
+	return t
+}
+
+// grow adds a level of summaries, one for each group of nodes.
+func (t *Tree) grow(ctx context.Context, s Summarizer, groups [][]int32, workers int) error {
+	level := len(t.Levels)
+	texts := make([][]string, len(groups))
+	for i, g := range groups {
+		for _, n := range g {
+			texts[i] = append(texts[i], t.Nodes[n].Text)
+		}
+	}
+	summaries, err := summarise(ctx, s, texts, workers)
+	if err != nil {
+		return fmt.Errorf("summary: level %d: %w", level, err)
+	}
+	t.Levels = append(t.Levels, int32(len(t.Nodes)))
+	for i, one := range summaries {
+		t.Nodes = append(t.Nodes, Node{Level: level, Text: one.Text, Children: groups[i], Quotes: one.Quotes})
+		t.Usage = t.Usage.Add(one.Usage)
+	}
+	return nil
+}
+
+// embed adds the vectors of the nodes that have none yet.
+func (t *Tree) embed(ctx context.Context, e embed.Embedder) error {
+	var texts []string
+	for _, n := range t.Nodes[len(t.Vectors):] {
+		texts = append(texts, n.Text)
+	}
+	vectors, err := e.EmbedDocuments(ctx, texts)
+	if err != nil {
+		return fmt.Errorf("summary: embed %d nodes: %w", len(texts), err)
+	}
+	if len(vectors) != len(texts) {
+		return fmt.Errorf("summary: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
+	}
+	t.Vectors = append(t.Vectors, vectors...)
+	for i, v := range t.Vectors {
+		if len(v) != len(t.Vectors[0]) || len(v) == 0 {
+			return fmt.Errorf("summary: the embedder gave node %d a vector of %d numbers, the first one of %d", i, len(v), len(t.Vectors[0]))
+		}
+		for _, c := range v {
+			if c-c != 0 {
+				return fmt.Errorf("summary: the embedder gave node %d a vector with %v", i, c)
+			}
+		}
+	}
+	return nil
+}
