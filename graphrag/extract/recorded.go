@@ -25,7 +25,7 @@ type Recorded struct {
 var ErrNotRecorded = errors.New("no extraction is recorded of this text")
 
 // maxRecorded is the largest file of records that is read.
-const maxRecorded = 2 << 30
+const maxRecorded = 1 << 30
 
 // ReadOpenIE reads a result file of HippoRAG, of either version: an object with
 // the list docs, each with its passage, extracted_entities and
