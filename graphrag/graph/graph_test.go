@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graph_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/graph/network"
+	"gonum.org/v1/gonum/graph/path"
+	"gonum.org/v1/gonum/graph/simple"
+	"gonum.org/v1/gonum/graph/topo"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+)
+
+func mustNew(t testing.TB, n int, edges []graph.Edge, p graph.Precision) *graph.Graph {
+	t.Helper()
+	g, err := graph.New(n, edges, graph.Options{Precision: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// arcs lists rows as they lie in memory.
+func arcs(g *graph.Graph) [][]graph.Edge {
+	rows := make([][]graph.Edge, g.N())
+	for u := range int32(g.N()) {
+		lo, hi := g.Row(u)
+		for a := lo; a < hi; a++ {
+			rows[u] = append(rows[u], graph.Edge{From: u, To: g.Targets()[a], Weight: g.Weight(a)})
+		}
+	}
+	return rows
+}
+
+func TestParallelEdgesAddUp(t *testing.T) {
+	g := mustNew(t, 4, []graph.Edge{{2, 1, .5}, {0, 1, 1}, {1, 2, 1.5}, {3, 3, 2}, {3, 3, 1}, {0, 2, 0}}, graph.Float64)
+	want := [][]graph.Edge{
+		{{0, 1, 1}, {0, 2, 0}},
+		{{1, 0, 1}, {1, 2, 2}},
+		{{2, 0, 0}, {2, 1, 2}},
+		{{3, 3, 3}},
+	}
+	if diff := cmp.Diff(want, arcs(g)); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if d, s := g.Degree(3), g.Strength(3); d != 2 || s != 6 {
+		t.Errorf("a self-loop of weight 3 has degree %d and strength %v, want 2 and 6", d, s)
+	}
+}
+
+// naive is the definition with a map.
+func naive(n int, edges []graph.Edge, p graph.Precision) [][]graph.Edge {
+	type pair struct{ u, v int32 }
+	weights := map[pair][]float64{}
+	add := func(u, v int32, w float64) {
+		if p == graph.Float32 {
+			w = float64(float32(w))
+		}
+		weights[pair{u, v}] = append(weights[pair{u, v}], w)
+	}
+	for _, e := range edges {
+		add(e.From, e.To, e.Weight)
+		if e.From != e.To {
+			add(e.To, e.From, e.Weight)
+		}
+	}
+	rows := make([][]graph.Edge, n)
+	for k, ws := range weights {
+		slices.Sort(ws)
+		sum := 0.0
+		for _, w := range ws {
+			sum += w
+		}
+		switch p {
+		case graph.Float32:
+			sum = float64(float32(sum))
+		case graph.Unweighted:
+			sum = 1
+		}
+		rows[k.u] = append(rows[k.u], graph.Edge{From: k.u, To: k.v, Weight: sum})
+	}
+	for _, row := range rows {
+		slices.SortFunc(row, func(a, b graph.Edge) int { return int(a.To - b.To) })
+	}
+	return rows
+}
+
+func TestAnyOrderGivesTheSameGraph(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 2, 5, 40, 300} {
+		edges := make([]graph.Edge, 2000)
+		for i := range edges {
+			// Node 0 becomes a hub with a long row.
+			edges[i] = graph.Edge{From: rng.Int32N(int32(n)) * rng.Int32N(2), To: rng.Int32N(int32(n)), Weight: rng.ExpFloat64()}
+		}
+		for _, p := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
+			want := naive(n, edges, p)
+			for range 3 {
+				rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+				for i, e := range edges {
+					if rng.IntN(2) == 0 {
+						edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
+					}
+				}
+				if diff := cmp.Diff(want, arcs(mustNew(t, n, edges, p))); diff != "" {
+					t.Fatalf("%d nodes, precision %d (-want +got):\n%s", n, p, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestUnusableEdges(t *testing.T) {
+	for name, c := range map[string]struct {
+		n    int
+		edge graph.Edge
+		p    graph.Precision
+	}{
+		"node 3": {3, graph.Edge{From: 0, To: 3, Weight: 1}, 0}, "node -1": {3, graph.Edge{From: -1, To: 1, Weight: 1}, 0},
+		"no nodes": {0, graph.Edge{}, 0}, "negative": {3, graph.Edge{To: 1, Weight: -1}, 0}, "NaN": {3, graph.Edge{To: 1, Weight: math.NaN()}, graph.Unweighted},
+		"infinite": {3, graph.Edge{To: 1, Weight: math.Inf(1)}, 0}, "too large": {3, graph.Edge{To: 1, Weight: 1e39}, graph.Float32},
+	} {
+		if _, err := graph.New(c.n, []graph.Edge{c.edge}, graph.Options{Precision: c.p}); !errors.Is(err, graph.ErrEdge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	huge := []graph.Edge{{0, 1, math.MaxFloat64}, {1, 0, math.MaxFloat64}}
+	if _, err := graph.New(2, huge, graph.Options{}); !errors.Is(err, graph.ErrEdge) {
+		t.Errorf("a sum that overflows: %v", err)
+	}
+	if _, err := graph.New(-1, nil, graph.Options{}); err == nil {
+		t.Error("-1 nodes were taken")
+	}
+	if _, err := graph.New(1, nil, graph.Options{Precision: 9}); err == nil {
+		t.Error("precision 9 was taken")
+	}
+}
+
+// A stream that differs in its second reading is an error, whatever differs.
+func TestStreamMustRepeat(t *testing.T) {
+	first := []graph.Edge{{0, 1, 1}, {1, 2, 2}, {2, 3, 3}}
+	for name, second := range map[string][]graph.Edge{
+		"shorter": first[:2], "empty": {}, "longer": append(slices.Clone(first), graph.Edge{From: 0, To: 3, Weight: 1}),
+		"another weight": {{0, 1, 1}, {1, 2, 2}, {2, 3, 4}}, "another node": {{0, 1, 1}, {1, 2, 2}, {2, 0, 3}},
+		"one row only": {{3, 3, 1}, {3, 3, 1}, {3, 3, 1}}, "unusable": {{0, 1, 1}, {1, 9, 2}, {2, 3, 3}},
+	} {
+		for _, p := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
+			reading := 0
+			_, err := graph.Build(4, func(yield func(graph.Edge, error) bool) {
+				edges := first
+				if reading++; reading == 2 {
+					edges = second
+				}
+				for _, e := range edges {
+					if !yield(e, nil) {
+						return
+					}
+				}
+			}, graph.Options{Precision: p})
+			if !errors.Is(err, graph.ErrStream) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	broken := errors.New("disk on fire")
+	for fail := 1; fail <= 2; fail++ {
+		reading := 0
+		_, err := graph.Build(4, func(yield func(graph.Edge, error) bool) {
+			if reading++; yield(first[0], nil) && reading == fail {
+				yield(graph.Edge{}, broken)
+			}
+		}, graph.Options{})
+		if !errors.Is(err, broken) {
+			t.Errorf("reading %d: %v", fail, err)
+		}
+	}
+}
+
+func TestStats(t *testing.T) {
+	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}}, graph.Unweighted)
+	want := graph.Stats{Nodes: 6, Edges: 3, AverageDegree: 1, MaxDegree: 2, Isolated: 2, IsolatedShare: 2. / 6}
+	if diff := cmp.Diff(want, g.Stats()); diff != "" {
+		t.Errorf("stats (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]graph.DegreeCount{{0, 2}, {1, 2}, {2, 2}}, g.Degrees()); diff != "" {
+		t.Errorf("degrees (-want +got):\n%s", diff)
+	}
+	var zero graph.Graph
+	if diff := cmp.Diff(graph.Stats{}, zero.Stats()); diff != "" || zero.N() != 0 || zero.Degrees() != nil {
+		t.Errorf("the zero graph has nodes: %s", diff)
+	}
+	// Zachary's club: the member of most friendships has 17.
+	if s := graphtest.Karate().Graph(graph.Unweighted).Stats(); s.Edges != 78 || s.MaxDegree != 17 || s.IsolatedShare != 0 {
+		t.Errorf("karate: %+v", s)
+	}
+}
+
+func TestComponents(t *testing.T) {
+	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, graph.Float64)
+	component, count := g.Components()
+	if diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component); diff != "" || count != 4 {
+		t.Errorf("%d components (-want +got):\n%s", count, diff)
+	}
+	l := graphtest.Planted(2000, 1500, 100, .3, 5)
+	g = l.Graph(graph.Unweighted)
+	if _, count := g.Components(); count != len(topo.ConnectedComponents(g.Gonum())) {
+		t.Errorf("%d components, gonum finds another number", count)
+	}
+}
+
+func TestInduced(t *testing.T) {
+	l := graphtest.LFR300()
+	for _, p := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
+		g := l.Graph(p)
+		nodes := rand.New(rand.NewPCG(3, 4)).Perm(300)[:200]
+		place, picked := map[int32]int32{}, []int32{}
+		for i, u := range nodes {
+			place[int32(u)] = int32(i)
+			picked = append(picked, int32(u))
+		}
+		var inside []graph.Edge
+		for e := range g.Edges() {
+			u, ok := place[e.From]
+			v, ok2 := place[e.To]
+			if ok && ok2 {
+				inside = append(inside, graph.Edge{From: u, To: v, Weight: e.Weight})
+			}
+		}
+		h, err := g.Induced(picked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(arcs(mustNew(t, 200, inside, p)), arcs(h)); diff != "" {
+			t.Errorf("precision %d (-want +got):\n%s", p, diff)
+		}
+		for _, bad := range [][]int32{{300}, {-1}, {4, 5, 4}} {
+			if _, err := g.Induced(bad); err == nil {
+				t.Errorf("nodes %v were taken", bad)
+			}
+		}
+		if h, err := g.Induced(nil); err != nil || h.N() != 0 {
+			t.Errorf("no nodes: %v", err)
+		}
+	}
+}
+
+// The view gives gonum's algorithms the same graph as gonum's own type.
+func TestGonum(t *testing.T) {
+	g := graphtest.LFR300().Graph(graph.Float64)
+	own := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
+	for u := range g.N() {
+		own.AddNode(simple.Node(u))
+	}
+	for e := range g.Edges() {
+		own.SetWeightedEdge(own.NewWeightedEdge(simple.Node(e.From), simple.Node(e.To), e.Weight))
+	}
+	view := g.Gonum()
+	ours, theirs := path.DijkstraFrom(simple.Node(0), view), path.DijkstraFrom(simple.Node(0), own)
+	for u := range int64(g.N()) {
+		if ours.WeightTo(u) != theirs.WeightTo(u) {
+			t.Errorf("way to %d weighs %v, want %v", u, ours.WeightTo(u), theirs.WeightTo(u))
+		}
+		if a, b := view.From(u).Len(), own.From(u).Len(); a != b {
+			t.Errorf("node %d has %d neighbours, want %d", u, a, b)
+		}
+	}
+	a, b := network.Betweenness(view), network.Betweenness(own)
+	for u := range b {
+		if math.Abs(a[u]-b[u]) > 1e-6 {
+			t.Errorf("betweenness of %d is %v, want %v", u, a[u], b[u])
+		}
+	}
+	if view.Node(300) != nil || view.Edge(0, 300) != nil || view.EdgeBetween(-1, 0) != nil || view.HasEdgeBetween(0, 1<<40) || view.From(1<<40).Len() != 0 {
+		t.Error("the view has nodes or edges that are not there")
+	}
+	if w, ok := view.Weight(7, 7); w != 0 || !ok {
+		t.Errorf("a node is %v from itself", w)
+	}
+	if w, ok := view.Weight(0, 300); !math.IsInf(w, 1) || ok {
+		t.Errorf("no edge weighs %v", w)
+	}
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Nodes says what is known of the nodes of a graph, for files. Everything is
+// optional.
+type Nodes struct {
+	// IDs of the nodes in the file, all different. Without them the writers
+	// number nodes: n0, n1 and so on.
+	IDs []string
+	// Labels to show.
+	Labels []string
+	// Columns of further attributes.
+	Columns []Column
+}
+
+// Column is an attribute of all nodes: either text, of which an empty one says
+// nothing, or numbers, of which a NaN says nothing.
+type Column struct {
+	Name    string
+	Text    []string
+	Numbers []float64
+}
+
+// File is a graph as it was read.
+type File struct {
+	Graph *Graph
+	Nodes Nodes
+	// Directed says that the edges of the file have a direction. The graph has
+	// none: edges there and back have become one edge with the sum of their
+	// weights.
+	Directed bool
+}
+
+// ReadOptions say how to read a graph from a file.
+type ReadOptions struct {
+	// Weight is the name of the edge attribute that holds weights, by default
+	// "weight". An edge without it weighs 1.
+	Weight string
+	// Precision of the weights, by default Float64.
+	Precision Precision
+}
+
+// ErrFormat is wrapped by the errors for files that are no graph of their
+// format.
+var ErrFormat = errors.New("malformed graph file")
+
+// check compares the lengths with the number of nodes and looks for names used
+// twice.
+func (x Nodes) check(n int) error {
+	var errs []error
+	size := func(what string, got int) {
+		if got != n {
+			errs = append(errs, fmt.Errorf("graph: %d %s for %d nodes", got, what, n))
+		}
+	}
+	if x.IDs != nil {
+		size("IDs", len(x.IDs))
+		seen := make(map[string]bool, len(x.IDs))
+		for _, id := range x.IDs {
+			if clean := printable(id); seen[clean] {
+				errs = append(errs, fmt.Errorf("graph: two nodes with ID %.100q", clean))
+				break
+			}
+			seen[printable(id)] = true
+		}
+	}
+	if x.Labels != nil {
+		size("labels", len(x.Labels))
+	}
+	names := map[string]bool{"label": true}
+	for _, c := range x.Columns {
+		switch {
+		case c.Name == "" || names[c.Name]:
+			errs = append(errs, fmt.Errorf("graph: column name %.100q is empty or taken", c.Name))
+		case (c.Text == nil) == (c.Numbers == nil) && n > 0:
+			errs = append(errs, fmt.Errorf("graph: column %.100q needs either text or numbers", c.Name))
+		default:
+			size("values of column "+strconv.Quote(c.Name), len(c.Text)+len(c.Numbers))
+		}
+		names[c.Name] = true
+	}
+	return errors.Join(errs...)
+}
+
+func (x Nodes) id(u int32) string {
+	if x.IDs != nil {
+		return x.IDs[u]
+	}
+	return "n" + strconv.Itoa(int(u))
+}
+
+// value returns the text of an attribute, and whether it says anything.
+func (c Column) value(u int32) (string, bool) {
+	if c.Numbers != nil {
+		return number(c.Numbers[u]), !math.IsNaN(c.Numbers[u])
+	}
+	return c.Text[u], c.Text[u] != ""
+}
+
+func (c Column) kind() string {
+	if c.Numbers != nil {
+		return "double"
+	}
+	return "string"
+}
+
+// number writes a number as XML Schema does.
+func number(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "INF"
+	case math.IsInf(x, -1):
+		return "-INF"
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// printable replaces what XML 1.0 and UTF-8 have no way to write, control
+// characters and broken encodings, by U+FFFD.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			return r
+		case r < ' ' || r == 0xFFFE || r == 0xFFFF:
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+// columnOf makes a column of what a file says, as numbers if all of it are
+// numbers that a float64 holds exactly.
+func columnOf(name string, numeric bool, values []string) Column {
+	if !numeric {
+		return Column{Name: name, Text: values}
+	}
+	numbers := make([]float64, len(values))
+	for i, v := range values {
+		v = strings.TrimSpace(v)
+		if v == "" {
+			numbers[i] = math.NaN()
+			continue
+		}
+		x, err := strconv.ParseFloat(v, 64)
+		if whole, wrong := strconv.ParseInt(v, 10, 64); err != nil || wrong == nil && (x < -1<<53 || x > 1<<53) && int64(x) != whole {
+			return Column{Name: name, Text: values}
+		}
+		numbers[i] = x
+	}
+	return Column{Name: name, Numbers: numbers}
+}
