@@ -4,6 +4,9 @@ package community
 
 import "math"
 
+// negligible is where an exponential no longer changes a sum of 1 or more.
+const negligible = -40
+
 // subset is a part of a community that grows during the refinement.
 type subset struct {
 	weight float64 // W(C)
@@ -125,7 +128,9 @@ func (s *solver[W]) choose(u int32, total float64, candidates []int32, greedy bo
 	}
 	sum := 0.0
 	for i, gain := range s.gains {
-		sum += math.Exp((gain - bestGain) / s.theta)
+		if x := (gain - bestGain) / s.theta; x > negligible {
+			sum += math.Exp(x)
+		}
 		s.gains[i] = sum
 	}
 	draw := s.float() * sum

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -34,6 +35,7 @@ func main() {
 	peer := flag.Bool("peer", true, "run igraph too")
 	keep := flag.String("keep", "", "folder to leave the graphs in")
 	flag.Parse()
+	runtime.GOMAXPROCS(1)
 	dir := *keep
 	if dir == "" {
 		var err error
