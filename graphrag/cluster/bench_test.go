@@ -56,7 +56,7 @@ func BenchmarkKMeans(b *testing.B) {
 	for _, k := range []struct {
 		name    string
 		kernels kernels
-	}{{"fastest", fastest()}, {"AVX2", kernelSets()["AVX2"]}, {"portable", portable()}} {
+	}{{"fastest", fastest()}, {"AVX2", kernelSets()["AVX2"]}} {
 		if k.kernels.scores == nil {
 			continue // not on this processor
 		}
@@ -126,6 +126,37 @@ func sklearn(b *testing.B, vectors []float32, algorithm string) {
 	}
 	b.ReportMetric(seconds/float64(rounds), "cpu-s/op")
 	b.ReportMetric(inertia, "inertia")
+}
+
+// BenchmarkScores is the inner loop alone: a tile of rows against all centroids.
+func BenchmarkScores(b *testing.B) {
+	for name, k := range kernelSets() {
+		b.Run(name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			n := roundUp(benchK, k.width)
+			tile, panels, offsets := randomRows(rng, k.height*benchDim, 1), randomRows(rng, n*benchDim, 1), make([]float32, n)
+			out := make([]float32, k.height*n)
+			began := cpuTime()
+			for b.Loop() {
+				k.scores(out, tile, panels, offsets)
+			}
+			used := (cpuTime() - began).Seconds()
+			b.ReportMetric(2*float64(k.height*benchK*benchDim)*float64(b.N)/used/1e9, "GFLOP/s")
+		})
+	}
+}
+
+// BenchmarkMixture selects among 49 mixtures for 1,000 vectors, as RAPTOR does
+// for a level of so many nodes.
+func BenchmarkMixture(b *testing.B) {
+	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
+	for b.Loop() {
+		m, _, err := SelectMixture(b.Context(), vectors, 10, 0, MixtureOptions{Workers: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(m.K), "components")
+	}
 }
 
 func BenchmarkPlusPlus(b *testing.B) {

@@ -18,7 +18,7 @@ const (
 )
 
 // The defaults of [KMeansOptions]: Inits as Youtu-GraphRAG has it for its
-// communities (section 3.2), the others as scikit-learn 1.2 has them.
+// communities (arXiv 2508.19855), the others as scikit-learn 1.2 has them.
 const (
 	DefaultInits         = 5
 	DefaultMaxIterations = 300

@@ -56,7 +56,7 @@ func draw(rng *rand.Rand, weights []float64, drawn []bool) int {
 	for _, w := range weights {
 		total += w
 	}
-	left, last := rng.Float64()*total, -1
+	left, last := float64(rng.Float64()*total), -1 // rounded: not fused with the subtraction
 	for i, w := range weights {
 		if w > 0 {
 			last = i
