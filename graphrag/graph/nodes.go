@@ -153,7 +153,8 @@ func columnOf(name string, numeric bool, values []string) Column {
 			continue
 		}
 		x, err := strconv.ParseFloat(v, 64)
-		if whole, wrong := strconv.ParseInt(v, 10, 64); err != nil || wrong == nil && (x < -1<<53 || x > 1<<53) && int64(x) != whole {
+		whole, notWhole := strconv.ParseInt(v, 10, 64)
+		if err != nil || errors.Is(notWhole, strconv.ErrRange) || notWhole == nil && int64(x) != whole {
 			return Column{Name: name, Text: values}
 		}
 		numbers[i] = x
