@@ -85,12 +85,12 @@ type solver[W weight] struct {
 	alone      []bool
 	touched    []int32
 	order      []int32
-	subsets    []subset
+	subsets    []subset[W]
 	parts      []int32
 	candidates []int32
 	choices    []int32
 	gains      []float64
-	links      []float64
+	links      []W
 	levels     []*level[W]
 }
 
@@ -127,9 +127,9 @@ func (s *solver[W]) reserve(n int) {
 	s.alone = make([]bool, n)
 	s.touched = make([]int32, n+1)
 	s.order = make([]int32, n)
-	s.subsets = make([]subset, n)
+	s.subsets = make([]subset[W], n)
 	s.parts = make([]int32, n)
-	s.links = make([]float64, n)
+	s.links = make([]W, n)
 }
 
 func (s *solver[W]) level(depth int) *level[W] {
@@ -218,7 +218,10 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 		}
 		lv.comms.gather(labels, s.order)
 		if lv.comms.count() == n {
-			return nil
+			if !moved {
+				return nil // each node has been compared with all others: γ-separated
+			}
+			continue
 		}
 		count = s.refine(net, labels, &lv.comms, false)
 		if count == n && !moved {

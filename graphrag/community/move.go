@@ -2,8 +2,6 @@
 
 package community
 
-import "math"
-
 // tolerance is the part of a node's weights below which a gain is rounding.
 const tolerance = 1e-12
 
@@ -14,7 +12,7 @@ type tally[W weight] struct {
 }
 
 // queued is the slack of nodes that wait to be visited.
-var queued = float32(math.Inf(-1))
+const queued float32 = -1
 
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
 // algorithm A.2, MoveNodesFast): nodes are visited in random order and moved to
@@ -24,9 +22,10 @@ var queued = float32(math.Inf(-1))
 //
 // The gain of joining C, for a node v that is taken out of its own community,
 // is E(v,C) - γ'·w(v)·W(C). The slack of a node is by how much its community was
-// better than the next best one when it was last visited. A neighbour's move
-// changes that by the weight of their edge at most, or in favour of the
-// community the node is in, so a node with slack left need not be visited.
+// better than the next best one when it was last visited. The move of a
+// neighbour can use up the weight of their edge of it, and while there is some
+// left, a visit would find nothing. What a move changes in W(C) is left to the
+// next pass, as in the paper for nodes that are not neighbours.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 	n := net.n()
 	tallies, empty := s.count(net, labels)
@@ -85,7 +84,7 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 			empty = empty[:len(empty)-1]
 		}
 		tallies[best].weight += net.weights[u]
-		slack[u] = float32(bestGain - next)
+		slack[u] = max(0, float32(bestGain-next))
 		if best == own {
 			continue
 		}

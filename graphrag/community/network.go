@@ -225,7 +225,7 @@ func (g *groups) gather(labels, place []int32) {
 
 // coarsen makes each part one node of coarse, whose storage is used again.
 // parts are the nodes of each part; part is their inverse.
-func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *network[W], links []float64) {
+func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *network[W], links []W) {
 	k := parts.count()
 	coarse.offsets = append(coarse.offsets[:0], 0)
 	if coarse.arcs == nil {
@@ -246,7 +246,7 @@ func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *net
 		}
 		row := coarse.arcs[first:]
 		for i, a := range row {
-			row[i].w = W(links[a.to])
+			row[i].w = links[a.to]
 			links[a.to] = 0
 		}
 		links[p] = 0
@@ -257,13 +257,13 @@ func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *net
 
 // appendParts adds the arcs of a row to the links of their parts and appends
 // arcs to those that had none, but for the part itself.
-func appendParts[W weight](arcs []arc[W], row []arc[W], part []int32, own int32, links []float64) []arc[W] {
+func appendParts[W weight](arcs []arc[W], row []arc[W], part []int32, own int32, links []W) []arc[W] {
 	for _, a := range row {
 		q := part[a.to]
 		if links[q] == 0 && q != own {
 			arcs = append(arcs, arc[W]{to: q})
 		}
-		links[q] += float64(a.w)
+		links[q] += a.w
 	}
 	return arcs
 }

@@ -8,10 +8,10 @@ import "math"
 const negligible = -40
 
 // subset is a part of a community that grows during the refinement.
-type subset struct {
-	weight float64 // W(C)
-	cut    float64 // E(C, S-C), S the community it is a part of
-	link   float64 // weight of the arcs from the node at hand, 0 in between
+type subset[W weight] struct {
+	weight W // W(C)
+	cut    W // E(C, S-C), S the community it is a part of
+	link   W // weight of the arcs from the node at hand, 0 in between
 }
 
 // refine splits each community into parts that are well connected inside
@@ -30,13 +30,13 @@ func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greed
 	n := net.n()
 	parts, alone, part := s.subsets[:n], s.alone[:n], s.parts[:n]
 	for u := range int32(n) {
-		cut := 0.0
+		cut := W(0)
 		for _, a := range net.row(u) {
 			if labels[a.to] == labels[u] {
-				cut += float64(a.w)
+				cut += a.w
 			}
 		}
-		parts[u] = subset{weight: float64(net.weights[u]), cut: cut}
+		parts[u] = subset[W]{weight: net.weights[u], cut: cut}
 		alone[u] = true
 		part[u] = u
 	}
@@ -67,7 +67,7 @@ func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greed
 			}
 			part[u] = into
 			alone[into] = false
-			parts[into].weight += float64(net.weights[u])
+			parts[into].weight += net.weights[u]
 			parts[into].cut += parts[u].cut - 2*link
 			count--
 		}
@@ -87,7 +87,7 @@ func (s *solver[W]) gatherParts(row []arc[W], labels []int32, community int32) [
 		if s.subsets[p].link == 0 {
 			t++
 		}
-		s.subsets[p].link += float64(a.w)
+		s.subsets[p].link += a.w
 	}
 	s.candidates = s.touched[:t]
 	return s.candidates
@@ -101,19 +101,20 @@ func (s *solver[W]) clearLinks() {
 
 // wellConnected reports whether a part is well connected to the rest of its
 // community, whose weight is total.
-func (s *solver[W]) wellConnected(p subset, total float64) bool {
-	return p.cut*(1+tolerance) >= s.gamma*p.weight*(total-p.weight)
+func (s *solver[W]) wellConnected(p subset[W], total float64) bool {
+	weight := float64(p.weight)
+	return float64(p.cut)*(1+tolerance) >= s.gamma*weight*(total-weight)
 }
 
 // choose picks the part that the lone node u joins, u for none.
 func (s *solver[W]) choose(u int32, total float64, candidates []int32, greedy bool) int32 {
-	k := s.gamma * s.subsets[u].weight
+	k := s.gamma * float64(s.subsets[u].weight)
 	s.gains = append(s.gains[:0], 0)
 	s.choices = append(s.choices[:0], u)
 	best, bestGain := u, 0.0
 	for _, p := range candidates {
 		sub := s.subsets[p]
-		gain := sub.link*(1+tolerance) - k*sub.weight
+		gain := float64(sub.link)*(1+tolerance) - k*float64(sub.weight)
 		if gain < 0 || !s.wellConnected(sub, total) {
 			continue
 		}
