@@ -49,6 +49,8 @@ type RaptorOptions struct {
 	// Workers is how many summaries are made at the same time; 0 means
 	// [DefaultWorkers] or more. It has no influence on the tree.
 	Workers int
+	// Progress, if set, hears how far the tree is.
+	Progress Progress
 }
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {
@@ -133,7 +135,7 @@ func Raptor(ctx context.Context, leaves []string, o RaptorOptions) (*Tree, error
 		if len(groups) >= len(nodes) {
 			break
 		}
-		if err := t.grow(ctx, o.Summarizer, groups, o.Workers); err != nil {
+		if err := t.grow(ctx, o.Summarizer, groups, o.Workers, o.Progress); err != nil {
 			return nil, err
 		}
 		if err := t.embed(ctx, o.Embedder); err != nil {

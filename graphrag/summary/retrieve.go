@@ -32,19 +32,15 @@ func (t *Tree) Rank(question []float32) []Ranked {
 	return t.rank(question, all)
 }
 
-// Traverse returns the nodes RAPTOR's traversal reads: the k best of the top
-// level, the k best of their children, and so on down to the leaves, in this
-// order and each once.
+// Traverse returns the nodes RAPTOR's traversal reads: the k best of the roots
+// (of one tree, its top level), the k best of their children, and so on down to
+// the leaves, in this order and each once.
 func (t *Tree) Traverse(question []float32, k int) []int32 {
-	if len(t.Levels) == 0 || k < 1 {
+	if k < 1 {
 		return nil
 	}
-	first, end := t.Level(len(t.Levels) - 1)
-	var layer, chosen []int32
-	for n := first; n < end; n++ {
-		layer = append(layer, n)
-	}
-	for len(layer) > 0 {
+	var chosen []int32
+	for layer := t.Roots(); len(layer) > 0; {
 		ranked := t.rank(question, layer)
 		var next []int32
 		for _, r := range ranked[:min(k, len(ranked))] {

@@ -26,6 +26,8 @@ type SequentialOptions struct {
 	// Workers is how many summaries are made at the same time; 0 means
 	// [DefaultWorkers] or more.
 	Workers int
+	// Progress, if set, hears how far the tree is.
+	Progress Progress
 }
 
 // Sequential builds the tree of E²GraphRAG: each Group of neighbouring leaves
@@ -52,7 +54,7 @@ func Sequential(ctx context.Context, leaves []string, o SequentialOptions) (*Tre
 	t := newTree(leaves)
 	for size := len(leaves); size > 0; {
 		groups := neighbours(len(t.Nodes)-size, size, o.Group)
-		if err := t.grow(ctx, o.Summarizer, groups, workersOrDefault(o.Workers)); err != nil {
+		if err := t.grow(ctx, o.Summarizer, groups, workersOrDefault(o.Workers), o.Progress); err != nil {
 			return nil, err
 		}
 		size = len(groups)

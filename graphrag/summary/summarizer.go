@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/sync/errgroup"
@@ -48,15 +49,24 @@ type Quote struct {
 // answers over a network.
 const DefaultWorkers = 8
 
-// summarise makes one summary for each group of texts, in order.
-func summarise(ctx context.Context, s Summarizer, groups [][]string, workers int) ([]Summary, error) {
+// summarise makes one summary for each group of texts, in order. report hears
+// how many are done.
+func summarise(ctx context.Context, s Summarizer, groups [][]string, workers int, report func(done int)) ([]Summary, error) {
 	out, errs := make([]Summary, len(groups)), make([]error, len(groups))
+	var mu sync.Mutex
+	done := 0
 	g, inner := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
 	for i, texts := range groups {
 		g.Go(func() error {
 			if errs[i] = inner.Err(); errs[i] == nil {
 				out[i], errs[i] = s.Summarize(inner, texts)
+			}
+			if errs[i] == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				done++
+				report(done)
 			}
 			return errs[i]
 		})

@@ -24,6 +24,10 @@ type Node struct {
 	Quotes []Quote
 }
 
+// Progress hears how many of the summaries of a level have been made. Calls do
+// not overlap.
+type Progress func(level, done, total int)
+
 // Tree has texts as leaves and summaries above them. In a tree of [Raptor] a node
 // can have several parents. A tree of few leaves may have no summaries, and one
 // without leaves has no nodes.
@@ -65,6 +69,61 @@ func (t *Tree) Leaves(node int32) []int32 {
 	return reached
 }
 
+// Roots returns the nodes without a parent in ascending order.
+func (t *Tree) Roots() []int32 {
+	child := make([]bool, len(t.Nodes))
+	for _, n := range t.Nodes {
+		for _, c := range n.Children {
+			child[c] = true
+		}
+	}
+	var roots []int32
+	for n, below := range child {
+		if !below {
+			roots = append(roots, int32(n))
+		}
+	}
+	return roots
+}
+
+// Join makes one tree of several, such as those of the documents of a corpus.
+// Its leaves are those of the first tree, then those of the second, and so on;
+// other nodes get new numbers. It has vectors if all trees have.
+func Join(trees ...*Tree) *Tree {
+	out, embedded := &Tree{}, true
+	numbers := make([][]int32, len(trees)) // new ones of the nodes of each tree
+	for i, t := range trees {
+		numbers[i] = make([]int32, 0, len(t.Nodes))
+		embedded = embedded && len(t.Vectors) == len(t.Nodes)
+		out.Usage = out.Usage.Add(t.Usage)
+	}
+	for level := 0; ; level++ {
+		begin := len(out.Nodes)
+		for i, t := range trees {
+			if level >= len(t.Levels) {
+				continue
+			}
+			first, end := t.Level(level)
+			for n := first; n < end; n++ {
+				node := t.Nodes[n]
+				node.Children = slices.Clone(node.Children)
+				for j, c := range node.Children {
+					node.Children[j] = numbers[i][c]
+				}
+				numbers[i] = append(numbers[i], int32(len(out.Nodes)))
+				out.Nodes = append(out.Nodes, node)
+				if embedded {
+					out.Vectors = append(out.Vectors, t.Vectors[n])
+				}
+			}
+		}
+		if len(out.Nodes) == begin {
+			return out
+		}
+		out.Levels = append(out.Levels, int32(begin))
+	}
+}
+
 // newTree returns a tree of leaves.
 func newTree(leaves []string) *Tree {
 	t := &Tree{}
@@ -78,7 +137,7 @@ func newTree(leaves []string) *Tree {
 }
 
 // grow adds a level of summaries, one for each group of nodes.
-func (t *Tree) grow(ctx context.Context, s Summarizer, groups [][]int32, workers int) error {
+func (t *Tree) grow(ctx context.Context, s Summarizer, groups [][]int32, workers int, progress Progress) error {
 	level := len(t.Levels)
 	texts := make([][]string, len(groups))
 	for i, g := range groups {
@@ -86,7 +145,12 @@ func (t *Tree) grow(ctx context.Context, s Summarizer, groups [][]int32, workers
 			texts[i] = append(texts[i], t.Nodes[n].Text)
 		}
 	}
-	summaries, err := summarise(ctx, s, texts, workers)
+	report := func(done int) {
+		if progress != nil {
+			progress(level, done, len(groups))
+		}
+	}
+	summaries, err := summarise(ctx, s, texts, workers, report)
 	if err != nil {
 		return fmt.Errorf("summary: level %d: %w", level, err)
 	}

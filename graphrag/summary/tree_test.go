@@ -199,3 +199,53 @@ func TestTraverseAndRank(t *testing.T) {
 		t.Errorf("a vector of another length ranks %v", got)
 	}
 }
+
+func TestJoin(t *testing.T) {
+	build := func(leaves ...string) *summary.Tree {
+		tree, err := summary.Sequential(t.Context(), leaves, summary.SequentialOptions{Summarizer: &joiner{}, Embedder: topics{}, Group: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree
+	}
+	long, short := build("t0", "t1", "t2", "t3", "t4", "t5"), build("t1 too")
+	joined := summary.Join(short, &summary.Tree{}, long)
+	if diff := cmp.Diff([]int{7, 4, 2}, sizes(joined)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int32{7, 11, 12}, joined.Roots()); diff != "" {
+		t.Error(diff)
+	}
+	if got := joined.Nodes[11].Text; got != "((t0 t1) (t2 t3))" {
+		t.Errorf("node 11 is %q", got)
+	}
+	if diff := cmp.Diff([]int32{1, 2, 3, 4}, joined.Leaves(11)); diff != "" {
+		t.Error(diff)
+	}
+	if joined.Usage.Calls != long.Usage.Calls+1 || len(joined.Vectors) != 13 {
+		t.Errorf("%d calls, %d vectors", joined.Usage.Calls, len(joined.Vectors))
+	}
+	// The shallow tree is found as well as the deep one.
+	question := make([]float32, 24)
+	question[1] = 1
+	if diff := cmp.Diff([]int32{7, 0}, joined.Traverse(question, 1)); diff != "" {
+		t.Error(diff)
+	}
+	bare := summary.Join(long, &summary.Tree{Nodes: []summary.Node{{Text: "x"}}, Levels: []int32{0}})
+	if bare.Vectors != nil || len(bare.Nodes) != 12 {
+		t.Errorf("%d vectors, %d nodes", len(bare.Vectors), len(bare.Nodes))
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var heard [][3]int
+	_, err := summary.Sequential(t.Context(), numbered(6), summary.SequentialOptions{Summarizer: &joiner{}, Group: 2, Progress: func(level, done, total int) {
+		heard = append(heard, [3]int{level, done, total})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][3]int{{1, 1, 3}, {1, 2, 3}, {1, 3, 3}, {2, 1, 2}, {2, 2, 2}}, heard); diff != "" {
+		t.Error(diff)
+	}
+}
