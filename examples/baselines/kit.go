@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -32,6 +33,61 @@ type Kit struct {
 	CountEmbedded func(text string) int
 	// Reader answers from evidence.
 	Reader reader.Reader
+	// Model is what the graph systems ask while they index and search, nil
+	// offline. What it takes is charged to the [Account] of the context; the
+	// Reader accounts for itself.
+	Model llm.Model
+	// CountTokens counts the tokens of a prompt's parts.
+	CountTokens func(text string) int
+}
+
+// Extractor returns the extractor that a system uses with this kit: the rules
+// offline, else what byModel makes of the model. Whole tells that it learns from
+// the corpus, see [GraphFrame].
+func (k Kit) Extractor(byModel func(extract.ModelOptions) (extract.Extractor, error)) (x extract.Extractor, whole bool, err error) {
+	if k.Model == nil {
+		offline, err := extract.NewOffline(extract.Options{})
+		return offline, true, err
+	}
+	x, err = byModel(extract.ModelOptions{Model: k.Model})
+	return x, false, err
+}
+
+// Entities returns the function that finds the named entities of a question.
+// known tells the folded names of the graph, for questions that write them in
+// lower case; it may be nil.
+func (k Kit) Entities(known func(folded string) bool) (func(ctx context.Context, question string) ([]string, error), error) {
+	if k.Model != nil {
+		byModel, err := extract.NewOpenIE(extract.ModelOptions{Model: k.Model})
+		if err != nil {
+			return nil, err
+		}
+		return byModel.Question, nil
+	}
+	offline, err := extract.NewOffline(extract.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return func(_ context.Context, question string) ([]string, error) {
+		var names []string
+		for _, m := range offline.Entities(question, known) {
+			names = append(names, m.Name)
+		}
+		return names, nil
+	}, nil
+}
+
+// Embedder returns the embedder for a corpus, whose tokens are charged to the
+// account of the context where they cost money.
+func (k Kit) Embedder(ctx context.Context, corpus []string) (embed.Embedder, error) {
+	if k.Embed == nil {
+		return nil, errors.New("the kit has no embedder")
+	}
+	e, err := k.Embed(ctx, corpus)
+	if err != nil || k.CountEmbedded == nil {
+		return e, err
+	}
+	return chargedEmbedder{e, k.CountEmbedded}, nil
 }
 
 // OfflineKit is LSA for embeddings and extracted sentences for answers.
@@ -40,7 +96,7 @@ func OfflineKit(mode reader.Mode, seed uint64) (Kit, error) {
 	if err != nil {
 		return Kit{}, err
 	}
-	return Kit{Name: Offline, Reader: r, Embed: lsa(seed)}, nil
+	return Kit{Name: Offline, Reader: r, Embed: lsa(seed), CountTokens: llm.EstimateTokens}, nil
 }
 
 func lsa(seed uint64) func(context.Context, []string) (embed.Embedder, error) {
@@ -74,7 +130,10 @@ func ModelKit(o ModelOptions) (Kit, error) {
 	if err != nil {
 		return Kit{}, fmt.Errorf("baselines: %w", err)
 	}
-	k := Kit{Name: Model, Reader: r, Embed: lsa(o.Seed)}
+	k := Kit{Name: Model, Reader: r, Embed: lsa(o.Seed), Model: charged{o.Model}, CountTokens: o.CountTokens}
+	if k.CountTokens == nil {
+		k.CountTokens = llm.EstimateTokens
+	}
 	if o.Embedder != nil {
 		k.Embed = func(context.Context, []string) (embed.Embedder, error) { return o.Embedder, nil }
 		k.CountEmbedded = o.CountTokens
