@@ -22,10 +22,10 @@ import (
 type growth struct {
 	edges    []graph.Edge
 	clusters []cluster
-	heap     heap  // parts, one heap for each cluster
-	queue    queue // active clusters by their next event
-	root     int32 // cluster of the root, or noRoot
-	forest   []graph.Edge
+	heap     heap         // parts, one heap for each cluster
+	queue    queue        // active clusters by their next event
+	root     int32        // cluster of the root, or noRoot
+	forest   []graph.Edge // edges that joined clusters
 }
 
 // cluster is a set of nodes: the first ones are single nodes, each later one is
@@ -35,7 +35,7 @@ type cluster struct {
 	parts    int32   // heap of edge parts
 	active   bool    //
 	start    float64 // when the moat began to grow
-	end      float64 // when it stopped, if the cluster is not active
+	end      float64 // when it stopped, unless it is still growing
 	deadline float64 // when the prizes are used up, if it is
 	moats    float64 // sum of the moats from this one up to, without, the parent
 }
@@ -44,10 +44,9 @@ type cluster struct {
 // full: far above the rounding of times, far below what matters.
 const precision = 1e-12
 
-// grow returns the edges that join clusters. Without a root growing goes on
-// until all clusters have stopped: that the last one goes on alone can only
-// offer more to the pruning.
-func grow(ctx context.Context, edges []graph.Edge, prizes []float64, root int32) ([]graph.Edge, error) {
+// grow runs until all clusters have stopped. That the last one goes on alone, if
+// there is no root, can only offer more to the pruning.
+func grow(ctx context.Context, edges []graph.Edge, prizes []float64, root int32) (*growth, error) {
 	s := newGrowth(edges, prizes, root)
 	for events := 0; s.queue.len() > 0; events++ {
 		if events%4096 == 0 && ctx.Err() != nil {
@@ -61,7 +60,7 @@ func grow(ctx context.Context, edges []graph.Edge, prizes []float64, root int32)
 		}
 		s.meet(now, c)
 	}
-	return s.forest, ctx.Err()
+	return s, ctx.Err()
 }
 
 func newGrowth(edges []graph.Edge, prizes []float64, root int32) *growth {
@@ -165,11 +164,12 @@ func (s *growth) join(now float64, c, d int32) {
 		k := &s.clusters[old]
 		if k.active {
 			left += k.deadline - now
+			k.end = now
 			s.queue.remove(old)
 		} else {
 			s.heap.delay(k.parts, now-k.end)
 		}
-		k.moats = s.clock(now, old) - k.start
+		k.moats = k.end - k.start
 		k.parent = n
 	}
 	s.clusters = append(s.clusters, cluster{

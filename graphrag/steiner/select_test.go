@@ -3,6 +3,8 @@
 package steiner
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -192,4 +194,17 @@ func TestSubgraphRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+func ExampleSubgraph() {
+	// How alike the nodes and edges of a small graph are to a question.
+	nodes := NodePrizes([]float64{.8, .6, .35, .1}, 2)
+	edges := []graph.Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}}
+	s, err := Subgraph(context.Background(), edges, nodes, EdgePrizes([]float64{.1, .7, .2}, 1), DefaultEdgeCost)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("nodes", s.Nodes, "edges", s.Edges)
+	// Output: nodes [0 1 2] edges [0 1]
 }

@@ -70,11 +70,11 @@ func find(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*T
 	if err != nil {
 		return nil, err
 	}
-	forest, err := grow(ctx, edges, prizes, root)
+	grown, err := grow(ctx, edges, prizes, root)
 	if err != nil {
 		return nil, err
 	}
-	return prune(forest, prizes, root), nil
+	return prune(grown.forest, prizes, root), nil
 }
 
 // edgesOf lists the edges of a graph without its self-loops.

@@ -244,6 +244,53 @@ func TestGuaranteeOnRandomGraphs(t *testing.T) {
 	}
 }
 
+// The moats are a solution of the dual linear program, so their sum is a lower
+// bound, and the guarantee can be checked where no other method reaches.
+func TestGuaranteeOnLargeGraphs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	for _, every := range []int{1, 3, 40} {
+		for _, whole := range []bool{false, true} {
+			const n, m = 2000, 7000
+			list := make([]graph.Edge, m)
+			for i := range list {
+				list[i] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: .1 + rng.Float64()}
+				if whole {
+					list[i].Weight = float64(1 + rng.IntN(3))
+				}
+			}
+			prizes := make([]float64, n)
+			for u := 0; u < n; u += every {
+				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
+			}
+			edges, err := edgesOf(build(t, n, list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			const root = 7
+			grown, err := grow(t.Context(), edges, prizes, root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dual := 0.0
+			for _, c := range grown.clusters {
+				dual += c.end - c.start
+			}
+			got := prune(grown.forest, prizes, root)
+			check(t, n, edges, prizes, root, got)
+			loss := -got.Worth()
+			for _, p := range prizes {
+				loss += p
+			}
+			if loss < dual-1e-6 || loss > (2-1/float64(n-1))*dual+1e-6 {
+				t.Errorf("prizes at every %d, whole numbers %t: costs and prizes left out %v, the moats %v", every, whole, loss, dual)
+			}
+			if len(got.Nodes) < 3 {
+				t.Errorf("prizes at every %d: only %d nodes", every, len(got.Nodes))
+			}
+		}
+	}
+}
+
 func TestDegenerateGraphs(t *testing.T) {
 	empty, err := Find(t.Context(), build(t, 0, nil), nil)
 	if err != nil || len(empty.Nodes) != 0 {
