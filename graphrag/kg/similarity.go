@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -19,6 +20,21 @@ type Similarity interface {
 	// Similarities are in -1..1; 1 is the same. Equal names in equal order give
 	// equal results.
 	Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error)
+}
+
+// NameIndex finds the names that are nearest to a given one. It is safe for
+// concurrent use.
+type NameIndex interface {
+	// Nearest returns the k most similar names, best first, equal ones by
+	// place; fewer if nothing else is like it at all.
+	Nearest(ctx context.Context, name string, k int) ([]Neighbor, error)
+}
+
+// Linker is a [Similarity] that can index names to link others to them.
+// [Trigrams] and [Embeddings] are.
+type Linker interface {
+	Similarity
+	Index(ctx context.Context, names []string) (NameIndex, error)
 }
 
 // Neighbor is another name, by its place, and how like it is.
@@ -49,19 +65,9 @@ func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold flo
 	if len(names) == 0 || limit <= 0 {
 		return make([][]Neighbor, len(names)), ctx.Err()
 	}
-	vectors, err := e.Embedder.EmbedDocuments(ctx, names)
-	if err == nil && len(vectors) != len(names) {
-		err = fmt.Errorf("the embedder gave %d vectors for %d names", len(vectors), len(names))
-	}
+	vectors, index, err := e.embed(ctx, names)
 	if err != nil {
-		return nil, fmt.Errorf("kg: embedding names: %w", err)
-	}
-	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true})
-	if err == nil {
-		err = index.Add(vectors...)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("kg: comparing names: %w", err)
+		return nil, err
 	}
 	out := make([][]Neighbor, 0, len(names))
 	for lo := 0; lo < len(vectors); lo += block {
@@ -74,6 +80,56 @@ func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold flo
 		}
 	}
 	return out, nil
+}
+
+// embed embeds at least one name.
+func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *vector.Index, error) {
+	vectors, err := e.Embedder.EmbedDocuments(ctx, names)
+	if err == nil && len(vectors) != len(names) {
+		err = fmt.Errorf("the embedder gave %d vectors for %d names", len(vectors), len(names))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("kg: embedding names: %w", err)
+	}
+	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Quantized: true})
+	if err == nil {
+		err = index.Add(vectors...)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("kg: comparing names: %w", err)
+	}
+	return vectors, index, nil
+}
+
+// Index implements [Linker].
+func (e Embeddings) Index(ctx context.Context, names []string) (NameIndex, error) {
+	ix := &embeddedNames{embedder: e.Embedder}
+	if len(names) == 0 {
+		return ix, ctx.Err()
+	}
+	var err error
+	_, ix.index, err = e.embed(ctx, names)
+	return ix, err
+}
+
+type embeddedNames struct {
+	embedder embed.Embedder
+	index    *vector.Index // nil without names
+}
+
+func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]Neighbor, error) {
+	if ix.index == nil || k <= 0 {
+		return nil, ctx.Err()
+	}
+	v, err := ix.embedder.EmbedQuery(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("kg: embedding %q: %w", Beginning(name), err)
+	}
+	hits, err := ix.index.Search(v, k, nil)
+	if err != nil {
+		return nil, fmt.Errorf("kg: nearest names: %w", err)
+	}
+	return others(-1, hits, math.Inf(-1), k), nil
 }
 
 func others(self int32, hits []vector.Result, threshold float64, limit int) []Neighbor {

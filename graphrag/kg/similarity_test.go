@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -150,4 +151,46 @@ func BenchmarkGraph(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(facts)*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
+}
+
+// An index finds what comparing with every name finds.
+func TestNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	names := append(words(r, 200), "", "x")
+	ix, err := Trigrams{}.Index(t.Context(), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(words(r, 50), names[3], "", "ω") {
+		w := learn(names)
+		var want []Neighbor
+		for j := range names {
+			if s := cosine(w.vector(name), w.vector(names[j])); s > 0 {
+				want = append(want, Neighbor{int32(j), s})
+			}
+		}
+		got, err := ix.Nearest(t.Context(), name, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(best(want, 5), got, cmp.Comparer(func(a, b Neighbor) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", name, diff)
+		}
+	}
+	embedded, err := Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := embedded.Nearest(t.Context(), "a", 1); err != nil || len(got) != 1 || got[0].ID != 0 || math.Abs(got[0].Score-0.98481) > 1e-4 {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
+		none, err := l.Index(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := none.Nearest(t.Context(), "a", 3); err != nil || len(got) != 0 {
+			t.Errorf("among no names: %v, %v", got, err)
+		}
+	}
 }

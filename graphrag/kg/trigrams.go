@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Trigrams compares names by the cosine of their tf-idf weighted character
@@ -98,13 +99,116 @@ func cosine(a, b []gram) float64 {
 	return min(sum, 1)
 }
 
+// Index implements [Linker].
+func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
+	w := learn(names)
+	ix := &trigramIndex{weighing: w, offsets: make([]int64, len(w.idf)+1)}
+	for i, name := range names {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, g := range w.vector(name) {
+			ix.offsets[g.id+1]++
+		}
+	}
+	for i := range w.idf {
+		ix.offsets[i+1] += ix.offsets[i]
+	}
+	ix.items = make([]share, ix.offsets[len(w.idf)])
+	next := slices.Clone(ix.offsets)
+	for i, name := range names {
+		for _, g := range w.vector(name) {
+			ix.items[next[g.id]] = share{int32(i), float32(g.weight)}
+			next[g.id]++
+		}
+	}
+	ix.pool.New = func() any { return &scores{sum: make([]float32, len(names))} }
+	return ix, nil
+}
+
+// trigramIndex lists the names of each trigram, with its share of their vectors.
+type trigramIndex struct {
+	weighing
+	offsets []int64
+	items   []share
+	pool    sync.Pool
+}
+
+type share struct {
+	name   int32
+	weight float32
+}
+
+// scores is the memory of one search.
+type scores struct {
+	sum     []float32
+	touched []int32
+}
+
+func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]Neighbor, error) {
+	s := ix.pool.Get().(*scores)
+	defer ix.pool.Put(s)
+	s.touched = s.touched[:0]
+	for _, g := range ix.vector(name) {
+		if int(g.id) >= len(ix.idf) {
+			continue // in no name
+		}
+		for _, x := range ix.items[ix.offsets[g.id]:ix.offsets[g.id+1]] {
+			if s.sum[x.name] == 0 {
+				s.touched = append(s.touched, x.name)
+			}
+			s.sum[x.name] += x.weight * float32(g.weight)
+		}
+	}
+	out := make([]Neighbor, len(s.touched))
+	for i, n := range s.touched {
+		out[i] = Neighbor{n, min(1, float64(s.sum[n]))}
+		s.sum[n] = 0
+	}
+	return best(out, max(0, k)), ctx.Err()
+}
+
+// weighing is what the trigrams of some names weigh.
+type weighing struct {
+	ids   map[[3]rune]int32
+	idf   []float64
+	names int
+}
+
 // weigh makes the unit vectors: tf·(1 + ln(n/df)).
 func weigh(names []string) [][]gram {
-	counts := make([]map[[3]rune]int, len(names))
-	frequency := make(map[[3]rune]int)
+	w := learn(names)
+	out := make([][]gram, len(names))
 	for i, name := range names {
-		counts[i] = trigrams(name)
-		for t := range counts[i] {
+		out[i] = w.vector(name)
+	}
+	return out
+}
+
+// vector is the unit vector of a name. A trigram of none of the names has an id
+// behind all others and the weight of one that occurs once.
+func (w *weighing) vector(name string) []gram {
+	var out []gram
+	beyond := int32(len(w.idf))
+	for t, n := range trigrams(name) {
+		id, ok := w.ids[t]
+		idf := 1 + math.Log(float64(max(1, w.names)))
+		if ok {
+			idf = w.idf[id]
+		} else {
+			id = beyond
+		}
+		out = append(out, gram{id, float64(n) * idf})
+	}
+	slices.SortFunc(out, func(a, b gram) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.weight, b.weight)) })
+	normalise(out)
+	return out
+}
+
+func learn(names []string) weighing {
+	frequency := make(map[[3]rune]int)
+	for _, name := range names {
+		for t := range trigrams(name) {
 			frequency[t]++
 		}
 	}
@@ -115,22 +219,12 @@ func weigh(names []string) [][]gram {
 	slices.SortFunc(all, func(a, b [3]rune) int {
 		return cmp.Or(cmp.Compare(frequency[a], frequency[b]), slices.Compare(a[:], b[:]))
 	})
-	ids := make(map[[3]rune]int32, len(all))
-	idf := make([]float64, len(all))
+	w := weighing{ids: make(map[[3]rune]int32, len(all)), idf: make([]float64, len(all)), names: len(names)}
 	for id, t := range all {
-		ids[t] = int32(id)
-		idf[id] = 1 + math.Log(float64(len(names))/float64(frequency[t]))
+		w.ids[t] = int32(id)
+		w.idf[id] = 1 + math.Log(float64(len(names))/float64(frequency[t]))
 	}
-	out := make([][]gram, len(names))
-	for i, of := range counts {
-		for t, n := range of {
-			id := ids[t]
-			out[i] = append(out[i], gram{id, float64(n) * idf[id]})
-		}
-		slices.SortFunc(out[i], func(a, b gram) int { return cmp.Compare(a.id, b.id) })
-		normalise(out[i])
-	}
-	return out
+	return w
 }
 
 func normalise(of []gram) {
