@@ -546,6 +546,9 @@ func (x *reader) argument(i int, allowed bool) int {
 	}
 	for n := 0; i < len(z) && n < 4 && x.owner[i] == 0; n++ {
 		t := &z[i]
+		if i > 0 && x.word(i-1) == "to" && t.small() && !t.is(noun|modifier) { // to scrutinise Y
+			return -1
+		}
 		if !t.isWord() || t.small() && t.is(function|finite|verbIng|adverb) && !t.is(noun) || !t.small() && !t.is(role|modifier|honorific|demonym) {
 			return -1
 		}

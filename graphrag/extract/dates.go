@@ -56,6 +56,8 @@ func (x *reader) aroundMonth(i int) (first, last int) {
 			last++
 		}
 		return first, last
+	case last < len(z) && i > 0 && isDay(x.text, &z[i-1]) && z[last].kind == numberToken && len(x.word(last)) == 2 && x.word(last) > "31" && allDigits(x.word(last)):
+		last++ // 23 Jan 43
 	case last+1 < len(z) && z[last].isMark(',') && z[last+1].kind == numberToken && isYear(x.word(last+1)):
 		last += 2
 	case last < len(z) && z[last].kind == numberToken && isYear(x.word(last)):

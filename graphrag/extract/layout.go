@@ -40,6 +40,7 @@ type reader struct {
 	subjects []int
 	phrase   []byte
 	patched  bool // captions and headings stand within the sentence
+	learning bool // the names of the corpus are not known yet
 	hedged   bool // the sentence reports what somebody said
 }
 
@@ -140,10 +141,23 @@ func (x *reader) layout() layout {
 		return fragment
 	case 6*functions >= words && verbs > 0 && 4*small >= words && (2*small > words && words >= 12 || x.terminated()):
 		return prose
+	case german(x.tokens) > 1:
+		return fragment
 	case 10*functions < words && 4*small >= 3*words && words >= 6 && x.terminated():
 		return foreignProse
 	}
 	return fragment
+}
+
+// german counts the words of German, whose nouns all have capitals.
+func german(z []token) int {
+	n := 0
+	for i := range z {
+		if z[i].is(germanWord) && z[i].small() {
+			n++
+		}
+	}
+	return n
 }
 
 // looksPast tells whether a word in small letters ends like the past of a
@@ -199,7 +213,7 @@ func (x *reader) opens(i int) bool {
 			return t.kind == numberToken && i == 0
 		}
 		switch t.mark {
-		case markQuote, ':', '.', '!', '?', '[', markBullet, '#', '>':
+		case markQuote, ':', '.', '!', '?', '[', ']', markBullet, '#', '>':
 			return true
 		case markApostrophe, '(':
 		case markDash:

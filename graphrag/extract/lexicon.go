@@ -24,6 +24,7 @@ type Lexicon struct {
 	small   []uint32         // inside sentences: in small letters
 	capital []uint32         // inside sentences: with a capital
 	names   map[uint64]int32 // key of a name → how often prose has it
+	large   bool             // enough names that a word seen once means little
 	lines   map[uint64]bool  // hashes of lines that several documents share
 	tables  *tables
 	places  map[uint64]bool // keys of the places of the tables; true for those that hold others
@@ -218,6 +219,7 @@ func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, sentence
 	found := make([]map[uint64]int32, len(readers))
 	for i := range readers {
 		readers[i].init(l)
+		readers[i].learning = true
 		found[i] = map[uint64]int32{}
 	}
 	each(ctx, len(chunks), len(readers), func(worker, i int) {
@@ -237,12 +239,18 @@ func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, sentence
 			}
 		}
 	})
+	total := 0
 	for _, names := range found {
 		for key, n := range names {
 			l.names[key] += n
+			total += int(n)
 		}
 	}
+	l.large = total >= largeCorpus
 }
+
+// largeCorpus is how many names make a corpus large.
+const largeCorpus = 2000
 
 // common tells whether a word is mostly written in small letters.
 func (l *Lexicon) common(word int32) bool {

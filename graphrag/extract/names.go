@@ -90,7 +90,7 @@ func (x *reader) runs(english bool) {
 		j := x.extend(i)
 		if english {
 			x.split(i, j)
-		} else if !x.opens(i) && (j-i > 1 || x.lexicon.proper(x.tokens[i].word)) {
+		} else if !x.opens(i) && (j-i > 1 && (x.learning || !x.lexicon.large || x.lexicon.names[x.key(int32(i), int32(j))] > 1) || x.lexicon.proper(x.tokens[i].word)) {
 			x.emit(i, j, unknown)
 		}
 		i = j
@@ -103,7 +103,7 @@ func (x *reader) nameStart(i int) bool {
 	if t.kind != wordToken || !t.has(upperFirst|innerUpper) || t.has(lowerTail) || t.is(weekday) {
 		return false
 	}
-	if !t.has(upperFirst) && t.has(hyphened) { // pro-Russia
+	if !t.has(upperFirst) && t.has(hyphened) || t.has(patched) { // pro-Russia
 		return false
 	}
 	if t.has(innerUpper) && t.class == 0 && x.lexicon.capital[t.word] < 2 {
@@ -126,7 +126,7 @@ func (x *reader) extend(i int) int {
 		t := &z[j]
 		switch {
 		case x.nameStart(j):
-			if t.functional() || t.is(month) && j+1 < len(z) && z[j+1].kind == numberToken {
+			if t.functional() || t.is(chrome) || x.headline(j) || t.is(month) && j+1 < len(z) && z[j+1].kind == numberToken {
 				return j
 			}
 			j++
@@ -144,8 +144,10 @@ func (x *reader) extend(i int) int {
 				return j
 			}
 			j = next
-		case t.small() && t.is(joining) && x.nameAt(j+1) && x.joins(i, j):
+		case t.small() && t.is(joining) && x.nameAt(j+1) && x.joins(i, j, j+1):
 			j += 2
+		case t.small() && t.is(joining) && j+2 < len(z) && x.word(j) != "and" && x.word(j+1) == "the" && x.nameAt(j+2) && x.joins(i, j, j+2):
+			j += 3 // Centre for the Study of …
 		default:
 			return j
 		}
@@ -179,6 +181,13 @@ func (x *reader) ownsName(j int) bool {
 		return true
 	}
 	return x.tokens[j].end-x.tokens[j].start < 2 && x.tokens[j+1].is(organizationHead)
+}
+
+// headline tells whether the capitalised word at token j is a verb, as in
+// headlines: "Trump Opens Talks".
+func (x *reader) headline(j int) bool {
+	t := &x.tokens[j]
+	return t.is(verbS) && !t.has(upperOnly) && !t.is(organizationHead|placeHead|eventHead|workHead|noun) && x.lexicon.common(t.word)
 }
 
 func (x *reader) nameAt(i int) bool {
@@ -237,6 +246,8 @@ func (x *reader) ofJoins(i, j int) bool {
 	switch {
 	case last.is(organizationHead | placeHead | eventHead | workHead | role):
 		return true
+	case x.nameAt(j+1) && x.lexicon.common(x.tokens[j+1].word) && !last.is(given|place|demonym): // Chiefs of Staff
+		return true
 	case last.is(place | demonym | given | month | kin), last.has(upperOnly), last.kind != wordToken:
 		return false
 	case j-i > 1 && x.tokens[i].is(given):
@@ -247,15 +258,21 @@ func (x *reader) ofJoins(i, j int) bool {
 
 // joins tells whether "for", "on" or "and" at j goes on with the name of a
 // body: "Department of Health and Human Services".
-func (x *reader) joins(i, j int) bool {
+func (x *reader) joins(i, j, next int) bool {
 	head := false
 	for k := i; k < j; k++ {
 		head = head || x.tokens[k].is(organizationHead|workHead|eventHead)
 	}
+	before, after := &x.tokens[j-1], &x.tokens[next]
+	if !head && j-i > 1 && x.lexicon.common(before.word) && x.lexicon.common(after.word) {
+		for k := j + 1; k < j+4 && k < len(x.tokens) && x.nameStart(k); k++ {
+			head = head || x.tokens[k].is(organizationHead) // Tourism Improvement and Development Authority
+		}
+		return head || x.word(j) == "for" // Investor Advocates for Social Justice
+	}
 	if !head {
 		return false
 	}
-	before, after := &x.tokens[j-1], &x.tokens[j+1]
 	if x.word(j) != "and" {
 		return before.is(organizationHead|workHead|eventHead) && !after.is(given|place|month)
 	}
@@ -280,8 +297,11 @@ strip:
 				break strip
 			}
 			courtesy = true
-		case t.is(demonym) && (next.is(role|modifier) || j-i == 3 && !t.has(upperOnly) && next.is(given)):
-		case x.opens(i) && !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role):
+		case t.is(demonym) && (x.titleNext(i+1, j) || j-i == 3 && !t.has(upperOnly) && next.is(given)):
+		case x.opens(i) && x.knownPrefix(i, j):
+			break strip
+		case x.opens(i) && !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role) &&
+			!(x.lexicon.common(next.word) && x.hasHead(i, j, organizationHead|workHead|eventHead)):
 		case x.opens(i) && t.word == 0 && !t.has(foreign) && i+1 < j && hasSuffix(x.word(i), "ing", "ed", "ly"):
 		case t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && i+1 < j && x.opens(i):
 		default:
@@ -306,11 +326,34 @@ strip:
 	x.emit(i, j, kind)
 }
 
+// titleNext tells whether a title stands at token i, its modifiers before it.
+func (x *reader) titleNext(i, j int) bool {
+	for i < j && x.tokens[i].is(modifier) && !x.tokens[i].is(role) {
+		i++
+	}
+	return i < j && x.tokens[i].is(role)
+}
+
+// knownPrefix tells whether the run begins with a place of the tables or a name
+// the corpus has inside sentences.
+func (x *reader) knownPrefix(i, j int) bool {
+	for k := min(j, i+maxNameTokens); k > i+1; k-- {
+		key := x.key(int32(i), int32(k))
+		if _, ok := x.lexicon.places[key]; ok || x.lexicon.names[key] > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // titleIn finds the title of a person in a run: modifiers and roles, "of State"
 // included. last is 0 if there is none.
 func (x *reader) titleIn(i, j int) (first, last int) {
 	z := x.tokens
 	for k := i; k < j; k++ {
+		if k > i && k+1 < j && z[k].is(honorific) && z[k].has(dotted) && !z[k].is(organizationHead|placeHead) && !hasPrefix(x.word(k), "St", "Jr", "Sr", "Col") {
+			return k, k + 1 // Florida Gov. X
+		}
 		if !z[k].is(role|modifier) || z[k].has(upperOnly) && !z[k].is(role) {
 			continue
 		}
@@ -323,6 +366,9 @@ func (x *reader) titleIn(i, j int) (first, last int) {
 		if !found || last > first && z[last-1].is(organizationHead|eventHead) && !z[last-1].is(role) {
 			k = max(k, last-1)
 			continue
+		}
+		if last == j && first > i && last == first+1 && z[first].is(royal) {
+			return 0, 0 // Stephen King
 		}
 		if z[first].is(royal) && last == first+1 {
 			rest := j - last
@@ -391,8 +437,11 @@ func (x *reader) emit(i, j int, kind typ) bool {
 	for j-i > 1 && z[j-1].is(part) && !z[j-1].is(given|organizationHead|workHead|eventHead) {
 		j--
 	}
+	for j-i > 1 && (romanNumeral(x.word(i)) || x.word(i) != "I" && z[i].end-z[i].start == 1 && z[i].has(initials)) && !z[i+1].is(organizationHead) {
+		i++ // stalag VIII B Lamsdorf
+	}
 	switch {
-	case i >= j:
+	case i >= j, x.torn(i, j):
 		return false
 	case j-i > 1 && z[j-1].is(demonym) && x.adjective(j-1):
 		return false
@@ -412,6 +461,19 @@ func (x *reader) emit(i, j int, kind typ) bool {
 	return x.claim(i, j, kind) != nil
 }
 
+// torn tells whether the tokens from i up to j are a piece of a word or name that
+// the making of the page tore apart: "Grot- Rowecki", "Mo ścicki".
+func (x *reader) torn(i, j int) bool {
+	z := x.tokens
+	if i > 1 && z[i-1].isMark(markDash) && z[i-1].gap == glued && z[i-2].isWord() {
+		return true
+	}
+	if j+1 < len(z) && z[j].isMark(markDash) && z[j].gap == glued && z[j+1].isWord() {
+		return true
+	}
+	return j < len(z) && z[j].small() && x.text[z[j].start] >= 0x80 && !z[j].has(foreign) && !z[j].is(connector)
+}
+
 func (x *reader) hasHead(i, j int, c class) bool {
 	for ; i < j; i++ {
 		if x.tokens[i].is(c) {
@@ -426,8 +488,10 @@ func (x *reader) single(i int, kind typ) bool {
 	t := &x.tokens[i]
 	word := x.word(i)
 	switch {
-	case t.has(initials) && !t.has(upperOnly), len(word) < 2, romanNumeral(word):
+	case t.has(initials) && !t.has(upperOnly), len(word) < 2, romanNumeral(word), x.formula(i):
 		return false
+	case !x.learning && x.lexicon.large && x.lexicon.names[x.key(int32(i), int32(i+1))] < 2 && !t.is(place|given|demonym):
+		return false // a word seen once among thousands of names is rather a slip
 	case len(word) <= 3 && !t.has(upperOnly) && (t.has(innerUpper) || len(word) == 2) && t.class == 0 && !x.lexicon.proper(t.word):
 		return false
 	case t.is(place):
@@ -438,6 +502,10 @@ func (x *reader) single(i int, kind typ) bool {
 		return false
 	case t.is(demonym):
 		return !x.adjective(i)
+	case t.has(hyphened) && x.compound(word):
+		return false
+	case hasSuffix(word, "ian", "ean", "ic", "ist", "ish", "ese", "esque") && i+1 < len(x.tokens) && plainWord(&x.tokens[i+1]):
+		return false // Germanic nations
 	}
 	small, capital := x.lexicon.small[t.word], x.lexicon.capital[t.word]
 	switch {
@@ -453,6 +521,41 @@ func (x *reader) single(i int, kind typ) bool {
 	return small == 0 || capital >= 4*small
 }
 
+// formula tells whether the word at i is a symbol of a formula or a piece of a
+// code: beside = or +, with a digit within, or with digits glued to it.
+func (x *reader) formula(i int) bool {
+	z := x.tokens
+	for _, k := range []int{i - 1, i + 1} {
+		if k >= 0 && k < len(z) && z[k].kind == markToken && strings.IndexByte("=<>+^%\\", z[k].mark) >= 0 {
+			return true
+		}
+	}
+	if i+1 < len(z) && z[i+1].gap == glued && z[i+1].kind == numberToken {
+		return true
+	}
+	w := x.word(i)
+	return len(w) <= 4 && !z[i].has(upperOnly) && strings.ContainsAny(w, "0123456789")
+}
+
+// compound tells whether a word with a hyphen is an adjective or a span of time:
+// "British-Polish", "May-June", or a party and a state: "D-Hawaii".
+func (x *reader) compound(word string) bool {
+	before, after, _ := strings.Cut(word, "-")
+	if after == "" {
+		before, after, _ = strings.Cut(word, "–")
+	}
+	if before == "D" || before == "R" {
+		return true
+	}
+	for _, part := range []string{before, after} {
+		x.lower = appendLower(x.lower[:0], part)
+		if n, ok := x.words[string(x.lower)]; ok && x.class[n]&(demonym|month) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // adjective tells whether the demonym at i stands before a noun: "the German
 // army".
 func (x *reader) adjective(i int) bool {
@@ -463,24 +566,33 @@ func (x *reader) adjective(i int) bool {
 		return false
 	}
 	next := &x.tokens[i+1]
-	return next.kind != markToken && !(next.small() && next.is(function|finite)) || next.isMark(markDash)
+	return next.kind != markToken && !(next.small() && next.is(function|verbPast)) || next.isMark(markDash)
 }
 
 // several tells whether two capitalised words or more are a name.
 func (x *reader) several(i, j int) bool {
-	shouted, general := true, true
+	shouted, general, plain, long := true, true, true, 0
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]
 		if t.kind != wordToken {
 			continue
 		}
-		shouted = shouted && t.has(upperOnly) && t.end-t.start > 3
+		shouted = shouted && t.has(upperOnly)
+		if t.end-t.start > 3 {
+			long++
+		}
+		plain = plain && x.lexicon.common(t.word)
 		general = general && (t.is(noname|role|part|modifier|unit) || t.end-t.start < 3 && !t.has(upperOnly) || romanNumeral(x.word(k)))
 	}
-	if general {
+	if last := &x.tokens[j-1]; general || j-i == 2 && last.end-last.start == 1 && x.word(i) != "Group" {
 		return false
 	}
-	return !shouted || x.lexicon.names[x.key(int32(i), int32(j))] > 0
+	seen := x.lexicon.names[x.key(int32(i), int32(j))]
+	if shouted && long > 1 {
+		return seen > 0
+	}
+	// A name of common words alone must stand in the corpus more than once.
+	return !plain || seen > 1 || x.learning
 }
 
 // key is the hash of a name, under which [Lexicon.names] counts it: its words
@@ -514,7 +626,7 @@ func (x *reader) confirmed() {
 				continue
 			}
 			n := x.lexicon.names[x.key(int32(i), int32(j))]
-			if n == 0 || j-i == 1 && (n < 3 || !x.lexicon.proper(x.tokens[i].word) || !x.single(i, unknown)) {
+			if n == 0 || x.goesOn(i, j) || j-i == 1 && (n < 3 || !x.lexicon.proper(x.tokens[i].word) || !x.single(i, unknown)) {
 				continue
 			}
 			if x.claim(i, j, x.typeOf(i, j)) != nil {
@@ -523,6 +635,16 @@ func (x *reader) confirmed() {
 			break
 		}
 	}
+}
+
+// goesOn tells whether a word that is no common one stands beside the tokens from
+// i up to j: then they are likely a part of another name.
+func (x *reader) goesOn(i, j int) bool {
+	z := x.tokens
+	beside := func(k int) bool {
+		return x.owner[k] == 0 && x.nameStart(k) && !z[k].functional() && !x.lexicon.common(z[k].word) && !z[k].is(chrome|noname|role|modifier|anyVerb)
+	}
+	return i > 0 && !x.breaks(i) && beside(i-1) || j < len(z) && !x.breaks(j) && beside(j)
 }
 
 // maxNameTokens bounds the names that are looked up.

@@ -48,6 +48,7 @@ const (
 	workHead
 	part
 	noname
+	chrome
 	place
 	demonym
 	given
@@ -59,6 +60,7 @@ const (
 	report
 	doubt
 	hollow
+	germanWord
 	pageWord // begins a phrase of page.txt
 )
 
@@ -77,8 +79,8 @@ var classNames = map[string]class{
 	"modal": modal, "negation": negation, "adverb": adverb, "hedge": hedge, "connector": connector,
 	"joining": joining, "month": month, "weekday": weekday, "scale": scale, "unit": unit,
 	"honorific": honorific, "role": role, "kin": kin, "royal": royal, "thing": thing, "modifier": modifier, "organization": organizationHead,
-	"place": placeHead, "event": eventHead, "work": workHead, "part": part, "noname": noname,
-	"report": report, "doubt": doubt, "hollow": hollow,
+	"place": placeHead, "event": eventHead, "work": workHead, "part": part, "noname": noname, "chrome": chrome,
+	"report": report, "doubt": doubt, "hollow": hollow, "german": germanWord,
 }
 
 // tables are the closed lists of the package.

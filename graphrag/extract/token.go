@@ -32,6 +32,7 @@ const (
 	initials // one letter, or letters each with its full stop
 	suffixed // letters after the digits: 24th
 	foreign  // letters outside the Latin script
+	patched  // capitals and small letters as where two words were glued: FDAannounced, agoAsia
 )
 
 // gap is what stands between a token and the one before it.
@@ -199,6 +200,7 @@ func isUnspaced(r rune) bool {
 // stop.
 func (z *tokenizer) wordAt(s string, i int, t *token) int {
 	start, letters, uppers, lowers := i, 0, 0, 0
+	lead, head := 0, 0 // capitals and small letters the word begins with
 	afterHyphen, joined := false, false
 	z.lower = z.lower[:0]
 	tail := shape(0)
@@ -207,6 +209,9 @@ scan:
 		c := s[i]
 		switch {
 		case 'a' <= c && c <= 'z':
+			if head == letters {
+				head++
+			}
 			lowers++
 			letters++
 			if afterHyphen {
@@ -217,6 +222,9 @@ scan:
 			i++
 		case 'A' <= c && c <= 'Z':
 			t.upper(letters == 0, lowers > 0 && !afterHyphen && !joined)
+			if lead == letters {
+				lead++
+			}
 			uppers++
 			letters++
 			tail, afterHyphen = 0, false
@@ -296,6 +304,9 @@ scan:
 	t.shape |= tail
 	if uppers > 1 && lowers == 0 {
 		t.shape |= upperOnly
+	}
+	if t.shape&hyphened == 0 && (lead > 1 && lowers > 2 && lead+lowers == letters || lead == 0 && t.has(innerUpper) && head > 2) {
+		t.shape |= patched
 	}
 	if letters == 1 && uppers == 1 {
 		t.shape |= initials

@@ -133,13 +133,39 @@ func (x *reader) quotedTitles() {
 		for last > first && z[last-1].kind == markToken && !z[last-1].isMark(')') {
 			last--
 		}
-		if last-first > 1 {
+		if last-first > 1 && x.entitled(i, first, last) {
 			if e := x.claim(first, last, work); e != nil {
 				e.quoted = true
 			}
 		}
 		i = j
 	}
+}
+
+// entitled tells whether what stands between marks is a title and no slogan or
+// headline: three words or more, or a word such as "film" or "called" before, or
+// the same name elsewhere; not all in capitals.
+func (x *reader) entitled(i, first, last int) bool {
+	shouted, words := true, 0
+	for k := first; k < last; k++ {
+		t := &x.tokens[k]
+		if t.isWord() {
+			words++
+			shouted = shouted && t.has(upperOnly)
+		}
+	}
+	if shouted {
+		return false
+	}
+	if words > 2 || x.learning || x.lexicon.names[x.key(int32(first), int32(last))] > 1 {
+		return true
+	}
+	for k := max(0, i-4); k < i; k++ {
+		if t := &x.tokens[k]; t.small() && (t.is(workHead) || x.word(k) == "called" || x.word(k) == "titled" || x.word(k) == "entitled") {
+			return true
+		}
+	}
+	return false
 }
 
 // maxTitleTokens bounds titles.
