@@ -285,6 +285,19 @@ func TestKMeansRefuses(t *testing.T) {
 	}
 }
 
+// From 0 and 1, the second of these vectors changes sides after the first update,
+// which moves a centroid by 2.5; the variance is 3.92. The second update moves
+// them by 0.75 and 1, after which nothing changes.
+func TestKMeansTolerance(t *testing.T) {
+	vectors := []float32{0, 1.5, 4, 5}
+	for tolerance, want := range map[float64]int{2: 1, 1: 2, -1: 2} {
+		c, err := KMeans(t.Context(), vectors, 1, 2, KMeansOptions{Start: []float32{0, 1}, Tolerance: tolerance})
+		if err != nil || c.Iterations != want {
+			t.Errorf("tolerance %v: %+v %v", tolerance, c, err)
+		}
+	}
+}
+
 func TestKMeansCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

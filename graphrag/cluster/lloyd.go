@@ -53,7 +53,9 @@ func newLloyd(vectors []float32, dim, k int, opts KMeansOptions, spherical bool)
 		l.norms[i] = norm(l.row(i))
 		l.longest = max(l.longest, l.norms[i])
 	}
-	l.variance = variance(vectors, dim)
+	if opts.Tolerance > 0 {
+		l.variance = variance(vectors, dim)
+	}
 	return l
 }
 
