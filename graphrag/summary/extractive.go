@@ -34,9 +34,10 @@ type ExtractiveOptions struct {
 // weighted by how often they occur and in how few sentences (Radev, Jing, Styś
 // and Tam, "Centroid-based summarization of multiple documents", 2004), and
 // sentences are chosen one by one by maximal marginal relevance (Carbonell and
-// Goldstein, SIGIR 1998) until no other one fits. Navigation, tables, lists of
-// links and fragments are only quoted where there is nothing else. A first
-// sentence that is too long by itself is cut after a word.
+// Goldstein, SIGIR 1998) until no other one fits. Only sentences that state
+// something count: headings, navigation, tables, lists of links, questions, and
+// what web pages say of cookies and subscriptions are quoted where there is
+// nothing else. A first sentence that is too long by itself is cut after a word.
 //
 // Equal input gives equal summaries. Only an error of ctx is returned.
 func Extractive(o ExtractiveOptions) (Summarizer, error) {

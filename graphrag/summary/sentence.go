@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -81,11 +82,29 @@ func plain(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
 }
 
+// boilerplate are words of what web pages say about themselves.
+var boilerplate = []string{
+	"cookie", "privacy policy", "terms of use", "terms of service", "all rights reserved", "copyright ©", "javascript",
+	"your browser", "newsletter", "subscribe", "sign up", "sign in", "log in", "click ", "adblock",
+}
+
+// isStatement tells a sentence with a full stop or an exclamation mark from
+// headings, captions, titles of links, and questions.
+func isStatement(quote string) bool {
+	s := strings.TrimRight(quote, "\"'”’»)]*_ ")
+	last, _ := utf8.DecodeLastRuneInString(s)
+	return strings.ContainsRune(".!…。！।۔", last) && !strings.HasPrefix(quote, "Image ")
+}
+
 // isProse tells a sentence of so many words, made of so many bytes of a text,
 // from navigation, tables and fragments.
 func isProse(quote string, words, bytes int) bool {
-	if words < minWords || words > maxWords || strings.ContainsRune(quote, '|') ||
-		float64(bytes-len(quote)) > maxLinkPart*float64(bytes) {
+	if words < minWords || words > maxWords || float64(bytes-len(quote)) > maxLinkPart*float64(bytes) ||
+		strings.ContainsRune(quote, '|') || strings.Contains(quote, "](") || !isStatement(quote) {
+		return false
+	}
+	folded := strings.ToLower(quote)
+	if slices.ContainsFunc(boilerplate, func(p string) bool { return strings.Contains(folded, p) }) {
 		return false
 	}
 	letters, all := 0, 0
