@@ -137,7 +137,7 @@ func (x *reader) layout() layout {
 			return foreignProse
 		}
 		return fragment
-	case words < 5 || 2*numbers > words || single > 2:
+	case words < 5 || 2*numbers > words || single > 2, words > 60 && 5*small < 3*words:
 		return fragment
 	case 6*functions >= words && verbs > 0 && 4*small >= words && (2*small > words && words >= 12 || x.terminated()):
 		return prose

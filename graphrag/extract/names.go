@@ -83,6 +83,9 @@ const maxNameBytes = 120
 // English.
 func (x *reader) runs(english bool) {
 	for i := 0; i < len(x.tokens); {
+		if i > 0 && x.tokens[i].isMark(':') && x.word(i-1) == "headline" {
+			return
+		}
 		if x.owner[i] != 0 || !x.nameStart(i) {
 			i++
 			continue
@@ -177,8 +180,13 @@ func (x *reader) listEnd(i, j int) int {
 // "Women's World Cup", "Teachers' Union".
 func (x *reader) ownsName(j int) bool {
 	switch x.word(j - 1) {
+	case "St", "St.":
+		return false
 	case "Women", "Men", "People", "Children", "Girls", "Boys", "Workers", "Writers", "King", "Queen", "Veterans", "Ladies", "World":
 		return true
+	}
+	if w := x.word(max(j-2, 0)); w == "St." || w == "St" { // St. John's Church
+		return x.tokens[j+1].is(organizationHead | placeHead | workHead)
 	}
 	return x.tokens[j].end-x.tokens[j].start < 2 && x.tokens[j+1].is(organizationHead)
 }
@@ -303,6 +311,7 @@ strip:
 		case x.opens(i) && !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role) &&
 			!(x.lexicon.common(next.word) && x.hasHead(i, j, organizationHead|workHead|eventHead)):
 		case x.opens(i) && t.word == 0 && !t.has(foreign) && i+1 < j && hasSuffix(x.word(i), "ing", "ed", "ly"):
+		case t.is(chrome) && i+1 < j && !x.lexicon.proper(t.word):
 		case t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && i+1 < j && x.opens(i):
 		default:
 			break strip
@@ -359,7 +368,7 @@ func (x *reader) titleIn(i, j int) (first, last int) {
 		}
 		first, last = k, k
 		found := false
-		for last < j && z[last].is(role|modifier) && !z[last].is(given) {
+		for last < j && (z[last].is(role|modifier) && !z[last].is(given) || last > first && last+1 < j && z[last].isMark('&') && z[last+1].is(role)) {
 			found = found || z[last].is(role)
 			last++
 		}
@@ -367,7 +376,7 @@ func (x *reader) titleIn(i, j int) (first, last int) {
 			k = max(k, last-1)
 			continue
 		}
-		if last == j && first > i && last == first+1 && z[first].is(royal) {
+		if last == j && first == i+1 && last == first+1 && z[first].is(royal) && !z[i].is(demonym) {
 			return 0, 0 // Stephen King
 		}
 		if z[first].is(royal) && last == first+1 {
@@ -434,6 +443,9 @@ func (x *reader) emit(i, j int, kind typ) bool {
 	for i < j && (z[j-1].small() || z[j-1].kind == markToken || j-i > 1 && z[j-1].functional()) {
 		j--
 	}
+	for j-i > 1 && z[j-1].is(verbBase|verbIng) && !z[j-1].is(given|organizationHead|placeHead|eventHead|workHead|noun) && !z[j-1].has(upperOnly) && x.lexicon.common(z[j-1].word) {
+		j-- // headlines: "Trump and Kim Meet"
+	}
 	for j-i > 1 && z[j-1].is(part) && !z[j-1].is(given|organizationHead|workHead|eventHead) {
 		j--
 	}
@@ -465,6 +477,9 @@ func (x *reader) emit(i, j int, kind typ) bool {
 // the making of the page tore apart: "Grot- Rowecki", "Mo ścicki".
 func (x *reader) torn(i, j int) bool {
 	z := x.tokens
+	if j-i == 2 && i > 1 && x.word(i-1) == "and" && z[i-2].isWord() && z[i-2].has(upperFirst) && x.lexicon.common(z[i].word) {
+		return true // the Food, Drug, and Cosmetic Act
+	}
 	if i > 1 && z[i-1].isMark(markDash) && z[i-1].gap == glued && z[i-2].isWord() {
 		return true
 	}
@@ -582,7 +597,7 @@ func (x *reader) several(i, j int) bool {
 			long++
 		}
 		plain = plain && x.lexicon.common(t.word)
-		general = general && (t.is(noname|role|part|modifier|unit) || t.end-t.start < 3 && !t.has(upperOnly) || romanNumeral(x.word(k)))
+		general = general && (t.is(noname|role|part|modifier|unit|honorific|royal) || t.end-t.start < 3 && !t.has(upperOnly) || romanNumeral(x.word(k)))
 	}
 	if last := &x.tokens[j-1]; general || j-i == 2 && last.end-last.start == 1 && x.word(i) != "Group" {
 		return false
@@ -642,6 +657,9 @@ func (x *reader) confirmed() {
 func (x *reader) goesOn(i, j int) bool {
 	z := x.tokens
 	beside := func(k int) bool {
+		if z[k].has(initials) && z[k].has(dotted) {
+			return true
+		}
 		return x.owner[k] == 0 && x.nameStart(k) && !z[k].functional() && !x.lexicon.common(z[k].word) && !z[k].is(chrome|noname|role|modifier|anyVerb)
 	}
 	return i > 0 && !x.breaks(i) && beside(i-1) || j < len(z) && !x.breaks(j) && beside(j)

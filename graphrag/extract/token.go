@@ -405,6 +405,8 @@ func (z *tokenizer) numberAt(s string, i int, t *token) int {
 			i++
 		case strings.IndexByte(".,:/-", c) >= 0 && digitAt(s, i+1) && i > start:
 			i++
+		case 'A' <= c && c <= 'Z' && i-start == 4 && isYear(s[start:i]): // a word glued to a year
+			goto done
 		case 'a' <= c|0x20 && c|0x20 <= 'z':
 			t.shape |= suffixed
 			i++

@@ -191,5 +191,9 @@ func (x *reader) titleCase(i, j int) bool {
 			others++
 		}
 	}
-	return capitals >= 2 && others <= capitals+1
+	last := j - 1
+	for last > i && x.tokens[last].kind == markToken {
+		last--
+	}
+	return capitals >= 2 && others <= capitals+1 && !x.tokens[last].small()
 }
