@@ -2,7 +2,11 @@
 
 package ppr
 
-import "context"
+import (
+	"context"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
 
 // arcs are rows with weights of one kind; nil weights are all 1.
 type arcs[W float32 | float64] struct {
@@ -90,8 +94,7 @@ type rows interface {
 	pullLanes(ctx context.Context, s *Solver, b *batch) error
 }
 
-func (s *Solver) rows() rows {
-	g := s.g
+func rowsOf(g *graph.Graph) rows {
 	if w := g.Weights64(); w != nil {
 		return arcs[float64]{g.Offsets(), g.Targets(), w}
 	}

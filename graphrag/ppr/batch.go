@@ -77,7 +77,6 @@ func (b *batch) result(s *Solver, l int, sum float64, dst []float64) []float64 {
 }
 
 func (b *batch) solve(ctx context.Context, s *Solver, resets [][]Seed, vectors []reset) error {
-	rows := s.rows()
 	b.begin(s, resets, vectors)
 	var alpha, beta, rho, norm lane
 	b.measure(s, &alpha, &rho, &norm)
@@ -96,7 +95,7 @@ func (b *batch) solve(ctx context.Context, s *Solver, resets [][]Seed, vectors [
 		if sweep == maxSweeps {
 			return fmt.Errorf("residuals %.3g after %d sweeps", norm[:b.lanes], sweep)
 		}
-		if err := rows.pullLanes(ctx, s, b); err != nil {
+		if err := s.rows.pullLanes(ctx, s, b); err != nil {
 			return err
 		}
 		last := rho

@@ -65,8 +65,7 @@ func newSingle(n int) *single {
 const wide = 1. / 6
 
 func (x *single) solve(ctx context.Context, s *Solver, seeds []Seed, v reset) error {
-	rows := s.rows()
-	x.begin(s, rows, seeds, v)
+	x.begin(s, seeds, v)
 	target := s.opts.Tolerance * v.sum
 	rho, norm := x.measure(s, 0)
 	beta := 0.0
@@ -78,7 +77,7 @@ func (x *single) solve(ctx context.Context, s *Solver, seeds []Seed, v reset) er
 			return fmt.Errorf("ppr: solve: residual %.3g after %d sweeps, want %.3g", norm, sweep, target)
 		}
 		x.turn(s, beta)
-		dot, err := x.image(ctx, s, rows)
+		dot, err := x.image(ctx, s)
 		if err != nil {
 			return fmt.Errorf("ppr: solve: %w", err)
 		}
@@ -96,7 +95,7 @@ func (x *single) solve(ctx context.Context, s *Solver, seeds []Seed, v reset) er
 const maxSweeps = 100_000
 
 // begin sets x = v and the residual r = d·(Aᵀy - v) that goes with it.
-func (x *single) begin(s *Solver, rows rows, seeds []Seed, v reset) {
+func (x *single) begin(s *Solver, seeds []Seed, v reset) {
 	clear(x.y)
 	clear(x.r)
 	clear(x.q)
@@ -116,7 +115,7 @@ func (x *single) begin(s *Solver, rows rows, seeds []Seed, v reset) {
 		for _, t := range s.g.Neighbors(u) {
 			x.touch(s, t)
 		}
-		rows.scatter(u, d*s.scale*y, x.r)
+		s.rows.scatter(u, d*s.scale*y, x.r)
 		x.r[u] -= d*mass - d*s.loop(u)*y
 	}
 }
@@ -146,12 +145,12 @@ func (x *single) turn(s *Solver, beta float64) {
 }
 
 // image sets q = (D - d·A)·p and returns the dot product of p and q.
-func (x *single) image(ctx context.Context, s *Solver, rows rows) (float64, error) {
+func (x *single) image(ctx context.Context, s *Solver) (float64, error) {
 	if x.sparse && float64(x.volume) > wide*float64(s.g.Arcs()) {
 		x.sparse = false
 	}
 	if !x.sparse {
-		return rows.pull(ctx, s, x.p, x.q)
+		return s.rows.pull(ctx, s, x.p, x.q)
 	}
 	for _, u := range x.touched {
 		x.q[u] = 0
@@ -163,7 +162,7 @@ func (x *single) image(ctx context.Context, s *Solver, rows rows) (float64, erro
 		}
 		p := float64(x.p[u])
 		x.q[u] += s.diagonal[u] * p
-		rows.scatter(u, -d*p, x.q)
+		s.rows.scatter(u, -d*p, x.q)
 	}
 	dot := 0.0
 	for _, u := range x.touched {

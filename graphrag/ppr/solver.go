@@ -62,6 +62,7 @@ const span = 0x1p-100
 // use; memory for queries is kept and used again.
 type Solver struct {
 	g        *graph.Graph
+	rows     rows
 	opts     Options
 	strength []float64 // scaled by a power of two to at most 1; 0 is no way out
 	inverse  []float64 // 1/strength, or 0
@@ -86,7 +87,7 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 	}
 	opts.Workers = max(1, opts.Workers)
 	n := g.N()
-	s := &Solver{g: g, opts: opts, strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n)}
+	s := &Solver{g: g, rows: rowsOf(g), opts: opts, strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n)}
 	if err := s.measure(); err != nil {
 		return nil, err
 	}
