@@ -15,7 +15,10 @@
 //  2. The second finds names in sentences: runs of capitals with the small words
 //     that may stand inside them (University of Oxford, Ludwig van Beethoven),
 //     what opens a sentence taken for a name only if the corpus says so; quoted
-//     titles, dates, money and measures; titles of persons are cut off.
+//     titles, dates, money and measures; titles of persons are cut off. In a
+//     corpus of thousands of names, a single word seen once is left out, and so
+//     is a name of common words alone ("Planning Committee") that stands there
+//     once: they are mostly slips and halves of names.
 //  3. The third finds triples in sentences, in the manner of ReVerb (Fader,
 //     Soderland and Etzioni, EMNLP 2011): a subject, verbs with perhaps a few
 //     nouns and a preposition, an object, both ends names; and in appositions

@@ -189,9 +189,7 @@ func (t *tables) loadVerbs() {
 }
 
 func (t *tables) verb(base, past, participle string) {
-	for form, c := range map[string]class{base: verbBase} {
-		t.form(form, base, c)
-	}
+	t.form(base, base, verbBase)
 	t.form(thirdOf(base), base, verbS)
 	t.form(past, base, verbPast)
 	t.form(participle, base, verbParticiple)

@@ -3,7 +3,6 @@
 package extract
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -64,10 +63,13 @@ type token struct {
 	gap        gap
 }
 
-func (t *token) is(c class) bool    { return t.class&c != 0 }
-func (t *token) has(s shape) bool   { return t.shape&s != 0 }
+func (t *token) is(c class) bool { return t.class&c != 0 }
+
+func (t *token) has(s shape) bool { return t.shape&s != 0 }
+
 func (t *token) isMark(b byte) bool { return t.kind == markToken && t.mark == b }
-func (t *token) isWord() bool       { return t.kind == wordToken }
+
+func (t *token) isWord() bool { return t.kind == wordToken }
 
 // small tells whether the token is a word in small letters.
 func (t *token) small() bool { return t.kind == wordToken && t.shape&(upperFirst|innerUpper) == 0 }
@@ -119,43 +121,6 @@ func (z *tokenizer) run(s string, from, to int) {
 }
 
 func (z *tokenizer) add(t token) { z.tokens = append(z.tokens, t) }
-
-// rawWord returns the end of the run without blanks at i, and the end of the
-// debris it begins with, i if there is none.
-func rawWord(s string, i int) (raw, debris int) {
-	at, slash := -1, false
-	for raw = i; raw < len(s) && s[raw] > ' '; raw++ {
-		switch s[raw] {
-		case '@':
-			at = raw
-		case ':':
-			slash = slash || strings.HasPrefix(s[raw:], "://")
-		case ']':
-			if strings.HasPrefix(s[raw:], "](") && raw > i {
-				return raw, i // a link: its text first
-			}
-		}
-	}
-	word := s[i:raw]
-	switch {
-	case strings.HasPrefix(word, "]("), slash, at >= 0, strings.HasPrefix(word, "www."),
-		word[0] == '/' && len(word) > 1 && word[1] > '9', strings.HasPrefix(word, "data:"):
-	case strings.Contains(word, ".com"), strings.Contains(word, ".org/"), strings.Contains(word, ".html"):
-	case word[0] == '#' && len(word) > 1 && word[1] != '#':
-	default:
-		return raw, i
-	}
-	end := raw
-	if strings.HasPrefix(word, "](") {
-		if j := strings.IndexByte(word, ')'); j >= 0 {
-			return i + j + 1, i + j + 1
-		}
-	}
-	for end > i+1 && strings.IndexByte(".,;:!?)\"'*_]", s[end-1]) >= 0 {
-		end--
-	}
-	return raw, end
-}
 
 // next reads the token at s[i], which is no white space, and returns where it
 // ends.
@@ -389,92 +354,4 @@ func digitAt(s string, i int) bool { return i < len(s) && '0' <= s[i] && s[i] <=
 // isPossessive tells whether an s that ends a word is at i.
 func isPossessive(s string, i int) bool {
 	return (s[i] == 's' || s[i] == 'S') && !letterAt(s, i+1) && !digitAt(s, i+1)
-}
-
-// numberAt reads digits, the marks between them, and letters glued to them.
-func (z *tokenizer) numberAt(s string, i int, t *token) int {
-	start := i
-	z.lower = z.lower[:0]
-	for i < len(s) {
-		c := s[i]
-		switch {
-		case '0' <= c && c <= '9':
-			if t.has(suffixed) { // a code such as 3D5
-				t.kind = debrisToken
-			}
-			i++
-		case strings.IndexByte(".,:/-", c) >= 0 && digitAt(s, i+1) && i > start:
-			i++
-		case 'A' <= c && c <= 'Z' && i-start == 4 && isYear(s[start:i]): // a word glued to a year
-			goto done
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-			t.shape |= suffixed
-			i++
-		case c < utf8.RuneSelf:
-			goto done
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case (r == '–' || r == '−' || r == '‑') && digitAt(s, i+size):
-			case unicode.IsNumber(r):
-			case unicode.IsLetter(r) && !isUnspaced(r):
-				t.shape |= suffixed
-			default:
-				goto done
-			}
-			i += size
-		}
-	}
-done:
-	t.end = int32(i)
-	if t.kind == wordToken {
-		t.kind = numberToken
-	}
-	return i
-}
-
-// markAt reads a mark. The possessive 's and the apostrophe after a final s are
-// one mark; a run of the same mark is one token.
-func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
-	t.kind, t.mark = markToken, markOther
-	end := i + size
-	switch r {
-	case '“', '”', '„', '«', '»', '″', '「', '」', '『', '』', '《', '》':
-		t.mark = markQuote
-	case '\'', '’', '‘', '`':
-		t.mark = markApostrophe
-		if t.gap == glued && len(z.tokens) > 0 && (r == '\'' || r == '’') {
-			last := z.tokens[len(z.tokens)-1]
-			switch {
-			case last.kind > numberToken:
-			case end < len(s) && isPossessive(s, end):
-				t.mark, end = markPossessive, end+1
-			case s[last.end-1]|0x20 == 's' && end < len(s) && s[end] == ' ':
-				t.mark = markPossessive
-			}
-		}
-	case '–', '—', '―', '−', '-':
-		t.mark = markDash
-	case '*', '_', '•', '·', '|':
-		t.mark = markBullet
-	case '，', '、':
-		t.mark = ','
-	case '（':
-		t.mark = '('
-	case '）':
-		t.mark = ')'
-	case '。', '…':
-		t.mark = '.'
-	case '€', '£', '¥', '$':
-		t.mark = '$'
-	default:
-		if r < utf8.RuneSelf {
-			t.mark = byte(r)
-		}
-	}
-	for t.mark != markPossessive && strings.HasPrefix(s[end:], s[i:i+size]) {
-		end += size
-	}
-	t.end = int32(end)
-	return end
 }

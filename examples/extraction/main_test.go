@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const sample = "../wildgraphbench/sample"
+
+func output(t *testing.T, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(context.Background(), append([]string{"-data", sample}, args...), &out, io.Discard); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out.String()
+}
+
+func TestStats(t *testing.T) {
+	out := output(t, "-stats")
+	head, rows, _ := strings.Cut(out, "\n")
+	if !strings.Contains(head, "isolated") || len(strings.Fields(rows)) < 10 {
+		t.Errorf("got\n%s", out)
+	}
+}
+
+// A sample is the same at any number of workers; its items quote the pages; and
+// verdicts are taken for that sample alone.
+func TestVerdicts(t *testing.T) {
+	out := output(t, "-sample", "12", "-seed", "3", "-workers", "1")
+	if again := output(t, "-sample", "12", "-seed", "3", "-workers", "3"); again != out {
+		t.Fatal("another number of workers draws another sample")
+	}
+	var verdicts bytes.Buffer
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for i, line := range lines {
+		var it item
+		if err := json.Unmarshal([]byte(line), &it); err != nil {
+			t.Fatal(err)
+		}
+		pages, err := filepath.Glob(filepath.Join(sample, "corpus", it.Domain, "*", "reference_pages", it.Page))
+		if err != nil || len(pages) != 1 {
+			t.Fatalf("page %q: %v, %v", it.Page, pages, err)
+		}
+		data, err := os.ReadFile(pages[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if it.Kind == "entity" && !strings.Contains(string(data[it.Start:it.End]), strings.Fields(it.Text)[0]) {
+			t.Errorf("%q: bytes %d to %d are %q", it.Text, it.Start, it.End, data[it.Start:it.End])
+		}
+		v := verdict{it.Domain, it.Page, it.Start, it.End, it.Kind, it.Text, "right", ""}
+		if i == 0 {
+			v.Verdict, v.Reason = "wrong", "bounds"
+		}
+		line, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts.Write(append(line, '\n'))
+	}
+	file := filepath.Join(t.TempDir(), "verdicts.jsonl")
+	write := func(b []byte) {
+		t.Helper()
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(verdicts.Bytes())
+	if got := output(t, "-sample", "12", "-seed", "3", "-verdicts", file); !strings.Contains(got, "precision") || !strings.Contains(got, "bounds 1") {
+		t.Errorf("got\n%s", got)
+	}
+	var ignored bytes.Buffer
+	err := run(context.Background(), []string{"-data", sample, "-sample", "12", "-seed", "4", "-verdicts", file}, &ignored, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "verdict") && !strings.Contains(err.Error(), "sample") {
+		t.Errorf("verdicts on another sample: %v", err)
+	}
+	write(bytes.Join(bytes.SplitAfter(verdicts.Bytes(), []byte("\n"))[1:], nil))
+	if err := run(context.Background(), []string{"-data", sample, "-sample", "12", "-seed", "3", "-verdicts", file}, &ignored, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "have no verdict") {
+		t.Errorf("a verdict is missing: %v", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{}, {"-data", sample}, {"-data", sample, "-sample", "-1"}, {"-data", sample, "-stats", "-verdicts", "x"}} {
+		if err := run(context.Background(), args, io.Discard, io.Discard); !errors.Is(err, errUsage) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+// officeHolders states what the titles before persons say: "FIFA President
+// Gianni Infantino", "Australia's Prime Minister Anthony Albanese".
+func (x *reader) officeHolders() {
+	for _, o := range x.offices {
+		holder, body := int(x.owner[o.holder])-1, -1
+		if o.of >= 0 {
+			body = int(x.owner[o.of]) - 1
+		} else if o.first > 1 && x.tokens[o.first-1].isMark(markPossessive) {
+			body = int(x.owner[o.first-2]) - 1
+		}
+		if holder < 0 || body < 0 || x.entities[body].typ == person || x.entities[body].typ == date {
+			continue
+		}
+		x.state(holder, "is "+x.wording(int(o.first), int(o.last))+" of", body)
+	}
+}
+
+// belongings finds "Y's president X", "Y president X", and "the president of Y,
+// X,": Y is entity e.
+func (x *reader) belongings(e int) {
+	z := x.tokens
+	i := int(x.entities[e].last)
+	if i >= len(z) || x.entities[e].typ == date || x.entities[e].typ == quantity {
+		return
+	}
+	possessive := z[i].isMark(markPossessive)
+	if possessive {
+		i++
+	}
+	from := i
+	for i < len(z) && i-from < 5 && z[i].small() && x.owner[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+		i++
+	}
+	if i > from && z[i-1].is(role|kin) && i < len(z) {
+		comma := possessive && z[i].isMark(',')
+		if comma {
+			i++
+		}
+		if i < len(z) && x.owner[i] != 0 && x.entities[e].typ != date {
+			holder := int(x.owner[i]) - 1
+			h := &x.entities[holder]
+			if int(h.first) == i && h.typ != date && h.typ != quantity && (possessive || x.entities[e].typ != person) &&
+				x.wholeAfter(int(h.last)) && (!comma || x.closes(int(h.last))) {
+				x.state(holder, "is "+x.wording(from, int(h.first))+" of", e)
+			}
+		}
+	}
+	x.holderAfter(e)
+}
+
+// wholeAfter tells whether a name that ends before token i is not followed by
+// something that makes it a part of another: "Y's captain X's goal" is fine,
+// "Y president X Foundation" is one name already.
+func (x *reader) wholeAfter(i int) bool {
+	return i >= len(x.tokens) || !(x.tokens[i].kind == markToken && x.tokens[i].gap == glued && (x.tokens[i].mark == markDash || x.tokens[i].mark == '/'))
+}
+
+// closes tells whether an apposition can end before token i.
+func (x *reader) closes(i int) bool {
+	if i >= len(x.tokens) {
+		return true
+	}
+	switch t := &x.tokens[i]; {
+	case t.kind != markToken:
+		return false
+	case t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued:
+		return true
+	}
+	return false
+}
+
+// holderAfter finds "the president of Y, X," with Y entity e.
+func (x *reader) holderAfter(e int) {
+	z := x.tokens
+	i := int(x.entities[e].first) - 1
+	if i >= 0 && x.word(i) == "the" {
+		i--
+	}
+	if i < 1 || x.word(i) != "of" || !z[i-1].small() || !z[i-1].is(role|kin) {
+		return
+	}
+	first := i - 1
+	for first > 0 && z[first-1].small() && z[first-1].is(role|modifier) {
+		first--
+	}
+	j := int(x.entities[e].last)
+	comma := j < len(z) && z[j].isMark(',')
+	if comma {
+		j++
+	}
+	if j >= len(z) || x.owner[j] == 0 {
+		return
+	}
+	holder := int(x.owner[j]) - 1
+	if h := &x.entities[holder]; int(h.first) == j && h.typ == person && (!comma || x.closes(int(h.last))) {
+		x.state(holder, "is "+x.wording(first, i)+" of", e)
+	}
+}
+
+// appositions finds "X, the capital of Y," with X entity e.
+func (x *reader) appositions(e int) {
+	z := x.tokens
+	i := x.skipBrackets(int(x.entities[e].last))
+	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) ||
+		x.entities[e].typ == date || x.entities[e].typ == quantity || x.listed(e) {
+		return
+	}
+	i++
+	from := i
+	if !z[i].small() || !z[i].is(role|kin|modifier) && x.word(i) != "a" && x.word(i) != "an" && x.word(i) != "the" {
+		return
+	}
+	content := false
+	definite := x.word(i) == "the"
+	for i < len(z) && i-from < maxRelationWords {
+		t := &z[i]
+		if !t.small() || x.owner[i] != 0 || t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) || t.is(finite|verbIng) && !t.is(noun|verbBase|verbParticiple) {
+			return
+		}
+		if t.is(preposition) && content {
+			if definite && !z[i-1].is(preposition) && !z[i-1].is(headsOf(x.entities[e].typ)) {
+				return
+			}
+			tail := x.argument(i+1, true)
+			if tail < 0 {
+				if x.word(i) != "of" && x.word(i) != "in" && x.word(i) != "at" {
+					return
+				}
+				i++
+				continue
+			}
+			end := x.conjunctsEnd(tail)
+			if x.closes(end) && x.word(i) != "to" {
+				relation := "is " + x.wording(from, i+1)
+				x.conjuncts(tail, func(t int) { x.state(e, relation, t) })
+			}
+			return
+		}
+		content = content || !t.is(function|adverb)
+		i++
+	}
+}
+
+// headsOf returns the nouns that tell what something of a type is.
+func headsOf(t typ) class {
+	switch t {
+	case location:
+		return kin | thing | placeHead
+	case person:
+		return role | kin | thing
+	case organization:
+		return thing | organizationHead
+	}
+	return role | kin | thing | placeHead | organizationHead | workHead | eventHead
+}
+
+// conjunctsEnd returns the token after an entity and those bound to it.
+func (x *reader) conjunctsEnd(e int) int { return x.conjuncts(e, func(int) {}) }
+
+// listed tells whether entity e is an item of a list: another goes before.
+func (x *reader) listed(e int) bool {
+	i := int(x.entities[e].first) - 1
+	for i > 0 && x.tokens[i].is(determiner|conjunction) {
+		i--
+	}
+	return i > 0 && x.tokens[i].isMark(',') && x.owner[i-1] != 0 && x.entities[x.owner[i-1]-1].typ != date
+}
+
+// adjacent finds the triples that two neighbours make: "Y's X", "the University
+// X in Y", "X of Y", "X, Y's president,". X is entity e or the one after it.
+func (x *reader) adjacent(e int) {
+	z := x.tokens
+	h := &x.entities[e]
+	i := int(h.last)
+	if h.typ == date || h.typ == quantity || i+1 >= len(z) {
+		return
+	}
+	if z[i].isMark(markPossessive) {
+		if next := x.entityAt(i + 1); next >= 0 && x.ownedBy(next, e) {
+			x.state(next, "of", e)
+		}
+		return
+	}
+	if z[i].isMark(',') {
+		x.holderBefore(e, i+1)
+		return
+	}
+	if !z[i].small() {
+		return
+	}
+	word := x.word(i)
+	from := i + 1
+	if from < len(z) && x.word(from) == "the" {
+		from++
+	}
+	next := x.entityAt(from)
+	if next < 0 || !x.closed(int(x.entities[next].last)) {
+		return
+	}
+	kind := x.entities[next].typ
+	several := h.last-h.first > 1
+	switch {
+	case (word == "in" || word == "at" || word == "near") && kind == location && several && !x.region(e) && (h.typ == organization || h.typ == location || h.typ == event):
+		x.state(e, "is "+word, next)
+	case word == "in" && kind == date && several && h.typ == event && x.yearsOf(next) >= 0:
+		x.state(e, "took place in", next)
+	case (word == "of" || word == "from" || word == "at") && h.typ == person && several && kind == organization,
+		(word == "of" || word == "from") && h.typ == person && several && kind == location:
+		x.state(e, "is "+word, next)
+	}
+}
+
+// ownedBy tells whether "Y's X" says that X is of Y: "Brazil's Lula", but not
+// "Lenin's Russia" or "Qatar's World Cup bid".
+func (x *reader) ownedBy(owned, owner int) bool {
+	o := &x.entities[owned]
+	by := x.entities[owner].typ
+	if o.typ == date || o.typ == quantity || by == person && o.typ == person || by != location && o.typ == location {
+		return false
+	}
+	i := int(o.last)
+	return x.closed(i) || x.tokens[i].small() && x.tokens[i].is(finite|formOfBe|formOfHave|modal)
+}
+
+// entityAt returns the entity that begins at token i, -1 if none does.
+func (x *reader) entityAt(i int) int {
+	if i >= len(x.tokens) || x.owner[i] == 0 {
+		return -1
+	}
+	if e := int(x.owner[i]) - 1; int(x.entities[e].first) == i {
+		return e
+	}
+	return -1
+}
+
+// holderBefore finds "X, Y's president," with X entity e and Y at token i.
+func (x *reader) holderBefore(e, i int) {
+	z := x.tokens
+	body := x.entityAt(i)
+	if body < 0 || x.entities[body].typ == date || x.listed(e) {
+		return
+	}
+	i = int(x.entities[body].last)
+	if i >= len(z) || !z[i].isMark(markPossessive) {
+		return
+	}
+	i++
+	from := i
+	for i < len(z) && i-from < 5 && z[i].small() && x.owner[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+		i++
+	}
+	if i > from && z[i-1].is(role|kin|thing|placeHead) && x.closes(i) {
+		x.state(e, "is "+x.wording(from, i)+" of", body)
+	}
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract
+
+import "strings"
+
+// predicate returns where the verbs after entity s begin: after brackets, after
+// "who" (related), or after an apposition between commas.
+func (x *reader) predicate(s int) (i int, related, reduced, ok bool) {
+	z := x.tokens
+	i = x.skipAside(x.skipBrackets(x.skipPlace(int(x.entities[s].last))))
+	if i >= len(z) {
+		return 0, false, false, false
+	}
+	kind := x.entities[s].typ
+	if z[i].isMark(',') && i+1 < len(z) {
+		next := &z[i+1]
+		switch {
+		case x.relates(i+1, kind):
+			return i + 2, true, false, true
+		case next.small() && next.is(relative):
+			return 0, false, false, false
+		case next.small() && (next.is(verbParticiple) || looksPast(x.text, next)) && i+2 < len(z) && z[i+2].is(preposition) &&
+			(kind != location || x.settles(i+1)):
+			return i + 1, true, true, true // X, founded by Y
+		}
+		if j := x.afterApposition(i); j > 0 {
+			return j, false, false, true
+		}
+		return 0, false, false, false
+	}
+	if x.relates(i, kind) {
+		return i + 1, true, false, true
+	}
+	return i, false, false, z[i].small()
+}
+
+// settles tells whether the participle at token i is one that places have.
+func (x *reader) settles(i int) bool {
+	switch x.word(i) {
+	case "located", "situated", "founded", "occupied", "captured", "ruled", "surrounded":
+		return true
+	}
+	return false
+}
+
+// relates tells whether token i is "who" after what can be a person or "which"
+// after what can be none.
+func (x *reader) relates(i int, kind typ) bool {
+	if !x.tokens[i].small() {
+		return false
+	}
+	switch x.word(i) {
+	case "who":
+		return kind == person || kind == other
+	case "which":
+		return kind != person
+	}
+	return false
+}
+
+// skipAside returns the token after ", however," or "in 1994" or "on Tuesday" at
+// i.
+func (x *reader) skipAside(i int) int {
+	z := x.tokens
+	if i+2 >= len(z) {
+		return i
+	}
+	if z[i].isMark(',') {
+		for j := i + 1; j < len(z) && j <= i+5; j++ {
+			t := &z[j]
+			if t.isMark(',') && j > i+1 && j+1 < len(z) && x.owner[j+1] == 0 && z[j+1].small() && !z[j+1].is(determiner|conjunction|relative) {
+				return j + 1
+			}
+			if !(t.small() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.owner[j] != 0 && x.entities[x.owner[j]-1].typ == date) {
+				return i
+			}
+		}
+		return i
+	}
+	if w := x.word(i); z[i].small() && (w == "in" || w == "on") {
+		if e := x.entityAt(i + 1); e >= 0 && x.entities[e].typ == date {
+			return int(x.entities[e].last)
+		}
+		if z[i+1].is(weekday) {
+			return i + 2
+		}
+	}
+	if z[i].is(weekday) {
+		return i + 1
+	}
+	return i
+}
+
+// skipPlace returns the token after "of Y" or "in Y" at i, which tells more of
+// the subject before it.
+func (x *reader) skipPlace(i int) int {
+	if i+2 >= len(x.tokens) || !x.tokens[i].small() {
+		return i
+	}
+	switch x.word(i) {
+	case "of", "in", "at", "from":
+		next := i + 1
+		if x.word(next) == "the" {
+			next++
+		}
+		if e := x.entityAt(next); e >= 0 && x.entities[e].typ != date {
+			return int(x.entities[e].last)
+		}
+	}
+	return i
+}
+
+// skipBrackets returns the token after "( … )" at i.
+func (x *reader) skipBrackets(i int) int {
+	if i < len(x.tokens) && x.tokens[i].isMark('(') {
+		for j := i + 1; j < len(x.tokens) && j < i+maxAside; j++ {
+			if x.tokens[j].isMark(')') {
+				return j + 1
+			}
+		}
+	}
+	return i
+}
+
+// maxAside bounds, in tokens, what stands between a subject and its verb.
+const maxAside = 16
+
+// afterApposition returns the token after ", … ," at i, where verbs go on; 0 if
+// there is no such thing.
+func (x *reader) afterApposition(i int) int {
+	z := x.tokens
+	if !(z[i+1].is(determiner|role|kin|modifier) && z[i+1].small()) {
+		return 0
+	}
+	for j := i + 1; j+1 < len(z) && j < i+maxAside; j++ {
+		t := &z[j]
+		switch {
+		case t.isMark(','):
+			if z[j+1].small() && z[j+1].is(finite|formOfBe|formOfHave|modal) && !z[j+1].is(verbParticiple|noun) || looksPast(x.text, &z[j+1]) {
+				return j + 1
+			}
+			return 0
+		case t.kind == markToken && !t.isMark(markPossessive), t.small() && t.is(formOfBe|formOfHave|formOfDo|modal|relative|conjunction):
+			return 0
+		}
+	}
+	return 0
+}
+
+// noun are the classes of words that are nouns where a verb could be, too.
+const noun = role | kin | unit | scale
+
+// subject returns the entities that are the subject when a predicate follows
+// entity s: it and those before it that "and" binds to it. It is not ok when s
+// is part of something else: "the president of France resigned".
+func (x *reader) subject(s int, related bool) (subjects []int, ok bool) {
+	e := &x.entities[s]
+	if e.typ == date || e.typ == quantity {
+		return nil, false
+	}
+	subjects = append(x.subjects[:0], s)
+	x.subjects = subjects
+	i := int(e.first)
+	if related {
+		return subjects, true
+	}
+	for i > 1 {
+		j := i - 1
+		if w := x.word(j); w != "and" && w != "," || !x.tokens[j].small() && !x.tokens[j].isMark(',') {
+			break
+		}
+		if x.tokens[j-1].isMark(',') {
+			j--
+		}
+		before := int(x.owner[max(j-1, 0)]) - 1
+		if j == 0 || before < 0 || x.entities[before].typ == date || x.entities[before].typ == quantity || len(subjects) == 1 && x.tokens[i-1].isMark(',') {
+			break
+		}
+		subjects = append(subjects, before)
+		i = int(x.entities[before].first)
+	}
+	x.subjects = subjects
+	return subjects, x.boundary(i - 1)
+}
+
+// boundary tells whether a clause can begin after token i: what stands before
+// the subject, its article and its modifiers left out.
+func (x *reader) boundary(i int) bool {
+	z := x.tokens
+	last := i
+	for n := 0; i >= 0 && n < 5 && z[i].isWord() && x.owner[i] == 0; n++ {
+		t := &z[i]
+		if t.small() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.small() && !t.is(role|modifier|honorific|demonym) {
+			break
+		}
+		i--
+	}
+	if i >= 0 && z[i].isWord() && x.word(i) == "the" || i == 0 && z[i].is(determiner|adverb) {
+		i--
+	}
+	for i >= 0 && z[i].small() && z[i].is(adverb) {
+		i--
+	}
+	if i < 0 {
+		return true
+	}
+	t := &z[i]
+	if x.owner[i] != 0 && x.entities[x.owner[i]-1].typ == date {
+		return true // In 1994 X founded Y
+	}
+	if t.isMark(markPossessive) { // Y's lawyer X
+		return i < last && z[last].is(role|kin)
+	}
+	if t.kind == markToken {
+		return t.mark != '$' && t.mark != '/' && t.mark != '&'
+	}
+	if !t.isWord() {
+		return false
+	}
+	if t.is(weekday) {
+		return true
+	}
+	switch strings.ToLower(x.word(i)) {
+	case "that":
+		return i == 0 || z[i-1].small() && z[i-1].is(anyVerb)
+	case "after", "before", "since", "until", "as", "once", "when", "while", "where":
+		return i == 0 || !z[i-1].is(preposition)
+	case "and":
+		return i == 0 || x.owner[i-1] == 0
+	}
+	return t.is(conjunction) && !t.is(hedge) || t.is(report) && t.small()
+}
