@@ -148,3 +148,17 @@ func TestInitial(t *testing.T) {
 		t.Errorf("communities %v, want %v", p.Labels, want)
 	}
 }
+
+// Weights may be of any size: greedy or random as the refinement may be in their
+// units, the result is a good one.
+func TestScaleOfWeights(t *testing.T) {
+	for _, exponent := range []int{-600, -30, 30, 900} {
+		l := graphtest.LFR300()
+		for i := range l.Edges {
+			l.Edges[i].Weight = math.Ldexp(1, exponent)
+		}
+		if p := leiden(t, l.Graph(graph.Float64), community.Options{}); p.Quality < .60 {
+			t.Errorf("weights of 2^%d: modularity %v, want .60 or more", exponent, p.Quality)
+		}
+	}
+}

@@ -81,7 +81,7 @@ type solver[W weight] struct {
 	sizes      []int32
 	empty      []int32
 	queue      []int32
-	slack      []float32
+	slack      []W
 	alone      []bool
 	touched    []int32
 	order      []int32
@@ -123,7 +123,7 @@ func (s *solver[W]) reserve(n int) {
 	s.sizes = make([]int32, n)
 	s.empty = make([]int32, 0, n)
 	s.queue = make([]int32, n)
-	s.slack = make([]float32, n)
+	s.slack = make([]W, n)
 	s.alone = make([]bool, n)
 	s.touched = make([]int32, n+1)
 	s.order = make([]int32, n)

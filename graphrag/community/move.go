@@ -12,7 +12,7 @@ type tally[W weight] struct {
 }
 
 // queued is the slack of nodes that wait to be visited.
-const queued float32 = -1
+const queued = -1
 
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
 // algorithm A.2, MoveNodesFast): nodes are visited in random order and moved to
@@ -84,7 +84,7 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 			empty = empty[:len(empty)-1]
 		}
 		tallies[best].weight += net.weights[u]
-		slack[u] = max(0, float32(bestGain-next))
+		slack[u] = W(max(0, bestGain-next))
 		if best == own {
 			continue
 		}
@@ -124,14 +124,14 @@ func linkUp[W weight](row []arc[W], labels []int32, tallies []tally[W], touched 
 
 // wake takes the arcs of a node that moved into best from the slack of its
 // neighbours and queues those that have none left. It returns how many.
-func wake[W weight](row []arc[W], labels []int32, slack []float32, best int32, queue []int32, tail int) int {
+func wake[W weight](row []arc[W], labels []int32, slack []W, best int32, queue []int32, tail int) int {
 	added := 0
 	for _, a := range row {
 		left := slack[a.to]
 		if left == queued || labels[a.to] == best {
 			continue
 		}
-		if left -= float32(a.w); left <= 0 {
+		if left -= a.w; left <= 0 {
 			left = queued
 			queue[tail] = a.to
 			if tail++; tail == len(queue) {
