@@ -91,6 +91,20 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// The published verdicts are about what the code finds now.
+func TestPublishedVerdicts(t *testing.T) {
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		t.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	var out bytes.Buffer
+	err := run(context.Background(), []string{"-data", dir, "-domains", "people,history", "-sample", "200", "-seed", "3",
+		"-verdicts", "../../docs/extraction-verdicts.jsonl"}, &out, io.Discard)
+	if err != nil || strings.Count(out.String(), "n = 200") != 4 {
+		t.Errorf("error %v, output\n%s", err, out.String())
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{}, {"-data", sample}, {"-data", sample, "-sample", "-1"}, {"-data", sample, "-stats", "-verdicts", "x"}} {
 		if err := run(context.Background(), args, io.Discard, io.Discard); !errors.Is(err, errUsage) {

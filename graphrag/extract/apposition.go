@@ -110,6 +110,7 @@ func (x *reader) appositions(e int) {
 		return
 	}
 	i++
+	x.describe(e, i)
 	from := i
 	if !z[i].small() || !z[i].is(role|kin|modifier) && x.word(i) != "a" && x.word(i) != "an" && x.word(i) != "the" {
 		return

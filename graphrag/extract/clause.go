@@ -27,6 +27,9 @@ func (x *reader) clauses(s int) {
 		if reduced {
 			v.passive, v.relation, reduced = true, strings.ToLower(x.word(i)), false
 		}
+		if v.copula && v.relation == "is" || v.copula && v.relation == "was" {
+			x.describe(subjects[0], v.end)
+		}
 		i = x.objects(subjects, v)
 		if i+2 >= len(x.tokens) {
 			return

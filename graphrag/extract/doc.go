@@ -31,6 +31,8 @@
 // stays as it was written ("did not join"), so do would and could. Questions and
 // what follows "if" state nothing; a sentence in which somebody is quoted gives
 // facts of weight ½. Pronouns are not resolved.
+// What an entity is said to be without another entity ("a Swiss citizen") is its
+// attribute "description"; an acronym after its full form is its "alias".
 //
 // The rules are for English; sentences in other languages give the names that
 // show by capitals inside them (two words or more, or always written so), and

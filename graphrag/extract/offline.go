@@ -156,7 +156,7 @@ func (o *Offline) add(x *reader, out *kg.Extraction) {
 	for i := range x.aliases {
 		a := &x.aliases[i]
 		if o.keeps(x.entities[a.entity].typ) {
-			out.Attributes = append(out.Attributes, kg.Attribute{Entity: x.name(&x.entities[a.entity]), Key: a.key, Value: a.value, Span: span})
+			out.Attributes = append(out.Attributes, kg.Attribute{Entity: x.name(&x.entities[a.entity]), Key: a.key, Value: singleBlanks(a.value), Span: span})
 		}
 	}
 }

@@ -111,6 +111,23 @@ func TestAcronym(t *testing.T) {
 	}
 }
 
+func TestDescription(t *testing.T) {
+	for s, want := range map[string]string{
+		"On Monday, Angela Merkel was a German politician, and everybody knew it.":    "Angela Merkel: German politician",
+		"They met Lise Meitner, a physicist, in the garden of the house.":             "Lise Meitner: physicist",
+		"On Monday, Angela Merkel was the chancellor of the country for a long time.": "",
+		"On Monday, Angela Merkel was not a German politician, as everybody knew.":    "",
+	} {
+		got := ""
+		for _, a := range read(t, s, extract.Options{}).Attributes {
+			got += a.Entity + ": " + a.Value
+		}
+		if got != want {
+			t.Errorf("%s\n got %q\nwant %q", s, got, want)
+		}
+	}
+}
+
 func TestCorpusCase(t *testing.T) {
 	// The corpus says how words are written inside sentences; the beginning
 	// of a sentence and a headline do not.

@@ -12,7 +12,8 @@ type fact struct {
 	hedged     bool
 }
 
-// alias is an attribute of an entity of the sentence.
+// alias is an attribute of an entity of the sentence: another name of it, or
+// what it is said to be.
 type alias struct {
 	entity     int
 	key, value string
