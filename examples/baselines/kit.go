@@ -28,6 +28,8 @@ type Kit struct {
 	// Embed returns the embedder for a corpus. Embedders that learn from the
 	// corpus are fitted to its texts; the others ignore them.
 	Embed func(ctx context.Context, corpus []string) (embed.Embedder, error)
+	// Pretrained tells that the embedder does not learn from the corpus.
+	Pretrained bool
 	// CountEmbedded counts the tokens of a text that is embedded for money;
 	// nil when embedding is free.
 	CountEmbedded func(text string) int
@@ -54,8 +56,8 @@ func (k Kit) Extractor(byModel func(extract.ModelOptions) (extract.Extractor, er
 }
 
 // Entities returns the function that finds the named entities of a question.
-// known tells the folded names of the graph, for questions that write them in
-// lower case; it may be nil.
+// known tells the folded names of the graph, for questions that write none in
+// capitals; it may be nil.
 func (k Kit) Entities(known func(folded string) bool) (func(ctx context.Context, question string) ([]string, error), error) {
 	if k.Model != nil {
 		byModel, err := extract.NewOpenIE(extract.ModelOptions{Model: k.Model})
@@ -69,11 +71,7 @@ func (k Kit) Entities(known func(folded string) bool) (func(ctx context.Context,
 		return nil, err
 	}
 	return func(_ context.Context, question string) ([]string, error) {
-		var names []string
-		for _, m := range offline.Entities(question, known) {
-			names = append(names, m.Name)
-		}
-		return names, nil
+		return questionNames(question, offline.Entities(question, nil), offline.Entities(question, known)), nil
 	}, nil
 }
 
@@ -136,7 +134,7 @@ func ModelKit(o ModelOptions) (Kit, error) {
 	}
 	if o.Embedder != nil {
 		k.Embed = func(context.Context, []string) (embed.Embedder, error) { return o.Embedder, nil }
-		k.CountEmbedded = o.CountTokens
+		k.Pretrained, k.CountEmbedded = true, o.CountTokens
 		if k.CountEmbedded == nil {
 			k.CountEmbedded = llm.EstimateTokens
 		}

@@ -63,7 +63,7 @@ func reasons(x kg.Extraction) (out []string) {
 
 func TestOpenIE(t *testing.T) {
 	m := llmtest.NewScript("m").
-		Reply(llmtest.Stage(extract.StageEntities), "```json\n{\"named_entities\": [\"Fram\", \"Colin  Archer\", \"Fram\", 1892, null,],}\n```").
+		Reply(llmtest.Stage(extract.StageEntities), "```json\n{\"named_entities\": [\"Fram\", \"Colin Archer \", \"Fram\", 1892, null,],}\n```").
 		Reply(llmtest.Stage(extract.StageTriples), `{"triples": [["Colin Archer","built","Fram"],["Colin Archer","built","Fram"],["Fram","launched in",1892],["a","b"],["a","b","c","d"],["","b","c"],"x",[{},"b","c"]]}`)
 	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m})
 	x := got(t, e, err, "Colin Archer built the Fram.")

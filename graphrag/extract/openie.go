@@ -118,23 +118,31 @@ func (e *OpenIE) triples(ctx context.Context, text, nonce string, names []string
 		return err
 	}
 	readTriples(*found.Triples, x)
+	dropRepeated(x)
 	return nil
 }
 
-// readTriples takes the lists of three; each triple once.
+// readTriples takes the lists of three.
 func readTriples(found []json.RawMessage, x *kg.Extraction) {
-	seen := make(map[graphrag.Triple]bool)
 	for _, raw := range found {
 		t, err := readTriple(raw)
 		if err != nil {
 			problem(x, "record", string(raw), err.Error())
 			continue
 		}
-		if !seen[t] {
-			seen[t] = true
-			x.Facts = append(x.Facts, kg.Fact{Triple: t})
-		}
+		x.Facts = append(x.Facts, kg.Fact{Triple: t})
 	}
+}
+
+// dropRepeated keeps each triple once: a model that repeats itself does not
+// make a fact weigh more.
+func dropRepeated(x *kg.Extraction) {
+	seen := make(map[graphrag.Triple]bool, len(x.Facts))
+	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
+		again := seen[f.Triple]
+		seen[f.Triple] = true
+		return again
+	})
 }
 
 func readTriple(raw json.RawMessage) (graphrag.Triple, error) {
@@ -157,7 +165,7 @@ func readTriple(raw json.RawMessage) (graphrag.Triple, error) {
 func word(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
-		return strings.Join(strings.Fields(s), " ")
+		return strings.TrimSpace(s)
 	}
 	if text := strings.TrimSpace(string(raw)); text != "null" && !strings.ContainsAny(text[:min(1, len(text))], "[{") {
 		return text

@@ -30,7 +30,8 @@ const maxRecorded = 1 << 30
 // ReadOpenIE reads a result file of HippoRAG, of either version: an object with
 // the list docs, each with its passage, extracted_entities and
 // extracted_triples. The bare NaN that Python writes is read over. A triple that
-// is not of three parts is a problem of its passage.
+// is not of three parts is a problem of its passage; one that is recorded twice
+// counts twice, as it does in HippoRAG.
 func ReadOpenIE(r io.Reader) (*Recorded, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRecorded+1))
 	if err == nil && len(data) > maxRecorded {

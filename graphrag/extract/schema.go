@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -148,12 +147,7 @@ func (s Schema) bound(x *kg.Extraction, strict bool) {
 			x.Facts[i].Relation = it.Name
 		}
 	}
-	seen := make(map[graphrag.Triple]bool, len(x.Facts))
-	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool { // spellings of one relation
-		again := seen[f.Triple]
-		seen[f.Triple] = true
-		return again
-	})
+	dropRepeated(x) // in several spellings of a relation
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool {
 		_, ok := find(s.Attributes, a.Key)
 		if !ok {

@@ -14,7 +14,7 @@ import (
 // every text once, numbers the entities by key and gathers by sorting, so the
 // result does not depend on the order of maps or of insertion.
 func build(ctx context.Context, o Options, extractions []Extraction, manual map[string]string) (*Graph, error) {
-	b := &builder{o: o, g: &Graph{folding: o.Folding}, keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner()}
+	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]known), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner()}
 	for i := range extractions {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -37,7 +37,7 @@ type builder struct {
 	g *Graph
 
 	keys, spellings, labels, labelKeys, types *interner
-	keyOf                                     []int32 // of a spelling; -1: not a name
+	names                                     map[string]known
 	labelKeyOf                                []int32 // of a label
 
 	uses       []use
@@ -48,6 +48,9 @@ type builder struct {
 
 	entity []int32 // of a key
 }
+
+// known is what a name is: a spelling and a key, -1 if it is no name.
+type known struct{ spelling, key int32 }
 
 // use is an entity's name in a passage, said and property what a passage says
 // about it, fact a triple.
@@ -79,7 +82,7 @@ func (b *builder) read(p int32, x *Extraction) {
 	}
 	for i := range x.Mentions {
 		m := &x.Mentions[i]
-		key, err := b.name(p, m.Name)
+		key, err := b.use(p, m.Name)
 		if err != nil {
 			reject("mention", m.Name, err)
 			continue
@@ -98,7 +101,7 @@ func (b *builder) read(p int32, x *Extraction) {
 		}
 	}
 	for _, a := range x.Attributes {
-		key, err := b.name(p, a.Entity)
+		key, err := b.use(p, a.Entity)
 		if err != nil {
 			reject("attribute", a.Entity+" | "+a.Key+" | "+a.Value, err)
 			continue
@@ -107,43 +110,50 @@ func (b *builder) read(p int32, x *Extraction) {
 	}
 }
 
-// name takes in one use of a name.
-func (b *builder) name(p int32, name string) (int32, error) {
-	s, err := b.spelling(name)
+// use takes in one use of a name.
+func (b *builder) use(p int32, name string) (int32, error) {
+	k, err := b.name(name)
 	if err != nil {
 		return 0, err
 	}
-	b.uses = append(b.uses, use{b.keyOf[s], s, p})
-	return b.keyOf[s], nil
+	b.uses = append(b.uses, use{k.key, k.spelling, p})
+	return k.key, nil
 }
 
-func (b *builder) spelling(name string) (int32, error) {
-	if len(name) > b.o.MaxName {
-		return 0, fmt.Errorf("a name of %d bytes, more than %d", len(name), b.o.MaxName)
-	}
-	s := b.spellings.id(strings.Join(strings.Fields(strings.ToValidUTF8(name, "")), " "))
-	if int(s) == len(b.keyOf) {
-		key := int32(-1)
-		if k := b.o.Folding.Key(name); k != "" {
-			key = b.keys.id(k)
+// name looks up a name as it is written. Names that differ only in blanks are one
+// spelling, but may be two keys.
+func (b *builder) name(name string) (known, error) {
+	k, ok := b.names[name]
+	if !ok {
+		k.key = -1
+		if len(name) <= b.o.MaxName {
+			k.spelling = b.spellings.id(oneLine(name))
+			if key := b.o.Folding.Key(name); key != "" {
+				k.key = b.keys.id(key)
+			}
 		}
-		b.keyOf = append(b.keyOf, key)
+		b.names[name] = k
 	}
-	if b.keyOf[s] < 0 {
-		return 0, fmt.Errorf("nothing is left of the name when it is folded (%s)", b.o.Folding)
+	switch {
+	case k.key >= 0:
+		return k, nil
+	case len(name) > b.o.MaxName:
+		return k, fmt.Errorf("a name of %d bytes, more than %d", len(name), b.o.MaxName)
 	}
-	return s, nil
+	return k, fmt.Errorf("nothing is left of the name when it is folded (%s)", b.o.Folding)
 }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }
 
 func (b *builder) fact(p int32, f *Fact) error {
 	for _, end := range []string{f.Head, f.Tail} { // both, before either is counted
-		if _, err := b.spelling(end); err != nil {
+		if _, err := b.name(end); err != nil {
 			return err
 		}
 	}
-	head, _ := b.name(p, f.Head)
-	tail, _ := b.name(p, f.Tail)
-	l := b.labels.id(strings.Join(strings.Fields(strings.ToValidUTF8(f.Relation, "")), " "))
+	head, _ := b.use(p, f.Head)
+	tail, _ := b.use(p, f.Tail)
+	l := b.labels.id(oneLine(f.Relation))
 	if int(l) == len(b.labelKeyOf) {
 		b.labelKeyOf = append(b.labelKeyOf, b.labelKeys.id(b.o.Folding.relation(f.Relation)))
 	}

@@ -24,10 +24,10 @@ func hippo(t *testing.T, o Options) *Graph {
 		chunk("p3", triple("Acme Corp.", "founded by", "Bob Jones"), triple("Acme Corp", "located in", "Berlin")))
 }
 
-// known is a similarity given by a table.
-type known map[[2]string]float64
+// table is a similarity given by a table.
+type table map[[2]string]float64
 
-func (k known) Neighbors(_ context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
+func (k table) Neighbors(_ context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
 	out := make([][]Neighbor, len(names))
 	for i, a := range names {
 		for j, b := range names {
@@ -41,7 +41,7 @@ func (k known) Neighbors(_ context.Context, names []string, threshold float64, l
 	return out, nil
 }
 
-var hippoSimilar = known{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85, {"acme corp", "berlin"}: .79}
+var hippoSimilar = table{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85, {"acme corp", "berlin"}: .79}
 
 // weights reads the edges between entities of a view, by their keys.
 func weights(g *Graph, v *View) map[string]float64 {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package baselinestest runs systems on data that shows whether they do what
+// their papers say.
+package baselinestest
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+)
+
+// MuSiQue is HippoRAG's sample of MuSiQue's training set: 100 questions over
+// 1,890 passages, with the triples that gpt-3.5-turbo-1106 extracted.
+type MuSiQue struct {
+	Docs      []graphrag.Document
+	Questions []Question
+	Triples   *extract.Recorded
+}
+
+// Question is a question with the IDs of the documents that hold its answer.
+type Question struct {
+	Text string
+	Gold []string
+}
+
+// LoadMuSiQue reads the sample from the folder MUSIQUE_DIR and skips the test
+// without it.
+func LoadMuSiQue(t testing.TB) *MuSiQue {
+	t.Helper()
+	dir := os.Getenv("MUSIQUE_DIR")
+	if dir == "" {
+		t.Skip("set MUSIQUE_DIR")
+	}
+	var corpus []struct{ Title, Text string }
+	read(t, filepath.Join(dir, "musique_train_corpus.json"), &corpus)
+	m := new(MuSiQue)
+	ids := make(map[[2]string]string)
+	for i, p := range corpus {
+		id := fmt.Sprintf("%04d", i)
+		m.Docs = append(m.Docs, graphrag.Document{ID: id, Title: p.Title, Text: p.Text})
+		ids[[2]string{p.Title, p.Text}] = id
+	}
+	var questions []struct {
+		Question   string
+		Paragraphs []struct {
+			Title string
+			Text  string `json:"paragraph_text"`
+			Gold  bool   `json:"is_supporting"`
+		}
+	}
+	read(t, filepath.Join(dir, "musique_train.json"), &questions)
+	for _, q := range questions {
+		out := Question{Text: q.Question}
+		for _, p := range q.Paragraphs {
+			if p.Gold {
+				id, ok := ids[[2]string{p.Title, p.Text}]
+				if !ok {
+					t.Fatalf("a gold paragraph of %q is not in the corpus", q.Question)
+				}
+				out.Gold = append(out.Gold, id)
+			}
+		}
+		m.Questions = append(m.Questions, out)
+	}
+	f, err := os.Open(filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if m.Triples, err = extract.ReadOpenIE(f); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func read(t testing.TB, name string, to any) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(data, to)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stream yields the documents.
+func (m *MuSiQue) Stream() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for _, d := range m.Docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Recall is the share of gold passages among the first k, in percent, as the
+// mean over questions, and All the share of questions with all of them.
+type Recall struct {
+	At  map[int]float64
+	All map[int]float64
+}
+
+// Ks are the depths of a [Recall].
+var Ks = []int{1, 2, 5, 10, 20}
+
+// Measure indexes the passages and asks all questions.
+func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
+	t.Helper()
+	if _, err := s.Index(t.Context(), m.Stream()); err != nil {
+		t.Fatal(err)
+	}
+	r := Recall{map[int]float64{}, map[int]float64{}}
+	for _, q := range m.Questions {
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 5, Depth: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range Ks {
+			found := 0.0
+			for _, gold := range q.Gold {
+				for _, h := range a.Ranked[:min(k, len(a.Ranked))] {
+					if h.Chunk.Doc == gold {
+						found++
+						break
+					}
+				}
+			}
+			r.At[k] += 100 * found / float64(len(q.Gold)) / float64(len(m.Questions))
+			if int(found) == len(q.Gold) {
+				r.All[k] += 100 / float64(len(m.Questions))
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hipporag
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+// Name of the system in reports.
+const Name = "hipporag"
+
+// DefaultDamping is the paper's (section 3.3).
+const DefaultDamping = 0.5
+
+// Options of the system. The zero value is the paper's setting.
+type Options struct {
+	Cut baselines.Cut
+	// Extract, when set, is used in place of the kit's extractor, e.g.
+	// extract.Recorded.
+	Extract extract.Extractor
+	// Entities, when set, finds the named entities of a question in place of the
+	// kit.
+	Entities func(ctx context.Context, question string) ([]string, error)
+	// Damping is the probability of walking on, 0 for DefaultDamping.
+	Damping float64
+	// Synonyms are found by Link, by default the kit's.
+	Synonyms kg.SynonymOptions
+	Link     kg.Linker
+	// NoSynonyms and NoSpecificity leave the step out, for ablations.
+	NoSynonyms, NoSpecificity bool
+	// OverwriteSynonyms and ASCIIPhrases do as the code does: a synonym takes
+	// the place of the facts in its direction, and phrases keep only ASCII
+	// letters and digits.
+	OverwriteSynonyms, ASCIIPhrases bool
+	// Fallback ranks the chunks for questions without a linked entity.
+	Fallback Fallback
+	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
+	MaxPerDoc int
+}
+
+// Fallback is what happens when no entity of a question can be linked.
+type Fallback int
+
+const (
+	// Dense ranks by the kit's embedder. It is the default.
+	Dense Fallback = iota
+	// None finds nothing. The code gives every passage the same score then.
+	None
+)
+
+// New returns the system.
+func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+	o.Damping = cmp.Or(o.Damping, DefaultDamping)
+	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
+	if o.ASCIIPhrases {
+		f.Knowledge.Folding = kg.FoldASCII
+	}
+	if f.Extract == nil {
+		var err error
+		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) { return extract.NewOpenIE(m) })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", Name, err)
+		}
+	}
+	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
+		s, err := build(ctx, kit, o, c)
+		if err != nil {
+			return nil, err
+		}
+		return s.find, nil
+	}
+	return baselines.NewGraphed(f)
+}
+
+// searcher is an index of one corpus.
+type searcher struct {
+	o        Options
+	corpus   baselines.Corpus
+	phrases  []int32 // the entities that are ends of facts
+	passages []int32 // of how many passages each entity's facts are
+	links    kg.NameIndex
+	entities func(context.Context, string) ([]string, error)
+	walk     *ppr.Solver
+	dense    graphrag.Retriever
+}
+
+func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
+	s := &searcher{o: o, corpus: c}
+	s.phrases, s.passages = baselines.Phrases(c.Graph)
+	if s.o.Link == nil {
+		var err error
+		if s.o.Link, err = kit.Linker(ctx); err != nil {
+			return nil, err
+		}
+	}
+	names := make([]string, len(s.phrases))
+	for i, e := range s.phrases {
+		names[i] = c.Graph.Entities[e].Key
+	}
+	var err error
+	if s.links, err = s.o.Link.Index(ctx, names); err != nil {
+		return nil, err
+	}
+	if s.entities = o.Entities; s.entities == nil {
+		if s.entities, err = kit.Entities(func(folded string) bool { _, ok := c.Graph.Find(folded); return ok }); err != nil {
+			return nil, err
+		}
+	}
+	view := kg.ViewOptions{Overwrite: o.OverwriteSynonyms}
+	if !o.NoSynonyms {
+		o.Synonyms.Among = s.phrases
+		if view.Synonyms, err = c.Graph.Synonyms(ctx, s.o.Link, o.Synonyms); err != nil {
+			return nil, err
+		}
+	}
+	v, err := c.Graph.View(view)
+	if err != nil {
+		return nil, err
+	}
+	if s.walk, err = ppr.New(v.Graph, ppr.Options{Damping: o.Damping}); err != nil {
+		return nil, err
+	}
+	s.dense, err = kit.Dense(ctx, c.Chunks, o.MaxPerDoc)
+	return s, err
+}
+
+func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+	depth := max(q.K, q.Depth)
+	seeds, err := s.seeds(ctx, q.Text)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	if len(seeds) == 0 && s.o.Fallback == None {
+		return baselines.Found{}, nil
+	}
+	if len(seeds) == 0 {
+		ranked, err := s.dense.Retrieve(ctx, q.Text, depth)
+		return baselines.Found{Ranked: ranked}, err
+	}
+	rank, err := s.walk.Solve(ctx, seeds, nil)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, s.scores(rank), depth, s.o.MaxPerDoc, Name)}, nil
+}
+
+// seeds links each entity of the question to the phrase nearest to it. A phrase
+// weighs as much as it is specific: one over the number of its passages.
+func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, error) {
+	names, err := s.entities(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	var seeds []ppr.Seed
+	for _, name := range names {
+		e, ok, err := s.link(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || slices.ContainsFunc(seeds, func(x ppr.Seed) bool { return x.Node == e }) {
+			continue
+		}
+		weight := 1.0
+		if !s.o.NoSpecificity {
+			weight /= float64(max(1, s.passages[e]))
+		}
+		seeds = append(seeds, ppr.Seed{Node: e, Weight: weight})
+	}
+	return seeds, nil
+}
+
+// link is the phrase of that name, else the one most like it.
+func (s *searcher) link(ctx context.Context, name string) (int32, bool, error) {
+	if e, ok := s.corpus.Graph.Find(name); ok && s.passages[e] > 0 {
+		return e, true, nil
+	}
+	near, err := s.links.Nearest(ctx, name, 1)
+	if err != nil || len(near) == 0 {
+		return 0, false, err
+	}
+	return s.phrases[near[0].ID], true, nil
+}
+
+// scores sums up for each passage the ranks of the phrases of its facts: a
+// phrase counts once for each fact that contains it.
+func (s *searcher) scores(rank []float64) []float64 {
+	g := s.corpus.Graph
+	out := make([]float64, len(g.Passages))
+	for p := range out {
+		for _, r := range g.PassageRelations(int32(p)) {
+			fact := &g.Relations[r.ID]
+			out[p] += rank[fact.Head]
+			if fact.Tail != fact.Head {
+				out[p] += rank[fact.Tail]
+			}
+		}
+	}
+	return out
+}

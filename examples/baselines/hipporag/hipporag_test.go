@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hipporag_test
+
+import (
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// With the recorded triples and spelling in place of vectors, the figures of
+// section 11 of the specification are 66.1 % at 5 with spans found by a rule of
+// its own; ours finds 63.9.
+func TestMuSiQue(t *testing.T) {
+	m := baselinestest.LoadMuSiQue(t)
+	kit, err := baselines.OfflineKit(reader.Open, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		o    hipporag.Options
+		min  float64
+	}{
+		{"hipporag", hipporag.Options{}, 63},
+		{"code", hipporag.Options{OverwriteSynonyms: true, ASCIIPhrases: true}, 63},
+		{"no synonyms", hipporag.Options{NoSynonyms: true}, 60},
+		{"no specificity", hipporag.Options{NoSpecificity: true}, 60},
+	} {
+		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
+		s, err := hipporag.New(kit, tt.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := m.Measure(t, s)
+		t.Logf("%-15s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
+		if r.At[5] < tt.min {
+			t.Errorf("%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
+		}
+	}
+}

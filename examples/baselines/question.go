@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baselines
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// questionNames chooses among the names that a question writes in capitals or
+// quotes, those that rules find in it, and those that the graph knows: the
+// longest of what overlaps, so that a known word does not break up an unknown
+// name. A name in lower case counts only if it has several words and there is no
+// other.
+func questionNames(question string, found, known []kg.Mention) []string {
+	all := append(capitalRuns(question), found...)
+	for _, m := range known {
+		if strings.ContainsFunc(question[m.Span.Start:m.Span.End], func(r rune) bool {
+			return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.IsLower(r)
+		}) {
+			all = append(all, m)
+		}
+	}
+	if len(all) == 0 {
+		all = slices.DeleteFunc(slices.Clone(known), func(m kg.Mention) bool { return !strings.Contains(m.Name, " ") })
+	}
+	slices.SortStableFunc(all, func(a, b kg.Mention) int {
+		return cmp.Or(cmp.Compare(b.Span.End-b.Span.Start, a.Span.End-a.Span.Start), cmp.Compare(a.Span.Start, b.Span.Start))
+	})
+	var chosen []kg.Mention
+	for _, m := range all {
+		if !slices.ContainsFunc(chosen, func(o kg.Mention) bool { return m.Span.Start < o.Span.End && o.Span.Start < m.Span.End }) {
+			chosen = append(chosen, m)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b kg.Mention) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	names := make([]string, len(chosen))
+	for i, m := range chosen {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// connectors may stand between two capitalised words of one name.
+var connectors = strings.Fields("of the and in on for to at with de la le del der di du von van al el & my")
+
+// openers begin a sentence in capitals without being part of a name.
+var openers = strings.Fields("a an and are at besides by did do does for from has have how if in is of on the there to was were what when where which who whom whose why with")
+
+var quoted = regexp.MustCompile(`"([^"]+)"|“([^”]+)”`)
+
+// capitalRuns are the quoted texts of a question and its runs of capitalised
+// words, with small words between them.
+func capitalRuns(question string) []kg.Mention {
+	var out []kg.Mention
+	for _, at := range quoted.FindAllStringSubmatchIndex(question, -1) {
+		start, end := max(at[2], at[4]), max(at[3], at[5])
+		out = append(out, mention(question, start, end))
+	}
+	run := kg.Span{Start: -1}
+	flush := func() {
+		if run.Start >= 0 {
+			out = append(out, mention(question, run.Start, run.End))
+		}
+		run.Start = -1
+	}
+	opening := true
+	for at := 0; at < len(question); {
+		n := strings.IndexFunc(question[at:], unicode.IsSpace)
+		if n < 0 {
+			n = len(question) - at
+		}
+		word, start := trimWord(question[at : at+n])
+		start += at
+		r, _ := utf8.DecodeRuneInString(word)
+		capital := unicode.IsUpper(r) || run.Start >= 0 && unicode.IsDigit(r)
+		if opening && slices.Contains(openers, strings.ToLower(word)) {
+			capital = false
+		}
+		switch {
+		case capital:
+			if run.Start < 0 {
+				run.Start = start
+			}
+			run.End = start + len(word)
+		case !slices.Contains(connectors, word):
+			flush()
+		}
+		// A mark behind the word ends the run, but for the full stop of an
+		// initial or a short title.
+		behind := question[start+len(word) : at+n]
+		opening = strings.ContainsAny(behind, "?!") || strings.Contains(behind, ".") && len(word) > 3
+		if opening || strings.ContainsAny(behind, ",;:)\"”’'") {
+			flush()
+		}
+		for at += n; at < len(question) && unicode.IsSpace(rune(question[at])); {
+			at++
+		}
+	}
+	flush()
+	return out
+}
+
+// trimWord cuts marks and the possessive off a word and tells where it begins.
+func trimWord(w string) (string, int) {
+	inner := strings.TrimLeftFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&' })
+	start := len(w) - len(inner)
+	inner = strings.TrimRightFunc(inner, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&' && r != '+' })
+	for _, end := range []string{"'s", "’s"} {
+		inner = strings.TrimSuffix(inner, end)
+	}
+	return inner, start
+}
+
+func mention(of string, start, end int) kg.Mention {
+	return kg.Mention{Name: of[start:end], Span: kg.Span{Start: start, End: end}}
+}
