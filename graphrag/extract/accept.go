@@ -156,6 +156,9 @@ func (x *reader) adjective(i int) bool {
 
 // several tells whether two capitalised words or more are a name.
 func (x *reader) several(i, j int) bool {
+	if x.placeName(i, j) {
+		return true
+	}
 	shouted, general, plain, long := true, true, true, 0
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]

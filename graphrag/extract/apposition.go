@@ -110,6 +110,9 @@ func (x *reader) appositions(e int) {
 		return
 	}
 	i++
+	if z[i].kind == numberToken && i+3 < len(z) && z[i+1].isMark(',') { // X, 37, a lawyer at Y
+		i += 2
+	}
 	x.describe(e, i)
 	from := i
 	if !z[i].small() || !z[i].is(role|kin|modifier) && x.word(i) != "a" && x.word(i) != "an" && x.word(i) != "the" {
@@ -135,7 +138,7 @@ func (x *reader) appositions(e int) {
 				continue
 			}
 			end := x.conjunctsEnd(tail)
-			if x.closes(end) && x.word(i) != "to" {
+			if (x.closes(end) || z[end].small() && z[end].is(relative)) && x.word(i) != "to" {
 				relation := "is " + x.wording(from, i+1)
 				x.conjuncts(tail, func(t int) { x.state(e, relation, t) })
 			}

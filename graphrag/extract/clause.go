@@ -30,7 +30,11 @@ func (x *reader) clauses(s int) {
 		if v.copula && v.relation == "is" || v.copula && v.relation == "was" {
 			x.describe(subjects[0], v.end)
 		}
+		stated := len(x.facts)
 		i = x.objects(subjects, v)
+		if v.copula && len(x.facts) == stated {
+			i = x.reduced(subjects, i)
+		}
 		if i+2 >= len(x.tokens) {
 			return
 		}
@@ -57,6 +61,34 @@ func (x *reader) clauses(s int) {
 	}
 }
 
+// reduced finds the triples of the participles at token i after "X is a film":
+// "directed by Y and starring Z". It returns where it stopped.
+func (x *reader) reduced(subjects []int, i int) int {
+	z := x.tokens
+	for n := 0; n < maxVerbs && i+1 < len(z); n++ {
+		j := i
+		if w := x.word(j); n > 0 && (w == "and" || w == "," && x.word(j+1) != "and") {
+			j++
+		}
+		t := &z[j]
+		if j+1 >= len(z) || !t.small() || x.owner[j] != 0 {
+			return i
+		}
+		stated := len(x.facts)
+		switch {
+		case (t.is(verbParticiple) || looksPast(x.text, t)) && z[j+1].small() && z[j+1].is(preposition):
+			j = x.objects(subjects, verbGroup{end: j + 1, relation: strings.ToLower(x.word(j)), passive: true})
+		case t.is(verbIng) && !t.is(noun) && x.lemma(j) != "include" && x.lemma(j) != "accord" && x.lemma(j) != "be":
+			j = x.objects(subjects, verbGroup{end: j + 1, relation: x.lemma(j)})
+		}
+		if len(x.facts) == stated {
+			return i
+		}
+		i = j
+	}
+	return i
+}
+
 // maxVerbs bounds the verbs that share a subject: "A founded B and sold C".
 const maxVerbs = 3
 
@@ -80,9 +112,6 @@ func (x *reader) objects(subjects []int, v verbGroup) int {
 			if words := x.wording(from, last); words != "" {
 				relation += " " + words
 			}
-			if hasNumber(z[from:last]) {
-				return i
-			}
 			if last-1 > from {
 				v.relation += " " + x.wording(from, last-1)
 			}
@@ -91,6 +120,14 @@ func (x *reader) objects(subjects []int, v verbGroup) int {
 		t := &z[i]
 		if e := x.entityAt(i); e >= 0 && x.modifies(e) { // the World Cup final
 			i = int(x.entities[e].last)
+			continue
+		}
+		if e := x.entityAt(i); e >= 0 && x.entities[e].typ != date && int(x.entities[e].last)+1 < len(z) && z[x.entities[e].last].isMark(markPossessive) {
+			i = int(x.entities[e].last) + 1 // met Y's advisers in Z
+			continue
+		}
+		if x.owner[i] == 0 && t.isWord() && !t.small() && t.is(demonym|role|modifier) { // met German officials in Z
+			i++
 			continue
 		}
 		if t.small() && t.is(conjunction) && i > from && i+1 < len(z) && plainWord(&z[i-1]) && plainWord(&z[i+1]) && x.word(i) == "and" {
@@ -124,16 +161,6 @@ func plainWord(t *token) bool { return t.small() && !t.is(function|anyVerb|adver
 
 // maxRelationWords bounds the words between a verb and its object.
 const maxRelationWords = 9
-
-// hasNumber tells whether there is a number among the words of a relation.
-func hasNumber(z []token) bool {
-	for i := range z {
-		if z[i].kind == numberToken {
-			return true
-		}
-	}
-	return false
-}
 
 func (x *reader) lastPreposition(from, i int) int {
 	for i--; i > from && !x.tokens[i].is(preposition); i-- {

@@ -149,7 +149,7 @@ func (x *reader) years() {
 		}
 		switch x.word(i - 1) {
 		case "in", "In", "since", "Since", "until", "Until", "by", "By", "from", "From", "of", "during", "During", "between", "before", "after", "After", "circa",
-			"early", "late", "mid", "around", "till", "through", "summer", "winter", "spring", "autumn", "fall":
+			"born", "died", "early", "late", "mid", "around", "till", "through", "summer", "winter", "spring", "autumn", "fall":
 			x.claim(i, i+1, date)
 		case "and", "to":
 			if i > 1 && z[i-2].kind == numberToken && x.owner[i-2] != 0 {

@@ -184,17 +184,29 @@ func (x *reader) subject(s int, related bool) (subjects []int, ok bool) {
 	return subjects, x.boundary(i - 1)
 }
 
+// freshLine tells whether token i begins a line under a short one, such as a
+// heading without marks.
+func (x *reader) freshLine(i int) bool {
+	return i > 0 && i < len(x.tokens) && x.breaks(i)
+}
+
 // boundary tells whether a clause can begin after token i: what stands before
 // the subject, its article and its modifiers left out.
 func (x *reader) boundary(i int) bool {
 	z := x.tokens
 	last := i
+	if x.freshLine(i + 1) {
+		return true
+	}
 	for n := 0; i >= 0 && n < 5 && z[i].isWord() && x.owner[i] == 0; n++ {
 		t := &z[i]
 		if t.small() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.small() && !t.is(role|modifier|honorific|demonym) {
 			break
 		}
 		i--
+		if x.freshLine(i + 1) {
+			return true
+		}
 	}
 	if i >= 0 && z[i].isWord() && x.word(i) == "the" || i == 0 && z[i].is(determiner|adverb) {
 		i--
@@ -202,10 +214,13 @@ func (x *reader) boundary(i int) bool {
 	for i >= 0 && z[i].small() && z[i].is(adverb) {
 		i--
 	}
-	if i < 0 {
+	if i < 0 || x.freshLine(i+1) {
 		return true
 	}
 	t := &z[i]
+	if x.owner[i] != 0 && i < last && z[last].is(role|kin) && x.owner[last] == 0 && t.isWord() { // CNN analyst X
+		return x.boundary(int(x.entities[x.owner[i]-1].first) - 1)
+	}
 	if x.owner[i] != 0 && x.entities[x.owner[i]-1].typ == date {
 		return true // In 1994 X founded Y
 	}

@@ -55,7 +55,7 @@ main:
 		if modalWord != "" {
 			v.relation = modalWord + " be " + v.relation
 		}
-	case aux&formOfBe != 0 && t.small() && t.is(verbIng):
+	case aux&formOfBe != 0 && t.small() && (t.is(verbIng) || t.class == 0 && strings.HasSuffix(x.word(i), "ing")):
 		v.relation, v.end = lemma, i+1
 	case aux&formOfBe != 0:
 		v.copula, v.relation, v.end = true, be, i
