@@ -23,6 +23,12 @@ const (
 	DefaultSeed          = 224
 )
 
+// DefaultRegularization is in parts of the variance of the first principal
+// component. It was chosen for the fan-out: on web pages in leaves of 100 tokens
+// a summary has 7.0 children with it and 4.4 with the 1e-6 that RAPTOR has after
+// UMAP; over the paper's data sets it is 6.7.
+const DefaultRegularization = 1e-4
+
 // RaptorOptions of [Raptor].
 type RaptorOptions struct {
 	// Summarizer and Embedder are required.
@@ -44,6 +50,9 @@ type RaptorOptions struct {
 	// CountTokens counts the tokens of a text, see chunk.Counter; nil means
 	// llm.EstimateTokens.
 	CountTokens func(string) int
+	// Regularization of the mixtures, see cluster.MixtureOptions: the least
+	// variance of a cluster in any direction; 0 means [DefaultRegularization].
+	Regularization float64
 	// Seed of the mixtures; 0 means [DefaultSeed].
 	Seed uint64
 	// Workers is how many summaries are made at the same time; 0 means
@@ -72,10 +81,14 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	if !(o.Threshold >= 0 && o.Threshold <= 1) {
 		errs = append(errs, fmt.Errorf("summary: Threshold is %v, want 0 to 1", o.Threshold))
 	}
+	if !(o.Regularization >= 0) || math.IsInf(o.Regularization, 1) {
+		errs = append(errs, fmt.Errorf("summary: Regularization is %v, want a finite number of 0 or more", o.Regularization))
+	}
 	setDefault(&o.Dim, DefaultDim)
 	setDefault(&o.MaxLevels, DefaultMaxLevels)
 	setDefault(&o.ClusterTokens, DefaultClusterTokens)
 	setDefault(&o.Threshold, cluster.DefaultMembership)
+	setDefault(&o.Regularization, DefaultRegularization)
 	setDefault(&o.Seed, DefaultSeed)
 	if o.Reducer == nil {
 		o.Reducer = PCA()
@@ -223,7 +236,7 @@ func (r *raptor) once(ctx context.Context, nodes []int32, threshold float64) ([]
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := cluster.SelectMixture(ctx, vectors, length, 0, cluster.MixtureOptions{Seed: r.Seed})
+	m, _, err := cluster.SelectMixture(ctx, vectors, length, 0, cluster.MixtureOptions{Seed: r.Seed, Regularization: r.Regularization})
 	if err != nil {
 		return nil, err
 	}

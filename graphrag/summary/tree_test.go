@@ -139,8 +139,8 @@ func TestTreeErrors(t *testing.T) {
 			t.Errorf("%v does not say %q", err, part)
 		}
 	}
-	_, err = summary.Raptor(t.Context(), nil, summary.RaptorOptions{Threshold: 2, Dim: -1})
-	for _, part := range []string{"Summarizer is missing", "Embedder is missing", "Threshold is 2", "Dim is -1"} {
+	_, err = summary.Raptor(t.Context(), nil, summary.RaptorOptions{Threshold: 2, Dim: -1, Regularization: -1})
+	for _, part := range []string{"Summarizer is missing", "Embedder is missing", "Threshold is 2", "Dim is -1", "Regularization is -1"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v does not say %q", err, part)
 		}
