@@ -98,7 +98,7 @@ func TestPublishedVerdicts(t *testing.T) {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	var out bytes.Buffer
-	err := run(context.Background(), []string{"-data", dir, "-domains", "people,history", "-sample", "200", "-seed", "3",
+	err := run(context.Background(), []string{"-data", dir, "-domains", "people,history", "-sample", "200", "-seed", "4",
 		"-verdicts", "../../docs/extraction-verdicts.jsonl"}, &out, io.Discard)
 	if err != nil || strings.Count(out.String(), "n = 200") != 4 {
 		t.Errorf("error %v, output\n%s", err, out.String())
