@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hipporag
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+// Golden test G2 (specs/hipporag_linearrag.md, section 9): the rule by which
+// synonyms overwrite facts changes the ranking.
+func TestGoldenG2(t *testing.T) {
+	facts := [][]graphrag.Triple{
+		{{Head: "Alice Smith", Relation: "works at", Tail: "Acme Corp."}, {Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}},
+		{{Head: "Berlin", Relation: "capital of", Tail: "Germany"}, {Head: "Bob Jones", Relation: "born in", Tail: "Berlin"}},
+		{{Head: "Alice Smyth", Relation: "wrote", Tail: "Deep Rivers"}, {Head: "Deep Rivers", Relation: "published in", Tail: "Germany"}},
+		{{Head: "Acme Corp.", Relation: "founded by", Tail: "Bob Jones"}, {Head: "Acme Corp", Relation: "located in", Tail: "Berlin"}},
+	}
+	b, err := kg.NewBase(kg.Options{Folding: kg.FoldASCII})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []graphrag.Chunk
+	for p, of := range facts {
+		x := kg.Extraction{Chunk: string(rune('0' + p)), Doc: string(rune('0' + p))}
+		for _, f := range of {
+			x.Facts = append(x.Facts, kg.Fact{Triple: f})
+		}
+		chunks = append(chunks, graphrag.Chunk{ID: x.Chunk, Doc: x.Doc})
+		if err := b.Insert(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var synonyms []kg.Synonym
+	for _, x := range []struct {
+		a, b  string
+		score float64
+	}{{"alice smith", "alice smyth", .92}, {"berlin", "germany", .85}} {
+		a, _ := g.Find(x.a)
+		b, _ := g.Find(x.b)
+		synonyms = append(synonyms, kg.Synonym{From: a, To: b, Score: x.score}, kg.Synonym{From: b, To: a, Score: x.score})
+	}
+	smith, _ := g.Find("alice smith")
+	germany, _ := g.Find("germany")
+	_, passages := baselines.Phrases(g)
+	if passages[smith] != 1 || passages[germany] != 2 {
+		t.Fatalf("passages of the phrases: %v", passages)
+	}
+	for _, tt := range []struct {
+		damping   float64
+		overwrite bool
+		nodes     []float64
+		scores    []float64
+		order     []string
+	}{
+		{.5, true, []float64{.1260674224, .3755486725, .1104288476, .0832581562, .0265711754, .0818145791, .1963111469},
+			[]float64{.7109416735, .3893986347, .4703691527, .3619641764}, []string{"0", "2", "1", "3"}},
+		{.85, true, []float64{.1906713111, .1926666231, .1280383906, .1646580117, .0768707211, .1166279543, .130466988},
+			[]float64{.738667257, .5366537325, .4917612872, .622871355}, []string{"0", "3", "1", "2"}},
+		{.1, true, nil, []float64{.6822088001, .3334679315, .3666472862, .081186273}, []string{"0", "2", "1", "3"}},
+		{.5, false, []float64{.1254002192, .374258926, .1053936636, .1035451305, .0263497831, .0629098503, .2021424273},
+			[]float64{.7286044949, .4355824714, .4333557915, .380695352}, []string{"0", "1", "2", "3"}},
+	} {
+		v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: tt.overwrite})
+		if err != nil {
+			t.Fatal(err)
+		}
+		walk, err := ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rank, err := walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &searcher{corpus: baselines.Corpus{Chunks: chunks, Graph: g}}
+		scores := s.scores(rank)
+		for i, want := range tt.nodes {
+			if math.Abs(rank[i]-want) > 1e-9 {
+				t.Errorf("damping %v, overwrite %v: %s has %.10f, want %.10f", tt.damping, tt.overwrite, g.Entities[i].Key, rank[i], want)
+			}
+		}
+		for p, want := range tt.scores {
+			if math.Abs(scores[p]-want) > 1e-9 {
+				t.Errorf("damping %v, overwrite %v: passage %d has %.10f, want %.10f", tt.damping, tt.overwrite, p, scores[p], want)
+			}
+		}
+		var order []string
+		for _, h := range baselines.Rank(chunks, scores, 4, 0, Name) {
+			order = append(order, h.Chunk.ID)
+		}
+		if !slices.Equal(order, tt.order) {
+			t.Errorf("damping %v, overwrite %v: order %v, want %v", tt.damping, tt.overwrite, order, tt.order)
+		}
+	}
+}

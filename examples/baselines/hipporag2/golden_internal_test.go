@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hipporag2
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+// Golden test G3 (specs/hipporag_linearrag.md, section 9): four passages, seven
+// facts, given similarities.
+var (
+	goldenFacts = [][]graphrag.Triple{
+		{{Head: "Alice Smith", Relation: "works at", Tail: "Acme Corp."}, {Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}},
+		{{Head: "Berlin", Relation: "capital of", Tail: "Germany"}, {Head: "Bob Jones", Relation: "born in", Tail: "Berlin"}},
+		{{Head: "Alice Smyth", Relation: "wrote", Tail: "Deep Rivers"}, {Head: "Deep Rivers", Relation: "published in", Tail: "Germany"}},
+		{{Head: "Acme Corp.", Relation: "founded by", Tail: "Bob Jones"}, {Head: "Acme Corp", Relation: "located in", Tail: "Berlin"}},
+	}
+	goldenSynonyms = map[[2]string]float64{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85}
+	goldenScores   = []float64{1, .4, .7, 0, .3, .6, .2} // of the facts in the order above
+	goldenSimilar  = []float64{1, .8095238095238095, 0, .42857142857142855}
+)
+
+func golden(t *testing.T, o Options, view kg.ViewOptions) *searcher {
+	t.Helper()
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []graphrag.Chunk
+	for p, facts := range goldenFacts {
+		id := string(rune('0' + p))
+		x := kg.Extraction{Chunk: id, Doc: id}
+		for _, f := range facts {
+			x.Facts = append(x.Facts, kg.Fact{Triple: f})
+		}
+		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id})
+		if err := b.Insert(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pair, score := range goldenSynonyms {
+		a, _ := g.Find(pair[0])
+		b, _ := g.Find(pair[1])
+		view.Synonyms = append(view.Synonyms, kg.Synonym{From: a, To: b, Score: score}, kg.Synonym{From: b, To: a, Score: score})
+	}
+	view.Passages, view.Overwrite = true, true
+	s := &searcher{o: o, corpus: baselines.Corpus{Chunks: chunks, Graph: g}}
+	_, s.passages = baselines.Phrases(g)
+	if s.view, err = g.View(view); err != nil {
+		t.Fatal(err)
+	}
+	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// facts finds the golden facts in the graph, with their scores.
+func (s *searcher) goldenFacts(t *testing.T, ids ...int) []scored {
+	t.Helper()
+	flat := slices.Concat(goldenFacts...)
+	var out []scored
+	for _, id := range ids {
+		head, _ := s.corpus.Graph.Find(flat[id].Head)
+		tail, _ := s.corpus.Graph.Find(flat[id].Tail)
+		r := slices.IndexFunc(s.corpus.Graph.Relations, func(r kg.Relation) bool {
+			return r.Head == head && r.Tail == tail && r.Key == flat[id].Relation
+		})
+		if r < 0 {
+			t.Fatalf("fact %d is not in the graph", id)
+		}
+		out = append(out, scored{int32(r), goldenScores[id]})
+	}
+	return out
+}
+
+func TestGoldenG3(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		o     Options
+		view  kg.ViewOptions
+		facts []int
+		want  []float64
+	}{
+		{"d .5", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5}, []float64{.0458059706, .0249927540, .0321466341, .0208836472}},
+		{"d .85", Options{Damping: .85, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5}, []float64{.0511953218, .0398470224, .0496612059, .0379617135}},
+		{"facts not doubled", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{Facts: 1, Similarity: .5}, []int{0, 2, 5}, []float64{.0672057217, .0322174156, .0479029041, .0290772613}},
+		{"four facts, mean", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0454287016, .0222823627, .0364008351, .0182348826}},
+		{"four facts, last", Options{Damping: .5}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0512462606, .0261293115, .0257841656, .0232809812}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.o.Link, tt.o.PassageWeight = DefaultLink, DefaultPassageWeight
+			s := golden(t, tt.o, tt.view)
+			got, err := s.spread(t.Context(), s.goldenFacts(t, tt.facts...), goldenSimilar)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, want := range tt.want {
+				if math.Abs(got[p]-want) > 1e-9 {
+					t.Errorf("passage %d has %.10f, want %.10f", p, got[p], want)
+				}
+			}
+		})
+	}
+}
+
+func TestGoldenPhrases(t *testing.T) {
+	s := golden(t, Options{Damping: .5, Link: DefaultLink, Phrases: Mean}, kg.ViewOptions{})
+	want := map[string]float64{"acme corp": .5, "alice smith": 1, "berlin": .7 / 3, "deep rivers": .6, "germany": .325}
+	seeds := s.phrases(s.goldenFacts(t, 0, 2, 5))
+	if len(seeds) != len(want) {
+		t.Errorf("%d phrases, want %d", len(seeds), len(want))
+	}
+	for _, x := range seeds {
+		if name := s.corpus.Graph.Entities[x.Node].Key; math.Abs(x.Weight-want[name]) > 1e-12 {
+			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
+		}
+	}
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baselines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
+)
+
+// Vectors ranks texts of any kind by the cosine of their vectors.
+type Vectors struct {
+	index *vector.Index // nil without texts
+}
+
+// NewVectors embeds the texts.
+func NewVectors(ctx context.Context, e embed.Embedder, texts []string) (*Vectors, error) {
+	if len(texts) == 0 {
+		return &Vectors{}, ctx.Err()
+	}
+	rows, err := e.EmbedDocuments(ctx, texts)
+	if err == nil && len(rows) != len(texts) {
+		err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(rows), len(texts))
+	}
+	if err != nil {
+		return nil, err
+	}
+	index, err := vector.New(vector.Options{Dim: len(rows[0]), Cosine: true, Quantized: true})
+	if err == nil {
+		err = index.Add(rows...)
+	}
+	return &Vectors{index}, err
+}
+
+// Len is the number of texts.
+func (v *Vectors) Len() int {
+	if v.index == nil {
+		return 0
+	}
+	return v.index.Len()
+}
+
+// Best returns the k texts most like a query, best first, equal ones by place.
+func (v *Vectors) Best(query []float32, k int) ([]vector.Result, error) {
+	if v.index == nil || k <= 0 {
+		return nil, nil
+	}
+	return v.index.Search(query, k, nil)
+}
+
+// Least is the lowest cosine of any text, 0 without texts.
+func (v *Vectors) Least(query []float32) (float64, error) {
+	opposite := make([]float32, len(query))
+	for i, x := range query {
+		opposite[i] = -x
+	}
+	found, err := v.Best(opposite, 1)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return -float64(found[0].Score), nil
+}
+
+// Scale takes least..most to 0..1, and everything to 1 if they are equal.
+func Scale(x, least, most float64) float64 {
+	if most <= least {
+		return 1
+	}
+	return (x - least) / (most - least)
+}
