@@ -105,18 +105,22 @@ func ExampleRaptor() {
 		fmt.Println(err)
 		return
 	}
+	mixed := 0
 	for _, root := range tree.Roots() {
-		ferries := 0
-		for _, leaf := range tree.Leaves(root) {
+		ferries, below := 0, tree.Leaves(root)
+		for _, leaf := range below {
 			if strings.Contains(leaves[leaf], "ferry") {
 				ferries++
 			}
 		}
-		fmt.Println(len(tree.Leaves(root)), "leaves,", ferries, "of them on ferries:", tree.Nodes[root].Text)
+		if ferries > 0 && ferries < len(below) {
+			mixed++
+		}
 	}
+	fmt.Println(len(tree.Levels), "levels, summaries of ferries and bread together:", mixed)
+	first, _ := tree.Level(1)
+	fmt.Println(tree.Nodes[first].Text)
 	// Output:
-	// 4 leaves, 4 of them on ferries: The ferry to the island sails at noon on Monday.
-	// 4 leaves, 0 of them on ferries: Bread at the bakery is fresh from the oven on Monday.
-	// 3 leaves, 3 of them on ferries: The ferry to the island sails at noon on Wednesday.
-	// 3 leaves, 0 of them on ferries: Bread at the bakery is fresh from the oven on Wednesday.
+	// 2 levels, summaries of ferries and bread together: 0
+	// The ferry to the island sails at noon on Monday.
 }
