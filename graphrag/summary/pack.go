@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// ReportContext is what fits of a community into the prompt for its report. Its
+// rows come about by the rules of microsoft/graphrag v0.3.0, with edges
+// restricted to the community:
+//
+//  1. Edges are taken by combined degree, the largest first, then by id, each
+//     with those of its ends that are not there yet. Members without an edge
+//     inside come last, by degree, then by id. If all fits, that is all.
+//  2. Otherwise the parts of the community are ordered by their size in tokens,
+//     the largest first, and the rows of one after the other are replaced by
+//     its report until the rest fits. Parts without a report keep their rows;
+//     an edge stays while one of its ends does.
+//  3. If not even all reports fit, reports are taken in that order as long as
+//     they fit, and no rows.
+//  4. If there are no reports, or not even the first fits, rows are taken as in
+//     1 up to the first that does not fit.
+type ReportContext struct {
+	Graph     *ReportGraph
+	Community int32
+	// Nodes and Edges are the rows, in order; Reports stand for the rows of
+	// parts.
+	Nodes, Edges []int32
+	Reports      []*Report
+	// Tokens is their number, row by row. Omitted members are neither in Nodes
+	// nor in a part whose report is in Reports.
+	Tokens, Omitted int
+}
+
+// The heads of the sections, with their columns.
+const (
+	reportsHead   = "-----Reports-----\ncommunity,full_content\n"
+	nodesHead     = "-----Entities-----\nid,entity,description,degree\n"
+	edgesHead     = "-----Relationships-----\nid,source,target,description,combined_degree\n"
+	sectionsBreak = "\n"
+)
+
+// Text renders the sections as comma-separated values, each under its head.
+func (c *ReportContext) Text() string {
+	var sections []string
+	section := func(head string, n int, row func(int) string) {
+		if n == 0 {
+			return
+		}
+		b := strings.Builder{}
+		b.WriteString(head)
+		for i := range n {
+			b.WriteString(row(i))
+		}
+		sections = append(sections, b.String())
+	}
+	section(reportsHead, len(c.Reports), func(i int) string { return reportRow(c.Reports[i]) })
+	section(nodesHead, len(c.Nodes), func(i int) string { return c.Graph.nodeRow(c.Nodes[i]) })
+	section(edgesHead, len(c.Edges), func(i int) string { return c.Graph.edgeRow(c.Edges[i]) })
+	return strings.Join(sections, sectionsBreak)
+}
+
+// Sources are the passages behind everything shown.
+func (c *ReportContext) Sources() []int32 {
+	var all []int32
+	for _, v := range c.Nodes {
+		all = appendSources(all, c.Graph.Nodes[v].Descriptions)
+	}
+	for _, e := range c.Edges {
+		all = appendSources(all, c.Graph.Edges[e].Descriptions)
+	}
+	for _, r := range c.Reports {
+		all = append(all, r.Sources...)
+	}
+	return union(all)
+}
+
+func appendSources(to []int32, of []kg.Description) []int32 {
+	for _, d := range of {
+		to = append(to, d.Passages...)
+	}
+	return to
+}
+
+func (g *ReportGraph) nodeRow(v int32) string {
+	n := &g.Nodes[v]
+	return strconv.Itoa(int(v)) + "," + field(n.Title) + "," + field(joined(n.Descriptions)) + "," + strconv.Itoa(n.Degree) + "\n"
+}
+
+func (g *ReportGraph) edgeRow(e int32) string {
+	edge := &g.Edges[e]
+	return strconv.Itoa(int(e)) + "," + field(g.Nodes[edge.Source].Title) + "," + field(g.Nodes[edge.Target].Title) + "," +
+		field(joined(edge.Descriptions)) + "," + strconv.Itoa(g.CombinedDegree(e)) + "\n"
+}
+
+func reportRow(r *Report) string {
+	return strconv.Itoa(int(r.Community)) + "," + field(r.Text()) + "\n"
+}
+
+func joined(of []kg.Description) string {
+	if len(of) == 1 {
+		return of[0].Text
+	}
+	texts := make([]string, len(of))
+	for i, d := range of {
+		texts[i] = d.Text
+	}
+	return strings.Join(texts, " ")
+}
+
+// field quotes a value as RFC 4180 has it.
+func field(s string) string {
+	if !strings.ContainsAny(s, ",\"\r\n") {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+// packer decides what reports are written from.
+type packer struct {
+	g *ReportGraph
+	h community.Hierarchy
+	o ReportOptions
+
+	nodeTokens, edgeTokens []int32 // of rows
+	head                   struct{ reports, nodes, edges int }
+	nodeOrder, edgeOrder   []int32 // by degree, by combined degree
+
+	// Of the communities of the current level and the one below: their rows in
+	// order, and how much these are.
+	nodes, edges [][]int32
+	size         []int
+
+	reports      []*Report
+	reportTokens []int
+	failed       []error
+}
+
+func newPacker(ctx context.Context, g *ReportGraph, h community.Hierarchy, o ReportOptions) (*packer, error) {
+	n := len(h.Communities)
+	p := &packer{
+		g: g, h: h, o: o, nodes: make([][]int32, n), edges: make([][]int32, n), size: make([]int, n),
+		reports: make([]*Report, n), reportTokens: make([]int, n), failed: make([]error, n),
+	}
+	p.head.reports, p.head.nodes, p.head.edges = o.CountTokens(reportsHead), o.CountTokens(nodesHead), o.CountTokens(edgesHead)
+	var err error
+	if p.nodeTokens, err = counted(ctx, len(g.Nodes), func(i int32) int { return o.CountTokens(g.nodeRow(i)) }); err != nil {
+		return nil, err
+	}
+	if p.edgeTokens, err = counted(ctx, len(g.Edges), func(i int32) int { return o.CountTokens(g.edgeRow(i)) }); err != nil {
+		return nil, err
+	}
+	p.nodeOrder = ordered(len(g.Nodes), func(v int32) int { return g.Nodes[v].Degree })
+	p.edgeOrder = ordered(len(g.Edges), g.CombinedDegree)
+	return p, nil
+}
+
+// counted calls count for 0..n-1 on all processors.
+func counted(ctx context.Context, n int, count func(int32) int) ([]int32, error) {
+	const block = 1024
+	out := make([]int32, n)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for from := 0; from < n; from += block {
+		group.Go(func() error {
+			for i := from; i < min(from+block, n); i++ {
+				out[i] = int32(count(int32(i)))
+			}
+			return ctx.Err()
+		})
+	}
+	return out, group.Wait()
+}
+
+// ordered returns 0..n-1 by rank, the largest first, equal ones by number.
+func ordered(n int, rank func(int32) int) []int32 {
+	out, ranks := make([]int32, n), make([]int, n)
+	for i := range out {
+		out[i], ranks[i] = int32(i), rank(int32(i))
+	}
+	slices.SortFunc(out, func(a, b int32) int { return cmp.Or(cmp.Compare(ranks[b], ranks[a]), cmp.Compare(a, b)) })
+	return out
+}
+
+// enter gathers the rows of the communities of a level, drops those of the level
+// two below, and returns the communities with an edge inside.
+func (p *packer) enter(level int32) []int32 {
+	of := make([]int32, len(p.g.Nodes))
+	for v := range of {
+		of[v] = -1
+	}
+	for c := range p.h.Communities {
+		switch p.h.Communities[c].Level {
+		case level:
+			for _, v := range p.h.Communities[c].Nodes {
+				of[v] = int32(c)
+			}
+		case level + 2:
+			p.nodes[c], p.edges[c] = nil, nil
+		}
+	}
+	for _, v := range p.nodeOrder {
+		if c := of[v]; c >= 0 {
+			p.nodes[c] = append(p.nodes[c], v)
+			p.size[c] += int(p.nodeTokens[v])
+		}
+	}
+	for _, e := range p.edgeOrder {
+		edge := &p.g.Edges[e]
+		if c := of[edge.Source]; c >= 0 && c == of[edge.Target] {
+			p.edges[c] = append(p.edges[c], e)
+			p.size[c] += int(p.edgeTokens[e])
+		}
+	}
+	var found []int32
+	for c := range p.h.Communities {
+		if p.h.Communities[c].Level == level && len(p.edges[c]) > 0 {
+			p.size[c] += p.head.nodes + p.head.edges
+			found = append(found, int32(c))
+		}
+	}
+	return found
+}
+
+// pack chooses what is shown of a community.
+func (p *packer) pack(c int32) *ReportContext {
+	shown := &ReportContext{Graph: p.g, Community: c}
+	if p.size[c] > p.o.Tokens && p.substitute(shown) {
+		return shown
+	}
+	p.walk(shown, p.nodes[c], p.edges[c])
+	shown.Omitted = len(p.nodes[c]) - len(shown.Nodes)
+	return shown
+}
+
+// walk takes edges with their ends, then nodes, up to the first that does not
+// fit.
+func (p *packer) walk(shown *ReportContext, nodes, edges []int32) {
+	w := walker{packer: p, shown: shown, allowed: make(map[int32]bool, len(nodes))}
+	for _, v := range nodes {
+		w.allowed[v] = true
+	}
+	for _, e := range edges {
+		if !w.add(e, p.g.Edges[e].Source, p.g.Edges[e].Target) {
+			return
+		}
+	}
+	for _, v := range nodes {
+		if !w.add(-1, v, v) {
+			return
+		}
+	}
+}
+
+// walker adds rows. A node is allowed once.
+type walker struct {
+	*packer
+	shown   *ReportContext
+	allowed map[int32]bool
+}
+
+// add adds an edge, if there is one, and its ends, and tells whether they fit.
+func (w *walker) add(edge, a, b int32) bool {
+	cost, first := 0, len(w.shown.Nodes)
+	ends := w.shown.Nodes
+	for _, v := range []int32{a, b} {
+		if w.allowed[v] {
+			w.allowed[v] = false
+			ends = append(ends, v)
+			cost += int(w.nodeTokens[v])
+		}
+	}
+	if len(ends) > 0 && first == 0 {
+		cost += w.head.nodes
+	}
+	if edge >= 0 {
+		cost += int(w.edgeTokens[edge])
+		if len(w.shown.Edges) == 0 {
+			cost += w.head.edges
+		}
+	}
+	if w.shown.Tokens+cost > w.o.Tokens {
+		return false
+	}
+	w.shown.Tokens += cost
+	w.shown.Nodes = ends
+	if edge >= 0 {
+		w.shown.Edges = append(w.shown.Edges, edge)
+	}
+	return true
+}
+
+// substitute replaces the rows of parts by their reports until the rest fits, or
+// shows as many reports as fit. It tells whether any report could be shown.
+func (p *packer) substitute(shown *ReportContext) bool {
+	c := shown.Community
+	var parts []int32
+	for _, part := range p.h.Communities[c].Children {
+		if p.reports[part] != nil {
+			parts = append(parts, part)
+		}
+	}
+	slices.SortFunc(parts, func(a, b int32) int { return cmp.Or(cmp.Compare(p.size[b], p.size[a]), cmp.Compare(a, b)) })
+	step := make(map[int32]int, len(p.nodes[c])) // by which a node is replaced, 0 for none
+	for i, part := range parts {
+		for _, v := range p.nodes[part] {
+			step[v] = i + 1
+		}
+	}
+	rest, reports := p.rest(c, step, len(parts)), p.head.reports
+	for i, part := range parts {
+		reports += p.reportTokens[part]
+		if reports+rest[i+1] > p.o.Tokens {
+			continue
+		}
+		for _, part := range parts[:i+1] {
+			shown.Reports = append(shown.Reports, p.reports[part])
+		}
+		shown.Tokens = reports
+		stays := func(v int32) bool { return step[v] == 0 || step[v] > i+1 }
+		p.walk(shown, filter(p.nodes[c], stays), filter(p.edges[c], func(e int32) bool {
+			return stays(p.g.Edges[e].Source) || stays(p.g.Edges[e].Target)
+		}))
+		return true
+	}
+	shown.Omitted = len(p.nodes[c])
+	for _, part := range parts {
+		cost := p.reportTokens[part]
+		if len(shown.Reports) == 0 {
+			cost += p.head.reports
+		}
+		if shown.Tokens+cost > p.o.Tokens {
+			break
+		}
+		shown.Tokens += cost
+		shown.Omitted -= len(p.nodes[part])
+		shown.Reports = append(shown.Reports, p.reports[part])
+	}
+	return len(shown.Reports) > 0
+}
+
+// rest returns how many tokens the rows have that are left after each step. An
+// edge goes with the later one of its ends.
+func (p *packer) rest(c int32, step map[int32]int, steps int) []int {
+	type tally struct{ rows, tokens int }
+	nodes, edges := make([]tally, steps+1), make([]tally, steps+1)
+	add := func(t *tally, tokens int32) { t.rows++; t.tokens += int(tokens) }
+	for _, v := range p.nodes[c] {
+		add(&nodes[step[v]], p.nodeTokens[v])
+	}
+	for _, e := range p.edges[c] {
+		a, b := step[p.g.Edges[e].Source], step[p.g.Edges[e].Target]
+		at := max(a, b)
+		if a == 0 || b == 0 {
+			at = 0
+		}
+		add(&edges[at], p.edgeTokens[e])
+	}
+	out := make([]int, steps+1)
+	sum := func(of []tally, head int) {
+		left := of[0]
+		for i := steps; ; i-- {
+			if left.rows > 0 {
+				out[i] += head + left.tokens
+			}
+			if i == 0 {
+				return
+			}
+			left.rows += of[i].rows
+			left.tokens += of[i].tokens
+		}
+	}
+	sum(nodes, p.head.nodes)
+	sum(edges, p.head.edges)
+	return out
+}
+
+func filter(ids []int32, keep func(int32) bool) []int32 {
+	var out []int32
+	for _, id := range ids {
+		if keep(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}

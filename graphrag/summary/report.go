@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// DefaultReportTokens is how much a report is written from
+// (microsoft/graphrag, config/defaults.py, max_input_length).
+const DefaultReportTokens = 8000
+
+// ReportGraph is what reports are about: nodes and the described edges between
+// them. The places in the lists are the ids that reports cite.
+type ReportGraph struct {
+	Nodes []ReportNode
+	Edges []ReportEdge
+}
+
+// ReportNode is an entity. Passages of its descriptions are numbers of the
+// caller's choice, e.g. of chunks; they come back as the Sources of reports.
+type ReportNode struct {
+	Title        string
+	Descriptions []kg.Description
+	// Degree is the number of its neighbours in the whole graph.
+	Degree int
+}
+
+// ReportEdge is a relation between two nodes, by their places.
+type ReportEdge struct {
+	Source, Target int32
+	Descriptions   []kg.Description
+}
+
+// CombinedDegree is the rank of an edge: the degrees of its ends, added.
+func (g *ReportGraph) CombinedDegree(edge int32) int {
+	e := &g.Edges[edge]
+	return g.Nodes[e.Source].Degree + g.Nodes[e.Target].Degree
+}
+
+func (g *ReportGraph) check(h community.Hierarchy) error {
+	n := int32(len(g.Nodes))
+	for i, e := range g.Edges {
+		if e.Source < 0 || e.Source >= n || e.Target < 0 || e.Target >= n {
+			return fmt.Errorf("summary: edge %d is between %d and %d: there are %d nodes", i, e.Source, e.Target, n)
+		}
+	}
+	for c := range h.Communities {
+		for _, v := range h.Communities[c].Nodes {
+			if v < 0 || v >= n {
+				return fmt.Errorf("summary: community %d has node %d: there are %d", c, v, n)
+			}
+		}
+		for _, child := range h.Communities[c].Children {
+			if child < 0 || int(child) >= len(h.Communities) || h.Communities[child].Level != h.Communities[c].Level+1 {
+				return fmt.Errorf("summary: community %d has the child %d, which is not one level below", c, child)
+			}
+		}
+	}
+	return nil
+}
+
+// Report is what is said about one community.
+type Report struct {
+	Community int32
+	Title     string
+	Summary   string
+	// Rating says how much the community matters, 0 to 10, and why; 0 where
+	// nobody rated it.
+	Rating            float64
+	RatingExplanation string
+	Findings          []Finding
+	// Sources are the passages the report rests on, ascending: of an extractive
+	// one those that are quoted, of a model's those of all it was shown.
+	Sources []int32
+	// Omitted is the number of members that the reporter was not shown, neither
+	// themselves nor in the report of a part, because they did not fit.
+	Omitted int
+	// Usage is what the report cost.
+	Usage graphrag.Usage
+}
+
+// Finding is one insight of a report.
+type Finding struct {
+	Summary, Explanation string
+	// Nodes and Edges are what it rests on, and Sources their passages. A
+	// finding of a model names what it cites, as far as it was shown that.
+	Nodes, Edges []int32
+	Sources      []int32
+}
+
+// Text is the whole report in markdown: title, summary, and a section for each
+// finding.
+func (r *Report) Text() string {
+	var b strings.Builder
+	b.WriteString("# " + r.Title + "\n\n" + r.Summary)
+	for _, f := range r.Findings {
+		b.WriteString("\n\n## " + f.Summary)
+		if f.Explanation != "" {
+			b.WriteString("\n\n" + f.Explanation)
+		}
+	}
+	return b.String()
+}
+
+// Reporter writes the report of one community from what fits into its prompt.
+//
+// Report does not change its argument, is safe for concurrent use, and stops
+// with the context's error when ctx is cancelled.
+type Reporter interface {
+	Name() string
+	Report(ctx context.Context, c *ReportContext) (Report, error)
+}
+
+// ReportOptions of [Reports].
+type ReportOptions struct {
+	// Reporter is required.
+	Reporter Reporter
+	// Tokens is how much each report is written from, counted by CountTokens row
+	// by row; 0 means [DefaultReportTokens]. CountTokens nil means
+	// llm.EstimateTokens.
+	Tokens      int
+	CountTokens func(string) int
+	// Workers is how many reports are written at the same time; 0 means
+	// [DefaultWorkers] or more. It has no influence on the reports.
+	Workers int
+	// Progress, if set, hears how many reports of a level have been tried.
+	Progress Progress
+}
+
+func (o ReportOptions) resolve() (ReportOptions, error) {
+	var errs []error
+	if o.Reporter == nil {
+		errs = append(errs, errors.New("summary: Reporter is missing"))
+	}
+	if o.Tokens < 0 {
+		errs = append(errs, fmt.Errorf("summary: Tokens is %d, want 0 or more", o.Tokens))
+	}
+	if o.Workers < 0 {
+		errs = append(errs, fmt.Errorf("summary: Workers is %d, want 0 or more", o.Workers))
+	}
+	setDefault(&o.Tokens, DefaultReportTokens)
+	if o.CountTokens == nil {
+		o.CountTokens = llm.EstimateTokens
+	}
+	o.Workers = workersOrDefault(o.Workers)
+	return o, errors.Join(errs...)
+}
+
+// ReportSet are the reports of a hierarchy.
+type ReportSet struct {
+	// Reports in the order of their communities.
+	Reports []Report
+	// Failed are the communities whose report could not be written, and why. The
+	// communities above show their rows instead.
+	Failed []ReportFailure
+	// Usage is what all reports cost, those that failed included.
+	Usage graphrag.Usage
+
+	of []int32
+}
+
+// ReportFailure is a report that is missing.
+type ReportFailure struct {
+	Community int32
+	Err       error
+}
+
+// Of returns the report of a community, nil if there is none.
+func (s *ReportSet) Of(community int32) *Report {
+	if community < 0 || int(community) >= len(s.of) || s.of[community] < 0 {
+		return nil
+	}
+	return &s.Reports[s.of[community]]
+}
+
+// Reports writes a report for each community with an edge inside, the deepest
+// level first, so that a community too large for the prompt can be described by
+// the reports of its parts (From Local to Global, arXiv 2404.16130, section
+// 3.1.4; the rules are those of microsoft/graphrag v0.3.0, see [ReportContext]).
+//
+// A report that the model cannot write, because its reply is unusable, cut or
+// refused, is listed as failed. Any other error ends the work. The result does
+// not depend on the number of workers.
+func Reports(ctx context.Context, g *ReportGraph, h community.Hierarchy, o ReportOptions) (*ReportSet, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := g.check(h); err != nil {
+		return nil, err
+	}
+	p, err := newPacker(ctx, g, h, o)
+	if err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	for level := h.Levels - 1; level >= 0; level-- {
+		if err := p.level(ctx, int32(level)); err != nil {
+			return nil, fmt.Errorf("summary: level %d: %w", level, err)
+		}
+	}
+	return p.set(), ctx.Err()
+}
+
+// level writes the reports of one level.
+func (p *packer) level(ctx context.Context, level int32) error {
+	communities := p.enter(level)
+	var mu sync.Mutex
+	done := 0
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(p.o.Workers)
+	for _, c := range communities {
+		group.Go(func() error {
+			if err := inner.Err(); err != nil {
+				return err
+			}
+			err := p.report(inner, c)
+			if err == nil && p.o.Progress != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				done++
+				p.o.Progress(int(level), done, len(communities))
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// report writes one report, or notes why there is none.
+func (p *packer) report(ctx context.Context, c int32) error {
+	shown := p.pack(c)
+	if len(shown.Nodes) == 0 && len(shown.Reports) == 0 {
+		p.failed[c] = fmt.Errorf("nothing of it fits into %d tokens", p.o.Tokens)
+		return nil
+	}
+	r, err := p.o.Reporter.Report(ctx, shown)
+	if err != nil {
+		if !ofOneReport(err) {
+			return fmt.Errorf("report of community %d: %w", c, err)
+		}
+		p.failed[c] = err
+		return nil
+	}
+	r.Community, r.Omitted = c, shown.Omitted
+	p.reports[c] = &r
+	p.reportTokens[c] = p.o.CountTokens(reportRow(&r))
+	return nil
+}
+
+// ofOneReport tells errors that another report need not have.
+func ofOneReport(err error) bool {
+	for _, kind := range []llm.Kind{llm.ErrInvalidOutput, llm.ErrTruncated, llm.ErrEmpty, llm.ErrFiltered, llm.ErrRefused, llm.ErrContextLength} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// set gathers what was written.
+func (p *packer) set() *ReportSet {
+	s := &ReportSet{of: make([]int32, len(p.reports))}
+	for c, r := range p.reports {
+		s.of[c] = -1
+		if r != nil {
+			s.of[c] = int32(len(s.Reports))
+			s.Reports = append(s.Reports, *r)
+			s.Usage = s.Usage.Add(r.Usage)
+		}
+		if err := p.failed[c]; err != nil {
+			s.Failed = append(s.Failed, ReportFailure{int32(c), err})
+			if failed := (*llm.Error)(nil); errors.As(err, &failed) {
+				s.Usage = s.Usage.Add(failed.Usage)
+			}
+		}
+	}
+	return s
+}
+
+// union merges lists into an ascending one.
+func union(lists ...[]int32) []int32 { return distinct(slices.Concat(lists...)) }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// StageReport names the calls for reports in accounts.
+const StageReport = "community report"
+
+// DefaultReportWords is the length of a report that is asked for
+// (microsoft/graphrag, config/defaults.py, max_length).
+const DefaultReportWords = 2000
+
+// ModelReportOptions of [ModelReports].
+type ModelReportOptions struct {
+	// Model writes. It is required.
+	Model llm.Model
+	// Words is the length that is asked for; 0 means [DefaultReportWords].
+	Words int
+	// MaxTokens bounds the reply, and Temperature is passed on; zero values
+	// leave both to the server.
+	MaxTokens   int
+	Temperature *float64
+}
+
+// ModelReports returns a reporter that asks a language model, once for each
+// community and once more if the reply cannot be read. Findings name the nodes
+// and edges that their text cites, as far as they were shown.
+func ModelReports(o ModelReportOptions) (Reporter, error) {
+	var errs []error
+	if o.Model == nil {
+		errs = append(errs, errors.New("summary: Model is missing"))
+	}
+	if o.Words < 0 || o.MaxTokens < 0 {
+		errs = append(errs, fmt.Errorf("summary: Words %d and MaxTokens %d must not be negative", o.Words, o.MaxTokens))
+	}
+	setDefault(&o.Words, DefaultReportWords)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return &modelReporter{o}, nil
+}
+
+type modelReporter struct{ o ModelReportOptions }
+
+// Name implements [Reporter].
+func (m *modelReporter) Name() string {
+	return fmt.Sprintf("model/%d words/%s", m.o.Words, m.o.Model.Name())
+}
+
+//go:embed prompts/report_*.txt
+var reportFiles embed.FS
+
+var reportPrompts = template.Must(template.ParseFS(reportFiles, "prompts/report_*.txt"))
+
+// reportSchema is the contract of the reply.
+var reportSchema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
+	`"required":["title","summary","rating","rating_explanation","findings"],"properties":{` +
+	`"title":{"type":"string"},"summary":{"type":"string"},"rating":{"type":"number"},"rating_explanation":{"type":"string"},` +
+	`"findings":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["summary","explanation"],` +
+	`"properties":{"summary":{"type":"string"},"explanation":{"type":"string"}}}}}}`)
+
+// reportReply is what a model writes.
+type reportReply struct {
+	Title             string  `json:"title"`
+	Summary           string  `json:"summary"`
+	Rating            float64 `json:"rating"`
+	RatingExplanation string  `json:"rating_explanation"`
+	Findings          []struct {
+		Summary     string `json:"summary"`
+		Explanation string `json:"explanation"`
+	} `json:"findings"`
+}
+
+// Check implements [llm.Checker].
+func (r reportReply) Check() error {
+	if oneLine(printable(r.Title)) == "" || oneLine(printable(r.Summary)) == "" {
+		return errors.New("a report needs a title and a summary")
+	}
+	return nil
+}
+
+// Report implements [Reporter].
+func (m *modelReporter) Report(ctx context.Context, c *ReportContext) (Report, error) {
+	req, err := m.request(c)
+	if err != nil {
+		return Report{}, err
+	}
+	said, reply, err := llm.Decode[reportReply](ctx, m.o.Model, req)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{
+		Title: oneLine(printable(said.Title)), Summary: strings.TrimSpace(printable(said.Summary)),
+		RatingExplanation: oneLine(printable(said.RatingExplanation)), Sources: c.Sources(), Usage: reply.Usage,
+	}
+	if said.Rating > 0 { // neither NaN nor below the scale
+		r.Rating = math.Min(said.Rating, 10)
+	}
+	shown := c.cited()
+	for _, f := range said.Findings {
+		finding := Finding{Summary: oneLine(printable(f.Summary)), Explanation: strings.TrimSpace(printable(f.Explanation))}
+		if finding.Summary == "" && finding.Explanation == "" {
+			continue
+		}
+		shown.ground(&finding)
+		r.Findings = append(r.Findings, finding)
+	}
+	return r, nil
+}
+
+func (m *modelReporter) request(c *ReportContext) (llm.Request, error) {
+	tables := printable(c.Text())
+	fence := llm.NewFence(tables)
+	values := struct {
+		Nonce, Tables string
+		Words         int
+	}{fence.Nonce(), fence.Wrap("community", tables), m.o.Words}
+	var messages []llm.Message
+	for _, part := range []struct {
+		role llm.Role
+		name string
+	}{{llm.System, "report_system.txt"}, {llm.User, "report_user.txt"}} {
+		var b strings.Builder
+		if err := reportPrompts.ExecuteTemplate(&b, part.name, values); err != nil {
+			return llm.Request{}, fmt.Errorf("prompt: %w", err)
+		}
+		messages = append(messages, llm.Message{Role: part.role, Text: strings.TrimSpace(b.String())})
+	}
+	return llm.Request{
+		Messages: messages, Schema: reportSchema, SchemaName: "community_report",
+		MaxTokens: m.o.MaxTokens, Temperature: m.o.Temperature, Stage: StageReport,
+	}, nil
+}
+
+// citation is one part of a grounding mark, such as "Entities (3, 17, +more)".
+var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([^()]*)\)`)
+
+// citable is what a report may cite.
+type citable struct {
+	c            *ReportContext
+	nodes, edges map[int32]bool
+	reports      map[int32]*Report
+}
+
+func (c *ReportContext) cited() citable {
+	s := citable{c, make(map[int32]bool), make(map[int32]bool), make(map[int32]*Report)}
+	for _, v := range c.Nodes {
+		s.nodes[v] = true
+	}
+	for _, e := range c.Edges {
+		s.edges[e] = true
+	}
+	for _, r := range c.Reports {
+		s.reports[r.Community] = r
+	}
+	return s
+}
+
+// ground fills in what a finding cites. Numbers that were not shown are passed
+// over: models invent some.
+func (s citable) ground(f *Finding) {
+	for _, mark := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
+		for _, number := range strings.FieldsFunc(mark[2], func(r rune) bool { return r == ',' || r == ' ' }) {
+			n, err := strconv.ParseInt(number, 10, 32)
+			if err != nil {
+				continue
+			}
+			id := int32(n)
+			switch kind := strings.ToLower(mark[1]); {
+			case kind == "entities" && s.nodes[id]:
+				f.Nodes = append(f.Nodes, id)
+				f.Sources = appendSources(f.Sources, s.c.Graph.Nodes[id].Descriptions)
+			case kind == "relationships" && s.edges[id]:
+				f.Edges = append(f.Edges, id)
+				f.Sources = appendSources(f.Sources, s.c.Graph.Edges[id].Descriptions)
+			case kind == "reports" && s.reports[id] != nil:
+				f.Sources = append(f.Sources, s.reports[id].Sources...)
+			}
+		}
+	}
+	f.Nodes, f.Edges, f.Sources = distinct(f.Nodes), distinct(f.Edges), distinct(f.Sources)
+}
+
+func distinct(ids []int32) []int32 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// library is one community of three, described from the passages 10 to 13.
+func library() (*summary.ReportGraph, community.Hierarchy) {
+	g := &summary.ReportGraph{
+		Nodes: []summary.ReportNode{
+			{Title: "Ashby Library", Degree: 2, Descriptions: []kg.Description{
+				{Text: "The Ashby Library opened its doors to the public in 1871.", Passages: []int32{10}},
+				{Text: "The Ashby Library holds forty thousand books on the sea.", Passages: []int32{11, 12}},
+			}},
+			{Title: "Mary Ashby", Degree: 1, Descriptions: []kg.Description{{Text: "Mary Ashby was a shipowner of the town.", Passages: []int32{12}}}},
+			{Title: "Reading Room", Degree: 1},
+		},
+		Edges: []summary.ReportEdge{
+			{Source: 1, Target: 0, Descriptions: []kg.Description{{Text: "Mary Ashby founded the Ashby Library with her own money.", Passages: []int32{13}}}},
+			{Source: 2, Target: 0},
+		},
+	}
+	return g, community.Hierarchy{Levels: 1, Nodes: 3, Communities: []community.Community{{Parent: -1, Nodes: []int32{0, 1, 2}}}}
+}
+
+func TestExtractiveReports(t *testing.T) {
+	short, err := summary.Extractive(summary.ExtractiveOptions{Tokens: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{Summary: short})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, h := library()
+	set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter})
+	if err != nil || len(set.Reports) != 1 {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	r := set.Reports[0]
+	if r.Title != "Ashby Library; Mary Ashby; Reading Room" {
+		t.Errorf("title %q: want the members by degree", r.Title)
+	}
+	said := map[string][]int32{}
+	for _, of := range [][]kg.Description{g.Nodes[0].Descriptions, g.Nodes[1].Descriptions, g.Edges[0].Descriptions} {
+		for _, d := range of {
+			said[d.Text] = d.Passages
+		}
+	}
+	sources := slices.Clone(said[r.Summary])
+	if sources == nil {
+		t.Errorf("the summary is not a quote: %q", r.Summary)
+	}
+	for _, f := range r.Findings {
+		if diff := cmp.Diff(said[f.Explanation], f.Sources); diff != "" || f.Explanation == r.Summary {
+			t.Errorf("finding %+v: %s", f, diff)
+		}
+		sources = append(sources, f.Sources...)
+	}
+	if len(r.Findings) < 2 {
+		t.Errorf("findings %+v", r.Findings)
+	}
+	slices.Sort(sources)
+	if diff := cmp.Diff(slices.Compact(sources), r.Sources); diff != "" {
+		t.Errorf("sources are not those of the quotes: %s", diff)
+	}
+}
+
+// A report of parts quotes the parts, with their sources.
+func TestExtractiveReportsOfParts(t *testing.T) {
+	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := reporter.Report(t.Context(), &summary.ReportContext{Graph: &summary.ReportGraph{}, Reports: []*summary.Report{
+		{Title: "Owls; Mice", Findings: []summary.Finding{{Summary: "Owls", Explanation: "Owls hunt by ear in the dark.", Sources: []int32{4}}}},
+		{Title: "Tides", Findings: []summary.Finding{{Summary: "Moon", Explanation: "The moon raises the tides of the sea.", Sources: []int32{9}}}},
+	}})
+	if err != nil || r.Title != "Owls; Tides" || !slices.Equal(r.Sources, []int32{4, 9}) || !strings.Contains(r.Text(), "by ear") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+const reply = `{"title": "Ashby Library", "summary": "A library and its founder. [Data: Entities (0, 1)]", "rating": 12, "rating_explanation": "It is local.",
+"findings": [{"summary": "Its founder", "explanation": "Mary Ashby paid. [Data: Entities (1, 99, +more); Relationships (0)]"}, {"summary": "", "explanation": " "}]}`
+
+func TestModelReports(t *testing.T) {
+	model := llmtest.NewScript("writer").Reply(llmtest.Stage(summary.StageReport), "not json", reply)
+	reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, h := library()
+	set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter})
+	if err != nil || len(set.Reports) != 1 || set.Usage.Calls != 2 {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	want := summary.Report{
+		Title: "Ashby Library", Summary: "A library and its founder. [Data: Entities (0, 1)]", Rating: 10, RatingExplanation: "It is local.",
+		Findings: []summary.Finding{{
+			Summary: "Its founder", Explanation: "Mary Ashby paid. [Data: Entities (1, 99, +more); Relationships (0)]",
+			Nodes: []int32{1}, Edges: []int32{0}, Sources: []int32{12, 13},
+		}},
+		Sources: []int32{10, 11, 12, 13}, Usage: set.Usage,
+	}
+	if diff := cmp.Diff(want, set.Reports[0]); diff != "" {
+		t.Error(diff)
+	}
+	prompt := model.Requests()[0].Messages[1].Text
+	if !strings.Contains(prompt, "-----Relationships-----") || !strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded") {
+		t.Errorf("prompt:\n%s", prompt)
+	}
+}
+
+func TestReportErrors(t *testing.T) {
+	g, h := library()
+	for _, tt := range []struct {
+		kind llm.Kind
+		ends bool
+	}{{llm.ErrTruncated, false}, {llm.ErrRefused, false}, {llm.ErrAuth, true}, {llm.ErrBudgetExceeded, true}} {
+		model := llmtest.NewScript("writer").Fail(llmtest.Any, &llm.Error{Kind: tt.kind, Usage: llm.Usage{Calls: 1}})
+		reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter})
+		if tt.ends != errors.Is(err, tt.kind) {
+			t.Errorf("%v: %v", tt.kind, err)
+		}
+		if !tt.ends && (len(set.Failed) != 1 || !errors.Is(set.Failed[0].Err, tt.kind) || set.Usage.Calls != 1) {
+			t.Errorf("%v: %+v", tt.kind, set)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := &recorder{shown: map[int32]*summary.ReportContext{}}
+	if _, err := summary.Reports(ctx, g, h, summary.ReportOptions{Reporter: r}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Tokens: -1, Workers: -1}); err == nil ||
+		!strings.Contains(err.Error(), "Reporter") || !strings.Contains(err.Error(), "Workers") {
+		t.Errorf("options: %v", err)
+	}
+	g.Edges[0].Target = 3
+	if _, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: r}); err == nil {
+		t.Error("an edge to a node that is not there")
+	}
+	empty, err := summary.Reports(t.Context(), &summary.ReportGraph{}, community.Hierarchy{}, summary.ReportOptions{Reporter: r})
+	if err != nil || len(empty.Reports) != 0 || empty.Of(0) != nil {
+		t.Errorf("nothing: %+v, %v", empty, err)
+	}
+}
+
+func TestReportsDoNotDependOnWorkers(t *testing.T) {
+	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, h := parts()
+	var sets []*summary.ReportSet
+	for _, workers := range []int{1, 5} {
+		set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter, Tokens: 6, CountTokens: rows, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets = append(sets, set)
+	}
+	if len(sets[0].Reports) != 3 {
+		t.Errorf("%d reports", len(sets[0].Reports))
+	}
+	if diff := cmp.Diff(sets[0].Reports, sets[1].Reports); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Whatever a model replies, a report is read or the reply is refused.
+func FuzzModelReport(f *testing.F) {
+	f.Add(reply)
+	f.Add(`{"title": "a", "summary": "b", "rating": -1, "findings": null}`)
+	f.Add(`{"title": "a", "summary": "b", "findings": [{"summary": "Entities (99999999999999999999)", "explanation": "reports (,,)"}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		model := llmtest.NewScript("writer").Reply(llmtest.Any, text)
+		reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _ := library()
+		r, err := reporter.Report(t.Context(), &summary.ReportContext{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}})
+		if err != nil {
+			return
+		}
+		if r.Title == "" || r.Summary == "" || !(r.Rating >= 0 && r.Rating <= 10) {
+			t.Errorf("%+v", r)
+		}
+		for _, finding := range r.Findings {
+			for _, v := range finding.Nodes {
+				if v > 1 {
+					t.Errorf("cites node %d", v)
+				}
+			}
+		}
+	})
+}
+
+func ExampleReports() {
+	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+	if err != nil {
+		panic(err)
+	}
+	g, h := library()
+	set, err := summary.Reports(context.Background(), g, h, summary.ReportOptions{Reporter: reporter})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(set.Reports[0].Title)
+	fmt.Println(set.Reports[0].Sources)
+	// Output:
+	// Ashby Library; Mary Ashby; Reading Room
+	// [10 11 12 13]
+}
