@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// birds is a graph of barn owl (0), eagle owl (1), hare (2) and mouse (3), with
+// one attribute, and its partition into hunters, prey and nothing else.
+func birds() (*kg.Graph, community.DualPartition) {
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		panic(err)
+	}
+	fact := func(head, relation, tail string) kg.Fact {
+		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}
+	}
+	err = b.Insert(
+		kg.Extraction{
+			Chunk: "a#0", Doc: "a", Facts: []kg.Fact{fact("barn owl", "finds", "mouse")},
+			Mentions:   []kg.Mention{{Name: "barn owl", Description: "The barn owl finds a mouse under the snow by ear."}},
+			Attributes: []kg.Attribute{{Entity: "barn owl", Key: "face", Value: "white"}},
+		},
+		kg.Extraction{Chunk: "b#0", Doc: "b", Facts: []kg.Fact{fact("eagle owl", "takes", "hare")}},
+	)
+	if err != nil {
+		panic(err)
+	}
+	g, err := b.Graph(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return g, community.DualPartition{Communities: []community.DualCommunity{
+		{Members: []int32{0, 1}, Center: 1, Keywords: []int32{1, 0}}, {Members: []int32{2}, Center: 2}, {Members: []int32{3}, Center: 3},
+	}}
+}
+
+func TestKnowledge(t *testing.T) {
+	g, p := birds()
+	tree, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []summary.KnowledgeNode{
+		{summary.EntityLayer, "barn owl", 0}, {summary.EntityLayer, "eagle owl", 1}, {summary.EntityLayer, "hare", 2}, {summary.EntityLayer, "mouse", 3},
+		{summary.AttributeLayer, "face: white", 0},
+		{summary.KeywordLayer, "eagle owl", 1}, {summary.KeywordLayer, "barn owl", 0},
+		{summary.CommunityLayer, "eagle owl", 1},
+	}
+	if diff := cmp.Diff(want, tree.Nodes); diff != "" {
+		t.Error(diff)
+	}
+	edges := []summary.KnowledgeEdge{
+		{0, 3, "finds"}, {1, 2, "takes"}, {0, 4, summary.HasAttribute}, {1, 5, summary.RepresentedBy}, {0, 6, summary.RepresentedBy},
+		{5, 7, summary.KeywordOf}, {6, 7, summary.KeywordOf}, {0, 7, summary.MemberOf}, {1, 7, summary.MemberOf},
+	}
+	if diff := cmp.Diff(edges, tree.Edges); diff != "" {
+		t.Error(diff)
+	}
+	for layer, n := range map[summary.Layer][2]int{0: {0, 0}, summary.AttributeLayer: {0, 0}, summary.EntityLayer: {5, 3}, summary.KeywordLayer: {7, 5}, summary.CommunityLayer: {8, 9}, 5: {0, 0}} {
+		if nodes, edges := tree.Upto(layer); len(nodes) != n[0] || len(edges) != n[1] {
+			t.Errorf("layer %d: %d nodes, %d edges, want %v", layer, len(nodes), len(edges), n)
+		}
+	}
+	c := tree.Communities[0]
+	if len(tree.Communities) != 1 || c.Node != 7 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) {
+		t.Errorf("%+v", tree.Communities)
+	}
+}
+
+// The sheet's check: 100 chunks and 23 communities of two or more are 100 + 5 =
+// 105 calls; the five are made here.
+func TestKnowledgeCalls(t *testing.T) {
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p community.DualPartition
+	x := kg.Extraction{Chunk: "a#0", Doc: "a"}
+	for i := range int32(48) {
+		x.Mentions = append(x.Mentions, kg.Mention{Name: fmt.Sprintf("thing %02d", i)})
+		if i%2 == 1 && i < 46 {
+			p.Communities = append(p.Communities, community.DualCommunity{Members: []int32{i - 1, i}, Center: i, Keywords: []int32{i}})
+		} else if i >= 46 {
+			p.Communities = append(p.Communities, community.DualCommunity{Members: []int32{i}, Center: i})
+		}
+	}
+	if err := b.Insert(x); err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Names of the first batch but one, with an id as text and one that nobody
+	// asked for; then a refusal; then what cannot be read, twice; the rest is good.
+	model := llmtest.NewScript("namer").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		text := req.Messages[1].Text
+		switch {
+		case strings.Contains(text, "id: 0\n"):
+			return llm.Reply{Text: `{"communities": [{"id": "0", "name": "zero", "summary": "s"}, {"id": 1, "name": "one", "summary": ""},
+				{"id": 2, "name": "two", "summary": ""}, {"id": 3, "name": " ", "summary": ""}, {"id": 99, "name": "none", "summary": ""}]}`}
+		case strings.Contains(text, "id: 20\n"):
+			return llm.Reply{Text: "Sorry."}
+		}
+		var all []string
+		for i := 5; i < 20; i++ {
+			all = append(all, fmt.Sprintf(`{"id": %d, "name": "name %d", "summary": "s"}`, i, i))
+		}
+		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
+	})
+	tree, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tree.Communities) != 23 || model.Calls() != 5+1 { // one reply could not be read and was asked for again
+		t.Errorf("%d communities, %d calls", len(tree.Communities), model.Calls())
+	}
+	var failed []int32
+	for _, f := range tree.Failed {
+		failed = append(failed, f.ID)
+	}
+	if want := []int32{3, 4, 20, 21, 22}; !slices.Equal(failed, want) {
+		t.Errorf("failed %v, want %v", failed, want)
+	}
+	for i, want := range map[int]string{0: "zero", 2: "two", 3: "Community 3", 7: "name 7", 22: "Community 22"} {
+		if got := tree.Communities[i].Name; got != want {
+			t.Errorf("community %d is %q, want %q", i, got, want)
+		}
+	}
+	if tree.Usage.Calls != 6 {
+		t.Errorf("usage %+v", tree.Usage)
+	}
+}
+
+func TestKnowledgeErrors(t *testing.T) {
+	g, p := birds()
+	denied := llmtest.NewScript("namer").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
+	if _, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{Model: denied}); !errors.Is(err, llm.ErrAuth) {
+		t.Errorf("denied: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := summary.Knowledge(ctx, g, p, summary.KnowledgeOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{Batch: -1, Members: -1}); err == nil || !strings.Contains(err.Error(), "Members") {
+		t.Errorf("options: %v", err)
+	}
+	p.Communities[0].Center = 9
+	if _, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{}); err == nil {
+		t.Error("an entity that is not there")
+	}
+	tree, err := summary.Knowledge(t.Context(), &kg.Graph{}, community.DualPartition{}, summary.KnowledgeOptions{})
+	if err != nil || len(tree.Nodes) != 0 {
+		t.Errorf("nothing: %+v, %v", tree, err)
+	}
+}
+
+func ExampleKnowledge() {
+	g, p := birds()
+	tree, err := summary.Knowledge(context.Background(), g, p, summary.KnowledgeOptions{})
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range tree.Communities {
+		fmt.Println(c.Name, c.Members)
+	}
+	// Output:
+	// eagle owl [0 1]
+}
