@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -66,10 +67,18 @@ func ReadOpenIE(r io.Reader) (*Recorded, error) {
 			}
 		}
 		readTriples(d.Triples, &x)
-		nameEnds(&x)
 		out.byText[textKey(d.Passage)] = x
 	}
 	return out, nil
+}
+
+// EntitiesOnly returns the records without their triples.
+func (r *Recorded) EntitiesOnly() *Recorded {
+	out := &Recorded{make(map[string]kg.Extraction, len(r.byText))}
+	for text, x := range r.byText {
+		out.byText[text] = kg.Extraction{Mentions: x.Mentions}
+	}
+	return out
 }
 
 // Len returns the number of texts of which there are records.
@@ -91,6 +100,8 @@ func (r *Recorded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 			return nil, fmt.Errorf("extract: chunk %s: %w", c.ID, ErrNotRecorded)
 		}
 		x.Chunk, x.Doc = c.ID, c.Doc
+		x.Mentions = slices.Clone(x.Mentions)
+		nameEnds(&x)
 		out[i] = x
 	}
 	return out, nil

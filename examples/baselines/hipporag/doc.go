@@ -9,5 +9,5 @@
 // probability 0.5 (the class default of the code, 0.1, is not what the paper
 // ran). Synonyms add to facts; [Options].OverwriteSynonyms lets them take their
 // place, as the code does. A question none of whose entities can be linked is
-// answered by dense retrieval; the code ranks at random then.
+// answered by flat retrieval; the code ranks at random then.
 package hipporag

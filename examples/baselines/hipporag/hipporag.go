@@ -51,8 +51,8 @@ type Options struct {
 type Fallback int
 
 const (
-	// Dense ranks by the kit's embedder. It is the default.
-	Dense Fallback = iota
+	// Flat ranks by the text alone, see baselines.Texts. It is the default.
+	Flat Fallback = iota
 	// None finds nothing. The code gives every passage the same score then.
 	None
 )
@@ -90,7 +90,7 @@ type searcher struct {
 	links    kg.NameIndex
 	entities func(context.Context, string) ([]string, error)
 	walk     *ppr.Solver
-	dense    graphrag.Retriever
+	texts    baselines.Texts
 }
 
 func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
@@ -129,7 +129,7 @@ func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus
 	if s.walk, err = ppr.New(v.Graph, ppr.Options{Damping: o.Damping}); err != nil {
 		return nil, err
 	}
-	s.dense, err = kit.Dense(ctx, c.Chunks, o.MaxPerDoc)
+	s.texts, err = kit.Texts(ctx, baselines.TitledTexts(c.Chunks))
 	return s, err
 }
 
@@ -143,8 +143,8 @@ func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Fou
 		return baselines.Found{}, nil
 	}
 	if len(seeds) == 0 {
-		ranked, err := s.dense.Retrieve(ctx, q.Text, depth)
-		return baselines.Found{Ranked: ranked}, err
+		alike, err := baselines.All(ctx, s.texts, q.Text)
+		return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, alike, depth, s.o.MaxPerDoc, "flat")}, err
 	}
 	rank, err := s.walk.Solve(ctx, seeds, nil)
 	if err != nil {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hipporag2_test
+
+import (
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+)
+
+func TestConform(t *testing.T) {
+	baselinestest.Conform(t, func(kit baselines.Kit) (baselinestest.Incremental, error) {
+		return hipporag2.New(kit, hipporag2.Options{})
+	})
+}

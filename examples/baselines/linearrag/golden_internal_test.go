@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package linearrag
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+// Golden test G5 (specs/hipporag_linearrag.md, section 9). The program counts a
+// name in a passage wherever its letters stand, so that "alphabet" names Alpha;
+// countLetters does the same.
+func golden(t *testing.T, o Options, countLetters bool) *searcher {
+	t.Helper()
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := []graphrag.Chunk{
+		{ID: "0", Doc: "d", Text: "Alpha met Beta. Alpha visited Delta."},
+		{ID: "1", Doc: "d", Text: "Beta advised Gamma."},
+		{ID: "2", Doc: "d", Text: "Gamma founded Epsilon, an alphabet shop."},
+	}
+	for _, c := range chunks {
+		x := kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+		for _, n := range []string{"Alpha", "Beta", "Gamma", "Delta", "Epsilon"} {
+			x.Mentions = append(x.Mentions, kg.Mention{Name: n})
+		}
+		if err := b.Insert(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := baselines.Corpus{Chunks: chunks, Graph: g}
+	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
+	edges, err := s.graph.edges(chunks, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.walk, err = ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12}); err != nil {
+		t.Fatal(err)
+	}
+	if countLetters {
+		s.graph.mentions[0] = append(s.graph.mentions[0], kg.Posting{ID: 2, Count: 1})
+	}
+	return s
+}
+
+// goldenNames are the entities in the order of the golden file; ours are sorted
+// by name.
+var goldenNames = []string{"alpha", "beta", "gamma", "delta", "epsilon"}
+
+func (s *searcher) id(name string) int32 {
+	for i, n := range s.graph.names {
+		if n == name {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// likeness is of the sentences in the order of the passages.
+func goldenLikeness(i int32) float64 { return []float64{.8, .3, .7, .9}[i] }
+
+var goldenSimilar = []float64{1, (.55 - .4) / (.62 - .4), 0}
+
+func TestGoldenG5(t *testing.T) {
+	type row struct {
+		score float64
+		tier  int
+	}
+	wide := Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2, PassageWeight: .05}
+	narrow := Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}
+	for _, tt := range []struct {
+		name       string
+		o          Options
+		activation Activation
+		weights    []float64
+		table      map[string]row
+		bonus      []float64
+		passages   []float64
+	}{
+		{"one sentence", narrow, BFS, []float64{1.71, 1.292, .532, 0, 0},
+			map[string]row{"alpha": {.76, 2}, "beta": {.532, 3}, "gamma": {.532, 3}},
+			[]float64{.5403907697, .2458362, .3863140286}, []float64{.2088069381, .164755447, .0563005849}},
+		{"one sentence, sum", narrow, Sum, []float64{1.938, 1.292, .532, .228, 0},
+			map[string]row{"alpha": {.76, 1}, "beta": {.532, 2}, "gamma": {.532, 2}},
+			[]float64{1.0193224894, .3687543001, .7111690073}, []float64{.2191366727, .1572259238, .0535599234}},
+		{"four sentences", wide, BFS, []float64{1.995, 1.292, 1.0108, .285, .4788},
+			map[string]row{"alpha": {.285, 2}, "beta": {.532, 3}, "gamma": {.4788, 4}, "delta": {.285, 2}, "epsilon": {.4788, 4}},
+			[]float64{.3782438244, .2058878175, .2647129083}, []float64{.1869999893, .1541924068, .0846806647}},
+		{"four sentences, sum", wide, Sum, []float64{1.995, 1.292, 1.0108, .285, .4788},
+			map[string]row{"alpha": {1.045, 1}, "beta": {.532, 2}, "gamma": {.4788, 3}, "delta": {.285, 1}, "epsilon": {.4788, 3}},
+			[]float64{1.5299739381, .29500344, .9455913837}, []float64{.1886745189, .1547619753, .0864808821}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.o.Activation = tt.activation
+			s := golden(t, tt.o, true)
+			a := s.activate([]active{{s.id("alpha"), .95, 1}}, goldenLikeness)
+			for i, want := range tt.weights {
+				if got := a.weights[s.id(goldenNames[i])]; math.Abs(got-want) > 1e-9 {
+					t.Errorf("%s weighs %v, want %v", goldenNames[i], got, want)
+				}
+			}
+			table := make(map[string]row)
+			for _, x := range a.table {
+				table[s.graph.names[x.entity]] = row{x.score, x.tier}
+			}
+			if diff := cmp.Diff(tt.table, table, cmp.AllowUnexported(row{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+				t.Errorf("activated (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.bonus, s.graph.bonus(a.table), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+				t.Errorf("bonus (-want +got):\n%s", diff)
+			}
+			rank, err := s.rank(t.Context(), a, goldenSimilar)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.passages, rank, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+				t.Errorf("passages (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// With whole words, "alphabet" is not Alpha.
+func TestWholeWords(t *testing.T) {
+	s := golden(t, Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}, false)
+	a := s.activate([]active{{s.id("alpha"), .95, 1}}, goldenLikeness)
+	if got := s.graph.bonus(a.table)[2]; math.Abs(got-.1229181) > 1e-9 {
+		t.Errorf("bonus of the last passage %v, want .1229181", got)
+	}
+}
+
+// The paper's equation 5: its scores grow without bound, ours end at 1.
+func TestEquation5(t *testing.T) {
+	for _, tt := range []struct {
+		threshold float64
+		history   [][]float64
+	}{
+		{.4, [][]float64{{1.045, .76, 0, 0, 0}, {1.7575, 1.976, .532, 0, 0}}},
+		{.1, [][]float64{{1.045, .76, 0, .285, 0}, {1.843, 1.976, .532, .399, 0}, {3.7278, 4.8108, 2.2344, .6726, .4788}}},
+	} {
+		s := golden(t, Options{Threshold: tt.threshold, Iterations: 3, Activation: Max}, false)
+		table := []active{{s.id("alpha"), .95, 1}}
+		for step, want := range tt.history {
+			table, _ = s.equation5(table, goldenLikeness, step+2)
+			got := make([]float64, 5)
+			for _, x := range table {
+				for i, n := range goldenNames {
+					if s.graph.names[x.entity] == n {
+						got[i] = x.score
+					}
+				}
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+				t.Errorf("threshold %v, step %d (-want +got):\n%s", tt.threshold, step+1, diff)
+			}
+		}
+		for _, x := range s.activate([]active{{s.id("alpha"), .95, 1}}, goldenLikeness).table {
+			if x.score > 1 {
+				t.Errorf("%s has %v", s.graph.names[x.entity], x.score)
+			}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package linearrag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+// Name of the system in reports.
+const Name = "linearrag"
+
+// Parameters. The program has others for each data set; these are its defaults
+// where it is run without naming one.
+const (
+	DefaultThreshold     = 0.4
+	DefaultSentences     = 3
+	DefaultIterations    = 3
+	DefaultRatio         = 2
+	DefaultPassageWeight = 0.05
+	DefaultDamping       = 0.5 // the program's; the paper prints 0.85
+)
+
+// Options of the system. The zero value is the program's setting.
+type Options struct {
+	Cut baselines.Cut
+	// Extract, when set, finds the entities in place of the rules; facts are not
+	// used.
+	Extract extract.Extractor
+	// Entities, when set, finds those of a question.
+	Entities   func(ctx context.Context, question string) ([]string, error)
+	Activation Activation
+	// Threshold is the least score with which an entity is activated, Sentences
+	// how many sentences one entity leads to in one step, Iterations one more
+	// than the number of steps. Ratio weighs the passages' own likeness to the
+	// question, PassageWeight passages beside entities. 0 is the default of each.
+	Threshold             float64
+	Sentences, Iterations int
+	Ratio, PassageWeight  float64
+	// Damping is the probability of walking on, 0 for DefaultDamping.
+	Damping float64
+	// Adjacent ties each chunk to the next of its document, with weight 1.
+	Adjacent bool
+	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
+	MaxPerDoc int
+}
+
+func (o Options) withDefaults() (Options, error) {
+	o.Threshold, o.Sentences, o.Iterations = cmp.Or(o.Threshold, DefaultThreshold), cmp.Or(o.Sentences, DefaultSentences), cmp.Or(o.Iterations, DefaultIterations)
+	o.Ratio, o.PassageWeight, o.Damping = cmp.Or(o.Ratio, DefaultRatio), cmp.Or(o.PassageWeight, DefaultPassageWeight), cmp.Or(o.Damping, DefaultDamping)
+	var problems []error
+	for _, x := range []struct {
+		name  string
+		value float64
+	}{{"Threshold", o.Threshold}, {"Sentences", float64(o.Sentences)}, {"Iterations", float64(o.Iterations)}, {"Ratio", o.Ratio}, {"PassageWeight", o.PassageWeight}} {
+		if !(x.value > 0) || math.IsInf(x.value, 1) {
+			problems = append(problems, fmt.Errorf("%s: %s %v: want a number above 0", Name, x.name, x.value))
+		}
+	}
+	if o.Activation < BFS || o.Activation > Max {
+		problems = append(problems, fmt.Errorf("%s: there is no Activation %d", Name, o.Activation))
+	}
+	return o, errors.Join(problems...)
+}
+
+// New returns the system. Of the kit it takes the embedder and the reader.
+func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
+	if f.Extract == nil {
+		if f.Extract, err = extract.NewOffline(extract.Options{}); err != nil {
+			return nil, fmt.Errorf("%s: %w", Name, err)
+		}
+		f.Whole = true
+	}
+	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
+		s, err := build(ctx, kit, o, c)
+		if err != nil {
+			return nil, err
+		}
+		return s.find, nil
+	}
+	return baselines.NewGraphed(f)
+}
+
+// searcher is an index of one corpus.
+type searcher struct {
+	o        Options
+	corpus   baselines.Corpus
+	graph    *triGraph
+	entities func(context.Context, string) ([]string, error)
+	links    kg.NameIndex
+	likeness sentences
+	texts    baselines.Texts
+	walk     *ppr.Solver
+}
+
+func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
+	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
+	var err error
+	if s.entities = o.Entities; s.entities == nil {
+		s.entities, err = baselines.Kit{}.Entities(func(folded string) bool { _, ok := c.Graph.Find(folded); return ok })
+		if err != nil {
+			return nil, err
+		}
+	}
+	linker, err := kit.Linker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.links, err = linker.Index(ctx, s.graph.names); err != nil {
+		return nil, err
+	}
+	if s.likeness, err = newSentences(ctx, kit, s.graph.sentences); err != nil {
+		return nil, err
+	}
+	if s.texts, err = kit.Texts(ctx, baselines.TitledTexts(c.Chunks)); err != nil {
+		return nil, err
+	}
+	g, err := s.graph.edges(c.Chunks, o.Adjacent)
+	if err != nil {
+		return nil, err
+	}
+	s.walk, err = ppr.New(g, ppr.Options{Damping: o.Damping})
+	return s, err
+}
+
+func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+	depth := max(q.K, q.Depth)
+	similar, err := baselines.All(ctx, s.texts, q.Text)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	start, err := s.start(ctx, q.Text)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	if len(start) == 0 {
+		return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, similar, depth, s.o.MaxPerDoc, "flat")}, nil
+	}
+	likeness, err := s.likeness.to(ctx, q.Text)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	scores, err := s.rank(ctx, s.activate(start, likeness), similar)
+	return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, scores, depth, s.o.MaxPerDoc, Name)}, err
+}
+
+// start links the entities of the question, each to the name most like it.
+func (s *searcher) start(ctx context.Context, question string) ([]active, error) {
+	names, err := s.entities(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	var out []active
+	for _, name := range names {
+		near, err := s.links.Nearest(ctx, kg.FoldUnicode.Key(name), 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(near) == 0 || near[0].Score <= 0 {
+			continue
+		}
+		out = put(out, active{entity: near[0].ID, score: near[0].Score, tier: 1})
+	}
+	return out, nil
+}
+
+// rank walks from what is activated and from the passages, and returns the rank
+// of each passage.
+func (s *searcher) rank(ctx context.Context, a activated, similar []float64) ([]float64, error) {
+	var seeds []ppr.Seed
+	for e, w := range a.weights {
+		if w > 0 {
+			seeds = append(seeds, ppr.Seed{Node: int32(e), Weight: w})
+		}
+	}
+	bonus := s.graph.bonus(a.table)
+	for p, x := range similar {
+		if w := s.o.PassageWeight * (s.o.Ratio*x + math.Log1p(bonus[p])); w > 0 {
+			seeds = append(seeds, ppr.Seed{Node: int32(len(s.graph.names) + p), Weight: w})
+		}
+	}
+	rank, err := s.walk.Solve(ctx, seeds, nil)
+	if err != nil {
+		return nil, err
+	}
+	return rank[len(s.graph.names):], nil
+}
+
+// edges ties passages to their entities, by the share of the passage's mentions
+// that name the entity.
+func (t *triGraph) edges(chunks []graphrag.Chunk, adjacent bool) (*graph.Graph, error) {
+	var edges []graph.Edge
+	first := int32(len(t.names))
+	for p, of := range t.passages {
+		sum := 0.0
+		for _, m := range of {
+			sum += float64(m.Count)
+		}
+		for _, m := range of {
+			edges = append(edges, graph.Edge{From: first + int32(p), To: m.ID, Weight: float64(m.Count) / sum})
+		}
+		if adjacent && p > 0 && chunks[p].Doc == chunks[p-1].Doc {
+			edges = append(edges, graph.Edge{From: first + int32(p) - 1, To: first + int32(p), Weight: 1})
+		}
+	}
+	return graph.New(len(t.names)+len(t.passages), edges, graph.Options{})
+}
