@@ -44,12 +44,15 @@ type Kit struct {
 }
 
 // Extractor returns the extractor that a system uses with this kit: the rules
-// offline, else what byModel makes of the model. Whole tells that it learns from
+// offline, with what they leave unsaid ([Linked]), else what byModel makes of the model. Whole tells that it learns from
 // the corpus, see [GraphFrame].
 func (k Kit) Extractor(byModel func(extract.ModelOptions) (extract.Extractor, error)) (x extract.Extractor, whole bool, err error) {
 	if k.Model == nil {
 		offline, err := extract.NewOffline(extract.Options{})
-		return offline, true, err
+		if err != nil {
+			return nil, true, err
+		}
+		return Linked(offline), true, nil
 	}
 	x, err = byModel(extract.ModelOptions{Model: k.Model})
 	return x, false, err

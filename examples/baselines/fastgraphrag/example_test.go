@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fastgraphrag_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// The system is told what the texts are about and what will be asked; a model's
+// extractions depend on it.
+func ExampleNew() {
+	kit, err := baselines.OfflineKit(reader.Open, 1)
+	if err != nil {
+		panic(err)
+	}
+	system, err := fastgraphrag.New(kit, fastgraphrag.Options{
+		Domain:    "Ships of polar explorers, and who built and sailed them.",
+		Questions: []string{"Who built the Fram?"},
+		Types:     []string{"person", "ship", "place"},
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	docs := func(yield func(graphrag.Document, error) bool) {
+		_ = yield(graphrag.Document{ID: "fram.md", Text: "The Fram was built by Colin Archer."}, nil) &&
+			yield(graphrag.Document{ID: "archer.md", Text: "Colin Archer was born in Larvik."}, nil)
+	}
+	if _, err := system.Index(ctx, docs); err != nil {
+		panic(err)
+	}
+	a, err := system.Answer(ctx, graphrag.Question{Text: "Where was the builder of the Fram born?", K: 2})
+	if err != nil {
+		panic(err)
+	}
+	for _, h := range a.Ranked {
+		fmt.Println(h.Chunk.Doc)
+	}
+	for _, d := range a.Derived {
+		fmt.Printf("%s: %s\n", d.Kind, d.Text)
+	}
+	// Output:
+}

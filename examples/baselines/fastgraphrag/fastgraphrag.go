@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fastgraphrag
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// Name of the system in reports.
+const Name = "fastgraphrag"
+
+// The settings of the code: fast_graphrag/_services/_state_manager.py and
+// _ranking policies of fast_graphrag/__init__.py.
+const (
+	DefaultDamping   = 0.85
+	DefaultThreshold = 0.005 // of an entity's PageRank
+	DefaultEntities  = 128
+	DefaultFacts     = 64
+)
+
+// tolerance of PageRank: far below what the threshold can see.
+const tolerance = 1e-6
+
+// DefaultDomain is what is said of texts nobody has said anything of. The code
+// has no default.
+const DefaultDomain = "Pages of the web on all subjects. Analyse them for the people, organisations, places, works and events they tell of, what these did, and how they are connected."
+
+// DefaultTypes are those the offline extractor tells apart, and ideas.
+func DefaultTypes() []string {
+	return []string{extract.Person, extract.Organization, extract.Place, extract.Event, extract.Work, extract.Date, extract.Quantity, "concept", extract.Other}
+}
+
+// Options of the system. The zero value is the setting of the code, over the
+// paper's chunks.
+type Options struct {
+	Cut baselines.Cut
+	// Extract, when set, is used in place of the kit's extractor.
+	Extract extract.Extractor
+	// Domain says what the texts are about and Questions are examples of what
+	// will be asked; Types are the types of entities. By default DefaultDomain,
+	// none, and DefaultTypes.
+	Domain    string
+	Questions []string
+	Types     []string
+	// Damping is the probability of walking on. Threshold and Entities say
+	// which entities count, Facts how many of their facts; 0 for the default
+	// of each.
+	Damping, Threshold float64
+	Entities, Facts    int
+	// NoIdentity leaves out the edges between entities that are alike.
+	NoIdentity bool
+	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
+	MaxPerDoc int
+}
+
+// New returns the system.
+func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+	o.Damping, o.Threshold = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Threshold, DefaultThreshold)
+	o.Entities, o.Facts = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Facts, DefaultFacts)
+	o.Domain = cmp.Or(o.Domain, DefaultDomain)
+	if o.Types == nil {
+		o.Types = DefaultTypes()
+	}
+	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
+	if f.Extract == nil {
+		var err error
+		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) {
+			return extract.NewRecords(extract.RecordOptions{ModelOptions: m, Format: extract.Objects, Types: o.Types, Domain: o.domain()})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", Name, err)
+		}
+		if kit.Model == nil {
+			f.Extract = baselines.Related(baselines.Described(f.Extract))
+		}
+	}
+	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
+		s, err := build(ctx, kit, o, c)
+		if err != nil {
+			return nil, err
+		}
+		return s.find, nil
+	}
+	return baselines.NewGraphed(f)
+}
+
+func (o Options) domain() string {
+	text := o.Domain
+	for _, q := range o.Questions {
+		text += "\n- " + q
+	}
+	return text
+}
+
+// searcher is an index of one corpus.
+type searcher struct {
+	o      Options
+	kit    baselines.Kit
+	corpus baselines.Corpus
+	*network
+	*linker
+	walk *ppr.Solver
+}
+
+func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
+	s := &searcher{o: o, kit: kit, corpus: c}
+	var err error
+	if s.network, err = newNetwork(ctx, kit, c.Graph); err != nil {
+		return nil, err
+	}
+	if s.linker, err = newLinker(ctx, kit, c, s.described); err != nil {
+		return nil, err
+	}
+	if !o.NoIdentity {
+		same, err := s.identities(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.identify(same)
+	}
+	g, err := s.graph()
+	if err != nil {
+		return nil, err
+	}
+	s.walk, err = ppr.New(g, ppr.Options{Damping: o.Damping, Tolerance: tolerance})
+	return s, err
+}
+
+// find walks from the entities of the question. Without any there is no answer.
+func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+	seeds, err := s.seeds(ctx, q)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	if len(seeds) == 0 {
+		return baselines.Found{Answer: &graphrag.Answer{Text: reader.Refusal, Refused: true}}, nil
+	}
+	rank, err := s.walk.Solve(ctx, seeds, nil)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	entities := s.entities(rank)
+	facts := s.facts(entities)
+	chunks := make([]float64, len(s.corpus.Chunks))
+	for _, f := range facts {
+		for _, p := range s.edges[f.ID].passages {
+			chunks[p] += f.Score
+		}
+	}
+	ranked := baselines.Rank(s.corpus.Chunks, chunks, max(q.K, q.Depth), s.o.MaxPerDoc, Name)
+	return s.context(q, entities, facts, ranked), nil
+}
+
+// scored is an entity or an edge with its score.
+type scored struct {
+	ID    int32
+	Score float64
+}
+
+func best(of []scored, limit int) []scored {
+	slices.SortFunc(of, func(a, b scored) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+	return of[:min(limit, len(of))]
+}
+
+// entities are the best of those above the threshold.
+func (s *searcher) entities(rank []float64) []scored {
+	var out []scored
+	for e, r := range rank {
+		if r >= s.o.Threshold {
+			out = append(out, scored{int32(e), r})
+		}
+	}
+	return best(out, s.o.Entities)
+}
+
+// facts are the best by the sum of the scores of their ends.
+func (s *searcher) facts(entities []scored) []scored {
+	sum := make(map[int32]float64)
+	for _, e := range entities {
+		for _, f := range s.of(e.ID) {
+			sum[f] += e.Score
+		}
+	}
+	out := make([]scored, 0, len(sum))
+	for f, score := range sum {
+		out = append(out, scored{f, score})
+	}
+	return best(out, s.o.Facts)
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fastgraphrag_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func TestConform(t *testing.T) {
+	baselinestest.Conform(t, func(kit baselines.Kit) (baselinestest.Incremental, error) {
+		return fastgraphrag.New(kit, fastgraphrag.Options{})
+	})
+}
+
+// scripted answers every extraction with the same pair of entities, one of them
+// described at length, and a fact that is another one in each chunk.
+func scripted() *llmtest.Script {
+	m := llmtest.NewScript("scripted")
+	for i := range 7 {
+		m.Reply(llmtest.Contains("chunk "+fmt.Sprint(i)+"."), fmt.Sprintf(
+			`{"entities":[{"name":"FRAM","type":"work","desc":"%s %d"},{"name":"Colin Archer","type":"person","desc":"A shipbuilder."}],
+			"relationships":[{"source":"Colin Archer","target":"FRAM","desc":"Archer built the Fram, says source %d."}],"other_relationships":[]}`,
+			strings.Repeat("long ", 16), i, i))
+	}
+	return m.Reply(llmtest.Stage(baselines.StageDescribe), "The Fram is a ship.").
+		Reply(llmtest.Stage(fastgraphrag.StageMerge), `{"grouped_facts":[{"ids":[0,1,2,99],"description":"Archer built the Fram."},{"ids":[3]}]}`).
+		Reply(llmtest.Stage(fastgraphrag.StageQuestion), `{"named":["[PERSON] COLIN ARCHER"],"generic":["ship"]}`).
+		Reply(llmtest.Any, "Colin Archer [1].")
+}
+
+func documents(n int) (docs []graphrag.Document) {
+	for i := range n {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("This is chunk %d.", i)})
+	}
+	return docs
+}
+
+// One call for a chunk, one for more than 512 characters of descriptions, one
+// for more than five facts of a pair; two for a question.
+func TestCalls(t *testing.T) {
+	for _, tt := range []struct{ chunks, describe, merge int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}} {
+		m := scripted()
+		s, err := fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := s.Index(t.Context(), baselinestest.Stream(documents(tt.chunks)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{extract.StageRecords: tt.chunks}
+		if tt.describe > 0 {
+			want[baselines.StageDescribe], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
+		}
+		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" || stats.Calls != tt.chunks+tt.describe+tt.merge {
+			t.Errorf("%d chunks take %d calls: %s", tt.chunks, stats.Calls, diff)
+		}
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 3, Depth: 10})
+		if err != nil || a.Usage.Calls != 2 {
+			t.Fatalf("a question takes %d calls, %v", a.Usage.Calls, err)
+		}
+		if len(a.Ranked) != tt.chunks || len(a.Evidence) != 3 {
+			t.Errorf("%d of %d chunks ranked, %d read", len(a.Ranked), tt.chunks, len(a.Evidence))
+		}
+		var fram, facts []string
+		for _, d := range a.Derived {
+			if d.Kind == "relation" {
+				facts = append(facts, d.Text)
+			} else if strings.HasPrefix(d.Text, "FRAM") {
+				fram = append(fram, d.Text)
+				if len(d.Docs) != tt.chunks {
+					t.Errorf("the description is from %v", d.Docs)
+				}
+			}
+		}
+		if tt.describe == 1 && (len(fram) != 1 || fram[0] != "FRAM: The Fram is a ship.") {
+			t.Errorf("described as %q", fram)
+		}
+		// Three of the facts have become one.
+		if tt.merge == 1 && (len(facts) != tt.chunks-2 || facts[0] != "Colin Archer – FRAM: Archer built the Fram.") {
+			t.Errorf("facts %q", facts)
+		}
+	}
+}
+
+// The model's kit too leaves what a rebuild would leave.
+func TestDeleteByModel(t *testing.T) {
+	var answers [2]graphrag.Answer
+	for i := range answers {
+		s, err := fastgraphrag.New(baselinestest.ModelKit(t, scripted()), fastgraphrag.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Index(t.Context(), baselinestest.Stream(documents(6+i)...))
+		if err == nil && i == 1 {
+			_, err = s.Delete(t.Context(), "6")
+		}
+		if err == nil {
+			answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 3, Depth: 10})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Without an entity to begin with, the answer is that there is none.
+func TestNoSeeds(t *testing.T) {
+	s, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
+	if err != nil || !a.Refused || len(a.Ranked) != 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fastgraphrag
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+const (
+	// MaxDescription is the length in characters up to which descriptions are
+	// simply joined (NodeUpsertPolicy_SummarizeDescription).
+	MaxDescription = 512
+	// MaxParallel is the most facts of a pair that are left as they are
+	// (EdgeUpsertPolicy_UpsertValidAndMergeSimilarByLLM).
+	MaxParallel = 5
+	// mergedAtOnce bounds a prompt. The code never meets so many new facts.
+	mergedAtOnce = 50
+)
+
+// StageMerge names the calls that merge facts in accounts.
+const StageMerge = "merge facts"
+
+// network is the graph of entities, with an edge for each fact.
+type network struct {
+	g *kg.Graph
+	// described is what is said of each entity.
+	described []kg.Description
+	edges     []edge
+	// Edges of entity e are incident[first[e]:first[e+1]].
+	first, incident []int32
+}
+
+// edge is a fact. An identity has no passages.
+type edge struct {
+	from, to int32
+	relation int32
+	text     string
+	passages []int32
+}
+
+func newNetwork(ctx context.Context, kit baselines.Kit, g *kg.Graph) (*network, error) {
+	n := &network{g: g, described: make([]kg.Description, len(g.Entities))}
+	condenser, err := kit.Condenser(MaxDescription / 4)
+	if err != nil {
+		return nil, err
+	}
+	err = baselines.Each(ctx, len(g.Entities), func(ctx context.Context, i int) (err error) {
+		n.described[i], err = describe(ctx, condenser, &g.Entities[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	pairs := stated(g)
+	err = baselines.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
+		pairs[i], err = merge(ctx, kit.Model, pairs[i])
+		return err
+	})
+	n.edges = slices.Concat(pairs...)
+	n.index()
+	return n, err
+}
+
+// describe joins what is said of an entity, or condenses it if it is long.
+func describe(ctx context.Context, c *baselines.Condenser, e *kg.Entity) (kg.Description, error) {
+	length := len(e.Descriptions) - 1 // line breaks
+	for _, d := range e.Descriptions {
+		length += utf8.RuneCountInString(d.Text)
+	}
+	if length > MaxDescription {
+		return c.Condense(ctx, e.Name, e.Descriptions)
+	}
+	var out kg.Description
+	for i, d := range e.Descriptions {
+		if i > 0 {
+			out.Text += "\n"
+		}
+		out.Text += d.Text
+		out.Passages = append(out.Passages, d.Passages...)
+	}
+	return out, nil
+}
+
+// stated are the facts by pairs of entities, whatever their direction: an edge
+// for each text that states a relation, and one for all passages that state it
+// without a text.
+func stated(g *kg.Graph) [][]edge {
+	var all []edge
+	for r := range g.Relations {
+		rel := &g.Relations[r]
+		var bare []int32
+		for _, p := range g.RelationPassages(int32(r)) {
+			if !slices.ContainsFunc(rel.Descriptions, func(d kg.Description) bool { return slices.Contains(d.Passages, p.ID) }) {
+				bare = append(bare, p.ID)
+			}
+		}
+		for _, d := range rel.Descriptions {
+			all = append(all, edge{rel.Head, rel.Tail, int32(r), d.Text, d.Passages})
+		}
+		if len(bare) > 0 {
+			t := g.Triple(int32(r))
+			all = append(all, edge{rel.Head, rel.Tail, int32(r), strings.Join(strings.Fields(t.Head+" "+t.Relation+" "+t.Tail), " "), bare})
+		}
+	}
+	ends := func(e edge) (int32, int32) { return min(e.from, e.to), max(e.from, e.to) }
+	slices.SortStableFunc(all, func(a, b edge) int {
+		a1, a2 := ends(a)
+		b1, b2 := ends(b)
+		return cmp.Or(cmp.Compare(a1, b1), cmp.Compare(a2, b2))
+	})
+	var pairs [][]edge
+	for lo := 0; lo < len(all); {
+		hi := lo
+		for u, v := ends(all[lo]); hi < len(all) && min(all[hi].from, all[hi].to) == u && max(all[hi].from, all[hi].to) == v; {
+			hi++
+		}
+		pairs = append(pairs, all[lo:hi:hi])
+		lo = hi
+	}
+	return pairs
+}
+
+// merge makes one of those facts of a pair that say the same, if they are many.
+func merge(ctx context.Context, model llm.Model, of []edge) ([]edge, error) {
+	if len(of) <= MaxParallel {
+		return of, nil
+	}
+	if model == nil {
+		return group(of, sameRelation(of)), nil
+	}
+	var out []edge
+	for part := range slices.Chunk(of, mergedAtOnce) {
+		groups, err := alike(ctx, model, part)
+		if err := baselines.IfUsable(err); err != nil {
+			return nil, err
+		}
+		out = append(out, group(part, groups)...)
+	}
+	return out, nil
+}
+
+// sameRelation groups facts of one relation. The longest text speaks for it.
+func sameRelation(of []edge) []facts {
+	var out []facts
+	for i, e := range of {
+		at := slices.IndexFunc(out, func(f facts) bool { return of[f.IDs[0]].relation == e.relation })
+		if at < 0 {
+			out = append(out, facts{Description: e.text})
+			at = len(out) - 1
+		}
+		out[at].IDs = append(out[at].IDs, i)
+		if len(e.text) > len(out[at].Description) {
+			out[at].Description = e.text
+		}
+	}
+	return out
+}
+
+// facts are places of facts that say the same, and one text for all.
+type facts struct {
+	IDs         []int  `json:"ids"`
+	Description string `json:"description"`
+}
+
+//go:embed prompts/merge.txt
+var mergePrompt string
+
+// alike asks the model which facts say the same.
+func alike(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
+	texts := make([]string, len(of))
+	for i, e := range of {
+		texts[i] = e.text
+	}
+	fence := llm.NewFence(texts...)
+	for i := range texts {
+		texts[i] = fence.Wrap(fmt.Sprintf("fact %d", i), texts[i])
+	}
+	reply, _, err := llm.Decode[struct {
+		Grouped []facts `json:"grouped_facts"`
+	}](ctx, model, llm.Request{Stage: StageMerge, JSON: true, Messages: []llm.Message{
+		{Role: llm.System, Text: strings.TrimSpace(fmt.Sprintf(mergePrompt, fence.Nonce()))},
+		{Role: llm.User, Text: strings.Join(texts, "\n\n")},
+	}})
+	return reply.Grouped, err
+}
+
+// group makes one edge of each group, in the place of its first: with the text
+// of the group and the passages of all. An edge is in the first group that names
+// it; numbers that are none are passed over.
+func group(of []edge, groups []facts) []edge {
+	gone := make([]bool, len(of))
+	taken := make([]bool, len(of))
+	for _, f := range groups {
+		var ids []int
+		for _, i := range f.IDs {
+			if i >= 0 && i < len(of) && !taken[i] {
+				taken[i] = true
+				ids = append(ids, i)
+			}
+		}
+		if len(ids) < 2 {
+			continue
+		}
+		slices.Sort(ids)
+		first := &of[ids[0]]
+		if text := strings.TrimSpace(f.Description); text != "" {
+			first.text = text
+		}
+		var passages []int32
+		for _, i := range ids {
+			passages = append(passages, of[i].passages...)
+			gone[i] = i != ids[0]
+		}
+		slices.Sort(passages)
+		first.passages = slices.Compact(passages)
+	}
+	var out []edge
+	for i, e := range of {
+		if !gone[i] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// identify adds an edge between entities that are one, if no fact does.
+func (n *network) identify(same [][2]int32) {
+	for _, pair := range same {
+		adjacent := slices.ContainsFunc(n.of(pair[0]), func(f int32) bool {
+			return n.edges[f].from == pair[1] || n.edges[f].to == pair[1]
+		})
+		if !adjacent {
+			n.edges = append(n.edges, edge{from: pair[0], to: pair[1], relation: -1, text: "is"})
+		}
+	}
+	n.index()
+}
+
+// index lists the edges of each entity.
+func (n *network) index() {
+	n.first = make([]int32, len(n.described)+1)
+	ends := func(yield func(e, f int32)) {
+		for f, x := range n.edges {
+			yield(x.from, int32(f))
+			if x.to != x.from {
+				yield(x.to, int32(f))
+			}
+		}
+	}
+	ends(func(e, _ int32) { n.first[e+1]++ })
+	for e := range n.described {
+		n.first[e+1] += n.first[e]
+	}
+	n.incident = make([]int32, n.first[len(n.described)])
+	next := slices.Clone(n.first)
+	ends(func(e, f int32) {
+		n.incident[next[e]] = f
+		next[e]++
+	})
+}
+
+// of are the edges of an entity.
+func (n *network) of(e int32) []int32 { return n.incident[n.first[e]:n.first[e+1]] }
+
+// graph is what is walked on: every edge weighs 1, parallel ones add up.
+func (n *network) graph() (*graph.Graph, error) {
+	edges := make([]graph.Edge, len(n.edges))
+	for i, e := range n.edges {
+		edges[i] = graph.Edge{From: e.from, To: e.to, Weight: 1}
+	}
+	return graph.New(len(n.described), edges, graph.Options{})
+}

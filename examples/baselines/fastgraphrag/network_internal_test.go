@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fastgraphrag
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// knowledge is a graph of the facts of chunks: head, tail, description.
+func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
+	t.Helper()
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, facts := range chunks {
+		x := kg.Extraction{Chunk: fmt.Sprintf("d%d#0", i), Doc: fmt.Sprintf("d%d", i)}
+		for _, n := range names {
+			x.Mentions = append(x.Mentions, kg.Mention{Name: n})
+		}
+		for _, f := range facts {
+			x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: f[0], Tail: f[1]}, Description: f[2]})
+		}
+		if err := b.Insert(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// The multigraph on which igraph computed the values below: two facts about one
+// pair are two ways to go, and nobody leads to the last entity.
+func TestWalkCountsParallelFacts(t *testing.T) {
+	g := knowledge(t, []string{"0", "1", "2", "3", "4", "5"},
+		[][3]string{{"0", "1", "a"}, {"1", "2", "c"}, {"2", "3", "d"}}, [][3]string{{"1", "0", "b"}, {"3", "0", "e"}, {"3", "4", "f"}})
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walked, err := n.graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	solver, err := ppr.New(walked, ppr.Options{Damping: DefaultDamping, Tolerance: tolerance})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		seeds []ppr.Seed
+		want  []float64
+	}{
+		{ppr.Uniform(4), []float64{.173753063, .153786646, .130180180, .305672814, .236607297, 0}},
+		{ppr.Uniform(0), []float64{.352442673, .255044091, .130180180, .204415368, .057917688, 0}},
+		{ppr.Uniform(0, 5), []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
+	} {
+		got, err := solver.Solve(t.Context(), tt.seeds, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range tt.want {
+			if math.Abs(got[i]-want) > 1e-5 {
+				t.Errorf("from %v: %v, want %v", tt.seeds, got, tt.want)
+				break
+			}
+		}
+	}
+}
+
+func texts(edges []edge) (out []string) {
+	for _, e := range edges {
+		out = append(out, fmt.Sprint(e.text, e.passages))
+	}
+	return out
+}
+
+func TestGroup(t *testing.T) {
+	edges := func() (out []edge) {
+		for i := range 6 {
+			out = append(out, edge{text: fmt.Sprint(i), passages: []int32{int32(5 - i)}, relation: int32(i % 3)})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name   string
+		groups []facts
+		want   []string
+	}{
+		{"none", nil, []string{"0[5]", "1[4]", "2[3]", "3[2]", "4[1]", "5[0]"}},
+		{"first one's place", []facts{{[]int{4, 1}, "one and four"}}, []string{"0[5]", "one and four[1 4]", "2[3]", "3[2]", "5[0]"}},
+		{"in two groups", []facts{{[]int{0, 1}, "a"}, {[]int{1, 2}, "b"}}, []string{"a[4 5]", "2[3]", "3[2]", "4[1]", "5[0]"}},
+		{"nonsense", []facts{{[]int{-1, 6, 2, 2}, "x"}, {nil, "y"}}, []string{"0[5]", "1[4]", "2[3]", "3[2]", "4[1]", "5[0]"}},
+		{"no text", []facts{{[]int{0, 5}, " "}}, []string{"0[0 5]", "1[4]", "2[3]", "3[2]", "4[1]"}},
+		{"by relation", sameRelation(edges()), []string{"0[2 5]", "1[1 4]", "2[0 3]"}},
+	} {
+		if diff := cmp.Diff(tt.want, texts(group(edges(), tt.groups))); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
+// Facts whose merging the model botches stay as they are.
+func TestMergeFails(t *testing.T) {
+	m := llmtest.NewScript("m").Reply(llmtest.Any, "no")
+	six := make([]edge, 6)
+	got, err := merge(t.Context(), m, six)
+	if err != nil || len(got) != 6 || m.Calls() != 2 { // it is asked once more
+		t.Errorf("%d facts after %d calls, %v", len(got), m.Calls(), err)
+	}
+}
+
+// "Fridtjof Nansen" and "Fridtjof Nansens" are alike and get an edge, unless a
+// fact joins them; an edge has no passage.
+func TestIdentities(t *testing.T) {
+	names := []string{"Colin Archer", "Fridtjof Nansen", "Fridtjof Nansens", "Larvik"}
+	for _, tt := range []struct {
+		facts [][3]string
+		want  int
+	}{
+		{[][3]string{{"Colin Archer", "Larvik", "born"}}, 2},
+		{[][3]string{{"Fridtjof Nansens", "Fridtjof Nansen", "the same"}}, 1},
+	} {
+		g := knowledge(t, names, tt.facts)
+		kit := baselinestest.OfflineKit(t)
+		n, err := newNetwork(t.Context(), kit, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := new(linker)
+		for _, e := range g.Entities {
+			l.keys = append(l.keys, e.Key)
+		}
+		if err := l.spell(t.Context(), kit, names); err != nil {
+			t.Fatal(err)
+		}
+		same, err := l.identities(t.Context())
+		if err != nil || len(same) != 1 || same[0] != [2]int32{1, 2} {
+			t.Errorf("identities %v, %v", same, err)
+		}
+		n.identify(same)
+		if len(n.edges) != tt.want {
+			t.Errorf("%+v", n.edges)
+		}
+	}
+}
+
+// By vectors only entities at a cosine of 0.8 are one, and the first entity is
+// one like the others.
+func TestIdentitiesByVectors(t *testing.T) {
+	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
+	l := &linker{keys: make([]string, len(rows)), embedder: rows}
+	if err := l.add(t.Context(), l.keys); err != nil {
+		t.Fatal(err)
+	}
+	same, err := l.identities(t.Context())
+	if diff := cmp.Diff([][2]int32{{0, 1}}, same); err != nil || diff != "" {
+		t.Error(diff, err)
+	}
+}
+
+type vectors [][]float32
+
+func (v vectors) EmbedDocuments(context.Context, []string) ([][]float32, error) { return v, nil }
+func (v vectors) EmbedQuery(context.Context, string) ([]float32, error)         { return v[0], nil }
+
+// Every row weighs 1 in all, and an entity what it weighs in one row at most.
+func TestWeigh(t *testing.T) {
+	weights := make(map[int32]float64)
+	weigh(weights, []scored{{7, .9}})
+	weigh(weights, []scored{{1, .8}, {2, .6}, {7, .6}})
+	weigh(weights, []scored{{2, .5}, {3, .5}})
+	weigh(weights, nil)
+	if diff := cmp.Diff(map[int32]float64{7: 1, 1: .4, 2: .5, 3: .5}, weights); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, tt := range []struct {
+		lengths [3][]int
+		want    [3]int
+	}{
+		{[3][]int{{3, 3}, {2}, {5}}, [3]int{1, 1, 1}},
+		{[3][]int{nil, nil, {5, 5}}, [3]int{0, 0, 2}},       // all goes to the last
+		{[3][]int{{3, 6}, nil, nil}, [3]int{2, 0, 0}},       // and back to the first
+		{[3][]int{{9}, {1, 1, 1}, {2, 2}}, [3]int{0, 3, 2}}, // one that is too long
+		{[3][]int{{99}, {99}, {99}}, [3]int{0, 0, 0}},
+	} {
+		if got := fit(tt.lengths, [3]int{3, 2, 5}); got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.lengths, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baselines
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Linked adds to the facts of an extractor those that the order of words only
+// suggests: two entities that follow one another in a sentence are related, by
+// the words between them. The rules of the offline extractor state few facts but
+// true ones; a graph of these alone has no ways to walk.
+func Linked(x extract.Extractor) extract.Extractor { return linked{x} }
+
+type linked struct{ extract.Extractor }
+
+const (
+	// linkedWeight sets suggested facts below stated ones.
+	linkedWeight = 0.5
+	// maxBetween is how far apart, in bytes, two names may stand, maxRelation
+	// how long the text between them may be to say what relates them.
+	maxBetween, maxRelation = 150, 60
+	// MentionedWith relates names with much text between them.
+	MentionedWith = "is mentioned with"
+)
+
+func (l linked) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	found, err := l.Extractor.Extract(ctx, chunks)
+	for i := range found {
+		link(chunks[i].Text, &found[i])
+	}
+	return found, err
+}
+
+func link(of string, x *kg.Extraction) {
+	stated := make(map[[2]string]bool)
+	for _, f := range x.Facts {
+		stated[[2]string{f.Head, f.Tail}], stated[[2]string{f.Tail, f.Head}] = true, true
+	}
+	mentions := slices.DeleteFunc(slices.Clone(x.Mentions), func(m kg.Mention) bool {
+		return m.Span == kg.Span{} || m.Type == extract.Quantity
+	})
+	slices.SortStableFunc(mentions, func(a, b kg.Mention) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	sentences := text.Sentences(of)
+	for i := 1; i < len(mentions); i++ {
+		a, b := mentions[i-1], mentions[i]
+		if a.Name == b.Name || b.Span.Start < a.Span.End || b.Span.Start-a.Span.End > maxBetween || stated[[2]string{a.Name, b.Name}] {
+			continue
+		}
+		for len(sentences) > 0 && sentences[0].End <= a.Span.Start {
+			sentences = sentences[1:]
+		}
+		if len(sentences) == 0 || b.Span.End > sentences[0].End {
+			continue
+		}
+		stated[[2]string{a.Name, b.Name}] = true
+		x.Facts = append(x.Facts, kg.Fact{
+			Triple: graphrag.Triple{Head: a.Name, Relation: between(of[a.Span.End:b.Span.Start]), Tail: b.Name},
+			Weight: linkedWeight, Span: kg.Span{Start: sentences[0].Start, End: sentences[0].End},
+		})
+	}
+}
+
+// between is a relation of the words between two names.
+func between(s string) string {
+	var words []string
+	text.Plain().Words(s, func(w []byte) { words = append(words, string(w)) })
+	if relation := strings.Join(words, " "); relation != "" && len(relation) <= maxRelation {
+		return relation
+	}
+	return MentionedWith
+}
