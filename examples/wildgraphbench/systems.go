@@ -17,6 +17,9 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -43,6 +46,15 @@ func registry() []system {
 	return []system{
 		{naiverag.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return naiverag.New(k, naiverag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
+		}},
+		{hipporag.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return hipporag.New(k, hipporag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
+		}},
+		{hipporag2.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return hipporag2.New(k, hipporag2.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
+		}},
+		{linearrag.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return linearrag.New(k, linearrag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
 		{bm25.Name, true, false, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return bm25.New(k, bm25.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
