@@ -43,7 +43,13 @@ func ExampleNew() {
 		fmt.Println(h.Chunk.Doc)
 	}
 	for _, d := range a.Derived {
-		fmt.Printf("%s: %s\n", d.Kind, d.Text)
+		if d.Kind == "relation" {
+			fmt.Println(d.Text)
+		}
 	}
 	// Output:
+	// fram.md
+	// archer.md
+	// Fram – Colin Archer: The Fram was built by Colin Archer.
+	// Colin Archer – Larvik: Colin Archer was born in Larvik.
 }

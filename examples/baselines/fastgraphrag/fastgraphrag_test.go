@@ -31,7 +31,7 @@ func scripted() *llmtest.Script {
 		m.Reply(llmtest.Contains("chunk "+fmt.Sprint(i)+"."), fmt.Sprintf(
 			`{"entities":[{"name":"FRAM","type":"work","desc":"%s %d"},{"name":"Colin Archer","type":"person","desc":"A shipbuilder."}],
 			"relationships":[{"source":"Colin Archer","target":"FRAM","desc":"Archer built the Fram, says source %d."}],"other_relationships":[]}`,
-			strings.Repeat("long ", 16), i, i))
+			strings.Repeat("long ", 17), i, i))
 	}
 	return m.Reply(llmtest.Stage(baselines.StageDescribe), "The Fram is a ship.").
 		Reply(llmtest.Stage(fastgraphrag.StageMerge), `{"grouped_facts":[{"ids":[0,1,2,99],"description":"Archer built the Fram."},{"ids":[3]}]}`).
