@@ -21,6 +21,9 @@ const (
 	gradePrompt, gradeReply             = 700, 120
 	extractPrompt, extractReply         = 700, 350
 	matchPrompt, matchReply             = 1200, 500
+	// Of a call that reads a chunk, and of one that looks at a question.
+	indexPrompt, indexReply   = 400, 400
+	searchPrompt, searchReply = 400, 60
 )
 
 // volume is how much a run has to do.
@@ -81,6 +84,14 @@ func (v volume) estimate(s settings, systems []system, scores int) llm.Estimate 
 		}
 		if sys.embeds && s.embedModel != "" {
 			e.Add(sys.name+" embed", s.embedModel, llm.Usage{EmbeddedTokens: v.tokens + v.questionTokens})
+		}
+		if n := sys.perChunk; n > 0 {
+			e.Add(sys.name+" index", s.model, llm.Usage{
+				Calls: n * v.chunks, PromptTokens: n * (v.tokens + indexPrompt*v.chunks), CompletionTokens: n * indexReply * v.chunks,
+			})
+		}
+		if n := sys.perQuestion * (v.facts + v.summaries); n > 0 {
+			e.Add(sys.name+" search", s.model, llm.Usage{Calls: n, PromptTokens: n * searchPrompt, CompletionTokens: n * searchReply})
 		}
 		e.Add(sys.name+" answer", s.model, llm.Usage{
 			Calls:            v.facts + v.summaries,

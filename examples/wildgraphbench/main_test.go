@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("progress: %s", stderr)
 	}
 	r := readReport(t, dir)
-	if r.Kit != kitOffline || len(r.Systems) != 3 || len(r.Systems[0].Domains) < 2 {
+	if r.Kit != kitOffline || len(r.Systems) != len(registry()) || len(r.Systems[0].Domains) < 2 {
 		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))
 	}
 	for _, s := range r.Systems {
@@ -156,7 +156,7 @@ func TestUsage(t *testing.T) {
 
 func TestListSystems(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-list-systems")
-	if err != nil || stdout != "naiverag\nbm25\nzeroshot\n" {
+	if err != nil || stdout != strings.ReplaceAll("naiverag hipporag hipporag2 linearrag bm25 zeroshot ", " ", "\n") {
 		t.Errorf("%q, %v", stdout, err)
 	}
 }
@@ -273,7 +273,7 @@ func TestModelKit(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
 	dir := t.TempDir()
-	args := []string{"-out", dir, "-limit", "1", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
+	args := []string{"-out", dir, "-limit", "1", "-systems", "naiverag,bm25,zeroshot", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
 	stdout, stderr, err := bench(t, bare, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -448,12 +448,13 @@ func TestDryRun(t *testing.T) {
 		{"model": "e", "as_of": "2026-01-31", "embedded": 0.1}]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices)
+	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices, "-systems", "naiverag,bm25,zeroshot,hipporag")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 24 questions by three systems, and for each 18 grades and 6 · 2 calls.
-	for _, want := range []string{"naiverag embed", "bm25 answer", "zeroshot answer", "judge", "162", "EUR", "Nothing was called."} {
+	// 24 questions by four systems, for each 18 grades and 6 · 2 calls of the
+	// judge, two calls for each of 81 chunks, and one for each question.
+	for _, want := range []string{"naiverag embed", "bm25 answer", "zeroshot answer", "hipporag index", "judge", " 402 ", "EUR", "Nothing was called."} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
 		}

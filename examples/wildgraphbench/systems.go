@@ -38,28 +38,30 @@ type system struct {
 	// What it does, for estimates: retrieves evidence, embeds the corpus;
 	// and whether it can only run with a model.
 	retrieves, embeds, needsModel bool
-	make                          func(s settings, k baselines.Kit) (graphrag.System, error)
+	// perChunk and perQuestion are the calls of a model beside the answer.
+	perChunk, perQuestion int
+	make                  func(s settings, k baselines.Kit) (graphrag.System, error)
 }
 
 // registry lists the systems in the order of the report.
 func registry() []system {
 	return []system{
-		{naiverag.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		{naiverag.Name, true, true, false, 0, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return naiverag.New(k, naiverag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{hipporag.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		{hipporag.Name, true, true, false, 2, 1, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return hipporag.New(k, hipporag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{hipporag2.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		{hipporag2.Name, true, true, false, 2, 1, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return hipporag2.New(k, hipporag2.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{linearrag.Name, true, true, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		{linearrag.Name, true, true, false, 0, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return linearrag.New(k, linearrag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{bm25.Name, true, false, false, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		{bm25.Name, true, false, false, 0, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return bm25.New(k, bm25.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{zeroshot.Name, false, false, true, func(_ settings, k baselines.Kit) (graphrag.System, error) {
+		{zeroshot.Name, false, false, true, 0, 0, func(_ settings, k baselines.Kit) (graphrag.System, error) {
 			return zeroshot.New(k)
 		}},
 	}

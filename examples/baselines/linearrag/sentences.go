@@ -5,6 +5,7 @@ package linearrag
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -121,7 +122,8 @@ func (s *tfidf) to(ctx context.Context, question string) (func(int32) float64, e
 	for _, term := range text.Default().Terms(question) {
 		counts[term]++
 	}
-	for term, n := range counts {
+	for _, term := range slices.Sorted(maps.Keys(counts)) { // sums depend on the order
+		n := counts[term]
 		idf := 1 + math.Log(float64(len(s.offsets)))
 		id, ok := s.ids[term]
 		if ok {
