@@ -15,3 +15,9 @@ func TestConform(t *testing.T) {
 		return hipporag.New(kit, hipporag.Options{})
 	})
 }
+
+func BenchmarkQuery(b *testing.B) {
+	baselinestest.Queries(b, baselinestest.Largest, func(kit baselines.Kit) (baselinestest.Incremental, error) {
+		return hipporag.New(kit, hipporag.Options{})
+	})
+}

@@ -15,3 +15,9 @@ func TestConform(t *testing.T) {
 		return hipporag2.New(kit, hipporag2.Options{})
 	})
 }
+
+func BenchmarkQuery(b *testing.B) {
+	baselinestest.Queries(b, baselinestest.Largest, func(kit baselines.Kit) (baselinestest.Incremental, error) {
+		return hipporag2.New(kit, hipporag2.Options{})
+	})
+}

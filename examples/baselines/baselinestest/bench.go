@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baselinestest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Largest is the largest of the six domains at hand.
+const Largest = "philosophy"
+
+// Queries measures one question after the other over a domain of WildGraphBench,
+// whose folder is in WILDGRAPHBENCH_DIR, and reports how long the index took.
+func Queries(b *testing.B, domain string, make func(baselines.Kit) (Incremental, error)) {
+	b.Helper()
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		b.Skip("set WILDGRAPHBENCH_DIR")
+	}
+	set, _, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{Domains: []string{domain}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := make(OfflineKit(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := b.Elapsed()
+	if _, err := s.Index(b.Context(), set.Domains[0].Documents()); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric((b.Elapsed() - start).Seconds(), "s/index")
+	questions := set.Asked(0)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		q := questions[i%len(questions)]
+		i++
+		if _, err := s.Answer(b.Context(), graphrag.Question{Text: q.Text, Type: q.Type, K: 5, Depth: 10}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
