@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// DefaultThreshold is the least rating of a report that is kept
+// (graphrag/config/defaults.py), of at most maxRating.
+const (
+	DefaultThreshold = 1
+	maxRating        = 5
+)
+
+// dynamic goes down the hierarchy from its top (graphrag/query/context_builder/
+// dynamic_community_selection.py): where a report has to do with the question,
+// it is kept and the reports of its parts are looked at; a part that is kept
+// takes the place of its parent. Nothing found, the next level is looked at as a
+// whole, down to Level. It returns the places of the reports, shuffled.
+func (s *global) dynamic(ctx context.Context, question string, query []float32) ([]int32, error) {
+	levels := make([][]int32, s.hierarchy.Levels)
+	place := make(map[int32]int32, len(s.reports.Reports))
+	for i := range s.reports.Reports {
+		c := s.reports.Reports[i].Community
+		place[c] = int32(i)
+		levels[s.hierarchy.Communities[c].Level] = append(levels[s.hierarchy.Communities[c].Level], c)
+	}
+	kept := make(map[int32]bool)
+	var queue []int32
+	for level := 0; level < len(levels) && (len(queue) > 0 || len(kept) == 0 && level <= s.index.o.Level); level++ {
+		if len(queue) == 0 {
+			queue = levels[level]
+		}
+		ratings, err := s.rate(ctx, question, query, queue, place)
+		if err != nil {
+			return nil, err
+		}
+		var next []int32
+		for i, c := range queue {
+			if ratings[i] < s.o.Threshold {
+				continue
+			}
+			kept[c] = true
+			community := &s.hierarchy.Communities[c]
+			if !s.o.KeepParent {
+				delete(kept, community.Parent)
+			}
+			for _, child := range community.Children {
+				if _, ok := place[child]; ok {
+					next = append(next, child)
+				}
+			}
+		}
+		queue = next
+	}
+	var out []int32
+	for i := range s.reports.Reports {
+		if kept[s.reports.Reports[i].Community] {
+			out = append(out, int32(i))
+		}
+	}
+	return s.shuffle(out), nil
+}
+
+var rateSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["reason","rating"],` +
+	`"properties":{"reason":{"type":"string"},"rating":{"type":"integer"}}}`)
+
+// rate says how much the reports of communities have to do with the question,
+// from 0 to 5: in the model's eyes, one call each, or else by their cosine.
+func (s *global) rate(ctx context.Context, question string, query []float32, communities []int32, place map[int32]int32) ([]int, error) {
+	out := make([]int, len(communities))
+	if s.kit.Model == nil {
+		for i, c := range communities {
+			out[i] = int(math.Round(maxRating * max(0, likeness(query, s.vectors[place[c]]))))
+		}
+		return out, ctx.Err()
+	}
+	err := baselines.Each(ctx, len(communities), func(ctx context.Context, i int) error {
+		req, err := request(StageRate, "rate.txt", 0, question, part{"report", s.reports.Of(communities[i]).Text()})
+		if err != nil {
+			return err
+		}
+		req.Schema, req.SchemaName = rateSchema, "rating"
+		said, _, err := llm.Decode[struct{ Rating float64 }](ctx, s.kit.Model, req)
+		if err != nil {
+			out[i] = 1 // as the code does: better one too many
+			return baselines.IfUsable(err)
+		}
+		out[i] = int(math.Max(0, math.Min(said.Rating, maxRating)))
+		return nil
+	})
+	return out, err
+}

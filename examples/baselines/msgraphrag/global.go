@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+)
+
+// Lengths of what the model writes in global search (graphrag/config/defaults.py).
+const DefaultMapWords = 1000
+
+// GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
+type GlobalOptions struct {
+	Options
+	// Tokens of the reports in one batch, ReduceTokens of the points that are
+	// read in the end; 0 for DefaultContext.
+	Tokens, ReduceTokens int
+	// Shuffle is the seed of the order of the reports; 0 for DefaultShuffleSeed.
+	Shuffle uint64
+	// Dynamic looks through the hierarchy from the top for the reports that have
+	// to do with the question. KeepParent keeps a report some of whose parts are
+	// kept. Threshold is the least rating, from 0 to 5; 0 for DefaultThreshold.
+	Dynamic, KeepParent bool
+	Threshold           int
+}
+
+func (o GlobalOptions) resolve() (GlobalOptions, error) {
+	o.Tokens, o.ReduceTokens = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.ReduceTokens, DefaultContext)
+	o.Shuffle, o.Threshold = cmp.Or(o.Shuffle, DefaultShuffleSeed), cmp.Or(o.Threshold, DefaultThreshold)
+	var errs []error
+	if o.Tokens < 0 || o.ReduceTokens < 0 {
+		errs = append(errs, fmt.Errorf("options Tokens %d and ReduceTokens %d must not be negative", o.Tokens, o.ReduceTokens))
+	}
+	if o.Threshold < 0 || o.Threshold > maxRating {
+		errs = append(errs, fmt.Errorf("option Threshold %d: want 1 to %d, or 0 for the default", o.Threshold, maxRating))
+	}
+	return o, errors.Join(errs...)
+}
+
+// NewGlobal returns the system that reads the reports.
+func NewGlobal(kit baselines.Kit, o GlobalOptions) (*baselines.Graphed, error) {
+	o, err := o.resolve()
+	return frame(NameGlobal, kit, o.Options, err, func(ctx context.Context, x *index) (baselines.Search, error) {
+		s, err := newGlobal(ctx, x, o)
+		if err != nil {
+			return nil, err
+		}
+		return s.find, nil
+	})
+}
+
+// global reads reports.
+type global struct {
+	*index
+	o       GlobalOptions
+	vectors [][]float32 // of reports, by place
+	words   *bm25.Index // of reports
+	tokens  []int       // of reports
+	// cover are the places of the reports that are read, shuffled; weight says in
+	// how many chunks the members of a report occur, 1 being the most.
+	shuffled []int32
+	weight   []float64
+}
+
+func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) {
+	s := &global{index: x, o: o}
+	texts := make([]string, len(x.reports.Reports))
+	s.tokens = make([]int, len(texts))
+	for i := range texts {
+		texts[i] = x.reports.Reports[i].Text()
+		s.tokens[i] = x.kit.CountTokens(texts[i])
+	}
+	var err error
+	if s.vectors, err = x.embed(ctx, texts); err != nil {
+		return nil, err
+	}
+	if s.words, err = bm25.BuildTexts(ctx, texts, bm25.Options{}); err != nil {
+		return nil, err
+	}
+	s.weigh()
+	read := make([]bool, len(x.hierarchy.Communities))
+	for _, c := range x.cover {
+		if c >= 0 {
+			read[c] = true
+		}
+	}
+	var places []int32
+	for i := range x.reports.Reports {
+		if read[x.reports.Reports[i].Community] {
+			places = append(places, int32(i))
+		}
+	}
+	s.shuffled = s.shuffle(places)
+	return s, nil
+}
+
+// weigh counts the chunks of each community.
+func (s *global) weigh() {
+	s.weight = make([]float64, len(s.reports.Reports))
+	seen := make([]int, len(s.corpus.Chunks))
+	most := 0.0
+	for i := range s.reports.Reports {
+		for _, v := range s.hierarchy.Communities[s.reports.Reports[i].Community].Nodes {
+			for _, p := range s.corpus.Graph.EntityPassages(v) {
+				if seen[p.ID] != i+1 {
+					seen[p.ID] = i + 1
+					s.weight[i]++
+				}
+			}
+		}
+		most = max(most, s.weight[i])
+	}
+	for i := range s.weight {
+		s.weight[i] /= max(most, 1)
+	}
+}
+
+func (s *global) shuffle(places []int32) []int32 {
+	out := slices.Clone(places)
+	rand.New(rand.NewPCG(s.o.Shuffle, 0)).Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// find chooses the reports and reads them: with a model by map and reduce.
+func (s *global) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+	reports := s.shuffled
+	if len(reports) == 0 || strings.TrimSpace(q.Text) == "" {
+		return nothing(), nil
+	}
+	query, err := s.embedder.EmbedQuery(ctx, q.Text)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	if s.o.Dynamic {
+		if reports, err = s.dynamic(ctx, q.Text, query); err != nil {
+			return baselines.Found{}, err
+		}
+	}
+	var derived []graphrag.Derived
+	var used []int32
+	if s.kit.Model == nil {
+		derived, used = s.nearest(q.Text, query, reports)
+	} else if derived, used, err = s.mapped(ctx, q.Text, reports); err != nil {
+		return baselines.Found{}, err
+	}
+	if len(derived) == 0 {
+		return nothing(), nil
+	}
+	ranked := s.hits(s.behind(used, query, max(q.K, q.Depth)), NameGlobal, max(q.K, q.Depth))
+	return baselines.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived}, nil
+}
+
+// nearest are the reports most like the question that fit into the reduce step.
+func (s *global) nearest(question string, query []float32, reports []int32) ([]graphrag.Derived, []int32) {
+	among := make(map[int32]bool, len(reports))
+	for _, r := range reports {
+		among[r] = true
+	}
+	ids := s.alike(question, query, func(r int32) bool { return among[r] })
+	var out []graphrag.Derived
+	left := s.o.ReduceTokens
+	for i, r := range ids {
+		if left -= s.tokens[r]; left < 0 {
+			return out, ids[:i]
+		}
+		out = append(out, s.reportOf(r))
+	}
+	return out, ids
+}
+
+func (s *global) reportOf(place int32) graphrag.Derived {
+	r := &s.reports.Reports[place]
+	return s.derived("report", r.Text(), r.Sources)
+}
+
+// behind are the chunks of the reports in turn: those a report rests on, then the
+// others of its members, each by likeness to the question. It ends with the
+// report that reaches n.
+func (s *global) behind(reports []int32, query []float32, n int) []int32 {
+	var order []int32
+	taken := make(map[int32]bool)
+	take := func(passages []int32) {
+		fresh := slices.DeleteFunc(distinct(slices.Clone(passages)), func(p int32) bool { return taken[p] })
+		close := make(map[int32]float64, len(fresh))
+		for _, p := range fresh {
+			taken[p], close[p] = true, likeness(query, s.chunks[p])
+		}
+		slices.SortFunc(fresh, func(a, b int32) int { return cmp.Or(cmp.Compare(close[b], close[a]), cmp.Compare(a, b)) })
+		order = append(order, fresh...)
+	}
+	for _, place := range reports {
+		if len(order) >= n && s.index.o.MaxPerDoc == 0 {
+			break
+		}
+		r := &s.reports.Reports[place]
+		take(r.Sources)
+		var others []int32
+		for _, v := range s.hierarchy.Communities[r.Community].Nodes {
+			for _, p := range s.corpus.Graph.EntityPassages(v) {
+				others = append(others, p.ID)
+			}
+		}
+		take(others)
+	}
+	return order
+}
+
+// batches fill prompts with reports, in each by weight, then rating.
+func (s *global) batches(reports []int32) [][]int32 {
+	var out [][]int32
+	left := 0
+	for _, r := range reports {
+		if len(out) == 0 || s.tokens[r] > left {
+			out, left = append(out, nil), s.o.Tokens
+		}
+		left -= s.tokens[r]
+		out[len(out)-1] = append(out[len(out)-1], r)
+	}
+	for _, batch := range out {
+		slices.SortFunc(batch, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(s.weight[b], s.weight[a]), cmp.Compare(s.reports.Reports[b].Rating, s.reports.Reports[a].Rating), cmp.Compare(a, b))
+		})
+	}
+	return out
+}
+
+// table renders a batch.
+func (s *global) table(batch []int32) string {
+	var b strings.Builder
+	b.WriteString("id|title|occurrence weight|content|rank\n")
+	for _, place := range batch {
+		r := &s.reports.Reports[place]
+		cells := []string{
+			strconv.Itoa(int(place)), column(r.Title), strconv.FormatFloat(s.weight[place], 'f', 3, 64), column(r.Text()), strconv.FormatFloat(r.Rating, 'f', 1, 64),
+		}
+		b.WriteString(strings.Join(cells, "|") + "\n")
+	}
+	return b.String()
+}
+
+// column quotes a cell where it has to be.
+func column(s string) string {
+	if !strings.ContainsAny(s, "|\"\r\n") {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+)
+
+// index is what the searches share: the described graph, its communities and
+// their reports.
+type index struct {
+	kit    baselines.Kit
+	o      Options
+	corpus baselines.Corpus
+	// graph has entity e as node e. Its edges are the pairs of entities, by
+	// direction, with the weight and the passages of each pair.
+	graph    summary.ReportGraph
+	weight   []float64
+	stated   [][]int32
+	incident [][]int32 // the edges of each entity
+
+	hierarchy community.Hierarchy
+	reports   *summary.ReportSet
+	// cover is the community whose report speaks for an entity, -1 if none does.
+	cover []int32
+
+	embedder embed.Embedder
+	chunks   [][]float32
+}
+
+func newIndex(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*index, error) {
+	x := &index{kit: kit, o: o, corpus: c}
+	x.pairs()
+	if err := x.describe(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.communities(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.report(ctx); err != nil {
+		return nil, err
+	}
+	x.covered()
+	var err error
+	if x.embedder, err = kit.Embedder(ctx, baselines.TitledTexts(c.Chunks)); err != nil {
+		return nil, err
+	}
+	x.chunks, err = x.embed(ctx, baselines.TitledTexts(c.Chunks))
+	return x, err
+}
+
+// pairs gathers the relations of each pair of entities by direction. What an
+// entity has to do with itself is no edge.
+func (x *index) pairs() {
+	g := x.corpus.Graph
+	x.graph.Nodes = make([]summary.ReportNode, len(g.Entities))
+	x.incident = make([][]int32, len(g.Entities))
+	for e := range g.Entities {
+		x.graph.Nodes[e] = summary.ReportNode{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
+	}
+	order := make([]int32, len(g.Relations))
+	for r := range order {
+		order[r] = int32(r)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(g.Relations[a].Head, g.Relations[b].Head), cmp.Compare(g.Relations[a].Tail, g.Relations[b].Tail))
+	})
+	for _, id := range order {
+		r := &g.Relations[id]
+		if r.Head == r.Tail {
+			continue
+		}
+		last := len(x.graph.Edges) - 1
+		if last < 0 || x.graph.Edges[last].Source != r.Head || x.graph.Edges[last].Target != r.Tail {
+			last++
+			x.graph.Edges = append(x.graph.Edges, summary.ReportEdge{Source: r.Head, Target: r.Tail})
+			x.weight, x.stated = append(x.weight, 0), append(x.stated, nil)
+			x.incident[r.Head] = append(x.incident[r.Head], int32(last))
+			x.incident[r.Tail] = append(x.incident[r.Tail], int32(last))
+		}
+		x.weight[last] += r.Weight
+		x.graph.Edges[last].Descriptions = merge(x.graph.Edges[last].Descriptions, r.Descriptions)
+		for _, p := range g.RelationPassages(id) {
+			x.stated[last] = append(x.stated[last], p.ID)
+		}
+		x.stated[last] = distinct(x.stated[last])
+	}
+}
+
+// merge adds descriptions, equal texts once.
+func merge(to, more []kg.Description) []kg.Description {
+	if len(to) == 0 {
+		return more
+	}
+	to = slices.Clone(to)
+	for _, d := range more {
+		i := slices.IndexFunc(to, func(t kg.Description) bool { return t.Text == d.Text })
+		if i < 0 {
+			to = append(to, d)
+			continue
+		}
+		to[i].Passages = distinct(slices.Concat(to[i].Passages, d.Passages))
+	}
+	return to
+}
+
+// describe summarises what is described more than once.
+func (x *index) describe(ctx context.Context) error {
+	d, err := newDescriber(x.kit, x.o)
+	if err != nil {
+		return err
+	}
+	nodes, edges := x.graph.Nodes, x.graph.Edges
+	return baselines.Each(ctx, len(nodes)+len(edges), func(ctx context.Context, i int) (err error) {
+		if i < len(nodes) {
+			n := &nodes[i]
+			n.Descriptions, err = d.describe(ctx, n.Title, n.Descriptions)
+			return err
+		}
+		e := &edges[i-len(nodes)]
+		e.Descriptions, err = d.describe(ctx, nodes[e.Source].Title+" – "+nodes[e.Target].Title, e.Descriptions)
+		return err
+	})
+}
+
+// communities finds the hierarchy in the graph of summed strengths, and the
+// degrees.
+func (x *index) communities(ctx context.Context) error {
+	edges := make([]graph.Edge, len(x.graph.Edges))
+	for i, e := range x.graph.Edges {
+		edges[i] = graph.Edge{From: e.Source, To: e.Target, Weight: x.weight[i]}
+	}
+	g, err := graph.New(len(x.graph.Nodes), edges, graph.Options{})
+	if err != nil {
+		return err
+	}
+	for v := range x.graph.Nodes {
+		x.graph.Nodes[v].Degree = g.Degree(int32(v))
+	}
+	x.hierarchy, err = community.Hierarchical(ctx, g, community.HierarchyOptions{
+		Options: community.Options{Randomness: DefaultRandomness, MaxPasses: x.o.Passes, Seed: x.o.Seed},
+		MaxSize: x.o.MaxSize,
+	})
+	return err
+}
+
+// report writes the reports.
+func (x *index) report(ctx context.Context) error {
+	reporter := x.o.Reporter
+	if reporter == nil {
+		var err error
+		if x.kit.Model != nil {
+			reporter, err = summary.ModelReports(summary.ModelReportOptions{Model: x.kit.Model})
+		} else {
+			reporter, err = summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	x.reports, err = summary.Reports(ctx, &x.graph, x.hierarchy, summary.ReportOptions{Reporter: reporter, CountTokens: x.kit.CountTokens})
+	if err != nil {
+		return err
+	}
+	for _, f := range x.reports.Failed {
+		c := x.hierarchy.Communities[f.Community]
+		x.o.Logger.Warn("no report", "community", f.Community, "level", c.Level, "members", len(c.Nodes), "error", f.Err)
+	}
+	return nil
+}
+
+// covered finds for each entity the deepest report down to the level.
+func (x *index) covered() {
+	x.cover = x.hierarchy.Cut(x.o.Level)
+	for v, c := range x.cover {
+		for c >= 0 && x.reports.Of(c) == nil {
+			c = x.hierarchy.Communities[c].Parent
+		}
+		x.cover[v] = c
+	}
+}
+
+// embed makes a vector of each text.
+func (x *index) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if len(texts) == 0 {
+		return nil, ctx.Err()
+	}
+	vectors, err := x.embedder.EmbedDocuments(ctx, texts)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("the embedder made %d vectors of %d texts", len(vectors), len(texts))
+	}
+	return vectors, err
+}
+
+// derived is a piece of the prompt with the documents behind it.
+func (x *index) derived(kind, text string, sources []int32) graphrag.Derived {
+	return graphrag.Derived{Kind: kind, Text: text, Docs: baselines.Docs(x.corpus.Graph, sources)}
+}
+
+// hits are chunks in the order given, with scores that say no more than their
+// place.
+func (x *index) hits(order []int32, source string, depth int) []graphrag.Hit {
+	var out []graphrag.Hit
+	taken := make(map[string]int)
+	for _, p := range order {
+		if len(out) >= depth {
+			break
+		}
+		c := x.corpus.Chunks[p]
+		if taken[c.Doc]++; x.o.MaxPerDoc > 0 && taken[c.Doc] > x.o.MaxPerDoc {
+			continue
+		}
+		out = append(out, graphrag.Hit{Chunk: c, Score: 1 / float64(len(out)+1), Source: source})
+	}
+	return out
+}
+
+// likeness is the cosine of two vectors, 0 if one has no length.
+func likeness(a, b []float32) float64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	var dot, aa, bb float64
+	for i, v := range a {
+		w := float64(b[i])
+		dot += float64(v) * w
+		aa += float64(v) * float64(v)
+		bb += w * w
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return dot / math.Sqrt(aa*bb)
+}

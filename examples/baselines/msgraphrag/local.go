@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+)
+
+// The settings of local search (graphrag/config/defaults.py).
+const (
+	DefaultCommunityShare = 0.15
+	DefaultChunkShare     = 0.5
+	DefaultEntities       = 10
+	DefaultRelations      = 10
+)
+
+// LocalOptions of [NewLocal]. The zero value is the setting of the code.
+type LocalOptions struct {
+	Options
+	// Tokens of the context; CommunityShare of it goes to reports, ChunkShare to
+	// chunks, the rest to entities and relations; 0 for the defaults.
+	Tokens                     int
+	CommunityShare, ChunkShare float64
+	// Entities is how many are read, Relations how many that lead out of their
+	// circle for each; 0 for the defaults.
+	Entities, Relations int
+}
+
+func (o LocalOptions) resolve() (LocalOptions, error) {
+	o.Tokens = cmp.Or(o.Tokens, DefaultContext)
+	if o.CommunityShare == 0 && o.ChunkShare == 0 {
+		o.CommunityShare, o.ChunkShare = DefaultCommunityShare, DefaultChunkShare
+	}
+	o.Entities, o.Relations = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Relations, DefaultRelations)
+	var errs []error
+	if o.Tokens < 0 || o.Entities < 0 || o.Relations < 0 {
+		errs = append(errs, fmt.Errorf("options Tokens %d, Entities %d and Relations %d must not be negative", o.Tokens, o.Entities, o.Relations))
+	}
+	if !(o.CommunityShare >= 0 && o.ChunkShare >= 0 && o.CommunityShare+o.ChunkShare <= 1) {
+		errs = append(errs, fmt.Errorf("options CommunityShare %v and ChunkShare %v: want parts of 1", o.CommunityShare, o.ChunkShare))
+	}
+	return o, errors.Join(errs...)
+}
+
+// NewLocal returns the system that searches around the entities of a question.
+func NewLocal(kit baselines.Kit, o LocalOptions) (*baselines.Graphed, error) {
+	o, err := o.resolve()
+	return frame(NameLocal, kit, o.Options, err, func(ctx context.Context, x *index) (baselines.Search, error) {
+		l, err := newLocal(ctx, x, o)
+		if err != nil {
+			return nil, err
+		}
+		return l.find, nil
+	})
+}
+
+// local searches around entities.
+type local struct {
+	*index
+	o       LocalOptions
+	nearest *baselines.Vectors // of entities
+	// How long the rows of entities and edges are.
+	entityTokens, edgeTokens []int
+}
+
+func newLocal(ctx context.Context, x *index, o LocalOptions) (*local, error) {
+	l := &local{index: x, o: o}
+	texts := make([]string, len(x.graph.Nodes))
+	l.entityTokens, l.edgeTokens = make([]int, len(x.graph.Nodes)), make([]int, len(x.graph.Edges))
+	for e := range texts {
+		texts[e] = l.entityText(int32(e))
+		l.entityTokens[e] = x.kit.CountTokens(texts[e])
+	}
+	for e := range x.graph.Edges {
+		l.edgeTokens[e] = x.kit.CountTokens(l.edgeText(int32(e)))
+	}
+	var err error
+	l.nearest, err = baselines.NewVectors(ctx, x.embedder, texts)
+	return l, err
+}
+
+// find builds the context for a question.
+func (l *local) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+	var query []float32
+	if strings.TrimSpace(q.Text) != "" {
+		var err error
+		if query, err = l.embedder.EmbedQuery(ctx, q.Text); err != nil {
+			return baselines.Found{}, err
+		}
+	}
+	entities, err := l.entities(query)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	order := l.sources(entities, query)
+	ranked := l.hits(order, NameLocal, max(q.K, q.Depth))
+	return baselines.Found{Ranked: ranked, Evidence: l.read(ranked, q.K), Derived: l.context(entities)}, nil
+}
+
+// entities are those nearest to the question, best first; nothing asked, those of
+// the highest degree.
+func (l *local) entities(query []float32) ([]int32, error) {
+	if query == nil {
+		order := byDegree(&l.graph)
+		return order[:min(l.o.Entities, len(order))], nil
+	}
+	near, err := l.nearest.Best(query, l.o.Entities)
+	var out []int32
+	for _, r := range near {
+		if r.Score > 0 {
+			out = append(out, r.ID)
+		}
+	}
+	return out, err
+}
+
+// context is reports, entities and relations, each as far as its budget goes.
+func (l *local) context(entities []int32) []graphrag.Derived {
+	reports := int(float64(l.o.Tokens) * l.o.CommunityShare)
+	rest := l.o.Tokens - reports - int(float64(l.o.Tokens)*l.o.ChunkShare)
+	out := l.reportTable(entities, reports)
+	used := 0
+	for _, e := range entities {
+		if used+l.entityTokens[e] > rest {
+			break
+		}
+		used += l.entityTokens[e]
+		out = append(out, l.derived("entity", l.entityText(e), passages(l.graph.Nodes[e].Descriptions)))
+	}
+	for _, e := range l.relationTable(entities, rest-used) {
+		sources := passages(l.graph.Edges[e].Descriptions)
+		if len(sources) == 0 {
+			sources = l.stated[e]
+		}
+		out = append(out, l.derived("relationship", l.edgeText(e), sources))
+	}
+	return out
+}
+
+// reportTable are the reports of the communities with the most entities, then
+// the highest rating, up to the first that does not fit.
+func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
+	count := make(map[int32]int)
+	var found []int32
+	for _, e := range entities {
+		if c := l.cover[e]; c >= 0 {
+			if count[c] == 0 {
+				found = append(found, c)
+			}
+			count[c]++
+		}
+	}
+	slices.SortFunc(found, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(l.reports.Of(b).Rating, l.reports.Of(a).Rating), cmp.Compare(a, b))
+	})
+	var out []graphrag.Derived
+	for _, c := range found {
+		r := l.reports.Of(c)
+		text := r.Text()
+		if budget -= l.kit.CountTokens(text); budget < 0 {
+			break
+		}
+		out = append(out, l.derived("report", text, r.Sources))
+	}
+	return out
+}
+
+// relationTable grows entity by entity as long as the relations fit.
+func (l *local) relationTable(entities []int32, budget int) []int32 {
+	var kept []int32
+	for n := 1; n <= len(entities); n++ {
+		edges, tokens := l.relations(entities[:n]), 0
+		for _, e := range edges {
+			tokens += l.edgeTokens[e]
+		}
+		if tokens > budget {
+			break
+		}
+		kept = edges
+	}
+	return kept
+}
+
+// relations are the edges among entities by combined degree, then those that
+// lead out, by how many of the entities their other end is connected to.
+func (l *local) relations(entities []int32) []int32 {
+	among := func(v int32) bool { return slices.Contains(entities, v) }
+	var inside, outside []int32
+	links := make(map[int32]int)
+	for i, v := range entities {
+		var ends []int32
+		for _, e := range l.incident[v] {
+			other := l.other(e, v)
+			switch {
+			case !among(other):
+				outside = append(outside, e)
+				ends = append(ends, other)
+			case !slices.Contains(entities[:i], other):
+				inside = append(inside, e)
+			}
+		}
+		for _, end := range distinct(ends) { // there and back is one connection
+			links[end]++
+		}
+	}
+	rank := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(l.graph.CombinedDegree(b), l.graph.CombinedDegree(a)), cmp.Compare(a, b))
+	}
+	slices.SortFunc(inside, rank)
+	end := func(e int32) int32 {
+		if s := l.graph.Edges[e].Source; !among(s) {
+			return s
+		}
+		return l.graph.Edges[e].Target
+	}
+	slices.SortFunc(outside, func(a, b int32) int { return cmp.Or(cmp.Compare(links[end(b)], links[end(a)]), rank(a, b)) })
+	return append(inside, outside[:min(len(outside), l.o.Relations*len(entities))]...)
+}
+
+func (l *local) other(edge, v int32) int32 {
+	if e := &l.graph.Edges[edge]; e.Source == v {
+		return e.Target
+	} else {
+		return e.Source
+	}
+}
+
+// sources are the chunks of each entity in turn, those first in which most of its
+// relations stand.
+func (l *local) sources(entities []int32, query []float32) []int32 {
+	type unit struct {
+		passage, relations, entities int32
+		likeness                     float64
+	}
+	g := l.corpus.Graph
+	selected := make(map[int32]int32) // how many of the entities a chunk names
+	for _, e := range entities {
+		for _, p := range g.EntityPassages(e) {
+			selected[p.ID]++
+		}
+	}
+	var order []int32
+	taken := make(map[int32]bool)
+	for _, e := range entities {
+		relations := make(map[int32]int32)
+		for _, edge := range l.incident[e] {
+			for _, p := range l.stated[edge] {
+				relations[p]++
+			}
+		}
+		var units []unit
+		for _, p := range g.EntityPassages(e) {
+			if !taken[p.ID] {
+				taken[p.ID] = true
+				units = append(units, unit{p.ID, relations[p.ID], selected[p.ID], likeness(query, l.chunks[p.ID])})
+			}
+		}
+		slices.SortFunc(units, func(a, b unit) int {
+			return cmp.Or(cmp.Compare(b.relations, a.relations), cmp.Compare(b.entities, a.entities), cmp.Compare(b.likeness, a.likeness), cmp.Compare(a.passage, b.passage))
+		})
+		for _, u := range units {
+			order = append(order, u.passage)
+		}
+	}
+	return order
+}
+
+// read are the first chunks, at most k and as far as the budget goes.
+func (l *local) read(ranked []graphrag.Hit, k int) []graphrag.Hit {
+	budget := int(float64(l.o.Tokens) * l.o.ChunkShare)
+	out := []graphrag.Hit{}
+	for _, h := range ranked[:min(max(k, 0), len(ranked))] {
+		if budget -= l.kit.CountTokens(h.Chunk.Text); budget < 0 {
+			break
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func (l *local) entityText(e int32) string {
+	n := &l.graph.Nodes[e]
+	return said(n.Title, n.Descriptions)
+}
+
+func (l *local) edgeText(e int32) string {
+	edge := &l.graph.Edges[e]
+	return said(l.graph.Nodes[edge.Source].Title+" – "+l.graph.Nodes[edge.Target].Title, edge.Descriptions)
+}
+
+// said is a name and what is said about it.
+func said(name string, of []kg.Description) string {
+	if len(of) == 0 {
+		return name
+	}
+	texts := make([]string, len(of))
+	for i := range of {
+		texts[i] = of[i].Text
+	}
+	return name + ": " + strings.Join(texts, " ")
+}
+
+// byDegree are the nodes by degree, the largest first, equal ones by number.
+func byDegree(g *summary.ReportGraph) []int32 {
+	order := make([]int32, len(g.Nodes))
+	for v := range order {
+		order[v] = int32(v)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(g.Nodes[b].Degree, g.Nodes[a].Degree), cmp.Compare(a, b))
+	})
+	return order
+}

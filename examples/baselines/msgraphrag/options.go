@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+)
+
+// The names of the systems in reports.
+const (
+	NameLocal  = "msgraphrag-local"
+	NameGlobal = "msgraphrag-global"
+	NameDrift  = "msgraphrag-drift"
+)
+
+// The settings of the code: graphrag/config/defaults.py, for the level
+// graphrag/cli/main.py, for Leiden graphrag/graphs/hierarchical_leiden.py.
+const (
+	DefaultLevel       = 2
+	DefaultMaxSize     = 10
+	DefaultPasses      = 1
+	DefaultRandomness  = 0.001
+	DefaultSeed        = 0xDEADBEEF
+	DefaultFoldTokens  = 4000 // of descriptions in one prompt
+	DefaultFoldWords   = 500  // of a description
+	DefaultContext     = 12_000
+	DefaultShuffleSeed = 86
+)
+
+// TopLevel as [Options].Level reads the coarsest communities.
+const TopLevel = -1
+
+// offlineWords is the length of a description that is made of quotes: 20 of them
+// fill the part of the context that they have.
+const offlineWords = 150
+
+// Options are what the three systems share. The zero value is the setting of the
+// code, over the paper's chunks.
+type Options struct {
+	Cut baselines.Cut
+	// Extract, when set, is used in place of the kit's extractor, Reporter in
+	// place of its reporter.
+	Extract  extract.Extractor
+	Reporter summary.Reporter
+	// Level of the hierarchy down to which reports are read: 0 for DefaultLevel,
+	// TopLevel for the coarsest.
+	Level int
+	// MaxSize is the size from which on a community is split, Passes how many
+	// Leiden makes; 0 for the defaults.
+	MaxSize, Passes int
+	// Seed of Leiden; 0 for DefaultSeed.
+	Seed uint64
+	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
+	MaxPerDoc int
+	// Logger hears of descriptions and reports that could not be written; nil is
+	// silent.
+	Logger *slog.Logger
+}
+
+func (o Options) resolve() (Options, error) {
+	var errs []error
+	if o.Level < TopLevel {
+		errs = append(errs, fmt.Errorf("option Level %d: want a level, 0 for the default, or TopLevel", o.Level))
+	}
+	if o.Passes < 0 {
+		errs = append(errs, fmt.Errorf("option Passes %d is negative", o.Passes))
+	}
+	if o.MaxSize < 0 || o.MaxSize == 1 {
+		errs = append(errs, fmt.Errorf("option MaxSize %d: want 2 or more, or 0 for the default", o.MaxSize))
+	}
+	switch o.Level {
+	case 0:
+		o.Level = DefaultLevel
+	case TopLevel:
+		o.Level = 0
+	}
+	o.MaxSize, o.Passes = cmp.Or(o.MaxSize, DefaultMaxSize), cmp.Or(o.Passes, DefaultPasses)
+	o.Seed = cmp.Or(o.Seed, DefaultSeed)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, errors.Join(errs...)
+}
+
+// frame makes a system of a search over the index. problems are those of the
+// search's own options.
+func frame(name string, kit baselines.Kit, o Options, problems error, search func(context.Context, *index) (baselines.Search, error)) (*baselines.Graphed, error) {
+	o, err := o.resolve()
+	if err := errors.Join(err, problems); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f := baselines.GraphFrame{Name: name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
+	if f.Extract == nil {
+		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) {
+			return extract.NewRecords(extract.RecordOptions{ModelOptions: m, Format: extract.Tuples})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if kit.Model == nil {
+			f.Extract = baselines.Related(baselines.Described(f.Extract))
+		}
+	}
+	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
+		x, err := newIndex(ctx, kit, o, c)
+		if err != nil {
+			return nil, err
+		}
+		return search(ctx, x)
+	}
+	return baselines.NewGraphed(f)
+}
