@@ -16,19 +16,15 @@ import (
 // questionNames chooses among the names that a question writes in capitals or
 // quotes, those that rules find in it, and those that the graph knows: the
 // longest of what overlaps, so that a known word does not break up an unknown
-// name. A name in lower case counts only if it has several words and there is no
-// other.
+// name. A known name in lower case counts only if it has several words.
 func questionNames(question string, found, known []kg.Mention) []string {
 	all := append(capitalRuns(question), found...)
 	for _, m := range known {
 		if strings.ContainsFunc(question[m.Span.Start:m.Span.End], func(r rune) bool {
 			return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.IsLower(r)
-		}) {
+		}) || strings.Contains(m.Name, " ") {
 			all = append(all, m)
 		}
-	}
-	if len(all) == 0 {
-		all = slices.DeleteFunc(slices.Clone(known), func(m kg.Mention) bool { return !strings.Contains(m.Name, " ") })
 	}
 	slices.SortStableFunc(all, func(a, b kg.Mention) int {
 		return cmp.Or(cmp.Compare(b.Span.End-b.Span.Start, a.Span.End-a.Span.Start), cmp.Compare(a.Span.Start, b.Span.Start))
@@ -48,7 +44,7 @@ func questionNames(question string, found, known []kg.Mention) []string {
 }
 
 // connectors may stand between two capitalised words of one name.
-var connectors = strings.Fields("of the and in on for to at with de la le del der di du von van al el & my")
+var connectors = strings.Fields("of the and for de la le del der di du von van al el &")
 
 // openers begin a sentence in capitals without being part of a name.
 var openers = strings.Fields("a an and are at besides by did do does for from has have how if in is of on the there to was were what when where which who whom whose why with")

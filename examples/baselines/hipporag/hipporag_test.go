@@ -13,7 +13,7 @@ import (
 
 // With the recorded triples and spelling in place of vectors, the figures of
 // section 11 of the specification are 66.1 % at 5 with spans found by a rule of
-// its own; ours finds 63.9.
+// its own; ours finds 64.5.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	kit, err := baselines.OfflineKit(reader.Open, 1)
