@@ -5,6 +5,7 @@ package baselines
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -69,4 +70,28 @@ func Scale(x, least, most float64) float64 {
 		return 1
 	}
 	return (x - least) / (most - least)
+}
+
+// Cosines are those of a query with some of the texts, by their places.
+func (v *Vectors) Cosines(query []float32, ids []int32) []float64 {
+	out := make([]float64, len(ids))
+	if v.index == nil {
+		return out
+	}
+	length := 0.0
+	for _, x := range query {
+		length += float64(x) * float64(x)
+	}
+	if length == 0 {
+		return out
+	}
+	var row []float32
+	for i, id := range ids {
+		row = v.index.Vector(id, row[:0])
+		for j, x := range row {
+			out[i] += float64(x) * float64(query[j])
+		}
+		out[i] /= math.Sqrt(length)
+	}
+	return out
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lightrag
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Pick says which chunks of the entities and relations that were found are read.
+type Pick string
+
+// The ways to pick chunks. The empty one is ByVector.
+const (
+	// ByVector takes those most like the question, half of RelatedChunks for each
+	// entity or relation.
+	ByVector Pick = "vector"
+	// ByWeight takes those that many of them cite, RelatedChunks of the first,
+	// falling to 1 of the last.
+	ByWeight Pick = "weight"
+)
+
+// cited are the chunks of one entity or relation.
+type cited []int32
+
+func (s *searcher) entityChunks(entities []int32) (out []cited) {
+	for _, e := range entities {
+		out = append(out, s.chunks[e])
+	}
+	return out
+}
+
+func (s *searcher) relationChunks(relations []int32) (out []cited) {
+	for _, r := range relations {
+		out = append(out, s.relations[r].chunks)
+	}
+	return out
+}
+
+// picker picks chunks (lightrag/utils.py).
+type picker struct {
+	o       Options
+	cosines func(chunks []int32) []float64
+}
+
+// pick returns chunks of things that come in order, best first, without those
+// that are taken.
+func (p picker) pick(of []cited, taken []int32) []int32 {
+	of = own(of, taken)
+	if p.o.Pick == ByWeight {
+		return byWeight(of, p.o.RelatedChunks)
+	}
+	return p.byVector(of)
+}
+
+// own gives each chunk to the first that cites it, and sorts the chunks of each
+// by how many cite them. Those left with none are left out.
+func own(of []cited, taken []int32) []cited {
+	cites := make(map[int32]int)
+	for _, chunks := range of {
+		for _, c := range chunks {
+			cites[c]++
+		}
+	}
+	gone := make(map[int32]bool)
+	for _, c := range taken {
+		gone[c] = true
+	}
+	var out []cited
+	for _, chunks := range of {
+		var mine cited
+		for _, c := range chunks {
+			if !gone[c] {
+				gone[c] = true
+				mine = append(mine, c)
+			}
+		}
+		if len(mine) > 0 {
+			slices.SortStableFunc(mine, func(a, b int32) int { return cmp.Compare(cites[b], cites[a]) })
+			out = append(out, mine)
+		}
+	}
+	return out
+}
+
+func (p picker) byVector(of []cited) []int32 {
+	all := slices.Concat(of...)
+	type scored struct {
+		chunk  int32
+		cosine float64
+	}
+	ranked := make([]scored, len(all))
+	for i, cosine := range p.cosines(all) {
+		ranked[i] = scored{all[i], cosine}
+	}
+	slices.SortFunc(ranked, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.chunk, b.chunk))
+	})
+	out := make([]int32, min(len(ranked), p.o.RelatedChunks*len(of)/2))
+	for i := range out {
+		out[i] = ranked[i].chunk
+	}
+	return out
+}
+
+// byWeight takes most chunks from the first and one from the last. What some
+// cannot give, the first that have more give.
+func byWeight(of []cited, most int) []int32 {
+	var out []int32
+	rest := 0
+	next := make([]int, len(of))
+	for i, chunks := range of {
+		quota := most
+		if len(of) > 1 {
+			quota = int(math.RoundToEven(float64(most) - float64(most-1)*float64(i)/float64(len(of)-1)))
+		}
+		next[i] = min(quota, len(chunks))
+		rest += quota - next[i]
+		out = append(out, chunks[:next[i]]...)
+	}
+	for i, chunks := range of {
+		more := min(rest, len(chunks)-next[i])
+		out = append(out, chunks[next[i]:next[i]+more]...)
+		rest -= more
+	}
+	return out
+}

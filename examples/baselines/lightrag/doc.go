@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lightrag is LightRAG (Guo and others, arXiv 2410.05779): entities and
+// relations with descriptions, found by two levels of keywords. Low-level
+// keywords name things and find entities with their relations; high-level
+// keywords name themes and find relations with their ends. The chunks of both
+// are read.
+//
+// The algorithm is that of HKUDS/LightRAG 1.5.3 (commit 6232cd5), in five modes:
+// [Hybrid] of both levels, which is the default, [Local] and [Global] of one of
+// them, [Mix] with chunks that are like the question, and [Naive], which reads
+// such chunks alone and builds no graph. [Options].Paper is the algorithm of
+// the paper (commit 32464fa).
+//
+// Indexing takes two calls per chunk, for entities and relations and for what was
+// missed, and one for each entity or pair with eight descriptions, or 1,200
+// tokens of them. A question takes one call for its keywords, and one to read.
+// Naive takes that one alone.
+//
+// Where this differs from the code, and why:
+//
+//   - Names that differ in case are one entity.
+//   - What the code decides by time, which descriptions come first and which 200
+//     chunks of an entity are kept, is decided by the order of the chunks' IDs, so
+//     that the graph does not depend on the order in which documents come.
+//   - Question.K decides how many chunks are read; the code reads 20. There is no
+//     reranker.
+//   - With Paper, the lists of both levels take turns; the code loses their
+//     order. Relations are extracted without a strength, like those of today.
+//
+// Offline, entities and relations are found by rules and described by the
+// sentences they stand in, see baselines.Related; many descriptions are cut
+// down to their central sentences. The names in a question are its low-level
+// keywords, its other content words the high-level ones. Both find texts by BM25,
+// see baselines.Kit.Texts; chunks are compared by LSA.
+package lightrag

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lightrag
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// StageKeywords names the calls for the keywords of a question in accounts.
+const StageKeywords = "keywords"
+
+// shortQuestion is the length in characters below which a question without
+// keywords is its own (lightrag/operate.py).
+const shortQuestion = 50
+
+// Keywords are what a question is about: things it is concerned with (Low), and
+// themes and intent (High).
+type Keywords struct {
+	Low, High []string
+}
+
+// keywordsOf returns the function that finds the keywords of a question.
+func keywordsOf(kit baselines.Kit, g *kg.Graph) (func(context.Context, string) (Keywords, error), error) {
+	if kit.Model != nil {
+		return func(ctx context.Context, question string) (Keywords, error) { return byModel(ctx, kit.Model, question) }, nil
+	}
+	names, err := kit.Entities(func(folded string) bool { _, ok := g.Find(folded); return ok })
+	return func(ctx context.Context, question string) (Keywords, error) {
+		low, err := names(ctx, question)
+		return Keywords{low, baselines.Themes(question, low)}, err
+	}, err
+}
+
+//go:embed prompts/keywords.txt
+var keywordsPrompt string
+
+// byModel asks for keywords. A reply that cannot be read holds none.
+func byModel(ctx context.Context, model llm.Model, question string) (Keywords, error) {
+	fence := llm.NewFence(question)
+	found, _, err := llm.Decode[struct {
+		High list `json:"high_level_keywords"`
+		Low  list `json:"low_level_keywords"`
+	}](ctx, model, llm.Request{Stage: StageKeywords, JSON: true, Messages: []llm.Message{
+		{Role: llm.System, Text: strings.TrimSpace(fmt.Sprintf(keywordsPrompt, fence.Nonce()))},
+		{Role: llm.User, Text: fence.Wrap("question", question)},
+	}})
+	return Keywords{found.Low, found.High}, baselines.IfUsable(err)
+}
+
+// list is a list of texts, which models also write as one text with marks
+// between.
+type list []string
+
+func (l *list) UnmarshalJSON(data []byte) error {
+	var texts []string
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		texts = strings.FieldsFunc(one, func(r rune) bool { return strings.ContainsRune(",;\n，；、", r) })
+	} else if err := json.Unmarshal(data, &texts); err != nil {
+		return err
+	}
+	*l = nil
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" {
+			*l = append(*l, t)
+		}
+	}
+	return nil
+}
+
+// or makes a short question without keywords its own low-level one.
+func (k Keywords) or(question string) Keywords {
+	question = strings.TrimSpace(question)
+	if len(k.Low) == 0 && len(k.High) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {
+		k.Low = []string{question}
+	}
+	return k
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lightrag
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// Name of the system in reports. Modes other than Hybrid follow behind a hyphen.
+const Name = "lightrag"
+
+// Mode says what a question is answered from.
+type Mode string
+
+// The modes. The empty one is Hybrid.
+const (
+	Hybrid Mode = "hybrid" // both of
+	Local  Mode = "local"  // entities and their relations
+	Global Mode = "global" // relations and their ends
+	Mix    Mode = "mix"    // Hybrid, and chunks
+	Naive  Mode = "naive"  // chunks alone
+)
+
+// The settings of lightrag/constants.py.
+const (
+	DefaultTopK           = 40
+	DefaultChunkTopK      = 20
+	DefaultRelatedChunks  = 5
+	DefaultCosine         = 0.2
+	DefaultEntityTokens   = 6000
+	DefaultRelationTokens = 8000
+	DefaultTotalTokens    = 30_000
+)
+
+// The settings of the paper's code (lightrag/base.py).
+const (
+	PaperTopK   = 60
+	PaperTokens = 4000 // for entities, for relations, and for chunks
+)
+
+// Options of the system. The zero value is the setting of the code, but for the
+// mode, which is the paper's.
+type Options struct {
+	Cut  baselines.Cut
+	Mode Mode
+	// Paper searches as the paper's code did. It knows no Mix.
+	Paper bool
+	// Extract, when set, is used in place of the kit's extractor, and Keywords
+	// in place of the kit's keywords of a question.
+	Extract  extract.Extractor
+	Keywords func(ctx context.Context, question string) (Keywords, error)
+	// Types of entities and Language of descriptions, for the model's
+	// extractor; see extract.RecordOptions.
+	Types    []string
+	Language string
+	// TopK is the number of entities or relations that keywords find, ChunkTopK
+	// that of chunks a question finds, RelatedChunks how many chunks an entity
+	// or relation brings; 0 for the default of each.
+	TopK, ChunkTopK, RelatedChunks int
+	// Pick says which chunks these are.
+	Pick Pick
+	// Cosine is the least at which something is found by vectors that know
+	// language, 0 for DefaultCosine, NoCosine for any.
+	Cosine float64
+	// The budgets in tokens, 0 for the default of each.
+	EntityTokens, RelationTokens, TotalTokens int
+	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
+	MaxPerDoc int
+}
+
+// NoCosine as [Options].Cosine is no bound.
+const NoCosine = -1
+
+// New returns the system.
+func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+	o.Mode = cmp.Or(o.Mode, Hybrid)
+	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
+	if o.Mode != Hybrid {
+		f.Name += "-" + string(o.Mode)
+	}
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	o = o.withDefaults()
+	if o.Mode == Naive {
+		f.Extract = nothing{}
+	} else if f.Extract == nil {
+		var err error
+		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) {
+			return extract.NewRecords(extract.RecordOptions{ModelOptions: m, Format: extract.Lines, Types: o.Types, Language: o.Language})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if kit.Model == nil {
+			f.Extract = baselines.Related(baselines.Described(f.Extract))
+		}
+	}
+	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
+		s, err := build(ctx, kit, o, c)
+		if err != nil {
+			return nil, err
+		}
+		return s.find, nil
+	}
+	return baselines.NewGraphed(f)
+}
+
+func (o Options) check() error {
+	switch o.Mode {
+	case Hybrid, Local, Global, Naive:
+	case Mix:
+		if o.Paper {
+			return fmt.Errorf("Mode %q: the paper has none, choose another or leave Paper out", o.Mode)
+		}
+	default:
+		return fmt.Errorf("Mode %q: want %q, %q, %q, %q or %q", o.Mode, Hybrid, Local, Global, Mix, Naive)
+	}
+	switch o.Pick {
+	case "", ByVector, ByWeight:
+		return nil
+	}
+	return fmt.Errorf("Pick %q: want %q or %q", o.Pick, ByVector, ByWeight)
+}
+
+func (o Options) withDefaults() Options {
+	topK, entity, relation := DefaultTopK, DefaultEntityTokens, DefaultRelationTokens
+	if o.Paper {
+		topK, entity, relation = PaperTopK, PaperTokens, PaperTokens
+	}
+	o.TopK, o.ChunkTopK, o.RelatedChunks = cmp.Or(o.TopK, topK), cmp.Or(o.ChunkTopK, DefaultChunkTopK), cmp.Or(o.RelatedChunks, DefaultRelatedChunks)
+	o.EntityTokens, o.RelationTokens = cmp.Or(o.EntityTokens, entity), cmp.Or(o.RelationTokens, relation)
+	o.TotalTokens, o.Cosine, o.Pick = cmp.Or(o.TotalTokens, DefaultTotalTokens), cmp.Or(o.Cosine, DefaultCosine), cmp.Or(o.Pick, ByVector)
+	return o
+}
+
+// nothing is what Naive extracts.
+type nothing struct{}
+
+func (nothing) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	out := make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+	}
+	return out, ctx.Err()
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lightrag_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func TestConform(t *testing.T) {
+	for name, o := range map[string]lightrag.Options{
+		"lightrag":        {},
+		"lightrag-local":  {Mode: lightrag.Local},
+		"lightrag-global": {Mode: lightrag.Global},
+		"lightrag-mix":    {Mode: lightrag.Mix, Pick: lightrag.ByWeight},
+		"lightrag-naive":  {Mode: lightrag.Naive},
+		"paper":           {Paper: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			baselinestest.Conform(t, func(kit baselines.Kit) (baselinestest.Incremental, error) {
+				s, err := lightrag.New(kit, o)
+				if err == nil && s.Name() != name && !o.Paper {
+					t.Errorf("name %q", s.Name())
+				}
+				return s, err
+			})
+		})
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for want, o := range map[string]lightrag.Options{
+		"Mode": {Mode: "bypass"}, "paper": {Mode: lightrag.Mix, Paper: true}, "Pick": {Pick: "best"},
+	} {
+		if _, err := lightrag.New(baselinestest.OfflineKit(t), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// scripted finds in each chunk the same ship, with a description of its own, and
+// what another person did with it.
+func scripted() *llmtest.Script {
+	m := llmtest.NewScript("scripted").Reply(llmtest.Stage(extract.StageGlean), "<|COMPLETE|>")
+	for i := range 9 {
+		m.Reply(llmtest.Contains(fmt.Sprintf("chunk %d.", i)), fmt.Sprintf(
+			"entity<|#|>Fram<|#|>Artifact<|#|>A ship, says source %d.\nentity<|#|>Sailor %d<|#|>Person<|#|>A sailor.\n"+
+				"relation<|#|>Sailor %d<|#|>Fram<|#|>sailing, ice<|#|>Sailor %d sailed on the Fram.\n<|COMPLETE|>", i, i, i, i))
+	}
+	return m.Reply(llmtest.Stage(baselines.StageDescribe), "The Fram is a ship.").
+		Reply(llmtest.Stage(lightrag.StageKeywords), `{"high_level_keywords":["sailing"],"low_level_keywords":["Fram"]}`).
+		Reply(llmtest.Any, "The sailors [1].")
+}
+
+func documents(n int) (docs []graphrag.Document) {
+	for i := range n {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("This is chunk %d.", i)})
+	}
+	return docs
+}
+
+// Two calls for a chunk, one for each entity with eight descriptions, one for
+// keywords, and one to read.
+func TestCalls(t *testing.T) {
+	for _, tt := range []struct {
+		mode             lightrag.Mode
+		chunks, describe int
+	}{{lightrag.Hybrid, 7, 0}, {lightrag.Local, 8, 1}, {lightrag.Global, 9, 1}, {lightrag.Mix, 8, 1}, {lightrag.Naive, 8, 0}} {
+		m := scripted()
+		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := s.Index(t.Context(), baselinestest.Stream(documents(tt.chunks)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{extract.StageRecords: tt.chunks, extract.StageGlean: tt.chunks}
+		if tt.describe > 0 {
+			want[baselines.StageDescribe] = tt.describe
+		}
+		calls := 2
+		if tt.mode == lightrag.Naive {
+			want, calls = map[string]int{}, 1
+		} else if stats.Entities != tt.chunks+1 || stats.Relations != tt.chunks {
+			t.Errorf("%s: %+v", tt.mode, stats)
+		}
+		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" {
+			t.Errorf("%s: %d chunks: %s", tt.mode, tt.chunks, diff)
+		}
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who sailed on the Fram?", K: 3, Depth: 6})
+		if err != nil || a.Usage.Calls != calls {
+			t.Errorf("%s: a question takes %d calls, %v", tt.mode, a.Usage.Calls, err)
+		}
+		if len(a.Ranked) != 6 || len(a.Evidence) != 3 {
+			t.Errorf("%s: %d chunks ranked, %d read", tt.mode, len(a.Ranked), len(a.Evidence))
+		}
+		if tt.describe > 0 {
+			var fram []string
+			for _, d := range a.Derived {
+				if strings.HasPrefix(d.Text, "Fram (") {
+					fram = append(fram, d.Text)
+				}
+			}
+			if diff := cmp.Diff([]string{"Fram (artifact): The Fram is a ship."}, fram); diff != "" {
+				t.Errorf("%s: %s", tt.mode, diff)
+			}
+		}
+	}
+}
+
+// The model's kit too leaves what a rebuild would leave.
+func TestDeleteByModel(t *testing.T) {
+	var answers [2]graphrag.Answer
+	for i := range answers {
+		s, err := lightrag.New(baselinestest.ModelKit(t, scripted()), lightrag.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Index(t.Context(), baselinestest.Stream(documents(8+i)...))
+		if err == nil && i == 1 {
+			_, err = s.Delete(t.Context(), "8")
+		}
+		if err == nil {
+			answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who sailed on the Fram?", K: 3, Depth: 10})
+		}
+		if err != nil || len(answers[i].Ranked) == 0 {
+			t.Fatal(answers[i], err)
+		}
+	}
+	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A question without keywords is its own if it is short, and not answered if it
+// is long.
+func TestNoKeywords(t *testing.T) {
+	for _, reply := range []string{`{"high_level_keywords":[],"low_level_keywords":""}`, "none"} {
+		m := llmtest.NewScript("m").Reply(llmtest.Stage(lightrag.StageKeywords), reply)
+		kit := baselinestest.ModelKit(t, m)
+		extractions := scripted()
+		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: extractions}, Format: extract.Lines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Reply(llmtest.Any, "An answer.")
+		s, err := lightrag.New(kit, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Index(t.Context(), baselinestest.Stream(documents(3)...)); err != nil {
+			t.Fatal(err)
+		}
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
+		if err != nil || a.Refused || len(a.Derived) == 0 {
+			t.Errorf("%q: short: %+v, %v", reply, a, err)
+		}
+		a, err = s.Answer(t.Context(), graphrag.Question{Text: strings.Repeat("so ", 20), K: 3})
+		if err != nil || !a.Refused || len(a.Ranked) != 0 {
+			t.Errorf("%q: long: %+v, %v", reply, a, err)
+		}
+	}
+}
+
+// A mode whose level is empty uses the other; the budgets hold; chunks of one
+// page are limited.
+func TestSearch(t *testing.T) {
+	ask := func(o lightrag.Options, k lightrag.Keywords) graphrag.Answer {
+		t.Helper()
+		o.Keywords = func(context.Context, string) (lightrag.Keywords, error) { return k, nil }
+		s, err := lightrag.New(baselinestest.OfflineKit(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+			t.Fatal(err)
+		}
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	kinds := func(a graphrag.Answer) (out []string) {
+		for _, d := range a.Derived {
+			if d.Text = strings.SplitN(d.Text, ":", 2)[0]; len(d.Docs) == 0 {
+				t.Errorf("%q is from nowhere", d.Text)
+			}
+			out = append(out, d.Text)
+		}
+		return out
+	}
+	low, high := lightrag.Keywords{Low: []string{"Larvik"}}, lightrag.Keywords{High: []string{"Larvik"}}
+	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, low), ask(lightrag.Options{Mode: lightrag.Global}, low)); diff != "" {
+		t.Errorf("global without themes: %s", diff)
+	}
+	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Global}, high), ask(lightrag.Options{Mode: lightrag.Local}, high)); diff != "" {
+		t.Errorf("local without names: %s", diff)
+	}
+	// Low-level keywords bring entities that are like them first, high-level ones
+	// the relations.
+	local, global := ask(lightrag.Options{}, low), ask(lightrag.Options{}, high)
+	if k := kinds(local); len(k) == 0 || !strings.HasPrefix(k[0], "Larvik") {
+		t.Errorf("local %q", k)
+	}
+	if len(global.Derived) == 0 || cmp.Equal(kinds(local), kinds(global)) {
+		t.Errorf("global %q", kinds(global))
+	}
+	small := ask(lightrag.Options{EntityTokens: 60, RelationTokens: 1, TotalTokens: 300}, low)
+	if n := len(small.Derived); n == 0 || n >= len(local.Derived) || small.Derived[n-1].Kind != "entity" {
+		t.Errorf("in small budgets: %q", kinds(small))
+	}
+	if len(small.Evidence) >= len(local.Evidence) || len(small.Ranked) == 0 {
+		t.Errorf("%d of %d chunks read", len(small.Evidence), len(small.Ranked))
+	}
+	if none := ask(lightrag.Options{}, lightrag.Keywords{Low: []string{"xylophone"}}); !none.Refused {
+		t.Errorf("nothing is found: %+v", none)
+	}
+}

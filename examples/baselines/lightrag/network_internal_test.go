@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lightrag
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func knowledge(t *testing.T, chunks ...[]kg.Fact) *kg.Graph {
+	t.Helper()
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, facts := range chunks {
+		if err := b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func fact(head, label, tail, description string, keywords ...string) kg.Fact {
+	return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: label, Tail: tail}, Description: description, Keywords: keywords}
+}
+
+// Relations have no direction: weights add up, keywords are a sorted set, equal
+// descriptions are one, in the order of the chunks. A thing has no relation with
+// itself.
+func TestRelations(t *testing.T) {
+	g := knowledge(t,
+		[]kg.Fact{fact("B", "", "A", "first", "sea", "ice"), fact("A", "", "A", "self")},
+		[]kg.Fact{fact("A", "", "B", "second", "ice"), fact("C", "built", "B", "")},
+		[]kg.Fact{fact("A", "", "B", "first")})
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []relation{
+		{ends: [2]int32{0, 1}, weight: 3, keywords: []string{"ice", "sea"}, described: kg.Description{Text: "first\nsecond", Passages: []int32{0, 1, 2}}, chunks: []int32{0, 1, 2}},
+		{ends: [2]int32{1, 2}, weight: 1, keywords: []string{"built"}, described: kg.Description{Text: "C built B", Passages: []int32{1}}, chunks: []int32{1}},
+	}
+	if diff := cmp.Diff(want, n.relations, cmp.AllowUnexported(relation{})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, n.incident); diff != "" {
+		t.Error(diff)
+	}
+	_, relations := n.texts()
+	if relations[0] != "ice, sea\tA\nB\nfirst\nsecond" {
+		t.Errorf("found by %q", relations[0])
+	}
+}
+
+// Degrees of the ends count first, then the weight.
+func TestRank(t *testing.T) {
+	n := &network{incident: [][]int32{{0, 1, 2}, {0}, {1}, {2, 3}, {3}}, relations: []relation{
+		{ends: [2]int32{0, 1}, weight: 1}, {ends: [2]int32{0, 2}, weight: 2}, {ends: [2]int32{0, 3}, weight: 1}, {ends: [2]int32{3, 4}, weight: 9},
+	}}
+	got := []int32{0, 1, 2, 3}
+	n.rank(got)
+	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Fewer than eight descriptions of fewer than 1,200 tokens are joined; the paper
+// joins any number below 500 tokens.
+func TestDescribe(t *testing.T) {
+	all := func(n, tokens int) (of []kg.Description, chunks []int32) {
+		for i := range n {
+			of = append(of, kg.Description{Text: strings.Repeat("long", tokens-1) + fmt.Sprintf(" %03d", i), Passages: []int32{int32(i)}})
+			chunks = append(chunks, int32(i))
+		}
+		return of, chunks
+	}
+	for _, tt := range []struct {
+		paper     bool
+		n, tokens int
+		condensed bool
+	}{
+		{false, 0, 9, false}, {false, 1, 5000, false}, {false, 7, 100, false}, {false, 8, 2, true}, {false, 2, 599, false}, {false, 2, 600, true},
+		{true, 8, 2, false}, {true, 2, 249, false}, {true, 2, 250, true},
+	} {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, "condensed")
+		kit := baselinestest.ModelKit(t, m)
+		c, err := kit.Condenser(describeTokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, chunks := all(tt.n, tt.tokens)
+		got, err := describer{c, kit.CountTokens, tt.paper}.describe(t.Context(), "x", of, chunks)
+		if err != nil || (m.Calls() == 1) != tt.condensed || (got.Text == "condensed") != tt.condensed || len(got.Passages) != tt.n {
+			t.Errorf("%+v: %d calls, %.80q of %d passages, %v", tt, m.Calls(), got.Text, len(got.Passages), err)
+		}
+	}
+}
+
+// Of what more than 200 chunks cite, the first 200 are kept, and what only the
+// others say is left out.
+func TestSources(t *testing.T) {
+	var chunks [][]kg.Fact
+	for i := range 205 {
+		chunks = append(chunks, []kg.Fact{fact("A", "", "B", fmt.Sprint("says ", i))})
+	}
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, knowledge(t, chunks...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := n.relations[0]
+	if len(n.chunks[0]) != 200 || len(r.chunks) != 200 || r.weight != 205 || r.described.Passages[len(r.described.Passages)-1] >= 200 {
+		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks[0]), len(r.chunks), r.weight, r.described.Passages)
+	}
+}
+
+// Five entities have quotas 5, 4, 3, 2 and 1. The second has two chunks only, so
+// that the first gives two more.
+func TestByWeight(t *testing.T) {
+	lists := func(sizes ...int) (of []cited) {
+		for i, n := range sizes {
+			var l cited
+			for j := range n {
+				l = append(l, int32(100*i+j))
+			}
+			of = append(of, l)
+		}
+		return of
+	}
+	for _, tt := range []struct {
+		of   []cited
+		want []int32
+	}{
+		{nil, nil},
+		{lists(9), []int32{0, 1, 2, 3, 4}},
+		{lists(9, 9, 9, 9, 9), []int32{0, 1, 2, 3, 4, 100, 101, 102, 103, 200, 201, 202, 300, 301, 400}},
+		{lists(9, 2, 9, 9, 9), []int32{0, 1, 2, 3, 4, 100, 101, 200, 201, 202, 300, 301, 400, 5, 6}},
+		{lists(2, 9), []int32{0, 1, 100, 101, 102, 103}},
+		{lists(1, 1), []int32{0, 100}},
+	} {
+		if diff := cmp.Diff(tt.want, byWeight(tt.of, DefaultRelatedChunks)); diff != "" {
+			t.Errorf("%v: %s", tt.of, diff)
+		}
+	}
+}
+
+// A chunk belongs to the first that cites it, and those that many cite come
+// first. By vectors it is ⌊5n/2⌋ of n lists.
+func TestPick(t *testing.T) {
+	of := []cited{{1, 2, 3}, {2, 3, 4}, {3}, {9}}
+	if diff := cmp.Diff([]cited{{3, 2, 1}, {4}}, own(of, []int32{9})); diff != "" {
+		t.Error(diff)
+	}
+	var one cited
+	for c := range int32(20) {
+		one = append(one, c)
+	}
+	p := picker{Options{RelatedChunks: DefaultRelatedChunks, Pick: ByVector}, func(ids []int32) []float64 {
+		out := make([]float64, len(ids))
+		for i, id := range ids {
+			out[i] = -float64(id % 10)
+		}
+		return out
+	}}
+	for lists, want := range map[int][]int32{0: {}, 1: {0, 10}, 3: {0, 10, 20, 1, 11, 21, 2}} {
+		of := []cited{one, {20}, {21}}[:lists]
+		if diff := cmp.Diff(want, p.pick(of, nil)); diff != "" {
+			t.Errorf("%d: %s", lists, diff)
+		}
+	}
+}
+
+// The paper's order: by entities, then by the number of neighbours in the chunk.
+func TestByNeighbours(t *testing.T) {
+	s := &searcher{network: &network{
+		chunks:    [][]int32{{0, 1, 2}, {1, 2, 5}, {2}},
+		relations: []relation{{ends: [2]int32{0, 1}, chunks: []int32{7, 1}}, {ends: [2]int32{0, 2}, chunks: []int32{1, 8}}},
+		incident:  [][]int32{{0, 1}, {0}, {1}},
+	}}
+	if diff := cmp.Diff([]int32{2, 1, 0, 5}, s.byNeighbours([]int32{0, 1})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int32{1, 8, 7}, s.inOrder([]int32{1, 0})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadKeywords(t *testing.T) {
+	for reply, want := range map[string]Keywords{
+		`{"high_level_keywords":["ships"," "],"low_level_keywords":["Fram"]}`:                                 {Low: []string{"Fram"}, High: []string{"ships"}},
+		"<think>hm</think>```json\n{\"high_level_keywords\":\"ships; ice\",\"low_level_keywords\":\"\"}\n```": {High: []string{"ships", "ice"}},
+		`{}`:             {},
+		`{"other": "x"}`: {},
+		`no`:             {},
+	} {
+		got, err := byModel(t.Context(), llmtest.NewScript("m").Reply(llmtest.Any, reply), "Who?")
+		if err != nil || len(got.Low) != len(want.Low) || len(got.High) != len(want.High) || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q: %+v, %v", reply, got, err)
+		}
+	}
+	if k := (Keywords{}).or(strings.Repeat("é", 49)); len(k.Low) != 1 {
+		t.Errorf("49 characters: %+v", k)
+	}
+	if k := (Keywords{}).or(strings.Repeat("é", 50)); len(k.Low) != 0 {
+		t.Errorf("50 characters: %+v", k)
+	}
+}
