@@ -34,7 +34,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 // are *LineError for what a line holds and *fs.PathError for the file.
 func readLines[T any](fsys fs.FS, name string) iter.Seq2[line[T], error] {
 	return func(yield func(line[T], error) bool) {
-		f, err := fsys.Open(name)
+		f, err := openRegular(fsys, name)
 		if err != nil {
 			yield(line[T]{}, err)
 			return
@@ -59,8 +59,8 @@ func readLines[T any](fsys fs.FS, name string) iter.Seq2[line[T], error] {
 			l := line[T]{Number: n}
 			if !utf8.Valid(raw) {
 				err = errors.New("not valid UTF-8")
-			} else {
-				err = json.Unmarshal(raw, &l.Value)
+			} else if err = json.Unmarshal(raw, &l.Value); err == nil {
+				err = unique(raw)
 			}
 			if err != nil {
 				err = &LineError{name, n, err}
@@ -69,6 +69,58 @@ func readLines[T any](fsys fs.FS, name string) iter.Seq2[line[T], error] {
 				return
 			}
 		}
+	}
+}
+
+// openRegular opens a file, and no pipe, device or folder: reading one of those
+// may never end.
+func openRegular(fsys fs.FS, name string) (fs.File, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
+	}
+	return fsys.Open(name)
+}
+
+// unique refuses objects that have a key twice: which of the values is meant, a
+// reader could only guess. raw is valid JSON.
+func unique(raw []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var keys []map[string]bool // of the open objects; nil for a list
+	key := false               // the next text is a key
+	for {
+		token, err := dec.Token()
+		if err != nil { // the end
+			return nil
+		}
+		object := len(keys) > 0 && keys[len(keys)-1] != nil
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{':
+				keys = append(keys, make(map[string]bool))
+			case '[':
+				keys = append(keys, nil)
+			default:
+				keys = keys[:len(keys)-1]
+			}
+			key = len(keys) > 0 && keys[len(keys)-1] != nil
+			continue
+		case string:
+			if object && key {
+				if keys[len(keys)-1][t] {
+					return fmt.Errorf("the key %q stands twice", t)
+				}
+				keys[len(keys)-1][t] = true
+				key = false
+				continue
+			}
+		}
+		key = object
 	}
 }
 

@@ -63,6 +63,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, nil, err
 	}
+	set.Published = Published(names)
 	return set, stats, nil
 }
 
@@ -192,7 +193,7 @@ func (t *topic) check(sum hash.Hash, stats *Stats) error {
 
 func (t *topic) read(file string) (string, error) {
 	name := path.Join(t.dir, "reference_pages", file)
-	f, err := t.fsys.Open(name)
+	f, err := openRegular(t.fsys, name)
 	if err != nil {
 		return "", err
 	}

@@ -135,6 +135,9 @@ func TestLoadErrors(t *testing.T) {
 		{"no references", func(m fstest.MapFS) { delete(m, refs) }, "references.jsonl"},
 		{"malformed line", set(qa, "{}\n{\"question\": \n"), qa + ":2"},
 		{"line that is no object", set(qa, "\n[1]\n"), qa + ":2"},
+		{"key twice", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "answer": "b", "ref_urls": ["http://c.example/"]}`), qa + `:1: the key "answer" stands twice`},
+		{"deep nesting", set(qa, `{"question": `+strings.Repeat("[", 100_000)), qa + ":1"},
+		{"number without measure", set(qa, `{"question": 1e999}`), qa + ":1"},
 		{"unknown type", set(qa, `{"question": "q", "question_type": ["riddle"], "answer": "a", "ref_urls": ["http://c.example/"]}`), `"riddle"`},
 		{"no type", set(qa, `{"question": "q", "answer": "a", "ref_urls": ["http://c.example/"]}`), "0 types"},
 		{"empty question", set(qa, `{"question": " ", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`), "question is empty"},
@@ -159,6 +162,21 @@ func TestLoadErrors(t *testing.T) {
 	}
 	if _, _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
 		t.Errorf("unknown domain: %v", err)
+	}
+}
+
+// Marks at the beginning and line ends of other systems do no harm.
+func TestByteOrderMarkAndCRLF(t *testing.T) {
+	fsys := small()
+	const qa = "QA/birds/questions.jsonl"
+	fsys[qa].Data = []byte("\ufeff" + strings.ReplaceAll(string(fsys[qa].Data), "\n", "\r\n"))
+	plain, _, err := wildgraph.Load(small(), wildgraph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+	if err != nil || len(set.Domains[0].Items) != len(plain.Domains[0].Items) {
+		t.Errorf("%v", err)
 	}
 }
 

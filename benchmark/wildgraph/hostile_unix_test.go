@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package wildgraph_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+)
+
+// Pipes, devices and links out of the folder are no data: reading them would
+// never end, or read what is not the data set's.
+func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
+	const qa, page = "QA/birds/questions.jsonl", "corpus/birds/Owl/reference_pages/page.txt"
+	outside := filepath.Join(t.TempDir(), "secret.txt")
+	if err := os.WriteFile(outside, []byte("# Secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		put  func(path string) error
+		file string
+		want string // part of the message
+	}{
+		{"questions are a pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, qa, "not a regular file"},
+		{"questions are a device", func(p string) error { return os.Symlink("/dev/zero", p) }, qa, "questions.jsonl"},
+		{"questions are a folder", func(p string) error { return os.Mkdir(p, 0o755) }, qa, "not a regular file"},
+		{"a page is a pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, page, "no page for"},
+		{"a page is a link out", func(p string) error { return os.Symlink(outside, p) }, page, "no page for"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, small()); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, tt.file)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.put(path); err != nil {
+				t.Skip(err)
+			}
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			done := make(chan error, 1)
+			go func() {
+				_, _, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("error %v, want one with %q", err, tt.want)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("it hangs")
+			}
+		})
+	}
+}
