@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Two pages, each with a triangle of entities; ADA is on both. So there are two
+// communities, {ADA, BELL, CAPE} and {DALE, EDEN, FORD}, and one entity with two
+// descriptions.
+var pages = []graphrag.Document{
+	{ID: "one.md", Text: "Ada built the Bell at the Cape."},
+	{ID: "two.md", Text: "Dale met Eden at the Ford. Ada was not there."},
+}
+
+const (
+	one = `("entity"<|>ADA<|>person<|>Ada is a founder of bells)##("entity"<|>BELL<|>organization<|>The Bell is loud)##("entity"<|>CAPE<|>geo<|>The Cape is far south)##` +
+		`("relationship"<|>ADA<|>BELL<|>Ada built the Bell<|>9)##("relationship"<|>BELL<|>CAPE<|>The Bell hangs at the Cape<|>5)##("relationship"<|>ADA<|>CAPE<|>Ada lives at the Cape<|>2)<|COMPLETE|>`
+	two = `("entity"<|>DALE<|>person<|>Dale is a traveller)##("entity"<|>EDEN<|>person<|>Eden is a painter)##("entity"<|>FORD<|>geo<|>The Ford is shallow)##("entity"<|>ADA<|>person<|>Ada stayed at home)##` +
+		`("relationship"<|>DALE<|>EDEN<|>Dale met Eden<|>4)##("relationship"<|>EDEN<|>FORD<|>Eden painted the Ford<|>4)##("relationship"<|>DALE<|>FORD<|>Dale crossed the Ford<|>4)<|COMPLETE|>`
+)
+
+// scripted is a model that extracts the triangles and answers everything else.
+func scripted() *llmtest.Script {
+	text := func(reply func(prompt string) string) llmtest.Handler {
+		return func(req llm.Request) llm.Reply { return llm.Reply{Text: reply(req.Messages[len(req.Messages)-1].Text)} }
+	}
+	return llmtest.NewScript("scripted").
+		Handle(llmtest.Stage(extract.StageRecords), text(func(p string) string {
+			if strings.Contains(p, "Bell") {
+				return one
+			}
+			return two
+		})).
+		Reply(llmtest.Stage(extract.StageGlean), "<|COMPLETE|>").
+		Reply(llmtest.Stage(msgraphrag.StageDescribe), "Ada founded bells and stayed at home.").
+		Handle(llmtest.Stage(summary.StageReport), text(func(p string) string {
+			if strings.Contains(p, "BELL") {
+				return `{"title": "The Bell", "summary": "Ada and her bell. [Data: Entities (0)]", "rating": 8, "rating_explanation": "Loud.", "findings": [{"summary": "Bell", "explanation": "Ada built it."}]}`
+			}
+			return `{"title": "The Ford", "summary": "People at a ford.", "rating": 2, "rating_explanation": "Quiet.", "findings": []}`
+		}))
+}
+
+func modelKit(t *testing.T, m llm.Model) baselines.Kit {
+	t.Helper()
+	e, err := embed.NewHashing(embed.HashingOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kit, err := baselines.ModelKit(baselines.ModelOptions{Model: m, Embedder: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kit
+}
+
+// stages counts the calls.
+func stages(m *llmtest.Script) map[string]int {
+	out := make(map[string]int)
+	for _, r := range m.Requests() {
+		out[r.Stage]++
+	}
+	return out
+}
+
+func indexed(t *testing.T, s *baselines.Graphed, err error) *baselines.Graphed {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := s.Index(t.Context(), baselinestest.Stream(pages...))
+	if err != nil || stats.Entities != 6 || stats.Relations != 6 {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	return s
+}
+
+// The index takes two calls per chunk, one for the entity with two descriptions,
+// and one per community: 4 + 1 + 2.
+var indexCalls = map[string]int{extract.StageRecords: 2, extract.StageGlean: 2, msgraphrag.StageDescribe: 1, summary.StageReport: 2}
+
+func plus(more map[string]int) map[string]int {
+	out := make(map[string]int)
+	for _, of := range []map[string]int{indexCalls, more} {
+		for k, n := range of {
+			out[k] += n
+		}
+	}
+	return out
+}
+
+func TestLocalCalls(t *testing.T) {
+	m := scripted().Reply(llmtest.Any, "Ada [1].")
+	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{})
+	indexed(t, s, err)
+	if diff := cmp.Diff(indexCalls, stages(m)); diff != "" {
+		t.Errorf("index: %s", diff)
+	}
+	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
+	if err != nil || a.Usage.Calls != 1 || m.Calls() != 8 {
+		t.Fatalf("%+v, %v, %d calls", a, err, m.Calls())
+	}
+	var kinds []string
+	for _, d := range a.Derived {
+		if kinds = append(kinds, d.Kind); len(d.Docs) == 0 {
+			t.Errorf("%q has no document", d.Text)
+		}
+	}
+	if !slices.Equal(slices.Compact(slices.Clone(kinds)), []string{"report", "entity", "relationship"}) {
+		t.Errorf("the context is %v", kinds)
+	}
+	ada := slices.IndexFunc(a.Derived, func(d graphrag.Derived) bool { return d.Text == "ADA: Ada founded bells and stayed at home." })
+	if ada < 0 || !slices.Equal(a.Derived[ada].Docs, []string{"one.md", "two.md"}) {
+		t.Errorf("the summarised entity is not in %+v", a.Derived)
+	}
+	if len(a.Evidence) == 0 || a.Evidence[0].Chunk.Doc != "one.md" {
+		t.Errorf("evidence %+v", a.Evidence)
+	}
+}
+
+const points = `{"points": [{"description": "Nothing [Data: Reports (1)]", "score": 0}, {"description": "Bells ring. [Data: Reports (0, 77)]", "score": 40}, {"description": "Ada built a bell. [Data: Reports (0)]", "score": 90}]}`
+
+func TestGlobalCalls(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		o        msgraphrag.GlobalOptions
+		points   string
+		rating   string
+		calls    map[string]int
+		refused  bool
+		derived  int
+		rankedOf string
+	}{
+		{"map and reduce", msgraphrag.GlobalOptions{}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
+		{"a batch for each report", msgraphrag.GlobalOptions{Tokens: 25}, points, "", map[string]int{msgraphrag.StageMap: 2, "read": 1}, false, 4, "one.md"},
+		{"room for one point", msgraphrag.GlobalOptions{ReduceTokens: 22}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 1, "one.md"},
+		{"nothing to say", msgraphrag.GlobalOptions{}, `{"points": [{"description": "no", "score": 0}]}`, "", map[string]int{msgraphrag.StageMap: 1}, true, 0, ""},
+		{"nonsense", msgraphrag.GlobalOptions{}, "I do not know.", "", map[string]int{msgraphrag.StageMap: 2}, true, 0, ""},
+		{"dynamic", msgraphrag.GlobalOptions{Dynamic: true}, points, `{"reason": "", "rating": 3}`, map[string]int{msgraphrag.StageRate: 2, msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
+		{"dynamic, none", msgraphrag.GlobalOptions{Dynamic: true}, points, `{"reason": "", "rating": 0}`, map[string]int{msgraphrag.StageRate: 2}, true, 0, ""},
+		{"dynamic, nonsense keeps all", msgraphrag.GlobalOptions{Dynamic: true}, points, "three", map[string]int{msgraphrag.StageRate: 4, msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := scripted().Reply(llmtest.Stage(msgraphrag.StageMap), tt.points).Reply(llmtest.Stage(msgraphrag.StageRate), tt.rating).Reply(llmtest.Any, "A bell.")
+			s, err := msgraphrag.NewGlobal(modelKit(t, m), tt.o)
+			indexed(t, s, err)
+			a, err := s.Answer(t.Context(), graphrag.Question{Text: "What was built?", K: 2})
+			if err != nil || a.Refused != tt.refused || len(a.Derived) != tt.derived || len(a.Evidence) != 0 {
+				t.Fatalf("%+v, %v", a, err)
+			}
+			if diff := cmp.Diff(plus(tt.calls), stages(m)); diff != "" {
+				t.Error(diff)
+			}
+			if tt.refused {
+				return
+			}
+			// The analyst who has not read report 0 cannot cite it.
+			best := a.Derived[slices.IndexFunc(a.Derived, func(d graphrag.Derived) bool { return d.Docs != nil })]
+			if !strings.Contains(best.Text, "Score: 90\nAda built") || !slices.Equal(best.Docs, []string{"one.md", "two.md"}) {
+				t.Errorf("the best point is %+v", best)
+			}
+			if len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != tt.rankedOf {
+				t.Errorf("ranked %+v", a.Ranked)
+			}
+		})
+	}
+}
+
+// A report that fails is logged, and the system goes on without it.
+func TestFailedReport(t *testing.T) {
+	m := llmtest.NewScript("m").Handle(llmtest.Stage(summary.StageReport), func(req llm.Request) llm.Reply {
+		if strings.Contains(req.Messages[1].Text, "BELL") {
+			return llm.Reply{Text: "no report"}
+		}
+		return llm.Reply{Text: `{"title": "The Ford", "summary": "People at a ford.", "rating": 2, "rating_explanation": "", "findings": []}`}
+	})
+	inner := scripted()
+	model := llmtest.NewScript("both").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		of := inner
+		if req.Stage == summary.StageReport {
+			of = m
+		}
+		r, err := of.Generate(context.Background(), req)
+		if err != nil {
+			t.Error(err)
+		}
+		return r
+	})
+	var log bytes.Buffer
+	o := msgraphrag.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	s, err := msgraphrag.NewLocal(modelKit(t, model), msgraphrag.LocalOptions{Options: o})
+	indexed(t, s, err)
+	if !strings.Contains(log.String(), "no report") || !strings.Contains(log.String(), "members=3") {
+		t.Errorf("log: %s", log.String())
+	}
+	if _, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Bell?", K: 1}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	kit, err := baselines.OfflineKit(reader.Open, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = msgraphrag.NewLocal(kit, msgraphrag.LocalOptions{Options: msgraphrag.Options{Level: -2, MaxSize: 1}, CommunityShare: .7, ChunkShare: .7})
+	if err == nil || !strings.Contains(err.Error(), "Level") || !strings.Contains(err.Error(), "MaxSize") || !strings.Contains(err.Error(), "ChunkShare") {
+		t.Errorf("local: %v", err)
+	}
+	if _, err = msgraphrag.NewGlobal(kit, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1}); err == nil || !strings.Contains(err.Error(), "Threshold") {
+		t.Errorf("global: %v", err)
+	}
+}
