@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// served sends one request to a server of its own.
+func served(t *testing.T, o TransportOptions, h http.HandlerFunc) error {
+	t.Helper()
+	s := httptest.NewServer(h)
+	defer s.Close()
+	defer s.CloseClientConnections()
+	o.Attempts = 1
+	tr, err := NewTransport(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+// A reply of a few kilobytes that unpacks to a gigabyte ends at the limit, which
+// counts what is unpacked.
+func TestCompressedBomb(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	zeros := make([]byte, 1<<20)
+	for range 256 {
+		if _, err := w.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := served(t, TransportOptions{MaxBody: 1 << 20}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(packed.Bytes())
+	})
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrInvalidOutput) {
+		t.Errorf("error %v, want one of the output", err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+		t.Errorf("%d MB were taken for a limit of 1 MB", used>>20)
+	}
+}
+
+// A server that never stops sending headers, or its body, does not hold a call.
+func TestEndlessReplies(t *testing.T) {
+	start := time.Now()
+	for name, h := range map[string]http.HandlerFunc{
+		"headers": func(w http.ResponseWriter, r *http.Request) {
+			for i := range 40 {
+				w.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("a", 1<<20))
+			}
+		},
+		"body": func(w http.ResponseWriter, r *http.Request) {
+			for {
+				if _, err := w.Write([]byte(strings.Repeat(" ", 1<<16))); err != nil {
+					return
+				}
+			}
+		},
+		"drops": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte(" "))
+				w.(http.Flusher).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+	} {
+		err := served(t, TransportOptions{MaxBody: 1 << 20, AttemptTimeout: time.Second, Deadline: 2 * time.Second}, h)
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("endless %s: error %v, want a typed one", name, err)
+		}
+	}
+	if d := time.Since(start); d > 30*time.Second {
+		t.Errorf("it took %s", d)
+	}
+}
+
+// Cookies that a server sets are not sent back: two calls have nothing in common.
+func TestNoCookies(t *testing.T) {
+	var got []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Cookie"))
+		w.Header().Set("Set-Cookie", "session=1")
+		_, _ = io.WriteString(w, `{"ok":true}`)
+	}))
+	defer s.Close()
+	tr, err := NewTransport(TransportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL, strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	if len(got) != 2 || got[0]+got[1] != "" {
+		t.Errorf("cookies %q", got)
+	}
+}
