@@ -156,7 +156,7 @@ func TestUsage(t *testing.T) {
 
 func TestListSystems(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-list-systems")
-	if err != nil || stdout != strings.ReplaceAll("naiverag hipporag hipporag2 linearrag bm25 zeroshot ", " ", "\n") {
+	if err != nil || stdout != strings.ReplaceAll("naiverag bm25 fastgraphrag msgraphrag-local msgraphrag-global lightrag lightrag-naive lightrag-local lightrag-global lightrag-mix hipporag hipporag2 linearrag zeroshot ", " ", "\n") {
 		t.Errorf("%q, %v", stdout, err)
 	}
 }

@@ -17,9 +17,12 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -45,10 +48,27 @@ type system struct {
 
 // registry lists the systems in the order of the report.
 func registry() []system {
-	return []system{
+	all := []system{
 		{naiverag.Name, true, true, false, 0, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return naiverag.New(k, naiverag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
+		{bm25.Name, true, false, false, 0, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return bm25.New(k, bm25.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
+		}},
+		{fastgraphrag.Name, true, true, false, 1, 1, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return fastgraphrag.New(k, fastgraphrag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
+		}},
+		{msgraphrag.NameLocal, true, true, false, 2, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: s.msgraphrag()})
+		}},
+		{msgraphrag.NameGlobal, true, true, false, 2, 1, func(s settings, k baselines.Kit) (graphrag.System, error) {
+			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: s.msgraphrag()})
+		}},
+	}
+	for _, mode := range []lightrag.Mode{lightrag.Hybrid, lightrag.Naive, lightrag.Local, lightrag.Global, lightrag.Mix} {
+		all = append(all, lightRAG(mode))
+	}
+	return append(all, []system{
 		{hipporag.Name, true, true, false, 2, 1, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return hipporag.New(k, hipporag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
@@ -58,13 +78,28 @@ func registry() []system {
 		{linearrag.Name, true, true, false, 0, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
 			return linearrag.New(k, linearrag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
 		}},
-		{bm25.Name, true, false, false, 0, 0, func(s settings, k baselines.Kit) (graphrag.System, error) {
-			return bm25.New(k, bm25.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage})
-		}},
 		{zeroshot.Name, false, false, true, 0, 0, func(_ settings, k baselines.Kit) (graphrag.System, error) {
 			return zeroshot.New(k)
 		}},
+	}...)
+}
+
+// lightRAG is LightRAG in one of its modes. The naive one builds no graph.
+func lightRAG(mode lightrag.Mode) system {
+	sys := system{lightrag.Name, true, true, false, 2, 1, func(s settings, k baselines.Kit) (graphrag.System, error) {
+		return lightrag.New(k, lightrag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage, Mode: mode})
+	}}
+	if mode != lightrag.Hybrid {
+		sys.name += "-" + string(mode)
 	}
+	if mode == lightrag.Naive {
+		sys.perChunk, sys.perQuestion = 0, 0
+	}
+	return sys
+}
+
+func (s settings) msgraphrag() msgraphrag.Options {
+	return msgraphrag.Options{Cut: s.cut(), MaxPerDoc: s.chunksPerPage}
 }
 
 // selected are the systems that take part, in the order of the registry.
