@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +66,7 @@ type global struct {
 	vectors [][]float32 // of reports, by place
 	words   *bm25.Index // of reports
 	tokens  []int       // of reports
-	// cover are the places of the reports that are read, shuffled; weight says in
+	// shuffled are the places of the reports that are read; weight says in
 	// how many chunks the members of a report occur, 1 being the most.
 	shuffled []int32
 	weight   []float64
@@ -128,7 +127,7 @@ func (s *global) weigh() {
 
 func (s *global) shuffle(places []int32) []int32 {
 	out := slices.Clone(places)
-	rand.New(rand.NewPCG(s.o.Shuffle, 0)).Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	shuffle(s.o.Shuffle, 0, out)
 	return out
 }
 

@@ -231,3 +231,46 @@ func TestOptions(t *testing.T) {
 		t.Errorf("global: %v", err)
 	}
 }
+
+// A hypothetical answer, a fold for each of the two reports, the two questions
+// they raise and the one that the first of these raises, and the answer.
+func TestDriftCalls(t *testing.T) {
+	m := scripted().
+		Reply(llmtest.Stage(msgraphrag.StageHyde), "Bells are built by founders.").
+		Handle(llmtest.Stage(msgraphrag.StagePrimer), func(req llm.Request) llm.Reply {
+			if strings.Contains(req.Messages[1].Text, "The Bell") {
+				return llm.Reply{Text: `{"intermediate_answer": "Ada built it.", "score": 80, "follow_up_queries": ["Who is Ada?", "Who is the founder of bells?"]}`}
+			}
+			return llm.Reply{Text: `{"intermediate_answer": "", "score": 0, "follow_up_queries": ["Who is Dale?", "Who is Ada?"]}`}
+		}).
+		Handle(llmtest.Stage(msgraphrag.StageStep), func(req llm.Request) llm.Reply {
+			if strings.HasSuffix(req.Messages[1].Text, "Question: Who is Ada?") {
+				return llm.Reply{Text: `{"response": "A founder.", "score": 90, "follow_up_queries": ["Where is the Cape?", "Who is Dale?"]}`}
+			}
+			return llm.Reply{Text: `{"response": "Somebody.", "score": 10, "follow_up_queries": []}`}
+		}).
+		Reply(llmtest.Any, "Ada.")
+	s, err := msgraphrag.NewDrift(modelKit(t, m), msgraphrag.DriftOptions{})
+	indexed(t, s, err)
+	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plus(map[string]int{msgraphrag.StageHyde: 1, msgraphrag.StagePrimer: 2, msgraphrag.StageStep: 3, "read": 1})
+	if diff := cmp.Diff(want, stages(m)); diff != "" {
+		t.Error(diff)
+	}
+	var said []string
+	for _, d := range a.Derived {
+		said = append(said, d.Text)
+		if len(d.Docs) == 0 {
+			t.Errorf("%q has no document", d.Text)
+		}
+	}
+	if len(said) != 4 || said[0] != "Who is the founder of bells?\nAda built it." || said[1] != "Who is Ada?\nA founder." {
+		t.Errorf("read %q", said)
+	}
+	if a.Usage.Calls != 7 || len(a.Ranked) == 0 {
+		t.Errorf("%+v", a)
+	}
+}

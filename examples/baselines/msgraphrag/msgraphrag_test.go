@@ -21,6 +21,9 @@ func TestConform(t *testing.T) {
 		"dynamic": func(k baselines.Kit) (baselinestest.Incremental, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Dynamic: true})
 		},
+		"drift": func(k baselines.Kit) (baselinestest.Incremental, error) {
+			return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{})
+		},
 	} {
 		t.Run(name, func(t *testing.T) { baselinestest.Conform(t, make) })
 	}

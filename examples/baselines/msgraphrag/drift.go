@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/fusion"
+)
+
+// The settings of DRIFT (graphrag/config/defaults.py).
+const (
+	DefaultPrimerReports = 20
+	DefaultFolds         = 5
+	DefaultFollowUps     = 20
+	DefaultDepth         = 3
+	driftCommunityShare  = 0.1
+	driftChunkShare      = 0.9
+)
+
+// DriftOptions of [NewDrift]. The zero value is the setting of the code.
+type DriftOptions struct {
+	Options
+	// Reports are looked at first, divided into Folds. FollowUps is how many
+	// questions are asked in a round, Depth how many rounds there are; 0 for the
+	// defaults.
+	Reports, Folds, FollowUps, Depth int
+	// Tokens of each context; 0 for DefaultContext.
+	Tokens int
+	// Shuffle is the seed of the template and of the order of the questions; 0 for
+	// DefaultShuffleSeed. In the code neither has one.
+	Shuffle uint64
+}
+
+func (o DriftOptions) resolve() (DriftOptions, error) {
+	var errs []error
+	for _, n := range []struct {
+		name string
+		n    *int
+		by   int
+	}{{"Reports", &o.Reports, DefaultPrimerReports}, {"Folds", &o.Folds, DefaultFolds}, {"FollowUps", &o.FollowUps, DefaultFollowUps}, {"Depth", &o.Depth, DefaultDepth}, {"Tokens", &o.Tokens, DefaultContext}} {
+		if *n.n < 0 {
+			errs = append(errs, fmt.Errorf("option %s %d is negative", n.name, *n.n))
+		}
+		*n.n = cmp.Or(*n.n, n.by)
+	}
+	o.Shuffle = cmp.Or(o.Shuffle, DefaultShuffleSeed)
+	return o, errors.Join(errs...)
+}
+
+// NewDrift returns the system that begins with reports and goes on with
+// follow-up questions to local search (DRIFT). With a model a question takes one
+// call for a hypothetical answer, Folds for the reports, at most FollowUps in
+// each of Depth rounds, and one more. Offline the titles of the best reports are
+// the follow-ups.
+func NewDrift(kit baselines.Kit, o DriftOptions) (*baselines.Graphed, error) {
+	o, err := o.resolve()
+	return frame(NameDrift, kit, o.Options, err, func(ctx context.Context, x *index) (baselines.Search, error) {
+		global, err := newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle})
+		if err != nil {
+			return nil, err
+		}
+		local, err := newLocal(ctx, x, LocalOptions{
+			Tokens: o.Tokens, CommunityShare: driftCommunityShare, ChunkShare: driftChunkShare, Entities: DefaultEntities, Relations: DefaultRelations,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return (&drift{index: x, o: o, global: global, local: local}).find, nil
+	})
+}
+
+// drift searches by follow-up questions.
+type drift struct {
+	*index
+	o      DriftOptions
+	global *global
+	local  *local
+}
+
+// action is a question on the way, and what came of it.
+type action struct {
+	query   string
+	answer  string
+	score   float64
+	docs    []string
+	derived []graphrag.Derived
+	ranked  []graphrag.Hit
+	next    []string
+}
+
+// find runs the primer and the rounds, and has the answers read.
+func (d *drift) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nothing(), nil
+	}
+	reports, err := d.primed(ctx, q.Text)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	root, err := d.prime(ctx, q.Text, reports)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	actions, err := d.rounds(ctx, q, root)
+	if err != nil {
+		return baselines.Found{}, err
+	}
+	ranked := d.merged(actions, max(q.K, q.Depth))
+	if d.kit.Model == nil {
+		return baselines.Found{Ranked: ranked, Evidence: d.local.read(ranked, q.K), Derived: d.fit(root.derived)}, nil
+	}
+	slices.SortStableFunc(actions, func(a, b action) int { return cmp.Compare(b.score, a.score) })
+	var answers []graphrag.Derived
+	for _, a := range append([]action{root}, actions...) {
+		if a.answer != "" {
+			answers = append(answers, graphrag.Derived{Kind: "answer", Text: a.query + "\n" + a.answer, Docs: a.docs})
+		}
+	}
+	if answers = d.fit(answers); len(answers) == 0 {
+		return nothing(), nil
+	}
+	return baselines.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: answers}, nil
+}
+
+// rounds asks the open questions, a round of some at a time.
+func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
+	known := make(map[string]bool)
+	var open []string
+	add := func(queries []string) {
+		for _, s := range queries {
+			if s = strings.TrimSpace(s); s != "" && !known[s] {
+				known[s] = true
+				open = append(open, s)
+			}
+		}
+	}
+	add([]string{q.Text})
+	if root.answer != "" { // the question itself is answered so far
+		open = nil
+	}
+	add(root.next)
+	var done []action
+	for round := range d.o.Depth {
+		if len(open) == 0 {
+			break
+		}
+		shuffle(d.o.Shuffle, uint64(round)+1, open)
+		n := min(d.o.FollowUps, len(open))
+		asked := make([]action, n)
+		err := baselines.Each(ctx, n, func(ctx context.Context, i int) (err error) {
+			asked[i], err = d.step(ctx, open[i], q)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		open = slices.Clone(open[n:])
+		for _, a := range asked {
+			add(a.next)
+		}
+		done = append(done, asked...)
+	}
+	return done, nil
+}
+
+// merged fuses the chunks of all actions by rank.
+func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
+	place := make(map[string]int32)
+	var lists [][]int32
+	for _, a := range actions {
+		var list []int32
+		for _, h := range a.ranked {
+			if _, ok := place[h.Chunk.ID]; !ok {
+				p, _ := slices.BinarySearchFunc(d.corpus.Chunks, h.Chunk.ID, func(c graphrag.Chunk, id string) int { return strings.Compare(c.ID, id) })
+				place[h.Chunk.ID] = int32(p)
+			}
+			list = append(list, place[h.Chunk.ID])
+		}
+		lists = append(lists, list)
+	}
+	var order []int32
+	for _, f := range fusion.RRF(lists...) {
+		order = append(order, f.ID)
+	}
+	return d.hits(order, NameDrift, depth)
+}
+
+// fit is as much as fits into the last context.
+func (d *drift) fit(of []graphrag.Derived) []graphrag.Derived {
+	left := d.o.Tokens
+	for i, x := range of {
+		if left -= d.kit.CountTokens(x.Text); left < 0 {
+			return of[:i]
+		}
+	}
+	return of
+}
