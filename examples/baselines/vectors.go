@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -94,4 +95,29 @@ func (v *Vectors) Cosines(query []float32, ids []int32) []float64 {
 		out[i] /= math.Sqrt(length)
 	}
 	return out
+}
+
+// neighborsAtOnce is how many texts are compared with all in one pass.
+const neighborsAtOnce = 1024
+
+// Neighbors are the k other texts most like each text, best first, equal ones by
+// place.
+func (v *Vectors) Neighbors(ctx context.Context, k int) ([][]vector.Result, error) {
+	out := make([][]vector.Result, 0, v.Len())
+	for len(out) < v.Len() {
+		first := len(out)
+		var rows [][]float32
+		for i := first; i < min(first+neighborsAtOnce, v.Len()); i++ {
+			rows = append(rows, v.index.Vector(int32(i), nil))
+		}
+		found, err := v.index.SearchBatch(ctx, rows, k+1)
+		if err != nil {
+			return nil, err
+		}
+		for i, near := range found {
+			near = slices.DeleteFunc(near, func(r vector.Result) bool { return r.ID == int32(first+i) })
+			out = append(out, near[:min(k, len(near))])
+		}
+	}
+	return out, ctx.Err()
 }

@@ -3,6 +3,7 @@
 package baselines_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -43,5 +44,44 @@ func TestCosines(t *testing.T) {
 	}
 	if got := new(baselines.Vectors).Cosines(query, nil); len(got) != 0 {
 		t.Errorf("without texts: %v", got)
+	}
+}
+
+// fixedRows are the vectors of texts, whatever these say.
+type fixedRows [][]float32
+
+func (f fixedRows) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	return f[:len(texts)], nil
+}
+func (f fixedRows) EmbedQuery(context.Context, string) ([]float32, error) { return f[0], nil }
+
+// A text is no neighbour of itself, not even where others are its equals, and
+// more texts than one pass compares are compared all the same.
+func TestNeighbors(t *testing.T) {
+	rows := fixedRows{{1, 0}, {1, 0}, {1, 0}, {0, 1}, {.5, 1}}
+	for len(rows) < 2000 {
+		rows = append(rows, []float32{-1, -1})
+	}
+	v, err := baselines.NewVectors(t.Context(), rows, make([]string, len(rows)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := v.Neighbors(t.Context(), 2)
+	if err != nil || len(near) != len(rows) {
+		t.Fatal(len(near), err)
+	}
+	for i, want := range map[int][2]int32{0: {1, 2}, 1: {0, 2}, 2: {0, 1}, 3: {4, 0}, 1999: {5, 6}} {
+		if len(near[i]) != 2 || near[i][0].ID != want[0] || near[i][1].ID != want[1] {
+			t.Errorf("%d: %v, want %v", i, near[i], want)
+		}
+	}
+	one, err := baselines.NewVectors(t.Context(), rows, make([]string, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []*baselines.Vectors{one, {}} {
+		if near, err := v.Neighbors(t.Context(), 2); err != nil || len(near) != v.Len() || v.Len() == 1 && len(near[0]) != 0 {
+			t.Errorf("%d texts: %v, %v", v.Len(), near, err)
+		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
-	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -36,7 +35,7 @@ type linker struct {
 	ask  func(context.Context, string) (question, error)
 	// With vectors that know language:
 	embedder embed.Embedder
-	vectors  *vector.Index // nil without entities
+	vectors  *baselines.Vectors
 	// Without, nil with:
 	spelling kg.Linker
 	names    kg.NameIndex
@@ -47,9 +46,6 @@ type linker struct {
 type question struct {
 	Named, Generic []string
 }
-
-// embeddedAtOnce is how many entities are embedded in one request.
-const embeddedAtOnce = 1024
 
 func newLinker(ctx context.Context, kit baselines.Kit, c baselines.Corpus, described []kg.Description) (*linker, error) {
 	l := new(linker)
@@ -94,15 +90,10 @@ func entityText(e *kg.Entity, description string, typed bool) string {
 }
 
 func (l *linker) embed(ctx context.Context, kit baselines.Kit, texts []string) (err error) {
-	if l.embedder, err = kit.Embedder(ctx, nil); err != nil {
-		return err
+	if l.embedder, err = kit.Embedder(ctx, nil); err == nil {
+		l.vectors, err = baselines.NewVectors(ctx, l.embedder, texts)
 	}
-	for part := range slices.Chunk(texts, embeddedAtOnce) {
-		if err := l.add(ctx, part); err != nil {
-			return fmt.Errorf("embedding entities: %w", err)
-		}
-	}
-	return nil
+	return err
 }
 
 func (l *linker) spell(ctx context.Context, kit baselines.Kit, texts []string) (err error) {
@@ -116,57 +107,31 @@ func (l *linker) spell(ctx context.Context, kit baselines.Kit, texts []string) (
 	return err
 }
 
-func (l *linker) add(ctx context.Context, texts []string) error {
-	rows, err := l.embedder.EmbedDocuments(ctx, texts)
-	if err == nil && len(rows) != len(texts) {
-		err = fmt.Errorf("%d vectors for %d texts", len(rows), len(texts))
-	}
-	if err == nil && l.vectors == nil {
-		l.vectors, err = vector.New(vector.Options{Dim: len(rows[0]), Cosine: true, Quantized: true})
-	}
-	if err == nil {
-		err = l.vectors.Add(rows...)
-	}
-	return err
-}
-
 // identities are the pairs of entities that are one: of the nearest of each,
 // those at or above the threshold that come after it.
 func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
 	var same [][2]int32
+	add := func(e int, other int32, cosine float64) {
+		if other > int32(e) && cosine >= sameCosine {
+			same = append(same, [2]int32{int32(e), other})
+		}
+	}
 	if l.spelling != nil {
 		near, err := l.spelling.Neighbors(ctx, l.keys, sameCosine, sameNearest)
 		for e, of := range near {
 			for _, n := range of {
-				if n.ID > int32(e) {
-					same = append(same, [2]int32{int32(e), n.ID})
-				}
+				add(e, n.ID, n.Score)
 			}
 		}
 		return same, err
 	}
-	for lo := 0; lo < len(l.keys); lo += embeddedAtOnce {
-		var rows [][]float32
-		for e := lo; e < min(lo+embeddedAtOnce, len(l.keys)); e++ {
-			rows = append(rows, l.vectors.Vector(int32(e), nil))
-		}
-		near, err := l.vectors.SearchBatch(ctx, rows, sameNearest+1)
-		if err != nil {
-			return nil, err
-		}
-		for i, of := range near {
-			others := 0
-			for _, n := range of {
-				if n.ID == int32(lo+i) || others == sameNearest {
-					continue
-				}
-				if others++; n.ID > int32(lo+i) && n.Score >= sameCosine {
-					same = append(same, [2]int32{int32(lo + i), n.ID})
-				}
-			}
+	near, err := l.vectors.Neighbors(ctx, sameNearest)
+	for e, of := range near {
+		for _, n := range of {
+			add(e, n.ID, float64(n.Score))
 		}
 	}
-	return same, nil
+	return same, err
 }
 
 //go:embed prompts/question.txt
@@ -257,7 +222,7 @@ func (l *linker) nearest(ctx context.Context, text string, k int, cosine float64
 	if err != nil || !slices.ContainsFunc(query, func(x float32) bool { return x != 0 }) {
 		return nil, err
 	}
-	found, err := l.vectors.Search(query, k, nil)
+	found, err := l.vectors.Best(query, k)
 	for _, r := range found {
 		if s := float64(r.Score); s >= cosine {
 			out = append(out, scored{r.ID, similarity(s)})

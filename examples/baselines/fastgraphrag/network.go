@@ -99,14 +99,18 @@ func stated(g *kg.Graph) [][]edge {
 	var all []edge
 	for r := range g.Relations {
 		rel := &g.Relations[r]
-		var bare []int32
-		for _, p := range g.RelationPassages(int32(r)) {
-			if !slices.ContainsFunc(rel.Descriptions, func(d kg.Description) bool { return slices.Contains(d.Passages, p.ID) }) {
-				bare = append(bare, p.ID)
-			}
-		}
+		described := make(map[int32]bool)
 		for _, d := range rel.Descriptions {
 			all = append(all, edge{rel.Head, rel.Tail, int32(r), d.Text, d.Passages})
+			for _, p := range d.Passages {
+				described[p] = true
+			}
+		}
+		var bare []int32
+		for _, p := range g.RelationPassages(int32(r)) {
+			if !described[p.ID] {
+				bare = append(bare, p.ID)
+			}
 		}
 		if len(bare) > 0 {
 			t := g.Triple(int32(r))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -162,8 +163,9 @@ func TestIdentities(t *testing.T) {
 // one like the others.
 func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
-	l := &linker{keys: make([]string, len(rows)), embedder: rows}
-	if err := l.add(t.Context(), l.keys); err != nil {
+	l := new(linker)
+	var err error
+	if l.vectors, err = baselines.NewVectors(t.Context(), rows, make([]string, len(rows))); err != nil {
 		t.Fatal(err)
 	}
 	same, err := l.identities(t.Context())

@@ -125,7 +125,7 @@ type describer struct {
 // describe joins the descriptions that are from the given chunks, or condenses
 // them if they are many or long.
 func (d describer) describe(ctx context.Context, subject string, of []kg.Description, chunks []int32) (kg.Description, error) {
-	of = slices.DeleteFunc(slices.Clone(of), func(f kg.Description) bool { return !slices.Contains(chunks, f.Passages[0]) })
+	of = slices.DeleteFunc(slices.Clone(of), func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
 	var out kg.Description
 	tokens := 0
 	for i, f := range of {

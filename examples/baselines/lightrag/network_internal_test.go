@@ -3,6 +3,7 @@
 package lightrag
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -216,4 +217,22 @@ func TestReadKeywords(t *testing.T) {
 	if k := (Keywords{}).or(strings.Repeat("é", 50)); len(k.Low) != 0 {
 		t.Errorf("50 characters: %+v", k)
 	}
+}
+
+// Whatever a model writes for a list of keywords, it is read or refused.
+func FuzzKeywords(f *testing.F) {
+	for _, s := range []string{`["a", " "]`, `"a, b;c\n"`, `null`, `[1]`, `{}`, `"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var l list
+		if json.Unmarshal(data, &l) != nil {
+			return
+		}
+		for _, k := range l {
+			if k == "" || strings.TrimSpace(k) != k {
+				t.Errorf("%q of %q", k, data)
+			}
+		}
+	})
 }
