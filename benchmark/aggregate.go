@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -16,8 +17,11 @@ func (s *state) report() (*Report, error) {
 	for _, e := range s.Systems {
 		r.Systems = append(r.Systems, s.systemReport(e))
 	}
-	pairs, err := s.pairs()
-	r.Pairs = pairs
+	r.Published = s.Dataset.Published
+	var err error
+	if r.Pairs, err = s.pairs(); err == nil {
+		r.EqualContext, err = s.equalContext()
+	}
 	return r, err
 }
 
@@ -29,7 +33,7 @@ func (s *state) systemReport(e Entry) SystemReport {
 	for _, d := range s.Dataset.Domains {
 		t := s.newTally(e)
 		for _, it := range s.items[d.Name] {
-			p := place{e.Name, d.Name, it.Question.ID}
+			p := s.place(e, d, it)
 			a, answered := get(s.log, s.log.answers, p)
 			j := s.log.judgments[p]
 			if answered {
@@ -41,7 +45,9 @@ func (s *state) systemReport(e Entry) SystemReport {
 			out.JudgeUsage = out.JudgeUsage.Add(judgeUsage(j))
 		}
 		index := s.log.indexes[cell{e.Name, d.Name}]
-		dr := DomainReport{Domain: d.Name, Index: IndexReport{IndexStats: index.Stats}, Types: t.types()}
+		dr := DomainReport{Domain: d.Name, Types: t.types(), Index: IndexReport{
+			IndexStats: index.Stats, Bytes: index.Bytes, Degrees: index.Degrees, Edges: index.Edges,
+		}}
 		if !s.opts.NoTimings && e.NotApplicable == "" {
 			dr.Index.Seconds = ref(round(index.Seconds, 3))
 		}
@@ -49,6 +55,7 @@ func (s *state) systemReport(e Entry) SystemReport {
 		peak = max(peak, s.log.cells[cell{e.Name, d.Name}].PeakRSSMB)
 	}
 	out.Overall = overall.overall()
+	out.Cost, out.Sweep = out.cost(), s.sweep(e)
 	if !s.opts.NoTimings && len(millis) > 0 {
 		slices.Sort(millis)
 		out.QueryMsP50 = ref(quantile(millis, 0.50))
@@ -195,6 +202,7 @@ func (t *tally) types() Types {
 				r.Lexical = j
 			} else {
 				r.Judged = j
+				maps.Copy(r.Intervals, j.Intervals) // one key in the JSON for both
 			}
 		}
 		out[key] = r

@@ -5,6 +5,8 @@ package benchmark
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/stats"
@@ -175,7 +177,7 @@ func (s *state) pair(f figure, a, b string) (PairReport, error) {
 	for _, d := range s.Dataset.Domains {
 		for _, it := range s.items[d.Name] {
 			of := func(system string) *float64 {
-				p := place{system, d.Name, it.Question.ID}
+				p := s.place(Entry{Name: system}, d, it)
 				return f.value(s.log.answers[p], s.log.judgments[p])
 			}
 			if x, y := of(a), of(b); x != nil && y != nil {
@@ -185,11 +187,17 @@ func (s *state) pair(f figure, a, b string) (PairReport, error) {
 		}
 	}
 	c, err := stats.Compare(left.values, right.values, stats.Number(left.sources), stats.Options{})
+	p := newPairReport(a, b, f.key, c)
+	p.Lexical = f.judged && s.opts.Kit == OfflineKit
+	return p, err
+}
+
+func newPairReport(a, b, figure string, c stats.Comparison) PairReport {
 	return PairReport{
-		A: a, B: b, Figure: f.key, Lexical: f.judged && s.opts.Kit == OfflineKit, N: len(left.values),
+		A: a, B: b, Figure: figure, N: c.Effect.N,
 		Difference: c.Effect.Estimate, Low: c.Effect.Low, High: c.Effect.High,
 		Detectable: c.Detectable, P: c.Test.P,
-	}, err
+	}
 }
 
 // holm corrects the p-values of all comparisons as one family.
@@ -207,3 +215,52 @@ func holm(pairs []PairReport) error {
 	}
 	return nil
 }
+
+// pairTable compares, by each figure, the best system with every other.
+func (r *Report) pairTable() Table {
+	t := Table{
+		Title:      "The best system and the others",
+		RowHeading: "Second minus first",
+		Groups:     []ColumnGroup{{"", []string{"Figure", "Questions", "Points", "95 % interval", "Detectable", "p", "p (Holm)"}, false}},
+		Notes: []string{"Paired over the same questions, by source page: bootstrap interval and permutation test; p (Holm) is corrected for all pairs of systems, which are in report.json. " +
+			"Detectable is the least difference that so many questions show (power 0.8)."},
+	}
+	best := r.best()
+	for _, p := range r.Pairs {
+		if b := best[p.Figure]; p.A != b && p.B != b {
+			continue
+		}
+		name := strings.ReplaceAll(p.Figure, "_", " ")
+		if p.Lexical {
+			name = "lexical " + name
+		}
+		t.addTexts(p.B+" − "+p.A,
+			name, count(p.N), points(p.Difference), points(p.Low)+" to "+points(p.High), points(p.Detectable),
+			pValue(p.P), pValue(p.PHolm))
+	}
+	return t
+}
+
+// best names, for each figure of the pairs, the system that comes out of its
+// comparisons with the most points in all; the first of equal ones.
+func (r *Report) best() map[string]string {
+	sums := make(map[string]map[string]float64)
+	for _, p := range r.Pairs {
+		if sums[p.Figure] == nil {
+			sums[p.Figure] = make(map[string]float64)
+		}
+		sums[p.Figure][p.A] -= p.Difference
+		sums[p.Figure][p.B] += p.Difference
+	}
+	best := make(map[string]string)
+	for figure, of := range sums {
+		for _, s := range r.Systems {
+			if sum, ok := of[s.System]; ok && (best[figure] == "" || sum > of[best[figure]]) {
+				best[figure] = s.System
+			}
+		}
+	}
+	return best
+}
+
+func pValue(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }

@@ -15,9 +15,13 @@ type Dataset struct {
 	Name string
 	// Domains are the parts, in report order; every domain is indexed apart.
 	Domains []Domain
+	// Published are figures from a publication about this data set, to stand
+	// beside the run's own; nil without.
+	Published *Published
 }
 
-// Domain is a corpus and the questions asked over it.
+// Domain is a corpus and the questions asked over it. One without questions is
+// only indexed: its graph is described, and what it cost.
 type Domain struct {
 	// Name is unique within the data set, e.g. "people".
 	Name string

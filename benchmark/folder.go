@@ -39,23 +39,35 @@ type judgedAnswer struct {
 	Ranked     []RankedChunk         `json:"ranked,omitempty"`
 }
 
+func newJudgedAnswer(it Item, a AnswerRecord, j JudgmentRecord) judgedAnswer {
+	return judgedAnswer{
+		JudgmentRecord: j, Type: a.Type, Question: a.Question,
+		Reference: it.Reference, Statements: it.Statements,
+		Answer: a.Answer, Refused: a.Refused, Metrics: a.Metrics, Ranked: a.Ranked,
+	}
+}
+
 // writeFolder writes the final files of a run. Each replaces its predecessor
 // as a whole.
 func (s *state) writeFolder(r *Report) error {
-	files := []struct {
+	type file struct {
 		name  string
 		write func(io.Writer) error
-	}{
+	}
+	files := []file{
 		{"judgments.jsonl", s.writeJudgments},
 		{"report.csv", r.WriteCSV},
 		{"report.md", r.WriteMarkdown},
 		{"report.html", func(w io.Writer) error { return s.writeHTML(w, r) }},
 		{"report.json", r.WriteJSON}, // last: who sees it sees the others
 	}
+	if len(s.opts.SweepTopK) > 0 {
+		files = append([]file{{SweepName, s.writeSweep}}, files...)
+	}
 	if err := os.MkdirAll(filepath.Join(s.opts.Dir, "predictions"), 0o755); err != nil {
 		return fmt.Errorf("benchmark: report folder: %w", err)
 	}
-	sweep(s.opts.Dir)
+	removeTemporary(s.opts.Dir)
 	for _, e := range s.Systems {
 		if e.NotApplicable != "" {
 			continue
@@ -77,7 +89,7 @@ func (s *state) writeFolder(r *Report) error {
 func (s *state) each(e Entry, f func(it Item, a AnswerRecord, j JudgmentRecord) error) error {
 	for _, d := range s.Dataset.Domains {
 		for _, it := range s.items[d.Name] {
-			p := place{e.Name, d.Name, it.Question.ID}
+			p := s.place(e, d, it)
 			a, ok := s.log.answers[p]
 			if !ok {
 				continue
@@ -101,11 +113,7 @@ func (s *state) writeJudgments(w io.Writer) error {
 	enc := lines(w)
 	for _, e := range s.Systems {
 		err := s.each(e, func(it Item, a AnswerRecord, j JudgmentRecord) error {
-			return enc.Encode(judgedAnswer{
-				JudgmentRecord: j, Type: a.Type, Question: a.Question,
-				Reference: it.Reference, Statements: it.Statements,
-				Answer: a.Answer, Refused: a.Refused, Metrics: a.Metrics, Ranked: a.Ranked,
-			})
+			return enc.Encode(newJudgedAnswer(it, a, j))
 		})
 		if err != nil {
 			return err
@@ -121,9 +129,9 @@ func lines(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// sweep removes what a killed run left half written. The folder is locked by
+// removeTemporary removes what a killed run left half written. The folder is locked by
 // the journal, so nobody else is writing.
-func sweep(dir string) {
+func removeTemporary(dir string) {
 	for _, pattern := range []string{journal.TempPattern, "predictions/" + journal.TempPattern} {
 		left, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, name := range left {

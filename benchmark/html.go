@@ -24,8 +24,25 @@ type htmlReport struct {
 	Offline          bool
 	Settings         []setting
 	Charts           []chart
-	Tables           []Table
+	Tables           []htmlTable
 	Domains          []htmlDomain
+}
+
+// htmlTable is a table with what is drawn below it.
+type htmlTable struct {
+	Table
+	Charts []chart
+	Plots  []*drawing
+}
+
+func newHTMLTable(t Table) htmlTable {
+	out := htmlTable{Table: t, Charts: t.bars}
+	for _, p := range t.plots {
+		if d := p.draw(); d != nil {
+			out.Plots = append(out.Plots, d)
+		}
+	}
+	return out
 }
 
 type setting struct{ Name, Value string }
@@ -38,7 +55,21 @@ type chart struct {
 
 type bar struct {
 	Name, Text string
-	Percent    float64
+	Value      float64
+}
+
+func (c *chart) add(name string, value *float64, text string) {
+	c.Bars = append(c.Bars, bar{Name: name, Text: text, Value: deref(value)})
+}
+
+// Width is the length of a bar in percent: of 1, or of the longest if that is
+// more.
+func (c chart) Width(b bar) float64 {
+	full := 1.0
+	for _, other := range c.Bars {
+		full = max(full, other.Value)
+	}
+	return 100 * b.Value / full
 }
 
 type htmlDomain struct {
@@ -64,9 +95,13 @@ func (s *state) writeHTML(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
+	var tables []htmlTable
+	for _, t := range r.Tables() {
+		tables = append(tables, newHTMLTable(t))
+	}
 	return page.Execute(w, htmlReport{
 		Heading: r.heading(), Summary: r.summary(), Offline: r.Kit == OfflineKit,
-		Settings: settings(r.Config), Charts: r.charts(), Tables: r.Tables(), Domains: s.htmlDomains(),
+		Settings: settings(r.Config), Charts: r.charts(), Tables: tables, Domains: s.htmlDomains(),
 	})
 }
 
@@ -108,7 +143,7 @@ func (r *Report) chart(title string, figure func(SystemReport) *float64) chart {
 	c := chart{Title: title}
 	for _, s := range r.Systems {
 		f := figure(s)
-		c.Bars = append(c.Bars, bar{Name: s.System, Text: percent(f), Percent: 100 * deref(f)})
+		c.add(s.System, f, percent(f))
 	}
 	return c
 }
@@ -120,7 +155,7 @@ func (s *state) htmlDomains() []htmlDomain {
 		for _, it := range s.items[d.Name] {
 			q := htmlQuestion{Text: it.Question.Text, Type: it.Question.Type, Gold: it.GoldStatements()}
 			for _, e := range s.Systems {
-				p := place{e.Name, d.Name, it.Question.ID}
+				p := s.place(e, d, it)
 				if a, ok := s.log.answers[p]; ok {
 					q.Answers = append(q.Answers, newHTMLAnswer(a, s.log.judgments[p]))
 				}

@@ -17,7 +17,7 @@ import (
 )
 
 // Schema is the version of the records in a run's journal.
-const Schema = "wildgraph-run/1"
+const Schema = "wildgraph-run/2"
 
 // JournalName is the journal's file name in the report folder.
 const JournalName = "run.journal"
@@ -130,9 +130,9 @@ func (l *runLog) replay() error {
 		case kindIndex:
 			err = replayOne(r.Payload, l.indexes, func(v IndexRecord) cell { return cell{v.System, v.Domain} })
 		case kindAnswer:
-			err = replayOne(r.Payload, l.answers, func(v AnswerRecord) place { return place{v.System, v.Domain, v.ID} })
+			err = replayOne(r.Payload, l.answers, func(v AnswerRecord) place { return place{v.System, v.Domain, v.ID, v.Sweep} })
 		case kindJudgment:
-			err = replayOne(r.Payload, l.judgments, func(v JudgmentRecord) place { return place{v.System, v.Domain, v.ID} })
+			err = replayOne(r.Payload, l.judgments, func(v JudgmentRecord) place { return place{v.System, v.Domain, v.ID, v.Sweep} })
 		case kindCell:
 			err = replayOne(r.Payload, l.cells, func(v CellRecord) cell { return cell{v.System, v.Domain} })
 		default:
@@ -183,11 +183,11 @@ func (l *runLog) addIndex(r IndexRecord) error {
 }
 
 func (l *runLog) addAnswer(r AnswerRecord) error {
-	return add(l, kindAnswer, l.answers, place{r.System, r.Domain, r.ID}, r)
+	return add(l, kindAnswer, l.answers, place{r.System, r.Domain, r.ID, r.Sweep}, r)
 }
 
 func (l *runLog) addJudgment(r JudgmentRecord) error {
-	return add(l, kindJudgment, l.judgments, place{r.System, r.Domain, r.ID}, r)
+	return add(l, kindJudgment, l.judgments, place{r.System, r.Domain, r.ID, r.Sweep}, r)
 }
 
 func (l *runLog) addCell(r CellRecord) error {

@@ -154,7 +154,7 @@ func (e predictionEntry) fields() (question, answer string, err error) {
 
 // Entry makes the predictions take part in a run.
 func (p *Predictions) Entry() Entry {
-	return Entry{Name: p.name, New: func(string) (graphrag.System, error) { return p, nil }}
+	return Entry{Name: p.name, Fixed: true, New: func(string) (graphrag.System, error) { return p, nil }}
 }
 
 var _ graphrag.System = (*Predictions)(nil)

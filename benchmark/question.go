@@ -15,7 +15,7 @@ import (
 // question answers and judges one question, each step unless a record of it
 // exists.
 func (s *state) question(ctx context.Context, system graphrag.System, e Entry, d Domain, it Item) error {
-	p := place{e.Name, d.Name, it.Question.ID}
+	p := s.place(e, d, it)
 	ctx = llm.WithQuestion(ctx, p.id) // for ledgers
 	a, ok := get(s.log, s.log.answers, p)
 	if !ok {
@@ -37,7 +37,7 @@ func (s *state) question(ctx context.Context, system graphrag.System, e Entry, d
 func (s *state) answer(ctx context.Context, system graphrag.System, p place, it Item) (AnswerRecord, error) {
 	rec := AnswerRecord{
 		System: p.system, Domain: p.domain, ID: p.id,
-		Type: it.Question.Type, Question: it.Question.Text, K: it.Question.K,
+		Type: it.Question.Type, Question: it.Question.Text, K: it.Question.K, Sweep: p.sweep,
 	}
 	start := time.Now()
 	a, err := system.Answer(ctx, it.Question)
@@ -58,13 +58,18 @@ func (s *state) answer(ctx context.Context, system graphrag.System, p place, it 
 	for _, h := range a.Ranked {
 		rec.Ranked = append(rec.Ranked, RankedChunk{h.Chunk.ID, h.Chunk.Doc, h.Score})
 	}
+	var ends []int
 	for _, h := range a.Evidence {
 		rec.Evidence = append(rec.Evidence, h.Chunk.ID)
 		s.context(&rec, h.Chunk.Text)
+		ends = append(ends, rec.ContextTokens)
 	}
+	rec.Met = firstMet(it.Gold, a.Evidence, ends)
+	source := rec.ContextTokens
 	for _, f := range a.Derived {
 		s.context(&rec, f.Text)
 	}
+	rec.DerivedTokens = rec.ContextTokens - source
 	return rec, nil
 }
 
@@ -79,7 +84,7 @@ func (s *state) context(rec *AnswerRecord, text string) {
 }
 
 func (s *state) judge(ctx context.Context, p place, it Item, a AnswerRecord) (JudgmentRecord, error) {
-	rec := JudgmentRecord{System: p.system, Domain: p.domain, ID: p.id, Judge: s.Judge.Name()}
+	rec := JudgmentRecord{System: p.system, Domain: p.domain, ID: p.id, Sweep: p.sweep, Judge: s.Judge.Name()}
 	summary := it.Question.Type == graphrag.Summary
 	if a.Error != "" {
 		none := judge.NoScore("no answer: " + a.Error)

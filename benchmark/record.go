@@ -13,6 +13,11 @@ type IndexRecord struct {
 	Domain  string              `json:"domain"`
 	Stats   graphrag.IndexStats `json:"stats"`
 	Seconds float64             `json:"seconds"`
+	// Bytes is the size of the documents that were read.
+	Bytes int64 `json:"bytes,omitempty"`
+	// Degrees and Edges describe the graph, if the system shows one.
+	Degrees Degrees `json:"degrees,omitempty"`
+	Edges   int64   `json:"edges,omitempty"`
 }
 
 // AnswerRecord is one answered question.
@@ -23,8 +28,10 @@ type AnswerRecord struct {
 	Type     graphrag.QuestionType `json:"type"`
 	Question string                `json:"question"`
 	K        int                   `json:"k"`
-	Answer   string                `json:"answer"`
-	Refused  bool                  `json:"refused,omitempty"`
+	// Sweep is K for an answer of the sweep over top-k, 0 for one of the run.
+	Sweep   int    `json:"sweep,omitempty"`
+	Answer  string `json:"answer"`
+	Refused bool   `json:"refused,omitempty"`
 	// Error says why there is no answer: a failure that belongs to this
 	// question alone. Other failures end the run.
 	Error string `json:"error,omitempty"`
@@ -37,7 +44,11 @@ type AnswerRecord struct {
 	// Metrics compares ranked chunks and evidence with the gold.
 	Metrics Evidence `json:"metrics"`
 	// ContextTokens is the length of evidence and derived text in the prompt.
-	ContextTokens int            `json:"context_tokens"`
+	ContextTokens int `json:"context_tokens"`
+	// DerivedTokens is the part of it that is no source text, Met where in the
+	// context the gold is: see [EvidenceAt].
+	DerivedTokens int            `json:"derived_tokens,omitempty"`
+	Met           []TokenSpan    `json:"met,omitempty"`
 	Usage         graphrag.Usage `json:"usage"`
 	Millis        float64        `json:"ms"`
 }
@@ -55,6 +66,7 @@ type JudgmentRecord struct {
 	System  string                 `json:"system"`
 	Domain  string                 `json:"domain"`
 	ID      string                 `json:"id"`
+	Sweep   int                    `json:"sweep,omitempty"`
 	Judge   string                 `json:"judge"`
 	Fact    *judge.FactJudgment    `json:"fact,omitempty"`
 	Summary *judge.SummaryJudgment `json:"summary,omitempty"`
@@ -70,5 +82,9 @@ type CellRecord struct {
 // cell names one system on one domain.
 type cell struct{ system, domain string }
 
-// place names one question put to one system.
-type place struct{ system, domain, id string }
+// place names one question put to one system: with the top-k of the run, sweep
+// 0, or with another.
+type place struct {
+	system, domain, id string
+	sweep              int
+}

@@ -25,6 +25,12 @@ type Report struct {
 	Systems []SystemReport `json:"systems"`
 	// Pairs compares every two systems by the headline figures.
 	Pairs []PairReport `json:"pairs,omitempty"`
+	// EqualContext compares every system that does more than rank chunks with
+	// every flat one by the evidence for multi-fact questions, at equal context
+	// tokens.
+	EqualContext []ContextPair `json:"equal_context,omitempty"`
+	// Published are figures of a publication; they take part in nothing.
+	Published *Published `json:"published,omitempty"`
 }
 
 // SystemReport is one system's row.
@@ -42,6 +48,10 @@ type SystemReport struct {
 	// AnswerUsage and JudgeUsage are the model calls for all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
+	// Cost relates the usages to the size of the work.
+	Cost *CostReport `json:"cost,omitempty"`
+	// Sweep are the summary questions at other top-k, in ascending order of k.
+	Sweep []SweepPoint `json:"sweep,omitempty"`
 }
 
 // DomainReport is one system on one domain.
@@ -55,6 +65,11 @@ type DomainReport struct {
 type IndexReport struct {
 	graphrag.IndexStats
 	Seconds *float64 `json:"seconds,omitempty"`
+	// Bytes is the size of the documents.
+	Bytes int64 `json:"bytes,omitempty"`
+	// Degrees and Edges are there for systems that show their graph.
+	Degrees Degrees `json:"degrees,omitempty"`
+	Edges   int64   `json:"edges,omitempty"`
 }
 
 // Types are the figures per question type, and over all under [All].

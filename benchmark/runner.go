@@ -43,6 +43,9 @@ type Entry struct {
 	// NotApplicable, when set, says why the system cannot run with these
 	// settings: it is listed in the report and not run.
 	NotApplicable string
+	// Fixed tells that the answers do not depend on top-k: the system takes no
+	// part in a sweep.
+	Fixed bool
 }
 
 // Options of a [Runner]. The zero value runs everything with the paper's
@@ -52,6 +55,10 @@ type Options struct {
 	Dir string
 	// TopKFact and TopKSummary are the chunks put into a prompt.
 	TopKFact, TopKSummary int
+	// SweepTopK are further top-k with which the summary questions are asked
+	// (Figure 5), ascending. They are no part of the configuration: a sweep can
+	// be added to a finished run, and answers nothing twice.
+	SweepTopK []int
 	// Depth is how many ranked chunks are asked for, at least TopK.
 	Depth int
 	// Limit is the largest number of questions per domain and type; 0 is all.
@@ -163,6 +170,12 @@ func (r *Runner) validate() error {
 			problems = append(problems, fmt.Errorf("benchmark: %s is %d, want at least 0", n.name, n.value))
 		}
 	}
+	for i, k := range o.SweepTopK {
+		if k < 1 || i > 0 && k <= o.SweepTopK[i-1] {
+			problems = append(problems, fmt.Errorf("benchmark: SweepTopK is %v, want positive numbers in ascending order", o.SweepTopK))
+			break
+		}
+	}
 	return errors.Join(problems...)
 }
 
@@ -218,15 +231,13 @@ func (s *state) selectItems() {
 				continue
 			}
 			taken[it.Question.Type]++
-			it.Question.K = s.topK(it.Question.Type)
-			it.Question.Depth = max(s.opts.Depth, it.Question.K)
-			s.items[d.Name] = append(s.items[d.Name], it)
+			s.items[d.Name] = append(s.items[d.Name], s.asks(it, s.topK(it.Question.Type)))
 		}
 	}
 	for _, e := range s.Systems {
 		for _, d := range s.Dataset.Domains {
 			if e.NotApplicable == "" {
-				s.total += len(s.items[d.Name])
+				s.total += len(s.items[d.Name]) + len(s.swept(e, d))
 			}
 		}
 	}
@@ -285,11 +296,12 @@ func (s *state) runAll(ctx context.Context) error {
 // runCell works off the questions of one domain with one system. A cell whose
 // records are complete costs nothing.
 func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
-	missing := slices.DeleteFunc(slices.Clone(s.items[d.Name]), func(it Item) bool {
-		_, ok := get(s.log, s.log.judgments, place{e.Name, d.Name, it.Question.ID})
+	all := slices.Concat(s.items[d.Name], s.swept(e, d))
+	missing := slices.DeleteFunc(slices.Clone(all), func(it Item) bool {
+		_, ok := get(s.log, s.log.judgments, s.place(e, d, it))
 		return ok
 	})
-	s.resume(e, d, len(s.items[d.Name])-len(missing))
+	s.resume(e, d, len(all)-len(missing))
 	if _, closed := get(s.log, s.log.cells, cell{e.Name, d.Name}); closed && len(missing) == 0 {
 		return nil
 	}
@@ -306,14 +318,18 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 
 func (s *state) work(ctx context.Context, system graphrag.System, e Entry, d Domain, missing []Item) error {
 	start := time.Now()
-	stats, err := system.Index(ctx, s.counted(e, d))
+	var bytes int64
+	stats, err := system.Index(ctx, s.counted(e, d, &bytes))
 	if err != nil {
 		return fmt.Errorf("indexing: %w", err)
 	}
 	// A rebuilt index repeats the first one; its record stays.
 	if _, ok := get(s.log, s.log.indexes, cell{e.Name, d.Name}); !ok {
-		err := s.log.addIndex(IndexRecord{e.Name, d.Name, stats, time.Since(start).Seconds()})
-		if err != nil {
+		rec := IndexRecord{System: e.Name, Domain: d.Name, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes}
+		if rec.Degrees, rec.Edges, err = degreesOf(system); err != nil {
+			return err
+		}
+		if err := s.log.addIndex(rec); err != nil {
 			return err
 		}
 	}
@@ -337,12 +353,14 @@ func (s *state) work(ctx context.Context, system graphrag.System, e Entry, d Dom
 	return ctx.Err()
 }
 
-// counted passes the documents of a domain on and reports how many.
-func (s *state) counted(e Entry, d Domain) iter.Seq2[graphrag.Document, error] {
+// counted passes the documents of a domain on and reports how many; their size
+// is added up in bytes.
+func (s *state) counted(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		n := 0
 		for doc, err := range d.Documents() {
 			n++
+			*bytes += int64(len(doc.Text))
 			if n%32 == 1 {
 				s.emit(Event{System: e.Name, Domain: d.Name, Stage: "index", Documents: n}, 0, 0)
 			}

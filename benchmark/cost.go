@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import "github.com/wildgraph/wildgraph/graphrag"
+
+// UnitCost is what models were asked for one unit of work: mean calls and
+// tokens.
+type UnitCost struct {
+	Calls            float64 `json:"llm_calls"`
+	PromptTokens     float64 `json:"prompt_tokens"`
+	CompletionTokens float64 `json:"completion_tokens"`
+	EmbeddedTokens   float64 `json:"embedded_tokens"`
+}
+
+// CostReport is what a system costs by the size of its work.
+type CostReport struct {
+	// IndexPerMB is for a million bytes of documents.
+	IndexPerMB *UnitCost `json:"index_per_mb,omitempty"`
+	// AnswerPerQuestion and JudgePerQuestion are for a question of any type.
+	AnswerPerQuestion *UnitCost `json:"answer_per_question,omitempty"`
+	JudgePerQuestion  *UnitCost `json:"judge_per_question,omitempty"`
+}
+
+// newUnitCost divides a usage; nil where there is nothing to divide by.
+func newUnitCost(u graphrag.Usage, units float64) *UnitCost {
+	if units == 0 {
+		return nil
+	}
+	per := func(n int) float64 { return float64(n) / units }
+	return &UnitCost{per(u.Calls), per(u.PromptTokens), per(u.CompletionTokens), per(u.EmbeddedTokens)}
+}
+
+// indexed sums the indexes of all domains.
+func (s SystemReport) indexed() IndexReport {
+	var sum IndexReport
+	for _, d := range s.Domains {
+		sum.Chunks += d.Index.Chunks
+		sum.Bytes += d.Index.Bytes
+		sum.Usage = sum.Usage.Add(d.Index.Usage)
+		if d.Index.Seconds != nil {
+			sum.Seconds = ref(*d.Index.Seconds + deref(sum.Seconds))
+		}
+	}
+	return sum
+}
+
+// cost relates the usages to the work; nil for a system that was not run.
+func (s SystemReport) cost() *CostReport {
+	if s.NotApplicable != "" {
+		return nil
+	}
+	index, questions := s.indexed(), float64(s.Overall.Types[All].N)
+	return &CostReport{
+		IndexPerMB:        newUnitCost(index.Usage, float64(index.Bytes)/1e6),
+		AnswerPerQuestion: newUnitCost(s.AnswerUsage, questions),
+		JudgePerQuestion:  newUnitCost(s.JudgeUsage, questions),
+	}
+}
+
+func (r *Report) costTable() Table {
+	t := Table{
+		Title: "Cost",
+		Groups: []ColumnGroup{
+			{"Index", []string{"MB", "Chunks", "LLM calls", "Tokens", "Embedded", "Seconds"}, true},
+			{"Answers", []string{"LLM calls", "Tokens", "p50 ms", "p99 ms"}, true},
+			{"Judge", []string{"LLM calls", "Tokens"}, true},
+			{"Process", []string{"Peak MiB"}, false},
+		},
+		Notes: []string{"Totals of the run. Tokens are prompt and completion together."},
+	}
+	for _, s := range r.Systems {
+		if s.NotApplicable != "" {
+			t.addTexts(s.System)
+			continue
+		}
+		index := s.indexed()
+		tokens := func(u graphrag.Usage) string { return count(u.PromptTokens + u.CompletionTokens) }
+		t.addTexts(s.System,
+			megabytes(index.Bytes), count(index.Chunks), count(index.Calls), tokens(index.Usage),
+			count(index.EmbeddedTokens), decimal(index.Seconds, 1),
+			count(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
+			count(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0))
+	}
+	return t
+}
+
+// unitCostTable is empty when no model was called.
+func (r *Report) unitCostTable() Table {
+	columns := []string{"Calls", "Prompt", "Completion", "Embedded"}
+	t := Table{
+		Title: "Cost of a megabyte and of a question",
+		Groups: []ColumnGroup{
+			{"Index, per MB", columns, true}, {"Answer, per question", columns, true}, {"Judge, per question", columns[:3], true},
+		},
+		Notes: []string{"Calls of language models; prompt, completion and embedded tokens. A megabyte is a million bytes of documents."},
+	}
+	called := false
+	for _, s := range r.Systems {
+		if s.Cost == nil {
+			t.addTexts(s.System)
+			continue
+		}
+		var texts []string
+		for i, u := range []*UnitCost{s.Cost.IndexPerMB, s.Cost.AnswerPerQuestion, s.Cost.JudgePerQuestion} {
+			if u == nil {
+				u = &UnitCost{}
+			}
+			called = called || *u != UnitCost{}
+			texts = append(texts, decimal(&u.Calls, 2), decimal(&u.PromptTokens, 0), decimal(&u.CompletionTokens, 0))
+			if i < 2 {
+				texts = append(texts, decimal(&u.EmbeddedTokens, 0))
+			}
+		}
+		t.addTexts(s.System, texts...)
+	}
+	if !called {
+		return Table{}
+	}
+	return t
+}
+
+// addTexts adds a row of texts; without any, all its cells are n/a.
+func (t *Table) addTexts(name string, texts ...string) {
+	row := TableRow{Name: name}
+	for i := range t.Columns() {
+		text := notApplicable
+		if len(texts) > 0 {
+			text = texts[i]
+		}
+		row.Cells = append(row.Cells, Cell{Text: text})
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// megabytes is a size in millions of bytes.
+func megabytes(n int64) string {
+	return decimal(ref(float64(n)/1e6), 1)
+}

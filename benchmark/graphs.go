@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// Grapher is a system that shows the knowledge graph it has built; nil is
+// none. The runner describes it as Table 4 and Figure 4 of WildGraphBench do.
+type Grapher interface {
+	Graph() *kg.Graph
+}
+
+// Degrees is the distribution of degrees by powers of two: the entities
+// without an edge, then those with 1 edge, with 2 or 3, with 4 to 7, and so on.
+type Degrees []int
+
+// newDegrees sums a distribution.
+func newDegrees(counts []graph.DegreeCount) Degrees {
+	var d Degrees
+	for _, c := range counts {
+		for i := bits.Len(uint(c.Degree)); len(d) <= i; {
+			d = append(d, 0)
+		}
+		d[bits.Len(uint(c.Degree))] += c.Nodes
+	}
+	return d
+}
+
+// least is the smallest degree of a class.
+func (d Degrees) least(class int) int { return 1 << class >> 1 }
+
+// tail is the share of entities whose degree is in a class or above.
+func (d Degrees) tail(class int) float64 {
+	all, above := 0, 0
+	for i, n := range d {
+		all += n
+		if i >= class {
+			above += n
+		}
+	}
+	return float64(above) / float64(max(all, 1))
+}
+
+// degreesOf describes the graph of a system, if it shows one: the pairs of
+// entities that facts join.
+func degreesOf(system any) (Degrees, int64, error) {
+	g, ok := system.(Grapher)
+	if !ok || g.Graph() == nil {
+		return nil, 0, nil
+	}
+	view, err := g.Graph().View(kg.ViewOptions{})
+	if err != nil {
+		return nil, 0, err
+	}
+	return newDegrees(view.Degrees()), view.Stats().Edges, nil
+}
+
+// namedGraph is a graph and the systems that have it.
+type namedGraph struct {
+	domain  string
+	systems []string
+	index   IndexReport
+}
+
+func (g namedGraph) name() string { return g.domain + ": " + strings.Join(g.systems, ", ") }
+
+// graphs lists the graphs of every domain; systems that built the same share
+// one.
+func (r *Report) graphs() []namedGraph {
+	if len(r.Systems) == 0 {
+		return nil
+	}
+	var out []namedGraph
+	for i, d := range r.Systems[0].Domains {
+		first := len(out)
+		for _, s := range r.Systems {
+			index := s.Domains[i].Index
+			if index.Entities == 0 {
+				continue
+			}
+			same := slices.IndexFunc(out[first:], func(g namedGraph) bool { return sameGraph(g.index, index) })
+			if same < 0 {
+				out = append(out, namedGraph{d.Domain, []string{s.System}, index})
+			} else {
+				g := &out[first+same]
+				g.systems = append(g.systems, s.System)
+			}
+		}
+	}
+	return out
+}
+
+func sameGraph(a, b IndexReport) bool {
+	return a.Entities == b.Entities && a.Relations == b.Relations && a.Edges == b.Edges &&
+		a.AverageDegree == b.AverageDegree && a.MaxDegree == b.MaxDegree && a.IsolatedShare == b.IsolatedShare &&
+		slices.Equal(a.Degrees, b.Degrees)
+}
+
+// graphTable is Table 4 with the figures of Figure 4. It is empty without a
+// graph.
+func (r *Report) graphTable() Table {
+	t := Table{
+		Title: "Graphs", RowHeading: "Graph",
+		Groups: []ColumnGroup{{"", []string{"Corpus", "Nodes", "Edges", "Relations", "Max. degree", "Avg. degree", "Isolated %"}, false}},
+		Notes: []string{"As in Table 4 and Figure 4 of the paper: a node is an entity, an edge a pair of entities with at least one fact, " +
+			"the average degree 2 · edges / nodes. Relations are distinct facts; links between entities and passages do not count."},
+	}
+	isolated := chart{Title: "Isolated nodes (%)"}
+	average := chart{Title: "Average degree"}
+	tails := plot{Title: "Degrees: share of nodes (%) with at least so many edges", X: "edges", LogX: true, LogY: true}
+	for _, g := range r.graphs() {
+		x := g.index
+		t.addTexts(g.name(), megabytes(x.Bytes)+" MB", count(x.Entities), edges(x), count(x.Relations),
+			count(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
+		isolated.add(g.name(), &x.IsolatedShare, percent(&x.IsolatedShare))
+		average.add(g.name(), &x.AverageDegree, decimal(&x.AverageDegree, 2))
+		for class := 1; class < len(x.Degrees); class++ {
+			tails.add(g.name(), x.Degrees.least(class), measured{value: ref(x.Degrees.tail(class))})
+		}
+	}
+	if len(t.Rows) == 0 {
+		return Table{}
+	}
+	for _, p := range r.Published.graphs() {
+		degree := 2 * float64(p.Edges) / float64(max(p.Nodes, 1))
+		t.addTexts(p.Name+", published", p.Tokens+" tokens", count(p.Nodes), count(p.Edges), "–",
+			count(p.MaxDegree), decimal(&degree, 2), percent(p.IsolatedShare))
+		t.Rows[len(t.Rows)-1].Published = true
+		if p.IsolatedShare != nil {
+			isolated.add(p.Name+", published", p.IsolatedShare, percent(p.IsolatedShare))
+		}
+		average.add(p.Name+", published", &degree, decimal(&degree, 2))
+	}
+	if published := r.Published.graphs(); len(published) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Published rows: %s, built by %s.", published[0].Source, published[0].Model))
+	}
+	t.bars, t.plots = []chart{isolated, average}, []plot{tails}
+	return t
+}
+
+// edges are counted where the graph was shown.
+func edges(x IndexReport) string {
+	if x.Degrees == nil {
+		return "–"
+	}
+	return decimal(ref(float64(x.Edges)), 0)
+}

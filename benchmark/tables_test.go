@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark_test
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// scholar reads every document in the order it was given, and puts notes of
+// its own into the prompt. Its graph is a star around the first document, with
+// a last one that knows nobody.
+type scholar struct {
+	notes   []graphrag.Derived
+	graph   *kg.Graph
+	docs    []graphrag.Document
+	library *library
+}
+
+// library counts what all scholars do.
+type library struct {
+	mu      sync.Mutex
+	indexed int
+	asked   map[int]int // K → questions
+}
+
+func (s *scholar) Name() string     { return "scholar" }
+func (s *scholar) Close() error     { return nil }
+func (s *scholar) Graph() *kg.Graph { return s.graph }
+
+func (s *scholar) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		return graphrag.IndexStats{}, err
+	}
+	for d := range docs {
+		s.docs = append(s.docs, d)
+	}
+	for i, d := range s.docs {
+		x := kg.Extraction{Chunk: d.ID, Doc: d.ID, Mentions: []kg.Mention{{Name: d.ID}}}
+		if i > 0 && i < len(s.docs)-1 {
+			x.Facts = []kg.Fact{{Triple: graphrag.Triple{Head: s.docs[0].ID, Relation: "knows", Tail: d.ID}}}
+		}
+		if err := base.Insert(x); err != nil {
+			return graphrag.IndexStats{}, err
+		}
+	}
+	if s.graph, err = base.Graph(ctx); err != nil {
+		return graphrag.IndexStats{}, err
+	}
+	view, err := s.graph.View(kg.ViewOptions{})
+	if err != nil {
+		return graphrag.IndexStats{}, err
+	}
+	if s.library != nil {
+		s.library.mu.Lock()
+		s.library.indexed++
+		s.library.mu.Unlock()
+	}
+	st := view.Stats()
+	return graphrag.IndexStats{
+		Documents: len(s.docs), Chunks: len(s.docs), Entities: st.Nodes, Relations: int(st.Edges),
+		AverageDegree: st.AverageDegree, MaxDegree: st.MaxDegree, IsolatedShare: st.IsolatedShare,
+		Usage: graphrag.Usage{Calls: 2 * len(s.docs), PromptTokens: 300, CompletionTokens: 60},
+	}, nil
+}
+
+func (s *scholar) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	if s.library != nil {
+		s.library.mu.Lock()
+		s.library.asked[q.K]++
+		s.library.mu.Unlock()
+	}
+	a := graphrag.Answer{Text: "Animals eat.", Derived: s.notes, Usage: graphrag.Usage{Calls: 1, PromptTokens: 10 * q.K, CompletionTokens: 5}}
+	for i, d := range s.docs {
+		a.Ranked = append(a.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{ID: d.ID + "#0", Doc: d.ID, Text: d.Text}, Score: float64(-i)})
+	}
+	a.Evidence = a.Ranked[:min(q.K, len(a.Ranked))]
+	return a, nil
+}
+
+// study runs a flat parrot and a scholar with notes over the zoo.
+func study(dir string, lib *library) *benchmark.Runner {
+	r := newRunner(dir, new(atomic.Int64), nil)
+	r.Systems = []benchmark.Entry{r.Systems[0], {Name: "scholar", New: func(string) (graphrag.System, error) {
+		return &scholar{library: lib, notes: []graphrag.Derived{{Kind: "report", Text: "A report of five words.", Docs: []string{"owl.txt", "jay.txt"}}}}, nil
+	}}}
+	r.Options.TopKFact = 2
+	return r
+}
+
+// In the zoo, "hawk" and "cod" are multi-fact questions: their gold is the
+// first document and their own. The parrot's prompt is its own document alone,
+// 5 words; the scholar's a report of 5 words, then the first two documents of
+// 5 words each. Cut to 5 words, the report is all that is left.
+func TestEqualContext(t *testing.T) {
+	report, err := study("", nil).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.EqualContext) != 1 {
+		t.Fatalf("%+v", report.EqualContext)
+	}
+	p := report.EqualContext[0]
+	if p.A != "parrot" || p.B != "scholar" || p.N != 2 || p.ContextTokens != 5 || p.MeanA != 0.5 || p.MeanB != 0 || p.Difference != -0.5 {
+		t.Errorf("%+v", p)
+	}
+	if p.Separable {
+		t.Error("two questions tell the systems apart")
+	}
+	all := report.Systems[1].Overall.Types[graphrag.MultiFact]
+	if *all.PromptRecall != 1 || *all.ContextTokens != 15 {
+		t.Errorf("uncut: recall %v in %v tokens, want 1 in 15", *all.PromptRecall, *all.ContextTokens)
+	}
+	text := tables(t, report)
+	for _, want := range []string{"Multi-fact evidence at equal context", "scholar − parrot", "not separable"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the tables lack %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestEvidenceAt(t *testing.T) {
+	// Ten tokens of facts, then the first gold unit in tokens 0–100 of the
+	// source text and the second in 300–400; a third is not met.
+	a := benchmark.AnswerRecord{DerivedTokens: 10, ContextTokens: 510, Met: []benchmark.TokenSpan{{0, 100}, {300, 400}}}
+	for _, tt := range []struct{ budget, want float64 }{
+		{0, 0}, {10, 0}, {60, 0.5 / 3}, {110, 1.0 / 3}, {310, 1.0 / 3}, {360, 1.5 / 3}, {510, 2.0 / 3}, {9999, 2.0 / 3},
+	} {
+		if got := a.EvidenceAt(3, tt.budget); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("at %v tokens: %v, want %v", tt.budget, got, tt.want)
+		}
+	}
+	empty := benchmark.AnswerRecord{Met: []benchmark.TokenSpan{{0, 0}}} // no token counter
+	if got := empty.EvidenceAt(1, 0); got != 1 {
+		t.Errorf("without lengths: %v, want 1", got)
+	}
+}
+
+// A sweep is added to a finished run: the index is built once more per domain,
+// the run's own answers are kept, and its own top-k is not asked again.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	lib := &library{asked: make(map[int]int)}
+	if _, err := study(dir, lib).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	plain := files(t, dir)
+	if diff := cmp.Diff(map[int]int{2: 5, 10: 2}, lib.asked); diff != "" || lib.indexed != 2 {
+		t.Fatalf("the run itself: %d indexes\n%s", lib.indexed, diff)
+	}
+	r := study(dir, lib)
+	r.Options.SweepTopK = []int{1, 2, 10}
+	r.Systems[0].Fixed = true
+	report, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
+		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
+	}
+	if len(report.Systems[0].Sweep) != 0 {
+		t.Error("a fixed system was swept")
+	}
+	points := report.Systems[1].Sweep
+	if len(points) != 3 || points[0].K != 1 || points[2].K != 10 || points[0].N != 2 {
+		t.Fatalf("%+v", points)
+	}
+	// One summary question per domain; its own document is the third.
+	for i, want := range []float64{0, 0, 1} {
+		if got := *points[i].PromptRecall; got != want {
+			t.Errorf("k = %d: evidence recall %v, want %v", points[i].K, got, want)
+		}
+	}
+	if got := points[1].AnswerUsage.PromptTokens; got != 2*10*2 {
+		t.Errorf("k = 2 took %d prompt tokens, want 40", got)
+	}
+	if diff := cmp.Diff(report.Systems[1].Overall.Types[graphrag.Summary], points[2].TypeReport); diff != "" {
+		t.Errorf("the run's own top-k (-run +sweep):\n%s", diff)
+	}
+	if got := report.Systems[1].AnswerUsage.Calls; got != 7 {
+		t.Errorf("the run has %d calls, the sweep's among them", got)
+	}
+	swept := files(t, dir)
+	if n := strings.Count(swept["/"+benchmark.SweepName], `"sweep":`); n != 4 {
+		t.Errorf("%d answers in %s, want 4:\n%s", n, benchmark.SweepName, swept["/"+benchmark.SweepName])
+	}
+	for _, name := range []string{"/judgments.jsonl", "/predictions/scholar.jsonl", "/report.csv"} {
+		if swept[name] != plain[name] {
+			t.Errorf("the sweep changed %s", name)
+		}
+	}
+	// In one go, and without the sweep again, the bytes are the same.
+	other := t.TempDir()
+	r = study(other, nil)
+	r.Options.SweepTopK = []int{1, 2, 10}
+	r.Systems[0].Fixed = true
+	if _, err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(files(t, other), swept); diff != "" {
+		t.Errorf("in one go (-want +got):\n%s", diff)
+	}
+	for _, bad := range [][]int{{0}, {2, 2}, {3, 2}} {
+		r := study("", nil)
+		r.Options.SweepTopK = bad
+		if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "SweepTopK") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
+// The graph of birds is a star of three with a fourth that is alone; a domain
+// without questions has its graph described and no other table.
+func TestGraphs(t *testing.T) {
+	r := study("", nil)
+	extra := r.Dataset.Domains[0]
+	extra.Name, extra.Items = "aviary", nil
+	r.Dataset.Domains = append(r.Dataset.Domains, extra)
+	report, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []int{0, 2} {
+		index := report.Systems[1].Domains[d].Index
+		if diff := cmp.Diff(benchmark.Degrees{1, 2, 1}, index.Degrees); diff != "" || index.Edges != 2 || index.Entities != 4 || index.Bytes == 0 {
+			t.Errorf("%+v\n%s", index, diff)
+		}
+	}
+	if report.Systems[0].Domains[0].Index.Degrees != nil {
+		t.Error("a flat system has a graph")
+	}
+	text := tables(t, report)
+	for _, want := range []string{"aviary: scholar", "birds: scholar", "50.00"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the tables lack %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "Domain: aviary") {
+		t.Error("a domain without questions has results")
+	}
+	cost := report.Systems[1].Cost
+	bytes := float64(2*90 + 66)
+	if got, want := cost.IndexPerMB.Calls, 2*11/bytes*1e6; math.Abs(got-want) > 1e-6 {
+		t.Errorf("%v calls a megabyte, want %v", got, want)
+	}
+	if got := cost.AnswerPerQuestion.CompletionTokens; got != 5 {
+		t.Errorf("%v completion tokens a question, want 5", got)
+	}
+}
+
+// The rows of a publication stand under ours, those of systems that were not
+// run below all, and neither is the best of its column.
+func TestPublishedRows(t *testing.T) {
+	f := func(v float64) *float64 { return &v }
+	row := func(system, domain string, f1OfMeans, meanF1 *float64) benchmark.PublishedRow {
+		return benchmark.PublishedRow{
+			System: system, Label: "The " + system, Source: "A paper, Table 2", Domain: domain, Questions: 7, Model: "big-model", Judge: "a jury",
+			AvgAccuracy: f(0.9999), SingleFact: f(0.5), Recall: f(0.25), Precision: f(0.125), F1OfMeans: f1OfMeans, F1MeanOfQuestions: meanF1,
+		}
+	}
+	dir := t.TempDir()
+	r := study(dir, nil)
+	r.Options.SweepTopK = []int{2, 4, 10}
+	r.Options.Kit = benchmark.OfflineKit
+	r.Dataset.Published = &benchmark.Published{
+		Rows: []benchmark.PublishedRow{
+			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)),
+		},
+		Graphs: []benchmark.PublishedGraph{{Name: "Zoos | of <the> world", Source: "A paper, Table 4", Model: "big-model", Tokens: "1M", Nodes: 10, Edges: 20, MaxDegree: 9}},
+	}
+	report, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tbl := report.Tables()
+	var names []string
+	for _, row := range tbl[0].Rows {
+		names = append(names, row.Name)
+		for _, c := range row.Cells {
+			if row.Published && c.Best {
+				t.Errorf("%s has the best figure of a column", row.Name)
+			}
+		}
+	}
+	want := []string{"parrot", "↳ published: big-model, F1 of means", "scholar", "dodo, published: big-model, F1 of means"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	got := files(t, dir)
+	golden(t, "tables.md", got["/report.md"])
+	golden(t, "tables.txt", tables(t, report))
+	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
+		t.Error("published figures are among our own")
+	}
+	drawn := page(t, got["/report.html"])
+	if drawn["svg"] != 3 || drawn["script"] != 0 || drawn["the"] != 0 || drawn["polyline"] < 4 {
+		t.Errorf("the page has %v", drawn)
+	}
+}
+
+func tables(t *testing.T, r *benchmark.Report) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := benchmark.WriteText(&text, r.Tables()...); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// page counts the tags of a page and checks that nothing is loaded or run.
+func page(t *testing.T, text string) map[string]int {
+	t.Helper()
+	tags := make(map[string]int)
+	for z := html.NewTokenizer(strings.NewReader(text)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return tags
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		tag := z.Token()
+		tags[tag.Data]++
+		for _, a := range tag.Attr {
+			if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"src", "href", "xlink:href"}, a.Key) || strings.Contains(a.Val, "NaN") {
+				t.Errorf("<%s %s=%q>", tag.Data, a.Key, a.Val)
+			}
+		}
+	}
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wildgraph_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+)
+
+// paperCounts are the single-fact and multi-fact questions of Table 5.
+var paperCounts = map[string][2]int{
+	"culture": {86, 37}, "geography": {41, 24}, "health": {76, 19}, "history": {25, 1}, "human_activities": {83, 13},
+	"mathematics": {21, 1}, "nature": {18, 0}, "people": {77, 32}, "philosophy": {46, 6}, "religion": {72, 4},
+	"society": {66, 21}, "technology": {56, 33},
+}
+
+func paperDomains() []string {
+	var names []string
+	for name := range paperCounts {
+		names = append(names, name)
+	}
+	return names
+}
+
+// The tables of the paper hang together: accuracies are of whole questions,
+// averages are question-weighted, the domains add up to Table 2, and Table 2's
+// F1 is the harmonic mean of its recall and precision. A figure that was
+// copied wrong breaks one of them.
+func TestPublishedAddsUp(t *testing.T) {
+	p := wildgraph.Published(paperDomains())
+	whole := make(map[string]benchmark.PublishedRow)
+	correct := make(map[string][2]float64)
+	rows := 0
+	for _, r := range p.Rows {
+		if r.System == wildgraph.Human {
+			continue
+		}
+		rows++
+		if r.Domain == "" {
+			whole[r.System] = r
+			p, q := *r.Precision, *r.Recall
+			if f1 := 2 * p * q / (p + q); math.Abs(f1-*r.F1OfMeans) > 1.1e-4 || r.F1MeanOfQuestions != nil {
+				t.Errorf("%s: F1 of means %v, want %v", r.System, *r.F1OfMeans, f1)
+			}
+			continue
+		}
+		if r.F1MeanOfQuestions == nil || r.F1OfMeans != nil {
+			t.Errorf("%s on %s: which F1 is it?", r.System, r.Domain)
+		}
+		n := paperCounts[r.Domain]
+		got := [2]float64{*r.SingleFact * float64(n[0]), *r.MultiFact * float64(n[1])}
+		sum := correct[r.System]
+		for i := range got {
+			if math.Abs(got[i]-math.Round(got[i])) > 0.011*float64(n[i])/100+1e-9 {
+				t.Errorf("%s on %s: %v correct answers", r.System, r.Domain, got[i])
+			}
+			sum[i] += math.Round(got[i])
+		}
+		correct[r.System] = sum
+		if avg := (math.Round(got[0]) + math.Round(got[1])) / float64(n[0]+n[1]); math.Abs(avg-*r.AvgAccuracy) > 2.1e-4 {
+			t.Errorf("%s on %s: average %v, want %v", r.System, r.Domain, *r.AvgAccuracy, avg)
+		}
+	}
+	if rows != 8*13 || len(whole) != 8 {
+		t.Errorf("%d rows of %d systems, want 13 tables of 8", rows, len(whole))
+	}
+	for name, r := range whole {
+		c := correct[name]
+		for _, f := range []struct{ got, want float64 }{
+			{*r.SingleFact, c[0] / 667}, {*r.MultiFact, c[1] / 191}, {*r.AvgAccuracy, (c[0] + c[1]) / 858},
+		} {
+			if math.Abs(f.got-f.want) > 1.1e-4 {
+				t.Errorf("%s: Table 2 has %v, the domains add up to %v", name, f.got, f.want)
+			}
+		}
+	}
+}
+
+// The human average is weighted 667 to 191 in print, and 84.40 by people's own
+// 77 and 32, as its note says.
+func TestPublishedHuman(t *testing.T) {
+	p := wildgraph.Published([]string{"people"})
+	var human []benchmark.PublishedRow
+	for _, r := range p.Rows {
+		if r.System == wildgraph.Human {
+			human = append(human, r)
+		}
+	}
+	if len(human) != 1 || human[0].Domain != "people" || !strings.Contains(human[0].Source, "Table 3") {
+		t.Fatalf("human rows: %+v", human)
+	}
+	h := human[0]
+	mean := func(n, m float64) float64 { return (*h.SingleFact*n + *h.MultiFact*m) / (n + m) }
+	if math.Abs(mean(667, 191)-*h.AvgAccuracy) > 1e-4 || math.Abs(mean(77, 32)-0.8440) > 1e-4 || !strings.Contains(h.Note, "84.40") {
+		t.Errorf("averages %v and %v, printed %v", mean(667, 191), mean(77, 32), *h.AvgAccuracy)
+	}
+}
+
+// The average degree of section 4.3 is twice Table 4's edges by its nodes.
+func TestPublishedGraphs(t *testing.T) {
+	p := wildgraph.Published([]string{"nature"})
+	if n := len(p.Graphs); n != 4 {
+		t.Fatalf("%d graphs", n)
+	}
+	ours := p.Graphs[3]
+	if degree := 2 * float64(ours.Edges) / float64(ours.Nodes); math.Abs(degree-3.11) > 0.005 || *ours.IsolatedShare != 0.14 {
+		t.Errorf("%+v has average degree %v, want 3.11", ours, degree)
+	}
+	for _, r := range p.Rows {
+		if r.Domain != "" && r.Domain != "nature" {
+			t.Errorf("a row about %s", r.Domain)
+		}
+	}
+	if p := wildgraph.Published([]string{"astronomy"}); p != nil {
+		t.Errorf("other domains have published rows: %+v", p)
+	}
+}
