@@ -21,6 +21,7 @@ const (
 	gradePrompt, gradeReply             = 700, 120
 	extractPrompt, extractReply         = 700, 350
 	matchPrompt, matchReply             = 1200, 500
+	callsOfSummary                      = 2 // extract and match; one more for a section, or with the profile upstream
 	// Of a call that reads a chunk, and of one that looks at a question.
 	indexPrompt, indexReply   = 400, 400
 	searchPrompt, searchReply = 400, 60
@@ -99,17 +100,22 @@ func (v volume) estimate(s settings, systems []system, scores int) llm.Estimate 
 			CompletionTokens: v.facts*factReply + v.summaries*summaryReply,
 		})
 	}
-	shown, shownSummary := 0, 0
-	if s.judgeProfile == string(judge.Paper) {
-		shown, shownSummary = v.evidence(s.topKQA), v.evidence(s.topKSummary)
-	}
-	const callsOfSummary = 2 // extract and match; one more for a section, or with the profile upstream
+	shown, shownSummary := v.shown(s, s.topKQA), v.shown(s, s.topKSummary)
 	e.Add("judge", s.judgeModel, llm.Usage{
 		Calls:            judged * (v.facts + callsOfSummary*v.summaries),
 		PromptTokens:     judged * (v.facts*(gradePrompt+shown) + v.summaries*(extractPrompt+matchPrompt+shownSummary)),
 		CompletionTokens: judged * (v.facts*gradeReply + v.summaries*(extractReply+matchReply)),
 	})
+	v.sweep(&e, s, systems)
 	return e
+}
+
+// shown is the evidence that the judge is shown of k chunks.
+func (v volume) shown(s settings, k int) int {
+	if s.judgeProfile == string(judge.Paper) {
+		return v.evidence(k)
+	}
+	return 0
 }
 
 // dryRun prints what a run is expected to take and makes no call.

@@ -25,10 +25,12 @@ type settings struct {
 	systems     []string
 	listSystems bool
 	scores      []score
+	graphs      []corpus
 	minima      []minimum
 	limit       int
 
 	topKQA, topKSummary     int
+	sweepTopK               []int
 	chunkSize, chunkOverlap int
 	chunksPerPage           int
 
@@ -71,6 +73,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.IntVar(&s.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")
 	fs.IntVar(&s.topKSummary, "topk-summary", 10, "chunks in the prompt of a summary question")
+	fs.Func("sweep-topk", "ask the summary questions also with every top-k of `RANGE`, e.g. 2..12; a finished run goes on from there", s.addSweep)
+	fs.Func("graph", "index the corpus in `NAME=PATH`, a folder of texts or a JSON file, and describe its graph as well (repeatable)", s.addGraph)
 	fs.IntVar(&s.chunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
 	fs.IntVar(&s.chunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
 	fs.IntVar(&s.chunksPerPage, "chunks-per-page", 0, "at most `N` chunks of one page in a ranking (0 = no limit)")

@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		Judge:   parts.judge,
 		Options: benchmark.Options{
 			Dir: s.out, Kit: s.kit, Limit: s.limit,
-			TopKFact: s.topKQA, TopKSummary: s.topKSummary,
+			TopKFact: s.topKQA, TopKSummary: s.topKSummary, SweepTopK: s.sweepTopK,
 			Settings: s.config(), Concurrency: s.concurrency,
 			ShowEvidence: s.kit == kitModel && s.judgeProfile == string(judge.Paper),
 			CountTokens:  parts.count, Coverage: coverage,
@@ -140,6 +140,9 @@ func load(s settings) (*benchmark.Dataset, []wildgraph.Stats, error) {
 	}
 	if err == nil && s.data == "" {
 		set.Name += " sample"
+	}
+	if err == nil {
+		err = addGraphs(set, s.graphs)
 	}
 	return set, stats, err
 }
@@ -203,6 +206,7 @@ func entries(ctx context.Context, s settings, p *parts) ([]benchmark.Entry, erro
 		if err != nil {
 			return nil, err
 		}
+		e.Fixed = !sys.retrieves
 		out = append(out, e)
 	}
 	return out, nil

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// corpus is a corpus without questions, given with -graph NAME=PATH: it is
+// indexed, and its graph described beside those of the domains.
+type corpus struct{ name, path string }
+
+func (s *settings) addGraph(v string) error {
+	name, path, ok := strings.Cut(v, "=")
+	if !ok || name == "" || path == "" {
+		return errors.New("want NAME=PATH")
+	}
+	if !benchmark.ValidName(name) {
+		return fmt.Errorf("the name %q may hold letters, digits, '-', '_' and '.'", name)
+	}
+	if slices.ContainsFunc(s.graphs, func(o corpus) bool { return o.name == name }) {
+		return fmt.Errorf("the name %q is given twice", name)
+	}
+	s.graphs = append(s.graphs, corpus{name, path})
+	return nil
+}
+
+// addGraphs appends the corpora to a data set, as domains without questions.
+func addGraphs(set *benchmark.Dataset, graphs []corpus) error {
+	for _, c := range graphs {
+		if slices.ContainsFunc(set.Domains, func(d benchmark.Domain) bool { return d.Name == c.name }) {
+			return fmt.Errorf("%w: -graph %s: a domain has this name", errUsage, c.name)
+		}
+		d, err := c.domain()
+		if err != nil {
+			return fmt.Errorf("-graph %s: %w", c.name, err)
+		}
+		set.Domains = append(set.Domains, d)
+	}
+	return nil
+}
+
+// domain reads the corpus once, to check it and to know it again.
+func (c corpus) domain() (benchmark.Domain, error) {
+	sum, n := sha256.New(), 0
+	for d, err := range c.documents() {
+		if err == nil && !utf8.ValidString(d.Text) {
+			err = fmt.Errorf("%s: not valid UTF-8", d.ID)
+		}
+		if err != nil {
+			return benchmark.Domain{}, err
+		}
+		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
+		n++
+	}
+	if n == 0 {
+		return benchmark.Domain{}, fmt.Errorf("%s holds no document: want a folder of .txt and .md files, or JSON objects with a \"text\" or \"context\"", c.path)
+	}
+	return benchmark.Domain{Name: c.name, Documents: c.documents, Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16])}, nil
+}
+
+// documents streams a folder of text files, or the objects of a JSON file.
+func (c corpus) documents() iter.Seq2[graphrag.Document, error] {
+	info, err := os.Stat(c.path)
+	switch {
+	case err != nil:
+		return func(yield func(graphrag.Document, error) bool) { yield(graphrag.Document{}, err) }
+	case info.IsDir():
+		return folderDocuments(os.DirFS(c.path))
+	}
+	return c.jsonDocuments
+}
+
+// folderDocuments are the text files of a folder, by name.
+func folderDocuments(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		errStop := errors.New("stop")
+		err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+			ext := strings.ToLower(filepath.Ext(name))
+			if err != nil || !entry.Type().IsRegular() || ext != ".txt" && ext != ".md" {
+				return err
+			}
+			text, err := readText(fsys, name)
+			if err != nil {
+				return err
+			}
+			if !yield(graphrag.Document{ID: name, Text: text}, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(graphrag.Document{}, err)
+		}
+	}
+}
+
+func readText(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read
+	data, err := io.ReadAll(io.LimitReader(f, wildgraph.MaxPage+1))
+	if err == nil && len(data) > wildgraph.MaxPage {
+		err = fmt.Errorf("%s is larger than %d bytes", name, wildgraph.MaxPage)
+	}
+	return string(bytes.TrimPrefix(data, []byte("\ufeff"))), err
+}
+
+// jsonDocuments are the objects of a JSON array, or of JSON lines: MuSiQue's
+// corpus has "title" and "text", GraphRAG-Bench's "corpus_name" and "context".
+func (c corpus) jsonDocuments(yield func(graphrag.Document, error) bool) {
+	fail := func(err error) { yield(graphrag.Document{}, fmt.Errorf("%s: %w", c.path, err)) }
+	f, err := os.Open(c.path)
+	if err != nil {
+		fail(err)
+		return
+	}
+	defer f.Close() // only read
+	dec := json.NewDecoder(f)
+	if first, err := firstByte(f); err != nil {
+		fail(err)
+		return
+	} else if first == '[' {
+		if _, err := dec.Token(); err != nil {
+			fail(err)
+			return
+		}
+	}
+	for n := 1; dec.More(); n++ {
+		var o struct {
+			Title   string  `json:"title"`
+			Name    string  `json:"corpus_name"`
+			Text    *string `json:"text"`
+			Context *string `json:"context"`
+		}
+		if err := dec.Decode(&o); err != nil {
+			fail(fmt.Errorf("object %d: %w", n, err))
+			return
+		}
+		if o.Text == nil {
+			o.Text = o.Context
+		}
+		if o.Text == nil {
+			fail(fmt.Errorf("object %d has neither \"text\" nor \"context\"", n))
+			return
+		}
+		if o.Title == "" {
+			o.Title = o.Name
+		}
+		if !yield(graphrag.Document{ID: fmt.Sprintf("%07d", n), Title: o.Title, Text: *o.Text}, nil) {
+			return
+		}
+	}
+}
+
+// firstByte is the first byte that is no white space; the file is then read
+// from its beginning again.
+func firstByte(f *os.File) (byte, error) {
+	var b [1]byte
+	for {
+		if _, err := f.Read(b[:]); err == io.EOF {
+			break
+		} else if err != nil {
+			return 0, err
+		}
+		if !bytes.ContainsAny(b[:], " \t\r\n") {
+			break
+		}
+	}
+	_, err := f.Seek(0, io.SeekStart)
+	return b[0], err
+}
