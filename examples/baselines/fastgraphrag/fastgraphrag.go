@@ -5,6 +5,7 @@ package fastgraphrag
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -70,6 +71,9 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 	if o.Types == nil {
 		o.Types = DefaultTypes()
 	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
 	if f.Extract == nil {
 		var err error
@@ -91,6 +95,20 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 		return s.find, nil
 	}
 	return baselines.NewGraphed(f)
+}
+
+func (o Options) check() error {
+	var problems []error
+	if !(o.Damping > 0 && o.Damping < 1) {
+		problems = append(problems, fmt.Errorf("%s: Damping is %v, want more than 0 and less than 1", Name, o.Damping))
+	}
+	if !(o.Threshold >= 0 && o.Threshold < 1) {
+		problems = append(problems, fmt.Errorf("%s: Threshold is %v, want at least 0 and less than 1", Name, o.Threshold))
+	}
+	if o.Entities < 0 || o.Facts < 0 || o.MaxPerDoc < 0 {
+		problems = append(problems, fmt.Errorf("%s: Entities %d, Facts %d, MaxPerDoc %d: want no negative number", Name, o.Entities, o.Facts, o.MaxPerDoc))
+	}
+	return errors.Join(problems...)
 }
 
 func (o Options) domain() string {
@@ -166,9 +184,19 @@ type scored struct {
 	Score float64
 }
 
+// best are the highest scores, equal ones by number.
 func best(of []scored, limit int) []scored {
-	slices.SortFunc(of, func(a, b scored) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
-	return of[:min(limit, len(of))]
+	order := func(a, b scored) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
+	var top []scored
+	for _, x := range of {
+		if len(top) == limit && order(top[limit-1], x) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(top, x, order)
+		top = slices.Insert(top, at, x)
+		top = top[:min(limit, len(top))]
+	}
+	return top
 }
 
 // entities are the best of those above the threshold.

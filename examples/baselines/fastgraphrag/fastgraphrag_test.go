@@ -132,3 +132,12 @@ func TestNoSeeds(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
+
+func TestOptions(t *testing.T) {
+	_, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{Damping: 1, Threshold: -1, Facts: -1})
+	for _, want := range []string{"Damping", "Threshold", "Facts"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %s", err, want)
+		}
+	}
+}

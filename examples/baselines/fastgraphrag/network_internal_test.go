@@ -207,3 +207,16 @@ func TestFit(t *testing.T) {
 		}
 	}
 }
+
+func TestBest(t *testing.T) {
+	of := []scored{{4, .1}, {3, .5}, {9, .5}, {1, .2}, {2, .5}, {7, .9}}
+	if diff := cmp.Diff([]scored{{7, .9}, {2, .5}, {3, .5}}, best(of, 3)); diff != "" {
+		t.Error(diff)
+	}
+	if got := best(of, 99); len(got) != 6 || got[5].ID != 4 {
+		t.Errorf("all: %v", got)
+	}
+	if got := best(nil, 3); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}

@@ -5,6 +5,7 @@ package lightrag
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/examples/baselines"
@@ -114,20 +115,32 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 }
 
 func (o Options) check() error {
+	var problems []error
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	switch o.Mode {
 	case Hybrid, Local, Global, Naive:
 	case Mix:
 		if o.Paper {
-			return fmt.Errorf("Mode %q: the paper has none, choose another or leave Paper out", o.Mode)
+			add("Mode %q: the paper has none, choose another or leave Paper out", o.Mode)
 		}
 	default:
-		return fmt.Errorf("Mode %q: want %q, %q, %q, %q or %q", o.Mode, Hybrid, Local, Global, Mix, Naive)
+		add("Mode %q: want %q, %q, %q, %q or %q", o.Mode, Hybrid, Local, Global, Mix, Naive)
 	}
-	switch o.Pick {
-	case "", ByVector, ByWeight:
-		return nil
+	if o.Pick != "" && o.Pick != ByVector && o.Pick != ByWeight {
+		add("Pick %q: want %q or %q", o.Pick, ByVector, ByWeight)
 	}
-	return fmt.Errorf("Pick %q: want %q or %q", o.Pick, ByVector, ByWeight)
+	for _, n := range []struct {
+		name  string
+		value int
+	}{
+		{"TopK", o.TopK}, {"ChunkTopK", o.ChunkTopK}, {"RelatedChunks", o.RelatedChunks}, {"MaxPerDoc", o.MaxPerDoc},
+		{"EntityTokens", o.EntityTokens}, {"RelationTokens", o.RelationTokens}, {"TotalTokens", o.TotalTokens},
+	} {
+		if n.value < 0 {
+			add("%s is %d, want no negative number", n.name, n.value)
+		}
+	}
+	return errors.Join(problems...)
 }
 
 func (o Options) withDefaults() Options {

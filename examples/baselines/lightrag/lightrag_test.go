@@ -42,6 +42,7 @@ func TestConform(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]lightrag.Options{
 		"Mode": {Mode: "bypass"}, "paper": {Mode: lightrag.Mix, Paper: true}, "Pick": {Pick: "best"},
+		"RelatedChunks": {RelatedChunks: -1},
 	} {
 		if _, err := lightrag.New(baselinestest.OfflineKit(t), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", o, err)
