@@ -49,7 +49,8 @@ const (
 
 	plotColours   = 8 // more lines are dashed
 	intervalLines = 3 // with more lines, intervals are left out
-	maxTicks      = 8
+	xTicks        = 12 // at most, on a linear axis
+	yTicks        = 7
 )
 
 // drawing is a plot in the coordinates of its SVG.
@@ -108,7 +109,7 @@ func (p plot) draw() *drawing {
 	}
 	d := &drawing{
 		Title: p.Title, X: p.X, Width: plotWidth, Height: plotHeight, Left: plotLeft, Top: plotTop,
-		Right: plotRight, Bottom: plotBottom, LabelY: plotBottom + 36, XTicks: x.ticks(), YTicks: y.ticks(),
+		Right: plotRight, Bottom: plotBottom, LabelY: plotBottom + 36, XTicks: x.ticks(xTicks), YTicks: y.ticks(yTicks),
 	}
 	for i, l := range p.Lines {
 		out := drawnLine{Name: l.Name, Colour: i % plotColours, Dashed: i >= plotColours}
@@ -155,8 +156,9 @@ func (p plot) axes() (*axis, *axis) {
 	return x, y
 }
 
-// ticks are round numbers, or powers of ten on a logarithmic axis.
-func (a axis) ticks() []tick {
+// ticks are at most so many round numbers, or powers of ten on a logarithmic
+// axis.
+func (a axis) ticks(most int) []tick {
 	var out []tick
 	if a.log {
 		for e := math.Ceil(a.low); e <= a.high; e++ {
@@ -166,7 +168,7 @@ func (a axis) ticks() []tick {
 		return out
 	}
 	step := 1.0
-	for i := 0; (a.high-a.low)/step > maxTicks; i++ {
+	for i := 0; (a.high-a.low)/step > float64(most); i++ {
 		step *= []float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, 20, …
 	}
 	for v := math.Ceil(a.low/step) * step; v <= a.high; v += step {

@@ -136,14 +136,13 @@ func (c corpus) jsonDocuments(yield func(graphrag.Document, error) bool) {
 	}
 	defer f.Close() // only read
 	dec := json.NewDecoder(f)
-	if first, err := firstByte(f); err != nil {
+	first, err := firstByte(f)
+	if err == nil && first == '[' {
+		_, err = dec.Token()
+	}
+	if err != nil {
 		fail(err)
 		return
-	} else if first == '[' {
-		if _, err := dec.Token(); err != nil {
-			fail(err)
-			return
-		}
 	}
 	for n := 1; dec.More(); n++ {
 		var o struct {
@@ -170,6 +169,22 @@ func (c corpus) jsonDocuments(yield func(graphrag.Document, error) bool) {
 			return
 		}
 	}
+	if err := ended(dec, first == '['); err != nil {
+		fail(err)
+	}
+}
+
+// ended checks that nothing is missing and nothing follows.
+func ended(dec *json.Decoder, array bool) error {
+	if array {
+		if _, err := dec.Token(); err != nil {
+			return fmt.Errorf("the array has no end: %w", err)
+		}
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("something follows the last object")
+	}
+	return nil
 }
 
 // firstByte is the first byte that is no white space; the file is then read

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func TestSweepFlag(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want []int // nil: refused
+	}{
+		{"2..5", []int{2, 3, 4, 5}}, {"8", []int{8}}, {"12, 2..3,3", []int{2, 3, 12}},
+		{"", nil}, {"..", nil}, {"5..2", nil}, {"0..3", nil}, {"-1", nil}, {"2...4", nil}, {"1..1000000000", nil}, {"2..x", nil}, {"99999999999999999999", nil},
+	} {
+		var s settings
+		err := s.addSweep(tt.text)
+		if (err != nil) != (tt.want == nil) || err == nil && !slices.Equal(s.sweepTopK, tt.want) {
+			t.Errorf("%q: %v, %v; want %v", tt.text, s.sweepTopK, err, tt.want)
+		}
+	}
+}
+
+// Figure 5: a finished run is swept from the folder it left.
+func TestSweepOfSample(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-out", dir, "-systems", "bm25,zeroshot", "-no-timings"}
+	if _, _, err := bench(t, bare, args...); err != nil {
+		t.Fatal(err)
+	}
+	plain := readReport(t, dir)
+	stdout, _, err := bench(t, bare, append(args, "-sweep-topk", "2..12")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readReport(t, dir)
+	points := r.Systems[0].Sweep
+	if len(points) != 11 || points[0].K != 2 || points[10].K != 12 || points[0].Lexical == nil || points[0].Judged != nil {
+		t.Fatalf("%d points: %+v", len(points), points)
+	}
+	for i, p := range points[1:] {
+		// More chunks never lose a page or shorten the context.
+		if *p.PromptRecall < *points[i].PromptRecall || *p.ContextTokens < *points[i].ContextTokens {
+			t.Errorf("k = %d has less than k = %d", p.K, points[i].K)
+		}
+	}
+	summary := plain.Systems[0].Overall.Types["summary"]
+	if diff := cmp.Diff(summary, points[8].TypeReport); diff != "" {
+		t.Errorf("k = 10 is not the run's own (-run +sweep):\n%s", diff)
+	}
+	for _, want := range []string{"Summaries over top-k (offline)", "bm25, k = 8", "lexical judge"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q", want)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil || strings.Count(string(page), "<polyline") != 2 || !strings.Contains(string(page), "Lexical F1 of summaries") {
+		t.Errorf("%d lines are drawn, %v", strings.Count(string(page), "<polyline"), err)
+	}
+}
+
+// The estimate counts every other top-k: 6 summaries, one answer and two calls
+// of the judge each.
+func TestSweepDryRun(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-systems", "bm25,zeroshot", "-sweep-topk", "8..12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for stage, calls := range map[string]string{"sweep answer": "24", "sweep judge": "48"} {
+		line, _, _ := strings.Cut(stdout[max(0, strings.Index(stdout, stage)):], "\n")
+		if !strings.HasPrefix(line, stage) || !slices.Contains(strings.Fields(line), calls) {
+			t.Errorf("%s: %q, want %s calls", stage, line, calls)
+		}
+	}
+}
+
+const tinyGraph = `[{"title": "Ada", "text": "Ada Lovelace worked with Charles Babbage in London. Charles Babbage was born in London."},
+{"corpus_name": "Owls", "context": "Barn owls live in Europe."}]`
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Table 4 for a corpus without questions, given in three shapes.
+func TestGraphOfAnyCorpus(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"a.txt": "Ada Lovelace worked with Charles Babbage in London.", "sub/b.md": "Barn owls live in Europe.", "c.html": "<p>"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(folder, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := write(t, "c.jsonl", "{\"text\": \"Ada Lovelace worked with Charles Babbage in London.\"}\n{\"text\": \"Barn owls live in Europe.\"}\n{\"text\": \"\"}\n")
+	dir := t.TempDir()
+	stdout, _, err := bench(t, bare, "-out", dir, "-systems", "hipporag2", "-limit", "1", "-no-timings",
+		"-graph", "array="+write(t, "c.json", tinyGraph), "-graph", "lines="+lines, "-graph", "folder="+folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := map[string]int{"array": 2, "lines": 3, "folder": 2}
+	for _, d := range readReport(t, dir).Systems[0].Domains {
+		n, ok := documents[d.Domain]
+		if !ok {
+			continue
+		}
+		delete(documents, d.Domain)
+		if d.Index.Documents != n || d.Index.Entities == 0 || d.Index.Edges == 0 || len(d.Index.Degrees) == 0 || d.Types[benchmark.All].N != 0 {
+			t.Errorf("%s: %+v", d.Domain, d.Index)
+		}
+		if !strings.Contains(stdout, d.Domain+": hipporag2") || strings.Contains(stdout, "Domain: "+d.Domain) {
+			t.Errorf("the tables of %s:\n%s", d.Domain, stdout)
+		}
+	}
+	if len(documents) > 0 {
+		t.Errorf("not indexed: %v", documents)
+	}
+}
+
+func TestBadGraph(t *testing.T) {
+	empty := t.TempDir()
+	for _, tt := range []struct{ value, want string }{
+		{"x", "NAME=PATH"},
+		{"../x=f", "may hold letters"},
+		{"x=" + filepath.Join(empty, "none"), "no such file"},
+		{"x=" + empty, "holds no document"},
+		{"astronomy=" + write(t, "c.json", tinyGraph), "a domain has this name"},
+		{"x=" + write(t, "c.json", `[{"title": "no text"}]`), `object 1 has neither "text" nor "context"`},
+		{"x=" + write(t, "c.json", `[{"text": "a"}, 7]`), "object 2"},
+		{"x=" + write(t, "c.json", `[{"text": "a"}`), "the array has no end"},
+		{"x=" + write(t, "c.json", `[{"text": "a"}] {"text": "b"}`), "something follows"},
+		{"x=" + write(t, "c.json", `{"text": "a"} ]`), "something follows"},
+		{"x=" + write(t, "c.json", ``), "holds no document"},
+		{"x=" + write(t, "c.json", "not JSON"), "object 1"},
+	} {
+		_, _, err := bench(t, bare, "-out", filepath.Join(empty, "out"), "-systems", "bm25", "-graph", tt.value)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.value, err, tt.want)
+		}
+	}
+	bad := filepath.Join(t.TempDir(), "bad.txt")
+	if err := os.WriteFile(bad, []byte("a\xff"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (corpus{"x", filepath.Dir(bad)}).domain(); err == nil || !strings.Contains(err.Error(), "bad.txt: not valid UTF-8") {
+		t.Errorf("not UTF-8: %v", err)
+	}
+}
+
+func FuzzGraphCorpus(f *testing.F) {
+	for _, seed := range []string{tinyGraph, "{\"text\": \"a\"}\n{\"context\": \"b\"}", "[", "[]]", "\ufeff[]", `[{"text": "` + "\xff" + `"}]`, "", "  \n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := filepath.Join(t.TempDir(), "c.json")
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := corpus{"x", file}
+		d, err := c.domain()
+		if err != nil {
+			return
+		}
+		seen := make(map[string]bool)
+		for doc, err := range d.Documents() {
+			if err != nil || seen[doc.ID] {
+				t.Errorf("document %q: %v", doc.ID, err)
+			}
+			seen[doc.ID] = true
+		}
+		if again, err := c.domain(); err != nil || again.Fingerprint != d.Fingerprint {
+			t.Errorf("read again it is another corpus, %v", err)
+		}
+	})
+}
