@@ -176,3 +176,15 @@ func TestDescribeFallsBack(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a model writes, only reports of the batch are cited, each once.
+func FuzzCited(f *testing.F) {
+	f.Add("Bells ring [Data: Reports (3, 77, +more); Entities (1)], see reports (1,3).")
+	f.Add("Reports (99999999999999999999, -1, ) reports ((3)) Reports (")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := cited(text, []int32{1, 3})
+		if len(got) > 2 || len(got) == 2 && got[0] == got[1] || slices.ContainsFunc(got, func(id int32) bool { return id != 1 && id != 3 }) {
+			t.Errorf("%q cites %v", text, got)
+		}
+	})
+}
