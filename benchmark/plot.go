@@ -47,8 +47,8 @@ const (
 	plotLeft, plotTop     = 52, 12
 	plotRight, plotBottom = 624, 276
 
-	plotColours   = 8 // more lines are dashed
-	intervalLines = 3 // with more lines, intervals are left out
+	plotColours   = 8  // more lines are dashed
+	intervalLines = 3  // with more lines, intervals are left out
 	xTicks        = 12 // at most, on a linear axis
 	yTicks        = 7
 )

@@ -5,6 +5,7 @@ package benchmark_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"iter"
 	"math"
 	"slices"
@@ -340,6 +341,30 @@ func page(t *testing.T, text string) map[string]int {
 			if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"src", "href", "xlink:href"}, a.Key) || strings.Contains(a.Val, "NaN") {
 				t.Errorf("<%s %s=%q>", tag.Data, a.Key, a.Val)
 			}
+		}
+	}
+}
+
+// With a judge that is a model, the intervals of its figures stand with the
+// others in report.json.
+func TestIntervalsOfModel(t *testing.T) {
+	report, err := newRunner("", new(atomic.Int64), nil).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(report.Systems[0].Overall.Types[graphrag.SingleFact])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Intervals map[string]benchmark.Interval `json:"intervals"`
+	}
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"accuracy", "evidence_recall_at_5"} {
+		if _, ok := got.Intervals[key]; !ok {
+			t.Errorf("no interval of %s: %s", key, data)
 		}
 	}
 }
