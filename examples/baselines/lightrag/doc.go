@@ -20,6 +20,8 @@
 // Where this differs from the code, and why:
 //
 //   - Names that differ in case are one entity.
+//   - Local and Global use the other level where theirs finds nothing; the code
+//     does so where it has no keyword.
 //   - What the code decides by time, which descriptions come first and which 200
 //     chunks of an entity are kept, is decided by the order of the chunks' IDs, so
 //     that the graph does not depend on the order in which documents come.

@@ -210,6 +210,10 @@ func TestSearch(t *testing.T) {
 	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Global}, high), ask(lightrag.Options{Mode: lightrag.Local}, high)); diff != "" {
 		t.Errorf("local without names: %s", diff)
 	}
+	unknown := lightrag.Keywords{Low: []string{"xylophone"}, High: []string{"Larvik"}}
+	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Local}, unknown)); diff != "" {
+		t.Errorf("local with an unknown name: %s", diff)
+	}
 	// Low-level keywords bring entities that are like them first, high-level ones
 	// the relations.
 	local, global := ask(lightrag.Options{}, low), ask(lightrag.Options{}, high)

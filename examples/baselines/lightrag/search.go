@@ -149,19 +149,21 @@ type material struct {
 }
 
 // search finds entities and relations by keywords, and their chunks. A mode whose
-// level has no keyword uses the other one.
+// level finds nothing uses the other one.
 func (s *searcher) search(ctx context.Context, k Keywords, question []float32) (material, error) {
 	var low, high findings
 	var err error
-	if len(k.Low) > 0 && (s.o.Mode != Global || len(k.High) == 0) {
-		if low, err = s.local(ctx, strings.Join(k.Low, ", ")); err != nil {
-			return material{}, err
-		}
+	if s.o.Mode != Global {
+		low, err = s.local(ctx, k.Low)
 	}
-	if len(k.High) > 0 && (s.o.Mode != Local || len(k.Low) == 0) {
-		if high, err = s.global(ctx, strings.Join(k.High, ", ")); err != nil {
-			return material{}, err
-		}
+	if err == nil && (s.o.Mode != Local || len(low.entities) == 0) {
+		high, err = s.global(ctx, k.High)
+	}
+	if err == nil && s.o.Mode == Global && len(high.relations) == 0 {
+		low, err = s.local(ctx, k.Low)
+	}
+	if err != nil {
+		return material{}, err
 	}
 	entities := s.fit(fusion.Interleave(low.entities, high.entities), s.o.EntityTokens, s.entityRow)
 	relations := s.fit(fusion.Interleave(low.relations, high.relations), s.o.RelationTokens, s.relationRow)
@@ -180,8 +182,11 @@ func (s *searcher) search(ctx context.Context, k Keywords, question []float32) (
 type findings struct{ entities, relations []int32 }
 
 // local finds entities, and takes all their relations.
-func (s *searcher) local(ctx context.Context, keywords string) (findings, error) {
-	entities, err := s.findEntities(ctx, keywords, s.o.TopK)
+func (s *searcher) local(ctx context.Context, keywords []string) (findings, error) {
+	if len(keywords) == 0 {
+		return findings{}, nil
+	}
+	entities, err := s.findEntities(ctx, strings.Join(keywords, ", "), s.o.TopK)
 	var relations []int32
 	for _, e := range entities {
 		relations = append(relations, s.incident[e]...)
@@ -193,8 +198,11 @@ func (s *searcher) local(ctx context.Context, keywords string) (findings, error)
 }
 
 // global finds relations, and takes their ends.
-func (s *searcher) global(ctx context.Context, keywords string) (findings, error) {
-	relations, err := s.findRelations(ctx, keywords, s.o.TopK)
+func (s *searcher) global(ctx context.Context, keywords []string) (findings, error) {
+	if len(keywords) == 0 {
+		return findings{}, nil
+	}
+	relations, err := s.findRelations(ctx, strings.Join(keywords, ", "), s.o.TopK)
 	if s.o.Paper {
 		s.rank(relations)
 		relations = s.fit(relations, s.o.RelationTokens, s.relationRow)
