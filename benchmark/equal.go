@@ -31,11 +31,15 @@ func firstMet(gold []Unit, evidence []graphrag.Hit, ends []int) []TokenSpan {
 	return met
 }
 
-// EvidenceAt is the evidence recall of the first budget tokens of the context:
-// the share of gold units met by the source text in them. Derived text comes
-// first and takes its room. A piece at the edge counts by its share within.
+// EvidenceAt is the evidence recall of a context that is cut to a budget of
+// tokens: the share of gold units met by the source text that is left. The cut
+// shrinks source text and derived text alike; the source text keeps its first
+// pieces, and a piece at the edge counts by its share within.
 func (a AnswerRecord) EvidenceAt(units int, budget float64) float64 {
-	room := budget - float64(a.DerivedTokens)
+	room := float64(a.ContextTokens - a.DerivedTokens)
+	if whole := float64(a.ContextTokens); budget < whole {
+		room *= budget / whole
+	}
 	var sum float64
 	for _, m := range a.Met {
 		start, length := float64(m[0]), float64(m[1]-m[0])
@@ -55,7 +59,8 @@ type ContextPair struct {
 	PairReport
 	Type graphrag.QuestionType `json:"type"`
 	// ContextTokens is the budget both are given: the smaller of their mean
-	// contexts. MeanA and MeanB are the recalls within it.
+	// contexts. MeanA and MeanB are the recalls within it, see
+	// [AnswerRecord.EvidenceAt].
 	ContextTokens float64 `json:"context_tokens"`
 	MeanA         float64 `json:"mean_a"`
 	MeanB         float64 `json:"mean_b"`
@@ -161,7 +166,7 @@ func (r *Report) equalContextTable() Table {
 			{"", []string{"Detectable", "p", "p (Holm)", "Verdict"}, false},
 		},
 		Notes: []string{"Evidence recall of multi-fact questions within as many tokens of the final prompt as the shorter of the two contexts has on average; " +
-			"facts and reports take their room first and find nothing, and a chunk at the edge counts by its share. Paired over the same questions, by source page. " +
+			"the longer one is shrunk evenly, so facts and reports keep their share of it and find nothing; a chunk at the edge counts by its share. Paired over the same questions, by source page. " +
 			"Not separable: the interval holds 0, or p (Holm) is 0.05 or more."},
 	}
 	for _, p := range r.EqualContext {

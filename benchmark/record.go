@@ -46,7 +46,7 @@ type AnswerRecord struct {
 	// ContextTokens is the length of evidence and derived text in the prompt.
 	ContextTokens int `json:"context_tokens"`
 	// DerivedTokens is the part of it that is no source text, Met where in the
-	// context the gold is: see [EvidenceAt].
+	// source text each gold unit is first met: see [AnswerRecord.EvidenceAt].
 	DerivedTokens int            `json:"derived_tokens,omitempty"`
 	Met           []TokenSpan    `json:"met,omitempty"`
 	Usage         graphrag.Usage `json:"usage"`

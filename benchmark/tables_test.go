@@ -107,7 +107,8 @@ func study(dir string, lib *library) *benchmark.Runner {
 // In the zoo, "hawk" and "cod" are multi-fact questions: their gold is the
 // first document and their own. The parrot's prompt is its own document alone,
 // 5 words; the scholar's a report of 5 words, then the first two documents of
-// 5 words each. Cut to 5 words, the report is all that is left.
+// 5 words each. Shrunk to 5 of its 15 words, a third of them report, it has 10/3
+// words of source text: two thirds of the first document.
 func TestEqualContext(t *testing.T) {
 	report, err := study("", nil).Run(t.Context())
 	if err != nil {
@@ -117,7 +118,7 @@ func TestEqualContext(t *testing.T) {
 		t.Fatalf("%+v", report.EqualContext)
 	}
 	p := report.EqualContext[0]
-	if p.A != "parrot" || p.B != "scholar" || p.N != 2 || p.ContextTokens != 5 || p.MeanA != 0.5 || p.MeanB != 0 || p.Difference != -0.5 {
+	if p.A != "parrot" || p.B != "scholar" || p.N != 2 || p.ContextTokens != 5 || p.MeanA != 0.5 || math.Abs(p.MeanB-1.0/3) > 1e-12 || math.Abs(p.Difference+1.0/6) > 1e-12 {
 		t.Errorf("%+v", p)
 	}
 	if p.Separable {
@@ -136,11 +137,11 @@ func TestEqualContext(t *testing.T) {
 }
 
 func TestEvidenceAt(t *testing.T) {
-	// Ten tokens of facts, then the first gold unit in tokens 0–100 of the
-	// source text and the second in 300–400; a third is not met.
-	a := benchmark.AnswerRecord{DerivedTokens: 10, ContextTokens: 510, Met: []benchmark.TokenSpan{{0, 100}, {300, 400}}}
+	// As many tokens of facts as of source text, the first gold unit in tokens
+	// 0–100 of it and the second in 300–400; a third is not met.
+	a := benchmark.AnswerRecord{DerivedTokens: 500, ContextTokens: 1000, Met: []benchmark.TokenSpan{{0, 100}, {300, 400}}}
 	for _, tt := range []struct{ budget, want float64 }{
-		{0, 0}, {10, 0}, {60, 0.5 / 3}, {110, 1.0 / 3}, {310, 1.0 / 3}, {360, 1.5 / 3}, {510, 2.0 / 3}, {9999, 2.0 / 3},
+		{0, 0}, {100, 0.5 / 3}, {200, 1.0 / 3}, {600, 1.0 / 3}, {700, 1.5 / 3}, {800, 2.0 / 3}, {1000, 2.0 / 3}, {9999, 2.0 / 3},
 	} {
 		if got := a.EvidenceAt(3, tt.budget); math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("at %v tokens: %v, want %v", tt.budget, got, tt.want)
