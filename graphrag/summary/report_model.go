@@ -39,7 +39,8 @@ type ModelReportOptions struct {
 
 // ModelReports returns a reporter that asks a language model, once for each
 // community and once more if the reply cannot be read. Findings name the nodes
-// and edges that their text cites, as far as they were shown.
+// and edges that their text cites, as far as they were shown or are cited by a
+// report that was shown.
 func ModelReports(o ModelReportOptions) (Reporter, error) {
 	var errs []error
 	if o.Model == nil {
@@ -150,7 +151,8 @@ func (m *modelReporter) request(c *ReportContext) (llm.Request, error) {
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".
 var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([^()]*)\)`)
 
-// citable is what a report may cite.
+// citable is what a report may cite: what was shown, and what the findings of
+// shown reports cite.
 type citable struct {
 	c            *ReportContext
 	nodes, edges map[int32]bool
@@ -167,6 +169,14 @@ func (c *ReportContext) cited() citable {
 	}
 	for _, r := range c.Reports {
 		s.reports[r.Community] = r
+		for _, f := range r.Findings {
+			for _, v := range f.Nodes {
+				s.nodes[v] = true
+			}
+			for _, e := range f.Edges {
+				s.edges[e] = true
+			}
+		}
 	}
 	return s
 }

@@ -127,6 +127,27 @@ func TestModelReports(t *testing.T) {
 	}
 }
 
+// Above the parts, what their reports cite can be cited, and they themselves.
+func TestModelReportOfParts(t *testing.T) {
+	model := llmtest.NewScript("writer").Reply(llmtest.Any, `{"title": "t", "summary": "s", "rating": 1, "rating_explanation": "", "findings": [
+		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (7, 8)]"}]}`)
+	reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := library()
+	r, err := reporter.Report(t.Context(), &summary.ReportContext{Graph: g, Reports: []*summary.Report{
+		{Community: 7, Title: "part", Findings: []summary.Finding{{Nodes: []int32{1}}}, Sources: []int32{3, 12}},
+	}})
+	want := []summary.Finding{
+		{Summary: "a", Explanation: "b [Data: Entities (0, 1)]", Nodes: []int32{1}, Sources: []int32{12}},
+		{Summary: "c", Explanation: "d [Data: Reports (7, 8)]", Sources: []int32{3, 12}},
+	}
+	if diff := cmp.Diff(want, r.Findings); diff != "" || err != nil {
+		t.Errorf("%s, %v", diff, err)
+	}
+}
+
 func TestReportErrors(t *testing.T) {
 	g, h := library()
 	for _, tt := range []struct {
