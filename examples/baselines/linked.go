@@ -41,9 +41,13 @@ func (l linked) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 }
 
 func link(of string, x *kg.Extraction) {
+	pair := func(a, b string) [2]string {
+		a, b = kg.FoldUnicode.Key(a), kg.FoldUnicode.Key(b)
+		return [2]string{min(a, b), max(a, b)}
+	}
 	stated := make(map[[2]string]bool)
 	for _, f := range x.Facts {
-		stated[[2]string{f.Head, f.Tail}], stated[[2]string{f.Tail, f.Head}] = true, true
+		stated[pair(f.Head, f.Tail)] = true
 	}
 	mentions := slices.DeleteFunc(slices.Clone(x.Mentions), func(m kg.Mention) bool {
 		return m.Span == kg.Span{} || m.Type == extract.Quantity
@@ -52,7 +56,8 @@ func link(of string, x *kg.Extraction) {
 	sentences := text.Sentences(of)
 	for i := 1; i < len(mentions); i++ {
 		a, b := mentions[i-1], mentions[i]
-		if a.Name == b.Name || b.Span.Start < a.Span.End || b.Span.Start-a.Span.End > maxBetween || stated[[2]string{a.Name, b.Name}] {
+		both := pair(a.Name, b.Name)
+		if both[0] == both[1] || stated[both] || b.Span.Start < a.Span.End || b.Span.Start-a.Span.End > maxBetween {
 			continue
 		}
 		for len(sentences) > 0 && sentences[0].End <= a.Span.Start {
@@ -61,7 +66,7 @@ func link(of string, x *kg.Extraction) {
 		if len(sentences) == 0 || b.Span.End > sentences[0].End {
 			continue
 		}
-		stated[[2]string{a.Name, b.Name}] = true
+		stated[both] = true
 		x.Facts = append(x.Facts, kg.Fact{
 			Triple: graphrag.Triple{Head: a.Name, Relation: between(of[a.Span.End:b.Span.Start]), Tail: b.Name},
 			Weight: linkedWeight, Span: kg.Span{Start: sentences[0].Start, End: sentences[0].End},

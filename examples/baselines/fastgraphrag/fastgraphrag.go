@@ -84,7 +84,7 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 			return nil, fmt.Errorf("%s: %w", Name, err)
 		}
 		if kit.Model == nil {
-			f.Extract = baselines.Related(baselines.Described(f.Extract))
+			f.Extract = baselines.Described(f.Extract)
 		}
 	}
 	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {

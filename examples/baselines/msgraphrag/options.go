@@ -106,7 +106,7 @@ func frame(name string, kit baselines.Kit, o Options, problems error, search fun
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if kit.Model == nil {
-			f.Extract = baselines.Related(baselines.Described(f.Extract))
+			f.Extract = baselines.Described(f.Extract)
 		}
 	}
 	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Each system makes as many calls as its description says, at a server that
+// speaks HTTP, over a corpus in which no two chunks have a name in common: so
+// there is one community to each chunk, and nothing to merge or to condense.
+func TestCallsOfSystems(t *testing.T) {
+	grader := judgetest.Grader{
+		Fact:       func(_, _ string) bool { return true },
+		Statements: func(string) []string { return []string{"One thing."} },
+		Same:       func(_, predicted string) bool { return predicted == "One thing." },
+	}
+	type cost struct{ perChunk, toSearch int }
+	want := map[string]cost{
+		"naiverag": {}, "bm25": {}, "lightrag-naive": {}, "linearrag": {}, "zeroshot": {},
+		"hipporag": {2, 1}, "hipporag2": {2, 1}, // names, triples; names of the question, or the filter
+		"fastgraphrag": {1, 1},                                                                              // no gleaning; entities of the question
+		"lightrag":     {2, 1}, "lightrag-local": {2, 1}, "lightrag-global": {2, 1}, "lightrag-mix": {2, 1}, // one gleaning; keywords
+		"msgraphrag-local":  {2 + 1, 0}, // one gleaning; a report
+		"msgraphrag-global": {2 + 1, 1}, // one batch of reports
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-18s %7s %9s %8s %14s %16s\n", "system", "chunks", "to index", "a chunk", "to search", "tokens indexed")
+	for _, sys := range registry() {
+		server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+			if text, ok := grader.Reply(req); ok {
+				return llm.Reply{Text: text}
+			}
+			return baselinestest.Obedient(req)
+		}})
+		t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+		t.Setenv("OPENAI_API_KEY", "sk")
+		dir := t.TempDir()
+		args := []string{"-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", sys.name, "-model", "m", "-no-timings"}
+		if sys.name == "hipporag2" { // vectors find a fact for every question
+			args = append(args, "-embed-model", "e")
+		}
+		_, stderr, err := bench(t, bare, args...)
+		server.Close()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", sys.name, err, stderr)
+			continue
+		}
+		s := readReport(t, dir).Systems[0]
+		index, questions := s.Domains[0].Index, s.Overall.Types["all"].N
+		w, ok := want[sys.name]
+		if !ok {
+			t.Errorf("%s: how many calls should it make?", sys.name)
+			continue
+		}
+		if got := index.Calls; got != w.perChunk*index.Chunks {
+			t.Errorf("%s makes %d calls to index %d chunks, want %d each", sys.name, got, index.Chunks, w.perChunk)
+		}
+		search := s.AnswerUsage.Calls - questions // each has one call to read
+		if search != w.toSearch*questions {
+			t.Errorf("%s makes %d calls to search for %d questions, want %d each", sys.name, search, questions, w.toSearch)
+		}
+		fmt.Fprintf(&table, "%-18s %7d %9d %8.1f %14d %16d\n", sys.name, index.Chunks, index.Calls, float64(index.Calls)/float64(max(1, index.Chunks)), search, index.PromptTokens+index.CompletionTokens)
+	}
+	t.Logf("\n%s", &table)
+}
