@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package summary condenses texts, and builds trees of chunks and summaries.
+// Package summary condenses texts: it builds trees of chunks and summaries,
+// reports on the communities of a graph, and the tree of knowledge above them.
 //
 // A [Summarizer] makes one text of several. There are two kinds: [Extractive]
 // needs no model and quotes the sentences nearest to what the texts are about,
@@ -21,4 +22,10 @@
 // For questions, [Tree.Rank] has all nodes in one pool and [Fit] fills a budget
 // with the first of them (RAPTOR's collapsed tree); [Tree.Traverse] goes down
 // from the top.
+//
+// [Reports] writes a report on every community of a hierarchy, from the deepest
+// level up, and packs what it is made of by the rules of Microsoft GraphRAG
+// (arXiv 2404.16130; microsoft/graphrag v0.3.0). [Knowledge] makes the four levels
+// of Youtu-GraphRAG (arXiv 2508.19855): attributes, facts, the keywords of each
+// community, and the communities.
 package summary
