@@ -91,7 +91,8 @@ func (a arcs[W]) scatter(u int32, x float64, q []float64) {
 type rows interface {
 	pull(ctx context.Context, s *Solver, p []float32, q []float64) (float64, error)
 	scatter(u int32, x float64, q []float64)
-	pullLanes(ctx context.Context, s *Solver, b *batch) error
+	backward(ctx context.Context, s *Solver, b *batch, beta, going *lane) error
+	forward(ctx context.Context, s *Solver, b *batch) error
 }
 
 func rowsOf(g *graph.Graph) rows {

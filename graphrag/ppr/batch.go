@@ -16,7 +16,7 @@ const Lanes = 16
 
 // SolveBatch is [Solver.Solve] for many reset vectors. Groups of [Lanes] read the
 // edges together; [Options.Workers] groups run side by side, each of which needs
-// 450 bytes a node. A result does not depend on the other queries of the batch,
+// 520 bytes a node. A result does not depend on the other queries of the batch,
 // their order or the workers; it differs from that of Solve within the tolerance.
 // Results are written over dst as far as its slices are large enough.
 func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float64) ([][]float64, error) {
@@ -54,18 +54,30 @@ func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float6
 	return dst, nil
 }
 
-type lane [Lanes]float64
+type lane = [Lanes]float64
 
-// batch is the memory of a group of queries, like [single] with a lane for each.
+// batch is the memory of a group of queries, a lane for each: y = D⁻¹x, its
+// residual r behind the preconditioner, a direction t, what t was made of, z, and
+// w, which with t is the image of t.
 type batch struct {
-	y, r, q []lane
-	p       [][Lanes]float32
+	y, r, w []lane
+	t, z    [][Lanes]float32
 	lanes   int // in use
 	dot     lane
+
+	component []int32   // of each node
+	totals    []float64 // of the strengths of each component
+	spread    []lane    // what each component starts with, over its strength
 }
 
-func newBatch(n int) *batch {
-	return &batch{y: make([]lane, n), r: make([]lane, n), q: make([]lane, n), p: make([][Lanes]float32, n)}
+func newBatch(s *Solver) *batch {
+	n := s.g.N()
+	component, totals := s.components()
+	return &batch{
+		component: component, totals: totals, spread: make([]lane, len(totals)),
+		y: make([]lane, n), r: make([]lane, n), w: make([]lane, n),
+		t: make([][Lanes]float32, n), z: make([][Lanes]float32, n),
+	}
 }
 
 func (b *batch) result(s *Solver, l int, sum float64, dst []float64) []float64 {
@@ -76,33 +88,53 @@ func (b *batch) result(s *Solver, l int, sum float64, dst []float64) []float64 {
 	return dst
 }
 
+// solve goes conjugate gradients behind symmetric Gauss–Seidel sweeps as Eisenstat
+// does it (Efficient Implementation of a Class of Preconditioned Conjugate Gradient
+// Methods, 1981). Let D - d·A = E - L - Lᵀ with the diagonal E and L below it. For
+// a direction t with (E - Lᵀ)·t = E·z,
+//
+//	(E - L)⁻¹(D - d·A)·t = t + w  where  (E - L)·w = -Lᵀt
+//
+// so that one sweep reads each arc once: backward for t, forward for w. The
+// residual itself is (E - L)·r. The columns of L sum to at most d times the
+// strength, so its L1 norm is within 1+d times that of D·r.
 func (b *batch) solve(ctx context.Context, s *Solver, resets [][]Seed, vectors []reset) error {
-	b.begin(s, resets, vectors)
+	if err := b.begin(ctx, s, resets); err != nil {
+		return err
+	}
+	if err := s.rows.forward(ctx, s, b); err != nil {
+		return err
+	}
 	var alpha, beta, rho, norm lane
-	b.measure(s, &alpha, &rho, &norm)
+	for l := range alpha {
+		alpha[l] = -1 // r = w
+	}
+	b.step(s, &alpha, &rho, &norm)
 	for sweep := 0; ; sweep++ {
 		var going lane
 		done := true
 		for l, v := range vectors {
-			if norm[l] > s.opts.Tolerance*v.sum {
+			if (1+s.opts.Damping)*norm[l] > s.opts.Tolerance*v.sum {
 				going[l], done = 1, false
 			}
 		}
-		b.turn(s, &alpha, &beta, &going)
 		if done {
 			return nil
 		}
 		if sweep == maxSweeps {
 			return fmt.Errorf("residuals %.3g after %d sweeps", norm[:b.lanes], sweep)
 		}
-		if err := s.rows.pullLanes(ctx, s, b); err != nil {
+		if err := s.rows.backward(ctx, s, b, &beta, &going); err != nil {
+			return err
+		}
+		if err := s.rows.forward(ctx, s, b); err != nil {
 			return err
 		}
 		last := rho
 		for l := range alpha {
 			alpha[l] = quotient(last[l], b.dot[l])
 		}
-		b.measure(s, &alpha, &rho, &norm)
+		b.step(s, &alpha, &rho, &norm)
 		for l := range beta {
 			beta[l] = quotient(rho[l], last[l])
 		}
@@ -117,81 +149,107 @@ func quotient(a, b float64) float64 {
 	return a / b
 }
 
-// begin sets x = v and r = d·(Aᵀy - v) in every lane.
-func (b *batch) begin(s *Solver, resets [][]Seed, vectors []reset) {
-	clear(b.y)
+// plenty is how many times its share of a walk without end a node holds when it is
+// still worth a push before the sweeps.
+const plenty = 4
+
+// begin pushes in every lane. What has not been spent it spreads like a walk
+// without end in the same component, and sets w to what that leaves wrong, the
+// negative residual.
+func (b *batch) begin(ctx context.Context, s *Solver, resets [][]Seed) error {
 	clear(b.r)
-	clear(b.p)
+	clear(b.t)
+	clear(b.z)
+	clear(b.y)
+	clear(b.w)
+	clear(b.spread)
 	b.lanes = len(resets)
-	d, targets := s.opts.Damping, s.g.Targets()
+	component, d := b.component, s.opts.Damping
+	epsilon := min(.5, plenty/float64(max(1, s.g.Arcs())))
 	for l, seeds := range resets {
-		for _, seed := range seeds {
-			u := seed.Node
-			if s.strength[u] == 0 || seed.Weight == 0 {
-				continue
-			}
-			mass := seed.Weight / vectors[l].total
-			y := mass * s.inverse[u]
-			b.y[u][l] += y
-			for a, hi := s.g.Row(u); a < hi; a++ {
-				b.r[targets[a]][l] += d * s.scale * y * s.g.Weight(a)
-			}
-			b.r[u][l] -= d*mass - d*s.loop(u)*y
+		x, _, err := s.pushed(ctx, seeds, epsilon)
+		if err != nil {
+			return err
 		}
+		for _, u := range x.touched {
+			b.y[u][l] = x.value[u] * s.inverse[u]
+			b.w[u][l] = (d - 1) * x.unspent[u]
+			if x.unspent[u] > 0 {
+				b.spread[component[u]][l] += x.unspent[u] / b.totals[component[u]]
+			}
+		}
+		s.push.Put(x)
 	}
-}
-
-// turn adds alpha·p to y, and sets p = D⁻¹r + beta·p where a lane is going on.
-func (b *batch) turn(s *Solver, alpha, beta, going *lane) {
-	for u := range b.p {
-		p, y, r, inverse := &b.p[u], &b.y[u], &b.r[u], s.inverse[u]
+	for u, strength := range s.strength {
+		y, w, spread := &b.y[u], &b.w[u], &b.spread[component[u]]
 		for l := range b.lanes {
-			old := float64(p[l])
-			y[l] += alpha[l] * old
-			p[l] = float32(going[l] * (r[l]*inverse + beta[l]*old))
+			y[l] += spread[l]
+			w[l] += (1 - d) * strength * spread[l]
 		}
 	}
+	return nil
 }
 
-// measure takes alpha·q from r and computes its square in the norm of D⁻¹ and
-// its L1 norm.
-func (b *batch) measure(s *Solver, alpha, rho, norm *lane) {
+// step goes alpha along t: it adds alpha·t to y, takes alpha·(t + w) from r, and
+// computes the square of r in the norm of E and the L1 norm of D·r.
+func (b *batch) step(s *Solver, alpha, rho, norm *lane) {
 	*rho, *norm = lane{}, lane{}
 	for u := range b.r {
-		r, q, inverse := &b.r[u], &b.q[u], s.inverse[u]
+		y, r, w, t, pivot, strength := &b.y[u], &b.r[u], &b.w[u], &b.t[u], s.pivot[u], s.strength[u]
 		for l := range b.lanes {
-			x := r[l] - alpha[l]*q[l]
+			x := float64(t[l])
+			y[l] += alpha[l] * x
+			x = r[l] - alpha[l]*(x+w[l])
 			r[l] = x
-			rho[l] += x * x * inverse
-			norm[l] += math.Abs(x)
+			rho[l] += x * x * pivot
+			norm[l] += math.Abs(x) * strength
 		}
 	}
 }
 
-// pullLanes sets q = (D - d·A)·p and b.dot to the dot products of p and q.
-func (a arcs[W]) pullLanes(ctx context.Context, s *Solver, b *batch) error {
+// backward solves (E - Lᵀ)·t = E·z for z = r + beta·z, from the last node to the
+// first, and sets w = Lᵀt. Rounded to float32, t belongs to a slightly other z,
+// which is the one that is kept.
+func (a arcs[W]) backward(ctx context.Context, s *Solver, b *batch, beta, going *lane) error {
 	d := s.opts.Damping * s.scale
-	b.dot = lane{}
 	var sum lane
-	for u := range b.q {
+	for u := len(b.t) - 1; u >= 0; u-- {
 		if u%(stride/Lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		lo, hi := a.offsets[u], a.offsets[u+1]
-		var weights []W
-		if a.weights != nil {
-			weights = a.weights[lo:hi]
+		lo, hi := s.middle[u], a.offsets[u+1]
+		if lo < hi && a.targets[lo] == int32(u) {
+			lo++
 		}
-		gatherLow(a.targets[lo:hi], weights, b.p, &sum)
-		if b.lanes > Lanes/2 {
-			gatherHigh(a.targets[lo:hi], weights, b.p, &sum)
-		}
-		p, q, diagonal := &b.p[u], &b.q[u], s.diagonal[u]
+		gatherLanes(a, lo, hi, b.t, b.lanes, &sum)
+		r, t, z, w, inverse := &b.r[u], &b.t[u], &b.z[u], &b.w[u], 1/s.pivot[u]
 		for l := range b.lanes {
-			x := float64(p[l])
-			y := diagonal*x - d*sum[l]
-			q[l] = y
-			b.dot[l] += x * y
+			up := d * sum[l]
+			x := float32(going[l] * (r[l] + beta[l]*float64(z[l]) + up*inverse))
+			t[l] = x
+			z[l] = float32(float64(x) - up*inverse)
+			w[l] = up
+		}
+	}
+	return nil
+}
+
+// forward solves (E - L)·w = -w from the first node to the last, and sets b.dot to
+// the products of E·z and t + w.
+func (a arcs[W]) forward(ctx context.Context, s *Solver, b *batch) error {
+	d := s.opts.Damping * s.scale
+	b.dot = lane{}
+	var sum lane
+	for u := range b.w {
+		if u%(stride/Lanes) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		gatherLanes(a, a.offsets[u], s.middle[u], b.w, b.lanes, &sum)
+		t, w, pivot, inverse := &b.t[u], &b.w[u], s.pivot[u], 1/s.pivot[u]
+		for l := range b.lanes {
+			x, up := float64(t[l]), w[l]
+			w[l] = (d*sum[l] - up) * inverse
+			b.dot[l] += (x*pivot - up) * (x + w[l])
 		}
 	}
 	return nil

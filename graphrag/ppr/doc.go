@@ -20,12 +20,14 @@
 //	(D - d·A)·y = (1-d)·v
 //
 // is positive definite, and conjugate gradients (Hestenes and Stiefel, 1952)
-// with D as preconditioner solve it in half as many sweeps over the edges as
-// Gauss–Seidel at d = 0.85, in as many at 0.5. They begin at x = v, which has the
-// right sum on every connected component, so that the slowest direction is never
-// met; and the first sweeps touch no more than the neighbourhood of the reset.
-// Directions are rounded to float32, which halves what is read at random;
-// everything computed from them is float64, so the residual stays true.
+// solve it. A single query has D as preconditioner. It begins at x = v, which has
+// the right sum on every connected component, so that the slowest direction is
+// never met; and its first sweeps touch no more than the neighbourhood of the
+// reset. A batch has symmetric Gauss–Seidel sweeps as preconditioner, in the form
+// that costs nothing (Eisenstat, 1981), and needs half as many sweeps; it begins
+// where a short push ends. Directions are rounded to float32, which halves what is
+// read at random; everything computed from them is float64, so the residual stays
+// true.
 //
 // # Approximate
 //

@@ -2,9 +2,31 @@
 
 package ppr
 
+// portion is the number of arcs whose values are still in the first cache when
+// the second half of the lanes is read.
+const portion = 128
+
+// gatherLanes sets sum to the sums of p over the arcs lo to hi.
+func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][Lanes]P, lanes int, sum *lane) {
+	*sum = lane{}
+	for lo < hi {
+		end := min(lo+portion, hi)
+		var weights []W
+		if a.weights != nil {
+			weights = a.weights[lo:end]
+		}
+		gatherLow(a.targets[lo:end], weights, p, sum)
+		if lanes > Lanes/2 {
+			gatherHigh(a.targets[lo:end], weights, p, sum)
+		}
+		lo = end
+	}
+}
+
 // gatherLow adds up lanes 0 to 7 of p at the targets; eight sums stay in registers.
-func gatherLow[W float32 | float64](targets []int32, weights []W, p [][Lanes]float32, sum *lane) {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][Lanes]P, sum *lane) {
+	s0, s1, s2, s3 := sum[0], sum[1], sum[2], sum[3]
+	s4, s5, s6, s7 := sum[4], sum[5], sum[6], sum[7]
 	if weights == nil {
 		for _, t := range targets {
 			x := &p[t]
@@ -36,8 +58,9 @@ func gatherLow[W float32 | float64](targets []int32, weights []W, p [][Lanes]flo
 }
 
 // gatherHigh is gatherLow for lanes 8 to 15, whose cache lines it has read.
-func gatherHigh[W float32 | float64](targets []int32, weights []W, p [][Lanes]float32, sum *lane) {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+func gatherHigh[W, P float32 | float64](targets []int32, weights []W, p [][Lanes]P, sum *lane) {
+	s0, s1, s2, s3 := sum[8], sum[9], sum[10], sum[11]
+	s4, s5, s6, s7 := sum[12], sum[13], sum[14], sum[15]
 	if weights == nil {
 		for _, t := range targets {
 			x := &p[t]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
@@ -67,9 +68,14 @@ type Solver struct {
 	strength []float64 // scaled by a power of two to at most 1; 0 is no way out
 	inverse  []float64 // 1/strength, or 0
 	diagonal []float64 // of D - d·A without the arcs, which hold a loop once
+	pivot    []float64 // of D - d·A; 1 for a node without a way out
+	middle   []int64   // first arc of a row that leads to the node itself or a later one
 	scale    float64   // what weights are multiplied by to fit strength
 	mean     float64   // scaled weight of an arc
 	total    float64   // of all strengths
+
+	// components gives the component of each node, and their strengths.
+	components func() ([]int32, []float64)
 
 	single, batch, push sync.Pool
 }
@@ -87,12 +93,17 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 	}
 	opts.Workers = max(1, opts.Workers)
 	n := g.N()
-	s := &Solver{g: g, rows: rowsOf(g), opts: opts, strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n)}
+	s := &Solver{
+		g: g, rows: rowsOf(g), opts: opts,
+		strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n), pivot: make([]float64, n),
+		middle: make([]int64, n),
+	}
 	if err := s.measure(); err != nil {
 		return nil, err
 	}
 	s.single.New = func() any { return newSingle(n) }
-	s.batch.New = func() any { return newBatch(n) }
+	s.components = sync.OnceValues(s.measureComponents)
+	s.batch.New = func() any { return newBatch(s) }
 	s.push.New = func() any { return newPusher(n) }
 	return s, nil
 }
@@ -111,6 +122,10 @@ func (s *Solver) measure() error {
 	s.scale = math.Ldexp(1, -exponent)
 	arcs := int64(0)
 	for u, w := range s.strength {
+		lo, hi := s.g.Row(int32(u))
+		at, _ := slices.BinarySearch(s.g.Targets()[lo:hi], int32(u))
+		s.middle[u] = lo + int64(at)
+		s.pivot[u] = 1
 		if w == 0 {
 			continue
 		}
@@ -118,9 +133,9 @@ func (s *Solver) measure() error {
 		if w < span {
 			return fmt.Errorf("ppr: %w: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
 		}
-		s.strength[u], s.inverse[u], s.diagonal[u] = w, 1/w, w-s.opts.Damping*s.loop(int32(u))
+		loop := s.opts.Damping * s.loop(int32(u))
+		s.strength[u], s.inverse[u], s.diagonal[u], s.pivot[u] = w, 1/w, w-loop, w-2*loop
 		s.total += w
-		lo, hi := s.g.Row(int32(u))
 		arcs += hi - lo
 	}
 	if arcs > 0 {
@@ -129,18 +144,20 @@ func (s *Solver) measure() error {
 	return nil
 }
 
+func (s *Solver) measureComponents() (component []int32, totals []float64) {
+	component, count := s.g.Components()
+	totals = make([]float64, count)
+	for u, c := range component {
+		totals[c] += s.strength[u]
+	}
+	return component, totals
+}
+
 // loop returns the scaled weight of u's self-loop.
 func (s *Solver) loop(u int32) float64 {
-	lo, hi := s.g.Row(u)
-	for lo < hi {
-		switch mid := lo + (hi-lo)/2; {
-		case s.g.Targets()[mid] == u:
-			return s.g.Weight(mid) * s.scale
-		case s.g.Targets()[mid] < u:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
+	at := s.middle[u]
+	if _, hi := s.g.Row(u); at == hi || s.g.Targets()[at] != u {
+		return 0
 	}
-	return 0
+	return s.g.Weight(at) * s.scale
 }
