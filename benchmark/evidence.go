@@ -40,7 +40,8 @@ type Evidence struct {
 // gold of its question. The coverage of statements is computed with cover.
 func MeasureEvidence(it Item, a graphrag.Answer, cover *Coverage) Evidence {
 	var e Evidence
-	if cover != nil && len(a.Evidence) > 0 {
+	searched := a.Ranked != nil // and perhaps found nothing, which is a recall of 0
+	if cover != nil && (searched || len(a.Evidence) > 0) {
 		texts := make([]string, len(a.Evidence))
 		for i, h := range a.Evidence {
 			texts[i] = h.Chunk.Text
@@ -50,7 +51,7 @@ func MeasureEvidence(it Item, a graphrag.Answer, cover *Coverage) Evidence {
 	if len(it.Gold) == 0 {
 		return e
 	}
-	if len(a.Ranked) > 0 {
+	if searched {
 		ranked := hitDocs(a.Ranked)
 		e.RecallAt5 = ref(UnitRecall(it.Gold, firstN(ranked, 5)))
 		e.RecallAt10 = ref(UnitRecall(it.Gold, firstN(ranked, 10)))
@@ -58,7 +59,7 @@ func MeasureEvidence(it Item, a graphrag.Answer, cover *Coverage) Evidence {
 		e.AllAt5 = ref(indicator(*e.RecallAt5 == 1))
 		e.MRR = ref(ReciprocalRank(it.Gold, ranked))
 	}
-	if len(a.Evidence) > 0 || len(a.Derived) > 0 {
+	if searched || len(a.Evidence) > 0 || len(a.Derived) > 0 {
 		docs := hitDocs(a.Evidence)
 		e.PromptRecall = ref(UnitRecall(it.Gold, docs))
 		for _, d := range a.Derived {

@@ -30,13 +30,15 @@ func TestMeasureEvidence(t *testing.T) {
 		want benchmark.Evidence
 	}{
 		{"nothing ranked", gold, graphrag.Answer{}, benchmark.Evidence{}},
+		{"nothing found", gold, graphrag.Answer{Ranked: []graphrag.Hit{}},
+			benchmark.Evidence{RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0), PromptRecall: f(0), ProvenanceRecall: f(0)}},
 		{"no gold", nil, graphrag.Answer{Ranked: hits("a")}, benchmark.Evidence{}},
 		{"one page fills the first five places", gold, graphrag.Answer{Ranked: hits("x", "a", "a", "a", "a", "b2")},
-			benchmark.Evidence{RecallAt5: f(0.5), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(0), MRR: f(0.5)}},
+			benchmark.Evidence{RecallAt5: f(0.5), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(0), MRR: f(0.5), PromptRecall: f(0), ProvenanceRecall: f(0)}},
 		{"any page of a unit counts, once", gold, graphrag.Answer{Ranked: hits("b", "b2", "a")},
-			benchmark.Evidence{RecallAt5: f(1), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(1), MRR: f(1)}},
+			benchmark.Evidence{RecallAt5: f(1), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(1), MRR: f(1), PromptRecall: f(0), ProvenanceRecall: f(0)}},
 		{"all misses", gold, graphrag.Answer{Ranked: hits("x", "y")},
-			benchmark.Evidence{RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0)}},
+			benchmark.Evidence{RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0), PromptRecall: f(0), ProvenanceRecall: f(0)}},
 		{"what stood in the prompt", gold, graphrag.Answer{Evidence: hits("a"), Derived: []graphrag.Derived{{Docs: []string{"b2", "z"}}}},
 			benchmark.Evidence{PromptRecall: f(0.5), ProvenanceRecall: f(1)}},
 		{"only facts", gold, graphrag.Answer{Derived: []graphrag.Derived{{Docs: []string{"a"}}}},

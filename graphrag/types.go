@@ -91,8 +91,8 @@ type Answer struct {
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`
 	// Ranked is the ranked list of chunks the system found, best first,
-	// Question.Depth long when the corpus allows. Systems that rank no
-	// chunks leave it empty.
+	// Question.Depth long when the corpus allows. It is nil of systems that
+	// rank no chunks, and empty when a search found none.
 	Ranked []Hit `json:"ranked,omitempty"`
 	// Evidence is the raw source text that was really put into the final
 	// prompt, in prompt order.

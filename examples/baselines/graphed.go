@@ -214,15 +214,15 @@ func (s *Graphed) Answer(ctx context.Context, q graphrag.Question) (graphrag.Ans
 		return graphrag.Answer{}, errors.New(s.frame.Name + ": asked before Index")
 	}
 	sctx, account := WithAccount(llm.WithStage(ctx, "retrieve"))
-	found, err := s.search(sctx, q)
+	searched, err := s.search(sctx, q)
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("%s: %w", s.frame.Name, err)
 	}
-	a, err := s.read(ctx, q, found)
+	a, err := s.read(ctx, q, searched)
 	if err != nil {
 		return graphrag.Answer{}, err
 	}
-	a.Ranked = found.Ranked
+	a.Ranked = found(searched.Ranked)
 	a.Usage = a.Usage.Add(account.Usage())
 	return a, nil
 }

@@ -109,9 +109,17 @@ func (s *RetrieveThenRead) Answer(ctx context.Context, q graphrag.Question) (gra
 	if err != nil {
 		return graphrag.Answer{}, err
 	}
-	a.Ranked = ranked
+	a.Ranked = found(ranked)
 	a.Usage = a.Usage.Add(s.frame.embedded(q.Text))
 	return a, nil
+}
+
+// found tells a search that came to nothing from no search.
+func found(hits []graphrag.Hit) []graphrag.Hit {
+	if hits == nil {
+		return []graphrag.Hit{}
+	}
+	return hits
 }
 
 // Close releases the index.
