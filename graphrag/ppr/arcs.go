@@ -87,10 +87,28 @@ func (a arcs[W]) scatter(u int32, x float64, q []float64) {
 	}
 }
 
+// inflow returns what a step of the walk from x brings to u.
+func (a arcs[W]) inflow(s *Solver, u int32, x []float64) float64 {
+	lo, hi := a.offsets[u], a.offsets[u+1]
+	sum := 0.0
+	for i, t := range a.targets[lo:hi] {
+		if x[t] == 0 {
+			continue
+		}
+		w := s.inverse[t]
+		if a.weights != nil {
+			w *= float64(a.weights[lo+int64(i)])
+		}
+		sum += x[t] * w
+	}
+	return sum*s.scale + s.inverse[u]*x[u]*s.loop(u)
+}
+
 // rows is arcs of any kind.
 type rows interface {
 	pull(ctx context.Context, s *Solver, p []float32, q []float64) (float64, error)
 	scatter(u int32, x float64, q []float64)
+	inflow(s *Solver, u int32, x []float64) float64
 	backward(ctx context.Context, s *Solver, b *batch, beta, going *lane) error
 	forward(ctx context.Context, s *Solver, b *batch) error
 }

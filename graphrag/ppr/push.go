@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -55,6 +54,7 @@ type pusher struct {
 	value, unspent []float64
 	seen, queued   []bool
 	touched, queue []int32
+	ranked         []candidate // of [Solver.Top]
 }
 
 func newPusher(n int) *pusher {
@@ -67,8 +67,8 @@ func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pu
 	if err != nil {
 		return nil, v, err
 	}
-	if !(epsilon > 0 && epsilon < 1) {
-		return nil, v, fmt.Errorf("ppr: push: epsilon %v, want a number above 0 and below 1", epsilon)
+	if err := checkEpsilon(epsilon); err != nil {
+		return nil, v, err
 	}
 	x := s.push.Get().(*pusher)
 	x.clear()
@@ -84,15 +84,18 @@ func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pu
 		}
 		x.unspent[seed.Node] += mass
 	}
-	threshold := epsilon / s.mean
-	for _, u := range x.touched {
-		x.enqueue(s, u, threshold)
-	}
-	if err := x.run(ctx, s, threshold); err != nil {
+	if err := x.spend(ctx, s, epsilon); err != nil {
 		s.push.Put(x)
-		return nil, v, fmt.Errorf("ppr: push: %w", err)
+		return nil, v, err
 	}
 	return x, v, nil
+}
+
+func checkEpsilon(epsilon float64) error {
+	if !(epsilon > 0 && epsilon < 1) {
+		return fmt.Errorf("ppr: push: epsilon %v, want a number above 0 and below 1", epsilon)
+	}
+	return nil
 }
 
 func (x *pusher) clear() {
@@ -114,6 +117,19 @@ func (x *pusher) enqueue(s *Solver, u int32, threshold float64) {
 		x.queued[u] = true
 		x.queue = append(x.queue, u)
 	}
+}
+
+// spend pushes until no node has more than epsilon allows.
+func (x *pusher) spend(ctx context.Context, s *Solver, epsilon float64) error {
+	threshold := epsilon / s.mean
+	x.queue = x.queue[:0]
+	for _, u := range x.touched {
+		x.enqueue(s, u, threshold)
+	}
+	if err := x.run(ctx, s, threshold); err != nil {
+		return fmt.Errorf("ppr: push: %w", err)
+	}
+	return nil
 }
 
 // run spends what nodes have too much of, first come, first served: the share
@@ -152,66 +168,4 @@ func (x *pusher) run(ctx context.Context, s *Solver, threshold float64) error {
 		}
 	}
 	return nil
-}
-
-// DefaultEpsilon of [Solver.Top].
-const DefaultEpsilon = 1e-6
-
-// Top estimates the k nodes with the highest personalised PageRank, best first,
-// equal ones by node. It pushes, see [Solver.Push], and guesses how what is left
-// would spread: the share 1-d where it lies, the rest like a walk without end, in
-// proportion to the strengths. The values are estimates, neither bounds nor a
-// distribution, meant for ranking. An epsilon of 0 means DefaultEpsilon. Scores
-// are written over dst if it is large enough.
-func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, dst []Score) ([]Score, error) {
-	if k < 0 {
-		return nil, fmt.Errorf("ppr: top: k is %d, want 0 or more", k)
-	}
-	if epsilon == 0 {
-		epsilon = DefaultEpsilon
-	}
-	x, v, err := s.pushed(ctx, seeds, epsilon)
-	if err != nil {
-		return nil, err
-	}
-	defer s.push.Put(x)
-	left := 0.0
-	for _, u := range x.touched {
-		left += x.unspent[u]
-	}
-	d := s.opts.Damping
-	spread := 0.0
-	if s.total > 0 {
-		spread = d * left / s.total
-	}
-	best := dst[:0]
-	for _, u := range x.touched {
-		value := x.value[u] + (1-d)*x.unspent[u] + spread*s.strength[u]
-		best = insert(best, Score{u, value / v.sum}, k)
-	}
-	return best, nil
-}
-
-// insert keeps the k best scores in order.
-func insert(best []Score, score Score, k int) []Score {
-	if math.IsNaN(score.Value) || k == 0 {
-		return best
-	}
-	if len(best) == k {
-		if !better(score, best[k-1]) {
-			return best
-		}
-		best = best[:k-1]
-	}
-	i, _ := slices.BinarySearchFunc(best, score, func(a, b Score) int {
-		if better(a, b) {
-			return -1
-		}
-		return 1
-	})
-	return slices.Insert(best, i, score)
-}
-
-func better(a, b Score) bool {
-	return a.Value > b.Value || a.Value == b.Value && a.Node < b.Node
 }

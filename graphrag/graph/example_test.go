@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graph_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+func Example() {
+	g, err := graph.New(4, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: .5}, {From: 2, To: 1, Weight: .5}}, graph.Options{})
+	if err != nil {
+		panic(err)
+	}
+	s := g.Stats()
+	fmt.Printf("%d nodes, %d edges, average degree %.1f, isolated %.2f\n", s.Nodes, s.Edges, s.AverageDegree, s.IsolatedShare)
+	component, count := g.Components()
+	fmt.Println(count, "components", component)
+
+	var b bytes.Buffer
+	if err := graph.WriteJSON(&b, g, graph.Nodes{Labels: []string{"Ada", "Babbage", "Menabrea", "Nobody"}}); err != nil {
+		panic(err)
+	}
+	fmt.Println(json.Valid(b.Bytes()))
+	// Output:
+	// 4 nodes, 2 edges, average degree 1.0, isolated 0.25
+	// 2 components [0 0 0 1]
+	// true
+}

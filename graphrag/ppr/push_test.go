@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+// A push is never above the truth, and short of it by no more than it says.
+func TestPush(t *testing.T) {
+	for name, g := range awkward(t) {
+		if name == "pieces" {
+			continue // its mean weight says nothing about its degrees
+		}
+		for _, d := range []float64{.5, .85} {
+			s := solver(t, g, ppr.Options{Damping: d, Tolerance: 1e-12})
+			seeds := ppr.Uniform(0, int32(g.N()-1), int32(g.N()/2))
+			x, err := s.Solve(t.Context(), seeds, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := s.Push(t.Context(), seeds, 1e-4, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			short := 1.0
+			for _, score := range a.Scores {
+				short -= score.Value
+				if score.Value > x[score.Node]+1e-10 {
+					t.Errorf("%s, %v: node %d has %v, more than %v", name, d, score.Node, score.Value, x[score.Node])
+				}
+			}
+			if math.Abs(short-a.Bound) > 1e-10 {
+				t.Errorf("%s, %v: values fall short by %v, bound %v", name, d, short, a.Bound)
+			}
+		}
+	}
+}
+
+func TestTop(t *testing.T) {
+	g := graphtest.LFR2333().Graph(graph.Float32)
+	s := solver(t, g, ppr.Options{Damping: .5})
+	for _, set := range graphtest.Resets(g, 50, 9) {
+		seeds := ppr.Uniform(set...)
+		x, err := s.Solve(t.Context(), seeds, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := s.Top(t.Context(), seeds, 20, 1e-9, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sorted := slices.Sorted(slices.Values(x))
+		slices.Reverse(sorted)
+		if len(top) != 20 {
+			t.Fatalf("%d nodes, want 20", len(top))
+		}
+		for i, score := range top {
+			if x[score.Node] < sorted[19]-1e-9 {
+				t.Errorf("node %d (%.9f) has the place of one with %.9f", score.Node, x[score.Node], sorted[19])
+			}
+			if math.Abs(x[score.Node]-sorted[i]) > 1e-5 {
+				t.Errorf("place %d is node %d (%.9f), want one with %.9f", i, score.Node, x[score.Node], sorted[i])
+			}
+		}
+	}
+	if top, err := s.Top(t.Context(), ppr.Uniform(0), 0, 0, nil); err != nil || len(top) != 0 {
+		t.Errorf("top 0: %v, %v", top, err)
+	}
+}

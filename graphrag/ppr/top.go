@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// DefaultEpsilon of [Solver.Top].
+const DefaultEpsilon = 1e-7
+
+const (
+	firstEpsilon = 1e-5 // where Top looks for the first time
+	finer        = 10   // from one look to the next
+)
+
+// Top estimates the k nodes with the highest personalised PageRank, best first,
+// equal ones by node. It pushes, see [Solver.Push], guesses how what is left would
+// spread, and looks how far a further step of the walk moves the first nodes. If
+// it could move one of them across the k-th place, Top pushes ten times as far and
+// looks again, down to epsilon at the most; 0 means DefaultEpsilon. So most
+// rankings take little time, and close ones more.
+//
+// The values are estimates, neither bounds nor a distribution, meant for ranking;
+// near ties may stand in the wrong order. [Solver.Solve] is exact. Scores are
+// written over dst if it is large enough.
+func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, dst []Score) ([]Score, error) {
+	if k < 0 {
+		return nil, fmt.Errorf("ppr: top: k is %d, want 0 or more", k)
+	}
+	if epsilon == 0 {
+		epsilon = DefaultEpsilon
+	}
+	if err := checkEpsilon(epsilon); err != nil {
+		return nil, err
+	}
+	k = min(k, len(s.strength))
+	look := max(epsilon, firstEpsilon)
+	x, v, err := s.pushed(ctx, seeds, look)
+	if err != nil {
+		return nil, err
+	}
+	defer s.push.Put(x)
+	for x.rank(s, k); look > epsilon && !x.settled(s, k); x.rank(s, k) {
+		look = max(epsilon, look/finer)
+		if err := x.spend(ctx, s, look); err != nil {
+			return nil, err
+		}
+	}
+	best := dst[:0]
+	for _, c := range x.ranked[:min(k, len(x.ranked))] {
+		best = append(best, Score{c.node, c.value / v.sum})
+	}
+	return best, nil
+}
+
+// candidate is a node that may be among the first, and how far the last step has
+// moved it.
+type candidate struct {
+	node        int32
+	value, move float64
+}
+
+// order is that of a ranking, best first.
+func order(a, b candidate) int {
+	if c := cmp.Compare(b.value, a.value); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.node, b.node)
+}
+
+// rank ranks the nodes that may be among the first k. Of what is not spent the
+// share 1-d stays where it lies, the rest spreads like a walk without end, in
+// proportion to the strengths. For the first nodes of this ranking, more than k,
+// the step that comes next is computed instead, from their neighbours.
+func (x *pusher) rank(s *Solver, k int) {
+	d, left := s.opts.Damping, 0.0
+	for _, u := range x.touched {
+		left += x.unspent[u]
+	}
+	spread := 0.0
+	if s.total > 0 {
+		spread = d * left / s.total
+	}
+	size := 2*int64(k) + 10
+	x.ranked = x.ranked[:0]
+	for _, u := range x.touched {
+		value := x.value[u] + (1-d)*x.unspent[u] + spread*s.strength[u]
+		x.ranked = append(x.ranked, candidate{node: u, value: value})
+		if int64(len(x.ranked)) == 2*size {
+			slices.SortFunc(x.ranked, order)
+			x.ranked = x.ranked[:size]
+		}
+	}
+	slices.SortFunc(x.ranked, order)
+	x.ranked = x.ranked[:min(size, int64(len(x.ranked)))]
+	for i := range x.ranked {
+		c := &x.ranked[i]
+		c.move = (1 - d) * (d*s.rows.inflow(s, c.node, x.unspent) - spread*s.strength[c.node])
+		c.value += c.move
+	}
+	slices.SortFunc(x.ranked, order)
+}
+
+// settled tells whether the first k of the ranking will stay the first k if each
+// further step moves a node by at most d times as far as the one before, so that
+// all of them add up to d/(1-d) times the last.
+func (x *pusher) settled(s *Solver, k int) bool {
+	if len(x.ranked) <= k {
+		return false // who else is there
+	}
+	reach := s.opts.Damping / (1 - s.opts.Damping)
+	low, high := math.Inf(1), math.Inf(-1)
+	for i, c := range x.ranked {
+		if i < k {
+			low = min(low, c.value-reach*math.Abs(c.move))
+		} else {
+			high = max(high, c.value+reach*math.Abs(c.move))
+		}
+	}
+	return low > high
+}
