@@ -70,7 +70,15 @@ type namedGraph struct {
 	index   IndexReport
 }
 
-func (g namedGraph) name() string { return g.domain + ": " + strings.Join(g.systems, ", ") }
+func (g namedGraph) name() string { return g.domain + ": " + g.group() }
+
+// group names up to three systems, or the first and how many more.
+func (g namedGraph) group() string {
+	if n := len(g.systems); n > 3 {
+		return fmt.Sprintf("%s + %d", g.systems[0], n-1)
+	}
+	return strings.Join(g.systems, ", ")
+}
 
 // graphs lists the graphs of every domain; systems that built the same share
 // one.
@@ -118,6 +126,9 @@ func (r *Report) graphTable() Table {
 	tails := plot{Title: "Degrees: share of nodes (%) with at least so many edges", X: "edges", LogX: true, LogY: true}
 	for _, g := range r.graphs() {
 		x := g.index
+		if long := g.group() + ": " + strings.Join(g.systems, ", ") + "."; len(g.systems) > 3 && !slices.Contains(t.Notes, long) {
+			t.Notes = append(t.Notes, long)
+		}
 		t.addTexts(g.name(), megabytes(x.Bytes)+" MB", count(x.Entities), edges(x), count(x.Relations),
 			count(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
 		isolated.add(g.name(), &x.IsolatedShare, percent(&x.IsolatedShare))

@@ -255,6 +255,14 @@ func TestGraphs(t *testing.T) {
 	if strings.Contains(text, "Domain: aviary") {
 		t.Error("a domain without questions has results")
 	}
+	for _, name := range []string{"b", "c", "d"} { // with the same graph
+		r.Systems = append(r.Systems, benchmark.Entry{Name: name, New: r.Systems[1].New})
+	}
+	if more, err := r.Run(t.Context()); err != nil {
+		t.Error(err)
+	} else if text := tables(t, more); strings.Count(text, "birds: scholar + 3") != 1 || strings.Count(text, "scholar + 3: scholar, b, c, d.") != 1 {
+		t.Errorf("equal graphs of four systems:\n%s", text)
+	}
 	cost := report.Systems[1].Cost
 	bytes := float64(2*90 + 66)
 	if got, want := cost.IndexPerMB.Calls, 2*11/bytes*1e6; math.Abs(got-want) > 1e-6 {
