@@ -88,12 +88,17 @@ func (x *pusher) rank(s *Solver, k int) {
 	}
 	size := 2*int64(k) + 10
 	x.ranked = x.ranked[:0]
+	least := math.Inf(-1) // of the first nodes up to now
 	for _, u := range x.touched {
 		value := x.value[u] + (1-d)*x.unspent[u] + spread*s.strength[u]
+		if value < least {
+			continue
+		}
 		x.ranked = append(x.ranked, candidate{node: u, value: value})
 		if int64(len(x.ranked)) == 2*size {
 			slices.SortFunc(x.ranked, order)
 			x.ranked = x.ranked[:size]
+			least = x.ranked[size-1].value
 		}
 	}
 	slices.SortFunc(x.ranked, order)
