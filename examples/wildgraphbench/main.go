@@ -132,7 +132,13 @@ func load(s settings) (*benchmark.Dataset, []wildgraph.Stats, error) {
 		return nil, nil, err
 	}
 	if s.data != "" {
-		fsys = os.DirFS(s.data)
+		// Nothing outside of the folder is read, whatever links it holds. Pages
+		// are read as long as the program runs.
+		root, err := os.OpenRoot(s.data)
+		if err != nil {
+			return nil, nil, err
+		}
+		fsys = root.FS()
 	}
 	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{Domains: s.domains})
 	if errors.Is(err, wildgraph.ErrUnknownDomain) {
