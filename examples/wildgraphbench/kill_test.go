@@ -33,7 +33,7 @@ func child(args ...string) *exec.Cmd {
 }
 
 // A run killed at five random moments ends with the bytes of a run in one go.
-// With WILDGRAPHBENCH_DIR set the run is the real one.
+// With WILDGRAPHBENCH_DIR set the data are the real ones, for three systems.
 func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the program many times")
@@ -42,7 +42,8 @@ func TestKill(t *testing.T) {
 	flags := func(out string) []string {
 		f := []string{"-no-timings", "-out", filepath.Join(dir, out)}
 		if data := os.Getenv("WILDGRAPHBENCH_DIR"); data != "" {
-			f = append(f, "-data", data)
+			// All of them would take minutes for each start.
+			f = append(f, "-data", data, "-systems", "naiverag,bm25,hipporag2")
 		}
 		return f
 	}
