@@ -41,8 +41,8 @@ func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float6
 			if err := b.solve(ctx, s, resets[first:last], vectors[first:last]); err != nil {
 				return fmt.Errorf("ppr: solve batch: %w", err)
 			}
+			b.results(s, vectors[first:last], dst[first:last])
 			for i := first; i < last; i++ {
-				dst[i] = b.result(s, i-first, vectors[i].sum, dst[i])
 				s.addLost(resets[i], vectors[i], dst[i])
 			}
 			return nil
@@ -80,12 +80,20 @@ func newBatch(s *Solver) *batch {
 	}
 }
 
-func (b *batch) result(s *Solver, l int, sum float64, dst []float64) []float64 {
-	dst = sized(dst, len(b.y))
-	for u := range b.y {
-		dst[u] = b.y[u][l] * s.strength[u] / sum
+// results writes x = D·y of each lane, for as many nodes at a time as stay in the
+// first cache.
+func (b *batch) results(s *Solver, vectors []reset, dst [][]float64) {
+	for l := range dst {
+		dst[l] = sized(dst[l], len(b.y))
 	}
-	return dst
+	for lo := 0; lo < len(b.y); lo += portion {
+		hi := min(lo+portion, len(b.y))
+		for l, x := range dst {
+			for u := lo; u < hi; u++ {
+				x[u] = b.y[u][l] * s.strength[u] / vectors[l].sum
+			}
+		}
+	}
 }
 
 // solve goes conjugate gradients behind symmetric Gauss–Seidel sweeps as Eisenstat
@@ -157,12 +165,11 @@ const plenty = 4
 // without end in the same component, and sets w to what that leaves wrong, the
 // negative residual.
 func (b *batch) begin(ctx context.Context, s *Solver, resets [][]Seed) error {
-	clear(b.r)
+	for _, lanes := range [][]lane{b.y, b.r, b.w, b.spread} {
+		clear(lanes)
+	}
 	clear(b.t)
 	clear(b.z)
-	clear(b.y)
-	clear(b.w)
-	clear(b.spread)
 	b.lanes = len(resets)
 	component, d := b.component, s.opts.Damping
 	epsilon := min(.5, plenty/float64(max(1, s.g.Arcs())))
