@@ -64,6 +64,7 @@ type batch struct {
 	t, z    [][Lanes]float32
 	lanes   int // in use
 	dot     lane
+	alive   float64 // sums of no meaning, see [call]
 
 	component []int32   // of each node
 	totals    []float64 // of the strengths of each component
@@ -224,6 +225,11 @@ func (a arcs[W]) backward(ctx context.Context, s *Solver, b *batch, beta, going 
 		if u%(stride/Lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if u%ahead == ahead-1 || u == len(b.t)-1 {
+			for v := u / ahead * ahead; v <= u; v++ {
+				b.alive += float64(call(a.targets[s.middle[v]:a.offsets[v+1]], b.t))
+			}
+		}
 		lo, hi := s.middle[u], a.offsets[u+1]
 		if lo < hi && a.targets[lo] == int32(u) {
 			lo++
@@ -250,6 +256,11 @@ func (a arcs[W]) forward(ctx context.Context, s *Solver, b *batch) error {
 	for u := range b.w {
 		if u%(stride/Lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if u%ahead == 0 {
+			for v := u; v < min(u+ahead, len(b.w)); v++ {
+				b.alive += call(a.targets[a.offsets[v]:s.middle[v]], b.w)
+			}
 		}
 		gatherLanes(a, a.offsets[u], s.middle[u], b.w, b.lanes, &sum)
 		t, w, pivot, inverse := &b.t[u], &b.w[u], s.pivot[u], 1/s.pivot[u]

@@ -23,6 +23,21 @@ func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][Lanes]P, 
 	}
 }
 
+// ahead is the number of rows whose values are called from memory together.
+const ahead = 16
+
+// call reads a value of each target and so brings its lanes into the cache: in so
+// short a loop many reads are under way at once. The sum has no meaning; whoever
+// keeps it keeps the reads from being optimised away.
+func call[P float32 | float64](targets []int32, p [][Lanes]P) P {
+	var low, high P
+	for _, t := range targets[:min(portion, len(targets))] {
+		low += p[t][0]
+		high += p[t][Lanes/2]
+	}
+	return low + high
+}
+
 // gatherLow adds up lanes 0 to 7 of p at the targets; eight sums stay in registers.
 func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][Lanes]P, sum *lane) {
 	s0, s1, s2, s3 := sum[0], sum[1], sum[2], sum[3]
