@@ -16,7 +16,7 @@ const Lanes = 16
 
 // SolveBatch is [Solver.Solve] for many reset vectors. Groups of [Lanes] read the
 // edges together; [Options.Workers] groups run side by side, each of which needs
-// 520 bytes a node. A result does not depend on the other queries of the batch,
+// 550 bytes a node. A result does not depend on the other queries of the batch,
 // their order or the workers; it differs from that of Solve within the tolerance.
 // Results are written over dst as far as its slices are large enough.
 func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float64) ([][]float64, error) {
@@ -64,7 +64,7 @@ type batch struct {
 	t, z    [][Lanes]float32
 	lanes   int // in use
 	dot     lane
-	alive   float64 // sums of no meaning, see [call]
+	alive   float64 // what call returned
 
 	component []int32   // of each node
 	totals    []float64 // of the strengths of each component
