@@ -19,11 +19,18 @@ import (
 )
 
 const (
-	benchRows       = 200_000
 	benchDim        = 384
 	benchK          = 200
 	benchIterations = 20
 )
+
+// benchRows is the number of vectors, with -short only enough to run.
+func benchRows() int {
+	if testing.Short() {
+		return 4_000
+	}
+	return 200_000
+}
 
 // clustered returns unit vectors around 1,000 centres in 32 latent dimensions,
 // as embeddings of text lie.
@@ -31,8 +38,8 @@ var clustered = sync.OnceValue(func() []float32 {
 	const latent, centres = 32, 1000
 	rng := rand.New(rand.NewPCG(384, 1))
 	centre, basis := randomRows(rng, centres*latent, 1), randomRows(rng, latent*benchDim, 1)
-	vectors := make([]float32, benchRows*benchDim)
-	for i := range benchRows {
+	vectors := make([]float32, benchRows()*benchDim)
+	for i := range benchRows() {
 		c, v := rng.IntN(centres), vectors[i*benchDim:(i+1)*benchDim]
 		for l := range latent {
 			z := centre[c*latent+l] + .5*float32(rng.NormFloat64())
@@ -52,7 +59,7 @@ func BenchmarkKMeans(b *testing.B) {
 	vectors := clustered()
 	var start []float32
 	for c := range benchK {
-		start = append(start, vectors[c*(benchRows/benchK)*benchDim:][:benchDim]...)
+		start = append(start, vectors[c*(benchRows()/benchK)*benchDim:][:benchDim]...)
 	}
 	opts, _ := KMeansOptions{MaxIterations: benchIterations, Tolerance: -1, Workers: 1}.resolve()
 	for _, k := range []struct {
@@ -114,7 +121,7 @@ func sklearn(b *testing.B, vectors []float32, algorithm string) {
 	var seconds, inertia float64
 	var iterations, rounds int
 	for b.Loop() {
-		out, err := exec.Command(python, "testdata/lloyd.py", name, fmt.Sprint(benchRows), fmt.Sprint(benchDim),
+		out, err := exec.Command(python, "testdata/lloyd.py", name, fmt.Sprint(benchRows()), fmt.Sprint(benchDim),
 			fmt.Sprint(benchK), fmt.Sprint(benchIterations), algorithm).Output()
 		if err != nil {
 			b.Fatal(err)
