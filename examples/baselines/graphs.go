@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -57,13 +58,13 @@ func Rank(chunks []graphrag.Chunk, scores []float64, depth, perDoc int, source s
 	return out
 }
 
-// Dense ranks chunks by the kit's embedder.
-func (k Kit) Dense(ctx context.Context, chunks []graphrag.Chunk, maxPerDoc int) (*embed.Retriever, error) {
-	e, err := k.Embedder(ctx, TitledTexts(chunks))
-	if err != nil {
-		return nil, err
+// OpenTriples returns the extractor of HippoRAG and its like, see
+// [Kit.Extractor], unless one is given.
+func (k Kit) OpenTriples(given extract.Extractor) (x extract.Extractor, whole bool, err error) {
+	if given != nil {
+		return given, false, nil
 	}
-	return embed.NewRetriever(ctx, chunks, e, embed.RetrieverOptions{MaxPerDoc: maxPerDoc})
+	return k.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) { return extract.NewOpenIE(m) })
 }
 
 // TitledTexts are the texts of chunks with their titles.

@@ -4,9 +4,7 @@ package kg
 
 import (
 	"context"
-	"encoding/json"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -212,31 +210,5 @@ func TestGoldenG4Limit(t *testing.T) {
 	synonyms, err := g.Synonyms(t.Context(), Embeddings{angles{}}, SynonymOptions{})
 	if err != nil || len(synonyms) != 151*101 {
 		t.Errorf("%d synonyms, %v", len(synonyms), err)
-	}
-}
-
-// TestGoldenFile compares the facts typed above with the golden file where it
-// is at hand.
-func TestGoldenFile(t *testing.T) {
-	data, err := os.ReadFile("../../../shared/golden/ppr_hipporag_linearrag.json")
-	if err != nil {
-		t.Skip("the golden file is not here")
-	}
-	var golden struct {
-		G2 struct {
-			Docs     [][][3]string `json:"docs"`
-			Entities []string      `json:"entities"`
-		} `json:"G2_hipporag_v1"`
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
-	g := hippo(t, Options{Folding: FoldASCII})
-	var keys []string
-	for _, e := range g.Entities {
-		keys = append(keys, e.Key)
-	}
-	if diff := cmp.Diff(golden.G2.Entities, keys); diff != "" || len(golden.G2.Docs) != len(g.Passages) {
-		t.Errorf("entities (-golden +got):\n%s", diff)
 	}
 }

@@ -5,7 +5,6 @@ package baselinestest
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -26,24 +25,22 @@ func Obedient(req llm.Request) llm.Reply {
 		text = req.Messages[1].Text
 	}
 	for _, as := range []struct{ marker, reply string }{
-		{`{"named_entities": [`, `{"named_entities": [%[1]q, %[2]q]}`},
-		{`{"triples": [`, `{"triples": [[%[1]q, "went to sea with the first ship of", %[2]q]]}`},
+		{`{"named_entities": [`, `{"named_entities": ["AAA", "BBB"]}`},
+		{`{"triples": [`, `{"triples": [["AAA", "went to sea with the first ship of", "BBB"]]}`},
 		{`{"fact": [[`, `{"fact": []}`},
 		{`{"high_level_keywords": []`, `{"high_level_keywords": ["going", "sea"], "low_level_keywords": ["sea"]}`},
-		{`{"named": [], "generic": []}`, `{"named": [%[1]q], "generic": ["sea"]}`},
-		{`("entity"<|>`, `("entity"<|>%[1]s<|>event<|>%[1]s is a thing of the sea.)##("entity"<|>%[2]s<|>event<|>%[2]s is a thing of the sea.)##("relationship"<|>%[1]s<|>%[2]s<|>%[1]s goes with %[2]s.<|>5)<|COMPLETE|>`},
-		{`entity<|#|>`, "entity<|#|>%[1]s<|#|>Event<|#|>%[1]s is a thing of the sea.\nentity<|#|>%[2]s<|#|>Event<|#|>%[2]s is a thing of the sea.\nrelation<|#|>%[1]s<|#|>%[2]s<|#|>going<|#|>%[1]s goes with %[2]s.\n<|COMPLETE|>"},
-		{`"other_relationships": [`, `{"entities": [{"name": %[1]q, "type": "event", "desc": "%[1]s is a thing of the sea."}, {"name": %[2]q, "type": "event", "desc": "%[2]s is a thing of the sea."}], "relationships": [{"source": %[1]q, "target": %[2]q, "desc": "%[1]s goes with %[2]s."}]}`},
-		{`"rating_explanation": ""`, `{"title": "%[1]s", "summary": "%[1]s goes with %[2]s.", "rating": 5, "rating_explanation": "It is as good as another.", "findings": [{"summary": "They go together.", "explanation": "%[1]s goes with %[2]s."}]}`},
-		{`{"points": [{`, `{"points": [{"description": "%[1]s goes with %[2]s.", "score": 50}]}`},
+		{`{"named": [], "generic": []}`, `{"named": ["AAA"], "generic": ["sea"]}`},
+		{`("entity"<|>`, `("entity"<|>AAA<|>event<|>AAA is a thing of the sea.)##("entity"<|>BBB<|>event<|>BBB is a thing of the sea.)##("relationship"<|>AAA<|>BBB<|>AAA goes with BBB.<|>5)<|COMPLETE|>`},
+		{`entity<|#|>`, "entity<|#|>AAA<|#|>Event<|#|>AAA is a thing of the sea.\nentity<|#|>BBB<|#|>Event<|#|>BBB is a thing of the sea.\nrelation<|#|>AAA<|#|>BBB<|#|>going<|#|>AAA goes with BBB.\n<|COMPLETE|>"},
+		{`"other_relationships": [`, `{"entities": [{"name": "AAA", "type": "event", "desc": "AAA is a thing of the sea."}, {"name": "BBB", "type": "event", "desc": "BBB is a thing of the sea."}], "relationships": [{"source": "AAA", "target": "BBB", "desc": "AAA goes with BBB."}]}`},
+		{`"rating_explanation": ""`, `{"title": "AAA", "summary": "AAA goes with BBB.", "rating": 5, "rating_explanation": "It is as good as another.", "findings": [{"summary": "They go together.", "explanation": "AAA goes with BBB."}]}`},
+		{`{"points": [{`, `{"points": [{"description": "AAA goes with BBB.", "score": 50}]}`},
 		{`{"reason": "", "rating": 0}`, `{"reason": "It touches the subject.", "rating": 3}`},
 	} {
 		if strings.Contains(prompt, as.marker) {
 			sum := sha256.Sum256([]byte(text))
 			name := strings.ToUpper(strings.Map(letters, hex.EncodeToString(sum[:8])))
-			a, b := name[:8], name[8:]
-			// Later rounds find nothing new.
-			return llm.Reply{Text: fill(as.reply, a, b)}
+			return llm.Reply{Text: strings.NewReplacer("AAA", name[:8], "BBB", name[8:]).Replace(as.reply)}
 		}
 	}
 	return llm.Reply{Text: "An answer [1]."}
@@ -55,13 +52,4 @@ func letters(r rune) rune {
 		return 'g' + r - '0'
 	}
 	return r
-}
-
-func fill(format, a, b string) string {
-	if !strings.Contains(format, "%") {
-		return format
-	}
-	text := fmt.Sprintf(format, a, b)
-	text, _, _ = strings.Cut(text, "%!(EXTRA")
-	return text
 }

@@ -67,16 +67,13 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 	if o.Link < 0 || o.PassageWeight < 0 {
 		return nil, fmt.Errorf("%s: Link %d and PassageWeight %v must not be negative", Name, o.Link, o.PassageWeight)
 	}
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
+	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
-	if f.Extract == nil {
-		var err error
-		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) { return extract.NewOpenIE(m) })
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", Name, err)
-		}
+	var err error
+	if f.Extract, f.Whole, err = kit.OpenTriples(o.Extract); err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
 	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
 		s, err := build(ctx, kit, o, c)

@@ -27,14 +27,14 @@ func newSentences(ctx context.Context, kit baselines.Kit, texts []string) (sente
 	if err != nil || len(texts) == 0 {
 		return newTFIDF(nil), err
 	}
-	rows, err := e.EmbedDocuments(ctx, texts)
-	return &embedded{e, rows}, err
+	v, err := baselines.NewVectors(ctx, e, texts)
+	return &embedded{e, v}, err
 }
 
 // embedded holds the vectors of the sentences.
 type embedded struct {
 	embedder embed.Embedder
-	rows     [][]float32
+	vectors  *baselines.Vectors
 }
 
 func (s *embedded) to(ctx context.Context, question string) (func(int32) float64, error) {
@@ -42,20 +42,7 @@ func (s *embedded) to(ctx context.Context, question string) (func(int32) float64
 	if err != nil {
 		return nil, err
 	}
-	return func(i int32) float64 { return max(0, cosine(q, s.rows[i])) }, nil
-}
-
-func cosine(a, b []float32) float64 {
-	var dot, aa, bb float64
-	for i := range min(len(a), len(b)) {
-		dot += float64(a[i]) * float64(b[i])
-		aa += float64(a[i]) * float64(a[i])
-		bb += float64(b[i]) * float64(b[i])
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
+	return func(i int32) float64 { return max(0, s.vectors.Cosines(q, []int32{i})[0]) }, nil
 }
 
 // tfidf holds the sentences as unit vectors of weighted terms, one behind the

@@ -29,11 +29,7 @@ func New(kit baselines.Kit, o Options) (graphrag.System, error) {
 	return baselines.NewRetrieveThenRead(baselines.Frame{
 		Name: Name, Cut: o.Cut, Reader: kit.Reader, Embedded: kit.CountEmbedded,
 		Build: func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
-			texts := make([]string, len(chunks))
-			for i, c := range chunks {
-				texts[i] = embed.TitledText(c)
-			}
-			embedder, err := kit.Embed(ctx, texts)
+			embedder, err := kit.Embed(ctx, baselines.TitledTexts(chunks))
 			if err != nil {
 				return nil, err
 			}
