@@ -169,8 +169,8 @@ func FuzzGraphCorpus(f *testing.F) {
 	for _, seed := range []string{tinyGraph, "{\"text\": \"a\"}\n{\"context\": \"b\"}", "[", "[]]", "\ufeff[]", `[{"text": "` + "\xff" + `"}]`, "", "  \n"} {
 		f.Add([]byte(seed))
 	}
+	file := filepath.Join(f.TempDir(), "c.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file := filepath.Join(t.TempDir(), "c.json")
 		if err := os.WriteFile(file, data, 0o644); err != nil {
 			t.Fatal(err)
 		}

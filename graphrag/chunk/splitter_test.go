@@ -13,7 +13,7 @@ import (
 )
 
 // must unwraps a splitter that cannot fail.
-func must(s Splitter, err error) Splitter {
+func must[T any](s T, err error) T {
 	if err != nil {
 		panic(err)
 	}
@@ -194,6 +194,9 @@ func FuzzSplit(f *testing.F) {
 	}
 	all := splitters()
 	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 400 {
+			return // what is cut into single tokens is counted span by span
+		}
 		for name, split := range all {
 			checkSpans(t, name, split, s)
 		}

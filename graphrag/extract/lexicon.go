@@ -5,6 +5,7 @@ package extract
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,13 +53,19 @@ func learn(ctx context.Context, chunks []graphrag.Chunk, workers int) (*Lexicon,
 	return l, sentences, nil
 }
 
-// newLexicon returns a lexicon of the closed tables alone.
+// newLexicon returns a lexicon of the closed tables alone, to be filled.
 func newLexicon() *Lexicon {
+	l := *tableLexicon()
+	l.words, l.class = maps.Clone(l.words), slices.Clone(l.class)
+	l.small, l.capital = make([]uint32, len(l.class)), make([]uint32, len(l.class))
+	l.names, l.lines = map[uint64]int32{}, map[uint64]bool{}
+	return &l
+}
+
+// tableLexicon numbers the words of the tables and keys their places, once.
+var tableLexicon = sync.OnceValue(func() *Lexicon {
 	t := loadTables()
-	l := &Lexicon{
-		words: make(map[string]int32, 2*len(t.classes)), class: make([]class, 1, len(t.classes)+1),
-		names: map[uint64]int32{}, lines: map[uint64]bool{}, places: map[uint64]bool{}, tables: t,
-	}
+	l := &Lexicon{words: make(map[string]int32, 2*len(t.classes)), class: make([]class, 1, len(t.classes)+1), places: map[uint64]bool{}, tables: t}
 	for _, word := range t.words {
 		l.words[word] = int32(len(l.class))
 		l.class = append(l.class, t.classes[word])
@@ -72,7 +79,7 @@ func newLexicon() *Lexicon {
 		l.places[x.key(0, int32(len(x.tokens)))] = i < t.regions
 	}
 	return l
-}
+})
 
 // count fills in the words and the lines, and returns the sentences of each
 // chunk.

@@ -24,6 +24,11 @@ func read(t testing.TB, s string, o extract.Options) kg.Extraction {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return readWith(t, x, s)
+}
+
+func readWith(t testing.TB, x extract.Extractor, s string) kg.Extraction {
+	t.Helper()
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})
 	if err != nil {
 		t.Fatal(err)
@@ -297,10 +302,11 @@ func FuzzExtract(f *testing.F) {
 	f.Add("In 1994 Jeff Bezos founded Amazon (AMZN) in Seattle, Washington; “Day One” was its motto.")
 	f.Add("台风韦森特今晨登陆 [Guangdong](http://example.org) 2012年7月24日。 Владимир Путин\xff — Sen. J. R. Smith's $1.2bn")
 	f.Add("# Title Case Headline\n\n* Home\n* About Us\n| a | b |\nThe World\x00 Health Organization (W.H.O.) was in Apple, Inc. and the X.Y.Z")
-	f.Fuzz(func(t *testing.T, s string) {
-		x := read(t, s, extract.Options{Workers: 1, Names: []extract.Name{{Name: "东京"}, {Name: "a b"}}})
-		checkSpans(t, s, x)
-	})
+	x, err := extract.NewOffline(extract.Options{Workers: 1, Names: []extract.Name{{Name: "东京"}, {Name: "a b"}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, s string) { checkSpans(t, s, readWith(t, x, s)) })
 }
 
 // The result must not depend on the order of the chunks, nor on how many are

@@ -18,8 +18,9 @@ const (
 	FoldUnicode Folding = "unicode"
 	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions):
 	// lower case, and a blank for every character that is not an ASCII letter
-	// or digit; inner runs of blanks stay. A name without a Latin letter or
-	// digit is lost. It is here to compare with published figures.
+	// or digit. White space is put in order first, as in [Entity.Name]; the runs
+	// of blanks that the rule itself makes stay. A name without a Latin letter
+	// or digit is lost. It is here to compare with published figures.
 	FoldASCII Folding = "ascii"
 )
 
@@ -54,7 +55,7 @@ func foldASCII(name string) string {
 		return ' '
 	}
 	// The reference lowers first, which takes the Kelvin sign to a k.
-	return strings.Trim(strings.Map(blank, strings.ToLower(name)), " ")
+	return strings.Trim(strings.Map(blank, strings.ToLower(oneLine(name))), " ")
 }
 
 // size measures how much a name says: letters and digits, those of scripts
