@@ -151,6 +151,7 @@ func FuzzRead(f *testing.F) {
 // FuzzGraph puts hostile names together.
 func FuzzGraph(f *testing.F) {
 	f.Add("Ada", "wrote", "Notes", "ada.")
+	f.Add("!\f\x10", "", "", "")
 	f.Add("0", "\f6&\f\f6", "\u200b", "東京")
 	f.Add("", "\xff", "\u200b", "東京")
 	f.Add("İstanbul", "ß", "ẞ", "Σς")

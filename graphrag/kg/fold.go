@@ -33,7 +33,7 @@ func (f Folding) Key(name string) string {
 	if key := text.FoldName(name); key != "" {
 		return key
 	}
-	return strings.ToLower(strings.TrimSpace(strings.ToValidUTF8(name, "")))
+	return strings.ToLower(oneLine(name))
 }
 
 // relation folds a label: "born_in", "Born in" and "born in" are one.
