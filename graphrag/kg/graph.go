@@ -98,9 +98,13 @@ type Rejection struct {
 // Find returns the entity of a name, whatever its spelling, also of a name that
 // was merged into another.
 func (g *Graph) Find(name string) (int32, bool) {
-	id, ok := g.ids[g.folding.Key(name)]
+	id, ok := g.ids[g.Key(name)]
 	return id, ok
 }
+
+// Key folds a name as those of the entities were. Names are to be folded before
+// they are compared with keys, as by [NameIndex.Nearest].
+func (g *Graph) Key(name string) string { return g.folding.Key(name) }
 
 // Triple returns a relation in words.
 func (g *Graph) Triple(r int32) graphrag.Triple {

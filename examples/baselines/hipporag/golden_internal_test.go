@@ -104,3 +104,27 @@ func TestGoldenG2(t *testing.T) {
 		}
 	}
 }
+
+// A name is folded before it is compared with the keys of the phrases.
+func TestLinkFolds(t *testing.T) {
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fact := kg.Fact{Triple: graphrag.Triple{Head: "Gila monster", Relation: "lives in", Tail: "Arizona"}}
+	if err := b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := build(t.Context(), baselines.Kit{}, Options{Link: kg.Trigrams{}}, baselines.Corpus{Graph: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, ok, err := s.link(t.Context(), "GILA")
+	if err != nil || !ok || g.Entities[e].Name != "Gila monster" {
+		t.Errorf("linked %v to %d, %v", ok, e, err)
+	}
+}

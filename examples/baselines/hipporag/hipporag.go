@@ -180,7 +180,7 @@ func (s *searcher) link(ctx context.Context, name string) (int32, bool, error) {
 	if e, ok := s.corpus.Graph.Find(name); ok && s.passages[e] > 0 {
 		return e, true, nil
 	}
-	near, err := s.links.Nearest(ctx, name, 1)
+	near, err := s.links.Nearest(ctx, s.corpus.Graph.Key(name), 1)
 	if err != nil || len(near) == 0 {
 		return 0, false, err
 	}

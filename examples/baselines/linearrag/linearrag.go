@@ -167,7 +167,7 @@ func (s *searcher) start(ctx context.Context, question string) ([]active, error)
 	}
 	var out []active
 	for _, name := range names {
-		near, err := s.links.Nearest(ctx, kg.FoldUnicode.Key(name), 1)
+		near, err := s.links.Nearest(ctx, s.corpus.Graph.Key(name), 1)
 		if err != nil {
 			return nil, err
 		}
