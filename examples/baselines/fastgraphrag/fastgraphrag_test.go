@@ -23,6 +23,12 @@ func TestConform(t *testing.T) {
 	})
 }
 
+func BenchmarkQuery(b *testing.B) {
+	baselinestest.Queries(b, baselinestest.Largest, func(kit baselines.Kit) (baselinestest.Incremental, error) {
+		return fastgraphrag.New(kit, fastgraphrag.Options{})
+	})
+}
+
 // scripted answers every extraction with the same pair of entities, one of them
 // described at length, and a fact that is another one in each chunk.
 func scripted() *llmtest.Script {
