@@ -103,10 +103,12 @@ func (m *MuSiQue) Stream() iter.Seq2[graphrag.Document, error] {
 }
 
 // Recall is the share of gold passages among the first k, in percent, as the
-// mean over questions, and All the share of questions with all of them.
+// mean over questions, and All the share of questions with all of them. Each
+// holds the questions one by one.
 type Recall struct {
-	At  map[int]float64
-	All map[int]float64
+	At   map[int]float64
+	All  map[int]float64
+	Each map[int][]float64
 }
 
 // Ks are the depths of a [Recall].
@@ -118,7 +120,7 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 	if _, err := s.Index(t.Context(), m.Stream()); err != nil {
 		t.Fatal(err)
 	}
-	r := Recall{map[int]float64{}, map[int]float64{}}
+	r := Recall{map[int]float64{}, map[int]float64{}, map[int][]float64{}}
 	for _, q := range m.Questions {
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 5, Depth: 20})
 		if err != nil {
@@ -134,7 +136,9 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 					}
 				}
 			}
-			r.At[k] += 100 * found / float64(len(q.Gold)) / float64(len(m.Questions))
+			share := 100 * found / float64(len(q.Gold))
+			r.Each[k] = append(r.Each[k], share)
+			r.At[k] += share / float64(len(m.Questions))
 			if int(found) == len(q.Gold) {
 				r.All[k] += 100 / float64(len(m.Questions))
 			}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baselinestest_test
+
+import (
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge/stats"
+)
+
+// All systems over the same passages and recorded triples, and how far each is
+// from plain retrieval, question by question: five passages are about the same
+// context for all.
+func TestMuSiQueCompared(t *testing.T) {
+	m := baselinestest.LoadMuSiQue(t)
+	kit, cut := baselinestest.OfflineKit(t), baselines.Cut{KeepLinks: true}
+	measure := func(s graphrag.System, err error) baselinestest.Recall {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Measure(t, s)
+	}
+	flat := measure(bm25.New(kit, bm25.Options{Cut: cut}))
+	t.Logf("%-18s R@5 %.1f all@5 %.0f", "bm25", flat.At[5], flat.All[5])
+	for _, x := range []struct {
+		name  string
+		r     baselinestest.Recall
+		gains bool
+	}{
+		{"naiverag", measure(naiverag.New(kit, naiverag.Options{Cut: cut})), false},
+		{"lightrag", measure(lightrag.New(kit, lightrag.Options{Cut: cut, Extract: m.Triples})), false},
+		{"lightrag-mix", measure(lightrag.New(kit, lightrag.Options{Cut: cut, Mode: lightrag.Mix, Extract: m.Triples})), false},
+		{"msgraphrag-local", measure(msgraphrag.NewLocal(kit, msgraphrag.LocalOptions{Options: msgraphrag.Options{Cut: cut, Extract: m.Triples}})), false},
+		{"msgraphrag-global", measure(msgraphrag.NewGlobal(kit, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Cut: cut, Extract: m.Triples}})), false},
+		{"fastgraphrag", measure(fastgraphrag.New(kit, fastgraphrag.Options{Cut: cut, Extract: m.Triples})), false},
+		{"hipporag2", measure(hipporag2.New(kit, hipporag2.Options{Cut: cut, Extract: m.Triples})), true},
+		{"linearrag", measure(linearrag.New(kit, linearrag.Options{Cut: cut, Extract: m.Triples.EntitiesOnly()})), true},
+		{"hipporag", measure(hipporag.New(kit, hipporag.Options{Cut: cut, Extract: m.Triples})), true},
+	} {
+		c, err := stats.Compare(flat.Each[5], x.r.Each[5], nil, stats.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-18s R@5 %.1f all@5 %.0f; less bm25 %+.1f [%.1f, %.1f] p %.4f", x.name, x.r.At[5], x.r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.Test.P)
+		if x.gains && c.Effect.Low <= 0 {
+			t.Errorf("%s does not find more than bm25", x.name)
+		}
+	}
+}
