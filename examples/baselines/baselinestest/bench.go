@@ -45,7 +45,7 @@ func Queries(b *testing.B, domain string, make func(baselines.Kit) (Incremental,
 		if _, err := s.Answer(b.Context(), graphrag.Question{Text: q.Text, Type: q.Type, K: 5, Depth: 10}); err != nil {
 			b.Fatal(err)
 		}
-		took = append(took, (b.Elapsed() - begin).Seconds()*1000)
+		took = append(took, (b.Elapsed()-begin).Seconds()*1000)
 	}
 	slices.Sort(took)
 	b.ReportMetric(took[len(took)/2], "ms/median")
