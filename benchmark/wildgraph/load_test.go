@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -229,4 +230,64 @@ func TestReleasedData(t *testing.T) {
 		}
 		t.Logf("%+v", s)
 	}
+}
+
+// FuzzLoad damages every file that is parsed. What loads is sound: every question
+// has its text, its gold is among the documents, and a second reading is the same.
+func FuzzLoad(f *testing.F) {
+	const topic = "corpus/birds/Owl/"
+	names := []string{"QA/birds/questions.jsonl", topic + "references.jsonl", "extracted_data/birds/Owl/valid_triples.jsonl", topic + "reference_pages/Sight.txt"}
+	seed := func(i int, data string) {
+		var files [4][]byte
+		for j, name := range names {
+			files[j] = small()[name].Data
+		}
+		if data != "" {
+			files[i] = []byte(data)
+		}
+		f.Add(files[0], files[1], files[2], files[3])
+	}
+	seed(0, "")
+	seed(0, `{"question": "q", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`)
+	seed(1, `{"title": "Owls", "url": "http://c.example/", "archive_url": "http://c.example/"}`)
+	seed(2, `{"section_path": ["Owl"], "section_body": "[[[[", "triples": [{"statement": "Owls fly silently."}]}`)
+	seed(3, "# \xff\xfe")
+	f.Fuzz(func(t *testing.T, questions, references, triples, page []byte) {
+		fsys := small()
+		for i, data := range [][]byte{questions, references, triples, page} {
+			fsys[names[i]].Data = data
+		}
+		set, stats, err := wildgraph.Load(fsys, wildgraph.Options{})
+		if err != nil {
+			return
+		}
+		d := set.Domains[0]
+		docs := map[string]bool{}
+		for doc, err := range d.Documents() {
+			if err != nil || doc.ID == "" || docs[doc.ID] || !utf8.ValidString(doc.ID+doc.Title+doc.Text) {
+				t.Fatalf("document %q: %v", doc.ID, err)
+			}
+			docs[doc.ID] = true
+		}
+		ids := map[string]bool{}
+		for _, item := range d.Items {
+			if strings.TrimSpace(item.Question.Text) == "" || ids[item.Question.ID] || len(item.Gold) == 0 {
+				t.Errorf("item %+v", item)
+			}
+			ids[item.Question.ID] = true
+			for _, unit := range item.Gold {
+				for _, doc := range unit {
+					if !docs[doc] {
+						t.Errorf("question %s: gold %q is no document", item.Question.ID, doc)
+					}
+				}
+			}
+		}
+		if stats[0].Pages != len(docs) {
+			t.Errorf("%d pages, %d documents", stats[0].Pages, len(docs))
+		}
+		if again, _, err := wildgraph.Load(fsys, wildgraph.Options{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
+			t.Errorf("read again it is another data set, %v", err)
+		}
+	})
 }
