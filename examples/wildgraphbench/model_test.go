@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// A run through a real HTTP server: answering, embedding and judging, with
+// nothing paid for twice.
+func TestModelKit(t *testing.T) {
+	grader := judgetest.Grader{
+		Fact:       func(_, _ string) bool { return true },
+		Statements: func(string) []string { return []string{"One thing.", "Another thing."} },
+		Same:       func(_, predicted string) bool { return predicted == "One thing." },
+	}
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if text, ok := grader.Reply(req); ok {
+			return llm.Reply{Text: text}
+		}
+		return llm.Reply{Text: "An answer [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
+	dir := t.TempDir()
+	args := []string{"-out", dir, "-limit", "1", "-systems", "naiverag,bm25,zeroshot", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
+	stdout, stderr, err := bench(t, bare, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readReport(t, dir)
+	if r.Kit != kitModel || len(r.Systems) != 3 {
+		t.Fatalf("kit %s, %d systems", r.Kit, len(r.Systems))
+	}
+	for _, s := range r.Systems {
+		o := s.Overall
+		if o.OverallJudged == nil || o.Lexical != nil || *o.AvgAccuracy != 1 {
+			t.Errorf("%s: %+v", s.System, o)
+		}
+		if sum := o.Types["summary"]; *sum.Precision != 0.5 || *sum.Recall <= 0 {
+			t.Errorf("%s: %+v", s.System, sum.Judged)
+		}
+		if s.AnswerUsage.Calls == 0 || s.JudgeUsage.Calls == 0 {
+			t.Errorf("%s: usage %+v, %+v", s.System, s.AnswerUsage, s.JudgeUsage)
+		}
+	}
+	if naive := r.Systems[0]; naive.Domains[0].Index.EmbeddedTokens == 0 || naive.AnswerUsage.EmbeddedTokens == 0 {
+		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
+	}
+	// Without the run's records, the cache alone answers a second run.
+	if err := os.Remove(filepath.Join(dir, benchmark.JournalName)); err != nil {
+		t.Fatal(err)
+	}
+	paid := server.Bill().Total.Calls
+	if _, _, err := bench(t, bare, args...); err != nil {
+		t.Fatal(err)
+	}
+	const signsOfLife = 2 // of answerer and grader, at every start
+	if again := server.Bill().Total.Calls; again != paid+signsOfLife {
+		t.Errorf("%d calls were paid for twice", again-paid-signsOfLife)
+	}
+	// The key is nowhere.
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if bytes.Contains(data, []byte("planted-secret")) {
+			t.Errorf("%s holds the key", name)
+		}
+		return err
+	})
+	if err != nil || strings.Contains(stdout+stderr, "planted-secret") {
+		t.Errorf("the key was printed, or %v", err)
+	}
+}
+
+func TestServerTrouble(t *testing.T) {
+	closed := llmtest.NewServer(llmtest.ServerOptions{})
+	closed.Close()
+	for _, tt := range []struct {
+		name, url string
+		faults    []llmtest.Fault
+		want      string
+	}{
+		{name: "wrong key", faults: []llmtest.Fault{{Status: 401}}, want: "not authorised"},
+		{name: "unreachable", url: closed.OpenAIURL(), want: closed.OpenAIURL()},
+		{name: "nonsense", faults: []llmtest.Fault{llmtest.HTMLPage(), llmtest.HTMLPage(), llmtest.HTMLPage()}, want: "asking model m for a sign of life"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := llmtest.NewServer(llmtest.ServerOptions{})
+			defer server.Close()
+			server.Fail(tt.faults...)
+			url := tt.url
+			if url == "" {
+				url = server.OpenAIURL()
+			}
+			t.Setenv("OPENAI_BASE_URL", url)
+			t.Setenv("OPENAI_API_KEY", "sk")
+			_, _, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "bm25", "-model", "m", "-concurrency", "1")
+			if err == nil || !strings.Contains(err.Error(), tt.want) || status(err, io.Discard) != 1 {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestBudget(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	_, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "zeroshot", "-model", "m", "-budget-tokens", "100")
+	if !errors.Is(err, llm.ErrBudgetExceeded) || status(err, io.Discard) != exitIncomplete {
+		t.Errorf("error %v, want the budget", err)
+	}
+	if calls := server.Bill().Total.Calls; calls != 0 {
+		t.Errorf("%d calls beyond the budget", calls)
+	}
+}
+
+// The exit status tells a figure that is too low from a score that is missing.
+func TestStatus(t *testing.T) {
+	answer := "No verdict here."
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: answer} }})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	for _, tt := range []struct {
+		name string
+		args []string
+		want int
+		text string
+	}{
+		{"good enough", []string{"-systems", "bm25", "-min", "evidence_recall_at_5=0.01", "-min", "unscored=0"}, 0, ""},
+		{"too low", []string{"-systems", "bm25", "-min", "mrr=1.5"}, exitFailed, "mrr of bm25 is "},
+		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, exitIncomplete, "zeroshot has no mrr"},
+		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, exitIncomplete, "scores are missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...)
+			var errs strings.Builder
+			if got := status(err, &errs); got != tt.want || !strings.Contains(errs.String(), tt.text) {
+				t.Errorf("exit status %d, %q; want %d with %q", got, errs.String(), tt.want, tt.text)
+			}
+		})
+	}
+}
+
+func TestUpstreamWarns(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	_, stderr, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "zeroshot", "-model", "m", "-judge-profile", "upstream", "-precision-ref", "none")
+	if err != nil || !strings.Contains(stderr, "Note: ") || !strings.Contains(stderr, "precision") {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+}
+
+func TestBudgetOfAllStarts(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir := t.TempDir()
+	var spent int
+	for range 3 { // every start stops at the budget; together they do not exceed it
+		_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-model", "m", "-budget-tokens", "30000", "-concurrency", "1")
+		if !errors.Is(err, llm.ErrBudgetExceeded) {
+			t.Fatalf("error %v, want the budget", err)
+		}
+		bill := server.Bill().Total
+		spent = bill.PromptTokens + bill.CompletionTokens
+	}
+	if spent == 0 || spent > 30000 {
+		t.Errorf("%d tokens spent of 30000", spent)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, LedgerName))
+	var account llm.Account
+	if err := errors.Join(err, json.Unmarshal(data, &account)); err != nil {
+		t.Fatal(err)
+	}
+	if got := account.Total.Usage.PromptTokens + account.Total.Usage.CompletionTokens; got != spent {
+		t.Errorf("the ledger has %d tokens, the bill %d", got, spent)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir := filepath.Join(t.TempDir(), "out")
+	prices := filepath.Join(t.TempDir(), "prices.json")
+	if err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [
+		{"model": "m", "as_of": "2026-01-31", "prompt": 1, "completion": 4},
+		{"model": "e", "as_of": "2026-01-31", "embedded": 0.1}]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices, "-systems", "naiverag,bm25,zeroshot,hipporag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 24 questions by four systems, for each 18 grades and 6 · 2 calls of the
+	// judge, two calls for each of 81 chunks, and one for each question.
+	for _, want := range []string{"naiverag embed", "bm25 answer", "zeroshot answer", "hipporag index", "judge", " 402 ", "EUR", "Nothing was called."} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
+	}
+	if len(server.Requests()) != 0 {
+		t.Error("a dry run called the server")
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a dry run made a report folder")
+	}
+	if stdout, _, err = bench(t, bare, "-dry-run", "-out", dir); err != nil || !strings.Contains(stdout, "makes no call") {
+		t.Errorf("offline: %s, %v", stdout, err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	err := run(ctx, []string{"-out", t.TempDir()}, bare, &out, &errs)
+	if !errors.Is(err, context.Canceled) || status(err, &errs) != exitIncomplete || !strings.Contains(errs.String(), "start again") {
+		t.Errorf("error %v, %s", err, errs.String())
+	}
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+func FuzzRecords(f *testing.F) {
+	f.Add(tupleAnswer)
+	f.Add(lineAnswer)
+	f.Add(boundedAnswer)
+	f.Add("(\"entity\"<|>a<|>b<|>c)##<|COMPLETE|>(\"relationship\"<|>a<|>b<|>c<|>1e309)")
+	f.Fuzz(func(t *testing.T, answer string) {
+		for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
+			x := records(t, format, answer)
+			known := make(map[string]bool)
+			for _, n := range mentioned(x) {
+				known[n] = true
+				if n == "" || strings.ContainsAny(n, "\n\x1f\x00") {
+					t.Errorf("name %q", n)
+				}
+			}
+			for _, fact := range x.Facts {
+				if !known[fact.Head] || !known[fact.Tail] || !(fact.Weight >= 0) {
+					t.Errorf("fact %+v", fact)
+				}
+			}
+			b, err := kg.NewBase(kg.Options{})
+			if err == nil {
+				err = b.Insert(x)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func FuzzOpenIE(f *testing.F) {
+	f.Add([]byte(`{"docs": [{"passage": "p", "extracted_entities": ["Ann"], "extracted_triples": [["Ann","met","Bob"],["x"]]}], "avg": NaN}`))
+	f.Add([]byte(`{"docs": [{"passage": "\\", "x": "NaN"}], "n": -Infinity}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := extract.ReadOpenIE(strings.NewReader(string(data))); err == nil && r.Len() < 0 {
+			t.Error("negative")
+		}
+	})
+}
