@@ -10,7 +10,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -56,15 +55,6 @@ func Rank(chunks []graphrag.Chunk, scores []float64, depth, perDoc int, source s
 		out = append(out, graphrag.Hit{Chunk: c, Score: scores[i], Source: source})
 	}
 	return out
-}
-
-// OpenTriples returns the extractor of HippoRAG and its like, see
-// [Kit.Extractor], unless one is given.
-func (k Kit) OpenTriples(given extract.Extractor) (x extract.Extractor, whole bool, err error) {
-	if given != nil {
-		return given, false, nil
-	}
-	return k.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) { return extract.NewOpenIE(m) })
 }
 
 // TitledTexts are the texts of chunks with their titles.

@@ -43,19 +43,38 @@ type Kit struct {
 	CountTokens func(text string) int
 }
 
-// Extractor returns the extractor that a system uses with this kit: the rules
-// offline, with what they leave unsaid ([Linked]), else what byModel makes of the model. Whole tells that it learns from
-// the corpus, see [GraphFrame].
-func (k Kit) Extractor(byModel func(extract.ModelOptions) (extract.Extractor, error)) (x extract.Extractor, whole bool, err error) {
-	if k.Model == nil {
-		offline, err := extract.NewOffline(extract.Options{})
-		if err != nil {
-			return nil, true, err
-		}
-		return Linked(offline), true, nil
+// OpenTriples returns the extractor of HippoRAG and its like, unless one is
+// given: the model asked for names and then for triples, offline the rules, with
+// what they leave unsaid ([Linked]). Whole tells that it learns from the corpus,
+// see [GraphFrame].
+func (k Kit) OpenTriples(given extract.Extractor) (x extract.Extractor, whole bool, err error) {
+	switch {
+	case given != nil:
+		return given, false, nil
+	case k.Model != nil:
+		x, err = extract.NewOpenIE(extract.ModelOptions{Model: k.Model})
+		return x, false, err
 	}
-	x, err = byModel(extract.ModelOptions{Model: k.Model})
-	return x, false, err
+	offline, err := extract.NewOffline(extract.Options{})
+	if err != nil {
+		return nil, true, err
+	}
+	return Linked(offline), true, nil
+}
+
+// Records returns the extractor of the systems that describe what they find,
+// unless one is given: the model with these options, offline the rules with the
+// sentences that they read ([Described]).
+func (k Kit) Records(given extract.Extractor, o extract.RecordOptions) (x extract.Extractor, whole bool, err error) {
+	if given == nil && k.Model != nil {
+		o.Model = k.Model
+		x, err = extract.NewRecords(o)
+		return x, false, err
+	}
+	if x, whole, err = k.OpenTriples(given); err == nil && given == nil {
+		x = Described(x)
+	}
+	return x, whole, err
 }
 
 // Entities returns the function that finds the named entities of a question.

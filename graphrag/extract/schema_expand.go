@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // Parameters of schema expansion (Youtu-GraphRAG, equation 3). The paper gives μ
@@ -189,7 +190,7 @@ func (e Expansion) alias(ctx context.Context, of []SchemaItem, name string) (str
 	}
 	best, at := 0.0, -1
 	for i := range of {
-		if c := cosine(v[0], v[i+1]); c >= e.Novelty && c > best {
+		if c := vector.Cosine(v[0], v[i+1]); c >= e.Novelty && c > best {
 			best, at = c, i
 		}
 	}
@@ -197,17 +198,4 @@ func (e Expansion) alias(ctx context.Context, of []SchemaItem, name string) (str
 		return "", nil
 	}
 	return of[at].Name, nil
-}
-
-func cosine(a, b []float32) float64 {
-	var dot, aa, bb float64
-	for i := range min(len(a), len(b)) {
-		dot += float64(a[i]) * float64(b[i])
-		aa += float64(a[i]) * float64(a[i])
-		bb += float64(b[i]) * float64(b[i])
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
 }

@@ -4,8 +4,9 @@ package summary
 
 import (
 	"cmp"
-	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // The values of RAPTOR for questions: the tokens of a collapsed tree's context
@@ -57,27 +58,13 @@ func (t *Tree) rank(question []float32, nodes []int32) []Ranked {
 	var ranked []Ranked
 	for _, n := range nodes {
 		if int(n) < len(t.Vectors) && len(t.Vectors[n]) == len(question) {
-			ranked = append(ranked, Ranked{n, cosineOf(question, t.Vectors[n])})
+			ranked = append(ranked, Ranked{n, vector.Cosine(question, t.Vectors[n])})
 		}
 	}
 	slices.SortFunc(ranked, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Node, b.Node))
 	})
 	return ranked
-}
-
-func cosineOf(x, y []float32) float64 {
-	var dot, xx, yy float64
-	for i, a := range x {
-		b := float64(y[i])
-		dot += float64(a) * b
-		xx += float64(a) * float64(a)
-		yy += b * b
-	}
-	if xx == 0 || yy == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(xx*yy)
 }
 
 // Overflow says what [Fit] does with a text that does not fit.

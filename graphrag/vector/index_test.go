@@ -276,3 +276,23 @@ func TestConcurrentUse(t *testing.T) {
 		t.Errorf("%d rows, want 200", x.Len())
 	}
 }
+
+func TestCosineOfTwo(t *testing.T) {
+	for _, tt := range []struct {
+		a, b []float32
+		want float64
+	}{
+		{[]float32{1, 0}, []float32{0, 2}, 0},
+		{[]float32{3, 4}, []float32{6, 8}, 1},
+		{[]float32{3, 4}, []float32{-3, -4}, -1},
+		{[]float32{1, 1}, []float32{1, 0}, math.Sqrt(.5)},
+		{[]float32{math.MaxFloat32}, []float32{math.MaxFloat32}, 1}, // squares overflow float32
+		{[]float32{0, 0}, []float32{1, 0}, 0},
+		{[]float32{1}, []float32{1, 0}, 0},
+		{nil, nil, 0},
+	} {
+		if got := Cosine(tt.a, tt.b); math.Abs(got-tt.want) > 1e-15 {
+			t.Errorf("cosine of %v and %v is %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

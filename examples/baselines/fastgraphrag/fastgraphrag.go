@@ -74,18 +74,10 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
-	if f.Extract == nil {
-		var err error
-		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) {
-			return extract.NewRecords(extract.RecordOptions{ModelOptions: m, Format: extract.Objects, Types: o.Types, Domain: o.domain()})
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", Name, err)
-		}
-		if kit.Model == nil {
-			f.Extract = baselines.Described(f.Extract)
-		}
+	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit}
+	var err error
+	if f.Extract, f.Whole, err = kit.Records(o.Extract, extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}); err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
 	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
 		s, err := build(ctx, kit, o, c)

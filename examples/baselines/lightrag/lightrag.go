@@ -82,7 +82,7 @@ const NoCosine = -1
 // New returns the system.
 func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 	o.Mode = cmp.Or(o.Mode, Hybrid)
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
+	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit}
 	if o.Mode != Hybrid {
 		f.Name += "-" + string(o.Mode)
 	}
@@ -91,18 +91,11 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 	}
 	o = o.withDefaults()
 	if o.Mode == Naive {
-		f.Extract = nothing{}
-	} else if f.Extract == nil {
-		var err error
-		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) {
-			return extract.NewRecords(extract.RecordOptions{ModelOptions: m, Format: extract.Lines, Types: o.Types, Language: o.Language})
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if kit.Model == nil {
-			f.Extract = baselines.Described(f.Extract)
-		}
+		o.Extract = nothing{}
+	}
+	var err error
+	if f.Extract, f.Whole, err = kit.Records(o.Extract, extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language}); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
 		s, err := build(ctx, kit, o, c)

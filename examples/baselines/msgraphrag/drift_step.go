@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -57,7 +58,7 @@ func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	near := make([]float64, len(s.vectors))
 	order := slices.Sorted(slices.Values(s.shuffled))
 	for _, r := range order {
-		near[r] = likeness(query, s.vectors[r])
+		near[r] = vector.Cosine(query, s.vectors[r])
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(near[b], near[a]) })
 	return order[:min(len(order), d.o.Reports)], nil

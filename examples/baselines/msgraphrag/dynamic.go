@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -77,7 +78,7 @@ func (s *global) rate(ctx context.Context, question string, query []float32, com
 	out := make([]int, len(communities))
 	if s.kit.Model == nil {
 		for i, c := range communities {
-			out[i] = int(math.Round(maxRating * max(0, likeness(query, s.vectors[place[c]]))))
+			out[i] = int(math.Round(maxRating * max(0, vector.Cosine(query, s.vectors[place[c]]))))
 		}
 		return out, ctx.Err()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // Lengths of what the model writes in global search (graphrag/config/defaults.py).
@@ -193,7 +194,7 @@ func (s *global) behind(reports []int32, query []float32, n int) []int32 {
 		fresh := slices.DeleteFunc(distinct(slices.Clone(passages)), func(p int32) bool { return taken[p] })
 		close := make(map[int32]float64, len(fresh))
 		for _, p := range fresh {
-			taken[p], close[p] = true, likeness(query, s.chunks[p])
+			taken[p], close[p] = true, vector.Cosine(query, s.chunks[p])
 		}
 		slices.SortFunc(fresh, func(a, b int32) int { return cmp.Or(cmp.Compare(close[b], close[a]), cmp.Compare(a, b)) })
 		order = append(order, fresh...)

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/examples/baselines"
@@ -226,22 +225,4 @@ func (x *index) hits(order []int32, source string, depth int) []graphrag.Hit {
 		out = append(out, graphrag.Hit{Chunk: c, Score: 1 / float64(len(out)+1), Source: source})
 	}
 	return out
-}
-
-// likeness is the cosine of two vectors, 0 if one has no length.
-func likeness(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var dot, aa, bb float64
-	for i, v := range a {
-		w := float64(b[i])
-		dot += float64(v) * w
-		aa += float64(v) * float64(v)
-		bb += w * w
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
 }

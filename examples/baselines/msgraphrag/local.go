@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // The settings of local search (graphrag/config/defaults.py).
@@ -262,7 +263,7 @@ func (l *local) sources(entities []int32, query []float32) []int32 {
 		for _, p := range g.EntityPassages(e) {
 			if !taken[p.ID] {
 				taken[p.ID] = true
-				units = append(units, unit{p.ID, relations[p.ID], selected[p.ID], likeness(query, l.chunks[p.ID])})
+				units = append(units, unit{p.ID, relations[p.ID], selected[p.ID], vector.Cosine(query, l.chunks[p.ID])})
 			}
 		}
 		slices.SortFunc(units, func(a, b unit) int {

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/fusion"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -126,7 +127,7 @@ func (s *global) alike(question string, query []float32, among func(int32) bool)
 	var near []scored
 	for i, v := range s.vectors {
 		if among(int32(i)) {
-			if c := likeness(query, v); c > 0 {
+			if c := vector.Cosine(query, v); c > 0 {
 				near = append(near, scored{int32(i), c})
 			}
 		}

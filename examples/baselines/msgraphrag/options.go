@@ -97,17 +97,9 @@ func frame(name string, kit baselines.Kit, o Options, problems error, search fun
 	if err := errors.Join(err, problems); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f := baselines.GraphFrame{Name: name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
-	if f.Extract == nil {
-		f.Extract, f.Whole, err = kit.Extractor(func(m extract.ModelOptions) (extract.Extractor, error) {
-			return extract.NewRecords(extract.RecordOptions{ModelOptions: m, Format: extract.Tuples})
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if kit.Model == nil {
-			f.Extract = baselines.Described(f.Extract)
-		}
+	f := baselines.GraphFrame{Name: name, Cut: o.Cut, Kit: kit}
+	if f.Extract, f.Whole, err = kit.Records(o.Extract, extract.RecordOptions{Format: extract.Tuples}); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
 		x, err := newIndex(ctx, kit, o, c)
