@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -112,6 +114,8 @@ func folderDocuments(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	}
 }
 
+const byteOrderMark = "\ufeff"
+
 func readText(fsys fs.FS, name string) (string, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -122,56 +126,75 @@ func readText(fsys fs.FS, name string) (string, error) {
 	if err == nil && len(data) > wildgraph.MaxPage {
 		err = fmt.Errorf("%s is larger than %d bytes", name, wildgraph.MaxPage)
 	}
-	return string(bytes.TrimPrefix(data, []byte("\ufeff"))), err
+	return string(bytes.TrimPrefix(data, []byte(byteOrderMark))), err
 }
 
-// jsonDocuments are the objects of a JSON array, or of JSON lines: MuSiQue's
-// corpus has "title" and "text", GraphRAG-Bench's "corpus_name" and "context".
+// jsonDocuments are the objects of a file.
 func (c corpus) jsonDocuments(yield func(graphrag.Document, error) bool) {
-	fail := func(err error) { yield(graphrag.Document{}, fmt.Errorf("%s: %w", c.path, err)) }
 	f, err := os.Open(c.path)
 	if err != nil {
-		fail(err)
+		yield(graphrag.Document{}, err)
 		return
 	}
 	defer f.Close() // only read
-	dec := json.NewDecoder(f)
-	first, err := firstByte(f)
-	if err == nil && first == '[' {
-		_, err = dec.Token()
-	}
-	if err != nil {
-		fail(err)
-		return
-	}
-	for n := 1; dec.More(); n++ {
-		var o struct {
-			Title   string  `json:"title"`
-			Name    string  `json:"corpus_name"`
-			Text    *string `json:"text"`
-			Context *string `json:"context"`
+	for d, err := range objects(f) {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", c.path, err)
 		}
-		if err := dec.Decode(&o); err != nil {
-			fail(fmt.Errorf("object %d: %w", n, err))
-			return
-		}
-		if o.Text == nil {
-			o.Text = o.Context
-		}
-		if o.Text == nil {
-			fail(fmt.Errorf("object %d has neither \"text\" nor \"context\"", n))
-			return
-		}
-		if o.Title == "" {
-			o.Title = o.Name
-		}
-		if !yield(graphrag.Document{ID: fmt.Sprintf("%07d", n), Title: o.Title, Text: *o.Text}, nil) {
+		if !yield(d, err) {
 			return
 		}
 	}
-	if err := ended(dec, first == '['); err != nil {
-		fail(err)
+}
+
+// objects are those of a JSON array, or of JSON lines: MuSiQue's corpus has
+// "title" and "text", GraphRAG-Bench's "corpus_name" and "context". An error ends
+// them.
+func objects(r io.Reader) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		in := bufio.NewReader(r)
+		array, err := isArray(in)
+		dec := json.NewDecoder(in)
+		if array {
+			_, err = dec.Token()
+		}
+		for n := 1; err == nil && dec.More(); n++ {
+			var d graphrag.Document
+			if d, err = object(dec); err != nil {
+				err = fmt.Errorf("object %d: %w", n, err)
+				break
+			}
+			d.ID = fmt.Sprintf("%07d", n)
+			if !yield(d, nil) {
+				return
+			}
+		}
+		if err == nil {
+			err = ended(dec, array)
+		}
+		if err != nil {
+			yield(graphrag.Document{}, err)
+		}
 	}
+}
+
+func object(dec *json.Decoder) (graphrag.Document, error) {
+	var o struct {
+		Title   string  `json:"title"`
+		Name    string  `json:"corpus_name"`
+		Text    *string `json:"text"`
+		Context *string `json:"context"`
+	}
+	if err := dec.Decode(&o); err != nil {
+		return graphrag.Document{}, err
+	}
+	if o.Text == nil {
+		o.Text = o.Context
+	}
+	if o.Text == nil {
+		return graphrag.Document{}, errors.New("neither \"text\" nor \"context\"")
+	}
+	return graphrag.Document{Title: cmp.Or(o.Title, o.Name), Text: *o.Text}, nil
 }
 
 // ended checks that nothing is missing and nothing follows.
@@ -187,20 +210,21 @@ func ended(dec *json.Decoder, array bool) error {
 	return nil
 }
 
-// firstByte is the first byte that is no white space; the file is then read
-// from its beginning again.
-func firstByte(f *os.File) (byte, error) {
-	var b [1]byte
+// isArray tells whether the first byte opens an array. It passes over a byte order
+// mark and white space.
+func isArray(in *bufio.Reader) (bool, error) {
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		in.Discard(len(byteOrderMark)) // it was just seen
+	}
 	for {
-		if _, err := f.Read(b[:]); err == io.EOF {
-			break
-		} else if err != nil {
-			return 0, err
-		}
-		if !bytes.ContainsAny(b[:], " \t\r\n") {
-			break
+		b, err := in.ReadByte()
+		switch {
+		case err == io.EOF:
+			return false, nil
+		case err != nil:
+			return false, err
+		case !strings.ContainsRune(" \t\r\n", rune(b)):
+			return b == '[', in.UnreadByte()
 		}
 	}
-	_, err := f.Seek(0, io.SeekStart)
-	return b[0], err
 }

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -143,7 +145,7 @@ func TestBadGraph(t *testing.T) {
 		{"x=" + filepath.Join(empty, "none"), "no such file"},
 		{"x=" + empty, "holds no document"},
 		{"astronomy=" + write(t, "c.json", tinyGraph), "a domain has this name"},
-		{"x=" + write(t, "c.json", `[{"title": "no text"}]`), `object 1 has neither "text" nor "context"`},
+		{"x=" + write(t, "c.json", `[{"title": "no text"}]`), `object 1: neither "text" nor "context"`},
 		{"x=" + write(t, "c.json", `[{"text": "a"}, 7]`), "object 2"},
 		{"x=" + write(t, "c.json", `[{"text": "a"}`), "the array has no end"},
 		{"x=" + write(t, "c.json", `[{"text": "a"}] {"text": "b"}`), "something follows"},
@@ -165,29 +167,46 @@ func TestBadGraph(t *testing.T) {
 	}
 }
 
-func FuzzGraphCorpus(f *testing.F) {
-	for _, seed := range []string{tinyGraph, "{\"text\": \"a\"}\n{\"context\": \"b\"}", "[", "[]]", "\ufeff[]", `[{"text": "` + "\xff" + `"}]`, "", "  \n"} {
-		f.Add([]byte(seed))
-	}
-	file := filepath.Join(f.TempDir(), "c.json")
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		c := corpus{"x", file}
-		d, err := c.domain()
-		if err != nil {
-			return
-		}
-		seen := make(map[string]bool)
-		for doc, err := range d.Documents() {
-			if err != nil || seen[doc.ID] {
-				t.Errorf("document %q: %v", doc.ID, err)
+func TestObjects(t *testing.T) {
+	want := []graphrag.Document{{ID: "0000001", Title: "A", Text: "a"}, {ID: "0000002", Title: "B", Text: "b"}}
+	for _, file := range []string{
+		`[{"title": "A", "text": "a"}, {"corpus_name": "B", "context": "b"}]`,
+		"\ufeff \n[{\"title\": \"A\", \"text\": \"a\"}, {\"title\": \"B\", \"text\": \"b\"}]\n",
+		"{\"title\": \"A\", \"text\": \"a\"}\r\n{\"title\": \"B\", \"text\": \"b\", \"context\": \"c\"}",
+	} {
+		var got []graphrag.Document
+		for d, err := range objects(strings.NewReader(file)) {
+			if err != nil {
+				t.Fatal(err)
 			}
-			seen[doc.ID] = true
+			got = append(got, d)
 		}
-		if again, err := c.domain(); err != nil || again.Fingerprint != d.Fingerprint {
-			t.Errorf("read again it is another corpus, %v", err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", file, diff)
+		}
+	}
+}
+
+func FuzzObjects(f *testing.F) {
+	for _, seed := range []string{tinyGraph, "{\"text\": \"a\"}\n{\"context\": \"b\"}", "[", "[]]", "\ufeff [{\"text\": \"a\"}]", `[{"text": "` + "\xff" + `"}]`, "", "  \n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		seen := make(map[string]bool)
+		failed := false
+		for d, err := range objects(strings.NewReader(data)) {
+			switch {
+			case failed:
+				t.Fatal("an object after an error")
+			case err != nil:
+				failed = true
+			case seen[d.ID] || !utf8.ValidString(d.Title+d.Text):
+				t.Fatalf("document %+v", d)
+			}
+			seen[d.ID] = true
+		}
+		for range objects(strings.NewReader(data)) {
+			break // stops at once
 		}
 	})
 }
