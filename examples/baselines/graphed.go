@@ -60,7 +60,9 @@ type GraphFrame struct {
 // documents, extract, put together what is known, search it, read what was
 // found. Everything after the extraction is a function of all extractions, so
 // [Graphed.Insert] and [Graphed.Delete] leave the system that [Graphed.Index]
-// would have built of the documents that are left, to the byte.
+// would have built of the documents that are left, to the byte. What is built of
+// the whole graph, such as condensed descriptions and reports, is asked for anew
+// then: a kit whose model is wrapped in [llm.Cached] pays only for what changed.
 type Graphed struct {
 	frame   GraphFrame
 	chunker *chunk.Chunker
