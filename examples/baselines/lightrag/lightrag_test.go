@@ -5,6 +5,7 @@ package lightrag_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -152,6 +155,44 @@ func TestDeleteByModel(t *testing.T) {
 	}
 	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Through a cache a change costs what is new in it, and what was there before
+// nothing.
+func TestInsertIsPaidOnce(t *testing.T) {
+	j, err := journal.Open(filepath.Join(t.TempDir(), "llm.journal"), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	m := scripted()
+	cached, err := llm.Cached(m, j, llm.CacheOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := documents(9)
+	for i, step := range []struct {
+		change func() (graphrag.IndexStats, error)
+		calls  int
+	}{
+		{func() (graphrag.IndexStats, error) { return s.Index(t.Context(), baselinestest.Stream(docs[:8]...)) }, 16 + 1},
+		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), baselinestest.Stream(docs[8])) }, 2 + 1},
+		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "8") }, 0},
+		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), baselinestest.Stream(docs[8])) }, 0},
+		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "0") }, 1}, // of eight other descriptions
+	} {
+		before := len(m.Requests())
+		if _, err := step.change(); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(m.Requests()) - before; got != step.calls {
+			t.Errorf("step %d: %d calls, want %d", i, got, step.calls)
+		}
 	}
 }
 
