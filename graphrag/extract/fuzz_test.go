@@ -3,11 +3,13 @@
 package extract_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 func FuzzRecords(f *testing.F) {
@@ -15,9 +17,20 @@ func FuzzRecords(f *testing.F) {
 	f.Add(lineAnswer)
 	f.Add(boundedAnswer)
 	f.Add("(\"entity\"<|>a<|>b<|>c)##<|COMPLETE|>(\"relationship\"<|>a<|>b<|>c<|>1e309)")
+	var m says
+	var extractors []extract.Extractor
+	for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
+		o := extract.ModelOptions{Model: &m, Concurrency: 1}
+		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: o, Format: format, Gleanings: extract.NoGleaning, Types: []string{"ship", "person"}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		extractors = append(extractors, x)
+	}
 	f.Fuzz(func(t *testing.T, answer string) {
-		for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
-			x := records(t, format, answer)
+		m = says(answer)
+		for _, e := range extractors {
+			x := got(t, e, nil, "Colin Archer built the Fram.")
 			known := make(map[string]bool)
 			for _, n := range mentioned(x) {
 				known[n] = true
@@ -39,6 +52,15 @@ func FuzzRecords(f *testing.F) {
 			}
 		}
 	})
+}
+
+// says is a model that gives one answer.
+type says string
+
+func (says) Name() string { return "says" }
+
+func (s *says) Generate(context.Context, llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: string(*s)}, nil
 }
 
 func FuzzOpenIE(f *testing.F) {
