@@ -213,6 +213,7 @@ func (s *scan) digits(i int) (value float64, rest string, end int, ok bool) {
 	if rest == "" && s.between(end+1, ".") && s.tokens[end+1].digits {
 		end++
 		part, rest = endings(s.word(end))
+		part = part[:min(len(part), 15)] // more than a float64 holds
 		value += parse(part) / math.Pow10(len(part))
 	}
 	return value, rest, end, true
