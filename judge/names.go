@@ -123,7 +123,8 @@ func plainLetters(word string) string {
 }
 
 // heldBy reports whether g speaks of the same one: all of the name's words are
-// there, or an acronym, or a shorter form of it (Obama, B. Obama).
+// there, or the name itself (not every part of it is a term: NO.O), an acronym,
+// or a shorter form of it (Obama, B. Obama).
 func (n *name) heldBy(g *features) bool {
 	all := true
 	for _, p := range n.parts {
@@ -134,7 +135,7 @@ func (n *name) heldBy(g *features) bool {
 	}
 	for i := range g.names {
 		m := &g.names[i]
-		if len(n.parts) == 1 && m.initials == n.parts[0].hash || n.shortened(m) {
+		if len(n.parts) == 1 && m.initials == n.parts[0].hash || slices.Equal(n.parts, m.parts) || n.shortened(m) {
 			return true
 		}
 	}

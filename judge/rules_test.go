@@ -185,6 +185,7 @@ func FuzzFeatures(f *testing.F) {
 	} {
 		f.Add(s, s)
 	}
+	f.Add("NO.O", "O")
 	f.Add("3."+strings.Repeat("5", 310), "")
 	lang, err := newStemmer()
 	if err != nil {
