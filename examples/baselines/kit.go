@@ -66,15 +66,18 @@ func (k Kit) OpenTriples(given extract.Extractor) (x extract.Extractor, whole bo
 // unless one is given: the model with these options, offline the rules with the
 // sentences that they read ([Described]).
 func (k Kit) Records(given extract.Extractor, o extract.RecordOptions) (x extract.Extractor, whole bool, err error) {
-	if given == nil && k.Model != nil {
+	switch {
+	case given != nil:
+		return given, false, nil
+	case k.Model != nil:
 		o.Model = k.Model
 		x, err = extract.NewRecords(o)
 		return x, false, err
 	}
-	if x, whole, err = k.OpenTriples(given); err == nil && given == nil {
-		x = Described(x)
+	if x, whole, err = k.OpenTriples(nil); err != nil {
+		return nil, whole, err
 	}
-	return x, whole, err
+	return Described(x), whole, nil
 }
 
 // Entities returns the function that finds the named entities of a question.

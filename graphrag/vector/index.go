@@ -185,8 +185,8 @@ func norm(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// Cosine is the cosine of the angle between two vectors, from -1 to 1, the same
-// bits on every machine. It is 0 if one of them has no length or they have not
+// Cosine is the cosine of the angle between two vectors, the same bits on every
+// machine. It is 0 if one of them has no length or they have not
 // as many components.
 func Cosine(a, b []float32) float64 {
 	if len(a) != len(b) {
