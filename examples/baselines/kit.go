@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -55,7 +56,7 @@ func (k Kit) OpenTriples(given extract.Extractor) (x extract.Extractor, whole bo
 		x, err = extract.NewOpenIE(extract.ModelOptions{Model: k.Model})
 		return x, false, err
 	}
-	offline, err := extract.NewOffline(extract.Options{})
+	offline, err := rules.New(rules.Options{})
 	if err != nil {
 		return nil, true, err
 	}
@@ -91,7 +92,7 @@ func (k Kit) Entities(known func(folded string) bool) (func(ctx context.Context,
 		}
 		return byModel.Question, nil
 	}
-	offline, err := extract.NewOffline(extract.Options{})
+	offline, err := rules.New(rules.Options{})
 	if err != nil {
 		return nil, err
 	}

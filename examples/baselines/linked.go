@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -50,7 +51,7 @@ func link(of string, x *kg.Extraction) {
 		stated[pair(f.Head, f.Tail)] = true
 	}
 	mentions := slices.DeleteFunc(slices.Clone(x.Mentions), func(m kg.Mention) bool {
-		return m.Span == kg.Span{} || m.Type == extract.Quantity
+		return m.Span == kg.Span{} || m.Type == rules.Quantity
 	})
 	slices.SortStableFunc(mentions, func(a, b kg.Mention) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
 	sentences := text.Sentences(of)

@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -58,7 +58,7 @@ func read(ctx context.Context, d benchmark.Domain, workers int) (*corpus, error)
 	if c.chunks, err = chunker.All(ctx, docs); err != nil {
 		return nil, err
 	}
-	offline, err := extract.NewOffline(extract.Options{Workers: workers})
+	offline, err := rules.New(rules.Options{Workers: workers})
 	if err != nil {
 		return nil, err
 	}

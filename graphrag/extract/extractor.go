@@ -9,8 +9,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// Extractor finds the entities, triples and attributes of chunks. There are two
-// kinds: [Offline] reads by rules, others ask a model.
+// Extractor finds the entities, triples and attributes of chunks. Some ask
+// a model, others go by rules.
 //
 // Extract returns one extraction for each chunk, in the order of the chunks,
 // with the chunk's ID and document; a chunk in which nothing was found has an

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
@@ -37,7 +38,7 @@ const DefaultDomain = "Pages of the web on all subjects. Analyse them for the pe
 
 // DefaultTypes are those the offline extractor tells apart, and ideas.
 func DefaultTypes() []string {
-	return []string{extract.Person, extract.Organization, extract.Place, extract.Event, extract.Work, extract.Date, extract.Quantity, "concept", extract.Other}
+	return []string{rules.Person, rules.Organization, rules.Place, rules.Event, rules.Work, rules.Date, rules.Quantity, "concept", rules.Other}
 }
 
 // Options of the system. The zero value is the setting of the code, over the

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
@@ -81,7 +82,7 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 	}
 	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
 	if f.Extract == nil {
-		if f.Extract, err = extract.NewOffline(extract.Options{}); err != nil {
+		if f.Extract, err = rules.New(rules.Options{}); err != nil {
 			return nil, fmt.Errorf("%s: %w", Name, err)
 		}
 		f.Whole = true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// Options of an [Offline] extractor. The zero value reads English and learns
+// Options of an [Extractor]. The zero value reads English and learns
 // the lexicon of each batch from the batch itself.
 type Options struct {
 	// Lexicon of the corpus. With one, the extraction of a chunk is a function
@@ -32,9 +32,8 @@ type Options struct {
 // Name is a name known beforehand, with its type; an empty type is [Other].
 type Name struct{ Name, Type string }
 
-// Offline extracts entities and triples by rules, without a model. It is an
-// [Extractor].
-type Offline struct {
+// Extractor finds entities and triples by rules. It is an extract.Extractor.
+type Extractor struct {
 	options Options
 	lexicon *Lexicon // nil: learned in each call
 	base    *Lexicon // for questions: the given one, or that of the tables alone
@@ -43,14 +42,12 @@ type Offline struct {
 	keep    []bool // by type; nil keeps all
 }
 
-var _ Extractor = (*Offline)(nil)
-
-// NewOffline returns an extractor. It fails if Workers is negative, if a name
+// New returns an extractor. It fails if Workers is negative, if a name
 // is empty or has two types, or if no name can have one of the types.
-func NewOffline(o Options) (*Offline, error) {
+func New(o Options) (*Extractor, error) {
 	var errs []error
 	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("extract: Workers is %d: it must not be negative", o.Workers))
+		errs = append(errs, fmt.Errorf("rules: Workers is %d: it must not be negative", o.Workers))
 	}
 	base := o.Lexicon
 	if base == nil {
@@ -58,7 +55,7 @@ func NewOffline(o Options) (*Offline, error) {
 	}
 	gazette, labels, err := newGazetteer(base, o.Names)
 	errs = append(errs, err)
-	x := &Offline{options: o, lexicon: o.Lexicon, base: base, gazette: gazette, labels: labels}
+	x := &Extractor{options: o, lexicon: o.Lexicon, base: base, gazette: gazette, labels: labels}
 	if len(o.Types) > 0 {
 		x.keep = make([]bool, len(labels))
 	}
@@ -70,7 +67,7 @@ func NewOffline(o Options) (*Offline, error) {
 			}
 		}
 		if !found {
-			errs = append(errs, fmt.Errorf("extract: Types has %q: it must be one of %q", wanted, labels[1:]))
+			errs = append(errs, fmt.Errorf("rules: Types has %q: it must be one of %q", wanted, labels[1:]))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -79,9 +76,9 @@ func NewOffline(o Options) (*Offline, error) {
 	return x, nil
 }
 
-// Extract implements [Extractor]. The spans of mentions are exact: the bytes
+// Extract implements extract.Extractor. The spans of mentions are exact: the bytes
 // there are the name, but for white space, which a name has as single blanks.
-func (o *Offline) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	lexicon := o.lexicon
 	sentences := make([][]sentence, len(chunks))
 	if lexicon == nil {
@@ -100,13 +97,13 @@ func (o *Offline) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ex
 		out[i] = o.extract(&readers[worker], &chunks[i], sentences[i])
 	})
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("extract: read chunks: %w", err)
+		return nil, fmt.Errorf("rules: read chunks: %w", err)
 	}
 	return out, nil
 }
 
 // extract reads one chunk; its sentences are nil if nobody looked yet.
-func (o *Offline) extract(x *reader, c *graphrag.Chunk, sentences []sentence) kg.Extraction {
+func (o *Extractor) extract(x *reader, c *graphrag.Chunk, sentences []sentence) kg.Extraction {
 	out := kg.Extraction{Chunk: c.ID, Doc: c.Doc}
 	x.reset(c.Text)
 	x.cut = c.Index > 0
@@ -132,14 +129,14 @@ func (o *Offline) extract(x *reader, c *graphrag.Chunk, sentences []sentence) kg
 	return out
 }
 
-func (o *Offline) keeps(t typ) bool { return o.keep == nil || o.keep[t] }
+func (o *Extractor) keeps(t typ) bool { return o.keep == nil || o.keep[t] }
 
-func (x *reader) mention(o *Offline, e *entity) kg.Mention {
+func (x *reader) mention(o *Extractor, e *entity) kg.Mention {
 	return kg.Mention{Name: x.name(e), Type: o.labels[e.typ], Span: kg.Span{Start: int(e.start), End: int(e.end)}}
 }
 
 // add appends what was found in a sentence.
-func (o *Offline) add(x *reader, out *kg.Extraction) {
+func (o *Extractor) add(x *reader, out *kg.Extraction) {
 	span := kg.Span{Start: x.span.Start, End: x.span.End}
 	for i := range x.facts {
 		f := &x.facts[i]

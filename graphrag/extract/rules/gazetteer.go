@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 import (
 	"errors"
@@ -37,7 +37,7 @@ func newGazetteer(l *Lexicon, names []Name) (*gazetteer, []string, error) {
 		x.run(x.text, 0, len(x.text))
 		n := len(x.tokens)
 		if n == 0 || text.FoldName(name.Name) == "" {
-			errs = append(errs, fmt.Errorf("extract: Names[%d] %q holds no name", i, clip(name.Name)))
+			errs = append(errs, fmt.Errorf("rules: Names[%d] %q holds no name", i, clip(name.Name)))
 			continue
 		}
 		label := name.Type
@@ -52,7 +52,7 @@ func newGazetteer(l *Lexicon, names []Name) (*gazetteer, []string, error) {
 		}
 		key := x.key(0, int32(n))
 		if before, ok := g.types[key]; ok && before != number {
-			errs = append(errs, fmt.Errorf("extract: Names[%d] %q is %s here and %s before: give it one type", i, clip(name.Name), label, labels[before]))
+			errs = append(errs, fmt.Errorf("rules: Names[%d] %q is %s here and %s before: give it one type", i, clip(name.Name), label, labels[before]))
 		}
 		g.types[key] = number
 		first := x.key(0, 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 import (
 	"embed"
@@ -101,7 +101,7 @@ var loadTables = sync.OnceValue(func() *tables {
 		for key, value := range entries(name) {
 			c, ok := classNames[key]
 			if !ok {
-				panic(fmt.Sprintf("extract: tables/%s has an unknown class %q", name, key))
+				panic(fmt.Sprintf("rules: tables/%s has an unknown class %q", name, key))
 			}
 			t.add(c, value)
 		}
@@ -289,7 +289,7 @@ func hasPrefix(s string, prefixes ...string) bool {
 func lines(name string) []string {
 	data, err := tableFiles.ReadFile("tables/" + name)
 	if err != nil {
-		panic("extract: " + err.Error()) // the file is embedded in the binary
+		panic("rules: " + err.Error()) // the file is embedded in the binary
 	}
 	var out []string
 	for line := range strings.Lines(string(data)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func learn(ctx context.Context, chunks []graphrag.Chunk, workers int) (*Lexicon,
 	sentences := l.count(ctx, chunks, workers)
 	l.collect(ctx, chunks, sentences, workers)
 	if err := ctx.Err(); err != nil {
-		return nil, nil, fmt.Errorf("extract: learn the lexicon: %w", err)
+		return nil, nil, fmt.Errorf("rules: learn the lexicon: %w", err)
 	}
 	return l, sentences, nil
 }

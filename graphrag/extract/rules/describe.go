@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 // describe records what a sentence says an entity is, where that holds no other
 // entity and so makes no triple: "X is a Swiss citizen", "X, a German

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -15,7 +15,7 @@ import (
 // is not among its entities.
 //
 // It is safe for concurrent use if known is.
-func (o *Offline) Entities(question string, known func(folded string) bool) []kg.Mention {
+func (o *Extractor) Entities(question string, known func(folded string) bool) []kg.Mention {
 	var x reader
 	x.init(o.base)
 	x.gazette = o.gazette

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract_test
+package rules_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -57,7 +57,7 @@ func BenchmarkPages(b *testing.B) {
 }
 
 func bench(b *testing.B, chunks []graphrag.Chunk, size int) {
-	x, err := extract.NewOffline(extract.Options{Workers: 1})
+	x, err := rules.New(rules.Options{Workers: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

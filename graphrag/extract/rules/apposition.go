@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 // officeHolders states what the titles before persons say: "FIFA President
 // Gianni Infantino", "Australia's Prime Minister Anthony Albanese".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract_test
+package rules_test
 
 import (
 	"context"
@@ -14,13 +14,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
 // read extracts from one text, with what it can learn of itself.
-func read(t testing.TB, s string, o extract.Options) kg.Extraction {
+func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 	t.Helper()
-	x, err := extract.NewOffline(o)
+	x, err := rules.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestNames(t *testing.T) {
 		{"When was it? The answer is that nobody knows, and he would not say.", ""},
 		{"There was talk of St. Petersburg and of U.S. troops there in the winter.", "St. Petersburg/place, U.S./place"},
 	} {
-		if got := strings.Join(names(read(t, c.text, extract.Options{})), ", "); got != c.want {
+		if got := strings.Join(names(read(t, c.text, rules.Options{})), ", "); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
@@ -95,21 +96,21 @@ func TestTriples(t *testing.T) {
 		{"In the night, Haiyan hit Vietnam, China and Laos.", "Haiyan | hit | Vietnam; Haiyan | hit | China; Haiyan | hit | Laos"},
 		{"Argentina beat France and Croatia beat Morocco in the finals.", "Argentina | beat | France"}, // who did what after "and" is not clear from the words alone,
 	} {
-		if got := strings.Join(triples(read(t, c.text, extract.Options{})), "; "); got != c.want {
+		if got := strings.Join(triples(read(t, c.text, rules.Options{})), "; "); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
 }
 
 func TestHedged(t *testing.T) {
-	x := read(t, "Officials said that Russia invaded Finland in the night.", extract.Options{})
+	x := read(t, "Officials said that Russia invaded Finland in the night.", rules.Options{})
 	if len(x.Facts) != 1 || x.Facts[0].Weight != 0.5 {
 		t.Errorf("a reported fact: %+v", x.Facts)
 	}
 }
 
 func TestAcronym(t *testing.T) {
-	x := read(t, "The World Health Organization (WHO) was founded in 1948 and is still there.", extract.Options{})
+	x := read(t, "The World Health Organization (WHO) was founded in 1948 and is still there.", rules.Options{})
 	want := []kg.Attribute{{Entity: "World Health Organization", Key: "alias", Value: "WHO", Span: kg.Span{Start: 0, End: 75}}}
 	if !reflect.DeepEqual(x.Attributes, want) {
 		t.Errorf("got %+v", x.Attributes)
@@ -124,7 +125,7 @@ func TestDescription(t *testing.T) {
 		"On Monday, Angela Merkel was not a German politician, as everybody knew.":    "",
 	} {
 		got := ""
-		for _, a := range read(t, s, extract.Options{}).Attributes {
+		for _, a := range read(t, s, rules.Options{}).Attributes {
 			got += a.Entity + ": " + a.Value
 		}
 		if got != want {
@@ -145,7 +146,7 @@ func TestCorpusCase(t *testing.T) {
 	for i, s := range corpus {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: s})
 	}
-	x, err := extract.NewOffline(extract.Options{})
+	x, err := rules.New(rules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestSharedLines(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i),
 			Text: "The weather in Toronto is brought to you by Acme Foods and the rest of us.\n\nHe went to see Vienna in the spring, page " + fmt.Sprint(i) + " of it."})
 	}
-	x, err := extract.NewOffline(extract.Options{})
+	x, err := rules.New(rules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestSharedLines(t *testing.T) {
 }
 
 func TestScripts(t *testing.T) {
-	gazette := []extract.Name{{Name: "东京", Type: "place"}, {Name: "photosynthesis", Type: "process"}}
+	gazette := []rules.Name{{Name: "东京", Type: "place"}, {Name: "photosynthesis", Type: "process"}}
 	for _, c := range []struct{ text, want string }{
 		{"预计，“韦森特”将以每小时20-25公里的速度继续向西偏北方向移动，强度逐渐减弱。", ""},
 		{"他2012年7月24日在东京，强度逐渐减弱。", "2012年7月24日/date, 东京/place"},
@@ -190,14 +191,14 @@ func TestScripts(t *testing.T) {
 		{"Вчера в городе Владимир Путин встретился с Ангелой Меркель и долго говорил.", "Владимир Путин/person, Ангелой Меркель/person"},
 		{"Plants live by Photosynthesis, and nobody taught them how to do it.", "Photosynthesis/process"},
 	} {
-		if got := strings.Join(names(read(t, c.text, extract.Options{Names: gazette})), ", "); got != c.want {
+		if got := strings.Join(names(read(t, c.text, rules.Options{Names: gazette})), ", "); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
 }
 
 func TestEntities(t *testing.T) {
-	x, err := extract.NewOffline(extract.Options{})
+	x, err := rules.New(rules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func TestEntities(t *testing.T) {
 
 func TestTypes(t *testing.T) {
 	const s = "In Seattle, Amazon was founded by Jeff Bezos in July 1994, and it was a success."
-	x := read(t, s, extract.Options{Types: []string{extract.Person, extract.Other}})
+	x := read(t, s, rules.Options{Types: []string{rules.Person, rules.Other}})
 	if got := names(x); !slices.Equal(got, []string{"Amazon/other", "Jeff Bezos/person"}) {
 		t.Errorf("mentions %v", got)
 	}
@@ -235,8 +236,8 @@ func TestTypes(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := extract.NewOffline(extract.Options{Workers: -1, Types: []string{"persons"},
-		Names: []extract.Name{{Name: " – "}, {Name: "Mercury", Type: "planet"}, {Name: "mercury", Type: "metal"}}})
+	_, err := rules.New(rules.Options{Workers: -1, Types: []string{"persons"},
+		Names: []rules.Name{{Name: " – "}, {Name: "Mercury", Type: "planet"}, {Name: "mercury", Type: "metal"}}})
 	for _, want := range []string{"Workers is -1", `"persons"`, "Names[0]", "Names[2]"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not tell of %s", err, want)
@@ -247,7 +248,7 @@ func TestOptions(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	x, err := extract.NewOffline(extract.Options{})
+	x, err := rules.New(rules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +265,7 @@ func TestHostile(t *testing.T) {
 		"long name": "He saw " + strings.Repeat("Aa ", 330_000) + "in it.", "brackets": strings.Repeat("([", 300_000), "link": strings.Repeat("](", 300_000),
 		"quotes": strings.Repeat("\"Aa ", 200_000), "commas": "He saw " + strings.Repeat("Rome, ", 100_000) + "and was glad.", "of": strings.Repeat("University of ", 50_000),
 	} {
-		t.Run(name, func(t *testing.T) { checkSpans(t, s, read(t, s, extract.Options{})) })
+		t.Run(name, func(t *testing.T) { checkSpans(t, s, read(t, s, rules.Options{})) })
 	}
 }
 
@@ -302,7 +303,7 @@ func FuzzExtract(f *testing.F) {
 	f.Add("In 1994 Jeff Bezos founded Amazon (AMZN) in Seattle, Washington; “Day One” was its motto.")
 	f.Add("台风韦森特今晨登陆 [Guangdong](http://example.org) 2012年7月24日。 Владимир Путин\xff — Sen. J. R. Smith's $1.2bn")
 	f.Add("# Title Case Headline\n\n* Home\n* About Us\n| a | b |\nThe World\x00 Health Organization (W.H.O.) was in Apple, Inc. and the X.Y.Z")
-	x, err := extract.NewOffline(extract.Options{Workers: 1, Names: []extract.Name{{Name: "东京"}, {Name: "a b"}}})
+	x, err := rules.New(rules.Options{Workers: 1, Names: []rules.Name{{Name: "东京"}, {Name: "a b"}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -315,7 +316,7 @@ func TestDeterminism(t *testing.T) {
 	chunks := pages(40)
 	want := map[string]kg.Extraction{}
 	for workers := range 4 {
-		x, err := extract.NewOffline(extract.Options{Workers: workers + 1})
+		x, err := rules.New(rules.Options{Workers: workers + 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,11 +342,11 @@ func TestDeterminism(t *testing.T) {
 // With a lexicon, an extraction is a function of the chunk alone.
 func TestLexicon(t *testing.T) {
 	chunks := pages(12)
-	lexicon, err := extract.Learn(context.Background(), chunks, 0)
+	lexicon, err := rules.Learn(context.Background(), chunks, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := extract.NewOffline(extract.Options{Lexicon: lexicon})
+	x, err := rules.New(rules.Options{Lexicon: lexicon})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +364,7 @@ func TestLexicon(t *testing.T) {
 
 // A name at the edge of a chunk that was cut out of a page may be half a name.
 func TestCutChunk(t *testing.T) {
-	x, err := extract.NewOffline(extract.Options{})
+	x, err := rules.New(rules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

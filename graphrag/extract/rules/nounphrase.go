@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // NounPhrase is the type of the mentions of [NounPhrases].
 const NounPhrase = "NOUN PHRASE"
 
-// NounPhrases is an [Extractor] of noun phrases alone, for graphs of words that
+// NounPhrases is an extract.Extractor of noun phrases alone, for graphs of words that
 // stand in the same chunk (the "fast" indexing of Microsoft's GraphRAG): runs of
 // words that are in no closed class and no verb as far as the tables know.
 // A phrase is kept if it has two words or more, a hyphen, or a capital inside a
@@ -27,15 +27,13 @@ type NounPhrases struct {
 	Workers int
 }
 
-var _ Extractor = NounPhrases{}
-
 // The bounds of a phrase. The 15 is that of the original, for words.
 const (
 	maxPhraseWord  = 15
 	maxPhraseWords = 6
 )
 
-// Extract implements [Extractor].
+// Extract implements extract.Extractor.
 func (n NounPhrases) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	l := newLexicon()
 	out := make([]kg.Extraction, len(chunks))
@@ -53,7 +51,7 @@ func (n NounPhrases) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg
 		}
 	})
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("extract: read noun phrases: %w", err)
+		return nil, fmt.Errorf("rules: read noun phrases: %w", err)
 	}
 	return out, nil
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package extract
+package rules
 
 import "strings"
 
-// The types of entities [Offline] tells apart.
+// The types of entities [Extractor] tells apart.
 const (
 	Person       = "person"
 	Organization = "organization"
