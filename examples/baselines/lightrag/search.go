@@ -10,7 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/fusion"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -131,7 +131,7 @@ func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Fou
 			return baselines.Found{}, err
 		}
 	}
-	ranked := s.hits(fusion.Interleave(found.alike, found.ofEntities, found.ofRelations), max(q.K, q.Depth))
+	ranked := s.hits(rank.Interleave(found.alike, found.ofEntities, found.ofRelations), max(q.K, q.Depth))
 	if len(ranked) == 0 && len(found.derived) == 0 {
 		return refusal(), nil
 	}
@@ -165,8 +165,8 @@ func (s *searcher) search(ctx context.Context, k Keywords, question []float32) (
 	if err != nil {
 		return material{}, err
 	}
-	entities := s.fit(fusion.Interleave(low.entities, high.entities), s.o.EntityTokens, s.entityRow)
-	relations := s.fit(fusion.Interleave(low.relations, high.relations), s.o.RelationTokens, s.relationRow)
+	entities := s.fit(rank.Interleave(low.entities, high.entities), s.o.EntityTokens, s.entityRow)
+	relations := s.fit(rank.Interleave(low.relations, high.relations), s.o.RelationTokens, s.relationRow)
 	found := material{derived: slices.Concat(rows(entities, s.entityRow), rows(relations, s.relationRow))}
 	if s.o.Paper {
 		found.ofEntities, found.ofRelations = s.byNeighbours(low.entities), s.inOrder(high.relations)

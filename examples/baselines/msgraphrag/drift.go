@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/fusion"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // The settings of DRIFT (graphrag/config/defaults.py).
@@ -187,7 +187,7 @@ func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
 		lists = append(lists, list)
 	}
 	var order []int32
-	for _, f := range fusion.RRF(lists...) {
+	for _, f := range rank.RRF(lists...) {
 		order = append(order, f.ID)
 	}
 	return d.hits(order, NameDrift, depth)

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/fusion"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/llm"
@@ -144,7 +144,7 @@ func (s *global) alike(question string, query []float32, among func(int32) bool)
 		}
 	}
 	var out []int32
-	for _, f := range fusion.RRF(byVector, byWords) {
+	for _, f := range rank.RRF(byVector, byWords) {
 		out = append(out, f.ID)
 	}
 	return out

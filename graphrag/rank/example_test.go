@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fusion_test
+package rank_test
 
 import (
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/graphrag/fusion"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 func Example() {
 	sparse := []string{"page#3", "page#1", "page#9"}
 	dense := []string{"page#1", "page#4", "page#3"}
-	for _, hit := range fusion.RRF(sparse, dense) {
+	for _, hit := range rank.RRF(sparse, dense) {
 		fmt.Printf("%s %.4f\n", hit.ID, hit.Score)
 	}
 	// Output:

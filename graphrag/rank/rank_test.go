@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rank_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// near compares scores to 1e-9 and everything else exactly.
+var near = cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-9 })
+
+type list = []rank.Scored[string]
+
+func words(s string) []string { return strings.Fields(s) }
+
+func TestRRF(t *testing.T) {
+	tests := []struct {
+		name  string
+		lists [][]string
+		want  list
+	}{
+		{"no list", nil, list{}},
+		{"empty lists", [][]string{nil, {}}, list{}},
+		{"one list", [][]string{words("b a")}, list{{"b", 1. / 61}, {"a", 1. / 62}}},
+		{"two routes", [][]string{words("p9 p2"), words("p1 p2 p3")},
+			list{{"p2", .032258065}, {"p1", .016393443}, {"p9", .016393443}, {"p3", .015873016}}},
+		{"four routes", [][]string{words("p3 p1"), words("p3 p7"), words("p1 p2 p3"), words("p7 p2")},
+			list{{"p3", .048659901}, {"p1", .032522475}, {"p7", .032522475}, {"p2", .032258065}}},
+		{"first place of a repeated id", [][]string{words("a b a")}, list{{"a", 1. / 61}, {"b", 1. / 62}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, rank.RRF(test.lists...), near); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWeightedRRF(t *testing.T) {
+	got, err := rank.WeightedRRF([]float64{2, 0, .5}, words("a b"), words("c"), words("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := list{{"b", 2./62 + .5/61}, {"a", 2. / 61}, {"c", 0}}
+	if diff := cmp.Diff(want, got, near); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	plain, err := rank.WeightedRRF([]float64{1, 1}, words("a b"), words("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(rank.RRF(words("a b"), words("b")), plain); diff != "" {
+		t.Errorf("weights of 1 differ from RRF (-want +got)\n%s", diff)
+	}
+}
+
+func TestWeightedRRFReportsAllProblems(t *testing.T) {
+	_, err := rank.WeightedRRF([]float64{-1, math.Inf(1), math.NaN()}, words("a"))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"3 weights for 1 lists", "weight 0 is -1", "weight 1 is +Inf", "weight 2 is NaN"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error lacks %q:\n%v", want, err)
+		}
+	}
+}
+
+// The steps of IRCoT.
+func TestCombMAX(t *testing.T) {
+	got, err := rank.CombMAX(list{{"p1", 1}, {"p2", .6}, {"p3", .2}}, list{{"p4", 1}, {"p2", .9}, {"p1", .1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	_, err = rank.CombMAX(list{{"p1", math.NaN()}}, list{{"p2", 1}, {"p1", math.Inf(-1)}})
+	if err == nil || !strings.Contains(err.Error(), "list 0, place 0") || !strings.Contains(err.Error(), "list 1, place 1") {
+		t.Errorf("scores that are not finite: %v", err)
+	}
+	if got, err := rank.CombMAX[string](); err != nil || len(got) != 0 {
+		t.Errorf("of no lists: %v, %v", got, err)
+	}
+}
+
+// TestBest compares the heaps with a sort.
+func TestBest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		in := make([]rank.Scored[int], rng.IntN(40))
+		for i, id := range rng.Perm(len(in)) {
+			in[i] = rank.Scored[int]{ID: id, Score: float64(rng.IntN(8))}
+		}
+		sorted := slices.Clone(in)
+		slices.SortFunc(sorted, rank.Compare)
+		k := rng.IntN(50)
+		want := sorted[:min(k, len(sorted))]
+		var top rank.Top[int]
+		top.Reset(k)
+		for i, s := range in {
+			top.Push(s.ID, s.Score)
+			if threshold, full := top.Threshold(); full != (k > 0 && i+1 >= k) || full && i+1 == len(in) && threshold != want[k-1].Score {
+				t.Fatalf("the threshold after %d of %d is %v, %v", i+1, len(in), threshold, full)
+			}
+		}
+		var again rank.Top[int]
+		again.CopyOf(&top)
+		if got := again.Append(nil); !slices.Equal(got, want) {
+			t.Fatalf("Top has %v, want %v", got, want)
+		}
+		if got := rank.Best(in, k); !slices.Equal(got, want) {
+			t.Fatalf("Best has %v, want %v", got, want)
+		}
+	}
+}
+
+func TestInterleave(t *testing.T) {
+	got := rank.Interleave(words("a b c"), nil, words("b b d e"), words("f"))
+	if diff := cmp.Diff(words("a b f c d e"), got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestOrderFree shuffles lists: scores and order must stay the same to the
+// last bit.
+func TestOrderFree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		lists := make([][]int, 2+rng.IntN(6))
+		for i := range lists {
+			for range rng.IntN(30) {
+				lists[i] = append(lists[i], rng.IntN(20))
+			}
+		}
+		want := rank.RRF(lists...)
+		rng.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
+		if got := rank.RRF(lists...); !slices.Equal(want, got) {
+			t.Fatalf("RRF depends on the order of the lists:\n%v\n%v", want, got)
+		}
+	}
+}
+
+func BenchmarkRRF(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	lists := [][]int{rng.Perm(200)[:100], rng.Perm(200)[:100], rng.Perm(200)[:100]}
+	b.ReportAllocs()
+	for b.Loop() {
+		rank.RRF(lists...)
+	}
+}
