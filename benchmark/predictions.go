@@ -3,7 +3,6 @@
 package benchmark
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // Predictions are answers another program made, to be judged beside our own:
@@ -35,15 +35,15 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	p := &Predictions{name: name, answers: make(map[string]string)}
 	seen := make(map[string]int)
 	var problems []error
-	for e, err := range predictionLines(r) {
-		problem := func(format string, args ...any) {
-			problems = append(problems, fmt.Errorf("%s:%d: "+format, append([]any{file, e.line}, args...)...))
-		}
+	for l, err := range jsonl.ReadValues[map[string]json.RawMessage](r, jsonl.Options{Name: file}) {
 		if err != nil {
-			problem("%w", err)
-			break
+			problems = append(problems, err)
+			continue
 		}
-		question, answer, err := e.fields()
+		problem := func(format string, args ...any) {
+			problems = append(problems, &jsonl.Error{File: file, Line: l.Number, Err: fmt.Errorf(format, args...)})
+		}
+		question, answer, err := fields(l.Value)
 		switch {
 		case err != nil:
 			problem("%w", err)
@@ -52,7 +52,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 		case !known(question):
 			problem("the data set does not have this question: %.80q", question)
 		}
-		seen[question] = e.line
+		seen[question] = l.Number
 		p.answers[question] = answer
 	}
 	if len(problems) == 0 {
@@ -81,48 +81,9 @@ func (p *Predictions) gaps(file string, want []string) []error {
 		file, len(missing), len(want), missing[0])}
 }
 
-// predictionEntry is one object of a predictions file.
-type predictionEntry struct {
-	line int
-	raw  json.RawMessage
-}
-
-// predictionLines splits the input into objects: lines, or the elements of an
-// array.
-func predictionLines(r io.Reader) iter.Seq2[predictionEntry, error] {
-	return func(yield func(predictionEntry, error) bool) {
-		data, err := io.ReadAll(r)
-		if err != nil {
-			yield(predictionEntry{}, err)
-			return
-		}
-		data = bytes.TrimPrefix(data, []byte("\ufeff"))
-		dec := json.NewDecoder(bytes.NewReader(data))
-		if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
-			if _, err := dec.Token(); err != nil {
-				yield(predictionEntry{line: 1}, err)
-				return
-			}
-		}
-		for dec.More() {
-			start := int(dec.InputOffset())
-			start += len(data[start:]) - len(bytes.TrimLeft(data[start:], " \t\r\n,"))
-			e := predictionEntry{line: 1 + bytes.Count(data[:start], []byte("\n"))}
-			err := dec.Decode(&e.raw)
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
 // fields finds question and answer as the released evaluator does: the first
 // answer key that is present counts, even if its value is empty.
-func (e predictionEntry) fields() (question, answer string, err error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(e.raw, &object); err != nil {
-		return "", "", errors.New("not a JSON object")
-	}
+func fields(object map[string]json.RawMessage) (question, answer string, err error) {
 	if err := json.Unmarshal(object["question"], &question); err != nil || strings.TrimSpace(question) == "" {
 		return "", "", errors.New(`no "question"`)
 	}

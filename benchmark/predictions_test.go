@@ -31,7 +31,7 @@ func TestReadPredictions(t *testing.T) {
 		{"no answer", `{"question": "What?", "text": "a"}`, "", "", "f.jsonl:1: no answer"},
 		{"answer is no text", `{"question": "What?", "answer": 7}`, "", "", `f.jsonl:1: "answer" is not a text`},
 		{"no question", `{"answer": "a"}`, "", "", `f.jsonl:1: no "question"`},
-		{"not an object", "[\n1]", "", "", "f.jsonl:2: not a JSON object"},
+		{"not an object", "[\n1]", "", "", "f.jsonl:2: json: cannot unmarshal number"},
 		{"cut off", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": ", "", "", "f.jsonl:2: unexpected EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // Name is the name of the data set in reports.
@@ -42,7 +43,7 @@ type Options struct {
 // not kept. Statistics are reported per domain in report order.
 //
 // All problems found are reported together, errors.Join'ed: problems of a
-// line are *[LineError].
+// line are [*jsonl.Error].
 func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
 	names, err := domainNames(fsys, o.Domains)
 	if err != nil {
@@ -211,7 +212,7 @@ func (t *topic) read(file string) (string, error) {
 	}
 	text := b.String()
 	if at := firstInvalid(text); at >= 0 {
-		return "", &LineError{name, 1 + strings.Count(text[:at], "\n"), errors.New("not valid UTF-8; convert the page")}
+		return "", &jsonl.Error{File: name, Line: 1 + strings.Count(text[:at], "\n"), Err: errors.New("not valid UTF-8; convert the page")}
 	}
 	return text, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // small returns a complete data set of one domain that tests may damage.
@@ -194,7 +195,7 @@ func TestLongLines(t *testing.T) {
 		t.Errorf("%d questions, want 4", n)
 	}
 	fsys[qa].Data = []byte(`{"question": "` + strings.Repeat("x", 17<<20))
-	var lineErr *wildgraph.LineError
+	var lineErr *jsonl.Error
 	if _, _, err := wildgraph.Load(fsys, wildgraph.Options{}); !errors.As(err, &lineErr) || lineErr.Line != 1 {
 		t.Errorf("endless line: %v", err)
 	}

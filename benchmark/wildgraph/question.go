@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // question is one line of questions.jsonl.
@@ -57,7 +58,7 @@ func (t *topic) questions(domain string, sections []section, sum hash.Hash, stat
 			err = fmt.Errorf("the question of line %d again", first)
 		}
 		if err != nil {
-			problems = append(problems, &LineError{name, l.Number, err})
+			problems = append(problems, &jsonl.Error{File: name, Line: l.Number, Err: err})
 			continue
 		}
 		seen[text] = l.Number

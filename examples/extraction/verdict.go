@@ -3,14 +3,13 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge/stats"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // verdict is a person's word on an item of the sample.
@@ -41,16 +40,11 @@ func score(out io.Writer, sample []item, in io.Reader, name string) error {
 	right, total := map[cell]int{}, map[cell]int{}
 	reasons := map[cell]map[string]int{}
 	var cells []cell
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
+	for l, err := range jsonl.Read[verdict](in, jsonl.Options{Name: name}) {
+		if err != nil {
+			return err
 		}
-		var v verdict
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, n, err)
-		}
+		v, n := l.Value, l.Number
 		if !open[v.key()] {
 			return fmt.Errorf("%s:%d: %s %s at %d of %q is not in the sample, or twice in the file", name, n, v.Kind, v.Text, v.Start, v.Page)
 		}
@@ -69,9 +63,6 @@ func score(out io.Writer, sample []item, in io.Reader, name string) error {
 		default:
 			return fmt.Errorf("%s:%d: verdict %q is neither right nor wrong", name, n, v.Verdict)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	if len(open) > 0 {
 		return fmt.Errorf("%s: %d of the %d items of the sample have no verdict", name, len(open), len(sample))

@@ -107,7 +107,7 @@ func TestExitCodes(t *testing.T) {
 		})
 	}
 	_, err := check(t, two+"{\n"+`{"answer": "x"}`+"\n"+`{"reference": "r", "label": 2}`+"\n\xff\n")
-	for _, want := range []string{":7: ", ":8: keys missing: reference, label", ":9: label 2", ":10: not UTF-8"} {
+	for _, want := range []string{":7: ", ":8: keys missing: reference, label", ":9: label 2", ":10: not valid UTF-8"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
 		}

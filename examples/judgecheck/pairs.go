@@ -3,14 +3,12 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // pair is one labelled line.
@@ -25,34 +23,25 @@ type pair struct {
 	line int
 }
 
-const (
-	maxLine   = 16 << 20 // bytes of a line
-	maxFaults = 20       // lines that are complained about
-)
+// maxFaults is how many lines are complained about.
+const maxFaults = 20
 
 // readPairs reads the lines and reports every bad one by its number.
 func readPairs(name string, r io.Reader) ([]pair, error) {
 	var out []pair
 	var faults []error
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(make([]byte, 0, 64<<10), maxLine)
-	n := 0
-	for scanner.Scan() && len(faults) < maxFaults {
-		n++
-		text := bytes.TrimSpace(bytes.TrimPrefix(scanner.Bytes(), []byte("\ufeff")))
-		if len(text) == 0 {
-			continue
+	for l, err := range jsonl.Read[pair](r, jsonl.Options{Name: name}) {
+		if err == nil {
+			err = l.Value.check(name, l.Number)
 		}
-		p, err := readPair(text)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s:%d: %w", name, n, err))
+			if faults = append(faults, err); len(faults) == maxFaults {
+				break
+			}
 			continue
 		}
-		p.line = n
-		out = append(out, p)
-	}
-	if err := scanner.Err(); err != nil {
-		faults = append(faults, fmt.Errorf("%s:%d: %w", name, n+1, err))
+		l.Value.line = l.Number
+		out = append(out, l.Value)
 	}
 	if len(faults) == 0 && len(out) == 0 {
 		faults = append(faults, fmt.Errorf("%s: no pair in it", name))
@@ -60,14 +49,7 @@ func readPairs(name string, r io.Reader) ([]pair, error) {
 	return out, errors.Join(faults...)
 }
 
-func readPair(text []byte) (pair, error) {
-	var p pair
-	if !utf8.Valid(text) {
-		return p, errors.New("not UTF-8")
-	}
-	if err := json.Unmarshal(text, &p); err != nil {
-		return p, err
-	}
+func (p pair) check(name string, line int) error {
 	var missing []string
 	for _, f := range []struct {
 		key string
@@ -78,12 +60,12 @@ func readPair(text []byte) (pair, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return p, fmt.Errorf("keys missing: %s", strings.Join(missing, ", "))
+		return &jsonl.Error{File: name, Line: line, Err: fmt.Errorf("keys missing: %s", strings.Join(missing, ", "))}
 	}
 	for _, l := range []*int{p.Label, p.Label2} {
 		if l != nil && *l != 0 && *l != 1 {
-			return p, fmt.Errorf("label %d is neither 0 nor 1", *l)
+			return &jsonl.Error{File: name, Line: line, Err: fmt.Errorf("label %d is neither 0 nor 1", *l)}
 		}
 	}
-	return p, nil
+	return nil
 }

@@ -3,12 +3,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // corpus is a corpus without questions, given with -graph NAME=PATH: it is
@@ -137,94 +136,36 @@ func (c corpus) jsonDocuments(yield func(graphrag.Document, error) bool) {
 		return
 	}
 	defer f.Close() // only read
-	for d, err := range objects(f) {
-		if err != nil {
-			err = fmt.Errorf("%s: %w", c.path, err)
-		}
-		if !yield(d, err) {
-			return
-		}
-	}
+	objects(f, c.path)(yield)
 }
 
-// objects are those of a JSON array, or of JSON lines: MuSiQue's corpus has
-// "title" and "text", GraphRAG-Bench's "corpus_name" and "context". An error ends
-// them.
-func objects(r io.Reader) iter.Seq2[graphrag.Document, error] {
+// object is one of a corpus: MuSiQue's has "title" and "text", GraphRAG-Bench's
+// "corpus_name" and "context".
+type object struct {
+	Title   string  `json:"title"`
+	Name    string  `json:"corpus_name"`
+	Text    *string `json:"text"`
+	Context *string `json:"context"`
+}
+
+// objects are those of a JSON array, or of JSON lines. An error ends them.
+func objects(r io.Reader, name string) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		in := bufio.NewReader(r)
-		array, err := isArray(in)
-		dec := json.NewDecoder(in)
-		if array {
-			_, err = dec.Token()
-		}
-		for n := 1; err == nil && dec.More(); n++ {
-			var d graphrag.Document
-			if d, err = object(dec); err != nil {
-				err = fmt.Errorf("object %d: %w", n, err)
-				break
+		n := 0
+		for l, err := range jsonl.ReadValues[object](r, jsonl.Options{Name: name, MaxLine: wildgraph.MaxPage}) {
+			n++
+			o := l.Value
+			text := cmp.Or(o.Text, o.Context)
+			if err == nil && text == nil {
+				err = &jsonl.Error{File: name, Line: l.Number, Err: errors.New("neither \"text\" nor \"context\"")}
 			}
-			d.ID = fmt.Sprintf("%07d", n)
-			if !yield(d, nil) {
+			if err != nil {
+				yield(graphrag.Document{}, err)
 				return
 			}
-		}
-		if err == nil {
-			err = ended(dec, array)
-		}
-		if err != nil {
-			yield(graphrag.Document{}, err)
-		}
-	}
-}
-
-func object(dec *json.Decoder) (graphrag.Document, error) {
-	var o struct {
-		Title   string  `json:"title"`
-		Name    string  `json:"corpus_name"`
-		Text    *string `json:"text"`
-		Context *string `json:"context"`
-	}
-	if err := dec.Decode(&o); err != nil {
-		return graphrag.Document{}, err
-	}
-	if o.Text == nil {
-		o.Text = o.Context
-	}
-	if o.Text == nil {
-		return graphrag.Document{}, errors.New("neither \"text\" nor \"context\"")
-	}
-	return graphrag.Document{Title: cmp.Or(o.Title, o.Name), Text: *o.Text}, nil
-}
-
-// ended checks that nothing is missing and nothing follows.
-func ended(dec *json.Decoder, array bool) error {
-	if array {
-		if _, err := dec.Token(); err != nil {
-			return fmt.Errorf("the array has no end: %w", err)
-		}
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("something follows the last object")
-	}
-	return nil
-}
-
-// isArray tells whether the first byte opens an array. It passes over a byte order
-// mark and white space.
-func isArray(in *bufio.Reader) (bool, error) {
-	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		in.Discard(len(byteOrderMark)) // it was just seen
-	}
-	for {
-		b, err := in.ReadByte()
-		switch {
-		case err == io.EOF:
-			return false, nil
-		case err != nil:
-			return false, err
-		case !strings.ContainsRune(" \t\r\n", rune(b)):
-			return b == '[', in.UnreadByte()
+			if !yield(graphrag.Document{ID: fmt.Sprintf("%07d", n), Title: cmp.Or(o.Title, o.Name), Text: *text}, nil) {
+				return
+			}
 		}
 	}
 }

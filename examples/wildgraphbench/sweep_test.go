@@ -145,13 +145,13 @@ func TestBadGraph(t *testing.T) {
 		{"x=" + filepath.Join(empty, "none"), "no such file"},
 		{"x=" + empty, "holds no document"},
 		{"astronomy=" + write(t, "c.json", tinyGraph), "a domain has this name"},
-		{"x=" + write(t, "c.json", `[{"title": "no text"}]`), `object 1: neither "text" nor "context"`},
-		{"x=" + write(t, "c.json", `[{"text": "a"}, 7]`), "object 2"},
+		{"x=" + write(t, "c.json", `[{"title": "no text"}]`), `c.json:1: neither "text" nor "context"`},
+		{"x=" + write(t, "c.json", "[{\"text\": \"a\"},\n7]"), "c.json:2: "},
 		{"x=" + write(t, "c.json", `[{"text": "a"}`), "the array has no end"},
 		{"x=" + write(t, "c.json", `[{"text": "a"}] {"text": "b"}`), "something follows"},
 		{"x=" + write(t, "c.json", `{"text": "a"} ]`), "something follows"},
 		{"x=" + write(t, "c.json", ``), "holds no document"},
-		{"x=" + write(t, "c.json", "not JSON"), "object 1"},
+		{"x=" + write(t, "c.json", "not JSON"), "c.json:1: invalid character"},
 	} {
 		_, _, err := bench(t, bare, "-out", filepath.Join(empty, "out"), "-systems", "bm25", "-graph", tt.value)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -175,7 +175,7 @@ func TestObjects(t *testing.T) {
 		"{\"title\": \"A\", \"text\": \"a\"}\r\n{\"title\": \"B\", \"text\": \"b\", \"context\": \"c\"}",
 	} {
 		var got []graphrag.Document
-		for d, err := range objects(strings.NewReader(file)) {
+		for d, err := range objects(strings.NewReader(file), "f") {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func FuzzObjects(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data string) {
 		seen := make(map[string]bool)
 		failed := false
-		for d, err := range objects(strings.NewReader(data)) {
+		for d, err := range objects(strings.NewReader(data), "f") {
 			switch {
 			case failed:
 				t.Fatal("an object after an error")
@@ -205,7 +205,7 @@ func FuzzObjects(f *testing.F) {
 			}
 			seen[d.ID] = true
 		}
-		for range objects(strings.NewReader(data)) {
+		for range objects(strings.NewReader(data), "f") {
 			break // stops at once
 		}
 	})

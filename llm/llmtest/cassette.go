@@ -3,7 +3,6 @@
 package llmtest
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // ErrNotRecorded says that a cassette holds no such request.
@@ -72,22 +72,15 @@ type tape[T any] struct {
 // readTape reads a cassette; split tells a line's request from its outcome.
 func readTape[T any](r io.Reader, split func(line []byte) (request string, outcome T, err error)) (*tape[T], error) {
 	t := &tape[T]{lines: map[string][]T{}}
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, maxLine)
-	n := 0
-	for in.Scan() {
-		n++
-		if len(strings.TrimSpace(in.Text())) == 0 {
-			continue
-		}
-		request, outcome, err := split(in.Bytes())
+	for l, err := range jsonl.Read[json.RawMessage](r, jsonl.Options{Name: "llmtest: cassette", MaxLine: maxLine}) {
 		if err != nil {
-			return nil, fmt.Errorf("llmtest: cassette: line %d: %w", n, err)
+			return nil, err
+		}
+		request, outcome, err := split(l.Value)
+		if err != nil {
+			return nil, &jsonl.Error{File: "llmtest: cassette", Line: l.Number, Err: err}
 		}
 		t.lines[request] = append(t.lines[request], outcome)
-	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("llmtest: cassette: after line %d: %w", n, err)
 	}
 	return t, nil
 }

@@ -77,7 +77,7 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, bad := range []string{"{", `{"model":"m"}`, `{"model":"a","request":{},"reply":{}}` + "\n" + `{"model":"b","request":{},"reply":{}}`} {
-		if _, err := llmtest.NewReplay(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "line") {
+		if _, err := llmtest.NewReplay(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "cassette:") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

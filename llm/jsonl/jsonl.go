@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package jsonl reads JSON lines from files that somebody else wrote: with
+// limits, and with the number of the line in every error.
+//
+// [Read] takes one value a line and goes on after a bad one, so that all of
+// them can be reported. [ReadValues] also takes a JSON array, or values over
+// several lines. Both pass over a byte order mark, and refuse what is not
+// UTF-8 and objects that hold a key twice: which of the values is meant, a
+// reader could only guess.
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"unicode/utf8"
+)
+
+// DefaultMaxLine is the largest line that is read, in bytes.
+const DefaultMaxLine = 16 << 20
+
+const byteOrderMark = "\ufeff"
+
+// Options of a reader.
+type Options struct {
+	// Name is the name of the file in errors.
+	Name string
+	// MaxLine limits a line or a value, in bytes; 0 is DefaultMaxLine.
+	MaxLine int
+}
+
+// Line is a value with the number of the line it begins in, from 1.
+type Line[T any] struct {
+	Number int
+	Value  T
+}
+
+// Error is a problem in one line of a file.
+type Error struct {
+	File string
+	Line int // from 1
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Read decodes every line that is not empty. An error is an [*Error] and comes
+// with the number of its line; the lines after it are read as well, unless the
+// reader failed or the line is too long.
+func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
+	return func(yield func(Line[T], error) bool) {
+		in := bufio.NewReaderSize(r, 1<<16)
+		for n := 1; ; n++ {
+			raw, err := o.line(in)
+			if errors.Is(err, io.EOF) && len(raw) == 0 {
+				return
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(Line[T]{Number: n}, &Error{o.Name, n, err})
+				return
+			}
+			if n == 1 {
+				raw = bytes.TrimPrefix(raw, []byte(byteOrderMark))
+			}
+			if raw = bytes.TrimSpace(raw); len(raw) == 0 {
+				continue
+			}
+			if !yield(decode[T](raw, o.Name, n)) {
+				return
+			}
+		}
+	}
+}
+
+// line returns the next line with its end; io.EOF comes with the last.
+func (o Options) line(r *bufio.Reader) ([]byte, error) {
+	var buf []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(buf)+len(part) > o.maxLine() {
+			return nil, o.tooLong()
+		}
+		buf = append(buf, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		return buf, err
+	}
+}
+
+func (o Options) maxLine() int {
+	if o.MaxLine == 0 {
+		return DefaultMaxLine
+	}
+	return o.MaxLine
+}
+
+func (o Options) tooLong() error {
+	return fmt.Errorf("line is longer than %d MiB", o.maxLine()>>20)
+}
+
+func decode[T any](raw []byte, name string, number int) (Line[T], error) {
+	l := Line[T]{Number: number}
+	var err error
+	if !utf8.Valid(raw) {
+		err = errors.New("not valid UTF-8")
+	} else if err = json.Unmarshal(raw, &l.Value); err == nil {
+		err = unique(raw)
+	}
+	if err != nil {
+		return l, &Error{name, number, err}
+	}
+	return l, nil
+}
+
+// unique refuses objects that hold a key twice. raw is valid JSON.
+func unique(raw []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var keys []map[string]bool // of the open objects; nil for a list
+	key := false               // the next text is a key
+	for {
+		token, err := dec.Token()
+		if err != nil { // the end
+			return nil
+		}
+		object := len(keys) > 0 && keys[len(keys)-1] != nil
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{':
+				keys = append(keys, make(map[string]bool))
+			case '[':
+				keys = append(keys, nil)
+			default:
+				keys = keys[:len(keys)-1]
+			}
+			key = len(keys) > 0 && keys[len(keys)-1] != nil
+			continue
+		case string:
+			if object && key {
+				if keys[len(keys)-1][t] {
+					return fmt.Errorf("the key %q stands twice", t)
+				}
+				keys[len(keys)-1][t] = true
+				key = false
+				continue
+			}
+		}
+		key = object
+	}
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonl_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+type owl struct {
+	Name string `json:"name"`
+}
+
+func Example() {
+	file := strings.NewReader("{\"name\": \"Barn owl\"}\n\n{\"name\": 7}\n{\"name\": \"Tawny owl\"}\n")
+	for l, err := range jsonl.Read[owl](file, jsonl.Options{Name: "owls.jsonl"}) {
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(l.Number, l.Value.Name)
+	}
+	// Output:
+	// 1 Barn owl
+	// owls.jsonl:3: json: cannot unmarshal number into Go struct field owl.name of type string
+	// 4 Tawny owl
+}
+
+// read renders what a reader yields.
+func read(values bool, text string, o jsonl.Options) []string {
+	o.Name = "f"
+	lines := jsonl.Read[owl](strings.NewReader(text), o)
+	if values {
+		lines = jsonl.ReadValues[owl](iotest.OneByteReader(strings.NewReader(text)), o)
+	}
+	var out []string
+	for l, err := range lines {
+		switch e := (*jsonl.Error)(nil); {
+		case err == nil:
+			out = append(out, fmt.Sprint(l.Number, " ", l.Value.Name))
+		case !errors.As(err, &e) || e.Line != l.Number:
+			out = append(out, fmt.Sprintf("not a line's error: %v", err))
+		default:
+			out = append(out, err.Error())
+		}
+	}
+	return out
+}
+
+func TestRead(t *testing.T) {
+	long := `{"name": "` + strings.Repeat("x", 1<<20) + `"}`
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"lines", "{\"name\": \"a\"}\n \r\n{\"name\": \"b\"}", []string{"1 a", "3 b"}},
+		{"byte order mark", "\ufeff{\"name\": \"a\"}\n", []string{"1 a"}},
+		{"nothing", "\n\n", nil},
+		{"every bad line", "{\n{\"name\": \"a\"}\n\xff\n", []string{"f:1: unexpected end of JSON input", "2 a", "f:3: not valid UTF-8"}},
+		{"a key twice", `{"name": "a", "more": [{"k": 1, "k": 2}]}`, []string{`f:1: the key "k" stands twice`}},
+		{"the same key of two objects", `{"name": "a", "more": [{"k": "k"}, {"k": ["k", "k"]}]}`, []string{"1 a"}},
+		{"too long", "{\"name\": \"a\"}\n" + long, []string{"1 a", "f:2: line is longer than 1 MiB"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, read(false, tt.text, jsonl.Options{MaxLine: 1 << 20})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadValues(t *testing.T) {
+	long := `{"name": "` + strings.Repeat("x", 1<<20) + `"}`
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"array", "\ufeff\n [{\"name\": \"a\"}\n,\n{\"name\":\n\"b\"}]\n", []string{"2 a", "4 b"}},
+		{"lines", "{\"name\": \"a\"}\r\n\r\n{\"name\": \"b\"} {\"name\": \"c\"}", []string{"1 a", "3 b", "3 c"}},
+		{"one value over lines", "{\n \"name\": \"a\"\n}\n", []string{"1 a"}},
+		{"nothing", " \n", nil},
+		{"empty array", "[]", nil},
+		{"another type", "[{\"name\": \"a\"},\n7, {\"name\": \"b\"}]", []string{"1 a", "f:2: json: cannot unmarshal number into Go value of type jsonl_test.owl", "2 b"}},
+		{"cut off", "{\"name\": \"a\"}\n{\"name\": ", []string{"1 a", "f:2: unexpected EOF"}},
+		{"no end", "[{\"name\": \"a\"}\n", []string{"1 a", "f:1: the array has no end"}},
+		{"more than the array", "[{\"name\": \"a\"}]\n7", []string{"1 a", "f:1: something follows the last value"}},
+		{"a bracket too many", "{\"name\": \"a\"}]", []string{"1 a", "f:1: something follows the last value"}},
+		{"not UTF-8", "[{\"name\": \"\xff\"}]", []string{"f:1: not valid UTF-8"}},
+		{"a key twice", `[{"name": "a", "name": "b"}]`, []string{`f:1: the key "name" stands twice`}},
+		{"too long", "[{\"name\": \"a\"},\n" + long + "]", []string{"1 a", "f:2: line is longer than 1 MiB"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, read(true, tt.text, jsonl.Options{MaxLine: 1 << 20})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBrokenReader(t *testing.T) {
+	broken := func() io.Reader {
+		return io.MultiReader(strings.NewReader("{\"name\": \"a\"}\n"), iotest.ErrReader(errors.New("gone")))
+	}
+	for name, lines := range map[string]func(func(jsonl.Line[owl], error) bool){
+		"lines":  jsonl.Read[owl](broken(), jsonl.Options{}),
+		"values": jsonl.ReadValues[owl](broken(), jsonl.Options{}),
+	} {
+		n, failed := 0, error(nil)
+		for _, err := range lines {
+			n++
+			failed = err
+		}
+		if n != 2 || failed == nil || !strings.Contains(failed.Error(), "gone") {
+			t.Errorf("%s: %d, %v", name, n, failed)
+		}
+	}
+}
+
+func FuzzReadValues(f *testing.F) {
+	for _, seed := range []string{`[{"name": "a"}]`, "{\"name\": \"a\"}\n{\"name\": \"b\"}", "[", "[]]", "\ufeff [{\"name\": \"a\"}]", "\xff", "  \n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		last := 0
+		for l, err := range jsonl.ReadValues[owl](strings.NewReader(text), jsonl.Options{}) {
+			if l.Number < max(last, 1) || l.Number > 1+strings.Count(text, "\n") || err != nil && err.Error() == "" {
+				t.Fatalf("line %d after %d: %v", l.Number, last, err)
+			}
+			last = l.Number
+		}
+		for range jsonl.ReadValues[owl](strings.NewReader(text), jsonl.Options{}) {
+			break // stops at once
+		}
+	})
+}
