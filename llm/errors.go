@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -147,6 +148,14 @@ func (e *Error) Retryable() bool {
 		return true
 	}
 	return false
+}
+
+// OfOneReply reports whether an error concerns one reply alone: filtered,
+// refused, cut, empty, unusable, or asked for with a prompt that is too long. The
+// next request need not have it, so a job can go on without this reply.
+func OfOneReply(err error) bool {
+	return slices.ContainsFunc([]Kind{ErrFiltered, ErrRefused, ErrTruncated, ErrEmpty, ErrInvalidOutput, ErrContextLength},
+		func(k Kind) bool { return errors.Is(err, k) })
 }
 
 // Canceled is the error of a call whose context ended. It wraps the

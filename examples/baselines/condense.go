@@ -4,8 +4,7 @@ package baselines
 
 import (
 	"context"
-	_ "embed"
-	"errors"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +52,7 @@ func (k Kit) Condenser(tokens int) (*Condenser, error) {
 func (c *Condenser) Condense(ctx context.Context, subject string, of []kg.Description) (kg.Description, error) {
 	for c.model != nil && len(of) > 0 {
 		next, err := c.round(ctx, subject, of)
-		if unusable(err) {
+		if llm.OfOneReply(err) {
 			break
 		}
 		if err != nil {
@@ -103,23 +102,21 @@ func (c *Condenser) round(ctx context.Context, subject string, of []kg.Descripti
 	return out, nil
 }
 
-//go:embed prompts/describe.txt
-var describePrompt string
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
 
 func (c *Condenser) write(ctx context.Context, subject string, of []kg.Description) (string, error) {
-	data := []string{subject}
-	for _, d := range of {
-		data = append(data, d.Text)
-	}
-	fence := llm.NewFence(data...)
-	wrapped := []string{fence.Wrap("name", subject)}
+	data := []llm.Data{{Label: "name", Text: subject}}
 	for i, d := range of {
-		wrapped = append(wrapped, fence.Wrap(fmt.Sprintf("description %d", i+1), d.Text))
+		data = append(data, llm.Data{Label: fmt.Sprintf("description %d", i+1), Text: d.Text})
 	}
-	reply, err := c.model.Generate(ctx, llm.Request{Stage: StageDescribe, Messages: []llm.Message{
-		{Role: llm.System, Text: strings.TrimSpace(fmt.Sprintf(describePrompt, fence.Nonce(), c.tokens*3/4))},
-		{Role: llm.User, Text: strings.Join(wrapped, "\n\n")},
-	}})
+	req, err := prompts.Request(StageDescribe, "describe", llm.Values{"Words": c.tokens * 3 / 4}, data...)
+	if err != nil {
+		return "", err
+	}
+	reply, err := c.model.Generate(ctx, req)
 	if err == nil && strings.TrimSpace(reply.Text) == "" {
 		err = llm.ErrEmpty
 	}
@@ -136,20 +133,10 @@ func passages(of []kg.Description) []int32 {
 	return slices.Compact(out)
 }
 
-// unusable tells errors about one reply, which the next request need not have.
-func unusable(err error) bool {
-	for _, kind := range []llm.Kind{llm.ErrInvalidOutput, llm.ErrTruncated, llm.ErrEmpty, llm.ErrFiltered, llm.ErrRefused, llm.ErrContextLength} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
-}
-
 // IfUsable is an error, but nil for one about a single reply: the system goes on
 // without what was asked for.
 func IfUsable(err error) error {
-	if unusable(err) {
+	if llm.OfOneReply(err) {
 		return nil
 	}
 	return err

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/template"
 
 	"golang.org/x/sync/errgroup"
 
@@ -57,10 +56,6 @@ func (o ModelOptions) check() error {
 	return errors.Join(problems...)
 }
 
-func (o ModelOptions) request(stage string, messages ...llm.Message) llm.Request {
-	return llm.Request{Messages: messages, MaxTokens: o.MaxTokens, Temperature: o.Temperature, Stage: stage}
-}
-
 // each calls one for every chunk and returns the results in order. A chunk that
 // the model cannot do, because its reply is unusable, cut or refused, has an
 // extraction with that problem; any other error ends the work.
@@ -82,7 +77,7 @@ func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one fun
 				return gctx.Err()
 			}
 			err := one(gctx, c, &out[i])
-			if ofOneChunk(err) {
+			if llm.OfOneReply(err) {
 				problem(&out[i], "chunk", c.Text, err.Error())
 				return nil
 			}
@@ -103,16 +98,6 @@ func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one fun
 		nameEnds(&out[i])
 	}
 	return out, nil
-}
-
-// ofOneChunk tells errors that another chunk need not have.
-func ofOneChunk(err error) bool {
-	for _, kind := range []llm.Kind{llm.ErrInvalidOutput, llm.ErrTruncated, llm.ErrEmpty, llm.ErrFiltered, llm.ErrRefused, llm.ErrContextLength} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
 }
 
 func problem(x *kg.Extraction, kind, text, reason string) {
@@ -140,27 +125,23 @@ func nameEnds(x *kg.Extraction) {
 	}
 }
 
-//go:embed prompts/*.txt
+//go:embed prompts
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{"join": func(s []string) string { return strings.Join(s, ", ") }}).ParseFS(promptFiles, "prompts/*.txt"))
+var prompts = llm.MustPrompts(promptFiles)
 
-// prompt fills in a template.
-func prompt(name string, values any) (string, error) {
-	var b strings.Builder
-	if err := prompts.ExecuteTemplate(&b, name, values); err != nil {
-		return "", fmt.Errorf("extract: prompt %s: %w", name, err)
-	}
-	return strings.TrimSpace(b.String()), nil
+// request is a prompt with the settings of the options.
+func (o ModelOptions) request(stage, name string, values llm.Values, data ...llm.Data) (llm.Request, error) {
+	req, err := prompts.Request(stage, name, values, data...)
+	req.MaxTokens, req.Temperature = o.MaxTokens, o.Temperature
+	return req, err
 }
 
-// passage is a chunk as it stands in a prompt: title and text, marked off as
-// data.
-func passage(c graphrag.Chunk) (fenced, nonce string) {
+// passage is a chunk as it stands in a prompt: title and text.
+func passage(c graphrag.Chunk) llm.Data {
 	text := c.Text
 	if c.Title != "" && !strings.HasPrefix(text, c.Title) {
 		text = c.Title + "\n" + text
 	}
-	f := llm.NewFence(text)
-	return f.Wrap("passage", text), f.Nonce()
+	return llm.Data{Label: "passage", Text: text}
 }

@@ -37,21 +37,19 @@ func (e *OpenIE) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ext
 }
 
 func (e *OpenIE) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
-	text, nonce := passage(c)
-	names, err := e.entities(ctx, "ner.txt", text, nonce)
+	names, err := e.entities(ctx, "ner", passage(c))
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
 		x.Mentions = append(x.Mentions, kg.Mention{Name: n})
 	}
-	return e.triples(ctx, text, nonce, names, x)
+	return e.triples(ctx, passage(c), names, x)
 }
 
 // Question returns the named entities of a question: one call.
 func (e *OpenIE) Question(ctx context.Context, question string) ([]string, error) {
-	f := llm.NewFence(question)
-	return e.entities(ctx, "ner_question.txt", f.Wrap("question", question), f.Nonce())
+	return e.entities(ctx, "ner_question", llm.Data{Label: "question", Text: question})
 }
 
 type namedEntities struct {
@@ -66,12 +64,11 @@ func (n namedEntities) Check() error {
 	return nil
 }
 
-func (e *OpenIE) entities(ctx context.Context, rules, text, nonce string) ([]string, error) {
-	system, err := prompt(rules, nonce)
+func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data) ([]string, error) {
+	req, err := e.o.request(StageEntities, name, nil, text)
 	if err != nil {
 		return nil, err
 	}
-	req := e.o.request(StageEntities, llm.Message{Role: llm.System, Text: system}, llm.Message{Role: llm.User, Text: text})
 	req.JSON = true
 	found, _, err := llm.Decode[namedEntities](ctx, e.o.Model, req)
 	if err != nil {
@@ -99,11 +96,7 @@ func (t triples) Check() error {
 	return nil
 }
 
-func (e *OpenIE) triples(ctx context.Context, text, nonce string, names []string, x *kg.Extraction) error {
-	system, err := prompt("triples.txt", nonce)
-	if err != nil {
-		return err
-	}
+func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *kg.Extraction) error {
 	if names == nil {
 		names = []string{}
 	}
@@ -111,7 +104,10 @@ func (e *OpenIE) triples(ctx context.Context, text, nonce string, names []string
 	if err != nil {
 		return err
 	}
-	req := e.o.request(StageTriples, llm.Message{Role: llm.System, Text: system}, llm.Message{Role: llm.User, Text: text + "\n\n" + string(list)})
+	req, err := e.o.request(StageTriples, "triples", llm.Values{"Entities": string(list)}, text)
+	if err != nil {
+		return err
+	}
 	req.JSON = true
 	found, _, err := llm.Decode[triples](ctx, e.o.Model, req)
 	if err != nil {

@@ -133,24 +133,15 @@ func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 // ask returns the answers of all rounds. If a later round fails, the answers
 // before it stand.
 func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
-	text, nonce := passage(c)
-	system, err := prompt(string(r.o.Format)+".txt", struct {
-		Nonce            string
-		Types            []string
-		Domain, Language string
-	}{nonce, r.o.Types, r.o.Domain, r.o.Language})
+	req, err := r.o.request(StageRecords, string(r.o.Format), llm.Values{
+		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
+	}, passage(c))
 	if err != nil {
 		return nil, err
 	}
-	talk := []llm.Message{{Role: llm.System, Text: system}, {Role: llm.User, Text: text}}
+	req.JSON = r.o.Format == Objects
 	var answers []string
 	for round := 0; ; round++ {
-		stage := StageRecords
-		if round > 0 {
-			stage = StageGlean
-		}
-		req := r.o.request(stage, talk...)
-		req.JSON = r.o.Format == Objects
 		reply, err := r.o.Model.Generate(ctx, req)
 		if err != nil {
 			return answers, err
@@ -159,14 +150,15 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 		if round == r.o.Gleanings {
 			return answers, nil
 		}
-		talk = append(talk, llm.Message{Role: llm.Assistant, Text: reply.Text})
+		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Text})
 		if round > 0 {
-			more, err := r.goOn(ctx, talk)
+			more, err := r.goOn(ctx, req)
 			if err != nil || !more {
 				return answers, err
 			}
 		}
-		talk = append(talk, llm.Message{Role: llm.User, Text: moreRecords})
+		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: moreRecords})
+		req.Stage = StageGlean
 	}
 }
 
@@ -175,8 +167,9 @@ const (
 	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
 )
 
-func (r *Records) goOn(ctx context.Context, talk []llm.Message) (bool, error) {
-	req := r.o.request(StageGlean, append(slices.Clone(talk), llm.Message{Role: llm.User, Text: anyMore})...)
+func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
+	req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: anyMore})
+	req.JSON = false
 	reply, err := r.o.Model.Generate(ctx, req)
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
 }

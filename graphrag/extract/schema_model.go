@@ -163,20 +163,16 @@ func (b bounded) Check() error {
 }
 
 func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.Extraction) ([]Proposal, error) {
-	text, nonce := passage(c)
 	plain, err := json.Marshal(s.Plain())
 	if err != nil {
 		return nil, err
 	}
-	system, err := prompt("schema.txt", struct {
-		Nonce, Schema  string
-		Notes          []SchemaItem
-		Expand, Strict bool
-	}{nonce, string(plain), s.notes(), e.o.Expand != nil, e.o.Mode == Strict})
+	req, err := e.o.request(StageSchema, "schema", llm.Values{
+		"Schema": string(plain), "Notes": s.notes(), "Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
+	}, passage(c))
 	if err != nil {
 		return nil, err
 	}
-	req := e.o.request(StageSchema, llm.Message{Role: llm.System, Text: system}, llm.Message{Role: llm.User, Text: text})
 	req.JSON = true
 	found, _, err := llm.Decode[bounded](ctx, e.o.Model, req)
 	if err != nil {

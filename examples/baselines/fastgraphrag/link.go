@@ -4,8 +4,6 @@ package fastgraphrag
 
 import (
 	"context"
-	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -134,17 +132,15 @@ func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
 	return same, err
 }
 
-//go:embed prompts/question.txt
-var questionPrompt string
-
 // byModel asks for the entities of a question. A reply that cannot be read is
 // none: the question itself is linked all the same.
 func byModel(ctx context.Context, model llm.Model, text string) (question, error) {
-	fence := llm.NewFence(text)
-	found, _, err := llm.Decode[question](ctx, model, llm.Request{Stage: StageQuestion, JSON: true, Messages: []llm.Message{
-		{Role: llm.System, Text: strings.TrimSpace(fmt.Sprintf(questionPrompt, fence.Nonce()))},
-		{Role: llm.User, Text: fence.Wrap("question", text)},
-	}})
+	req, err := prompts.Request(StageQuestion, "question", nil, llm.Data{Label: "question", Text: text})
+	if err != nil {
+		return question{}, err
+	}
+	req.JSON = true
+	found, _, err := llm.Decode[question](ctx, model, req)
 	return found, baselines.IfUsable(err)
 }
 

@@ -5,7 +5,6 @@ package fastgraphrag
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,25 +176,20 @@ type facts struct {
 	Description string `json:"description"`
 }
 
-//go:embed prompts/merge.txt
-var mergePrompt string
-
 // alike asks the model which facts say the same.
 func alike(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
-	texts := make([]string, len(of))
+	data := make([]llm.Data, len(of))
 	for i, e := range of {
-		texts[i] = e.text
+		data[i] = llm.Data{Label: fmt.Sprintf("fact %d", i), Text: e.text}
 	}
-	fence := llm.NewFence(texts...)
-	for i := range texts {
-		texts[i] = fence.Wrap(fmt.Sprintf("fact %d", i), texts[i])
+	req, err := prompts.Request(StageMerge, "merge", nil, data...)
+	if err != nil {
+		return nil, err
 	}
+	req.JSON = true
 	reply, _, err := llm.Decode[struct {
 		Grouped []facts `json:"grouped_facts"`
-	}](ctx, model, llm.Request{Stage: StageMerge, JSON: true, Messages: []llm.Message{
-		{Role: llm.System, Text: strings.TrimSpace(fmt.Sprintf(mergePrompt, fence.Nonce()))},
-		{Role: llm.User, Text: strings.Join(texts, "\n\n")},
-	}})
+	}](ctx, model, req)
 	return reply.Grouped, err
 }
 

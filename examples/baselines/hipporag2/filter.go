@@ -4,17 +4,18 @@ package hipporag2
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-//go:embed prompts/filter.txt
-var filterRules string
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
 
 // StageFilter names the calls of the filter in accounts.
 const StageFilter = "filter facts"
@@ -47,16 +48,14 @@ func (f *filter) choose(ctx context.Context, g *kg.Graph, question string, facts
 	if err != nil {
 		return nil, err
 	}
-	fence := llm.NewFence(question, string(data))
-	req := llm.Request{Stage: StageFilter, JSON: true, Messages: []llm.Message{
-		{Role: llm.System, Text: strings.ReplaceAll(filterRules, "NONCE", fence.Nonce())},
-		{Role: llm.User, Text: fence.Wrap("question", question) + "\n" + fence.Wrap("facts", string(data))},
-	}}
+	req, err := prompts.Request(StageFilter, "filter", nil, llm.Data{Label: "question", Text: question}, llm.Data{Label: "facts", Text: string(data)})
+	if err != nil {
+		return nil, err
+	}
+	req.JSON = true
 	reply, _, err := llm.Decode[chosen](ctx, f.model, req)
-	for _, kind := range []llm.Kind{llm.ErrInvalidOutput, llm.ErrTruncated, llm.ErrEmpty, llm.ErrFiltered, llm.ErrRefused, llm.ErrContextLength} {
-		if errors.Is(err, kind) {
-			return facts, nil
-		}
+	if llm.OfOneReply(err) {
+		return facts, nil
 	}
 	if err != nil {
 		return nil, err

@@ -4,9 +4,8 @@ package lightrag
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -40,19 +39,22 @@ func keywordsOf(kit baselines.Kit, g *kg.Graph) (func(context.Context, string) (
 	}, err
 }
 
-//go:embed prompts/keywords.txt
-var keywordsPrompt string
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
 
 // byModel asks for keywords. A reply that cannot be read holds none.
 func byModel(ctx context.Context, model llm.Model, question string) (Keywords, error) {
-	fence := llm.NewFence(question)
+	req, err := prompts.Request(StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
+	if err != nil {
+		return Keywords{}, err
+	}
+	req.JSON = true
 	found, _, err := llm.Decode[struct {
 		High list `json:"high_level_keywords"`
 		Low  list `json:"low_level_keywords"`
-	}](ctx, model, llm.Request{Stage: StageKeywords, JSON: true, Messages: []llm.Message{
-		{Role: llm.System, Text: strings.TrimSpace(fmt.Sprintf(keywordsPrompt, fence.Nonce()))},
-		{Role: llm.User, Text: fence.Wrap("question", question)},
-	}})
+	}](ctx, model, req)
 	return Keywords{found.Low, found.High}, baselines.IfUsable(err)
 }
 

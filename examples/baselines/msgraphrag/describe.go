@@ -84,11 +84,11 @@ func (d *describer) fold(ctx context.Context, subject string, of []kg.Descriptio
 }
 
 func (d *describer) write(ctx context.Context, subject string, texts []string) (string, error) {
-	parts := []part{{"subject", subject}}
+	parts := []llm.Data{{Label: "subject", Text: subject}}
 	for _, t := range texts {
-		parts = append(parts, part{"description", t})
+		parts = append(parts, llm.Data{Label: "description", Text: t})
 	}
-	req, err := request(StageDescribe, "describe.txt", DefaultFoldWords, "", parts...)
+	req, err := request(StageDescribe, "describe", DefaultFoldWords, "", parts...)
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	like := question
 	if d.kit.Model != nil {
 		template := s.shuffled[rand.New(rand.NewPCG(d.o.Shuffle, 0)).IntN(len(s.shuffled))]
-		req, err := request(StageHyde, "hyde.txt", hydeWords, question, part{"report", s.reports.Reports[template].Text()})
+		req, err := request(StageHyde, "hyde", hydeWords, question, llm.Data{Label: "report", Text: s.reports.Reports[template].Text()})
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (d *drift) prime(ctx context.Context, question string, reports []int32) (ac
 		Next   []string `json:"follow_up_queries"`
 	}, len(folds))
 	err := baselines.Each(ctx, len(folds), func(ctx context.Context, i int) error {
-		req, err := request(StagePrimer, "primer.txt", primerWords, question, part{"reports", d.global.table(folds[i])})
+		req, err := request(StagePrimer, "primer", primerWords, question, llm.Data{Label: "reports", Text: d.global.table(folds[i])})
 		if err != nil {
 			return err
 		}
@@ -158,13 +158,13 @@ func (d *drift) step(ctx context.Context, query string, q graphrag.Question) (ac
 	}
 	a.derived = d.local.context(entities)
 	chunks := d.local.read(d.hits(order, NameDrift, len(order)), len(order))
-	var parts []part
+	var parts []llm.Data
 	for _, x := range a.derived {
-		parts = append(parts, part{x.Kind, x.Text})
+		parts = append(parts, llm.Data{Label: x.Kind, Text: x.Text})
 		a.docs = append(a.docs, x.Docs...)
 	}
 	for _, h := range chunks {
-		parts = append(parts, part{"passage", h.Chunk.Text})
+		parts = append(parts, llm.Data{Label: "passage", Text: h.Chunk.Text})
 		a.docs = append(a.docs, h.Chunk.Doc)
 	}
 	slices.Sort(a.docs)
@@ -172,7 +172,7 @@ func (d *drift) step(ctx context.Context, query string, q graphrag.Question) (ac
 	if len(parts) == 0 {
 		return a, nil // nothing to answer from
 	}
-	req, err := request(StageStep, "step.txt", stepWords, query, parts...)
+	req, err := request(StageStep, "step", stepWords, query, parts...)
 	if err != nil {
 		return a, err
 	}

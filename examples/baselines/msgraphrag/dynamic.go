@@ -83,7 +83,7 @@ func (s *global) rate(ctx context.Context, question string, query []float32, com
 		return out, ctx.Err()
 	}
 	err := baselines.Each(ctx, len(communities), func(ctx context.Context, i int) error {
-		req, err := request(StageRate, "rate.txt", 0, question, part{"report", s.reports.Of(communities[i]).Text()})
+		req, err := request(StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func (s *global) mapped(ctx context.Context, question string, reports []int32) (
 
 // points is one map step. A reply that cannot be read has no points.
 func (s *global) points(ctx context.Context, question string, batch []int32) ([]point, error) {
-	req, err := request(StageMap, "map.txt", DefaultMapWords, question, part{"reports", s.table(batch)})
+	req, err := request(StageMap, "map", DefaultMapWords, question, llm.Data{Label: "reports", Text: s.table(batch)})
 	if err != nil {
 		return nil, err
 	}

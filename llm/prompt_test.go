@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+func promptFiles(files map[string]string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for name, text := range files {
+		out["prompts/"+name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return out
+}
+
+func TestPrompts(t *testing.T) {
+	p := llm.MustPrompts(promptFiles(map[string]string{
+		"both.txt":        "\nMarks carry {{.Nonce}}. {{.Words}} words.\n",
+		"both_user.txt":   "{{.Data}}\n\nQuestion: {{.Question}}\n",
+		"alone.txt":       "Marks carry {{.Nonce}}.{{\"\\n\"}}\n",
+		"ask_user.txt":    "{{index .Pieces 1}} {{index .Pieces 0}} {{.Nonce}}",
+		"fenced_user.txt": "{{.Nonce}}",
+	}))
+	data := []llm.Data{{Text: "why?"}, {Label: "a", Text: "one"}, {Label: "b", Text: "two"}}
+	f := llm.NewFence("why?", "one", "two")
+	pieces := f.Wrap("a", "one") + "\n\n" + f.Wrap("b", "two")
+	for _, c := range []struct {
+		name   string
+		values llm.Values
+		want   []llm.Message
+	}{
+		{"both", llm.Values{"Words": 7, "Question": "why?"}, []llm.Message{
+			{Role: llm.System, Text: "Marks carry " + f.Nonce() + ". 7 words."}, {Role: llm.User, Text: pieces + "\n\nQuestion: why?"}}},
+		{"alone", nil, []llm.Message{{Role: llm.System, Text: "Marks carry " + f.Nonce() + ".\n"}, {Role: llm.User, Text: pieces}}},
+		{"ask", nil, []llm.Message{{Role: llm.User, Text: f.Wrap("b", "two") + " " + f.Wrap("a", "one") + " " + f.Nonce()}}},
+		{"fenced", llm.Values{"Nonce": "mine"}, []llm.Message{{Role: llm.User, Text: "mine"}}},
+	} {
+		got, err := p.Request("stage", c.name, c.values, data...)
+		if want := (llm.Request{Stage: "stage", Messages: c.want}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, want)
+		}
+	}
+	for _, name := range []string{"both", "none"} { // a place without a value, no such file
+		if _, err := p.Request("", name, llm.Values{"Words": 1}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestMustPromptsPanics(t *testing.T) {
+	for _, files := range []map[string]string{nil, {"a.txt": "{{.Open"}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v: no panic", files)
+				}
+			}()
+			llm.MustPrompts(promptFiles(files))
+		}()
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	if got := llm.Printable("a\x00b\tc\nd\r\xffe\u200bf"); got != "ab\tc\nde\u200bf" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Errors of one reply are those that a job can go on from.
+func TestOfOneReply(t *testing.T) {
+	one := "content filtered, refused, reply truncated, empty reply, invalid output, context length exceeded"
+	for _, k := range []llm.Kind{llm.ErrRateLimited, llm.ErrQuotaExhausted, llm.ErrTransient, llm.ErrTimeout, llm.ErrBadRequest,
+		llm.ErrContextLength, llm.ErrAuth, llm.ErrFiltered, llm.ErrRefused, llm.ErrTruncated, llm.ErrEmpty, llm.ErrInvalidOutput,
+		llm.ErrBudgetExceeded, llm.ErrCanceled} {
+		want := strings.Contains(one, string(k))
+		for _, err := range []error{k, &llm.Error{Kind: k}, fmt.Errorf("chunk 3: %w", &llm.Error{Kind: k}), errors.Join(errors.New("x"), k)} {
+			if llm.OfOneReply(err) != want {
+				t.Errorf("%v: want %v", err, want)
+			}
+		}
+	}
+	if llm.OfOneReply(nil) || llm.OfOneReply(errors.New("disk full")) {
+		t.Error("neither nil nor a strange error is one reply's")
+	}
+}
