@@ -145,7 +145,7 @@ func IfUsable(err error) error {
 // Each calls f for 0..n-1, some of them at a time. The first error ends it.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(summary.DefaultWorkers)
+	g.SetLimit(8) // calls over the network
 	for i := range n {
 		if gctx.Err() != nil {
 			break

@@ -55,27 +55,3 @@ func BenchmarkHierarchical(b *testing.B) {
 		b.ReportMetric(float64(len(h.Leaves())), "leaves")
 	})
 }
-
-// BenchmarkDual takes 100,000 entities in 500 groups: from k-means, and from 5,000
-// communities that are merged.
-func BenchmarkDual(b *testing.B) {
-	const n, dim, groups = 100_000, 48, 500
-	vectors, triples := entities(n, dim, groups, 1)
-	initial := make([]int32, n)
-	for e := range initial {
-		initial[e] = int32(e%groups*10 + e/groups%10)
-	}
-	for name, o := range map[string]community.DualOptions{
-		"kmeans": {MaxCommunitySize: -1},
-		"given":  {MaxCommunitySize: -1, Initial: initial},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			var p community.DualPartition
-			for b.Loop() {
-				p = dual(b, vectors, dim, triples, o)
-			}
-			b.ReportMetric(float64(len(p.Communities)), "communities")
-		})
-	}
-}

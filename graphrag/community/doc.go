@@ -30,16 +30,6 @@
 // [Hierarchical] splits each community that is too large as a graph of its own,
 // and the parts again, as GraphRAG does.
 //
-// # Dual perception
-//
-// [Dual] finds communities of the entities of a knowledge graph by what they are
-// related by and what they mean, as Youtu-GraphRAG does ("Youtu-GraphRAG:
-// Vertically Unified Agents for Graph Retrieval-Augmented Complex Reasoning",
-// arXiv 2508.19855, section 3.2). Clusters of the entities' vectors, which
-// [EntityVectors] makes by equation 4, are merged by the dual-perception score of
-// equations 5 to 7. What the paper leaves open is an option with a default;
-// [CenterCosine] is what its published code does, but for dropping entities.
-//
 // # Determinism
 //
 // A result depends on the graph, the options and the seed, and on nothing else:

@@ -3,6 +3,7 @@
 package community
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,16 +14,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// DefaultMaxSize is the max_cluster_size of Microsoft GraphRAG.
-const DefaultMaxSize = 10
-
 // HierarchyOptions of [Hierarchical]. The zero value is Leiden until stable at
 // every level and a MaxSize of 10.
 type HierarchyOptions struct {
 	Options
 	// MaxSize is the number of nodes from which on a community is split: the
 	// communities that are not have fewer nodes, or cannot be split. At least 2;
-	// 0 means [DefaultMaxSize].
+	// 0 means 10, the max_cluster_size of Microsoft GraphRAG.
 	MaxSize int
 }
 
@@ -91,9 +89,7 @@ func (h Hierarchy) Cut(level int) []int32 {
 // The error is that of [Leiden].
 func Hierarchical(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
 	var size error
-	if opts.MaxSize == 0 {
-		opts.MaxSize = DefaultMaxSize
-	}
+	opts.MaxSize = cmp.Or(opts.MaxSize, 10)
 	if opts.MaxSize < 2 {
 		size = fmt.Errorf("community: MaxSize is %d: it must be 2 or more: %w", opts.MaxSize, ErrOptions)
 	}

@@ -3,6 +3,7 @@
 package community
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -18,14 +19,6 @@ const (
 	CPMQuality
 )
 
-// The defaults of [Options]. The randomness is that of Traag, Waltman and van
-// Eck (2019), "Experimental analysis".
-const (
-	DefaultResolution = 1
-	DefaultRandomness = 0.01
-	DefaultMaxPasses  = 50
-)
-
 // Options of [Leiden] and [Hierarchical]. The zero value runs the algorithm of
 // the paper for modularity until it is stable.
 type Options struct {
@@ -33,14 +26,15 @@ type Options struct {
 	Quality Quality
 	// Resolution γ: the larger, the more and smaller communities. For CPM it is
 	// the density of edges that a community has at least inside and at most
-	// towards others. Finite and above 0; 0 means [DefaultResolution].
+	// towards others. Finite and above 0; 0 means 1.
 	Resolution float64
 	// Randomness θ of the refinement: a node joins a community with a
 	// probability in proportion to exp(gain/θ), the gain in units of edge
-	// weight. Finite and above 0; 0 means [DefaultRandomness].
+	// weight. Finite and above 0; 0 means the 0.01 of Traag, Waltman and van Eck
+	// (2019), "Experimental analysis".
 	Randomness float64
 	// MaxPasses bounds the passes, each of which goes through all levels from
-	// single nodes up. 0 means [DefaultMaxPasses]. Two passes are what most
+	// single nodes up. 0 means 50. Two passes are what most
 	// libraries do by default; large graphs gain little after that.
 	MaxPasses int
 	// Seed of all randomness.
@@ -75,15 +69,9 @@ func (o Options) resolve(n int) (Options, error) {
 	if err := checkLabels(o.Initial, n); o.Initial != nil && err != nil {
 		bad("Initial: %v", err)
 	}
-	if o.Resolution == 0 {
-		o.Resolution = DefaultResolution
-	}
-	if o.Randomness == 0 {
-		o.Randomness = DefaultRandomness
-	}
-	if o.MaxPasses == 0 {
-		o.MaxPasses = DefaultMaxPasses
-	}
+	o.Resolution = cmp.Or(o.Resolution, 1)
+	o.Randomness = cmp.Or(o.Randomness, 0.01)
+	o.MaxPasses = cmp.Or(o.MaxPasses, 50)
 	return o, errors.Join(errs...)
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-//go:embed prompts/summary_*.txt
+//go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = template.Must(template.ParseFS(promptFiles, "prompts/summary_*.txt"))
+var prompts = template.Must(template.ParseFS(promptFiles, "prompts/*.txt"))
 
 // ModelOptions of [ByModel].
 type ModelOptions struct {
@@ -69,7 +69,7 @@ func (m *byModel) Name() string { return fmt.Sprintf("model/%d/%s", m.o.Tokens, 
 func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error) {
 	var pieces []string
 	for _, t := range texts {
-		if t = strings.TrimSpace(printable(t)); t != "" {
+		if t = strings.TrimSpace(llm.Printable(t)); t != "" {
 			pieces = append(pieces, t)
 		}
 	}
@@ -87,7 +87,7 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}
-	return Summary{Text: strings.TrimSpace(reply.Text), Usage: reply.Usage}, nil
+	return Summary{Text: strings.TrimSpace(reply.Text)}, nil
 }
 
 // request writes the prompt. Equal pieces give equal bytes.
@@ -102,10 +102,10 @@ func (m *byModel) request(pieces []string) (llm.Request, error) {
 		values.Pieces = append(values.Pieces, fence.Wrap(fmt.Sprintf("piece %d", i+1), p))
 	}
 	var system, user strings.Builder
-	if err := prompts.ExecuteTemplate(&system, "summary_system.txt", values); err != nil {
+	if err := prompts.ExecuteTemplate(&system, "system.txt", values); err != nil {
 		return llm.Request{}, err
 	}
-	if err := prompts.ExecuteTemplate(&user, "summary_user.txt", values); err != nil {
+	if err := prompts.ExecuteTemplate(&user, "user.txt", values); err != nil {
 		return llm.Request{}, err
 	}
 	return llm.Request{

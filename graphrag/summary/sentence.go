@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // What a sentence must be like to be quoted before others: prose, neither a
@@ -78,7 +79,7 @@ func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, e
 // plain returns a sentence as it is quoted: without marks of markdown at its
 // beginning, control characters and line breaks.
 func plain(s string) string {
-	s = strings.TrimLeft(printable(s), "#*->+|=•_~` \t\r\n")
+	s = strings.TrimLeft(llm.Printable(s), "#*->+|=•_~` \t\r\n")
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
 }
 

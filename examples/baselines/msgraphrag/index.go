@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 )
 
 // index is what the searches share: the described graph, its communities and
@@ -25,13 +25,13 @@ type index struct {
 	corpus baselines.Corpus
 	// graph has entity e as node e. Its edges are the pairs of entities, by
 	// direction, with the weight and the passages of each pair.
-	graph    summary.ReportGraph
+	graph    report.Graph
 	weight   []float64
 	stated   [][]int32
 	incident [][]int32 // the edges of each entity
 
 	hierarchy community.Hierarchy
-	reports   *summary.ReportSet
+	reports   *report.Set
 	// cover is the community whose report speaks for an entity, -1 if none does.
 	cover []int32
 
@@ -64,10 +64,10 @@ func newIndex(ctx context.Context, kit baselines.Kit, o Options, c baselines.Cor
 // entity has to do with itself is no edge.
 func (x *index) pairs() {
 	g := x.corpus.Graph
-	x.graph.Nodes = make([]summary.ReportNode, len(g.Entities))
+	x.graph.Nodes = make([]report.Node, len(g.Entities))
 	x.incident = make([][]int32, len(g.Entities))
 	for e := range g.Entities {
-		x.graph.Nodes[e] = summary.ReportNode{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
+		x.graph.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
 	}
 	order := make([]int32, len(g.Relations))
 	for r := range order {
@@ -84,7 +84,7 @@ func (x *index) pairs() {
 		last := len(x.graph.Edges) - 1
 		if last < 0 || x.graph.Edges[last].Source != r.Head || x.graph.Edges[last].Target != r.Tail {
 			last++
-			x.graph.Edges = append(x.graph.Edges, summary.ReportEdge{Source: r.Head, Target: r.Tail})
+			x.graph.Edges = append(x.graph.Edges, report.Edge{Source: r.Head, Target: r.Tail})
 			x.weight, x.stated = append(x.weight, 0), append(x.stated, nil)
 			x.incident[r.Head] = append(x.incident[r.Head], int32(last))
 			x.incident[r.Tail] = append(x.incident[r.Tail], int32(last))
@@ -161,16 +161,16 @@ func (x *index) report(ctx context.Context) error {
 	if reporter == nil {
 		var err error
 		if x.kit.Model != nil {
-			reporter, err = summary.ModelReports(summary.ModelReportOptions{Model: x.kit.Model})
+			reporter, err = report.ByModel(report.ModelOptions{Model: x.kit.Model})
 		} else {
-			reporter, err = summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+			reporter, err = report.Extractive(report.ExtractiveOptions{})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	var err error
-	x.reports, err = summary.Reports(ctx, &x.graph, x.hierarchy, summary.ReportOptions{Reporter: reporter, CountTokens: x.kit.CountTokens})
+	x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, report.Options{Reporter: reporter, CountTokens: x.kit.CountTokens})
 	if err != nil {
 		return err
 	}

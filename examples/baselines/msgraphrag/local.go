@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
@@ -312,7 +312,7 @@ func said(name string, of []kg.Description) string {
 }
 
 // byDegree are the nodes by degree, the largest first, equal ones by number.
-func byDegree(g *summary.ReportGraph) []int32 {
+func byDegree(g *report.Graph) []int32 {
 	order := make([]int32, len(g.Nodes))
 	for v := range order {
 		order[v] = int32(v)

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -53,7 +53,7 @@ func scripted() *llmtest.Script {
 		})).
 		Reply(llmtest.Stage(extract.StageGlean), "<|COMPLETE|>").
 		Reply(llmtest.Stage(msgraphrag.StageDescribe), "Ada founded bells and stayed at home.").
-		Handle(llmtest.Stage(summary.StageReport), text(func(p string) string {
+		Handle(llmtest.Stage(report.Stage), text(func(p string) string {
 			if strings.Contains(p, "BELL") {
 				return `{"title": "The Bell", "summary": "Ada and her bell. [Data: Entities (0)]", "rating": 8, "rating_explanation": "Loud.", "findings": [{"summary": "Bell", "explanation": "Ada built it."}]}`
 			}
@@ -97,7 +97,7 @@ func indexed(t *testing.T, s *baselines.Graphed, err error) *baselines.Graphed {
 
 // The index takes two calls per chunk, one for the entity with two descriptions,
 // and one per community: 4 + 1 + 2.
-var indexCalls = map[string]int{extract.StageRecords: 2, extract.StageGlean: 2, msgraphrag.StageDescribe: 1, summary.StageReport: 2}
+var indexCalls = map[string]int{extract.StageRecords: 2, extract.StageGlean: 2, msgraphrag.StageDescribe: 1, report.Stage: 2}
 
 func plus(more map[string]int) map[string]int {
 	out := make(map[string]int)
@@ -188,7 +188,7 @@ func TestGlobalCalls(t *testing.T) {
 
 // A report that fails is logged, and the system goes on without it.
 func TestFailedReport(t *testing.T) {
-	m := llmtest.NewScript("m").Handle(llmtest.Stage(summary.StageReport), func(req llm.Request) llm.Reply {
+	m := llmtest.NewScript("m").Handle(llmtest.Stage(report.Stage), func(req llm.Request) llm.Reply {
 		if strings.Contains(req.Messages[1].Text, "BELL") {
 			return llm.Reply{Text: "no report"}
 		}
@@ -197,7 +197,7 @@ func TestFailedReport(t *testing.T) {
 	inner := scripted()
 	model := llmtest.NewScript("both").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		of := inner
-		if req.Stage == summary.StageReport {
+		if req.Stage == report.Stage {
 			of = m
 		}
 		r, err := of.Generate(context.Background(), req)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 )
 
 // The names of the systems in reports.
@@ -49,7 +49,7 @@ type Options struct {
 	// Extract, when set, is used in place of the kit's extractor, Reporter in
 	// place of its reporter.
 	Extract  extract.Extractor
-	Reporter summary.Reporter
+	Reporter report.Reporter
 	// Level of the hierarchy down to which reports are read: 0 for DefaultLevel,
 	// TopLevel for the coarsest.
 	Level int

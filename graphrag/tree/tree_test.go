@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary_test
+package tree_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/tree"
 )
 
 // joiner is a summarizer that keeps all it reads, and counts its calls.
@@ -35,7 +35,7 @@ func (j *joiner) Summarize(ctx context.Context, texts []string) (summary.Summary
 	if j.fail != "" && slices.Contains(texts, j.fail) {
 		return summary.Summary{}, errBroken
 	}
-	return summary.Summary{Text: "(" + strings.Join(texts, " ") + ")", Usage: graphrag.Usage{Calls: 1}}, ctx.Err()
+	return summary.Summary{Text: "(" + strings.Join(texts, " ") + ")"}, ctx.Err()
 }
 
 func numbered(n int) []string {
@@ -46,7 +46,7 @@ func numbered(n int) []string {
 	return leaves
 }
 
-func sizes(t *summary.Tree) []int {
+func sizes(t *tree.Tree) []int {
 	var out []int
 	for l := range t.Levels {
 		first, end := t.Level(l)
@@ -65,53 +65,53 @@ func TestSequentialCalls(t *testing.T) {
 		{100, []int{20, 4}}, {1000, []int{200, 40, 8, 2}},
 	} {
 		j := &joiner{}
-		tree, err := summary.Sequential(t.Context(), numbered(c.leaves), summary.SequentialOptions{Summarizer: j})
+		built, err := tree.Sequential(t.Context(), numbered(c.leaves), tree.SequentialOptions{Summarizer: j})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.levels, sizes(tree)[1:]); diff != "" {
+		if diff := cmp.Diff(c.levels, sizes(built)[1:]); diff != "" {
 			t.Errorf("%d leaves: %s", c.leaves, diff)
 		}
 		calls := 0
 		for _, n := range c.levels {
 			calls += n
 		}
-		if j.calls != calls || tree.Usage.Calls != calls {
-			t.Errorf("%d leaves: %d calls, %d of them counted, want %d", c.leaves, j.calls, tree.Usage.Calls, calls)
+		if j.calls != calls {
+			t.Errorf("%d leaves: %d calls, want %d", c.leaves, j.calls, calls)
 		}
 	}
 }
 
 func TestSequentialCondensesNeighbours(t *testing.T) {
-	tree, err := summary.Sequential(t.Context(), numbered(7), summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
+	built, err := tree.Sequential(t.Context(), numbered(7), tree.SequentialOptions{Summarizer: &joiner{}, Group: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{7, 4, 2}, sizes(tree)); diff != "" {
+	if diff := cmp.Diff([]int{7, 4, 2}, sizes(built)); diff != "" {
 		t.Error(diff)
 	}
 	var texts []string
-	for _, n := range tree.Nodes[7:] {
+	for _, n := range built.Nodes[7:] {
 		texts = append(texts, n.Text)
 	}
 	want := []string{"(0 1)", "(2 3)", "(4 5)", "(6)", "((0 1) (2 3))", "((4 5) (6))"}
 	if diff := cmp.Diff(want, texts); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int32{4, 5, 6}, tree.Leaves(12)); diff != "" {
+	if diff := cmp.Diff([]int32{4, 5, 6}, built.Leaves(12)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int32{3}, tree.Leaves(3)); diff != "" {
+	if diff := cmp.Diff([]int32{3}, built.Leaves(3)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestTreesOfNothing(t *testing.T) {
-	s, err := summary.Sequential(t.Context(), nil, summary.SequentialOptions{Summarizer: &joiner{}})
+	s, err := tree.Sequential(t.Context(), nil, tree.SequentialOptions{Summarizer: &joiner{}})
 	if err != nil || len(s.Nodes) != 0 || len(s.Levels) != 0 {
 		t.Errorf("%v %v", s, err)
 	}
-	r, err := summary.Raptor(t.Context(), nil, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}})
+	r, err := tree.Raptor(t.Context(), nil, tree.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}})
 	if err != nil || len(r.Nodes) != 0 {
 		t.Errorf("%v %v", r, err)
 	}
@@ -121,25 +121,25 @@ func TestTreesOfNothing(t *testing.T) {
 }
 
 func TestTreeErrors(t *testing.T) {
-	_, err := summary.Sequential(t.Context(), numbered(40), summary.SequentialOptions{Summarizer: &joiner{fail: "12"}})
+	_, err := tree.Sequential(t.Context(), numbered(40), tree.SequentialOptions{Summarizer: &joiner{fail: "12"}})
 	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "level 1: group 3 of 8") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := summary.Sequential(ctx, numbered(40), summary.SequentialOptions{Summarizer: &joiner{}}); !errors.Is(err, context.Canceled) {
+	if _, err := tree.Sequential(ctx, numbered(40), tree.SequentialOptions{Summarizer: &joiner{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := summary.Raptor(ctx, numbered(40), summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}}); !errors.Is(err, context.Canceled) {
+	if _, err := tree.Raptor(ctx, numbered(40), tree.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	_, err = summary.Sequential(t.Context(), nil, summary.SequentialOptions{Group: 1, Workers: -1})
-	for _, part := range []string{"Summarizer is missing", "Group is 1", "Workers is -1"} {
+	_, err = tree.Sequential(t.Context(), nil, tree.SequentialOptions{Group: 1, Concurrency: -1})
+	for _, part := range []string{"Summarizer is missing", "Group is 1", "Concurrency is -1"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v does not say %q", err, part)
 		}
 	}
-	_, err = summary.Raptor(t.Context(), nil, summary.RaptorOptions{Threshold: 2, Dim: -1, Regularization: -1})
+	_, err = tree.Raptor(t.Context(), nil, tree.RaptorOptions{Threshold: 2, Dim: -1, Regularization: -1})
 	for _, part := range []string{"Summarizer is missing", "Embedder is missing", "Threshold is 2", "Dim is -1", "Regularization is -1"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v does not say %q", err, part)
@@ -150,66 +150,52 @@ func TestTreeErrors(t *testing.T) {
 // RAPTOR's worked example: nodes s1, c4, c1, s2, c7 in rank order.
 func TestFitWorkedExample(t *testing.T) {
 	tokens := []int{130, 86, 90, 140, 60}
-	for _, c := range []struct {
-		budget   int
-		overflow summary.Overflow
-		want     []int
-	}{
-		{300, summary.Stop, []int{0, 1}},
-		{300, summary.Skip, []int{0, 1, 4}},
-		{400, summary.Stop, []int{0, 1, 2}},
-		{400, summary.Skip, []int{0, 1, 2, 4}},
-		{450, summary.Stop, []int{0, 1, 2, 3}},
-		{450, summary.Skip, []int{0, 1, 2, 3}},
-		{446, summary.Stop, []int{0, 1, 2, 3}},
-		{446, summary.StopBelow, []int{0, 1, 2}},
-		{0, summary.Stop, nil},
-	} {
-		if diff := cmp.Diff(c.want, summary.Fit(tokens, c.budget, c.overflow)); diff != "" {
-			t.Errorf("budget %d, overflow %d: %s", c.budget, c.overflow, diff)
+	for budget, want := range map[int]int{0: 0, 300: 2, 400: 3, 446: 4, 450: 4, 505: 4, 506: 5, 1000: 5} {
+		if got := tree.Fit(tokens, budget); got != want {
+			t.Errorf("budget %d: %d nodes, want %d", budget, got, want)
 		}
 	}
 }
 
 // Two levels over four leaves: each step keeps what the steps before chose.
 func TestTraverseAndRank(t *testing.T) {
-	tree := &summary.Tree{
+	built := &tree.Tree{
 		Levels: []int32{0, 4, 6},
-		Nodes: []summary.Node{
+		Nodes: []tree.Node{
 			{}, {}, {}, {},
 			{Level: 1, Children: []int32{0, 1}}, {Level: 1, Children: []int32{1, 2, 3}},
 			{Level: 2, Children: []int32{4, 5}},
 		},
 		Vectors: [][]float32{{1, 0}, {0, 1}, {1, 1}, {-1, 0}, {2, 1}, {0, 3}, {0, 0}},
 	}
-	if diff := cmp.Diff([]int32{6, 4, 0}, tree.Traverse([]float32{1, 0}, 1)); diff != "" {
+	if diff := cmp.Diff([]int32{6, 4, 0}, built.Traverse([]float32{1, 0}, 1)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int32{6, 4, 5, 0, 2}, tree.Traverse([]float32{1, 0}, 2)); diff != "" {
+	if diff := cmp.Diff([]int32{6, 4, 5, 0, 2}, built.Traverse([]float32{1, 0}, 2)); diff != "" {
 		t.Error(diff)
 	}
 	var order []int32
-	for _, r := range tree.Rank([]float32{5, 0}) {
+	for _, r := range built.Rank([]float32{5, 0}) {
 		order = append(order, r.Node)
 	}
 	if diff := cmp.Diff([]int32{0, 4, 2, 1, 5, 6, 3}, order); diff != "" {
 		t.Error(diff)
 	}
-	if got := tree.Rank([]float32{1, 2, 3}); got != nil {
+	if got := built.Rank([]float32{1, 2, 3}); got != nil {
 		t.Errorf("a vector of another length ranks %v", got)
 	}
 }
 
 func TestJoin(t *testing.T) {
-	build := func(leaves ...string) *summary.Tree {
-		tree, err := summary.Sequential(t.Context(), leaves, summary.SequentialOptions{Summarizer: &joiner{}, Embedder: topics{}, Group: 2})
+	build := func(leaves ...string) *tree.Tree {
+		built, err := tree.Sequential(t.Context(), leaves, tree.SequentialOptions{Summarizer: &joiner{}, Embedder: topics{}, Group: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tree
+		return built
 	}
 	long, short := build("t0", "t1", "t2", "t3", "t4", "t5"), build("t1 too")
-	joined := summary.Join(short, &summary.Tree{}, long)
+	joined := tree.Join(short, &tree.Tree{}, long)
 	if diff := cmp.Diff([]int{7, 4, 2}, sizes(joined)); diff != "" {
 		t.Error(diff)
 	}
@@ -222,8 +208,8 @@ func TestJoin(t *testing.T) {
 	if diff := cmp.Diff([]int32{1, 2, 3, 4}, joined.Leaves(11)); diff != "" {
 		t.Error(diff)
 	}
-	if joined.Usage.Calls != long.Usage.Calls+1 || len(joined.Vectors) != 13 {
-		t.Errorf("%d calls, %d vectors", joined.Usage.Calls, len(joined.Vectors))
+	if len(joined.Vectors) != 13 {
+		t.Errorf("%d vectors", len(joined.Vectors))
 	}
 	// The shallow tree is found as well as the deep one.
 	question := make([]float32, 24)
@@ -231,7 +217,7 @@ func TestJoin(t *testing.T) {
 	if diff := cmp.Diff([]int32{7, 0}, joined.Traverse(question, 1)); diff != "" {
 		t.Error(diff)
 	}
-	bare := summary.Join(long, &summary.Tree{Nodes: []summary.Node{{Text: "x"}}, Levels: []int32{0}})
+	bare := tree.Join(long, &tree.Tree{Nodes: []tree.Node{{Text: "x"}}, Levels: []int32{0}})
 	if bare.Vectors != nil || len(bare.Nodes) != 12 {
 		t.Errorf("%d vectors, %d nodes", len(bare.Vectors), len(bare.Nodes))
 	}
@@ -239,7 +225,7 @@ func TestJoin(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var heard [][3]int
-	_, err := summary.Sequential(t.Context(), numbered(6), summary.SequentialOptions{Summarizer: &joiner{}, Group: 2, Progress: func(level, done, total int) {
+	_, err := tree.Sequential(t.Context(), numbered(6), tree.SequentialOptions{Summarizer: &joiner{}, Group: 2, Progress: func(level, done, total int) {
 		heard = append(heard, [3]int{level, done, total})
 	}})
 	if err != nil {

@@ -1,57 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
-// The parts of an extractive report. Reports of models have 5 to 10 findings
-// (microsoft/graphrag, prompts/index/community_report.py).
-const (
-	DefaultFindings      = 10
-	DefaultTitleMembers  = 3
-	DefaultReportSummary = 100 // tokens of the summary
-)
-
-// ExtractiveReportOptions of [ExtractiveReports].
-type ExtractiveReportOptions struct {
-	// Findings is the most findings of a report, TitleMembers how many members
-	// its title names; 0 means the defaults.
-	Findings, TitleMembers int
-	// Summary condenses the descriptions; nil means [Extractive] with
-	// [DefaultReportSummary]. Its summaries must have quotes, because text
-	// without a source has no place in an extractive report.
-	Summary Summarizer
+// ExtractiveOptions of [Extractive].
+type ExtractiveOptions struct {
+	// Findings is the most findings of a report; 0 means 10. Reports of models
+	// have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
+	Findings int
+	// TitleMembers is how many members the title names; 0 means 3.
+	TitleMembers int
+	// Summary condenses the descriptions; nil means summary.Extractive with its
+	// default length. Its summaries must have quotes, because text without a
+	// source has no place in an extractive report.
+	Summary summary.Summarizer
 }
 
-// ExtractiveReports returns a reporter that needs no model. The title names the
+// Extractive returns a reporter that needs no model. The title names the
 // members of highest degree. Summary and findings are quoted from the
 // descriptions of what is shown, each with the passages it is from: the summary
 // is what Summary makes of them, a finding is the first description not quoted
 // yet of one row, edges before members, in the order of the rows. Reports of
 // parts give their findings where rows do not suffice. There is no rating.
-func ExtractiveReports(o ExtractiveReportOptions) (Reporter, error) {
+func Extractive(o ExtractiveOptions) (Reporter, error) {
 	if o.Findings < 0 || o.TitleMembers < 0 {
-		return nil, fmt.Errorf("summary: Findings %d and TitleMembers %d must not be negative", o.Findings, o.TitleMembers)
+		return nil, fmt.Errorf("report: Findings %d and TitleMembers %d must not be negative", o.Findings, o.TitleMembers)
 	}
-	setDefault(&o.Findings, DefaultFindings)
-	setDefault(&o.TitleMembers, DefaultTitleMembers)
+	o.Findings = cmp.Or(o.Findings, 10)
+	o.TitleMembers = cmp.Or(o.TitleMembers, 3)
 	if o.Summary == nil {
 		var err error
-		if o.Summary, err = Extractive(ExtractiveOptions{Tokens: DefaultReportSummary}); err != nil {
+		if o.Summary, err = summary.Extractive(summary.ExtractiveOptions{}); err != nil {
 			return nil, err
 		}
 	}
 	return &extractiveReporter{o}, nil
 }
 
-type extractiveReporter struct{ o ExtractiveReportOptions }
+type extractiveReporter struct{ o ExtractiveOptions }
 
 // Name implements [Reporter].
 func (x *extractiveReporter) Name() string {
@@ -59,7 +55,7 @@ func (x *extractiveReporter) Name() string {
 }
 
 // Report implements [Reporter].
-func (x *extractiveReporter) Report(ctx context.Context, c *ReportContext) (Report, error) {
+func (x *extractiveReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	r := Report{Title: x.title(c)}
 	m := gatherMaterial(c)
 	if len(m.texts) == 0 {
@@ -70,9 +66,9 @@ func (x *extractiveReporter) Report(ctx context.Context, c *ReportContext) (Repo
 		return Report{}, err
 	}
 	if s.Text != "" && len(s.Quotes) == 0 {
-		return Report{}, errors.New("summary: an extractive report needs a summarizer that quotes")
+		return Report{}, errors.New("report: an extractive report needs a summarizer that quotes")
 	}
-	r.Summary, r.Usage = s.Text, s.Usage
+	r.Summary = s.Text
 	quoted := make([]bool, len(m.texts))
 	for _, q := range s.Quotes {
 		quoted[q.Source] = true
@@ -87,7 +83,7 @@ func (x *extractiveReporter) Report(ctx context.Context, c *ReportContext) (Repo
 }
 
 // title names the members of highest degree, of parts by their titles.
-func (x *extractiveReporter) title(c *ReportContext) string {
+func (x *extractiveReporter) title(c *Input) string {
 	order := ordered(len(c.Nodes), func(i int32) int { return c.Graph.Nodes[c.Nodes[i]].Degree })
 	var names []string
 	for _, i := range order[:min(len(order), x.o.TitleMembers)] {
@@ -112,7 +108,7 @@ type material struct {
 }
 
 // gatherMaterial takes the descriptions of edges, nodes and the parts' findings.
-func gatherMaterial(c *ReportContext) *material {
+func gatherMaterial(c *Input) *material {
 	m := &material{at: make(map[string]int)}
 	for _, e := range c.Edges {
 		m.describe(c.Graph.Edges[e].Descriptions)
@@ -149,7 +145,7 @@ func (m *material) add(text string, sources []int32) {
 
 // findings quotes one description of each row, as long as there are any that
 // nobody quoted yet.
-func (x *extractiveReporter) findings(c *ReportContext, m *material, quoted []bool) []Finding {
+func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Finding {
 	var out []Finding
 	take := func(text, about string, nodes, edges []int32) bool {
 		i, ok := m.at[text]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary_test
+package knowledge_test
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/knowledge"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // birds is a graph of barn owl (0), eagle owl (1), hare (2) and mouse (3), with
 // one attribute, and its partition into hunters, prey and nothing else.
-func birds() (*kg.Graph, community.DualPartition) {
+func birds() (*kg.Graph, perception.Partition) {
 	b, err := kg.NewBase(kg.Options{})
 	if err != nil {
 		panic(err)
@@ -45,34 +45,34 @@ func birds() (*kg.Graph, community.DualPartition) {
 	if err != nil {
 		panic(err)
 	}
-	return g, community.DualPartition{Communities: []community.DualCommunity{
+	return g, perception.Partition{Communities: []perception.Community{
 		{Members: []int32{0, 1}, Center: 1, Keywords: []int32{1, 0}}, {Members: []int32{2}, Center: 2}, {Members: []int32{3}, Center: 3},
 	}}
 }
 
-func TestKnowledge(t *testing.T) {
+func TestBuild(t *testing.T) {
 	g, p := birds()
-	tree, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{})
+	tree, err := knowledge.Build(t.Context(), g, p, knowledge.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []summary.KnowledgeNode{
-		{summary.EntityLayer, "barn owl", 0}, {summary.EntityLayer, "eagle owl", 1}, {summary.EntityLayer, "hare", 2}, {summary.EntityLayer, "mouse", 3},
-		{summary.AttributeLayer, "face: white", 0},
-		{summary.KeywordLayer, "eagle owl", 1}, {summary.KeywordLayer, "barn owl", 0},
-		{summary.CommunityLayer, "eagle owl", 1},
+	want := []knowledge.Node{
+		{knowledge.EntityLayer, "barn owl", 0}, {knowledge.EntityLayer, "eagle owl", 1}, {knowledge.EntityLayer, "hare", 2}, {knowledge.EntityLayer, "mouse", 3},
+		{knowledge.AttributeLayer, "face: white", 0},
+		{knowledge.KeywordLayer, "eagle owl", 1}, {knowledge.KeywordLayer, "barn owl", 0},
+		{knowledge.CommunityLayer, "eagle owl", 1},
 	}
 	if diff := cmp.Diff(want, tree.Nodes); diff != "" {
 		t.Error(diff)
 	}
-	edges := []summary.KnowledgeEdge{
-		{0, 3, "finds"}, {1, 2, "takes"}, {0, 4, summary.HasAttribute}, {1, 5, summary.RepresentedBy}, {0, 6, summary.RepresentedBy},
-		{5, 7, summary.KeywordOf}, {6, 7, summary.KeywordOf}, {0, 7, summary.MemberOf}, {1, 7, summary.MemberOf},
+	edges := []knowledge.Edge{
+		{0, 3, "finds"}, {1, 2, "takes"}, {0, 4, knowledge.HasAttribute}, {1, 5, knowledge.RepresentedBy}, {0, 6, knowledge.RepresentedBy},
+		{5, 7, knowledge.KeywordOf}, {6, 7, knowledge.KeywordOf}, {0, 7, knowledge.MemberOf}, {1, 7, knowledge.MemberOf},
 	}
 	if diff := cmp.Diff(edges, tree.Edges); diff != "" {
 		t.Error(diff)
 	}
-	for layer, n := range map[summary.Layer][2]int{0: {0, 0}, summary.AttributeLayer: {0, 0}, summary.EntityLayer: {5, 3}, summary.KeywordLayer: {7, 5}, summary.CommunityLayer: {8, 9}, 5: {0, 0}} {
+	for layer, n := range map[knowledge.Layer][2]int{0: {0, 0}, knowledge.AttributeLayer: {0, 0}, knowledge.EntityLayer: {5, 3}, knowledge.KeywordLayer: {7, 5}, knowledge.CommunityLayer: {8, 9}, 5: {0, 0}} {
 		if nodes, edges := tree.Upto(layer); len(nodes) != n[0] || len(edges) != n[1] {
 			t.Errorf("layer %d: %d nodes, %d edges, want %v", layer, len(nodes), len(edges), n)
 		}
@@ -85,19 +85,19 @@ func TestKnowledge(t *testing.T) {
 
 // The sheet's check: 100 chunks and 23 communities of two or more are 100 + 5 =
 // 105 calls; the five are made here.
-func TestKnowledgeCalls(t *testing.T) {
+func TestCalls(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p community.DualPartition
+	var p perception.Partition
 	x := kg.Extraction{Chunk: "a#0", Doc: "a"}
 	for i := range int32(48) {
 		x.Mentions = append(x.Mentions, kg.Mention{Name: fmt.Sprintf("thing %02d", i)})
 		if i%2 == 1 && i < 46 {
-			p.Communities = append(p.Communities, community.DualCommunity{Members: []int32{i - 1, i}, Center: i, Keywords: []int32{i}})
+			p.Communities = append(p.Communities, perception.Community{Members: []int32{i - 1, i}, Center: i, Keywords: []int32{i}})
 		} else if i >= 46 {
-			p.Communities = append(p.Communities, community.DualCommunity{Members: []int32{i}, Center: i})
+			p.Communities = append(p.Communities, perception.Community{Members: []int32{i}, Center: i})
 		}
 	}
 	if err := b.Insert(x); err != nil {
@@ -124,7 +124,7 @@ func TestKnowledgeCalls(t *testing.T) {
 		}
 		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
 	})
-	tree, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{Model: model})
+	tree, err := knowledge.Build(t.Context(), g, p, knowledge.Options{Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,38 +143,35 @@ func TestKnowledgeCalls(t *testing.T) {
 			t.Errorf("community %d is %q, want %q", i, got, want)
 		}
 	}
-	if tree.Usage.Calls != 6 {
-		t.Errorf("usage %+v", tree.Usage)
-	}
 }
 
-func TestKnowledgeErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	g, p := birds()
 	denied := llmtest.NewScript("namer").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{Model: denied}); !errors.Is(err, llm.ErrAuth) {
+	if _, err := knowledge.Build(t.Context(), g, p, knowledge.Options{Model: denied}); !errors.Is(err, llm.ErrAuth) {
 		t.Errorf("denied: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := summary.Knowledge(ctx, g, p, summary.KnowledgeOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := knowledge.Build(ctx, g, p, knowledge.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{Batch: -1, Members: -1}); err == nil || !strings.Contains(err.Error(), "Members") {
+	if _, err := knowledge.Build(t.Context(), g, p, knowledge.Options{Batch: -1, Members: -1}); err == nil || !strings.Contains(err.Error(), "Members") {
 		t.Errorf("options: %v", err)
 	}
 	p.Communities[0].Center = 9
-	if _, err := summary.Knowledge(t.Context(), g, p, summary.KnowledgeOptions{}); err == nil {
+	if _, err := knowledge.Build(t.Context(), g, p, knowledge.Options{}); err == nil {
 		t.Error("an entity that is not there")
 	}
-	tree, err := summary.Knowledge(t.Context(), &kg.Graph{}, community.DualPartition{}, summary.KnowledgeOptions{})
+	tree, err := knowledge.Build(t.Context(), &kg.Graph{}, perception.Partition{}, knowledge.Options{})
 	if err != nil || len(tree.Nodes) != 0 {
 		t.Errorf("nothing: %+v, %v", tree, err)
 	}
 }
 
-func ExampleKnowledge() {
+func ExampleBuild() {
 	g, p := birds()
-	tree, err := summary.Knowledge(context.Background(), g, p, summary.KnowledgeOptions{})
+	tree, err := knowledge.Build(context.Background(), g, p, knowledge.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package tree
 
 import (
 	"context"
@@ -27,8 +27,8 @@ func PCA() Reducer { return pca{} }
 
 type pca struct{}
 
-// The randomised range finder of Halko, Martinsson and Tropp (2011), section 4.5:
-// so many more directions than are asked for, and so many rounds.
+// The randomized range finder of Halko, Martinsson and Tropp (2011), section 4.5:
+// directions beyond those asked for, and rounds of power iteration.
 const (
 	oversampling = 8
 	powerRounds  = 6
@@ -38,7 +38,7 @@ const (
 // Reduce implements [Reducer].
 func (pca) Reduce(ctx context.Context, vectors []float32, dim, to int) ([]float32, int, error) {
 	n := len(vectors) / dim
-	x := centred(vectors, dim)
+	x := centered(vectors, dim)
 	if k := to + oversampling; k < min(n, dim) {
 		var err error
 		if x, err = project(ctx, x, k); err != nil {
@@ -72,8 +72,8 @@ func (pca) Reduce(ctx context.Context, vectors []float32, dim, to int) ([]float3
 	return reduced, length, nil
 }
 
-// centred returns the vectors less their mean.
-func centred(vectors []float32, dim int) *mat.Dense {
+// centered returns the vectors less their mean.
+func centered(vectors []float32, dim int) *mat.Dense {
 	n := len(vectors) / dim
 	mean := make([]float64, dim)
 	for i, c := range vectors {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package community
+package perception
 
 import (
 	"cmp"
@@ -33,8 +33,12 @@ type VectorOptions struct {
 	Normalize bool
 }
 
-// ErrInput is wrapped by the errors for vectors and triples that cannot be used.
-var ErrInput = errors.New("unusable input")
+// ErrInput is wrapped by the errors for vectors and triples that cannot be used,
+// ErrOptions by those for options.
+var (
+	ErrInput   = errors.New("unusable input")
+	ErrOptions = errors.New("unusable options")
+)
 
 // EntityVectors represents entities by what is said about them (Youtu-GraphRAG,
 // equation 4): the mean, over the triples of an entity, of the vectors of head,
@@ -92,7 +96,7 @@ func compareTriples(a, b Triple) int {
 
 func (d Direction) check() error {
 	if d != BothDirections && d != Outgoing {
-		return fmt.Errorf("community: Direction is %d: it must be BothDirections or Outgoing: %w", d, ErrOptions)
+		return fmt.Errorf("perception: Direction is %d: it must be BothDirections or Outgoing: %w", d, ErrOptions)
 	}
 	return nil
 }
@@ -100,11 +104,11 @@ func (d Direction) check() error {
 // checkVectors returns the number of rows.
 func checkVectors(what string, vectors []float32, dim int) (int, error) {
 	if dim < 1 || len(vectors)%dim != 0 || len(vectors)/dim > math.MaxInt32 {
-		return 0, fmt.Errorf("community: %s: %d components do not make rows of %d: %w", what, len(vectors), dim, ErrInput)
+		return 0, fmt.Errorf("perception: %s: %d components do not make rows of %d: %w", what, len(vectors), dim, ErrInput)
 	}
 	for i, x := range vectors {
 		if x-x != 0 {
-			return 0, fmt.Errorf("community: %s: component %d of row %d is %v, not a finite number: %w", what, i%dim, i/dim, x, ErrInput)
+			return 0, fmt.Errorf("perception: %s: component %d of row %d is %v, not a finite number: %w", what, i%dim, i/dim, x, ErrInput)
 		}
 	}
 	return len(vectors) / dim, nil
@@ -114,7 +118,7 @@ func checkTriples(triples []Triple, entities, relations int) error {
 	within := func(id int32, n int) bool { return id >= 0 && int(id) < n }
 	for i, t := range triples {
 		if !within(t.Head, entities) || !within(t.Tail, entities) || !within(t.Relation, relations) {
-			return fmt.Errorf("community: triple %d is (%d, %d, %d) for %d entities and %d relations: %w",
+			return fmt.Errorf("perception: triple %d is (%d, %d, %d) for %d entities and %d relations: %w",
 				i, t.Head, t.Relation, t.Tail, entities, relations, ErrInput)
 		}
 	}

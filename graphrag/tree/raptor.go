@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package tree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,99 +12,85 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The values of RAPTOR (parthsarthi03/raptor, cluster_utils.py and
-// cluster_tree_builder.py).
-const (
-	DefaultDim           = 10   // of the reduced vectors
-	DefaultMaxLevels     = 5    // of summaries
-	DefaultClusterTokens = 3500 // of the texts of one cluster
-	DefaultSeed          = 224
-)
-
-// DefaultRegularization is in parts of the variance of the first principal
+// defaultRegularization is in parts of the variance of the first principal
 // component. It was chosen for the fan-out: on web pages in leaves of 100 tokens
 // a summary has 7.0 children with it and 4.4 with the 1e-6 that RAPTOR has after
 // UMAP; over the paper's data sets it is 6.7.
-const DefaultRegularization = 1e-4
+const defaultRegularization = 1e-4
 
-// RaptorOptions of [Raptor].
+// RaptorOptions of [Raptor]. The defaults are the values of RAPTOR
+// (parthsarthi03/raptor, cluster_utils.py and cluster_tree_builder.py).
 type RaptorOptions struct {
 	// Summarizer and Embedder are required.
-	Summarizer Summarizer
+	Summarizer summary.Summarizer
 	Embedder   embed.Embedder
 	// Reducer shortens the vectors before they are clustered; nil means [PCA].
 	Reducer Reducer
 	// Dim is the most components of a reduced vector, and one less than the most
-	// nodes that are not clustered; 0 means [DefaultDim].
+	// nodes that are not clustered; 0 means 10.
 	Dim int
 	// Threshold is the probability above which a node belongs to a cluster; 0
 	// means cluster.DefaultMembership.
 	Threshold float64
-	// MaxLevels bounds the levels of summaries; 0 means [DefaultMaxLevels].
+	// MaxLevels bounds the levels of summaries; 0 means 5.
 	MaxLevels int
-	// ClusterTokens bounds the texts of one cluster; 0 means
-	// [DefaultClusterTokens].
+	// ClusterTokens bounds the texts of one cluster; 0 means 3,500.
 	ClusterTokens int
 	// CountTokens counts the tokens of a text, see chunk.Counter; nil means
 	// llm.EstimateTokens.
 	CountTokens func(string) int
 	// Regularization of the mixtures, see cluster.MixtureOptions: the least
-	// variance of a cluster in any direction; 0 means [DefaultRegularization].
+	// variance of a cluster in any direction; 0 means 1e-4.
 	Regularization float64
-	// Seed of the mixtures; 0 means [DefaultSeed].
+	// Seed of the mixtures; 0 means 224.
 	Seed uint64
-	// Workers is how many summaries are made at the same time; 0 means
-	// [DefaultWorkers] or more. It has no influence on the tree.
-	Workers int
-	// Progress, if set, hears how far the tree is.
+	// Concurrency is how many summaries are made at a time; 0 means 8. It has no
+	// influence on the tree.
+	Concurrency int
+	// Progress, if set, is told how far the tree is.
 	Progress Progress
 }
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	var errs []error
 	if o.Summarizer == nil {
-		errs = append(errs, errors.New("summary: Summarizer is missing"))
+		errs = append(errs, errors.New("tree: Summarizer is missing"))
 	}
 	if o.Embedder == nil {
-		errs = append(errs, errors.New("summary: Embedder is missing"))
+		errs = append(errs, errors.New("tree: Embedder is missing"))
 	}
 	for _, c := range []struct {
 		name  string
 		value int
-	}{{"Dim", o.Dim}, {"MaxLevels", o.MaxLevels}, {"ClusterTokens", o.ClusterTokens}, {"Workers", o.Workers}} {
+	}{{"Dim", o.Dim}, {"MaxLevels", o.MaxLevels}, {"ClusterTokens", o.ClusterTokens}, {"Concurrency", o.Concurrency}} {
 		if c.value < 0 {
-			errs = append(errs, fmt.Errorf("summary: %s is %d, want 0 or more", c.name, c.value))
+			errs = append(errs, fmt.Errorf("tree: %s is %d, want 0 or more", c.name, c.value))
 		}
 	}
 	if !(o.Threshold >= 0 && o.Threshold <= 1) {
-		errs = append(errs, fmt.Errorf("summary: Threshold is %v, want 0 to 1", o.Threshold))
+		errs = append(errs, fmt.Errorf("tree: Threshold is %v, want 0 to 1", o.Threshold))
 	}
 	if !(o.Regularization >= 0) || math.IsInf(o.Regularization, 1) {
-		errs = append(errs, fmt.Errorf("summary: Regularization is %v, want a finite number of 0 or more", o.Regularization))
+		errs = append(errs, fmt.Errorf("tree: Regularization is %v, want a finite number of 0 or more", o.Regularization))
 	}
-	setDefault(&o.Dim, DefaultDim)
-	setDefault(&o.MaxLevels, DefaultMaxLevels)
-	setDefault(&o.ClusterTokens, DefaultClusterTokens)
-	setDefault(&o.Threshold, cluster.DefaultMembership)
-	setDefault(&o.Regularization, DefaultRegularization)
-	setDefault(&o.Seed, DefaultSeed)
+	o.Dim = cmp.Or(o.Dim, 10)
+	o.MaxLevels = cmp.Or(o.MaxLevels, 5)
+	o.ClusterTokens = cmp.Or(o.ClusterTokens, 3500)
+	o.Threshold = cmp.Or(o.Threshold, cluster.DefaultMembership)
+	o.Regularization = cmp.Or(o.Regularization, defaultRegularization)
+	o.Seed = cmp.Or(o.Seed, 224)
 	if o.Reducer == nil {
 		o.Reducer = PCA()
 	}
 	if o.CountTokens == nil {
 		o.CountTokens = llm.EstimateTokens
 	}
-	o.Workers = workersOrDefault(o.Workers)
+	o.Concurrency = cmp.Or(o.Concurrency, concurrency)
 	return o, errors.Join(errs...)
-}
-
-func setDefault[T int | uint64 | float64](value *T, to T) {
-	if *value == 0 {
-		*value = to
-	}
 }
 
 // Raptor builds the tree of RAPTOR. The nodes of a level are clustered in two
@@ -143,12 +130,12 @@ func Raptor(ctx context.Context, leaves []string, o RaptorOptions) (*Tree, error
 		r := &raptor{RaptorOptions: o, tree: t}
 		groups, err := r.groups(ctx, nodes)
 		if err != nil {
-			return nil, fmt.Errorf("summary: level %d: clusters: %w", len(t.Levels), err)
+			return nil, fmt.Errorf("tree: level %d: clusters: %w", len(t.Levels), err)
 		}
 		if len(groups) >= len(nodes) {
 			break
 		}
-		if err := t.grow(ctx, o.Summarizer, groups, o.Workers, o.Progress); err != nil {
+		if err := t.grow(ctx, o.Summarizer, groups, o.Concurrency, o.Progress); err != nil {
 			return nil, err
 		}
 		if err := t.embed(ctx, o.Embedder); err != nil {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package tree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
-	"github.com/wildgraph/wildgraph/graphrag"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
 // Node is a leaf or a summary.
@@ -16,15 +20,15 @@ type Node struct {
 	// Level is 0 for leaves, 1 for summaries of leaves, and so on.
 	Level int
 	Text  string
-	// Children are the nodes summarised, in the order they were read; none for
+	// Children are the nodes summarized, in the order they were read; none for
 	// a leaf.
 	Children []int32
 	// Quotes say where the text of an extractive summary comes from; Source is a
 	// position in Children.
-	Quotes []Quote
+	Quotes []summary.Quote
 }
 
-// Progress hears how many of the summaries of a level have been made. Calls do
+// Progress is told how many of the summaries of a level have been made. Calls do
 // not overlap.
 type Progress func(level, done, total int)
 
@@ -38,8 +42,6 @@ type Tree struct {
 	Levels []int32
 	// Vectors of the nodes, if an embedder was given.
 	Vectors [][]float32
-	// Usage is what the summaries cost.
-	Usage graphrag.Usage
 }
 
 // Level returns the numbers of the nodes of a level: from first to below end.
@@ -95,7 +97,6 @@ func Join(trees ...*Tree) *Tree {
 	for i, t := range trees {
 		numbers[i] = make([]int32, 0, len(t.Nodes))
 		embedded = embedded && len(t.Vectors) == len(t.Nodes)
-		out.Usage = out.Usage.Add(t.Usage)
 	}
 	for level := 0; ; level++ {
 		begin := len(out.Nodes)
@@ -137,7 +138,7 @@ func newTree(leaves []string) *Tree {
 }
 
 // grow adds a level of summaries, one for each group of nodes.
-func (t *Tree) grow(ctx context.Context, s Summarizer, groups [][]int32, workers int, progress Progress) error {
+func (t *Tree) grow(ctx context.Context, s summary.Summarizer, groups [][]int32, concurrency int, progress Progress) error {
 	level := len(t.Levels)
 	texts := make([][]string, len(groups))
 	for i, g := range groups {
@@ -150,16 +151,56 @@ func (t *Tree) grow(ctx context.Context, s Summarizer, groups [][]int32, workers
 			progress(level, done, len(groups))
 		}
 	}
-	summaries, err := summarise(ctx, s, texts, workers, report)
+	summaries, err := summarize(ctx, s, texts, concurrency, report)
 	if err != nil {
-		return fmt.Errorf("summary: level %d: %w", level, err)
+		return fmt.Errorf("tree: level %d: %w", level, err)
 	}
 	t.Levels = append(t.Levels, int32(len(t.Nodes)))
 	for i, one := range summaries {
 		t.Nodes = append(t.Nodes, Node{Level: level, Text: one.Text, Children: groups[i], Quotes: one.Quotes})
-		t.Usage = t.Usage.Add(one.Usage)
 	}
 	return nil
+}
+
+// concurrency is the default number of summaries made at a time: a model answers
+// over a network.
+const concurrency = 8
+
+// summarize makes one summary for each group of texts, in order. report is told
+// how many are done.
+func summarize(ctx context.Context, s summary.Summarizer, groups [][]string, concurrency int, report func(done int)) ([]summary.Summary, error) {
+	out, errs := make([]summary.Summary, len(groups)), make([]error, len(groups))
+	var mu sync.Mutex
+	done := 0
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(concurrency)
+	for i, texts := range groups {
+		g.Go(func() error {
+			if errs[i] = inner.Err(); errs[i] == nil {
+				out[i], errs[i] = s.Summarize(inner, texts)
+			}
+			if errs[i] == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				done++
+				report(done)
+			}
+			return errs[i]
+		})
+	}
+	if g.Wait() == nil {
+		return out, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// The first error in order that is not only the echo of another one.
+	for i, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return nil, fmt.Errorf("group %d of %d: %w", i+1, len(groups), err)
+		}
+	}
+	return nil, errors.Join(errs...)
 }
 
 // embed adds the vectors of the nodes that have none yet.
@@ -170,19 +211,19 @@ func (t *Tree) embed(ctx context.Context, e embed.Embedder) error {
 	}
 	vectors, err := e.EmbedDocuments(ctx, texts)
 	if err != nil {
-		return fmt.Errorf("summary: embed %d nodes: %w", len(texts), err)
+		return fmt.Errorf("tree: embed %d nodes: %w", len(texts), err)
 	}
 	if len(vectors) != len(texts) {
-		return fmt.Errorf("summary: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
+		return fmt.Errorf("tree: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
 	}
 	t.Vectors = append(t.Vectors, vectors...)
 	for i, v := range t.Vectors {
 		if len(v) != len(t.Vectors[0]) || len(v) == 0 {
-			return fmt.Errorf("summary: the embedder gave node %d a vector of %d numbers, the first one of %d", i, len(v), len(t.Vectors[0]))
+			return fmt.Errorf("tree: the embedder gave node %d a vector of %d numbers, the first one of %d", i, len(v), len(t.Vectors[0]))
 		}
 		for _, c := range v {
 			if c-c != 0 {
-				return fmt.Errorf("summary: the embedder gave node %d a vector with %v", i, c)
+				return fmt.Errorf("tree: the embedder gave node %d a vector with %v", i, c)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary_test
+package tree_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/tree"
 )
 
 // topics embeds a text by the topics it names, "t0" to "t5", with some noise.
@@ -52,7 +52,7 @@ func onTopics(n, topics int) []string {
 	return leaves
 }
 
-func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tree {
+func raptor(t *testing.T, leaves []string, o tree.RaptorOptions) *tree.Tree {
 	t.Helper()
 	if o.Summarizer == nil {
 		o.Summarizer = &joiner{}
@@ -60,20 +60,20 @@ func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tre
 	if o.Embedder == nil {
 		o.Embedder = topics{.02}
 	}
-	tree, err := summary.Raptor(t.Context(), leaves, o)
+	built, err := tree.Raptor(t.Context(), leaves, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkTree(t, tree, leaves)
-	return tree
+	checkTree(t, built, leaves)
+	return built
 }
 
 // checkTree verifies what holds for every tree.
-func checkTree(t *testing.T, tree *summary.Tree, leaves []string) {
+func checkTree(t *testing.T, built *tree.Tree, leaves []string) {
 	t.Helper()
-	parents := make([]int, len(tree.Nodes))
-	for i, n := range tree.Nodes {
-		first, end := tree.Level(n.Level)
+	parents := make([]int, len(built.Nodes))
+	for i, n := range built.Nodes {
+		first, end := built.Level(n.Level)
 		if int32(i) < first || int32(i) >= end {
 			t.Fatalf("node %d of level %d is not in %d to %d", i, n.Level, first, end)
 		}
@@ -88,31 +88,31 @@ func checkTree(t *testing.T, tree *summary.Tree, leaves []string) {
 		}
 		for _, c := range n.Children {
 			parents[c]++
-			if tree.Nodes[c].Level != n.Level-1 {
-				t.Fatalf("node %d of level %d has a child of level %d", i, n.Level, tree.Nodes[c].Level)
+			if built.Nodes[c].Level != n.Level-1 {
+				t.Fatalf("node %d of level %d has a child of level %d", i, n.Level, built.Nodes[c].Level)
 			}
 		}
 	}
-	for i, n := range tree.Nodes {
-		if n.Level < len(tree.Levels)-1 && parents[i] == 0 {
+	for i, n := range built.Nodes {
+		if n.Level < len(built.Levels)-1 && parents[i] == 0 {
 			t.Fatalf("node %d of level %d belongs to nothing", i, n.Level)
 		}
 	}
-	if len(tree.Vectors) != 0 && len(tree.Vectors) != len(tree.Nodes) {
-		t.Fatalf("%d vectors for %d nodes", len(tree.Vectors), len(tree.Nodes))
+	if len(built.Vectors) != 0 && len(built.Vectors) != len(built.Nodes) {
+		t.Fatalf("%d vectors for %d nodes", len(built.Vectors), len(built.Nodes))
 	}
 }
 
 func TestRaptorClustersByTopic(t *testing.T) {
-	tree := raptor(t, onTopics(120, 6), summary.RaptorOptions{})
-	if len(tree.Levels) < 2 {
-		t.Fatalf("levels %v", sizes(tree))
+	built := raptor(t, onTopics(120, 6), tree.RaptorOptions{})
+	if len(built.Levels) < 2 {
+		t.Fatalf("levels %v", sizes(built))
 	}
-	first, end := tree.Level(1)
+	first, end := built.Level(1)
 	for n := first; n < end; n++ {
 		of := map[string]bool{}
-		for _, c := range tree.Nodes[n].Children {
-			of[tree.Nodes[c].Text[:2]] = true
+		for _, c := range built.Nodes[n].Children {
+			of[built.Nodes[c].Text[:2]] = true
 		}
 		if len(of) != 1 {
 			t.Errorf("node %d has leaves of %d topics", n, len(of))
@@ -122,20 +122,20 @@ func TestRaptorClustersByTopic(t *testing.T) {
 
 func TestRaptorSameAtAnyWorkers(t *testing.T) {
 	leaves := onTopics(90, 4)
-	want := raptor(t, leaves, summary.RaptorOptions{Workers: 1, Embedder: topics{.3}})
+	want := raptor(t, leaves, tree.RaptorOptions{Concurrency: 1, Embedder: topics{.3}})
 	for _, w := range []int{2, 16} {
-		if diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Workers: w, Embedder: topics{.3}})); diff != "" {
+		if diff := cmp.Diff(want, raptor(t, leaves, tree.RaptorOptions{Concurrency: w, Embedder: topics{.3}})); diff != "" {
 			t.Errorf("%d workers: %s", w, diff)
 		}
 	}
 }
 
 func TestRaptorOfFewLeavesHasNoSummaries(t *testing.T) {
-	if tree := raptor(t, onTopics(11, 2), summary.RaptorOptions{}); len(tree.Levels) != 1 {
-		t.Errorf("levels %v", sizes(tree))
+	if built := raptor(t, onTopics(11, 2), tree.RaptorOptions{}); len(built.Levels) != 1 {
+		t.Errorf("levels %v", sizes(built))
 	}
-	if tree := raptor(t, onTopics(12, 2), summary.RaptorOptions{}); len(tree.Levels) != 2 {
-		t.Errorf("levels %v", sizes(tree))
+	if built := raptor(t, onTopics(12, 2), tree.RaptorOptions{}); len(built.Levels) != 2 {
+		t.Errorf("levels %v", sizes(built))
 	}
 }
 
@@ -146,14 +146,14 @@ func TestRaptorKeepsToTheLimit(t *testing.T) {
 	for name, leaves := range map[string][]string{
 		"topics": onTopics(100, 3), "one topic": onTopics(70, 1), "all the same": slices.Repeat([]string{"t1 again again"}, 64),
 	} {
-		tree := raptor(t, leaves, summary.RaptorOptions{ClusterTokens: 20, CountTokens: words, MaxLevels: 1})
-		if len(tree.Levels) != 2 {
-			t.Errorf("%s: levels %v", name, sizes(tree))
+		built := raptor(t, leaves, tree.RaptorOptions{ClusterTokens: 20, CountTokens: words, MaxLevels: 1})
+		if len(built.Levels) != 2 {
+			t.Errorf("%s: levels %v", name, sizes(built))
 		}
-		for i, n := range tree.Nodes {
+		for i, n := range built.Nodes {
 			sum := 0
 			for _, c := range n.Children {
-				sum += words(tree.Nodes[c].Text)
+				sum += words(built.Nodes[c].Text)
 			}
 			if sum > 20 && len(n.Children) > 1 {
 				t.Errorf("%s: node %d is made of %d words", name, i, sum)
@@ -166,11 +166,11 @@ func TestRaptorKeepsToTheLimit(t *testing.T) {
 // zeros are as good as any.
 func TestRaptorEnds(t *testing.T) {
 	blank := slices.Repeat([]string{""}, 40)
-	if tree := raptor(t, blank, summary.RaptorOptions{Embedder: topics{}}); len(tree.Levels) > summary.DefaultMaxLevels+1 {
-		t.Errorf("levels %v", sizes(tree))
+	if built := raptor(t, blank, tree.RaptorOptions{Embedder: topics{}}); len(built.Levels) > 6 {
+		t.Errorf("levels %v", sizes(built))
 	}
-	if tree := raptor(t, onTopics(200, 6), summary.RaptorOptions{ClusterTokens: 1}); len(tree.Levels) != 1 {
-		t.Errorf("clusters of one node each made the levels %v", sizes(tree))
+	if built := raptor(t, onTopics(200, 6), tree.RaptorOptions{ClusterTokens: 1}); len(built.Levels) != 1 {
+		t.Errorf("clusters of one node each made the levels %v", sizes(built))
 	}
 }
 
@@ -188,7 +188,7 @@ func TestRaptorRefusesBadVectors(t *testing.T) {
 	for want, vectors := range map[string][][]float32{
 		"1 vectors for 2 texts": {{1}}, "of 1 numbers, the first one of 2": {{1, 2}, {1}}, "node 1 a vector with NaN": {{1}, {nan}}, "of 0 numbers": {{}, {}},
 	} {
-		_, err := summary.Raptor(t.Context(), []string{"a", "b"}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
+		_, err := tree.Raptor(t.Context(), []string{"a", "b"}, tree.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want …%s…", err, want)
 		}
@@ -220,7 +220,7 @@ func TestPCAKeepsDistances(t *testing.T) {
 		return math.Sqrt(sum)
 	}
 	for _, to := range []int{2, 5, 35} { // the last one without the range finder
-		got, length, err := summary.PCA().Reduce(t.Context(), vectors, dim, to)
+		got, length, err := tree.PCA().Reduce(t.Context(), vectors, dim, to)
 		if err != nil || length != 2 || len(got) != n*length {
 			t.Fatalf("to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
 		}

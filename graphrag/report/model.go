@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package report
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -18,18 +18,15 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// StageReport names the calls for reports in accounts.
-const StageReport = "community report"
+// Stage names the calls for reports in accounts.
+const Stage = "community report"
 
-// DefaultReportWords is the length of a report that is asked for
-// (microsoft/graphrag, config/defaults.py, max_length).
-const DefaultReportWords = 2000
-
-// ModelReportOptions of [ModelReports].
-type ModelReportOptions struct {
+// ModelOptions of [ByModel].
+type ModelOptions struct {
 	// Model writes. It is required.
 	Model llm.Model
-	// Words is the length that is asked for; 0 means [DefaultReportWords].
+	// Words is the length that is asked for; 0 means 2,000
+	// (microsoft/graphrag, config/defaults.py, max_length).
 	Words int
 	// MaxTokens bounds the reply, and Temperature is passed on; zero values
 	// leave both to the server.
@@ -37,46 +34,46 @@ type ModelReportOptions struct {
 	Temperature *float64
 }
 
-// ModelReports returns a reporter that asks a language model, once for each
+// ByModel returns a reporter that asks a language model, once for each
 // community and once more if the reply cannot be read. Findings name the nodes
 // and edges that their text cites, as far as they were shown or are cited by a
 // report that was shown.
-func ModelReports(o ModelReportOptions) (Reporter, error) {
+func ByModel(o ModelOptions) (Reporter, error) {
 	var errs []error
 	if o.Model == nil {
-		errs = append(errs, errors.New("summary: Model is missing"))
+		errs = append(errs, errors.New("report: Model is missing"))
 	}
 	if o.Words < 0 || o.MaxTokens < 0 {
-		errs = append(errs, fmt.Errorf("summary: Words %d and MaxTokens %d must not be negative", o.Words, o.MaxTokens))
+		errs = append(errs, fmt.Errorf("report: Words %d and MaxTokens %d must not be negative", o.Words, o.MaxTokens))
 	}
-	setDefault(&o.Words, DefaultReportWords)
+	o.Words = cmp.Or(o.Words, 2000)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return &modelReporter{o}, nil
 }
 
-type modelReporter struct{ o ModelReportOptions }
+type modelReporter struct{ o ModelOptions }
 
 // Name implements [Reporter].
 func (m *modelReporter) Name() string {
 	return fmt.Sprintf("model/%d words/%s", m.o.Words, m.o.Model.Name())
 }
 
-//go:embed prompts/report_*.txt
-var reportFiles embed.FS
+//go:embed prompts/*.txt
+var promptFiles embed.FS
 
-var reportPrompts = template.Must(template.ParseFS(reportFiles, "prompts/report_*.txt"))
+var prompts = template.Must(template.ParseFS(promptFiles, "prompts/*.txt"))
 
-// reportSchema is the contract of the reply.
-var reportSchema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
+// schema is the contract of the reply.
+var schema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
 	`"required":["title","summary","rating","rating_explanation","findings"],"properties":{` +
 	`"title":{"type":"string"},"summary":{"type":"string"},"rating":{"type":"number"},"rating_explanation":{"type":"string"},` +
 	`"findings":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["summary","explanation"],` +
 	`"properties":{"summary":{"type":"string"},"explanation":{"type":"string"}}}}}}`)
 
-// reportReply is what a model writes.
-type reportReply struct {
+// modelReply is what a model writes.
+type modelReply struct {
 	Title             string  `json:"title"`
 	Summary           string  `json:"summary"`
 	Rating            float64 `json:"rating"`
@@ -88,33 +85,33 @@ type reportReply struct {
 }
 
 // Check implements [llm.Checker].
-func (r reportReply) Check() error {
-	if oneLine(printable(r.Title)) == "" || oneLine(printable(r.Summary)) == "" {
+func (r modelReply) Check() error {
+	if oneLine(llm.Printable(r.Title)) == "" || oneLine(llm.Printable(r.Summary)) == "" {
 		return errors.New("a report needs a title and a summary")
 	}
 	return nil
 }
 
 // Report implements [Reporter].
-func (m *modelReporter) Report(ctx context.Context, c *ReportContext) (Report, error) {
+func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	req, err := m.request(c)
 	if err != nil {
 		return Report{}, err
 	}
-	said, reply, err := llm.Decode[reportReply](ctx, m.o.Model, req)
+	said, _, err := llm.Decode[modelReply](ctx, m.o.Model, req)
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{
-		Title: oneLine(printable(said.Title)), Summary: strings.TrimSpace(printable(said.Summary)),
-		RatingExplanation: oneLine(printable(said.RatingExplanation)), Sources: c.Sources(), Usage: reply.Usage,
+		Title: oneLine(llm.Printable(said.Title)), Summary: strings.TrimSpace(llm.Printable(said.Summary)),
+		RatingExplanation: oneLine(llm.Printable(said.RatingExplanation)), Sources: c.Sources(),
 	}
 	if said.Rating > 0 { // neither NaN nor below the scale
 		r.Rating = math.Min(said.Rating, 10)
 	}
 	shown := c.cited()
 	for _, f := range said.Findings {
-		finding := Finding{Summary: oneLine(printable(f.Summary)), Explanation: strings.TrimSpace(printable(f.Explanation))}
+		finding := Finding{Summary: oneLine(llm.Printable(f.Summary)), Explanation: strings.TrimSpace(llm.Printable(f.Explanation))}
 		if finding.Summary == "" && finding.Explanation == "" {
 			continue
 		}
@@ -124,8 +121,8 @@ func (m *modelReporter) Report(ctx context.Context, c *ReportContext) (Report, e
 	return r, nil
 }
 
-func (m *modelReporter) request(c *ReportContext) (llm.Request, error) {
-	tables := printable(c.Text())
+func (m *modelReporter) request(c *Input) (llm.Request, error) {
+	tables := llm.Printable(c.Text())
 	fence := llm.NewFence(tables)
 	values := struct {
 		Nonce, Tables string
@@ -135,16 +132,16 @@ func (m *modelReporter) request(c *ReportContext) (llm.Request, error) {
 	for _, part := range []struct {
 		role llm.Role
 		name string
-	}{{llm.System, "report_system.txt"}, {llm.User, "report_user.txt"}} {
+	}{{llm.System, "system.txt"}, {llm.User, "user.txt"}} {
 		var b strings.Builder
-		if err := reportPrompts.ExecuteTemplate(&b, part.name, values); err != nil {
+		if err := prompts.ExecuteTemplate(&b, part.name, values); err != nil {
 			return llm.Request{}, fmt.Errorf("prompt: %w", err)
 		}
 		messages = append(messages, llm.Message{Role: part.role, Text: strings.TrimSpace(b.String())})
 	}
 	return llm.Request{
-		Messages: messages, Schema: reportSchema, SchemaName: "community_report",
-		MaxTokens: m.o.MaxTokens, Temperature: m.o.Temperature, Stage: StageReport,
+		Messages: messages, Schema: schema, SchemaName: "community_report",
+		MaxTokens: m.o.MaxTokens, Temperature: m.o.Temperature, Stage: Stage,
 	}, nil
 }
 
@@ -154,12 +151,12 @@ var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([
 // citable is what a report may cite: what was shown, and what the findings of
 // shown reports cite.
 type citable struct {
-	c            *ReportContext
+	c            *Input
 	nodes, edges map[int32]bool
 	reports      map[int32]*Report
 }
 
-func (c *ReportContext) cited() citable {
+func (c *Input) cited() citable {
 	s := citable{c, make(map[int32]bool), make(map[int32]bool), make(map[int32]*Report)}
 	for _, v := range c.Nodes {
 		s.nodes[v] = true
@@ -203,10 +200,5 @@ func (s citable) ground(f *Finding) {
 			}
 		}
 	}
-	f.Nodes, f.Edges, f.Sources = distinct(f.Nodes), distinct(f.Edges), distinct(f.Sources)
-}
-
-func distinct(ids []int32) []int32 {
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	f.Nodes, f.Edges, f.Sources = union(f.Nodes), union(f.Edges), union(f.Sources)
 }

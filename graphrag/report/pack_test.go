@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary_test
+package report_test
 
 import (
 	"context"
@@ -13,21 +13,21 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
 // parts is a community P (0) of the nodes 0 to 6 with the parts A = {0, 1, 2},
 // B = {3, 4}, {5} and {6}. Combined degrees are 8, 7, 3, 6, 6; the last edge
 // leaves the community.
-func parts() (*summary.ReportGraph, community.Hierarchy) {
+func parts() (*report.Graph, community.Hierarchy) {
 	said := func(s string) []kg.Description { return []kg.Description{{Text: s}} }
-	g := &summary.ReportGraph{}
+	g := &report.Graph{}
 	for v, degree := range []int{5, 3, 4, 2, 1, 1, 0, 9} {
-		g.Nodes = append(g.Nodes, summary.ReportNode{Title: fmt.Sprintf("n%d", v), Descriptions: said(fmt.Sprintf("node %d", v)), Degree: degree})
+		g.Nodes = append(g.Nodes, report.Node{Title: fmt.Sprintf("n%d", v), Descriptions: said(fmt.Sprintf("node %d", v)), Degree: degree})
 	}
 	for _, e := range [][2]int32{{0, 1}, {1, 2}, {3, 4}, {2, 3}, {0, 5}, {4, 7}} {
-		g.Edges = append(g.Edges, summary.ReportEdge{Source: e[0], Target: e[1], Descriptions: said(fmt.Sprintf("%d to %d", e[0], e[1]))})
+		g.Edges = append(g.Edges, report.Edge{Source: e[0], Target: e[1], Descriptions: said(fmt.Sprintf("%d to %d", e[0], e[1]))})
 	}
 	return g, community.Hierarchy{Levels: 2, Nodes: 8, Communities: []community.Community{
 		{Parent: -1, Children: []int32{1, 2, 3, 4}, Nodes: []int32{0, 1, 2, 3, 4, 5, 6}},
@@ -48,17 +48,17 @@ func rows(text string) (n int) {
 // recorder keeps what it was shown and fails where it is told to.
 type recorder struct {
 	mu    sync.Mutex
-	shown map[int32]*summary.ReportContext
+	shown map[int32]*report.Input
 	fails map[int32]error
 }
 
 func (r *recorder) Name() string { return "recorder" }
 
-func (r *recorder) Report(_ context.Context, c *summary.ReportContext) (summary.Report, error) {
+func (r *recorder) Report(_ context.Context, c *report.Input) (report.Report, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.shown[c.Community] = c
-	return summary.Report{Title: fmt.Sprintf("report %d", c.Community), Summary: "short"}, r.fails[c.Community]
+	return report.Report{Title: fmt.Sprintf("report %d", c.Community), Summary: "short"}, r.fails[c.Community]
 }
 
 // TestPacking is worked out by hand. In tokens of one row each, P has 7 nodes
@@ -109,8 +109,8 @@ func TestPacking(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, h := parts()
-			r := &recorder{shown: map[int32]*summary.ReportContext{}, fails: tt.fails}
-			set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: r, Tokens: tt.tokens, CountTokens: rows})
+			r := &recorder{shown: map[int32]*report.Input{}, fails: tt.fails}
+			set, err := report.Write(t.Context(), g, h, report.Options{Reporter: r, Tokens: tt.tokens, CountTokens: rows})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,14 +149,14 @@ func TestPacking(t *testing.T) {
 
 // The tables are comma-separated values as RFC 4180 quotes them.
 func TestReportContextText(t *testing.T) {
-	g := &summary.ReportGraph{
-		Nodes: []summary.ReportNode{
+	g := &report.Graph{
+		Nodes: []report.Node{
 			{Title: `The "Owl"`, Degree: 1, Descriptions: []kg.Description{{Text: "A pub."}, {Text: "It is old, they say."}}},
 			{Title: "Leeds", Degree: 2},
 		},
-		Edges: []summary.ReportEdge{{Source: 0, Target: 1, Descriptions: []kg.Description{{Text: "It stands\nthere."}}}},
+		Edges: []report.Edge{{Source: 0, Target: 1, Descriptions: []kg.Description{{Text: "It stands\nthere."}}}},
 	}
-	c := summary.ReportContext{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}, Reports: []*summary.Report{{Community: 7, Title: "T", Summary: "S."}}}
+	c := report.Input{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}, Reports: []*report.Report{{Community: 7, Title: "T", Summary: "S."}}}
 	want := `-----Reports-----
 community,full_content
 7,"# T

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Layer is a level of a [KnowledgeTree].
+// Layer is a level of a [Tree].
 type Layer int8
 
 // The levels of Youtu-GraphRAG (arXiv 2508.19855, section 3.2).
@@ -33,28 +33,27 @@ const (
 	MemberOf      = "member_of"      // entity → community
 )
 
-// KnowledgeTree is a knowledge graph with its attributes, communities and their
-// keywords on four levels. Keywords and communities are super-nodes: [KnowledgeTree.Upto]
+// Tree is a knowledge graph with its attributes, communities and their
+// keywords on four levels. Keywords and communities are super-nodes: [Tree.Upto]
 // has the graph without them.
-type KnowledgeTree struct {
+type Tree struct {
 	// Nodes are the entities by their ids, then the attributes, the keywords and
 	// the communities.
-	Nodes []KnowledgeNode
+	Nodes []Node
 	// Edges are the relations of the knowledge graph by their ids, then those to
 	// attributes, to keywords, and to communities.
-	Edges []KnowledgeEdge
+	Edges []Edge
 	// Communities of two members or more.
-	Communities []KnowledgeCommunity
+	Communities []Community
 	// Failed are the communities that the model gave no name. They have a
 	// generic one.
-	Failed []NamingFailure
-	Usage  graphrag.Usage
+	Failed []Failure
 
 	nodes, edges [CommunityLayer + 1]int // how many there are up to a level
 }
 
-// KnowledgeNode is a node of the tree.
-type KnowledgeNode struct {
+// Node is a node of the tree.
+type Node struct {
 	Layer Layer
 	Text  string
 	// Entity is what it is about: the entity itself, that of an attribute or
@@ -62,14 +61,14 @@ type KnowledgeNode struct {
 	Entity int32
 }
 
-// KnowledgeEdge is an edge of the tree. From and To are places in Nodes.
-type KnowledgeEdge struct {
+// Edge is an edge of the tree. From and To are places in Nodes.
+type Edge struct {
 	From, To int32
 	Relation string
 }
 
-// KnowledgeCommunity is a community as a super-node.
-type KnowledgeCommunity struct {
+// Community is a community as a super-node.
+type Community struct {
 	// Node is its place in the tree, ID its number in the partition.
 	Node, ID int32
 	Members  []int32
@@ -81,73 +80,67 @@ type KnowledgeCommunity struct {
 	Sources []int32
 }
 
-// NamingFailure is a community without a name of its own.
-type NamingFailure struct {
+// Failure is a community without a name of its own.
+type Failure struct {
 	ID  int32
 	Err error
 }
 
-// Defaults of [KnowledgeOptions] (TencentCloudADP/youtu-graphrag).
-const (
-	DefaultNamingBatch   = 5
-	DefaultNamingMembers = 10
-)
-
-// KnowledgeOptions of [Knowledge].
-type KnowledgeOptions struct {
+// Options of [Build]. The defaults are those of TencentCloudADP/youtu-graphrag.
+type Options struct {
 	// Model names the communities. Without one, a community has the name of its
 	// centre and a description that is quoted from those of its members.
 	Model llm.Model
-	// Batch is how many communities are named by one call, Members how many
-	// members of each the model sees; 0 means the defaults.
+	// Batch is how many communities are named by one call; 0 means 5. Members is
+	// how many members of each the model sees; 0 means 10.
 	Batch, Members int
 	// MaxTokens bounds the reply, and Temperature is passed on; zero values
 	// leave both to the server.
 	MaxTokens   int
 	Temperature *float64
-	// Workers is how many calls are made at the same time; 0 means
-	// [DefaultWorkers] or more. It has no influence on the tree.
-	Workers int
+	// Concurrency is how many calls are made at a time; 0 means 8. It has no
+	// influence on the tree.
+	Concurrency int
 }
 
-func (o KnowledgeOptions) resolve() (KnowledgeOptions, error) {
+func (o Options) resolve() (Options, error) {
 	var errs []error
 	for _, c := range []struct {
 		name  string
 		value int
-	}{{"Batch", o.Batch}, {"Members", o.Members}, {"MaxTokens", o.MaxTokens}, {"Workers", o.Workers}} {
+	}{{"Batch", o.Batch}, {"Members", o.Members}, {"MaxTokens", o.MaxTokens}, {"Concurrency", o.Concurrency}} {
 		if c.value < 0 {
-			errs = append(errs, fmt.Errorf("summary: %s is %d, want 0 or more", c.name, c.value))
+			errs = append(errs, fmt.Errorf("knowledge: %s is %d, want 0 or more", c.name, c.value))
 		}
 	}
-	setDefault(&o.Batch, DefaultNamingBatch)
-	setDefault(&o.Members, DefaultNamingMembers)
-	o.Workers = workersOrDefault(o.Workers)
+	o.Batch = cmp.Or(o.Batch, 5)
+	o.Members = cmp.Or(o.Members, 10)
+	o.Concurrency = cmp.Or(o.Concurrency, 8)
 	return o, errors.Join(errs...)
 }
 
-// Knowledge builds the tree of a knowledge graph and a partition of its
-// entities, such as that of community.Dual. It makes one call for each
-// [KnowledgeOptions.Batch] of communities; those of one member have no name and
+// Build builds the tree of a knowledge graph and a partition of its
+// entities, such as that of perception.ByMembers. It makes one call for each
+// [Options.Batch] of communities; those of one member have no name and
 // no node.
 //
 // A batch that the model cannot name, because its reply is unusable, cut or
 // refused, is listed as failed, and so is a community that the reply leaves out.
 // Any other error ends the work.
-func Knowledge(ctx context.Context, g *kg.Graph, p community.DualPartition, o KnowledgeOptions) (*KnowledgeTree, error) {
+func Build(ctx context.Context, g *kg.Graph, p perception.Partition, o Options) (*Tree, error) {
 	o, err := o.resolve()
 	if err != nil {
 		return nil, err
 	}
-	t := &KnowledgeTree{}
+	t := &Tree{}
 	for id, c := range p.Communities {
 		for _, e := range slices.Concat(c.Members, c.Keywords, []int32{c.Center}) {
 			if e < 0 || int(e) >= len(g.Entities) {
-				return nil, fmt.Errorf("summary: community %d has entity %d: there are %d", id, e, len(g.Entities))
+				return nil, fmt.Errorf("knowledge: community %d has entity %d: there are %d", id, e, len(g.Entities))
 			}
 		}
 		if len(c.Members) > 1 {
-			t.Communities = append(t.Communities, KnowledgeCommunity{ID: int32(id), Members: c.Members, Center: c.Center, Keywords: c.Keywords})
+			t.Communities = append(t.Communities, Community{ID: int32(id), Members: c.Members, Center: c.Center, Keywords: c.Keywords})
 		}
 	}
 	n, err := newNamer(g, o)
@@ -155,20 +148,20 @@ func Knowledge(ctx context.Context, g *kg.Graph, p community.DualPartition, o Kn
 		return nil, err
 	}
 	if err := n.name(ctx, t); err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
+		return nil, fmt.Errorf("knowledge: %w", err)
 	}
 	t.grow(g)
 	return t, nil
 }
 
 // grow makes the nodes and edges, level by level.
-func (t *KnowledgeTree) grow(g *kg.Graph) {
+func (t *Tree) grow(g *kg.Graph) {
 	add := func(layer Layer, text string, entity int32) int32 {
-		t.Nodes = append(t.Nodes, KnowledgeNode{layer, text, entity})
+		t.Nodes = append(t.Nodes, Node{layer, text, entity})
 		return int32(len(t.Nodes) - 1)
 	}
 	link := func(from, to int32, relation string) {
-		t.Edges = append(t.Edges, KnowledgeEdge{from, to, relation})
+		t.Edges = append(t.Edges, Edge{from, to, relation})
 	}
 	done := func(layer Layer) { t.nodes[layer], t.edges[layer] = len(t.Nodes), len(t.Edges) }
 
@@ -210,7 +203,7 @@ func (t *KnowledgeTree) grow(g *kg.Graph) {
 // algorithms that should not walk through them: EntityLayer has the knowledge
 // graph and its attributes, KeywordLayer also the keywords, CommunityLayer all.
 // Nothing is below the entities but attributes, which alone are no graph.
-func (t *KnowledgeTree) Upto(layer Layer) ([]KnowledgeNode, []KnowledgeEdge) {
+func (t *Tree) Upto(layer Layer) ([]Node, []Edge) {
 	if layer < EntityLayer || layer > CommunityLayer {
 		return nil, nil
 	}

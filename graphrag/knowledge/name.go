@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package knowledge
 
 import (
 	"context"
@@ -8,41 +8,42 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// StageNaming names the calls for the names of communities in accounts.
-const StageNaming = "name communities"
+// Stage names the calls for the names of communities in accounts.
+const Stage = "name communities"
 
 // namer gives communities their names and descriptions.
 type namer struct {
 	g     *kg.Graph
-	o     KnowledgeOptions
-	quote Summarizer
+	o     Options
+	quote summary.Summarizer
 }
 
-func newNamer(g *kg.Graph, o KnowledgeOptions) (*namer, error) {
-	quote, err := Extractive(ExtractiveOptions{})
+func newNamer(g *kg.Graph, o Options) (*namer, error) {
+	quote, err := summary.Extractive(summary.ExtractiveOptions{})
 	return &namer{g, o, quote}, err
 }
 
 // name names all communities, a batch at a time.
-func (n *namer) name(ctx context.Context, t *KnowledgeTree) error {
+func (n *namer) name(ctx context.Context, t *Tree) error {
 	batch := n.o.Batch
 	if n.o.Model == nil {
 		batch = 1
 	}
 	batches := (len(t.Communities) + batch - 1) / batch
-	usage, failed := make([]graphrag.Usage, batches), make([][]NamingFailure, batches)
+	failed := make([][]Failure, batches)
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(n.o.Workers)
+	group.SetLimit(n.o.Concurrency)
 	for i := range batches {
 		group.Go(func() (err error) {
 			if err := inner.Err(); err != nil {
@@ -52,7 +53,7 @@ func (n *namer) name(ctx context.Context, t *KnowledgeTree) error {
 			if n.o.Model == nil {
 				return n.quoted(inner, &some[0])
 			}
-			failed[i], usage[i], err = n.asked(inner, some)
+			failed[i], err = n.asked(inner, some)
 			return err
 		})
 	}
@@ -60,16 +61,13 @@ func (n *namer) name(ctx context.Context, t *KnowledgeTree) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	for i := range batches {
-		t.Failed = append(t.Failed, failed[i]...)
-		t.Usage = t.Usage.Add(usage[i])
-	}
+	t.Failed = slices.Concat(failed...)
 	return err
 }
 
 // quoted names a community after its centre and quotes what is said about its
 // members, the keywords first.
-func (n *namer) quoted(ctx context.Context, c *KnowledgeCommunity) error {
+func (n *namer) quoted(ctx context.Context, c *Community) error {
 	c.Name = n.g.Entities[c.Center].Name
 	var texts []string
 	var sources [][]int32
@@ -94,12 +92,12 @@ func (n *namer) quoted(ctx context.Context, c *KnowledgeCommunity) error {
 	return err
 }
 
-//go:embed prompts/knowledge_*.txt
-var namingFiles embed.FS
+//go:embed prompts/*.txt
+var promptFiles embed.FS
 
-var namingPrompts = template.Must(template.ParseFS(namingFiles, "prompts/knowledge_*.txt"))
+var prompts = template.Must(template.ParseFS(promptFiles, "prompts/*.txt"))
 
-var namingSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["communities"],"properties":{"communities":` +
+var schema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["communities"],"properties":{"communities":` +
 	`{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","name","summary"],"properties":` +
 	`{"id":{"type":"integer"},"name":{"type":"string"},"summary":{"type":"string"}}}}}}`)
 
@@ -115,36 +113,30 @@ type namingReply struct {
 var errNoName = errors.New("the reply has no name for it")
 
 // asked has a batch named by the model.
-func (n *namer) asked(ctx context.Context, batch []KnowledgeCommunity) ([]NamingFailure, graphrag.Usage, error) {
+func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error) {
 	req, err := n.request(batch)
 	if err != nil {
-		return nil, graphrag.Usage{}, err
+		return nil, err
 	}
-	said, reply, err := llm.Decode[namingReply](ctx, n.o.Model, req)
-	usage := reply.Usage
-	if err != nil {
-		if !ofOneReport(err) {
-			return nil, usage, fmt.Errorf("names of communities: %w", err)
-		}
-		if failed := (*llm.Error)(nil); errors.As(err, &failed) {
-			usage = failed.Usage
-		}
+	said, _, err := llm.Decode[namingReply](ctx, n.o.Model, req)
+	if err != nil && !llm.OfOneReply(err) {
+		return nil, fmt.Errorf("names of communities: %w", err)
 	}
 	why := err
 	if why == nil {
 		why = errNoName
 	}
-	var failed []NamingFailure
+	var failed []Failure
 	for i := range batch {
 		c := &batch[i]
 		for _, s := range said.Communities {
 			if id, err := s.ID.Int64(); err == nil && id == int64(c.ID) && c.Name == "" && why == errNoName {
-				c.Name, c.Description = oneLine(printable(s.Name)), strings.TrimSpace(printable(s.Summary))
+				c.Name, c.Description = oneLine(llm.Printable(s.Name)), strings.TrimSpace(llm.Printable(s.Summary))
 			}
 		}
 		if c.Name == "" {
 			c.Name, c.Description = fmt.Sprintf("Community %d", c.ID), ""
-			failed = append(failed, NamingFailure{c.ID, why})
+			failed = append(failed, Failure{c.ID, why})
 			continue
 		}
 		for _, e := range n.shown(c) {
@@ -154,24 +146,24 @@ func (n *namer) asked(ctx context.Context, batch []KnowledgeCommunity) ([]Naming
 		}
 		c.Sources = distinct(c.Sources)
 	}
-	return failed, usage, nil
+	return failed, nil
 }
 
 // shown are the members that the model sees.
-func (n *namer) shown(c *KnowledgeCommunity) []int32 {
+func (n *namer) shown(c *Community) []int32 {
 	return c.Members[:min(len(c.Members), n.o.Members)]
 }
 
-func (n *namer) request(batch []KnowledgeCommunity) (llm.Request, error) {
+func (n *namer) request(batch []Community) (llm.Request, error) {
 	var list strings.Builder
 	for i := range batch {
 		c := &batch[i]
 		var names []string
 		for _, e := range n.shown(c) {
-			names = append(names, oneLine(printable(n.g.Entities[e].Name)))
+			names = append(names, oneLine(llm.Printable(n.g.Entities[e].Name)))
 		}
 		fmt.Fprintf(&list, "id: %d\ncentre: %s\nmembers: %s\nnumber of members: %d\n\n",
-			c.ID, oneLine(printable(n.g.Entities[c.Center].Name)), strings.Join(names, "; "), len(c.Members))
+			c.ID, oneLine(llm.Printable(n.g.Entities[c.Center].Name)), strings.Join(names, "; "), len(c.Members))
 	}
 	groups := strings.TrimSpace(list.String())
 	fence := llm.NewFence(groups)
@@ -180,15 +172,22 @@ func (n *namer) request(batch []KnowledgeCommunity) (llm.Request, error) {
 	for _, part := range []struct {
 		role llm.Role
 		name string
-	}{{llm.System, "knowledge_system.txt"}, {llm.User, "knowledge_user.txt"}} {
+	}{{llm.System, "system.txt"}, {llm.User, "user.txt"}} {
 		var b strings.Builder
-		if err := namingPrompts.ExecuteTemplate(&b, part.name, values); err != nil {
+		if err := prompts.ExecuteTemplate(&b, part.name, values); err != nil {
 			return llm.Request{}, fmt.Errorf("prompt: %w", err)
 		}
 		messages = append(messages, llm.Message{Role: part.role, Text: strings.TrimSpace(b.String())})
 	}
 	return llm.Request{
-		Messages: messages, Schema: namingSchema, SchemaName: "communities",
-		MaxTokens: n.o.MaxTokens, Temperature: n.o.Temperature, Stage: StageNaming,
+		Messages: messages, Schema: schema, SchemaName: "communities",
+		MaxTokens: n.o.MaxTokens, Temperature: n.o.Temperature, Stage: Stage,
 	}, nil
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func distinct(ids []int32) []int32 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package report
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// ReportContext is what fits of a community into the prompt for its report. Its
+// Input is what fits of a community into the prompt for its report. Its
 // rows come about by the rules of microsoft/graphrag v0.3.0, with edges
 // restricted to the community:
 //
@@ -31,8 +31,8 @@ import (
 //     they fit, and no rows.
 //  4. If there are no reports, or not even the first fits, rows are taken as in
 //     1 up to the first that does not fit.
-type ReportContext struct {
-	Graph     *ReportGraph
+type Input struct {
+	Graph     *Graph
 	Community int32
 	// Nodes and Edges are the rows, in order; Reports stand for the rows of
 	// parts.
@@ -52,7 +52,7 @@ const (
 )
 
 // Text renders the sections as comma-separated values, each under its head.
-func (c *ReportContext) Text() string {
+func (c *Input) Text() string {
 	var sections []string
 	section := func(head string, n int, row func(int) string) {
 		if n == 0 {
@@ -72,7 +72,7 @@ func (c *ReportContext) Text() string {
 }
 
 // Sources are the passages behind everything shown.
-func (c *ReportContext) Sources() []int32 {
+func (c *Input) Sources() []int32 {
 	var all []int32
 	for _, v := range c.Nodes {
 		all = appendSources(all, c.Graph.Nodes[v].Descriptions)
@@ -93,12 +93,12 @@ func appendSources(to []int32, of []kg.Description) []int32 {
 	return to
 }
 
-func (g *ReportGraph) nodeRow(v int32) string {
+func (g *Graph) nodeRow(v int32) string {
 	n := &g.Nodes[v]
 	return strconv.Itoa(int(v)) + "," + field(n.Title) + "," + field(joined(n.Descriptions)) + "," + strconv.Itoa(n.Degree) + "\n"
 }
 
-func (g *ReportGraph) edgeRow(e int32) string {
+func (g *Graph) edgeRow(e int32) string {
 	edge := &g.Edges[e]
 	return strconv.Itoa(int(e)) + "," + field(g.Nodes[edge.Source].Title) + "," + field(g.Nodes[edge.Target].Title) + "," +
 		field(joined(edge.Descriptions)) + "," + strconv.Itoa(g.CombinedDegree(e)) + "\n"
@@ -129,9 +129,9 @@ func field(s string) string {
 
 // packer decides what reports are written from.
 type packer struct {
-	g *ReportGraph
+	g *Graph
 	h community.Hierarchy
-	o ReportOptions
+	o Options
 
 	nodeTokens, edgeTokens []int32 // of rows
 	head                   struct{ reports, nodes, edges int }
@@ -147,7 +147,7 @@ type packer struct {
 	failed       []error
 }
 
-func newPacker(ctx context.Context, g *ReportGraph, h community.Hierarchy, o ReportOptions) (*packer, error) {
+func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*packer, error) {
 	n := len(h.Communities)
 	p := &packer{
 		g: g, h: h, o: o, nodes: make([][]int32, n), edges: make([][]int32, n), size: make([]int, n),
@@ -234,8 +234,8 @@ func (p *packer) enter(level int32) []int32 {
 }
 
 // pack chooses what is shown of a community.
-func (p *packer) pack(c int32) *ReportContext {
-	shown := &ReportContext{Graph: p.g, Community: c}
+func (p *packer) pack(c int32) *Input {
+	shown := &Input{Graph: p.g, Community: c}
 	if p.size[c] > p.o.Tokens && p.substitute(shown) {
 		return shown
 	}
@@ -246,7 +246,7 @@ func (p *packer) pack(c int32) *ReportContext {
 
 // walk takes edges with their ends, then nodes, up to the first that does not
 // fit.
-func (p *packer) walk(shown *ReportContext, nodes, edges []int32) {
+func (p *packer) walk(shown *Input, nodes, edges []int32) {
 	w := walker{packer: p, shown: shown, allowed: make(map[int32]bool, len(nodes))}
 	for _, v := range nodes {
 		w.allowed[v] = true
@@ -266,7 +266,7 @@ func (p *packer) walk(shown *ReportContext, nodes, edges []int32) {
 // walker adds rows. A node is allowed once.
 type walker struct {
 	*packer
-	shown   *ReportContext
+	shown   *Input
 	allowed map[int32]bool
 }
 
@@ -303,7 +303,7 @@ func (w *walker) add(edge, a, b int32) bool {
 
 // substitute replaces the rows of parts by their reports until the rest fits, or
 // shows as many reports as fit. It tells whether any report could be shown.
-func (p *packer) substitute(shown *ReportContext) bool {
+func (p *packer) substitute(shown *Input) bool {
 	c := shown.Community
 	var parts []int32
 	for _, part := range p.h.Communities[c].Children {

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package tree
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/vector"
-)
-
-// The values of RAPTOR for questions: the tokens of a collapsed tree's context
-// (section 3) and the nodes per level of a traversal (parthsarthi03/raptor).
-const (
-	DefaultBudget  = 2000
-	DefaultPerStep = 5
 )
 
 // Ranked is a node with its cosine to a question.
@@ -67,36 +60,15 @@ func (t *Tree) rank(question []float32, nodes []int32) []Ranked {
 	return ranked
 }
 
-// Overflow says what [Fit] does with a text that does not fit.
-type Overflow int
-
-const (
-	// Stop ends there; a text that fills the budget exactly still fits. RAPTOR's
-	// code does this.
-	Stop Overflow = iota
-	// StopBelow is Stop, but the budget itself is already too much, as in
-	// algorithm 2 of the paper.
-	StopBelow
-	// Skip passes over it and goes on.
-	Skip
-)
-
-// Fit returns the positions of the texts that fit into a budget, given their
-// lengths in the order of preference.
-func Fit(tokens []int, budget int, overflow Overflow) []int {
-	var chosen []int
-	left := budget
-	if overflow == StopBelow {
-		left--
-	}
+// Fit returns how many of the texts fit into a budget, given their lengths in the
+// order of preference: up to the first that does not, as in RAPTOR's code for
+// its collapsed tree. (Algorithm 2 of the paper stops when the budget is just
+// reached.)
+func Fit(tokens []int, budget int) int {
 	for i, n := range tokens {
-		switch {
-		case n <= left:
-			left -= n
-			chosen = append(chosen, i)
-		case overflow != Skip:
-			return chosen
+		if budget -= n; budget < 0 {
+			return i
 		}
 	}
-	return chosen
+	return len(tokens)
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,60 +13,55 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// DefaultReportTokens is how much a report is written from
-// (microsoft/graphrag, config/defaults.py, max_input_length).
-const DefaultReportTokens = 8000
-
-// ReportGraph is what reports are about: nodes and the described edges between
+// Graph is what reports are about: nodes and the described edges between
 // them. The places in the lists are the ids that reports cite.
-type ReportGraph struct {
-	Nodes []ReportNode
-	Edges []ReportEdge
+type Graph struct {
+	Nodes []Node
+	Edges []Edge
 }
 
-// ReportNode is an entity. Passages of its descriptions are numbers of the
+// Node is an entity. Passages of its descriptions are numbers of the
 // caller's choice, e.g. of chunks; they come back as the Sources of reports.
-type ReportNode struct {
+type Node struct {
 	Title        string
 	Descriptions []kg.Description
 	// Degree is the number of its neighbours in the whole graph.
 	Degree int
 }
 
-// ReportEdge is a relation between two nodes, by their places.
-type ReportEdge struct {
+// Edge is a relation between two nodes, by their places.
+type Edge struct {
 	Source, Target int32
 	Descriptions   []kg.Description
 }
 
 // CombinedDegree is the rank of an edge: the degrees of its ends, added.
-func (g *ReportGraph) CombinedDegree(edge int32) int {
+func (g *Graph) CombinedDegree(edge int32) int {
 	e := &g.Edges[edge]
 	return g.Nodes[e.Source].Degree + g.Nodes[e.Target].Degree
 }
 
-func (g *ReportGraph) check(h community.Hierarchy) error {
+func (g *Graph) check(h community.Hierarchy) error {
 	n := int32(len(g.Nodes))
 	for i, e := range g.Edges {
 		if e.Source < 0 || e.Source >= n || e.Target < 0 || e.Target >= n {
-			return fmt.Errorf("summary: edge %d is between %d and %d: there are %d nodes", i, e.Source, e.Target, n)
+			return fmt.Errorf("report: edge %d is between %d and %d: there are %d nodes", i, e.Source, e.Target, n)
 		}
 	}
 	for c := range h.Communities {
 		for _, v := range h.Communities[c].Nodes {
 			if v < 0 || v >= n {
-				return fmt.Errorf("summary: community %d has node %d: there are %d", c, v, n)
+				return fmt.Errorf("report: community %d has node %d: there are %d", c, v, n)
 			}
 		}
 		for _, child := range h.Communities[c].Children {
 			if child < 0 || int(child) >= len(h.Communities) || h.Communities[child].Level != h.Communities[c].Level+1 {
-				return fmt.Errorf("summary: community %d has the child %d, which is not one level below", c, child)
+				return fmt.Errorf("report: community %d has the child %d, which is not one level below", c, child)
 			}
 		}
 	}
@@ -88,8 +84,6 @@ type Report struct {
 	// Omitted is the number of members that the reporter was not shown, neither
 	// themselves nor in the report of a part, because they did not fit.
 	Omitted int
-	// Usage is what the report cost.
-	Usage graphrag.Usage
 }
 
 // Finding is one insight of a report.
@@ -121,80 +115,79 @@ func (r *Report) Text() string {
 // with the context's error when ctx is cancelled.
 type Reporter interface {
 	Name() string
-	Report(ctx context.Context, c *ReportContext) (Report, error)
+	Report(ctx context.Context, c *Input) (Report, error)
 }
 
-// ReportOptions of [Reports].
-type ReportOptions struct {
+// Options of [Write].
+type Options struct {
 	// Reporter is required.
 	Reporter Reporter
 	// Tokens is how much each report is written from, counted by CountTokens row
-	// by row; 0 means [DefaultReportTokens]. CountTokens nil means
-	// llm.EstimateTokens.
+	// by row; 0 means 8,000 (microsoft/graphrag, config/defaults.py,
+	// max_input_length). CountTokens nil means llm.EstimateTokens.
 	Tokens      int
 	CountTokens func(string) int
-	// Workers is how many reports are written at the same time; 0 means
-	// [DefaultWorkers] or more. It has no influence on the reports.
-	Workers int
-	// Progress, if set, hears how many reports of a level have been tried.
-	Progress Progress
+	// Concurrency is how many reports are written at a time; 0 means 8. It has no
+	// influence on the reports.
+	Concurrency int
+	// Progress, if set, is told how many reports of a level have been tried.
+	// Calls do not overlap.
+	Progress func(level, done, total int)
 }
 
-func (o ReportOptions) resolve() (ReportOptions, error) {
+func (o Options) resolve() (Options, error) {
 	var errs []error
 	if o.Reporter == nil {
-		errs = append(errs, errors.New("summary: Reporter is missing"))
+		errs = append(errs, errors.New("report: Reporter is missing"))
 	}
 	if o.Tokens < 0 {
-		errs = append(errs, fmt.Errorf("summary: Tokens is %d, want 0 or more", o.Tokens))
+		errs = append(errs, fmt.Errorf("report: Tokens is %d, want 0 or more", o.Tokens))
 	}
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("summary: Workers is %d, want 0 or more", o.Workers))
+	if o.Concurrency < 0 {
+		errs = append(errs, fmt.Errorf("report: Concurrency is %d, want 0 or more", o.Concurrency))
 	}
-	setDefault(&o.Tokens, DefaultReportTokens)
+	o.Tokens = cmp.Or(o.Tokens, 8000)
 	if o.CountTokens == nil {
 		o.CountTokens = llm.EstimateTokens
 	}
-	o.Workers = workersOrDefault(o.Workers)
+	o.Concurrency = cmp.Or(o.Concurrency, 8)
 	return o, errors.Join(errs...)
 }
 
-// ReportSet are the reports of a hierarchy.
-type ReportSet struct {
+// Set are the reports of a hierarchy.
+type Set struct {
 	// Reports in the order of their communities.
 	Reports []Report
 	// Failed are the communities whose report could not be written, and why. The
 	// communities above show their rows instead.
-	Failed []ReportFailure
-	// Usage is what all reports cost, those that failed included.
-	Usage graphrag.Usage
+	Failed []Failure
 
 	of []int32
 }
 
-// ReportFailure is a report that is missing.
-type ReportFailure struct {
+// Failure is a report that is missing.
+type Failure struct {
 	Community int32
 	Err       error
 }
 
 // Of returns the report of a community, nil if there is none.
-func (s *ReportSet) Of(community int32) *Report {
+func (s *Set) Of(community int32) *Report {
 	if community < 0 || int(community) >= len(s.of) || s.of[community] < 0 {
 		return nil
 	}
 	return &s.Reports[s.of[community]]
 }
 
-// Reports writes a report for each community with an edge inside, the deepest
+// Write writes a report for each community with an edge inside, the deepest
 // level first, so that a community too large for the prompt can be described by
 // the reports of its parts (From Local to Global, arXiv 2404.16130, section
-// 3.1.4; the rules are those of microsoft/graphrag v0.3.0, see [ReportContext]).
+// 3.1.4; the rules are those of microsoft/graphrag v0.3.0, see [Input]).
 //
 // A report that the model cannot write, because its reply is unusable, cut or
 // refused, is listed as failed. Any other error ends the work. The result does
 // not depend on the number of workers.
-func Reports(ctx context.Context, g *ReportGraph, h community.Hierarchy, o ReportOptions) (*ReportSet, error) {
+func Write(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*Set, error) {
 	o, err := o.resolve()
 	if err != nil {
 		return nil, err
@@ -204,11 +197,11 @@ func Reports(ctx context.Context, g *ReportGraph, h community.Hierarchy, o Repor
 	}
 	p, err := newPacker(ctx, g, h, o)
 	if err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
 	for level := h.Levels - 1; level >= 0; level-- {
 		if err := p.level(ctx, int32(level)); err != nil {
-			return nil, fmt.Errorf("summary: level %d: %w", level, err)
+			return nil, fmt.Errorf("report: level %d: %w", level, err)
 		}
 	}
 	return p.set(), ctx.Err()
@@ -220,7 +213,7 @@ func (p *packer) level(ctx context.Context, level int32) error {
 	var mu sync.Mutex
 	done := 0
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(p.o.Workers)
+	group.SetLimit(p.o.Concurrency)
 	for _, c := range communities {
 		group.Go(func() error {
 			if err := inner.Err(); err != nil {
@@ -252,7 +245,7 @@ func (p *packer) report(ctx context.Context, c int32) error {
 	}
 	r, err := p.o.Reporter.Report(ctx, shown)
 	if err != nil {
-		if !ofOneReport(err) {
+		if !llm.OfOneReply(err) {
 			return fmt.Errorf("report of community %d: %w", c, err)
 		}
 		p.failed[c] = err
@@ -264,35 +257,25 @@ func (p *packer) report(ctx context.Context, c int32) error {
 	return nil
 }
 
-// ofOneReport tells errors that another report need not have.
-func ofOneReport(err error) bool {
-	for _, kind := range []llm.Kind{llm.ErrInvalidOutput, llm.ErrTruncated, llm.ErrEmpty, llm.ErrFiltered, llm.ErrRefused, llm.ErrContextLength} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
-}
-
 // set gathers what was written.
-func (p *packer) set() *ReportSet {
-	s := &ReportSet{of: make([]int32, len(p.reports))}
+func (p *packer) set() *Set {
+	s := &Set{of: make([]int32, len(p.reports))}
 	for c, r := range p.reports {
 		s.of[c] = -1
 		if r != nil {
 			s.of[c] = int32(len(s.Reports))
 			s.Reports = append(s.Reports, *r)
-			s.Usage = s.Usage.Add(r.Usage)
 		}
 		if err := p.failed[c]; err != nil {
-			s.Failed = append(s.Failed, ReportFailure{int32(c), err})
-			if failed := (*llm.Error)(nil); errors.As(err, &failed) {
-				s.Usage = s.Usage.Add(failed.Usage)
-			}
+			s.Failed = append(s.Failed, Failure{int32(c), err})
 		}
 	}
 	return s
 }
 
 // union merges lists into an ascending one.
-func union(lists ...[]int32) []int32 { return distinct(slices.Concat(lists...)) }
+func union(lists ...[]int32) []int32 {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary_test
+package report_test
 
 import (
 	"context"
@@ -14,15 +14,16 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // library is one community of three, described from the passages 10 to 13.
-func library() (*summary.ReportGraph, community.Hierarchy) {
-	g := &summary.ReportGraph{
-		Nodes: []summary.ReportNode{
+func library() (*report.Graph, community.Hierarchy) {
+	g := &report.Graph{
+		Nodes: []report.Node{
 			{Title: "Ashby Library", Degree: 2, Descriptions: []kg.Description{
 				{Text: "The Ashby Library opened its doors to the public in 1871.", Passages: []int32{10}},
 				{Text: "The Ashby Library holds forty thousand books on the sea.", Passages: []int32{11, 12}},
@@ -30,7 +31,7 @@ func library() (*summary.ReportGraph, community.Hierarchy) {
 			{Title: "Mary Ashby", Degree: 1, Descriptions: []kg.Description{{Text: "Mary Ashby was a shipowner of the town.", Passages: []int32{12}}}},
 			{Title: "Reading Room", Degree: 1},
 		},
-		Edges: []summary.ReportEdge{
+		Edges: []report.Edge{
 			{Source: 1, Target: 0, Descriptions: []kg.Description{{Text: "Mary Ashby founded the Ashby Library with her own money.", Passages: []int32{13}}}},
 			{Source: 2, Target: 0},
 		},
@@ -43,12 +44,12 @@ func TestExtractiveReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{Summary: short})
+	reporter, err := report.Extractive(report.ExtractiveOptions{Summary: short})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g, h := library()
-	set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter})
+	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 	if err != nil || len(set.Reports) != 1 {
 		t.Fatalf("%+v, %v", set, err)
 	}
@@ -83,13 +84,13 @@ func TestExtractiveReports(t *testing.T) {
 
 // A report of parts quotes the parts, with their sources.
 func TestExtractiveReportsOfParts(t *testing.T) {
-	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+	reporter, err := report.Extractive(report.ExtractiveOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := reporter.Report(t.Context(), &summary.ReportContext{Graph: &summary.ReportGraph{}, Reports: []*summary.Report{
-		{Title: "Owls; Mice", Findings: []summary.Finding{{Summary: "Owls", Explanation: "Owls hunt by ear in the dark.", Sources: []int32{4}}}},
-		{Title: "Tides", Findings: []summary.Finding{{Summary: "Moon", Explanation: "The moon raises the tides of the sea.", Sources: []int32{9}}}},
+	r, err := reporter.Report(t.Context(), &report.Input{Graph: &report.Graph{}, Reports: []*report.Report{
+		{Title: "Owls; Mice", Findings: []report.Finding{{Summary: "Owls", Explanation: "Owls hunt by ear in the dark.", Sources: []int32{4}}}},
+		{Title: "Tides", Findings: []report.Finding{{Summary: "Moon", Explanation: "The moon raises the tides of the sea.", Sources: []int32{9}}}},
 	}})
 	if err != nil || r.Title != "Owls; Tides" || !slices.Equal(r.Sources, []int32{4, 9}) || !strings.Contains(r.Text(), "by ear") {
 		t.Errorf("%+v, %v", r, err)
@@ -100,23 +101,23 @@ const reply = `{"title": "Ashby Library", "summary": "A library and its founder.
 "findings": [{"summary": "Its founder", "explanation": "Mary Ashby paid. [Data: Entities (1, 99, +more); Relationships (0)]"}, {"summary": "", "explanation": " "}]}`
 
 func TestModelReports(t *testing.T) {
-	model := llmtest.NewScript("writer").Reply(llmtest.Stage(summary.StageReport), "not json", reply)
-	reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+	model := llmtest.NewScript("writer").Reply(llmtest.Stage(report.Stage), "not json", reply)
+	reporter, err := report.ByModel(report.ModelOptions{Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g, h := library()
-	set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter})
-	if err != nil || len(set.Reports) != 1 || set.Usage.Calls != 2 {
+	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
+	if err != nil || len(set.Reports) != 1 || model.Calls() != 2 {
 		t.Fatalf("%+v, %v", set, err)
 	}
-	want := summary.Report{
+	want := report.Report{
 		Title: "Ashby Library", Summary: "A library and its founder. [Data: Entities (0, 1)]", Rating: 10, RatingExplanation: "It is local.",
-		Findings: []summary.Finding{{
+		Findings: []report.Finding{{
 			Summary: "Its founder", Explanation: "Mary Ashby paid. [Data: Entities (1, 99, +more); Relationships (0)]",
 			Nodes: []int32{1}, Edges: []int32{0}, Sources: []int32{12, 13},
 		}},
-		Sources: []int32{10, 11, 12, 13}, Usage: set.Usage,
+		Sources: []int32{10, 11, 12, 13},
 	}
 	if diff := cmp.Diff(want, set.Reports[0]); diff != "" {
 		t.Error(diff)
@@ -131,15 +132,15 @@ func TestModelReports(t *testing.T) {
 func TestModelReportOfParts(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Any, `{"title": "t", "summary": "s", "rating": 1, "rating_explanation": "", "findings": [
 		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (7, 8)]"}]}`)
-	reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+	reporter, err := report.ByModel(report.ModelOptions{Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g, _ := library()
-	r, err := reporter.Report(t.Context(), &summary.ReportContext{Graph: g, Reports: []*summary.Report{
-		{Community: 7, Title: "part", Findings: []summary.Finding{{Nodes: []int32{1}}}, Sources: []int32{3, 12}},
+	r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Reports: []*report.Report{
+		{Community: 7, Title: "part", Findings: []report.Finding{{Nodes: []int32{1}}}, Sources: []int32{3, 12}},
 	}})
-	want := []summary.Finding{
+	want := []report.Finding{
 		{Summary: "a", Explanation: "b [Data: Entities (0, 1)]", Nodes: []int32{1}, Sources: []int32{12}},
 		{Summary: "c", Explanation: "d [Data: Reports (7, 8)]", Sources: []int32{3, 12}},
 	}
@@ -155,47 +156,47 @@ func TestReportErrors(t *testing.T) {
 		ends bool
 	}{{llm.ErrTruncated, false}, {llm.ErrRefused, false}, {llm.ErrAuth, true}, {llm.ErrBudgetExceeded, true}} {
 		model := llmtest.NewScript("writer").Fail(llmtest.Any, &llm.Error{Kind: tt.kind, Usage: llm.Usage{Calls: 1}})
-		reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+		reporter, err := report.ByModel(report.ModelOptions{Model: model})
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter})
+		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 		if tt.ends != errors.Is(err, tt.kind) {
 			t.Errorf("%v: %v", tt.kind, err)
 		}
-		if !tt.ends && (len(set.Failed) != 1 || !errors.Is(set.Failed[0].Err, tt.kind) || set.Usage.Calls != 1) {
+		if !tt.ends && (len(set.Failed) != 1 || !errors.Is(set.Failed[0].Err, tt.kind)) {
 			t.Errorf("%v: %+v", tt.kind, set)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &recorder{shown: map[int32]*summary.ReportContext{}}
-	if _, err := summary.Reports(ctx, g, h, summary.ReportOptions{Reporter: r}); !errors.Is(err, context.Canceled) {
+	r := &recorder{shown: map[int32]*report.Input{}}
+	if _, err := report.Write(ctx, g, h, report.Options{Reporter: r}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Tokens: -1, Workers: -1}); err == nil ||
-		!strings.Contains(err.Error(), "Reporter") || !strings.Contains(err.Error(), "Workers") {
+	if _, err := report.Write(t.Context(), g, h, report.Options{Tokens: -1, Concurrency: -1}); err == nil ||
+		!strings.Contains(err.Error(), "Reporter") || !strings.Contains(err.Error(), "Concurrency") {
 		t.Errorf("options: %v", err)
 	}
 	g.Edges[0].Target = 3
-	if _, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: r}); err == nil {
+	if _, err := report.Write(t.Context(), g, h, report.Options{Reporter: r}); err == nil {
 		t.Error("an edge to a node that is not there")
 	}
-	empty, err := summary.Reports(t.Context(), &summary.ReportGraph{}, community.Hierarchy{}, summary.ReportOptions{Reporter: r})
+	empty, err := report.Write(t.Context(), &report.Graph{}, community.Hierarchy{}, report.Options{Reporter: r})
 	if err != nil || len(empty.Reports) != 0 || empty.Of(0) != nil {
 		t.Errorf("nothing: %+v, %v", empty, err)
 	}
 }
 
-func TestReportsDoNotDependOnWorkers(t *testing.T) {
-	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+func TestReportsDoNotDependOnConcurrency(t *testing.T) {
+	reporter, err := report.Extractive(report.ExtractiveOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g, h := parts()
-	var sets []*summary.ReportSet
+	var sets []*report.Set
 	for _, workers := range []int{1, 5} {
-		set, err := summary.Reports(t.Context(), g, h, summary.ReportOptions{Reporter: reporter, Tokens: 6, CountTokens: rows, Workers: workers})
+		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter, Tokens: 6, CountTokens: rows, Concurrency: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,12 +217,12 @@ func FuzzModelReport(f *testing.F) {
 	f.Add(`{"title": "a", "summary": "b", "findings": [{"summary": "Entities (99999999999999999999)", "explanation": "reports (,,)"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		model := llmtest.NewScript("writer").Reply(llmtest.Any, text)
-		reporter, err := summary.ModelReports(summary.ModelReportOptions{Model: model})
+		reporter, err := report.ByModel(report.ModelOptions{Model: model})
 		if err != nil {
 			t.Fatal(err)
 		}
 		g, _ := library()
-		r, err := reporter.Report(t.Context(), &summary.ReportContext{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}})
+		r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}})
 		if err != nil {
 			return
 		}
@@ -238,13 +239,13 @@ func FuzzModelReport(f *testing.F) {
 	})
 }
 
-func ExampleReports() {
-	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+func ExampleWrite() {
+	reporter, err := report.Extractive(report.ExtractiveOptions{})
 	if err != nil {
 		panic(err)
 	}
 	g, h := library()
-	set, err := summary.Reports(context.Background(), g, h, summary.ReportOptions{Reporter: reporter})
+	set, err := report.Write(context.Background(), g, h, report.Options{Reporter: reporter})
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package community
+package perception
 
 import (
 	"math"
@@ -27,14 +27,14 @@ func ties(e int32, counts map[int32]int) []Triple {
 	return triples
 }
 
-func perceive(t *testing.T, vectors []float32, triples []Triple, opts DualOptions) *perception {
+func perceive(t *testing.T, vectors []float32, triples []Triple, opts Options) *perception {
 	t.Helper()
 	opts.Direction = Outgoing
-	opts, err := opts.resolve(len(vectors) / 2)
+	m, err := newMerger(t.Context(), vectors, 2, triples, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newPerception(vectors, 2, triples, opts)
+	return m.perception
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -56,15 +56,15 @@ func worked() ([]float32, []Triple) {
 func TestRelationSimilarityWorked(t *testing.T) {
 	vectors, triples := worked()
 	for kind, want := range map[RelationSimilarity]float64{MultisetJaccard: .5, EuclideanJaccard: .597614, SetJaccard: .666667} {
-		p := perceive(t, vectors, triples, DualOptions{Relations: kind})
-		near(t, "S_r", p.relational(p.profiles.of(0), p.circle([]int32{0, 1, 2})), want)
+		p := perceive(t, vectors, triples, Options{Relations: kind})
+		near(t, "S_r", p.relational(p.profiles.of(0), p.group([]int32{0, 1, 2})), want)
 	}
 }
 
 func TestScoreWorked(t *testing.T) {
 	vectors, triples := worked()
-	p := perceive(t, vectors, triples, DualOptions{})
-	c := p.circle([]int32{0, 1, 2})
+	p := perceive(t, vectors, triples, Options{})
+	c := p.group([]int32{0, 1, 2})
 	for e, want := range []float64{.747409, .996546, .664364} {
 		near(t, "S_s", p.cosine(int32(e), c), want)
 	}
@@ -73,16 +73,16 @@ func TestScoreWorked(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name   string
-		opts   DualOptions
+		opts   Options
 		want   [3]float64
 		center int32
 	}{
-		{"λ 1", DualOptions{Lambda: 1}, [3]float64{1.247409, 1.163212, .997697}, 0},
-		{"λ .5", DualOptions{Lambda: .5}, [3]float64{.873705, .664940, .665515}, 0},
-		{"weights .3 and .7", DualOptions{}, [3]float64{.673187, .747582, .565055}, 1},
+		{"λ 1", Options{Lambda: 1}, [3]float64{1.247409, 1.163212, .997697}, 0},
+		{"λ .5", Options{Lambda: .5}, [3]float64{.873705, .664940, .665515}, 0},
+		{"weights .3 and .7", Options{}, [3]float64{.673187, .747582, .565055}, 1},
 	} {
 		p := perceive(t, vectors, triples, row.opts)
-		c := p.circle([]int32{0, 1, 2})
+		c := p.group([]int32{0, 1, 2})
 		for e, want := range row.want {
 			near(t, row.name, p.score(int32(e), c), want)
 		}
@@ -90,12 +90,12 @@ func TestScoreWorked(t *testing.T) {
 			t.Errorf("%s: centre %d, want %d", row.name, c.center, row.center)
 		}
 	}
-	p = perceive(t, vectors, triples, DualOptions{Merge: CenterCosine})
-	c = p.circle([]int32{0, 1, 2})
+	p = perceive(t, vectors, triples, Options{})
+	c = p.group([]int32{0, 1, 2})
 	for e, want := range []float64{.823187, .797582, .665055} {
-		near(t, "score of the code", p.opts.combine(p.degree(int32(e))/3, p.cosine(int32(e), c)), want)
+		near(t, "score of the code", p.combine(p.degree(int32(e))/3, p.cosine(int32(e), c)), want)
 	}
-	if best := p.ranked(c); best[0] != 0 {
+	if best := (&centers{merger: &merger{perception: p}}).ranked(c); best[0] != 0 {
 		t.Errorf("the code's centre is %d, want 0", best[0])
 	}
 }
@@ -113,15 +113,15 @@ func mergeToy() ([]float32, []Triple, []int32) {
 
 func TestMergeToyScores(t *testing.T) {
 	vectors, triples, _ := mergeToy()
-	p := perceive(t, vectors, triples, DualOptions{})
-	a, b, c := p.circle([]int32{0, 1}), p.circle([]int32{2, 3}), p.circle([]int32{4, 5})
+	p := perceive(t, vectors, triples, Options{})
+	a, b, c := p.group([]int32{0, 1}), p.group([]int32{2, 3}), p.group([]int32{4, 5})
 	for i, row := range [][]float64{
 		{.889078, .739078, .221359, -.221359, .725535, .739078},
 		{-.221359, .221359, .864078, .764078, .398447, -.221359},
 		{.926099, .788709, .313050, -.125220, .826099, .726099},
 	} {
 		for e, want := range row {
-			near(t, "φ", p.score(int32(e), []*circle{a, b, c}[i]), want)
+			near(t, "φ", p.score(int32(e), []*group{a, b, c}[i]), want)
 		}
 	}
 	if a.center != 0 || b.center != 2 || c.center != 4 {
@@ -139,8 +139,8 @@ func TestMergeToyScores(t *testing.T) {
 	for i, want := range []float64{.775846, .720592, .687299, .690132} {
 		near(t, "φ after the merge", p.score(ac.members[i], ac), want)
 	}
-	if ac.center != 0 || len(ac.ties) != 2 || ac.ties[0].count != 5 || ac.ties[1].count != 2 {
-		t.Errorf("centre %d, relations %v, want 0, {directed 5, born_in 2}", ac.center, ac.ties)
+	if ac.center != 0 || len(ac.profile) != 2 || ac.profile[0].count != 5 || ac.profile[1].count != 2 {
+		t.Errorf("centre %d, relations %v, want 0, {directed 5, born_in 2}", ac.center, ac.profile)
 	}
 	near(t, "centroid", ac.sum[0]/4, .85)
 	near(t, "centroid", ac.sum[1]/4, .35)
@@ -161,6 +161,23 @@ func TestJaccardOfCenters(t *testing.T) {
 			if got := jaccard(tails[a], tails[b]); got != want {
 				t.Errorf("J(c%d, c%d) = %v, want %v", a+1, b+1, got, want)
 			}
+		}
+	}
+}
+
+func TestClusters(t *testing.T) {
+	for n, want := range map[int][2]int{
+		2: {2, 1}, 3: {2, 1}, 4: {2, 2}, 29: {2, 2}, 30: {3, 3}, 45: {4, 4}, 100: {10, 10},
+		199: {19, 19}, 1999: {199, 199}, 2000: {200, 200}, 100000: {200, 200},
+		1: {1, 1}, // the paper's formula says 2, of one entity
+	} {
+		m, err := newMerger(t.Context(), []float32{1}, 1, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := centers{merger: m}
+		if got := [2]int{m.opts.clusters(n), code.clusters(n)}; got != want {
+			t.Errorf("%d entities: %v clusters, want %v", n, got, want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package community
+package perception
 
 import (
 	"cmp"
@@ -21,9 +21,9 @@ const (
 	EuclideanJaccard
 )
 
-// tie is how often a relation is incident; profiles, Ψ in the paper, are ties in
-// ascending order of the relation.
-type tie struct {
+// relationCount is how often a relation is incident to an entity or a community.
+// A profile, Ψ in the paper, has them in ascending order of the relation.
+type relationCount struct {
 	relation int32
 	count    int32
 }
@@ -31,10 +31,10 @@ type tie struct {
 // profiles holds Ψ of each entity in compressed rows.
 type profiles struct {
 	offsets []int
-	ties    []tie
+	counts  []relationCount
 }
 
-func (p *profiles) of(e int32) []tie { return p.ties[p.offsets[e]:p.offsets[e+1]] }
+func (p *profiles) of(e int32) []relationCount { return p.counts[p.offsets[e]:p.offsets[e+1]] }
 
 func newProfiles(n int, triples []Triple, direction Direction) *profiles {
 	type mention struct{ entity, relation int32 }
@@ -51,10 +51,10 @@ func newProfiles(n int, triples []Triple, direction Direction) *profiles {
 	p := &profiles{offsets: make([]int, n+1)}
 	for i, m := range all {
 		if i == 0 || all[i-1] != m {
-			p.ties = append(p.ties, tie{relation: m.relation})
+			p.counts = append(p.counts, relationCount{relation: m.relation})
 		}
-		p.ties[len(p.ties)-1].count++
-		p.offsets[m.entity+1] = len(p.ties)
+		p.counts[len(p.counts)-1].count++
+		p.offsets[m.entity+1] = len(p.counts)
 	}
 	for e := range n {
 		p.offsets[e+1] = max(p.offsets[e+1], p.offsets[e])
@@ -62,9 +62,9 @@ func newProfiles(n int, triples []Triple, direction Direction) *profiles {
 	return p
 }
 
-// mergeTies adds up two profiles.
-func mergeTies(a, b []tie) []tie {
-	sum := make([]tie, 0, len(a)+len(b))
+// addCounts adds up two profiles.
+func addCounts(a, b []relationCount) []relationCount {
+	sum := make([]relationCount, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		switch {
 		case a[0].relation < b[0].relation:
@@ -72,35 +72,36 @@ func mergeTies(a, b []tie) []tie {
 		case a[0].relation > b[0].relation:
 			sum, b = append(sum, b[0]), b[1:]
 		default:
-			sum = append(sum, tie{a[0].relation, a[0].count + b[0].count})
+			sum = append(sum, relationCount{a[0].relation, a[0].count + b[0].count})
 			a, b = a[1:], b[1:]
 		}
 	}
 	return append(append(sum, a...), b...)
 }
 
-// circle is a community that is being formed.
-type circle struct {
+// group is a community that is being formed.
+type group struct {
 	members []int32
-	sum     []float64 // of the vectors, the direction of the centroid
-	length  float64   // of sum
-	unit    []float64 // sum of the vectors scaled to length 1
-	ties    []tie     // Ψ(C)
-	ordinal float64   // measure of Ψ(C): total, number or sum of squares of the counts
-	center  int32     // the member with the largest φ
-	own     float64   // mean φ of the members
+	sum     []float64       // of the vectors, the direction of the centroid
+	length  float64         // of sum
+	unit    []float64       // sum of the vectors scaled to length 1
+	profile []relationCount // Ψ(C)
+	norm    float64         // ‖Ψ(C)‖: total, number or sum of squares of the counts
+	center  int32           // the member with the largest φ
+	score   float64         // mean φ of the members
 }
 
-// perception computes dual-perception scores.
+// perception computes dual-perception scores by the options' Relations,
+// Direction, RelationWeight and Lambda.
 type perception struct {
 	n, dim   int
 	vectors  []float32
 	lengths  []float64
 	profiles *profiles
-	opts     DualOptions
+	opts     Options
 }
 
-func newPerception(vectors []float32, dim int, triples []Triple, opts DualOptions) *perception {
+func newPerception(vectors []float32, dim int, triples []Triple, opts Options) *perception {
 	p := &perception{n: len(vectors) / dim, dim: dim, vectors: vectors, opts: opts}
 	p.profiles = newProfiles(p.n, triples, opts.Direction)
 	p.lengths = make([]float64, p.n)
@@ -116,10 +117,10 @@ func newPerception(vectors []float32, dim int, triples []Triple, opts DualOption
 
 func (p *perception) vector(e int32) []float32 { return p.vectors[int(e)*p.dim:][:p.dim] }
 
-// circle makes a community of entities.
-func (p *perception) circle(members []int32) *circle {
-	c := &circle{members: members, sum: make([]float64, p.dim), unit: make([]float64, p.dim)}
-	var all []tie
+// group makes a community of entities.
+func (p *perception) group(members []int32) *group {
+	c := &group{members: members, sum: make([]float64, p.dim), unit: make([]float64, p.dim)}
+	var all []relationCount
 	for _, e := range members {
 		for i, x := range p.vector(e) {
 			c.sum[i] += float64(x)
@@ -129,61 +130,69 @@ func (p *perception) circle(members []int32) *circle {
 		}
 		all = append(all, p.profiles.of(e)...)
 	}
-	slices.SortFunc(all, func(a, b tie) int { return cmp.Compare(a.relation, b.relation) })
+	slices.SortFunc(all, func(a, b relationCount) int { return cmp.Compare(a.relation, b.relation) })
 	for _, t := range all {
-		if last := len(c.ties) - 1; last >= 0 && c.ties[last].relation == t.relation {
-			c.ties[last].count += t.count
+		if last := len(c.profile) - 1; last >= 0 && c.profile[last].relation == t.relation {
+			c.profile[last].count += t.count
 		} else {
-			c.ties = append(c.ties, t)
+			c.profile = append(c.profile, t)
 		}
 	}
-	p.settle(c)
+	p.update(c)
 	return c
 }
 
 // join makes one community of two.
-func (p *perception) join(a, b *circle) *circle {
-	c := &circle{
+func (p *perception) join(a, b *group) *group {
+	c := &group{
 		members: append(slices.Clone(a.members), b.members...),
 		sum:     slices.Clone(a.sum),
 		unit:    slices.Clone(a.unit),
-		ties:    mergeTies(a.ties, b.ties),
+		profile: addCounts(a.profile, b.profile),
 	}
 	slices.Sort(c.members)
 	for i := range c.sum {
 		c.sum[i] += b.sum[i]
 		c.unit[i] += b.unit[i]
 	}
-	p.settle(c)
+	p.update(c)
 	return c
 }
 
-// settle computes what follows from the members.
-func (p *perception) settle(c *circle) {
+// update computes what follows from the members.
+func (p *perception) update(c *group) {
 	c.length = norm(c.sum)
-	c.ordinal = 0
-	for _, t := range c.ties {
-		c.ordinal += p.measure(t.count)
+	c.norm = 0
+	for _, t := range c.profile {
+		c.norm += p.measure(t.count)
 	}
 	best := math.Inf(-1)
-	c.own = 0
+	c.score = 0
 	for _, e := range c.members {
 		score := p.score(e, c)
-		c.own += score / float64(len(c.members))
+		c.score += score / float64(len(c.members))
 		if score > best {
 			best, c.center = score, e
 		}
 	}
 }
 
+// combine is the ⊕ of equation 5.
+func (p *perception) combine(relational, semantic float64) float64 {
+	if p.opts.Lambda > 0 {
+		return relational + p.opts.Lambda*semantic
+	}
+	return p.opts.RelationWeight*relational + (1-p.opts.RelationWeight)*semantic
+}
+
 // score is φ(e,C) = S_r ⊕ λ·S_s (equation 5).
-func (p *perception) score(e int32, c *circle) float64 {
-	return p.opts.combine(p.relational(p.profiles.of(e), c), p.cosine(e, c))
+func (p *perception) score(e int32, c *group) float64 {
+	return p.combine(p.relational(p.profiles.of(e), c), p.cosine(e, c))
 }
 
 // cosine is S_s(e,C), the cosine of an entity and the centroid (equation 6);
 // with a vector of zeros it is 0.
-func (p *perception) cosine(e int32, c *circle) float64 {
+func (p *perception) cosine(e int32, c *group) float64 {
 	if p.lengths[e] == 0 || c.length == 0 {
 		return 0
 	}
@@ -206,11 +215,11 @@ func (p *perception) measure(count int32) float64 {
 }
 
 // relational is S_r(e,C) = ‖Ψ(e)∩Ψ(C)‖ / ‖Ψ(e)∪Ψ(C)‖; 1 if both are empty.
-func (p *perception) relational(ties []tie, c *circle) float64 {
-	both, either := 0.0, c.ordinal
-	rest := c.ties
-	for _, t := range ties {
-		at, found := slices.BinarySearchFunc(rest, t.relation, func(t tie, r int32) int { return cmp.Compare(t.relation, r) })
+func (p *perception) relational(profile []relationCount, c *group) float64 {
+	both, either := 0.0, c.norm
+	rest := c.profile
+	for _, t := range profile {
+		at, found := slices.BinarySearchFunc(rest, t.relation, func(t relationCount, r int32) int { return cmp.Compare(t.relation, r) })
 		rest = rest[at:]
 		if !found {
 			either += p.measure(t.count)
@@ -231,7 +240,7 @@ func (p *perception) relational(ties []tie, c *circle) float64 {
 // divergence is D(a→b): how much better, on average, the members of a fit into
 // a than into b (equation 7). The mean cosine is one product, since
 // mean cos(e,C) = Σ e/‖e‖ · C/‖C‖ / |a|.
-func (p *perception) divergence(a, b *circle) float64 {
+func (p *perception) divergence(a, b *group) float64 {
 	size := float64(len(a.members))
 	relational := 0.0
 	for _, e := range a.members {
@@ -241,32 +250,15 @@ func (p *perception) divergence(a, b *circle) float64 {
 	if b.length > 0 {
 		cosine = dot(a.unit, b.sum) / b.length
 	}
-	return a.own - p.opts.combine(relational/size, cosine/size)
+	return a.score - p.combine(relational/size, cosine/size)
 }
 
-// degree is the number of triples of an entity, |Ψ(e)|.
-func (p *perception) degree(e int32) float64 {
-	sum := 0.0
-	for _, t := range p.profiles.of(e) {
-		sum += float64(t.count)
-	}
-	return sum
-}
-
-// ranked returns the members of a community by descending φ, or by degree and
-// cosine in the mode of the code; equal ones by number.
-func (p *perception) ranked(c *circle) []int32 {
+// ranked returns the members of a community by descending score, equal ones by
+// number.
+func ranked(c *group, score func(e int32) float64) []int32 {
 	scores := make(map[int32]float64, len(c.members))
-	most := 1.0
 	for _, e := range c.members {
-		most = max(most, p.degree(e))
-	}
-	for _, e := range c.members {
-		if p.opts.Merge == CenterCosine {
-			scores[e] = p.opts.combine(p.degree(e)/most, p.cosine(e, c))
-		} else {
-			scores[e] = p.score(e, c)
-		}
+		scores[e] = score(e)
 	}
 	order := slices.Clone(c.members)
 	slices.SortFunc(order, func(a, b int32) int {

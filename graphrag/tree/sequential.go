@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package tree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
-
-// DefaultGroup is how many neighbours E²GraphRAG condenses into one (YiboZhao624/
-// E-2GraphRAG, merge_num).
-const DefaultGroup = 5
 
 // SequentialOptions of [Sequential].
 type SequentialOptions struct {
 	// Summarizer is required.
-	Summarizer Summarizer
+	Summarizer summary.Summarizer
 	// Embedder, if set, gives the tree the vectors of its nodes.
 	Embedder embed.Embedder
-	// Group is how many neighbours make one summary, at least 2; 0 means
-	// [DefaultGroup].
+	// Group is how many neighbours make one summary, at least 2; 0 means 5
+	// (YiboZhao624/E-2GraphRAG, merge_num).
 	Group int
-	// Workers is how many summaries are made at the same time; 0 means
-	// [DefaultWorkers] or more.
-	Workers int
-	// Progress, if set, hears how far the tree is.
+	// Concurrency is how many summaries are made at a time; 0 means 8.
+	Concurrency int
+	// Progress, if set, is told how far the tree is.
 	Progress Progress
 }
 
@@ -37,16 +34,14 @@ type SequentialOptions struct {
 func Sequential(ctx context.Context, leaves []string, o SequentialOptions) (*Tree, error) {
 	var errs []error
 	if o.Summarizer == nil {
-		errs = append(errs, errors.New("summary: Summarizer is missing"))
+		errs = append(errs, errors.New("tree: Summarizer is missing"))
 	}
-	if o.Group == 0 {
-		o.Group = DefaultGroup
-	}
+	o.Group = cmp.Or(o.Group, 5)
 	if o.Group < 2 {
-		errs = append(errs, fmt.Errorf("summary: Group is %d, want at least 2", o.Group))
+		errs = append(errs, fmt.Errorf("tree: Group is %d, want at least 2", o.Group))
 	}
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("summary: Workers is %d, want 0 or more", o.Workers))
+	if o.Concurrency < 0 {
+		errs = append(errs, fmt.Errorf("tree: Concurrency is %d, want 0 or more", o.Concurrency))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -54,7 +49,7 @@ func Sequential(ctx context.Context, leaves []string, o SequentialOptions) (*Tre
 	t := newTree(leaves)
 	for size := len(leaves); size > 0; {
 		groups := neighbours(len(t.Nodes)-size, size, o.Group)
-		if err := t.grow(ctx, o.Summarizer, groups, workersOrDefault(o.Workers), o.Progress); err != nil {
+		if err := t.grow(ctx, o.Summarizer, groups, cmp.Or(o.Concurrency, concurrency), o.Progress); err != nil {
 			return nil, err
 		}
 		size = len(groups)

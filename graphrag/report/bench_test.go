@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package summary_test
+package report_test
 
 import (
 	"fmt"
@@ -10,18 +10,18 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 )
 
 // Reports without a model on 10,000 entities in groups of 50, 30,000 relations.
 func BenchmarkExtractiveReports(b *testing.B) {
 	const n, group = 10_000, 50
 	rng := rand.New(rand.NewPCG(7, 0))
-	g := &summary.ReportGraph{}
+	g := &report.Graph{}
 	var edges []graph.Edge
 	for v := range n {
 		text := fmt.Sprintf("Thing %d was found in the year %d by number %d.", v, 1000+rng.IntN(900), rng.IntN(n))
-		g.Nodes = append(g.Nodes, summary.ReportNode{Title: fmt.Sprint("Thing ", v), Descriptions: []kg.Description{{Text: text, Passages: []int32{int32(v)}}}})
+		g.Nodes = append(g.Nodes, report.Node{Title: fmt.Sprint("Thing ", v), Descriptions: []kg.Description{{Text: text, Passages: []int32{int32(v)}}}})
 	}
 	for range 3 * n {
 		v := rng.IntN(n)
@@ -30,7 +30,7 @@ func BenchmarkExtractiveReports(b *testing.B) {
 			w = rng.IntN(n)
 		}
 		text := fmt.Sprintf("Thing %d came before thing %d in the year %d.", v, w, 1000+rng.IntN(900))
-		g.Edges = append(g.Edges, summary.ReportEdge{Source: int32(v), Target: int32(w), Descriptions: []kg.Description{{Text: text, Passages: []int32{int32(w)}}}})
+		g.Edges = append(g.Edges, report.Edge{Source: int32(v), Target: int32(w), Descriptions: []kg.Description{{Text: text, Passages: []int32{int32(w)}}}})
 		edges = append(edges, graph.Edge{From: int32(v), To: int32(w), Weight: 1})
 	}
 	built, err := graph.New(n, edges, graph.Options{})
@@ -44,13 +44,13 @@ func BenchmarkExtractiveReports(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	reporter, err := summary.ExtractiveReports(summary.ExtractiveReportOptions{})
+	reporter, err := report.Extractive(report.ExtractiveOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		set, err := summary.Reports(b.Context(), g, h, summary.ReportOptions{Reporter: reporter})
+		set, err := report.Write(b.Context(), g, h, report.Options{Reporter: reporter})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package perception finds communities of the entities of a knowledge graph by
+// what they are related by and what they mean, as Youtu-GraphRAG does
+// ("Youtu-GraphRAG: Vertically Unified Agents for Graph Retrieval-Augmented
+// Complex Reasoning", arXiv 2508.19855, section 3.2). Clusters of the entities'
+// vectors, which [EntityVectors] makes by equation 4, are merged by the
+// dual-perception score of equations 5 to 7. [ByMembers] is the paper's algorithm,
+// and what the paper leaves open is an option with a default; [ByCenters] is what
+// its published code does.
+//
+// A result depends on the arguments alone, not on the order of the triples or the
+// number of processors.
+package perception

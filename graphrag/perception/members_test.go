@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package perception_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/perception"
+)
+
+// Equation 4 with A (1,0), B (0,1), C (1,1), r1 (.5,0), r2 (0,.5) and the triples
+// (A,r1,B), (A,r2,C), (B,r1,C).
+func TestEntityVectorsWorked(t *testing.T) {
+	entities, relations := []float32{1, 0, 0, 1, 1, 1}, []float32{.5, 0, 0, .5}
+	triples := []perception.Triple{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}}
+	for direction, want := range map[perception.Direction][]float32{
+		perception.Outgoing: {
+			1, 0, .25, .25, .5, 1,
+			0, 1, .5, 0, 1, 1,
+			1, 1, 0, 0, 0, 0,
+		},
+		perception.BothDirections: {
+			1, 0, .25, .25, .5, 1,
+			.5, .5, .5, 0, .5, 1,
+			.5, .5, .25, .25, 1, 1,
+		},
+	} {
+		got, err := perception.EntityVectors(entities, 2, relations, triples, perception.VectorOptions{Direction: direction})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("direction %d: %v, %v, want %v", direction, got, err, want)
+		}
+	}
+	got, err := perception.EntityVectors(entities, 2, relations, triples, perception.VectorOptions{Normalize: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range 3 {
+		length := 0.0
+		for _, x := range got[6*e : 6*e+6] {
+			length += float64(x) * float64(x)
+		}
+		if math.Abs(length-1) > 1e-6 {
+			t.Errorf("entity %d has length %v², want 1", e, length)
+		}
+	}
+}
+
+// toy is the merge example: a is 0 and 1, b 2 and 3, c 4 and 5; relations are
+// directed 0, born_in 1, located_in 2.
+func toy() (vectors []float32, triples []perception.Triple, initial []int32) {
+	for e, relations := range [][]int32{{0, 0, 1}, {0}, {2, 2}, {2}, {0, 1}, {0}} {
+		for _, r := range relations {
+			triples = append(triples, perception.Triple{Head: int32(e), Relation: r, Tail: int32(e)})
+		}
+	}
+	return []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, triples, []int32{0, 0, 1, 1, 2, 2}
+}
+
+func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options) perception.Partition {
+	t.Helper()
+	p, err := perception.ByMembers(t.Context(), vectors, dim, triples, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func byCenters(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.CenterOptions) perception.Partition {
+	t.Helper()
+	p, err := perception.ByCenters(t.Context(), vectors, dim, triples, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Relations and members say that a and c belong together, the cosine of centres
+// that b and c do.
+func TestMergeToy(t *testing.T) {
+	vectors, triples, initial := toy()
+	members := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial})
+	if want := []int32{0, 0, 1, 1, 0, 0}; !slices.Equal(members.Labels, want) || members.Passes != 2 || !members.Stable {
+		t.Errorf("by members: %v after %d passes, want %v after 2", members.Labels, members.Passes, want)
+	}
+	if got := members.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
+		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
+	}
+	centers := byCenters(t, vectors, 2, triples, perception.CenterOptions{Initial: initial})
+	if want := []int32{1, 1, 0, 0, 0, 0}; !slices.Equal(centers.Labels, want) {
+		t.Errorf("by centres: %v, want %v", centers.Labels, want)
+	}
+	one := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial, MaxCommunities: 1})
+	if len(one.Communities) != 1 {
+		t.Errorf("%d communities, want 1", len(one.Communities))
+	}
+	apart := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial, MaxSize: 3})
+	if len(apart.Communities) != 3 {
+		t.Errorf("%d communities of at most 3, want 3", len(apart.Communities))
+	}
+}
+
+// A lone entity joins where it fits best, unless it is to stay or fits nowhere.
+func TestSingletons(t *testing.T) {
+	vectors := []float32{1, 0, 1, .1, 0, 1, .1, 1, .9, .3, -1, -1}
+	triples := []perception.Triple{{0, 0, 1}, {2, 1, 3}, {4, 0, 0}, {5, 2, 5}}
+	o := perception.Options{Initial: []int32{0, 0, 1, 1, 2, 3}, Epsilon: 1e-9}
+	if got, want := byMembers(t, vectors, 2, triples, o).Labels, []int32{0, 0, 1, 1, 0, 2}; !slices.Equal(got, want) {
+		t.Errorf("adopted: %v, want %v", got, want)
+	}
+	o.Adoption = perception.None
+	if got, want := byMembers(t, vectors, 2, triples, o).Labels, []int32{0, 0, 1, 1, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("kept: %v, want %v", got, want)
+	}
+}
+
+// entities draws vectors around some centres, each with its own relations.
+func entities(n, dim, centers int, seed uint64) (vectors []float32, triples []perception.Triple) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	middle := make([]float32, centers*dim)
+	for i := range middle {
+		middle[i] = float32(rng.NormFloat64())
+	}
+	for e := range n {
+		c := e % centers
+		for i := range dim {
+			vectors = append(vectors, middle[c*dim+i]+float32(.2*rng.NormFloat64()))
+		}
+	}
+	for range 2 * n {
+		head := rng.IntN(n)
+		tail := head%centers + centers*rng.IntN(n/centers)
+		triples = append(triples, perception.Triple{Head: int32(head), Relation: int32(head%centers*3 + rng.IntN(3)), Tail: int32(min(tail, n-1))})
+	}
+	return vectors, triples
+}
+
+// Every entity is in exactly one community, under all rules and bounds.
+func TestPartition(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 7, 60, 400} {
+		vectors, triples := entities(n, 5, min(n, 6), uint64(n))
+		for i, o := range []perception.Options{
+			{}, {MaxCommunities: 3}, {Epsilon: 5, MaxSize: perception.None}, {MaxCommunities: 2}, {Beta: 2, Adoption: perception.None}, {Beta: 1},
+			{RelationWeight: perception.None}, {Lambda: 2, Relations: perception.SetJaccard},
+			{Relations: perception.EuclideanJaccard, Direction: perception.Outgoing},
+		} {
+			p := byMembers(t, vectors, 5, triples, o)
+			checkPartition(t, fmt.Sprintf("%d entities, options %d", n, i), n, p)
+			if o.MaxCommunities > 0 && len(p.Communities) > o.MaxCommunities {
+				t.Errorf("%d entities, options %d: %d communities", n, i, len(p.Communities))
+			}
+		}
+		for i, o := range []perception.CenterOptions{{}, {Threshold: .1, Beta: 3}} {
+			checkPartition(t, fmt.Sprintf("%d entities, centres, options %d", n, i), n, byCenters(t, vectors, 5, triples, o))
+		}
+	}
+}
+
+func checkPartition(t *testing.T, name string, n int, p perception.Partition) {
+	t.Helper()
+	seen := make([]int, n)
+	for id, c := range p.Communities {
+		for _, e := range c.Members {
+			seen[e]++
+			if p.Labels[e] != int32(id) {
+				t.Errorf("%s: entity %d has label %d, is in %d", name, e, p.Labels[e], id)
+			}
+		}
+		if !slices.IsSorted(c.Members) || !slices.Contains(c.Members, c.Center) || c.Keywords[0] != c.Center {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if len(c.Keywords) != min(5, len(c.Members)) {
+			t.Errorf("%s: %d keywords of %d members", name, len(c.Keywords), len(c.Members))
+		}
+	}
+	if slices.ContainsFunc(seen, func(n int) bool { return n != 1 }) {
+		t.Errorf("%s: members %v", name, seen)
+	}
+}
+
+// Entities with relations and meaning in common are found: of thirty clusters
+// remain about six communities, and none is mixed.
+func TestFindsGroups(t *testing.T) {
+	vectors, triples := entities(300, 8, 6, 3)
+	p := byMembers(t, vectors, 8, triples, perception.Options{})
+	if len(p.Communities) < 6 || len(p.Communities) > 9 {
+		t.Errorf("%d communities, want 6 to 9", len(p.Communities))
+	}
+	for _, c := range p.Communities {
+		for _, e := range c.Members {
+			if e%6 != c.Members[0]%6 {
+				t.Errorf("%d and %d are together", e, c.Members[0])
+			}
+		}
+	}
+}
+
+// The order of triples and the number of processors change nothing.
+func TestDeterministic(t *testing.T) {
+	vectors, triples := entities(500, 6, 9, 5)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := fmt.Sprint(byMembers(t, vectors, 6, triples, perception.Options{Beta: 5}))
+	rng := rand.New(rand.NewPCG(4, 4))
+	for procs := range 4 {
+		runtime.GOMAXPROCS(procs + 1)
+		rng.Shuffle(len(triples), func(i, j int) { triples[i], triples[j] = triples[j], triples[i] })
+		if got := fmt.Sprint(byMembers(t, vectors, 6, triples, perception.Options{Beta: 5})); got != want {
+			t.Errorf("%d processors: %s, want %s", procs+1, got, want)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	vectors, triples, _ := toy()
+	nan := slices.Clone(vectors)
+	nan[3] = float32(math.NaN())
+	for name, c := range map[string]struct {
+		vectors []float32
+		dim     int
+		triples []perception.Triple
+		opts    perception.Options
+		want    error
+	}{
+		"no dimension":   {vectors, 0, nil, perception.Options{}, perception.ErrInput},
+		"broken row":     {vectors, 5, nil, perception.Options{}, perception.ErrInput},
+		"not a number":   {nan, 2, nil, perception.Options{}, perception.ErrInput},
+		"head":           {vectors, 2, []perception.Triple{{6, 0, 0}}, perception.Options{}, perception.ErrInput},
+		"tail":           {vectors, 2, []perception.Triple{{0, 0, -1}}, perception.Options{}, perception.ErrInput},
+		"relation":       {vectors, 2, []perception.Triple{{0, -1, 0}}, perception.Options{}, perception.ErrInput},
+		"weight":         {vectors, 2, triples, perception.Options{RelationWeight: 2}, perception.ErrOptions},
+		"epsilon":        {vectors, 2, triples, perception.Options{Epsilon: math.NaN()}, perception.ErrOptions},
+		"initial":        {vectors, 2, triples, perception.Options{Initial: []int32{1}}, perception.ErrOptions},
+		"label":          {vectors, 2, triples, perception.Options{Initial: []int32{0, 0, 0, 0, 0, 6}}, perception.ErrOptions},
+		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, perception.ErrOptions},
+		"relations":      {vectors, 2, triples, perception.Options{Relations: 7}, perception.ErrOptions},
+		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, perception.ErrOptions},
+	} {
+		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if _, err := perception.ByCenters(t.Context(), vectors, 2, triples, perception.CenterOptions{Threshold: math.NaN(), Keywords: -1}); !errors.Is(err, perception.ErrOptions) ||
+		!strings.Contains(err.Error(), "Threshold") || !strings.Contains(err.Error(), "Keywords") {
+		t.Errorf("options of ByCenters: %v", err)
+	}
+	if _, err := perception.EntityVectors(vectors, 2, nil, triples, perception.VectorOptions{}); !errors.Is(err, perception.ErrInput) {
+		t.Errorf("relations out of range: %v", err)
+	}
+	if p := byMembers(t, nil, 2, nil, perception.Options{}); len(p.Communities) != 0 {
+		t.Errorf("no entities: %v", p)
+	}
+	if p := byMembers(t, make([]float32, 8), 2, nil, perception.Options{}); len(p.Labels) != 4 {
+		t.Errorf("zeros: %v", p)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := perception.ByMembers(ctx, vectors, 2, triples, perception.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
