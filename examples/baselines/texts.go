@@ -53,7 +53,7 @@ func (w words) Best(ctx context.Context, question string, k int) ([]Likeness, er
 	out := make([]Likeness, len(found))
 	for i, f := range found {
 		// The worst text has no word of the question, but for tiny collections.
-		out[i] = Likeness{f.Doc, float64(f.Score) / float64(found[0].Score)}
+		out[i] = Likeness{f.ID, float64(f.Score) / float64(found[0].Score)}
 	}
 	return out, ctx.Err()
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Sizes of the pieces the pages are cut into, in bytes.
@@ -139,7 +140,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("%s/%d", c.name, size), func(b *testing.B) {
 			var times []time.Duration
-			dst := make([]bm25.Result, 0, 10)
+			dst := make([]rank.Scored[int32], 0, 10)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()

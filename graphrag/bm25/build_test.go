@@ -80,7 +80,7 @@ func TestHostileTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for q, want := range map[string]int32{"needle": 5, "spam": 3, texts[2]: 2, "東京都": 4} {
-			if got := ix.Search(q, 10, nil); len(got) != 1 || got[0].Doc != want {
+			if got := ix.Search(q, 10, nil); len(got) != 1 || got[0].ID != want {
 				t.Errorf("search of %.20q: %v, want document %d", q, got, want)
 			}
 		}

@@ -125,8 +125,8 @@ func FuzzReadIndex(f *testing.F) {
 			return
 		}
 		for _, r := range ix.Search("a rose is x y", 5, nil) {
-			if r.Doc < 0 || int(r.Doc) >= ix.Len() {
-				t.Fatalf("document %d of %d", r.Doc, ix.Len())
+			if r.ID < 0 || int(r.ID) >= ix.Len() {
+				t.Fatalf("document %d of %d", r.ID, ix.Len())
 			}
 		}
 		if _, err := ix.WriteTo(io.Discard); err != nil {

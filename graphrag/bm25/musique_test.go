@@ -69,7 +69,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 		for k := range map[int]bool{1: true, 2: true, 5: true, 10: true, 20: true} {
 			met := 0
 			for _, f := range found[:min(k, len(found))] {
-				if slices.Contains(g.Gold, int(f.Doc)) {
+				if slices.Contains(g.Gold, int(f.ID)) {
 					met++
 				}
 			}
@@ -77,7 +77,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 		}
 		for j, want := range g.Top {
 			if got := found[j]; math.Abs(float64(got.Score)-want[1]) > 1e-3 {
-				t.Errorf("%q: place %d is passage %d with %v, want %v with %v", q.Question, j+1, got.Doc, got.Score, want[0], want[1])
+				t.Errorf("%q: place %d is passage %d with %v, want %v with %v", q.Question, j+1, got.ID, got.Score, want[0], want[1])
 				break
 			}
 		}

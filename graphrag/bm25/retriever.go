@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Source is the Source of the hits of a [Retriever].
@@ -31,7 +32,7 @@ type Retriever struct {
 	index     *Index
 	chunks    []graphrag.Chunk // by ID, as indexed
 	maxPerDoc int
-	results   sync.Pool // of *[]Result
+	results   sync.Pool // of *[]rank.Scored[int32]
 }
 
 var _ graphrag.Retriever = (*Retriever)(nil)
@@ -66,7 +67,7 @@ func join(ix *Index, chunks []graphrag.Chunk, maxPerDoc int, errs ...error) (*Re
 		return nil, err
 	}
 	return &Retriever{index: ix, chunks: chunks, maxPerDoc: maxPerDoc,
-		results: sync.Pool{New: func() any { return new([]Result) }}}, nil
+		results: sync.Pool{New: func() any { return new([]rank.Scored[int32]) }}}, nil
 }
 
 func byID(a, b graphrag.Chunk) int { return cmp.Compare(a.ID, b.ID) }
@@ -83,7 +84,7 @@ func (r *Retriever) Retrieve(ctx context.Context, question string, k int) ([]gra
 	if k = min(k, r.index.Len()); k <= 0 {
 		return nil, nil
 	}
-	results := r.results.Get().(*[]Result)
+	results := r.results.Get().(*[]rank.Scored[int32])
 	defer r.results.Put(results)
 	if r.maxPerDoc == 0 {
 		*results = r.index.Search(question, k, *results)
@@ -104,11 +105,11 @@ func (r *Retriever) Retrieve(ctx context.Context, question string, k int) ([]gra
 }
 
 // limit returns the first k results with no more than maxPerDoc of a document.
-func (r *Retriever) limit(results []Result, k int) []Result {
-	var kept []Result
+func (r *Retriever) limit(results []rank.Scored[int32], k int) []rank.Scored[int32] {
+	var kept []rank.Scored[int32]
 	taken := map[string]int{}
 	for _, res := range results {
-		if doc := r.chunks[res.Doc].Doc; len(kept) < k && taken[doc] < r.maxPerDoc {
+		if doc := r.chunks[res.ID].Doc; len(kept) < k && taken[doc] < r.maxPerDoc {
 			taken[doc]++
 			kept = append(kept, res)
 		}
@@ -116,13 +117,13 @@ func (r *Retriever) limit(results []Result, k int) []Result {
 	return kept
 }
 
-func (r *Retriever) hits(results []Result) []graphrag.Hit {
+func (r *Retriever) hits(results []rank.Scored[int32]) []graphrag.Hit {
 	if len(results) == 0 {
 		return nil
 	}
 	hits := make([]graphrag.Hit, len(results))
 	for i, res := range results {
-		hits[i] = graphrag.Hit{Chunk: r.chunks[res.Doc], Score: float64(res.Score), Source: Source}
+		hits[i] = graphrag.Hit{Chunk: r.chunks[res.ID], Score: res.Score, Source: Source}
 	}
 	return hits
 }

@@ -6,13 +6,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-)
 
-// Result is a document with its score.
-type Result struct {
-	Doc   int32 // position among the indexed texts, from 0
-	Score float32
-}
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
 
 // Term is an indexed term, as the analyzer makes them, with the factor its
 // score is multiplied with.
@@ -27,7 +23,7 @@ type Term struct {
 // or none. The results are written over dst, from its beginning, and allocated
 // only as far as its capacity is short; nothing else is allocated for words
 // the index has been asked before.
-func (ix *Index) Search(query string, k int, dst []Result) []Result {
+func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.searchers.Get().(*searcher)
 	defer ix.searchers.Put(s)
 	s.query = s.query[:0]
@@ -38,7 +34,7 @@ func (ix *Index) Search(query string, k int, dst []Result) []Result {
 // SearchTerms is [Index.Search] for terms that have weights of their own.
 // Weights of the same term add up. Terms that are not indexed, and weights that
 // are not positive and finite, are left out.
-func (ix *Index) SearchTerms(terms []Term, k int, dst []Result) []Result {
+func (ix *Index) SearchTerms(terms []Term, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.searchers.Get().(*searcher)
 	defer ix.searchers.Put(s)
 	s.query = s.query[:0]
@@ -77,10 +73,10 @@ type searcher struct {
 	promise    []float32 // of each window: what its best document can have at most
 	order      []int32   // windows, by promise
 
-	best    top     // of the windows searched
-	partial top     // best, and the sums of one term's documents in this window
-	least   float32 // a sum that k documents are known to reach
-	reach   float32 // least, with an allowance for rounding
+	best    rank.Top[int32] // of the windows searched
+	partial rank.Top[int32] // best, and the sums of one term's documents in this window
+	least   float32         // a sum that k documents are known to reach
+	reach   float32         // least, with an allowance for rounding
 	slack   float32
 }
 
@@ -166,12 +162,12 @@ func (s *searcher) prepare() {
 // maxWeight keeps sums finite.
 const maxWeight = math.MaxFloat32 / (1 << 32)
 
-func (s *searcher) search(k int, dst []Result) []Result {
+func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	if k = min(k, len(s.ix.lengths)); k <= 0 || len(s.query) == 0 {
 		return dst
 	}
 	s.prepare()
-	s.best.reset(k)
+	s.best.Reset(k)
 	// A sum of n floats is off by less than n half units of the last place, and
 	// so is each bound it is held against.
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
@@ -183,7 +179,7 @@ func (s *searcher) search(k int, dst []Result) []Result {
 		}
 		s.window(int(w))
 	}
-	return s.best.sorted(dst)
+	return s.best.Append(dst)
 }
 
 // rank finds the blocks of each window and orders the windows by promise.
@@ -248,9 +244,9 @@ func (s *searcher) window(w int) {
 		s.extend(&s.active[i], norms, base, rest)
 	}
 	for _, d := range s.candidates {
-		s.best.push(Result{Doc: int32(base) + int32(d), Score: s.sums[d]})
+		s.best.Push(int32(base)+int32(d), float64(s.sums[d]))
 	}
-	s.raise(s.best.floor())
+	s.raise(&s.best)
 	clear(s.sums[:])
 }
 
@@ -280,24 +276,23 @@ func (s *searcher) activate(w int) {
 }
 
 // raise sets the sum that k documents are known to reach.
-func (s *searcher) raise(least float32) {
-	if least > s.least {
+func (s *searcher) raise(t *rank.Top[int32]) {
+	if least := float32(t.Threshold()); least > s.least {
 		s.least = least
-		s.reach = least * (1 - s.slack)
+		s.reach = s.least * (1 - s.slack)
 	}
 }
 
 // partialReset begins a round over distinct documents of this window, whose
 // sums are bounds together with the best of the windows before.
 func (s *searcher) partialReset() {
-	s.partial.k = s.best.k
-	s.partial.heap = append(s.partial.heap[:0], s.best.heap...)
+	s.partial.CopyOf(&s.best)
 }
 
 // met notes a sum of this round and returns the least to note from then on.
 func (s *searcher) met(doc int, sum float32) float32 {
-	s.partial.push(Result{Doc: int32(doc), Score: sum})
-	s.raise(s.partial.floor())
+	s.partial.Push(int32(doc), float64(sum))
+	s.raise(&s.partial)
 	return s.least
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -68,7 +69,7 @@ func queryOf(a *text.Analyzer, s string) (terms []bm25.Term) {
 
 // check holds results against the oracle: scores of the formula, nothing
 // better left out, the order of scores and positions.
-func (or *oracle) check(t *testing.T, query []bm25.Term, k int, got []bm25.Result) {
+func (or *oracle) check(t *testing.T, query []bm25.Term, k int, got []rank.Scored[int32]) {
 	t.Helper()
 	var all []float64
 	for d := range or.docs {
@@ -82,17 +83,17 @@ func (or *oracle) check(t *testing.T, query []bm25.Term, k int, got []bm25.Resul
 	}
 	seen := map[int32]bool{}
 	for i, r := range got {
-		if want := or.score(int(r.Doc), query); math.Abs(want-float64(r.Score)) > 1e-4 {
-			t.Fatalf("query %v: document %d has score %v, want %v", query, r.Doc, r.Score, want)
+		if want := or.score(int(r.ID), query); math.Abs(want-float64(r.Score)) > 1e-4 {
+			t.Fatalf("query %v: document %d has score %v, want %v", query, r.ID, r.Score, want)
 		}
 		if math.Abs(all[i]-float64(r.Score)) > 1e-4 {
 			t.Fatalf("query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
 		}
-		if seen[r.Doc] {
-			t.Fatalf("query %v: document %d twice", query, r.Doc)
+		if seen[r.ID] {
+			t.Fatalf("query %v: document %d twice", query, r.ID)
 		}
-		seen[r.Doc] = true
-		if i > 0 && (got[i-1].Score < r.Score || got[i-1].Score == r.Score && got[i-1].Doc > r.Doc) {
+		seen[r.ID] = true
+		if i > 0 && (got[i-1].Score < r.Score || got[i-1].Score == r.Score && got[i-1].ID > r.ID) {
 			t.Fatalf("query %v: %v before %v", query, got[i-1], r)
 		}
 	}
@@ -146,7 +147,7 @@ func TestSearchEqualsFormula(t *testing.T) {
 				t.Fatal(err)
 			}
 			or := newOracle(o, chunks)
-			var dst []bm25.Result
+			var dst []rank.Scored[int32]
 			for range 40 {
 				q := randomWords(rng, rng.IntN(25), 3000, rng.IntN(20))
 				for _, k := range []int{-1, 0, 1, 3, 10, n, n + 5} {
@@ -181,7 +182,7 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 		all := ix.Search(q, len(chunks), nil)
 		for _, k := range []int{1, 2, 10, 100} {
 			got := ix.Search(q, k, nil)
-			if d := gocmp.Diff(all[:min(k, len(all))], got, gocmp.Comparer(func(a, b bm25.Result) bool { return a == b })); d != "" && len(all) > 0 {
+			if d := gocmp.Diff(all[:min(k, len(all))], got, gocmp.Comparer(func(a, b rank.Scored[int32]) bool { return a == b })); d != "" && len(all) > 0 {
 				t.Fatalf("query %q, k %d: %s", q, k, d)
 			}
 		}
@@ -226,7 +227,7 @@ func TestExplainSumsToScore(t *testing.T) {
 	for range 30 {
 		q := randomWords(rng, 12, 300, 2) + " often"
 		for _, r := range ix.Search(q, 20, nil) {
-			cs, err := ix.Explain(q, int(r.Doc))
+			cs, err := ix.Explain(q, int(r.ID))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // The graphs to measure on: a planted partition (a million nodes, five million
@@ -202,7 +203,7 @@ func BenchmarkTop(b *testing.B) {
 			b.Run(fmt.Sprintf("%.0e", epsilon), func(b *testing.B) {
 				b.ReportAllocs()
 				hits := 0
-				var top []ppr.Score
+				var top []rank.Scored[int32]
 				var spent time.Duration
 				for b.Loop() {
 					hits, spent = 0, 0
@@ -228,9 +229,9 @@ func BenchmarkTop(b *testing.B) {
 // first is the number of nodes of a ranking.
 const first = 20
 
-func among(top []ppr.Score, nodes map[int32]float64) bool {
+func among(top []rank.Scored[int32], nodes map[int32]float64) bool {
 	for _, score := range top {
-		if _, ok := nodes[score.Node]; !ok {
+		if _, ok := nodes[score.ID]; !ok {
 			return false
 		}
 	}

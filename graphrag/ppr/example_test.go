@@ -32,7 +32,7 @@ func Example() {
 		panic(err)
 	}
 	for _, score := range top {
-		fmt.Printf("node %d: %.3f\n", score.Node, score.Value)
+		fmt.Printf("node %d: %.3f\n", score.ID, score.Score)
 	}
 	// Output:
 	// [0.583333 0.333333 0.083333]

@@ -3,49 +3,33 @@
 package ppr
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Score is a node with its value.
-type Score struct {
-	Node  int32
-	Value float64
-}
-
-// Approximation is a result of [Solver.Push].
-type Approximation struct {
-	// Scores of the nodes that were reached, ascending by node. No value is
-	// above the true one.
-	Scores []Score
-	// Bound is the L1 error: the sum of what the values fall short, over all
-	// nodes.
-	Bound float64
-}
-
-// Push computes a lower bound of the personalised PageRank of the nodes around
-// the reset vector. It stops when no node u holds more unspent probability than
-// epsilon·degree(u), where degree is strength over mean weight; no value then
-// falls short by more than that, nor the values together by more than
-// [Approximation.Bound]. The time is at most in proportion to 1/epsilon,
-// independent of the graph. Scores are written over dst if it is large enough.
-func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []Score) (Approximation, error) {
+// Push computes lower bounds of the personalised PageRank of the nodes around the
+// reset vector, best first, and by how much they fall short of the truth, over all
+// nodes together: the L1 error. It stops when no node u holds more unspent
+// probability than epsilon·degree(u), where degree is strength over mean weight;
+// no value then falls short by more than that. The time is at most in proportion
+// to 1/epsilon, independent of the graph. Scores are written over dst if it is
+// large enough.
+func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []rank.Scored[int32]) (scores []rank.Scored[int32], short float64, err error) {
 	x, v, err := s.pushed(ctx, seeds, epsilon)
 	if err != nil {
-		return Approximation{}, err
+		return nil, 0, err
 	}
 	defer s.push.Put(x)
-	result := Approximation{Scores: dst[:0]}
+	scores = dst[:0]
 	for _, u := range x.touched {
 		if x.value[u] > 0 {
-			result.Scores = append(result.Scores, Score{u, x.value[u] / v.sum})
+			scores = append(scores, rank.Scored[int32]{ID: u, Score: x.value[u] / v.sum})
 		}
-		result.Bound += x.unspent[u] / v.sum
+		short += x.unspent[u] / v.sum
 	}
-	slices.SortFunc(result.Scores, func(a, b Score) int { return cmp.Compare(a.Node, b.Node) })
-	return result, nil
+	return rank.Best(scores, len(scores)), short, nil
 }
 
 // pusher is the memory of one push: what each node has kept and not yet spent,

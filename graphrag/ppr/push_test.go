@@ -25,19 +25,19 @@ func TestPush(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := s.Push(t.Context(), seeds, 1e-4, nil)
+			scores, bound, err := s.Push(t.Context(), seeds, 1e-4, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			short := 1.0
-			for _, score := range a.Scores {
-				short -= score.Value
-				if score.Value > x[score.Node]+1e-10 {
-					t.Errorf("%s, %v: node %d has %v, more than %v", name, d, score.Node, score.Value, x[score.Node])
+			for _, score := range scores {
+				short -= score.Score
+				if score.Score > x[score.ID]+1e-10 {
+					t.Errorf("%s, %v: node %d has %v, more than %v", name, d, score.ID, score.Score, x[score.ID])
 				}
 			}
-			if math.Abs(short-a.Bound) > 1e-10 {
-				t.Errorf("%s, %v: values fall short by %v, bound %v", name, d, short, a.Bound)
+			if math.Abs(short-bound) > 1e-10 {
+				t.Errorf("%s, %v: values fall short by %v, bound %v", name, d, short, bound)
 			}
 		}
 	}
@@ -62,11 +62,11 @@ func TestTop(t *testing.T) {
 			t.Fatalf("%d nodes, want 20", len(top))
 		}
 		for i, score := range top {
-			if x[score.Node] < sorted[19]-1e-9 {
-				t.Errorf("node %d (%.9f) has the place of one with %.9f", score.Node, x[score.Node], sorted[19])
+			if x[score.ID] < sorted[19]-1e-9 {
+				t.Errorf("node %d (%.9f) has the place of one with %.9f", score.ID, x[score.ID], sorted[19])
 			}
-			if math.Abs(x[score.Node]-sorted[i]) > 1e-5 {
-				t.Errorf("place %d is node %d (%.9f), want one with %.9f", i, score.Node, x[score.Node], sorted[i])
+			if math.Abs(x[score.ID]-sorted[i]) > 1e-5 {
+				t.Errorf("place %d is node %d (%.9f), want one with %.9f", i, score.ID, x[score.ID], sorted[i])
 			}
 		}
 	}

@@ -117,14 +117,14 @@ func TestRefused(t *testing.T) {
 		if _, err := s.SolveBatch(t.Context(), [][]ppr.Seed{{{0, 1}}, seeds}, nil); !errors.Is(err, ppr.ErrReset) {
 			t.Errorf("%s: batch: %v", name, err)
 		}
-		if _, err := s.Push(t.Context(), seeds, 1e-3, nil); !errors.Is(err, ppr.ErrReset) {
+		if _, _, err := s.Push(t.Context(), seeds, 1e-3, nil); !errors.Is(err, ppr.ErrReset) {
 			t.Errorf("%s: push: %v", name, err)
 		}
 		if _, err := s.Top(t.Context(), seeds, 3, 0, nil); !errors.Is(err, ppr.ErrReset) {
 			t.Errorf("%s: top: %v", name, err)
 		}
 	}
-	if _, err := s.Push(t.Context(), ppr.Uniform(1), 0, nil); err == nil {
+	if _, _, err := s.Push(t.Context(), ppr.Uniform(1), 0, nil); err == nil {
 		t.Error("epsilon 0 was taken")
 	}
 	if _, err := ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN(), Workers: -1}); err == nil {
@@ -150,7 +150,7 @@ func TestCancelled(t *testing.T) {
 	if _, err := s.SolveBatch(ctx, [][]ppr.Seed{{{1, 1}}}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("batch: %v", err)
 	}
-	if _, err := s.Push(ctx, ppr.Uniform(1), 1e-12, nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := s.Push(ctx, ppr.Uniform(1), 1e-12, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("push: %v", err)
 	}
 }

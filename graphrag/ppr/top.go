@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // DefaultEpsilon of [Solver.Top].
@@ -28,7 +30,7 @@ const (
 // The values are estimates, neither bounds nor a distribution, meant for ranking;
 // near ties may stand in the wrong order. [Solver.Solve] is exact. Scores are
 // written over dst if it is large enough.
-func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, dst []Score) ([]Score, error) {
+func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
 	if k < 0 {
 		return nil, fmt.Errorf("ppr: top: k is %d, want 0 or more", k)
 	}
@@ -53,7 +55,7 @@ func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, 
 	}
 	best := dst[:0]
 	for _, c := range x.ranked[:min(k, len(x.ranked))] {
-		best = append(best, Score{c.node, c.value / v.sum})
+		best = append(best, rank.Scored[int32]{ID: c.node, Score: c.value / v.sum})
 	}
 	return best, nil
 }

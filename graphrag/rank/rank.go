@@ -4,6 +4,7 @@ package rank
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -50,12 +51,12 @@ func (t *Top[ID]) Reset(k int) { t.k, t.heap = k, t.heap[:0] }
 // CopyOf makes t hold what o holds.
 func (t *Top[ID]) CopyOf(o *Top[ID]) { t.k, t.heap = o.k, append(t.heap[:0], o.heap...) }
 
-// Threshold is the k-th best score so far; false as long as there are fewer.
-func (t *Top[ID]) Threshold() (score float64, full bool) {
+// Threshold is the k-th best score so far, -Inf as long as there are fewer.
+func (t *Top[ID]) Threshold() float64 {
 	if len(t.heap) < t.k || t.k <= 0 {
-		return 0, false
+		return math.Inf(-1)
 	}
-	return t.heap[0].Score, true
+	return t.heap[0].Score
 }
 
 // Append appends what t holds to dst, best first.

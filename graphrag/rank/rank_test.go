@@ -109,8 +109,8 @@ func TestBest(t *testing.T) {
 		top.Reset(k)
 		for i, s := range in {
 			top.Push(s.ID, s.Score)
-			if threshold, full := top.Threshold(); full != (k > 0 && i+1 >= k) || full && i+1 == len(in) && threshold != want[k-1].Score {
-				t.Fatalf("the threshold after %d of %d is %v, %v", i+1, len(in), threshold, full)
+			if got := top.Threshold(); math.IsInf(got, -1) != (k == 0 || i+1 < k) || i+1 == len(in) && k > 0 && k <= len(in) && got != want[k-1].Score {
+				t.Fatalf("the threshold after %d of %d is %v", i+1, len(in), got)
 			}
 		}
 		var again rank.Top[int]

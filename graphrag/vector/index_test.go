@@ -37,7 +37,7 @@ func bruteForce(t *testing.T, x *Index, query []float32, k int) []Result {
 		if math.Abs(score-plain) > 1e-13*norm(v)*norm(query) {
 			t.Fatalf("row %d: score %v, plain sum %v", i, score, plain)
 		}
-		all = append(all, Result{int32(i), float32(score)})
+		all = append(all, Result{ID: int32(i), Score: float64(float32(score))})
 	}
 	slices.SortFunc(all, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
@@ -193,7 +193,7 @@ func TestCosine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff([]Result{{3, 1}, {0, .6}, {1, 0}, {2, -1}}, got); diff != "" {
+	if diff := gocmp.Diff([]Result{{3, 1}, {0, float64(float32(.6))}, {1, 0}, {2, -1}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	got, err = x.Search([]float32{0, 0}, 2, nil)

@@ -3,20 +3,18 @@
 package vector
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Result is a row found, with the dot product of its vector and the query.
-type Result struct {
-	ID    int32
-	Score float32
-}
+type Result = rank.Scored[int32]
 
 const (
 	// blockRows are estimated before their bounds are looked at: few enough
@@ -169,11 +167,9 @@ func (x *Index) rescore(s *scratch, query []float32, k int, dst []Result) []Resu
 	s.sel.prune()
 	s.results = s.results[:0]
 	for _, c := range s.sel.kept {
-		s.results = append(s.results, Result{c.id, float32(exactDot(x.row(int(c.id)), query))})
+		s.results = append(s.results, Result{ID: c.id, Score: float64(float32(exactDot(x.row(int(c.id)), query)))})
 	}
-	slices.SortFunc(s.results, func(a, b Result) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(s.results, rank.Compare)
 	return append(dst, s.results[:k]...)
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -138,9 +137,9 @@ func (s *global) alike(question string, query []float32, among func(int32) bool)
 		byVector[i] = n.id
 	}
 	var byWords []int32
-	for _, r := range s.words.Search(question, s.words.Len(), []bm25.Result(nil)) {
-		if among(r.Doc) {
-			byWords = append(byWords, r.Doc)
+	for _, r := range s.words.Search(question, s.words.Len(), nil) {
+		if among(r.ID) {
+			byWords = append(byWords, r.ID)
 		}
 	}
 	var out []int32
