@@ -46,17 +46,43 @@ func (ix *Index) SearchTerms(terms []Term, k int, dst []rank.Scored[int32]) []ra
 	return s.search(k, dst[:0])
 }
 
+// Scores writes the scores of all documents over dst, by position: 0 for those
+// without a term of the query, and for the others, to the bit, what [Index.Search]
+// has.
+func (ix *Index) Scores(query string, dst []float64) []float64 {
+	dst = slices.Grow(dst[:0], len(ix.lengths))[:len(ix.lengths)]
+	s := ix.searchers.Get().(*searcher)
+	defer ix.searchers.Put(s)
+	s.query = s.query[:0]
+	ix.options.Analyzer.Words(query, s.add)
+	s.prepare()
+	s.bound()
+	for w := range s.order {
+		s.activate(w)
+		base := w * windowSize
+		norms := (*[windowSize]float32)(ix.norms[base : base+windowSize])
+		s.threshold = math.MaxFloat32 // no sum is noted
+		for i := range s.active {
+			s.accumulate(&s.active[i], norms, base)
+		}
+		for d, sum := range s.sums[:min(windowSize, len(dst)-base)] {
+			dst[base+d] = float64(sum)
+		}
+		clear(s.sums[:])
+	}
+	return dst
+}
+
 // searcher is the memory of one search.
 //
 // Terms are scored one after the other, in the order of their largest possible
-// contribution, over one window of documents at a time. Of the rest of the
-// terms it is known what they can add at most. Once that is less than the
-// k-th best sum so far, no document can enter that has not been met yet, and
-// only those that are still within reach are looked up in the rest (MaxScore:
-// Turtle and Flood, "Query evaluation: strategies and optimizations", 1995).
-// The bounds hold per window (block-max: Ding and Suel, "Faster top-k document
-// retrieval using block-max indexes", SIGIR 2011), and the windows that
-// promise most are searched first.
+// contribution, over one window of documents at a time. Of the rest of the terms
+// an upper bound is known. Once it is below the threshold, the k-th best sum so
+// far, no document can enter that has not been met yet, and only those that still
+// can are candidates and looked up in the rest (MaxScore: Turtle and Flood, "Query
+// evaluation: strategies and optimizations", 1995). The bounds hold per window
+// (block-max: Ding and Suel, "Faster top-k document retrieval using block-max
+// indexes", SIGIR 2011), and the windows with the largest are searched first.
 //
 // A document's score is always the sum of its terms in the same order, so it
 // does not depend on what was skipped.
@@ -70,14 +96,15 @@ type searcher struct {
 	candidates []uint16
 	active     []activeTerm
 	blockOf    []uint32  // for each window and listed term of the query, its block plus 1
-	promise    []float32 // of each window: what its best document can have at most
-	order      []int32   // windows, by promise
+	upper      []float32 // upper bound of the scores of each window
+	order      []int32   // windows, by upper bound
 
 	best    rank.Top[int32] // of the windows searched
 	partial rank.Top[int32] // best, and the sums of one term's documents in this window
-	least   float32         // a sum that k documents are known to reach
-	reach   float32         // least, with an allowance for rounding
-	slack   float32
+
+	threshold float32 // a sum that k documents are known to reach
+	cutoff    float32 // threshold, with an allowance for rounding: what cannot reach it is out
+	slack     float32
 }
 
 // queryTerm is a term of the query.
@@ -91,7 +118,7 @@ type queryTerm struct {
 type activeTerm struct {
 	id     int32
 	weight float32
-	rest   float32 // the most that this term and those after it can add
+	upper  float32 // the most that this term and those after it can add
 	column []uint8 // frequencies of all documents, or else:
 	docs   []uint16
 	tfs    []uint8
@@ -107,7 +134,7 @@ func newSearcher(ix *Index) *searcher {
 	s := &searcher{ix: ix, words: map[string]int32{}}
 	s.add = s.addWord
 	windows := ix.windows()
-	s.promise, s.order = make([]float32, windows), make([]int32, windows)
+	s.upper, s.order = make([]float32, windows), make([]int32, windows)
 	return s
 }
 
@@ -171,10 +198,10 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	// A sum of n floats is off by less than n half units of the last place, and
 	// so is each bound it is held against.
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
-	s.least, s.reach = 0, 0
-	s.rank()
+	s.threshold, s.cutoff = 0, 0
+	s.bound()
 	for _, w := range s.order {
-		if s.promise[w] == 0 || s.promise[w] < s.reach {
+		if s.upper[w] == 0 || s.upper[w] < s.cutoff {
 			break
 		}
 		s.window(int(w))
@@ -182,24 +209,25 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	return s.best.Append(dst)
 }
 
-// rank finds the blocks of each window and orders the windows by promise.
-func (s *searcher) rank() {
+// bound finds the blocks of each window and orders the windows by their upper
+// bounds.
+func (s *searcher) bound() {
 	ix, n := s.ix, len(s.query)
-	clear(s.promise)
-	s.blockOf = slices.Grow(s.blockOf[:0], n*len(s.promise))[:n*len(s.promise)]
+	clear(s.upper)
+	s.blockOf = slices.Grow(s.blockOf[:0], n*len(s.upper))[:n*len(s.upper)]
 	clear(s.blockOf)
 	for i, q := range s.query {
 		e := ix.entries[q.id]
 		if e.blocks == 0 {
-			at := int(e.first) * len(s.promise)
-			for w, m := range ix.maxima[at : at+len(s.promise)] {
-				s.promise[w] += q.weight * m
+			at := int(e.first) * len(s.upper)
+			for w, m := range ix.maxima[at : at+len(s.upper)] {
+				s.upper[w] += q.weight * m
 			}
 			continue
 		}
 		for b := e.first; b < e.first+e.blocks; b++ {
 			bl := &ix.blocks[b]
-			s.promise[bl.window] += q.weight * bl.max
+			s.upper[bl.window] += q.weight * bl.max
 			s.blockOf[int(bl.window)*n+i] = b + 1
 		}
 	}
@@ -207,7 +235,7 @@ func (s *searcher) rank() {
 		s.order[w] = int32(w)
 	}
 	slices.SortFunc(s.order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(s.promise[b], s.promise[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(s.upper[b], s.upper[a]), cmp.Compare(a, b))
 	})
 }
 
@@ -217,29 +245,22 @@ func (s *searcher) window(w int) {
 	base := w * windowSize
 	norms := (*[windowSize]float32)(s.ix.norms[base : base+windowSize])
 	added, i := 0, 0
-	for ; i < len(s.active) && s.active[i].rest >= s.reach; i++ {
-		a := &s.active[i]
-		s.partialReset()
-		if a.column != nil {
-			s.addColumn(a, norms, base)
-			added += windowSize
-		} else {
-			s.addList(a, norms, base, s.least)
-			added += len(a.docs)
-		}
+	for ; i < len(s.active) && s.active[i].upper >= s.cutoff; i++ {
+		s.partial.CopyOf(&s.best)
+		added += s.accumulate(&s.active[i], norms, base)
 	}
 	if i == 0 {
 		return
 	}
 	rest := float32(0)
 	if i < len(s.active) {
-		rest = s.active[i].rest
+		rest = s.active[i].upper
 	}
-	s.collect(s.active[:i], added, max(s.reach-rest, math.SmallestNonzeroFloat32))
+	s.collect(s.active[:i], added, max(s.cutoff-rest, math.SmallestNonzeroFloat32))
 	for ; i < len(s.active) && len(s.candidates) > 0; i++ {
 		rest = 0
 		if i+1 < len(s.active) {
-			rest = s.active[i+1].rest
+			rest = s.active[i+1].upper
 		}
 		s.extend(&s.active[i], norms, base, rest)
 	}
@@ -259,41 +280,47 @@ func (s *searcher) activate(w int) {
 		e := ix.entries[q.id]
 		a := activeTerm{id: q.id, weight: q.weight}
 		if e.blocks == 0 {
-			a.rest = q.weight * ix.maxima[int(e.first)*len(s.promise)+w]
+			a.upper = q.weight * ix.maxima[int(e.first)*len(s.upper)+w]
 			a.column = ix.column(e.first, w)
 		} else if b := blocks[i]; b != 0 {
-			a.rest = q.weight * ix.blocks[b-1].max
+			a.upper = q.weight * ix.blocks[b-1].max
 			start, end := ix.span(b - 1)
 			a.docs, a.tfs = ix.docs[start:end], ix.tfs[start:end]
 		}
-		if a.rest > 0 {
+		if a.upper > 0 {
 			s.active = append(s.active, a)
 		}
 	}
 	for i := len(s.active) - 2; i >= 0; i-- {
-		s.active[i].rest += s.active[i+1].rest
+		s.active[i].upper += s.active[i+1].upper
 	}
 }
 
-// raise sets the sum that k documents are known to reach.
+// raise raises the threshold to that of t.
 func (s *searcher) raise(t *rank.Top[int32]) {
-	if least := float32(t.Threshold()); least > s.least {
-		s.least = least
-		s.reach = s.least * (1 - s.slack)
+	if threshold := float32(t.Threshold()); threshold > s.threshold {
+		s.threshold = threshold
+		s.cutoff = s.threshold * (1 - s.slack)
 	}
 }
 
-// partialReset begins a round over distinct documents of this window, whose
-// sums are bounds together with the best of the windows before.
-func (s *searcher) partialReset() {
-	s.partial.CopyOf(&s.best)
-}
-
-// met notes a sum of this round and returns the least to note from then on.
-func (s *searcher) met(doc int, sum float32) float32 {
+// note takes the sum of another document of this window into partial: with the
+// best of the windows before, sums are lower bounds of scores. It returns the
+// threshold.
+func (s *searcher) note(doc int, sum float32) float32 {
 	s.partial.Push(int32(doc), float64(sum))
 	s.raise(&s.partial)
-	return s.least
+	return s.threshold
+}
+
+// accumulate adds a term to the sums and returns how many documents it went over.
+func (s *searcher) accumulate(a *activeTerm, norms *[windowSize]float32, base int) int {
+	if a.column != nil {
+		s.addColumn(a, norms, base)
+		return windowSize
+	}
+	s.addList(a, norms, base, s.threshold)
+	return len(a.docs)
 }
 
 // addList adds a listed term to the sums. Sums above notable are noted.
@@ -310,14 +337,14 @@ func (s *searcher) addList(a *activeTerm, norms *[windowSize]float32, base int, 
 		sum := s.sums[d] + weight*saturation(tf, norms[d])
 		s.sums[d] = sum
 		if sum > notable {
-			notable = s.met(base+int(d), sum)
+			notable = s.note(base+int(d), sum)
 		}
 	}
 }
 
 // addColumn adds a term with a column to the sums.
 func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int) {
-	weight, notable := a.weight, s.least
+	weight, notable := a.weight, s.threshold
 	for d, small := range a.column {
 		d &= windowSize - 1
 		tf := float32(small)
@@ -327,17 +354,17 @@ func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int
 		sum := s.sums[d] + weight*saturation(tf, norms[d])
 		s.sums[d] = sum
 		if small != 0 && sum > notable {
-			notable = s.met(base+d, sum)
+			notable = s.note(base+d, sum)
 		}
 	}
 }
 
 // collect makes candidates of the documents whose sum is at least the given.
-func (s *searcher) collect(lists []activeTerm, added int, least float32) {
+func (s *searcher) collect(lists []activeTerm, added int, minimum float32) {
 	s.candidates = s.candidates[:0]
 	if 2*added >= windowSize {
 		for d, sum := range &s.sums {
-			if sum >= least {
+			if sum >= minimum {
 				s.candidates = append(s.candidates, uint16(d))
 			}
 		}
@@ -345,7 +372,7 @@ func (s *searcher) collect(lists []activeTerm, added int, least float32) {
 	}
 	for _, a := range lists {
 		for _, d := range a.docs {
-			if d &= windowSize - 1; s.sums[d] >= least {
+			if d &= windowSize - 1; s.sums[d] >= minimum {
 				s.candidates = append(s.candidates, d)
 				s.sums[d] = -s.sums[d] // not again
 			}
@@ -357,7 +384,7 @@ func (s *searcher) collect(lists []activeTerm, added int, least float32) {
 }
 
 // extend adds a term to the sums of the candidates and keeps those that are
-// still within reach of the rest.
+// still candidates, given what the rest can add.
 func (s *searcher) extend(a *activeTerm, norms *[windowSize]float32, base int, rest float32) {
 	switch {
 	case a.column != nil:
@@ -373,14 +400,14 @@ func (s *searcher) extend(a *activeTerm, norms *[windowSize]float32, base int, r
 			}
 		}
 	}
-	s.partialReset()
-	kept, notable := s.candidates[:0], s.least
+	s.partial.CopyOf(&s.best)
+	kept, notable := s.candidates[:0], s.threshold
 	for _, d := range s.candidates {
 		sum := s.sums[d&(windowSize-1)]
 		if sum > notable {
-			notable = s.met(base+int(d), sum)
+			notable = s.note(base+int(d), sum)
 		}
-		if sum+rest >= s.reach {
+		if sum+rest >= s.cutoff {
 			kept = append(kept, d)
 		}
 	}

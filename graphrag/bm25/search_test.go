@@ -83,10 +83,10 @@ func (or *oracle) check(t *testing.T, query []bm25.Term, k int, got []rank.Score
 	}
 	seen := map[int32]bool{}
 	for i, r := range got {
-		if want := or.score(int(r.ID), query); math.Abs(want-float64(r.Score)) > 1e-4 {
+		if want := or.score(int(r.ID), query); math.Abs(want-r.Score) > 1e-4 {
 			t.Fatalf("query %v: document %d has score %v, want %v", query, r.ID, r.Score, want)
 		}
-		if math.Abs(all[i]-float64(r.Score)) > 1e-4 {
+		if math.Abs(all[i]-r.Score) > 1e-4 {
 			t.Fatalf("query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
 		}
 		if seen[r.ID] {
@@ -174,12 +174,28 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var scores []float64
 	for range 150 {
 		q := randomWords(rng, 1+rng.IntN(25), 30_000, rng.IntN(600))
 		if rng.IntN(3) == 0 {
 			q = chunks[rng.IntN(len(chunks))].Text
 		}
 		all := ix.Search(q, len(chunks), nil)
+		scores = ix.Scores(q, scores)
+		positive := 0
+		for _, s := range scores {
+			if s > 0 {
+				positive++
+			}
+		}
+		if positive != len(all) || len(scores) != len(chunks) {
+			t.Fatalf("query %q: %d of %d scores are positive, %d results", q, positive, len(scores), len(all))
+		}
+		for _, r := range all {
+			if scores[r.ID] != r.Score {
+				t.Fatalf("query %q: document %d has score %v of all, %v of the best", q, r.ID, scores[r.ID], r.Score)
+			}
+		}
 		for _, k := range []int{1, 2, 10, 100} {
 			got := ix.Search(q, k, nil)
 			if d := gocmp.Diff(all[:min(k, len(all))], got, gocmp.Comparer(func(a, b rank.Scored[int32]) bool { return a == b })); d != "" && len(all) > 0 {
@@ -211,7 +227,7 @@ func TestSearchTerms(t *testing.T) {
 			t.Fatalf("terms without a weight matter: %s", d)
 		}
 	}
-	if got := ix.SearchTerms([]bm25.Term{{Text: "w1", Weight: math.MaxFloat32}}, 1, nil); len(got) != 1 || math.IsInf(float64(got[0].Score), 0) {
+	if got := ix.SearchTerms([]bm25.Term{{Text: "w1", Weight: math.MaxFloat32}}, 1, nil); len(got) != 1 || math.IsInf(got[0].Score, 0) {
 		t.Errorf("huge weight: %v", got)
 	}
 }
@@ -238,7 +254,7 @@ func TestExplainSumsToScore(t *testing.T) {
 					t.Errorf("contribution %+v", c)
 				}
 			}
-			if math.Abs(sum-float64(r.Score)) > 1e-4 {
+			if math.Abs(sum-r.Score) > 1e-4 {
 				t.Fatalf("contributions sum to %v, score is %v", sum, r.Score)
 			}
 		}
