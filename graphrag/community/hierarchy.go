@@ -7,11 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // HierarchyOptions of [Hierarchical]. The zero value is Leiden until stable at
@@ -88,13 +87,11 @@ func (h Hierarchy) Cut(level int) []int32 {
 //
 // The error is that of [Leiden].
 func Hierarchical(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
-	var size error
 	opts.MaxSize = cmp.Or(opts.MaxSize, 10)
-	if opts.MaxSize < 2 {
-		size = fmt.Errorf("community: MaxSize is %d: it must be 2 or more: %w", opts.MaxSize, ErrOptions)
-	}
+	checks := opt.Checks{Of: "community"}
+	opt.Min(&checks, "MaxSize", opts.MaxSize, 2)
 	o, err := opts.resolve(g.N())
-	if err := errors.Join(size, err); err != nil {
+	if err := errors.Join(checks.Err(), err); err != nil {
 		return Hierarchy{}, err
 	}
 	twice, err := twiceWeight(g)
@@ -186,29 +183,19 @@ func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]
 // splitAll splits pieces on all processors. Each has randomness of its own, so
 // who does it does not matter.
 func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) error {
-	workers := min(runtime.GOMAXPROCS(0), len(pieces))
-	errs := make([]error, workers)
-	var taken atomic.Int64
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			s := &solver[W]{ctx: ctx}
-			var places []int32
-			for i := taken.Add(1) - 1; i < int64(len(pieces)) && errs[w] == nil; i = taken.Add(1) - 1 {
-				for len(places) < pieces[i].within.n() {
-					places = append(places, -1)
-				}
-				errs[w] = s.split(b.opts, pieces[i], places)
-			}
-		})
+	type scratch struct {
+		solver solver[W]
+		places []int32
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+	workers := make([]scratch, par.Workers(0))
+	return par.Ranges(ctx, len(pieces), 1, len(workers), func(worker, i, _ int) error {
+		s := &workers[worker]
+		s.solver.ctx = ctx
+		for len(s.places) < pieces[i].within.n() {
+			s.places = append(s.places, -1)
 		}
-	}
-	return nil
+		return s.solver.split(b.opts, pieces[i], s.places)
+	})
 }
 
 // split runs Leiden on one piece.

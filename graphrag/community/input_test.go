@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
@@ -82,18 +83,18 @@ func TestOverflow(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	g := newGraph(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
-	for name, o := range map[string]community.Options{
-		"quality":          {Quality: 9},
-		"resolution":       {Resolution: -1},
-		"infinite":         {Resolution: math.Inf(1)},
-		"randomness":       {Randomness: math.NaN()},
-		"passes":           {MaxPasses: -1},
-		"too few labels":   {Initial: []int32{0}},
-		"label of no node": {Initial: []int32{0, 2}},
-		"negative label":   {Initial: []int32{0, -1}},
+	for want, o := range map[string]community.Options{
+		"Quality is 9":         {Quality: 9},
+		"Resolution is -1":     {Resolution: -1},
+		"Resolution is +Inf":   {Resolution: math.Inf(1)},
+		"Randomness is NaN":    {Randomness: math.NaN()},
+		"MaxPasses is -1":      {MaxPasses: -1},
+		"Initial: 1 labels":    {Initial: []int32{0}},
+		"Initial: label 2 of":  {Initial: []int32{0, 2}},
+		"Initial: label -1 of": {Initial: []int32{0, -1}},
 	} {
-		if _, err := community.Leiden(t.Context(), g, o); !errors.Is(err, community.ErrOptions) {
-			t.Errorf("%s: %v", name, err)
+		if _, err := community.Leiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want …%s…", err, want)
 		}
 	}
 	_, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{MaxSize: 1, Options: community.Options{MaxPasses: -1, Resolution: -1}})

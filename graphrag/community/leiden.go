@@ -16,9 +16,9 @@ import (
 // (2019). See the package comment for what it guarantees. A node without edges,
 // or with none of a weight above 0 but its own loop, is a community of its own.
 //
-// The error reports options that cannot be used (wrapping [ErrOptions]), weights
-// whose sum is not finite, or the end of ctx. The result depends on the graph,
-// the options and nothing else.
+// The error reports options that cannot be used, weights whose sum is not finite,
+// or the end of ctx. The result depends on the graph, the options and nothing
+// else.
 func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error) {
 	opts, err := opts.resolve(g.N())
 	if err != nil {

@@ -4,9 +4,9 @@ package community
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"math"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Quality is what Leiden maximises.
@@ -45,37 +45,21 @@ type Options struct {
 	Initial []int32
 }
 
-// ErrOptions is wrapped by the errors for options that cannot be used.
-var ErrOptions = errors.New("unusable options")
-
 // resolve fills in the defaults and reports everything that is wrong.
 func (o Options) resolve(n int) (Options, error) {
-	var errs []error
-	bad := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("community: "+format+": %w", append(args, ErrOptions)...))
-	}
-	if o.Quality != ModularityQuality && o.Quality != CPMQuality {
-		bad("Quality is %d: it must be ModularityQuality or CPMQuality", o.Quality)
-	}
-	if !positive(o.Resolution) && o.Resolution != 0 {
-		bad("Resolution is %v: it must be a finite number above 0", o.Resolution)
-	}
-	if !positive(o.Randomness) && o.Randomness != 0 {
-		bad("Randomness is %v: it must be a finite number above 0", o.Randomness)
-	}
-	if o.MaxPasses < 0 {
-		bad("MaxPasses is %d: it must be 0 or more", o.MaxPasses)
-	}
+	checks := opt.Checks{Of: "community"}
+	opt.Range(&checks, "Quality", o.Quality, ModularityQuality, CPMQuality)
+	opt.Min(&checks, "Resolution", o.Resolution, 0)
+	opt.Min(&checks, "Randomness", o.Randomness, 0)
+	opt.Min(&checks, "MaxPasses", o.MaxPasses, 0)
 	if err := checkLabels(o.Initial, n); o.Initial != nil && err != nil {
-		bad("Initial: %v", err)
+		checks.Add(fmt.Errorf("Initial: %w", err))
 	}
 	o.Resolution = cmp.Or(o.Resolution, 1)
 	o.Randomness = cmp.Or(o.Randomness, 0.01)
 	o.MaxPasses = cmp.Or(o.MaxPasses, 50)
-	return o, errors.Join(errs...)
+	return o, checks.Err()
 }
-
-func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 
 func checkLabels(labels []int32, n int) error {
 	if len(labels) != n {

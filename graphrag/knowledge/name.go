@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/template"
 
 	"golang.org/x/sync/errgroup"
 
@@ -95,7 +94,7 @@ func (n *namer) quoted(ctx context.Context, c *Community) error {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = template.Must(template.ParseFS(promptFiles, "prompts/*.txt"))
+var prompts = llm.MustPrompts(promptFiles)
 
 var schema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["communities"],"properties":{"communities":` +
 	`{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","name","summary"],"properties":` +
@@ -165,24 +164,10 @@ func (n *namer) request(batch []Community) (llm.Request, error) {
 		fmt.Fprintf(&list, "id: %d\ncentre: %s\nmembers: %s\nnumber of members: %d\n\n",
 			c.ID, oneLine(llm.Printable(n.g.Entities[c.Center].Name)), strings.Join(names, "; "), len(c.Members))
 	}
-	groups := strings.TrimSpace(list.String())
-	fence := llm.NewFence(groups)
-	values := struct{ Nonce, Groups string }{fence.Nonce(), fence.Wrap("groups", groups)}
-	var messages []llm.Message
-	for _, part := range []struct {
-		role llm.Role
-		name string
-	}{{llm.System, "system.txt"}, {llm.User, "user.txt"}} {
-		var b strings.Builder
-		if err := prompts.ExecuteTemplate(&b, part.name, values); err != nil {
-			return llm.Request{}, fmt.Errorf("prompt: %w", err)
-		}
-		messages = append(messages, llm.Message{Role: part.role, Text: strings.TrimSpace(b.String())})
-	}
-	return llm.Request{
-		Messages: messages, Schema: schema, SchemaName: "communities",
-		MaxTokens: n.o.MaxTokens, Temperature: n.o.Temperature, Stage: Stage,
-	}, nil
+	req, err := prompts.Request(Stage, "names", nil, llm.Data{Label: "groups", Text: strings.TrimSpace(list.String())})
+	req.Schema, req.SchemaName = schema, "communities"
+	req.MaxTokens, req.Temperature = n.o.MaxTokens, n.o.Temperature
+	return req, err
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -5,10 +5,10 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm"
@@ -104,19 +104,15 @@ type Options struct {
 }
 
 func (o Options) resolve() (Options, error) {
-	var errs []error
-	for _, c := range []struct {
-		name  string
-		value int
-	}{{"Batch", o.Batch}, {"Members", o.Members}, {"MaxTokens", o.MaxTokens}, {"Concurrency", o.Concurrency}} {
-		if c.value < 0 {
-			errs = append(errs, fmt.Errorf("knowledge: %s is %d, want 0 or more", c.name, c.value))
-		}
-	}
+	checks := opt.Checks{Of: "knowledge"}
+	opt.Min(&checks, "Batch", o.Batch, 0)
+	opt.Min(&checks, "Members", o.Members, 0)
+	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
+	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	o.Batch = cmp.Or(o.Batch, 5)
 	o.Members = cmp.Or(o.Members, 10)
 	o.Concurrency = cmp.Or(o.Concurrency, 8)
-	return o, errors.Join(errs...)
+	return o, checks.Err()
 }
 
 // Build builds the tree of a knowledge graph and a partition of its

@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // CenterOptions of [ByCenters]. The fields that [Options] has mean what they mean
@@ -39,10 +39,9 @@ func ByCenters(ctx context.Context, vectors []float32, dim int, triples []Triple
 		Direction: o.Direction, RelationWeight: o.RelationWeight, Initial: o.Initial, Beta: o.Beta,
 		MaxClusters: o.MaxClusters, Seed: o.Seed, MaxSize: o.MaxSize, Keywords: o.Keywords,
 	})
-	if !(o.Threshold >= 0) || math.IsInf(o.Threshold, 1) {
-		err = errors.Join(err, fmt.Errorf("perception: Threshold is %v, want a finite number of 0 or more: %w", o.Threshold, ErrOptions))
-	}
-	if err != nil {
+	checks := opt.Checks{Of: "perception"}
+	opt.Min(&checks, "Threshold", o.Threshold, 0)
+	if err := errors.Join(err, checks.Err()); err != nil {
 		return Partition{}, err
 	}
 	c := centers{m, outgoing(m.n, triples), cmp.Or(o.Threshold, 0.5)}

@@ -72,9 +72,9 @@ const (
 // components for each entity, of [EntityVectors] or of an embedder.
 //
 // Each entity is in exactly one community. Triples that are given twice count
-// twice. The error reports options ([ErrOptions]), vectors or triples
-// ([ErrInput]) that cannot be used, or the end of ctx. The result depends on the
-// arguments alone, not on the order of the triples.
+// twice. The error reports options, vectors or triples that cannot be used, or
+// the end of ctx. The result depends on the arguments alone, not on the order of
+// the triples.
 func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple, o Options) (Partition, error) {
 	m, err := newMerger(ctx, vectors, dim, triples, o)
 	if err != nil {

@@ -226,31 +226,31 @@ func TestBadInput(t *testing.T) {
 		dim     int
 		triples []perception.Triple
 		opts    perception.Options
-		want    error
+		want    string
 	}{
-		"no dimension":   {vectors, 0, nil, perception.Options{}, perception.ErrInput},
-		"broken row":     {vectors, 5, nil, perception.Options{}, perception.ErrInput},
-		"not a number":   {nan, 2, nil, perception.Options{}, perception.ErrInput},
-		"head":           {vectors, 2, []perception.Triple{{6, 0, 0}}, perception.Options{}, perception.ErrInput},
-		"tail":           {vectors, 2, []perception.Triple{{0, 0, -1}}, perception.Options{}, perception.ErrInput},
-		"relation":       {vectors, 2, []perception.Triple{{0, -1, 0}}, perception.Options{}, perception.ErrInput},
-		"weight":         {vectors, 2, triples, perception.Options{RelationWeight: 2}, perception.ErrOptions},
-		"epsilon":        {vectors, 2, triples, perception.Options{Epsilon: math.NaN()}, perception.ErrOptions},
-		"initial":        {vectors, 2, triples, perception.Options{Initial: []int32{1}}, perception.ErrOptions},
-		"label":          {vectors, 2, triples, perception.Options{Initial: []int32{0, 0, 0, 0, 0, 6}}, perception.ErrOptions},
-		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, perception.ErrOptions},
-		"relations":      {vectors, 2, triples, perception.Options{Relations: 7}, perception.ErrOptions},
-		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, perception.ErrOptions},
+		"no dimension":   {vectors, 0, nil, perception.Options{}, "rows of 0"},
+		"broken row":     {vectors, 5, nil, perception.Options{}, "rows of 5"},
+		"not a number":   {nan, 2, nil, perception.Options{}, "NaN"},
+		"head":           {vectors, 2, []perception.Triple{{6, 0, 0}}, perception.Options{}, "triple 0"},
+		"tail":           {vectors, 2, []perception.Triple{{0, 0, -1}}, perception.Options{}, "triple 0"},
+		"relation":       {vectors, 2, []perception.Triple{{0, -1, 0}}, perception.Options{}, "triple 0"},
+		"weight":         {vectors, 2, triples, perception.Options{RelationWeight: 2}, "RelationWeight is 2"},
+		"epsilon":        {vectors, 2, triples, perception.Options{Epsilon: math.NaN()}, "Epsilon is NaN"},
+		"initial":        {vectors, 2, triples, perception.Options{Initial: []int32{1}}, "1 labels"},
+		"label":          {vectors, 2, triples, perception.Options{Initial: []int32{0, 0, 0, 0, 0, 6}}, "Initial[5]"},
+		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, "MaxSize is -2"},
+		"relations":      {vectors, 2, triples, perception.Options{Relations: 7}, "Relations is 7"},
+		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, "Keywords is -1"},
 	} {
-		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want …%s…", name, err, c.want)
 		}
 	}
-	if _, err := perception.ByCenters(t.Context(), vectors, 2, triples, perception.CenterOptions{Threshold: math.NaN(), Keywords: -1}); !errors.Is(err, perception.ErrOptions) ||
+	if _, err := perception.ByCenters(t.Context(), vectors, 2, triples, perception.CenterOptions{Threshold: math.NaN(), Keywords: -1}); err == nil ||
 		!strings.Contains(err.Error(), "Threshold") || !strings.Contains(err.Error(), "Keywords") {
 		t.Errorf("options of ByCenters: %v", err)
 	}
-	if _, err := perception.EntityVectors(vectors, 2, nil, triples, perception.VectorOptions{}); !errors.Is(err, perception.ErrInput) {
+	if _, err := perception.EntityVectors(vectors, 2, nil, triples, perception.VectorOptions{}); err == nil {
 		t.Errorf("relations out of range: %v", err)
 	}
 	if p := byMembers(t, nil, 2, nil, perception.Options{}); len(p.Communities) != 0 {

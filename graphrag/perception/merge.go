@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Community is a community of entities.
@@ -60,33 +61,26 @@ func failed(err error) error { return fmt.Errorf("perception: %w", err) }
 
 // resolve reports everything that is wrong and fills in the defaults.
 func (o *Options) resolve(n int) error {
-	errs := []error{o.Direction.check()}
-	require := func(ok bool, name string, value any, want string) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("perception: %s is %v, want %s: %w", name, value, want, ErrOptions))
-		}
+	checks := opt.Checks{Of: "perception"}
+	opt.Range(&checks, "Direction", o.Direction, BothDirections, Outgoing)
+	opt.Range(&checks, "Relations", o.Relations, MultisetJaccard, EuclideanJaccard)
+	if o.RelationWeight != None {
+		opt.Range(&checks, "RelationWeight", o.RelationWeight, 0, 1)
 	}
-	finite := func(name string, x float64) {
-		require(x >= 0 && !math.IsInf(x, 1), name, x, "a finite number of 0 or more")
-	}
-	require(o.Relations >= MultisetJaccard && o.Relations <= EuclideanJaccard, "Relations", o.Relations, "one of the constants")
-	require(o.RelationWeight >= 0 && o.RelationWeight <= 1 || o.RelationWeight == None, "RelationWeight", o.RelationWeight, "0 to 1 or None")
-	finite("Lambda", o.Lambda)
-	finite("Epsilon", o.Epsilon)
+	opt.Min(&checks, "Lambda", o.Lambda, 0)
+	opt.Min(&checks, "Epsilon", o.Epsilon, 0)
 	if o.Adoption != None {
-		finite("Adoption", o.Adoption)
+		opt.Min(&checks, "Adoption", o.Adoption, 0)
 	}
-	require(o.Beta >= 0, "Beta", o.Beta, "0 or more")
-	require(o.MaxClusters >= 0, "MaxClusters", o.MaxClusters, "0 or more")
-	require(o.MaxSize >= None, "MaxSize", o.MaxSize, "0 or more or None")
-	require(o.MaxCommunities >= 0, "MaxCommunities", o.MaxCommunities, "0 or more")
-	require(o.Keywords >= 0, "Keywords", o.Keywords, "0 or more")
+	opt.Min(&checks, "Beta", o.Beta, 0)
+	opt.Min(&checks, "MaxClusters", o.MaxClusters, 0)
+	opt.Min(&checks, "MaxSize", o.MaxSize, None)
+	opt.Min(&checks, "MaxCommunities", o.MaxCommunities, 0)
+	opt.Min(&checks, "Keywords", o.Keywords, 0)
 	if o.Initial != nil {
-		if len(o.Initial) != n {
-			require(false, "Initial", fmt.Sprintf("%d labels", len(o.Initial)), fmt.Sprintf("%d, one for each entity", n))
-		}
+		checks.Want(len(o.Initial) == n, "Initial", fmt.Sprintf("%d labels", len(o.Initial)), fmt.Sprintf("%d, one for each entity", n))
 		if i := slices.IndexFunc(o.Initial, func(label int32) bool { return label < 0 || int(label) >= n }); i >= 0 {
-			require(false, fmt.Sprintf("Initial[%d]", i), o.Initial[i], fmt.Sprintf("a label of 0..%d", n-1))
+			checks.Want(false, fmt.Sprintf("Initial[%d]", i), o.Initial[i], fmt.Sprintf("a label of 0..%d", n-1))
 		}
 	}
 	o.RelationWeight = max(0, cmp.Or(o.RelationWeight, 0.3))
@@ -97,7 +91,7 @@ func (o *Options) resolve(n int) error {
 	o.MaxSize = cmp.Or(o.MaxSize, 100)
 	o.Adoption = cmp.Or(o.Adoption, 0.5)
 	o.Keywords = cmp.Or(o.Keywords, 5)
-	return errors.Join(errs...)
+	return checks.Err()
 }
 
 // kmeans divides vectors into k clusters, by the paper's five starts.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Triple is a fact: two entities and the relation between them, by number.
@@ -33,13 +35,6 @@ type VectorOptions struct {
 	Normalize bool
 }
 
-// ErrInput is wrapped by the errors for vectors and triples that cannot be used,
-// ErrOptions by those for options.
-var (
-	ErrInput   = errors.New("unusable input")
-	ErrOptions = errors.New("unusable options")
-)
-
 // EntityVectors represents entities by what is said about them (Youtu-GraphRAG,
 // equation 4): the mean, over the triples of an entity, of the vectors of head,
 // relation and tail side by side. entities and relations hold a vector of dim
@@ -48,7 +43,9 @@ var (
 func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple, opts VectorOptions) ([]float32, error) {
 	n, err := checkVectors("entities", entities, dim)
 	rels, relErr := checkVectors("relations", relations, dim)
-	if err := errors.Join(err, relErr, opts.Direction.check()); err != nil {
+	checks := opt.Checks{Of: "perception"}
+	opt.Range(&checks, "Direction", opts.Direction, BothDirections, Outgoing)
+	if err := errors.Join(err, relErr, checks.Err()); err != nil {
 		return nil, err
 	}
 	if err := checkTriples(triples, n, rels); err != nil {
@@ -94,21 +91,14 @@ func compareTriples(a, b Triple) int {
 	return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
 }
 
-func (d Direction) check() error {
-	if d != BothDirections && d != Outgoing {
-		return fmt.Errorf("perception: Direction is %d: it must be BothDirections or Outgoing: %w", d, ErrOptions)
-	}
-	return nil
-}
-
 // checkVectors returns the number of rows.
 func checkVectors(what string, vectors []float32, dim int) (int, error) {
 	if dim < 1 || len(vectors)%dim != 0 || len(vectors)/dim > math.MaxInt32 {
-		return 0, fmt.Errorf("perception: %s: %d components do not make rows of %d: %w", what, len(vectors), dim, ErrInput)
+		return 0, fmt.Errorf("perception: %s: %d components do not make rows of %d", what, len(vectors), dim)
 	}
 	for i, x := range vectors {
 		if x-x != 0 {
-			return 0, fmt.Errorf("perception: %s: component %d of row %d is %v, not a finite number: %w", what, i%dim, i/dim, x, ErrInput)
+			return 0, fmt.Errorf("perception: %s: component %d of row %d is %v, not a finite number", what, i%dim, i/dim, x)
 		}
 	}
 	return len(vectors) / dim, nil
@@ -118,8 +108,8 @@ func checkTriples(triples []Triple, entities, relations int) error {
 	within := func(id int32, n int) bool { return id >= 0 && int(id) < n }
 	for i, t := range triples {
 		if !within(t.Head, entities) || !within(t.Tail, entities) || !within(t.Relation, relations) {
-			return fmt.Errorf("perception: triple %d is (%d, %d, %d) for %d entities and %d relations: %w",
-				i, t.Head, t.Relation, t.Tail, entities, relations, ErrInput)
+			return fmt.Errorf("perception: triple %d is (%d, %d, %d) for %d entities and %d relations",
+				i, t.Head, t.Relation, t.Tail, entities, relations)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
@@ -33,8 +34,11 @@ type ExtractiveOptions struct {
 // yet of one row, edges before members, in the order of the rows. Reports of
 // parts give their findings where rows do not suffice. There is no rating.
 func Extractive(o ExtractiveOptions) (Reporter, error) {
-	if o.Findings < 0 || o.TitleMembers < 0 {
-		return nil, fmt.Errorf("report: Findings %d and TitleMembers %d must not be negative", o.Findings, o.TitleMembers)
+	checks := opt.Checks{Of: "report"}
+	opt.Min(&checks, "Findings", o.Findings, 0)
+	opt.Min(&checks, "TitleMembers", o.TitleMembers, 0)
+	if err := checks.Err(); err != nil {
+		return nil, err
 	}
 	o.Findings = cmp.Or(o.Findings, 10)
 	o.TitleMembers = cmp.Or(o.TitleMembers, 3)

@@ -13,8 +13,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"text/template"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -39,15 +39,12 @@ type ModelOptions struct {
 // and edges that their text cites, as far as they were shown or are cited by a
 // report that was shown.
 func ByModel(o ModelOptions) (Reporter, error) {
-	var errs []error
-	if o.Model == nil {
-		errs = append(errs, errors.New("report: Model is missing"))
-	}
-	if o.Words < 0 || o.MaxTokens < 0 {
-		errs = append(errs, fmt.Errorf("report: Words %d and MaxTokens %d must not be negative", o.Words, o.MaxTokens))
-	}
+	checks := opt.Checks{Of: "report"}
+	checks.Want(o.Model != nil, "Model", nil, "a model")
+	opt.Min(&checks, "Words", o.Words, 0)
+	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
 	o.Words = cmp.Or(o.Words, 2000)
-	if err := errors.Join(errs...); err != nil {
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	return &modelReporter{o}, nil
@@ -63,7 +60,7 @@ func (m *modelReporter) Name() string {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = template.Must(template.ParseFS(promptFiles, "prompts/*.txt"))
+var prompts = llm.MustPrompts(promptFiles)
 
 // schema is the contract of the reply.
 var schema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
@@ -122,27 +119,10 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 }
 
 func (m *modelReporter) request(c *Input) (llm.Request, error) {
-	tables := llm.Printable(c.Text())
-	fence := llm.NewFence(tables)
-	values := struct {
-		Nonce, Tables string
-		Words         int
-	}{fence.Nonce(), fence.Wrap("community", tables), m.o.Words}
-	var messages []llm.Message
-	for _, part := range []struct {
-		role llm.Role
-		name string
-	}{{llm.System, "system.txt"}, {llm.User, "user.txt"}} {
-		var b strings.Builder
-		if err := prompts.ExecuteTemplate(&b, part.name, values); err != nil {
-			return llm.Request{}, fmt.Errorf("prompt: %w", err)
-		}
-		messages = append(messages, llm.Message{Role: part.role, Text: strings.TrimSpace(b.String())})
-	}
-	return llm.Request{
-		Messages: messages, Schema: schema, SchemaName: "community_report",
-		MaxTokens: m.o.MaxTokens, Temperature: m.o.Temperature, Stage: Stage,
-	}, nil
+	req, err := prompts.Request(Stage, "report", llm.Values{"Words": m.o.Words}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
+	req.Schema, req.SchemaName = schema, "community_report"
+	req.MaxTokens, req.Temperature = m.o.MaxTokens, m.o.Temperature
+	return req, err
 }
 
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".

@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -136,22 +136,16 @@ type Options struct {
 }
 
 func (o Options) resolve() (Options, error) {
-	var errs []error
-	if o.Reporter == nil {
-		errs = append(errs, errors.New("report: Reporter is missing"))
-	}
-	if o.Tokens < 0 {
-		errs = append(errs, fmt.Errorf("report: Tokens is %d, want 0 or more", o.Tokens))
-	}
-	if o.Concurrency < 0 {
-		errs = append(errs, fmt.Errorf("report: Concurrency is %d, want 0 or more", o.Concurrency))
-	}
+	checks := opt.Checks{Of: "report"}
+	checks.Want(o.Reporter != nil, "Reporter", nil, "a reporter")
+	opt.Min(&checks, "Tokens", o.Tokens, 0)
+	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	o.Tokens = cmp.Or(o.Tokens, 8000)
 	if o.CountTokens == nil {
 		o.CountTokens = llm.EstimateTokens
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, 8)
-	return o, errors.Join(errs...)
+	return o, checks.Err()
 }
 
 // Set are the reports of a hierarchy.

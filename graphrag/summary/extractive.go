@@ -3,12 +3,14 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -41,19 +43,16 @@ type ExtractiveOptions struct {
 //
 // Equal input gives equal summaries. Only an error of ctx is returned.
 func Extractive(o ExtractiveOptions) (Summarizer, error) {
-	if o.Tokens < 0 {
-		return nil, fmt.Errorf("summary: Tokens is %d, want 0 or more", o.Tokens)
-	}
-	if o.Tokens == 0 {
-		o.Tokens = DefaultTokens
-	}
+	checks := opt.Checks{Of: "summary"}
+	opt.Min(&checks, "Tokens", o.Tokens, 0)
+	o.Tokens = cmp.Or(o.Tokens, DefaultTokens)
 	if o.CountTokens == nil {
 		o.CountTokens = func(s string) int { return len(strings.Fields(s)) }
 	}
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
-	return &extractive{o}, nil
+	return &extractive{o}, checks.Err()
 }
 
 type extractive struct{ o ExtractiveOptions }

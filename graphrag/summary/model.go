@@ -3,20 +3,20 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"strings"
-	"text/template"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = template.Must(template.ParseFS(promptFiles, "prompts/*.txt"))
+var prompts = llm.MustPrompts(promptFiles)
 
 // ModelOptions of [ByModel].
 type ModelOptions struct {
@@ -32,29 +32,24 @@ type ModelOptions struct {
 	Temperature *float64
 }
 
+// Stage names the calls for summaries in accounts.
+const Stage = "summarize"
+
 // wordsPerToken is the rule of thumb for English.
 const wordsPerToken = 0.75
 
 // ByModel returns a summarizer that asks a language model. Errors are those of
 // the model, wrapped. Texts that are blank cost no call.
 func ByModel(o ModelOptions) (Summarizer, error) {
-	var errs []error
-	if o.Model == nil {
-		errs = append(errs, errors.New("summary: Model is missing"))
-	}
-	if o.Tokens < 0 {
-		errs = append(errs, fmt.Errorf("summary: Tokens is %d, want 0 or more", o.Tokens))
-	}
-	if o.MaxTokens < 0 {
-		errs = append(errs, fmt.Errorf("summary: MaxTokens is %d, want 0 or more", o.MaxTokens))
-	}
-	if o.Tokens == 0 {
-		o.Tokens = DefaultTokens
-	}
+	checks := opt.Checks{Of: "summary"}
+	checks.Want(o.Model != nil, "Model", nil, "a model")
+	opt.Min(&checks, "Tokens", o.Tokens, 0)
+	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
+	o.Tokens = cmp.Or(o.Tokens, DefaultTokens)
 	if o.MaxTokens > 0 && o.MaxTokens < o.Tokens {
-		errs = append(errs, fmt.Errorf("summary: MaxTokens %d is less than Tokens %d: the reply would be cut off", o.MaxTokens, o.Tokens))
+		checks.Add(fmt.Errorf("MaxTokens %d is less than Tokens %d: the reply would be cut off", o.MaxTokens, o.Tokens))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	return &byModel{o}, nil
@@ -67,10 +62,10 @@ func (m *byModel) Name() string { return fmt.Sprintf("model/%d/%s", m.o.Tokens, 
 
 // Summarize implements [Summarizer].
 func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error) {
-	var pieces []string
+	var pieces []llm.Data
 	for _, t := range texts {
 		if t = strings.TrimSpace(llm.Printable(t)); t != "" {
-			pieces = append(pieces, t)
+			pieces = append(pieces, llm.Data{Label: fmt.Sprintf("piece %d", len(pieces)+1), Text: t})
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -79,42 +74,15 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 	if len(pieces) == 0 {
 		return Summary{}, nil
 	}
-	req, err := m.request(pieces)
+	words := max(1, int(wordsPerToken*float64(m.o.Tokens)))
+	req, err := prompts.Request(Stage, "summary", llm.Values{"Count": len(pieces), "Words": words}, pieces...)
 	if err != nil {
-		return Summary{}, fmt.Errorf("summary: prompt: %w", err)
+		return Summary{}, fmt.Errorf("summary: %w", err)
 	}
+	req.MaxTokens, req.Temperature = m.o.MaxTokens, m.o.Temperature
 	reply, err := m.o.Model.Generate(ctx, req)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}
 	return Summary{Text: strings.TrimSpace(reply.Text)}, nil
-}
-
-// request writes the prompt. Equal pieces give equal bytes.
-func (m *byModel) request(pieces []string) (llm.Request, error) {
-	fence := llm.NewFence(pieces...)
-	values := struct {
-		Nonce        string
-		Count, Words int
-		Pieces       []string
-	}{Nonce: fence.Nonce(), Count: len(pieces), Words: max(1, int(wordsPerToken*float64(m.o.Tokens)))}
-	for i, p := range pieces {
-		values.Pieces = append(values.Pieces, fence.Wrap(fmt.Sprintf("piece %d", i+1), p))
-	}
-	var system, user strings.Builder
-	if err := prompts.ExecuteTemplate(&system, "system.txt", values); err != nil {
-		return llm.Request{}, err
-	}
-	if err := prompts.ExecuteTemplate(&user, "user.txt", values); err != nil {
-		return llm.Request{}, err
-	}
-	return llm.Request{
-		Messages: []llm.Message{
-			{Role: llm.System, Text: strings.TrimSpace(system.String())},
-			{Role: llm.User, Text: strings.TrimSpace(user.String())},
-		},
-		MaxTokens:   m.o.MaxTokens,
-		Temperature: m.o.Temperature,
-		Stage:       "summarise",
-	}, nil
 }

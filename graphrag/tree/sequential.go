@@ -5,10 +5,9 @@ package tree
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
@@ -32,18 +31,12 @@ type SequentialOptions struct {
 // 1.2 times Group. Its summaries are of the texts below them; the published
 // code condenses node numbers from the second level on.
 func Sequential(ctx context.Context, leaves []string, o SequentialOptions) (*Tree, error) {
-	var errs []error
-	if o.Summarizer == nil {
-		errs = append(errs, errors.New("tree: Summarizer is missing"))
-	}
 	o.Group = cmp.Or(o.Group, 5)
-	if o.Group < 2 {
-		errs = append(errs, fmt.Errorf("tree: Group is %d, want at least 2", o.Group))
-	}
-	if o.Concurrency < 0 {
-		errs = append(errs, fmt.Errorf("tree: Concurrency is %d, want 0 or more", o.Concurrency))
-	}
-	if err := errors.Join(errs...); err != nil {
+	checks := opt.Checks{Of: "tree"}
+	checks.Want(o.Summarizer != nil, "Summarizer", nil, "a summarizer")
+	opt.Min(&checks, "Group", o.Group, 2)
+	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	t := newTree(leaves)
