@@ -32,7 +32,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -190,7 +190,7 @@ func readScores(s settings, set *benchmark.Dataset) ([]benchmark.Entry, error) {
 // other values the records would be others.
 func (s settings) config() map[string]any {
 	c := map[string]any{
-		"chunk_size": s.chunkSize, "chunk_overlap": s.chunkOverlap, "encoding": string(chunk.Cl100k),
+		"chunk_size": s.chunkSize, "chunk_overlap": s.chunkOverlap, "encoding": tokens.Cl100k().Name(),
 		"chunks_per_page": s.chunksPerPage,
 		"mode":            s.mode, "judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
 		"seed": s.seed,

@@ -26,9 +26,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -178,13 +178,10 @@ func (p *parts) reachable(ctx context.Context) error {
 }
 
 func newParts(s settings) (*parts, error) {
-	counter, err := chunk.NewCounter(chunk.Cl100k)
-	if err != nil {
-		return nil, err
-	}
-	p := &parts{count: counter.Count, prices: s.priceList}
+	p := &parts{count: tokens.Cl100k().Count, prices: s.priceList}
 	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef), NoParameters: s.judgeNoParameters}
 	if s.kit == kitOffline {
+		var err error
 		if p.kit, err = baselines.OfflineKit(reader.Mode(s.mode), s.seed); err != nil {
 			return nil, err
 		}

@@ -35,8 +35,7 @@ type Chunker struct {
 	workers  int
 }
 
-// New returns a chunker. It fails if the default splitter is asked for and its
-// vocabulary cannot be loaded, or if Workers is negative.
+// New returns a chunker. It fails if Workers is negative.
 func New(o Options) (*Chunker, error) {
 	var errs []error
 	if o.Workers < 0 {

@@ -37,15 +37,6 @@ func Example() {
 	// moon.txt#000001 46–78 " natural satellite. It is small."
 }
 
-func ExampleNewCounter() {
-	counter, err := chunk.NewCounter(chunk.O200k)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(counter.Count("How many tokens is this <|endoftext|>?"))
-	// Output: 12
-}
-
 func ExampleSentences() {
 	splitter, err := chunk.Sentences(chunk.SentenceOptions{MaxTokens: 16})
 	if err != nil {

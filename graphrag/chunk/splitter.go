@@ -8,9 +8,9 @@ import (
 	"math"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // Span is a piece of a text: the bytes from Start up to End, Tokens units of
@@ -32,8 +32,8 @@ const (
 
 // TokenOptions are the options of [Tokens].
 type TokenOptions struct {
-	// Encoding is Cl100k if empty.
-	Encoding Encoding
+	// Counter counts the tokens, nil means [tokens.Cl100k].
+	Counter *tokens.Counter
 	// Size is the length of a window in tokens, 0 means DefaultSize.
 	Size int
 	// Overlap is what two neighbours share, in tokens, less than Size. 0 means
@@ -54,11 +54,7 @@ func Tokens(o TokenOptions) (Splitter, error) {
 	case -1:
 		o.Overlap = 0
 	}
-	counter, err := NewCounter(o.Encoding)
-	if err = errors.Join(err, checkWindow(o.Size, o.Overlap)); err != nil {
-		return nil, err
-	}
-	return windows{counter.starts, o.Size, o.Overlap}, nil
+	return windowsOf(counterOr(o.Counter).Starts, o.Size, o.Overlap)
 }
 
 // Words returns a splitter into windows of words, a word being a run of
@@ -81,6 +77,13 @@ func windowsOf(starts func([]int32, string) []int32, size, overlap int) (Splitte
 		return nil, err
 	}
 	return windows{starts, size, overlap}, nil
+}
+
+func counterOr(c *tokens.Counter) *tokens.Counter {
+	if c == nil {
+		return tokens.Cl100k()
+	}
+	return c
 }
 
 func checkWindow(size, overlap int) error {
@@ -171,44 +174,10 @@ func pieceStarts(dst []int32, s string) []int32 {
 	return dst
 }
 
-// starts appends the offsets at which the tokens of s begin, moved to the
-// beginning of the rune they fall in.
-func (c *Counter) starts(dst []int32, s string) []int32 {
-	if dst == nil {
-		dst = make([]int32, 0, len(s)/3+8)
-	}
-	valid := validated(s)
-	dst = c.appendEnds(append(dst, 0), valid)
-	dst = dst[:len(dst)-1] // the last end begins no token
-	if len(valid) == len(s) {
-		for i, at := range dst {
-			for !utf8.RuneStart(s[at]) {
-				at--
-			}
-			dst[i] = at
-		}
-		return dst
-	}
-	// Walk s and its valid form side by side.
-	at, validAt := 0, 0
-	for i, start := range dst {
-		for at < len(s) {
-			r, n := utf8.DecodeRuneInString(s[at:])
-			if validAt+utf8.RuneLen(r) > int(start) {
-				break
-			}
-			validAt += utf8.RuneLen(r)
-			at += n
-		}
-		dst[i] = int32(at)
-	}
-	return dst
-}
-
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {
-	// Encoding is Cl100k if empty.
-	Encoding Encoding
+	// Counter counts the tokens, nil means [tokens.Cl100k].
+	Counter *tokens.Counter
 	// MaxTokens bounds the length of a chunk in tokens, 0 means DefaultSize.
 	MaxTokens int
 }
@@ -221,19 +190,15 @@ func Sentences(o SentenceOptions) (Splitter, error) {
 	if o.MaxTokens == 0 {
 		o.MaxTokens = DefaultSize
 	}
-	counter, err := NewCounter(o.Encoding)
 	if o.MaxTokens < 0 {
-		err = errors.Join(err, fmt.Errorf("chunk: MaxTokens %d must be positive", o.MaxTokens))
+		return nil, fmt.Errorf("chunk: MaxTokens %d must be positive", o.MaxTokens)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return packer{counter, o.MaxTokens}, nil
+	return packer{counterOr(o.Counter), o.MaxTokens}, nil
 }
 
 // packer packs sentences up to max tokens.
 type packer struct {
-	counter *Counter
+	counter *tokens.Counter
 	max     int
 }
 
@@ -242,8 +207,8 @@ func (p packer) Split(s string) ([]Span, error) {
 	if blank, err := checkText(s); blank || err != nil {
 		return nil, err
 	}
-	tokens := append(p.counter.starts(nil, s), int32(len(s)))
-	all := len(tokens) - 1
+	starts := append(p.counter.Starts(nil, s), int32(len(s)))
+	all := len(starts) - 1
 	var spans []Span
 	// The open span goes from start, before token first, to end, before token
 	// last: whole sentences, or the rest of a long one.
@@ -257,7 +222,7 @@ func (p packer) Split(s string) ([]Span, error) {
 		next, nextToken := len(s), all // where the sentence after this one begins
 		if i+1 < len(sentences) {
 			next, nextToken = sentences[i+1].Start, last
-			for nextToken < all && int(tokens[nextToken+1]) <= next {
+			for nextToken < all && int(starts[nextToken+1]) <= next {
 				nextToken++
 			}
 		}
@@ -266,7 +231,7 @@ func (p packer) Split(s string) ([]Span, error) {
 		}
 		for nextToken-first > p.max { // the sentence alone is too long
 			last = first + p.max
-			end = int(tokens[last])
+			end = int(starts[last])
 			flush()
 		}
 		end, last = next, nextToken

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // must unwraps a splitter that cannot fail.
@@ -24,13 +26,13 @@ func must[T any](s T, err error) T {
 func splitters() map[string]Splitter {
 	return map[string]Splitter{
 		"tokens":        must(Tokens(TokenOptions{Size: 7, Overlap: 2})),
-		"tokens o200k":  must(Tokens(TokenOptions{Encoding: O200k, Size: 3, Overlap: -1})),
+		"tokens o200k":  must(Tokens(TokenOptions{Counter: tokens.O200k(), Size: 3, Overlap: -1})),
 		"single tokens": must(Tokens(TokenOptions{Size: 1, Overlap: -1})),
 		"tokens 1200":   must(Tokens(TokenOptions{})),
 		"words":         must(Words(4, 1)),
 		"pieces":        must(Pieces(5, 4)),
 		"sentences":     must(Sentences(SentenceOptions{MaxTokens: 12})),
-		"one token":     must(Sentences(SentenceOptions{Encoding: O200k, MaxTokens: 1})),
+		"one token":     must(Sentences(SentenceOptions{Counter: tokens.O200k(), MaxTokens: 1})),
 	}
 }
 
@@ -170,8 +172,8 @@ func TestBadOptions(t *testing.T) {
 		{func() (Splitter, error) { return Words(100, 100) }, []string{"overlap 100", "size 100"}},
 		{func() (Splitter, error) { return Words(0, -1) }, []string{"size 0", "overlap -1"}},
 		{func() (Splitter, error) { return Pieces(-5, 3) }, []string{"size -5", "overlap 3"}},
-		{func() (Splitter, error) { return Tokens(TokenOptions{Encoding: "gpt9", Size: 10, Overlap: 20}) }, []string{`"gpt9"`, "overlap 20", "size 10"}},
-		{func() (Splitter, error) { return Sentences(SentenceOptions{Encoding: "x", MaxTokens: -1}) }, []string{`"x"`, "MaxTokens -1"}},
+		{func() (Splitter, error) { return Tokens(TokenOptions{Size: 10, Overlap: 20}) }, []string{"overlap 20", "size 10"}},
+		{func() (Splitter, error) { return Sentences(SentenceOptions{MaxTokens: -1}) }, []string{"MaxTokens -1"}},
 	} {
 		split, err := tt.make()
 		if err == nil || split != nil {
@@ -206,7 +208,7 @@ func FuzzSplit(f *testing.F) {
 func BenchmarkSplit(b *testing.B) {
 	all := map[string]Splitter{
 		"tokens":       must(Tokens(TokenOptions{})),
-		"tokens-o200k": must(Tokens(TokenOptions{Encoding: O200k})),
+		"tokens-o200k": must(Tokens(TokenOptions{Counter: tokens.O200k()})),
 		"words":        must(Words(1200, 100)),
 		"pieces":       must(Pieces(1200, 100)),
 		"sentences":    must(Sentences(SentenceOptions{})),

@@ -23,7 +23,7 @@ type ModelOptions struct {
 	// in the order given, up to the first piece that does not fit. If nothing
 	// fits at all, the first passage is cut.
 	MaxContextTokens int
-	// CountTokens counts the tokens of a text, see chunk.Counter. It is
+	// CountTokens counts the tokens of a text, see tokens.Counter. It is
 	// required with MaxContextTokens.
 	CountTokens func(string) int
 	// MaxTokens bounds the reply, and Temperature is passed on; zero values
@@ -48,7 +48,7 @@ func ByModel(o ModelOptions) (Reader, error) {
 		errs = append(errs, fmt.Errorf("reader: MaxContextTokens %d must not be negative", o.MaxContextTokens))
 	}
 	if o.MaxContextTokens > 0 && o.CountTokens == nil {
-		errs = append(errs, errors.New("reader: MaxContextTokens needs CountTokens, e.g. the Count of a chunk.Counter"))
+		errs = append(errs, errors.New("reader: MaxContextTokens needs CountTokens, e.g. the Count of a tokens.Counter"))
 	}
 	if o.MaxTokens < 0 {
 		errs = append(errs, fmt.Errorf("reader: MaxTokens %d must not be negative", o.MaxTokens))

@@ -22,7 +22,7 @@ const DefaultTokens = 100
 type ExtractiveOptions struct {
 	// Tokens is the most a summary may have; 0 means [DefaultTokens].
 	Tokens int
-	// CountTokens counts the tokens of a text, see chunk.Counter; nil counts
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts
 	// words.
 	CountTokens func(string) int
 	// Analyzer makes the terms; nil means text.Default().

@@ -40,7 +40,7 @@ type RaptorOptions struct {
 	MaxLevels int
 	// ClusterTokens bounds the texts of one cluster; 0 means 3,500.
 	ClusterTokens int
-	// CountTokens counts the tokens of a text, see chunk.Counter; nil means
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil means
 	// llm.EstimateTokens.
 	CountTokens func(string) int
 	// Regularization of the mixtures, see cluster.MixtureOptions: the least

@@ -1,30 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package chunk
+package tokens
 
 import (
 	"sync"
 	"unicode/utf8"
+
+	"github.com/tiktoken-go/tokenizer"
 )
 
-// Counter counts the tokens of a text, exactly as the encoding's own
-// tokenizer does. Special tokens such as <|endoftext|> are plain text, and a
+// Counter counts the tokens of a text, exactly as the tokenizer of its encoding
+// does. Special tokens such as <|endoftext|> are plain text, and a
 // byte that is not valid UTF-8 counts like the character U+FFFD. It is safe
 // for concurrent use.
 type Counter struct {
+	name  string
 	v     *vocabulary
-	cache *sync.Pool // of *cache
+	cache sync.Pool // of *cache
 }
 
-// NewCounter returns a counter for an encoding. The first one of an encoding
-// loads its vocabulary, which is embedded and takes about 0.1 s.
-func NewCounter(e Encoding) (*Counter, error) {
-	v, err := vocabularyOf(e)
-	if err != nil {
-		return nil, err
-	}
-	return &Counter{v: v, cache: &sync.Pool{New: func() any { return new(cache) }}}, nil
+var (
+	cl100k = sync.OnceValue(func() *Counter { return newCounter(tokenizer.Cl100kBase) })
+	o200k  = sync.OnceValue(func() *Counter { return newCounter(tokenizer.O200kBase) })
+)
+
+// Cl100k is the counter of cl100k_base: GPT-3.5, GPT-4, text-embedding-3, and the
+// default of Microsoft GraphRAG. The first call loads the vocabulary, which is
+// embedded and takes about 0.1 s; all calls share one counter.
+func Cl100k() *Counter { return cl100k() }
+
+// O200k is the counter of o200k_base: GPT-4o and later. See [Cl100k].
+func O200k() *Counter { return o200k() }
+
+func newCounter(e tokenizer.Encoding) *Counter {
+	c := &Counter{name: string(e), v: load(e)}
+	c.cache.New = func() any { return new(cache) }
+	return c
 }
+
+// Name is that of the encoding, "cl100k_base" or "o200k_base".
+func (c *Counter) Name() string { return c.name }
 
 // Count returns the number of tokens of s.
 func (c *Counter) Count(s string) int {
@@ -50,6 +65,40 @@ func (c *Counter) appendEnds(dst []int32, s string) []int32 {
 		end := c.v.pattern.next(s, i)
 		dst = words.split(dst, c.v, s[i:end], int32(i))
 		i = end
+	}
+	return dst
+}
+
+// Starts appends the offsets at which the tokens of s begin, moved to the
+// beginning of the rune they fall in.
+func (c *Counter) Starts(dst []int32, s string) []int32 {
+	if dst == nil {
+		dst = make([]int32, 0, len(s)/3+8)
+	}
+	valid := validated(s)
+	dst = c.appendEnds(append(dst, 0), valid)
+	dst = dst[:len(dst)-1] // the last end begins no token
+	if len(valid) == len(s) {
+		for i, at := range dst {
+			for !utf8.RuneStart(s[at]) {
+				at--
+			}
+			dst[i] = at
+		}
+		return dst
+	}
+	// Walk s and its valid form side by side.
+	at, validAt := 0, 0
+	for i, start := range dst {
+		for at < len(s) {
+			r, n := utf8.DecodeRuneInString(s[at:])
+			if validAt+utf8.RuneLen(r) > int(start) {
+				break
+			}
+			validAt += utf8.RuneLen(r)
+			at += n
+		}
+		dst[i] = int32(at)
 	}
 	return dst
 }

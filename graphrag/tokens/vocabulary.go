@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package chunk
+package tokens
 
 import (
 	"fmt"
 	"hash/maphash"
 	"strings"
-	"sync"
 
 	"github.com/tiktoken-go/tokenizer"
-)
-
-// Encoding names a byte-pair encoding.
-type Encoding string
-
-// The encodings. The empty Encoding means Cl100k.
-const (
-	Cl100k Encoding = "cl100k_base" // GPT-3.5, GPT-4, text-embedding-3; GraphRAG's default
-	O200k  Encoding = "o200k_base"  // GPT-4o and later
 )
 
 // vocabulary holds the tokens of an encoding: which bytes are a token, and in
@@ -42,27 +32,11 @@ type slot struct {
 	id  int32
 }
 
-var (
-	loadCl100k = sync.OnceValues(func() (*vocabulary, error) { return load(tokenizer.Cl100kBase) })
-	loadO200k  = sync.OnceValues(func() (*vocabulary, error) { return load(tokenizer.O200kBase) })
-)
-
-// vocabularyOf returns the vocabulary of an encoding, loaded once.
-func vocabularyOf(e Encoding) (*vocabulary, error) {
-	switch e {
-	case Cl100k, "":
-		return loadCl100k()
-	case O200k:
-		return loadO200k()
-	}
-	return nil, fmt.Errorf("chunk: encoding %q is unknown: use %q or %q", e, Cl100k, O200k)
-}
-
 // load reads the vocabulary that the library has embedded, token by token.
-func load(e tokenizer.Encoding) (*vocabulary, error) {
+func load(e tokenizer.Encoding) *vocabulary {
 	codec, err := tokenizer.Get(e)
 	if err != nil {
-		return nil, fmt.Errorf("chunk: load vocabulary %q: %w", e, err)
+		panic(fmt.Sprintf("tokens: vocabulary %q, which is linked in: %v", e, err))
 	}
 	v := &vocabulary{
 		pattern: pattern{table: basicPlane(), o200k: e == tokenizer.O200kBase},
@@ -103,10 +77,10 @@ func load(e tokenizer.Encoding) (*vocabulary, error) {
 	}
 	for b := range 256 {
 		if v.id(string([]byte{byte(b)})) < 0 {
-			return nil, fmt.Errorf("chunk: vocabulary %q lacks byte %#02x", e, b)
+			panic(fmt.Sprintf("tokens: vocabulary %q, which is linked in, lacks byte %#02x", e, b))
 		}
 	}
-	return v, nil
+	return v
 }
 
 func (v *vocabulary) hash(s string) uint64 { return maphash.String(v.seed, s) }

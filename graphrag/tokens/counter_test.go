@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tiktoken-go/tokenizer"
+)
+
+func counters() []*Counter { return []*Counter{Cl100k(), O200k()} }
+
+// library is the tokenizer that a counter must agree with.
+func library(tb testing.TB, c *Counter) tokenizer.Codec {
+	tb.Helper()
+	codec, err := tokenizer.Get(tokenizer.Encoding(c.Name()))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return codec
+}
+
+// oracle returns where the tokens of s end according to the library.
+func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
+	tb.Helper()
+	_, tokens, err := codec.Encode(s)
+	if err != nil {
+		tb.Fatalf("%q: %v", s, err)
+	}
+	var ends []int32
+	at := 0
+	for _, token := range tokens {
+		at += len(token)
+		ends = append(ends, int32(at))
+	}
+	return ends
+}
+
+func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
+	tb.Helper()
+	want := oracle(tb, codec, s)
+	if diff := cmp.Diff(want, c.appendEnds(nil, validated(s))); diff != "" {
+		tb.Fatalf("%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
+	}
+	if got := c.Count(s); got != len(want) {
+		tb.Fatalf("%s: Count(%.200q) = %d, want %d", codec.GetName(), s, got, len(want))
+	}
+}
+
+func TestCounterEqualsLibrary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	// Characters near the borders of the classes, and any at all.
+	alphabet := []rune("aAbBsStTlLrRvVeEdDmM'’ \t\r\n\v\f/.,!?-_09½é\u0301Éßǅʰ中の\u00a0\u2003\u0085\u200b😀🏽\U00020000\ufffd")
+	random := func(n int) string {
+		var b strings.Builder
+		for range n {
+			if rng.IntN(8) == 0 {
+				b.WriteRune(rune(rng.IntN(0x30000)))
+			} else {
+				b.WriteRune(alphabet[rng.IntN(len(alphabet))])
+			}
+		}
+		return b.String()
+	}
+	for _, c := range counters() {
+		codec := library(t, c)
+		for _, s := range tricky {
+			differ(t, c, codec, s)
+			differ(t, c, codec, strings.ToUpper(s)+" x "+s+s)
+		}
+		for range 1500 {
+			differ(t, c, codec, random(rng.IntN(40)))
+		}
+		// Long pieces go through the heap.
+		for _, unit := range []string{"a", "ab", "=", "-=", "é", "中", "0x", "xyzzy", "Aa", " ", "\n"} {
+			differ(t, c, codec, strings.Repeat(unit, 700))
+		}
+		for range 30 {
+			letters := make([]byte, 65+rng.IntN(300))
+			for i := range letters {
+				letters[i] = "abcdeiorstn"[rng.IntN(11)]
+			}
+			differ(t, c, codec, string(letters))
+		}
+	}
+}
+
+func TestCounterOnLongRuns(t *testing.T) {
+	for _, c := range counters() {
+		// The library needs quadratic time here; 8 letters are one token.
+		if got, want := c.Count(strings.Repeat("a", 80_000)), 80_000/8; got != want {
+			t.Errorf("%s: %d tokens in 80,000 letters, want %d", c.Name(), got, want)
+		}
+		for _, unit := range []string{" ", "\n", "!", "'s", " \n", "1"} {
+			if got := c.Count(strings.Repeat(unit, 50_000)); got == 0 {
+				t.Errorf("%s: no token in a run of %q", c.Name(), unit)
+			}
+		}
+	}
+}
+
+func TestVocabularySizes(t *testing.T) {
+	// Ranks without the special tokens, as published with tiktoken.
+	for c, want := range map[*Counter]int{Cl100k(): 100256, O200k(): 199998} {
+		if got := len(c.v.at) - 1; got != want {
+			t.Errorf("%s has %d tokens, want %d", c.Name(), got, want)
+		}
+	}
+}
+
+func FuzzCounter(f *testing.F) {
+	for _, s := range tricky {
+		f.Add(s)
+	}
+	var codecs []tokenizer.Codec
+	for _, c := range counters() {
+		codecs = append(codecs, library(f, c))
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 400 {
+			return // the library is quadratic
+		}
+		for i, c := range counters() {
+			differ(t, c, codecs[i], s)
+		}
+	})
+}
+
+func TestCounterEqualsLibraryOnPages(t *testing.T) {
+	step := 40
+	if os.Getenv("WILDGRAPHBENCH_ALL") != "" {
+		step = 1 // all pages: some seconds a megabyte
+	}
+	pages := realPages(t, step)
+	for _, c := range counters() {
+		codec := library(t, c)
+		for _, s := range pages {
+			differ(t, c, codec, s)
+		}
+	}
+	t.Logf("%d pages, %d bytes", len(pages), size(pages))
+}
+
+func BenchmarkCount(b *testing.B) {
+	run := func(b *testing.B, pages []string, count func(string) int) {
+		b.SetBytes(size(pages))
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, s := range pages {
+				count(s)
+			}
+		}
+	}
+	for _, c := range counters() {
+		codec := library(b, c)
+		text := []string{generated(1 << 20)}
+		b.Run(c.Name()+"/generated", func(b *testing.B) { run(b, text, c.Count) })
+		b.Run(c.Name()+"/pages", func(b *testing.B) { run(b, realPages(b, 30), c.Count) })
+		b.Run(c.Name()+"/library", func(b *testing.B) {
+			run(b, realPages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
+		})
+	}
+}

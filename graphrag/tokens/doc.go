@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tokens counts the tokens of models, and says where they begin.
+//
+// [Cl100k] is the library's one counter: chunks, budgets of evidence and contexts
+// of models are measured in its tokens. [O200k] is that of later models.
+//
+// Token boundaries are those of tiktoken, found without its regular expression: a
+// scanner for the split pattern, and a table of the words met before. Vocabularies
+// are those of github.com/tiktoken-go/tokenizer, embedded in the binary, so nothing
+// is fetched.
+package tokens
