@@ -141,6 +141,9 @@ type Usage struct {
 	Estimated bool `json:"estimated,omitempty"`
 }
 
+// Tokens is the number of all tokens: prompt, completion and embedded.
+func (u Usage) Tokens() int { return u.PromptTokens + u.CompletionTokens + u.EmbeddedTokens }
+
 // Add returns the sum of two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{

@@ -13,3 +13,11 @@ type Embedder interface {
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
+
+// NamedEmbedder is an embedder that says what decides its vectors: provider,
+// endpoint without credentials, model, dimension and prefixes. Caches and prices
+// go by the name.
+type NamedEmbedder interface {
+	Embedder
+	Name() string
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ const (
 	ErrEmpty Kind = "empty reply"
 	// ErrInvalidOutput: a reply that does not hold what was asked for.
 	ErrInvalidOutput Kind = "invalid output"
-	// ErrBudgetExceeded: the call was not made, see [Budget].
+	// ErrBudgetExceeded: the call was not made, see llm/paid.
 	ErrBudgetExceeded Kind = "budget exceeded"
 	// ErrCanceled: the context was cancelled.
 	ErrCanceled Kind = "canceled"
@@ -60,7 +61,7 @@ const (
 	BilledYes     Billed = "yes"
 )
 
-// Error is what a [Model] and a [Transport] return.
+// Error is what a [Model] and the transport below it return.
 type Error struct {
 	Kind Kind
 	// Endpoint is the URL without credentials and query; may be empty.
@@ -77,9 +78,6 @@ type Error struct {
 	Usage  Usage
 	// Err is the cause, if any.
 	Err error
-
-	soft  bool // retried at most maxSoft times
-	fatal bool // not retried, whatever its kind
 }
 
 // bodyExcerpt limits Error.Body, in bytes.
@@ -173,8 +171,9 @@ func Canceled(ctx context.Context, billed Billed) *Error {
 	return &Error{Kind: kind, Billed: billed, Err: err}
 }
 
-// excerpt is the start of a body, safe to show.
-func excerpt(body []byte, secrets ...string) string {
+// Excerpt is the start of what a server sent, safe to show: without the given
+// secrets and whatever looks like a key.
+func Excerpt(body []byte, secrets ...string) string {
 	// Redact before cutting, so that no half of a key is left at the cut.
 	text := string(body[:min(len(body), 8*bodyExcerpt)])
 	text = redact(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), secrets...)
@@ -186,4 +185,19 @@ func excerpt(body []byte, secrets ...string) string {
 		cut--
 	}
 	return text[:cut] + "…"
+}
+
+// keyLike matches what providers' keys and bearer tokens look like; servers
+// echo them in error messages, sometimes shortened.
+var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
+
+// redact removes the given secrets and whatever looks like one.
+func redact(text string, secrets ...string) string {
+	const hidden = "***"
+	for _, s := range secrets {
+		if len(s) >= 4 { // shorter ones ("-") are placeholders
+			text = strings.ReplaceAll(text, s, hidden)
+		}
+	}
+	return keyLike.ReplaceAllString(text, hidden)
 }

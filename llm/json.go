@@ -68,7 +68,7 @@ func ReadObject(text string) (Object, error) {
 }
 
 func outputError(kind Kind, text string, err error) *Error {
-	return &Error{Kind: kind, Billed: BilledYes, Body: excerpt([]byte(text)), Err: err}
+	return &Error{Kind: kind, Billed: BilledYes, Body: Excerpt([]byte(text)), Err: err}
 }
 
 // SplitThinking takes <think>…</think> and <thinking>…</thinking> blocks at

@@ -4,107 +4,95 @@ package llm
 
 import (
 	"context"
-	"maps"
+	"errors"
 	"sync"
 )
 
-// Meter adds up usage by stage. The zero value is ready; it is safe for
-// concurrent use.
+// Meter adds up what is asked under a context through [Metered] models and
+// embedders. It counts what replies say they took, whether they were paid for
+// now or come from a cache, so that a job that was interrupted shows the same
+// figures. It is safe for concurrent use.
 type Meter struct {
-	mu      sync.Mutex
-	stages  map[string]Usage
-	unknown int
+	outer *Meter
+	count tally
 }
 
-// Add counts usage under a stage.
-func (m *Meter) Add(stage string, u Usage) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stages == nil {
-		m.stages = map[string]Usage{}
-	}
-	m.stages[stage] = m.stages[stage].Add(u)
+// tally is a sum of usage that many may add to.
+type tally struct {
+	mu    sync.Mutex
+	usage Usage
 }
 
-// Total is the sum over all stages.
-func (m *Meter) Total() Usage {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var sum Usage
-	for _, u := range m.stages { // integers: the order does not matter
-		sum = sum.Add(u)
-	}
-	return sum
+func (t *tally) add(u Usage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.usage = t.usage.Add(u)
 }
 
-// Stages returns a copy of the usage by stage.
-func (m *Meter) Stages() map[string]Usage {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return maps.Clone(m.stages)
+func (t *tally) sum() Usage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.usage
 }
 
-// Unknown is the number of attempts that may have been billed without a
-// trace: timeouts and lost connections.
-func (m *Meter) Unknown() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.unknown
+type meterKey struct{}
+
+// WithMeter sets up a meter for everything under the returned context. What it
+// counts, a meter that was there before counts too.
+func WithMeter(ctx context.Context) (context.Context, *Meter) {
+	outer, _ := ctx.Value(meterKey{}).(*Meter)
+	m := &Meter{outer: outer}
+	return context.WithValue(ctx, meterKey{}, m), m
 }
 
-type (
-	meterKey struct{}
-	stageKey struct{}
-)
+// Usage is the sum so far.
+func (m *Meter) Usage() Usage { return m.count.sum() }
 
-// meters is the chain of meters of a context, innermost first.
-type meters struct {
-	m     *Meter
-	outer *meters
-}
-
-// WithMeter makes m count every model and embedding call under the returned
-// context, in addition to the meters already there. This is how one question
-// is accounted for: replies carry their usage, embeddings cannot.
-func WithMeter(ctx context.Context, m *Meter) context.Context {
-	outer, _ := ctx.Value(meterKey{}).(*meters)
-	return context.WithValue(ctx, meterKey{}, &meters{m: m, outer: outer})
-}
-
-// WithStage names the stage of calls that carry no [Request], such as
-// embeddings.
-func WithStage(ctx context.Context, stage string) context.Context {
-	return context.WithValue(ctx, stageKey{}, stage)
-}
-
-// StageOf returns the stage set by [WithStage], or "".
-func StageOf(ctx context.Context) string {
-	stage, _ := ctx.Value(stageKey{}).(string)
-	return stage
-}
-
-// Record adds usage to the meters of ctx. Models that do not stand on a
-// [Transport] call it once per call; decorators that pass a call on do not.
-// An empty stage means the stage of ctx.
-func Record(ctx context.Context, stage string, u Usage) {
-	if stage == "" {
-		stage = StageOf(ctx)
-	}
-	for at, _ := ctx.Value(meterKey{}).(*meters); at != nil; at = at.outer {
-		at.m.Add(stage, u)
+func meter(ctx context.Context, u Usage) {
+	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
+		m.count.add(u)
 	}
 }
 
-func recordUnknown(ctx context.Context, more *Meter) {
-	bump := func(m *Meter) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.unknown++
+// Metered is m with every call counted by the meters of its context.
+func Metered(m Model) Model { return metered{m} }
+
+type metered struct{ Model }
+
+func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
+// Stream implements [Streamer].
+func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
+	reply, err := Stream(ctx, m.Model, req, piece)
+	if failed := (*Error)(nil); errors.As(err, &failed) {
+		meter(ctx, failed.Usage)
+	} else {
+		meter(ctx, reply.Usage)
 	}
-	if more != nil {
-		bump(more)
+	return reply, err
+}
+
+// MeteredEmbedder is e with the tokens of every text counted by the meters of
+// its context, since a vector comes without a figure.
+func MeteredEmbedder(e Embedder, count func(string) int) Embedder { return meteredEmbedder{e, count} }
+
+type meteredEmbedder struct {
+	Embedder
+	count func(string) int
+}
+
+func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	u := Usage{Estimated: true}
+	for _, t := range texts {
+		u.EmbeddedTokens += m.count(t)
 	}
-	for at, _ := ctx.Value(meterKey{}).(*meters); at != nil; at = at.outer {
-		bump(at.m)
-	}
+	meter(ctx, u)
+	return m.Embedder.EmbedDocuments(ctx, texts)
+}
+
+func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	meter(ctx, Usage{Estimated: true, EmbeddedTokens: m.count(text)})
+	return m.Embedder.EmbedQuery(ctx, text)
 }

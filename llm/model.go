@@ -99,3 +99,7 @@ type Reply struct {
 // Usage is [graphrag.Usage]: the one shape in which the whole library counts
 // calls and tokens.
 type Usage = graphrag.Usage
+
+// EstimateTokens is a guess that needs no vocabulary: a token for every four
+// bytes or part of it, as English text has in cl100k.
+func EstimateTokens(text string) int { return (len(text) + 3) / 4 }

@@ -49,40 +49,40 @@ var mutants = []mutant{
 	{"repair copies nothing after the damage", "journal/repair.go", "		if !ok {\n			r.BadTail", "		if true {\n			r.BadTail", "journal"},
 
 	// Paying once.
-	{"key without the model (and its base URL)", "key.go", `Model: model,`, `Model: "",`, "."},
-	{"key without the temperature", "key.go", `Temperature: req.Temperature,`, ``, "."},
-	{"key takes zero for absent", "key.go", `TopP: req.TopP,`, `TopP: func() *float64 {
+	{"key without the model (and its base URL)", "paid/key.go", `Model: model,`, `Model: "",`, "paid"},
+	{"key without the temperature", "paid/key.go", `Temperature: req.Temperature,`, ``, "paid"},
+	{"key takes zero for absent", "paid/key.go", `TopP: req.TopP,`, `TopP: func() *float64 {
 		if req.TopP != nil && *req.TopP == 0 {
 			return nil
 		}
 		return req.TopP
-	}(),`, "."},
-	{"key without the sample", "key.go", `Sample: req.Sample,`, ``, "."},
+	}(),`, "paid"},
+	{"key without the sample", "paid/key.go", `Sample: req.Sample,`, ``, "paid"},
 	{"name without the base URL", "langchain/config.go", `provider + ":" + display(c.url) + ":" + c.Model`, `provider + ":" + c.Model`, "langchain"},
-	{"reply given that could not be kept", "cache.go", "	if merr != nil {\n		return Reply{}", "	if false {\n		return Reply{}", "."},
-	{"truncated reply kept as a success", "cache.go", "	case err != nil:\n		known.failure = lasting(err)", "	case err != nil && lasting(err) == nil:\n		known.failure = lasting(err)", "."},
-	{"invalid reply cached as a success", "cache.go", "	case c.check(req, reply) != nil:", "	case false:", "."},
-	{"record of another request served", "cache.go", "case r.Request != nil && !bytes.Equal(r.Request, request):", "case false:", "."},
-	{"hits counted as paid", "cache.go", "	reply.Usage = hit\n", "	reply.Usage.CachedCalls = 1\n", "."},
-	{"no single flight", "cache.go", "c.flights.DoChan(string(k[:]),", "c.flights.DoChan(fmt.Sprintf(\"%p\", &led),", "."},
-	{"vector of another text served", "vectors.go", "if err == nil && have != k {", "if err == nil && have != k && false {", "."},
+	{"reply given that could not be kept", "paid/cache.go", "	if lost != nil {\n		return llm.Reply{}", "	if false {\n		return llm.Reply{}", "paid"},
+	{"truncated reply kept as a success", "paid/cache.go", "		kind = recordFailure\n	case c.check", "		rec.Failure, rec.Reply = nil, &reply\n	case c.check", "paid"},
+	{"invalid reply cached as a success", "paid/cache.go", "	case c.check(req, reply) != nil:", "	case false:", "paid"},
+	{"record of another request served", "paid/cache.go", "case r.Request != nil && !bytes.Equal(r.Request, request):", "case false:", "paid"},
+	{"hits counted as paid", "paid/cache.go", "		known.reply.Usage = llm.Usage{CachedCalls: 1}\n", "		known.reply.Usage.CachedCalls = 1\n", "paid"},
+	{"no single flight", "paid/cache.go", "c.flights.DoChan(string(k[:]),", "c.flights.DoChan(fmt.Sprintf(\"%p\", &led),", "paid"},
+	{"vector of another text served", "paid/vectors.go", "; err == nil && have != k {", "; err == nil && have != k && false {", "paid"},
 
 	// Failing well.
-	{"retries without end", "exchange.go", "x.attempts >= x.t.o.Attempts || x.soft > maxSoft ||", "", "."},
-	{"Retry-After ignored", "exchange.go", "jitter(ceiling) + x.last.RetryAfter", "jitter(ceiling)", "."},
-	{"Retry-After without limit", "exchange.go", " || e.RetryAfter > x.t.o.MaxRetryAfter)", ")", "langchain"},
-	{"retry budget not counted", "policy.go", "	b.w.add(now, 0, 1)\n", "", "."},
-	{"no cut on overload", "policy.go", "	a.limit = max(1, a.limit*cutFactor)\n", "", "."},
-	{"a cut for every refusal", "policy.go", "	if now.Before(a.until) {\n		return false\n	}", "", "."},
-	{"breaker never opens", "policy.go", "if all >= breakerCalls &&", "if false &&", "."},
-	{"breaker without probes", "gate.go", "	for g.waiting.Len() > 0 && !b.probing {", "	for g.waiting.Len() > 0 && !b.open() {", "."},
-	{"reserved tokens not given back", "transport.go", "	if used < reserved {", "	if false {", "."},
-	{"quota taken for a rate limit", "classify.go", `code == "insufficient_quota", `, "", "."},
+	{"retries without end", "transport/exchange.go", "x.attempts >= x.t.o.Attempts || x.soft > maxSoft ||", "", "transport"},
+	{"Retry-After ignored", "transport/exchange.go", "jitter(ceiling) + x.last.RetryAfter", "jitter(ceiling)", "transport"},
+	{"Retry-After without limit", "transport/exchange.go", " || e.RetryAfter > x.t.o.MaxRetryAfter)", ")", "langchain"},
+	{"retry budget not counted", "transport/policy.go", "	b.w.add(now, 0, 1)\n", "", "transport"},
+	{"no cut on overload", "transport/policy.go", "	a.limit = max(1, a.limit*cutFactor)\n", "", "transport"},
+	{"a cut for every refusal", "transport/policy.go", "	if now.Before(a.until) {\n		return false\n	}", "", "transport"},
+	{"breaker never opens", "transport/policy.go", "if all >= breakerCalls &&", "if false &&", "transport"},
+	{"breaker without probes", "transport/gate.go", "	for g.waiting.Len() > 0 && !b.probing {", "	for g.waiting.Len() > 0 && !b.open() {", "transport"},
+	{"reserved tokens not given back", "transport/transport.go", "	if used < reserved {", "	if false {", "transport"},
+	{"quota taken for a rate limit", "transport/classify.go", `code == "insufficient_quota", `, "", "transport"},
 	{"cut reply taken for whole", "langchain/from.go", `	case "length", "max_tokens",`, `	case "max_tokens",`, "langchain"},
 	{"error becomes an empty reply", "langchain/from.go", "	if strings.TrimSpace(text) == \"\" {\n", "	if false {\n", "langchain"},
 	{"lost stream taken for whole", "langchain/ollama.go", "		if errors.Is(err, io.EOF) {\n", "		if errors.Is(err, io.EOF) {\n			return finish(reply, text.String(), \"\")\n		}\n		if errors.Is(err, io.EOF) {\n", "langchain"},
 	{"truncated JSON repaired", "json.go", "return Object{}, outputError(ErrTruncated, text, fmt.Errorf(\"the JSON object ends too early\"))", "return Object{JSON: json.RawMessage(`{}`), Repaired: true}, nil", "."},
-	{"body without limit", "exchange.go", "if int64(len(data)) > t.o.MaxBody {", "if false {", "."},
+	{"body without limit", "transport/exchange.go", "if int64(len(data)) > t.o.MaxBody {", "if false {", "transport"},
 
 	// Judging.
 	{"unscored taken for 0", "../judge/tally.go", "		m.unscored(v.Cause(), 1)\n", "		m.Scored++\n", "../judge"},
@@ -94,14 +94,14 @@ var mutants = []mutant{
 	{"unscored question left out of the report", "../benchmark/aggregate.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark"},
 
 	// Money.
-	{"budget not reserved", "budget.go", "			b.reserved = b.reserved.add(n)\n", "", "."},
-	{"unknown price costs nothing", "price.go", "		return Cost{Partial: true}\n", "		return Cost{}\n", "."},
-	{"dead intents forgotten", "ledger.go", "		l.open[e.ID] = e\n", "", "."},
-	{"unknown attempts not counted", "exchange.go", "	if e.Billed == BilledUnknown {\n		recordUnknown", "	if false {\n		recordUnknown", "langchain"},
+	{"budget not reserved", "paid/budget.go", "			b.reserved = b.reserved.add(n)\n", "", "paid"},
+	{"unknown price costs nothing", "paid/price.go", "		return Cost{Partial: true}\n", "		return Cost{}\n", "paid"},
+	{"dead intents forgotten", "paid/ledger.go", "		l.open[e.ID] = e\n", "", "paid"},
+	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		llm.RecordUnknown", "	if false {\n		llm.RecordUnknown", "langchain"},
 
 	// Secrets.
-	{"secrets shown in errors", "secret.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},
-	{"key shown in errors", "exchange.go", "	e.Body = redact(e.Body, x.secrets()...)\n", "", "langchain"},
+	{"secrets shown in errors", "errors.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},
+	{"key shown in errors", "transport/exchange.go", "	e.Body = llm.Excerpt([]byte(e.Body), x.secrets()...)\n", "", "langchain"},
 	{"secrets on cassettes", "llmtest/cassette.go", "			text = strings.ReplaceAll(text, s, blot)\n", "", "llmtest"},
 	{"ids and shapes of keys on cassettes", "llmtest/cassette.go", "	return keyShapes.ReplaceAllString(text, blot)", "	return text", "llmtest"},
 	{"headers on cassettes", "llmtest/wire.go", "	for _, name := range keptHeaders {", "	for name := range resp.Header {", "llmtest"},

@@ -62,7 +62,7 @@ type GraphFrame struct {
 // [Graphed.Insert] and [Graphed.Delete] leave the system that [Graphed.Index]
 // would have built of the documents that are left, to the byte. What is built of
 // the whole graph, such as condensed descriptions and reports, is asked for anew
-// then: a kit whose model is wrapped in [llm.Cached] pays only for what changed.
+// then: a kit whose model is wrapped in [paid.Cached] pays only for what changed.
 type Graphed struct {
 	frame   GraphFrame
 	chunker *chunk.Chunker

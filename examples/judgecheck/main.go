@@ -29,6 +29,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 //go:embed sample.jsonl
@@ -151,7 +152,7 @@ func newJudge(s settings) (judge.Judge, error) {
 	if s.model == "" {
 		return judge.NewLexical(o)
 	}
-	provider, err := langchain.ProviderFromEnv(llm.TransportOptions{})
+	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("-model %s: %w", s.model, err)
 	}

@@ -28,8 +28,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 //go:embed corpus
@@ -141,7 +141,7 @@ func newKit(model string) (baselines.Kit, error) {
 	if model == "" {
 		return baselines.OfflineKit(reader.Open, 1)
 	}
-	provider, err := langchain.ProviderFromEnv(llm.TransportOptions{})
+	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
 		return baselines.Kit{}, fmt.Errorf("%w: -model: %w", errUsage, err)
 	}

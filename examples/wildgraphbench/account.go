@@ -18,10 +18,10 @@ const LedgerName = "ledger.json"
 
 // account writes the ledger and prints its sum.
 func (p *parts) account(s settings, w io.Writer) error {
-	if p.ledger == nil {
+	if p.client == nil {
 		return nil
 	}
-	a := p.ledger.Account()
+	a := p.client.Account()
 	data, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // provider is a paid server that kills its client at a chosen request and
@@ -108,7 +109,7 @@ func (p *provider) acknowledge(t *testing.T, dir string) (lost int) {
 	if _, err := os.Stat(name); err != nil {
 		return 0 // killed before the first reply
 	}
-	j, err := journal.Open(name, journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	j, err := journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

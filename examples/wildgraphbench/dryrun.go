@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // What a call takes beside the evidence, in tokens: the prompts of the reader
@@ -71,8 +72,8 @@ func (v volume) evidence(k int) int {
 }
 
 // estimate is what the systems and the judge are expected to take.
-func (v volume) estimate(s settings, systems []system, scores int) llm.Estimate {
-	var e llm.Estimate
+func (v volume) estimate(s settings, systems []system, scores int) paid.Estimate {
+	var e paid.Estimate
 	if s.kit == kitOffline {
 		return e
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // settings are the parsed flags.
@@ -42,7 +42,7 @@ type settings struct {
 	out          string
 	budgetTokens int
 	budgetMoney  float64
-	priceList    *llm.Prices
+	priceList    *paid.Prices
 	dryRun       bool
 	concurrency  int
 	seed         uint64
@@ -170,7 +170,7 @@ func (s *settings) readPrices(name string) error {
 		return fmt.Errorf("-prices: %w", err)
 	}
 	defer f.Close()
-	if s.priceList, err = llm.ReadPrices(f); err != nil {
+	if s.priceList, err = paid.ReadPrices(f); err != nil {
 		return fmt.Errorf("-prices %s: %w", name, err)
 	}
 	return nil

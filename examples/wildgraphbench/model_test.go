@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // A run through a real HTTP server: answering, embedding and judging, with
@@ -192,7 +193,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 		t.Errorf("%d tokens spent of 30000", spent)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, LedgerName))
-	var account llm.Account
+	var account paid.Account
 	if err := errors.Join(err, json.Unmarshal(data, &account)); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // maxTopK is the largest top-k of a sweep; as many chunks fill any prompt.
@@ -41,7 +42,7 @@ func (s *settings) addSweep(v string) error {
 }
 
 // sweep adds what the summary questions take at every other top-k of the sweep.
-func (v volume) sweep(e *llm.Estimate, s settings, systems []system) {
+func (v volume) sweep(e *paid.Estimate, s settings, systems []system) {
 	var answers, judging llm.Usage
 	for _, k := range s.sweepTopK {
 		for _, sys := range systems {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,13 +25,12 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // system is a registered system: a name and its recipe.
@@ -140,8 +138,10 @@ func (sys system) entry(ctx context.Context, s settings, p *parts) (benchmark.En
 		return e, err
 	}
 	e.New = func(string) (graphrag.System, error) {
-		if err := p.reachable(ctx); err != nil {
-			return nil, err
+		if p.client != nil {
+			if err := p.client.Probe(ctx); err != nil {
+				return nil, err
+			}
 		}
 		return sys.make(s, p.kit)
 	}
@@ -150,31 +150,11 @@ func (sys system) entry(ctx context.Context, s settings, p *parts) (benchmark.En
 
 // parts are what the systems of a run share.
 type parts struct {
-	kit   baselines.Kit
-	judge judge.Judge
-	count func(string) int
-	cache *journal.Journal // nil offline
-	// prices are the user's, nil without; ledger is what was really paid.
-	prices *llm.Prices
-	ledger *llm.Ledger
-
-	probes []func(context.Context) error // one small call to each server
-	asked  bool
-}
-
-// reachable makes one small call to every model, the first time it is called:
-// a wrong key or name should be known before hours of indexing.
-func (p *parts) reachable(ctx context.Context) error {
-	if p.asked {
-		return nil
-	}
-	p.asked = true
-	for _, probe := range p.probes {
-		if err := probe(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	kit    baselines.Kit
+	judge  judge.Judge
+	count  func(string) int
+	prices *paid.Prices // the user's, nil without
+	client *paid.Client // nil offline
 }
 
 func newParts(s settings) (*parts, error) {
@@ -203,35 +183,28 @@ const CacheName = "llm.journal"
 // models builds the model kit and the judge: one provider, one budget, one
 // cache. Replies are kept on disk as they come, so nothing is paid for twice.
 func (p *parts) models(s settings, o judge.Options) error {
-	provider, err := langchain.ProviderFromEnv(llm.TransportOptions{})
+	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
 		return fmt.Errorf("%w: -kit model: %w", errUsage, err)
 	}
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		return err
-	}
-	p.cache, err = journal.Open(filepath.Join(s.out, CacheName), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	p.client, err = paid.Open(paid.Options{
+		Provider: provider, File: filepath.Join(s.out, CacheName),
+		Tokens: s.budgetTokens, Money: paid.MoneyOf(s.budgetMoney), Prices: p.prices, CountTokens: p.count,
+	})
 	if err != nil {
 		return err
 	}
-	if p.ledger, err = llm.NewLedger(p.cache, p.prices); err != nil {
-		return err
-	}
-	budget, err := p.budget(s)
+	answering, err := p.client.Model(s.model)
 	if err != nil {
 		return err
 	}
-	answering, err := p.model(provider, budget, s.model)
-	if err != nil {
-		return err
-	}
-	judging, err := p.model(provider, budget, s.judgeModel)
+	judging, err := p.client.Model(s.judgeModel)
 	if err != nil {
 		return err
 	}
 	k := baselines.ModelOptions{Model: answering, Seed: s.seed, Mode: reader.Mode(s.mode), CountTokens: p.count}
 	if s.embedModel != "" {
-		if k.Embedder, err = p.embedder(provider, budget, s.embedModel); err != nil {
+		if k.Embedder, err = p.client.Embedder(s.embedModel); err != nil {
 			return err
 		}
 	}
@@ -242,77 +215,11 @@ func (p *parts) models(s settings, o judge.Options) error {
 	return err
 }
 
-// budget limits what all starts in this folder spend together; nil is no
-// limit.
-func (p *parts) budget(s settings) (*llm.Budget, error) {
-	if s.budgetTokens == 0 && s.budgetMoney == 0 {
-		return nil, nil
-	}
-	limit := s.budgetTokens
-	if limit == 0 {
-		limit = math.MaxInt32
-	}
-	spent := p.ledger.Account().Total
-	limit -= spent.Usage.PromptTokens + spent.Usage.CompletionTokens + spent.Usage.EmbeddedTokens
-	if limit < 1 {
-		return nil, fmt.Errorf("-budget-tokens %d: %w by earlier starts in this folder", s.budgetTokens, llm.ErrBudgetExceeded)
-	}
-	b, err := llm.NewBudget(limit, p.count)
-	if err != nil || s.budgetMoney == 0 {
-		return b, err
-	}
-	left := llm.MoneyOf(s.budgetMoney) - spent.Cost.Amount
-	if left <= 0 {
-		return nil, fmt.Errorf("-budget-money %g: %w by earlier starts in this folder", s.budgetMoney, llm.ErrBudgetExceeded)
-	}
-	return b, b.LimitMoney(left, p.prices)
-}
-
-func (p *parts) model(provider *langchain.Provider, budget *llm.Budget, name string) (llm.Model, error) {
-	m, err := provider.Model(name)
-	if err != nil {
-		return nil, err
-	}
-	m = p.ledger.Model(m)
-	if budget != nil {
-		m = budget.Model(m)
-	}
-	p.probes = append(p.probes, func(ctx context.Context) error {
-		_, err := m.Generate(ctx, llm.Prompt("Reply with the word ready."))
-		if errors.Is(err, llm.ErrTruncated) || errors.Is(err, llm.ErrEmpty) {
-			return nil // it is there, and has nothing to say to this
-		}
-		if err != nil {
-			return fmt.Errorf("asking model %s for a sign of life: %w", name, err)
-		}
-		return nil
-	})
-	return llm.Cached(m, p.cache, llm.CacheOptions{PaidUsage: true})
-}
-
-func (p *parts) embedder(provider *langchain.Provider, budget *llm.Budget, name string) (embed.Embedder, error) {
-	remote, err := provider.Embedder(name)
-	if err != nil {
-		return nil, err
-	}
-	e := p.ledger.Embedder(remote.Name(), remote)
-	if budget != nil {
-		e = budget.Embedder(e)
-	}
-	p.probes = append(p.probes, func(ctx context.Context) error {
-		if _, err := e.EmbedQuery(ctx, "ready"); err != nil {
-			return fmt.Errorf("asking embedding model %s for a sign of life: %w", name, err)
-		}
-		return nil
-	})
-	return llm.CachedEmbedder(remote.Name(), e, p.cache)
-}
-
 func (p *parts) close() error {
-	if p.cache == nil {
+	if p.client == nil {
 		return nil
 	}
-	return p.cache.Close()
+	return p.client.Close()
 }
 
 // digest is the hash of a file's content: predictions of other content are

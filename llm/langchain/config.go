@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // The default addresses.
@@ -33,14 +33,14 @@ type Config struct {
 	// ("http://127.0.0.1:8000/v1"), for Ollama without a path.
 	BaseURL string
 	// Key is the API key; local servers need none.
-	Key llm.Secret
+	Key transport.Secret
 	// AllowHTTP permits plain http to another machine: key, prompts and
 	// replies can be read on the way.
 	AllowHTTP bool
 	// Transport tunes retries, limits and the meter. Shared overrides it with
 	// one transport for several models, so that they share the limits.
-	Transport llm.TransportOptions
-	Shared    *llm.Transport
+	Transport transport.Options
+	Shared    *transport.Transport
 	// CountTokens estimates missing usage; see FromOptions.
 	CountTokens func(string) int
 	// LegacyMaxTokens sends max_tokens in place of max_completion_tokens, for
@@ -94,16 +94,16 @@ func (c Config) check(provider, defaultURL string) (*checked, error) {
 	if strings.ContainsAny(c.Key.Reveal(), "\r\n\x00") {
 		fail("the key holds a line break: remove it")
 	}
-	transport := c.Shared
-	if transport == nil {
-		if transport, err = llm.NewTransport(c.Transport); err != nil {
+	shared := c.Shared
+	if shared == nil {
+		if shared, err = transport.New(c.Transport); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	client := &http.Client{Transport: keyed{next: transport, key: c.Key}}
+	client := &http.Client{Transport: keyed{next: shared, key: c.Key}}
 	return &checked{Config: c, url: u, client: client}, nil
 }
 
@@ -124,7 +124,7 @@ func (c *checked) name(provider string, settings map[string]any) string {
 // client below needs to hold it.
 type keyed struct {
 	next http.RoundTripper
-	key  llm.Secret
+	key  transport.Secret
 }
 
 func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
@@ -38,7 +39,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"negative":         {Model: "m", Batch: -1},
 		"key with newline": {Model: "m", Key: "s3cretpass\r\nX: y"},
 		"extra":            {Model: "m", Extra: map[string]any{"f": math.NaN()}},
-		"transport":        {Model: "m", Transport: llm.TransportOptions{Attempts: -1}},
+		"transport":        {Model: "m", Transport: transport.Options{Attempts: -1}},
 	} {
 		_, err1 := OpenAI(c)
 		_, err2 := Ollama(c)

@@ -8,7 +8,7 @@
 //
 // langchaingo v0.1.14 loses HTTP statuses, cancellation, some options and
 // some errors on the way. For the providers built here all of that is done
-// below it: [llm.Transport] retries and limits, the request's fields are
+// below it: [transport.Transport] retries and limits, the request's fields are
 // written into the JSON body as it leaves, and the reply is read from the
 // body as it arrives. A model from elsewhere is guarded as far as its result
 // shows what happened; see [From].

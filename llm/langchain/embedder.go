@@ -15,6 +15,7 @@ import (
 	"github.com/tmc/langchaingo/embeddings"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // Embedder embeds over HTTP. It sends its own requests: langchaingo's clients
@@ -90,7 +91,7 @@ func (c *checked) embedSettings(names ...string) map[string]any {
 }
 
 // Name identifies provider, address, model and settings, for reports and
-// [llm.CachedEmbedder].
+// [paid.CachedEmbedder].
 func (e *Embedder) Name() string { return e.name }
 
 // EmbedDocuments returns one vector per text, in order. A text without any
@@ -139,8 +140,8 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		return nil, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: %w", e.name, err)}
 	}
 	var vectors [][]float32
-	call := &llm.Call{Read: func(body []byte) (llm.Usage, error) {
-		if e := llm.ErrorInBody(body); e != nil {
+	call := &transport.Call{Read: func(body []byte) (llm.Usage, error) {
+		if e := transport.ErrorInBody(body); e != nil {
 			return llm.Usage{}, e
 		}
 		v, tokens, err := e.read(body, len(texts))
@@ -151,7 +152,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		vectors = v
 		return u, err
 	}}
-	req, err := http.NewRequestWithContext(llm.WithCall(ctx, call), http.MethodPost, e.c.url.JoinPath(e.path).String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(transport.WithCall(ctx, call), http.MethodPost, e.c.url.JoinPath(e.path).String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("langchain: %s: %w", e.name, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // Provider makes models and embedders of one server; they share one
@@ -31,7 +32,7 @@ func (p *Provider) Model(name string) (llm.Model, error) {
 }
 
 // Embedder is an embedder of the provider.
-func (p *Provider) Embedder(name string) (*Embedder, error) {
+func (p *Provider) Embedder(name string) (llm.NamedEmbedder, error) {
 	c := p.Config
 	c.Model = name
 	if p.Kind == "ollama" {
@@ -46,9 +47,9 @@ var ErrNoProvider = errors.New("langchain: no model server is named: set OPENAI_
 // ProviderFromEnv reads the environment: with OPENAI_BASE_URL or
 // OPENAI_API_KEY set it is that server, else with OLLAMA_HOST set that one,
 // else the error is [ErrNoProvider]. No other variable is read.
-func ProviderFromEnv(o llm.TransportOptions) (*Provider, error) {
+func ProviderFromEnv(o transport.Options) (*Provider, error) {
 	base, key, host := os.Getenv("OPENAI_BASE_URL"), os.Getenv("OPENAI_API_KEY"), os.Getenv("OLLAMA_HOST")
-	p := &Provider{Kind: "openai", Config: Config{BaseURL: base, Key: llm.Secret(strings.TrimSpace(key))}}
+	p := &Provider{Kind: "openai", Config: Config{BaseURL: base, Key: transport.Secret(strings.TrimSpace(key))}}
 	switch {
 	case base != "" || key != "":
 	case host != "":
@@ -56,7 +57,7 @@ func ProviderFromEnv(o llm.TransportOptions) (*Provider, error) {
 	default:
 		return nil, ErrNoProvider
 	}
-	t, err := llm.NewTransport(o)
+	t, err := transport.New(o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func ProviderFromEnv(o llm.TransportOptions) (*Provider, error) {
 // FromEnv is the model and the embedder of [ProviderFromEnv] with default
 // options. An empty name leaves its part nil.
 func FromEnv(model, embedModel string) (llm.Model, llm.Embedder, error) {
-	p, err := ProviderFromEnv(llm.TransportOptions{})
+	p, err := ProviderFromEnv(transport.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -52,12 +52,6 @@ func TestProviderFailures(t *testing.T) {
 		_, r, err := llm.Decode[object](ctx, m, llm.Prompt("hello"))
 		return r.Text, err
 	}
-	raise := func(ctx context.Context, m llm.Model) (string, error) {
-		req := llm.Prompt("hello")
-		req.MaxTokens = 10
-		r, err := llm.RaiseLimit(m, 20).Generate(ctx, req)
-		return r.Text, err
-	}
 	httpDate := llmtest.Fault{Status: 429, Header: map[string]string{
 		// The server's clock is years ahead of the client's (which a bubble
 		// starts in 2000): only the difference of its own two dates counts.
@@ -88,7 +82,6 @@ func TestProviderFailures(t *testing.T) {
 		{name: "no choices, null content", faults: []llmtest.Fault{{EmptyChoices: true}, say("")}, requests: 3, max: 3 * time.Second},
 		{name: "no choices for ever", faults: forever(llmtest.Fault{EmptyChoices: true}), want: llm.ErrEmpty, billed: llm.BilledYes, requests: 3, max: 3 * time.Second},
 		{name: "finish_reason length", faults: []llmtest.Fault{reply(llm.Reply{Text: "half", Finish: llm.FinishLength})}, want: llm.ErrTruncated, billed: llm.BilledYes, requests: 1},
-		{name: "finish_reason length, a larger limit allowed", ask: raise, faults: []llmtest.Fault{reply(llm.Reply{Text: "half", Finish: llm.FinishLength})}, requests: 2},
 		{name: "content_filter", faults: []llmtest.Fault{reply(llm.Reply{Text: "x", Finish: llm.FinishFilter})}, want: llm.ErrFiltered, billed: llm.BilledYes, requests: 1},
 		{name: "refusal", faults: []llmtest.Fault{reply(llm.Reply{Text: "x", Finish: "refusal"})}, want: llm.ErrRefused, billed: llm.BilledYes, requests: 1},
 		{name: "fenced JSON in prose", ask: decode, faults: []llmtest.Fault{say("Sure!\n```json\n{\"n\": 1}\n```\nAnything else?")}, text: "Sure!\n```json\n{\"n\": 1}\n```\nAnything else?", requests: 1},

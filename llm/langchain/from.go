@@ -12,6 +12,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // FromOptions tune [From].
@@ -49,7 +50,7 @@ type model struct {
 // under the names of OpenAI, Anthropic and Google; a model that reports none
 // gets an estimate, marked as such.
 //
-// From cannot see HTTP: give the model's client an [llm.Transport] for
+// From cannot see HTTP: give the model's client an [transport.Transport] for
 // retries and typed errors. A schema reaches only models built here; other
 // models get langchaingo's JSON mode and must be told the schema in the
 // prompt.
@@ -103,10 +104,9 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 func (m *model) overWire(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	var reply llm.Reply
 	done := false
-	var call *llm.Call
-	call = &llm.Call{
-		Stage: req.Stage,
-		Edit:  func(body map[string]json.RawMessage) error { return m.wire.edit(req, body) },
+	var call *transport.Call
+	call = &transport.Call{
+		Edit: func(body map[string]json.RawMessage) error { return m.wire.edit(req, body) },
 		Read: func(body []byte) (llm.Usage, error) {
 			var err error
 			reply, err = m.wire.read(body)
@@ -118,7 +118,7 @@ func (m *model) overWire(ctx context.Context, req llm.Request) (llm.Reply, error
 			return reply.Usage, err
 		},
 	}
-	_, err := m.m.GenerateContent(llm.WithCall(ctx, call), messages(req), options(req)...)
+	_, err := m.m.GenerateContent(transport.WithCall(ctx, call), messages(req), options(req)...)
 	switch {
 	case done: // complete and paid for, even if the context has ended since
 		reply.Usage = call.Usage
@@ -172,7 +172,7 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 			e.Usage = reply.Usage
 		}
 	}
-	llm.Record(ctx, req.Stage, reply.Usage)
+	llm.Record(ctx, reply.Usage)
 	if err != nil {
 		return llm.Reply{}, err
 	}

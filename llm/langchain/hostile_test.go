@@ -21,6 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // randomFault is one of the ways in which a provider can let a client down.
@@ -108,20 +110,20 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	for range rng.IntN(24) {
 		s.Fail(randomFault(rng))
 	}
-	j, err := journal.Open(path, journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	j, err := journal.Open(path, journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	ledger, err1 := llm.NewLedger(j, nil)
-	budget, err2 := llm.NewBudget(1e9, nil)
+	ledger, err1 := paid.NewLedger(j, "", nil)
+	budget, err2 := paid.NewBudget(1e9, nil)
 	kind := []string{"openai", "ollama"}[rng.IntN(2)]
-	p := provider(s, kind, Config{Transport: llm.TransportOptions{Base: s.Transport(), MaxBody: 4096}})
-	paid, err3 := p.Model("m")
+	p := provider(s, kind, Config{Transport: transport.Options{Base: s.Transport(), MaxBody: 4096}})
+	remote, err3 := p.Model("m")
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
-	m, err := llm.Cached(budget.Model(ledger.Model(paid)), j, llm.CacheOptions{})
+	m, err := paid.Cached(budget.Model(ledger.Model(remote)), j, paid.CacheOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 }
 
 // audit compares the ledger with the server's bill, question by question.
-func audit(t *testing.T, s *llmtest.Server, a llm.Account, sum *tally) {
+func audit(t *testing.T, s *llmtest.Server, a paid.Account, sum *tally) {
 	sum.mu.Lock()
 	defer sum.mu.Unlock()
 	bill, billed := s.Bill().ByKey, map[string]llm.Usage{}

@@ -16,10 +16,11 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // quick makes back-off short; the waits themselves are tested in package llm.
-var quick = llm.TransportOptions{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}
+var quick = transport.Options{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}
 
 // both runs a test against either wire format.
 func both(t *testing.T, o llmtest.ServerOptions, c Config, f func(t *testing.T, s *llmtest.Server, m llm.Model)) {
@@ -42,13 +43,13 @@ func provider(s *llmtest.Server, kind string, c Config) *Provider {
 	if kind == "openai" {
 		c.BaseURL = s.OpenAIURL()
 	}
-	if c.Transport == (llm.TransportOptions{}) {
+	if c.Transport == (transport.Options{}) {
 		c.Transport = quick
 	}
 	return &Provider{Kind: kind, Config: c}
 }
 
-func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Server, e *Embedder)) {
+func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Server, e llm.NamedEmbedder)) {
 	t.Helper()
 	for _, kind := range []string{"openai", "ollama"} {
 		t.Run(kind, func(t *testing.T) {
@@ -65,7 +66,7 @@ func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Serve
 
 func TestConformance(t *testing.T) {
 	both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, _ *llmtest.Server, m llm.Model) { llmtest.TestModel(t, m) })
-	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, _ *llmtest.Server, e *Embedder) { llmtest.TestEmbedder(t, e) })
+	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, _ *llmtest.Server, e llm.NamedEmbedder) { llmtest.TestEmbedder(t, e) })
 }
 
 func TestFromConformance(t *testing.T) {
@@ -82,13 +83,9 @@ func TestReplyAndUsage(t *testing.T) {
 	handler := func(llm.Request) llm.Reply {
 		return llm.Reply{Text: "<think>two and two</think>\nfour", Reasoning: "sums", Usage: llm.Usage{PromptTokens: 7, CompletionTokens: 9}}
 	}
-	var meter llm.Meter
-	o := quick
-	o.Meter = &meter
-	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
-		req := llm.Prompt("2+2?")
-		req.Stage = "sums " + t.Name()
-		reply, err := m.Generate(t.Context(), req)
+	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: quick}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
+		var bill llm.Bill
+		reply, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,8 +97,8 @@ func TestReplyAndUsage(t *testing.T) {
 		if diff := cmp.Diff(want, reply); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(usage, meter.Stages()[req.Stage]); diff != "" {
-			t.Error("meter:", diff)
+		if diff := cmp.Diff(usage, bill.Known()); diff != "" {
+			t.Error("recorded:", diff)
 		}
 		if diff := cmp.Diff(usage, s.Bill().Total); diff != "" {
 			t.Error("bill:", diff)
@@ -279,10 +276,10 @@ func TestTimeoutAndCancel(t *testing.T) {
 	o.Attempts = 2
 	both(t, llmtest.ServerOptions{}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		s.Fail(llmtest.Fault{Hang: true}, llmtest.Fault{Hang: true})
-		var meter llm.Meter
-		_, err := m.Generate(llm.WithMeter(t.Context(), &meter), llm.Prompt("hello"))
-		if !errors.Is(err, llm.ErrTimeout) || len(s.Requests()) != 2 || meter.Unknown() != 2 {
-			t.Errorf("error %v after %d requests, %d possibly billed", err, len(s.Requests()), meter.Unknown())
+		var bill llm.Bill
+		_, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("hello"))
+		if !errors.Is(err, llm.ErrTimeout) || len(s.Requests()) != 2 || bill.Unknown() != 2 {
+			t.Errorf("error %v after %d requests, %d possibly billed", err, len(s.Requests()), bill.Unknown())
 		}
 	})
 	both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
@@ -303,9 +300,9 @@ func TestTimeoutAndCancel(t *testing.T) {
 }
 
 func TestEmbedderDetails(t *testing.T) {
-	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, s *llmtest.Server, e *Embedder) {
-		var m llm.Meter
-		ctx := llm.WithStage(llm.WithMeter(t.Context(), &m), "index")
+	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, s *llmtest.Server, e llm.NamedEmbedder) {
+		var bill llm.Bill
+		ctx := llm.WithBill(t.Context(), &bill)
 		got, err := e.EmbedDocuments(ctx, []string{"a", "b", "c d e f g"})
 		if err != nil {
 			t.Fatal(err)
@@ -318,8 +315,8 @@ func TestEmbedderDetails(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		if want := s.Bill().Total; m.Stages()["index"] != want || want.EmbeddedTokens != 5 {
-			t.Errorf("metered %+v, billed %+v", m.Stages(), want)
+		if want := s.Bill().Total; bill.Known() != want || want.EmbeddedTokens != 5 {
+			t.Errorf("recorded %+v, billed %+v", bill.Known(), want)
 		}
 		// Bad replies are errors, whatever the shape.
 		for _, body := range []string{

@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms/ollama"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // Ollama is a chat model of an Ollama server. It reports every fault of c at
@@ -95,7 +96,7 @@ func readOllama(body []byte) (llm.Reply, error) {
 		if err != nil {
 			return reply, fmt.Errorf("read the chat: %w", err)
 		}
-		if e := llm.ErrorInBody(raw); e != nil {
+		if e := transport.ErrorInBody(raw); e != nil {
 			return reply, e
 		}
 		var piece struct {

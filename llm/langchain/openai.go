@@ -11,6 +11,7 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // OpenAI is a chat model behind OpenAI's API or a compatible one: vLLM,
@@ -130,7 +131,7 @@ func strictValue(v any) bool {
 
 // readOpenAI reads a chat completion.
 func readOpenAI(body []byte) (llm.Reply, error) {
-	if e := llm.ErrorInBody(body); e != nil {
+	if e := transport.ErrorInBody(body); e != nil {
 		return llm.Reply{}, e
 	}
 	var r struct {

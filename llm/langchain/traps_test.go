@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // The tests below are named after the known traps of langchaingo v0.1.14:
@@ -30,7 +31,7 @@ import (
 //	S6  overlap ≥ size never ends; runes are cut apart                    graphrag/chunk
 //	S7  splitters give no offsets                                         graphrag/chunk
 //	S8  vector stores have no delete, scores of either sign               graphrag/vector, graphrag/store
-//	S9  callbacks are set on the client, not per call                     llm.Meter, llm.Ledger
+//	S9  callbacks are set on the client, not per call                     llm.Meter, paid.Ledger
 
 func debugLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -290,12 +291,12 @@ func TestTrapL6ContextIsSent(t *testing.T) {
 // S3: a cache's key does not know the client's model or address, hits are
 // the stored reply itself, and their usage counts as paid again.
 func TestTrapS3CacheTellsClientsApart(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	var meter llm.Meter
+	ctx, meter := llm.WithMeter(t.Context())
 	for round := range 2 {
 		for _, text := range []string{"from one", "from two"} {
 			var s *llmtest.Server
@@ -313,18 +314,18 @@ func TestTrapS3CacheTellsClientsApart(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, err := llm.Cached(client, j, llm.CacheOptions{})
+				m, err := paid.Cached(client, j, paid.CacheOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				reply, err := m.Generate(llm.WithMeter(t.Context(), &meter), llm.Prompt("x"))
+				reply, err := llm.Metered(m).Generate(ctx, llm.Prompt("x"))
 				if err != nil || reply.Text != text || reply.Usage.CachedCalls != round {
 					t.Errorf("round %d, %s: %+v, %v", round, m.Name(), reply, err)
 				}
 			}
 		}
 	}
-	if got := meter.Total(); got.Calls != 4 || got.CachedCalls != 4 {
+	if got := meter.Usage(); got.Calls != 4 || got.CachedCalls != 4 {
 		t.Errorf("usage %+v, want four calls and four hits", got)
 	}
 }
@@ -350,7 +351,7 @@ func TestTrapS1TextsAreNotChanged(t *testing.T) {
 
 // S2: EmbedQuery indexes an empty result.
 func TestTrapS2EmptyResultIsAnError(t *testing.T) {
-	bothEmbedders(t, Config{}, func(t *testing.T, s *llmtest.Server, e *Embedder) {
+	bothEmbedders(t, Config{}, func(t *testing.T, s *llmtest.Server, e llm.NamedEmbedder) {
 		s.Fail(llmtest.Fault{Status: 200, Body: `{"data":[],"embeddings":[]}`})
 		if _, err := e.EmbedQuery(t.Context(), "x"); !errors.Is(err, llm.ErrInvalidOutput) {
 			t.Errorf("%v", err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 func TestRecordAndReplay(t *testing.T) {
@@ -106,7 +107,7 @@ func TestCassettesHoldNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	send := func(base http.RoundTripper, url, body string) (string, error) {
-		transport, err := llm.NewTransport(llm.TransportOptions{Base: base, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond})
+		transport, err := transport.New(transport.Options{Base: base, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -129,6 +129,6 @@ func (p *Replay) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	if e := l.Error; e != nil {
 		return llm.Reply{}, &llm.Error{Kind: e.Kind, Status: e.Status, Billed: e.Billed, Usage: e.Usage, Err: errors.New(e.Text)}
 	}
-	llm.Record(ctx, req.Stage, l.Reply.Usage)
+	llm.Record(ctx, l.Reply.Usage)
 	return *l.Reply, nil
 }

@@ -110,7 +110,7 @@ func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return llm.Reply{}, err
 	}
 	reply = complete(req, reply)
-	llm.Record(ctx, req.Stage, reply.Usage)
+	llm.Record(ctx, reply.Usage)
 	return reply, nil
 }
 

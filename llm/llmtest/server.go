@@ -143,7 +143,7 @@ func NewServer(o ServerOptions) *Server {
 func (s *Server) OpenAIURL() string { return s.URL + "/v1" }
 
 // Transport reaches the server, in memory or not; it is the Base of an
-// [llm.TransportOptions].
+// [transport.Options].
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
 // Close stops the server and whatever hangs in it.

@@ -39,7 +39,7 @@ type WireRecorder struct {
 }
 
 // NewWireRecorder records what base does on w. It is meant as the Base of an
-// [llm.TransportOptions], so that every attempt is recorded; models and
+// [transport.Options], so that every attempt is recorded; models and
 // embedders can share one.
 func NewWireRecorder(base http.RoundTripper, w io.Writer) *WireRecorder {
 	return &WireRecorder{base, &lineWriter{w: w}}

@@ -16,9 +16,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 func TestConform(t *testing.T) {
@@ -161,13 +161,13 @@ func TestDeleteByModel(t *testing.T) {
 // Through a cache a change costs what is new in it, and what was there before
 // nothing.
 func TestInsertIsPaidOnce(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), "llm.journal"), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	j, err := journal.Open(filepath.Join(t.TempDir(), "llm.journal"), journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
 	m := scripted()
-	cached, err := llm.Cached(m, j, llm.CacheOptions{})
+	cached, err := paid.Cached(m, j, paid.CacheOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

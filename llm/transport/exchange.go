@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"bytes"
@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // exchange is one call with all its attempts. It is its own back-off, since
@@ -36,7 +38,7 @@ type exchange struct {
 	soft     int
 	busy     time.Duration // in attempts and back-off
 	paused   bool          // the last attempt met an endpoint that is down
-	last     *Error
+	last     *llm.Error
 	lastBody string
 	same     int
 }
@@ -68,25 +70,25 @@ func (x *exchange) run() (*http.Response, error) {
 		}
 		x.note(e)
 		if x.final(e) {
-			return nil, backoff.Permanent(e)
+			return nil, backoff.Permanent(e.Error)
 		}
-		return nil, e
+		return nil, e.Error
 	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(x.notify))
 }
 
 // note books what a failed attempt cost and remembers how it failed.
-func (x *exchange) note(e *Error) {
+func (x *exchange) note(e *failure) {
 	e.Endpoint = endpoint(x.req)
-	x.last = e
-	if e.fatal {
+	x.last = e.Error
+	if e.final {
 		return
 	}
-	if e.Billed == BilledUnknown {
-		recordUnknown(x.req.Context(), x.t.o.Meter)
+	if e.Billed == llm.BilledUnknown {
+		llm.RecordUnknown(x.req.Context())
 	}
 	// Calls do not use up their attempts on an endpoint that is down: they
 	// wait for it.
-	x.paused = (e.Kind == ErrTransient || e.Kind == ErrTimeout) && x.gate.down()
+	x.paused = (e.Kind == llm.ErrTransient || e.Kind == llm.ErrTimeout) && x.gate.down()
 	if x.paused {
 		return
 	}
@@ -102,8 +104,8 @@ func (x *exchange) note(e *Error) {
 	x.lastBody = e.Body
 }
 
-func (x *exchange) final(e *Error) bool {
-	if e.fatal || !e.Retryable() || x.req.Context().Err() != nil {
+func (x *exchange) final(e *failure) bool {
+	if e.final || !e.Retryable() || x.req.Context().Err() != nil {
 		return true
 	}
 	return !x.paused && (x.attempts >= x.t.o.Attempts || x.soft > maxSoft ||
@@ -111,10 +113,10 @@ func (x *exchange) final(e *Error) bool {
 }
 
 // finish is the error of the call as a whole.
-func (x *exchange) finish(err error) *Error {
-	var e *Error
+func (x *exchange) finish(err error) *llm.Error {
+	var e *llm.Error
 	if !errors.As(err, &e) { // the context ended while nothing was in flight
-		e = Canceled(x.req.Context(), BilledNo)
+		e = llm.Canceled(x.req.Context(), llm.BilledNo)
 	}
 	e.Endpoint = endpoint(x.req)
 	e.Usage = x.call.Usage
@@ -157,14 +159,14 @@ func (x *exchange) stop(why string) time.Duration {
 }
 
 func (x *exchange) notify(err error, wait time.Duration) {
-	x.t.o.Logger.WarnContext(x.req.Context(), "llm: trying again", "attempt", x.attempts, "wait", wait, "error", err)
+	x.t.o.Logger.WarnContext(x.req.Context(), "transport: trying again", "attempt", x.attempts, "wait", wait, "error", err)
 }
 
 // attempt waits for its turn, sends the request once and settles.
-func (x *exchange) attempt() (*http.Response, *Error) {
+func (x *exchange) attempt() (*http.Response, *failure) {
 	t, ctx := x.t, x.req.Context()
 	if pace(ctx, t.requests, 1) != nil || pace(ctx, t.tokens, x.reserve) != nil {
-		return nil, Canceled(ctx, BilledNo)
+		return nil, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 	}
 	probe, e := x.gate.enter(ctx)
 	if e != nil {
@@ -172,18 +174,22 @@ func (x *exchange) attempt() (*http.Response, *Error) {
 		return nil, e
 	}
 	if t.inflight.Acquire(ctx, 1) != nil {
-		e = Canceled(ctx, BilledNo)
-		x.gate.leave(probe, e)
+		e = &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
+		x.gate.leave(probe, e.Error)
 		settleRate(t.tokens, x.reserve, 0)
 		return nil, e
 	}
-	began, before := time.Now(), tokens(x.call.Usage)
+	began, before := time.Now(), x.call.Usage.Tokens()
 	resp, e := x.send(ctx)
 	x.busy += time.Since(began)
 	t.inflight.Release(1)
-	x.gate.leave(probe, e)
-	used := tokens(x.call.Usage) - before
-	if e != nil && e.Billed == BilledUnknown {
+	var how *llm.Error
+	if e != nil {
+		how = e.Error
+	}
+	x.gate.leave(probe, how)
+	used := x.call.Usage.Tokens() - before
+	if e != nil && e.Billed == llm.BilledUnknown {
 		used = max(used, x.reserve)
 	}
 	settleRate(t.tokens, x.reserve, used)
@@ -194,7 +200,7 @@ func (x *exchange) attempt() (*http.Response, *Error) {
 }
 
 // send sends the request and reads the whole reply.
-func (x *exchange) send(ctx context.Context) (*http.Response, *Error) {
+func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	t := x.t
 	actx, cancel := context.WithTimeout(ctx, max(0, min(t.o.AttemptTimeout, t.o.Deadline-x.busy)))
 	defer cancel()
@@ -203,23 +209,23 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *Error) {
 	began := time.Now()
 	resp, err := t.o.Base.RoundTrip(x.request(actx))
 	if err != nil {
-		return nil, x.clean(classifyNet(ctx, err))
+		return nil, x.redacted(classifyNet(ctx, err))
 	}
 	body := &watched{r: resp.Body, limit: t.o.IdleTimeout, timer: time.AfterFunc(t.o.IdleTimeout, func() { idle(errIdle) })}
 	data, err := io.ReadAll(io.LimitReader(body, t.o.MaxBody+1))
 	body.timer.Stop()
 	err = errors.Join(err, resp.Body.Close())
-	t.o.Logger.DebugContext(ctx, "llm: request", "endpoint", endpoint(x.req), "status", resp.StatusCode,
+	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", endpoint(x.req), "status", resp.StatusCode,
 		"bytes", len(data), "seconds", time.Since(began).Seconds())
 	if int64(len(data)) > t.o.MaxBody {
-		return nil, &Error{Kind: ErrInvalidOutput, Status: resp.StatusCode, Billed: BilledYes,
-			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}
+		return nil, &failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
+			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}}
 	}
 	if err != nil {
 		if errors.Is(context.Cause(actx), errIdle) {
 			err = errIdle
 		}
-		return nil, x.clean(classifyNet(ctx, err))
+		return nil, x.redacted(classifyNet(ctx, err))
 	}
 	if e := x.read(resp, data); e != nil {
 		return nil, e
@@ -257,52 +263,40 @@ func (x *exchange) request(ctx context.Context) *http.Request {
 }
 
 // read judges a complete reply and books its usage.
-func (x *exchange) read(resp *http.Response, data []byte) *Error {
+func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		e := classifyStatus(resp.StatusCode, resp.Header, data)
-		e.Body = excerpt(data, x.secrets()...)
+		e.Body = llm.Excerpt(data, x.secrets()...)
 		// As an error here, a redirect cannot make any client repeat the
 		// request, key and prompt included, somewhere else.
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 			e.Err = errors.New("the server redirects elsewhere: use that address as the base URL")
 		}
-		return e
+		return &failure{Error: e}
 	}
 	if !looksLikeJSON(resp.Header, data) {
-		return &Error{Kind: ErrTransient, Status: resp.StatusCode, Body: excerpt(data, x.secrets()...),
-			Billed: BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?"), soft: true}
+		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: llm.Excerpt(data, x.secrets()...),
+			Billed: llm.BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?")}}
 	}
 	readReply := x.call.Read
 	if readReply == nil {
-		readReply = func(b []byte) (Usage, error) { return usageIn(b), nil }
+		readReply = func(b []byte) (llm.Usage, error) { return usageIn(b), nil }
 	}
 	usage, err := readReply(data)
 	x.call.Usage = x.call.Usage.Add(usage)
-	x.book(usage)
+	llm.Record(x.req.Context(), usage)
 	if err == nil {
 		return nil
 	}
-	var e *Error
+	var e *llm.Error
 	if !errors.As(err, &e) {
 		// Half a JSON document, or one of another shape.
-		e = &Error{Kind: ErrTransient, Billed: BilledUnknown, Body: excerpt(data, x.secrets()...), Err: err}
+		e = &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Body: llm.Excerpt(data, x.secrets()...), Err: err}
 	}
 	if e.Status == 0 {
 		e.Status = resp.StatusCode
 	}
-	e.soft = true
-	return x.clean(e)
-}
-
-func (x *exchange) book(u Usage) {
-	stage := x.call.Stage
-	if stage == "" {
-		stage = StageOf(x.req.Context())
-	}
-	if x.t.o.Meter != nil {
-		x.t.o.Meter.Add(stage, u)
-	}
-	Record(x.req.Context(), stage, u)
+	return x.redacted(&failure{Error: e, soft: true})
 }
 
 // idempotencyKey groups the attempts of one call. The random part keeps two
@@ -340,9 +334,9 @@ func (x *exchange) secrets() []string {
 	return out
 }
 
-// clean removes secrets from what others wrote into an error.
-func (x *exchange) clean(e *Error) *Error {
-	e.Body = redact(e.Body, x.secrets()...)
+// redacted is a failure without secrets in what others wrote into it.
+func (x *exchange) redacted(e *failure) *failure {
+	e.Body = llm.Excerpt([]byte(e.Body), x.secrets()...)
 	return e
 }
 
@@ -357,7 +351,7 @@ func looksLikeJSON(h http.Header, data []byte) bool {
 
 // usageIn reads the token counts of OpenAI-compatible and Ollama replies,
 // chat and embeddings, for requests without a [Call].
-func usageIn(data []byte) Usage {
+func usageIn(data []byte) llm.Usage {
 	var r struct {
 		Usage *struct {
 			Prompt     int `json:"prompt_tokens"`
@@ -369,7 +363,7 @@ func usageIn(data []byte) Usage {
 		Eval       int        `json:"eval_count"`
 	}
 	_ = json.Unmarshal(data, &r)
-	u := Usage{Calls: 1}
+	u := llm.Usage{Calls: 1}
 	switch {
 	case r.Usage != nil:
 		u.PromptTokens, u.CompletionTokens = r.Usage.Prompt, r.Usage.Completion

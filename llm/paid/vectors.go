@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package paid
 
 import (
 	"context"
@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 const (
@@ -25,38 +26,26 @@ const (
 )
 
 type cachedEmbedder struct {
+	*cache
 	name string
-	e    Embedder
-	j    *journal.Journal
-
-	mu    sync.Mutex
-	known map[key]int64 // where in the journal
+	e    llm.Embedder
 }
 
 // CachedEmbedder keeps the vectors of e in the journal, text by text, and
 // asks e only for texts it has not seen. name must tell everything that
 // decides a vector: endpoint, model, dimension, prefixes. The journal stays
 // the caller's to close; the vectors are read from it.
-func CachedEmbedder(name string, e Embedder, j *journal.Journal) (Embedder, error) {
+func CachedEmbedder(name string, e llm.Embedder, j *journal.Journal) (llm.NamedEmbedder, error) {
+	c := newCache(j)
+	err := scan(j, func(rec journal.Record) error { return c.enter(rec, false) })
 	if name == "" {
-		return nil, errors.New("llm: cached embedder: the name is empty: vectors of different models would be mixed")
+		err = errors.New("paid: cached embedder: the name is empty: vectors of different models would be mixed")
 	}
-	c := &cachedEmbedder{name: name, e: e, j: j, known: map[key]int64{}}
-	for rec, err := range j.Records() {
-		if err != nil {
-			return nil, fmt.Errorf("llm: read the cache: %w", err)
-		}
-		if rec.Kind != recordVector {
-			continue
-		}
-		k, _, err := decodeVector(rec.Payload)
-		if err != nil {
-			return nil, fmt.Errorf("llm: read the cache %s: record %d: %w", j.Path(), rec.Seq, err)
-		}
-		c.known[k] = rec.At
-	}
-	return c, nil
+	return &cachedEmbedder{c, name, e}, err
 }
+
+// Name implements [llm.NamedEmbedder].
+func (c *cachedEmbedder) Name() string { return c.name }
 
 // A vector record is the key and the components, little endian.
 func encodeVector(k key, v []float32) []byte {
@@ -79,39 +68,17 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 	return k, v, nil
 }
 
-func (c *cachedEmbedder) look(k key) (at int64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, ok = c.known[k]
-	return at, ok
-}
-
-// read reads a vector that is known.
-func (c *cachedEmbedder) read(k key) ([]float32, error) {
+// vector reads a vector that is known.
+func (c *cachedEmbedder) vector(k key) (v []float32, err error) {
 	at, _ := c.look(k)
-	rec, err := c.j.Read(at)
-	if err != nil {
-		return nil, fmt.Errorf("llm: read the cache: %w", err)
-	}
-	have, v, err := decodeVector(rec.Payload)
-	if err == nil && have != k {
-		err = errors.New("it holds the vector of another text")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("llm: read the cache %s: record %d: %w", c.j.Path(), rec.Seq, err)
-	}
-	return v, nil
-}
-
-func (c *cachedEmbedder) keep(k key, v []float32) error {
-	at, err := c.j.AppendAt(recordVector, encodeVector(k, v))
-	if err != nil {
-		return fmt.Errorf("llm: keep a paid vector: %w", err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.known[k] = at
-	return nil
+	err = c.read(at, func(payload []byte) (err error) {
+		var have key
+		if have, v, err = decodeVector(payload); err == nil && have != k {
+			err = errors.New("it holds the vector of another text")
+		}
+		return err
+	})
+	return v, err
 }
 
 func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
@@ -132,18 +99,18 @@ func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 	}
 	if err := g.Wait(); err != nil {
 		if ctx.Err() != nil {
-			return nil, Canceled(ctx, BilledUnknown)
+			return nil, llm.Canceled(ctx, llm.BilledUnknown)
 		}
 		return nil, err
 	}
 	out := make([][]float32, len(texts))
 	for i, k := range keys {
 		var err error
-		if out[i], err = c.read(k); err != nil {
+		if out[i], err = c.vector(k); err != nil {
 			return nil, err
 		}
 		if len(out[i]) != len(out[0]) {
-			return nil, &Error{Kind: ErrInvalidOutput, Billed: BilledYes,
+			return nil, &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes,
 				Err: fmt.Errorf("vectors of %d and %d dimensions under the name %q", len(out[0]), len(out[i]), c.name)}
 		}
 	}
@@ -162,11 +129,11 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 		return err
 	}
 	if len(vectors) != len(ask) {
-		return &Error{Kind: ErrInvalidOutput, Billed: BilledYes, Err: fmt.Errorf("%d vectors for %d texts", len(vectors), len(ask))}
+		return &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes, Err: fmt.Errorf("%d vectors for %d texts", len(vectors), len(ask))}
 	}
 	var g errgroup.Group
 	for i, at := range batch {
-		g.Go(func() error { return c.keep(keys[at], vectors[i]) })
+		g.Go(func() error { return c.keep(recordVector, keys[at], encodeVector(keys[at], vectors[i])) })
 	}
 	return g.Wait()
 }
@@ -174,11 +141,11 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	k := embeddingKey(c.name, true, text)
 	if _, ok := c.look(k); ok {
-		return c.read(k)
+		return c.vector(k)
 	}
 	v, err := c.e.EmbedQuery(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return v, c.keep(k, v)
+	return v, c.keep(recordVector, k, encodeVector(k, v))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package paid
 
 import (
 	"context"
@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 type parrot struct{}
 
 func (parrot) Name() string { return "parrot" }
-func (parrot) Generate(_ context.Context, req Request) (Reply, error) {
-	return Reply{Text: req.Messages[0].Text, Finish: FinishStop}, nil
+func (parrot) Generate(_ context.Context, req llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: req.Messages[0].Text, Finish: llm.FinishStop}, nil
 }
 func (parrot) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
@@ -31,7 +33,7 @@ func (parrot) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 // A hit compares what was asked, not only its hash: records that were mixed
 // up answer for nobody.
 func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: CacheSchema}, journal.Options{})
+	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"a", "bb"} {
-		if _, err := m.Generate(t.Context(), Prompt(text)); err != nil {
+		if _, err := m.Generate(t.Context(), llm.Prompt(text)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := e.EmbedQuery(t.Context(), text); err != nil {
@@ -61,7 +63,7 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 	}
 	swap(m.(*cached).known)
 	swap(e.(*cachedEmbedder).known)
-	if reply, err := m.Generate(t.Context(), Prompt("a")); err == nil || !strings.Contains(err.Error(), "another request") {
+	if reply, err := m.Generate(t.Context(), llm.Prompt("a")); err == nil || !strings.Contains(err.Error(), "another request") {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	if v, err := e.EmbedQuery(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "another text") {

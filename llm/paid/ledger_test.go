@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package paid_test
 
 import (
 	"context"
@@ -18,17 +18,18 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-var testPrices = &llm.Prices{Currency: "USD", Models: []llm.Price{
+var testPrices = &paid.Prices{Currency: "USD", Models: []paid.Price{
 	{Model: "big", AsOf: "2025-06-01", Prompt: 2, Completion: 10},
 	{Model: "openai:http://h/v1:big", AsOf: "2025-07-01", Prompt: 4, Completion: 20},
 	{Model: "vectors", AsOf: "2025-05-01", Embedded: 0.02},
 }}
 
-func newLedger(t *testing.T, j *journal.Journal) *llm.Ledger {
+func newLedger(t *testing.T, j *journal.Journal) *paid.Ledger {
 	t.Helper()
-	l, err := llm.NewLedger(j, testPrices)
+	l, err := paid.NewLedger(j, "", testPrices)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func newLedger(t *testing.T, j *journal.Journal) *llm.Ledger {
 type metered struct{ llm.Embedder }
 
 func (m metered) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	llm.Record(ctx, "", llm.Usage{EmbeddedTokens: 100 * len(texts)})
+	llm.Record(ctx, llm.Usage{EmbeddedTokens: 100 * len(texts)})
 	return m.Embedder.EmbedDocuments(ctx, texts)
 }
 
@@ -58,7 +59,7 @@ func TestLedgerAddsUp(t *testing.T) {
 			Fail(llmtest.Contains("odd"), errors.New("no *llm.Error")).
 			Handle(llmtest.Any, usage)
 	}
-	big := cache(t, ledger.Model(script("big")), j, llm.CacheOptions{})
+	big := cache(t, ledger.Model(script("big")), j, paid.CacheOptions{})
 	other := ledger.Model(script("unpriced"))
 	ask := func(m llm.Model, text, stage, question string) {
 		req := llm.Prompt(text)
@@ -84,24 +85,24 @@ func TestLedgerAddsUp(t *testing.T) {
 	u := func(calls, prompt, completion, embedded int) llm.Usage {
 		return llm.Usage{Calls: calls, PromptTokens: prompt, CompletionTokens: completion, EmbeddedTokens: embedded}
 	}
-	money := llm.MoneyOf
-	want := llm.Account{
+	money := paid.MoneyOf
+	want := paid.Account{
 		Currency: "USD", AsOf: "2025-05-01",
-		Total: llm.Line{Name: "total", Calls: 16, Failed: 4, Unknown: 2, Usage: u(12, 11500, 1100, 200), Cost: llm.Cost{Amount: money(0.031004), Partial: true}},
-		Stages: []llm.Line{
-			{Name: "answer", Calls: 10, Usage: u(10, 10000, 1000, 0), Cost: llm.Cost{Amount: money(0.03)}},
-			{Name: "index", Calls: 1, Usage: u(0, 0, 0, 200), Cost: llm.Cost{Amount: money(0.000004)}},
-			{Name: "judge", Calls: 5, Failed: 4, Unknown: 2, Usage: u(2, 1500, 100, 0), Cost: llm.Cost{Amount: money(0.001), Partial: true}},
+		Total: paid.Line{Name: "total", Calls: 16, Failed: 4, Unknown: 2, Usage: u(12, 11500, 1100, 200), Cost: paid.Cost{Amount: money(0.031004), Partial: true}},
+		Stages: []paid.Line{
+			{Name: "answer", Calls: 10, Usage: u(10, 10000, 1000, 0), Cost: paid.Cost{Amount: money(0.03)}},
+			{Name: "index", Calls: 1, Usage: u(0, 0, 0, 200), Cost: paid.Cost{Amount: money(0.000004)}},
+			{Name: "judge", Calls: 5, Failed: 4, Unknown: 2, Usage: u(2, 1500, 100, 0), Cost: paid.Cost{Amount: money(0.001), Partial: true}},
 		},
-		Questions: []llm.Line{
-			{Name: "q0", Calls: 8, Failed: 2, Usage: u(6, 5500, 500, 200), Cost: llm.Cost{Amount: money(0.016004)}},
-			{Name: "q1", Calls: 6, Failed: 1, Unknown: 1, Usage: u(5, 5000, 500, 0), Cost: llm.Cost{Amount: money(0.015)}},
-			{Name: "q2", Calls: 2, Failed: 1, Unknown: 1, Usage: u(1, 1000, 100, 0), Cost: llm.Cost{Partial: true}},
+		Questions: []paid.Line{
+			{Name: "q0", Calls: 8, Failed: 2, Usage: u(6, 5500, 500, 200), Cost: paid.Cost{Amount: money(0.016004)}},
+			{Name: "q1", Calls: 6, Failed: 1, Unknown: 1, Usage: u(5, 5000, 500, 0), Cost: paid.Cost{Amount: money(0.015)}},
+			{Name: "q2", Calls: 2, Failed: 1, Unknown: 1, Usage: u(1, 1000, 100, 0), Cost: paid.Cost{Partial: true}},
 		},
-		Models: []llm.Line{
-			{Name: "big", Calls: 13, Failed: 3, Unknown: 1, Usage: u(11, 10500, 1000, 0), Cost: llm.Cost{Amount: money(0.031)}},
-			{Name: "unpriced", Calls: 2, Failed: 1, Unknown: 1, Usage: u(1, 1000, 100, 0), Cost: llm.Cost{Partial: true}},
-			{Name: "vectors", Calls: 1, Usage: u(0, 0, 0, 200), Cost: llm.Cost{Amount: money(0.000004)}},
+		Models: []paid.Line{
+			{Name: "big", Calls: 13, Failed: 3, Unknown: 1, Usage: u(11, 10500, 1000, 0), Cost: paid.Cost{Amount: money(0.031)}},
+			{Name: "unpriced", Calls: 2, Failed: 1, Unknown: 1, Usage: u(1, 1000, 100, 0), Cost: paid.Cost{Partial: true}},
+			{Name: "vectors", Calls: 1, Usage: u(0, 0, 0, 200), Cost: paid.Cost{Amount: money(0.000004)}},
 		},
 	}
 	got := ledger.Account()
@@ -177,24 +178,24 @@ func TestPrices(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	var none *llm.Prices
+	var none *paid.Prices
 	if c := none.Cost("big", u); !c.Partial || c.String() != "unknown" {
 		t.Errorf("no prices: %v", c)
 	}
 	if c := testPrices.Cost("nobody", llm.Usage{CachedCalls: 4}); c.Partial || c.String() != "0.0000" {
 		t.Errorf("nothing used: %v", c)
 	}
-	if c := (llm.Cost{Amount: llm.MoneyOf(2), Partial: true}); c.String() != "at least 2.0000" {
+	if c := (paid.Cost{Amount: paid.MoneyOf(2), Partial: true}); c.String() != "at least 2.0000" {
 		t.Errorf("%v", c)
 	}
-	if c := (&llm.Prices{Currency: "X", Models: []llm.Price{{Model: "m", AsOf: "2025-01-01", Prompt: 1e6}}}).Cost("m", llm.Usage{PromptTokens: math.MaxInt}); c.Amount < 0 {
+	if c := (&paid.Prices{Currency: "X", Models: []paid.Price{{Model: "m", AsOf: "2025-01-01", Prompt: 1e6}}}).Cost("m", llm.Usage{PromptTokens: math.MaxInt}); c.Amount < 0 {
 		t.Errorf("overflow: %v", c)
 	}
-	p, err := llm.ReadPrices(strings.NewReader(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`))
-	if err != nil || p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount != llm.MoneyOf(0.15) {
+	p, err := paid.ReadPrices(strings.NewReader(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`))
+	if err != nil || p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount != paid.MoneyOf(0.15) {
 		t.Errorf("%+v, %v", p, err)
 	}
-	_, err = llm.ReadPrices(strings.NewReader(`{"models":[{"model":"m","as_of":"yesterday","prompt":-1},{"model":"m","as_of":"2025-01-01"}]}`))
+	_, err = paid.ReadPrices(strings.NewReader(`{"models":[{"model":"m","as_of":"yesterday","prompt":-1},{"model":"m","as_of":"2025-01-01"}]}`))
 	if err == nil || strings.Count(err.Error(), "\n") != 3 {
 		t.Errorf("four faults: %v", err)
 	}
@@ -204,11 +205,11 @@ func TestMoneyLimit(t *testing.T) {
 	script := llmtest.NewScript("big").Handle(llmtest.Any, func(llm.Request) llm.Reply {
 		return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: 1000, CompletionTokens: 100}} // 0.003
 	})
-	b, err := llm.NewBudget(math.MaxInt, func(string) int { return 500 })
+	b, err := paid.NewBudget(math.MaxInt, func(string) int { return 500 })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.LimitMoney(llm.MoneyOf(0.01), testPrices); err != nil {
+	if err := b.LimitMoney(paid.MoneyOf(0.01), testPrices); err != nil {
 		t.Fatal(err)
 	}
 	req := llm.Prompt("q")
@@ -230,17 +231,17 @@ func TestMoneyLimit(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if script.Calls() != 3 || refused != 7 || b.SpentMoney() != llm.MoneyOf(0.009) {
+	if script.Calls() != 3 || refused != 7 || b.SpentMoney() != paid.MoneyOf(0.009) {
 		t.Errorf("%d calls, %d refused, %v spent", script.Calls(), refused, b.SpentMoney())
 	}
 	if _, err := b.Model(llmtest.NewScript("unpriced")).Generate(t.Context(), req); !errors.Is(err, llm.ErrBudgetExceeded) || !strings.Contains(err.Error(), "no price") {
 		t.Errorf("a model without a price: %v", err)
 	}
-	if _, err := b.Embedder(&counter{}).EmbedQuery(t.Context(), "a"); !errors.Is(err, llm.ErrBudgetExceeded) {
+	if _, err := b.Embedder("", &counter{}).EmbedQuery(t.Context(), "a"); !errors.Is(err, llm.ErrBudgetExceeded) {
 		t.Errorf("an embedder without a name: %v", err)
 	}
 	l := newLedger(t, openJournal(t, filepath.Join(t.TempDir(), "j")))
-	if _, err := b.Embedder(l.Embedder("vectors", &counter{})).EmbedQuery(t.Context(), "a"); err != nil {
+	if _, err := b.Embedder("vectors", l.Embedder("vectors", &counter{})).EmbedQuery(t.Context(), "a"); err != nil {
 		t.Errorf("an embedder with a price: %v", err)
 	}
 	if err := b.LimitMoney(0, testPrices); err == nil {
@@ -249,10 +250,10 @@ func TestMoneyLimit(t *testing.T) {
 }
 
 func ExampleEstimate() {
-	var e llm.Estimate
+	var e paid.Estimate
 	e.Add("extract", "gpt-x", llm.Usage{Calls: 1000, PromptTokens: 1_600_000, CompletionTokens: 200_000})
 	e.Add("judge", "gpt-y", llm.Usage{Calls: 300, PromptTokens: 90_000, CompletionTokens: 6_000})
-	prices := &llm.Prices{Currency: "USD", Models: []llm.Price{{Model: "gpt-x", AsOf: "2025-06-01", Prompt: 0.25, Completion: 2}}}
+	prices := &paid.Prices{Currency: "USD", Models: []paid.Price{{Model: "gpt-x", AsOf: "2025-06-01", Prompt: 0.25, Completion: 2}}}
 	for _, s := range e.Stages {
 		fmt.Println(s.Stage, s.Usage.Calls, s.Usage.PromptTokens+s.Usage.CompletionTokens, prices.Cost(s.Model, s.Usage))
 	}
@@ -270,14 +271,14 @@ func ExampleLedger() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	j, err := journal.Open(filepath.Join(dir, "llm.journal"), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	j, err := journal.Open(filepath.Join(dir, "llm.journal"), journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer j.Close()
-	prices := &llm.Prices{Currency: "USD", Models: []llm.Price{{Model: "demo", AsOf: "2025-06-01", Prompt: 1000, Completion: 4000}}}
-	ledger, err := llm.NewLedger(j, prices)
+	prices := &paid.Prices{Currency: "USD", Models: []paid.Price{{Model: "demo", AsOf: "2025-06-01", Prompt: 1000, Completion: 4000}}}
+	ledger, err := paid.NewLedger(j, "", prices)
 	if err != nil {
 		fmt.Println(err)
 		return

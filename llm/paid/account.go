@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package paid
 
 import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Account is what a [Ledger] adds up to. Equal records give equal accounts,
@@ -28,10 +30,10 @@ type Account struct {
 
 // Line is one sum.
 type Line struct {
-	Name   string `json:"name"`
-	Calls  int    `json:"calls"` // as made by the program, with all their attempts
-	Failed int    `json:"failed,omitempty"`
-	Usage  Usage  `json:"usage"`
+	Name   string    `json:"name"`
+	Calls  int       `json:"calls"` // as made by the program, with all their attempts
+	Failed int       `json:"failed,omitempty"`
+	Usage  llm.Usage `json:"usage"`
 	// Unknown is the number of attempts that may have been billed and are not
 	// in Usage.
 	Unknown int  `json:"unknown,omitempty"`
@@ -57,7 +59,7 @@ func (l *Ledger) Account() Account {
 	tallies := maps.Clone(l.tallies)
 	a.Unknown = slices.Clone(l.dubious)
 	for _, e := range l.open {
-		at := place{e.Stage, e.Question, e.Model}
+		at := purpose{e.Stage, e.Question, e.Model}
 		t := tallies[at]
 		t.calls, t.unknown = t.calls+1, t.unknown+1
 		tallies[at] = t
@@ -105,14 +107,14 @@ type Estimate struct {
 
 // Expected is the expectation for one stage and model.
 type Expected struct {
-	Stage string `json:"stage"`
-	Model string `json:"model"`
-	Usage Usage  `json:"usage"`
+	Stage string    `json:"stage"`
+	Model string    `json:"model"`
+	Usage llm.Usage `json:"usage"`
 }
 
 // Add expects more of a stage and model. Lines stay in the order in which
 // they were first added.
-func (e *Estimate) Add(stage, model string, u Usage) {
+func (e *Estimate) Add(stage, model string, u llm.Usage) {
 	u.Estimated = true
 	for i := range e.Stages {
 		if s := &e.Stages[i]; s.Stage == stage && s.Model == model {
@@ -124,8 +126,8 @@ func (e *Estimate) Add(stage, model string, u Usage) {
 }
 
 // Total is the sum over all stages.
-func (e *Estimate) Total() Usage {
-	var sum Usage
+func (e *Estimate) Total() llm.Usage {
+	var sum llm.Usage
 	for _, s := range e.Stages {
 		sum = sum.Add(s.Usage)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"bytes"
@@ -15,16 +15,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // served sends one request to a server of its own.
-func served(t *testing.T, o TransportOptions, h http.HandlerFunc) error {
+func served(t *testing.T, o Options, h http.HandlerFunc) error {
 	t.Helper()
 	s := httptest.NewServer(h)
 	defer s.Close()
 	defer s.CloseClientConnections()
 	o.Attempts = 1
-	tr, err := NewTransport(o)
+	tr, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +59,13 @@ func TestCompressedBomb(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := served(t, TransportOptions{MaxBody: 1 << 20}, func(w http.ResponseWriter, r *http.Request) {
+	err := served(t, Options{MaxBody: 1 << 20}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(packed.Bytes())
 	})
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, ErrInvalidOutput) {
+	if !errors.Is(err, llm.ErrInvalidOutput) {
 		t.Errorf("error %v, want one of the output", err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
@@ -95,8 +97,8 @@ func TestEndlessReplies(t *testing.T) {
 			}
 		},
 	} {
-		err := served(t, TransportOptions{MaxBody: 1 << 20, AttemptTimeout: time.Second, Deadline: 2 * time.Second}, h)
-		var e *Error
+		err := served(t, Options{MaxBody: 1 << 20, AttemptTimeout: time.Second, Deadline: 2 * time.Second}, h)
+		var e *llm.Error
 		if !errors.As(err, &e) {
 			t.Errorf("endless %s: error %v, want a typed one", name, err)
 		}
@@ -115,7 +117,7 @@ func TestNoCookies(t *testing.T) {
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	}))
 	defer s.Close()
-	tr, err := NewTransport(TransportOptions{})
+	tr, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

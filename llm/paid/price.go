@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package paid
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Money is an amount in millionths of a millionth of a currency's unit. Sums
@@ -51,7 +53,7 @@ func (m *Money) UnmarshalJSON(b []byte) error {
 // Price is what a provider charged for a model on a day. It is data given by
 // the user: this library knows no prices.
 type Price struct {
-	// Model is the model's name at the provider, or the whole [Model.Name] to
+	// Model is the model's name at the provider, or the whole [llm.Model.Name] to
 	// tell two endpoints apart.
 	Model string `json:"model"`
 	// AsOf is the day the price was looked up, as 2025-12-31.
@@ -77,7 +79,7 @@ func ReadPrices(r io.Reader) (*Prices, error) {
 	dec := json.NewDecoder(io.LimitReader(r, 1<<24))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
-		return nil, fmt.Errorf("llm: read the prices: %w", err)
+		return nil, fmt.Errorf("paid: read the prices: %w", err)
 	}
 	return &p, p.Check()
 }
@@ -86,12 +88,12 @@ func ReadPrices(r io.Reader) (*Prices, error) {
 func (p *Prices) Check() error {
 	var errs []error
 	if p.Currency == "" {
-		errs = append(errs, errors.New("llm: prices: the currency is not named"))
+		errs = append(errs, errors.New("paid: prices: the currency is not named"))
 	}
 	seen := map[string]bool{}
 	for _, m := range p.Models {
 		fail := func(what string) {
-			errs = append(errs, fmt.Errorf("llm: prices: model %q: %s", m.Model, what))
+			errs = append(errs, fmt.Errorf("paid: prices: model %q: %s", m.Model, what))
 		}
 		if m.Model == "" || seen[m.Model] {
 			fail("the name is empty or stands twice")
@@ -133,8 +135,8 @@ func (p *Prices) of(name string) (Price, bool) {
 
 // Cost is what the usage of a model costs. Without a price it is unknown,
 // unless nothing was used.
-func (p *Prices) Cost(model string, u Usage) Cost {
-	if tokens(u) == 0 {
+func (p *Prices) Cost(model string, u llm.Usage) Cost {
+	if u.Tokens() == 0 {
 		return Cost{}
 	}
 	price, ok := p.of(model)

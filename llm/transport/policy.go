@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"sync"
 	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // The policies below decide by what they are told and the time they are
@@ -108,7 +110,7 @@ type breaker struct {
 	// Where nobody ever answered there is no outage to wait for, but an
 	// address to be corrected.
 	answered bool
-	last     *Error
+	last     *llm.Error
 }
 
 func newBreaker() breaker { return breaker{w: window{span: breakerWindow}} }
@@ -116,7 +118,7 @@ func newBreaker() breaker { return breaker{w: window{span: breakerWindow}} }
 func (b *breaker) open() bool { return !b.opened.IsZero() }
 
 // note takes in how an attempt ended. It reports whether the state changed.
-func (b *breaker) note(now time.Time, e *Error, probe bool) (changed bool) {
+func (b *breaker) note(now time.Time, e *llm.Error, probe bool) (changed bool) {
 	if probe {
 		b.probing = false
 	}
@@ -124,8 +126,8 @@ func (b *breaker) note(now time.Time, e *Error, probe bool) (changed bool) {
 		b.answered = true
 	}
 	switch {
-	case e != nil && e.Kind == ErrCanceled: // says nothing about the endpoint
-	case e == nil || e.Kind != ErrTransient && e.Kind != ErrTimeout:
+	case e != nil && e.Kind == llm.ErrCanceled: // says nothing about the endpoint
+	case e == nil || e.Kind != llm.ErrTransient && e.Kind != llm.ErrTimeout:
 		if b.open() { // a server that answers is up
 			*b = breaker{w: window{span: breakerWindow}, answered: true}
 			return true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package paid_test
 
 import (
 	"context"
@@ -20,11 +20,12 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 func openJournal(t *testing.T, path string) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(path, journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	j, err := journal.Open(path, journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,19 +33,19 @@ func openJournal(t *testing.T, path string) *journal.Journal {
 	return j
 }
 
-func cache(t *testing.T, m llm.Model, j *journal.Journal, o llm.CacheOptions) llm.Model {
+func cache(t *testing.T, m llm.Model, j *journal.Journal, o paid.CacheOptions) llm.Model {
 	t.Helper()
-	c, err := llm.Cached(m, j, o)
+	c, err := paid.Cached(m, j, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return llm.Metered(c)
 }
 
 func TestCachedConforms(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	llmtest.TestModel(t, cache(t, llmtest.NewScript("m"), j, llm.CacheOptions{}))
-	b, err := llm.NewBudget(100_000, nil)
+	llmtest.TestModel(t, cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{}))
+	b, err := paid.NewBudget(100_000, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +56,8 @@ func TestCachedPaysOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	script := llmtest.NewScript("m")
 	j := openJournal(t, path)
-	c := cache(t, script, j, llm.CacheOptions{})
-	var meter llm.Meter
-	ctx := llm.WithMeter(t.Context(), &meter)
+	c := cache(t, script, j, paid.CacheOptions{})
+	ctx, meter := llm.WithMeter(t.Context())
 	first, err := c.Generate(ctx, llm.Prompt("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -73,11 +73,11 @@ func TestCachedPaysOnce(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check(cache(t, script, openJournal(t, path), llm.CacheOptions{}))
+	check(cache(t, script, openJournal(t, path), paid.CacheOptions{}))
 	if script.Calls() != 1 {
 		t.Errorf("%d calls", script.Calls())
 	}
-	if u := meter.Total(); u.Calls != 1 || u.CachedCalls != 2 || u.PromptTokens != first.Usage.PromptTokens {
+	if u := meter.Usage(); u.Calls != 1 || u.CachedCalls != 2 || u.PromptTokens != first.Usage.PromptTokens {
 		t.Errorf("metered %+v", u)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
@@ -85,13 +85,11 @@ func TestCachedPaysOnce(t *testing.T) {
 	}
 }
 
-// With PaidUsage a hit says what the call behind it cost; the meter knows
-// better.
+// With PaidUsage a hit says what the call behind it cost, to meters too.
 func TestPaidUsage(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	c := cache(t, llmtest.NewScript("m"), j, llm.CacheOptions{PaidUsage: true})
-	var meter llm.Meter
-	ctx := llm.WithMeter(t.Context(), &meter)
+	c := cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{PaidUsage: true})
+	ctx, meter := llm.WithMeter(t.Context())
 	first, err := c.Generate(ctx, llm.Prompt("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +98,7 @@ func TestPaidUsage(t *testing.T) {
 	if err != nil || again.Usage != first.Usage || first.Usage.Calls != 1 {
 		t.Errorf("first %+v, again %+v, %v", first.Usage, again.Usage, err)
 	}
-	if u := meter.Total(); u.Calls != 1 || u.CachedCalls != 1 {
+	if u := meter.Usage(); u != first.Usage.Add(first.Usage) {
 		t.Errorf("metered %+v", u)
 	}
 }
@@ -140,7 +138,7 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 	vary("Question", "q")
 
 	script := llmtest.NewScript("m")
-	c := cache(t, script, openJournal(t, filepath.Join(t.TempDir(), "j")), llm.CacheOptions{})
+	c := cache(t, script, openJournal(t, filepath.Join(t.TempDir(), "j")), paid.CacheOptions{})
 	ask := func(req llm.Request) bool {
 		before := script.Calls()
 		if _, err := c.Generate(t.Context(), req); err != nil {
@@ -166,7 +164,7 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 	if ask(llm.Request{Messages: base.Messages, Schema: json.RawMessage(` { "type" : "object" } `)}) {
 		t.Error("blanks in a schema change the key")
 	}
-	other := cache(t, llmtest.NewScript("other"), openJournal(t, filepath.Join(t.TempDir(), "k")), llm.CacheOptions{})
+	other := cache(t, llmtest.NewScript("other"), openJournal(t, filepath.Join(t.TempDir(), "k")), paid.CacheOptions{})
 	if reply, err := other.Generate(t.Context(), base); err != nil || reply.Usage.Calls != 1 {
 		t.Error("another model's reply was served")
 	}
@@ -178,7 +176,7 @@ func TestModelsShareAJournalWithoutMixing(t *testing.T) {
 	b := llmtest.NewScript("b").Reply(llmtest.Any, "from b")
 	for range 2 {
 		for _, m := range []llm.Model{a, b} {
-			reply, err := cache(t, m, j, llm.CacheOptions{}).Generate(t.Context(), llm.Prompt("q"))
+			reply, err := cache(t, m, j, paid.CacheOptions{}).Generate(t.Context(), llm.Prompt("q"))
 			if err != nil || reply.Text != "from "+m.Name() {
 				t.Errorf("%s: %+v, %v", m.Name(), reply, err)
 			}
@@ -209,7 +207,7 @@ func (s slow) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) 
 func TestSingleFlight(t *testing.T) {
 	script := llmtest.NewScript("m")
 	s := slow{script, make(chan struct{}, 99), make(chan struct{})}
-	c := cache(t, s, openJournal(t, filepath.Join(t.TempDir(), "j")), llm.CacheOptions{})
+	c := cache(t, s, openJournal(t, filepath.Join(t.TempDir(), "j")), paid.CacheOptions{})
 
 	// The first asker gives up; the others must still get their answer.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -254,7 +252,7 @@ func TestFailuresAreKeptApart(t *testing.T) {
 		Fail(llmtest.Contains("filtered"), &llm.Error{Kind: llm.ErrFiltered, Billed: llm.BilledYes, Usage: llm.Usage{Calls: 1, PromptTokens: 9}}).
 		Fail(llmtest.Contains("flaky"), &llm.Error{Kind: llm.ErrTransient})
 	j := openJournal(t, path)
-	c := cache(t, script, j, llm.CacheOptions{})
+	c := cache(t, script, j, paid.CacheOptions{})
 	ask := func(c llm.Model, text string) error {
 		_, err := c.Generate(t.Context(), llm.Prompt(text))
 		return err
@@ -279,10 +277,10 @@ func TestFailuresAreKeptApart(t *testing.T) {
 	}
 	_ = j.Close()
 	j = openJournal(t, path)
-	if err := ask(cache(t, script, j, llm.CacheOptions{}), "filtered"); !errors.Is(err, llm.ErrFiltered) || script.Calls() != 4 {
+	if err := ask(cache(t, script, j, paid.CacheOptions{}), "filtered"); !errors.Is(err, llm.ErrFiltered) || script.Calls() != 4 {
 		t.Errorf("after a restart: %v, %d calls", err, script.Calls())
 	}
-	again := cache(t, script, j, llm.CacheOptions{RetryFailures: true})
+	again := cache(t, script, j, paid.CacheOptions{RetryFailures: true})
 	if err := ask(again, "filtered"); !errors.Is(err, llm.ErrFiltered) || script.Calls() != 5 {
 		t.Errorf("asking again: %v, %d calls", err, script.Calls())
 	}
@@ -292,14 +290,14 @@ func TestFailuresAreKeptApart(t *testing.T) {
 	_ = j.Close()
 	// The later success counts, whatever came before it.
 	j = openJournal(t, path)
-	if reply, err := cache(t, script, j, llm.CacheOptions{}).Generate(t.Context(), asJSON); err != nil || reply.Text != `{"a":1}` {
+	if reply, err := cache(t, script, j, paid.CacheOptions{}).Generate(t.Context(), asJSON); err != nil || reply.Text != `{"a":1}` {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }
 
 func TestUnkeptReplyIsAnError(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	c := cache(t, llmtest.NewScript("m"), j, llm.CacheOptions{})
+	c := cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{})
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +340,7 @@ func TestCachedEmbedder(t *testing.T) {
 	inner := &counter{}
 	open := func(name string) llm.Embedder {
 		t.Helper()
-		e, err := llm.CachedEmbedder(name, inner, j)
+		e, err := paid.CachedEmbedder(name, inner, j)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,7 +373,7 @@ func TestCachedEmbedder(t *testing.T) {
 	if _, err := open("other").EmbedDocuments(t.Context(), texts[:1]); err != nil || len(inner.texts) != 651 {
 		t.Errorf("another name: %d texts, %v", len(inner.texts), err)
 	}
-	if _, err := llm.CachedEmbedder("", inner, j); err == nil {
+	if _, err := paid.CachedEmbedder("", inner, j); err == nil {
 		t.Error("an empty name was accepted")
 	}
 }

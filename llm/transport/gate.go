@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"container/list"
@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // gate is the way to one endpoint and model. It lets as many requests through
@@ -31,15 +33,15 @@ type gate struct {
 type waiter struct {
 	ready chan struct{} // closed when the fields below are set
 	probe bool
-	err   *Error
+	err   *failure
 }
 
-func newGate(name string, o TransportOptions) *gate {
+func newGate(name string, o Options) *gate {
 	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency), breaker: newBreaker()}
 }
 
 // enter waits for the way to be free. probe must be given back to leave.
-func (g *gate) enter(ctx context.Context) (probe bool, e *Error) {
+func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	w := &waiter{ready: make(chan struct{})}
 	g.mu.Lock()
 	at := g.waiting.PushBack(w)
@@ -62,12 +64,12 @@ func (g *gate) enter(ctx context.Context) (probe bool, e *Error) {
 	default:
 		g.waiting.Remove(at)
 	}
-	return false, Canceled(ctx, BilledNo)
+	return false, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 }
 
 // leave ends a request that entered; e is how its attempt ended, nil for
 // success.
-func (g *gate) leave(probe bool, e *Error) {
+func (g *gate) leave(probe bool, e *llm.Error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
@@ -75,18 +77,18 @@ func (g *gate) leave(probe bool, e *Error) {
 	switch {
 	case e == nil:
 		g.limit.success()
-	case e.Kind == ErrRateLimited:
+	case e.Kind == llm.ErrRateLimited:
 		if g.limit.overload(now, e.RetryAfter) {
-			g.log.Warn("llm: slowing down", "endpoint", g.name, "concurrency", g.limit.slots())
+			g.log.Warn("transport: slowing down", "endpoint", g.name, "concurrency", g.limit.slots())
 		}
-	case e.Kind == ErrTransient, e.Kind == ErrTimeout:
+	case e.Kind == llm.ErrTransient, e.Kind == llm.ErrTimeout:
 		g.limit.clean = 0
 	}
 	if g.breaker.note(now, e, probe) {
 		if g.breaker.open() {
-			g.log.Warn("llm: the endpoint fails: waiting for it", "endpoint", g.name, "probe_in", breakerPause, "error", e)
+			g.log.Warn("transport: the endpoint fails: waiting for it", "endpoint", g.name, "probe_in", breakerPause, "error", e)
 		} else {
-			g.log.Info("llm: the endpoint answers again", "endpoint", g.name)
+			g.log.Info("transport: the endpoint answers again", "endpoint", g.name)
 		}
 	}
 	g.dispatch()
@@ -128,10 +130,10 @@ func (g *gate) turnAway(now time.Time) {
 	for g.waiting.Len() > 0 {
 		w := g.waiting.Remove(g.waiting.Front()).(*waiter)
 		e := *g.breaker.last
-		e.Billed, e.Usage, e.fatal = BilledNo, Usage{}, true
+		e.Billed, e.Usage = llm.BilledNo, llm.Usage{}
 		e.Err = fmt.Errorf("not sent, the endpoint has been failing for %s; last: %w", now.Sub(g.breaker.opened).Round(time.Second), g.breaker.last)
 		e.Body = ""
-		w.err = &e
+		w.err = &failure{Error: &e, final: true}
 		close(w.ready)
 	}
 }
@@ -159,6 +161,6 @@ func (g *gate) answeredBy(name string) {
 	g.served = name
 	g.mu.Unlock()
 	if before != "" && before != name {
-		g.log.Warn("llm: the server answers with another model than before", "endpoint", g.name, "before", before, "now", name)
+		g.log.Warn("transport: the server answers with another model than before", "endpoint", g.name, "before", before, "now", name)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package paid_test
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 func TestBudget(t *testing.T) {
 	script := llmtest.NewScript("m").Handle(llmtest.Any, func(llm.Request) llm.Reply {
 		return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: 40, CompletionTokens: 10}}
 	})
-	b, err := llm.NewBudget(200, func(string) int { return 36 })
+	b, err := paid.NewBudget(200, func(string) int { return 36 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +47,12 @@ func TestBudget(t *testing.T) {
 	if ok != 2 || refused != 6 || b.Spent() != 100 || script.Calls() != 2 {
 		t.Errorf("%d calls, %d refused, %d spent", ok, refused, b.Spent())
 	}
-	if _, err := llm.NewBudget(0, nil); err == nil {
+	if _, err := paid.NewBudget(0, nil); err == nil {
 		t.Error("a budget of nothing was accepted")
 	}
 
 	// Waiting for others ends with the context.
-	b, err = llm.NewBudget(10, nil)
+	b, err = paid.NewBudget(10, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestBudget(t *testing.T) {
 
 	// What may have been billed is charged, what was not is given back.
 	for billed, want := range map[llm.Billed]int{llm.BilledUnknown: 3, llm.BilledNo: 0, llm.BilledYes: 2} {
-		b, err := llm.NewBudget(100, func(string) int { return 1 })
+		b, err := paid.NewBudget(100, func(string) int { return 1 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestBudget(t *testing.T) {
 			e.Usage.PromptTokens = 2
 		}
 		failing.Fail(llmtest.Any, e)
-		if _, err := b.Embedder(failingEmbedder{e}).EmbedDocuments(t.Context(), []string{"a", "b", "c"}); err == nil {
+		if _, err := b.Embedder("e", failingEmbedder{e}).EmbedDocuments(t.Context(), []string{"a", "b", "c"}); err == nil {
 			t.Error("no error")
 		}
 		if billed != llm.BilledYes && b.Spent() != want {

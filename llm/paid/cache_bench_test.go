@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package paid_test
 
 import (
 	"fmt"
@@ -12,18 +12,19 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // BenchmarkCacheHit asks 1,000 prompts of 2 kB with replies of 400 bytes
 // again and again.
 func BenchmarkCacheHit(b *testing.B) {
-	j, err := journal.Open(filepath.Join(b.TempDir(), "j"), journal.Header{Schema: llm.CacheSchema}, journal.Options{})
+	j, err := journal.Open(filepath.Join(b.TempDir(), "j"), journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer j.Close()
 	reply := strings.Repeat("answer ", 57)
-	c, err := llm.Cached(llmtest.NewScript("m").Reply(llmtest.Any, reply), j, llm.CacheOptions{})
+	c, err := paid.Cached(llmtest.NewScript("m").Reply(llmtest.Any, reply), j, paid.CacheOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

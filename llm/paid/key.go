@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package paid
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // keyVersion changes when the meaning of a key changes, so that old records
@@ -19,7 +21,7 @@ type key [sha256.Size]byte
 type canonicalRequest struct {
 	JSON        bool            `json:"json,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
-	Messages    []Message       `json:"messages"`
+	Messages    []llm.Message   `json:"messages"`
 	Model       string          `json:"model"`
 	Sample      int             `json:"sample,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
@@ -33,8 +35,8 @@ type canonicalRequest struct {
 
 // canonical is the request as it is hashed and stored: JSON with sorted keys,
 // where an absent field and a zero one differ. It covers the model's name and
-// everything the model sees, and Sample; see [Request] for what is left out.
-func canonical(model string, req Request) ([]byte, error) {
+// everything the model sees, and Sample; see [llm.Request] for what is left out.
+func canonical(model string, req llm.Request) ([]byte, error) {
 	c := canonicalRequest{
 		JSON: req.JSON, MaxTokens: req.MaxTokens, Messages: req.Messages, Model: model, Sample: req.Sample, SchemaName: req.SchemaName,
 		Seed: req.Seed, Stop: req.Stop, Temperature: req.Temperature, TopP: req.TopP, Version: keyVersion,
@@ -42,7 +44,7 @@ func canonical(model string, req Request) ([]byte, error) {
 	if len(req.Schema) > 0 {
 		var err error
 		if c.Schema, err = sorted(req.Schema); err != nil {
-			return nil, fmt.Errorf("llm: the request's schema is no JSON: %w", err)
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("the request's schema is no JSON: %w", err)}
 		}
 	}
 	return json.Marshal(c)

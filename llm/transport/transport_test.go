@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // wire is a base transport made of replies; it notes when it was asked.
@@ -75,9 +77,9 @@ func status(code int, body string, headers ...string) func() (*http.Response, er
 	}
 }
 
-func send(t *testing.T, ctx context.Context, o TransportOptions) (string, error) {
+func send(t *testing.T, ctx context.Context, o Options) (string, error) {
 	t.Helper()
-	tr, err := NewTransport(o)
+	tr, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 		w := &wire{replies: []func() (*http.Response, error){
 			status(503, "a"), status(503, "b"), status(429, "", "Retry-After", "100"), status(503, "c"), status(500, "d"),
 		}}
-		body, err := send(t, t.Context(), TransportOptions{Base: w})
+		body, err := send(t, t.Context(), Options{Base: w})
 		if err != nil || body != `{"ok":true}` {
 			t.Fatalf("%q, %v", body, err)
 		}
@@ -131,8 +133,8 @@ func TestBackOffIsCapped(t *testing.T) {
 		for i := range 11 {
 			w.replies = append(w.replies, status(503, strconv.Itoa(i)))
 		}
-		_, err := send(t, t.Context(), TransportOptions{Base: w, Attempts: 11, MaxDelay: 2 * time.Second})
-		if !errors.Is(err, ErrTransient) || len(w.at) != 11 {
+		_, err := send(t, t.Context(), Options{Base: w, Attempts: 11, MaxDelay: 2 * time.Second})
+		if !errors.Is(err, llm.ErrTransient) || len(w.at) != 11 {
 			t.Fatalf("%d attempts, %v", len(w.at), err)
 		}
 		for i := 1; i < len(w.at); i++ {
@@ -148,25 +150,25 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 		long := status(429, "", "Retry-After", "100")
 		w := &wire{replies: []func() (*http.Response, error){long, long, long, long, long, long}}
 		start := time.Now()
-		_, err := send(t, t.Context(), TransportOptions{Base: w, Deadline: 250 * time.Second})
-		var e *Error
-		if !errors.Is(err, ErrRateLimited) || !errors.As(err, &e) || e.RetryAfter != 100*time.Second || time.Since(start) > 250*time.Second {
+		_, err := send(t, t.Context(), Options{Base: w, Deadline: 250 * time.Second})
+		var e *llm.Error
+		if !errors.Is(err, llm.ErrRateLimited) || !errors.As(err, &e) || e.RetryAfter != 100*time.Second || time.Since(start) > 250*time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(3*time.Second, func() { cancel(errors.New("user went home")) })
 		start = time.Now()
-		_, err = send(t, ctx, TransportOptions{Base: &wire{replies: []func() (*http.Response, error){long}}})
-		if !errors.As(err, &e) || !errors.Is(err, context.Canceled) || e.Billed != BilledNo || time.Since(start) != 3*time.Second {
+		_, err = send(t, ctx, Options{Base: &wire{replies: []func() (*http.Response, error){long}}})
+		if !errors.As(err, &e) || !errors.Is(err, context.Canceled) || e.Billed != llm.BilledNo || time.Since(start) != 3*time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 
 		// A hanging attempt ends by itself and is tried again.
 		w = &wire{takes: time.Hour}
-		var m Meter
-		_, err = send(t, t.Context(), TransportOptions{Base: w, AttemptTimeout: time.Minute, Attempts: 3, Meter: &m})
-		if !errors.Is(err, ErrTimeout) || len(w.at) != 3 || m.Unknown() != 3 {
+		var m llm.Bill
+		_, err = send(t, llm.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
+		if !errors.Is(err, llm.ErrTimeout) || len(w.at) != 3 || m.Unknown() != 3 {
 			t.Errorf("%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
 		}
 	})
@@ -175,7 +177,7 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{takes: time.Second}
-		tr, err := NewTransport(TransportOptions{Base: w, Concurrency: 3})
+		tr, err := New(Options{Base: w, Concurrency: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +195,7 @@ func TestLimits(t *testing.T) {
 		}
 
 		w = &wire{}
-		if tr, err = NewTransport(TransportOptions{Base: w, RequestsPerMinute: 30}); err != nil {
+		if tr, err = New(Options{Base: w, RequestsPerMinute: 30}); err != nil {
 			t.Fatal(err)
 		}
 		for range 5 {
@@ -210,20 +212,20 @@ func TestLimits(t *testing.T) {
 func TestBodyLimitAndCuts(t *testing.T) {
 	big := status(200, `{"a":"`+strings.Repeat("x", 100)+`"}`)
 	w := &wire{replies: []func() (*http.Response, error){big, big}}
-	if _, err := send(t, t.Context(), TransportOptions{Base: w, MaxBody: 50}); !errors.Is(err, ErrInvalidOutput) || len(w.at) != 1 {
+	if _, err := send(t, t.Context(), Options{Base: w, MaxBody: 50}); !errors.Is(err, llm.ErrInvalidOutput) || len(w.at) != 1 {
 		t.Errorf("%d attempts, %v", len(w.at), err)
 	}
 }
 
 func TestErrorsShowNoQuery(t *testing.T) {
 	w := &wire{replies: []func() (*http.Response, error){status(400, `no hush here`)}}
-	_, err := send(t, t.Context(), TransportOptions{Base: w})
+	_, err := send(t, t.Context(), Options{Base: w})
 	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "http://h.example/v1/x") {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestMeteringWithoutCall(t *testing.T) {
+func TestUsageIsRecordedWithoutCall(t *testing.T) {
 	w := &wire{replies: []func() (*http.Response, error){
 		status(200, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`),
 		status(200, `{"data":[{"embedding":[1]}],"usage":{"prompt_tokens":5,"total_tokens":5}}`),
@@ -231,30 +233,24 @@ func TestMeteringWithoutCall(t *testing.T) {
 		status(200, `{"message":{},"prompt_eval_count":7,"eval_count":8}`),
 		status(200, `{"hello":1}`),
 	}}
-	var m, outer, inner Meter
-	tr, err := NewTransport(TransportOptions{Base: w, Meter: &m})
+	var bill llm.Bill
+	tr, err := New(Options{Base: w})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := WithMeter(WithMeter(WithStage(t.Context(), "s"), &outer), &inner)
 	for range 5 {
-		if _, err := sendOn(ctx, tr); err != nil {
+		if _, err := sendOn(llm.WithBill(t.Context(), &bill), tr); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := map[string]Usage{"s": {Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}}
-	for name, got := range map[string]*Meter{"transport": &m, "outer": &outer, "inner": &inner} {
-		if diff := cmp.Diff(want, got.Stages()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-	if m.Total() != want["s"] {
-		t.Errorf("total %+v", m.Total())
+	want := llm.Usage{Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}
+	if diff := cmp.Diff(want, bill.Known()); diff != "" {
+		t.Error(diff)
 	}
 }
 
-func TestTransportOptionsAreChecked(t *testing.T) {
-	_, err := NewTransport(TransportOptions{Attempts: -1, BaseDelay: -1, MaxBody: -1, Concurrency: -1, TokensPerMinute: -1})
+func TestOptionsAreChecked(t *testing.T) {
+	_, err := New(Options{Attempts: -1, BaseDelay: -1, MaxBody: -1, Concurrency: -1, TokensPerMinute: -1})
 	if err == nil || strings.Count(err.Error(), "\n") != 4 {
 		t.Errorf("%v", err)
 	}

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package paid
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // DefaultReplyReserve is what is reserved for a reply without a token limit
@@ -43,23 +45,19 @@ func (a amount) add(b amount) amount { return amount{a.tokens + b.tokens, a.mone
 // or part of it.
 func NewBudget(limit int, count func(string) int) (*Budget, error) {
 	if limit <= 0 {
-		return nil, fmt.Errorf("llm: budget of %d tokens: use a positive number, or no budget", limit)
+		return nil, fmt.Errorf("paid: budget of %d tokens: use a positive number, or no budget", limit)
 	}
 	if count == nil {
-		count = EstimateTokens
+		count = llm.EstimateTokens
 	}
 	return &Budget{limit: limit, count: count, settled: make(chan struct{})}, nil
 }
-
-// EstimateTokens is a guess that needs no vocabulary: a token for every four
-// bytes or part of it.
-func EstimateTokens(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
 // LimitMoney adds a limit in the prices' currency. Models without a price
 // then cannot be called: what they cost is unknown. Call it before use.
 func (b *Budget) LimitMoney(limit Money, prices *Prices) error {
 	if limit <= 0 || prices == nil {
-		return errors.New("llm: budget: a limit of money needs a positive amount and prices")
+		return errors.New("paid: budget: a limit of money needs a positive amount and prices")
 	}
 	if err := prices.Check(); err != nil {
 		return err
@@ -84,7 +82,7 @@ func (b *Budget) SpentMoney() Money {
 
 // Reserve sets n tokens aside. When only running calls stand in the way, it
 // waits for them; when the rest of the budget is too small, it fails with
-// [ErrBudgetExceeded]. settle must be called exactly once, with what the call
+// [llm.ErrBudgetExceeded]. settle must be called exactly once, with what the call
 // really cost.
 func (b *Budget) Reserve(ctx context.Context, n int) (settle func(spent int), err error) {
 	done, err := b.reserve(ctx, amount{tokens: n})
@@ -111,7 +109,7 @@ func (b *Budget) reserve(ctx context.Context, n amount) (settle func(spent amoun
 		select {
 		case <-settled:
 		case <-ctx.Done():
-			return nil, Canceled(ctx, BilledNo)
+			return nil, llm.Canceled(ctx, llm.BilledNo)
 		}
 	}
 }
@@ -131,7 +129,7 @@ func (b *Budget) refuse(n amount) error {
 	if sum.tokens <= b.limit {
 		need, left, limit = n.money.String()+" "+b.prices.Currency, max(b.money-b.spent.money, 0).String(), b.money.String()
 	}
-	return &Error{Kind: ErrBudgetExceeded, Billed: BilledNo,
+	return &llm.Error{Kind: llm.ErrBudgetExceeded, Billed: llm.BilledNo,
 		Err: fmt.Errorf("the call may need %s, %s of %s are left: raise the budget", need, left, limit)}
 }
 
@@ -145,113 +143,58 @@ func (b *Budget) settle(reserved, spent amount) {
 }
 
 // price is what a usage takes from the budget.
-func (b *Budget) price(model string, u Usage) (amount, error) {
-	a := amount{tokens: tokens(u)}
+func (b *Budget) price(model string, u llm.Usage) (amount, error) {
+	a := amount{tokens: u.Tokens()}
 	if b.money == 0 {
 		return a, nil
 	}
 	cost := b.prices.Cost(model, u)
 	if cost.Partial {
-		return a, &Error{Kind: ErrBudgetExceeded, Billed: BilledNo,
+		return a, &llm.Error{Kind: llm.ErrBudgetExceeded, Billed: llm.BilledNo,
 			Err: fmt.Errorf("no price is known of %q: add it to the prices, or drop the limit of money", model)}
 	}
 	a.money = cost.Amount
 	return a, nil
 }
 
-// spend makes a call under a reservation. A call that may have been billed
+// do makes a call under a reservation. A call that may have been billed
 // without a figure keeps it.
-func spend[T any](ctx context.Context, b *Budget, model string, most Usage, call func() (T, Usage, error)) (T, error) {
-	var zero T
-	n, err := b.price(model, most)
+func (b *Budget) do(ctx context.Context, c call) error {
+	most := c.most(b.count)
+	n, err := b.price(c.model, most)
 	if err != nil {
-		return zero, err
+		return err
 	}
 	settle, err := b.reserve(ctx, n)
 	if err != nil {
-		return zero, err
+		return err
 	}
-	spent := n // should call panic
+	spent := n // should the call panic
 	defer func() { settle(spent) }()
-	v, usage, err := call()
-	var e *Error
+	usage, err := c.make(ctx)
 	known := true
 	if err != nil {
-		usage = Usage{}
+		var e *llm.Error
+		usage = llm.Usage{}
 		if known = errors.As(err, &e); known {
 			usage = e.Usage
-			known = e.Billed == BilledNo || e.Billed == BilledYes && tokens(usage) > 0
+			known = e.Billed == llm.BilledNo || e.Billed == llm.BilledYes && usage.Tokens() > 0
 		}
+	} else if c.raw == nil {
+		usage = most // a vector comes without a figure
 	}
-	spent, _ = b.price(model, usage) // a price that was known before is known now
+	spent, _ = b.price(c.model, usage) // a price that was known before is known now
 	if !known {
 		spent = spent.add(n)
 	}
-	return v, err
+	return err
 }
 
 // Model is m under the budget. Put it below [Cached]: hits cost nothing.
-func (b *Budget) Model(m Model) Model { return &budgeted{Model: m, b: b} }
-
-type budgeted struct {
-	Model
-	b *Budget
-}
-
-func (m *budgeted) Generate(ctx context.Context, req Request) (Reply, error) {
-	most := Usage{PromptTokens: m.b.promptTokens(req), CompletionTokens: orDefault(req.MaxTokens, DefaultReplyReserve)}
-	return spend(ctx, m.b, m.Name(), most, func() (Reply, Usage, error) {
-		reply, err := m.Model.Generate(ctx, req)
-		return reply, reply.Usage, err
-	})
-}
-
-// perMessage are the tokens that chat templates add to a message (OpenAI's
-// cookbook counts 3, and 1 for a role).
-const perMessage = 4
-
-func (b *Budget) promptTokens(req Request) int {
-	n := b.count(string(req.Schema))
-	for _, m := range req.Messages {
-		n += b.count(m.Text) + perMessage
-	}
-	return n
-}
-
-func tokens(u Usage) int { return u.PromptTokens + u.CompletionTokens + u.EmbeddedTokens }
+func (b *Budget) Model(m llm.Model) llm.Model { return &model{m, b} }
 
 // Embedder is e under the budget. The texts are counted, since a vector comes
-// without a figure. Under a limit of money, e must have a Name() to look its
-// price up by.
-func (b *Budget) Embedder(e Embedder) Embedder {
-	m := &budgetedEmbedder{e: e, b: b}
-	if named, ok := e.(interface{ Name() string }); ok {
-		m.name = named.Name()
-	}
-	return m
-}
-
-type budgetedEmbedder struct {
-	e    Embedder
-	name string
-	b    *Budget
-}
-
-func (m *budgetedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	var most Usage
-	for _, t := range texts {
-		most.EmbeddedTokens += m.b.count(t)
-	}
-	return spend(ctx, m.b, m.name, most, func() ([][]float32, Usage, error) {
-		v, err := m.e.EmbedDocuments(ctx, texts)
-		return v, most, err
-	})
-}
-
-func (m *budgetedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	most := Usage{EmbeddedTokens: m.b.count(text)}
-	return spend(ctx, m.b, m.name, most, func() ([]float32, Usage, error) {
-		v, err := m.e.EmbedQuery(ctx, text)
-		return v, most, err
-	})
+// without a figure; the price is looked up by the name.
+func (b *Budget) Embedder(name string, e llm.Embedder) llm.NamedEmbedder {
+	return &embedder{name, e, b}
 }

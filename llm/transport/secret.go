@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
-	"strings"
 )
 
 const hidden = "***"
@@ -36,17 +34,3 @@ func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }
 
 // LogValue hides the key.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
-
-// keyLike matches what providers' keys and bearer tokens look like; servers
-// echo them in error messages, sometimes shortened.
-var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
-
-// redact removes the given secrets and whatever looks like one.
-func redact(text string, secrets ...string) string {
-	for _, s := range secrets {
-		if len(s) >= 4 { // shorter ones ("-") are placeholders
-			text = strings.ReplaceAll(text, s, hidden)
-		}
-	}
-	return keyLike.ReplaceAllString(text, hidden)
-}

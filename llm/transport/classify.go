@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"bytes"
@@ -15,11 +15,20 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
+// failure is how an attempt ended, and what that means for the next one.
+type failure struct {
+	*llm.Error
+	soft  bool // retried at most maxSoft times
+	final bool // not retried, whatever its kind
+}
+
 // classifyStatus makes an error of a reply that is no success.
-func classifyStatus(status int, h http.Header, body []byte) *Error {
-	e := &Error{Status: status, RetryAfter: retryAfter(h, time.Now())}
+func classifyStatus(status int, h http.Header, body []byte) *llm.Error {
+	e := &llm.Error{Status: status, RetryAfter: retryAfter(h, time.Now())}
 	code, message := serverError(body)
 	e.Kind, e.Billed = kindOf(status, code, message)
 	return e
@@ -28,29 +37,29 @@ func classifyStatus(status int, h http.Header, body []byte) *Error {
 // kindOf reads the status first and the provider's code second; the free
 // text only decides between two readings of a 400. (Matching numbers in text
 // takes "…14290 tokens" for a 429.)
-func kindOf(status int, code, message string) (Kind, Billed) {
+func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 	switch {
 	case status == http.StatusPaymentRequired,
 		code == "insufficient_quota", code == "billing_hard_limit_reached", code == "billing_not_active":
-		return ErrQuotaExhausted, BilledNo
+		return llm.ErrQuotaExhausted, llm.BilledNo
 	case status == http.StatusTooManyRequests, status == 529: // 529: overloaded (Anthropic)
-		return ErrRateLimited, BilledNo
+		return llm.ErrRateLimited, llm.BilledNo
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return ErrAuth, BilledNo
+		return llm.ErrAuth, llm.BilledNo
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
-		return ErrTimeout, BilledUnknown
+		return llm.ErrTimeout, llm.BilledUnknown
 	case status == http.StatusConflict, status == http.StatusTooEarly:
-		return ErrTransient, BilledNo
+		return llm.ErrTransient, llm.BilledNo
 	case status == http.StatusNotImplemented, status == http.StatusHTTPVersionNotSupported:
-		return ErrBadRequest, BilledNo
+		return llm.ErrBadRequest, llm.BilledNo
 	case status >= 500:
-		return ErrTransient, BilledUnknown
+		return llm.ErrTransient, llm.BilledUnknown
 	case code == "context_length_exceeded", tooLong(message):
-		return ErrContextLength, BilledNo
+		return llm.ErrContextLength, llm.BilledNo
 	case code == "content_filter", code == "content_policy_violation":
-		return ErrFiltered, BilledNo
+		return llm.ErrFiltered, llm.BilledNo
 	}
-	return ErrBadRequest, BilledNo
+	return llm.ErrBadRequest, llm.BilledNo
 }
 
 // tooLong knows how OpenAI, vLLM, llama.cpp, LM Studio and Ollama say that a
@@ -98,7 +107,7 @@ func serverError(body []byte) (code, message string) {
 // ErrorInBody makes an error of a success status whose body is an error
 // object, as some gateways and streaming servers send. It returns nil when
 // the body holds none.
-func ErrorInBody(body []byte) *Error {
+func ErrorInBody(body []byte) *llm.Error {
 	var outer struct {
 		Error json.RawMessage `json:"error"`
 	}
@@ -115,22 +124,22 @@ func ErrorInBody(body []byte) *Error {
 	}
 	code, message := serverError(body)
 	kind, billed := kindOf(status, code, message)
-	if kind == ErrTransient && tooLong(message) {
-		kind, billed = ErrContextLength, BilledNo
+	if kind == llm.ErrTransient && tooLong(message) {
+		kind, billed = llm.ErrContextLength, llm.BilledNo
 	}
-	return &Error{Kind: kind, Status: status, Billed: billed, Body: excerpt(body), soft: true}
+	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: llm.Excerpt(body)}
 }
 
 // classifyNet makes an error of an attempt without a complete reply. ctx is
 // the caller's, not the attempt's.
-func classifyNet(ctx context.Context, err error) *Error {
+func classifyNet(ctx context.Context, err error) *failure {
 	if ctx.Err() != nil {
-		return Canceled(ctx, BilledUnknown)
+		return &failure{Error: llm.Canceled(ctx, llm.BilledUnknown)}
 	}
-	var own *Error
+	var own *llm.Error
 	if errors.As(err, &own) { // a base transport that knows better
 		e := *own
-		return &e
+		return &failure{Error: &e}
 	}
 	// The URL, with whatever is in it, is told apart from the cause.
 	var ue *url.Error
@@ -141,14 +150,12 @@ func classifyNet(ctx context.Context, err error) *Error {
 	var op *net.OpError
 	var timeout net.Error
 	switch {
-	case errors.As(err, &dns):
-		return &Error{Kind: ErrTransient, Billed: BilledNo, Err: err, soft: true}
-	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &op) && op.Op == "dial":
-		return &Error{Kind: ErrTransient, Billed: BilledNo, Err: err, soft: true}
+	case errors.As(err, &dns), errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &op) && op.Op == "dial":
+		return &failure{Error: &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledNo, Err: err}, soft: true}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return &Error{Kind: ErrTimeout, Err: err}
+		return &failure{Error: &llm.Error{Kind: llm.ErrTimeout, Err: err}}
 	}
-	return &Error{Kind: ErrTransient, Err: err}
+	return &failure{Error: &llm.Error{Kind: llm.ErrTransient, Err: err}}
 }
 
 // retryAfter reads retry-after-ms and both forms of Retry-After. A date is

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,9 +18,11 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The defaults of [TransportOptions]; they are those of the OpenAI clients
+// The defaults of [Options]; they are those of the OpenAI clients
 // and litellm where these agree.
 const (
 	DefaultAttempts       = 6
@@ -45,8 +48,8 @@ const (
 	bytesPerToken = 4
 )
 
-// TransportOptions tune a [Transport]; zero values mean the defaults.
-type TransportOptions struct {
+// Options tune a [Transport]; zero values mean the defaults.
+type Options struct {
 	// Base sends the requests. The default is an own http.Transport without
 	// proxy; set Base to use one.
 	Base http.RoundTripper
@@ -54,7 +57,7 @@ type TransportOptions struct {
 	Attempts int
 	// BaseDelay and MaxDelay bound the full-jitter exponential back-off. A
 	// server's Retry-After is a floor of the wait; above MaxRetryAfter the
-	// call fails with [ErrRateLimited] at once, so that the job can pause.
+	// call fails with [llm.ErrRateLimited] at once, so that the job can pause.
 	BaseDelay, MaxDelay, MaxRetryAfter time.Duration
 	// AttemptTimeout limits one try, IdleTimeout the wait for the next bytes
 	// of a reply that has begun, and Deadline all tries and the back-off
@@ -73,15 +76,13 @@ type TransportOptions struct {
 	// limit. Tokens are reserved by the request's length and its limit of the
 	// reply, and settled by the usage.
 	RequestsPerMinute, TokensPerMinute float64
-	// Meter counts all usage; see also [WithMeter]. May be nil.
-	Meter *Meter
 	// Logger receives retries (Warn) and requests (Debug), never bodies or
 	// headers. Nil is silent.
 	Logger *slog.Logger
 }
 
 // Transport is the http.RoundTripper that every provider's client should
-// stand on: it limits, retries, classifies and meters. Replies are read whole
+// stand on: it limits, retries, classifies and records usage. Replies are read whole
 // before they are handed on, so a client never sees a cut one. It is safe for
 // concurrent use.
 //
@@ -97,7 +98,7 @@ type TransportOptions struct {
 // A failure is an [*Error]; http.Client wraps it in a *url.Error, and clients
 // that flatten it to text can be bypassed with a [Call].
 type Transport struct {
-	o        TransportOptions
+	o        Options
 	inflight *semaphore.Weighted
 	requests *rate.Limiter
 	tokens   *rate.Limiter
@@ -107,12 +108,12 @@ type Transport struct {
 	gates map[string]*gate
 }
 
-// NewTransport checks the options and fills in the defaults.
-func NewTransport(o TransportOptions) (*Transport, error) {
+// New checks the options and fills in the defaults.
+func New(o Options) (*Transport, error) {
 	var errs []error
 	negative := func(name string, bad bool) {
 		if bad {
-			errs = append(errs, fmt.Errorf("llm: transport: %s is negative: use 0 for the default", name))
+			errs = append(errs, fmt.Errorf("transport: %s is negative: use 0 for the default", name))
 		}
 	}
 	negative("Attempts", o.Attempts < 0)
@@ -129,16 +130,16 @@ func NewTransport(o TransportOptions) (*Transport, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Attempts = orDefault(o.Attempts, DefaultAttempts)
-	o.BaseDelay = orDefault(o.BaseDelay, DefaultBaseDelay)
-	o.MaxDelay = orDefault(o.MaxDelay, DefaultMaxDelay)
-	o.MaxRetryAfter = orDefault(o.MaxRetryAfter, DefaultMaxRetryAfter)
-	o.AttemptTimeout = orDefault(o.AttemptTimeout, DefaultAttemptTimeout)
-	o.IdleTimeout = orDefault(o.IdleTimeout, DefaultIdleTimeout)
-	o.Deadline = orDefault(o.Deadline, DefaultDeadline)
-	o.MaxOutage = orDefault(o.MaxOutage, DefaultMaxOutage)
-	o.MaxBody = orDefault(o.MaxBody, DefaultMaxBody)
-	o.Concurrency = orDefault(o.Concurrency, DefaultConcurrency)
+	o.Attempts = cmp.Or(o.Attempts, DefaultAttempts)
+	o.BaseDelay = cmp.Or(o.BaseDelay, DefaultBaseDelay)
+	o.MaxDelay = cmp.Or(o.MaxDelay, DefaultMaxDelay)
+	o.MaxRetryAfter = cmp.Or(o.MaxRetryAfter, DefaultMaxRetryAfter)
+	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, DefaultAttemptTimeout)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, DefaultIdleTimeout)
+	o.Deadline = cmp.Or(o.Deadline, DefaultDeadline)
+	o.MaxOutage = cmp.Or(o.MaxOutage, DefaultMaxOutage)
+	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
+	o.Concurrency = cmp.Or(o.Concurrency, DefaultConcurrency)
 	return &Transport{
 		o:        o,
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
@@ -147,14 +148,6 @@ func NewTransport(o TransportOptions) (*Transport, error) {
 		retries:  newRetryBudget(),
 		gates:    map[string]*gate{},
 	}, nil
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 func newBase() *http.Transport {
@@ -181,21 +174,19 @@ func perMinute(n float64, holds time.Duration) *rate.Limiter {
 // caller shape the request and read the reply below a client that cannot do
 // either soundly.
 type Call struct {
-	// Stage is what the usage is booked on; empty means the context's.
-	Stage string
 	// Edit changes the JSON object that is about to be sent.
 	Edit func(body map[string]json.RawMessage) error
 	// Read reads a successful body. The usage counts in any case; an [*Error]
 	// of a retryable kind makes the transport try again, at most twice.
-	Read func(body []byte) (Usage, error)
+	Read func(body []byte) (llm.Usage, error)
 	// Served may be set by Read: the model and version that the server says
 	// it is. A change within a run is logged.
 	Served string
 
 	// Usage is what all attempts cost, and Err how the last one ended; both
 	// are set when the round trip is over.
-	Usage Usage
-	Err   *Error
+	Usage llm.Usage
+	Err   *llm.Error
 }
 
 type callKey struct{}
@@ -216,7 +207,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		body, err = edit(body, call.Edit)
 	}
 	if err != nil {
-		call.Err = &Error{Kind: ErrBadRequest, Endpoint: endpoint(req), Billed: BilledNo, Err: err}
+		call.Err = &llm.Error{Kind: llm.ErrBadRequest, Endpoint: endpoint(req), Billed: llm.BilledNo, Err: err}
 		return nil, call.Err
 	}
 	x := newExchange(t, req, call, body)

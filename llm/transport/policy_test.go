@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package transport
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // baseFunc is a base transport made of a function.
@@ -25,9 +27,9 @@ func (f baseFunc) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f(r)
 }
 
-func newTestTransport(t *testing.T, o TransportOptions) *Transport {
+func newTestTransport(t *testing.T, o Options) *Transport {
 	t.Helper()
-	tr, err := NewTransport(o)
+	tr, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestRetryBudget(t *testing.T) {
 			}
 			return status(200, `{}`)()
 		})
-		tr := newTestTransport(t, TransportOptions{Base: down, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond, Concurrency: 1})
+		tr := newTestTransport(t, Options{Base: down, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond, Concurrency: 1})
 		const calls = 200
 		failed := 0
 		for range calls {
@@ -80,7 +82,7 @@ func TestRetriesTheServerAskedForAreNoStorm(t *testing.T) {
 			}
 			return status(200, `{}`)()
 		})
-		tr := newTestTransport(t, TransportOptions{Base: busy})
+		tr := newTestTransport(t, Options{Base: busy})
 		for range 40 {
 			if _, err := sendOn(t.Context(), tr); err != nil {
 				t.Fatal(err)
@@ -167,7 +169,7 @@ func (c *capped) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestConcurrencyAdaptsToTheEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &capped{bears: 20}
-		tr := newTestTransport(t, TransportOptions{Base: c, Concurrency: 64})
+		tr := newTestTransport(t, Options{Base: c, Concurrency: 64})
 		var wg sync.WaitGroup
 		start := time.Now()
 		const calls = 2000
@@ -211,7 +213,7 @@ func TestBreakerPausesAndProbes(t *testing.T) {
 		f := &flaky{}
 		f.off.Store(true)
 		var log strings.Builder
-		tr := newTestTransport(t, TransportOptions{Base: f, BaseDelay: 10 * time.Millisecond, MaxDelay: 10 * time.Millisecond,
+		tr := newTestTransport(t, Options{Base: f, BaseDelay: 10 * time.Millisecond, MaxDelay: 10 * time.Millisecond,
 			Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		var wg sync.WaitGroup
 		var failed atomic.Int64
@@ -260,14 +262,14 @@ func TestBreakerWaitEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{}
 		f.off.Store(true)
-		tr := newTestTransport(t, TransportOptions{Base: f, Attempts: 1})
+		tr := newTestTransport(t, Options{Base: f, Attempts: 1})
 		trip(t, tr)
 		sent, start := f.sent.Load(), time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 		defer cancel()
 		_, err := sendOn(ctx, tr)
-		var e *Error
-		if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) || e.Billed != BilledNo ||
+		var e *llm.Error
+		if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) || e.Billed != llm.BilledNo ||
 			time.Since(start) != 7*time.Second || f.sent.Load() != sent {
 			t.Errorf("after %v and %d requests: %v", time.Since(start), f.sent.Load()-sent, err)
 		}
@@ -283,11 +285,11 @@ func TestOutageEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{}
 		f.off.Store(true)
-		tr := newTestTransport(t, TransportOptions{Base: f, Attempts: 1, MaxOutage: 100 * time.Second})
+		tr := newTestTransport(t, Options{Base: f, Attempts: 1, MaxOutage: 100 * time.Second})
 		trip(t, tr)
 		start := time.Now()
 		_, err := sendOn(t.Context(), tr)
-		if !errors.Is(err, ErrTransient) || time.Since(start) > 150*time.Second || !strings.Contains(err.Error(), "has been failing") && !strings.Contains(err.Error(), "503") {
+		if !errors.Is(err, llm.ErrTransient) || time.Since(start) > 150*time.Second || !strings.Contains(err.Error(), "has been failing") && !strings.Contains(err.Error(), "503") {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
@@ -298,11 +300,11 @@ func TestWrongAddressFailsFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{dead: true}
 		f.off.Store(true)
-		tr := newTestTransport(t, TransportOptions{Base: f, Attempts: 1})
+		tr := newTestTransport(t, Options{Base: f, Attempts: 1})
 		trip(t, tr)
 		sent, start := f.sent.Load(), time.Now()
 		for range 50 {
-			if _, err := sendOn(t.Context(), tr); !errors.Is(err, ErrTransient) || !strings.Contains(err.Error(), "not sent") {
+			if _, err := sendOn(t.Context(), tr); !errors.Is(err, llm.ErrTransient) || !strings.Contains(err.Error(), "not sent") {
 				t.Fatal(err)
 			}
 		}
@@ -325,7 +327,7 @@ func TestGatesAreSeparate(t *testing.T) {
 			}
 			return status(200, `{}`)()
 		})
-		tr := newTestTransport(t, TransportOptions{Base: base, Attempts: 1})
+		tr := newTestTransport(t, Options{Base: base, Attempts: 1})
 		ask := func(path, model string) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -367,7 +369,7 @@ func TestTokensPerMinuteAreReservedAndSettled(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				usage := fmt.Sprintf(`{"choices":[],"usage":{"prompt_tokens":%d}}`, tc.used)
 				base := baseFunc(func(*http.Request) (*http.Response, error) { return status(200, usage)() })
-				tr := newTestTransport(t, TransportOptions{Base: base, TokensPerMinute: 600}) // 10 a second
+				tr := newTestTransport(t, Options{Base: base, TokensPerMinute: 600}) // 10 a second
 				ask := func() {
 					req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://h.example/x", strings.NewReader(tc.body))
 					if err != nil {
@@ -394,7 +396,7 @@ func TestTokensPerMinuteAreReservedAndSettled(t *testing.T) {
 
 func TestCancelledWaitGivesTokensBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr := newTestTransport(t, TransportOptions{TokensPerMinute: 600})
+		tr := newTestTransport(t, Options{TokensPerMinute: 600})
 		if err := pace(t.Context(), tr.tokens, 600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Bill is what the attempts of one call cost, as the transport below reports
+// them: replies carry their usage, but embeddings and attempts that failed cannot.
+// A ledger writes it down.
+type Bill struct {
+	known   tally
+	unknown atomic.Int64
+}
+
+// Known is what providers said was used.
+func (b *Bill) Known() Usage { return b.known.sum() }
+
+// Unknown is the number of attempts that may have been billed without a trace:
+// timeouts and lost connections.
+func (b *Bill) Unknown() int { return int(b.unknown.Load()) }
+
+type billKey struct{}
+
+// WithBill writes the calls under the returned context on b alone.
+func WithBill(ctx context.Context, b *Bill) context.Context {
+	return context.WithValue(ctx, billKey{}, b)
+}
+
+// Record writes the usage of an attempt on the bill of ctx. Transports, and
+// models that do not stand on one, call it once per attempt.
+func Record(ctx context.Context, u Usage) {
+	if b, ok := ctx.Value(billKey{}).(*Bill); ok {
+		b.known.add(u)
+	}
+}
+
+// RecordUnknown writes down an attempt that may have been billed.
+func RecordUnknown(ctx context.Context) {
+	if b, ok := ctx.Value(billKey{}).(*Bill); ok {
+		b.unknown.Add(1)
+	}
+}
+
+type (
+	stageKey    struct{}
+	questionKey struct{}
+)
+
+// WithStage names the stage of calls that carry no [Request], such as
+// embeddings.
+func WithStage(ctx context.Context, stage string) context.Context {
+	return context.WithValue(ctx, stageKey{}, stage)
+}
+
+// StageOf returns the stage set by [WithStage], or "".
+func StageOf(ctx context.Context) string {
+	stage, _ := ctx.Value(stageKey{}).(string)
+	return stage
+}
+
+// WithQuestion names the question that such calls are made for.
+func WithQuestion(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, questionKey{}, id)
+}
+
+// QuestionOf returns the question set by [WithQuestion], or "".
+func QuestionOf(ctx context.Context) string {
+	id, _ := ctx.Value(questionKey{}).(string)
+	return id
+}

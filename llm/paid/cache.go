@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paid
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/wildgraph/wildgraph/llm/journal"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Schema is the journal schema of [Cached] and [CachedEmbedder]; both
+// can share one journal.
+const Schema = "wildgraph-llm-cache/1"
+
+// The kinds of records in a cache journal.
+const (
+	recordReply   = 1 // a good reply
+	recordFailure = 2 // paid for, but not what was asked for
+	recordVector  = 3 // one embedding
+)
+
+// CacheOptions tune [Cached].
+type CacheOptions struct {
+	// Check judges a reply beyond the default, which demands a readable JSON
+	// object where the request asked for one. A reply that fails is handed on
+	// all the same and recorded as a failure, not as a success.
+	Check func(llm.Request, llm.Reply) error
+	// PaidUsage lets hits carry the usage of the call that paid for them, so
+	// that meters do not depend on where a job was stopped and started again. A
+	// ledger below the cache never sees a hit.
+	PaidUsage bool
+	// RetryFailures asks again for recorded failures: replies that failed
+	// Check, and errors that were billed and would come again (filtered,
+	// refused, truncated). By default they are served from the journal too,
+	// so that going on with a stopped job does not pay for them twice.
+	RetryFailures bool
+}
+
+// cacheRecord is the payload of a record.
+type cacheRecord struct {
+	Request json.RawMessage `json:"request"`
+	Reply   *llm.Reply      `json:"reply,omitempty"`
+	Failure *failure        `json:"failure,omitempty"`
+}
+
+// failure is what of an [llm.Error] is worth keeping.
+type failure struct {
+	Kind   llm.Kind `json:"kind"`
+	Status int      `json:"status,omitempty"`
+	Body   string   `json:"body,omitempty"`
+	Text   string   `json:"text,omitempty"`
+}
+
+func (f *failure) err() *llm.Error {
+	e := &llm.Error{Kind: f.Kind, Status: f.Status, Body: f.Body, Billed: llm.BilledNo, Usage: llm.Usage{CachedCalls: 1}}
+	if f.Text != "" {
+		e.Err = errors.New(f.Text)
+	}
+	return e
+}
+
+// outcome is what a key leads to: a reply or a failure.
+type outcome struct {
+	reply   llm.Reply
+	failure *failure
+}
+
+const requestPrefix = `{"request":`
+
+// decodeOutcome reads what a record keeps for a request. A record of another
+// request is an error: equal hashes are no proof. The payload is changed.
+func decodeOutcome(payload, request []byte) (outcome, error) {
+	var r cacheRecord
+	start := len(requestPrefix) + len(request)
+	if len(payload) > start && payload[start] == ',' && bytes.HasPrefix(payload, []byte(requestPrefix)) &&
+		bytes.Equal(payload[len(requestPrefix):start], request) {
+		// As written by fetch: the request need not be read again.
+		payload = payload[start:]
+		payload[0] = '{'
+	}
+	if err := json.Unmarshal(payload, &r); err != nil {
+		return outcome{}, err
+	}
+	switch {
+	case r.Request != nil && !bytes.Equal(r.Request, request):
+		return outcome{}, errors.New("it answers another request")
+	case r.Failure != nil:
+		return outcome{failure: r.Failure}, nil
+	case r.Reply != nil:
+		return outcome{reply: *r.Reply}, nil
+	}
+	return outcome{}, errors.New("it holds neither a reply nor a failure")
+}
+
+// cache is where in a journal what was paid for is kept, by key: 40 bytes for
+// each reply and vector.
+type cache struct {
+	j *journal.Journal
+
+	mu    sync.Mutex
+	known map[key]int64
+}
+
+func newCache(j *journal.Journal) *cache { return &cache{j: j, known: map[key]int64{}} }
+
+// enter takes in a record that is there. The key of a reply is made from the
+// stored request, so a record can only answer what it was written for.
+func (c *cache) enter(rec journal.Record, retryFailures bool) error {
+	var k key
+	switch rec.Kind {
+	case recordReply, recordFailure:
+		var r cacheRecord
+		if err := json.Unmarshal(rec.Payload, &r); err != nil {
+			return err
+		}
+		if r.Failure == nil && r.Reply == nil || rec.Kind == recordFailure && retryFailures {
+			return nil
+		}
+		k = keyOf(r.Request)
+	case recordVector:
+		var err error
+		if k, _, err = decodeVector(rec.Payload); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	c.known[k] = rec.At
+	return nil
+}
+
+func (c *cache) look(k key) (at int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok = c.known[k]
+	return at, ok
+}
+
+// keep makes what was paid for durable.
+func (c *cache) keep(kind uint8, k key, payload []byte) error {
+	at, err := c.j.AppendAt(kind, payload)
+	if err != nil {
+		return fmt.Errorf("paid: keep what was paid for: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[k] = at
+	return nil
+}
+
+// read hands the payload of a record to decode.
+func (c *cache) read(at int64, decode func(payload []byte) error) error {
+	rec, err := c.j.Read(at)
+	if err != nil {
+		return fmt.Errorf("paid: read the cache: %w", err)
+	}
+	if err := decode(rec.Payload); err != nil {
+		return fmt.Errorf("paid: read the cache %s: record %d: %w", c.j.Path(), rec.Seq, err)
+	}
+	return nil
+}
+
+// scan reads a journal once for all who want to know what is in it.
+func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
+	for rec, err := range j.Records() {
+		if err != nil {
+			return fmt.Errorf("paid: read %s: %w", j.Path(), err)
+		}
+		for _, read := range readers {
+			if err := read(rec); err != nil {
+				return fmt.Errorf("paid: read %s: record %d: %w", j.Path(), rec.Seq, err)
+			}
+		}
+	}
+	return nil
+}
+
+type cached struct {
+	*cache
+	m       llm.Model
+	o       CacheOptions
+	flights singleflight.Group
+}
+
+// Cached answers from the journal what was answered before and asks m for the
+// rest, each question once even when many ask at the same time, unless they want
+// it piece by piece. A reply is returned after it is on disk, a known one comes in
+// one piece, and only whole ones are kept. Hits count as CachedCalls and cost nothing.
+//
+// The key covers the model's name and every field of the request that the
+// model sees, and Sample. Cached reads the whole journal at the start; replies are
+// read from the journal, which stays the caller's to close.
+func Cached(m llm.Model, j *journal.Journal, o CacheOptions) (llm.Model, error) {
+	c := newCache(j)
+	err := scan(j, func(rec journal.Record) error { return c.enter(rec, o.RetryFailures) })
+	return &cached{cache: c, m: m, o: o}, err
+}
+
+func (c *cached) Name() string { return c.m.Name() }
+
+// Stream implements [llm.Streamer].
+func (c *cached) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
+	raw, err := canonical(c.m.Name(), req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	k := keyOf(raw)
+	if _, ok := c.look(k); !ok && ctx.Err() == nil {
+		return c.fetch(ctx, k, raw, req, piece)
+	}
+	reply, err := c.Generate(ctx, req)
+	if err == nil {
+		err = piece(reply.Text)
+	}
+	return reply, err
+}
+
+// Generate implements [llm.Model].
+func (c *cached) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	raw, err := canonical(c.m.Name(), req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	k := keyOf(raw)
+	for {
+		if ctx.Err() != nil {
+			return llm.Reply{}, llm.Canceled(ctx, llm.BilledNo)
+		}
+		if at, ok := c.look(k); ok {
+			return c.serve(raw, at)
+		}
+		var own llm.Reply
+		var ownErr error
+		led := false
+		flight := c.flights.DoChan(string(k[:]), func() (any, error) {
+			if _, ok := c.look(k); ok {
+				return nil, nil // answered since we looked
+			}
+			led = true
+			own, ownErr = c.fetch(ctx, k, raw, req, nil)
+			if ctx.Err() != nil {
+				return nil, nil // our own end is not that of the others
+			}
+			return nil, ownErr
+		})
+		select {
+		case <-ctx.Done():
+			return llm.Reply{}, llm.Canceled(ctx, llm.BilledUnknown)
+		case r := <-flight:
+			if led {
+				return own, ownErr
+			}
+			if r.Err != nil {
+				return llm.Reply{}, unpaid(r.Err)
+			}
+			// It is known now, or nobody is asking any more: look again.
+		}
+	}
+}
+
+// serve answers from the journal.
+func (c *cached) serve(raw []byte, at int64) (llm.Reply, error) {
+	var known outcome
+	err := c.read(at, func(payload []byte) (err error) {
+		known, err = decodeOutcome(payload, raw)
+		return err
+	})
+	switch {
+	case err != nil:
+		return llm.Reply{}, err
+	case known.failure != nil:
+		return llm.Reply{}, known.failure.err()
+	case !c.o.PaidUsage:
+		known.reply.Usage = llm.Usage{CachedCalls: 1}
+	}
+	return known.reply, nil
+}
+
+// fetch asks the model and records what was paid for.
+func (c *cached) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
+	reply, err := llm.Stream(ctx, c.m, req, piece)
+	rec, kind := cacheRecord{Request: raw}, uint8(recordReply)
+	switch {
+	case err != nil:
+		if rec.Failure = lasting(err); rec.Failure == nil {
+			return reply, err
+		}
+		kind = recordFailure
+	case c.check(req, reply) != nil:
+		kind = recordFailure
+		rec.Reply = &reply
+	default:
+		rec.Reply = &reply
+	}
+	payload, lost := json.Marshal(rec)
+	if lost == nil {
+		lost = c.keep(kind, k, payload)
+	}
+	if lost != nil {
+		return llm.Reply{}, errors.Join(lost, err)
+	}
+	return reply, err
+}
+
+func (c *cached) check(req llm.Request, reply llm.Reply) error {
+	if req.JSON || len(req.Schema) > 0 {
+		if _, err := llm.ReadObject(reply.Text); err != nil {
+			return err
+		}
+	}
+	if c.o.Check != nil {
+		return c.o.Check(req, reply)
+	}
+	return nil
+}
+
+// lasting keeps errors that were paid for and would come again.
+func lasting(err error) *failure {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Retryable() || e.Billed != llm.BilledYes {
+		return nil
+	}
+	switch e.Kind {
+	case llm.ErrFiltered, llm.ErrRefused, llm.ErrTruncated, llm.ErrInvalidOutput:
+		f := &failure{Kind: e.Kind, Status: e.Status, Body: e.Body}
+		if e.Err != nil {
+			f.Text = e.Err.Error()
+		}
+		return f
+	}
+	return nil
+}
+
+// unpaid is the error for those who waited for another's call.
+func unpaid(err error) error {
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	shared := *e
+	shared.Billed, shared.Usage = llm.BilledNo, llm.Usage{}
+	return &shared
+}

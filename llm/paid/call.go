@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paid
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// call is one call to a paid service: a question to a model, or texts to be
+// embedded.
+type call struct {
+	model string
+	req   llm.Request
+	raw   []byte   // the request as it is hashed
+	texts []string // to be embedded
+	make  func(context.Context) (llm.Usage, error)
+}
+
+// layer is what stands between a call and who makes it.
+type layer interface {
+	do(context.Context, call) error
+}
+
+// perMessage are the tokens that chat templates add to a message (OpenAI's
+// cookbook counts 3, and 1 for a role).
+const perMessage = 4
+
+// most is the most a call may use, by a count of tokens.
+func (c call) most(count func(string) int) llm.Usage {
+	var u llm.Usage
+	for _, t := range c.texts {
+		u.EmbeddedTokens += count(t)
+	}
+	if c.raw == nil {
+		return u
+	}
+	u.PromptTokens = count(string(c.req.Schema))
+	for _, m := range c.req.Messages {
+		u.PromptTokens += count(m.Text) + perMessage
+	}
+	u.CompletionTokens = cmp.Or(c.req.MaxTokens, DefaultReplyReserve)
+	return u
+}
+
+// key is the start of the hash of a request, "" for embeddings.
+func (c call) key() string {
+	if c.raw == nil {
+		return ""
+	}
+	k := keyOf(c.raw)
+	return hex.EncodeToString(k[:8])
+}
+
+// model is a model whose calls go through a layer.
+type model struct {
+	llm.Model
+	layer
+}
+
+// Generate implements [llm.Model].
+func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
+// Stream implements [llm.Streamer].
+func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
+	raw, err := canonical(m.Name(), req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	err = m.do(ctx, call{model: m.Name(), req: req, raw: raw, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		reply, err = llm.Stream(ctx, m.Model, req, piece)
+		return reply.Usage, err
+	}})
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	return reply, nil
+}
+
+// embedder is an embedder whose calls go through a layer.
+type embedder struct {
+	name string
+	e    llm.Embedder
+	layer
+}
+
+// Name implements [llm.NamedEmbedder].
+func (m *embedder) Name() string { return m.name }
+
+func (m *embedder) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
+	err = m.do(ctx, call{model: m.name, texts: texts, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		out, err = m.e.EmbedDocuments(ctx, texts)
+		return llm.Usage{}, err
+	}})
+	return out, err
+}
+
+func (m *embedder) EmbedQuery(ctx context.Context, text string) (out []float32, err error) {
+	err = m.do(ctx, call{model: m.name, texts: []string{text}, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		out, err = m.e.EmbedQuery(ctx, text)
+		return llm.Usage{}, err
+	}})
+	return out, err
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// Provider hands out the models of a server by name, as langchain.Provider does.
+type Provider interface {
+	Model(name string) (llm.Model, error)
+	Embedder(name string) (llm.NamedEmbedder, error)
+}
+
+// Options of [Open].
+type Options struct {
+	// Provider makes the models that are paid for. Required.
+	Provider Provider
+	// File is the journal of replies, vectors and calls. It is made if it is
+	// missing, with its folder. Required. Programs and jobs may share one, one
+	// program at a time.
+	File string
+	// Run names the job, for instance by its folder: limits and account are those
+	// of all its starts, while replies are shared by all runs of the file.
+	Run string
+	// Tokens and Money limit what the run spends; 0 is no limit. Money is in the
+	// currency of the prices, which it needs.
+	Tokens int
+	Money  Money
+	// Prices may be nil: then no cost is known.
+	Prices *Prices
+	// CountTokens counts the tokens of a text; nil means llm.EstimateTokens.
+	CountTokens func(string) int
+}
+
+func (o Options) check() error {
+	var errs []error
+	if o.Provider == nil {
+		errs = append(errs, errors.New("paid: Provider is missing"))
+	}
+	if o.File == "" {
+		errs = append(errs, errors.New("paid: File is missing: name the journal of replies"))
+	}
+	if o.Tokens < 0 || o.Money < 0 {
+		errs = append(errs, fmt.Errorf("paid: the limits of %d tokens and %v must not be negative: 0 is no limit", o.Tokens, o.Money))
+	}
+	if o.Money > 0 && o.Prices == nil {
+		errs = append(errs, errors.New("paid: a limit of Money needs Prices"))
+	}
+	if o.Prices != nil {
+		errs = append(errs, o.Prices.Check())
+	}
+	return errors.Join(errs...)
+}
+
+// Client makes models and embedders whose calls are written down, stay within the
+// limits and are paid for once: replies are kept on disk as they come. It is safe
+// for concurrent use.
+type Client struct {
+	o      Options
+	j      *journal.Journal
+	cache  *cache
+	ledger *Ledger
+	budget *Budget // nil without limits
+
+	mu     sync.Mutex
+	probes []func(context.Context) error // one small call to each server
+}
+
+// Open opens the journal and checks the limits against what the run has spent.
+// While another program uses the file, the error is [journal.ErrLocked].
+func Open(o Options) (*Client, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(o.File), 0o755); err != nil {
+		return nil, fmt.Errorf("paid: %w", err)
+	}
+	j, err := journal.Open(o.File, journal.Header{Schema: Schema}, journal.Options{})
+	if errors.Is(err, journal.ErrLocked) {
+		return nil, fmt.Errorf("paid: another program keeps its replies in %s: wait for its end, or name another file: %w", o.File, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("paid: %w", err)
+	}
+	c := &Client{o: o, j: j, cache: newCache(j), ledger: newLedger(j, o.Run, o.Prices)}
+	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, false) })
+	if err == nil {
+		c.budget, err = o.budget(c.ledger.Account().Total)
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return c, nil
+}
+
+// budget is what is left of the limits, nil without any.
+func (o Options) budget(spent Line) (*Budget, error) {
+	if o.Tokens == 0 && o.Money == 0 {
+		return nil, nil
+	}
+	tokens := math.MaxInt
+	if o.Tokens > 0 {
+		tokens = o.Tokens - spent.Usage.Tokens()
+	}
+	if tokens < 1 {
+		return nil, fmt.Errorf("paid: %w: the run has taken its %d tokens: raise the limit", llm.ErrBudgetExceeded, o.Tokens)
+	}
+	b, err := NewBudget(tokens, o.CountTokens)
+	if err != nil || o.Money == 0 {
+		return b, err
+	}
+	left := o.Money - spent.Cost.Amount
+	if left <= 0 {
+		return nil, fmt.Errorf("paid: %w: the run has spent its %v %s: raise the limit", llm.ErrBudgetExceeded, o.Money, o.Prices.Currency)
+	}
+	return b, b.LimitMoney(left, o.Prices)
+}
+
+// Model is the model of that name. Its hits carry the usage of the calls that paid
+// for them.
+func (c *Client) Model(name string) (llm.Model, error) {
+	m, err := c.o.Provider.Model(name)
+	if err != nil {
+		return nil, err
+	}
+	m = c.ledger.Model(m)
+	if c.budget != nil {
+		m = c.budget.Model(m)
+	}
+	c.probe(func(ctx context.Context) error {
+		_, err := m.Generate(ctx, llm.Prompt("Reply with the word ready."))
+		if errors.Is(err, llm.ErrTruncated) || errors.Is(err, llm.ErrEmpty) {
+			return nil // it is there, and has nothing to say to this
+		}
+		if err != nil {
+			return fmt.Errorf("asking model %s for a sign of life: %w", name, err)
+		}
+		return nil
+	})
+	return &cached{cache: c.cache, m: m, o: CacheOptions{PaidUsage: true}}, nil
+}
+
+// Embedder is the embedder of that name.
+func (c *Client) Embedder(name string) (llm.NamedEmbedder, error) {
+	remote, err := c.o.Provider.Embedder(name)
+	if err != nil {
+		return nil, err
+	}
+	e := c.ledger.Embedder(remote.Name(), remote)
+	if c.budget != nil {
+		e = c.budget.Embedder(remote.Name(), e)
+	}
+	c.probe(func(ctx context.Context) error {
+		if _, err := e.EmbedQuery(ctx, "ready"); err != nil {
+			return fmt.Errorf("asking embedding model %s for a sign of life: %w", name, err)
+		}
+		return nil
+	})
+	return &cachedEmbedder{c.cache, remote.Name(), e}, nil
+}
+
+func (c *Client) probe(f func(context.Context) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.probes = append(c.probes, f)
+}
+
+// Probe makes one small call to every model and embedder that was handed out since
+// the last time, past the cache: a wrong key or name should be known before hours of
+// work.
+func (c *Client) Probe(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ; len(c.probes) > 0; c.probes = c.probes[1:] {
+		if err := c.probes[0](ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Account is what all starts of the run have cost.
+func (c *Client) Account() Account { return c.ledger.Account() }
+
+// Close closes the journal.
+func (c *Client) Close() error { return c.j.Close() }
