@@ -133,6 +133,20 @@ func TestImportsFollowTheHouse(t *testing.T) {
 	}
 }
 
+// Whoever only asks models links nothing that sends.
+func TestProtocolSendsNothing(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.ImportPath != module+"llm" {
+			continue
+		}
+		for _, d := range p.Deps {
+			if d == "net/http" || strings.Contains(d, "backoff") || strings.HasPrefix(d, "golang.org/x/time") {
+				t.Errorf("llm links %s", d)
+			}
+		}
+	}
+}
+
 // Whoever imports retrieval, the scorer or the benchmark links no client of a
 // vendor.
 func TestNoLangchainBelowTheBridge(t *testing.T) {
