@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -34,6 +35,16 @@ func NewCoverage(language text.Language) (*Coverage, error) {
 		}
 		return out
 	}}, nil
+}
+
+// Evidence measures how much of the gold statements of a question the evidence
+// holds.
+func (c *Coverage) Evidence(it Item, evidence []graphrag.Hit) float64 {
+	texts := make([]string, len(evidence))
+	for i, h := range evidence {
+		texts[i] = h.Chunk.Text
+	}
+	return c.Statements(it.GoldStatements(), texts)
 }
 
 // Statements is the mean over the statements of the largest share of content

@@ -3,8 +3,11 @@
 package benchmark
 
 import (
+	"fmt"
 	"iter"
+	"slices"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -13,12 +16,35 @@ import (
 type Dataset struct {
 	// Name says what it is, e.g. "WildGraphBench".
 	Name string
+	// Types are the types of questions, in report order.
+	Types []Type
 	// Domains are the parts, in report order; every domain is indexed apart.
 	Domains []Domain
 	// Published are figures from a publication about this data set, to stand
 	// beside the run's own; nil without.
 	Published *Published
 }
+
+// Type is a type of questions: how they are asked, judged and shown.
+type Type struct {
+	// Key names the type in files, e.g. "multi-fact".
+	Key string
+	// Title heads its columns, Short where there is little room; Plural is
+	// what its questions are called in a sentence.
+	Title, Short, Plural string
+	// K is the number of chunks put into a prompt.
+	K int
+	// Statements tells that answers are judged statement by statement, by
+	// recall and precision, and not as right or wrong. Such questions can be
+	// swept over K.
+	Statements bool
+	// Several tells that the evidence is spread over documents: systems are
+	// compared by these questions at equal context.
+	Several bool
+}
+
+// All is the key of the figures over all types of questions.
+const All = "all"
 
 // Domain is a corpus and the questions asked over it. One without questions is
 // only indexed: its graph is described, and what it cost.
@@ -30,18 +56,20 @@ type Domain struct {
 	Documents func() iter.Seq2[graphrag.Document, error]
 	// Items are the questions with their gold, in file order.
 	Items []Item
-	// Fingerprint is a digest of corpus and questions. A run refuses to go on
-	// with records of another fingerprint.
+	// Fingerprint is a digest of the corpus: answers over another one are not
+	// used.
 	Fingerprint string
 }
 
 // Item is a question together with what is known about its answer.
 type Item struct {
+	// Type is the key of one of Dataset.Types.
+	Type string
 	// Question as a system gets it; K and Depth are filled in by the runner.
 	Question graphrag.Question
-	// Reference is the gold answer of a fact question, "" for a summary.
+	// Reference is the gold answer of a question that is right or wrong.
 	Reference string
-	// Statements are the gold statements of a summary question.
+	// Statements are the gold statements of a question that is judged by them.
 	Statements []string
 	// Section is the text the statements were taken from, "" if unknown.
 	Section string
@@ -55,8 +83,8 @@ type Item struct {
 // source make more.
 type Unit []string
 
-// GoldStatements returns what an answer must say: the reference of a fact
-// question, the statements of a summary.
+// GoldStatements returns what an answer must say: the reference, or the
+// statements.
 func (it Item) GoldStatements() []string {
 	if len(it.Statements) > 0 {
 		return it.Statements
@@ -65,4 +93,77 @@ func (it Item) GoldStatements() []string {
 		return nil
 	}
 	return []string{it.Reference}
+}
+
+// Source names the page a question is about, the first of its gold pages:
+// questions about one page are not independent.
+func (it Item) Source() string {
+	if len(it.Gold) == 0 || len(it.Gold[0]) == 0 {
+		return it.Question.ID
+	}
+	return it.Gold[0][0]
+}
+
+// digest names the gold: a judgment that was made by another one is not used.
+func (it Item) digest() string {
+	return record.Digest(append([]string{it.Reference, it.Section}, it.Statements...)...)
+}
+
+func (d *Dataset) has(key string) bool {
+	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key })
+}
+
+// statements tells whether questions of a type are judged by statements.
+func (d *Dataset) statements(key string) bool {
+	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Statements })
+}
+
+// check finds what would make figures ambiguous.
+func (d *Dataset) check() []error {
+	var problems []error
+	seen := make(map[string]bool)
+	for _, t := range d.Types {
+		if t.Key == "" || t.Key == All || seen[t.Key] {
+			problems = append(problems, fmt.Errorf("benchmark: a type of questions has the key %q: want keys that differ, and not %q", t.Key, All))
+		}
+		seen[t.Key] = true
+	}
+	for it := range d.Items() {
+		if !seen[it.Type] {
+			problems = append(problems, fmt.Errorf("benchmark: question %s is of type %q, which the data set does not list", it.Question.ID, it.Type))
+			break
+		}
+	}
+	return problems
+}
+
+// Limited is the data set with the first n questions of each type in each
+// domain; 0 is all of them.
+func (d *Dataset) Limited(n int) *Dataset {
+	if n <= 0 {
+		return d
+	}
+	out := *d
+	out.Domains = slices.Clone(d.Domains)
+	for i := range out.Domains {
+		taken := make(map[string]int)
+		out.Domains[i].Items = slices.DeleteFunc(slices.Clone(d.Domains[i].Items), func(it Item) bool {
+			taken[it.Type]++
+			return taken[it.Type] > n
+		})
+	}
+	return &out
+}
+
+// Items are the questions of all domains.
+func (d *Dataset) Items() iter.Seq[Item] {
+	return func(yield func(Item) bool) {
+		for _, domain := range d.Domains {
+			for _, it := range domain.Items {
+				if !yield(it) {
+					return
+				}
+			}
+		}
+	}
 }

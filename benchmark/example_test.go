@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 )
@@ -15,7 +16,6 @@ import (
 // memory is a system that knows one sentence.
 type memory struct{}
 
-func (memory) Name() string { return "memory" }
 func (memory) Close() error { return nil }
 func (memory) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return graphrag.IndexStats{}, nil
@@ -35,10 +35,12 @@ func Example() {
 			}
 		},
 		Items: []benchmark.Item{{
-			Question:  graphrag.Question{ID: "owls/1", Text: "How do barn owls hunt?", Type: graphrag.SingleFact},
+			Type:      "fact",
+			Question:  graphrag.Question{ID: "owls/1", Text: "How do barn owls hunt?"},
 			Reference: "Barn owls hunt by ear.",
 		}, {
-			Question:  graphrag.Question{ID: "owls/2", Text: "How do barn owls fly?", Type: graphrag.SingleFact},
+			Type:      "fact",
+			Question:  graphrag.Question{ID: "owls/2", Text: "How do barn owls fly?"},
 			Reference: "Barn owls fly without a sound.",
 		}},
 	}
@@ -46,17 +48,26 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	report, err := (&benchmark.Runner{
-		Dataset: &benchmark.Dataset{Name: "Owls", Domains: []benchmark.Domain{owls}},
-		Systems: []benchmark.Entry{{Name: "memory", New: func(string) (graphrag.System, error) { return memory{}, nil }}},
+	set := &benchmark.Dataset{
+		Name:    "Owls",
+		Types:   []benchmark.Type{{Key: "fact", Title: "Fact", Short: "Fact", Plural: "questions about facts", K: 5}},
+		Domains: []benchmark.Domain{owls},
+	}
+	run, err := (&benchmark.Runner{
+		Dataset: set,
+		Systems: []benchmark.Entry{{Name: "memory", New: func(string) (benchmark.System, error) { return memory{}, nil }}},
 		Judge:   lexical,
-		Options: benchmark.Options{Kit: benchmark.OfflineKit},
+		Options: benchmark.Options{Kit: report.Offline},
 	}).Run(context.Background())
 	if err != nil {
 		panic(err)
 	}
-	types := report.Systems[0].Overall.Types
-	fmt.Printf("%d questions, lexical accuracy %.2f\n", types[benchmark.All].N, *types[graphrag.SingleFact].Lexical.Accuracy)
+	r, err := report.New(run)
+	if err != nil {
+		panic(err)
+	}
+	types := r.Systems[0].Overall.Types
+	fmt.Printf("%d questions, lexical accuracy %.2f\n", types[benchmark.All].N, *types["fact"].Lexical.Accuracy)
 	// Output:
 	// 2 questions, lexical accuracy 0.50
 }

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -113,15 +116,18 @@ func fields(object map[string]json.RawMessage) (question, answer string, err err
 	return question, "", errors.New(`no answer: want one of "pred_answer", "answer", "result", "response"`)
 }
 
-// Entry makes the predictions take part in a run.
+// Entry makes the predictions take part in a run. Other answers are another
+// system.
 func (p *Predictions) Entry() Entry {
-	return Entry{Name: p.name, Fixed: true, New: func(string) (graphrag.System, error) { return p, nil }}
+	var lines []string
+	for _, q := range slices.Sorted(maps.Keys(p.answers)) {
+		lines = append(lines, q, p.answers[q])
+	}
+	return Entry{
+		Name: p.name, Fixed: true, Settings: map[string]any{"score " + p.name: record.Digest(lines...)},
+		New: func(string) (System, error) { return p, nil },
+	}
 }
-
-var _ graphrag.System = (*Predictions)(nil)
-
-// Name is the name given to [ReadPredictions].
-func (p *Predictions) Name() string { return p.name }
 
 // Index builds nothing.
 func (p *Predictions) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
@@ -139,27 +145,3 @@ func (p *Predictions) Answer(_ context.Context, q graphrag.Question) (graphrag.A
 
 // Close does nothing.
 func (p *Predictions) Close() error { return nil }
-
-// Questions lists the question texts that a run with this limit per domain and
-// type asks (0 is all).
-func (d *Dataset) Questions(limit int) []string {
-	var out []string
-	for _, q := range d.Asked(limit) {
-		out = append(out, q.Text)
-	}
-	return out
-}
-
-// Asked lists the questions that a run with this limit per domain and type
-// asks (0 is all).
-func (d *Dataset) Asked(limit int) []graphrag.Question {
-	s := &state{Runner: &Runner{Dataset: d}, opts: Options{Limit: limit}.withDefaults()}
-	s.selectItems()
-	var out []graphrag.Question
-	for _, dom := range d.Domains {
-		for _, it := range s.items[dom.Name] {
-			out = append(out, it.Question)
-		}
-	}
-	return out
-}

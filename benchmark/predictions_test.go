@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -56,24 +57,29 @@ func TestReadPredictions(t *testing.T) {
 }
 
 func TestForeignPredictionsAreJudged(t *testing.T) {
-	set := zoo()
+	set := zoo.Dataset()
 	var data strings.Builder
+	var questions []string
 	for _, d := range set.Domains {
 		for _, it := range d.Items {
+			questions = append(questions, it.Question.Text)
 			data.WriteString(`{"question": "` + it.Question.Text + `", "answer": "` + it.GoldStatements()[0] + "\"}\n")
 		}
 	}
-	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), set.Questions(0), func(string) bool { return true })
+	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: exact{}}).Run(t.Context())
+	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: zoo.Exact{}}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := report.Systems[0].Overall
-	if *o.AvgAccuracy != 1 || o.Types[benchmark.All].RecallAt5 != nil {
-		t.Errorf("overall: %+v", o)
+	for _, d := range run.Systems[0].Domains {
+		for _, r := range d.Results {
+			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
+				t.Errorf("%+v", r)
+			}
+		}
 	}
 }
 

@@ -5,112 +5,121 @@ package benchmark
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
+func key(c record.Cell, q graphrag.Question) record.Key {
+	return record.Key{Cell: c, ID: q.ID, Question: q.Text, Form: string(q.Type), K: q.K, Depth: q.Depth}
+}
+
+// answered finds the answer to a question. One whose texts were not kept does
+// not count where judges are shown them.
+func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
+	a, ok := s.log.Answer(key(c, it.Question))
+	if ok && s.opts.ShowEvidence {
+		_, ok = a.Shown()
+	}
+	return a, ok
+}
+
+// judged finds the judge's word on an answer.
+func (s *state) judged(it Item, a record.Answer) (record.Judgment, bool) {
+	return s.log.Judgment(a.Key, s.Judge.Name(), digest(s.judgeCase(it, a)))
+}
+
+// judgeCase is what the judge is shown.
+func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
+	c := judge.Case{
+		Question: it.Question.Text, Answer: a.Text, Refused: a.Refused,
+		Reference: it.Reference, Statements: it.Statements, Section: it.Section,
+	}
+	if s.opts.ShowEvidence {
+		c.Evidence, _ = a.Shown()
+	}
+	return c
+}
+
+// digest names a case: with another gold or answer the verdict would be another.
+func digest(c judge.Case) string {
+	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, c.Section}, c.Statements, []string{""}, c.Evidence)...)
+}
+
 // question answers and judges one question, each step unless a record of it
 // exists.
-func (s *state) question(ctx context.Context, system graphrag.System, e Entry, d Domain, it Item) error {
-	p := s.place(e, d, it)
-	ctx = llm.WithQuestion(ctx, p.id) // for ledgers
-	a, ok := get(s.log, s.log.answers, p)
+func (s *state) question(ctx context.Context, system System, c record.Cell, it Item) error {
+	ctx = llm.WithQuestion(ctx, it.Question.ID) // for ledgers
+	a, ok := s.answered(c, it)
 	if !ok {
 		var err error
-		if a, err = s.answer(ctx, system, p, it); err != nil {
+		if a, err = s.answer(ctx, system, c, it); err != nil {
 			return err
 		}
-		if err := s.log.addAnswer(a); err != nil {
+		if err := s.log.Add(a); err != nil {
 			return err
 		}
 	}
-	j, err := s.judge(ctx, p, it, a)
+	if _, ok := s.judged(it, a); ok {
+		return nil
+	}
+	j, err := s.judge(ctx, it, a)
 	if err != nil {
 		return err
 	}
-	return s.log.addJudgment(j)
+	return s.log.Add(j)
 }
 
-func (s *state) answer(ctx context.Context, system graphrag.System, p place, it Item) (AnswerRecord, error) {
-	rec := AnswerRecord{
-		System: p.system, Domain: p.domain, ID: p.id,
-		Type: it.Question.Type, Question: it.Question.Text, K: it.Question.K, Sweep: p.sweep,
-	}
+func (s *state) answer(ctx context.Context, system System, c record.Cell, it Item) (record.Answer, error) {
 	start := time.Now()
 	a, err := system.Answer(ctx, it.Question)
-	rec.Millis = float64(time.Since(start).Microseconds()) / 1000
+	millis := float64(time.Since(start).Microseconds()) / 1000
 	if err != nil {
 		if ctx.Err() != nil {
-			return rec, ctx.Err()
+			return record.Answer{}, ctx.Err()
 		}
 		if !ofOneQuestion(err) {
-			return rec, err
+			return record.Answer{}, err
 		}
-		s.opts.Logger.Warn("no answer", "system", p.system, "question", p.id, "error", err)
-		rec.Error = reason(err)
-		return rec, nil
+		s.opts.Logger.Warn("no answer", "system", c.System, "question", it.Question.ID, "error", err)
+		return record.Answer{Key: key(c, it.Question), Error: reason(err), Millis: millis}, nil
 	}
-	rec.Answer, rec.Refused, rec.Usage = a.Text, a.Refused, a.Usage
-	rec.Metrics = MeasureEvidence(it, a, s.opts.Coverage)
-	for _, h := range a.Ranked {
-		rec.Ranked = append(rec.Ranked, RankedChunk{h.Chunk.ID, h.Chunk.Doc, h.Score})
+	out := record.NewAnswer(key(c, it.Question), a, s.opts.CountTokens, s.opts.ShowEvidence)
+	out.Millis = millis
+	if s.opts.Coverage != nil && (a.Ranked != nil || len(a.Evidence) > 0) {
+		out.Coverage, out.Gold = ref(s.opts.Coverage.Evidence(it, a.Evidence)), it.digest()
 	}
-	var ends []int
-	for _, h := range a.Evidence {
-		rec.Evidence = append(rec.Evidence, h.Chunk.ID)
-		s.context(&rec, h.Chunk.Text)
-		ends = append(ends, rec.ContextTokens)
-	}
-	rec.Met = firstMet(it.Gold, a.Evidence, ends)
-	source := rec.ContextTokens
-	for _, f := range a.Derived {
-		s.context(&rec, f.Text)
-	}
-	rec.DerivedTokens = rec.ContextTokens - source
-	return rec, nil
+	return out, nil
 }
 
-// context counts one text of the prompt and keeps it if a judge will see it.
-func (s *state) context(rec *AnswerRecord, text string) {
-	if s.opts.CountTokens != nil {
-		rec.ContextTokens += s.opts.CountTokens(text)
-	}
-	if s.opts.ShowEvidence {
-		rec.Shown = append(rec.Shown, text)
-	}
-}
-
-func (s *state) judge(ctx context.Context, p place, it Item, a AnswerRecord) (JudgmentRecord, error) {
-	rec := JudgmentRecord{System: p.system, Domain: p.domain, ID: p.id, Sweep: p.sweep, Judge: s.Judge.Name()}
-	summary := it.Question.Type == graphrag.Summary
+func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Judgment, error) {
+	c := s.judgeCase(it, a)
+	out := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: digest(c)}
+	summary := s.set.statements(it.Type)
 	if a.Error != "" {
 		none := judge.NoScore("no answer: " + a.Error)
 		if summary {
-			rec.Summary = &judge.SummaryJudgment{Recall: none, Precision: none}
+			out.Summary = &judge.SummaryJudgment{Recall: none, Precision: none}
 		} else {
-			rec.Fact = &judge.FactJudgment{Verdict: none}
+			out.Fact = &judge.FactJudgment{Verdict: none}
 		}
-		return rec, nil
-	}
-	c := judge.Case{
-		Question: it.Question.Text, Answer: a.Answer, Refused: a.Refused,
-		Reference: it.Reference, Statements: it.Statements, Section: it.Section,
-		Evidence: a.Shown,
+		return out, nil
 	}
 	var err error
 	if summary {
 		var j judge.SummaryJudgment
 		j, err = s.Judge.Summary(ctx, c)
-		rec.Summary = &j
+		out.Summary = &j
 	} else {
 		var j judge.FactJudgment
 		j, err = s.Judge.Fact(ctx, c)
-		rec.Fact = &j
+		out.Fact = &j
 	}
-	return rec, err
+	return out, err
 }
 
 // reason is the cause of a failure without its circumstances: a failure served

@@ -3,43 +3,43 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Defaults of WildGraphBench, section 4.1.
-const (
-	DefaultTopKFact    = 5
-	DefaultTopKSummary = 10
-	// DefaultDepth is how many ranked chunks are measured: as deep as the
-	// deepest figure of [Evidence] looks.
-	DefaultDepth = 10
-)
+// DefaultDepth is how many ranked chunks are measured: as deep as the deepest
+// figure of [Evidence] looks.
+const DefaultDepth = 10
 
-// Config is the configuration of a run as it stands in the report: everything
-// that decides the records, and nothing else. A folder with records of
-// another Config is refused.
-type Config map[string]any
+// System is what a runner needs of a system; every graphrag.System is one.
+type System interface {
+	Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error)
+	Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error)
+	Close() error
+}
 
 // Entry is a system that takes part.
 type Entry struct {
 	Name string
 	// New makes a fresh system; it is called once per domain.
-	New func(domain string) (graphrag.System, error)
+	New func(domain string) (System, error)
+	// Settings decide the answers of this system, beside Options.Settings.
+	Settings map[string]any
 	// NotApplicable, when set, says why the system cannot run with these
 	// settings: it is listed in the report and not run.
 	NotApplicable string
@@ -48,32 +48,37 @@ type Entry struct {
 	Fixed bool
 }
 
-// Options of a [Runner]. The zero value runs everything with the paper's
-// settings and keeps nothing on disk.
+// Options of a [Runner]. The zero value runs everything with the settings of
+// the data set and keeps nothing on disk.
 type Options struct {
-	// Dir is the folder for journal and report; "" keeps records in memory.
+	// Dir is the folder for the records; "" keeps them in memory. A folder may
+	// hold the records of other runs: what matches is used, see package record.
 	Dir string
-	// TopKFact and TopKSummary are the chunks put into a prompt.
-	TopKFact, TopKSummary int
-	// SweepTopK are further top-k with which the summary questions are asked
-	// (Figure 5), ascending. They are no part of the configuration: a sweep can
-	// be added to a finished run, and answers nothing twice.
+	// TopK are the chunks put into a prompt, by the type of the question; a
+	// type that is not there has the K of the data set.
+	TopK map[string]int
+	// SweepTopK are further top-k with which the questions that are judged by
+	// statements are asked, ascending.
 	SweepTopK []int
-	// Depth is how many ranked chunks are asked for, at least TopK.
+	// Depth is how many ranked chunks are asked for, at least TopK; 0 is
+	// DefaultDepth.
 	Depth int
 	// Limit is the largest number of questions per domain and type; 0 is all.
 	Limit int
 	// Kit names the set of parts the systems were built from. With "offline"
 	// the judged figures are reported under "lexical".
 	Kit string
-	// Settings are further facts of the configuration: whatever the systems
-	// and the judge were built with.
+	// Settings are what every system was built with: with others the answers
+	// would be others.
 	Settings map[string]any
+	// Config are further facts for the configuration in the report, which
+	// decide no answer.
+	Config map[string]any
 	// Concurrency is how many questions are answered at a time; 0 is the
 	// number of CPUs.
 	Concurrency int
-	// ShowEvidence keeps the evidence text with each answer, for judges that
-	// look at it.
+	// ShowEvidence keeps the texts of the prompt with each answer, for judges
+	// that look at them.
 	ShowEvidence bool
 	// CountTokens measures the context; nil leaves its length 0.
 	CountTokens func(string) int
@@ -109,38 +114,53 @@ type Runner struct {
 	Options Options
 }
 
-// Run answers and judges whatever the folder does not hold yet and returns
-// the report of the whole run. When it returns an error, all records made so
-// far are kept and a second Run goes on from them.
-func (r *Runner) Run(ctx context.Context) (*Report, error) {
+// Run answers and judges whatever is not recorded yet and returns everything
+// that was selected. When it returns an error, all records made so far are kept
+// and a second Run goes on from them.
+func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
 	}
 	s := &state{Runner: r, opts: r.Options.withDefaults()}
-	s.selectItems()
-	s.config = s.describe()
-	log, err := openLog(r.Options.Dir, s.config)
-	if err != nil {
-		return nil, err
+	s.set = s.asked()
+	if err := s.openLog(); err != nil {
+		return nil, fmt.Errorf("benchmark: %w", err)
 	}
-	s.log = log
-	err = s.runAll(ctx)
+	err := s.name()
 	if err == nil {
-		var report *Report
-		if report, err = s.report(); err == nil && s.opts.Dir != "" {
-			err = s.writeFolder(report)
-		}
-		if err == nil {
-			return report, s.log.close()
+		err = s.runAll(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.log.Close())
+	}
+	return s.results(), s.log.Close()
+}
+
+// openLog reads the records and removes what a killed run left half written.
+// Nobody else is writing: the folder is locked.
+func (s *state) openLog() (err error) {
+	if s.opts.Dir == "" {
+		s.log = record.New()
+		return nil
+	}
+	if s.log, err = record.Open(s.opts.Dir); err != nil {
+		return err
+	}
+	for _, pattern := range []string{journal.TempPattern, "*/" + journal.TempPattern} {
+		left, _ := filepath.Glob(filepath.Join(s.opts.Dir, pattern))
+		for _, name := range left {
+			_ = os.Remove(name)
 		}
 	}
-	return nil, errors.Join(err, s.log.close())
+	return nil
 }
 
 func (r *Runner) validate() error {
 	var problems []error
 	if r.Dataset == nil || len(r.Dataset.Domains) == 0 {
 		problems = append(problems, errors.New("benchmark: no data set"))
+	} else {
+		problems = append(problems, r.Dataset.check()...)
 	}
 	if len(r.Systems) == 0 {
 		problems = append(problems, errors.New("benchmark: no system"))
@@ -165,9 +185,17 @@ func (r *Runner) validate() error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"TopKFact", o.TopKFact}, {"TopKSummary", o.TopKSummary}, {"Depth", o.Depth}, {"Limit", o.Limit}, {"Concurrency", o.Concurrency}} {
+	}{{"Depth", o.Depth}, {"Limit", o.Limit}, {"Concurrency", o.Concurrency}} {
 		if n.value < 0 {
 			problems = append(problems, fmt.Errorf("benchmark: %s is %d, want at least 0", n.name, n.value))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.TopK)) {
+		if r.Dataset != nil && !r.Dataset.has(key) {
+			problems = append(problems, fmt.Errorf("benchmark: TopK: the data set has no questions of type %q", key))
+		}
+		if k := o.TopK[key]; k < 0 {
+			problems = append(problems, fmt.Errorf("benchmark: TopK of %s is %d, want at least 0", key, k))
 		}
 	}
 	for i, k := range o.SweepTopK {
@@ -191,204 +219,10 @@ func ValidName(s string) bool {
 }
 
 func (o Options) withDefaults() Options {
-	set := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	set(&o.TopKFact, DefaultTopKFact)
-	set(&o.TopKSummary, DefaultTopKSummary)
-	set(&o.Depth, DefaultDepth)
-	set(&o.Concurrency, runtime.GOMAXPROCS(0))
+	o.Depth = cmp.Or(o.Depth, DefaultDepth)
+	o.Concurrency = cmp.Or(o.Concurrency, runtime.GOMAXPROCS(0))
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
-}
-
-// state is a run in progress.
-type state struct {
-	*Runner
-	opts   Options
-	config Config
-	items  map[string][]Item // domain → the selected questions
-	log    *runLog
-	total  int
-
-	mu      sync.Mutex // guards the counters and keeps events apart
-	done    int
-	resumed int
-}
-
-// selectItems picks the first Limit questions of each type in each domain and
-// sets the depth they are asked with.
-func (s *state) selectItems() {
-	s.items = make(map[string][]Item)
-	for _, d := range s.Dataset.Domains {
-		taken := make(map[graphrag.QuestionType]int)
-		for _, it := range d.Items {
-			if s.opts.Limit > 0 && taken[it.Question.Type] == s.opts.Limit {
-				continue
-			}
-			taken[it.Question.Type]++
-			s.items[d.Name] = append(s.items[d.Name], s.asks(it, s.topK(it.Question.Type)))
-		}
-	}
-	for _, e := range s.Systems {
-		for _, d := range s.Dataset.Domains {
-			if e.NotApplicable == "" {
-				s.total += len(s.items[d.Name]) + len(s.swept(e, d))
-			}
-		}
-	}
-}
-
-func (s *state) topK(t graphrag.QuestionType) int {
-	if t == graphrag.Summary {
-		return s.opts.TopKSummary
-	}
-	return s.opts.TopKFact
-}
-
-// describe collects everything that decides the records.
-func (s *state) describe() Config {
-	c := Config{
-		"dataset":      s.Dataset.Name,
-		"kit":          s.opts.Kit,
-		"judge":        s.Judge.Name(),
-		"topk_qa":      s.opts.TopKFact,
-		"topk_summary": s.opts.TopKSummary,
-		"depth":        s.opts.Depth,
-		"limit":        s.opts.Limit,
-	}
-	for k, v := range s.opts.Settings {
-		c[k] = v
-	}
-	var domains, systems []string
-	prints := make(map[string]string)
-	for _, d := range s.Dataset.Domains {
-		domains = append(domains, d.Name)
-		prints[d.Name] = d.Fingerprint
-	}
-	for _, e := range s.Systems {
-		systems = append(systems, e.Name)
-	}
-	c["domains"], c["systems"], c["fingerprints"] = domains, systems, prints
-	return c
-}
-
-func (s *state) runAll(ctx context.Context) error {
-	for _, e := range s.Systems {
-		if e.NotApplicable != "" {
-			continue
-		}
-		debug.FreeOSMemory() // so that the peak is this system's
-		resetPeakRSS()
-		for _, d := range s.Dataset.Domains {
-			if err := s.runCell(ctx, e, d); err != nil {
-				return fmt.Errorf("benchmark: %s on %s: %w", e.Name, d.Name, err)
-			}
-		}
-	}
-	return ctx.Err()
-}
-
-// runCell works off the questions of one domain with one system. A cell whose
-// records are complete costs nothing.
-func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
-	all := slices.Concat(s.items[d.Name], s.swept(e, d))
-	missing := slices.DeleteFunc(slices.Clone(all), func(it Item) bool {
-		_, ok := get(s.log, s.log.judgments, s.place(e, d, it))
-		return ok
-	})
-	s.resume(e, d, len(all)-len(missing))
-	if _, closed := get(s.log, s.log.cells, cell{e.Name, d.Name}); closed && len(missing) == 0 {
-		return nil
-	}
-	system, err := e.New(d.Name)
-	if err != nil {
-		return err
-	}
-	err = s.work(ctx, system, e, d, missing)
-	if err = errors.Join(err, system.Close()); err != nil {
-		return err
-	}
-	return s.log.addCell(CellRecord{System: e.Name, Domain: d.Name, PeakRSSMB: peakRSS()})
-}
-
-func (s *state) work(ctx context.Context, system graphrag.System, e Entry, d Domain, missing []Item) error {
-	start := time.Now()
-	var bytes int64
-	stats, err := system.Index(ctx, s.counted(e, d, &bytes))
-	if err != nil {
-		return fmt.Errorf("indexing: %w", err)
-	}
-	// A rebuilt index repeats the first one; its record stays.
-	if _, ok := get(s.log, s.log.indexes, cell{e.Name, d.Name}); !ok {
-		rec := IndexRecord{System: e.Name, Domain: d.Name, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes}
-		if rec.Degrees, rec.Edges, err = degreesOf(system); err != nil {
-			return err
-		}
-		if err := s.log.addIndex(rec); err != nil {
-			return err
-		}
-	}
-	g, group := errgroup.WithContext(ctx)
-	g.SetLimit(s.opts.Concurrency)
-	for _, it := range missing {
-		if group.Err() != nil {
-			break
-		}
-		g.Go(func() error {
-			if err := s.question(group, system, e, d, it); err != nil {
-				return fmt.Errorf("question %s: %w", it.Question.ID, err)
-			}
-			s.advance(e, d)
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return ctx.Err()
-}
-
-// counted passes the documents of a domain on and reports how many; their size
-// is added up in bytes.
-func (s *state) counted(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		n := 0
-		for doc, err := range d.Documents() {
-			n++
-			*bytes += int64(len(doc.Text))
-			if n%32 == 1 {
-				s.emit(Event{System: e.Name, Domain: d.Name, Stage: "index", Documents: n}, 0, 0)
-			}
-			if !yield(doc, err) {
-				return
-			}
-		}
-	}
-}
-
-func (s *state) resume(e Entry, d Domain, n int) {
-	if n > 0 {
-		s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, n, n)
-	}
-}
-
-func (s *state) advance(e Entry, d Domain) {
-	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 1, 0)
-}
-
-// emit counts and reports, one event at a time.
-func (s *state) emit(ev Event, done, resumed int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done += done
-	s.resumed += resumed
-	if s.opts.Progress != nil {
-		ev.Done, ev.Total, ev.Resumed = s.done, s.total, s.resumed
-		s.opts.Progress(ev)
-	}
 }

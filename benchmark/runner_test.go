@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,40 +16,43 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// newRunner runs two parrots over the zoo; calls counts the answers.
-func newRunner(dir string, calls *atomic.Int64, fail func(int64, graphrag.Question) error) *benchmark.Runner {
-	entry := func(name string) benchmark.Entry {
-		return benchmark.Entry{Name: name, New: func(string) (graphrag.System, error) {
-			return &parrot{name: name, calls: calls, fail: fail}, nil
-		}}
+// run runs and, where there is a folder, reports into it.
+func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
+	t.Helper()
+	records, err := r.Run(t.Context())
+	if err == nil && r.Options.Dir != "" {
+		_, err = report.Write(r.Options.Dir, records)
 	}
-	return &benchmark.Runner{
-		Dataset: zoo(),
-		Systems: []benchmark.Entry{entry("parrot"), entry("other"), {Name: "mute", NotApplicable: "has no voice"}},
-		Judge:   exact{},
-		Options: benchmark.Options{
-			Dir: dir, Kit: "model", NoTimings: true, Concurrency: 3,
-			CountTokens: func(s string) int { return len(strings.Fields(s)) },
-			Settings:    map[string]any{"chunk_size": 1200},
-		},
+	return records, err
+}
+
+// reported runs and returns the report.
+func reported(t *testing.T, r *benchmark.Runner) *report.Report {
+	t.Helper()
+	records, err := run(t, r)
+	if err != nil {
+		t.Fatal(err)
 	}
+	rep, err := report.New(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
 }
 
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	out := make(map[string]string)
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == benchmark.JournalName {
-			return err
-		}
-		data, err := os.ReadFile(name)
-		out[strings.TrimPrefix(name, dir)] = string(data)
-		return err
-	})
+	out, err := zoo.Files(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +62,11 @@ func files(t *testing.T, dir string) map[string]string {
 func TestRun(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
-	report, err := newRunner(dir, &calls, nil).Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := reported(t, zoo.Runner(dir, &calls, nil))
 	if calls.Load() != 14 {
 		t.Errorf("%d answers, want 2 systems × 7 questions", calls.Load())
 	}
-	all := report.Systems[0].Overall.Types[benchmark.All]
+	all := rep.Systems[0].Overall.Types[benchmark.All]
 	if all.N != 7 || *all.RecallAt5 != 1 || *all.MRR != 1 || *all.AllAt5 != 1 {
 		t.Errorf("evidence over all: %+v", all)
 	}
@@ -78,20 +78,18 @@ func TestRun(t *testing.T) {
 	if *all.ContextTokens != 5 {
 		t.Errorf("context of %v tokens, want 5", *all.ContextTokens)
 	}
-	summary := report.Systems[0].Overall.Types[graphrag.Summary]
+	summary := rep.Systems[0].Overall.Types[wildgraph.Summary]
 	if *summary.Recall != 0.5 || *summary.Precision != 1 || *summary.F1OfMeans != 2.0/3 || summary.K != 10 {
 		t.Errorf("summary: %+v", summary)
 	}
 	// fish has no second multi-fact question; a domain without any still has
 	// the key, and no figures.
-	r := newRunner("", &calls, nil)
+	r := zoo.Runner("", &calls, nil)
 	r.Dataset.Domains[1].Items = r.Dataset.Domains[1].Items[:1]
-	if one, err := r.Run(t.Context()); err != nil {
-		t.Error(err)
-	} else if none, ok := one.Systems[0].Domains[1].Types[graphrag.Summary]; !ok || none.N != 0 || none.Judged != nil || none.RecallAt5 != nil {
+	if none, ok := reported(t, r).Systems[0].Domains[1].Types[wildgraph.Summary]; !ok || none.N != 0 || none.Judged != nil || none.RecallAt5 != nil {
 		t.Errorf("a type without questions: %+v", none)
 	}
-	if mute := report.Systems[2]; mute.NotApplicable == "" || mute.Overall.Types[benchmark.All].RecallAt5 != nil || mute.Overall.Types[benchmark.All].N != 7 {
+	if mute := rep.Systems[2]; mute.NotApplicable == "" || mute.Overall.Types[benchmark.All].RecallAt5 != nil || mute.Overall.Types[benchmark.All].N != 7 {
 		t.Errorf("the system that was not run: %+v", mute)
 	}
 	got := files(t, dir)
@@ -113,7 +111,7 @@ func TestRun(t *testing.T) {
 func TestResume(t *testing.T) {
 	var calls atomic.Int64
 	whole := t.TempDir()
-	if _, err := newRunner(whole, &calls, nil).Run(t.Context()); err != nil {
+	if _, err := run(t, zoo.Runner(whole, &calls, nil)); err != nil {
 		t.Fatal(err)
 	}
 	want := files(t, whole)
@@ -124,7 +122,7 @@ func TestResume(t *testing.T) {
 		runs := 0
 		for ; ; runs++ {
 			failed := int64(0)
-			r := newRunner(dir, &calls, func(n int64, _ graphrag.Question) error {
+			r := zoo.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 				if n%5 == 4 { // every fifth call ends the run
 					failed++
 					return gone
@@ -132,7 +130,7 @@ func TestResume(t *testing.T) {
 				return nil
 			})
 			r.Options.Concurrency = width
-			_, err := r.Run(t.Context())
+			_, err := run(t, r)
 			if err == nil {
 				break
 			}
@@ -156,7 +154,7 @@ func TestCompleteRunCostsNothing(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	for range 2 {
-		if _, err := newRunner(dir, &calls, nil).Run(t.Context()); err != nil {
+		if _, err := run(t, zoo.Runner(dir, &calls, nil)); err != nil {
 			t.Fatal(err)
 		}
 		left := filepath.Join(dir, "predictions", ".tmp-123")
@@ -172,45 +170,130 @@ func TestCompleteRunCostsNothing(t *testing.T) {
 	}
 }
 
-func TestOtherConfiguration(t *testing.T) {
-	var calls atomic.Int64
+// counting counts what a judge is asked.
+type counting struct {
+	zoo.Exact
+	name  string
+	calls *atomic.Int64
+}
+
+func (j counting) Name() string { return j.name }
+
+func (j counting) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
+	j.calls.Add(1)
+	return j.Exact.Fact(ctx, c)
+}
+
+func (j counting) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
+	j.calls.Add(1)
+	return j.Exact.Summary(ctx, c)
+}
+
+// A run in a folder that holds the records of others pays for what is new, and
+// its report is that of a folder of its own.
+func TestOnlyWhatIsNew(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := newRunner(dir, &calls, nil).Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	before := files(t, dir)
-	for name, change := range map[string]func(*benchmark.Runner){
-		`chunk_size: 1200 there, 600 here`: func(r *benchmark.Runner) { r.Options.Settings = map[string]any{"chunk_size": 600} },
-		`limit: 0 there, 1 here`:           func(r *benchmark.Runner) { r.Options.Limit = 1 },
-		`fingerprints: `:                   func(r *benchmark.Runner) { r.Dataset.Domains[0].Fingerprint = "new" },
-		`topk_qa: 5 there, 3 here`:         func(r *benchmark.Runner) { r.Options.TopKFact = 3 },
+	for _, tt := range []struct {
+		name            string
+		change          func(*benchmark.Runner)
+		answers, judged int64
+	}{
+		{"one question of each type, one system, one domain", func(r *benchmark.Runner) {
+			r.Options.Limit = 1
+			r.Systems = r.Systems[:1]
+			r.Dataset.Domains = r.Dataset.Domains[:1]
+		}, 3, 3},
+		{"more questions", func(r *benchmark.Runner) {
+			r.Systems = r.Systems[:1]
+			r.Dataset.Domains = r.Dataset.Domains[:1]
+		}, 1, 1},
+		{"a domain", func(r *benchmark.Runner) { r.Systems = r.Systems[:1] }, 3, 3},
+		{"a system", func(*benchmark.Runner) {}, 7, 7},
+		{"nothing", func(*benchmark.Runner) {}, 0, 0},
+		{"another judge", func(r *benchmark.Runner) {
+			r.Judge = counting{name: "strict", calls: r.Judge.(counting).calls}
+		}, 0, 14},
+		{"the first judge again", func(*benchmark.Runner) {}, 0, 0},
+		{"a sweep", func(r *benchmark.Runner) { r.Options.SweepTopK = []int{3, 10} }, 2 * 2, 2 * 2},
+		{"another top-k of facts", func(r *benchmark.Runner) { r.Options.TopK = map[string]int{wildgraph.SingleFact: 3} }, 2 * 3, 2 * 3},
+		{"another depth", func(r *benchmark.Runner) { r.Options.Depth = 20 }, 14, 14},
+		{"other settings", func(r *benchmark.Runner) { r.Options.Settings = map[string]any{"chunk_size": 600} }, 14, 14},
+		{"other settings of one system", func(r *benchmark.Runner) { r.Systems[1].Settings = map[string]any{"own": true} }, 7, 7},
+		{"another kit", func(r *benchmark.Runner) { r.Options.Kit = "other" }, 14, 14},
+		{"another corpus of a domain", func(r *benchmark.Runner) { r.Dataset.Domains[0].Fingerprint = "new" }, 2 * 4, 2 * 4},
+		{"another gold", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Reference = "Mice." }, 0, 2},
+		{"another evidence", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Gold = []benchmark.Unit{{"tit.txt"}} }, 0, 0},
+		{"another question", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Question.Text += " And the tit?" }, 2, 2},
+		{"facts that decide nothing", func(r *benchmark.Runner) { r.Options.Config = map[string]any{"mood": "good"} }, 0, 0},
+		{"all as before", func(*benchmark.Runner) {}, 0, 0},
 	} {
-		r := newRunner(dir, &calls, nil)
-		change(r)
-		_, err := r.Run(t.Context())
-		if !errors.Is(err, benchmark.ErrOtherConfig) || !strings.Contains(err.Error(), name) {
-			t.Errorf("error %v, want one with %q", err, name)
+		var answers, judged atomic.Int64
+		make := func(dir string) *benchmark.Runner {
+			r := zoo.Runner(dir, &answers, nil)
+			r.Judge = counting{name: "exact", calls: &judged}
+			tt.change(r)
+			return r
+		}
+		if _, err := run(t, make(dir)); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if answers.Load() != tt.answers || judged.Load() != tt.judged {
+			t.Errorf("%s: %d answers and %d judgments are paid for, want %d and %d", tt.name, answers.Load(), judged.Load(), tt.answers, tt.judged)
+		}
+		alone := t.TempDir()
+		if _, err := run(t, make(alone)); err != nil {
+			t.Fatal(err)
+		}
+		got := files(t, dir)
+		for name, want := range files(t, alone) {
+			if diff := cmp.Diff(want, got[name]); diff != "" {
+				t.Errorf("%s: %s (-alone +added):\n%.2000s", tt.name, name, diff)
+			}
 		}
 	}
-	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
-		t.Errorf("a refused run changed the folder:\n%s", diff)
+}
+
+// Answers whose texts were not kept are asked for again by a judge that is shown
+// them, and by no other.
+func TestTextsForTheJudge(t *testing.T) {
+	var calls atomic.Int64
+	dir := t.TempDir()
+	for i, want := range []int64{14, 28, 28} {
+		r := zoo.Runner(dir, &calls, nil)
+		r.Options.ShowEvidence = i > 0
+		if _, err := run(t, r); err != nil {
+			t.Fatal(err)
+		}
+		if calls.Load() != want {
+			t.Errorf("start %d: %d answers, want %d", i, calls.Load(), want)
+		}
+	}
+}
+
+func TestRecordsOfAnotherVersion(t *testing.T) {
+	dir := t.TempDir()
+	j, err := journal.Open(filepath.Join(dir, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: `{"limit":0}`}, journal.Options{})
+	if err := errors.Join(err, j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	_, err = run(t, zoo.Runner(dir, &calls, nil))
+	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "wildgraph-run/2") || !strings.Contains(err.Error(), "choose another folder") || calls.Load() > 0 {
+		t.Errorf("error %v", err)
 	}
 }
 
 func TestFailures(t *testing.T) {
 	t.Run("of one question", func(t *testing.T) {
 		var calls atomic.Int64
-		r := newRunner("", &calls, func(_ int64, q graphrag.Question) error {
+		r := zoo.Runner("", &calls, func(_ int64, q graphrag.Question) error {
 			if strings.Contains(q.Text, "owl") {
 				return fmt.Errorf("asking: %w", llm.ErrFiltered)
 			}
 			return nil
 		})
-		report, err := r.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		single := report.Systems[0].Overall.Types[graphrag.SingleFact]
+		rep := reported(t, r)
+		single := rep.Systems[0].Overall.Types[wildgraph.SingleFact]
 		if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
 			t.Errorf("an unscored question changed the mean: %+v", single)
 		}
@@ -218,7 +301,7 @@ func TestFailures(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		var calls atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
-		r := newRunner(t.TempDir(), &calls, func(n int64, _ graphrag.Question) error {
+		r := zoo.Runner(t.TempDir(), &calls, func(n int64, _ graphrag.Question) error {
 			if n == 2 {
 				cancel()
 			}
@@ -232,8 +315,8 @@ func TestFailures(t *testing.T) {
 		}
 	})
 	t.Run("validation reports everything", func(t *testing.T) {
-		_, err := (&benchmark.Runner{Options: benchmark.Options{Limit: -1, TopKFact: -2}}).Run(t.Context())
-		for _, want := range []string{"no data set", "no system", "no judge", "Limit", "TopKFact"} {
+		_, err := (&benchmark.Runner{Options: benchmark.Options{Limit: -1, TopK: map[string]int{"x": -2}}}).Run(t.Context())
+		for _, want := range []string{"no data set", "no system", "no judge", "Limit", "TopK"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v lacks %q", err, want)
 			}
@@ -242,9 +325,9 @@ func TestFailures(t *testing.T) {
 	t.Run("names that are no file names", func(t *testing.T) {
 		var calls atomic.Int64
 		for _, name := range []string{"", "../x", ".x", "a b", "a/b", strings.Repeat("x", 65)} {
-			r := newRunner("", &calls, nil)
+			r := zoo.Runner("", &calls, nil)
 			r.Systems[0].Name = name
-			if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "file name") {
+			if _, err := run(t, r); err == nil || !strings.Contains(err.Error(), "file name") {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
@@ -252,15 +335,15 @@ func TestFailures(t *testing.T) {
 	t.Run("folder in use", func(t *testing.T) {
 		var calls atomic.Int64
 		dir := t.TempDir()
-		r := newRunner(dir, &calls, func(n int64, _ graphrag.Question) error {
+		r := zoo.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 			if n == 1 {
-				if _, err := newRunner(dir, &calls, nil).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "in use") {
+				if _, err := run(t, zoo.Runner(dir, &calls, nil)); err == nil || !strings.Contains(err.Error(), "in use") {
 					t.Errorf("a second run in the folder: %v", err)
 				}
 			}
 			return nil
 		})
-		if _, err := r.Run(t.Context()); err != nil {
+		if _, err := run(t, r); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -271,7 +354,7 @@ func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	var last benchmark.Event
 	run := func() {
-		r := newRunner(dir, &calls, nil)
+		r := zoo.Runner(dir, &calls, nil)
 		r.Options.Progress = func(e benchmark.Event) {
 			if e.Done < last.Done {
 				t.Errorf("progress went back from %+v to %+v", last, e)
@@ -279,7 +362,7 @@ func TestProgress(t *testing.T) {
 			last = e
 		}
 		last = benchmark.Event{}
-		if _, err := r.Run(t.Context()); err != nil {
+		if _, err := run(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -295,18 +378,15 @@ func TestProgress(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	var calls atomic.Int64
-	r := newRunner("", &calls, nil)
+	r := zoo.Runner("", &calls, nil)
 	r.Options.Limit = 1
-	report, err := r.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range report.Systems[0].Domains {
-		if d.Types[graphrag.SingleFact].N != 1 || d.Types[benchmark.All].N != 3 {
+	rep := reported(t, r)
+	for _, d := range rep.Systems[0].Domains {
+		if d.Types[wildgraph.SingleFact].N != 1 || d.Types[benchmark.All].N != 3 {
 			t.Errorf("%s: %+v", d.Domain, d.Types)
 		}
 	}
-	if got := len(zoo().Questions(1)); got != 6 {
-		t.Errorf("Questions(1) lists %d, want 6", got)
+	if got := len(slices.Collect(zoo.Dataset().Limited(1).Items())); got != 6 {
+		t.Errorf("%d questions with a limit of 1, want 6", got)
 	}
 }

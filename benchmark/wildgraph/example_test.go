@@ -16,7 +16,7 @@ func ExampleLoad() {
 	}
 	fmt.Println(stats[0].Questions(), "questions over", stats[0].Pages, "pages")
 	for _, it := range set.Domains[0].Items {
-		fmt.Println(it.Question.ID, it.Question.Type, it.Gold)
+		fmt.Println(it.Question.ID, it.Type, it.Gold)
 	}
 	// Output:
 	// 3 questions over 4 pages

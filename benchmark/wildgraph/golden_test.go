@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
@@ -66,7 +67,7 @@ func TestGoldenBM25(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					e := benchmark.MeasureEvidence(it, graphrag.Answer{Ranked: ranked}, nil)
+					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Ranked: ranked}, nil, false))
 					one.add(it, e)
 					all.add(it, e)
 				}
@@ -103,8 +104,8 @@ type tally struct {
 }
 
 func (a *tally) add(it benchmark.Item, e benchmark.Evidence) {
-	types := map[graphrag.QuestionType]int{graphrag.SingleFact: 1, graphrag.MultiFact: 2, graphrag.Summary: 3}
-	for _, i := range []int{0, types[it.Question.Type]} {
+	types := map[string]int{wildgraph.SingleFact: 1, wildgraph.MultiFact: 2, wildgraph.Summary: 3}
+	for _, i := range []int{0, types[it.Type]} {
 		a.sum[2*i] += *e.RecallAt5
 		a.sum[2*i+1] += *e.RecallAt10
 		a.n[i]++

@@ -49,7 +49,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	set := &benchmark.Dataset{Name: Name}
+	set := &benchmark.Dataset{Name: Name, Types: Types()}
 	var stats []Stats
 	var problems []error
 	for _, name := range names {
@@ -128,7 +128,7 @@ func loadDomain(fsys fs.FS, name string) (benchmark.Domain, Stats, error) {
 	if err != nil {
 		return fail(err)
 	}
-	items, err := t.questions(name, sections, sum, &stats)
+	items, err := t.questions(name, sections, &stats)
 	if err != nil {
 		return fail(err)
 	}

@@ -5,8 +5,6 @@ package wildgraph
 import (
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -25,23 +23,39 @@ type question struct {
 	URLs       []string     `json:"ref_urls"`
 }
 
+// The types of questions.
+const (
+	SingleFact = "single-fact"
+	MultiFact  = "multi-fact"
+	Summary    = "summary"
+)
+
+// Types are the types of questions with the top-k of the paper, section 4.1.
+func Types() []benchmark.Type {
+	return []benchmark.Type{
+		{Key: SingleFact, Title: "Single-Fact", Short: "Single", Plural: "single-fact questions", K: 5},
+		{Key: MultiFact, Title: "Multi-Fact", Short: "Multi", Plural: "multi-fact questions", K: 5, Several: true},
+		{Key: Summary, Title: "Summary", Short: "Summary", Plural: "summaries", K: 10, Statements: true},
+	}
+}
+
 // ParseType reads a question type in any of the spellings of the released
 // files and tools ("single-fact", "multi_fact", "type3", …).
-func ParseType(s string) (graphrag.QuestionType, error) {
+func ParseType(s string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "single-fact", "single_fact", "single", "type1":
-		return graphrag.SingleFact, nil
+		return SingleFact, nil
 	case "multi-fact", "multi_fact", "multi", "type2":
-		return graphrag.MultiFact, nil
+		return MultiFact, nil
 	case "summary", "summ", "type3":
-		return graphrag.Summary, nil
+		return Summary, nil
 	}
 	return "", fmt.Errorf("question type %q is none of single-fact, multi_fact, summary", s)
 }
 
 // questions reads the questions of a domain and finds their gold pages and
 // sections.
-func (t *topic) questions(domain string, sections []section, sum hash.Hash, stats *Stats) ([]benchmark.Item, error) {
+func (t *topic) questions(domain string, sections []section, stats *Stats) ([]benchmark.Item, error) {
 	name := path.Join("QA", domain, "questions.jsonl")
 	var items []benchmark.Item
 	var problems []error
@@ -63,14 +77,12 @@ func (t *topic) questions(domain string, sections []section, sum hash.Hash, stat
 		}
 		seen[text] = l.Number
 		it.Question.ID = fmt.Sprintf("%s/%d", domain, l.Number)
-		if it.Question.Type == graphrag.Summary {
+		if it.Type == Summary {
 			var n int
 			it.Section, n = sectionOf(sections, it.Statements)
 			stats.addSummary(n)
 		}
 		stats.addQuestion(it, q.URLs)
-		fmt.Fprintf(sum, "%q", q)
-		io.WriteString(sum, it.Section)
 		items = append(items, it)
 	}
 	if len(items) == 0 && len(problems) == 0 {
@@ -89,16 +101,17 @@ func (t *topic) item(q question) (benchmark.Item, error) {
 		return benchmark.Item{}, err
 	}
 	it := benchmark.Item{
-		Question:   graphrag.Question{Text: strings.TrimSpace(q.Question), Type: kind},
+		Type:       kind,
+		Question:   graphrag.Question{Text: strings.TrimSpace(q.Question)},
 		Reference:  q.Answer,
 		Statements: q.Statements,
 	}
 	switch {
 	case it.Question.Text == "":
 		return it, errors.New("the question is empty")
-	case kind == graphrag.Summary && len(q.Statements) == 0:
+	case kind == Summary && len(q.Statements) == 0:
 		return it, errors.New("a summary question without gold_statements")
-	case kind != graphrag.Summary && strings.TrimSpace(q.Answer) == "":
+	case kind != Summary && strings.TrimSpace(q.Answer) == "":
 		return it, errors.New("a fact question without answer")
 	case len(q.URLs) == 0:
 		return it, errors.New("no ref_urls")

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Stats describes one loaded domain (WildGraphBench, Tables 1 and 5).
@@ -48,12 +47,12 @@ func (s *Stats) addPage(text string) {
 }
 
 func (s *Stats) addQuestion(it benchmark.Item, urls []string) {
-	switch it.Question.Type {
-	case graphrag.SingleFact:
+	switch it.Type {
+	case SingleFact:
 		s.SingleFact++
-	case graphrag.MultiFact:
+	case MultiFact:
 		s.MultiFact++
-	case graphrag.Summary:
+	case Summary:
 		s.Summary++
 		s.GoldStatements += len(it.Statements)
 	}

@@ -19,6 +19,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	system "github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -121,7 +122,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", s.name,
-			m.recall5(benchmark.All), m.recall5(graphrag.SingleFact), m.recall5(graphrag.MultiFact), m.recall5(graphrag.Summary),
+			m.recall5(benchmark.All), m.recall5(wildgraph.SingleFact), m.recall5(wildgraph.MultiFact), m.recall5(wildgraph.Summary),
 			100*m.recall10/m.n[benchmark.All], 100*m.mrr/m.n[benchmark.All])
 		w.Flush()
 	}
@@ -129,14 +130,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 type means struct {
-	sum, n        map[graphrag.QuestionType]float64
+	sum, n        map[string]float64
 	recall10, mrr float64
 }
 
-func (m *means) recall5(t graphrag.QuestionType) float64 { return 100 * m.sum[t] / m.n[t] }
+func (m *means) recall5(t string) float64 { return 100 * m.sum[t] / m.n[t] }
 
 func measure(ctx context.Context, set *benchmark.Dataset, s setting) (*means, error) {
-	m := &means{sum: make(map[graphrag.QuestionType]float64), n: make(map[graphrag.QuestionType]float64)}
+	m := &means{sum: make(map[string]float64), n: make(map[string]float64)}
 	for _, d := range set.Domains {
 		r, err := s.retriever(ctx, d)
 		if err != nil {
@@ -150,8 +151,8 @@ func measure(ctx context.Context, set *benchmark.Dataset, s setting) (*means, er
 			if len(ranked) == 0 {
 				ranked = []graphrag.Hit{{}} // counts as a miss
 			}
-			e := benchmark.MeasureEvidence(it, graphrag.Answer{Ranked: ranked}, nil)
-			for _, t := range []graphrag.QuestionType{it.Question.Type, benchmark.All} {
+			e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Ranked: ranked}, nil, false))
+			for _, t := range []string{it.Type, benchmark.All} {
 				m.sum[t] += *e.RecallAt5
 				m.n[t]++
 			}

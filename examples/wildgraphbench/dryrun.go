@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -52,9 +52,9 @@ func measure(ctx context.Context, s settings, set *benchmark.Dataset, count func
 			v.tokens += c.Tokens
 		}
 	}
-	for _, q := range set.Asked(s.limit) {
-		v.questionTokens += count(q.Text)
-		if q.Type == graphrag.Summary {
+	for it := range set.Limited(s.limit).Items() {
+		v.questionTokens += count(it.Question.Text)
+		if it.Type == wildgraph.Summary {
 			v.summaries++
 		} else {
 			v.facts++

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -95,27 +96,30 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		Systems: append(entries, predictions...),
 		Judge:   parts.judge,
 		Options: benchmark.Options{
-			Dir: s.out, Kit: s.kit, Limit: s.limit,
-			TopKFact: s.topKQA, TopKSummary: s.topKSummary, SweepTopK: s.sweepTopK,
-			Settings: s.config(), Concurrency: s.concurrency,
-			ShowEvidence: s.kit == kitModel && s.judgeProfile == string(judge.Paper),
+			Dir: s.out, Kit: s.kit, Limit: s.limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
+			Settings: s.settings(), Config: s.config(), Concurrency: s.concurrency,
+			ShowEvidence: s.kit == kitModel,
 			CountTokens:  parts.count, Coverage: coverage,
 			NoTimings: s.noTimings, Progress: bar.event,
 		},
 	}
 	start := time.Now()
-	report, err := runner.Run(ctx)
+	records, err := runner.Run(ctx)
 	bar.done()
 	if err := errors.Join(err, parts.account(s, stderr)); err != nil {
 		return err
 	}
+	r, err := report.Write(s.out, records)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(stdout)
-	if err := benchmark.WriteText(stdout, report.Tables()...); err != nil {
+	if err := report.WriteText(stdout, r.Tables()...); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
 		took(s, bar, time.Since(start)), filepath.Join(s.out, "report.html"))
-	return errors.Join(err, verdict(s, report))
+	return errors.Join(err, verdict(s, r))
 }
 
 func took(s settings, bar *progress, d time.Duration) string {
@@ -162,13 +166,13 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph
 		bytes += st.Bytes
 	}
 	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
-		set.Name, len(stats), pages, float64(bytes)/1e6, len(set.Questions(s.limit)), s.kit)
+		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.limit)), s.kit)
 }
 
 // readScores reads the foreign predictions before any work is spent.
 func readScores(s settings, set *benchmark.Dataset) ([]benchmark.Entry, error) {
 	known := make(map[string]bool)
-	for _, q := range set.Questions(0) {
+	for _, q := range questions(set, 0) {
 		known[q] = true
 	}
 	var out []benchmark.Entry
@@ -177,7 +181,7 @@ func readScores(s settings, set *benchmark.Dataset) ([]benchmark.Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, set.Questions(s.limit), func(q string) bool { return known[q] })
+		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, questions(set, s.limit), func(q string) bool { return known[q] })
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err
 		}
@@ -186,20 +190,40 @@ func readScores(s settings, set *benchmark.Dataset) ([]benchmark.Entry, error) {
 	return out, nil
 }
 
-// config is the part of the configuration that the runner does not know: with
-// other values the records would be others.
-func (s settings) config() map[string]any {
+// questions lists the texts of the questions that a run with this limit asks.
+func questions(set *benchmark.Dataset, limit int) []string {
+	var out []string
+	for it := range set.Limited(limit).Items() {
+		out = append(out, it.Question.Text)
+	}
+	return out
+}
+
+// topK are the chunks in a prompt by the type of the question.
+func (s settings) topK() map[string]int {
+	return map[string]int{wildgraph.SingleFact: s.topKQA, wildgraph.MultiFact: s.topKQA, wildgraph.Summary: s.topKSummary}
+}
+
+// settings decide the answers: with other values they would be others.
+func (s settings) settings() map[string]any {
 	c := map[string]any{
 		"chunk_size": s.chunkSize, "chunk_overlap": s.chunkOverlap, "encoding": tokens.Cl100k().Name(),
-		"chunks_per_page": s.chunksPerPage,
-		"mode":            s.mode, "judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
-		"seed": s.seed,
+		"chunks_per_page": s.chunksPerPage, "mode": s.mode, "seed": s.seed,
 	}
 	if s.kit == kitModel {
-		c["model"], c["embed_model"], c["judge_model"] = s.model, s.embedModel, s.judgeModel
+		c["model"], c["embed_model"] = s.model, s.embedModel
 	}
-	for _, sc := range s.scores {
-		c["score "+sc.name] = digest(sc.file)
+	return c
+}
+
+// config is what else a reader of the report wants to know.
+func (s settings) config() map[string]any {
+	c := map[string]any{
+		"topk_qa": s.topKQA, "topk_summary": s.topKSummary,
+		"judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
+	}
+	if s.kit == kitModel {
+		c["judge_model"] = s.judgeModel
 	}
 	return c
 }

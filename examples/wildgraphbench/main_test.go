@@ -16,6 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // bare is an environment without any variable.
@@ -29,13 +32,13 @@ func bench(t *testing.T, getenv func(string) string, args ...string) (stdout, st
 	return out.String(), errs.String(), err
 }
 
-func readReport(t *testing.T, dir string) benchmark.Report {
+func readReport(t *testing.T, dir string) report.Report {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r benchmark.Report
+	var r report.Report
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -216,14 +219,34 @@ func TestBadData(t *testing.T) {
 	}
 }
 
-func TestOtherConfigurationIsRefused(t *testing.T) {
+// Other flags in the same folder leave its records as they are and use what
+// matches; records of another version are refused.
+func TestOtherConfiguration(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1"); err != nil {
+	small := []string{"-out", dir, "-systems", "bm25", "-limit", "1", "-no-timings"}
+	if _, _, err := bench(t, bare, small...); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1", "-chunk-size", "300", "-chunk-overlap", "20")
-	if !errors.Is(err, benchmark.ErrOtherConfig) || !strings.Contains(err.Error(), "chunk_size: 1200 there, 300 here") || status(err, io.Discard) != 1 {
-		t.Errorf("error %v", err)
+	first := folder(t, dir)
+	_, stderr, err := bench(t, bare, append(small, "-chunk-size", "300", "-chunk-overlap", "20")...)
+	if err != nil || strings.Contains(stderr, "answered before") {
+		t.Errorf("chunks of another size: %v\n%s", err, stderr)
+	}
+	_, stderr, err = bench(t, bare, small...)
+	if err != nil || !strings.Contains(stderr, "answered before") {
+		t.Errorf("the first flags again: %v\n%s", err, stderr)
+	}
+	if diff := cmp.Diff(first, folder(t, dir)); diff != "" {
+		t.Errorf("the first flags again (-first +again):\n%.2000s", diff)
+	}
+	old := t.TempDir()
+	j, err := journal.Open(filepath.Join(old, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: "{}"}, journal.Options{})
+	if err := errors.Join(err, j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = bench(t, bare, "-out", old, "-systems", "bm25", "-limit", "1")
+	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || status(err, io.Discard) != 1 {
+		t.Errorf("records of another version: %v", err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -64,7 +64,7 @@ func TestModelKit(t *testing.T) {
 		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
 	}
 	// Without the run's records, the cache alone answers a second run.
-	if err := os.Remove(filepath.Join(dir, benchmark.JournalName)); err != nil {
+	if err := os.Remove(filepath.Join(dir, record.JournalName)); err != nil {
 		t.Fatal(err)
 	}
 	paid := server.Bill().Total.Calls

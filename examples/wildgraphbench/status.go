@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -58,8 +59,8 @@ type minimum struct {
 
 func (s *settings) addMinimum(v string) error {
 	key, text, ok := strings.Cut(v, "=")
-	if !ok || !slices.Contains(benchmark.FigureKeys(), key) {
-		return fmt.Errorf("want KEY=VALUE, KEY one of %s", strings.Join(benchmark.FigureKeys(), ", "))
+	if !ok || !slices.Contains(report.Keys(), key) {
+		return fmt.Errorf("want KEY=VALUE, KEY one of %s", strings.Join(report.Keys(), ", "))
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(value) {
@@ -71,7 +72,7 @@ func (s *settings) addMinimum(v string) error {
 
 // verdict is nil when every question has a score and every figure is at least
 // what -min demands of it, over all domains and question types.
-func verdict(s settings, r *benchmark.Report) error {
+func verdict(s settings, r *report.Report) error {
 	var missed []error
 	unscored := 0
 	for _, sys := range r.Systems {

@@ -58,7 +58,7 @@ func TestSweepOfSample(t *testing.T) {
 		}
 	}
 	summary := plain.Systems[0].Overall.Types["summary"]
-	if diff := cmp.Diff(summary, points[8].TypeReport); diff != "" {
+	if diff := cmp.Diff(summary, points[8].Type); diff != "" {
 		t.Errorf("k = 10 is not the run's own (-run +sweep):\n%s", diff)
 	}
 	for _, want := range []string{"Summaries over top-k (offline)", "bm25, k = 8", "lexical judge"} {

@@ -4,12 +4,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -137,7 +133,7 @@ func (sys system) entry(ctx context.Context, s settings, p *parts) (benchmark.En
 	if err != nil {
 		return e, err
 	}
-	e.New = func(string) (graphrag.System, error) {
+	e.New = func(string) (benchmark.System, error) {
 		if p.client != nil {
 			if err := p.client.Probe(ctx); err != nil {
 				return nil, err
@@ -220,19 +216,4 @@ func (p *parts) close() error {
 		return nil
 	}
 	return p.client.Close()
-}
-
-// digest is the hash of a file's content: predictions of other content are
-// another configuration.
-func digest(file string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return "unreadable"
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "unreadable"
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -37,12 +37,12 @@ func Queries(b *testing.B, domain string, make func(baselines.Kit) (Incremental,
 		b.Fatal(err)
 	}
 	index := b.Elapsed() - start
-	questions := set.Asked(0)
+	questions := slices.Collect(set.Items())
 	b.ReportAllocs()
 	var took []float64
 	for b.Loop() {
 		q, begin := questions[len(took)%len(questions)], b.Elapsed()
-		if _, err := s.Answer(b.Context(), graphrag.Question{Text: q.Text, Type: q.Type, K: 5, Depth: 10}); err != nil {
+		if _, err := s.Answer(b.Context(), graphrag.Question{Text: q.Question.Text, Type: graphrag.QuestionType(q.Type), K: 5, Depth: 10}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, (b.Elapsed()-begin).Seconds()*1000)

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark
+package report
 
-import (
-	"fmt"
-	"math"
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // Table is a table of a report, ready to be rendered.
 type Table struct {
@@ -47,16 +42,13 @@ type Cell struct {
 }
 
 // measured is a figure with its interval; both may be nil. A size is no
-// percentage. Sizes and what is unmarked are never the best of their column.
+// percentage. What is unmarked is never the best of its column.
 type measured struct {
 	value    *float64
 	interval *Interval
 	size     bool
 	unmarked bool
 }
-
-// notApplicable stands for a figure that does not exist.
-const notApplicable = "n/a"
 
 // Heading returns the heading of the rows.
 func (t Table) Heading() string {
@@ -80,7 +72,7 @@ func (t *Table) fill(names []string, rows [][]measured) {
 	for i, name := range names {
 		row := TableRow{Name: name}
 		for c, m := range rows[i] {
-			cell := Cell{Text: percent(m.value), Best: len(rows) > 1 && !m.size && !m.unmarked && isBest(rows, c, m.value)}
+			cell := Cell{Text: percent(m.value), Best: len(rows) > 1 && !m.unmarked && isBest(rows, c, m.value)}
 			if m.size && m.value != nil {
 				cell.Text = decimal(m.value, 0)
 			}
@@ -106,41 +98,15 @@ func isBest(rows [][]measured, column int, f *float64) bool {
 	return true
 }
 
-func points(f float64) string { return strconv.FormatFloat(100*f, 'f', 2, 64) }
-
-func percent(f *float64) string {
-	if f == nil {
-		return notApplicable
-	}
-	return strconv.FormatFloat(100**f, 'f', 2, 64)
-}
-
-func decimal(f *float64, digits int) string {
-	if f == nil {
-		return "–"
-	}
-	if digits == 0 {
-		return count(int(math.Round(*f)))
-	}
-	return strconv.FormatFloat(*f, 'f', digits, 64)
-}
-
-// count groups digits by threes: 1,197.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	var b strings.Builder
-	for i, d := range s {
-		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
-			b.WriteByte(',')
+// addTexts adds a row of texts; without any, all its cells are n/a.
+func (t *Table) addTexts(name string, texts ...string) {
+	row := TableRow{Name: name}
+	for i := range t.Columns() {
+		text := notApplicable
+		if len(texts) > 0 {
+			text = texts[i]
 		}
-		b.WriteRune(d)
+		row.Cells = append(row.Cells, Cell{Text: text})
 	}
-	return b.String()
-}
-
-func deref(f *float64) float64 {
-	if f == nil {
-		return 0
-	}
-	return *f
+	t.Rows = append(t.Rows, row)
 }

@@ -5,7 +5,7 @@ package benchmark
 import (
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 )
 
 // Evidence measures what a system found, without any model. All figures are
@@ -36,31 +36,33 @@ type Evidence struct {
 	Coverage *float64 `json:"statement_coverage,omitempty"`
 }
 
-// MeasureEvidence compares an answer's ranked chunks and evidence with the
-// gold of its question. The coverage of statements is computed with cover.
-func MeasureEvidence(it Item, a graphrag.Answer, cover *Coverage) Evidence {
+// Measure compares the ranked chunks and the prompt of an answer with the gold
+// of its question. The coverage of statements is the one that was recorded.
+func Measure(it Item, a record.Answer) Evidence {
 	var e Evidence
-	searched := a.Ranked != nil // and perhaps found nothing, which is a recall of 0
-	if cover != nil && (searched || len(a.Evidence) > 0) {
-		texts := make([]string, len(a.Evidence))
-		for i, h := range a.Evidence {
-			texts[i] = h.Chunk.Text
-		}
-		e.Coverage = ref(cover.Statements(it.GoldStatements(), texts))
+	if a.Gold == it.digest() {
+		e.Coverage = a.Coverage
 	}
 	if len(it.Gold) == 0 {
 		return e
 	}
+	searched := a.Ranked != nil // and perhaps found nothing, which is a recall of 0
 	if searched {
-		ranked := hitDocs(a.Ranked)
-		e.RecallAt5 = ref(UnitRecall(it.Gold, firstN(ranked, 5)))
-		e.RecallAt10 = ref(UnitRecall(it.Gold, firstN(ranked, 10)))
+		ranked := make([]string, len(a.Ranked))
+		for i, r := range a.Ranked {
+			ranked[i] = r.Doc
+		}
+		e.RecallAt5 = ref(UnitRecall(it.Gold, ranked[:min(5, len(ranked))]))
+		e.RecallAt10 = ref(UnitRecall(it.Gold, ranked[:min(10, len(ranked))]))
 		e.HitAt5 = ref(indicator(*e.RecallAt5 > 0))
 		e.AllAt5 = ref(indicator(*e.RecallAt5 == 1))
 		e.MRR = ref(ReciprocalRank(it.Gold, ranked))
 	}
 	if searched || len(a.Evidence) > 0 || len(a.Derived) > 0 {
-		docs := hitDocs(a.Evidence)
+		var docs []string
+		for _, p := range a.Evidence {
+			docs = append(docs, p.Doc)
+		}
 		e.PromptRecall = ref(UnitRecall(it.Gold, docs))
 		for _, d := range a.Derived {
 			docs = append(docs, d.Docs...)
@@ -71,18 +73,23 @@ func MeasureEvidence(it Item, a graphrag.Answer, cover *Coverage) Evidence {
 }
 
 // UnitRecall is the share of units that hold at least one of docs; 0 without
-// units.
+// units. Where every unit is one document it is rank.HippoRecall.
 func UnitRecall(gold []Unit, docs []string) float64 {
 	if len(gold) == 0 {
 		return 0
 	}
 	met := 0
 	for _, u := range gold {
-		if slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) }) {
+		if u.met(docs) {
 			met++
 		}
 	}
 	return float64(met) / float64(len(gold))
+}
+
+// met tells whether any of the documents provides the unit.
+func (u Unit) met(docs []string) bool {
+	return slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) })
 }
 
 // ReciprocalRank is 1/rank of the first of docs that is in any unit, else 0.
@@ -94,29 +101,6 @@ func ReciprocalRank(gold []Unit, docs []string) float64 {
 	}
 	return 0
 }
-
-// PageBudget reduces a ranked list of chunks to its documents, each at the
-// place of its best chunk: UnitRecall over its first k entries is recall with
-// a budget of k documents instead of k chunks.
-func PageBudget(ranked []graphrag.Hit) []string {
-	var docs []string
-	for _, d := range hitDocs(ranked) {
-		if !slices.Contains(docs, d) {
-			docs = append(docs, d)
-		}
-	}
-	return docs
-}
-
-func hitDocs(hits []graphrag.Hit) []string {
-	docs := make([]string, len(hits))
-	for i, h := range hits {
-		docs[i] = h.Chunk.Doc
-	}
-	return docs
-}
-
-func firstN[T any](s []T, n int) []T { return s[:min(n, len(s))] }
 
 func ref(f float64) *float64 { return &f }
 

@@ -1,44 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark
+package report
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 )
 
-// Grapher is a system that shows the knowledge graph it has built; nil is
-// none. The runner describes it as Table 4 and Figure 4 of WildGraphBench do.
-type Grapher interface {
-	Graph() *kg.Graph
-}
-
-// Degrees is the distribution of degrees by powers of two: the entities
-// without an edge, then those with 1 edge, with 2 or 3, with 4 to 7, and so on.
-type Degrees []int
-
-// newDegrees sums a distribution.
-func newDegrees(counts []graph.DegreeCount) Degrees {
-	var d Degrees
-	for _, c := range counts {
-		for i := bits.Len(uint(c.Degree)); len(d) <= i; {
-			d = append(d, 0)
-		}
-		d[bits.Len(uint(c.Degree))] += c.Nodes
-	}
-	return d
-}
-
-// least is the smallest degree of a class.
-func (d Degrees) least(class int) int { return 1 << class >> 1 }
+// least is the smallest degree of a class of [record.Degrees].
+func least(class int) int { return 1 << class >> 1 }
 
 // tail is the share of entities whose degree is in a class or above.
-func (d Degrees) tail(class int) float64 {
+func tail(d record.Degrees, class int) float64 {
 	all, above := 0, 0
 	for i, n := range d {
 		all += n
@@ -49,25 +26,11 @@ func (d Degrees) tail(class int) float64 {
 	return float64(above) / float64(max(all, 1))
 }
 
-// degreesOf describes the graph of a system, if it shows one: the pairs of
-// entities that facts join.
-func degreesOf(system any) (Degrees, int64, error) {
-	g, ok := system.(Grapher)
-	if !ok || g.Graph() == nil {
-		return nil, 0, nil
-	}
-	view, err := g.Graph().View(kg.ViewOptions{})
-	if err != nil {
-		return nil, 0, err
-	}
-	return newDegrees(view.Degrees()), view.Stats().Edges, nil
-}
-
 // namedGraph is a graph and the systems that have it.
 type namedGraph struct {
 	domain  string
 	systems []string
-	index   IndexReport
+	index   Index
 }
 
 func (g namedGraph) name() string { return g.domain + ": " + g.group() }
@@ -106,7 +69,7 @@ func (r *Report) graphs() []namedGraph {
 	return out
 }
 
-func sameGraph(a, b IndexReport) bool {
+func sameGraph(a, b Index) bool {
 	return a.Entities == b.Entities && a.Relations == b.Relations && a.Edges == b.Edges &&
 		a.AverageDegree == b.AverageDegree && a.MaxDegree == b.MaxDegree && a.IsolatedShare == b.IsolatedShare &&
 		slices.Equal(a.Degrees, b.Degrees)
@@ -134,13 +97,14 @@ func (r *Report) graphTable() Table {
 		isolated.add(g.name(), &x.IsolatedShare, percent(&x.IsolatedShare))
 		average.add(g.name(), &x.AverageDegree, decimal(&x.AverageDegree, 2))
 		for class := 1; class < len(x.Degrees); class++ {
-			tails.add(g.name(), x.Degrees.least(class), measured{value: ref(x.Degrees.tail(class))})
+			tails.add(g.name(), least(class), measured{value: ref(tail(x.Degrees, class))})
 		}
 	}
 	if len(t.Rows) == 0 {
 		return Table{}
 	}
-	for _, p := range r.Published.graphs() {
+	published := publishedGraphs(r.Published)
+	for _, p := range published {
 		degree := 2 * float64(p.Edges) / float64(max(p.Nodes, 1))
 		t.addTexts(p.Name+", published", p.Tokens+" tokens", count(p.Nodes), count(p.Edges), "–",
 			count(p.MaxDegree), decimal(&degree, 2), percent(p.IsolatedShare))
@@ -150,7 +114,7 @@ func (r *Report) graphTable() Table {
 		}
 		average.add(p.Name+", published", &degree, decimal(&degree, 2))
 	}
-	if published := r.Published.graphs(); len(published) > 0 {
+	if len(published) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Published rows: %s, built by %s.", published[0].Source, published[0].Model))
 	}
 	t.bars, t.plots = []chart{isolated, average}, []plot{tails}
@@ -158,9 +122,17 @@ func (r *Report) graphTable() Table {
 }
 
 // edges are counted where the graph was shown.
-func edges(x IndexReport) string {
+func edges(x Index) string {
 	if x.Degrees == nil {
 		return "–"
 	}
 	return decimal(ref(float64(x.Edges)), 0)
+}
+
+// publishedGraphs returns the graphs of a publication.
+func publishedGraphs(p *benchmark.Published) []benchmark.PublishedGraph {
+	if p == nil {
+		return nil
+	}
+	return p.Graphs
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark
+package report
 
 import (
 	_ "embed"
@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -47,31 +47,6 @@ func newHTMLTable(t Table) htmlTable {
 
 type setting struct{ Name, Value string }
 
-// chart is a horizontal bar chart of one figure.
-type chart struct {
-	Title string
-	Bars  []bar
-}
-
-type bar struct {
-	Name, Text string
-	Value      float64
-}
-
-func (c *chart) add(name string, value *float64, text string) {
-	c.Bars = append(c.Bars, bar{Name: name, Text: text, Value: deref(value)})
-}
-
-// Width is the length of a bar in percent: of 1, or of the longest if that is
-// more.
-func (c chart) Width(b bar) float64 {
-	full := 1.0
-	for _, other := range c.Bars {
-		full = max(full, other.Value)
-	}
-	return 100 * b.Value / full
-}
-
 type htmlDomain struct {
 	Name      string
 	Questions []htmlQuestion
@@ -80,7 +55,7 @@ type htmlDomain struct {
 // htmlQuestion is one question with every system's answer.
 type htmlQuestion struct {
 	Text    string
-	Type    graphrag.QuestionType
+	Type    string
 	Gold    []string
 	Answers []htmlAnswer
 }
@@ -90,7 +65,8 @@ type htmlAnswer struct {
 	Good                                  bool
 }
 
-func (s *state) writeHTML(w io.Writer, r *Report) error {
+// WriteHTML writes a page with everything, down to each answer.
+func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	page, err := template.New("report").Parse(reportHTML)
 	if err != nil {
 		return err
@@ -100,12 +76,12 @@ func (s *state) writeHTML(w io.Writer, r *Report) error {
 		tables = append(tables, newHTMLTable(t))
 	}
 	return page.Execute(w, htmlReport{
-		Heading: r.heading(), Summary: r.summary(), Offline: r.Kit == OfflineKit,
-		Settings: settings(r.Config), Charts: r.charts(), Tables: tables, Domains: s.htmlDomains(),
+		Heading: r.heading(), Summary: r.summary(), Offline: r.Kit == Offline,
+		Settings: settings(r.Config), Charts: r.charts(), Tables: tables, Domains: htmlDomains(run),
 	})
 }
 
-func settings(c Config) []setting {
+func settings(c map[string]any) []setting {
 	var out []setting
 	for k, v := range c {
 		if k != "fingerprints" {
@@ -119,45 +95,44 @@ func settings(c Config) []setting {
 // charts shows the headline figures.
 func (r *Report) charts() []chart {
 	prefix := ""
-	if r.Kit == OfflineKit {
+	if r.Kit == Offline {
 		prefix = "Lexical "
 	}
-	return []chart{
-		r.chart("Evidence recall at 5, all questions (%)", func(s SystemReport) *float64 { return s.Overall.Types[All].RecallAt5 }),
-		r.chart(strings.TrimSpace(prefix+"average accuracy, fact questions (%)"), func(s SystemReport) *float64 {
-			if v := s.Overall.Verdicts(); v != nil {
+	charts := []chart{
+		r.chart("Evidence recall at 5, all questions (%)", func(o Overall) *float64 { return o.Types.measured(benchmark.All, "evidence_recall_at_5").value }),
+		r.chart(prefix+"average accuracy, fact questions (%)", func(o Overall) *float64 {
+			if v := o.Verdicts(); v != nil {
 				return v.AvgAccuracy
 			}
 			return nil
 		}),
-		r.chart(strings.TrimSpace(prefix+"F1 of means, summaries (%)"), func(s SystemReport) *float64 {
-			if v := s.Overall.Types[graphrag.Summary].Verdicts(); v != nil {
-				return v.F1OfMeans
-			}
-			return nil
-		}),
 	}
+	for _, kind := range r.types {
+		if kind.Statements {
+			charts = append(charts, r.chart(prefix+"F1 of means, "+kind.Plural+" (%)", func(o Overall) *float64 { return o.Types.measured(kind.Key, "f1_of_means").value }))
+		}
+	}
+	return charts
 }
 
-func (r *Report) chart(title string, figure func(SystemReport) *float64) chart {
+func (r *Report) chart(title string, figure func(Overall) *float64) chart {
 	c := chart{Title: title}
 	for _, s := range r.Systems {
-		f := figure(s)
+		f := figure(s.Overall)
 		c.add(s.System, f, percent(f))
 	}
 	return c
 }
 
-func (s *state) htmlDomains() []htmlDomain {
+func htmlDomains(run *benchmark.Run) []htmlDomain {
 	var out []htmlDomain
-	for _, d := range s.Dataset.Domains {
+	for i, d := range run.Dataset.Domains {
 		hd := htmlDomain{Name: d.Name}
-		for _, it := range s.items[d.Name] {
-			q := htmlQuestion{Text: it.Question.Text, Type: it.Question.Type, Gold: it.GoldStatements()}
-			for _, e := range s.Systems {
-				p := s.place(e, d, it)
-				if a, ok := s.log.answers[p]; ok {
-					q.Answers = append(q.Answers, newHTMLAnswer(a, s.log.judgments[p]))
+		for n, it := range d.Items {
+			q := htmlQuestion{Text: it.Question.Text, Type: it.Type, Gold: it.GoldStatements()}
+			for _, s := range run.Systems {
+				if s.NotApplicable == "" {
+					q.Answers = append(q.Answers, newHTMLAnswer(s.Domains[i].Results[n]))
 				}
 			}
 			hd.Questions = append(hd.Questions, q)
@@ -167,8 +142,9 @@ func (s *state) htmlDomains() []htmlDomain {
 	return out
 }
 
-func newHTMLAnswer(a AnswerRecord, j JudgmentRecord) htmlAnswer {
-	out := htmlAnswer{System: a.System, Text: a.Answer, Recall: percent(a.Metrics.RecallAt5)}
+func newHTMLAnswer(r benchmark.Result) htmlAnswer {
+	a, j := r.Answer, r.Judgment
+	out := htmlAnswer{System: a.System, Text: a.Text, Recall: percent(r.Evidence.RecallAt5)}
 	if a.Error != "" {
 		out.Text = a.Error
 	}

@@ -3,12 +3,17 @@
 package benchmark_test
 
 import (
+	"errors"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge/rank"
 )
 
 func hits(docs ...string) []graphrag.Hit {
@@ -20,7 +25,7 @@ func hits(docs ...string) []graphrag.Hit {
 }
 
 // The figures are worked out by hand from the definitions.
-func TestMeasureEvidence(t *testing.T) {
+func TestMeasure(t *testing.T) {
 	f := func(v float64) *float64 { return &v }
 	gold := []benchmark.Unit{{"a"}, {"b", "b2"}}
 	for _, tt := range []struct {
@@ -45,7 +50,7 @@ func TestMeasureEvidence(t *testing.T) {
 			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := benchmark.MeasureEvidence(benchmark.Item{Gold: tt.gold}, tt.a, nil)
+			got := benchmark.Measure(benchmark.Item{Gold: tt.gold}, record.NewAnswer(record.Key{}, tt.a, nil, false))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -53,9 +58,35 @@ func TestMeasureEvidence(t *testing.T) {
 	}
 }
 
-func TestPageBudget(t *testing.T) {
-	if diff := cmp.Diff([]string{"a", "c", "b"}, benchmark.PageBudget(hits("a", "a", "c", "b", "a"))); diff != "" {
-		t.Error(diff)
+// Where every unit is one document, and no document comes twice, the figures are
+// those of package rank, which is held to trec_eval.
+func TestMeasureAgreesWithRank(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		docs := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
+		random.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+		relevant := docs[:1+random.IntN(6)]
+		ranked := slices.Clone(docs[:6+random.IntN(7)])
+		random.Shuffle(len(ranked), func(i, j int) { ranked[i], ranked[j] = ranked[j], ranked[i] })
+		var it benchmark.Item
+		for _, d := range relevant {
+			it.Gold = append(it.Gold, benchmark.Unit{d})
+		}
+		var qrels rank.Qrels
+		var run rank.Run
+		if err := errors.Join(qrels.AddRelevant("q", relevant), run.AddRanking("q", ranked)); err != nil {
+			t.Fatal(err)
+		}
+		want, err := rank.Evaluate(&qrels, &run, []rank.Measure{
+			{Kind: rank.Recall, K: 5}, {Kind: rank.Recall, K: 10}, {Kind: rank.Success, K: 5}, {Kind: rank.RR},
+		}, rank.Complete)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Ranked: hits(ranked...)}, nil, false))
+		if diff := cmp.Diff(want.Values, []float64{*got.RecallAt5, *got.RecallAt10, *got.HitAt5, *got.MRR}); diff != "" {
+			t.Fatalf("%v of %v (-rank +measure):\n%s", ranked, relevant, diff)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark
+package report
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 )
 
 func labels(ticks []tick) []string {
@@ -72,16 +72,13 @@ func TestLogPlot(t *testing.T) {
 }
 
 func TestDegrees(t *testing.T) {
-	d := newDegrees([]graph.DegreeCount{{Degree: 0, Nodes: 3}, {Degree: 1, Nodes: 4}, {Degree: 3, Nodes: 2}, {Degree: 8, Nodes: 1}})
-	if diff := cmp.Diff(Degrees{3, 4, 2, 0, 1}, d); diff != "" {
-		t.Error(diff)
-	}
+	d := record.Degrees{3, 4, 2, 0, 1}
 	for class, want := range []struct {
 		least int
 		tail  float64
 	}{{0, 1}, {1, 0.7}, {2, 0.3}, {4, 0.1}, {8, 0.1}} {
-		if d.least(class) != want.least || d.tail(class) != want.tail {
-			t.Errorf("class %d: from %d edges %v, want %+v", class, d.least(class), d.tail(class), want)
+		if least(class) != want.least || tail(d, class) != want.tail {
+			t.Errorf("class %d: from %d edges %v, want %+v", class, least(class), tail(d, class), want)
 		}
 	}
 }

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark
+package report
 
-import "github.com/wildgraph/wildgraph/graphrag"
-
-// UnitCost is what models were asked for one unit of work: mean calls and
-// tokens.
-type UnitCost struct {
-	Calls            float64 `json:"llm_calls"`
-	PromptTokens     float64 `json:"prompt_tokens"`
-	CompletionTokens float64 `json:"completion_tokens"`
-	EmbeddedTokens   float64 `json:"embedded_tokens"`
-}
-
-// CostReport is what a system costs by the size of its work.
-type CostReport struct {
-	// IndexPerMB is for a million bytes of documents.
-	IndexPerMB *UnitCost `json:"index_per_mb,omitempty"`
-	// AnswerPerQuestion and JudgePerQuestion are for a question of any type.
-	AnswerPerQuestion *UnitCost `json:"answer_per_question,omitempty"`
-	JudgePerQuestion  *UnitCost `json:"judge_per_question,omitempty"`
-}
+import (
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
 
 // newUnitCost divides a usage; nil where there is nothing to divide by.
 func newUnitCost(u graphrag.Usage, units float64) *UnitCost {
@@ -32,8 +17,8 @@ func newUnitCost(u graphrag.Usage, units float64) *UnitCost {
 }
 
 // indexed sums the indexes of all domains.
-func (s SystemReport) indexed() IndexReport {
-	var sum IndexReport
+func (s System) indexed() Index {
+	var sum Index
 	for _, d := range s.Domains {
 		sum.Chunks += d.Index.Chunks
 		sum.Bytes += d.Index.Bytes
@@ -46,12 +31,12 @@ func (s SystemReport) indexed() IndexReport {
 }
 
 // cost relates the usages to the work; nil for a system that was not run.
-func (s SystemReport) cost() *CostReport {
+func (s System) cost() *Cost {
 	if s.NotApplicable != "" {
 		return nil
 	}
-	index, questions := s.indexed(), float64(s.Overall.Types[All].N)
-	return &CostReport{
+	index, questions := s.indexed(), float64(s.Overall.Types[benchmark.All].N)
+	return &Cost{
 		IndexPerMB:        newUnitCost(index.Usage, float64(index.Bytes)/1e6),
 		AnswerPerQuestion: newUnitCost(s.AnswerUsage, questions),
 		JudgePerQuestion:  newUnitCost(s.JudgeUsage, questions),
@@ -118,22 +103,4 @@ func (r *Report) unitCostTable() Table {
 		return Table{}
 	}
 	return t
-}
-
-// addTexts adds a row of texts; without any, all its cells are n/a.
-func (t *Table) addTexts(name string, texts ...string) {
-	row := TableRow{Name: name}
-	for i := range t.Columns() {
-		text := notApplicable
-		if len(texts) > 0 {
-			text = texts[i]
-		}
-		row.Cells = append(row.Cells, Cell{Text: text})
-	}
-	t.Rows = append(t.Rows, row)
-}
-
-// megabytes is a size in millions of bytes.
-func megabytes(n int64) string {
-	return decimal(ref(float64(n)/1e6), 1)
 }

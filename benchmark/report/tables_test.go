@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark_test
+package report_test
 
 import (
 	"bytes"
@@ -18,6 +18,10 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
@@ -96,11 +100,12 @@ func (s *scholar) Answer(_ context.Context, q graphrag.Question) (graphrag.Answe
 
 // study runs a flat parrot and a scholar with notes over the zoo.
 func study(dir string, lib *library) *benchmark.Runner {
-	r := newRunner(dir, new(atomic.Int64), nil)
-	r.Systems = []benchmark.Entry{r.Systems[0], {Name: "scholar", New: func(string) (graphrag.System, error) {
+	r := zoo.Runner(dir, new(atomic.Int64), nil)
+	r.Systems = []benchmark.Entry{r.Systems[0], {Name: "scholar", New: func(string) (benchmark.System, error) {
 		return &scholar{library: lib, notes: []graphrag.Derived{{Kind: "report", Text: "A report of five words.", Docs: []string{"owl.txt", "jay.txt"}}}}, nil
 	}}}
-	r.Options.TopKFact = 2
+	r.Options.TopK = map[string]int{wildgraph.SingleFact: 2, wildgraph.MultiFact: 2}
+	r.Options.Config["topk_qa"] = 2
 	return r
 }
 
@@ -110,25 +115,25 @@ func study(dir string, lib *library) *benchmark.Runner {
 // 5 words each. Shrunk to 5 of its 15 words, a third of them report, it has 10/3
 // words of source text: two thirds of the first document.
 func TestEqualContext(t *testing.T) {
-	report, err := study("", nil).Run(t.Context())
+	rep, err := run(t, study("", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.EqualContext) != 1 {
-		t.Fatalf("%+v", report.EqualContext)
+	if len(rep.EqualContext) != 1 {
+		t.Fatalf("%+v", rep.EqualContext)
 	}
-	p := report.EqualContext[0]
+	p := rep.EqualContext[0]
 	if p.A != "parrot" || p.B != "scholar" || p.N != 2 || p.ContextTokens != 5 || p.MeanA != 0.5 || math.Abs(p.MeanB-1.0/3) > 1e-12 || math.Abs(p.Difference+1.0/6) > 1e-12 {
 		t.Errorf("%+v", p)
 	}
 	if p.Separable {
 		t.Error("two questions tell the systems apart")
 	}
-	all := report.Systems[1].Overall.Types[graphrag.MultiFact]
+	all := rep.Systems[1].Overall.Types[wildgraph.MultiFact]
 	if *all.PromptRecall != 1 || *all.ContextTokens != 15 {
 		t.Errorf("uncut: recall %v in %v tokens, want 1 in 15", *all.PromptRecall, *all.ContextTokens)
 	}
-	text := tables(t, report)
+	text := tables(t, rep)
 	for _, want := range []string{"Multi-fact evidence at equal context", "scholar − parrot", "not separable"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q:\n%s", want, text)
@@ -139,16 +144,20 @@ func TestEqualContext(t *testing.T) {
 func TestEvidenceAt(t *testing.T) {
 	// As many tokens of facts as of source text, the first gold unit in tokens
 	// 0–100 of it and the second in 300–400; a third is not met.
-	a := benchmark.AnswerRecord{DerivedTokens: 500, ContextTokens: 1000, Met: []benchmark.TokenSpan{{0, 100}, {300, 400}}}
+	a := record.Answer{
+		Evidence: []record.Evidence{{Doc: "a", Tokens: 100}, {Doc: "x", Tokens: 200}, {Doc: "b", Tokens: 100}, {Doc: "b", Tokens: 100}},
+		Derived:  []record.Derived{{Tokens: 500}},
+	}
+	gold := []benchmark.Unit{{"a"}, {"b", "b2"}, {"c"}}
 	for _, tt := range []struct{ budget, want float64 }{
 		{0, 0}, {100, 0.5 / 3}, {200, 1.0 / 3}, {600, 1.0 / 3}, {700, 1.5 / 3}, {800, 2.0 / 3}, {1000, 2.0 / 3}, {9999, 2.0 / 3},
 	} {
-		if got := a.EvidenceAt(3, tt.budget); math.Abs(got-tt.want) > 1e-12 {
+		if got := report.EvidenceAt(gold, a, tt.budget); math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("at %v tokens: %v, want %v", tt.budget, got, tt.want)
 		}
 	}
-	empty := benchmark.AnswerRecord{Met: []benchmark.TokenSpan{{0, 0}}} // no token counter
-	if got := empty.EvidenceAt(1, 0); got != 1 {
+	empty := record.Answer{Evidence: []record.Evidence{{Doc: "a"}}} // no token counter
+	if got := report.EvidenceAt(gold[:1], empty, 0); got != 1 {
 		t.Errorf("without lengths: %v, want 1", got)
 	}
 }
@@ -158,7 +167,7 @@ func TestEvidenceAt(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	lib := &library{asked: make(map[int]int)}
-	if _, err := study(dir, lib).Run(t.Context()); err != nil {
+	if _, err := run(t, study(dir, lib)); err != nil {
 		t.Fatal(err)
 	}
 	plain := files(t, dir)
@@ -168,17 +177,17 @@ func TestSweep(t *testing.T) {
 	r := study(dir, lib)
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
-	report, err := r.Run(t.Context())
+	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
 		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
 	}
-	if len(report.Systems[0].Sweep) != 0 {
+	if len(rep.Systems[0].Sweep) != 0 {
 		t.Error("a fixed system was swept")
 	}
-	points := report.Systems[1].Sweep
+	points := rep.Systems[1].Sweep
 	if len(points) != 3 || points[0].K != 1 || points[2].K != 10 || points[0].N != 2 {
 		t.Fatalf("%+v", points)
 	}
@@ -191,15 +200,15 @@ func TestSweep(t *testing.T) {
 	if got := points[1].AnswerUsage.PromptTokens; got != 2*10*2 {
 		t.Errorf("k = 2 took %d prompt tokens, want 40", got)
 	}
-	if diff := cmp.Diff(report.Systems[1].Overall.Types[graphrag.Summary], points[2].TypeReport); diff != "" {
+	if diff := cmp.Diff(rep.Systems[1].Overall.Types[wildgraph.Summary], points[2].Type); diff != "" {
 		t.Errorf("the run's own top-k (-run +sweep):\n%s", diff)
 	}
-	if got := report.Systems[1].AnswerUsage.Calls; got != 7 {
+	if got := rep.Systems[1].AnswerUsage.Calls; got != 7 {
 		t.Errorf("the run has %d calls, the sweep's among them", got)
 	}
 	swept := files(t, dir)
-	if n := strings.Count(swept["/"+benchmark.SweepName], `"sweep":`); n != 4 {
-		t.Errorf("%d answers in %s, want 4:\n%s", n, benchmark.SweepName, swept["/"+benchmark.SweepName])
+	if n := strings.Count(swept["/"+report.SweepName], `"sweep":`); n != 4 {
+		t.Errorf("%d answers in %s, want 4:\n%s", n, report.SweepName, swept["/"+report.SweepName])
 	}
 	for _, name := range []string{"/judgments.jsonl", "/predictions/scholar.jsonl", "/report.csv"} {
 		if swept[name] != plain[name] {
@@ -211,7 +220,7 @@ func TestSweep(t *testing.T) {
 	r = study(other, nil)
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
-	if _, err := r.Run(t.Context()); err != nil {
+	if _, err := run(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(files(t, other), swept); diff != "" {
@@ -220,7 +229,7 @@ func TestSweep(t *testing.T) {
 	for _, bad := range [][]int{{0}, {2, 2}, {3, 2}} {
 		r := study("", nil)
 		r.Options.SweepTopK = bad
-		if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "SweepTopK") {
+		if _, err := run(t, r); err == nil || !strings.Contains(err.Error(), "SweepTopK") {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
@@ -233,20 +242,20 @@ func TestGraphs(t *testing.T) {
 	extra := r.Dataset.Domains[0]
 	extra.Name, extra.Items = "aviary", nil
 	r.Dataset.Domains = append(r.Dataset.Domains, extra)
-	report, err := r.Run(t.Context())
+	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range []int{0, 2} {
-		index := report.Systems[1].Domains[d].Index
-		if diff := cmp.Diff(benchmark.Degrees{1, 2, 1}, index.Degrees); diff != "" || index.Edges != 2 || index.Entities != 4 || index.Bytes == 0 {
+		index := rep.Systems[1].Domains[d].Index
+		if diff := cmp.Diff(record.Degrees{1, 2, 1}, index.Degrees); diff != "" || index.Edges != 2 || index.Entities != 4 || index.Bytes == 0 {
 			t.Errorf("%+v\n%s", index, diff)
 		}
 	}
-	if report.Systems[0].Domains[0].Index.Degrees != nil {
+	if rep.Systems[0].Domains[0].Index.Degrees != nil {
 		t.Error("a flat system has a graph")
 	}
-	text := tables(t, report)
+	text := tables(t, rep)
 	for _, want := range []string{"aviary: scholar", "birds: scholar", "50.00"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q:\n%s", want, text)
@@ -258,12 +267,12 @@ func TestGraphs(t *testing.T) {
 	for _, name := range []string{"b", "c", "d"} { // with the same graph
 		r.Systems = append(r.Systems, benchmark.Entry{Name: name, New: r.Systems[1].New})
 	}
-	if more, err := r.Run(t.Context()); err != nil {
+	if more, err := run(t, r); err != nil {
 		t.Error(err)
 	} else if text := tables(t, more); strings.Count(text, "birds: scholar + 3") != 1 || strings.Count(text, "scholar + 3: scholar, b, c, d.") != 1 {
 		t.Errorf("equal graphs of four systems:\n%s", text)
 	}
-	cost := report.Systems[1].Cost
+	cost := rep.Systems[1].Cost
 	bytes := float64(2*90 + 66)
 	if got, want := cost.IndexPerMB.Calls, 2*11/bytes*1e6; math.Abs(got-want) > 1e-6 {
 		t.Errorf("%v calls a megabyte, want %v", got, want)
@@ -286,18 +295,18 @@ func TestPublishedRows(t *testing.T) {
 	dir := t.TempDir()
 	r := study(dir, nil)
 	r.Options.SweepTopK = []int{2, 4, 10}
-	r.Options.Kit = benchmark.OfflineKit
+	r.Options.Kit = report.Offline
 	r.Dataset.Published = &benchmark.Published{
 		Rows: []benchmark.PublishedRow{
 			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)),
 		},
 		Graphs: []benchmark.PublishedGraph{{Name: "Zoos | of <the> world", Source: "A paper, Table 4", Model: "big-model", Tokens: "1M", Nodes: 10, Edges: 20, MaxDegree: 9}},
 	}
-	report, err := r.Run(t.Context())
+	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tbl := report.Tables()
+	tbl := rep.Tables()
 	var names []string
 	for _, row := range tbl[0].Rows {
 		names = append(names, row.Name)
@@ -313,7 +322,7 @@ func TestPublishedRows(t *testing.T) {
 	}
 	got := files(t, dir)
 	golden(t, "tables.md", got["/report.md"])
-	golden(t, "tables.txt", tables(t, report))
+	golden(t, "tables.txt", tables(t, rep))
 	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
 		t.Error("published figures are among our own")
 	}
@@ -323,10 +332,10 @@ func TestPublishedRows(t *testing.T) {
 	}
 }
 
-func tables(t *testing.T, r *benchmark.Report) string {
+func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text bytes.Buffer
-	if err := benchmark.WriteText(&text, r.Tables()...); err != nil {
+	if err := report.WriteText(&text, r.Tables()...); err != nil {
 		t.Fatal(err)
 	}
 	return text.String()
@@ -357,16 +366,16 @@ func page(t *testing.T, text string) map[string]int {
 // With a judge that is a model, the intervals of its figures stand with the
 // others in report.json.
 func TestIntervalsOfModel(t *testing.T) {
-	report, err := newRunner("", new(atomic.Int64), nil).Run(t.Context())
+	rep, err := run(t, zoo.Runner("", new(atomic.Int64), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(report.Systems[0].Overall.Types[graphrag.SingleFact])
+	data, err := json.Marshal(rep.Systems[0].Overall.Types[wildgraph.SingleFact])
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
-		Intervals map[string]benchmark.Interval `json:"intervals"`
+		Intervals map[string]report.Interval `json:"intervals"`
 	}
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)

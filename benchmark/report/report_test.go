@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark_test
+package report_test
 
 import (
 	"bytes"
@@ -17,7 +17,9 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -39,18 +41,40 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// run runs and reports.
+func run(t *testing.T, r *benchmark.Runner) (*report.Report, error) {
+	t.Helper()
+	records, err := r.Run(t.Context())
+	if err != nil {
+		return nil, err
+	}
+	if r.Options.Dir == "" {
+		return report.New(records)
+	}
+	return report.Write(r.Options.Dir, records)
+}
+
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out, err := zoo.Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // The reports of the zoo, as people see them.
 func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
-	r := newRunner(dir, &calls, nil)
-	r.Options.Kit = benchmark.OfflineKit
-	report, err := r.Run(t.Context())
+	r := zoo.Runner(dir, &calls, nil)
+	r.Options.Kit = report.Offline
+	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := benchmark.WriteText(&text, report.Tables()...); err != nil {
+	if err := report.WriteText(&text, rep.Tables()...); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "report.txt", text.String())
@@ -65,16 +89,16 @@ func TestReportForms(t *testing.T) {
 // What stands in questions and answers stays text in every form.
 func TestHostileTexts(t *testing.T) {
 	const evil = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m=HYPERLINK(\"x\")"
-	set := zoo()
+	set := zoo.Dataset()
 	set.Name = "Zoo | <script>*"
 	set.Domains[0].Name = "=cmd\x1b[2J"
 	set.Domains[0].Items[0].Question.Text += evil
 	set.Domains[0].Items[0].Reference += evil
 	var calls atomic.Int64
 	dir := t.TempDir()
-	r := newRunner(dir, &calls, nil)
+	r := zoo.Runner(dir, &calls, nil)
 	r.Dataset = set
-	report, err := r.Run(t.Context())
+	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +131,7 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := benchmark.WriteText(&text, report.Tables()...); err != nil {
+	if err := report.WriteText(&text, rep.Tables()...); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(text.String(), "\x1b") || strings.Contains(got["/report.md"], "<script>") {
@@ -124,14 +148,14 @@ func TestHostileTexts(t *testing.T) {
 // and 2 of 4 predicted statements, then 1 of 2 and 1 of 5.
 func TestTwoDefinitionsOfF1(t *testing.T) {
 	var calls atomic.Int64
-	r := newRunner("", &calls, nil)
-	report, err := r.Run(t.Context())
+	r := zoo.Runner("", &calls, nil)
+	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Both summaries of the zoo have recall ½ and precision 1, where the two
 	// definitions agree; they are computed apart.
-	s := report.Systems[0].Overall.Types[graphrag.Summary]
+	s := rep.Systems[0].Overall.Types[wildgraph.Summary]
 	if *s.F1MeanOfQuestions != 2.0/3 || *s.F1OfMeans != 2.0/3 {
 		t.Errorf("%+v", s.Judged)
 	}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// Schema is the version of the records in a journal.
+const Schema = "wildgraph-run/3"
+
+// JournalName is the journal's file name in a folder of records.
+const JournalName = "run.journal"
+
+// ErrOtherSchema is wrapped by the error about a folder whose records another
+// version of this package has written.
+var ErrOtherSchema = errors.New("the folder holds records of another version")
+
+// The kinds of records in a journal.
+const (
+	kindSettings uint8 = iota + 1
+	kindIndex
+	kindAnswer
+	kindJudgment
+	kindClosing
+)
+
+func (Settings) kind() uint8 { return kindSettings }
+func (Index) kind() uint8    { return kindIndex }
+func (Answer) kind() uint8   { return kindAnswer }
+func (Judgment) kind() uint8 { return kindJudgment }
+func (Closing) kind() uint8  { return kindClosing }
+
+// Log holds records, in memory and, when there is a folder, on disk. It is safe
+// for concurrent use.
+type Log struct {
+	journal *journal.Journal // nil: nothing is kept
+
+	mu        sync.Mutex
+	settings  map[string]Settings
+	indexes   map[Cell]Index
+	answers   map[Key]Answer
+	judgments map[judged]Judgment
+	closings  map[Cell]Closing
+}
+
+// judged names a judgment.
+type judged struct {
+	Key
+	judge, shown string
+}
+
+// New makes a log that keeps nothing on disk.
+func New() *Log {
+	return &Log{
+		settings: make(map[string]Settings), indexes: make(map[Cell]Index), answers: make(map[Key]Answer),
+		judgments: make(map[judged]Judgment), closings: make(map[Cell]Closing),
+	}
+}
+
+// Open reads the records of a folder, or starts new ones. Nobody else can open
+// it before it is closed.
+func Open(dir string) (*Log, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	j, err := journal.Open(filepath.Join(dir, JournalName), journal.Header{Schema: Schema}, journal.Options{})
+	var mismatch *journal.MismatchError
+	switch {
+	case errors.As(err, &mismatch):
+		return nil, fmt.Errorf("record: %s: %w: they are %s, this program writes %s; choose another folder, or remove %s to start anew",
+			dir, ErrOtherSchema, mismatch.Have.Schema, Schema, JournalName)
+	case errors.Is(err, journal.ErrLocked):
+		return nil, fmt.Errorf("record: %s is in use by another run; wait for it or choose another folder: %w", dir, err)
+	case err != nil:
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	l := New()
+	l.journal = j
+	for r, err := range l.Records() {
+		if err != nil {
+			return nil, errors.Join(err, j.Close())
+		}
+		l.keep(r)
+	}
+	return l, nil
+}
+
+// Records hands out the records on disk, in the order in which they were added.
+func (l *Log) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if l.journal == nil {
+			return
+		}
+		for entry, err := range l.journal.Records() {
+			var r Record
+			if err == nil {
+				r, err = decode(entry)
+			}
+			if err != nil {
+				err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), entry.Seq, err)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func decode(e journal.Record) (Record, error) {
+	switch e.Kind {
+	case kindSettings:
+		return unmarshal[Settings](e.Payload)
+	case kindIndex:
+		return unmarshal[Index](e.Payload)
+	case kindAnswer:
+		return unmarshal[Answer](e.Payload)
+	case kindJudgment:
+		return unmarshal[Judgment](e.Payload)
+	case kindClosing:
+		return unmarshal[Closing](e.Payload)
+	}
+	return nil, fmt.Errorf("unknown kind %d", e.Kind)
+}
+
+func unmarshal[R Record](payload []byte) (Record, error) {
+	var r R
+	err := json.Unmarshal(payload, &r)
+	return r, err
+}
+
+func (l *Log) keep(r Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch r := r.(type) {
+	case Settings:
+		l.settings[r.Digest] = r
+	case Index:
+		l.indexes[r.Cell] = r
+	case Answer:
+		l.answers[r.Key] = r
+	case Judgment:
+		l.judgments[judged{r.Key, r.Judge, r.Case}] = r
+	case Closing:
+		l.closings[r.Cell] = r
+	}
+}
+
+// Add keeps a record: on disk first, then in memory.
+func (l *Log) Add(r Record) error {
+	if l.journal != nil {
+		payload, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		if err := l.journal.Append(r.kind(), payload); err != nil {
+			return fmt.Errorf("record: keeping a record (what is already kept stays; make room and start again): %w", err)
+		}
+	}
+	l.keep(r)
+	return nil
+}
+
+func get[K comparable, R Record](l *Log, from map[K]R, key K) (R, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, ok := from[key]
+	return r, ok
+}
+
+// Settings finds what a digest stands for.
+func (l *Log) Settings(digest string) (Settings, bool) { return get(l, l.settings, digest) }
+
+// Index finds the record of an index.
+func (l *Log) Index(c Cell) (Index, bool) { return get(l, l.indexes, c) }
+
+// Answer finds the answer to a question.
+func (l *Log) Answer(k Key) (Answer, bool) { return get(l, l.answers, k) }
+
+// Judgment finds what a judge said of the answer to a question when it was shown
+// this case.
+func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
+	return get(l, l.judgments, judged{k, judge, shown})
+}
+
+// Closing finds the end of the work on a cell.
+func (l *Log) Closing(c Cell) (Closing, bool) { return get(l, l.closings, c) }
+
+// Close releases the folder.
+func (l *Log) Close() error {
+	if l.journal == nil {
+		return nil
+	}
+	return l.journal.Close()
+}

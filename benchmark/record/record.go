@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// Record is a [Settings], [Index], [Answer], [Judgment] or [Closing].
+type Record interface{ kind() uint8 }
+
+// Settings tell what a digest in a [Cell] stands for.
+type Settings struct {
+	Digest string         `json:"digest"`
+	Values map[string]any `json:"values"`
+}
+
+// NewSettings computes the digest of settings: a function of the values alone.
+func NewSettings(values map[string]any) (Settings, error) {
+	text, err := json.Marshal(values) // sorted by key
+	if err != nil {
+		return Settings{}, fmt.Errorf("record: settings: %w", err)
+	}
+	return Settings{Digest: Digest(string(text)), Values: values}, nil
+}
+
+// Digest names texts by a hash of them.
+func Digest(texts ...string) string {
+	sum := sha256.New()
+	for _, t := range texts {
+		fmt.Fprintf(sum, "%d\x00%s", len(t), t)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// Cell names the index of one system over one domain, with what decides it.
+type Cell struct {
+	System string `json:"system"`
+	Domain string `json:"domain"`
+	// Corpus is the fingerprint of the documents, Settings the digest of what
+	// the system was built with.
+	Corpus   string `json:"corpus,omitempty"`
+	Settings string `json:"settings,omitempty"`
+}
+
+// Key names one question put to one system: everything that decides the answer.
+type Key struct {
+	Cell
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	Form     string `json:"form,omitempty"`
+	// K, Tokens and Depth are those of the question, see [graphrag.Question].
+	K      int `json:"k"`
+	Tokens int `json:"tokens,omitempty"`
+	Depth  int `json:"depth"`
+}
+
+// Index tells of one built index.
+type Index struct {
+	Cell
+	Stats   graphrag.IndexStats `json:"stats"`
+	Seconds float64             `json:"seconds"`
+	// Bytes is the size of the documents that were read.
+	Bytes int64 `json:"bytes,omitempty"`
+	// Degrees and Edges describe the graph, if the system shows one.
+	Degrees Degrees `json:"degrees,omitempty"`
+	Edges   int64   `json:"edges,omitempty"`
+}
+
+// Degrees is the distribution of degrees by powers of two: the entities
+// without an edge, then those with 1 edge, with 2 or 3, with 4 to 7, and so on.
+type Degrees []int
+
+// Answer is one answered question.
+type Answer struct {
+	Key
+	Text    string `json:"answer"`
+	Refused bool   `json:"refused,omitempty"`
+	// Error says why there is no answer: a failure that belongs to this
+	// question alone. Other failures end the run.
+	Error string `json:"error,omitempty"`
+	// Ranked are the ranked chunks, best first; nil of systems that rank none.
+	Ranked []Ranked `json:"ranked"`
+	// Evidence is the source text in the final prompt, Derived what else was
+	// in it.
+	Evidence []Evidence `json:"evidence,omitempty"`
+	Derived  []Derived  `json:"derived,omitempty"`
+	// Coverage is how much of the gold statements the evidence held, Gold the
+	// digest of these statements; see benchmark.Coverage.
+	Coverage *float64       `json:"coverage,omitempty"`
+	Gold     string         `json:"gold,omitempty"`
+	Usage    graphrag.Usage `json:"usage"`
+	Millis   float64        `json:"ms"`
+}
+
+// Ranked is one place in a ranked list.
+type Ranked struct {
+	Chunk string  `json:"chunk"`
+	Doc   string  `json:"doc"`
+	Score float64 `json:"score"`
+}
+
+// Evidence is one chunk in a prompt.
+type Evidence struct {
+	Chunk  string `json:"chunk"`
+	Doc    string `json:"doc"`
+	Tokens int    `json:"tokens,omitempty"`
+	// Text is kept for judges that are shown it.
+	Text string `json:"text,omitempty"`
+}
+
+// Derived is text in a prompt that is no source text: a fact, a summary.
+type Derived struct {
+	// Docs are the documents behind it.
+	Docs   []string `json:"docs,omitempty"`
+	Tokens int      `json:"tokens,omitempty"`
+	Text   string   `json:"text,omitempty"`
+}
+
+// NewAnswer records an answer. count measures the prompt; nil leaves the lengths
+// 0. The texts of the prompt are kept if they will be shown to a judge.
+func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Answer {
+	out := Answer{Key: k, Text: a.Text, Refused: a.Refused, Usage: a.Usage}
+	if a.Ranked != nil {
+		out.Ranked = make([]Ranked, len(a.Ranked))
+	}
+	for i, h := range a.Ranked {
+		out.Ranked[i] = Ranked{h.Chunk.ID, h.Chunk.Doc, h.Score}
+	}
+	measure := func(text string) (int, string) {
+		tokens := 0
+		if count != nil {
+			tokens = count(text)
+		}
+		if !shown {
+			text = ""
+		}
+		return tokens, text
+	}
+	for _, h := range a.Evidence {
+		e := Evidence{Chunk: h.Chunk.ID, Doc: h.Chunk.Doc}
+		e.Tokens, e.Text = measure(h.Chunk.Text)
+		out.Evidence = append(out.Evidence, e)
+	}
+	for _, d := range a.Derived {
+		e := Derived{Docs: d.Docs}
+		e.Tokens, e.Text = measure(d.Text)
+		out.Derived = append(out.Derived, e)
+	}
+	return out
+}
+
+// SourceTokens is the length of the evidence in the prompt.
+func (a Answer) SourceTokens() int {
+	n := 0
+	for _, e := range a.Evidence {
+		n += e.Tokens
+	}
+	return n
+}
+
+// ContextTokens is the length of evidence and derived text in the prompt.
+func (a Answer) ContextTokens() int {
+	n := a.SourceTokens()
+	for _, d := range a.Derived {
+		n += d.Tokens
+	}
+	return n
+}
+
+// Shown are the texts of the prompt, and false if they were not kept.
+func (a Answer) Shown() ([]string, bool) {
+	var texts []string
+	kept := true
+	for _, e := range a.Evidence {
+		texts = append(texts, e.Text)
+		kept = kept && e.Text != ""
+	}
+	for _, d := range a.Derived {
+		texts = append(texts, d.Text)
+		kept = kept && d.Text != ""
+	}
+	return texts, kept
+}
+
+// Judgment is one judged answer: the judgment of a fact or of a summary, never
+// both.
+type Judgment struct {
+	Key
+	// Judge is the judge's name, Case the digest of what it was shown: the
+	// answer, the gold and, of some judges, the evidence.
+	Judge   string                 `json:"judge"`
+	Case    string                 `json:"case"`
+	Fact    *judge.FactJudgment    `json:"fact,omitempty"`
+	Summary *judge.SummaryJudgment `json:"summary,omitempty"`
+}
+
+// Usage is what judging took.
+func (j Judgment) Usage() graphrag.Usage {
+	switch {
+	case j.Fact != nil:
+		return j.Fact.Usage
+	case j.Summary != nil:
+		return j.Summary.Usage
+	}
+	return graphrag.Usage{}
+}
+
+// Closing ends the work of one system on one domain.
+type Closing struct {
+	Cell
+	PeakRSSMB float64 `json:"peak_rss_mb,omitempty"`
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// SweepName is the file in the report folder with the answers of the sweep, in
+// the form of judgments.jsonl.
+const SweepName = "sweep.jsonl"
+
+// prediction is a line of predictions/<system>.jsonl. It joins to the
+// question by its text: the released evaluator aligns by id as soon as any
+// line has one, and its gold has none.
+type prediction struct {
+	Question string   `json:"question"`
+	Answer   string   `json:"answer"`
+	Type     string   `json:"type"`
+	Domain   string   `json:"domain"`
+	Refused  bool     `json:"refused,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Evidence []string `json:"evidence,omitempty"`
+}
+
+func newPrediction(r benchmark.Result) any {
+	a := r.Answer
+	out := prediction{Question: a.Question, Answer: a.Text, Type: r.Item.Type, Domain: a.Domain, Refused: a.Refused, Error: a.Error}
+	for _, e := range a.Evidence {
+		out.Evidence = append(out.Evidence, e.Chunk)
+	}
+	return out
+}
+
+// judgment is a line of judgments.jsonl: everything about one answer.
+type judgment struct {
+	System string `json:"system"`
+	Domain string `json:"domain"`
+	ID     string `json:"id"`
+	// Sweep is the top-k of an answer of the sweep.
+	Sweep      int                    `json:"sweep,omitempty"`
+	Judge      string                 `json:"judge"`
+	Fact       *judge.FactJudgment    `json:"fact,omitempty"`
+	Summary    *judge.SummaryJudgment `json:"summary,omitempty"`
+	Type       string                 `json:"type"`
+	Question   string                 `json:"question"`
+	Reference  string                 `json:"reference,omitempty"`
+	Statements []string               `json:"gold_statements,omitempty"`
+	Answer     string                 `json:"answer"`
+	Refused    bool                   `json:"refused,omitempty"`
+	Metrics    benchmark.Evidence     `json:"metrics"`
+	Ranked     []record.Ranked        `json:"ranked,omitempty"`
+}
+
+func newJudgment(r benchmark.Result) judgment {
+	a, j := r.Answer, r.Judgment
+	return judgment{
+		System: a.System, Domain: a.Domain, ID: a.ID, Judge: j.Judge, Fact: j.Fact, Summary: j.Summary,
+		Type: r.Item.Type, Question: a.Question, Reference: r.Item.Reference, Statements: r.Item.Statements,
+		Answer: a.Text, Refused: a.Refused, Metrics: r.Evidence, Ranked: a.Ranked,
+	}
+}
+
+// Write computes the report of a run and writes its files into a folder. Each
+// replaces its predecessor as a whole.
+func Write(dir string, run *benchmark.Run) (*Report, error) {
+	r, err := New(run)
+	if err != nil {
+		return nil, err
+	}
+	type file struct {
+		name  string
+		write func(io.Writer) error
+	}
+	files := []file{
+		{"judgments.jsonl", func(w io.Writer) error { return writeJudgments(w, run) }},
+		{"report.csv", r.WriteCSV},
+		{"report.md", r.WriteMarkdown},
+		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},
+		{"report.json", r.WriteJSON}, // last: who sees it sees the others
+	}
+	swept := false
+	for _, s := range run.Systems {
+		swept = swept || s.Sweep != nil
+		if s.NotApplicable == "" {
+			files = append([]file{{"predictions/" + s.Name + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }}}, files...)
+		}
+	}
+	if swept {
+		files = append([]file{{SweepName, func(w io.Writer) error { return writeSweep(w, run) }}}, files...)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
+		return nil, fmt.Errorf("report: folder: %w", err)
+	}
+	for _, f := range files {
+		if err := journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write); err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// WriteJSON writes the report as indented JSON, with sorted keys.
+func (r *Report) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r)
+}
+
+func writeJudgments(w io.Writer, run *benchmark.Run) error {
+	for _, s := range run.Systems {
+		if err := writeLines(w, s, func(r benchmark.Result) any { return newJudgment(r) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeLines writes a line for each answer of a system, in report order.
+func writeLines(w io.Writer, s benchmark.SystemRun, line func(benchmark.Result) any) error {
+	if s.NotApplicable != "" {
+		return nil
+	}
+	enc := lines(w)
+	for _, d := range s.Domains {
+		for _, r := range d.Results {
+			if err := enc.Encode(line(r)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeSweep writes the answers that are not in judgments.jsonl.
+func writeSweep(w io.Writer, run *benchmark.Run) error {
+	own := make(map[string]int)
+	for _, kind := range run.Dataset.Types {
+		own[kind.Key] = kind.K
+	}
+	enc := lines(w)
+	for _, s := range run.Systems {
+		for _, d := range run.Dataset.Domains {
+			for _, at := range s.Sweep {
+				for _, r := range at.Results {
+					if r.Domain != d.Name || own[r.Item.Type] == at.K {
+						continue
+					}
+					line := newJudgment(r)
+					line.Sweep = at.K
+					if err := enc.Encode(line); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// lines encodes JSON lines without HTML escapes.
+func lines(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+)
+
+// Tables returns the report in the form of the paper: the main results
+// (Table 2), what was retrieved, the systems in pairs, the graphs (Table 4 and
+// Figure 4), the sweep over top-k (Figure 5), what it cost, the question counts
+// (Table 5) and the results on every domain (Tables 6–17). Fractions are in
+// percent. What has no rows is left out.
+func (r *Report) Tables() []Table {
+	out := []Table{
+		r.mainTable(), r.evidenceTable(), r.equalContextTable(), r.pairTable(),
+		r.graphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable(),
+	}
+	if len(r.Systems) > 0 {
+		for i, d := range r.Systems[0].Domains {
+			if d.Types[benchmark.All].N > 0 {
+				out = append(out, r.domainTable(i))
+			}
+		}
+	}
+	// The domain tables share their notes, below the last.
+	if last := &out[len(out)-1]; r.questions() > 0 {
+		last.Notes = append(last.Notes, r.qualityNotes("the mean of the questions' F1, as in Tables 6–17 of the paper")...)
+	}
+	return slices.DeleteFunc(out, func(t Table) bool { return len(t.Rows) == 0 })
+}
+
+// qualityGroups are the columns of Tables 2 and 6–17.
+func (r *Report) qualityGroups() []ColumnGroup {
+	answers := ColumnGroup{"Question Answering", []string{"Avg. Acc."}, false}
+	var statements []ColumnGroup
+	for _, kind := range r.types {
+		if kind.Statements {
+			statements = append(statements, ColumnGroup{kind.Title, []string{"Recall", "Precision", "F1"}, true})
+		} else {
+			answers.Columns = append(answers.Columns, sentence(kind.Title)+" Acc.")
+		}
+	}
+	return append([]ColumnGroup{answers}, statements...)
+}
+
+// quality are the figures of Tables 2 and 6–17, of whose F1 there are two.
+func (r *Report) quality(t Types, f1 string) []measured {
+	row := []measured{t.measured(benchmark.All, "accuracy")}
+	for _, kind := range r.types {
+		if !kind.Statements {
+			row = append(row, t.measured(kind.Key, "accuracy"))
+		}
+	}
+	for _, kind := range r.types {
+		if kind.Statements {
+			row = append(row, t.row(kind.Key, "recall", "precision", f1)...)
+		}
+	}
+	return row
+}
+
+// row are several figures of one type of questions.
+func (t Types) row(of string, keys ...string) []measured {
+	var row []measured
+	for _, key := range keys {
+		row = append(row, t.measured(of, key))
+	}
+	return row
+}
+
+func titles(keys ...string) []string {
+	var out []string
+	for _, key := range keys {
+		out = append(out, find(key).title)
+	}
+	return out
+}
+
+const offlineNote = "Offline kit: extracted answers and a lexical judge. " +
+	"These figures are not a language model's and do not compare with published ones."
+
+func (r *Report) qualityNotes(f1 string) []string {
+	notes := []string{"Percent. F1 is " + f1 + "."}
+	if r.Kit == Offline {
+		notes = append(notes, offlineNote)
+	}
+	if share := r.unscored(); share > 0 {
+		notes = append(notes, fmt.Sprintf("Up to %s %% of a system's questions have no score; the means are over the others.", percent(&share)))
+	}
+	return notes
+}
+
+// unscored is the largest share of questions without a score of any system.
+func (r *Report) unscored() float64 {
+	var most float64
+	for _, s := range r.Systems {
+		if v := s.Overall.Types[benchmark.All].Verdicts(); v != nil {
+			most = max(most, v.Unscored)
+		}
+	}
+	return most
+}
+
+func (r *Report) label(title string) string {
+	if r.Kit == Offline {
+		return title + " (offline)"
+	}
+	return title
+}
+
+func (r *Report) mainTable() Table {
+	t := Table{
+		Title:  r.label("Main results"),
+		Groups: r.qualityGroups(),
+		Notes:  r.qualityNotes("the harmonic mean of the mean recall and precision, as in Table 2 of the paper"),
+	}
+	var rows [][]measured
+	for _, s := range r.Systems {
+		rows = append(rows, r.quality(s.Overall.Types, "f1_of_means"))
+	}
+	t.fill(r.names(), rows)
+	t.addPublished(publishedRows(r.Published, ""), r.questions())
+	return t
+}
+
+func (r *Report) names() []string {
+	var names []string
+	for _, s := range r.Systems {
+		names = append(names, s.System)
+	}
+	return names
+}
+
+// questions is how many the run asks.
+func (r *Report) questions() int {
+	if len(r.Systems) == 0 {
+		return 0
+	}
+	return r.Systems[0].Overall.Types[benchmark.All].N
+}
+
+func (r *Report) domainTable(i int) Table {
+	evidence := []string{"evidence_recall_at_5", "evidence_recall_at_10"}
+	domain := r.Systems[0].Domains[i]
+	t := Table{
+		Title:  r.label("Domain: " + domain.Domain),
+		Groups: append(r.qualityGroups(), ColumnGroup{"Evidence", titles(evidence...), true}),
+	}
+	var rows [][]measured
+	for _, s := range r.Systems {
+		types := s.Domains[i].Types
+		rows = append(rows, append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...))
+	}
+	t.fill(r.names(), rows)
+	t.addPublished(publishedRows(r.Published, domain.Domain), domain.Types[benchmark.All].N)
+	return t
+}
+
+func (r *Report) evidenceTable() Table {
+	ranked := []string{"evidence_recall_at_10", "hit_at_5", "all_at_5", "mrr"}
+	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_coverage"}
+	recall := ColumnGroup{"Recall@5", []string{"All"}, true}
+	keys := []string{benchmark.All}
+	for _, kind := range r.types {
+		recall.Columns = append(recall.Columns, kind.Short)
+		keys = append(keys, kind.Key)
+	}
+	t := Table{
+		Title:  "Retrieved evidence",
+		Groups: []ColumnGroup{recall, {"All questions", titles(ranked...), false}, {"Final prompt", titles(prompt...), false}},
+		Notes: []string{
+			"Percent of the gold pages met by the first k chunks, and by the final prompt: evidence recall by the source text in it; " +
+				"provenance recall also by whatever pages are behind its facts and summaries, which says what they were made from, not what was found. " +
+				"Statements: content words of the gold statements held by the evidence.",
+		},
+	}
+	var rows [][]measured
+	for _, s := range r.Systems {
+		types := s.Overall.Types
+		var row []measured
+		for _, key := range keys {
+			row = append(row, types.measured(key, "evidence_recall_at_5"))
+		}
+		rows = append(rows, append(row, types.row(benchmark.All, append(ranked, prompt...)...)...))
+	}
+	t.fill(r.names(), rows)
+	return t
+}
+
+func (r *Report) countTable() Table {
+	t := Table{Title: "Questions per domain", RowHeading: "Domain", Groups: []ColumnGroup{{}}}
+	keys := []string{}
+	for _, kind := range r.types {
+		t.Groups[0].Columns = append(t.Groups[0].Columns, kind.Title)
+		keys = append(keys, kind.Key)
+	}
+	t.Groups[0].Columns = append(t.Groups[0].Columns, "Total")
+	if len(r.Systems) == 0 {
+		return t
+	}
+	row := func(name string, types Types) {
+		var cells []Cell
+		for _, key := range append(keys, benchmark.All) {
+			cells = append(cells, Cell{Text: count(types[key].N)})
+		}
+		t.Rows = append(t.Rows, TableRow{Name: name, Cells: cells})
+	}
+	for _, d := range r.Systems[0].Domains {
+		if d.Types[benchmark.All].N > 0 {
+			row(d.Domain, d.Types)
+		}
+	}
+	if len(t.Rows) < 2 {
+		return Table{}
+	}
+	row("Total", r.Systems[0].Overall.Types)
+	return t
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"maps"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// tally gathers the questions of one part of a report by their type.
+type tally struct {
+	types   []benchmark.Type
+	offline bool
+	run     bool // the system was run: there are figures
+	byType  map[string]*typeTally
+}
+
+// typeTally gathers the questions of one type: one sample per figure, in the
+// order of figures, and the judge's own aggregates.
+type typeTally struct {
+	n, unscored int
+	samples     []sample
+	verdicts    judge.Tally
+}
+
+func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
+	t := &tally{
+		types: run.Dataset.Types, offline: run.Kit == Offline, run: of.NotApplicable == "",
+		byType: map[string]*typeTally{benchmark.All: newTypeTally()},
+	}
+	for _, kind := range t.types { // also where a domain has none, as nature has no multi-fact
+		t.byType[kind.Key] = newTypeTally()
+	}
+	return t
+}
+
+func newTypeTally() *typeTally { return &typeTally{samples: make([]sample, len(figures))} }
+
+func (t *tally) add(r benchmark.Result) {
+	for _, key := range []string{r.Item.Type, benchmark.All} {
+		tt := t.byType[key]
+		tt.n++
+		if t.run {
+			tt.add(r)
+		}
+	}
+}
+
+func (t *typeTally) add(r benchmark.Result) {
+	for i, f := range figures {
+		if f.of != nil {
+			t.samples[i].add(f.of(r), source(r))
+		}
+	}
+	answerable := r.Evidence.PromptRecall != nil && *r.Evidence.PromptRecall == 1
+	switch j := r.Judgment; {
+	case j.Fact != nil:
+		t.verdicts.AddFact(*j.Fact)
+		t.verdicts.Refusals.Add(r.Answer.Refused, answerable, j.Fact.Verdict)
+		if j.Fact.State == judge.Unscored {
+			t.unscored++
+		}
+	case j.Summary != nil:
+		t.verdicts.AddSummary(*j.Summary)
+		t.verdicts.Refusals.Add(r.Answer.Refused, answerable, j.Summary.Recall)
+		if j.Summary.Recall.State == judge.Unscored || j.Summary.Precision.State == judge.Unscored {
+			t.unscored++
+		}
+	}
+}
+
+// figures fills in the means, and returns the intervals of the figures that a
+// judge gives and of the others.
+func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
+	judged, others = make(map[string]Interval), make(map[string]Interval)
+	for i, f := range figures {
+		if f.of == nil {
+			if v, ok := t.verdicts.Figure(f.tally); ok && v.Defined {
+				*f.at(in) = ref(v.Value)
+			}
+			continue
+		}
+		*f.at(in) = t.samples[i].mean()
+		switch v := t.samples[i].interval(); {
+		case v == nil || f.size:
+		case f.judged:
+			judged[f.key] = *v
+		default:
+			others[f.key] = *v
+		}
+	}
+	return judged, others
+}
+
+func (t *tally) report() Types {
+	out := make(Types)
+	k := make(map[string]int)
+	for _, kind := range t.types {
+		k[kind.Key] = kind.K
+	}
+	for key, tt := range t.byType {
+		r := Type{N: tt.n, K: k[key]}
+		if t.run && tt.n > 0 {
+			j := tt.judged()
+			if t.offline {
+				r.Lexical = j
+			} else {
+				r.Judged = j
+			}
+			j.Intervals, r.Intervals = tt.figures(&r)
+			if !t.offline {
+				maps.Copy(r.Intervals, j.Intervals) // one key in the JSON for both
+			}
+		}
+		out[key] = r
+	}
+	return out
+}
+
+// judged is what the verdicts say beside the figures.
+func (t *typeTally) judged() *Judged {
+	v := t.verdicts
+	j := &Judged{Unscored: float64(t.unscored) / float64(t.n), Refusals: v.Refusals, Protocol: v.Protocol}
+	for _, f := range v.Figures() {
+		if f.Unscored == 0 || f.Low == f.High {
+			continue
+		}
+		if j.Bounds == nil {
+			j.Bounds, j.Reasons = make(map[string]Interval), make(map[string]int)
+		}
+		key := f.Name
+		if key == judge.FigureMeanOfF1 {
+			key = "f1_mean_of_questions"
+		}
+		j.Bounds[key] = Interval{f.Low, f.High}
+	}
+	for _, m := range []judge.Mean{v.Accuracy, v.Recall} {
+		for reason, n := range m.Unscored {
+			if j.Reasons == nil {
+				j.Reasons = make(map[string]int)
+			}
+			j.Reasons[reason] += n
+		}
+	}
+	return j
+}
+
+func (t *tally) overall() Overall {
+	o := Overall{Types: t.report()}
+	if all := o.Types[benchmark.All]; t.run && all.N > 0 {
+		j := &OverallJudged{AvgAccuracy: all.Verdicts().Accuracy}
+		if t.offline {
+			o.Lexical = j
+		} else {
+			o.OverallJudged = j
+		}
+	}
+	return o
+}

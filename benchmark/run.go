@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"maps"
+
+	"github.com/wildgraph/wildgraph/benchmark/record"
+)
+
+// Run is what a report is made of: the questions that were selected, and what
+// is recorded of each system.
+type Run struct {
+	// Dataset holds the selected questions, as they were asked, and its types
+	// with the K they were asked with.
+	Dataset *Dataset
+	Kit     string
+	// Config is the configuration, for people and programs to read.
+	Config map[string]any
+	// NoTimings keeps clock and memory figures out of a report.
+	NoTimings bool
+	Systems   []SystemRun
+}
+
+// SystemRun is what is recorded of one system.
+type SystemRun struct {
+	Name string
+	// NotApplicable says why the system was not run: it has no records.
+	NotApplicable string
+	// Domains are in the order of the data set.
+	Domains []DomainRun
+	// Sweep are the further top-k, ascending.
+	Sweep []SweepRun
+}
+
+// DomainRun is one system on one domain.
+type DomainRun struct {
+	Index     record.Index
+	PeakRSSMB float64
+	// Results are in the order of the questions.
+	Results []Result
+}
+
+// SweepRun holds the questions of all domains that are judged by statements, at
+// another top-k. Own tells that it is the run's own, and the results are too.
+type SweepRun struct {
+	K       int
+	Results []Result
+}
+
+// Result is one question with everything that is recorded of it. Of a system
+// that was not run there is the question alone.
+type Result struct {
+	Domain   string
+	Item     Item
+	Answer   record.Answer
+	Judgment record.Judgment
+	Evidence Evidence
+}
+
+// results gathers the records that were selected.
+func (s *state) results() *Run {
+	out := &Run{Dataset: s.set, Kit: s.opts.Kit, Config: s.config(), NoTimings: s.opts.NoTimings}
+	for _, e := range s.Systems {
+		of := SystemRun{Name: e.Name, NotApplicable: e.NotApplicable}
+		for _, d := range s.set.Domains {
+			cell := s.cell(e, d)
+			index, _ := s.log.Index(cell)
+			closing, _ := s.log.Closing(cell)
+			of.Domains = append(of.Domains, DomainRun{index, closing.PeakRSSMB, s.recorded(e, d, d.Items)})
+		}
+		if !e.Fixed && e.NotApplicable == "" {
+			for _, k := range s.opts.SweepTopK {
+				sweep := SweepRun{K: k}
+				for _, d := range s.set.Domains {
+					sweep.Results = append(sweep.Results, s.recorded(e, d, s.swept(d, k))...)
+				}
+				of.Sweep = append(of.Sweep, sweep)
+			}
+		}
+		out.Systems = append(out.Systems, of)
+	}
+	return out
+}
+
+func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
+	var out []Result
+	for _, it := range items {
+		r := Result{Domain: d.Name, Item: it}
+		if e.NotApplicable == "" {
+			r.Answer, _ = s.answered(s.cell(e, d), it)
+			r.Judgment, _ = s.judged(it, r.Answer)
+			r.Evidence = Measure(it, r.Answer)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// config collects what a reader wants to know of the run.
+func (s *state) config() map[string]any {
+	c := map[string]any{
+		"dataset": s.set.Name,
+		"kit":     s.opts.Kit,
+		"judge":   s.Judge.Name(),
+		"depth":   s.opts.Depth,
+		"limit":   s.opts.Limit,
+	}
+	var domains, systems []string
+	prints := make(map[string]string)
+	for _, d := range s.set.Domains {
+		domains = append(domains, d.Name)
+		prints[d.Name] = d.Fingerprint
+	}
+	for _, e := range s.Systems {
+		systems = append(systems, e.Name)
+		maps.Copy(c, e.Settings)
+	}
+	maps.Copy(c, s.opts.Settings)
+	maps.Copy(c, s.opts.Config)
+	c["domains"], c["systems"], c["fingerprints"] = domains, systems, prints
+	return c
+}

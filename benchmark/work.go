@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// state is a run in progress.
+type state struct {
+	*Runner
+	opts     Options
+	set      *Dataset          // the selected questions, as they are asked
+	settings map[string]string // system → digest of what it was built with
+	log      *record.Log
+	total    int
+
+	mu      sync.Mutex // guards the counters and keeps events apart
+	done    int
+	resumed int
+}
+
+// asked selects the questions and fills in how they are asked.
+func (s *state) asked() *Dataset {
+	set := *s.Dataset.Limited(s.opts.Limit)
+	set.Types = slices.Clone(set.Types)
+	k := make(map[string]int)
+	for i, t := range set.Types {
+		if own, ok := s.opts.TopK[t.Key]; ok {
+			set.Types[i].K = own
+		}
+		k[t.Key] = set.Types[i].K
+	}
+	set.Domains = slices.Clone(set.Domains)
+	for i, d := range set.Domains {
+		items := make([]Item, len(d.Items))
+		for n, it := range d.Items {
+			items[n] = s.asks(it, k[it.Type])
+		}
+		set.Domains[i].Items = items
+	}
+	return &set
+}
+
+// asks returns the item as it is asked with k chunks.
+func (s *state) asks(it Item, k int) Item {
+	it.Question.Type = graphrag.QuestionType(it.Type)
+	it.Question.K = k
+	it.Question.Depth = max(s.opts.Depth, k)
+	return it
+}
+
+// swept are the questions of a domain at another top-k, as they are put to a
+// system.
+func (s *state) swept(d Domain, k int) []Item {
+	var out []Item
+	for _, t := range s.set.Types {
+		for _, it := range d.Items {
+			if t.Statements && it.Type == t.Key {
+				out = append(out, s.asks(it, k))
+			}
+		}
+	}
+	return out
+}
+
+// questions are all that is asked of a system in a domain. A top-k of the sweep
+// that is a type's own is asked once.
+func (s *state) questions(e Entry, d Domain) []Item {
+	all := slices.Clone(d.Items)
+	if e.Fixed {
+		return all
+	}
+	own := make(map[string]int)
+	for _, t := range s.set.Types {
+		own[t.Key] = t.K
+	}
+	for _, k := range s.opts.SweepTopK {
+		all = append(all, slices.DeleteFunc(s.swept(d, k), func(it Item) bool { return own[it.Type] == k })...)
+	}
+	return all
+}
+
+// name computes what the records of each system are named by, and keeps what
+// the names stand for.
+func (s *state) name() error {
+	s.settings = make(map[string]string)
+	for _, e := range s.Systems {
+		values := map[string]any{"kit": s.opts.Kit}
+		maps.Copy(values, s.opts.Settings)
+		maps.Copy(values, e.Settings)
+		r, err := record.NewSettings(values)
+		if err != nil {
+			return fmt.Errorf("benchmark: %s: %w", e.Name, err)
+		}
+		s.settings[e.Name] = r.Digest
+		if _, ok := s.log.Settings(r.Digest); !ok && e.NotApplicable == "" {
+			if err := s.log.Add(r); err != nil {
+				return fmt.Errorf("benchmark: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *state) cell(e Entry, d Domain) record.Cell {
+	return record.Cell{System: e.Name, Domain: d.Name, Corpus: d.Fingerprint, Settings: s.settings[e.Name]}
+}
+
+func (s *state) runAll(ctx context.Context) error {
+	for _, e := range s.Systems {
+		for _, d := range s.set.Domains {
+			if e.NotApplicable == "" {
+				s.total += len(s.questions(e, d))
+			}
+		}
+	}
+	for _, e := range s.Systems {
+		if e.NotApplicable != "" {
+			continue
+		}
+		debug.FreeOSMemory() // so that the peak is this system's
+		resetPeakRSS()
+		for _, d := range s.set.Domains {
+			if err := s.runCell(ctx, e, d); err != nil {
+				return fmt.Errorf("benchmark: %s on %s: %w", e.Name, d.Name, err)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// runCell works off the questions of one domain with one system. The index is
+// built if a question is to be answered; a cell whose records are complete
+// costs nothing.
+func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
+	cell := s.cell(e, d)
+	all := s.questions(e, d)
+	_, closed := s.log.Closing(cell)
+	var missing []Item
+	for _, it := range all {
+		a, answered := s.answered(cell, it)
+		_, judged := s.judged(it, a)
+		if !answered || !judged {
+			missing = append(missing, it)
+		}
+		closed = closed && answered
+	}
+	s.resume(e, d, len(all)-len(missing))
+	if closed {
+		return s.work(ctx, nil, e, d, missing)
+	}
+	system, err := e.New(d.Name)
+	if err != nil {
+		return err
+	}
+	if err = s.index(ctx, system, e, d); err == nil {
+		err = s.work(ctx, system, e, d, missing)
+	}
+	if err = errors.Join(err, system.Close()); err != nil {
+		return err
+	}
+	return s.log.Add(record.Closing{Cell: cell, PeakRSSMB: peakRSS()})
+}
+
+func (s *state) index(ctx context.Context, system System, e Entry, d Domain) error {
+	start := time.Now()
+	var bytes int64
+	stats, err := system.Index(ctx, s.counted(e, d, &bytes))
+	if err != nil {
+		return fmt.Errorf("indexing: %w", err)
+	}
+	// A rebuilt index repeats the first one; its record stays.
+	cell := s.cell(e, d)
+	if _, ok := s.log.Index(cell); ok {
+		return nil
+	}
+	r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes}
+	if r.Degrees, r.Edges, err = degreesOf(system); err != nil {
+		return err
+	}
+	return s.log.Add(r)
+}
+
+func (s *state) work(ctx context.Context, system System, e Entry, d Domain, missing []Item) error {
+	g, group := errgroup.WithContext(ctx)
+	g.SetLimit(s.opts.Concurrency)
+	for _, it := range missing {
+		if group.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			if err := s.question(group, system, s.cell(e, d), it); err != nil {
+				return fmt.Errorf("question %s: %w", it.Question.ID, err)
+			}
+			s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 1, 0)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// counted passes the documents of a domain on and reports how many; their size
+// is added up in bytes.
+func (s *state) counted(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		n := 0
+		for doc, err := range d.Documents() {
+			n++
+			*bytes += int64(len(doc.Text))
+			if n%32 == 1 {
+				s.emit(Event{System: e.Name, Domain: d.Name, Stage: "index", Documents: n}, 0, 0)
+			}
+			if !yield(doc, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *state) resume(e Entry, d Domain, n int) {
+	if n > 0 {
+		s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, n, n)
+	}
+}
+
+// emit counts and reports, one event at a time.
+func (s *state) emit(ev Event, done, resumed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done += done
+	s.resumed += resumed
+	if s.opts.Progress != nil {
+		ev.Done, ev.Total, ev.Resumed = s.done, s.total, s.resumed
+		s.opts.Progress(ev)
+	}
+}
