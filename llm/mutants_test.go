@@ -81,7 +81,7 @@ var mutants = []mutant{
 	{"cut reply taken for whole", "langchain/from.go", `	case "length", "max_tokens",`, `	case "max_tokens",`, "langchain"},
 	{"error becomes an empty reply", "langchain/from.go", "	if strings.TrimSpace(text) == \"\" {\n", "	if false {\n", "langchain"},
 	{"lost stream taken for whole", "langchain/ollama.go", "		if errors.Is(err, io.EOF) {\n", "		if errors.Is(err, io.EOF) {\n			return finish(reply, text.String(), \"\")\n		}\n		if errors.Is(err, io.EOF) {\n", "langchain"},
-	{"truncated JSON repaired", "json.go", "return Object{}, outputError(ErrTruncated, text, fmt.Errorf(\"the JSON object ends too early\"))", "return Object{JSON: json.RawMessage(`{}`), Repaired: true}, nil", "."},
+	{"truncated JSON repaired", "json.go", "return nil, outputError(ErrTruncated, text, fmt.Errorf(\"the JSON object ends too early\"))", "return json.RawMessage(`{}`), nil", "."},
 	{"body without limit", "transport/exchange.go", "if int64(len(data)) > t.o.MaxBody {", "if false {", "transport"},
 
 	// Judging.
@@ -97,7 +97,7 @@ var mutants = []mutant{
 	{"budget not reserved", "paid/budget.go", "			b.reserved = b.reserved.add(n)\n", "", "paid"},
 	{"unknown price costs nothing", "paid/price.go", "		return Cost{Partial: true}\n", "		return Cost{}\n", "paid"},
 	{"dead intents forgotten", "paid/ledger.go", "		l.open[e.ID] = e\n", "", "paid"},
-	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		llm.RecordUnknown", "	if false {\n		llm.RecordUnknown", "langchain"},
+	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		usage.RecordUnknown", "	if false {\n		usage.RecordUnknown", "langchain"},
 
 	// Secrets.
 	{"secrets shown in errors", "errors.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},
