@@ -91,7 +91,7 @@ var mutants = []mutant{
 	{"unusable verdict dropped", "../judge/batch.go", "			default:\n				left[it.place] = true\n			}\n		}\n		if len", "			default:\n			}\n		}\n		if len", "../judge"},
 	{"contradicting verdicts taken", "../judge/batch.go", "if !seen[id] || torn[id] {", "if !seen[id] {", "../judge"},
 	{"failed canary passed over", "../judge/batch.go", "				return fmt.Errorf(\"%w: the judge %s\", errCanary, it.fault())\n", "", "../judge"},
-	{"unscored question left out of the report", "../benchmark/aggregate.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark"},
+	{"unscored question left out of the report", "../benchmark/report/tally.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark/report"},
 
 	// Money.
 	{"budget not reserved", "paid/budget.go", "			b.reserved = b.reserved.add(n)\n", "", "paid"},
