@@ -14,6 +14,7 @@ require (
 	golang.org/x/sync v0.22.0
 	golang.org/x/sys v0.46.0
 	golang.org/x/term v0.44.0
+	golang.org/x/text v0.37.0
 	golang.org/x/time v0.14.0
 	gonum.org/v1/gonum v0.17.0
 )

@@ -65,7 +65,7 @@ const negationWindow = 12
 
 // stemmer is the vocabulary of a judge: stems, and the sides of antonyms.
 type stemmer struct {
-	words *text.Analyzer
+	words *text.Standard
 	poles map[string]int8 // stem → ±(group+1)
 }
 

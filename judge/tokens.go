@@ -26,7 +26,7 @@ type scan struct {
 	tokens []token
 }
 
-func (s *scan) read(a *text.Analyzer, statement string) {
+func (s *scan) read(a *text.Standard, statement string) {
 	s.text, s.tokens = statement, s.tokens[:0]
 	a.Spans(statement, func(word []byte, start, end int) {
 		r, _ := utf8.DecodeRuneInString(statement[start:])

@@ -74,9 +74,10 @@ type Finish string
 // The finish reasons. Only FinishStop is a success; the others come inside an
 // [*Error].
 const (
-	FinishStop   Finish = "stop"
-	FinishLength Finish = "length"
-	FinishFilter Finish = "content_filter"
+	FinishStop    Finish = "stop"
+	FinishLength  Finish = "length"
+	FinishFilter  Finish = "content_filter"
+	FinishUnknown Finish = ""
 )
 
 // Reply is what a model answered.

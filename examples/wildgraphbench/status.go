@@ -57,21 +57,22 @@ type minimum struct {
 	value float64
 }
 
-func parseMinimum(v string) (minimum, error) {
+func (s *settings) addMinimum(v string) error {
 	key, text, ok := strings.Cut(v, "=")
 	if !ok || !slices.Contains(report.Keys(), key) {
-		return minimum{}, fmt.Errorf("want KEY=VALUE, KEY one of %s", strings.Join(report.Keys(), ", "))
+		return fmt.Errorf("want KEY=VALUE, KEY one of %s", strings.Join(report.Keys(), ", "))
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(value) {
-		return minimum{}, fmt.Errorf("%q is not a number", text)
+		return fmt.Errorf("%q is not a number", text)
 	}
-	return minimum{key, value}, nil
+	s.minima = append(s.minima, minimum{key, value})
+	return nil
 }
 
 // verdict is nil when every question has a score and every figure is at least
 // what -min demands of it, over all domains and question types.
-func verdict(minima []minimum, r *report.Report) error {
+func verdict(s settings, r *report.Report) error {
 	var missed []error
 	unscored := 0
 	for _, sys := range r.Systems {
@@ -84,7 +85,7 @@ func verdict(minima []minimum, r *report.Report) error {
 				unscored += n
 			}
 		}
-		for _, m := range minima {
+		for _, m := range s.minima {
 			switch got, ok := all.Figure(m.key); {
 			case !ok:
 				missed = append(missed, fmt.Errorf("%s has no %s", sys.System, m.key))

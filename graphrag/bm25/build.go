@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// batchBytes is how much text one worker analyses at a time. Large batches
+// batchBytes is how much text one worker analyzes at a time. Large batches
 // stem a word less often, small ones spread better over the processors.
 const batchBytes = 8 << 20
 
@@ -41,7 +41,7 @@ func build(ctx context.Context, n int, at func(i int) (title, text string), o Op
 	if n > math.MaxInt32 {
 		return nil, fmt.Errorf("bm25: build: %d texts: split them over several indexes of at most %d", n, math.MaxInt32)
 	}
-	batches, err := analyse(ctx, n, at, o, batchBytes)
+	batches, err := analyze(ctx, n, at, o, batchBytes)
 	if err != nil {
 		return nil, fmt.Errorf("bm25: build: %w", err)
 	}
@@ -54,14 +54,14 @@ type posting struct{ term, tf uint32 }
 // batch is the analysis of a run of documents. Terms are numbered within the
 // batch, in the order of their first appearance.
 type batch struct {
-	terms    *vocabulary
+	terms    *text.Vocabulary
 	postings []posting // document by document
 	ends     []int     // ends[i] is where the postings of the batch's document i end
 	lengths  []uint32  // in terms
 }
 
 // analyse cuts the documents into batches and analyses them concurrently.
-func analyse(ctx context.Context, n int, at func(int) (string, string), o Options, batchBytes int) ([]*batch, error) {
+func analyze(ctx context.Context, n int, at func(int) (string, string), o Options, batchBytes int) ([]*batch, error) {
 	var starts []int
 	for i, size := 0, batchBytes; i < n; i++ {
 		if size >= batchBytes {
@@ -116,42 +116,44 @@ func progressOf(report func(done, total int), total int) func(more int) {
 // analysis is a batch in the making.
 type analysis struct {
 	batch
-	analyzer    *text.Analyzer
+	analyzer    text.Analyzer
 	titleWeight uint32
-	words       *vocabulary
-	termOf      []int32  // term of each distinct word, -1 for stop words
-	seen        []uint32 // last document a term was in, from 1
-	place       []int    // its posting there
-	weight      uint32   // what the word being read counts
+	numbers     *text.Numbering
+	count       func(word []byte) // countWord, bound once
+	seen        []uint32          // last document a term was in, from 1
+	place       []int             // its posting there
+	weight      uint32            // what the word being read counts
 	length      uint32
 }
 
 func newAnalysis(o Options) *analysis {
-	return &analysis{batch: batch{terms: newVocabulary()}, words: newVocabulary(), analyzer: o.Analyzer, titleWeight: uint32(o.TitleWeight)}
+	a := &analysis{analyzer: o.Analyzer, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
+	a.terms = a.numbers.Terms()
+	a.count = a.countWord
+	return a
 }
 
 // document adds one document.
 func (a *analysis) document(title, body string) {
 	a.length = 0
 	a.weight = 1
-	a.analyzer.Words(body, a.word)
+	a.analyzer.Words(body, a.count)
 	if a.titleWeight > 0 {
 		a.weight = a.titleWeight
-		a.analyzer.Words(title, a.word)
+		a.analyzer.Words(title, a.count)
 	}
 	a.ends = append(a.ends, len(a.postings))
 	a.lengths = append(a.lengths, a.length)
 }
 
-// word counts one word of the document.
-func (a *analysis) word(word []byte) {
-	w, added := a.words.add(word)
-	if added {
-		a.termOf = append(a.termOf, a.newTerm(word))
-	}
-	t := a.termOf[w]
+// countWord counts one word of the document.
+func (a *analysis) countWord(word []byte) {
+	t := a.numbers.Number(word)
 	if t < 0 {
 		return
+	}
+	if int(t) == len(a.seen) {
+		a.seen, a.place = append(a.seen, 0), append(a.place, 0)
 	}
 	a.length += a.weight
 	if doc := uint32(len(a.ends)) + 1; a.seen[t] != doc {
@@ -162,32 +164,19 @@ func (a *analysis) word(word []byte) {
 	a.postings[a.place[t]].tf += a.weight
 }
 
-// newTerm returns the term of a word that was not seen before.
-func (a *analysis) newTerm(word []byte) int32 {
-	term, ok := a.analyzer.Term(string(word))
-	if !ok {
-		return -1
-	}
-	t, added := a.terms.add([]byte(term))
-	if added {
-		a.seen, a.place = append(a.seen, 0), append(a.place, 0)
-	}
-	return int32(t)
-}
-
 // merge numbers the terms over all batches, in the order of their first
 // appearance, and turns the postings from document order to term order.
 func merge(ctx context.Context, n int, batches []*batch, o Options) (*Index, error) {
-	terms := newVocabulary()
+	terms := text.NewVocabulary()
 	lengths := make([]uint32, 0, n)
 	var ends []int // postings of each term, then where they end
 	for _, b := range batches {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("bm25: build: %w", err)
 		}
-		global := make([]uint32, b.terms.len())
+		global := make([]uint32, b.terms.Len())
 		for t := range global {
-			id, added := terms.add(b.terms.at(t))
+			id, added := terms.Add(b.terms.At(t))
 			if added {
 				ends = append(ends, 0)
 			}

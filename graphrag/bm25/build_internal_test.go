@@ -36,27 +36,3 @@ func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 		runtime.GOMAXPROCS(old)
 	}
 }
-
-func TestVocabulary(t *testing.T) {
-	v := newVocabulary()
-	for round := range 2 {
-		for i := range 5000 {
-			id, added := v.add(fmt.Appendf(nil, "word%d", i))
-			if id != i || added != (round == 0) {
-				t.Fatalf("add(word%d) = %d, %v", i, id, added)
-			}
-		}
-	}
-	if id, ok := v.find([]byte("word77")); id != 77 || !ok {
-		t.Errorf("find(word77) = %d, %v", id, ok)
-	}
-	if _, ok := v.find([]byte("word")); ok {
-		t.Error("found a word that was not added")
-	}
-	if got := string(v.at(77)); got != "word77" {
-		t.Errorf("at(77) = %q", got)
-	}
-	if id, added := v.add(nil); id != 5000 || !added {
-		t.Errorf("add of the empty word = %d, %v", id, added)
-	}
-}

@@ -15,7 +15,7 @@
 // number of them. [Index.Search] returns the k best documents: always the true
 // ones, with scores within 1e-4 of the formula for queries of the length of
 // questions (sums are float32, the relative error is below 1e-6 per term),
-// although most of the postings are never read. [Index.WriteTo] and [ReadIndex] keep an index in a file.
+// although most of the postings are never read. [Index.WriteTo] and [Read] keep an index in a file.
 // [Retriever] makes a [graphrag.Retriever] of an index and its chunks.
 //
 // With a TitleWeight of n the title of a chunk counts as if it stood n times

@@ -5,6 +5,8 @@ package bm25_test
 import (
 	"context"
 	"fmt"
+	"log"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
@@ -52,4 +54,32 @@ func ExampleIndex_Explain() {
 	// Output:
 	// rose: 2 times here, in 1 texts, 0.851
 	// a: 2 times here, in 2 texts, 0.224
+}
+
+// syllables is an analyzer of one's own, for a language whose words are written
+// with a dot between the syllables.
+type syllables struct{}
+
+func (syllables) Words(s string, yield func(word []byte)) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r == '·' || r == ' ' }) {
+		yield([]byte(w))
+	}
+}
+
+func (syllables) Term(word string) (term string, ok bool) { return word, word != "na" }
+
+func (syllables) Name() string { return "syllables" }
+
+// Any text.Analyzer makes the words of texts and queries.
+func ExampleOptions_analyzer() {
+	ix, err := bm25.BuildTexts(context.Background(), []string{"lo·mi·na", "ka·na"}, bm25.Options{Analyzer: syllables{}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range ix.Search("mi·ka·na mi", 2, nil) {
+		fmt.Println("document", r.ID)
+	}
+	// Output:
+	// document 0
+	// document 1
 }

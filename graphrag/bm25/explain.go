@@ -11,9 +11,9 @@ import (
 // Contribution is what one term of a query adds to a document's score.
 type Contribution struct {
 	Term      string
-	Times     float64 // how often the query has it
-	Frequency int     // how often the document has it
-	Documents int     // how many documents have it
+	Times     int // how often the query has it
+	Frequency int // how often the document has it
+	Documents int // how many documents have it
 	IDF       float64
 	Score     float64 // Times · IDF · the saturated frequency
 }
@@ -25,25 +25,20 @@ func (ix *Index) Explain(query string, doc int) ([]Contribution, error) {
 	if doc < 0 || doc >= ix.Len() {
 		return nil, fmt.Errorf("bm25: explain document %d: the index has documents 0 to %d", doc, ix.Len()-1)
 	}
-	times := map[int]int{}
-	var ids []int
-	for _, term := range ix.options.Analyzer.Terms(query) {
-		if id, ok := ix.terms.find([]byte(term)); ok {
-			if times[id]++; times[id] == 1 {
-				ids = append(ids, id)
-			}
-		}
-	}
+	s := ix.searchers.Get().(*searcher)
+	defer ix.searchers.Put(s)
+	s.analyze(query)
 	var cs []Contribution
-	for _, id := range ids {
+	for _, q := range s.query {
+		id := int(q.id)
 		tf := float64(ix.termFrequency(id, uint32(doc)))
 		if tf == 0 {
 			continue
 		}
 		cs = append(cs, Contribution{
-			Term: string(ix.terms.at(id)), Times: float64(times[id]), Frequency: int(tf),
+			Term: string(ix.terms.At(id)), Times: int(q.times), Frequency: int(tf),
 			Documents: int(ix.entries[id].df), IDF: ix.idf(ix.entries[id].df),
-			Score: float64(times[id]) * ix.weight(id) * tf / (tf + float64(ix.norms[doc])),
+			Score: q.times * ix.weight(id) * tf / (tf + float64(ix.norms[doc])),
 		})
 	}
 	slices.SortStableFunc(cs, func(a, b Contribution) int { return cmp.Compare(b.Score, a.Score) })

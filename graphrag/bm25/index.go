@@ -26,7 +26,7 @@ const denseShare = 6
 // use.
 type Index struct {
 	options Options
-	terms   *vocabulary
+	terms   *text.Vocabulary
 	lengths []uint32 // of the documents, in terms
 	average float64  // of lengths
 	norms   []float32
@@ -60,7 +60,7 @@ type block struct {
 // largeTF marks a frequency that does not fit its byte.
 const largeTF = math.MaxUint8
 
-func newIndex(o Options, terms *vocabulary, lengths []uint32) *Index {
+func newIndex(o Options, terms *text.Vocabulary, lengths []uint32) *Index {
 	ix := &Index{options: o, terms: terms, lengths: lengths, large: map[uint64]uint32{}}
 	total := 0.0
 	for _, l := range lengths {
@@ -219,30 +219,3 @@ func search16(list []uint16, x uint16) int {
 
 // Len returns the number of documents.
 func (ix *Index) Len() int { return len(ix.lengths) }
-
-// Terms returns the number of distinct terms.
-func (ix *Index) Terms() int { return ix.terms.len() }
-
-// Postings returns the number of pairs of a document and a term in it.
-func (ix *Index) Postings() int {
-	n := 0
-	for _, e := range ix.entries {
-		n += int(e.df)
-	}
-	return n
-}
-
-// Analyzer returns the analyzer of texts and queries.
-func (ix *Index) Analyzer() *text.Analyzer { return ix.options.Analyzer }
-
-// Frequency returns in how many documents an indexed term is.
-func (ix *Index) Frequency(term string) int {
-	if t, ok := ix.terms.find([]byte(term)); ok {
-		return int(ix.entries[t].df)
-	}
-	return 0
-}
-
-// IDF returns the inverse document frequency of a term, ln(1+(N-df+½)/(df+½)).
-// Terms that are not indexed have the largest.
-func (ix *Index) IDF(term string) float64 { return ix.idf(uint32(ix.Frequency(term))) }

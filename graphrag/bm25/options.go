@@ -31,13 +31,13 @@ type Options struct {
 	B float64
 	// Analyzer makes the terms of texts, titles and queries; nil means
 	// [text.Default].
-	Analyzer *text.Analyzer
+	Analyzer text.Analyzer
 	// TitleWeight counts a title as if its words stood that many times more
 	// in the text of each chunk, for the term frequencies as for the length.
 	// 0 leaves titles out.
 	TitleWeight int
-	// Progress, if set, hears how many of the texts have been analysed. Calls
-	// do not overlap.
+	// Progress, if set, is called with how many of the texts have been analyzed.
+	// Calls do not overlap.
 	Progress func(done, total int)
 }
 

@@ -8,14 +8,8 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
-
-// Term is an indexed term, as the analyzer makes them, with the factor its
-// score is multiplied with.
-type Term struct {
-	Text   string
-	Weight float32
-}
 
 // Search returns the k best documents for the terms of the query, best first,
 // equal scores by position. Repeated terms count repeatedly. Only documents
@@ -26,23 +20,7 @@ type Term struct {
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.searchers.Get().(*searcher)
 	defer ix.searchers.Put(s)
-	s.query = s.query[:0]
-	ix.options.Analyzer.Words(query, s.add)
-	return s.search(k, dst[:0])
-}
-
-// SearchTerms is [Index.Search] for terms that have weights of their own.
-// Weights of the same term add up. Terms that are not indexed, and weights that
-// are not positive and finite, are left out.
-func (ix *Index) SearchTerms(terms []Term, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
-	s := ix.searchers.Get().(*searcher)
-	defer ix.searchers.Put(s)
-	s.query = s.query[:0]
-	for _, t := range terms {
-		if id, ok := ix.terms.find([]byte(t.Text)); ok && t.Weight > 0 && t.Weight <= math.MaxFloat32 {
-			s.addTerm(int32(id), float64(t.Weight))
-		}
-	}
+	s.analyze(query)
 	return s.search(k, dst[:0])
 }
 
@@ -53,9 +31,7 @@ func (ix *Index) Scores(query string, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(ix.lengths))[:len(ix.lengths)]
 	s := ix.searchers.Get().(*searcher)
 	defer ix.searchers.Put(s)
-	s.query = s.query[:0]
-	ix.options.Analyzer.Words(query, s.add)
-	s.prepare()
+	s.analyze(query)
 	s.bound()
 	for w := range s.order {
 		s.activate(w)
@@ -87,10 +63,10 @@ func (ix *Index) Scores(query string, dst []float64) []float64 {
 // A document's score is always the sum of its terms in the same order, so it
 // does not depend on what was skipped.
 type searcher struct {
-	ix    *Index
-	words map[string]int32 // terms of words asked before, -1 for none
-	query []queryTerm
-	add   func(word []byte) // addWord, bound once
+	ix      *Index
+	numbers *text.Numbering
+	query   []queryTerm
+	add     func(word []byte) // addWord, bound once
 
 	sums       [windowSize]float32
 	candidates []uint16
@@ -110,7 +86,7 @@ type searcher struct {
 // queryTerm is a term of the query.
 type queryTerm struct {
 	id     int32
-	times  float64 // multiplicity or weight in the query
+	times  float64 // how often the query has it
 	weight float32 // of a saturation
 }
 
@@ -124,45 +100,29 @@ type activeTerm struct {
 	tfs    []uint8
 }
 
-// Bounds of a searcher's memory for the words it was asked.
-const (
-	maxWords     = 1 << 12
-	maxWordBytes = 1 << 6
-)
+// maxWords is how many words a searcher remembers between queries.
+const maxWords = 1 << 12
 
 func newSearcher(ix *Index) *searcher {
-	s := &searcher{ix: ix, words: map[string]int32{}}
-	s.add = s.addWord
 	windows := ix.windows()
-	s.upper, s.order = make([]float32, windows), make([]int32, windows)
+	s := &searcher{ix: ix, numbers: text.NewLookup(ix.options.Analyzer, ix.terms), upper: make([]float32, windows), order: make([]int32, windows)}
+	s.add = s.addWord
 	return s
 }
 
-// addWord adds a word of a query.
-func (s *searcher) addWord(word []byte) {
-	id, known := s.words[string(word)]
-	if !known {
-		id = -1
-		w := string(word)
-		if term, ok := s.ix.options.Analyzer.Term(w); ok {
-			if t, ok := s.ix.terms.find([]byte(term)); ok {
-				id = int32(t)
-			}
-		}
-		if len(s.words) == maxWords {
-			clear(s.words)
-		}
-		if len(w) <= maxWordBytes {
-			s.words[w] = id
-		}
-	}
-	if id >= 0 {
-		s.addTerm(id, 1)
-	}
+// analyze sets the terms of a query that are indexed, those first that can add
+// most.
+func (s *searcher) analyze(query string) {
+	s.query = s.query[:0]
+	s.numbers.Trim(maxWords)
+	s.ix.options.Analyzer.Words(query, s.add)
+	s.prepare()
 }
 
-func (s *searcher) addTerm(id int32, times float64) {
-	s.query = append(s.query, queryTerm{id: id, times: times})
+func (s *searcher) addWord(word []byte) {
+	if id := s.numbers.Number(word); id >= 0 {
+		s.query = append(s.query, queryTerm{id: id, times: 1})
+	}
 }
 
 // prepare merges repeated terms, and puts those first that can add most.
@@ -179,21 +139,17 @@ func (s *searcher) prepare() {
 	s.query = kept
 	for i := range s.query {
 		q := &s.query[i]
-		q.weight = float32(min(q.times*s.ix.weight(int(q.id)), maxWeight))
+		q.weight = float32(q.times * s.ix.weight(int(q.id)))
 	}
 	slices.SortFunc(s.query, func(a, b queryTerm) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.id, b.id))
 	})
 }
 
-// maxWeight keeps sums finite.
-const maxWeight = math.MaxFloat32 / (1 << 32)
-
 func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	if k = min(k, len(s.ix.lengths)); k <= 0 || len(s.query) == 0 {
 		return dst
 	}
-	s.prepare()
 	s.best.Reset(k)
 	// A sum of n floats is off by less than n half units of the last place, and
 	// so is each bound it is held against.

@@ -4,9 +4,9 @@ package embed
 
 import (
 	"context"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Embedder turns texts into vectors, such that texts of like content have a
@@ -33,29 +33,26 @@ type Model interface {
 	Dim() int
 }
 
-// parallel calls work(0) to work(n-1) from several goroutines, a few
-// neighbours at a time, and returns early with the error of ctx. Workers 0
-// means GOMAXPROCS.
-func parallel(ctx context.Context, workers, n int, work func(i int)) error {
-	const grain = 16
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
+// grain is how many texts a worker embeds before it takes others.
+const grain = 16
+
+func embedAll(ctx context.Context, workers int, texts []string, embed func(string) []float32) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	err := par.Ranges(ctx, len(texts), grain, workers, func(_, lo, hi int) error {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			vectors[i] = embed(texts[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("embed: %d documents: %w", len(texts), err)
 	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(workers, (n+grain-1)/grain) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				first := int(next.Add(grain)) - grain
-				if first >= n {
-					return
-				}
-				for i := first; i < min(first+grain, n) && ctx.Err() == nil; i++ {
-					work(i)
-				}
-			}
-		})
+	return vectors, nil
+}
+
+func embedOne(ctx context.Context, text string, embed func(string) []float32) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("embed: query: %w", err)
 	}
-	wg.Wait()
-	return ctx.Err()
+	return embed(text), nil
 }

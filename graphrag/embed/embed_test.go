@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -138,7 +138,11 @@ func TestLSADim(t *testing.T) {
 // TestHashingKeepsDotProducts holds cosines of hashed vectors against those
 // of the counted words: at this dimension they agree closely.
 func TestHashingKeepsDotProducts(t *testing.T) {
-	h, err := embed.NewHashing(embed.HashingOptions{Dim: 1 << 16, Analyzer: text.Options{Language: text.None}})
+	none, err := text.New(text.Options{Language: text.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := embed.NewHashing(embed.HashingOptions{Dim: 1 << 16, Analyzer: none})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +199,7 @@ func TestDeterminism(t *testing.T) {
 		for _, workers := range []int{0, 1, 3} {
 			m := fit(t, texts, embed.LSAOptions{Dim: 150, Seed: 7, Workers: workers})
 			var file bytes.Buffer
-			if err := m.Save(&file); err != nil {
+			if _, err := m.WriteTo(&file); err != nil {
 				t.Fatal(err)
 			}
 			if want == nil {
@@ -215,11 +219,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("FitLSA: error lacks %q: %v", want, err)
 		}
 	}
-	if _, err := embed.NewHashing(embed.HashingOptions{Dim: -1, Analyzer: text.Options{}}); err == nil {
+	if _, err := embed.NewHashing(embed.HashingOptions{Dim: -1}); err == nil {
 		t.Error("NewHashing takes Dim -1")
-	}
-	if _, err := embed.NewHashing(embed.HashingOptions{Analyzer: text.Options{Language: "klingon"}}); err == nil {
-		t.Error("NewHashing takes an unknown language")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -234,18 +235,22 @@ func TestRefusals(t *testing.T) {
 func saved(t testing.TB, m *embed.LSA) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	if err := m.Save(&file); err != nil {
+	if _, err := m.WriteTo(&file); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
 }
 
-func TestSaveLoad(t *testing.T) {
+func TestWriteAndRead(t *testing.T) {
+	all, err := text.New(text.Options{NoStopWords: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, texts := range [][]string{nil, corpus, generated(200, 300)} {
-		m := fit(t, texts, embed.LSAOptions{Analyzer: text.Options{NoStopWords: true}})
+		m := fit(t, texts, embed.LSAOptions{Analyzer: all})
 		file := saved(t, m)
 		in := bytes.NewReader(append(slices.Clone(file), "what follows"...))
-		back, err := embed.LoadLSA(in, embed.LSAOptions{})
+		back, err := embed.ReadLSA(in, embed.LSAOptions{Analyzer: all})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,48 +262,62 @@ func TestSaveLoad(t *testing.T) {
 		}
 		const question = "w17 w5 the doctor and the ship"
 		if !slices.Equal(vector(t, m, question), vector(t, back, question)) {
-			t.Error("a loaded model gives another vector")
+			t.Error("a model that was read gives another vector")
 		}
+		if _, err := embed.ReadLSA(bytes.NewReader(file), embed.LSAOptions{}); err == nil || errors.Is(err, embed.ErrFormat) || !strings.Contains(err.Error(), `"english, no stop words", this one "english"`) {
+			t.Errorf("read with another analyzer: %v", err)
+		}
+		if _, err := embed.ReadLSA(bytes.NewReader(file), embed.LSAOptions{Workers: -1}); err == nil || !strings.Contains(err.Error(), "Workers is -1") {
+			t.Errorf("read with -1 workers: %v", err)
+		}
+	}
+	if one, two := fit(t, corpus, embed.LSAOptions{Dim: 2}), fit(t, corpus[1:], embed.LSAOptions{Dim: 2}); one.Name() == two.Name() {
+		t.Errorf("two models of the name %s", one.Name())
 	}
 }
 
-// resum replaces the checksum, to get past it.
-func resum(file []byte) []byte {
-	body := file[:len(file)-4]
-	return binary.LittleEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+// block is where a small file begins to hold something, end how much follows it.
+const block, end = 8 + 4, 4 + 8
+
+// resum gives what a file of one block holds the right checksums.
+func resum(held []byte) []byte {
+	var file bytes.Buffer
+	w := codec.NewWriter(&file, "WGLSA", 2)
+	_, _ = w.Write(held)
+	_, _ = w.Close()
+	return file.Bytes()
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestReadRefuses(t *testing.T) {
 	file := saved(t, fit(t, corpus, embed.LSAOptions{Dim: 1}))
 	for n := range file {
-		if _, err := embed.LoadLSA(bytes.NewReader(file[:n]), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
+		if _, err := embed.ReadLSA(bytes.NewReader(file[:n]), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 		bad := bytes.Clone(file)
 		bad[n] ^= 0x10
-		if _, err := embed.LoadLSA(bytes.NewReader(bad), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
+		if _, err := embed.ReadLSA(bytes.NewReader(bad), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
 			t.Fatalf("byte %d changed: %v", n, err)
 		}
 	}
 	for _, x := range []float32{float32(math.NaN()), float32(math.Inf(1)), -1e30} {
-		bad := bytes.Clone(file)
-		binary.LittleEndian.PutUint32(bad[len(bad)-8:], math.Float32bits(x))
-		if _, err := embed.LoadLSA(bytes.NewReader(resum(bad)), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
+		held := bytes.Clone(file[block : len(file)-end])
+		binary.LittleEndian.PutUint32(held[len(held)-4:], math.Float32bits(x))
+		if _, err := embed.ReadLSA(bytes.NewReader(resum(held)), embed.LSAOptions{}); !errors.Is(err, embed.ErrFormat) {
 			t.Errorf("component %v: %v", x, err)
 		}
 	}
 }
 
-func FuzzLoadLSA(f *testing.F) {
-	f.Add(saved(f, fit(f, nil, embed.LSAOptions{})))
-	f.Add(saved(f, fit(f, corpus, embed.LSAOptions{Dim: 2})))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if len(file) > 4 {
-			file = resum(file)
-		}
-		m, err := embed.LoadLSA(bytes.NewReader(file), embed.LSAOptions{})
+func FuzzReadLSA(f *testing.F) {
+	for _, m := range []*embed.LSA{fit(f, nil, embed.LSAOptions{}), fit(f, corpus, embed.LSAOptions{Dim: 2})} {
+		file := saved(f, m)
+		f.Add(file[block : len(file)-end])
+	}
+	f.Fuzz(func(t *testing.T, held []byte) {
+		m, err := embed.ReadLSA(bytes.NewReader(resum(held)), embed.LSAOptions{})
 		if err != nil {
-			if !errors.Is(err, embed.ErrFormat) {
+			if !errors.Is(err, embed.ErrFormat) && !strings.Contains(err.Error(), "its analyzer is") {
 				t.Fatalf("error is not ErrFormat: %v", err)
 			}
 			return
@@ -308,4 +327,39 @@ func FuzzLoadLSA(f *testing.F) {
 			t.Fatalf("%v, %v", v, err)
 		}
 	})
+}
+
+// characters is an analyzer of one's own: every character is a word, some are
+// written in two ways.
+type characters struct{}
+
+func (characters) Words(s string, yield func([]byte)) {
+	for _, r := range s {
+		yield([]byte(string(r)))
+	}
+}
+
+func (characters) Term(word string) (string, bool) {
+	switch word {
+	case " ":
+		return "", false
+	case "龍":
+		return "竜", true
+	}
+	return word, true
+}
+
+func (characters) Name() string { return "characters" }
+
+func TestAnalyzerOfOnesOwn(t *testing.T) {
+	m := fit(t, []string{"竜 の 子", "山 の 川", "龍 の 山"}, embed.LSAOptions{Analyzer: characters{}})
+	if m.Terms() != 5 {
+		t.Errorf("%d terms, want 5", m.Terms())
+	}
+	if a, b := vector(t, m, "龍"), vector(t, m, "竜"); !slices.Equal(a, b) {
+		t.Errorf("two spellings of a word: %v and %v", a, b)
+	}
+	if _, err := embed.ReadLSA(bytes.NewReader(saved(t, m)), embed.LSAOptions{Analyzer: characters{}}); err != nil {
+		t.Error(err)
+	}
 }

@@ -3,56 +3,47 @@
 package embed
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
 	"sync"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// DefaultHashingDim keeps collisions rare enough for texts of some hundred
+// defaultHashingDim keeps collisions rare enough for texts of some hundred
 // distinct terms. On WildGraphBench recall falls by three points of a hundred
 // with half of it, by eight with a quarter.
-const DefaultHashingDim = 4096
+const defaultHashingDim = 4096
 
 // HashingOptions describe a [Hashing] embedder. The zero value is the default.
 type HashingOptions struct {
-	// Dim is the length of the vectors; 0 means [DefaultHashingDim].
+	// Dim is the length of the vectors; 0 means 4,096.
 	Dim int
-	// Analyzer makes the terms; the zero value is English.
-	Analyzer text.Options
+	// Analyzer makes the terms; nil means [text.Default].
+	Analyzer text.Analyzer
 	// MaxTerms bounds the terms whose document frequency [FitHashing] keeps;
-	// rarer ones count as new. 0 means [DefaultMaxTerms].
+	// rarer ones count as new. 0 means 50,000.
 	MaxTerms int
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. It never
 	// changes a result.
 	Workers int
 }
 
-func (o HashingOptions) check() error {
-	var errs []error
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"Dim", o.Dim}, {"MaxTerms", o.MaxTerms}, {"Workers", o.Workers}} {
-		if f.value < 0 {
-			errs = append(errs, fmt.Errorf("embed: hashing: %s is %d, want 0 or more", f.name, f.value))
-		}
+func (o HashingOptions) resolve() (HashingOptions, error) {
+	c := opt.Checks{Of: "embed: hashing"}
+	opt.Min(&c, "Dim", o.Dim, 0)
+	opt.Min(&c, "MaxTerms", o.MaxTerms, 0)
+	opt.Min(&c, "Workers", o.Workers, 0)
+	if o.Analyzer == nil {
+		o.Analyzer = text.Default()
 	}
-	return errors.Join(errs...)
-}
-
-func (o HashingOptions) withDefaults() HashingOptions {
-	if o.Dim == 0 {
-		o.Dim = DefaultHashingDim
-	}
-	if o.MaxTerms == 0 {
-		o.MaxTerms = DefaultMaxTerms
-	}
-	return o
+	o.Dim = cmp.Or(o.Dim, defaultHashingDim)
+	o.MaxTerms = cmp.Or(o.MaxTerms, defaultMaxTerms)
+	return o, c.Err()
 }
 
 // Hashing embeds texts by feature hashing (Weinberger, Dasgupta, Langford,
@@ -69,8 +60,7 @@ func (o HashingOptions) withDefaults() HashingOptions {
 type Hashing struct {
 	opts       HashingOptions
 	vocabulary *vocabulary // nil without a corpus
-	rootIDF    []float64
-	newTerm    float64 // root of the idf of a term in no text
+	newTerm    float64     // root of the idf of a term in no text
 	name       string
 	counters   sync.Pool // of *counter
 }
@@ -82,44 +72,36 @@ var (
 
 // NewHashing returns an embedder that needs no corpus.
 func NewHashing(opts HashingOptions) (*Hashing, error) {
-	h, _, err := newHashing(opts)
-	return h, err
+	opts, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	h := &Hashing{opts: opts, newTerm: 1}
+	h.counters.New = func() any {
+		return &counter{analyzer: opts.Analyzer, numbers: text.NewNumbering(opts.Analyzer)}
+	}
+	h.name = fmt.Sprintf("hashing-%d-%08x", opts.Dim, crc32.ChecksumIEEE([]byte(opts.Analyzer.Name())))
+	return h, nil
 }
 
 // FitHashing returns an embedder that weighs terms by their document
 // frequency in texts. The error is about the options or that of ctx.
 func FitHashing(ctx context.Context, texts []string, opts HashingOptions) (*Hashing, error) {
-	h, a, err := newHashing(opts)
+	h, err := NewHashing(opts)
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := readCorpus(ctx, a, texts, h.opts.MaxTerms, 1, opts.Workers)
+	v, _, err := readCorpus(ctx, h.opts.Analyzer, texts, h.opts.MaxTerms, 1, opts.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("embed: fit hashing: %w", err)
 	}
-	h.vocabulary, h.rootIDF = v, v.rootIDF()
-	h.newTerm = math.Sqrt(idf(0, v.texts))
-	sum := crc32.New(castagnoli)
-	for i, term := range v.terms {
-		fmt.Fprintf(sum, "%s %d\n", term, v.df[i])
+	h.vocabulary, h.newTerm = v, math.Sqrt(idf(0, v.texts))
+	sum := crc32.NewIEEE()
+	for i, df := range v.df {
+		fmt.Fprintf(sum, "%s %d\n", v.terms.At(i), df)
 	}
 	h.name = fmt.Sprintf("%s-%d-%08x", h.name, v.texts, sum.Sum32())
 	return h, nil
-}
-
-func newHashing(opts HashingOptions) (*Hashing, *text.Analyzer, error) {
-	if err := opts.check(); err != nil {
-		return nil, nil, err
-	}
-	a, err := text.New(opts.Analyzer)
-	if err != nil {
-		return nil, nil, fmt.Errorf("embed: hashing: %w", err)
-	}
-	h := &Hashing{opts: opts.withDefaults(), newTerm: 1}
-	h.counters.New = func() any { return newCounter(a) }
-	h.name = fmt.Sprintf("hashing-%d-%08x", h.opts.Dim,
-		crc32.Checksum(fmt.Appendf(nil, "%+v", a.Options()), castagnoli))
-	return h, a, nil
 }
 
 // Name is "hashing", the options, and for a fitted embedder the number of
@@ -145,11 +127,11 @@ func (h *Hashing) embed(s string) []float32 {
 	defer h.counters.Put(c)
 	sum := make([]float32, h.opts.Dim)
 	c.count(s, func(n, count int32) {
-		term := c.terms[n]
+		term := c.numbers.Terms().At(int(n))
 		rootIDF := h.newTerm
 		if h.vocabulary != nil {
-			if number, ok := h.vocabulary.numbers[term]; ok {
-				rootIDF = h.rootIDF[number]
+			if known := h.vocabulary.terms.Find(term); known >= 0 {
+				rootIDF = h.vocabulary.rootIDF[known]
 			}
 		}
 		weight := float32(termWeight(count, rootIDF))
@@ -159,14 +141,14 @@ func (h *Hashing) embed(s string) []float32 {
 		}
 		sum[hash>>1%uint64(len(sum))] += weight
 	})
-	c.trim()
+	c.numbers.Trim(maxWords)
 	return unit(sum)
 }
 
 // hashTerm is FNV-1a with the finisher of SplitMix64 (Steele, Lea and Flood,
 // OOPSLA 2014), because the low bits of FNV alone are poor. Vectors that were
 // stored depend on it: it does not change.
-func hashTerm(term string) uint64 {
+func hashTerm(term []byte) uint64 {
 	x := uint64(14695981039346656037)
 	for i := range len(term) {
 		x = (x ^ uint64(term[i])) * 1099511628211

@@ -3,39 +3,41 @@
 package embed
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Defaults of [LSAOptions], chosen by retrieval of evidence on WildGraphBench
-// over all domains. More dimensions than 384 gain less than half a point,
-// 256 lose two to three.
+// Chosen by retrieval of evidence on WildGraphBench over all domains.
 const (
-	DefaultLSADim   = 384
-	DefaultMaxTerms = 50_000
-	DefaultMinDF    = 2
+	defaultMaxTerms = 50_000
+	defaultMinDF    = 2
 )
+
+// automaticDim is the number of dimensions for a corpus of so many texts. On
+// WildGraphBench more than 384 gain less than half a point, 256 lose two to three.
+func automaticDim(texts int) int { return 384 }
 
 // LSAOptions describe a model of latent semantic analysis. The zero value is
 // the default.
 type LSAOptions struct {
-	// Dim is the number of latent dimensions; 0 means [DefaultLSADim]. A
-	// corpus that spans fewer gets fewer, see [LSA.Dim].
+	// Dim is the number of latent dimensions; 0 means 384. A corpus that spans
+	// fewer gets fewer, see [LSA.Dim].
 	Dim int
-	// Analyzer makes the terms; the zero value is English.
-	Analyzer text.Options
+	// Analyzer makes the terms; nil means [text.Default].
+	Analyzer text.Analyzer
 	// MaxTerms bounds the vocabulary, and with it the memory: the terms that
-	// occur in the most texts are kept. 0 means [DefaultMaxTerms].
+	// occur in the most texts are kept. 0 means 50,000.
 	MaxTerms int
 	// MinDF is the least number of texts a term must occur in; 0 means
-	// [DefaultMinDF], or 1 for corpora of fewer than 100 texts.
+	// 2, or 1 for corpora of fewer than 100 texts.
 	MinDF int
 	// Seed seeds the random sketch. Any value does.
 	Seed uint64
@@ -44,33 +46,23 @@ type LSAOptions struct {
 	Workers int
 }
 
-func (o LSAOptions) check() error {
-	var errs []error
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"Dim", o.Dim}, {"MaxTerms", o.MaxTerms}, {"MinDF", o.MinDF}, {"Workers", o.Workers}} {
-		if f.value < 0 {
-			errs = append(errs, fmt.Errorf("embed: fit LSA: %s is %d, want 0 or more", f.name, f.value))
-		}
+// resolve fills in the defaults for a corpus of so many texts.
+func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
+	c := opt.Checks{Of: "embed: LSA"}
+	opt.Min(&c, "Dim", o.Dim, 0)
+	opt.Min(&c, "MaxTerms", o.MaxTerms, 0)
+	opt.Min(&c, "MinDF", o.MinDF, 0)
+	opt.Min(&c, "Workers", o.Workers, 0)
+	if o.Analyzer == nil {
+		o.Analyzer = text.Default()
 	}
-	return errors.Join(errs...)
-}
-
-func (o LSAOptions) withDefaults(texts int) LSAOptions {
-	if o.Dim == 0 {
-		o.Dim = DefaultLSADim
+	o.Dim = cmp.Or(o.Dim, automaticDim(texts))
+	o.MaxTerms = cmp.Or(o.MaxTerms, defaultMaxTerms)
+	if o.MinDF == 0 && texts < 100 {
+		o.MinDF = 1
 	}
-	if o.MaxTerms == 0 {
-		o.MaxTerms = DefaultMaxTerms
-	}
-	if o.MinDF == 0 {
-		o.MinDF = DefaultMinDF
-		if texts < 100 {
-			o.MinDF = 1
-		}
-	}
-	return o
+	o.MinDF = cmp.Or(o.MinDF, defaultMinDF)
+	return o, c.Err()
 }
 
 // LSA embeds texts by latent semantic analysis (Deerwester, Dumais, Furnas,
@@ -89,8 +81,7 @@ func (o LSAOptions) withDefaults(texts int) LSAOptions {
 // An LSA is immutable and safe for concurrent use.
 type LSA struct {
 	vocabulary *vocabulary
-	analyzer   *text.Analyzer
-	rootIDF    []float64 // by term
+	analyzer   text.Analyzer
 	projection []float32 // a row of dim for each term
 	dim        int
 	workers    int
@@ -109,22 +100,18 @@ var (
 // one kind of processor, for any number of workers. The error is about the
 // options or that of ctx.
 func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) {
-	if err := opts.check(); err != nil {
+	opts, err := opts.resolve(len(texts))
+	if err != nil {
 		return nil, err
 	}
-	a, err := text.New(opts.Analyzer)
+	v, bags, err := readCorpus(ctx, opts.Analyzer, texts, opts.MaxTerms, opts.MinDF, opts.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("embed: fit LSA: %w", err)
 	}
-	opts = opts.withDefaults(len(texts))
-	v, bags, err := readCorpus(ctx, a, texts, opts.MaxTerms, opts.MinDF, opts.Workers)
-	if err != nil {
-		return nil, fmt.Errorf("embed: fit LSA: %w", err)
-	}
-	m := newLSA(v, a, opts.Workers)
-	matrix := newSparse(len(v.terms))
+	m := newLSA(v, opts)
+	matrix := newSparse(v.terms.Len())
 	for _, b := range bags {
-		row, squares := weigh(b, m.rootIDF)
+		row, squares := weigh(b, v.rootIDF)
 		for i := range row {
 			row[i].weight /= math.Sqrt(squares)
 		}
@@ -135,7 +122,7 @@ func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) 
 		return nil, fmt.Errorf("embed: fit LSA: %w", err)
 	}
 	m.dim = max(1, len(sigma))
-	m.projection = make([]float32, len(v.terms)*m.dim)
+	m.projection = make([]float32, v.terms.Len()*m.dim)
 	for i, x := range right {
 		m.projection[i] = float32(x / math.Sqrt(sigma[i%m.dim]))
 	}
@@ -144,9 +131,11 @@ func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) 
 }
 
 // newLSA returns a model that still lacks its projection.
-func newLSA(v *vocabulary, a *text.Analyzer, workers int) *LSA {
-	m := &LSA{vocabulary: v, analyzer: a, workers: workers, rootIDF: v.rootIDF()}
-	m.counters.New = func() any { return newCounter(a) }
+func newLSA(v *vocabulary, opts LSAOptions) *LSA {
+	m := &LSA{vocabulary: v, analyzer: opts.Analyzer, workers: opts.Workers}
+	m.counters.New = func() any {
+		return &counter{analyzer: opts.Analyzer, numbers: text.NewLookup(opts.Analyzer, v.terms)}
+	}
 	return m
 }
 
@@ -158,7 +147,7 @@ func (m *LSA) Name() string { return m.name }
 func (m *LSA) Dim() int { return m.dim }
 
 // Terms is the size of the vocabulary.
-func (m *LSA) Terms() int { return len(m.vocabulary.terms) }
+func (m *LSA) Terms() int { return m.vocabulary.terms.Len() }
 
 // EmbedDocuments returns a vector of length 1, or of zeros, for each text.
 func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
@@ -176,26 +165,11 @@ func (m *LSA) embed(s string) []float32 {
 	defer m.counters.Put(c)
 	sum := blas32.Vector{N: m.dim, Inc: 1, Data: make([]float32, m.dim)}
 	row := sum
-	terms, _ := weigh(m.vocabulary.count(c, s), m.rootIDF)
+	c.numbers.Trim(maxWords)
+	terms, _ := weigh(c.bag(s), m.vocabulary.rootIDF)
 	for _, e := range terms {
 		row.Data = m.projection[int(e.term)*m.dim:][:m.dim]
 		blas32.Axpy(float32(e.weight), row, sum)
 	}
 	return unit(sum.Data)
-}
-
-func embedAll(ctx context.Context, workers int, texts []string, embed func(string) []float32) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	err := parallel(ctx, workers, len(texts), func(i int) { vectors[i] = embed(texts[i]) })
-	if err != nil {
-		return nil, fmt.Errorf("embed: %d documents: %w", len(texts), err)
-	}
-	return vectors, nil
-}
-
-func embedOne(ctx context.Context, text string, embed func(string) []float32) ([]float32, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("embed: query: %w", err)
-	}
-	return embed(text), nil
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // sparse is a matrix in compressed rows: row i has the entries
@@ -60,11 +62,14 @@ func (a *sparse) transpose() *sparse {
 // the result does not depend on how many goroutines there are. The error is
 // that of ctx.
 func (a *sparse) mul(ctx context.Context, out, x []float64, width, workers int) error {
-	return parallel(ctx, workers, a.rows(), func(i int) {
-		row := out[i*width : (i+1)*width]
-		clear(row)
-		for k := a.starts[i]; k < a.starts[i+1]; k++ {
-			floats.AddScaled(row, a.val[k], x[int(a.col[k])*width:][:width])
+	return par.Ranges(ctx, a.rows(), grain, workers, func(_, lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			row := out[i*width : (i+1)*width]
+			clear(row)
+			for k := a.starts[i]; k < a.starts[i+1]; k++ {
+				floats.AddScaled(row, a.val[k], x[int(a.col[k])*width:][:width])
+			}
 		}
+		return nil
 	})
 }

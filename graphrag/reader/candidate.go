@@ -44,7 +44,7 @@ const (
 
 // corpus are the candidates of all evidence, and their terms as numbers.
 type corpus struct {
-	analyzer   *text.Analyzer
+	analyzer   text.Analyzer
 	ids        map[string]int32
 	known      map[string]int32 // word → id of its term, -1 for a stop word
 	candidates []candidate
@@ -53,7 +53,7 @@ type corpus struct {
 }
 
 // collect reads all material. The one error is that of ctx.
-func collect(ctx context.Context, a *text.Analyzer, evidence []graphrag.Hit, derived []graphrag.Derived) (*corpus, error) {
+func collect(ctx context.Context, a text.Analyzer, evidence []graphrag.Hit, derived []graphrag.Derived) (*corpus, error) {
 	c := &corpus{analyzer: a, ids: make(map[string]int32), known: make(map[string]int32)}
 	for i, h := range evidence {
 		if err := ctx.Err(); err != nil {

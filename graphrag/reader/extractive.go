@@ -36,7 +36,7 @@ type ExtractiveOptions struct {
 	// DefaultThreshold.
 	Threshold float64
 	// Analyzer makes terms of words; nil means text.Default().
-	Analyzer *text.Analyzer
+	Analyzer text.Analyzer
 }
 
 // Extractive returns a reader that needs no model: the answer is made of

@@ -26,7 +26,7 @@ type ExtractiveOptions struct {
 	// words.
 	CountTokens func(string) int
 	// Analyzer makes the terms; nil means text.Default().
-	Analyzer *text.Analyzer
+	Analyzer text.Analyzer
 }
 
 // Extractive returns a summarizer that needs no model: a summary is made of

@@ -7,7 +7,22 @@ import (
 	"sync"
 )
 
-// Options choose how an [Analyzer] makes terms. The zero value is English:
+// Analyzer turns text into words and words into terms. Indexes and embedders take
+// any, so that a tokenizer for another language can be brought along; [Standard]
+// is that of this package. It is safe for concurrent use.
+type Analyzer interface {
+	// Words yields the words of s in order, in lower case where the script has
+	// one. The slice is only valid until yield returns.
+	Words(s string, yield func(word []byte))
+	// Term returns the term a word is indexed under, or false when it is to be
+	// left out.
+	Term(word string) (term string, ok bool)
+	// Name stands for the analyzer and all that its terms depend on: equal names,
+	// equal terms. Files of indexes keep it, to refuse another one.
+	Name() string
+}
+
+// Options choose how a [Standard] makes terms. The zero value is English:
 // Porter2 stems, stop words dropped, bigrams for scripts without blanks.
 type Options struct {
 	// Language selects stemmer and stop words; empty means [English].
@@ -20,13 +35,12 @@ type Options struct {
 	// …) like all others: a run of them is one word.
 	NoBigrams bool
 	// NoMarks makes separators of combining marks and invisible joiners, so
-	// that words hold letters and numbers only.
+	// that words hold letters and numbers only, each as it is but for its case.
 	NoMarks bool
 }
 
-// Analyzer turns text into words and words into terms. It is immutable and
-// safe for concurrent use.
-type Analyzer struct {
+// Standard is the [Analyzer] of this package. It is immutable.
+type Standard struct {
 	options Options
 	classes *classTable
 	stop    map[string]struct{}
@@ -36,7 +50,7 @@ type Analyzer struct {
 
 // New returns the analyzer for the options. The one error is an unknown
 // language.
-func New(o Options) (*Analyzer, error) {
+func New(o Options) (*Standard, error) {
 	if o.Language == "" {
 		o.Language = English
 	}
@@ -44,7 +58,7 @@ func New(o Options) (*Analyzer, error) {
 	if !ok {
 		return nil, fmt.Errorf("text: new analyzer: unknown language %q: use one of %v", o.Language, Languages())
 	}
-	a := &Analyzer{options: o, classes: withMarks(), scans: &sync.Pool{New: func() any { return new(scanner) }}}
+	a := &Standard{options: o, classes: withMarks(), scans: &sync.Pool{New: func() any { return new(scanner) }}}
 	if o.NoMarks {
 		a.classes = lettersOnly()
 	}
@@ -58,16 +72,16 @@ func New(o Options) (*Analyzer, error) {
 }
 
 // Default returns the analyzer of the zero [Options].
-func Default() *Analyzer { return must(Options{}) }
+func Default() *Standard { return must(Options{}) }
 
 // Plain returns the analyzer without linguistics: lower-cased runs of letters
 // and numbers and nothing else, no stems, no stop words, no bigrams. It is what
 // Python's [^\W_]+ finds in a lower-cased text, and the common ground on which
 // BM25 figures are compared.
-func Plain() *Analyzer { return must(Options{Language: None, NoBigrams: true, NoMarks: true}) }
+func Plain() *Standard { return must(Options{Language: None, NoBigrams: true, NoMarks: true}) }
 
 // must builds from options that are known to be valid.
-func must(o Options) *Analyzer {
+func must(o Options) *Standard {
 	a, err := New(o)
 	if err != nil {
 		panic(err)
@@ -75,13 +89,23 @@ func must(o Options) *Analyzer {
 	return a
 }
 
-// Options returns what the analyzer was built with, the language filled in.
-// An index stores them to analyse its queries in the same way later.
-func (a *Analyzer) Options() Options { return a.options }
+// Name spells out the options.
+func (a *Standard) Name() string {
+	name := string(a.options.Language)
+	for _, o := range []struct {
+		is   bool
+		name string
+	}{{a.options.NoStems, "stems"}, {a.options.NoStopWords, "stop words"}, {a.options.NoBigrams, "bigrams"}, {a.options.NoMarks, "marks"}} {
+		if o.is {
+			name += ", no " + o.name
+		}
+	}
+	return name
+}
 
 // Words yields the lower-cased words of s in order. The slice is only valid
 // until yield returns. Words allocates nothing.
-func (a *Analyzer) Words(s string, yield func(word []byte)) {
+func (a *Standard) Words(s string, yield func(word []byte)) {
 	sc := a.scan(s)
 	for sc.next() {
 		yield(sc.word)
@@ -92,7 +116,7 @@ func (a *Analyzer) Words(s string, yield func(word []byte)) {
 // Spans yields the words of s like [Analyzer.Words], each with its place in
 // the source: s[start:end] is what the word was made of. Spans are ascending;
 // they overlap only where a run of characters is yielded as bigrams.
-func (a *Analyzer) Spans(s string, yield func(word []byte, start, end int)) {
+func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 	sc := a.scan(s)
 	for sc.next() {
 		yield(sc.word, sc.start, sc.end)
@@ -100,10 +124,10 @@ func (a *Analyzer) Spans(s string, yield func(word []byte, start, end int)) {
 	a.release(sc)
 }
 
-// Term returns the term a word is indexed under, or false when it is a stop
-// word. The word must be lower-cased, as Words yields it. Words with a digit
+// Term returns the snowball stem of a word, or false when it is a stop word. The
+// word must be lower-cased, as Words yields it. Words with a digit
 // and words over 64 bytes (identifiers, encoded data) are not stemmed.
-func (a *Analyzer) Term(word string) (term string, ok bool) {
+func (a *Standard) Term(word string) (term string, ok bool) {
 	if _, stop := a.stop[word]; stop || word == "" {
 		return "", false
 	}
@@ -117,7 +141,7 @@ func (a *Analyzer) Term(word string) (term string, ok bool) {
 }
 
 // Terms returns the terms of s in order, with repetitions.
-func (a *Analyzer) Terms(s string) []string {
+func (a *Standard) Terms(s string) []string {
 	var terms []string
 	a.Words(s, func(word []byte) {
 		if t, ok := a.Term(string(word)); ok {

@@ -66,8 +66,8 @@ func TestStopWordsAreWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.Options().Language; got != l {
-			t.Errorf("Options().Language = %q, want %q", got, l)
+		if a.Name() != string(l) {
+			t.Errorf("name %q, want %q", a.Name(), l)
 		}
 		for _, w := range text.StopWords(l) {
 			if got := words(a, w); !cmp.Equal(got, []string{w}) {
@@ -86,12 +86,17 @@ func TestNewRefusesUnknownLanguage(t *testing.T) {
 	}
 }
 
-func TestDefaults(t *testing.T) {
-	if d := cmp.Diff(text.Options{Language: text.English}, text.Default().Options()); d != "" {
-		t.Error(d)
+func TestNames(t *testing.T) {
+	bare, err := text.New(text.Options{Language: text.French, NoStems: true, NoStopWords: true})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if d := cmp.Diff(text.Options{Language: text.None, NoBigrams: true, NoMarks: true}, text.Plain().Options()); d != "" {
-		t.Error(d)
+	for a, want := range map[*text.Standard]string{
+		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems, no stop words",
+	} {
+		if got := a.Name(); got != want {
+			t.Errorf("name %q, want %q", got, want)
+		}
 	}
 }
 
@@ -118,7 +123,7 @@ func FuzzTerm(f *testing.F) {
 	for _, s := range []string{"running", "yyyy", "ing", "'", "ñoñerías", "городами", "brødrenes", "oui-même", "a\xffs", "ies", "eed"} {
 		f.Add(s)
 	}
-	var all []*text.Analyzer
+	var all []*text.Standard
 	for _, l := range text.Languages() {
 		a, err := text.New(text.Options{Language: l})
 		if err != nil {
@@ -130,7 +135,7 @@ func FuzzTerm(f *testing.F) {
 		for _, a := range all {
 			for _, term := range a.Terms(s) {
 				if term == "" {
-					t.Fatalf("%s: %q has an empty term", a.Options().Language, s)
+					t.Fatalf("%s: %q has an empty term", a.Name(), s)
 				}
 			}
 			a.Term(s)

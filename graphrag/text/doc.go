@@ -4,14 +4,15 @@
 // on: words, terms, sentences and entity names, in every script.
 //
 // An [Analyzer] does the words. It has two halves, so that an index builder
-// pays for the dear one once per distinct word instead of once per word:
+// pays for the expensive one once per distinct word instead of once per word
+// ([Numbering] remembers the terms). Those of [Standard]:
 //
-//   - [Analyzer.Words] and [Analyzer.Spans] scan a text and yield its
-//     lower-cased words, without allocation;
-//   - [Analyzer.Term] maps a word to the term that is indexed: nothing for a
+//   - [Standard.Words] and [Standard.Spans] scan a text and yield its
+//     lower-cased words, without allocation for words in NFC;
+//   - [Standard.Term] maps a word to the term that is indexed: nothing for a
 //     stop word, the snowball stem for others.
 //
-// [Analyzer.Terms] composes both. [FoldName] gives the key under which
+// [Standard.Terms] composes both. [FoldName] gives the key under which
 // spellings of one entity's name meet.
 //
 // # Words
@@ -26,6 +27,11 @@
 // The apostrophe separates too: "O'Neill" is o, neill and "don't" is don, t
 // (both of which are English stop words), and French elision falls apart into
 // the article and the noun. Lower-casing is rune by rune, [unicode.ToLower].
+//
+// Spellings of one word meet: words are in Unicode's normal form NFC, full-width
+// letters and digits become ASCII, ς becomes σ and ß ss. Names are folded in the
+// same way. The compatibility forms of NFKC stay apart, since it takes x² for x2
+// and ½ for 1⁄2. NoMarks leaves all this out.
 //
 // Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese do not mark words
 // with blanks, or glue particles to them. A run of their letters is yielded as

@@ -8,7 +8,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-func ExampleAnalyzer_Terms() {
+func ExampleStandard_Terms() {
 	const s = "Which islands did the typhoons cross in 2012?"
 	fmt.Println(text.Default().Terms(s))
 	fmt.Println(text.Plain().Terms(s))
@@ -17,7 +17,7 @@ func ExampleAnalyzer_Terms() {
 	// [which islands did the typhoons cross in 2012]
 }
 
-func ExampleAnalyzer_Spans() {
+func ExampleStandard_Spans() {
 	const s = "Typhoon Bolaven (2012)"
 	text.Plain().Spans(s, func(word []byte, start, end int) {
 		fmt.Printf("%s %d:%d %s\n", word, start, end, s[start:end])

@@ -28,6 +28,14 @@ func TestFoldName(t *testing.T) {
 		{"(a) and (b)", "(a) and (b)"},
 		{"「東京都」", "東京都"},
 		{"zero\u200bwidth\u00ad", "zerowidth"},
+		{"Cafe\u0301", "café"},
+		{"CAFE\u0301 Café", "café café"},
+		{"Ｔｏｋｙｏ　２０２０", "tokyo 2020"},
+		{"（株）ＡＢＣ！", "(株)abc"},
+		{"ΟΔΟΣ ὁδός", "οδοσ ὁδόσ"},
+		{"STRASSE Straße STRAẞE", "strasse strasse strasse"},
+		{"x² ½ ﬁ", "x² ½ ﬁ"},
+		{"J\u030C", "ǰ"},
 		{"bad\xff bytes\x00here", "bad bytes here"},
 	} {
 		if got := text.FoldName(c.in); got != c.want {
@@ -37,7 +45,7 @@ func TestFoldName(t *testing.T) {
 }
 
 func FuzzFoldName(f *testing.F) {
-	for _, s := range []string{"", "((a))", "( [x] )", "O’Neill\xff", "İstanbul", "\u200b\"q\"", "(()", "-(x)-"} {
+	for _, s := range []string{"", "((a))", "( [x] )", "O’Neill\xff", "İstanbul", "J\u030C\u0301", "e\u0301\u0327", "\u212b\u1100\u1161", "a\u037e\u1fef", "\u200b\"q\"", "(()", "-(x)-"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -35,13 +35,11 @@ func StripLinks(s string) (clean string, m Mapping) {
 			break
 		}
 		var b strings.Builder
-		next := Mapping{clean: make([]int, 0, len(kept)), source: make([]int, 0, len(kept))}
 		for _, p := range kept {
-			next.add(b.Len(), p.Start)
 			b.WriteString(p.In(clean))
 		}
 		clean = b.String()
-		m = m.compose(next, len(clean))
+		m = m.compose(NewMapping(kept), len(clean))
 	}
 	return clean, m
 }
@@ -55,6 +53,18 @@ const maxStrips = 4
 // for concurrent use.
 type Mapping struct {
 	clean, source []int // starts of the kept pieces, both rising
+}
+
+// NewMapping returns the mapping of a text that was cleaned by leaving out all but
+// the kept pieces of its source, which are in ascending order.
+func NewMapping(kept []Span) Mapping {
+	m := Mapping{clean: make([]int, 0, len(kept)), source: make([]int, 0, len(kept))}
+	at := 0
+	for _, p := range kept {
+		m.add(at, p.Start)
+		at += p.End - p.Start
+	}
+	return m
 }
 
 // Source returns the offset in the source of the byte at offset in the

@@ -148,3 +148,21 @@ func BenchmarkStripLinks(b *testing.B) {
 		}
 	}
 }
+
+// A cleaner of one's own says what it kept.
+func ExampleNewMapping() {
+	source := "The <b>Moon</b> is small."
+	kept := []text.Span{{0, 4}, {7, 11}, {15, 25}}
+	var clean string
+	for _, p := range kept {
+		clean += p.In(source)
+	}
+	m := text.NewMapping(kept)
+	at := strings.Index(clean, "Moon is")
+	p := m.Span(text.Span{Start: at, End: at + len("Moon is")})
+	fmt.Println(clean)
+	fmt.Println(p.In(source))
+	// Output:
+	// The Moon is small.
+	// Moon</b> is
+}

@@ -29,7 +29,7 @@ const (
 	None      Language = "none"
 )
 
-// Languages returns all languages an [Analyzer] can be built for.
+// Languages returns all languages a [Standard] analyzer can be built for.
 func Languages() []Language {
 	return []Language{English, French, Spanish, Russian, Swedish, Norwegian, None}
 }

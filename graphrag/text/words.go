@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // class tells what a rune does to words.
@@ -17,6 +19,8 @@ const (
 	mark                   // combining: continues one
 	joiner                 // invisible: continues one and is dropped
 	unspaced               // letter of a script that puts no blanks
+
+	folds class = 1 << 7 // with any of them: the word may not be in its folded form
 )
 
 // classTable holds the class of every rune of the basic plane; the range
@@ -54,7 +58,9 @@ func newClassTable(marks bool) *classTable {
 	for _, set := range []*unicode.RangeTable{unicode.L, unicode.N, unicode.M} {
 		for _, r := range set.R16 {
 			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				t.plane[c] = t.classify(c)
+				if t.plane[c] = t.classify(c); marks && c >= utf8.RuneSelf && folding(c) {
+					t.plane[c] |= folds
+				}
 			}
 		}
 	}
@@ -64,6 +70,13 @@ func newClassTable(marks bool) *classTable {
 		}
 	}
 	return t
+}
+
+// folding reports whether a word with the rune has to be folded: NFC may change
+// the rune or join it to the one before, or [appendFolded] changes it.
+func folding(r rune) bool {
+	s := string(unicode.ToLower(r))
+	return !norm.NFC.PropertiesString(s).BoundaryBefore() || !norm.NFC.IsNormalString(s) || string(appendFolded(nil, unicode.ToLower(r))) != s
 }
 
 // classify answers from the range tables of package unicode.
@@ -84,12 +97,18 @@ func (t *classTable) classify(r rune) class {
 
 // at decodes the rune at s[i] and its class. A byte that is not UTF-8 is a
 // separator of size 1.
-func (t *classTable) at(s string, i int) (r rune, size int, c class) {
+func (sc *scanner) at(s string, i int) (r rune, size int, c class) {
 	r, size = utf8.DecodeRuneInString(s[i:])
-	if r < 1<<16 {
-		return r, size, t.plane[r]
+	if r >= 1<<16 {
+		c = sc.classes.classify(r)
+		sc.folds = sc.folds || sc.classes.marks && c != separator && folding(r)
+		return r, size, c
 	}
-	return r, size, t.classify(r)
+	if c = sc.classes.plane[r]; c >= folds {
+		sc.folds = true
+		c -= folds
+	}
+	return r, size, c
 }
 
 // ascii maps the bytes of words to lower case, other ASCII to 0 and the bytes
@@ -120,18 +139,19 @@ type scanner struct {
 	word       []byte // the current word, lower-cased
 	start, end int    // the current word's place in s
 	paired     bool   // the character at pos was already part of a bigram
+	folds      bool   // the word has a rune with that class
 }
 
 // keepWord is the largest word buffer that is kept for the next scan.
 const keepWord = 1 << 12
 
-func (a *Analyzer) scan(s string) *scanner {
+func (a *Standard) scan(s string) *scanner {
 	sc := a.scans.Get().(*scanner)
 	*sc = scanner{s: s, classes: a.classes, bigrams: !a.options.NoBigrams, word: sc.word}
 	return sc
 }
 
-func (a *Analyzer) release(sc *scanner) {
+func (a *Standard) release(sc *scanner) {
 	sc.s = ""
 	if cap(sc.word) <= keepWord {
 		a.scans.Put(sc)
@@ -146,7 +166,7 @@ func (sc *scanner) next() bool {
 		case 0:
 			i++
 		case wide:
-			_, size, c := sc.classes.at(s, i)
+			_, size, c := sc.at(s, i)
 			switch {
 			case c == unspaced && sc.bigrams:
 				if sc.pair(i) {
@@ -174,6 +194,24 @@ func (sc *scanner) run(i int) {
 	sc.start = i
 	for i < len(s) {
 		b := ascii[s[i]]
+		if b == wide {
+			sc.runWide(i, word)
+			return
+		}
+		if b == 0 {
+			break
+		}
+		word = append(word, b)
+		i++
+	}
+	sc.word, sc.end, sc.pos = word, i, i
+}
+
+// runWide goes on with a word where it has a rune above ASCII.
+func (sc *scanner) runWide(i int, word []byte) {
+	s := sc.s
+	for i < len(s) {
+		b := ascii[s[i]]
 		if b == 0 {
 			break
 		}
@@ -182,7 +220,7 @@ func (sc *scanner) run(i int) {
 			i++
 			continue
 		}
-		r, size, c := sc.classes.at(s, i)
+		r, size, c := sc.at(s, i)
 		if c == separator || c == unspaced && sc.bigrams {
 			break
 		}
@@ -192,6 +230,19 @@ func (sc *scanner) run(i int) {
 		i += size
 	}
 	sc.word, sc.end, sc.pos = word, i, i
+	if sc.folds {
+		sc.fold()
+	}
+}
+
+// fold brings the word to its folded form.
+func (sc *scanner) fold() {
+	sc.folds = false
+	folded := make([]byte, 0, 2*len(sc.word))
+	for _, r := range string(sc.word) {
+		folded = appendFolded(folded, r)
+	}
+	sc.word = norm.NFC.Append(sc.word[:0], folded...)
 }
 
 // pair reads the bigram that begins with the character at s[i], or the
@@ -202,11 +253,17 @@ func (sc *scanner) pair(i int) bool {
 	second := sc.character(i)
 	sc.pos, sc.end = second, second
 	if second < len(sc.s) {
-		if _, _, c := sc.classes.at(sc.s, second); c == unspaced {
+		if _, _, c := sc.at(sc.s, second); c == unspaced {
 			sc.end = sc.character(second)
+			if sc.folds {
+				sc.fold()
+			}
 			sc.paired = true
 			return true
 		}
+	}
+	if sc.folds {
+		sc.fold()
 	}
 	alone := !sc.paired
 	sc.paired = false
@@ -217,7 +274,7 @@ func (sc *scanner) pair(i int) bool {
 // returns where it ends.
 func (sc *scanner) character(i int) int {
 	for first := true; i < len(sc.s); first = false {
-		r, size, c := sc.classes.at(sc.s, i)
+		r, size, c := sc.at(sc.s, i)
 		if !first && c != mark && c != joiner {
 			break
 		}

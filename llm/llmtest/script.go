@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Handler decides what a model answers. Zero fields of the reply are filled
@@ -111,7 +110,7 @@ func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return llm.Reply{}, err
 	}
 	reply = complete(req, reply)
-	usage.Record(ctx, reply.Usage)
+	llm.Record(ctx, reply.Usage)
 	return reply, nil
 }
 
@@ -152,7 +151,7 @@ func (r *rule) next() string {
 
 // complete fills in what a handler left out.
 func complete(req llm.Request, reply llm.Reply) llm.Reply {
-	if reply.Finish == "" {
+	if reply.Finish == llm.FinishUnknown {
 		reply.Finish = llm.FinishStop
 	}
 	if reply.Usage == (llm.Usage{}) {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -77,7 +78,7 @@ func compare(ctx context.Context, classpath string, passes, size int, pages, que
 		}
 		ours.build = min(ours.build, time.Since(begin))
 	}
-	dst := make([]bm25.Result, 0, 10)
+	dst := make([]rank.Scored[int32], 0, 10)
 	for pass := range 3 + passes {
 		times, err := java.ask("pass")
 		if err != nil {

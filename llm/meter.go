@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package usage
+package llm
 
 import (
 	"context"
 	"errors"
 	"sync"
-
-	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Meter adds up what is asked under a context through [Metered] models and
@@ -22,16 +20,16 @@ type Meter struct {
 // tally is a sum of usage that many may add to.
 type tally struct {
 	mu    sync.Mutex
-	usage llm.Usage
+	usage Usage
 }
 
-func (t *tally) add(u llm.Usage) {
+func (t *tally) add(u Usage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.usage = t.usage.Add(u)
 }
 
-func (t *tally) sum() llm.Usage {
+func (t *tally) sum() Usage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.usage
@@ -48,27 +46,27 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 }
 
 // Usage is the sum so far.
-func (m *Meter) Usage() llm.Usage { return m.count.sum() }
+func (m *Meter) Usage() Usage { return m.count.sum() }
 
-func meter(ctx context.Context, u llm.Usage) {
+func meter(ctx context.Context, u Usage) {
 	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
 		m.count.add(u)
 	}
 }
 
 // Metered is m with every call counted by the meters of its context.
-func Metered(m llm.Model) llm.Model { return metered{m} }
+func Metered(m Model) Model { return metered{m} }
 
-type metered struct{ llm.Model }
+type metered struct{ Model }
 
-func (m metered) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
 	return m.Stream(ctx, req, nil)
 }
 
-// Stream implements [llm.Streamer].
-func (m metered) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	reply, err := llm.Stream(ctx, m.Model, req, piece)
-	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
+// Stream implements [Streamer].
+func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
+	reply, err := Stream(ctx, m.Model, req, piece)
+	if failed := (*Error)(nil); errors.As(err, &failed) {
 		meter(ctx, failed.Usage)
 	} else {
 		meter(ctx, reply.Usage)
@@ -78,17 +76,15 @@ func (m metered) Stream(ctx context.Context, req llm.Request, piece func(string)
 
 // MeteredEmbedder is e with the tokens of every text counted by the meters of
 // its context, since a vector comes without a figure.
-func MeteredEmbedder(e llm.Embedder, count func(string) int) llm.Embedder {
-	return meteredEmbedder{e, count}
-}
+func MeteredEmbedder(e Embedder, count func(string) int) Embedder { return meteredEmbedder{e, count} }
 
 type meteredEmbedder struct {
-	llm.Embedder
+	Embedder
 	count func(string) int
 }
 
 func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	u := llm.Usage{Estimated: true}
+	u := Usage{Estimated: true}
 	for _, t := range texts {
 		u.EmbeddedTokens += m.count(t)
 	}
@@ -97,6 +93,6 @@ func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 }
 
 func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	meter(ctx, llm.Usage{Estimated: true, EmbeddedTokens: m.count(text)})
+	meter(ctx, Usage{Estimated: true, EmbeddedTokens: m.count(text)})
 	return m.Embedder.EmbedQuery(ctx, text)
 }
