@@ -30,8 +30,14 @@ type classTable struct {
 	marks bool // marks and joiners are known; otherwise they are separators
 }
 
-// unspacedScripts are written without blanks between words, except for Hangul,
-// whose particles cling to the nouns.
+// Unspaced reports whether a rune belongs to a script without blanks between
+// words, or to Hangul, whose particles are attached to the nouns.
+func Unspaced(r rune) bool {
+	return r >= firstUnspaced && (r == kanaLong || r == kanaLongNarrow || unicode.In(r, unspacedScripts...))
+}
+
+const firstUnspaced = 0x0E00 // Thai
+
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
@@ -83,7 +89,7 @@ func folding(r rune) bool {
 func (t *classTable) classify(r rune) class {
 	switch {
 	case unicode.IsLetter(r):
-		if r == kanaLong || r == kanaLongNarrow || unicode.In(r, unspacedScripts...) {
+		if Unspaced(r) {
 			return unspaced
 		}
 		return letter

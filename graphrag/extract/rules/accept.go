@@ -5,7 +5,7 @@ package rules
 import "strings"
 
 // emit claims the tokens from i up to j as a name if they can be one.
-func (x *reader) emit(i, j int, kind typ) bool {
+func (x *finder) emit(i, j int, kind typ) bool {
 	z := x.tokens
 	for i < j && (z[i].small() || z[i].functional() || z[i].kind == markToken) {
 		i++
@@ -34,7 +34,7 @@ func (x *reader) emit(i, j int, kind typ) bool {
 	case !x.several(i, j):
 		return false
 	}
-	if i > 0 && x.tokens[i-1].kind == numberToken && x.owner[i-1] == 0 && isYear(x.word(i-1)) && x.hasHead(i, j, eventHead) {
+	if i > 0 && x.tokens[i-1].kind == numberToken && x.entityOf[i-1] == 0 && isYear(x.word(i-1)) && x.hasHead(i, j, eventHead) {
 		i-- // 2022 FIFA World Cup
 	}
 	if kind == unknown {
@@ -45,7 +45,7 @@ func (x *reader) emit(i, j int, kind typ) bool {
 
 // torn tells whether the tokens from i up to j are a piece of a word or name that
 // the making of the page tore apart: "Grot- Rowecki", "Mo ścicki".
-func (x *reader) torn(i, j int) bool {
+func (x *finder) torn(i, j int) bool {
 	z := x.tokens
 	if j-i == 2 && i > 1 && x.word(i-1) == "and" && z[i-2].isWord() && z[i-2].has(upperFirst) && x.lexicon.common(z[i].word) {
 		return true // the Food, Drug, and Cosmetic Act
@@ -59,17 +59,8 @@ func (x *reader) torn(i, j int) bool {
 	return j < len(z) && z[j].small() && x.text[z[j].start] >= 0x80 && !z[j].has(foreign) && !z[j].is(connector)
 }
 
-func (x *reader) hasHead(i, j int, c class) bool {
-	for ; i < j; i++ {
-		if x.tokens[i].is(c) {
-			return true
-		}
-	}
-	return false
-}
-
 // single tells whether one capitalised word is a name.
-func (x *reader) single(i int, kind typ) bool {
+func (x *finder) single(i int, kind typ) bool {
 	t := &x.tokens[i]
 	word := x.word(i)
 	switch {
@@ -108,7 +99,7 @@ func (x *reader) single(i int, kind typ) bool {
 
 // formula tells whether the word at i is a symbol of a formula or a piece of a
 // code: beside = or +, with a digit within, or with digits glued to it.
-func (x *reader) formula(i int) bool {
+func (x *finder) formula(i int) bool {
 	z := x.tokens
 	for _, k := range []int{i - 1, i + 1} {
 		if k >= 0 && k < len(z) && z[k].kind == markToken && strings.IndexByte("=<>+^%\\", z[k].mark) >= 0 {
@@ -124,7 +115,7 @@ func (x *reader) formula(i int) bool {
 
 // compound tells whether a word with a hyphen is an adjective or a span of time:
 // "British-Polish", "May-June", or a party and a state: "D-Hawaii".
-func (x *reader) compound(word string) bool {
+func (x *finder) compound(word string) bool {
 	before, after, _ := strings.Cut(word, "-")
 	if after == "" {
 		before, after, _ = strings.Cut(word, "–")
@@ -143,7 +134,7 @@ func (x *reader) compound(word string) bool {
 
 // adjective tells whether the demonym at i stands before a noun: "the German
 // army".
-func (x *reader) adjective(i int) bool {
+func (x *finder) adjective(i int) bool {
 	if i+1 >= len(x.tokens) {
 		return !strings.HasSuffix(x.word(i), "s")
 	}
@@ -155,7 +146,7 @@ func (x *reader) adjective(i int) bool {
 }
 
 // several tells whether two capitalised words or more are a name.
-func (x *reader) several(i, j int) bool {
+func (x *finder) several(i, j int) bool {
 	if x.placeName(i, j) {
 		return true
 	}

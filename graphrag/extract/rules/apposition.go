@@ -4,13 +4,13 @@ package rules
 
 // officeHolders states what the titles before persons say: "FIFA President
 // Gianni Infantino", "Australia's Prime Minister Anthony Albanese".
-func (x *reader) officeHolders() {
-	for _, o := range x.offices {
-		holder, body := int(x.owner[o.holder])-1, -1
+func (x *statements) officeHolders(titles []title) {
+	for _, o := range titles {
+		holder, body := int(x.entityOf[o.holder])-1, -1
 		if o.of >= 0 {
-			body = int(x.owner[o.of]) - 1
+			body = int(x.entityOf[o.of]) - 1
 		} else if o.first > 1 && x.tokens[o.first-1].isMark(markPossessive) {
-			body = int(x.owner[o.first-2]) - 1
+			body = int(x.entityOf[o.first-2]) - 1
 		}
 		if holder < 0 || body < 0 || x.entities[body].typ == person || x.entities[body].typ == date {
 			continue
@@ -21,7 +21,7 @@ func (x *reader) officeHolders() {
 
 // belongings finds "Y's president X", "Y president X", and "the president of Y,
 // X,": Y is entity e.
-func (x *reader) belongings(e int) {
+func (x *statements) belongings(e int) {
 	z := x.tokens
 	i := int(x.entities[e].last)
 	if i >= len(z) || x.entities[e].typ == date || x.entities[e].typ == quantity {
@@ -32,7 +32,7 @@ func (x *reader) belongings(e int) {
 		i++
 	}
 	from := i
-	for i < len(z) && i-from < 5 && z[i].small() && x.owner[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+	for i < len(z) && i-from < 5 && z[i].small() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
 		i++
 	}
 	if i > from && z[i-1].is(role|kin) && i < len(z) {
@@ -40,8 +40,8 @@ func (x *reader) belongings(e int) {
 		if comma {
 			i++
 		}
-		if i < len(z) && x.owner[i] != 0 && x.entities[e].typ != date {
-			holder := int(x.owner[i]) - 1
+		if i < len(z) && x.entityOf[i] != 0 && x.entities[e].typ != date {
+			holder := int(x.entityOf[i]) - 1
 			h := &x.entities[holder]
 			if int(h.first) == i && h.typ != date && h.typ != quantity && (possessive || x.entities[e].typ != person) &&
 				x.wholeAfter(int(h.last)) && (!comma || x.closes(int(h.last))) {
@@ -55,26 +55,12 @@ func (x *reader) belongings(e int) {
 // wholeAfter tells whether a name that ends before token i is not followed by
 // something that makes it a part of another: "Y's captain X's goal" is fine,
 // "Y president X Foundation" is one name already.
-func (x *reader) wholeAfter(i int) bool {
+func (x *statements) wholeAfter(i int) bool {
 	return i >= len(x.tokens) || !(x.tokens[i].kind == markToken && x.tokens[i].gap == glued && (x.tokens[i].mark == markDash || x.tokens[i].mark == '/'))
 }
 
-// closes tells whether an apposition can end before token i.
-func (x *reader) closes(i int) bool {
-	if i >= len(x.tokens) {
-		return true
-	}
-	switch t := &x.tokens[i]; {
-	case t.kind != markToken:
-		return false
-	case t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued:
-		return true
-	}
-	return false
-}
-
 // holderAfter finds "the president of Y, X," with Y entity e.
-func (x *reader) holderAfter(e int) {
+func (x *statements) holderAfter(e int) {
 	z := x.tokens
 	i := int(x.entities[e].first) - 1
 	if i >= 0 && x.word(i) == "the" {
@@ -92,17 +78,17 @@ func (x *reader) holderAfter(e int) {
 	if comma {
 		j++
 	}
-	if j >= len(z) || x.owner[j] == 0 {
+	if j >= len(z) || x.entityOf[j] == 0 {
 		return
 	}
-	holder := int(x.owner[j]) - 1
+	holder := int(x.entityOf[j]) - 1
 	if h := &x.entities[holder]; int(h.first) == j && h.typ == person && (!comma || x.closes(int(h.last))) {
 		x.state(holder, "is "+x.wording(first, i)+" of", e)
 	}
 }
 
 // appositions finds "X, the capital of Y," with X entity e.
-func (x *reader) appositions(e int) {
+func (x *statements) appositions(e int) {
 	z := x.tokens
 	i := x.skipBrackets(int(x.entities[e].last))
 	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) ||
@@ -122,7 +108,7 @@ func (x *reader) appositions(e int) {
 	definite := x.word(i) == "the"
 	for i < len(z) && i-from < maxRelationWords {
 		t := &z[i]
-		if !t.small() || x.owner[i] != 0 || t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) || t.is(finite|verbIng) && !t.is(noun|verbBase|verbParticiple) {
+		if !t.small() || x.entityOf[i] != 0 || t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) || t.is(finite|verbIng) && !t.is(noun|verbBase|verbParticiple) {
 			return
 		}
 		if t.is(preposition) && content {
@@ -162,21 +148,9 @@ func headsOf(t typ) class {
 	return role | kin | thing | placeHead | organizationHead | workHead | eventHead
 }
 
-// conjunctsEnd returns the token after an entity and those bound to it.
-func (x *reader) conjunctsEnd(e int) int { return x.conjuncts(e, func(int) {}) }
-
-// listed tells whether entity e is an item of a list: another goes before.
-func (x *reader) listed(e int) bool {
-	i := int(x.entities[e].first) - 1
-	for i > 0 && x.tokens[i].is(determiner|conjunction) {
-		i--
-	}
-	return i > 0 && x.tokens[i].isMark(',') && x.owner[i-1] != 0 && x.entities[x.owner[i-1]-1].typ != date
-}
-
 // adjacent finds the triples that two neighbours make: "Y's X", "the University
 // X in Y", "X of Y", "X, Y's president,". X is entity e or the one after it.
-func (x *reader) adjacent(e int) {
+func (x *statements) adjacent(e int) {
 	z := x.tokens
 	h := &x.entities[e]
 	i := int(h.last)
@@ -220,7 +194,7 @@ func (x *reader) adjacent(e int) {
 
 // ownedBy tells whether "Y's X" says that X is of Y: "Brazil's Lula", but not
 // "Lenin's Russia" or "Qatar's World Cup bid".
-func (x *reader) ownedBy(owned, owner int) bool {
+func (x *statements) ownedBy(owned, owner int) bool {
 	o := &x.entities[owned]
 	by := x.entities[owner].typ
 	if o.typ == date || o.typ == quantity || by == person && o.typ == person || by != location && o.typ == location {
@@ -230,19 +204,8 @@ func (x *reader) ownedBy(owned, owner int) bool {
 	return x.closed(i) || x.tokens[i].small() && x.tokens[i].is(finite|formOfBe|formOfHave|modal)
 }
 
-// entityAt returns the entity that begins at token i, -1 if none does.
-func (x *reader) entityAt(i int) int {
-	if i >= len(x.tokens) || x.owner[i] == 0 {
-		return -1
-	}
-	if e := int(x.owner[i]) - 1; int(x.entities[e].first) == i {
-		return e
-	}
-	return -1
-}
-
 // holderBefore finds "X, Y's president," with X entity e and Y at token i.
-func (x *reader) holderBefore(e, i int) {
+func (x *statements) holderBefore(e, i int) {
 	z := x.tokens
 	body := x.entityAt(i)
 	if body < 0 || x.entities[body].typ == date || x.listed(e) {
@@ -254,7 +217,7 @@ func (x *reader) holderBefore(e, i int) {
 	}
 	i++
 	from := i
-	for i < len(z) && i-from < 5 && z[i].small() && x.owner[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+	for i < len(z) && i-from < 5 && z[i].small() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
 		i++
 	}
 	if i > from && z[i-1].is(role|kin|thing|placeHead) && x.closes(i) {

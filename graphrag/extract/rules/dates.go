@@ -7,10 +7,10 @@ import "strings"
 // dates finds dates of a month and a day or year, of figures, and of the
 // Chinese and Japanese calendar: June 6, 1944 · 6 June · May 2012 · 2012-07-24 ·
 // 1939–1945 · the 1970s · 2012年7月24日.
-func (x *reader) dates() {
+func (x *mentions) dates() {
 	z := x.tokens
 	for i := 0; i < len(z); i++ {
-		if x.owner[i] != 0 {
+		if x.entityOf[i] != 0 {
 			continue
 		}
 		switch t := &z[i]; {
@@ -32,7 +32,7 @@ func (x *reader) dates() {
 }
 
 // afterPage tells whether the number at i counts pages: p. 1187-1193.
-func (x *reader) afterPage(i int) bool {
+func (x *mentions) afterPage(i int) bool {
 	if i == 0 {
 		return false
 	}
@@ -41,7 +41,7 @@ func (x *reader) afterPage(i int) bool {
 }
 
 // aroundMonth returns the date around the month at i.
-func (x *reader) aroundMonth(i int) (first, last int) {
+func (x *mentions) aroundMonth(i int) (first, last int) {
 	z := x.tokens
 	first, last = i, i+1
 	if last < len(z) && z[last].isMark('.') && z[last].gap == glued {
@@ -65,43 +65,12 @@ func (x *reader) aroundMonth(i int) (first, last int) {
 	case last > i+1:
 		last--
 	}
-	if i > 0 && x.owner[i-1] == 0 && isDay(x.text, &z[i-1]) {
+	if i > 0 && x.entityOf[i-1] == 0 && isDay(x.text, &z[i-1]) {
 		first--
 	} else if i > 1 && x.word(i-1) == "of" && isDay(x.text, &z[i-2]) {
 		first -= 2
 	}
 	return first, last
-}
-
-// isDay tells whether a token is a day of a month: 24, 24th.
-func isDay(s string, t *token) bool {
-	if t.kind != numberToken {
-		return false
-	}
-	w := s[t.start:t.end]
-	digits := strings.TrimRight(w, "thsndr")
-	if len(digits) == 0 || len(digits) > 2 || !allDigits(digits) {
-		return false
-	}
-	n := int(digits[0] - '0')
-	if len(digits) == 2 {
-		n = 10*n + int(digits[1]-'0')
-	}
-	return n >= 1 && n <= 31
-}
-
-func allDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isYear tells whether s is a year from 1000 to 2099.
-func isYear(s string) bool {
-	return len(s) == 4 && allDigits(s) && (s[0] == '1' || s[0] == '2' && s[1] == '0')
 }
 
 // isDateFigure tells whether s is 2012-07-24, 1939–1945, 1939-45 or 1970s.
@@ -124,7 +93,7 @@ func isDateFigure(s string) bool {
 }
 
 // eastern returns the end of 2012年7月24日 at i, i if it is none.
-func (x *reader) eastern(i int) int {
+func (x *mentions) eastern(i int) int {
 	j := i
 	for k, sign := range []string{"年", "月", "日"} {
 		if j+1 >= len(x.tokens) || x.tokens[j].kind != numberToken || x.word(j+1) != sign ||
@@ -137,11 +106,11 @@ func (x *reader) eastern(i int) int {
 }
 
 // years finds years that stand alone, after words that go before years.
-func (x *reader) years() {
+func (x *mentions) years() {
 	z := x.tokens
 	for i := 1; i < len(z); i++ {
 		t := &z[i]
-		if x.owner[i] != 0 || t.kind != numberToken || !isYear(x.word(i)) {
+		if x.entityOf[i] != 0 || t.kind != numberToken || !isYear(x.word(i)) {
 			continue
 		}
 		if i+1 < len(z) && (z[i+1].isWord() && z[i+1].is(unit|scale) || z[i+1].isMark('%')) {
@@ -152,7 +121,7 @@ func (x *reader) years() {
 			"born", "died", "early", "late", "mid", "around", "till", "through", "summer", "winter", "spring", "autumn", "fall":
 			x.claim(i, i+1, date)
 		case "and", "to":
-			if i > 1 && z[i-2].kind == numberToken && x.owner[i-2] != 0 {
+			if i > 1 && z[i-2].kind == numberToken && x.entityOf[i-2] != 0 {
 				x.claim(i, i+1, date)
 			}
 		case "(":
@@ -165,17 +134,17 @@ func (x *reader) years() {
 
 // quantities finds money, percentages and measures: $1.2 billion · 54% · 40
 // percent · 120 km/h · 3.5 million people.
-func (x *reader) quantities() {
+func (x *mentions) quantities() {
 	z := x.tokens
 	for i := 0; i < len(z); i++ {
-		if x.owner[i] != 0 || z[i].kind != numberToken || z[i].has(suffixed) && !money(z, i) {
+		if x.entityOf[i] != 0 || z[i].kind != numberToken || z[i].has(suffixed) && !money(z, i) {
 			continue
 		}
 		first, last := i, i+1
 		measured := false
 		if money(z, i) {
 			first, measured = i-1, true
-			if first > 0 && z[first].gap == glued && z[first-1].isWord() && z[first-1].has(upperOnly|upperFirst) && x.owner[first-1] == 0 {
+			if first > 0 && z[first].gap == glued && z[first-1].isWord() && z[first-1].has(upperOnly|upperFirst) && x.entityOf[first-1] == 0 {
 				first-- // US$
 			}
 		}
@@ -196,8 +165,4 @@ func (x *reader) quantities() {
 			i = last - 1
 		}
 	}
-}
-
-func money(z []token, i int) bool {
-	return i > 0 && z[i].gap == glued && z[i-1].isMark('$')
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
+// Name is a name known beforehand, with its type; an empty type is [Other].
+type Name struct{ Name, Type string }
+
 // gazetteer holds the names the user gave, by the key of their tokens in lower
 // case.
 type gazetteer struct {
@@ -30,11 +33,9 @@ func newGazetteer(l *Lexicon, names []Name) (*gazetteer, []string, error) {
 	for n, label := range labels {
 		numbers[label] = typ(n)
 	}
-	var x reader
-	x.init(l)
+	x := newSentence(l)
 	for i, name := range names {
-		x.reset(name.Name)
-		x.run(x.text, 0, len(x.text))
+		x.cut(name.Name, text.Span{End: len(name.Name)})
 		n := len(x.tokens)
 		if n == 0 || text.FoldName(name.Name) == "" {
 			errs = append(errs, fmt.Errorf("rules: Names[%d] %q holds no name", i, clip(name.Name)))
@@ -69,16 +70,16 @@ func clip(s string) string {
 	return s
 }
 
-// known finds the names of the gazetteer, the longest first, whatever their
+// find claims the names of the gazetteer, the longest first, whatever their
 // case.
-func (x *reader) known() {
-	if x.gazette == nil {
+func (g *gazetteer) find(x *mentions) {
+	if g == nil {
 		return
 	}
 	for i := 0; i < len(x.tokens); i++ {
-		longest := x.gazette.longest[x.key(int32(i), int32(i+1))]
+		longest := g.longest[x.key(int32(i), int32(i+1))]
 		for j := min(i+longest, len(x.tokens)); j > i; j-- {
-			if kind, ok := x.gazette.types[x.key(int32(i), int32(j))]; ok {
+			if kind, ok := g.types[x.key(int32(i), int32(j))]; ok {
 				if x.claim(i, j, kind) != nil {
 					i = j - 1
 				}

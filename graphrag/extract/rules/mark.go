@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // rawWord returns the end of the run without blanks at i, and the end of the
@@ -71,7 +73,7 @@ func (z *tokenizer) numberAt(s string, i int, t *token) int {
 			switch {
 			case (r == '–' || r == '−' || r == '‑') && digitAt(s, i+size):
 			case unicode.IsNumber(r):
-			case unicode.IsLetter(r) && !isUnspaced(r):
+			case unicode.IsLetter(r) && !text.Unspaced(r):
 				t.shape |= suffixed
 			default:
 				goto done

@@ -37,16 +37,15 @@ const (
 func (n NounPhrases) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	l := newLexicon()
 	out := make([]kg.Extraction, len(chunks))
-	readers := make([]reader, workerCount(n.Workers, len(chunks)))
-	for i := range readers {
-		readers[i].init(l)
+	sentences := make([]sentence, workerCount(n.Workers, len(chunks)))
+	for i := range sentences {
+		sentences[i] = newSentence(l)
 	}
-	each(ctx, len(chunks), len(readers), func(worker, i int) {
-		x := &readers[worker]
+	each(ctx, len(chunks), len(sentences), func(worker, i int) {
+		x := &sentences[worker]
 		out[i] = kg.Extraction{Chunk: chunks[i].ID, Doc: chunks[i].Doc}
-		x.reset(chunks[i].Text)
-		for _, s := range x.sentences() {
-			x.open(s.Span)
+		for _, s := range x.segments(chunks[i].Text) {
+			x.open(chunks[i].Text, s.Span)
 			out[i].Mentions = x.nounPhrases(out[i].Mentions)
 		}
 	})
@@ -57,7 +56,7 @@ func (n NounPhrases) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg
 }
 
 // nounPhrases appends the phrases of the open sentence.
-func (x *reader) nounPhrases(found []kg.Mention) []kg.Mention {
+func (x *sentence) nounPhrases(found []kg.Mention) []kg.Mention {
 	for i := 0; i < len(x.tokens); {
 		j := i
 		for j < len(x.tokens) && x.phraseWord(j) && (j == i || x.tokens[j].gap == blank) && j-i < maxPhraseWords {
@@ -80,7 +79,7 @@ func (x *reader) nounPhrases(found []kg.Mention) []kg.Mention {
 }
 
 // phraseWord tells whether the word at token i can be part of a noun phrase.
-func (x *reader) phraseWord(i int) bool {
+func (x *sentence) phraseWord(i int) bool {
 	t := &x.tokens[i]
 	w := x.word(i)
 	if t.kind != wordToken || len(w) > maxPhraseWord || t.functional() || t.has(dotted) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -29,17 +28,14 @@ type Options struct {
 	Workers int
 }
 
-// Name is a name known beforehand, with its type; an empty type is [Other].
-type Name struct{ Name, Type string }
-
 // Extractor finds entities and triples by rules. It is an extract.Extractor.
 type Extractor struct {
-	options Options
-	lexicon *Lexicon // nil: learned in each call
-	base    *Lexicon // for questions: the given one, or that of the tables alone
-	gazette *gazetteer
-	labels  []string
-	keep    []bool // by type; nil keeps all
+	options   Options
+	lexicon   *Lexicon // nil: learned in each call
+	base      *Lexicon // for questions: the given one, or that of the tables alone
+	gazetteer *gazetteer
+	labels    []string
+	keep      []bool // by type; nil keeps all
 }
 
 // New returns an extractor. It fails if Workers is negative, if a name
@@ -53,9 +49,9 @@ func New(o Options) (*Extractor, error) {
 	if base == nil {
 		base = newLexicon()
 	}
-	gazette, labels, err := newGazetteer(base, o.Names)
+	gazetteer, labels, err := newGazetteer(base, o.Names)
 	errs = append(errs, err)
-	x := &Extractor{options: o, lexicon: o.Lexicon, base: base, gazette: gazette, labels: labels}
+	x := &Extractor{options: o, lexicon: o.Lexicon, base: base, gazetteer: gazetteer, labels: labels}
 	if len(o.Types) > 0 {
 		x.keep = make([]bool, len(labels))
 	}
@@ -80,21 +76,21 @@ func New(o Options) (*Extractor, error) {
 // there are the name, but for white space, which a name has as single blanks.
 func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	lexicon := o.lexicon
-	sentences := make([][]sentence, len(chunks))
+	segments := make([][]segment, len(chunks))
 	if lexicon == nil {
 		var err error
-		if lexicon, sentences, err = learn(ctx, chunks, o.options.Workers); err != nil {
+		if lexicon, segments, err = learn(ctx, chunks, o.options.Workers); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]kg.Extraction, len(chunks))
 	readers := make([]reader, workerCount(o.options.Workers, len(chunks)))
 	for i := range readers {
-		readers[i].init(lexicon)
-		readers[i].gazette = o.gazette
+		readers[i].finder = o.finder(lexicon)
+		readers[i].statements.mentions = &readers[i].mentions
 	}
 	each(ctx, len(chunks), len(readers), func(worker, i int) {
-		out[i] = o.extract(&readers[worker], &chunks[i], sentences[i])
+		out[i] = o.extract(&readers[worker], &chunks[i], segments[i])
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("rules: read chunks: %w", err)
@@ -102,28 +98,37 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 	return out, nil
 }
 
-// extract reads one chunk; its sentences are nil if nobody looked yet.
-func (o *Extractor) extract(x *reader, c *graphrag.Chunk, sentences []sentence) kg.Extraction {
+// reader is what a worker reads chunks with. It keeps its buffers.
+type reader struct {
+	finder
+	statements statements
+}
+
+func (o *Extractor) finder(l *Lexicon) finder {
+	return finder{mentions: mentions{sentence: newSentence(l)}, gazetteer: o.gazetteer}
+}
+
+// extract reads one chunk; its segments are nil if they were not found yet.
+func (o *Extractor) extract(x *reader, c *graphrag.Chunk, segments []segment) kg.Extraction {
 	out := kg.Extraction{Chunk: c.ID, Doc: c.Doc}
-	x.reset(c.Text)
-	x.cut = c.Index > 0
-	if sentences == nil {
-		sentences = x.sentences()
+	x.excerpt = c.Index > 0
+	if segments == nil {
+		segments = x.segments(c.Text)
 	}
-	for _, s := range sentences {
-		if x.sharedLine(s.Start) {
+	for _, s := range segments {
+		if x.lexicon.sharedLine(c.Text, s.Start) {
 			continue
 		}
-		x.open(s.Span)
+		x.open(c.Text, s.Span)
 		x.find(s.layout)
 		for i := range x.entities {
 			if o.keeps(x.entities[i].typ) {
-				out.Mentions = append(out.Mentions, x.mention(o, &x.entities[i]))
+				out.Mentions = append(out.Mentions, o.mention(&x.mentions, &x.entities[i]))
 			}
 		}
 		if s.layout == prose {
-			x.relate()
-			o.add(x, &out)
+			x.statements.relate(x.titles)
+			o.add(&x.statements, &out)
 		}
 	}
 	return out
@@ -131,12 +136,12 @@ func (o *Extractor) extract(x *reader, c *graphrag.Chunk, sentences []sentence) 
 
 func (o *Extractor) keeps(t typ) bool { return o.keep == nil || o.keep[t] }
 
-func (x *reader) mention(o *Extractor, e *entity) kg.Mention {
+func (o *Extractor) mention(x *mentions, e *entity) kg.Mention {
 	return kg.Mention{Name: x.name(e), Type: o.labels[e.typ], Span: kg.Span{Start: int(e.start), End: int(e.end)}}
 }
 
 // add appends what was found in a sentence.
-func (o *Extractor) add(x *reader, out *kg.Extraction) {
+func (o *Extractor) add(x *statements, out *kg.Extraction) {
 	span := kg.Span{Start: x.span.Start, End: x.span.End}
 	for i := range x.facts {
 		f := &x.facts[i]
@@ -150,8 +155,8 @@ func (o *Extractor) add(x *reader, out *kg.Extraction) {
 		}
 		out.Facts = append(out.Facts, fact)
 	}
-	for i := range x.aliases {
-		a := &x.aliases[i]
+	for i := range x.attributes {
+		a := &x.attributes[i]
 		if o.keeps(x.entities[a.entity].typ) {
 			out.Attributes = append(out.Attributes, kg.Attribute{Entity: x.name(&x.entities[a.entity]), Key: a.key, Value: singleBlanks(a.value), Span: span})
 		}
@@ -161,18 +166,3 @@ func (o *Extractor) add(x *reader, out *kg.Extraction) {
 // hedgedWeight is the weight of what a sentence only reports: "officials said
 // that …".
 const hedgedWeight = 0.5
-
-// name is the text of an entity with single blanks.
-func (x *reader) name(e *entity) string {
-	s := x.text[e.start:e.end]
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == 0x7f || c == ' ' && s[i+1] == ' ' {
-			return singleBlanks(s)
-		}
-	}
-	return s
-}
-
-func singleBlanks(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
-}

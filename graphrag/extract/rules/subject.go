@@ -6,7 +6,7 @@ import "strings"
 
 // predicate returns where the verbs after entity s begin: after brackets, after
 // "who" (related), or after an apposition between commas.
-func (x *reader) predicate(s int) (i int, related, reduced, ok bool) {
+func (x *statements) predicate(s int) (i int, related, reduced, ok bool) {
 	z := x.tokens
 	i = x.skipAside(x.skipBrackets(x.skipPlace(int(x.entities[s].last))))
 	if i >= len(z) {
@@ -36,7 +36,7 @@ func (x *reader) predicate(s int) (i int, related, reduced, ok bool) {
 }
 
 // settles tells whether the participle at token i is one that places have.
-func (x *reader) settles(i int) bool {
+func (x *statements) settles(i int) bool {
 	switch x.word(i) {
 	case "located", "situated", "founded", "occupied", "captured", "ruled", "surrounded":
 		return true
@@ -46,7 +46,7 @@ func (x *reader) settles(i int) bool {
 
 // relates tells whether token i is "who" after what can be a person or "which"
 // after what can be none.
-func (x *reader) relates(i int, kind typ) bool {
+func (x *statements) relates(i int, kind typ) bool {
 	if !x.tokens[i].small() {
 		return false
 	}
@@ -61,7 +61,7 @@ func (x *reader) relates(i int, kind typ) bool {
 
 // skipAside returns the token after ", however," or "in 1994" or "on Tuesday" at
 // i.
-func (x *reader) skipAside(i int) int {
+func (x *statements) skipAside(i int) int {
 	z := x.tokens
 	if i+2 >= len(z) {
 		return i
@@ -69,10 +69,10 @@ func (x *reader) skipAside(i int) int {
 	if z[i].isMark(',') {
 		for j := i + 1; j < len(z) && j <= i+5; j++ {
 			t := &z[j]
-			if t.isMark(',') && j > i+1 && j+1 < len(z) && x.owner[j+1] == 0 && z[j+1].small() && !z[j+1].is(determiner|conjunction|relative) {
+			if t.isMark(',') && j > i+1 && j+1 < len(z) && x.entityOf[j+1] == 0 && z[j+1].small() && !z[j+1].is(determiner|conjunction|relative) {
 				return j + 1
 			}
-			if !(t.small() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.owner[j] != 0 && x.entities[x.owner[j]-1].typ == date) {
+			if !(t.small() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.entityOf[j] != 0 && x.entities[x.entityOf[j]-1].typ == date) {
 				return i
 			}
 		}
@@ -94,7 +94,7 @@ func (x *reader) skipAside(i int) int {
 
 // skipPlace returns the token after "of Y" or "in Y" at i, which tells more of
 // the subject before it.
-func (x *reader) skipPlace(i int) int {
+func (x *statements) skipPlace(i int) int {
 	if i+2 >= len(x.tokens) || !x.tokens[i].small() {
 		return i
 	}
@@ -111,24 +111,9 @@ func (x *reader) skipPlace(i int) int {
 	return i
 }
 
-// skipBrackets returns the token after "( … )" at i.
-func (x *reader) skipBrackets(i int) int {
-	if i < len(x.tokens) && x.tokens[i].isMark('(') {
-		for j := i + 1; j < len(x.tokens) && j < i+maxAside; j++ {
-			if x.tokens[j].isMark(')') {
-				return j + 1
-			}
-		}
-	}
-	return i
-}
-
-// maxAside bounds, in tokens, what stands between a subject and its verb.
-const maxAside = 16
-
 // afterApposition returns the token after ", … ," at i, where verbs go on; 0 if
 // there is no such thing.
-func (x *reader) afterApposition(i int) int {
+func (x *statements) afterApposition(i int) int {
 	z := x.tokens
 	if !(z[i+1].is(determiner|role|kin|modifier) && z[i+1].small()) {
 		return 0
@@ -148,13 +133,10 @@ func (x *reader) afterApposition(i int) int {
 	return 0
 }
 
-// noun are the classes of words that are nouns where a verb could be, too.
-const noun = role | kin | unit | scale
-
 // subject returns the entities that are the subject when a predicate follows
 // entity s: it and those before it that "and" binds to it. It is not ok when s
 // is part of something else: "the president of France resigned".
-func (x *reader) subject(s int, related bool) (subjects []int, ok bool) {
+func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 	e := &x.entities[s]
 	if e.typ == date || e.typ == quantity {
 		return nil, false
@@ -173,7 +155,7 @@ func (x *reader) subject(s int, related bool) (subjects []int, ok bool) {
 		if x.tokens[j-1].isMark(',') {
 			j--
 		}
-		before := int(x.owner[max(j-1, 0)]) - 1
+		before := int(x.entityOf[max(j-1, 0)]) - 1
 		if j == 0 || before < 0 || x.entities[before].typ == date || x.entities[before].typ == quantity || len(subjects) == 1 && x.tokens[i-1].isMark(',') {
 			break
 		}
@@ -184,21 +166,15 @@ func (x *reader) subject(s int, related bool) (subjects []int, ok bool) {
 	return subjects, x.boundary(i - 1)
 }
 
-// freshLine tells whether token i begins a line under a short one, such as a
-// heading without marks.
-func (x *reader) freshLine(i int) bool {
-	return i > 0 && i < len(x.tokens) && x.breaks(i)
-}
-
 // boundary tells whether a clause can begin after token i: what stands before
 // the subject, its article and its modifiers left out.
-func (x *reader) boundary(i int) bool {
+func (x *statements) boundary(i int) bool {
 	z := x.tokens
 	last := i
 	if x.freshLine(i + 1) {
 		return true
 	}
-	for n := 0; i >= 0 && n < 5 && z[i].isWord() && x.owner[i] == 0; n++ {
+	for n := 0; i >= 0 && n < 5 && z[i].isWord() && x.entityOf[i] == 0; n++ {
 		t := &z[i]
 		if t.small() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.small() && !t.is(role|modifier|honorific|demonym) {
 			break
@@ -218,10 +194,10 @@ func (x *reader) boundary(i int) bool {
 		return true
 	}
 	t := &z[i]
-	if x.owner[i] != 0 && i < last && z[last].is(role|kin) && x.owner[last] == 0 && t.isWord() { // CNN analyst X
-		return x.boundary(int(x.entities[x.owner[i]-1].first) - 1)
+	if x.entityOf[i] != 0 && i < last && z[last].is(role|kin) && x.entityOf[last] == 0 && t.isWord() { // CNN analyst X
+		return x.boundary(int(x.entities[x.entityOf[i]-1].first) - 1)
 	}
-	if x.owner[i] != 0 && x.entities[x.owner[i]-1].typ == date {
+	if x.entityOf[i] != 0 && x.entities[x.entityOf[i]-1].typ == date {
 		return true // In 1994 X founded Y
 	}
 	if t.isMark(markPossessive) { // Y's lawyer X
@@ -242,7 +218,7 @@ func (x *reader) boundary(i int) bool {
 	case "after", "before", "since", "until", "as", "once", "when", "while", "where":
 		return i == 0 || !z[i-1].is(preposition)
 	case "and":
-		return i == 0 || x.owner[i-1] == 0
+		return i == 0 || x.entityOf[i-1] == 0
 	}
 	return t.is(conjunction) && !t.is(hedge) || t.is(report) && t.small()
 }

@@ -2,20 +2,9 @@
 
 package rules
 
-import "strings"
-
-// office is a title found beside a person's name: "FIFA President Gianni
-// Infantino". Tokens as in entity; holder is the first token of the person, of
-// that of the body or -1.
-type office struct {
-	first, last int32
-	holder      int32
-	of          int32
-}
-
 // split takes a run of capitals apart: titles off persons, adjectives off
 // titles, words off beginnings where the capital means nothing.
-func (x *reader) split(i, j int) {
+func (x *finder) split(i, j int) {
 	courtesy := false
 strip:
 	for i < j {
@@ -25,7 +14,7 @@ strip:
 			next = &x.tokens[i+1]
 		}
 		switch {
-		case t.functional(), t.is(adverb) && x.opens(i) && !t.has(upperOnly), t.is(connector) && i > 0 && x.owner[i-1] != 0:
+		case t.functional(), t.is(adverb) && x.opens(i) && !t.has(upperOnly), t.is(connector) && i > 0 && x.entityOf[i-1] != 0:
 		case t.is(honorific) && !(t.is(organizationHead | placeHead)) && i+1 < j:
 			if x.word(i) == "St." || x.word(i) == "St" {
 				break strip
@@ -62,7 +51,7 @@ strip:
 }
 
 // titleNext tells whether a title stands at token i, its modifiers before it.
-func (x *reader) titleNext(i, j int) bool {
+func (x *finder) titleNext(i, j int) bool {
 	for i < j && x.tokens[i].is(modifier) && !x.tokens[i].is(role) {
 		i++
 	}
@@ -71,7 +60,7 @@ func (x *reader) titleNext(i, j int) bool {
 
 // knownPrefix tells whether the run begins with a place of the tables or a name
 // the corpus has inside sentences.
-func (x *reader) knownPrefix(i, j int) bool {
+func (x *finder) knownPrefix(i, j int) bool {
 	for k := min(j, i+maxNameTokens); k > i+1; k-- {
 		key := x.key(int32(i), int32(k))
 		if _, ok := x.lexicon.places[key]; ok || x.lexicon.names[key] > 1 {
@@ -83,7 +72,7 @@ func (x *reader) knownPrefix(i, j int) bool {
 
 // titleIn finds the title of a person in a run: modifiers and roles, "of State"
 // included. last is 0 if there is none.
-func (x *reader) titleIn(i, j int) (first, last int) {
+func (x *finder) titleIn(i, j int) (first, last int) {
 	z := x.tokens
 	for k := i; k < j; k++ {
 		if k > i && k+1 < j && z[k].is(honorific) && z[k].has(dotted) && !z[k].is(organizationHead|placeHead) && !hasPrefix(x.word(k), "St", "Jr", "Sr", "Col") {
@@ -117,7 +106,7 @@ func (x *reader) titleIn(i, j int) (first, last int) {
 }
 
 // splitTitle makes names of what stands before and after a title.
-func (x *reader) splitTitle(i, first, last, j int) {
+func (x *finder) splitTitle(i, first, last, j int) {
 	body, holder := -1, last
 	if first > i && x.emit(i, first, unknown) {
 		body = i
@@ -154,8 +143,6 @@ func (x *reader) splitTitle(i, first, last, j int) {
 		return
 	}
 	if x.emit(holder, j, person) {
-		x.offices = append(x.offices, office{int32(first), int32(last), int32(holder), int32(body)})
+		x.titles = append(x.titles, title{int32(first), int32(last), int32(holder), int32(body)})
 	}
 }
-
-func romanNumeral(s string) bool { return s != "" && strings.Trim(s, "IVX") == "" }

@@ -13,7 +13,7 @@ type verbGroup struct {
 }
 
 // verbs parses the group of verbs of the subjects at token i.
-func (x *reader) verbs(i int, subjects []int) (v verbGroup, ok bool) {
+func (x *statements) verbs(i int, subjects []int) (v verbGroup, ok bool) {
 	z := x.tokens
 	start := i
 	var aux class
@@ -83,7 +83,7 @@ main:
 		}
 	case t.is(verbS) && !t.is(noun) && x.verbNotNoun(i):
 		v.relation, v.end = lemma, i+1
-	case t.is(verbBase) && !t.is(noun) && (len(subjects) > 1 || x.team(subjects[0]) && i+1 < len(z) && (x.owner[i+1] != 0 || x.word(i+1) == "the")):
+	case t.is(verbBase) && !t.is(noun) && (len(subjects) > 1 || x.team(subjects[0]) && i+1 < len(z) && (x.entityOf[i+1] != 0 || x.word(i+1) == "the")):
 		v.relation, v.end = lemma, i+1
 	case t.is(verbParticiple) && i+1 < len(z) && z[i+1].is(preposition): // X, written by Y
 		v.passive, v.relation, v.end = true, strings.ToLower(x.word(i)), i+1
@@ -93,7 +93,7 @@ main:
 	if modalWord != "" && !v.copula && !v.passive {
 		v.relation = modalWord + " " + v.relation
 	}
-	if v.relation == "have" && i < len(z) && x.owner[i] != 0 {
+	if v.relation == "have" && i < len(z) && x.entityOf[i] != 0 {
 		return v, false
 	}
 	if !v.copula && t.is(report|hollow) && lemma != "write" {
@@ -111,13 +111,13 @@ main:
 
 // team tells whether an entity can take a verb in the plural: "Australia face
 // Denmark".
-func (x *reader) team(e int) bool {
+func (x *statements) team(e int) bool {
 	kind := x.entities[e].typ
 	return kind == location || kind == organization || kind == other
 }
 
 // copula returns the form of be at token i, one for each tense.
-func (x *reader) copula(i int) string {
+func (x *statements) copula(i int) string {
 	switch strings.ToLower(x.word(i)) {
 	case "was", "were", "been":
 		return "was"
@@ -125,23 +125,14 @@ func (x *reader) copula(i int) string {
 	return "is"
 }
 
-// lemma returns the base of the verb at token i.
-func (x *reader) lemma(i int) string {
-	word := strings.ToLower(x.word(i))
-	if base, ok := x.lexicon.tables.lemmas[word]; ok {
-		return base
-	}
-	return word
-}
-
 // verbNotNoun tells whether a word in -s is rather a verb than a plural: by
 // what follows.
-func (x *reader) verbNotNoun(i int) bool {
+func (x *statements) verbNotNoun(i int) bool {
 	if i+1 >= len(x.tokens) {
 		return false
 	}
 	next := &x.tokens[i+1]
-	if x.owner[i+1] != 0 || next.small() && next.is(determiner) {
+	if x.entityOf[i+1] != 0 || next.small() && next.is(determiner) {
 		return true
 	}
 	switch x.lemma(i) {
@@ -150,20 +141,4 @@ func (x *reader) verbNotNoun(i int) bool {
 		return next.small() && next.is(preposition|adverb)
 	}
 	return false
-}
-
-// wording returns the tokens from i up to j in lower case, without articles.
-func (x *reader) wording(i, j int) string {
-	x.phrase = x.phrase[:0]
-	for ; i < j; i++ {
-		w := x.word(i)
-		if w == "the" || w == "a" || w == "an" || x.tokens[i].kind == markToken && x.tokens[i].mark != markPossessive {
-			continue
-		}
-		if len(x.phrase) > 0 && !x.tokens[i].isMark(markPossessive) {
-			x.phrase = append(x.phrase, ' ')
-		}
-		x.phrase = appendLower(x.phrase, w)
-	}
-	return string(x.phrase)
 }

@@ -4,11 +4,47 @@ package rules
 
 import "strings"
 
+// runs finds the names that show by their capitals, in English or in another
+// language, about whose words nothing is known.
+func (x *finder) runs(english bool) {
+	for i := 0; i < len(x.tokens); {
+		if i > 0 && x.tokens[i].isMark(':') && x.word(i-1) == "headline" {
+			return
+		}
+		if x.entityOf[i] != 0 || !x.nameStart(i) {
+			i++
+			continue
+		}
+		j := x.extend(i)
+		if english {
+			x.split(i, j)
+		} else if !x.opens(i) && (j-i > 1 && (x.learning || !x.lexicon.large || x.lexicon.names[x.key(int32(i), int32(j))] > 1) || x.lexicon.proper(x.tokens[i].word)) {
+			x.emit(i, j, unknown)
+		}
+		i = j
+	}
+}
+
+// nameStart tells whether a word can begin a name or go on with one.
+func (x *finder) nameStart(i int) bool {
+	t := &x.tokens[i]
+	if t.kind != wordToken || !t.has(upperFirst|innerUpper) || t.has(lowerTail) || t.is(weekday) {
+		return false
+	}
+	if !t.has(upperFirst) && t.has(hyphened) || t.has(patched) { // pro-Russia
+		return false
+	}
+	if t.has(innerUpper) && t.class == 0 && x.lexicon.capital[t.word] < 2 {
+		return t.has(upperFirst) && hasPrefix(x.word(i), "Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz")
+	}
+	return true
+}
+
 // extend returns the end of the run of capitals that begins at i.
-func (x *reader) extend(i int) int {
+func (x *finder) extend(i int) int {
 	z := x.tokens
 	j := i + 1
-	for j < len(z) && x.owner[j] == 0 && !x.breaks(j) {
+	for j < len(z) && x.entityOf[j] == 0 && !x.breaks(j) {
 		t := &z[j]
 		switch {
 		case x.nameStart(j):
@@ -43,7 +79,7 @@ func (x *reader) extend(i int) int {
 
 // listEnd returns the end of ", Y and Z" at token j after "Ministry of X", 0 if
 // the name from i is no such body.
-func (x *reader) listEnd(i, j int) int {
+func (x *finder) listEnd(i, j int) int {
 	if j-i < 3 || x.word(j-2) != "of" || !x.tokens[j-3].is(organizationHead) || x.tokens[j-1].is(place|demonym) {
 		return 0
 	}
@@ -61,7 +97,7 @@ func (x *reader) listEnd(i, j int) int {
 
 // ownsName tells whether the possessive at token j stands inside a name:
 // "Women's World Cup", "Teachers' Union".
-func (x *reader) ownsName(j int) bool {
+func (x *finder) ownsName(j int) bool {
 	switch x.word(j - 1) {
 	case "St", "St.":
 		return false
@@ -76,31 +112,16 @@ func (x *reader) ownsName(j int) bool {
 
 // headline tells whether the capitalised word at token j is a verb, as in
 // headlines: "Trump Opens Talks".
-func (x *reader) headline(j int) bool {
+func (x *finder) headline(j int) bool {
 	t := &x.tokens[j]
 	return t.is(verbS) && !t.has(upperOnly) && !t.is(organizationHead|placeHead|eventHead|workHead|noun) && x.lexicon.common(t.word)
 }
 
-func (x *reader) nameAt(i int) bool {
-	return i < len(x.tokens) && x.owner[i] == 0 && x.nameStart(i) && !x.breaks(i) && !x.tokens[i].functional()
+func (x *finder) nameAt(i int) bool {
+	return i < len(x.tokens) && x.entityOf[i] == 0 && x.nameStart(i) && !x.breaks(i) && !x.tokens[i].functional()
 }
 
-// breaks tells whether a name cannot go on from token i-1 to i: a short line
-// ends between them.
-func (x *reader) breaks(i int) bool {
-	if x.tokens[i].gap != newline {
-		return false
-	}
-	end := int(x.tokens[i-1].end)
-	return end-strings.LastIndexByte(x.text[:end], '\n') < shortLine ||
-		strings.Count(x.text[end:x.tokens[i].start], "\n") > 1
-}
-
-// shortLine is the length, in bytes, under which a line is not taken for the
-// wrapped line of a paragraph.
-const shortLine = 40
-
-func (x *reader) legalForm(i int) bool {
+func (x *finder) legalForm(i int) bool {
 	if !x.nameAt(i) {
 		return false
 	}
@@ -113,7 +134,7 @@ func (x *reader) legalForm(i int) bool {
 
 // afterConnectors returns the end of "of the X", "de la X", "von X" at j, 0 if
 // the run from i does not go on there.
-func (x *reader) afterConnectors(i, j int) int {
+func (x *finder) afterConnectors(i, j int) int {
 	of := x.word(j) == "of"
 	if x.word(j) == "the" || of && !x.ofJoins(i, j) {
 		return 0
@@ -130,7 +151,7 @@ func (x *reader) afterConnectors(i, j int) int {
 
 // ofJoins tells whether "X of Y" is one name: not after a person, a place or a
 // body with a name of its own.
-func (x *reader) ofJoins(i, j int) bool {
+func (x *finder) ofJoins(i, j int) bool {
 	last := &x.tokens[j-1]
 	switch {
 	case last.is(organizationHead | placeHead | eventHead | workHead | role):
@@ -147,7 +168,7 @@ func (x *reader) ofJoins(i, j int) bool {
 
 // joins tells whether "for", "on" or "and" at j goes on with the name of a
 // body: "Department of Health and Human Services".
-func (x *reader) joins(i, j, next int) bool {
+func (x *finder) joins(i, j, next int) bool {
 	head := false
 	for k := i; k < j; k++ {
 		head = head || x.tokens[k].is(organizationHead|workHead|eventHead)

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import "strings"
+
+// acronyms finds "World Health Organization (WHO)": the letters are those its
+// words begin with.
+func (x *statements) acronyms() {
+	z := x.tokens
+	for e := 0; e+1 < len(x.entities); e++ {
+		long, short := &x.entities[e], &x.entities[e+1]
+		i := int(long.last)
+		if long.last-long.first < 2 || short.last-short.first != 1 || i+2 >= len(z) || !z[i].isMark('(') {
+			continue
+		}
+		for i++; i < int(short.first) && z[i].isMark(markQuote); i++ {
+		}
+		if i != int(short.first) || !x.abbreviates(short, long) {
+			continue
+		}
+		x.attributes = append(x.attributes, attribute{e, "alias", x.name(short)})
+	}
+}
+
+// abbreviates tells whether the capitals of short are, in order, first letters of
+// the words of long, beginning with the first word.
+func (x *statements) abbreviates(short, long *entity) bool {
+	letters := strings.ToLower(strings.ReplaceAll(x.text[short.start:short.end], ".", ""))
+	if len(letters) < 2 || !x.tokens[short.first].has(upperOnly) {
+		return false
+	}
+	words, at := 0, 0
+	for i := long.first; i < long.last; i++ {
+		w := strings.ToLower(x.word(int(i)))
+		if !x.tokens[i].small() {
+			words++
+		}
+		if at < len(letters) && w[0] == letters[at] {
+			at++
+		} else if i == long.first {
+			return false
+		}
+	}
+	return at == len(letters) && at >= words-1
+}
+
+// brackets finds the dates in brackets after a name: "X (born 4 May 1950)",
+// "X (1879–1955)".
+func (x *statements) brackets(e int) {
+	z := x.tokens
+	i := int(x.entities[e].last)
+	if i+2 >= len(z) || !z[i].isMark('(') {
+		return
+	}
+	i++
+	relation := ""
+	switch x.word(i) {
+	case "born", "b", "b.":
+		relation = "born"
+		i++
+	case "died", "d", "d.":
+		relation = "died"
+		i++
+	}
+	if i < len(z) && z[i].isMark('.') {
+		i++
+	}
+	if i >= len(z) || x.entityOf[i] == 0 {
+		return
+	}
+	d := int(x.entityOf[i]) - 1
+	if in := &x.entities[d]; relation == "" && x.entities[e].typ == person && in.typ == organization && in.last-in.first > 1 &&
+		int(in.first) == i && int(in.last) < len(z) && z[in.last].isMark(')') {
+		x.state(e, "is of", d) // X (University of Y)
+		return
+	}
+	if x.entities[d].typ != date || int(x.entities[d].first) != i || int(x.entities[d].last) >= len(z) || !z[x.entities[d].last].isMark(')') {
+		return
+	}
+	if relation == "" {
+		years := x.yearsOf(d)
+		switch {
+		case x.entities[e].typ == person && years >= 15 && years < 110:
+			relation = "lived"
+		case x.entities[e].typ == event && years >= 0 && years < 10:
+			relation = "took place in"
+		default:
+			return
+		}
+	}
+	x.state(e, relation, d)
+}
+
+// located finds "in Honolulu, Hawaii" with Honolulu entity e.
+func (x *statements) located(e int) {
+	z := x.tokens
+	h := &x.entities[e]
+	i := int(h.last)
+	if h.first == 0 || h.typ == person || h.typ == date || h.typ == quantity || i+1 >= len(z) || !z[i].isMark(',') || x.entityOf[i+1] == 0 {
+		return
+	}
+	tail := int(x.entityOf[i+1]) - 1
+	t := &x.entities[tail]
+	if int(t.first) != i+1 || !x.region(tail) || x.region(e) || !x.closesPlace(int(t.last)) {
+		return
+	}
+	switch x.word(int(h.first) - 1) {
+	case "in", "In", "at", "At", "near", "Near", "from", "of", "to", "the":
+		x.state(e, "is in", tail)
+	}
+}
+
+// closesPlace tells whether "Honolulu, Hawaii" is not the beginning of a list.
+func (x *statements) closesPlace(i int) bool {
+	if i >= len(x.tokens) {
+		return true
+	}
+	t := &x.tokens[i]
+	if t.isMark(',') && i+1 < len(x.tokens) {
+		if w := x.word(i + 1); w == "the" || w == "and" || w == "or" {
+			return false
+		}
+		return x.entityOf[i+1] == 0 || x.entities[x.entityOf[i+1]-1].typ == date
+	}
+	return x.closes(i) || t.small() && t.is(preposition)
+}

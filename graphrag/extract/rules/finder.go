@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+// finder finds the entities of sentences.
+type finder struct {
+	mentions
+	gazetteer *gazetteer
+	titles    []title
+	learning  bool // the names of the corpus are not known yet
+}
+
+// office is a title found beside a person's name: "FIFA President Gianni
+// Infantino". Tokens as in entity; holder is the first token of the person, of
+// that of the body or -1.
+type title struct {
+	first, last int32
+	holder      int32
+	of          int32
+}
+
+// maxNameTokens bounds the names that are looked up.
+const maxNameTokens = 8

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import "strings"
+
+// argument returns the entity that begins at token i, its article and
+// modifiers before it; -1 if there is none that can be an object.
+func (x *statements) argument(i int, allowed bool) int {
+	if !allowed {
+		return -1
+	}
+	z := x.tokens
+	if i < len(z) && z[i].small() && z[i].is(determiner) {
+		if w := x.word(i); w != "the" && w != "a" && w != "an" && w != "its" && w != "their" && w != "his" && w != "her" && w != "both" {
+			return -1
+		}
+		i++
+	}
+	for n := 0; i < len(z) && n < 4 && x.entityOf[i] == 0; n++ {
+		t := &z[i]
+		if i > 0 && x.word(i-1) == "to" && t.small() && !t.is(noun|modifier) { // to scrutinise Y
+			return -1
+		}
+		if !t.isWord() || t.small() && t.is(function|finite|verbIng|adverb) && !t.is(noun) || !t.small() && !t.is(role|modifier|honorific|demonym) {
+			return -1
+		}
+		i++
+	}
+	if i >= len(z) || x.entityOf[i] == 0 {
+		return -1
+	}
+	e := int(x.entityOf[i]) - 1
+	if int(x.entities[e].first) != i || !x.closed(int(x.entities[e].last)) {
+		return -1
+	}
+	return e
+}
+
+// closed tells whether an entity that ends before token i is an object by
+// itself, and not the beginning of a longer one or of a clause.
+func (x *statements) closed(i int) bool {
+	z := x.tokens
+	if i >= len(z) {
+		return true
+	}
+	t := &z[i]
+	switch {
+	case t.kind == markToken:
+		return strings.IndexByte(",.;:)(\"'?!*", t.mark) >= 0 || t.mark == markDash && t.gap != glued
+	case t.kind == numberToken && x.entityOf[i] == 0: // beat Y 2-1
+		return i+1 < len(z) && !isYear(x.word(i)) && (z[i+1].kind == markToken && !z[i+1].isMark('%') || z[i+1].small() && z[i+1].is(preposition|conjunction))
+	case t.kind != wordToken:
+		return false
+	case x.entityOf[i] != 0:
+		return x.entities[x.entityOf[i]-1].typ == date
+	case t.is(weekday):
+		return true
+	case !t.small(), t.is(formOfBe | formOfHave | formOfDo | modal | verbPast | negation):
+		return false
+	case t.is(adverb) && i+1 < len(z) && z[i+1].small() && z[i+1].is(finite|formOfBe|formOfHave|modal|negation) && !z[i+1].is(noun):
+		return false
+	case x.word(i) == "to" && i+1 < len(z) && z[i+1].is(verbBase):
+		return false
+	case x.word(i) == "a", x.word(i) == "an", x.word(i) == "the", x.word(i) == "his", x.word(i) == "its", x.word(i) == "their": // gave Y a prize
+		return false
+	case t.is(function|adverb|weekday) || strings.HasSuffix(x.word(i), "ly"):
+		return true
+	}
+	return t.is(verbIng) && !t.is(noun)
+}
+
+// conjuncts calls do for the entity and for those bound to it by commas and
+// "and", and returns the token after the last. "A beat B and C beat D" binds
+// nothing.
+func (x *statements) conjuncts(e int, do func(e int)) int {
+	do(e)
+	i := int(x.entities[e].last)
+	var more []int
+	for len(more) < maxConjuncts {
+		j := i
+		if j < len(x.tokens) && x.tokens[j].isMark(',') {
+			j++
+		}
+		last := j < len(x.tokens) && (x.word(j) == "and" || x.word(j) == "or")
+		if last {
+			j++
+		}
+		if j == i || j >= len(x.tokens) {
+			break
+		}
+		next := x.argument(j, true)
+		if next < 0 || x.entities[next].typ == date != (x.entities[e].typ == date) {
+			break
+		}
+		more = append(more, next)
+		i = int(x.entities[next].last)
+		if last {
+			for _, m := range more {
+				do(m)
+			}
+			return i
+		}
+	}
+	return int(x.entities[e].last)
+}
+
+// maxConjuncts bounds lists.
+const maxConjuncts = 12
+
+// conjunctsEnd returns the token after an entity and those bound to it.
+func (x *statements) conjunctsEnd(e int) int { return x.conjuncts(e, func(int) {}) }
+
+// wrongFor tells whether the preposition at token i with a date says only one
+// end of a time: "from 1990 to 2006".
+func (x *statements) wrongFor(i, tail int) bool {
+	switch x.word(i) {
+	case "to", "between", "from":
+		return x.entities[tail].typ == date
+	}
+	return false
+}
+
+// closes tells whether an apposition can end before token i.
+func (x *statements) closes(i int) bool {
+	if i >= len(x.tokens) {
+		return true
+	}
+	switch t := &x.tokens[i]; {
+	case t.kind != markToken:
+		return false
+	case t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued:
+		return true
+	}
+	return false
+}
+
+// skipBrackets returns the token after "( … )" at i.
+func (x *statements) skipBrackets(i int) int {
+	if i < len(x.tokens) && x.tokens[i].isMark('(') {
+		for j := i + 1; j < len(x.tokens) && j < i+maxAside; j++ {
+			if x.tokens[j].isMark(')') {
+				return j + 1
+			}
+		}
+	}
+	return i
+}
+
+// maxAside bounds, in tokens, what stands between a subject and its verb.
+const maxAside = 16
+
+// listed tells whether entity e is an item of a list: another goes before.
+func (x *statements) listed(e int) bool {
+	i := int(x.entities[e].first) - 1
+	for i > 0 && x.tokens[i].is(determiner|conjunction) {
+		i--
+	}
+	return i > 0 && x.tokens[i].isMark(',') && x.entityOf[i-1] != 0 && x.entities[x.entityOf[i-1]-1].typ != date
+}
+
+// maxRelationWords bounds the words between a verb and its object.
+const maxRelationWords = 9
+
+// modifies tells whether entity e stands before a noun it tells more of.
+func (x *statements) modifies(e int) bool {
+	i := int(x.entities[e].last)
+	return x.entities[e].typ != date && i < len(x.tokens) && plainWord(&x.tokens[i])
+}

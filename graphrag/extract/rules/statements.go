@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import "strings"
+
+// statements are what a sentence says of its entities.
+type statements struct {
+	*mentions
+	facts      []fact
+	attributes []attribute
+	hedged     bool // the sentence reports what somebody said
+	subjects   []int
+	phrase     []byte
+}
+
+// fact is a triple of the sentence that is being read; head and tail are
+// entities of it.
+type fact struct {
+	head, tail int
+	relation   string
+	hedged     bool
+}
+
+// alias is an attribute of an entity of the sentence: another name of it, or
+// what it is said to be.
+type attribute struct {
+	entity     int
+	key, value string
+}
+
+// state records a triple, once.
+func (x *statements) state(head int, relation string, tail int) {
+	if head == tail || len(relation) > maxRelationBytes {
+		return
+	}
+	h, t := &x.entities[head], &x.entities[tail]
+	if strings.EqualFold(x.text[h.start:h.end], x.text[t.start:t.end]) {
+		return
+	}
+	for i := range x.facts {
+		if f := &x.facts[i]; f.head == head && f.tail == tail && f.relation == relation {
+			return
+		}
+	}
+	x.facts = append(x.facts, fact{head, tail, relation, x.hedged})
+}
+
+// maxRelationBytes bounds relations.
+const maxRelationBytes = 120
+
+// join records a triple for each of the subjects.
+func (x *statements) join(subjects []int, relation string, tail int) {
+	for _, head := range subjects {
+		x.state(head, relation, tail)
+	}
+}
+
+// wording returns the tokens from i up to j in lower case, without articles.
+func (x *statements) wording(i, j int) string {
+	x.phrase = x.phrase[:0]
+	for ; i < j; i++ {
+		w := x.word(i)
+		if w == "the" || w == "a" || w == "an" || x.tokens[i].kind == markToken && x.tokens[i].mark != markPossessive {
+			continue
+		}
+		if len(x.phrase) > 0 && !x.tokens[i].isMark(markPossessive) {
+			x.phrase = append(x.phrase, ' ')
+		}
+		x.phrase = appendLower(x.phrase, w)
+	}
+	return string(x.phrase)
+}
+
+// describe records what a sentence says an entity is, where that holds no other
+// entity and so makes no triple: "X is a Swiss citizen", "X, a German
+// politician,". The noun phrase begins at token i, with its article; it becomes
+// the attribute "description".
+func (x *statements) describe(e, i int) {
+	z := x.tokens
+	if x.patched || i >= len(z) || !z[i].small() || x.entities[e].typ == date || x.entities[e].typ == quantity {
+		return
+	}
+	if w := x.word(i); w != "a" && w != "an" && w != "the" {
+		return
+	}
+	from := i + 1
+	for i = from; i < len(z) && i-from <= maxDescription && x.entityOf[i] == 0; i++ {
+		t := &z[i]
+		if !t.isWord() || t.small() && t.is(function|adverb) || !t.small() && !t.is(demonym) {
+			break
+		}
+	}
+	if i == from || i-from > maxDescription || i < len(z) && !x.endsPhrase(i) {
+		return
+	}
+	last := &z[i-1]
+	if last.is(role|kin) && (x.entities[e].typ == location || x.entities[e].typ == organization) {
+		return // the man is meant who goes before: "the parliament of Europe, the president"
+	}
+	if !last.small() || last.is(verbParticiple|verbIng) && !last.is(noun) || looksPast(x.text, last) {
+		return
+	}
+	x.attributes = append(x.attributes, attribute{e, "description", x.text[z[from].start:last.end]})
+}
+
+// maxDescription bounds, in tokens, the noun phrases of describe.
+const maxDescription = 6
+
+// endsPhrase tells whether a noun phrase can end before token i: not before a
+// preposition, which would tell more, nor before a name.
+func (x *statements) endsPhrase(i int) bool {
+	t := &x.tokens[i]
+	if t.kind == markToken {
+		return t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued
+	}
+	return t.small() && t.is(conjunction|relative) && !t.is(preposition)
+}
