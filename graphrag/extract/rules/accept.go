@@ -40,7 +40,7 @@ func (x *finder) emit(i, j int, kind typ) bool {
 	if kind == unknown {
 		kind = x.typeOf(i, j)
 	}
-	return x.claim(i, j, kind) != nil
+	return x.claim(i, j, kind)
 }
 
 // torn tells whether the tokens from i up to j are a piece of a word or name that
@@ -66,7 +66,7 @@ func (x *finder) single(i int, kind typ) bool {
 	switch {
 	case t.has(initials) && !t.has(upperOnly), len(word) < 2, romanNumeral(word), x.formula(i):
 		return false
-	case !x.learning && x.lexicon.large && x.lexicon.names[x.key(int32(i), int32(i+1))] < 2 && !t.is(place|given|demonym):
+	case !x.learning && x.lexicon.large && x.lexicon.names[x.key(i, i+1)] < 2 && !t.is(place|given|demonym):
 		return false // a word seen once among thousands of names is rather a slip
 	case len(word) <= 3 && !t.has(upperOnly) && (t.has(innerUpper) || len(word) == 2) && t.class == 0 && !x.lexicon.proper(t.word):
 		return false
@@ -166,7 +166,7 @@ func (x *finder) several(i, j int) bool {
 	if last := &x.tokens[j-1]; general || j-i == 2 && last.end-last.start == 1 && x.word(i) != "Group" {
 		return false
 	}
-	seen := x.lexicon.names[x.key(int32(i), int32(j))]
+	seen := x.lexicon.names[x.key(i, j)]
 	if shouted && long > 1 {
 		return seen > 0
 	}

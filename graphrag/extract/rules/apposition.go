@@ -5,17 +5,17 @@ package rules
 // officeHolders states what the titles before persons say: "FIFA President
 // Gianni Infantino", "Australia's Prime Minister Anthony Albanese".
 func (x *statements) officeHolders(titles []title) {
-	for _, o := range titles {
-		holder, body := int(x.entityOf[o.holder])-1, -1
-		if o.of >= 0 {
-			body = int(x.entityOf[o.of]) - 1
-		} else if o.first > 1 && x.tokens[o.first-1].isMark(markPossessive) {
-			body = int(x.entityOf[o.first-2]) - 1
+	for _, t := range titles {
+		holder, body := x.entityIn(t.person), -1
+		if t.body >= 0 {
+			body = x.entityIn(t.body)
+		} else if t.first > 1 && x.tokens[t.first-1].isMark(markPossessive) {
+			body = x.entityIn(t.first - 2)
 		}
 		if holder < 0 || body < 0 || x.entities[body].typ == person || x.entities[body].typ == date {
 			continue
 		}
-		x.state(holder, "is "+x.wording(int(o.first), int(o.last))+" of", body)
+		x.state(holder, "is "+x.wording(t.first, t.last)+" of", body)
 	}
 }
 
@@ -23,7 +23,7 @@ func (x *statements) officeHolders(titles []title) {
 // X,": Y is entity e.
 func (x *statements) belongings(e int) {
 	z := x.tokens
-	i := int(x.entities[e].last)
+	i := x.entities[e].last
 	if i >= len(z) || x.entities[e].typ == date || x.entities[e].typ == quantity {
 		return
 	}
@@ -41,11 +41,11 @@ func (x *statements) belongings(e int) {
 			i++
 		}
 		if i < len(z) && x.entityOf[i] != 0 && x.entities[e].typ != date {
-			holder := int(x.entityOf[i]) - 1
+			holder := x.entityIn(i)
 			h := &x.entities[holder]
-			if int(h.first) == i && h.typ != date && h.typ != quantity && (possessive || x.entities[e].typ != person) &&
-				x.wholeAfter(int(h.last)) && (!comma || x.closes(int(h.last))) {
-				x.state(holder, "is "+x.wording(from, int(h.first))+" of", e)
+			if h.first == i && h.typ != date && h.typ != quantity && (possessive || x.entities[e].typ != person) &&
+				x.wholeAfter(h.last) && (!comma || x.closes(h.last)) {
+				x.state(holder, "is "+x.wording(from, h.first)+" of", e)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (x *statements) wholeAfter(i int) bool {
 // holderAfter finds "the president of Y, X," with Y entity e.
 func (x *statements) holderAfter(e int) {
 	z := x.tokens
-	i := int(x.entities[e].first) - 1
+	i := x.entities[e].first - 1
 	if i >= 0 && x.word(i) == "the" {
 		i--
 	}
@@ -73,7 +73,7 @@ func (x *statements) holderAfter(e int) {
 	for first > 0 && z[first-1].small() && z[first-1].is(role|modifier) {
 		first--
 	}
-	j := int(x.entities[e].last)
+	j := x.entities[e].last
 	comma := j < len(z) && z[j].isMark(',')
 	if comma {
 		j++
@@ -81,8 +81,8 @@ func (x *statements) holderAfter(e int) {
 	if j >= len(z) || x.entityOf[j] == 0 {
 		return
 	}
-	holder := int(x.entityOf[j]) - 1
-	if h := &x.entities[holder]; int(h.first) == j && h.typ == person && (!comma || x.closes(int(h.last))) {
+	holder := x.entityIn(j)
+	if h := &x.entities[holder]; h.first == j && h.typ == person && (!comma || x.closes(h.last)) {
 		x.state(holder, "is "+x.wording(first, i)+" of", e)
 	}
 }
@@ -90,7 +90,7 @@ func (x *statements) holderAfter(e int) {
 // appositions finds "X, the capital of Y," with X entity e.
 func (x *statements) appositions(e int) {
 	z := x.tokens
-	i := x.skipBrackets(int(x.entities[e].last))
+	i := x.skipBrackets(x.entities[e].last)
 	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) ||
 		x.entities[e].typ == date || x.entities[e].typ == quantity || x.listed(e) {
 		return
@@ -115,7 +115,7 @@ func (x *statements) appositions(e int) {
 			if definite && !z[i-1].is(preposition) && !z[i-1].is(headsOf(x.entities[e].typ)) {
 				return
 			}
-			tail := x.argument(i+1, true)
+			tail := x.argument(i + 1)
 			if tail < 0 {
 				if x.word(i) != "of" && x.word(i) != "in" && x.word(i) != "at" {
 					return
@@ -153,7 +153,7 @@ func headsOf(t typ) class {
 func (x *statements) adjacent(e int) {
 	z := x.tokens
 	h := &x.entities[e]
-	i := int(h.last)
+	i := h.last
 	if h.typ == date || h.typ == quantity || i+1 >= len(z) {
 		return
 	}
@@ -176,7 +176,7 @@ func (x *statements) adjacent(e int) {
 		from++
 	}
 	next := x.entityAt(from)
-	if next < 0 || !x.closed(int(x.entities[next].last)) {
+	if next < 0 || !x.closed(x.entities[next].last) {
 		return
 	}
 	kind := x.entities[next].typ
@@ -200,7 +200,7 @@ func (x *statements) ownedBy(owned, owner int) bool {
 	if o.typ == date || o.typ == quantity || by == person && o.typ == person || by != location && o.typ == location {
 		return false
 	}
-	i := int(o.last)
+	i := o.last
 	return x.closed(i) || x.tokens[i].small() && x.tokens[i].is(finite|formOfBe|formOfHave|modal)
 }
 
@@ -211,7 +211,7 @@ func (x *statements) holderBefore(e, i int) {
 	if body < 0 || x.entities[body].typ == date || x.listed(e) {
 		return
 	}
-	i = int(x.entities[body].last)
+	i = x.entities[body].last
 	if i >= len(z) || !z[i].isMark(markPossessive) {
 		return
 	}

@@ -10,13 +10,13 @@ func (x *statements) acronyms() {
 	z := x.tokens
 	for e := 0; e+1 < len(x.entities); e++ {
 		long, short := &x.entities[e], &x.entities[e+1]
-		i := int(long.last)
+		i := long.last
 		if long.last-long.first < 2 || short.last-short.first != 1 || i+2 >= len(z) || !z[i].isMark('(') {
 			continue
 		}
-		for i++; i < int(short.first) && z[i].isMark(markQuote); i++ {
+		for i++; i < short.first && z[i].isMark(markQuote); i++ {
 		}
-		if i != int(short.first) || !x.abbreviates(short, long) {
+		if i != short.first || !x.abbreviates(short, long) {
 			continue
 		}
 		x.attributes = append(x.attributes, attribute{e, "alias", x.name(short)})
@@ -49,7 +49,7 @@ func (x *statements) abbreviates(short, long *entity) bool {
 // "X (1879–1955)".
 func (x *statements) brackets(e int) {
 	z := x.tokens
-	i := int(x.entities[e].last)
+	i := x.entities[e].last
 	if i+2 >= len(z) || !z[i].isMark('(') {
 		return
 	}
@@ -69,13 +69,13 @@ func (x *statements) brackets(e int) {
 	if i >= len(z) || x.entityOf[i] == 0 {
 		return
 	}
-	d := int(x.entityOf[i]) - 1
+	d := x.entityIn(i)
 	if in := &x.entities[d]; relation == "" && x.entities[e].typ == person && in.typ == organization && in.last-in.first > 1 &&
-		int(in.first) == i && int(in.last) < len(z) && z[in.last].isMark(')') {
+		in.first == i && in.last < len(z) && z[in.last].isMark(')') {
 		x.state(e, "is of", d) // X (University of Y)
 		return
 	}
-	if x.entities[d].typ != date || int(x.entities[d].first) != i || int(x.entities[d].last) >= len(z) || !z[x.entities[d].last].isMark(')') {
+	if x.entities[d].typ != date || x.entities[d].first != i || x.entities[d].last >= len(z) || !z[x.entities[d].last].isMark(')') {
 		return
 	}
 	if relation == "" {
@@ -96,16 +96,16 @@ func (x *statements) brackets(e int) {
 func (x *statements) located(e int) {
 	z := x.tokens
 	h := &x.entities[e]
-	i := int(h.last)
+	i := h.last
 	if h.first == 0 || h.typ == person || h.typ == date || h.typ == quantity || i+1 >= len(z) || !z[i].isMark(',') || x.entityOf[i+1] == 0 {
 		return
 	}
-	tail := int(x.entityOf[i+1]) - 1
+	tail := x.entityIn(i + 1)
 	t := &x.entities[tail]
-	if int(t.first) != i+1 || !x.region(tail) || x.region(e) || !x.closesPlace(int(t.last)) {
+	if t.first != i+1 || !x.region(tail) || x.region(e) || !x.closesPlace(t.last) {
 		return
 	}
-	switch x.word(int(h.first) - 1) {
+	switch x.word(h.first - 1) {
 	case "in", "In", "at", "At", "near", "Near", "from", "of", "to", "the":
 		x.state(e, "is in", tail)
 	}

@@ -88,60 +88,85 @@ func (x *statements) reduced(subjects []int, i int) int {
 const maxVerbs = 3
 
 // objects finds the objects after a group of verbs, and returns where it
-// stopped.
+// stopped. V N… P: nouns and prepositions before the object belong to the
+// relation.
 func (x *statements) objects(subjects []int, v verbGroup) int {
 	z := x.tokens
-	relation, i := v.relation, v.end
-	prepositions := 0
-	from := i
-	// V N… P: nouns and prepositions before the object belong to the relation.
+	i, from, prepositions := v.end, v.end, 0
 	for i < len(z) && i-from < maxRelationWords {
-		if tail := x.argument(i, prepositions == 0 && i == from || i > from && z[i-1].is(preposition)); tail >= 0 {
-			if prepositions > 0 && x.wrongFor(i-1, tail) || v.copula && x.entities[tail].typ == date {
-				return i
+		if i == from || z[i-1].is(preposition) {
+			if tail := x.argument(i); tail >= 0 {
+				return x.object(subjects, v, i, tail, prepositions > 0)
 			}
-			last := from
-			if prepositions > 0 {
-				last = x.lastPreposition(from, i) + 1
-			}
-			if words := x.wording(from, last); words != "" {
-				relation += " " + words
-			}
-			if last-1 > from {
-				v.relation += " " + x.wording(from, last-1)
-			}
-			return x.found(subjects, relation, tail, v, last == from)
 		}
-		t := &z[i]
-		if e := x.entityAt(i); e >= 0 && x.modifies(e) { // the World Cup final
-			i = int(x.entities[e].last)
+		if next := x.modifierEnd(i, from); next > i {
+			i = next
 			continue
 		}
-		if e := x.entityAt(i); e >= 0 && x.entities[e].typ != date && int(x.entities[e].last)+1 < len(z) && z[x.entities[e].last].isMark(markPossessive) {
-			i = int(x.entities[e].last) + 1 // met Y's advisers in Z
-			continue
-		}
-		if x.entityOf[i] == 0 && t.isWord() && !t.small() && t.is(demonym|role|modifier) { // met German officials in Z
-			i++
-			continue
-		}
-		if t.small() && t.is(conjunction) && i > from && i+1 < len(z) && plainWord(&z[i-1]) && plainWord(&z[i+1]) && x.word(i) == "and" {
-			i++
-			continue
-		}
-		if !t.small() && t.kind != numberToken || x.entityOf[i] != 0 || t.is(conjunction|relative|pronoun|formOfBe|formOfHave|formOfDo|modal|question) ||
-			t.is(verbPast|verbIng) && !t.is(noun|verbBase) && i > from && !z[i-1].is(determiner) && !(t.is(verbIng) && z[i-1].is(preposition)) {
+		if x.barsObject(i, from) {
 			return i
 		}
-		if t.is(preposition) {
-			prepositions++
-			if w := x.word(i); w == "than" || w == "like" || w == "including" || w == "excluding" || w == "despite" || w == "except" || w == "without" || prepositions > 3 {
+		if z[i].is(preposition) {
+			switch x.word(i) {
+			case "than", "like", "including", "excluding", "despite", "except", "without":
+				return i
+			}
+			if prepositions++; prepositions > 3 {
 				return i
 			}
 		}
 		i++
 	}
 	return i
+}
+
+// object records the triples with the object tail, found at token i, and returns
+// where it stopped.
+func (x *statements) object(subjects []int, v verbGroup, i, tail int, prepositional bool) int {
+	if prepositional && x.wrongFor(i-1, tail) || v.copula && x.entities[tail].typ == date {
+		return i
+	}
+	relation, last := v.relation, v.end
+	if prepositional {
+		last = x.lastPreposition(v.end, i) + 1
+	}
+	if words := x.wording(v.end, last); words != "" {
+		relation += " " + words
+	}
+	if last-1 > v.end {
+		v.relation += " " + x.wording(v.end, last-1)
+	}
+	return x.found(subjects, relation, tail, v, last == v.end)
+}
+
+// modifierEnd returns the token after what stands at token i before an object: "met
+// the World Cup winners in Z", "met Y's advisers in Z", "met German officials in
+// Z"; i if there is no such thing.
+func (x *statements) modifierEnd(i, from int) int {
+	z, t := x.tokens, &x.tokens[i]
+	if e := x.entityAt(i); e >= 0 {
+		end := x.entities[e].last
+		switch {
+		case x.modifies(e):
+			return end
+		case x.entities[e].typ != date && end+1 < len(z) && z[end].isMark(markPossessive):
+			return end + 1
+		}
+	}
+	if x.entityOf[i] == 0 && t.isWord() && !t.small() && t.is(demonym|role|modifier) ||
+		t.small() && t.is(conjunction) && i > from && i+1 < len(z) && plainWord(&z[i-1]) && plainWord(&z[i+1]) && x.word(i) == "and" {
+		return i + 1
+	}
+	return i
+}
+
+// barsObject tells whether no object follows token i.
+func (x *statements) barsObject(i, from int) bool {
+	z, t := x.tokens, &x.tokens[i]
+	if !t.small() && t.kind != numberToken || x.entityOf[i] != 0 || t.is(conjunction|relative|pronoun|formOfBe|formOfHave|formOfDo|modal|question) {
+		return true
+	}
+	return t.is(verbPast|verbIng) && !t.is(noun|verbBase) && i > from && !z[i-1].is(determiner) && !(t.is(verbIng) && z[i-1].is(preposition))
 }
 
 func (x *statements) lastPreposition(from, i int) int {
@@ -159,7 +184,7 @@ func (x *statements) found(subjects []int, relation string, tail int, v verbGrou
 		if !t.small() || !t.is(preposition) || t.is(conjunction) || v.copula {
 			break
 		}
-		next := x.argument(i+1, true)
+		next := x.argument(i + 1)
 		if next < 0 || x.word(i) == "of" || x.wrongFor(i, next) {
 			break
 		}
@@ -168,7 +193,7 @@ func (x *statements) found(subjects []int, relation string, tail int, v verbGrou
 		} else {
 			x.join(subjects, v.relation+" "+strings.ToLower(x.word(i)), next)
 		}
-		i = int(x.entities[next].last)
+		i = x.entities[next].last
 	}
 	return i
 }

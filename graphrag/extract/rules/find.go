@@ -51,11 +51,11 @@ func (x *finder) confirmed() {
 			if j-i > 1 && !x.nameStart(j-1) {
 				continue
 			}
-			n := x.lexicon.names[x.key(int32(i), int32(j))]
+			n := x.lexicon.names[x.key(i, j)]
 			if n == 0 || x.goesOn(i, j) || j-i == 1 && (n < 3 || !x.lexicon.proper(x.tokens[i].word) || !x.single(i, unknown)) {
 				continue
 			}
-			if x.claim(i, j, x.typeOf(i, j)) != nil {
+			if x.claim(i, j, x.typeOf(i, j)) {
 				i = j - 1
 			}
 			break
@@ -85,7 +85,7 @@ func (x *finder) lookUp(known func(string) bool) {
 				continue
 			}
 			if last.end-first.start <= maxNameBytes && known(text.FoldName(x.text[first.start:last.end])) {
-				if x.claim(i, j, x.typeOf(i, j)) != nil {
+				if x.claim(i, j, x.typeOf(i, j)) {
 					i = j - 1
 				}
 				break

@@ -10,13 +10,12 @@ type finder struct {
 	learning  bool // the names of the corpus are not known yet
 }
 
-// office is a title found beside a person's name: "FIFA President Gianni
-// Infantino". Tokens as in entity; holder is the first token of the person, of
-// that of the body or -1.
+// title is one found beside a person's name: "FIFA President Gianni Infantino".
+// Tokens as in entity; person is the first token of the person, body that of the
+// body or -1.
 type title struct {
-	first, last int32
-	holder      int32
-	of          int32
+	first, last  int
+	person, body int
 }
 
 // maxNameTokens bounds the names that are looked up.

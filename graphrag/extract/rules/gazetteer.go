@@ -51,7 +51,7 @@ func newGazetteer(l *Lexicon, names []Name) (*gazetteer, []string, error) {
 			numbers[label] = number
 			labels = append(labels, label)
 		}
-		key := x.key(0, int32(n))
+		key := x.key(0, n)
 		if before, ok := g.types[key]; ok && before != number {
 			errs = append(errs, fmt.Errorf("rules: Names[%d] %q is %s here and %s before: give it one type", i, clip(name.Name), label, labels[before]))
 		}
@@ -77,10 +77,10 @@ func (g *gazetteer) find(x *mentions) {
 		return
 	}
 	for i := 0; i < len(x.tokens); i++ {
-		longest := g.longest[x.key(int32(i), int32(i+1))]
+		longest := g.longest[x.key(i, i+1)]
 		for j := min(i+longest, len(x.tokens)); j > i; j-- {
-			if kind, ok := g.types[x.key(int32(i), int32(j))]; ok {
-				if x.claim(i, j, kind) != nil {
+			if kind, ok := g.types[x.key(i, j)]; ok {
+				if x.claim(i, j, kind) {
 					i = j - 1
 				}
 				break

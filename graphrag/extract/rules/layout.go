@@ -22,55 +22,66 @@ const (
 // layout says what the open sentence is. It looks at the tables alone, so that
 // it is the same before and after the corpus was learned.
 func (x *sentence) layout() layout {
-	var words, small, functions, verbs, numbers, single, alien int
-	banner := len(x.tokens) > 0 && x.tokens[0].kind == markToken
-	for i := range x.tokens {
-		t := &x.tokens[i]
-		banner = banner || t.is(pageWord)
-		switch t.kind {
-		case wordToken:
-			words++
-			if t.small() {
-				small++
-			}
-			if t.is(function) {
-				functions++
-			}
-			if t.small() && t.is(formOfBe|formOfHave|formOfDo|modal|anyVerb) || looksPast(x.text, t) {
-				verbs++
-			}
-			if t.has(initials) && t.has(dotted) && !t.has(upperOnly) {
-				single++
-			}
-			if t.has(foreign) {
-				alien++
-			}
-		case numberToken:
-			numbers++
-		case unspacedToken:
-			alien++
-		}
+	if len(x.tokens) == 0 {
+		return page
 	}
+	n := x.census()
 	switch {
-	case len(x.tokens) == 0:
+	case (n.banner || x.tokens[0].kind == markToken) && n.words < 40 && x.belongsToPage():
 		return page
-	case banner && words < 40 && x.belongsToPage():
-		return page
-	case 2*alien > words:
-		if words >= 5 && 2*small >= words {
+	case 2*n.foreign > n.words:
+		if n.words >= 5 && 2*n.small >= n.words {
 			return foreignProse
 		}
 		return fragment
-	case words < 5 || 2*numbers > words || single > 2, words > 60 && 5*small < 3*words:
+	case n.words < 5 || 2*n.numbers > n.words || n.initials > 2, n.words > 60 && 5*n.small < 3*n.words:
 		return fragment
-	case 6*functions >= words && verbs > 0 && 4*small >= words && (2*small > words && words >= 12 || x.terminated()):
+	case 6*n.functions >= n.words && n.verbs > 0 && 4*n.small >= n.words && (2*n.small > n.words && n.words >= 12 || x.terminated()):
 		return prose
 	case german(x.tokens) > 1:
 		return fragment
-	case 10*functions < words && 4*small >= 3*words && words >= 6 && x.terminated():
+	case 10*n.functions < n.words && 4*n.small >= 3*n.words && n.words >= 6 && x.terminated():
 		return foreignProse
 	}
 	return fragment
+}
+
+// census counts the kinds of tokens of a sentence.
+type census struct {
+	words, small, functions, verbs, initials int
+	numbers, foreign                         int
+	banner                                   bool // a word that begins a phrase of buttons and banners
+}
+
+func (x *sentence) census() (n census) {
+	for i := range x.tokens {
+		t := &x.tokens[i]
+		n.banner = n.banner || t.is(pageWord)
+		switch t.kind {
+		case numberToken:
+			n.numbers++
+		case unspacedToken:
+			n.foreign++
+		case wordToken:
+			n.words++
+			if t.small() {
+				n.small++
+			}
+			if t.is(function) {
+				n.functions++
+			}
+			if t.small() && t.is(formOfBe|formOfHave|formOfDo|modal|anyVerb) || looksPast(x.text, t) {
+				n.verbs++
+			}
+			if t.has(initials) && t.has(dotted) && !t.has(upperOnly) {
+				n.initials++
+			}
+			if t.has(foreign) {
+				n.foreign++
+			}
+		}
+	}
+	return n
 }
 
 // german counts the words of German, whose nouns all have capitals.

@@ -47,7 +47,7 @@ var tableLexicon = sync.OnceValue(func() *Lexicon {
 	x := newSentence(l)
 	for i, name := range t.places {
 		x.cut(name, text.Span{End: len(name)})
-		l.places[x.key(0, int32(len(x.tokens)))] = i < t.regions
+		l.places[x.key(0, len(x.tokens))] = i < t.regions
 	}
 	return l
 })

@@ -49,44 +49,47 @@ func rawWord(s string, i int) (raw, debris int) {
 
 // numberAt reads digits, the marks between them, and letters glued to them.
 func (z *tokenizer) numberAt(s string, i int, t *token) int {
-	start := i
+	t.kind = numberToken
 	z.lower = z.lower[:0]
-	for i < len(s) {
-		c := s[i]
+	for start := i; i < len(s); {
+		c, size := s[i], 1
 		switch {
 		case '0' <= c && c <= '9':
 			if t.has(suffixed) { // a code such as 3D5
 				t.kind = debrisToken
 			}
-			i++
 		case strings.IndexByte(".,:/-", c) >= 0 && digitAt(s, i+1) && i > start:
-			i++
 		case 'A' <= c && c <= 'Z' && i-start == 4 && isYear(s[start:i]): // a word glued to a year
-			goto done
+			size = 0
 		case 'a' <= c|0x20 && c|0x20 <= 'z':
 			t.shape |= suffixed
-			i++
 		case c < utf8.RuneSelf:
-			goto done
+			size = 0
 		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case (r == '–' || r == '−' || r == '‑') && digitAt(s, i+size):
-			case unicode.IsNumber(r):
-			case unicode.IsLetter(r) && !text.Unspaced(r):
-				t.shape |= suffixed
-			default:
-				goto done
-			}
-			i += size
+			size = wideInNumber(s, i, t)
 		}
+		if size == 0 {
+			break
+		}
+		i += size
 	}
-done:
 	t.end = int32(i)
-	if t.kind == wordToken {
-		t.kind = numberToken
-	}
 	return i
+}
+
+// wideInNumber returns the size of the rune at s[i] beyond ASCII if it is a part of
+// a number, 0 if the number ends there.
+func wideInNumber(s string, i int, t *token) int {
+	r, size := utf8.DecodeRuneInString(s[i:])
+	switch {
+	case (r == '–' || r == '−' || r == '‑') && digitAt(s, i+size):
+	case unicode.IsNumber(r):
+	case unicode.IsLetter(r) && !text.Unspaced(r):
+		t.shape |= suffixed
+	default:
+		return 0
+	}
+	return size
 }
 
 // markAt reads a mark. The possessive 's and the apostrophe after a final s are

@@ -10,10 +10,9 @@ import (
 // entity is a mention in the sentence that is being read: tokens first to
 // last-1, bytes start to end-1 of the chunk.
 type entity struct {
-	first, last int32
+	first, last int
 	start, end  int32
 	typ         typ
-	quoted      bool
 }
 
 // mentions are the entities of a sentence.
@@ -24,20 +23,20 @@ type mentions struct {
 	excerpt  bool    // the chunk was cut out of a longer text
 }
 
-// claim makes an entity of the tokens from i up to j.
-func (x *mentions) claim(i, j int, kind typ) *entity {
+// claim makes an entity of the tokens from i up to j, if it can be one.
+func (x *mentions) claim(i, j int, kind typ) bool {
 	start, end := x.tokens[i].start, x.tokens[j-1].end
 	if last := &x.tokens[j-1]; last.has(dotted) && !last.has(upperOnly) && !(last.has(initials) && j-i > 1 && kind != person) {
 		end-- // the full stop of Inc. and Jr.
 	}
 	if x.excerpt && start == 0 || end-start > maxNameBytes {
-		return nil
+		return false
 	}
 	for t := i; t < j; t++ {
 		x.entityOf[t] = int32(len(x.entities) + 1)
 	}
-	x.entities = append(x.entities, entity{first: int32(i), last: int32(j), start: start, end: end, typ: kind})
-	return &x.entities[len(x.entities)-1]
+	x.entities = append(x.entities, entity{i, j, start, end, kind})
+	return true
 }
 
 // maxNameBytes bounds names; longer ones are none.
@@ -54,12 +53,20 @@ func (x *mentions) name(e *entity) string {
 	return s
 }
 
+// entityIn returns the entity that token i is part of, -1 if there is none.
+func (x *mentions) entityIn(i int) int { return int(x.entityOf[i]) - 1 }
+
+// inDate tells whether token i is part of a date.
+func (x *mentions) inDate(i int) bool {
+	return x.entityOf[i] != 0 && x.entities[x.entityIn(i)].typ == date
+}
+
 // entityAt returns the entity that begins at token i, -1 if none does.
 func (x *mentions) entityAt(i int) int {
 	if i >= len(x.tokens) || x.entityOf[i] == 0 {
 		return -1
 	}
-	if e := int(x.entityOf[i]) - 1; int(x.entities[e].first) == i {
+	if e := x.entityIn(i); x.entities[e].first == i {
 		return e
 	}
 	return -1
@@ -87,7 +94,7 @@ func (x *mentions) yearsOf(d int) int {
 }
 
 func sortEntities(entities []entity) {
-	slices.SortFunc(entities, func(a, b entity) int { return int(a.first - b.first) })
+	slices.SortFunc(entities, func(a, b entity) int { return a.first - b.first })
 }
 
 func singleBlanks(s string) string {

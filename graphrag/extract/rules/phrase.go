@@ -6,16 +6,15 @@ import "strings"
 
 // argument returns the entity that begins at token i, its article and
 // modifiers before it; -1 if there is none that can be an object.
-func (x *statements) argument(i int, allowed bool) int {
-	if !allowed {
-		return -1
-	}
+func (x *statements) argument(i int) int {
 	z := x.tokens
 	if i < len(z) && z[i].small() && z[i].is(determiner) {
-		if w := x.word(i); w != "the" && w != "a" && w != "an" && w != "its" && w != "their" && w != "his" && w != "her" && w != "both" {
+		switch x.word(i) {
+		case "the", "a", "an", "its", "their", "his", "her", "both":
+			i++
+		default:
 			return -1
 		}
-		i++
 	}
 	for n := 0; i < len(z) && n < 4 && x.entityOf[i] == 0; n++ {
 		t := &z[i]
@@ -27,14 +26,10 @@ func (x *statements) argument(i int, allowed bool) int {
 		}
 		i++
 	}
-	if i >= len(z) || x.entityOf[i] == 0 {
-		return -1
+	if e := x.entityAt(i); e >= 0 && x.closed(x.entities[e].last) {
+		return e
 	}
-	e := int(x.entityOf[i]) - 1
-	if int(x.entities[e].first) != i || !x.closed(int(x.entities[e].last)) {
-		return -1
-	}
-	return e
+	return -1
 }
 
 // closed tells whether an entity that ends before token i is an object by
@@ -75,7 +70,7 @@ func (x *statements) closed(i int) bool {
 // nothing.
 func (x *statements) conjuncts(e int, do func(e int)) int {
 	do(e)
-	i := int(x.entities[e].last)
+	i := x.entities[e].last
 	var more []int
 	for len(more) < maxConjuncts {
 		j := i
@@ -89,12 +84,12 @@ func (x *statements) conjuncts(e int, do func(e int)) int {
 		if j == i || j >= len(x.tokens) {
 			break
 		}
-		next := x.argument(j, true)
+		next := x.argument(j)
 		if next < 0 || x.entities[next].typ == date != (x.entities[e].typ == date) {
 			break
 		}
 		more = append(more, next)
-		i = int(x.entities[next].last)
+		i = x.entities[next].last
 		if last {
 			for _, m := range more {
 				do(m)
@@ -102,7 +97,7 @@ func (x *statements) conjuncts(e int, do func(e int)) int {
 			return i
 		}
 	}
-	return int(x.entities[e].last)
+	return x.entities[e].last
 }
 
 // maxConjuncts bounds lists.
@@ -152,7 +147,7 @@ const maxAside = 16
 
 // listed tells whether entity e is an item of a list: another goes before.
 func (x *statements) listed(e int) bool {
-	i := int(x.entities[e].first) - 1
+	i := x.entities[e].first - 1
 	for i > 0 && x.tokens[i].is(determiner|conjunction) {
 		i--
 	}
@@ -164,6 +159,6 @@ const maxRelationWords = 9
 
 // modifies tells whether entity e stands before a noun it tells more of.
 func (x *statements) modifies(e int) bool {
-	i := int(x.entities[e].last)
+	i := x.entities[e].last
 	return x.entities[e].typ != date && i < len(x.tokens) && plainWord(&x.tokens[i])
 }

@@ -27,9 +27,7 @@ func (x *finder) quotedTitles() {
 			last--
 		}
 		if last-first > 1 && x.entitled(i, first, last) {
-			if e := x.claim(first, last, work); e != nil {
-				e.quoted = true
-			}
+			x.claim(first, last, work)
 		}
 		i = j
 	}
@@ -50,7 +48,7 @@ func (x *finder) entitled(i, first, last int) bool {
 	if shouted {
 		return false
 	}
-	if words > 2 || x.learning || x.lexicon.names[x.key(int32(first), int32(last))] > 1 {
+	if words > 2 || x.learning || x.lexicon.names[x.key(first, last)] > 1 {
 		return true
 	}
 	for k := max(0, i-4); k < i; k++ {

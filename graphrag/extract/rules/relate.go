@@ -41,7 +41,7 @@ func (x *statements) reports() bool {
 // doubted tells whether what entity e does is put in doubt before it: "if X
 // won", "claimed that X won".
 func (x *statements) doubted(e int) bool {
-	for i := int(x.entities[e].first) - 1; i >= 0; i-- {
+	for i := x.entities[e].first - 1; i >= 0; i-- {
 		t := &x.tokens[i]
 		if t.isMark(';') {
 			return false
@@ -52,7 +52,7 @@ func (x *statements) doubted(e int) bool {
 		switch w := x.word(i); {
 		case strings.EqualFold(w, "if"), strings.EqualFold(w, "whether"), strings.EqualFold(w, "unless"):
 			return true
-		case t.is(doubt) && int(x.entities[e].first)-i <= 4 && t.small():
+		case t.is(doubt) && x.entities[e].first-i <= 4 && t.small():
 			return true
 		}
 	}

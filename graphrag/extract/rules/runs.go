@@ -18,7 +18,7 @@ func (x *finder) runs(english bool) {
 		j := x.extend(i)
 		if english {
 			x.split(i, j)
-		} else if !x.opens(i) && (j-i > 1 && (x.learning || !x.lexicon.large || x.lexicon.names[x.key(int32(i), int32(j))] > 1) || x.lexicon.proper(x.tokens[i].word)) {
+		} else if !x.opens(i) && (j-i > 1 && (x.learning || !x.lexicon.large || x.lexicon.names[x.key(i, j)] > 1) || x.lexicon.proper(x.tokens[i].word)) {
 			x.emit(i, j, unknown)
 		}
 		i = j

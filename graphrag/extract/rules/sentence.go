@@ -69,10 +69,10 @@ func (x *sentence) lemma(i int) string {
 
 // key is the hash of a name, under which [Lexicon.names] counts it: its words
 // in lower case.
-func (x *sentence) key(first, last int32) uint64 {
+func (x *sentence) key(first, last int) uint64 {
 	h := uint64(fnvOffset)
 	for i := first; i < last; i++ {
-		x.lower = appendLower(x.lower[:0], x.word(int(i)))
+		x.lower = appendLower(x.lower[:0], x.word(i))
 		for _, c := range x.lower {
 			h = (h ^ uint64(c)) * fnvPrime
 		}

@@ -8,7 +8,7 @@ import "strings"
 // "who" (related), or after an apposition between commas.
 func (x *statements) predicate(s int) (i int, related, reduced, ok bool) {
 	z := x.tokens
-	i = x.skipAside(x.skipBrackets(x.skipPlace(int(x.entities[s].last))))
+	i = x.skipAside(x.skipBrackets(x.skipPlace(x.entities[s].last)))
 	if i >= len(z) {
 		return 0, false, false, false
 	}
@@ -72,7 +72,7 @@ func (x *statements) skipAside(i int) int {
 			if t.isMark(',') && j > i+1 && j+1 < len(z) && x.entityOf[j+1] == 0 && z[j+1].small() && !z[j+1].is(determiner|conjunction|relative) {
 				return j + 1
 			}
-			if !(t.small() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.entityOf[j] != 0 && x.entities[x.entityOf[j]-1].typ == date) {
+			if !(t.small() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.inDate(j)) {
 				return i
 			}
 		}
@@ -80,7 +80,7 @@ func (x *statements) skipAside(i int) int {
 	}
 	if w := x.word(i); z[i].small() && (w == "in" || w == "on") {
 		if e := x.entityAt(i + 1); e >= 0 && x.entities[e].typ == date {
-			return int(x.entities[e].last)
+			return x.entities[e].last
 		}
 		if z[i+1].is(weekday) {
 			return i + 2
@@ -105,7 +105,7 @@ func (x *statements) skipPlace(i int) int {
 			next++
 		}
 		if e := x.entityAt(next); e >= 0 && x.entities[e].typ != date {
-			return int(x.entities[e].last)
+			return x.entities[e].last
 		}
 	}
 	return i
@@ -143,7 +143,7 @@ func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 	}
 	subjects = append(x.subjects[:0], s)
 	x.subjects = subjects
-	i := int(e.first)
+	i := e.first
 	if related {
 		return subjects, true
 	}
@@ -155,61 +155,38 @@ func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 		if x.tokens[j-1].isMark(',') {
 			j--
 		}
-		before := int(x.entityOf[max(j-1, 0)]) - 1
+		before := x.entityIn(max(j-1, 0))
 		if j == 0 || before < 0 || x.entities[before].typ == date || x.entities[before].typ == quantity || len(subjects) == 1 && x.tokens[i-1].isMark(',') {
 			break
 		}
 		subjects = append(subjects, before)
-		i = int(x.entities[before].first)
+		i = x.entities[before].first
 	}
 	x.subjects = subjects
 	return subjects, x.boundary(i - 1)
 }
 
-// boundary tells whether a clause can begin after token i: what stands before
-// the subject, its article and its modifiers left out.
+// boundary tells whether a clause can begin after token i, at a subject with its
+// article and its modifiers.
 func (x *statements) boundary(i int) bool {
 	z := x.tokens
 	last := i
-	if x.freshLine(i + 1) {
-		return true
-	}
-	for n := 0; i >= 0 && n < 5 && z[i].isWord() && x.entityOf[i] == 0; n++ {
-		t := &z[i]
-		if t.small() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.small() && !t.is(role|modifier|honorific|demonym) {
-			break
-		}
-		i--
-		if x.freshLine(i + 1) {
-			return true
-		}
-	}
-	if i >= 0 && z[i].isWord() && x.word(i) == "the" || i == 0 && z[i].is(determiner|adverb) {
-		i--
-	}
-	for i >= 0 && z[i].small() && z[i].is(adverb) {
-		i--
-	}
-	if i < 0 || x.freshLine(i+1) {
+	if i = x.beforeModifiers(i); i < 0 {
 		return true
 	}
 	t := &z[i]
-	if x.entityOf[i] != 0 && i < last && z[last].is(role|kin) && x.entityOf[last] == 0 && t.isWord() { // CNN analyst X
-		return x.boundary(int(x.entities[x.entityOf[i]-1].first) - 1)
-	}
-	if x.entityOf[i] != 0 && x.entities[x.entityOf[i]-1].typ == date {
-		return true // In 1994 X founded Y
-	}
-	if t.isMark(markPossessive) { // Y's lawyer X
+	switch {
+	case x.entityOf[i] != 0 && i < last && z[last].is(role|kin) && x.entityOf[last] == 0 && t.isWord(): // CNN analyst X
+		return x.boundary(x.entities[x.entityIn(i)].first - 1)
+	case x.inDate(i): // In 1994 X founded Y
+		return true
+	case t.isMark(markPossessive): // Y's lawyer X
 		return i < last && z[last].is(role|kin)
-	}
-	if t.kind == markToken {
+	case t.kind == markToken:
 		return t.mark != '$' && t.mark != '/' && t.mark != '&'
-	}
-	if !t.isWord() {
+	case !t.isWord():
 		return false
-	}
-	if t.is(weekday) {
+	case t.is(weekday):
 		return true
 	}
 	switch strings.ToLower(x.word(i)) {
@@ -221,4 +198,30 @@ func (x *statements) boundary(i int) bool {
 		return i == 0 || x.entityOf[i-1] == 0
 	}
 	return t.is(conjunction) && !t.is(hedge) || t.is(report) && t.small()
+}
+
+// beforeModifiers returns the token before the article and the modifiers of a
+// subject that end with token i, -1 if the sentence or a line begins there.
+func (x *statements) beforeModifiers(i int) int {
+	z := x.tokens
+	for n := 0; !x.freshLine(i+1) && i >= 0 && n < 5 && z[i].isWord() && x.entityOf[i] == 0; n++ {
+		t := &z[i]
+		if t.small() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.small() && !t.is(role|modifier|honorific|demonym) {
+			break
+		}
+		i--
+	}
+	if x.freshLine(i + 1) {
+		return -1
+	}
+	if i >= 0 && z[i].isWord() && x.word(i) == "the" || i == 0 && z[i].is(determiner|adverb) {
+		i--
+	}
+	for i >= 0 && z[i].small() && z[i].is(adverb) {
+		i--
+	}
+	if x.freshLine(i + 1) {
+		return -1
+	}
+	return i
 }

@@ -5,35 +5,16 @@ package rules
 // split takes a run of capitals apart: titles off persons, adjectives off
 // titles, words off beginnings where the capital means nothing.
 func (x *finder) split(i, j int) {
-	courtesy := false
-strip:
+	kind := unknown
 	for i < j {
-		t := &x.tokens[i]
-		next := &token{}
-		if i+1 < j {
-			next = &x.tokens[i+1]
+		drop, courtesy := x.drops(i, j)
+		if !drop {
+			break
 		}
-		switch {
-		case t.functional(), t.is(adverb) && x.opens(i) && !t.has(upperOnly), t.is(connector) && i > 0 && x.entityOf[i-1] != 0:
-		case t.is(honorific) && !(t.is(organizationHead | placeHead)) && i+1 < j:
-			if x.word(i) == "St." || x.word(i) == "St" {
-				break strip
-			}
-			courtesy = true
-		case t.is(demonym) && (x.titleNext(i+1, j) || j-i == 3 && !t.has(upperOnly) && next.is(given)):
-		case x.opens(i) && x.knownPrefix(i, j):
-			break strip
-		case x.opens(i) && !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role) &&
-			!(x.lexicon.common(next.word) && x.hasHead(i, j, organizationHead|workHead|eventHead)):
-		case x.opens(i) && t.word == 0 && !t.has(foreign) && i+1 < j && hasSuffix(x.word(i), "ing", "ed", "ly"):
-		case t.is(chrome) && i+1 < j && !x.lexicon.proper(t.word):
-		case t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && i+1 < j && x.opens(i):
-		default:
-			break strip
+		if courtesy {
+			kind = person
 		}
-		i++
-		for i < j && x.tokens[i].small() {
-			i++
+		for i++; i < j && x.tokens[i].small(); i++ {
 		}
 	}
 	if i >= j {
@@ -43,11 +24,49 @@ strip:
 		x.splitTitle(i, first, last, j)
 		return
 	}
-	kind := unknown
-	if courtesy {
-		kind = person
-	}
 	x.emit(i, j, kind)
+}
+
+// drops tells whether the first word of a run is not part of a name, and whether
+// it is a title of courtesy.
+func (x *finder) drops(i, j int) (drop, courtesy bool) {
+	t := &x.tokens[i]
+	switch {
+	case t.functional(), t.is(adverb) && !t.has(upperOnly) && x.opens(i), t.is(connector) && i > 0 && x.entityOf[i-1] != 0:
+		return true, false
+	case t.is(honorific) && !t.is(organizationHead|placeHead) && i+1 < j:
+		saint := x.word(i) == "St." || x.word(i) == "St"
+		return !saint, !saint
+	case t.is(demonym) && (x.titleNext(i+1, j) || j-i == 3 && !t.has(upperOnly) && x.tokens[i+1].is(given)):
+		return true, false
+	case x.opens(i):
+		return !x.knownPrefix(i, j) && (x.dropsOpening(i, j) || x.dropsChrome(i, j)), false
+	}
+	return x.dropsChrome(i, j), false
+}
+
+// dropsOpening tells whether the word that opens a sentence and a run has its
+// capital from the sentence alone.
+func (x *finder) dropsOpening(i, j int) bool {
+	t := &x.tokens[i]
+	single := i+1 == j
+	next := int32(0)
+	if !single {
+		next = x.tokens[i+1].word
+	}
+	switch {
+	case !t.has(upperOnly) && x.lexicon.common(t.word) && !t.is(given|place|role) &&
+		!(x.lexicon.common(next) && x.hasHead(i, j, organizationHead|workHead|eventHead)):
+		return true
+	case t.word == 0 && !t.has(foreign) && !single && hasSuffix(x.word(i), "ing", "ed", "ly"):
+		return true
+	}
+	return t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && !single
+}
+
+func (x *finder) dropsChrome(i, j int) bool {
+	t := &x.tokens[i]
+	return t.is(chrome) && i+1 < j && !x.lexicon.proper(t.word)
 }
 
 // titleNext tells whether a title stands at token i, its modifiers before it.
@@ -62,7 +81,7 @@ func (x *finder) titleNext(i, j int) bool {
 // the corpus has inside sentences.
 func (x *finder) knownPrefix(i, j int) bool {
 	for k := min(j, i+maxNameTokens); k > i+1; k-- {
-		key := x.key(int32(i), int32(k))
+		key := x.key(i, k)
 		if _, ok := x.lexicon.places[key]; ok || x.lexicon.names[key] > 1 {
 			return true
 		}
@@ -81,28 +100,41 @@ func (x *finder) titleIn(i, j int) (first, last int) {
 		if !z[k].is(role|modifier) || z[k].has(upperOnly) && !z[k].is(role) {
 			continue
 		}
-		first, last = k, k
-		found := false
-		for last < j && (z[last].is(role|modifier) && !z[last].is(given) || last > first && last+1 < j && z[last].isMark('&') && z[last+1].is(role)) {
-			found = found || z[last].is(role)
-			last++
-		}
-		if !found || last > first && z[last-1].is(organizationHead|eventHead) && !z[last-1].is(role) {
+		last, found := x.titleEnd(k, j)
+		if !found || last > k && z[last-1].is(organizationHead|eventHead) && !z[last-1].is(role) {
 			k = max(k, last-1)
 			continue
 		}
-		if last == j && first == i+1 && last == first+1 && z[first].is(royal) && !z[i].is(demonym) {
-			return 0, 0 // Stephen King
+		if last == k+1 && z[k].is(royal) && x.royalName(i, k, j) {
+			return 0, 0
 		}
-		if z[first].is(royal) && last == first+1 {
-			rest := j - last
-			if first == i && (rest == 1 || rest == 2 && romanNumeral(x.word(j-1)) || rest > 1 && x.word(last) == "of") {
-				return 0, 0
-			}
-		}
-		return first, last
+		return k, last
 	}
 	return 0, 0
+}
+
+// titleEnd returns the end of the roles and modifiers at token k, and whether there
+// is a role among them.
+func (x *finder) titleEnd(k, j int) (last int, found bool) {
+	z := x.tokens
+	for last = k; last < j && (z[last].is(role|modifier) && !z[last].is(given) || last > k && last+1 < j && z[last].isMark('&') && z[last+1].is(role)); last++ {
+		found = found || z[last].is(role)
+	}
+	return last, found
+}
+
+// royalName tells whether the royal title at token k is part of a name: "Stephen
+// King", "King Charles III", "Prince of Wales".
+func (x *finder) royalName(i, k, j int) bool {
+	last := k + 1
+	rest := j - last
+	switch {
+	case rest == 0 && k == i+1 && !x.tokens[i].is(demonym):
+		return true
+	case k != i:
+		return false
+	}
+	return rest == 1 || rest == 2 && romanNumeral(x.word(j-1)) || rest > 1 && x.word(last) == "of"
 }
 
 // splitTitle makes names of what stands before and after a title.
@@ -143,6 +175,6 @@ func (x *finder) splitTitle(i, first, last, j int) {
 		return
 	}
 	if x.emit(holder, j, person) {
-		x.titles = append(x.titles, title{int32(first), int32(last), int32(holder), int32(body)})
+		x.titles = append(x.titles, title{first, last, holder, body})
 	}
 }

@@ -86,122 +86,88 @@ func (z *tokenizer) next(s string, i int, t *token) int {
 	return z.markAt(s, i, r, size, t)
 }
 
+// wordScan is what wordAt counts of a word.
+type wordScan struct {
+	letters, capitals, smalls int
+	leadCapitals, leadSmalls  int // those that the word begins with
+	afterHyphen, joined       bool
+	tail                      shape // lowerTail if that is so up to now
+}
+
+func (w *wordScan) capital(t *token) {
+	if w.letters == 0 {
+		t.shape |= upperFirst
+	}
+	if w.smalls > 0 && !w.afterHyphen && !w.joined {
+		t.shape |= innerUpper
+	}
+	w.capitals++
+	w.letters++
+	w.tail, w.afterHyphen = 0, false
+}
+
+func (w *wordScan) small() {
+	if w.afterHyphen {
+		w.tail = lowerTail
+	}
+	w.smalls++
+	w.letters++
+	w.afterHyphen = false
+}
+
+// shape is that of a whole word, but for what was noted on the way.
+func (w *wordScan) shape(of shape) shape {
+	of |= w.tail
+	if w.capitals > 1 && w.smalls == 0 {
+		of |= upperOnly
+	}
+	if of&hyphened == 0 && (w.leadCapitals > 1 && w.smalls > 2 && w.leadCapitals+w.smalls == w.letters ||
+		w.leadCapitals == 0 && of&innerUpper != 0 && w.leadSmalls > 2) {
+		of |= patched
+	}
+	if w.letters == 1 && w.capitals == 1 {
+		of |= initials
+	}
+	return of
+}
+
 // wordAt reads a word: letters with marks and digits, and between letters the
 // apostrophe and the hyphen; a lone capital and an abbreviation keep their full
 // stop.
 func (z *tokenizer) wordAt(s string, i int, t *token) int {
-	start, letters, uppers, lowers := i, 0, 0, 0
-	lead, head := 0, 0 // capitals and small letters the word begins with
-	afterHyphen, joined := false, false
+	var w wordScan
+	start := i
 	z.lower = z.lower[:0]
-	tail := shape(0)
-scan:
 	for i < len(s) {
-		c := s[i]
+		c, size := s[i], 1
 		switch {
 		case 'a' <= c && c <= 'z':
-			if head == letters {
-				head++
+			if w.leadSmalls == w.letters {
+				w.leadSmalls++
 			}
-			lowers++
-			letters++
-			if afterHyphen {
-				tail = lowerTail
-			}
-			afterHyphen = false
+			w.small()
 			z.put(c)
-			i++
 		case 'A' <= c && c <= 'Z':
-			t.upper(letters == 0, lowers > 0 && !afterHyphen && !joined)
-			if lead == letters {
-				lead++
+			if w.leadCapitals == w.letters {
+				w.leadCapitals++
 			}
-			uppers++
-			letters++
-			tail, afterHyphen = 0, false
+			w.capital(t)
 			z.put(c + 'a' - 'A')
-			i++
-		case '0' <= c && c <= '9':
-			if lowers > 2 && !t.has(hyphened) { // a footnote glued to the word
-				break scan
-			}
-			tail, afterHyphen = 0, false
-			z.put(c)
-			i++
-		case c == '-':
-			if !letterAt(s, i+1) && !digitAt(s, i+1) {
-				break scan
-			}
-			t.shape |= hyphened
-			afterHyphen = true
-			z.put('-')
-			i++
-		case c == '\'':
-			if i+1 >= len(s) || !letterAt(s, i+1) || isPossessive(s, i+1) {
-				break scan
-			}
-			joined = true
-			z.put('\'')
-			i++
 		case c < utf8.RuneSelf:
-			break scan
+			size = z.insideWord(s, i, t, &w)
 		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case r == '’' || r == 'ʼ' || r == '‘':
-				if !letterAt(s, i+size) || isPossessive(s, i+size) || r == '‘' && letters > 1 {
-					break scan
-				}
-				joined = true
-				z.put('\'')
-			case r == '‐' || r == '‑' || r == '–':
-				if !letterAt(s, i+size) {
-					break scan
-				}
-				t.shape |= hyphened
-				afterHyphen = true
-				z.put('-')
-			case r == '\u00AD' || r == '\u200D' || r == '\u200C':
-			case unicode.IsMark(r):
-				z.putRune(r)
-			case unicode.IsLetter(r) && !text.Unspaced(r):
-				if r > 0x24F {
-					t.shape |= foreign
-				}
-				switch {
-				case unicode.IsUpper(r) || unicode.IsTitle(r):
-					t.upper(letters == 0, lowers > 0 && !afterHyphen && !joined)
-					uppers++
-					tail = 0
-				case unicode.IsLower(r):
-					lowers++
-					if afterHyphen {
-						tail = lowerTail
-					}
-				}
-				letters++
-				afterHyphen = false
-				z.putRune(unicode.ToLower(r))
-			default:
-				break scan
-			}
-			i += size
+			size = z.wideInWord(s, i, t, &w)
 		}
-		if letters == 1 && uppers == 1 && i < len(s) && s[i] == '.' {
+		if size == 0 {
+			break
+		}
+		i += size
+		if w.letters == 1 && w.capitals == 1 && i < len(s) && s[i] == '.' {
 			i = z.initialsAt(s, i, t)
 			break
 		}
 	}
-	t.shape |= tail
-	if uppers > 1 && lowers == 0 {
-		t.shape |= upperOnly
-	}
-	if t.shape&hyphened == 0 && (lead > 1 && lowers > 2 && lead+lowers == letters || lead == 0 && t.has(innerUpper) && head > 2) {
-		t.shape |= patched
-	}
-	if letters == 1 && uppers == 1 {
-		t.shape |= initials
-	}
+	t.shape = w.shape(t.shape)
 	t.end = int32(i)
 	z.lookup(t)
 	if i < len(s) && s[i] == '.' && i-start <= 4 && t.has(upperFirst) && t.is(honorific|abbreviated) {
@@ -212,18 +178,69 @@ scan:
 	return i
 }
 
+// insideWord reads the digit, hyphen or apostrophe at s[i] as a part of a word and
+// returns its size, 0 if the word ends there.
+func (z *tokenizer) insideWord(s string, i int, t *token, w *wordScan) int {
+	c := s[i]
+	switch {
+	case '0' <= c && c <= '9' && (w.smalls <= 2 || t.has(hyphened)): // otherwise a footnote glued to the word
+		w.tail, w.afterHyphen = 0, false
+	case c == '-' && (letterAt(s, i+1) || digitAt(s, i+1)):
+		t.shape |= hyphened
+		w.afterHyphen = true
+	case c == '\'' && letterAt(s, i+1) && !isPossessive(s, i+1):
+		w.joined = true
+	default:
+		return 0
+	}
+	z.put(c)
+	return 1
+}
+
+// wideInWord reads the rune at s[i] beyond ASCII as a part of a word and returns
+// its size, 0 if the word ends there.
+func (z *tokenizer) wideInWord(s string, i int, t *token, w *wordScan) int {
+	r, size := utf8.DecodeRuneInString(s[i:])
+	switch {
+	case r == '’' || r == 'ʼ' || r == '‘':
+		if !letterAt(s, i+size) || isPossessive(s, i+size) || r == '‘' && w.letters > 1 {
+			return 0
+		}
+		w.joined = true
+		z.put('\'')
+	case r == '‐' || r == '‑' || r == '–':
+		if !letterAt(s, i+size) {
+			return 0
+		}
+		t.shape |= hyphened
+		w.afterHyphen = true
+		z.put('-')
+	case r == '\u00AD' || r == '\u200D' || r == '\u200C':
+	case unicode.IsMark(r):
+		z.putRune(r)
+	case unicode.IsLetter(r) && !text.Unspaced(r):
+		if r > 0x24F {
+			t.shape |= foreign
+		}
+		switch {
+		case unicode.IsUpper(r) || unicode.IsTitle(r):
+			w.capital(t)
+		case unicode.IsLower(r):
+			w.small()
+		default:
+			w.letters++
+			w.afterHyphen = false
+		}
+		z.putRune(unicode.ToLower(r))
+	default:
+		return 0
+	}
+	return size
+}
+
 // abbreviated are the classes some members of which are written with a full
 // stop: months, and the heads Inc. and Co.
 const abbreviated = organizationHead
-
-func (t *token) upper(first, inner bool) {
-	if first {
-		t.shape |= upperFirst
-	}
-	if inner {
-		t.shape |= innerUpper
-	}
-}
 
 // initialsAt reads on from the full stop after a lone capital: J.R.R.
 func (z *tokenizer) initialsAt(s string, i int, t *token) int {

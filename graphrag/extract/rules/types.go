@@ -105,6 +105,6 @@ func (x *mentions) placeName(i, j int) bool {
 	if j-i > 4 {
 		return false
 	}
-	_, ok := x.lexicon.places[x.key(int32(i), int32(j))]
+	_, ok := x.lexicon.places[x.key(i, j)]
 	return ok
 }

@@ -15,96 +15,124 @@ type verbGroup struct {
 // verbs parses the group of verbs of the subjects at token i.
 func (x *statements) verbs(i int, subjects []int) (v verbGroup, ok bool) {
 	z := x.tokens
-	start := i
-	var aux class
-	be, modalWord := "", ""
-	negated := false
-	for ; i < len(z) && z[i].small(); i++ {
-		t := &z[i]
-		switch {
-		case t.is(negation):
-			negated = true
-			aux |= t.class & (formOfBe | formOfHave | formOfDo | modal)
-			if t.is(formOfBe) {
-				be = "is"
-			}
-		case t.is(formOfBe):
-			aux |= formOfBe
-			be = x.copula(i)
-		case t.is(formOfHave):
-			aux |= formOfHave
-		case t.is(formOfDo):
-			aux |= formOfDo
-		case t.is(modal):
-			aux |= modal
-			modalWord = x.word(i)
-		case t.is(adverb) || strings.HasSuffix(x.word(i), "ly") && t.class == 0:
-		default:
-			goto main
-		}
-	}
-main:
-	if i >= len(z) || i-start > 6 {
+	a := x.auxiliaries(i)
+	if a.end >= len(z) || a.end-i > 6 {
 		return v, false
 	}
-	t := &z[i]
-	lemma := x.lemma(i)
-	switch {
-	case aux&formOfBe != 0 && t.small() && (t.is(verbParticiple) || looksPast(x.text, t)) && !t.is(noun):
-		v.passive, v.relation, v.end = true, strings.ToLower(x.word(i)), i+1
-		if modalWord != "" {
-			v.relation = modalWord + " be " + v.relation
-		}
-	case aux&formOfBe != 0 && t.small() && (t.is(verbIng) || t.class == 0 && strings.HasSuffix(x.word(i), "ing")):
-		v.relation, v.end = lemma, i+1
-	case aux&formOfBe != 0:
-		v.copula, v.relation, v.end = true, be, i
-		if modalWord != "" {
-			v.relation = modalWord + " be"
-		}
-	case !t.small():
-		if aux&formOfHave == 0 || aux != formOfHave {
-			return v, false
-		}
-		v.relation, v.end = "have", i
-	case aux&formOfHave != 0 && (t.is(verbParticiple) || looksPast(x.text, t)):
-		v.relation, v.end = lemma, i+1
-	case aux&formOfHave != 0:
-		v.relation, v.end = "have", i
-	case aux&(formOfDo|modal) != 0:
-		if !t.is(verbBase) {
-			return v, false
-		}
-		v.relation, v.end = lemma, i+1
-	case t.is(verbPast) || looksPast(x.text, t):
-		v.relation, v.end = lemma, i+1
-		if t.is(verbParticiple) && !t.is(verbBase) && i+1 < len(z) && x.word(i+1) == "by" {
-			v.passive, v.relation = true, strings.ToLower(x.word(i))
-		}
-	case t.is(verbS) && !t.is(noun) && x.verbNotNoun(i):
-		v.relation, v.end = lemma, i+1
-	case t.is(verbBase) && !t.is(noun) && (len(subjects) > 1 || x.team(subjects[0]) && i+1 < len(z) && (x.entityOf[i+1] != 0 || x.word(i+1) == "the")):
-		v.relation, v.end = lemma, i+1
-	case t.is(verbParticiple) && i+1 < len(z) && z[i+1].is(preposition): // X, written by Y
-		v.passive, v.relation, v.end = true, strings.ToLower(x.word(i)), i+1
-	default:
+	if v, ok = x.mainVerb(a, subjects); !ok {
 		return v, false
 	}
-	if modalWord != "" && !v.copula && !v.passive {
-		v.relation = modalWord + " " + v.relation
+	if a.modal != "" && !v.copula && !v.passive {
+		v.relation = a.modal + " " + v.relation
 	}
-	if v.relation == "have" && i < len(z) && x.entityOf[i] != 0 {
-		return v, false
-	}
-	if !v.copula && t.is(report|hollow) && lemma != "write" {
+	if v.relation == "have" && x.entityOf[a.end] != 0 || !v.copula && z[a.end].is(report|hollow) && x.lemma(a.end) != "write" {
 		return v, false
 	}
 	if v.end+1 < len(z) && !v.copula && x.word(v.end) == "to" && z[v.end+1].is(verbBase) {
 		v.relation += " to " + x.word(v.end+1)
 		v.end += 2
 	}
-	if negated {
-		v.relation = x.wording(start, v.end)
+	if a.negated {
+		v.relation = x.wording(i, v.end)
+	}
+	return v, true
+}
+
+// auxiliaries are the words before a main verb.
+type auxiliaries struct {
+	end     int   // the token after them
+	forms   class // of be, have, do and the modals, those that occur
+	be      string
+	modal   string
+	negated bool
+}
+
+func (x *statements) auxiliaries(i int) auxiliaries {
+	var a auxiliaries
+	for ; i < len(x.tokens) && x.tokens[i].small(); i++ {
+		t := &x.tokens[i]
+		switch {
+		case t.is(negation):
+			a.negated = true
+			if t.is(formOfBe) {
+				a.be = "is"
+			}
+		case t.is(formOfBe):
+			a.be = x.copula(i)
+		case t.is(modal) && !t.is(formOfHave|formOfDo):
+			a.modal = x.word(i)
+		case t.is(formOfHave | formOfDo):
+		case t.is(adverb) || strings.HasSuffix(x.word(i), "ly") && t.class == 0:
+			continue
+		default:
+			a.end = i
+			return a
+		}
+		a.forms |= t.class & (formOfBe | formOfHave | formOfDo | modal)
+	}
+	a.end = i
+	return a
+}
+
+// mainVerb parses the verb after the auxiliaries.
+func (x *statements) mainVerb(a auxiliaries, subjects []int) (v verbGroup, ok bool) {
+	i, t := a.end, &x.tokens[a.end]
+	past := t.is(verbParticiple) || looksPast(x.text, t)
+	switch {
+	case a.forms&formOfBe != 0:
+		return x.afterBe(a), true
+	case !t.small() && a.forms != formOfHave:
+		return v, false
+	case a.forms&formOfHave != 0 && !(t.small() && past):
+		return verbGroup{relation: "have", end: i}, true
+	case a.forms&formOfHave != 0, a.forms&(formOfDo|modal) != 0 && t.is(verbBase):
+		return verbGroup{relation: x.lemma(i), end: i + 1}, true
+	case a.forms != 0:
+		return v, false
+	}
+	return x.finiteVerb(i, subjects)
+}
+
+// afterBe parses the verb after a form of be: "was founded", "is playing", or the
+// copula alone.
+func (x *statements) afterBe(a auxiliaries) verbGroup {
+	i, t := a.end, &x.tokens[a.end]
+	v := verbGroup{relation: a.be, end: i}
+	switch {
+	case t.small() && (t.is(verbParticiple) || looksPast(x.text, t)) && !t.is(noun):
+		v.passive, v.relation, v.end = true, strings.ToLower(x.word(i)), i+1
+	case t.small() && (t.is(verbIng) || t.class == 0 && strings.HasSuffix(x.word(i), "ing")):
+		return verbGroup{relation: x.lemma(i), end: i + 1}
+	default:
+		v.copula = true
+	}
+	switch {
+	case a.modal == "":
+	case v.passive:
+		v.relation = a.modal + " be " + v.relation
+	default:
+		v.relation = a.modal + " be"
+	}
+	return v
+}
+
+// finiteVerb parses a verb without auxiliaries, or the participle of "X, written
+// by Y".
+func (x *statements) finiteVerb(i int, subjects []int) (v verbGroup, ok bool) {
+	z, t := x.tokens, &x.tokens[i]
+	v = verbGroup{relation: x.lemma(i), end: i + 1}
+	switch {
+	case t.is(verbPast) || looksPast(x.text, t):
+		v.passive = t.is(verbParticiple) && !t.is(verbBase) && i+1 < len(z) && x.word(i+1) == "by"
+	case t.is(verbS) && !t.is(noun) && x.verbNotNoun(i):
+	case t.is(verbBase) && !t.is(noun) && (len(subjects) > 1 || x.team(subjects[0]) && i+1 < len(z) && (x.entityOf[i+1] != 0 || x.word(i+1) == "the")):
+	case t.is(verbParticiple) && i+1 < len(z) && z[i+1].is(preposition):
+		v.passive = true
+	default:
+		return v, false
+	}
+	if v.passive {
+		v.relation = strings.ToLower(x.word(i))
 	}
 	return v, true
 }
