@@ -6,6 +6,25 @@ import "strings"
 
 // emit claims the tokens from i up to j as a name if they can be one.
 func (x *finder) emit(i, j int, kind typ) bool {
+	if i, j = x.trim(i, j); i >= j || x.torn(i, j) {
+		return false
+	}
+	z := x.tokens
+	switch {
+	case j-i > 1 && z[j-1].is(demonym) && x.adjective(j-1), j-i == 1 && !x.single(i, kind), j-i > 1 && !x.several(i, j):
+		return false
+	}
+	if i > 0 && z[i-1].kind == numberToken && x.entityOf[i-1] == 0 && isYear(x.word(i-1)) && x.hasHead(i, j, eventHead) {
+		i-- // 2022 FIFA World Cup
+	}
+	if kind == unknown {
+		kind = x.typeOf(i, j)
+	}
+	return x.claim(i, j, kind)
+}
+
+// trim leaves out what stands at the ends of a name without being part of it.
+func (x *finder) trim(i, j int) (int, int) {
 	z := x.tokens
 	for i < j && (z[i].small() || z[i].functional() || z[i].kind == markToken) {
 		i++
@@ -13,7 +32,7 @@ func (x *finder) emit(i, j int, kind typ) bool {
 	for i < j && (z[j-1].small() || z[j-1].kind == markToken || j-i > 1 && z[j-1].functional()) {
 		j--
 	}
-	for j-i > 1 && z[j-1].is(verbBase|verbIng) && !z[j-1].is(given|organizationHead|placeHead|eventHead|workHead|noun) && !z[j-1].has(upperOnly) && x.lexicon.common(z[j-1].word) {
+	for j-i > 1 && z[j-1].is(verbBase|verbIng) && !z[j-1].is(given|anyHead|noun) && !z[j-1].has(upperOnly) && x.lexicon.common(z[j-1].word) {
 		j-- // headlines: "Trump and Kim Meet"
 	}
 	for j-i > 1 && z[j-1].is(part) && !z[j-1].is(given|organizationHead|workHead|eventHead) {
@@ -22,25 +41,7 @@ func (x *finder) emit(i, j int, kind typ) bool {
 	for j-i > 1 && (romanNumeral(x.word(i)) || x.word(i) != "I" && z[i].end-z[i].start == 1 && z[i].has(initials)) && !z[i+1].is(organizationHead) {
 		i++ // stalag VIII B Lamsdorf
 	}
-	switch {
-	case i >= j, x.torn(i, j):
-		return false
-	case j-i > 1 && z[j-1].is(demonym) && x.adjective(j-1):
-		return false
-	case j-i == 1:
-		if !x.single(i, kind) {
-			return false
-		}
-	case !x.several(i, j):
-		return false
-	}
-	if i > 0 && x.tokens[i-1].kind == numberToken && x.entityOf[i-1] == 0 && isYear(x.word(i-1)) && x.hasHead(i, j, eventHead) {
-		i-- // 2022 FIFA World Cup
-	}
-	if kind == unknown {
-		kind = x.typeOf(i, j)
-	}
-	return x.claim(i, j, kind)
+	return i, j
 }
 
 // torn tells whether the tokens from i up to j are a piece of a word or name that
@@ -59,7 +60,7 @@ func (x *finder) torn(i, j int) bool {
 	return j < len(z) && z[j].small() && x.text[z[j].start] >= 0x80 && !z[j].has(foreign) && !z[j].is(connector)
 }
 
-// single tells whether one capitalised word is a name.
+// single tells whether one capitalized word is a name.
 func (x *finder) single(i int, kind typ) bool {
 	t := &x.tokens[i]
 	word := x.word(i)
@@ -72,9 +73,7 @@ func (x *finder) single(i int, kind typ) bool {
 		return false
 	case t.is(place):
 		return !t.is(pronoun) || t.has(upperOnly|dotted)
-	case t.is(month|weekday|noname|role|modifier|part|unit|honorific|organizationHead|placeHead|eventHead|workHead|kin) && kind != person:
-		return false
-	case t.is(month | weekday | noname | unit):
+	case t.is(month | weekday | noname | unit), kind != person && t.is(role|modifier|part|honorific|anyHead|kin):
 		return false
 	case t.is(demonym):
 		return !x.adjective(i)
@@ -83,18 +82,23 @@ func (x *finder) single(i int, kind typ) bool {
 	case hasSuffix(word, "ian", "ean", "ic", "ist", "ish", "ese", "esque") && i+1 < len(x.tokens) && plainWord(&x.tokens[i+1]):
 		return false // Germanic nations
 	}
+	return x.capitalCounts(i, kind)
+}
+
+// capitalCounts tells whether the capital of a word means that it is a name, by how
+// the corpus writes the word.
+func (x *finder) capitalCounts(i int, kind typ) bool {
+	t := &x.tokens[i]
 	small, capital := x.lexicon.small[t.word], x.lexicon.capital[t.word]
-	switch {
-	case t.has(upperOnly) && i+1 < len(x.tokens) && x.opens(i) && x.tokens[i+1].isMark(':'): // who speaks
+	switch opens := x.opens(i); {
+	case t.has(upperOnly) && opens && i+1 < len(x.tokens) && x.tokens[i+1].isMark(':'): // who speaks
 		return false
 	case t.has(upperOnly):
-		return len(word) <= 8 && capital >= small && !t.is(anyVerb)
-	case x.opens(i):
+		return t.end-t.start <= 8 && capital >= small && !t.is(anyVerb)
+	case opens:
 		return x.lexicon.proper(t.word) || capital > 0 && small == 0
-	case kind == person:
-		return true
 	}
-	return small == 0 || capital >= 4*small
+	return kind == person || small == 0 || capital >= 4*small
 }
 
 // formula tells whether the word at i is a symbol of a formula or a piece of a

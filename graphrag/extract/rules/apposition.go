@@ -24,7 +24,7 @@ func (x *statements) officeHolders(titles []title) {
 func (x *statements) belongings(e int) {
 	z := x.tokens
 	i := x.entities[e].last
-	if i >= len(z) || x.entities[e].typ == date || x.entities[e].typ == quantity {
+	if i >= len(z) || x.entities[e].figure() {
 		return
 	}
 	possessive := z[i].isMark(markPossessive)
@@ -43,7 +43,7 @@ func (x *statements) belongings(e int) {
 		if i < len(z) && x.entityOf[i] != 0 && x.entities[e].typ != date {
 			holder := x.entityIn(i)
 			h := &x.entities[holder]
-			if h.first == i && h.typ != date && h.typ != quantity && (possessive || x.entities[e].typ != person) &&
+			if h.first == i && !h.figure() && (possessive || x.entities[e].typ != person) &&
 				x.wholeAfter(h.last) && (!comma || x.closes(h.last)) {
 				x.state(holder, "is "+x.wording(from, h.first)+" of", e)
 			}
@@ -91,8 +91,7 @@ func (x *statements) holderAfter(e int) {
 func (x *statements) appositions(e int) {
 	z := x.tokens
 	i := x.skipBrackets(x.entities[e].last)
-	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) ||
-		x.entities[e].typ == date || x.entities[e].typ == quantity || x.listed(e) {
+	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) || x.entities[e].figure() || x.listed(e) {
 		return
 	}
 	i++
@@ -101,37 +100,42 @@ func (x *statements) appositions(e int) {
 	}
 	x.describe(e, i)
 	from := i
-	if !z[i].small() || !z[i].is(role|kin|modifier) && x.word(i) != "a" && x.word(i) != "an" && x.word(i) != "the" {
+	definite := x.word(i) == "the"
+	if !z[i].small() || !z[i].is(role|kin|modifier) && !definite && x.word(i) != "a" && x.word(i) != "an" {
 		return
 	}
-	content := false
-	definite := x.word(i) == "the"
-	for i < len(z) && i-from < maxRelationWords {
-		t := &z[i]
-		if !t.small() || x.entityOf[i] != 0 || t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) || t.is(finite|verbIng) && !t.is(noun|verbBase|verbParticiple) {
+	for content := false; i < len(z) && i-from < maxRelationWords && x.inApposition(i); i++ {
+		if !z[i].is(preposition) || !content {
+			content = content || !z[i].is(function|adverb)
+			continue
+		}
+		if definite && !z[i-1].is(preposition) && !z[i-1].is(headsOf(x.entities[e].typ)) {
 			return
 		}
-		if t.is(preposition) && content {
-			if definite && !z[i-1].is(preposition) && !z[i-1].is(headsOf(x.entities[e].typ)) {
-				return
-			}
-			tail := x.argument(i + 1)
-			if tail < 0 {
-				if x.word(i) != "of" && x.word(i) != "in" && x.word(i) != "at" {
-					return
-				}
-				i++
-				continue
-			}
-			end := x.conjunctsEnd(tail)
-			if (x.closes(end) || z[end].small() && z[end].is(relative)) && x.word(i) != "to" {
-				relation := "is " + x.wording(from, i+1)
-				x.conjuncts(tail, func(t int) { x.state(e, relation, t) })
-			}
+		if tail := x.argument(i + 1); tail >= 0 {
+			x.apposition(e, from, i, tail)
 			return
 		}
-		content = content || !t.is(function|adverb)
-		i++
+		if w := x.word(i); w != "of" && w != "in" && w != "at" {
+			return
+		}
+	}
+}
+
+// inApposition tells whether the word at token i can stand in an apposition.
+func (x *statements) inApposition(i int) bool {
+	t := &x.tokens[i]
+	return t.small() && x.entityOf[i] == 0 && !t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) &&
+		(!t.is(finite|verbIng) || t.is(noun|verbBase|verbParticiple))
+}
+
+// apposition records what the words from token from to the preposition at token i
+// say of entity e and tail, if the apposition ends after tail.
+func (x *statements) apposition(e, from, i, tail int) {
+	end := x.conjuncts(tail, func(int) {})
+	if (x.closes(end) || x.tokens[end].small() && x.tokens[end].is(relative)) && x.word(i) != "to" {
+		relation := "is " + x.wording(from, i+1)
+		x.conjuncts(tail, func(t int) { x.state(e, relation, t) })
 	}
 }
 
@@ -145,51 +149,65 @@ func headsOf(t typ) class {
 	case organization:
 		return thing | organizationHead
 	}
-	return role | kin | thing | placeHead | organizationHead | workHead | eventHead
+	return role | kin | thing | anyHead
 }
 
 // adjacent finds the triples that two neighbours make: "Y's X", "the University
 // X in Y", "X of Y", "X, Y's president,". X is entity e or the one after it.
 func (x *statements) adjacent(e int) {
 	z := x.tokens
-	h := &x.entities[e]
-	i := h.last
-	if h.typ == date || h.typ == quantity || i+1 >= len(z) {
+	i := x.entities[e].last
+	if x.entities[e].figure() || i+1 >= len(z) {
 		return
 	}
-	if z[i].isMark(markPossessive) {
+	switch {
+	case z[i].isMark(markPossessive):
 		if next := x.entityAt(i + 1); next >= 0 && x.ownedBy(next, e) {
 			x.state(next, "of", e)
 		}
-		return
-	}
-	if z[i].isMark(',') {
+	case z[i].isMark(','):
 		x.holderBefore(e, i+1)
-		return
+	case z[i].small():
+		from := i + 1
+		if x.word(from) == "the" {
+			from++
+		}
+		if next := x.entityAt(from); next >= 0 && x.closed(x.entities[next].last) && x.prepositional(e, x.word(i), next) {
+			relation := "is " + x.word(i)
+			if x.entities[next].typ == date {
+				relation = "took place in"
+			}
+			x.state(e, relation, next)
+		}
 	}
-	if !z[i].small() {
-		return
+}
+
+// prepositional tells whether a preposition between two entities says something of
+// the first one, by their types.
+func (x *statements) prepositional(e int, preposition string, next int) bool {
+	h, kind := &x.entities[e], x.entities[next].typ
+	if h.last-h.first < 2 {
+		return false
 	}
-	word := x.word(i)
-	from := i + 1
-	if from < len(z) && x.word(from) == "the" {
-		from++
+	switch preposition {
+	case "in":
+		if kind == date {
+			return h.typ == event && x.yearsOf(next) >= 0
+		}
+	case "at", "from":
+		if h.typ == person && kind == organization {
+			return true
+		}
+		if preposition == "from" {
+			return h.typ == person && kind == location
+		}
+	case "of":
+		return h.typ == person && (kind == organization || kind == location)
+	case "near":
+	default:
+		return false
 	}
-	next := x.entityAt(from)
-	if next < 0 || !x.closed(x.entities[next].last) {
-		return
-	}
-	kind := x.entities[next].typ
-	several := h.last-h.first > 1
-	switch {
-	case (word == "in" || word == "at" || word == "near") && kind == location && several && !x.region(e) && (h.typ == organization || h.typ == location || h.typ == event):
-		x.state(e, "is "+word, next)
-	case word == "in" && kind == date && several && h.typ == event && x.yearsOf(next) >= 0:
-		x.state(e, "took place in", next)
-	case (word == "of" || word == "from" || word == "at") && h.typ == person && several && kind == organization,
-		(word == "of" || word == "from") && h.typ == person && several && kind == location:
-		x.state(e, "is "+word, next)
-	}
+	return kind == location && !x.region(e) && (h.typ == organization || h.typ == location || h.typ == event)
 }
 
 // ownedBy tells whether "Y's X" says that X is of Y: "Brazil's Lula", but not
@@ -197,7 +215,7 @@ func (x *statements) adjacent(e int) {
 func (x *statements) ownedBy(owned, owner int) bool {
 	o := &x.entities[owned]
 	by := x.entities[owner].typ
-	if o.typ == date || o.typ == quantity || by == person && o.typ == person || by != location && o.typ == location {
+	if o.figure() || by == person && o.typ == person || by != location && o.typ == location {
 		return false
 	}
 	i := o.last

@@ -97,7 +97,7 @@ func (x *statements) located(e int) {
 	z := x.tokens
 	h := &x.entities[e]
 	i := h.last
-	if h.first == 0 || h.typ == person || h.typ == date || h.typ == quantity || i+1 >= len(z) || !z[i].isMark(',') || x.entityOf[i+1] == 0 {
+	if h.first == 0 || h.typ == person || h.figure() || i+1 >= len(z) || !z[i].isMark(',') || x.entityOf[i+1] == 0 {
 		return
 	}
 	tail := x.entityIn(i + 1)

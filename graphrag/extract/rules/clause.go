@@ -11,18 +11,15 @@ func (x *statements) clauses(s int) {
 		return
 	}
 	subjects, ok := x.subject(s, related)
-	if !ok {
-		return
-	}
-	for range maxVerbs {
-		v, ok := x.verbs(i, subjects)
-		if !ok {
+	for n := 0; ok && n < maxVerbs; n++ {
+		var v verbGroup
+		if v, ok = x.verbs(i, subjects); !ok {
 			return
 		}
-		if reduced {
-			v.passive, v.relation, reduced = true, strings.ToLower(x.word(i)), false
+		if reduced && n == 0 {
+			v.passive, v.relation = true, strings.ToLower(x.word(i))
 		}
-		if v.copula && v.relation == "is" || v.copula && v.relation == "was" {
+		if v.copula && (v.relation == "is" || v.relation == "was") {
 			x.describe(subjects[0], v.end)
 		}
 		stated := len(x.facts)
@@ -30,30 +27,38 @@ func (x *statements) clauses(s int) {
 		if v.copula && len(x.facts) == stated {
 			i = x.reduced(subjects, i)
 		}
-		if i+2 >= len(x.tokens) {
-			return
-		}
-		comma := x.tokens[i].isMark(',')
-		if comma {
-			i++
-		}
-		switch w := x.word(i); {
-		case w == "and" || w == "but":
-		case comma && x.tokens[i].small() && x.tokens[i].is(verbIng) && x.entityOf[i] == 0: // , becoming Y
-			if x.tokens[i].is(noun) || x.lemma(i) == "include" || x.lemma(i) == "accord" {
-				return
-			}
-			x.objects(subjects, verbGroup{end: i + 1, relation: x.lemma(i)})
-			return
-		case v.copula && !comma && (w == "who" || w == "that" || w == "which"): // X is a group that …
-		default:
-			return
-		}
-		i++
-		if i >= len(x.tokens) || !x.tokens[i].is(finite|verbParticiple|formOfBe|modal|negation|adverb) && !looksPast(x.text, &x.tokens[i]) {
-			return
-		}
+		i, ok = x.nextVerb(subjects, v, i)
 	}
+}
+
+// nextVerb returns where the next verb of the subjects begins, if there is one: after
+// "and" or "but", or in "X is a group that …". The participle of ", becoming Y" has
+// its triples here.
+func (x *statements) nextVerb(subjects []int, v verbGroup, i int) (next int, ok bool) {
+	if i+2 >= len(x.tokens) {
+		return i, false
+	}
+	comma := x.tokens[i].isMark(',')
+	if comma {
+		i++
+	}
+	switch w := x.word(i); {
+	case w == "and" || w == "but":
+	case comma && x.tokens[i].small() && x.tokens[i].is(verbIng) && x.entityOf[i] == 0:
+		if lemma := x.lemma(i); !x.tokens[i].is(noun) && lemma != "include" && lemma != "accord" {
+			x.objects(subjects, verbGroup{end: i + 1, relation: lemma})
+		}
+		return i, false
+	case v.copula && !comma && (w == "who" || w == "that" || w == "which"):
+	default:
+		return i, false
+	}
+	i++
+	if i >= len(x.tokens) {
+		return i, false
+	}
+	t := &x.tokens[i]
+	return i, t.is(finite|verbParticiple|formOfBe|modal|negation|adverb) || looksPast(x.text, t)
 }
 
 // reduced finds the triples of the participles at token i after "X is a film":

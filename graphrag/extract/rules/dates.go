@@ -47,23 +47,15 @@ func (x *mentions) aroundMonth(i int) (first, last int) {
 	if last < len(z) && z[last].isMark('.') && z[last].gap == glued {
 		last++ // Feb. 26
 	}
-	switch {
-	case last < len(z) && z[last].gap != glued && isDay(x.text, &z[last]):
-		last++
-		if last+1 < len(z) && z[last].isMark(',') && z[last+1].kind == numberToken && isYear(x.word(last+1)) {
-			last += 2
-		} else if last < len(z) && z[last].kind == numberToken && isYear(x.word(last)) {
-			last++
-		}
-		return first, last
-	case last < len(z) && i > 0 && isDay(x.text, &z[i-1]) && z[last].kind == numberToken && len(x.word(last)) == 2 && x.word(last) > "31" && allDigits(x.word(last)):
+	if last < len(z) && z[last].gap != glued && isDay(x.text, &z[last]) {
+		return first, x.afterYear(last + 1)
+	}
+	if year := x.afterYear(last); year > last {
+		last = year
+	} else if last < len(z) && i > 0 && isDay(x.text, &z[i-1]) && z[last].kind == numberToken && len(x.word(last)) == 2 && x.word(last) > "31" && allDigits(x.word(last)) {
 		last++ // 23 Jan 43
-	case last+1 < len(z) && z[last].isMark(',') && z[last+1].kind == numberToken && isYear(x.word(last+1)):
-		last += 2
-	case last < len(z) && z[last].kind == numberToken && isYear(x.word(last)):
-		last++
-	case last > i+1:
-		last--
+	} else {
+		last = i + 1
 	}
 	if i > 0 && x.entityOf[i-1] == 0 && isDay(x.text, &z[i-1]) {
 		first--
@@ -71,6 +63,19 @@ func (x *mentions) aroundMonth(i int) (first, last int) {
 		first -= 2
 	}
 	return first, last
+}
+
+// afterYear returns the token after the year at i, a comma before it or not; i if
+// there is none.
+func (x *mentions) afterYear(i int) int {
+	year := i
+	if i < len(x.tokens) && x.tokens[i].isMark(',') {
+		year++
+	}
+	if year < len(x.tokens) && x.tokens[year].kind == numberToken && isYear(x.word(year)) {
+		return year + 1
+	}
+	return i
 }
 
 // isDateFigure tells whether s is 2012-07-24, 1939–1945, 1939-45 or 1970s.

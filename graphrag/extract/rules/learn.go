@@ -192,7 +192,7 @@ func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, sentence
 			x.open(chunks[i].Text, s.Span)
 			x.find(s.layout)
 			for i := range x.entities {
-				if e := &x.entities[i]; e.typ != date && e.typ != quantity {
+				if e := &x.entities[i]; !e.figure() {
 					found[worker][x.key(e.first, e.last)]++
 				}
 			}

@@ -15,6 +15,9 @@ type entity struct {
 	typ         typ
 }
 
+// figure tells whether it is no name but a date or a quantity.
+func (e *entity) figure() bool { return e.typ == date || e.typ == quantity }
+
 // mentions are the entities of a sentence.
 type mentions struct {
 	sentence

@@ -103,9 +103,6 @@ func (x *statements) conjuncts(e int, do func(e int)) int {
 // maxConjuncts bounds lists.
 const maxConjuncts = 12
 
-// conjunctsEnd returns the token after an entity and those bound to it.
-func (x *statements) conjunctsEnd(e int) int { return x.conjuncts(e, func(int) {}) }
-
 // wrongFor tells whether the preposition at token i with a date says only one
 // end of a time: "from 1990 to 2006".
 func (x *statements) wrongFor(i, tail int) bool {

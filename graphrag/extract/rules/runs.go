@@ -42,39 +42,60 @@ func (x *finder) nameStart(i int) bool {
 
 // extend returns the end of the run of capitals that begins at i.
 func (x *finder) extend(i int) int {
-	z := x.tokens
 	j := i + 1
-	for j < len(z) && x.entityOf[j] == 0 && !x.breaks(j) {
-		t := &z[j]
+	for j < len(x.tokens) && x.entityOf[j] == 0 && !x.breaks(j) {
+		next := 0
 		switch {
 		case x.nameStart(j):
-			if t.functional() || t.is(chrome) || x.headline(j) || t.is(month) && j+1 < len(z) && z[j+1].kind == numberToken {
-				return j
+			if !x.endsRun(j) {
+				next = j + 1
 			}
-			j++
-		case t.isMark('&') && x.nameAt(j+1):
-			j += 2
-		case t.isMark(',') && x.legalForm(j+1):
-			j += 2
-		case t.isMark(',') && x.listEnd(i, j) > 0:
-			j = x.listEnd(i, j)
-		case t.isMark(markPossessive) && x.nameAt(j+1) && x.ownsName(j):
-			j += 2
-		case t.small() && t.is(connector):
-			next := x.afterConnectors(i, j)
-			if next == 0 {
-				return j
-			}
-			j = next
-		case t.small() && t.is(joining) && x.nameAt(j+1) && x.joins(i, j, j+1):
-			j += 2
-		case t.small() && t.is(joining) && j+2 < len(z) && x.word(j) != "and" && x.word(j+1) == "the" && x.nameAt(j+2) && x.joins(i, j, j+2):
-			j += 3 // Centre for the Study of …
-		default:
-			return j
+		case x.tokens[j].kind == markToken:
+			next = x.afterMark(i, j)
+		case x.tokens[j].small():
+			next = x.afterSmall(i, j)
 		}
+		if next == 0 {
+			break
+		}
+		j = next
 	}
 	return j
+}
+
+// endsRun tells whether the capitalized word at token j is no part of the name
+// before it.
+func (x *finder) endsRun(j int) bool {
+	t := &x.tokens[j]
+	return t.functional() || t.is(chrome) || x.headline(j) || t.is(month) && j+1 < len(x.tokens) && x.tokens[j+1].kind == numberToken
+}
+
+// afterMark returns where the name from i goes on after the mark at j, 0 if it does
+// not.
+func (x *finder) afterMark(i, j int) int {
+	switch t := &x.tokens[j]; {
+	case t.isMark('&') && x.nameAt(j+1), t.isMark(',') && x.legalForm(j+1), t.isMark(markPossessive) && x.nameAt(j+1) && x.ownsName(j):
+		return j + 2
+	case t.isMark(','):
+		return x.listEnd(i, j)
+	}
+	return 0
+}
+
+// afterSmall returns where the name from i goes on after the small words at j, 0 if
+// it does not.
+func (x *finder) afterSmall(i, j int) int {
+	switch t := &x.tokens[j]; {
+	case t.is(connector):
+		return x.afterConnectors(i, j)
+	case !t.is(joining):
+		return 0
+	case x.nameAt(j+1) && x.joins(i, j, j+1):
+		return j + 2
+	case j+2 < len(x.tokens) && x.word(j) != "and" && x.word(j+1) == "the" && x.nameAt(j+2) && x.joins(i, j, j+2):
+		return j + 3 // Centre for the Study of …
+	}
+	return 0
 }
 
 // listEnd returns the end of ", Y and Z" at token j after "Ministry of X", 0 if
@@ -114,7 +135,7 @@ func (x *finder) ownsName(j int) bool {
 // headlines: "Trump Opens Talks".
 func (x *finder) headline(j int) bool {
 	t := &x.tokens[j]
-	return t.is(verbS) && !t.has(upperOnly) && !t.is(organizationHead|placeHead|eventHead|workHead|noun) && x.lexicon.common(t.word)
+	return t.is(verbS) && !t.has(upperOnly) && !t.is(anyHead|noun) && x.lexicon.common(t.word)
 }
 
 func (x *finder) nameAt(i int) bool {
@@ -154,7 +175,7 @@ func (x *finder) afterConnectors(i, j int) int {
 func (x *finder) ofJoins(i, j int) bool {
 	last := &x.tokens[j-1]
 	switch {
-	case last.is(organizationHead | placeHead | eventHead | workHead | role):
+	case last.is(anyHead | role):
 		return true
 	case x.nameAt(j+1) && x.lexicon.common(x.tokens[j+1].word) && !last.is(given|place|demonym): // Chiefs of Staff
 		return true

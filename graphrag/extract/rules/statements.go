@@ -78,7 +78,7 @@ func (x *statements) wording(i, j int) string {
 // the attribute "description".
 func (x *statements) describe(e, i int) {
 	z := x.tokens
-	if x.patched || i >= len(z) || !z[i].small() || x.entities[e].typ == date || x.entities[e].typ == quantity {
+	if x.patched || i >= len(z) || !z[i].small() || x.entities[e].figure() {
 		return
 	}
 	if w := x.word(i); w != "a" && w != "an" && w != "the" {

@@ -138,7 +138,7 @@ func (x *statements) afterApposition(i int) int {
 // is part of something else: "the president of France resigned".
 func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 	e := &x.entities[s]
-	if e.typ == date || e.typ == quantity {
+	if e.figure() {
 		return nil, false
 	}
 	subjects = append(x.subjects[:0], s)
@@ -156,7 +156,7 @@ func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 			j--
 		}
 		before := x.entityIn(max(j-1, 0))
-		if j == 0 || before < 0 || x.entities[before].typ == date || x.entities[before].typ == quantity || len(subjects) == 1 && x.tokens[i-1].isMark(',') {
+		if j == 0 || before < 0 || x.entities[before].figure() || len(subjects) == 1 && x.tokens[i-1].isMark(',') {
 			break
 		}
 		subjects = append(subjects, before)

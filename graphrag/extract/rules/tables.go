@@ -72,6 +72,9 @@ const function = determiner | preposition | conjunction | pronoun | relative | q
 // noun are the classes of words that are nouns where a verb could be, too.
 const noun = role | kin | unit | scale
 
+// anyHead are the nouns that say what a name is of.
+const anyHead = organizationHead | placeHead | eventHead | workHead
+
 const finite = verbS | verbPast
 
 const anyVerb = verbBase | verbS | verbPast | verbParticiple | verbIng

@@ -37,27 +37,33 @@ func (x *mentions) typeOf(i, j int) typ {
 	z := x.tokens
 	first, head := &z[i], x.head(i, j)
 	switch {
-	case x.placeName(i, j), j-i > 1 && first.is(honorific) && hasPrefix(x.word(i), "St"):
+	case x.placeName(i, j):
 		return location
-	case j-i > 1 && head.is(eventHead) && !head.is(given):
+	case j-i == 1:
+		return typeOfWord(first)
+	case first.is(honorific) && hasPrefix(x.word(i), "St"):
+		return location
+	case head.is(eventHead) && !head.is(given), x.hasHead(i, j, eventHead) && romanNumeral(x.word(j-1)):
 		return event
-	case j-i > 1 && x.hasHead(i, j, eventHead) && romanNumeral(x.word(j-1)):
-		return event
-	case j-i > 1 && first.is(given) && !head.is(organizationHead|workHead|eventHead):
+	case first.is(given) && !head.is(organizationHead|workHead|eventHead):
 		return person
-	case j-i > 1 && head.is(organizationHead):
+	case head.is(organizationHead):
 		return organization
-	case j-i > 1 && (head.is(placeHead) || first.is(placeHead)) && !first.is(given):
+	case (head.is(placeHead) || first.is(placeHead)) && !first.is(given):
 		return location
-	case j-i > 1 && head.is(workHead):
+	case head.is(workHead):
 		return work
-	case j-i > 2 && z[i+1].has(initials), j-i > 1 && first.has(initials) && !first.has(upperOnly):
+	case j-i > 2 && z[i+1].has(initials), first.has(initials) && !first.has(upperOnly), j-i <= 3 && x.namesake(i, j):
 		return person
-	case j-i == 1 && first.has(upperOnly) && !first.is(demonym):
+	}
+	return other
+}
+
+func typeOfWord(t *token) typ {
+	switch {
+	case t.has(upperOnly) && !t.is(demonym):
 		return organization
-	case j-i == 1 && first.is(given):
-		return person
-	case (j-i == 2 || j-i == 3) && x.namesake(i, j):
+	case t.is(given):
 		return person
 	}
 	return other
