@@ -3,15 +3,15 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"runtime"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -22,34 +22,47 @@ func Learn(ctx context.Context, chunks []graphrag.Chunk, workers int) (*Lexicon,
 	return l, err
 }
 
-// learn also returns the sentences of each chunk.
+// learn also returns the segments of each chunk.
 func learn(ctx context.Context, chunks []graphrag.Chunk, workers int) (*Lexicon, [][]segment, error) {
 	l := newLexicon()
-	sentences := l.count(ctx, chunks, workers)
-	l.collect(ctx, chunks, sentences, workers)
-	if err := ctx.Err(); err != nil {
+	segments, err := l.count(ctx, chunks, workers)
+	if err == nil {
+		err = l.collect(ctx, chunks, segments, workers)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("rules: learn the lexicon: %w", err)
 	}
-	return l, sentences, nil
+	return l, segments, nil
 }
 
-// count fills in the words and the lines, and returns the sentences of each
-// chunk.
-func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers int) [][]segment {
-	sentences := make([][]segment, len(chunks))
-	documents := numberDocuments(chunks)
-	tallies := make([]*counter, workerCount(workers, len(chunks)))
-	for i := range tallies {
-		tallies[i] = newCounter(l)
+// eachChunk calls do for every chunk, from workers that have a T each.
+func eachChunk[T any](ctx context.Context, chunks []graphrag.Chunk, workers int, start func() T, do func(x *T, i int)) ([]T, error) {
+	all := make([]T, max(1, min(par.Workers(workers), len(chunks))))
+	for i := range all {
+		all[i] = start()
 	}
-	each(ctx, len(chunks), len(tallies), func(worker, i int) {
-		sentences[i] = tallies[worker].chunk(chunks[i].Text, documents[i])
+	return all, par.Ranges(ctx, len(chunks), 1, len(all), func(worker, i, _ int) error {
+		do(&all[worker], i)
+		return nil
 	})
+}
+
+// count fills in the words and the lines, and returns the segments of each chunk:
+// the first pass.
+func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers int) ([][]segment, error) {
+	segments := make([][]segment, len(chunks))
+	documents := numberDocuments(chunks)
+	counters, err := eachChunk(ctx, chunks, workers, func() counter { return newCounter(l) }, func(c *counter, i int) {
+		segments[i] = c.chunk(chunks[i].Text, documents[i])
+	})
+	if err != nil {
+		return nil, err
+	}
 	// Words are numbered in the order of their letters, so that nothing
 	// depends on who counted which.
 	sums := map[string]counts{}
 	var lines []sighting
-	for _, c := range tallies {
+	for _, c := range counters {
 		for word, n := range c.own {
 			sum := sums[word]
 			sums[word] = counts{sum.small + c.counts[n].small, sum.capital + c.counts[n].capital}
@@ -60,19 +73,14 @@ func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers in
 		}
 		lines = append(lines, c.lines...)
 	}
-	own := make([]string, 0, len(sums))
-	for word := range sums {
-		own = append(own, word)
-	}
-	slices.Sort(own)
-	for _, word := range own {
+	for _, word := range slices.Sorted(maps.Keys(sums)) {
 		l.words[word] = int32(len(l.class))
 		l.class = append(l.class, 0)
 		l.small = append(l.small, sums[word].small)
 		l.capital = append(l.capital, sums[word].capital)
 	}
 	l.shared(lines)
-	return sentences
+	return segments, nil
 }
 
 // counts of a word inside sentences.
@@ -87,13 +95,7 @@ type sighting struct {
 // shared keeps the lines that stand in several documents.
 func (l *Lexicon) shared(lines []sighting) {
 	slices.SortFunc(lines, func(a, b sighting) int {
-		switch {
-		case a.line < b.line:
-			return -1
-		case a.line > b.line:
-			return 1
-		}
-		return int(a.document) - int(b.document)
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.document, b.document))
 	})
 	for i := 0; i < len(lines); {
 		documents := 1
@@ -123,9 +125,8 @@ type counter struct {
 	lines  []sighting
 }
 
-func newCounter(l *Lexicon) *counter {
-	c := &counter{sentence: newSentence(l), known: make([]counts, len(l.class)), own: map[string]int32{}}
-	return c
+func newCounter(l *Lexicon) counter {
+	return counter{sentence: newSentence(l), known: make([]counts, len(l.class)), own: map[string]int32{}}
 }
 
 func (c *counter) chunk(s string, document int32) []segment {
@@ -154,7 +155,7 @@ func (c *counter) chunk(s string, document int32) []segment {
 }
 
 func (c *counter) add(t *token) {
-	n := &counts{}
+	var n *counts
 	if t.word > 0 {
 		n = &c.known[t.word]
 	} else {
@@ -175,17 +176,17 @@ func (c *counter) add(t *token) {
 }
 
 // collect gathers the names of the prose: the second pass.
-func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, sentences [][]segment, workers int) {
-	finders := make([]finder, workerCount(workers, len(chunks)))
-	found := make([]map[uint64]int32, len(finders))
-	for i := range finders {
-		finders[i] = finder{mentions: mentions{sentence: newSentence(l)}, learning: true}
-		found[i] = map[uint64]int32{}
+func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, segments [][]segment, workers int) error {
+	type collector struct {
+		finder
+		found map[uint64]int32
 	}
-	each(ctx, len(chunks), len(finders), func(worker, i int) {
-		x := &finders[worker]
+	start := func() collector {
+		return collector{finder{mentions: mentions{sentence: newSentence(l)}, learning: true}, map[uint64]int32{}}
+	}
+	collectors, err := eachChunk(ctx, chunks, workers, start, func(x *collector, i int) {
 		x.excerpt = chunks[i].Index > 0
-		for _, s := range sentences[i] {
+		for _, s := range segments[i] {
 			if s.layout == fragment {
 				continue
 			}
@@ -193,19 +194,20 @@ func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, sentence
 			x.find(s.layout)
 			for i := range x.entities {
 				if e := &x.entities[i]; !e.figure() {
-					found[worker][x.key(e.first, e.last)]++
+					x.found[x.key(e.first, e.last)]++
 				}
 			}
 		}
 	})
 	total := 0
-	for _, names := range found {
-		for key, n := range names {
+	for _, c := range collectors {
+		for key, n := range c.found {
 			l.names[key] += n
 			total += int(n)
 		}
 	}
 	l.large = total >= largeCorpus
+	return err
 }
 
 // largeCorpus is how many names make a corpus large.
@@ -224,30 +226,4 @@ func numberDocuments(chunks []graphrag.Chunk) []int32 {
 		out[i] = n
 	}
 	return out
-}
-
-// workerCount returns how many workers n chunks get.
-func workerCount(workers, n int) int {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	return max(1, min(workers, n))
-}
-
-// each calls do for 0..n-1 from several workers until ctx is cancelled.
-func each(ctx context.Context, n, workers int, do func(worker, i int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for worker := range workers {
-		wait.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(worker, i)
-			}
-		})
-	}
-	wait.Wait()
 }

@@ -37,19 +37,14 @@ const (
 func (n NounPhrases) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	l := newLexicon()
 	out := make([]kg.Extraction, len(chunks))
-	sentences := make([]sentence, workerCount(n.Workers, len(chunks)))
-	for i := range sentences {
-		sentences[i] = newSentence(l)
-	}
-	each(ctx, len(chunks), len(sentences), func(worker, i int) {
-		x := &sentences[worker]
+	_, err := eachChunk(ctx, chunks, n.Workers, func() sentence { return newSentence(l) }, func(x *sentence, i int) {
 		out[i] = kg.Extraction{Chunk: chunks[i].ID, Doc: chunks[i].Doc}
 		for _, s := range x.segments(chunks[i].Text) {
 			x.open(chunks[i].Text, s.Span)
 			out[i].Mentions = x.nounPhrases(out[i].Mentions)
 		}
 	})
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("rules: read noun phrases: %w", err)
 	}
 	return out, nil

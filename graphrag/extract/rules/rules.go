@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -38,35 +41,27 @@ type Extractor struct {
 	keep      []bool // by type; nil keeps all
 }
 
-// New returns an extractor. It fails if Workers is negative, if a name
-// is empty or has two types, or if no name can have one of the types.
+// New returns an extractor. It fails if Workers is negative, if a name is empty
+// or has two types, or if no name can have one of the types.
 func New(o Options) (*Extractor, error) {
-	var errs []error
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("rules: Workers is %d: it must not be negative", o.Workers))
-	}
+	checks := opt.Checks{Of: "rules"}
+	opt.Min(&checks, "Workers", o.Workers, 0)
 	base := o.Lexicon
 	if base == nil {
 		base = newLexicon()
 	}
 	gazetteer, labels, err := newGazetteer(base, o.Names)
-	errs = append(errs, err)
 	x := &Extractor{options: o, lexicon: o.Lexicon, base: base, gazetteer: gazetteer, labels: labels}
 	if len(o.Types) > 0 {
 		x.keep = make([]bool, len(labels))
-	}
-	for _, wanted := range o.Types {
-		found := false
 		for n, label := range labels {
-			if label == wanted {
-				x.keep[n], found = true, true
-			}
-		}
-		if !found {
-			errs = append(errs, fmt.Errorf("rules: Types has %q: it must be one of %q", wanted, labels[1:]))
+			x.keep[n] = slices.Contains(o.Types, label)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	for i, wanted := range o.Types {
+		checks.Want(slices.Contains(labels, wanted), fmt.Sprintf("Types[%d]", i), strconv.Quote(wanted), fmt.Sprintf("one of %q", labels[1:]))
+	}
+	if err := errors.Join(checks.Err(), err); err != nil {
 		return nil, err
 	}
 	return x, nil
@@ -84,15 +79,10 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 		}
 	}
 	out := make([]kg.Extraction, len(chunks))
-	readers := make([]reader, workerCount(o.options.Workers, len(chunks)))
-	for i := range readers {
-		readers[i].finder = o.finder(lexicon)
-		readers[i].statements.mentions = &readers[i].mentions
-	}
-	each(ctx, len(chunks), len(readers), func(worker, i int) {
-		out[i] = o.extract(&readers[worker], &chunks[i], segments[i])
+	_, err := eachChunk(ctx, chunks, o.options.Workers, func() reader { return reader{finder: o.finder(lexicon)} }, func(x *reader, i int) {
+		out[i] = o.extract(x, &chunks[i], segments[i])
 	})
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("rules: read chunks: %w", err)
 	}
 	return out, nil
@@ -112,6 +102,7 @@ func (o *Extractor) finder(l *Lexicon) finder {
 func (o *Extractor) extract(x *reader, c *graphrag.Chunk, segments []segment) kg.Extraction {
 	out := kg.Extraction{Chunk: c.ID, Doc: c.Doc}
 	x.excerpt = c.Index > 0
+	x.statements.mentions = &x.mentions
 	if segments == nil {
 		segments = x.segments(c.Text)
 	}
