@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 func key(c record.Cell, q graphrag.Question) record.Key {
@@ -53,7 +54,7 @@ func digest(c judge.Case) string {
 // question answers and judges one question, each step unless a record of it
 // exists.
 func (s *state) question(ctx context.Context, system System, c record.Cell, it Item) error {
-	ctx = llm.WithQuestion(ctx, it.Question.ID) // for ledgers
+	ctx = usage.WithQuestion(ctx, it.Question.ID) // for ledgers
 	a, ok := s.answered(c, it)
 	if !ok {
 		var err error

@@ -114,7 +114,7 @@ type lines struct {
 	Results []line `json:"results"`
 }
 
-// Check implements llm.Checker.
+// Check implements what llm.Decode asks of replies.
 func (l lines) Check() error {
 	if l.Results == nil {
 		return errors.New(`the key "results" is missing`)

@@ -10,16 +10,13 @@ import (
 	"slices"
 )
 
-// Checker is implemented by replies that know more rules than their types
-// say; [Decode] treats an error of Check like unreadable JSON.
-type Checker interface{ Check() error }
-
 // reaskExcerpt limits how much of a bad reply is shown to the model again:
 // feeding replies back whole makes prompts grow without bound.
 const reaskExcerpt = 2000
 
-// Decode asks m for a JSON object and reads it into a T. A reply that cannot
-// be read is asked for once more, with the fault named; after that the error
+// Decode asks m for a JSON object and reads it into a T. A T that knows more
+// rules than its type says has a method Check() error. A reply that cannot
+// be read, or fails its check, is asked for once more, with the fault named; after that the error
 // is [ErrInvalidOutput]. A truncated reply is not asked for again. The usage
 // in the reply, or in the error, is that of all calls made.
 func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) {
@@ -56,10 +53,10 @@ func readInto[T any](text string) (T, error) {
 	if err != nil {
 		return value, err
 	}
-	if err := json.Unmarshal(object.JSON, &value); err != nil {
+	if err := json.Unmarshal(object, &value); err != nil {
 		return value, outputError(ErrInvalidOutput, text, err)
 	}
-	if c, ok := any(&value).(Checker); ok {
+	if c, ok := any(&value).(interface{ Check() error }); ok {
 		if err := c.Check(); err != nil {
 			return value, outputError(ErrInvalidOutput, text, err)
 		}

@@ -14,16 +14,8 @@ import (
 // maxJSONDepth limits the nesting of a model's JSON.
 const maxJSONDepth = 200
 
-// Object is a JSON object found in a reply.
-type Object struct {
-	// JSON is valid, compact JSON.
-	JSON json.RawMessage
-	// Repaired is true when the model's text was not the JSON alone: it was
-	// fenced, wrapped in prose, or had small faults.
-	Repaired bool
-}
-
-// ReadObject finds the JSON object in a model's reply. It reads through
+// ReadObject finds the JSON object in a model's reply and returns it as valid,
+// compact JSON. It reads through
 // <think> blocks, code fences and prose around the object, and repairs
 // trailing commas, single quotes, comments, raw line breaks in strings and
 // the literals of Python and JavaScript (NaN and the infinities become null).
@@ -31,14 +23,13 @@ type Object struct {
 // A truncated object is never repaired: what is missing might have been the
 // point ([ErrTruncated]). Several different objects, duplicate keys, broken
 // JSON and no JSON at all are [ErrInvalidOutput].
-func ReadObject(text string) (Object, error) {
+func ReadObject(text string) (json.RawMessage, error) {
 	text, _, open := SplitThinking(text)
 	if open {
-		return Object{}, outputError(ErrTruncated, text, errors.New("the reasoning block is not closed"))
+		return nil, outputError(ErrTruncated, text, errors.New("the reasoning block is not closed"))
 	}
 	trimmed := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\ufeff"))
 	var found []byte
-	repaired := false
 	for at := 0; ; {
 		next := strings.IndexByte(trimmed[at:], '{')
 		if next < 0 {
@@ -49,22 +40,21 @@ func ReadObject(text string) (Object, error) {
 		switch {
 		case err == nil:
 			if found != nil && !bytes.Equal(found, p.out) {
-				return Object{}, outputError(ErrInvalidOutput, text, errors.New("several different JSON objects"))
+				return nil, outputError(ErrInvalidOutput, text, errors.New("several different JSON objects"))
 			}
-			repaired = p.repaired || at+next != 0 || p.at != len(trimmed)
 			found, at = p.out, p.at
 		case errors.Is(err, errCut):
-			return Object{}, outputError(ErrTruncated, text, fmt.Errorf("the JSON object ends too early"))
+			return nil, outputError(ErrTruncated, text, fmt.Errorf("the JSON object ends too early"))
 		case p.sawKey:
-			return Object{}, outputError(ErrInvalidOutput, text, err)
+			return nil, outputError(ErrInvalidOutput, text, err)
 		default: // a brace in prose
 			at += next + 1
 		}
 	}
 	if found == nil {
-		return Object{}, outputError(ErrInvalidOutput, text, errors.New("no JSON object"))
+		return nil, outputError(ErrInvalidOutput, text, errors.New("no JSON object"))
 	}
-	return Object{JSON: found, Repaired: repaired}, nil
+	return found, nil
 }
 
 func outputError(kind Kind, text string, err error) *Error {
@@ -110,11 +100,10 @@ var errCut = errors.New("the JSON ends too early")
 
 // jsonReader reads one JSON value leniently and writes it strictly.
 type jsonReader struct {
-	in       string
-	at       int
-	out      []byte
-	repaired bool
-	sawKey   bool // a key and its colon were read: this is JSON, not prose
+	in     string
+	at     int
+	out    []byte
+	sawKey bool // a key and its colon were read: this is JSON, not prose
 }
 
 func (p *jsonReader) fail(what string) error {
@@ -128,19 +117,19 @@ func (p *jsonReader) skip() error {
 		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
 			p.at++
 		case strings.HasPrefix(rest, "\u00a0"):
-			p.at, p.repaired = p.at+len("\u00a0"), true
+			p.at += len("\u00a0")
 		case strings.HasPrefix(rest, "//"):
 			n := strings.IndexByte(rest, '\n')
 			if n < 0 {
 				return errCut
 			}
-			p.at, p.repaired = p.at+n, true
+			p.at += n
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest, "*/")
 			if n < 0 {
 				return errCut
 			}
-			p.at, p.repaired = p.at+n+2, true
+			p.at += n + 2
 		default:
 			return nil
 		}
@@ -244,7 +233,6 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 	if p.in[p.at] == end {
 		p.at++
 		p.out = append(p.out, end)
-		p.repaired = p.repaired || comma
 		return true, nil
 	}
 	if first {
@@ -260,7 +248,6 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 // text reads a string in either kind of quotes.
 func (p *jsonReader) text() (string, error) {
 	quote := p.in[p.at]
-	p.repaired = p.repaired || quote == '\''
 	p.at++
 	var b strings.Builder
 	for p.at < len(p.in) {
@@ -274,8 +261,6 @@ func (p *jsonReader) text() (string, error) {
 				return "", err
 			}
 			continue
-		case c < 0x20:
-			p.repaired = true
 		}
 		b.WriteByte(c)
 		p.at++
@@ -294,14 +279,13 @@ func (p *jsonReader) escape(b *strings.Builder) error {
 	for i := 0; i < len(simpleEscapes); i += 2 {
 		if simpleEscapes[i] == c {
 			b.WriteByte(simpleEscapes[i+1])
-			p.repaired = p.repaired || c == '\''
 			p.at += 2
 			return nil
 		}
 	}
 	if c != 'u' { // "\d" of a regular expression, "\(" of LaTeX: keep both
 		b.WriteByte('\\')
-		p.at, p.repaired = p.at+1, true
+		p.at++
 		return nil
 	}
 	// Let encoding/json read \uXXXX, with a second one for a surrogate pair.
@@ -340,7 +324,7 @@ func (p *jsonReader) number() error {
 	}
 	text := p.in[start:p.at]
 	if strings.HasPrefix(p.in[p.at:], "Infinity") {
-		p.at, p.repaired = p.at+len("Infinity"), true
+		p.at += len("Infinity")
 		p.out = append(p.out, "null"...)
 		return nil
 	}
@@ -353,7 +337,6 @@ func (p *jsonReader) number() error {
 		p.at = start
 		return p.fail(fmt.Sprintf("%q is no number", clip(text, 40)))
 	}
-	p.repaired = p.repaired || fixed != text
 	p.out = append(p.out, fixed...)
 	return nil
 }
@@ -371,7 +354,6 @@ func (p *jsonReader) literal() error {
 		if strings.HasPrefix(rest, l.in) {
 			p.at += len(l.in)
 			p.out = append(p.out, l.out...)
-			p.repaired = p.repaired || l.in != l.out
 			return nil
 		}
 		if strings.HasPrefix(l.in, rest) {

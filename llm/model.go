@@ -74,10 +74,9 @@ type Finish string
 // The finish reasons. Only FinishStop is a success; the others come inside an
 // [*Error].
 const (
-	FinishStop    Finish = "stop"
-	FinishLength  Finish = "length"
-	FinishFilter  Finish = "content_filter"
-	FinishUnknown Finish = ""
+	FinishStop   Finish = "stop"
+	FinishLength Finish = "length"
+	FinishFilter Finish = "content_filter"
 )
 
 // Reply is what a model answered.

@@ -81,7 +81,7 @@ var mutants = []mutant{
 	{"cut reply taken for whole", "langchain/from.go", `	case "length", "max_tokens",`, `	case "max_tokens",`, "langchain"},
 	{"error becomes an empty reply", "langchain/from.go", "	if strings.TrimSpace(text) == \"\" {\n", "	if false {\n", "langchain"},
 	{"lost stream taken for whole", "langchain/ollama.go", "		if errors.Is(err, io.EOF) {\n", "		if errors.Is(err, io.EOF) {\n			return finish(reply, text.String(), \"\")\n		}\n		if errors.Is(err, io.EOF) {\n", "langchain"},
-	{"truncated JSON repaired", "json.go", "return Object{}, outputError(ErrTruncated, text, fmt.Errorf(\"the JSON object ends too early\"))", "return Object{JSON: json.RawMessage(`{}`), Repaired: true}, nil", "."},
+	{"truncated JSON repaired", "json.go", "return nil, outputError(ErrTruncated, text, fmt.Errorf(\"the JSON object ends too early\"))", "return json.RawMessage(`{}`), nil", "."},
 	{"body without limit", "transport/exchange.go", "if int64(len(data)) > t.o.MaxBody {", "if false {", "transport"},
 
 	// Judging.
@@ -91,13 +91,13 @@ var mutants = []mutant{
 	{"unusable verdict dropped", "../judge/batch.go", "			default:\n				left[it.place] = true\n			}\n		}\n		if len", "			default:\n			}\n		}\n		if len", "../judge"},
 	{"contradicting verdicts taken", "../judge/batch.go", "if !seen[id] || torn[id] {", "if !seen[id] {", "../judge"},
 	{"failed canary passed over", "../judge/batch.go", "				return fmt.Errorf(\"%w: the judge %s\", errCanary, it.fault())\n", "", "../judge"},
-	{"unscored question left out of the report", "../benchmark/aggregate.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark"},
+	{"unscored question left out of the report", "../benchmark/report/tally.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark/report"},
 
 	// Money.
 	{"budget not reserved", "paid/budget.go", "			b.reserved = b.reserved.add(n)\n", "", "paid"},
 	{"unknown price costs nothing", "paid/price.go", "		return Cost{Partial: true}\n", "		return Cost{}\n", "paid"},
 	{"dead intents forgotten", "paid/ledger.go", "		l.open[e.ID] = e\n", "", "paid"},
-	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		llm.RecordUnknown", "	if false {\n		llm.RecordUnknown", "langchain"},
+	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		usage.RecordUnknown", "	if false {\n		usage.RecordUnknown", "langchain"},
 
 	// Secrets.
 	{"secrets shown in errors", "errors.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},

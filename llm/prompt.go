@@ -18,10 +18,6 @@ import (
 // message is the data. Blanks at both ends of a file are no part of it.
 type Prompts struct{ texts map[string]*template.Template }
 
-// Values fill the places of a template: .Words is the value under "Words". A
-// place without a value is an error.
-type Values map[string]any
-
 // Data is a text that a prompt marks off by a [Fence]. In the templates .Nonce
 // names the marks, .Pieces are the data between marks, and .Data is all of them, a
 // blank line apart. A text without a label has a part in the nonce alone.
@@ -46,8 +42,10 @@ func MustPrompts(files fs.FS) Prompts {
 	return p
 }
 
-// Request makes the request of that name. Equal arguments give equal bytes.
-func (p Prompts) Request(stage, name string, values Values, data ...Data) (Request, error) {
+// Request makes the request of that name: the place .Words of a template takes the
+// value under "Words", and a place without a value is an error. Equal arguments give
+// equal bytes.
+func (p Prompts) Request(stage, name string, values map[string]any, data ...Data) (Request, error) {
 	texts := make([]string, len(data))
 	for i, d := range data {
 		texts[i] = d.Text
@@ -60,7 +58,7 @@ func (p Prompts) Request(stage, name string, values Values, data ...Data) (Reque
 		}
 	}
 	shown := strings.Join(pieces, "\n\n")
-	places := Values{"Nonce": fence.Nonce(), "Pieces": pieces, "Data": shown}
+	places := map[string]any{"Nonce": fence.Nonce(), "Pieces": pieces, "Data": shown}
 	maps.Copy(places, values)
 	req := Request{Stage: stage}
 	system, user := p.texts[name], p.texts[name+"_user"]
@@ -84,7 +82,7 @@ func (p Prompts) Request(stage, name string, values Values, data ...Data) (Reque
 	return req, nil
 }
 
-func fill(t *template.Template, places Values) (string, error) {
+func fill(t *template.Template, places map[string]any) (string, error) {
 	var b strings.Builder
 	if err := t.Execute(&b, places); err != nil {
 		return "", fmt.Errorf("llm: prompt: %w", err)

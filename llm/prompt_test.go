@@ -34,14 +34,14 @@ func TestPrompts(t *testing.T) {
 	pieces := f.Wrap("a", "one") + "\n\n" + f.Wrap("b", "two")
 	for _, c := range []struct {
 		name   string
-		values llm.Values
+		values map[string]any
 		want   []llm.Message
 	}{
-		{"both", llm.Values{"Words": 7, "Question": "why?"}, []llm.Message{
+		{"both", map[string]any{"Words": 7, "Question": "why?"}, []llm.Message{
 			{Role: llm.System, Text: "Marks carry " + f.Nonce() + ". 7 words."}, {Role: llm.User, Text: pieces + "\n\nQuestion: why?"}}},
 		{"alone", nil, []llm.Message{{Role: llm.System, Text: "Marks carry " + f.Nonce() + ".\n"}, {Role: llm.User, Text: pieces}}},
 		{"ask", nil, []llm.Message{{Role: llm.User, Text: f.Wrap("b", "two") + " " + f.Wrap("a", "one") + " " + f.Nonce()}}},
-		{"fenced", llm.Values{"Nonce": "mine"}, []llm.Message{{Role: llm.User, Text: "mine"}}},
+		{"fenced", map[string]any{"Nonce": "mine"}, []llm.Message{{Role: llm.User, Text: "mine"}}},
 	} {
 		got, err := p.Request("stage", c.name, c.values, data...)
 		if want := (llm.Request{Stage: "stage", Messages: c.want}); err != nil || !reflect.DeepEqual(got, want) {
@@ -49,7 +49,7 @@ func TestPrompts(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"both", "none"} { // a place without a value, no such file
-		if _, err := p.Request("", name, llm.Values{"Words": 1}); err == nil {
+		if _, err := p.Request("", name, map[string]any{"Words": 1}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

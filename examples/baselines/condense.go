@@ -112,7 +112,7 @@ func (c *Condenser) write(ctx context.Context, subject string, of []kg.Descripti
 	for i, d := range of {
 		data = append(data, llm.Data{Label: fmt.Sprintf("description %d", i+1), Text: d.Text})
 	}
-	req, err := prompts.Request(StageDescribe, "describe", llm.Values{"Words": c.tokens * 3 / 4}, data...)
+	req, err := prompts.Request(StageDescribe, "describe", map[string]any{"Words": c.tokens * 3 / 4}, data...)
 	if err != nil {
 		return "", err
 	}

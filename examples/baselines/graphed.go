@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Corpus is what a graph system is built over. Chunks are sorted by ID; chunk i
@@ -158,7 +158,7 @@ func (s *Graphed) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, 
 
 // build extracts from the fresh chunks, or from all, and makes the search.
 func (s *Graphed) build(ctx context.Context, fresh []graphrag.Chunk) (graphrag.IndexStats, error) {
-	ctx, account := WithAccount(llm.WithStage(ctx, "index"))
+	ctx, account := WithAccount(usage.WithStage(ctx, "index"))
 	all := s.chunks()
 	if s.frame.Whole {
 		fresh = all
@@ -215,7 +215,7 @@ func (s *Graphed) Answer(ctx context.Context, q graphrag.Question) (graphrag.Ans
 	if s.search == nil {
 		return graphrag.Answer{}, errors.New(s.frame.Name + ": asked before Index")
 	}
-	sctx, account := WithAccount(llm.WithStage(ctx, "retrieve"))
+	sctx, account := WithAccount(usage.WithStage(ctx, "retrieve"))
 	searched, err := s.search(sctx, q)
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("%s: %w", s.frame.Name, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // RetrieveThenRead is the frame of flat retrieval: cut the documents, build a
@@ -64,7 +64,7 @@ func (f Frame) embedded(texts ...string) graphrag.Usage {
 
 // Index cuts the documents and builds the retriever.
 func (s *RetrieveThenRead) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
-	ctx = llm.WithStage(ctx, "index")
+	ctx = usage.WithStage(ctx, "index")
 	var stats graphrag.IndexStats
 	chunker, err := s.frame.Cut.Chunker()
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *RetrieveThenRead) Answer(ctx context.Context, q graphrag.Question) (gra
 	if s.retrieve == nil {
 		return graphrag.Answer{}, errors.New(s.frame.Name + ": asked before Index")
 	}
-	ranked, err := s.retrieve.Retrieve(llm.WithStage(ctx, "retrieve"), q.Text, max(q.K, q.Depth))
+	ranked, err := s.retrieve.Retrieve(usage.WithStage(ctx, "retrieve"), q.Text, max(q.K, q.Depth))
 	if err != nil {
 		return graphrag.Answer{}, err
 	}

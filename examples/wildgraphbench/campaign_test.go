@@ -105,7 +105,7 @@ func (p *provider) forget() {
 // was there before is gone.
 func (p *provider) acknowledge(t *testing.T, dir string) (lost int) {
 	t.Helper()
-	name := filepath.Join(dir, CacheName)
+	name := filepath.Join(dir, cacheName)
 	if _, err := os.Stat(name); err != nil {
 		return 0 // killed before the first reply
 	}
@@ -199,7 +199,7 @@ func TestKillPaid(t *testing.T) {
 	start := func(dir string) *exec.Cmd {
 		cmd := child("-no-timings", "-systems", "naiverag", "-domains", "seafaring", "-limit", "2",
 			"-chunk-size", "150", "-chunk-overlap", "10", "-concurrency", strconv.Itoa(concurrency),
-			"-model", "m", "-embed-model", "e", "-out", dir)
+			"-model", "m", "-embed-model", "e", "-out", dir, "-cache", filepath.Join(dir, cacheName))
 		cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+p.server.OpenAIURL(), "OPENAI_API_KEY=sk-test")
 		return cmd
 	}

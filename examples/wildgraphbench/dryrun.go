@@ -74,7 +74,7 @@ func (v volume) evidence(k int) int {
 // estimate is what the systems and the judge are expected to take.
 func (v volume) estimate(s settings, systems []system, scores int) paid.Estimate {
 	var e paid.Estimate
-	if s.kit == kitOffline {
+	if !s.paid() {
 		return e
 	}
 	judged := scores
@@ -127,7 +127,7 @@ func dryRun(ctx context.Context, w io.Writer, s settings, set *benchmark.Dataset
 	}
 	e := v.estimate(s, s.selected(), len(s.scores))
 	fmt.Fprintf(w, "%d chunks of %d tokens in all, %d fact and %d summary questions.\n", v.chunks, v.tokens, v.facts, v.summaries)
-	if s.kit == kitOffline {
+	if !s.paid() {
 		fmt.Fprintln(w, "The offline kit makes no call of a model.")
 		return nil
 	}
@@ -143,11 +143,43 @@ func dryRun(ctx context.Context, w io.Writer, s settings, set *benchmark.Dataset
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	cost := e.Cost(p.prices)
+	cost := e.Cost(s.priceList)
 	currency := ""
-	if p.prices != nil {
-		currency = " " + p.prices.Currency
+	if s.priceList != nil {
+		currency = " " + s.priceList.Currency
 	}
-	_, err = fmt.Fprintf(w, "Expected cost: %s%s. Replies already in %s are not paid for again. Nothing was called.\n", cost, currency, CacheName)
+	_, err = fmt.Fprintf(w, "Expected cost: %s%s. Replies already in %s are not paid for again. Nothing was called.\n", cost, currency, s.cache)
 	return err
+}
+
+// sweep adds what the summary questions take at every other top-k of the sweep.
+func (v volume) sweep(e *paid.Estimate, s settings, systems []system) {
+	var answers, judging llm.Usage
+	for _, k := range s.sweepTopK {
+		for _, sys := range systems {
+			if !sys.retrieves || k == s.topKSummary {
+				continue
+			}
+			answers = answers.Add(v.answerSummaries(k))
+			judging = judging.Add(v.judgeSummaries(s, k))
+		}
+	}
+	if answers.Calls > 0 {
+		e.Add("sweep answer", s.model, answers)
+		e.Add("sweep judge", s.judgeModel, judging)
+	}
+}
+
+func (v volume) answerSummaries(k int) llm.Usage {
+	return llm.Usage{
+		Calls: v.summaries, PromptTokens: v.summaries * (readPrompt + v.evidence(k)), CompletionTokens: v.summaries * summaryReply,
+	}
+}
+
+func (v volume) judgeSummaries(s settings, k int) llm.Usage {
+	return llm.Usage{
+		Calls:            callsOfSummary * v.summaries,
+		PromptTokens:     v.summaries * (extractPrompt + matchPrompt + v.shown(s, k)),
+		CompletionTokens: v.summaries * (extractReply + matchReply),
+	}
 }

@@ -8,14 +8,24 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/paid"
+)
+
+const (
+	kitOffline = baselines.Offline
+	kitModel   = baselines.Model
 )
 
 // settings are the parsed flags.
@@ -39,7 +49,7 @@ type settings struct {
 	judgeProfile, precisionRef         string
 	judgeNoParameters                  bool
 
-	out          string
+	out, cache   string
 	budgetTokens int
 	budgetMoney  float64
 	priceList    *paid.Prices
@@ -49,12 +59,9 @@ type settings struct {
 	noTimings    bool
 }
 
-// score is a foreign predictions file: -score NAME=FILE.
-type score struct{ name, file string }
-
 // parse reads the command line. Every problem it can see without looking at
-// the data is reported at once.
-func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
+// the data is reported at once. systems are the names there are.
+func parse(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
 	var s settings
 	fs := flag.NewFlagSet("wildgraphbench", flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -68,13 +75,16 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	list(fs, &s.domains, "domains", "comma-separated `LIST` of domains (default: all present)")
 	list(fs, &s.systems, "systems", "comma-separated `LIST` of systems (default: all)")
 	fs.BoolVar(&s.listSystems, "list-systems", false, "print the names of the systems and exit")
-	fs.Func("score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", s.addScore)
-	fs.Func("min", "exit with status 1 if a system's figure `KEY=VALUE` over all questions is lower (repeatable)", s.addMinimum)
+	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
+	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE` over all questions is lower (repeatable)", parseMinimum)
 	fs.IntVar(&s.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")
 	fs.IntVar(&s.topKSummary, "topk-summary", 10, "chunks in the prompt of a summary question")
-	fs.Func("sweep-topk", "ask the summary questions also with every top-k of `RANGE`, e.g. 2..12; a finished run goes on from there", s.addSweep)
-	fs.Func("graph", "index the corpus in `NAME=PATH`, a folder of texts or a JSON file, and describe its graph as well (repeatable)", s.addGraph)
+	fs.Func("sweep-topk", "ask the summary questions also with every top-k of `RANGE`, e.g. 2..12; a finished run goes on from there", func(v string) (err error) {
+		s.sweepTopK, err = parseSweep(v)
+		return err
+	})
+	repeated(fs, &s.graphs, "graph", "index the corpus in `NAME=PATH`, a folder of texts or a JSON file, and describe its graph as well (repeatable)", parseCorpus)
 	fs.IntVar(&s.chunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
 	fs.IntVar(&s.chunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
 	fs.IntVar(&s.chunksPerPage, "chunks-per-page", 0, "at most `N` chunks of one page in a ranking (0 = no limit)")
@@ -86,7 +96,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.judgeProfile, "judge-profile", string(judge.Paper), "paper or upstream")
 	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no token limit, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section or none: what the precision of a summary is held against")
-	fs.StringVar(&s.out, "out", "./wildgraphbench-out", "report folder `DIR`; a run resumes what is there")
+	fs.StringVar(&s.out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+defaultOut+" named for the configuration)")
+	fs.StringVar(&s.cache, "cache", "", "`FILE` of models' replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
 	fs.Float64Var(&s.budgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
 	prices := fs.String("prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
@@ -105,8 +116,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	}
 	given := make(map[string]bool)
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	s.defaults(given)
-	return s, s.validate(given, s.readPrices(*prices))
+	err := s.defaults(given)
+	return s, s.validate(given, systems, err, s.readPrices(*prices))
 }
 
 // list is a flag of names separated by commas.
@@ -124,24 +135,25 @@ func list(fs *flag.FlagSet, to *[]string, name, usage string) {
 	})
 }
 
-func (s *settings) addScore(v string) error {
-	name, file, ok := strings.Cut(v, "=")
-	if !ok || name == "" || file == "" {
-		return errors.New("want NAME=FILE")
-	}
-	if !benchmark.ValidName(name) {
-		return fmt.Errorf("the name %q may hold letters, digits, '-', '_' and '.', it becomes a file name", name)
-	}
-	if slices.ContainsFunc(s.scores, func(o score) bool { return o.name == name }) {
-		return fmt.Errorf("the name %q is given twice", name)
-	}
-	s.scores = append(s.scores, score{name, file})
-	return nil
+// repeated is a flag that may be given several times, each time with another
+// name.
+func repeated[T any](fs *flag.FlagSet, to *[]T, name, usage string, parse func(string) (T, error)) {
+	given := make(map[string]bool)
+	fs.Func(name, usage, func(v string) error {
+		key, _, _ := strings.Cut(v, "=")
+		one, err := parse(v)
+		if err == nil && given[key] {
+			err = fmt.Errorf("%q is given twice", key)
+		}
+		given[key] = true
+		*to = append(*to, one)
+		return err
+	})
 }
 
 // defaults chooses the kit: the model kit when a model is named, unless the
-// offline kit was asked for.
-func (s *settings) defaults(given map[string]bool) {
+// offline kit was asked for; then the files.
+func (s *settings) defaults(given map[string]bool) (err error) {
 	if s.kit == "" {
 		s.kit = kitOffline
 		if s.model != "" {
@@ -158,6 +170,71 @@ func (s *settings) defaults(given map[string]bool) {
 	if s.kit == kitModel && s.judgeModel == "" {
 		s.judgeModel = s.model
 	}
+	if s.out == "" {
+		s.out = filepath.Join(defaultOut, s.folder())
+	}
+	if s.cache == "" && s.paid() {
+		s.cache, err = paid.UserFile()
+	}
+	return err
+}
+
+// paid tells whether models are called.
+func (s settings) paid() bool { return s.kit == kitModel }
+
+// defaultOut holds the report folders that -out does not name.
+const defaultOut = "wildgraphbench-out"
+
+// folder names what decides the answers, and the top-k: a run with more systems,
+// questions or judges finds the records there.
+func (s settings) folder() string {
+	parts := []string{"sample", s.kit}
+	if dir, err := filepath.Abs(s.data); s.data != "" && err == nil {
+		parts[0] = filepath.Base(dir)
+	}
+	if s.paid() {
+		parts[1] = s.model
+	}
+	values := s.decisive()
+	values["kit"], values["topk"] = s.kit, s.topK()
+	if r, err := record.NewSettings(values); err == nil { // they can be written as JSON
+		parts = append(parts, r.Digest[:8])
+	}
+	return strings.Map(func(r rune) rune {
+		if benchmark.ValidName("a" + string(r)) {
+			return r
+		}
+		return '_'
+	}, strings.Join(parts, "-"))
+}
+
+// topK are the chunks in a prompt by the type of the question.
+func (s settings) topK() map[string]int {
+	return map[string]int{wildgraph.SingleFact: s.topKQA, wildgraph.MultiFact: s.topKQA, wildgraph.Summary: s.topKSummary}
+}
+
+// decisive are the settings that decide the answers.
+func (s settings) decisive() map[string]any {
+	c := map[string]any{
+		"chunk_size": s.chunkSize, "chunk_overlap": s.chunkOverlap, "encoding": tokens.Cl100k().Name(),
+		"chunks_per_page": s.chunksPerPage, "mode": s.mode, "seed": s.seed,
+	}
+	if s.paid() {
+		c["model"], c["embed_model"] = s.model, s.embedModel
+	}
+	return c
+}
+
+// descriptive is what else a reader of the report wants to know.
+func (s settings) descriptive() map[string]any {
+	c := map[string]any{
+		"topk_qa": s.topKQA, "topk_summary": s.topKSummary,
+		"judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
+	}
+	if s.paid() {
+		c["judge_model"] = s.judgeModel
+	}
+	return c
 }
 
 // readPrices reads the file of -prices, if there is one.
@@ -176,8 +253,9 @@ func (s *settings) readPrices(name string) error {
 	return nil
 }
 
-// validate checks the flags; earlier are problems already known.
-func (s *settings) validate(given map[string]bool, earlier ...error) error {
+// validate checks the flags; systems are the names there are, earlier the
+// problems already known.
+func (s *settings) validate(given map[string]bool, systems []string, earlier ...error) error {
 	problems := slices.DeleteFunc(earlier, func(err error) bool { return err == nil })
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	oneOf := func(flag, v string, allowed ...string) {
@@ -237,13 +315,13 @@ func (s *settings) validate(given map[string]bool, earlier ...error) error {
 		} else if !info.Mode().IsRegular() {
 			bad("-score %s: %s is not a file", sc.name, sc.file)
 		}
-		if slices.Contains(systemNames(), sc.name) {
+		if slices.Contains(systems, sc.name) {
 			bad("-score %s: one of our systems has this name", sc.name)
 		}
 	}
 	for _, name := range s.systems {
-		if !slices.Contains(systemNames(), name) {
-			bad("-systems: unknown system %q; there are %s", name, strings.Join(systemNames(), ", "))
+		if !slices.Contains(systems, name) {
+			bad("-systems: unknown system %q; there are %s", name, strings.Join(systems, ", "))
 		}
 	}
 	if len(problems) > 0 {

@@ -28,19 +28,9 @@ import (
 // indexed, and its graph described beside those of the domains.
 type corpus struct{ name, path string }
 
-func (s *settings) addGraph(v string) error {
-	name, path, ok := strings.Cut(v, "=")
-	if !ok || name == "" || path == "" {
-		return errors.New("want NAME=PATH")
-	}
-	if !benchmark.ValidName(name) {
-		return fmt.Errorf("the name %q may hold letters, digits, '-', '_' and '.'", name)
-	}
-	if slices.ContainsFunc(s.graphs, func(o corpus) bool { return o.name == name }) {
-		return fmt.Errorf("the name %q is given twice", name)
-	}
-	s.graphs = append(s.graphs, corpus{name, path})
-	return nil
+func parseCorpus(v string) (corpus, error) {
+	name, path, err := parseNamed(v, "PATH")
+	return corpus{name, path}, err
 }
 
 // addGraphs appends the corpora to a data set, as domains without questions.

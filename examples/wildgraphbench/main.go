@@ -32,18 +32,11 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/examples/baselines"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
 //go:embed all:sample
 var sample embed.FS
-
-const (
-	kitOffline = baselines.Offline
-	kitModel   = baselines.Model
-)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -53,7 +46,7 @@ func main() {
 
 // run is the program without its process.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	s, err := parse(args, getenv, stderr)
+	s, err := parse(args, getenv, stderr, systemNames())
 	if err != nil {
 		return err
 	}
@@ -65,7 +58,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	predictions, err := readScores(s, set)
+	predictions, err := readScores(s.scores, set, s.limit)
 	if err != nil {
 		return err
 	}
@@ -97,8 +90,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		Judge:   parts.judge,
 		Options: benchmark.Options{
 			Dir: s.out, Kit: s.kit, Limit: s.limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
-			Settings: s.settings(), Config: s.config(), Concurrency: s.concurrency,
-			ShowEvidence: s.kit == kitModel,
+			Settings: s.decisive(), Config: s.descriptive(), Concurrency: s.concurrency,
+			ShowEvidence: s.paid(),
 			CountTokens:  parts.count, Coverage: coverage,
 			NoTimings: s.noTimings, Progress: bar.event,
 		},
@@ -106,7 +99,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	start := time.Now()
 	records, err := runner.Run(ctx)
 	bar.done()
-	if err := errors.Join(err, parts.account(s, stderr)); err != nil {
+	if err := errors.Join(err, parts.account(s.out, stderr)); err != nil {
 		return err
 	}
 	r, err := report.Write(s.out, records)
@@ -119,7 +112,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
 		took(s, bar, time.Since(start)), filepath.Join(s.out, "report.html"))
-	return errors.Join(err, verdict(s, r))
+	return errors.Join(err, verdict(s.minima, r))
 }
 
 func took(s settings, bar *progress, d time.Duration) string {
@@ -167,65 +160,6 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph
 	}
 	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
 		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.limit)), s.kit)
-}
-
-// readScores reads the foreign predictions before any work is spent.
-func readScores(s settings, set *benchmark.Dataset) ([]benchmark.Entry, error) {
-	known := make(map[string]bool)
-	for _, q := range questions(set, 0) {
-		known[q] = true
-	}
-	var out []benchmark.Entry
-	for _, sc := range s.scores {
-		f, err := os.Open(sc.file)
-		if err != nil {
-			return nil, err
-		}
-		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, questions(set, s.limit), func(q string) bool { return known[q] })
-		if err := errors.Join(err, f.Close()); err != nil {
-			return nil, err
-		}
-		out = append(out, p.Entry())
-	}
-	return out, nil
-}
-
-// questions lists the texts of the questions that a run with this limit asks.
-func questions(set *benchmark.Dataset, limit int) []string {
-	var out []string
-	for it := range set.Limited(limit).Items() {
-		out = append(out, it.Question.Text)
-	}
-	return out
-}
-
-// topK are the chunks in a prompt by the type of the question.
-func (s settings) topK() map[string]int {
-	return map[string]int{wildgraph.SingleFact: s.topKQA, wildgraph.MultiFact: s.topKQA, wildgraph.Summary: s.topKSummary}
-}
-
-// settings decide the answers: with other values they would be others.
-func (s settings) settings() map[string]any {
-	c := map[string]any{
-		"chunk_size": s.chunkSize, "chunk_overlap": s.chunkOverlap, "encoding": tokens.Cl100k().Name(),
-		"chunks_per_page": s.chunksPerPage, "mode": s.mode, "seed": s.seed,
-	}
-	if s.kit == kitModel {
-		c["model"], c["embed_model"] = s.model, s.embedModel
-	}
-	return c
-}
-
-// config is what else a reader of the report wants to know.
-func (s settings) config() map[string]any {
-	c := map[string]any{
-		"topk_qa": s.topKQA, "topk_summary": s.topKSummary,
-		"judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
-	}
-	if s.kit == kitModel {
-		c["judge_model"] = s.judgeModel
-	}
-	return c
 }
 
 // entries make the selected systems take part.

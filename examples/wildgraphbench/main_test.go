@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,9 +25,16 @@ import (
 // bare is an environment without any variable.
 func bare(string) string { return "" }
 
-// bench runs the program and returns what it printed.
+// cacheName is the file of replies that tests put into the report folder.
+const cacheName = "llm.journal"
+
+// bench runs the program and returns what it printed. Replies are kept in the
+// report folder and nowhere else.
 func bench(t *testing.T, getenv func(string) string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
+	if i := slices.Index(args, "-out"); i >= 0 && !slices.Contains(args, "-cache") {
+		args = append(slices.Clone(args), "-cache", filepath.Join(args[i+1], cacheName))
+	}
 	var out, errs bytes.Buffer
 	err = run(t.Context(), args, getenv, &out, &errs)
 	return out.String(), errs.String(), err
@@ -271,5 +279,58 @@ func TestScore(t *testing.T) {
 	}
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice); err == nil || !strings.Contains(err.Error(), "again") {
 		t.Errorf("duplicates: %v", err)
+	}
+}
+
+// Without -out the folder is named for what decides the answers: the same for
+// more systems, questions or another judge, another for other chunks.
+func TestFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	name := func(args ...string) string {
+		s, err := parse(args, bare, io.Discard, systemNames())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filepath.ToSlash(s.out)
+	}
+	base := name()
+	if !strings.HasPrefix(base, "wildgraphbench-out/sample-offline-") {
+		t.Errorf("without flags: %s", base)
+	}
+	for _, args := range [][]string{{"-systems", "bm25"}, {"-limit", "2"}, {"-sweep-topk", "2..4"}, {"-precision-ref", "none"}, {"-concurrency", "3"}} {
+		if got := name(args...); got != base {
+			t.Errorf("%v: %s, want %s", args, got, base)
+		}
+	}
+	seen := map[string][]string{base: nil}
+	for _, args := range [][]string{{"-chunk-size", "300"}, {"-chunk-overlap", "0"}, {"-topk-qa", "3"}, {"-seed", "2"}, {"-mode", "reject"}, {"-data", ".."}, {"-model", "org/m:1"}} {
+		got := name(args...)
+		if other, taken := seen[got]; taken || strings.Count(got, "/") != 1 {
+			t.Errorf("%v: %s, as %v", args, got, other)
+		}
+		seen[got] = args
+	}
+	if got := name("-model", "org/m:1"); !strings.HasPrefix(got, "wildgraphbench-out/sample-org_m_1-") {
+		t.Errorf("of a model: %s", got)
+	}
+	if _, stderr, err := bench(t, bare, "-systems", "bm25", "-limit", "1"); err != nil {
+		t.Errorf("%v\n%s", err, stderr)
+	} else if _, err := os.Stat(filepath.Join(base, "report.json")); err != nil {
+		t.Error(err)
+	}
+}
+
+// No overlap is none, and not the default.
+func TestNoOverlap(t *testing.T) {
+	chunks := func(overlap string) (n int) {
+		dir := t.TempDir()
+		if _, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1", "-domains", "seafaring", "-chunk-size", "150", "-chunk-overlap", overlap); err != nil {
+			t.Fatal(err)
+		}
+		return readReport(t, dir).Systems[0].Domains[0].Index.Chunks
+	}
+	if none, default100 := chunks("0"), chunks("100"); none >= default100 {
+		t.Errorf("%d chunks without overlap, %d with an overlap of 100", none, default100)
 	}
 }

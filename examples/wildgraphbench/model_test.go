@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -243,5 +244,64 @@ func TestCancel(t *testing.T) {
 	err := run(ctx, []string{"-out", t.TempDir()}, bare, &out, &errs)
 	if !errors.Is(err, context.Canceled) || status(err, &errs) != exitIncomplete || !strings.Contains(errs.String(), "start again") {
 		t.Errorf("error %v, %s", err, errs.String())
+	}
+}
+
+// Another judge in the same folder pays for judging alone; another folder pays
+// for nothing that the common cache holds.
+func TestJudgeAgain(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	grader := judgetest.Grader{
+		Fact:       func(_, _ string) bool { return true },
+		Statements: func(string) []string { return []string{"One thing."} },
+		Same:       func(_, _ string) bool { return true },
+	}
+	var read, graded atomic.Int64
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if text, ok := grader.Reply(req); ok {
+			graded.Add(1)
+			return llm.Reply{Text: text}
+		}
+		if !strings.HasSuffix(req.Messages[len(req.Messages)-1].Text, "the word ready.") {
+			read.Add(1)
+		}
+		return llm.Reply{Text: "An answer [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir, other := t.TempDir(), t.TempDir()
+	for i, tt := range []struct {
+		dir, judge    string
+		reads, grades bool // are paid for
+	}{
+		{dir, "strict", true, true}, {dir, "mild", false, true}, {dir, "strict", false, false}, {other, "mild", false, false},
+	} {
+		read.Store(0)
+		graded.Store(0)
+		var out, errs bytes.Buffer // without -cache
+		args := []string{"-out", tt.dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-judge-model", tt.judge, "-no-timings"}
+		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, errUnscored) {
+			t.Fatal(err)
+		}
+		if (read.Load() > 0) != tt.reads || (graded.Load() > 0) != tt.grades {
+			t.Errorf("start %d, %s: %d answers and %d grades are paid for", i, tt.judge, read.Load(), graded.Load())
+		}
+		if name := readReport(t, tt.dir).Config["judge"].(string); !strings.HasSuffix(name, tt.judge) {
+			t.Errorf("start %d: the report is by %s", i, name)
+		}
+	}
+}
+
+// The evidence of an estimate: no more chunks than there are.
+func TestEvidenceOfEstimate(t *testing.T) {
+	v := volume{chunks: 4, tokens: 400}
+	for k, want := range map[int]int{0: 0, 1: 100, 4: 400, 10: 400} {
+		if got := v.evidence(k); got != want {
+			t.Errorf("%d of 4 chunks of 100 tokens: %d, want %d", k, got, want)
+		}
+	}
+	if got := (volume{}).evidence(5); got != 0 {
+		t.Errorf("of no chunk: %d", got)
 	}
 }

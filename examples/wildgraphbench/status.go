@@ -57,22 +57,21 @@ type minimum struct {
 	value float64
 }
 
-func (s *settings) addMinimum(v string) error {
+func parseMinimum(v string) (minimum, error) {
 	key, text, ok := strings.Cut(v, "=")
 	if !ok || !slices.Contains(report.Keys(), key) {
-		return fmt.Errorf("want KEY=VALUE, KEY one of %s", strings.Join(report.Keys(), ", "))
+		return minimum{}, fmt.Errorf("want KEY=VALUE, KEY one of %s", strings.Join(report.Keys(), ", "))
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(value) {
-		return fmt.Errorf("%q is not a number", text)
+		return minimum{}, fmt.Errorf("%q is not a number", text)
 	}
-	s.minima = append(s.minima, minimum{key, value})
-	return nil
+	return minimum{key, value}, nil
 }
 
 // verdict is nil when every question has a score and every figure is at least
 // what -min demands of it, over all domains and question types.
-func verdict(s settings, r *report.Report) error {
+func verdict(minima []minimum, r *report.Report) error {
 	var missed []error
 	unscored := 0
 	for _, sys := range r.Systems {
@@ -85,7 +84,7 @@ func verdict(s settings, r *report.Report) error {
 				unscored += n
 			}
 		}
-		for _, m := range s.minima {
+		for _, m := range minima {
 			switch got, ok := all.Figure(m.key); {
 			case !ok:
 				missed = append(missed, fmt.Errorf("%s has no %s", sys.System, m.key))

@@ -26,10 +26,9 @@ func TestSweepFlag(t *testing.T) {
 		{"2..5", []int{2, 3, 4, 5}}, {"8", []int{8}}, {"12, 2..3,3", []int{2, 3, 12}},
 		{"", nil}, {"..", nil}, {"5..2", nil}, {"0..3", nil}, {"-1", nil}, {"2...4", nil}, {"1..1000000000", nil}, {"2..x", nil}, {"99999999999999999999", nil},
 	} {
-		var s settings
-		err := s.addSweep(tt.text)
-		if (err != nil) != (tt.want == nil) || err == nil && !slices.Equal(s.sweepTopK, tt.want) {
-			t.Errorf("%q: %v, %v; want %v", tt.text, s.sweepTopK, err, tt.want)
+		got, err := parseSweep(tt.text)
+		if (err != nil) != (tt.want == nil) || !slices.Equal(got, tt.want) {
+			t.Errorf("%q: %v, %v; want %v", tt.text, got, err, tt.want)
 		}
 	}
 }

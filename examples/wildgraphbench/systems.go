@@ -4,9 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -21,12 +18,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
-	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/llm/langchain"
-	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // system is a registered system: a name and its recipe.
@@ -134,86 +125,10 @@ func (sys system) entry(ctx context.Context, s settings, p *parts) (benchmark.En
 		return e, err
 	}
 	e.New = func(string) (benchmark.System, error) {
-		if p.client != nil {
-			if err := p.client.Probe(ctx); err != nil {
-				return nil, err
-			}
+		if err := p.reachable(ctx); err != nil {
+			return nil, err
 		}
 		return sys.make(s, p.kit)
 	}
 	return e, probe.Close()
-}
-
-// parts are what the systems of a run share.
-type parts struct {
-	kit    baselines.Kit
-	judge  judge.Judge
-	count  func(string) int
-	prices *paid.Prices // the user's, nil without
-	client *paid.Client // nil offline
-}
-
-func newParts(s settings) (*parts, error) {
-	p := &parts{count: tokens.Cl100k().Count, prices: s.priceList}
-	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef), NoParameters: s.judgeNoParameters}
-	if s.kit == kitOffline {
-		var err error
-		if p.kit, err = baselines.OfflineKit(reader.Mode(s.mode), s.seed); err != nil {
-			return nil, err
-		}
-		p.judge, err = judge.NewLexical(o)
-		return p, err
-	}
-	if s.dryRun {
-		return p, nil
-	}
-	if err := p.models(s, o); err != nil {
-		return nil, errors.Join(err, p.close())
-	}
-	return p, nil
-}
-
-// CacheName is the file of paid replies in the report folder.
-const CacheName = "llm.journal"
-
-// models builds the model kit and the judge: one provider, one budget, one
-// cache. Replies are kept on disk as they come, so nothing is paid for twice.
-func (p *parts) models(s settings, o judge.Options) error {
-	provider, err := langchain.ProviderFromEnv(transport.Options{})
-	if err != nil {
-		return fmt.Errorf("%w: -kit model: %w", errUsage, err)
-	}
-	p.client, err = paid.Open(paid.Options{
-		Provider: provider, File: filepath.Join(s.out, CacheName),
-		Tokens: s.budgetTokens, Money: paid.MoneyOf(s.budgetMoney), Prices: p.prices, CountTokens: p.count,
-	})
-	if err != nil {
-		return err
-	}
-	answering, err := p.client.Model(s.model)
-	if err != nil {
-		return err
-	}
-	judging, err := p.client.Model(s.judgeModel)
-	if err != nil {
-		return err
-	}
-	k := baselines.ModelOptions{Model: answering, Seed: s.seed, Mode: reader.Mode(s.mode), CountTokens: p.count}
-	if s.embedModel != "" {
-		if k.Embedder, err = p.client.Embedder(s.embedModel); err != nil {
-			return err
-		}
-	}
-	if p.kit, err = baselines.ModelKit(k); err != nil {
-		return err
-	}
-	p.judge, err = judge.NewByModel(judging, o)
-	return err
-}
-
-func (p *parts) close() error {
-	if p.client == nil {
-		return nil
-	}
-	return p.client.Close()
 }

@@ -131,7 +131,7 @@ var promptFiles embed.FS
 var prompts = llm.MustPrompts(promptFiles)
 
 // request is a prompt with the settings of the options.
-func (o ModelOptions) request(stage, name string, values llm.Values, data ...llm.Data) (llm.Request, error) {
+func (o ModelOptions) request(stage, name string, values map[string]any, data ...llm.Data) (llm.Request, error) {
 	req, err := prompts.Request(stage, name, values, data...)
 	req.MaxTokens, req.Temperature = o.MaxTokens, o.Temperature
 	return req, err

@@ -56,7 +56,7 @@ type namedEntities struct {
 	Names *[]json.RawMessage `json:"named_entities"`
 }
 
-// Check implements llm.Checker.
+// Check implements what llm.Decode asks of replies.
 func (n namedEntities) Check() error {
 	if n.Names == nil {
 		return errors.New(`the key "named_entities" is missing`)
@@ -88,7 +88,7 @@ type triples struct {
 	Triples *[]json.RawMessage `json:"triples"`
 }
 
-// Check implements llm.Checker.
+// Check implements what llm.Decode asks of replies.
 func (t triples) Check() error {
 	if t.Triples == nil {
 		return errors.New(`the key "triples" is missing`)
@@ -104,7 +104,7 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	req, err := e.o.request(StageTriples, "triples", llm.Values{"Entities": string(list)}, text)
+	req, err := e.o.request(StageTriples, "triples", map[string]any{"Entities": string(list)}, text)
 	if err != nil {
 		return err
 	}

@@ -211,7 +211,7 @@ func readObjects(answer string, types []string, x *kg.Extraction) {
 	var o objects
 	found, err := llm.ReadObject(answer)
 	if err == nil {
-		err = json.Unmarshal(found.JSON, &o)
+		err = json.Unmarshal(found, &o)
 	}
 	if err != nil {
 		problem(x, "record", answer, err.Error())

@@ -154,7 +154,7 @@ type bounded struct {
 	} `json:"new_schema_types"`
 }
 
-// Check implements llm.Checker.
+// Check implements what llm.Decode asks of replies.
 func (b bounded) Check() error {
 	if b.Attributes == nil && b.Triples == nil && b.Types == nil {
 		return errors.New(`none of the keys "attributes", "triples" and "entity_types" is there`)
@@ -167,7 +167,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	if err != nil {
 		return nil, err
 	}
-	req, err := e.o.request(StageSchema, "schema", llm.Values{
+	req, err := e.o.request(StageSchema, "schema", map[string]any{
 		"Schema": string(plain), "Notes": s.notes(), "Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
 	}, passage(c))
 	if err != nil {

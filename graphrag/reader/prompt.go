@@ -28,7 +28,7 @@ func request(q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.De
 	for i, h := range evidence {
 		data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: passage(h.Chunk)})
 	}
-	req, err := prompts.Request("read", "read", llm.Values{
+	req, err := prompts.Request("read", "read", map[string]any{
 		"Question": strings.TrimSpace(question),
 		"Refusal":  Refusal,
 		"Passages": len(evidence) > 0,

@@ -81,7 +81,7 @@ type modelReply struct {
 	} `json:"findings"`
 }
 
-// Check implements [llm.Checker].
+// Check implements what [llm.Decode] asks of replies.
 func (r modelReply) Check() error {
 	if oneLine(llm.Printable(r.Title)) == "" || oneLine(llm.Printable(r.Summary)) == "" {
 		return errors.New("a report needs a title and a summary")
@@ -119,7 +119,7 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 }
 
 func (m *modelReporter) request(c *Input) (llm.Request, error) {
-	req, err := prompts.Request(Stage, "report", llm.Values{"Words": m.o.Words}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
+	req, err := prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 	req.Schema, req.SchemaName = schema, "community_report"
 	req.MaxTokens, req.Temperature = m.o.MaxTokens, m.o.Temperature
 	return req, err

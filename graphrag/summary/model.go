@@ -75,7 +75,7 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 		return Summary{}, nil
 	}
 	words := max(1, int(wordsPerToken*float64(m.o.Tokens)))
-	req, err := prompts.Request(Stage, "summary", llm.Values{"Count": len(pieces), "Words": words}, pieces...)
+	req, err := prompts.Request(Stage, "summary", map[string]any{"Count": len(pieces), "Words": words}, pieces...)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // FromOptions tune [From].
@@ -142,9 +143,9 @@ func (m *model) estimate(req llm.Request, reply llm.Reply) (prompt, completion i
 
 // judge makes a reply of a foreign model's response, or the error it is.
 func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentResponse) (llm.Reply, error) {
-	usage, known := UsageOf(resp)
-	usage.Calls = 1
-	reply := llm.Reply{Usage: usage}
+	used, known := UsageOf(resp)
+	used.Calls = 1
+	reply := llm.Reply{Usage: used}
 	raw, stop := "", ""
 	if resp != nil {
 		for _, c := range resp.Choices {
@@ -172,7 +173,7 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 			e.Usage = reply.Usage
 		}
 	}
-	llm.Record(ctx, reply.Usage)
+	usage.Record(ctx, reply.Usage)
 	if err != nil {
 		return llm.Reply{}, err
 	}
@@ -206,7 +207,7 @@ func finish(reply llm.Reply, raw, stop string) (llm.Reply, error) {
 		if reply.Usage.PromptTokens+reply.Usage.CompletionTokens == 0 || reply.Usage.Estimated {
 			billed = llm.BilledUnknown
 		}
-		return fail(llm.ErrEmpty, llm.FinishUnknown, billed, "no text in the reply")
+		return fail(llm.ErrEmpty, "", billed, "no text in the reply")
 	}
 	reply.Finish = llm.FinishStop
 	return reply, nil

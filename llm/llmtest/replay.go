@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // modelLine is a line of a model's cassette.
@@ -129,6 +130,6 @@ func (p *Replay) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	if e := l.Error; e != nil {
 		return llm.Reply{}, &llm.Error{Kind: e.Kind, Status: e.Status, Billed: e.Billed, Usage: e.Usage, Err: errors.New(e.Text)}
 	}
-	llm.Record(ctx, l.Reply.Usage)
+	usage.Record(ctx, l.Reply.Usage)
 	return *l.Reply, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Handler decides what a model answers. Zero fields of the reply are filled
@@ -110,7 +111,7 @@ func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return llm.Reply{}, err
 	}
 	reply = complete(req, reply)
-	llm.Record(ctx, reply.Usage)
+	usage.Record(ctx, reply.Usage)
 	return reply, nil
 }
 
@@ -151,7 +152,7 @@ func (r *rule) next() string {
 
 // complete fills in what a handler left out.
 func complete(req llm.Request, reply llm.Reply) llm.Reply {
-	if reply.Finish == llm.FinishUnknown {
+	if reply.Finish == "" {
 		reply.Finish = llm.FinishStop
 	}
 	if reply.Usage == (llm.Usage{}) {

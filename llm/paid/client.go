@@ -62,6 +62,16 @@ func (o Options) check() error {
 	return errors.Join(errs...)
 }
 
+// UserFile is the journal that the programs of a user share:
+// wildgraph/replies.journal in [os.UserCacheDir].
+func UserFile() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("paid: no folder for replies: %w", err)
+	}
+	return filepath.Join(dir, "wildgraph", "replies.journal"), nil
+}
+
 // Client makes models and embedders whose calls are written down, stay within the
 // limits and are paid for once: replies are kept on disk as they come. It is safe
 // for concurrent use.

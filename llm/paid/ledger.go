@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/usage"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -157,15 +158,15 @@ func (l *Ledger) do(ctx context.Context, c call) error {
 	most := c.most(llm.EstimateTokens)
 	e := Entry{
 		ID: rand.Text(), Run: l.run, Key: c.key(), Model: c.model, Tokens: most.Tokens(),
-		Stage: cmp.Or(c.req.Stage, llm.StageOf(ctx)), Question: cmp.Or(c.req.Question, llm.QuestionOf(ctx)),
+		Stage: cmp.Or(c.req.Stage, usage.StageOf(ctx)), Question: cmp.Or(c.req.Question, usage.QuestionOf(ctx)),
 	}
 	if err := l.keep(recordIntent, e); err != nil {
 		return err
 	}
-	var bill llm.Bill
-	usage, err := c.make(llm.WithBill(ctx, &bill))
-	e.Ended, e.Usage, e.Unknown = true, usage, bill.Unknown()
-	if usage == (llm.Usage{}) {
+	var bill usage.Bill
+	used, err := c.make(usage.WithBill(ctx, &bill))
+	e.Ended, e.Usage, e.Unknown = true, used, bill.Unknown()
+	if used == (llm.Usage{}) {
 		e.Usage = bill.Known()
 	}
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 var testPrices = &paid.Prices{Currency: "USD", Models: []paid.Price{
@@ -40,7 +41,7 @@ func newLedger(t *testing.T, j *journal.Journal) *paid.Ledger {
 type metered struct{ llm.Embedder }
 
 func (m metered) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	llm.Record(ctx, llm.Usage{EmbeddedTokens: 100 * len(texts)})
+	usage.Record(ctx, llm.Usage{EmbeddedTokens: 100 * len(texts)})
 	return m.Embedder.EmbedDocuments(ctx, texts)
 }
 
@@ -48,7 +49,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := openJournal(t, path)
 	ledger := newLedger(t, j)
-	usage := func(llm.Request) llm.Reply {
+	reply := func(llm.Request) llm.Reply {
 		return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: 1000, CompletionTokens: 100}}
 	}
 	script := func(name string) *llmtest.Script {
@@ -57,7 +58,7 @@ func TestLedgerAddsUp(t *testing.T) {
 			Fail(llmtest.Contains("lost"), &llm.Error{Kind: llm.ErrTimeout}).
 			Fail(llmtest.Contains("refused"), &llm.Error{Kind: llm.ErrAuth, Billed: llm.BilledNo}).
 			Fail(llmtest.Contains("odd"), errors.New("no *llm.Error")).
-			Handle(llmtest.Any, usage)
+			Handle(llmtest.Any, reply)
 	}
 	big := cache(t, ledger.Model(script("big")), j, paid.CacheOptions{})
 	other := ledger.Model(script("unpriced"))
@@ -78,7 +79,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	ask(other, "odd", "judge", "q2")
 	ask(other, "fine", "judge", "q2")
 	e := ledger.Embedder("vectors", metered{failingEmbedder{}})
-	if _, err := e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"}); err != nil {
+	if _, err := e.EmbedDocuments(usage.WithStage(usage.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
 

@@ -20,6 +20,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // exchange is one call with all its attempts. It is its own back-off, since
@@ -84,7 +85,7 @@ func (x *exchange) note(e *failure) {
 		return
 	}
 	if e.Billed == llm.BilledUnknown {
-		llm.RecordUnknown(x.req.Context())
+		usage.RecordUnknown(x.req.Context())
 	}
 	// Calls do not use up their attempts on an endpoint that is down: they
 	// wait for it.
@@ -282,9 +283,9 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if readReply == nil {
 		readReply = func(b []byte) (llm.Usage, error) { return usageIn(b), nil }
 	}
-	usage, err := readReply(data)
-	x.call.Usage = x.call.Usage.Add(usage)
-	llm.Record(x.req.Context(), usage)
+	used, err := readReply(data)
+	x.call.Usage = x.call.Usage.Add(used)
+	usage.Record(x.req.Context(), used)
 	if err == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ type chosen struct {
 	Facts *[][]string `json:"fact"`
 }
 
-// Check implements llm.Checker.
+// Check implements what llm.Decode asks of replies.
 func (c chosen) Check() error {
 	if c.Facts == nil {
 		return errors.New(`the key "fact" is missing`)

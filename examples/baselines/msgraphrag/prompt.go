@@ -16,7 +16,7 @@ var prompts = llm.MustPrompts(promptFiles)
 
 // request is a prompt with the question, if there is one, after the data.
 func request(stage, name string, words int, question string, data ...llm.Data) (llm.Request, error) {
-	req, err := prompts.Request(stage, name, llm.Values{"Words": words}, data...)
+	req, err := prompts.Request(stage, name, map[string]any{"Words": words}, data...)
 	if err == nil && question != "" {
 		m := &req.Messages[1]
 		m.Text = strings.TrimSpace(m.Text + "\n\nQuestion: " + question)

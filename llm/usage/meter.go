@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package usage
 
 import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Meter adds up what is asked under a context through [Metered] models and
@@ -20,16 +22,16 @@ type Meter struct {
 // tally is a sum of usage that many may add to.
 type tally struct {
 	mu    sync.Mutex
-	usage Usage
+	usage llm.Usage
 }
 
-func (t *tally) add(u Usage) {
+func (t *tally) add(u llm.Usage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.usage = t.usage.Add(u)
 }
 
-func (t *tally) sum() Usage {
+func (t *tally) sum() llm.Usage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.usage
@@ -46,27 +48,27 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 }
 
 // Usage is the sum so far.
-func (m *Meter) Usage() Usage { return m.count.sum() }
+func (m *Meter) Usage() llm.Usage { return m.count.sum() }
 
-func meter(ctx context.Context, u Usage) {
+func meter(ctx context.Context, u llm.Usage) {
 	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
 		m.count.add(u)
 	}
 }
 
 // Metered is m with every call counted by the meters of its context.
-func Metered(m Model) Model { return metered{m} }
+func Metered(m llm.Model) llm.Model { return metered{m} }
 
-type metered struct{ Model }
+type metered struct{ llm.Model }
 
-func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
+func (m metered) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	return m.Stream(ctx, req, nil)
 }
 
-// Stream implements [Streamer].
-func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
-	reply, err := Stream(ctx, m.Model, req, piece)
-	if failed := (*Error)(nil); errors.As(err, &failed) {
+// Stream implements [llm.Streamer].
+func (m metered) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
+	reply, err := llm.Stream(ctx, m.Model, req, piece)
+	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
 		meter(ctx, failed.Usage)
 	} else {
 		meter(ctx, reply.Usage)
@@ -76,15 +78,17 @@ func (m metered) Stream(ctx context.Context, req Request, piece func(string) err
 
 // MeteredEmbedder is e with the tokens of every text counted by the meters of
 // its context, since a vector comes without a figure.
-func MeteredEmbedder(e Embedder, count func(string) int) Embedder { return meteredEmbedder{e, count} }
+func MeteredEmbedder(e llm.Embedder, count func(string) int) llm.Embedder {
+	return meteredEmbedder{e, count}
+}
 
 type meteredEmbedder struct {
-	Embedder
+	llm.Embedder
 	count func(string) int
 }
 
 func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	u := Usage{Estimated: true}
+	u := llm.Usage{Estimated: true}
 	for _, t := range texts {
 		u.EmbeddedTokens += m.count(t)
 	}
@@ -93,6 +97,6 @@ func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 }
 
 func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	meter(ctx, Usage{Estimated: true, EmbeddedTokens: m.count(text)})
+	meter(ctx, llm.Usage{Estimated: true, EmbeddedTokens: m.count(text)})
 	return m.Embedder.EmbedQuery(ctx, text)
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package usage
 
 import (
 	"context"
 	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Bill is what the attempts of one call cost, as the transport below reports
@@ -16,7 +18,7 @@ type Bill struct {
 }
 
 // Known is what providers said was used.
-func (b *Bill) Known() Usage { return b.known.sum() }
+func (b *Bill) Known() llm.Usage { return b.known.sum() }
 
 // Unknown is the number of attempts that may have been billed without a trace:
 // timeouts and lost connections.
@@ -31,7 +33,7 @@ func WithBill(ctx context.Context, b *Bill) context.Context {
 
 // Record writes the usage of an attempt on the bill of ctx. Transports, and
 // models that do not stand on one, call it once per attempt.
-func Record(ctx context.Context, u Usage) {
+func Record(ctx context.Context, u llm.Usage) {
 	if b, ok := ctx.Value(billKey{}).(*Bill); ok {
 		b.known.add(u)
 	}
@@ -49,7 +51,7 @@ type (
 	questionKey struct{}
 )
 
-// WithStage names the stage of calls that carry no [Request], such as
+// WithStage names the stage of calls that carry no [llm.Request], such as
 // embeddings.
 func WithStage(ctx context.Context, stage string) context.Context {
 	return context.WithValue(ctx, stageKey{}, stage)

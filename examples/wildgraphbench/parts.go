@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
+)
+
+// parts are what the systems of a run share.
+type parts struct {
+	kit    baselines.Kit
+	judge  judge.Judge
+	count  func(string) int
+	client *paid.Client // nil offline
+}
+
+func newParts(s settings) (*parts, error) {
+	p := &parts{count: tokens.Cl100k().Count}
+	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef), NoParameters: s.judgeNoParameters}
+	if !s.paid() {
+		var err error
+		if p.kit, err = baselines.OfflineKit(reader.Mode(s.mode), s.seed); err != nil {
+			return nil, err
+		}
+		p.judge, err = judge.NewLexical(o)
+		return p, err
+	}
+	if s.dryRun {
+		return p, nil
+	}
+	if err := p.models(s, o); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+// models builds the model kit and the judge. Replies are kept on disk as they
+// come and shared with other runs; limits and ledger are the report folder's.
+func (p *parts) models(s settings, o judge.Options) error {
+	provider, err := langchain.ProviderFromEnv(transport.Options{})
+	if err != nil {
+		return fmt.Errorf("%w: -kit model: %w", errUsage, err)
+	}
+	run, err := filepath.Abs(s.out)
+	if err != nil {
+		return err
+	}
+	p.client, err = paid.Open(paid.Options{
+		Provider: provider, File: s.cache, Run: run,
+		Tokens: s.budgetTokens, Money: paid.MoneyOf(s.budgetMoney), Prices: s.priceList, CountTokens: p.count,
+	})
+	if err != nil {
+		return fmt.Errorf("-cache: %w", err)
+	}
+	answering, err := p.client.Model(s.model)
+	if err != nil {
+		return err
+	}
+	judging, err := p.client.Model(s.judgeModel)
+	if err != nil {
+		return err
+	}
+	k := baselines.ModelOptions{Model: answering, Seed: s.seed, Mode: reader.Mode(s.mode), CountTokens: p.count}
+	if s.embedModel != "" {
+		if k.Embedder, err = p.client.Embedder(s.embedModel); err != nil {
+			return err
+		}
+	}
+	if p.kit, err = baselines.ModelKit(k); err != nil {
+		return err
+	}
+	p.judge, err = judge.NewByModel(judging, o)
+	return err
+}
+
+// reachable makes one small call to every model, the first time it is called:
+// a wrong key or name should be known before hours of indexing.
+func (p *parts) reachable(ctx context.Context) error {
+	if p.client == nil {
+		return nil
+	}
+	return p.client.Probe(ctx)
+}
+
+// LedgerName is the file in the report folder that says what was really paid:
+// by stage, question and model, with the calls whose cost is not known. It
+// counts what interruptions made the run pay twice, so it is no part of the
+// report.
+const LedgerName = "ledger.json"
+
+// account writes the ledger and prints its sum.
+func (p *parts) account(dir string, w io.Writer) error {
+	if p.client == nil {
+		return nil
+	}
+	a := p.client.Account()
+	data, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, LedgerName)
+	if err := os.WriteFile(name, append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing the ledger: %w", err)
+	}
+	fmt.Fprintf(w, "Paid for this folder: %d calls, %d tokens; cost %s %s; %d calls of unknown cost. See %s.\n",
+		a.Total.Usage.Calls, a.Total.Usage.Tokens(), a.Total.Cost, a.Currency, len(a.Unknown), name)
+	return nil
+}
+
+func (p *parts) close() error {
+	if p.client == nil {
+		return nil
+	}
+	return p.client.Close()
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+)
+
+// score is a foreign predictions file: -score NAME=FILE.
+type score struct{ name, file string }
+
+func parseScore(v string) (score, error) {
+	name, file, err := parseNamed(v, "FILE")
+	return score{name, file}, err
+}
+
+// parseNamed reads NAME=WHAT, where the name can be that of a file.
+func parseNamed(v, what string) (name, value string, err error) {
+	name, value, ok := strings.Cut(v, "=")
+	switch {
+	case !ok || name == "" || value == "":
+		err = errors.New("want NAME=" + what)
+	case !benchmark.ValidName(name):
+		err = fmt.Errorf("the name %q may hold letters, digits, '-', '_' and '.', it becomes a file name", name)
+	}
+	return name, value, err
+}
+
+// readScores reads the foreign predictions before any work is spent.
+func readScores(scores []score, set *benchmark.Dataset, limit int) ([]benchmark.Entry, error) {
+	known := make(map[string]bool)
+	for _, q := range questions(set, 0) {
+		known[q] = true
+	}
+	var out []benchmark.Entry
+	for _, sc := range scores {
+		f, err := os.Open(sc.file)
+		if err != nil {
+			return nil, err
+		}
+		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, questions(set, limit), func(q string) bool { return known[q] })
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		out = append(out, p.Entry())
+	}
+	return out, nil
+}
+
+// questions lists the texts of the questions that a run with this limit asks.
+func questions(set *benchmark.Dataset, limit int) []string {
+	var out []string
+	for it := range set.Limited(limit).Items() {
+		out = append(out, it.Question.Text)
+	}
+	return out
+}

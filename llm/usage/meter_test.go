@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/usage"
+)
+
+type hashes struct{}
+
+func (hashes) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	return make([][]float32, len(texts)), nil
+}
+func (hashes) EmbedQuery(context.Context, string) ([]float32, error) { return nil, nil }
+
+// A meter counts what happens under its context, and so do those around it;
+// failed calls count what they cost.
+func TestMeter(t *testing.T) {
+	cost := llm.Usage{Calls: 1, PromptTokens: 3, CompletionTokens: 2}
+	m := usage.Metered(llmtest.NewScript("m").
+		Fail(llmtest.Contains("cut"), &llm.Error{Kind: llm.ErrTruncated, Usage: cost}).
+		Handle(llmtest.Any, func(llm.Request) llm.Reply { return llm.Reply{Text: "x", Usage: cost} }))
+	e := usage.MeteredEmbedder(hashes{}, func(s string) int { return len(s) })
+	outerCtx, outer := usage.WithMeter(t.Context())
+	for _, text := range []string{"fine", "cut"} {
+		_, _ = m.Generate(outerCtx, llm.Prompt(text))
+	}
+	ctx, inner := usage.WithMeter(outerCtx)
+	if _, err := e.EmbedDocuments(ctx, []string{"ab", "c"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.EmbedQuery(ctx, "d"); err != nil {
+		t.Fatal(err)
+	}
+	embedded := llm.Usage{EmbeddedTokens: 4, Estimated: true}
+	if inner.Usage() != embedded || outer.Usage() != cost.Add(cost).Add(embedded) {
+		t.Errorf("inner %+v, outer %+v", inner.Usage(), outer.Usage())
+	}
+	if _, err := m.Generate(t.Context(), llm.Prompt("without a meter")); err != nil {
+		t.Error(err)
+	}
+}
+
+func Example() {
+	model := usage.Metered(llmtest.NewScript("demo").Reply(llmtest.Any, "Paris"))
+	ctx, meter := usage.WithMeter(context.Background())
+	for range 2 {
+		_, _ = model.Generate(ctx, llm.Prompt("What is the capital of France?"))
+	}
+	fmt.Println(meter.Usage().Calls, meter.Usage().Tokens())
+	// Output: 2 20
+}
