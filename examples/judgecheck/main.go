@@ -29,6 +29,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
@@ -68,10 +69,10 @@ func exitCode(err error) int {
 
 // settings are the flags.
 type settings struct {
-	in, model, profile string
-	minKappa           float64
-	maxUnscored        int
-	show               bool
+	in, model, profile, cache string
+	minKappa                  float64
+	maxUnscored               int
+	show                      bool
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
@@ -80,6 +81,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&s.in, "in", "", "`FILE` of labelled pairs, one JSON object per line (default: a shipped sample)")
 	flags.StringVar(&s.model, "model", "", "`NAME` of a language model that judges; its server comes from OPENAI_BASE_URL and OPENAI_API_KEY, or OLLAMA_HOST (default: none, the lexical judge)")
+	flags.StringVar(&s.cache, "cache", "", "`FILE` of the model's replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
 	flags.StringVar(&s.profile, "profile", string(judge.Paper), "paper or upstream; how a model judges")
 	flags.Float64Var(&s.minKappa, "min-kappa", -1, "fail below this kappa")
 	flags.IntVar(&s.maxUnscored, "max-unscored", 0, "fail with more pairs than this that the judge left unscored")
@@ -127,10 +129,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	j, err := newJudge(s)
+	j, closeCache, err := newJudge(s)
 	if err != nil {
 		return err
 	}
+	defer closeCache()
 	verdicts, usage, err := judgeAll(ctx, j, pairs)
 	if err != nil {
 		return err
@@ -147,20 +150,37 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return r.check(s)
 }
 
-func newJudge(s settings) (judge.Judge, error) {
+// newJudge makes the judge, and what is to be called when it is done. A model's
+// replies are kept: nothing is paid for twice.
+func newJudge(s settings) (judge.Judge, func(), error) {
 	o := judge.Options{Profile: judge.Profile(s.profile)}
 	if s.model == "" {
-		return judge.NewLexical(o)
+		j, err := judge.NewLexical(o)
+		return j, func() {}, err
 	}
 	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("-model %s: %w", s.model, err)
+		return nil, nil, fmt.Errorf("-model %s: %w", s.model, err)
 	}
-	m, err := provider.Model(s.model)
+	if s.cache == "" {
+		if s.cache, err = paid.UserFile(); err != nil {
+			return nil, nil, err
+		}
+	}
+	client, err := paid.Open(paid.Options{Provider: provider, File: s.cache})
 	if err != nil {
-		return nil, fmt.Errorf("-model %s: %w", s.model, err)
+		return nil, nil, fmt.Errorf("-cache: %w", err)
 	}
-	return judge.NewByModel(m, o)
+	closeCache := func() { _ = client.Close() } // every reply was synced as it came
+	m, err := client.Model(s.model)
+	if err == nil {
+		var j judge.Judge
+		if j, err = judge.NewByModel(m, o); err == nil {
+			return j, closeCache, nil
+		}
+	}
+	closeCache()
+	return nil, nil, fmt.Errorf("-model %s: %w", s.model, err)
 }
 
 // judgeAll labels the pairs in order.

@@ -123,9 +123,14 @@ func TestModel(t *testing.T) {
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	out, err := check(t, two, "-model", "grader")
 	if err != nil || !strings.Contains(out, "wildgraph/paper/gold/v2/") || !strings.Contains(out, "calls 5") || strings.Contains(out, "planted") {
 		t.Errorf("%v\n%s", err, out)
+	}
+	paid := server.Bill().Total.Calls
+	if again, err := check(t, two, "-model", "grader"); err != nil || !strings.Contains(again, "calls 5") || server.Bill().Total.Calls != paid {
+		t.Errorf("a second start: %v, %d calls after %d\n%s", err, server.Bill().Total.Calls, paid, again)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

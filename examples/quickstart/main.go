@@ -29,6 +29,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
@@ -65,6 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	docs := flags.String("docs", "", "`FOLDER` of .txt, .md and .html files (default: a small shipped corpus)")
 	question := flags.String("q", "", "the `QUESTION` (default with the shipped corpus: a few examples)")
 	model := flags.String("model", "", "`NAME` of a language model that answers (default: none, sentences are extracted)")
+	cache := flags.String("cache", "", "`FILE` of the model's replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
 	k := flags.Int("k", 5, "chunks that are read for an answer")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -90,10 +92,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, err := range lib.skipped {
 		fmt.Fprintln(stderr, "skipped:", err)
 	}
-	kit, err := newKit(*model)
+	kit, closeCache, err := newKit(*model, *cache)
 	if err != nil {
 		return err
 	}
+	defer closeCache()
 	system, err := bm25.New(kit, bm25.Options{Cut: baselines.Cut{Size: 300, Overlap: 50, KeepLinks: true}})
 	if err != nil {
 		return err
@@ -137,19 +140,36 @@ func open(docs string) (*library, error) {
 	return lib, nil
 }
 
-func newKit(model string) (baselines.Kit, error) {
+// newKit makes the parts, and what is to be called when they are done. A model's
+// replies are kept: nothing is paid for twice.
+func newKit(model, cache string) (baselines.Kit, func(), error) {
 	if model == "" {
-		return baselines.OfflineKit(reader.Open, 1)
+		kit, err := baselines.OfflineKit(reader.Open, 1)
+		return kit, func() {}, err
 	}
 	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
-		return baselines.Kit{}, fmt.Errorf("%w: -model: %w", errUsage, err)
+		return baselines.Kit{}, nil, fmt.Errorf("%w: -model: %w", errUsage, err)
 	}
-	m, err := provider.Model(model)
+	if cache == "" {
+		if cache, err = paid.UserFile(); err != nil {
+			return baselines.Kit{}, nil, err
+		}
+	}
+	client, err := paid.Open(paid.Options{Provider: provider, File: cache})
 	if err != nil {
-		return baselines.Kit{}, err
+		return baselines.Kit{}, nil, fmt.Errorf("-cache: %w", err)
 	}
-	return baselines.ModelKit(baselines.ModelOptions{Model: m})
+	closeCache := func() { _ = client.Close() } // every reply was synced as it came
+	m, err := client.Model(model)
+	if err == nil {
+		var kit baselines.Kit
+		if kit, err = baselines.ModelKit(baselines.ModelOptions{Model: m}); err == nil {
+			return kit, closeCache, nil
+		}
+	}
+	closeCache()
+	return baselines.Kit{}, nil, err
 }
 
 func (l *library) documents() iter.Seq2[graphrag.Document, error] {
