@@ -330,7 +330,8 @@ func TestNoOverlap(t *testing.T) {
 		}
 		return readReport(t, dir).Systems[0].Domains[0].Index.Chunks
 	}
-	if none, default100 := chunks("0"), chunks("100"); none >= default100 {
-		t.Errorf("%d chunks without overlap, %d with an overlap of 100", none, default100)
+	const usual = "12" // a twelfth of the chunk
+	if none, some := chunks("0"), chunks(usual); none >= some {
+		t.Errorf("%d chunks without overlap, %d with an overlap of %s", none, some, usual)
 	}
 }

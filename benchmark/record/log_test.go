@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// The records of a folder, counted.
+func Example() {
+	dir, err := os.MkdirTemp("", "records")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	log, err := record.Open(dir)
+	if err != nil {
+		panic(err)
+	}
+	defer log.Close()
+	cell := record.Cell{System: "bm25", Domain: "owls"}
+	for i, question := range []string{"How do owls hunt?", "How do owls fly?"} {
+		key := record.Key{Cell: cell, ID: fmt.Sprint("owls/", i+1), Question: question, K: 5, Depth: 10}
+		if err := log.Add(record.Answer{Key: key, Text: "By ear."}); err != nil {
+			panic(err)
+		}
+	}
+	refused, answers := 0, 0
+	for r, err := range log.Records() {
+		if err != nil {
+			panic(err)
+		}
+		if a, ok := r.(record.Answer); ok {
+			answers++
+			if a.Refused {
+				refused++
+			}
+		}
+	}
+	fmt.Println(answers, "answers,", refused, "refused")
+	// Output:
+	// 2 answers, 0 refused
+}
+
+// What was added is found again, by everything that decides it and by nothing
+// less.
+func TestLog(t *testing.T) {
+	settings, err := record.NewSettings(map[string]any{"chunk_size": 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := record.Cell{System: "bm25", Domain: "owls", Corpus: "c", Settings: settings.Digest}
+	key := record.Key{Cell: cell, ID: "1", Question: "How?", Form: "sentence", K: 5, Depth: 10}
+	want := []record.Record{
+		settings,
+		record.Index{Cell: cell, Bytes: 7, Degrees: record.Degrees{1, 2}},
+		record.Answer{Key: key, Text: "So.", Ranked: []record.Ranked{}, Evidence: []record.Evidence{{Chunk: "a#0", Doc: "a", Tokens: 3}}},
+		record.Judgment{Key: key, Judge: "exact", Case: "x", Fact: &judge.FactJudgment{Verdict: judge.Score(1, "")}},
+		record.Closing{Cell: cell},
+	}
+	dir := t.TempDir()
+	for round := range 2 {
+		log, err := record.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), "in use") {
+			t.Errorf("opened twice: %v", err)
+		}
+		if round == 0 {
+			for _, r := range want {
+				if err := log.Add(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var got []record.Record
+		for r, err := range log.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, r)
+		}
+		if round == 1 { // numbers read back from JSON
+			want[0] = record.Settings{Digest: settings.Digest, Values: map[string]any{"chunk_size": 300.0}}
+		} else {
+			got[0] = settings
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("round %d (-want +got):\n%s", round, diff)
+		}
+		if a, ok := log.Answer(key); !ok || a.Ranked == nil {
+			t.Errorf("the answer: %+v, %v", a, ok)
+		}
+		for _, change := range []func(*record.Key){
+			func(k *record.Key) { k.System = "x" }, func(k *record.Key) { k.Domain = "x" }, func(k *record.Key) { k.Corpus = "x" },
+			func(k *record.Key) { k.Settings = "x" }, func(k *record.Key) { k.ID = "x" }, func(k *record.Key) { k.Question = "x" },
+			func(k *record.Key) { k.Form = "x" }, func(k *record.Key) { k.K++ }, func(k *record.Key) { k.Tokens++ }, func(k *record.Key) { k.Depth++ },
+		} {
+			other := key
+			change(&other)
+			_, answered := log.Answer(other)
+			_, judged := log.Judgment(other, "exact", "x")
+			if answered || judged {
+				t.Errorf("%+v finds the records of %+v", other, key)
+			}
+		}
+		_, first := log.Judgment(key, "exact", "x")
+		_, second := log.Judgment(key, "mild", "x")
+		_, third := log.Judgment(key, "exact", "y")
+		_, index := log.Index(cell)
+		_, closing := log.Closing(cell)
+		_, known := log.Settings(settings.Digest)
+		if !first || second || third || !index || !closing || !known {
+			t.Error(first, second, third, index, closing, known)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := record.NewSettings(map[string]any{"f": func() {}}); err == nil {
+		t.Error("settings that cannot be written are accepted")
+	}
+	if a, b := record.Digest("ab", "c"), record.Digest("a", "bc"); a == b {
+		t.Error("texts are joined before they are hashed")
+	}
+	memory := record.New()
+	if err := errors.Join(memory.Add(want[2]), memory.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, ok := memory.Answer(key); !ok {
+		t.Error("not kept in memory")
+	}
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+)
+
+// pages makes a run of three questions about each of four pages. System a meets
+// half of the gold of the questions about the last two pages, b all of it.
+func pages() *benchmark.Run {
+	set := &benchmark.Dataset{
+		Name: "Pages", Types: []benchmark.Type{{Key: "fact", Title: "Fact", Short: "Fact", K: 5}},
+		Domains: []benchmark.Domain{{Name: "d"}},
+	}
+	a, b := benchmark.SystemRun{Name: "a", Domains: make([]benchmark.DomainRun, 1)}, benchmark.SystemRun{Name: "b", Domains: make([]benchmark.DomainRun, 1)}
+	for i := range 12 {
+		page := fmt.Sprintf("page %d", i/3)
+		it := benchmark.Item{Type: "fact", Gold: []benchmark.Unit{{page}, {"other"}}}
+		it.Question.ID = fmt.Sprint(i)
+		set.Domains[0].Items = append(set.Domains[0].Items, it)
+		result := func(docs ...string) benchmark.Result {
+			r := benchmark.Result{Domain: "d", Item: it}
+			for _, d := range docs {
+				r.Answer.Ranked = append(r.Answer.Ranked, record.Ranked{Doc: d})
+			}
+			r.Evidence = benchmark.Measure(it, r.Answer)
+			return r
+		}
+		half := result(page)
+		if i < 6 {
+			half = result(page, "other")
+		}
+		a.Domains[0].Results = append(a.Domains[0].Results, half)
+		b.Domains[0].Results = append(b.Domains[0].Results, result(page, "other"))
+	}
+	return &benchmark.Run{Dataset: set, Config: map[string]any{}, Systems: []benchmark.SystemRun{a, b}}
+}
+
+// Questions about one page are not independent: the interval is one over four
+// pages and not over twelve questions, and the permutation test swaps pages.
+func TestPagesAreTheUnit(t *testing.T) {
+	r, err := New(pages())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each value is ¼ from the mean, so the squared standard error is
+	// 12·(1/16)/(11·12), and 4·(¾)² less those squares over 12² for the pages;
+	// 3.182 is the 97.5 % point of Student's t with 3 degrees of freedom.
+	got := r.Systems[0].Overall.Types[benchmark.All].Intervals["evidence_recall_at_5"]
+	if low := 0.75 - 3.1824463*math.Sqrt(0.75/132+1.5/144); math.Abs(got[0]-low) > 1e-6 || got[1] != 1 {
+		t.Errorf("interval %v, want %v to 1", got, low)
+	}
+	// Two pages differ, by ½ each: half of the four ways to swap them are as
+	// far apart. By questions it would be 2 of 64.
+	if p := r.Pairs[0]; p.Figure != "evidence_recall_at_5" || p.N != 12 || p.Difference != 0.25 || math.Abs(p.P-0.5) > 0.02 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	values := make([]float64, 101)
+	for i := range values {
+		values[i] = float64(i + 1)
+	}
+	for _, tt := range []struct {
+		n    int
+		q    float64
+		want float64
+	}{{1, 0.5, 1}, {1, 0.99, 1}, {2, 0.5, 1}, {3, 0.5, 2}, {4, 0.5, 2}, {10, 0.99, 10}, {100, 0.99, 99}, {101, 0.99, 100}, {101, 0, 1}, {101, 1, 101}} {
+		if got := quantile(values[:tt.n], tt.q); got != tt.want {
+			t.Errorf("%v of %d values: %v, want %v", tt.q, tt.n, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		value  float64
+		digits int
+		want   float64
+	}{{1.2345, 3, 1.235}, {1.2344, 3, 1.234}, {-0.26, 1, -0.3}, {7, 0, 7}} {
+		if got := round(tt.value, tt.digits); got != tt.want {
+			t.Errorf("%v to %d digits: %v, want %v", tt.value, tt.digits, got, tt.want)
+		}
+	}
+}
+
+// Whatever a spreadsheet would compute is marked as a text.
+func TestCSVText(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "bm25": "bm25", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\tx": "'\tx", "\rx": "'\rx",
+	} {
+		if got := csvText(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
