@@ -46,7 +46,7 @@ func (x *finder) trim(i, j int) (int, int) {
 
 // torn tells whether the tokens from i up to j are a piece of a word or name that
 // the making of the page tore apart: "Grot- Rowecki", "Mo ścicki".
-func (x *finder) torn(i, j int) bool {
+func (x *sentence) torn(i, j int) bool {
 	z := x.tokens
 	if j-i == 2 && i > 1 && x.word(i-1) == "and" && z[i-2].isWord() && z[i-2].has(upperFirst) && x.lexicon.common(z[i].word) {
 		return true // the Food, Drug, and Cosmetic Act
@@ -103,7 +103,7 @@ func (x *finder) capitalCounts(i int, kind typ) bool {
 
 // formula tells whether the word at i is a symbol of a formula or a piece of a
 // code: beside = or +, with a digit within, or with digits glued to it.
-func (x *finder) formula(i int) bool {
+func (x *sentence) formula(i int) bool {
 	z := x.tokens
 	for _, k := range []int{i - 1, i + 1} {
 		if k >= 0 && k < len(z) && z[k].kind == markToken && strings.IndexByte("=<>+^%\\", z[k].mark) >= 0 {
@@ -119,7 +119,7 @@ func (x *finder) formula(i int) bool {
 
 // compound tells whether a word with a hyphen is an adjective or a span of time:
 // "British-Polish", "May-June", or a party and a state: "D-Hawaii".
-func (x *finder) compound(word string) bool {
+func (x *sentence) compound(word string) bool {
 	before, after, _ := strings.Cut(word, "-")
 	if after == "" {
 		before, after, _ = strings.Cut(word, "–")
@@ -138,7 +138,7 @@ func (x *finder) compound(word string) bool {
 
 // adjective tells whether the demonym at i stands before a noun: "the German
 // army".
-func (x *finder) adjective(i int) bool {
+func (x *sentence) adjective(i int) bool {
 	if i+1 >= len(x.tokens) {
 		return !strings.HasSuffix(x.word(i), "s")
 	}

@@ -55,7 +55,7 @@ func (x *statements) belongings(e int) {
 // wholeAfter tells whether a name that ends before token i is not followed by
 // something that makes it a part of another: "Y's captain X's goal" is fine,
 // "Y president X Foundation" is one name already.
-func (x *statements) wholeAfter(i int) bool {
+func (x *sentence) wholeAfter(i int) bool {
 	return i >= len(x.tokens) || !(x.tokens[i].kind == markToken && x.tokens[i].gap == glued && (x.tokens[i].mark == markDash || x.tokens[i].mark == '/'))
 }
 
@@ -123,7 +123,7 @@ func (x *statements) appositions(e int) {
 }
 
 // inApposition tells whether the word at token i can stand in an apposition.
-func (x *statements) inApposition(i int) bool {
+func (x *phrases) inApposition(i int) bool {
 	t := &x.tokens[i]
 	return t.small() && x.entityOf[i] == 0 && !t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) &&
 		(!t.is(finite|verbIng) || t.is(noun|verbBase|verbParticiple))
@@ -184,7 +184,7 @@ func (x *statements) adjacent(e int) {
 
 // prepositional tells whether a preposition between two entities says something of
 // the first one, by their types.
-func (x *statements) prepositional(e int, preposition string, next int) bool {
+func (x *phrases) prepositional(e int, preposition string, next int) bool {
 	h, kind := &x.entities[e], x.entities[next].typ
 	if h.last-h.first < 2 {
 		return false
@@ -212,7 +212,7 @@ func (x *statements) prepositional(e int, preposition string, next int) bool {
 
 // ownedBy tells whether "Y's X" says that X is of Y: "Brazil's Lula", but not
 // "Lenin's Russia" or "Qatar's World Cup bid".
-func (x *statements) ownedBy(owned, owner int) bool {
+func (x *phrases) ownedBy(owned, owner int) bool {
 	o := &x.entities[owned]
 	by := x.entities[owner].typ
 	if o.figure() || by == person && o.typ == person || by != location && o.typ == location {

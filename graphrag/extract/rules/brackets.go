@@ -25,7 +25,7 @@ func (x *statements) acronyms() {
 
 // abbreviates tells whether the capitals of short are, in order, first letters of
 // the words of long, beginning with the first word.
-func (x *statements) abbreviates(short, long *entity) bool {
+func (x *phrases) abbreviates(short, long *entity) bool {
 	letters := strings.ToLower(strings.ReplaceAll(x.text[short.start:short.end], ".", ""))
 	if len(letters) < 2 || !x.tokens[short.first].has(upperOnly) {
 		return false
@@ -112,7 +112,7 @@ func (x *statements) located(e int) {
 }
 
 // closesPlace tells whether "Honolulu, Hawaii" is not the beginning of a list.
-func (x *statements) closesPlace(i int) bool {
+func (x *phrases) closesPlace(i int) bool {
 	if i >= len(x.tokens) {
 		return true
 	}

@@ -147,7 +147,7 @@ func (x *statements) object(subjects []int, v verbGroup, i, tail int, prepositio
 // modifierEnd returns the token after what stands at token i before an object: "met
 // the World Cup winners in Z", "met Y's advisers in Z", "met German officials in
 // Z"; i if there is no such thing.
-func (x *statements) modifierEnd(i, from int) int {
+func (x *phrases) modifierEnd(i, from int) int {
 	z, t := x.tokens, &x.tokens[i]
 	if e := x.entityAt(i); e >= 0 {
 		end := x.entities[e].last
@@ -166,7 +166,7 @@ func (x *statements) modifierEnd(i, from int) int {
 }
 
 // barsObject tells whether no object follows token i.
-func (x *statements) barsObject(i, from int) bool {
+func (x *phrases) barsObject(i, from int) bool {
 	z, t := x.tokens, &x.tokens[i]
 	if !t.small() && t.kind != numberToken || x.entityOf[i] != 0 || t.is(conjunction|relative|pronoun|formOfBe|formOfHave|formOfDo|modal|question) {
 		return true
@@ -174,7 +174,7 @@ func (x *statements) barsObject(i, from int) bool {
 	return t.is(verbPast|verbIng) && !t.is(noun|verbBase) && i > from && !z[i-1].is(determiner) && !(t.is(verbIng) && z[i-1].is(preposition))
 }
 
-func (x *statements) lastPreposition(from, i int) int {
+func (x *sentence) lastPreposition(from, i int) int {
 	for i--; i > from && !x.tokens[i].is(preposition); i-- {
 	}
 	return i

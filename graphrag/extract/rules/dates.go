@@ -32,7 +32,7 @@ func (x *mentions) dates() {
 }
 
 // afterPage tells whether the number at i counts pages: p. 1187-1193.
-func (x *mentions) afterPage(i int) bool {
+func (x *sentence) afterPage(i int) bool {
 	if i == 0 {
 		return false
 	}
@@ -67,7 +67,7 @@ func (x *mentions) aroundMonth(i int) (first, last int) {
 
 // afterYear returns the token after the year at i, a comma before it or not; i if
 // there is none.
-func (x *mentions) afterYear(i int) int {
+func (x *sentence) afterYear(i int) int {
 	year := i
 	if i < len(x.tokens) && x.tokens[i].isMark(',') {
 		year++
@@ -98,7 +98,7 @@ func isDateFigure(s string) bool {
 }
 
 // eastern returns the end of 2012年7月24日 at i, i if it is none.
-func (x *mentions) eastern(i int) int {
+func (x *sentence) eastern(i int) int {
 	j := i
 	for k, sign := range []string{"年", "月", "日"} {
 		if j+1 >= len(x.tokens) || x.tokens[j].kind != numberToken || x.word(j+1) != sign ||

@@ -4,9 +4,15 @@ package rules
 
 import "strings"
 
+// phrases reads the phrases around the entities of a sentence.
+type phrases struct {
+	*mentions
+	phrase []byte // a buffer
+}
+
 // argument returns the entity that begins at token i, its article and
 // modifiers before it; -1 if there is none that can be an object.
-func (x *statements) argument(i int) int {
+func (x *phrases) argument(i int) int {
 	z := x.tokens
 	if i < len(z) && z[i].small() && z[i].is(determiner) {
 		switch x.word(i) {
@@ -34,7 +40,7 @@ func (x *statements) argument(i int) int {
 
 // closed tells whether an entity that ends before token i is an object by
 // itself, and not the beginning of a longer one or of a clause.
-func (x *statements) closed(i int) bool {
+func (x *phrases) closed(i int) bool {
 	z := x.tokens
 	if i >= len(z) {
 		return true
@@ -68,7 +74,7 @@ func (x *statements) closed(i int) bool {
 // conjuncts calls do for the entity and for those bound to it by commas and
 // "and", and returns the token after the last. "A beat B and C beat D" binds
 // nothing.
-func (x *statements) conjuncts(e int, do func(e int)) int {
+func (x *phrases) conjuncts(e int, do func(e int)) int {
 	do(e)
 	i := x.entities[e].last
 	var more []int
@@ -105,7 +111,7 @@ const maxConjuncts = 12
 
 // wrongFor tells whether the preposition at token i with a date says only one
 // end of a time: "from 1990 to 2006".
-func (x *statements) wrongFor(i, tail int) bool {
+func (x *phrases) wrongFor(i, tail int) bool {
 	switch x.word(i) {
 	case "to", "between", "from":
 		return x.entities[tail].typ == date
@@ -114,7 +120,7 @@ func (x *statements) wrongFor(i, tail int) bool {
 }
 
 // closes tells whether an apposition can end before token i.
-func (x *statements) closes(i int) bool {
+func (x *sentence) closes(i int) bool {
 	if i >= len(x.tokens) {
 		return true
 	}
@@ -128,7 +134,7 @@ func (x *statements) closes(i int) bool {
 }
 
 // skipBrackets returns the token after "( … )" at i.
-func (x *statements) skipBrackets(i int) int {
+func (x *sentence) skipBrackets(i int) int {
 	if i < len(x.tokens) && x.tokens[i].isMark('(') {
 		for j := i + 1; j < len(x.tokens) && j < i+maxAside; j++ {
 			if x.tokens[j].isMark(')') {
@@ -143,7 +149,7 @@ func (x *statements) skipBrackets(i int) int {
 const maxAside = 16
 
 // listed tells whether entity e is an item of a list: another goes before.
-func (x *statements) listed(e int) bool {
+func (x *phrases) listed(e int) bool {
 	i := x.entities[e].first - 1
 	for i > 0 && x.tokens[i].is(determiner|conjunction) {
 		i--
@@ -155,7 +161,23 @@ func (x *statements) listed(e int) bool {
 const maxRelationWords = 9
 
 // modifies tells whether entity e stands before a noun it tells more of.
-func (x *statements) modifies(e int) bool {
+func (x *phrases) modifies(e int) bool {
 	i := x.entities[e].last
 	return x.entities[e].typ != date && i < len(x.tokens) && plainWord(&x.tokens[i])
+}
+
+// wording returns the tokens from i up to j in lower case, without articles.
+func (x *phrases) wording(i, j int) string {
+	x.phrase = x.phrase[:0]
+	for ; i < j; i++ {
+		w := x.word(i)
+		if w == "the" || w == "a" || w == "an" || x.tokens[i].kind == markToken && x.tokens[i].mark != markPossessive {
+			continue
+		}
+		if len(x.phrase) > 0 && !x.tokens[i].isMark(markPossessive) {
+			x.phrase = append(x.phrase, ' ')
+		}
+		x.phrase = appendLower(x.phrase, w)
+	}
+	return string(x.phrase)
 }

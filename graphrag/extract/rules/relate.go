@@ -28,7 +28,7 @@ func (x *statements) relate(titles []title) {
 
 // reports tells whether somebody is quoted in the sentence: a verb of saying, or
 // "according to".
-func (x *statements) reports() bool {
+func (x *sentence) reports() bool {
 	for i := range x.tokens {
 		t := &x.tokens[i]
 		if t.small() && (t.is(report) && t.is(verbPast|verbS) && x.lemma(i) != "write" || x.word(i) == "according") {
@@ -40,7 +40,7 @@ func (x *statements) reports() bool {
 
 // doubted tells whether what entity e does is put in doubt before it: "if X
 // won", "claimed that X won".
-func (x *statements) doubted(e int) bool {
+func (x *phrases) doubted(e int) bool {
 	for i := x.entities[e].first - 1; i >= 0; i-- {
 		t := &x.tokens[i]
 		if t.isMark(';') {

@@ -26,7 +26,7 @@ func (x *finder) runs(english bool) {
 }
 
 // nameStart tells whether a word can begin a name or go on with one.
-func (x *finder) nameStart(i int) bool {
+func (x *sentence) nameStart(i int) bool {
 	t := &x.tokens[i]
 	if t.kind != wordToken || !t.has(upperFirst|innerUpper) || t.has(lowerTail) || t.is(weekday) {
 		return false
@@ -118,7 +118,7 @@ func (x *finder) listEnd(i, j int) int {
 
 // ownsName tells whether the possessive at token j stands inside a name:
 // "Women's World Cup", "Teachers' Union".
-func (x *finder) ownsName(j int) bool {
+func (x *sentence) ownsName(j int) bool {
 	switch x.word(j - 1) {
 	case "St", "St.":
 		return false
@@ -133,7 +133,7 @@ func (x *finder) ownsName(j int) bool {
 
 // headline tells whether the capitalised word at token j is a verb, as in
 // headlines: "Trump Opens Talks".
-func (x *finder) headline(j int) bool {
+func (x *sentence) headline(j int) bool {
 	t := &x.tokens[j]
 	return t.is(verbS) && !t.has(upperOnly) && !t.is(anyHead|noun) && x.lexicon.common(t.word)
 }

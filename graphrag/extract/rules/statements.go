@@ -6,12 +6,11 @@ import "strings"
 
 // statements are what a sentence says of its entities.
 type statements struct {
-	*mentions
+	phrases
 	facts      []fact
 	attributes []attribute
 	hedged     bool // the sentence reports what somebody said
 	subjects   []int
-	phrase     []byte
 }
 
 // fact is a triple of the sentence that is being read; head and tail are
@@ -56,22 +55,6 @@ func (x *statements) join(subjects []int, relation string, tail int) {
 	}
 }
 
-// wording returns the tokens from i up to j in lower case, without articles.
-func (x *statements) wording(i, j int) string {
-	x.phrase = x.phrase[:0]
-	for ; i < j; i++ {
-		w := x.word(i)
-		if w == "the" || w == "a" || w == "an" || x.tokens[i].kind == markToken && x.tokens[i].mark != markPossessive {
-			continue
-		}
-		if len(x.phrase) > 0 && !x.tokens[i].isMark(markPossessive) {
-			x.phrase = append(x.phrase, ' ')
-		}
-		x.phrase = appendLower(x.phrase, w)
-	}
-	return string(x.phrase)
-}
-
 // describe records what a sentence says an entity is, where that holds no other
 // entity and so makes no triple: "X is a Swiss citizen", "X, a German
 // politician,". The noun phrase begins at token i, with its article; it becomes
@@ -109,7 +92,7 @@ const maxDescription = 6
 
 // endsPhrase tells whether a noun phrase can end before token i: not before a
 // preposition, which would tell more, nor before a name.
-func (x *statements) endsPhrase(i int) bool {
+func (x *sentence) endsPhrase(i int) bool {
 	t := &x.tokens[i]
 	if t.kind == markToken {
 		return t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued

@@ -6,7 +6,7 @@ import "strings"
 
 // predicate returns where the verbs after entity s begin: after brackets, after
 // "who" (related), or after an apposition between commas.
-func (x *statements) predicate(s int) (i int, related, reduced, ok bool) {
+func (x *phrases) predicate(s int) (i int, related, reduced, ok bool) {
 	z := x.tokens
 	i = x.skipAside(x.skipBrackets(x.skipPlace(x.entities[s].last)))
 	if i >= len(z) {
@@ -36,7 +36,7 @@ func (x *statements) predicate(s int) (i int, related, reduced, ok bool) {
 }
 
 // settles tells whether the participle at token i is one that places have.
-func (x *statements) settles(i int) bool {
+func (x *sentence) settles(i int) bool {
 	switch x.word(i) {
 	case "located", "situated", "founded", "occupied", "captured", "ruled", "surrounded":
 		return true
@@ -46,7 +46,7 @@ func (x *statements) settles(i int) bool {
 
 // relates tells whether token i is "who" after what can be a person or "which"
 // after what can be none.
-func (x *statements) relates(i int, kind typ) bool {
+func (x *phrases) relates(i int, kind typ) bool {
 	if !x.tokens[i].small() {
 		return false
 	}
@@ -61,7 +61,7 @@ func (x *statements) relates(i int, kind typ) bool {
 
 // skipAside returns the token after ", however," or "in 1994" or "on Tuesday" at
 // i.
-func (x *statements) skipAside(i int) int {
+func (x *phrases) skipAside(i int) int {
 	z := x.tokens
 	if i+2 >= len(z) {
 		return i
@@ -94,7 +94,7 @@ func (x *statements) skipAside(i int) int {
 
 // skipPlace returns the token after "of Y" or "in Y" at i, which tells more of
 // the subject before it.
-func (x *statements) skipPlace(i int) int {
+func (x *phrases) skipPlace(i int) int {
 	if i+2 >= len(x.tokens) || !x.tokens[i].small() {
 		return i
 	}
@@ -113,7 +113,7 @@ func (x *statements) skipPlace(i int) int {
 
 // afterApposition returns the token after ", … ," at i, where verbs go on; 0 if
 // there is no such thing.
-func (x *statements) afterApposition(i int) int {
+func (x *sentence) afterApposition(i int) int {
 	z := x.tokens
 	if !(z[i+1].is(determiner|role|kin|modifier) && z[i+1].small()) {
 		return 0
@@ -168,7 +168,7 @@ func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 
 // boundary tells whether a clause can begin after token i, at a subject with its
 // article and its modifiers.
-func (x *statements) boundary(i int) bool {
+func (x *phrases) boundary(i int) bool {
 	z := x.tokens
 	last := i
 	if i = x.beforeModifiers(i); i < 0 {
@@ -202,7 +202,7 @@ func (x *statements) boundary(i int) bool {
 
 // beforeModifiers returns the token before the article and the modifiers of a
 // subject that end with token i, -1 if the sentence or a line begins there.
-func (x *statements) beforeModifiers(i int) int {
+func (x *phrases) beforeModifiers(i int) int {
 	z := x.tokens
 	for n := 0; !x.freshLine(i+1) && i >= 0 && n < 5 && z[i].isWord() && x.entityOf[i] == 0; n++ {
 		t := &z[i]

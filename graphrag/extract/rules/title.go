@@ -64,13 +64,13 @@ func (x *finder) dropsOpening(i, j int) bool {
 	return t.is(noname) && !t.is(given|place|placeHead) && !t.has(upperOnly) && !single
 }
 
-func (x *finder) dropsChrome(i, j int) bool {
+func (x *sentence) dropsChrome(i, j int) bool {
 	t := &x.tokens[i]
 	return t.is(chrome) && i+1 < j && !x.lexicon.proper(t.word)
 }
 
 // titleNext tells whether a title stands at token i, its modifiers before it.
-func (x *finder) titleNext(i, j int) bool {
+func (x *sentence) titleNext(i, j int) bool {
 	for i < j && x.tokens[i].is(modifier) && !x.tokens[i].is(role) {
 		i++
 	}
@@ -115,7 +115,7 @@ func (x *finder) titleIn(i, j int) (first, last int) {
 
 // titleEnd returns the end of the roles and modifiers at token k, and whether there
 // is a role among them.
-func (x *finder) titleEnd(k, j int) (last int, found bool) {
+func (x *sentence) titleEnd(k, j int) (last int, found bool) {
 	z := x.tokens
 	for last = k; last < j && (z[last].is(role|modifier) && !z[last].is(given) || last > k && last+1 < j && z[last].isMark('&') && z[last+1].is(role)); last++ {
 		found = found || z[last].is(role)
@@ -125,7 +125,7 @@ func (x *finder) titleEnd(k, j int) (last int, found bool) {
 
 // royalName tells whether the royal title at token k is part of a name: "Stephen
 // King", "King Charles III", "Prince of Wales".
-func (x *finder) royalName(i, k, j int) bool {
+func (x *sentence) royalName(i, k, j int) bool {
 	last := k + 1
 	rest := j - last
 	switch {

@@ -13,7 +13,7 @@ type verbGroup struct {
 }
 
 // verbs parses the group of verbs of the subjects at token i.
-func (x *statements) verbs(i int, subjects []int) (v verbGroup, ok bool) {
+func (x *phrases) verbs(i int, subjects []int) (v verbGroup, ok bool) {
 	z := x.tokens
 	a := x.auxiliaries(i)
 	if a.end >= len(z) || a.end-i > 6 {
@@ -47,7 +47,7 @@ type auxiliaries struct {
 	negated bool
 }
 
-func (x *statements) auxiliaries(i int) auxiliaries {
+func (x *phrases) auxiliaries(i int) auxiliaries {
 	var a auxiliaries
 	for ; i < len(x.tokens) && x.tokens[i].small(); i++ {
 		t := &x.tokens[i]
@@ -75,7 +75,7 @@ func (x *statements) auxiliaries(i int) auxiliaries {
 }
 
 // mainVerb parses the verb after the auxiliaries.
-func (x *statements) mainVerb(a auxiliaries, subjects []int) (v verbGroup, ok bool) {
+func (x *phrases) mainVerb(a auxiliaries, subjects []int) (v verbGroup, ok bool) {
 	i, t := a.end, &x.tokens[a.end]
 	past := t.is(verbParticiple) || looksPast(x.text, t)
 	switch {
@@ -95,7 +95,7 @@ func (x *statements) mainVerb(a auxiliaries, subjects []int) (v verbGroup, ok bo
 
 // afterBe parses the verb after a form of be: "was founded", "is playing", or the
 // copula alone.
-func (x *statements) afterBe(a auxiliaries) verbGroup {
+func (x *phrases) afterBe(a auxiliaries) verbGroup {
 	i, t := a.end, &x.tokens[a.end]
 	v := verbGroup{relation: a.be, end: i}
 	switch {
@@ -118,7 +118,7 @@ func (x *statements) afterBe(a auxiliaries) verbGroup {
 
 // finiteVerb parses a verb without auxiliaries, or the participle of "X, written
 // by Y".
-func (x *statements) finiteVerb(i int, subjects []int) (v verbGroup, ok bool) {
+func (x *phrases) finiteVerb(i int, subjects []int) (v verbGroup, ok bool) {
 	z, t := x.tokens, &x.tokens[i]
 	v = verbGroup{relation: x.lemma(i), end: i + 1}
 	switch {
@@ -139,13 +139,13 @@ func (x *statements) finiteVerb(i int, subjects []int) (v verbGroup, ok bool) {
 
 // team tells whether an entity can take a verb in the plural: "Australia face
 // Denmark".
-func (x *statements) team(e int) bool {
+func (x *phrases) team(e int) bool {
 	kind := x.entities[e].typ
 	return kind == location || kind == organization || kind == other
 }
 
 // copula returns the form of be at token i, one for each tense.
-func (x *statements) copula(i int) string {
+func (x *sentence) copula(i int) string {
 	switch strings.ToLower(x.word(i)) {
 	case "was", "were", "been":
 		return "was"
@@ -155,7 +155,7 @@ func (x *statements) copula(i int) string {
 
 // verbNotNoun tells whether a word in -s is rather a verb than a plural: by
 // what follows.
-func (x *statements) verbNotNoun(i int) bool {
+func (x *phrases) verbNotNoun(i int) bool {
 	if i+1 >= len(x.tokens) {
 		return false
 	}
