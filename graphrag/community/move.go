@@ -52,8 +52,8 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 			}
 		}
 		u := queue[head]
-		if head%ahead == 0 {
-			net.fetch(queue[head:min(head+min(ahead, waiting), n)])
+		if head%prefetched == 0 {
+			net.fetch(queue[head:min(head+min(prefetched, waiting), n)])
 		}
 		if head++; head == n {
 			head = 0

@@ -52,19 +52,19 @@ func exactIn32(g *graph.Graph, twice float64) bool {
 	return true
 }
 
-// ahead is how many rows are fetched at a time.
-const ahead = 16
+// prefetched is how many rows are fetched into the cache at a time.
+const prefetched = 16
 
-// fetch reads the beginnings of rows that will be needed soon, of ahead nodes at
+// fetch reads the beginnings of rows that will be needed soon, of as many nodes at
 // most. These reads do not wait for each other, so that many cache misses cost
 // little more than one.
 func (net *network[W]) fetch(nodes []int32) {
-	var starts [ahead]int64
+	var starts [prefetched]int64
 	for i, u := range nodes {
-		starts[i&(ahead-1)] = net.offsets[u]
+		starts[i&(prefetched-1)] = net.offsets[u]
 	}
 	for i := range nodes {
-		if at := starts[i&(ahead-1)]; at < int64(len(net.arcs)) {
+		if at := starts[i&(prefetched-1)]; at < int64(len(net.arcs)) {
 			net.fetched += net.arcs[at].to
 		}
 	}
@@ -170,8 +170,8 @@ func (net *network[W]) arrange(order []int32) *network[W] {
 		place[u] = int32(i)
 	}
 	for i, u := range order {
-		if i%ahead == 0 {
-			net.fetch(order[i:min(i+ahead, n)])
+		if i%prefetched == 0 {
+			net.fetch(order[i:min(i+prefetched, n)])
 		}
 		for _, a := range net.row(u) {
 			out.arcs = append(out.arcs, arc[W]{place[a.to], a.w})
@@ -237,8 +237,8 @@ func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *net
 		first := len(coarse.arcs)
 		sum := W(0)
 		for i := parts.starts[p]; i < parts.starts[p+1]; i++ {
-			if i%ahead == 0 {
-				net.fetch(parts.members[i:min(int(i)+ahead, len(parts.members))])
+			if i%prefetched == 0 {
+				net.fetch(parts.members[i:min(int(i)+prefetched, len(parts.members))])
 			}
 			u := parts.members[i]
 			sum += net.weights[u]

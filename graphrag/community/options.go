@@ -9,7 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// Quality is what Leiden maximises.
+// Quality is what Leiden maximizes.
 type Quality int
 
 const (
@@ -22,7 +22,7 @@ const (
 // Options of [Leiden] and [Hierarchical]. The zero value runs the algorithm of
 // the paper for modularity until it is stable.
 type Options struct {
-	// Quality to maximise, by default modularity.
+	// Quality to maximize, by default modularity.
 	Quality Quality
 	// Resolution γ: the larger, the more and smaller communities. For CPM it is
 	// the density of edges that a community has at least inside and at most

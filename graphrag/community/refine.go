@@ -53,8 +53,8 @@ func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greed
 		order := append(s.order[:0], members...)
 		s.shuffle(order)
 		for i, u := range order {
-			if i%ahead == 0 {
-				net.fetch(order[i:min(i+ahead, len(order))])
+			if i%prefetched == 0 {
+				net.fetch(order[i:min(i+prefetched, len(order))])
 			}
 			if !alone[u] || !s.wellConnected(parts[u], total) {
 				continue

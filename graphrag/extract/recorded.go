@@ -41,7 +41,7 @@ func ReadOpenIE(r io.Reader) (*Recorded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("extract: reading recorded triples: %w", err)
 	}
-	blotNaN(data)
+	quoteNaN(data)
 	var file struct {
 		Docs *[]struct {
 			Passage  string            `json:"passage"`
@@ -109,9 +109,9 @@ func (r *Recorded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 
 func textKey(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// blotNaN makes texts of the bare NaN and Infinity, which JSON does not know,
+// quoteNaN makes strings of the bare NaN and Infinity, which JSON does not know,
 // in place and of the same length.
-func blotNaN(data []byte) {
+func quoteNaN(data []byte) {
 	text, escaped := false, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {

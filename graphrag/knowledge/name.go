@@ -64,7 +64,7 @@ func (n *namer) name(ctx context.Context, t *Tree) error {
 	return err
 }
 
-// quoted names a community after its centre and quotes what is said about its
+// quoted names a community after its centre and quotes the descriptions of its
 // members, the keywords first.
 func (n *namer) quoted(ctx context.Context, c *Community) error {
 	c.Name = n.g.Entities[c.Center].Name
@@ -117,7 +117,7 @@ func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error)
 	if err != nil {
 		return nil, err
 	}
-	said, _, err := llm.Decode[namingReply](ctx, n.o.Model, req)
+	reply, _, err := llm.Decode[namingReply](ctx, n.o.Model, req)
 	if err != nil && !llm.OfOneReply(err) {
 		return nil, fmt.Errorf("names of communities: %w", err)
 	}
@@ -128,7 +128,7 @@ func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error)
 	var failed []Failure
 	for i := range batch {
 		c := &batch[i]
-		for _, s := range said.Communities {
+		for _, s := range reply.Communities {
 			if id, err := s.ID.Int64(); err == nil && id == int64(c.ID) && c.Name == "" && why == errNoName {
 				c.Name, c.Description = oneLine(llm.Printable(s.Name)), strings.TrimSpace(llm.Printable(s.Summary))
 			}

@@ -35,7 +35,7 @@ type VectorOptions struct {
 	Normalize bool
 }
 
-// EntityVectors represents entities by what is said about them (Youtu-GraphRAG,
+// EntityVectors represents entities by their triples (Youtu-GraphRAG,
 // equation 4): the mean, over the triples of an entity, of the vectors of head,
 // relation and tail side by side. entities and relations hold a vector of dim
 // components for each entity and relation, row after row; the result has a row of

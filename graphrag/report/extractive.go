@@ -148,7 +148,7 @@ func (m *material) add(text string, sources []int32) {
 }
 
 // findings quotes one description of each row, as long as there are any that
-// nobody quoted yet.
+// are not quoted yet.
 func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Finding {
 	var out []Finding
 	take := func(text, about string, nodes, edges []int32) bool {

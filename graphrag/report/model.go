@@ -95,19 +95,19 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	said, _, err := llm.Decode[modelReply](ctx, m.o.Model, req)
+	written, _, err := llm.Decode[modelReply](ctx, m.o.Model, req)
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{
-		Title: oneLine(llm.Printable(said.Title)), Summary: strings.TrimSpace(llm.Printable(said.Summary)),
-		RatingExplanation: oneLine(llm.Printable(said.RatingExplanation)), Sources: c.Sources(),
+		Title: oneLine(llm.Printable(written.Title)), Summary: strings.TrimSpace(llm.Printable(written.Summary)),
+		RatingExplanation: oneLine(llm.Printable(written.RatingExplanation)), Sources: c.Sources(),
 	}
-	if said.Rating > 0 { // neither NaN nor below the scale
-		r.Rating = math.Min(said.Rating, 10)
+	if written.Rating > 0 { // neither NaN nor below the scale
+		r.Rating = math.Min(written.Rating, 10)
 	}
 	shown := c.cited()
-	for _, f := range said.Findings {
+	for _, f := range written.Findings {
 		finding := Finding{Summary: oneLine(llm.Printable(f.Summary)), Explanation: strings.TrimSpace(llm.Printable(f.Explanation))}
 		if finding.Summary == "" && finding.Explanation == "" {
 			continue

@@ -270,7 +270,7 @@ type walker struct {
 	allowed map[int32]bool
 }
 
-// add adds an edge, if there is one, and its ends, and tells whether they fit.
+// add adds an edge, if there is one, and its ends, and reports whether they fit.
 func (w *walker) add(edge, a, b int32) bool {
 	cost, first := 0, len(w.shown.Nodes)
 	ends := w.shown.Nodes
@@ -302,7 +302,7 @@ func (w *walker) add(edge, a, b int32) bool {
 }
 
 // substitute replaces the rows of parts by their reports until the rest fits, or
-// shows as many reports as fit. It tells whether any report could be shown.
+// shows as many reports as fit. It reports whether any report could be shown.
 func (p *packer) substitute(shown *Input) bool {
 	c := shown.Community
 	var parts []int32

@@ -68,13 +68,13 @@ func (g *Graph) check(h community.Hierarchy) error {
 	return nil
 }
 
-// Report is what is said about one community.
+// Report is the report on one community.
 type Report struct {
 	Community int32
 	Title     string
 	Summary   string
 	// Rating says how much the community matters, 0 to 10, and why; 0 where
-	// nobody rated it.
+	// it is not rated.
 	Rating            float64
 	RatingExplanation string
 	Findings          []Finding
@@ -130,7 +130,7 @@ type Options struct {
 	// Concurrency is how many reports are written at a time; 0 means 8. It has no
 	// influence on the reports.
 	Concurrency int
-	// Progress, if set, is told how many reports of a level have been tried.
+	// Progress, if set, is called with how many reports of a level have been tried.
 	// Calls do not overlap.
 	Progress func(level, done, total int)
 }

@@ -51,7 +51,7 @@ type RaptorOptions struct {
 	// Concurrency is how many summaries are made at a time; 0 means 8. It has no
 	// influence on the tree.
 	Concurrency int
-	// Progress, if set, is told how far the tree is.
+	// Progress, if set, is called after each summary.
 	Progress Progress
 }
 

@@ -22,7 +22,7 @@ type SequentialOptions struct {
 	Group int
 	// Concurrency is how many summaries are made at a time; 0 means 8.
 	Concurrency int
-	// Progress, if set, is told how far the tree is.
+	// Progress, if set, is called after each summary.
 	Progress Progress
 }
 

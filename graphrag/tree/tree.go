@@ -28,7 +28,7 @@ type Node struct {
 	Quotes []summary.Quote
 }
 
-// Progress is told how many of the summaries of a level have been made. Calls do
+// Progress is called with how many of the summaries of a level are made. Calls do
 // not overlap.
 type Progress func(level, done, total int)
 
@@ -166,8 +166,8 @@ func (t *Tree) grow(ctx context.Context, s summary.Summarizer, groups [][]int32,
 // over a network.
 const concurrency = 8
 
-// summarize makes one summary for each group of texts, in order. report is told
-// how many are done.
+// summarize makes one summary for each group of texts, in order. report is
+// called with how many are done.
 func summarize(ctx context.Context, s summary.Summarizer, groups [][]string, concurrency int, report func(done int)) ([]summary.Summary, error) {
 	out, errs := make([]summary.Summary, len(groups)), make([]error, len(groups))
 	var mu sync.Mutex

@@ -6,12 +6,12 @@ import "strings"
 
 // emit claims the tokens from i up to j as a name if they can be one.
 func (x *finder) emit(i, j int, kind typ) bool {
-	if i, j = x.trim(i, j); i >= j || x.torn(i, j) {
+	if i, j = x.trim(i, j); i >= j || x.incomplete(i, j) {
 		return false
 	}
 	z := x.tokens
 	switch {
-	case j-i > 1 && z[j-1].is(demonym) && x.adjective(j-1), j-i == 1 && !x.single(i, kind), j-i > 1 && !x.several(i, j):
+	case j-i > 1 && z[j-1].is(demonym) && x.isAdjective(j-1), j-i == 1 && !x.isName(i, kind), j-i > 1 && !x.isLongName(i, j):
 		return false
 	}
 	if i > 0 && z[i-1].kind == numberToken && x.entityOf[i-1] == 0 && isYear(x.word(i-1)) && x.hasHead(i, j, eventHead) {
@@ -26,10 +26,10 @@ func (x *finder) emit(i, j int, kind typ) bool {
 // trim leaves out what stands at the ends of a name without being part of it.
 func (x *finder) trim(i, j int) (int, int) {
 	z := x.tokens
-	for i < j && (z[i].small() || z[i].functional() || z[i].kind == markToken) {
+	for i < j && (z[i].lower() || z[i].functional() || z[i].kind == markToken) {
 		i++
 	}
-	for i < j && (z[j-1].small() || z[j-1].kind == markToken || j-i > 1 && z[j-1].functional()) {
+	for i < j && (z[j-1].lower() || z[j-1].kind == markToken || j-i > 1 && z[j-1].functional()) {
 		j--
 	}
 	for j-i > 1 && z[j-1].is(verbBase|verbIng) && !z[j-1].is(given|anyHead|noun) && !z[j-1].has(upperOnly) && x.lexicon.common(z[j-1].word) {
@@ -44,9 +44,9 @@ func (x *finder) trim(i, j int) (int, int) {
 	return i, j
 }
 
-// torn tells whether the tokens from i up to j are a piece of a word or name that
+// incomplete reports whether the tokens from i up to j are a piece of a word or name that
 // the making of the page tore apart: "Grot- Rowecki", "Mo ścicki".
-func (x *sentence) torn(i, j int) bool {
+func (x *sentence) incomplete(i, j int) bool {
 	z := x.tokens
 	if j-i == 2 && i > 1 && x.word(i-1) == "and" && z[i-2].isWord() && z[i-2].has(upperFirst) && x.lexicon.common(z[i].word) {
 		return true // the Food, Drug, and Cosmetic Act
@@ -57,15 +57,15 @@ func (x *sentence) torn(i, j int) bool {
 	if j+1 < len(z) && z[j].isMark(markDash) && z[j].gap == glued && z[j+1].isWord() {
 		return true
 	}
-	return j < len(z) && z[j].small() && x.text[z[j].start] >= 0x80 && !z[j].has(foreign) && !z[j].is(connector)
+	return j < len(z) && z[j].lower() && x.text[z[j].start] >= 0x80 && !z[j].has(foreign) && !z[j].is(connector)
 }
 
-// single tells whether one capitalized word is a name.
-func (x *finder) single(i int, kind typ) bool {
+// isName reports whether one capitalized word is a name.
+func (x *finder) isName(i int, kind typ) bool {
 	t := &x.tokens[i]
 	word := x.word(i)
 	switch {
-	case t.has(initials) && !t.has(upperOnly), len(word) < 2, romanNumeral(word), x.formula(i):
+	case t.has(initials) && !t.has(upperOnly), len(word) < 2, romanNumeral(word), x.inFormula(i):
 		return false
 	case !x.learning && x.lexicon.large && x.lexicon.names[x.key(i, i+1)] < 2 && !t.is(place|given|demonym):
 		return false // a word seen once among thousands of names is rather a slip
@@ -76,8 +76,8 @@ func (x *finder) single(i int, kind typ) bool {
 	case t.is(month | weekday | noname | unit), kind != person && t.is(role|modifier|part|honorific|anyHead|kin):
 		return false
 	case t.is(demonym):
-		return !x.adjective(i)
-	case t.has(hyphened) && x.compound(word):
+		return !x.isAdjective(i)
+	case t.has(hyphened) && x.isCompound(word):
 		return false
 	case hasSuffix(word, "ian", "ean", "ic", "ist", "ish", "ese", "esque") && i+1 < len(x.tokens) && plainWord(&x.tokens[i+1]):
 		return false // Germanic nations
@@ -85,12 +85,12 @@ func (x *finder) single(i int, kind typ) bool {
 	return x.capitalCounts(i, kind)
 }
 
-// capitalCounts tells whether the capital of a word means that it is a name, by how
+// capitalCounts reports whether the capital of a word means that it is a name, by how
 // the corpus writes the word.
 func (x *finder) capitalCounts(i int, kind typ) bool {
 	t := &x.tokens[i]
 	small, capital := x.lexicon.small[t.word], x.lexicon.capital[t.word]
-	switch opens := x.opens(i); {
+	switch opens := x.atStart(i); {
 	case t.has(upperOnly) && opens && i+1 < len(x.tokens) && x.tokens[i+1].isMark(':'): // who speaks
 		return false
 	case t.has(upperOnly):
@@ -101,9 +101,9 @@ func (x *finder) capitalCounts(i int, kind typ) bool {
 	return kind == person || small == 0 || capital >= 4*small
 }
 
-// formula tells whether the word at i is a symbol of a formula or a piece of a
+// inFormula reports whether the word at i is a symbol of a formula or a piece of a
 // code: beside = or +, with a digit within, or with digits glued to it.
-func (x *sentence) formula(i int) bool {
+func (x *sentence) inFormula(i int) bool {
 	z := x.tokens
 	for _, k := range []int{i - 1, i + 1} {
 		if k >= 0 && k < len(z) && z[k].kind == markToken && strings.IndexByte("=<>+^%\\", z[k].mark) >= 0 {
@@ -117,9 +117,9 @@ func (x *sentence) formula(i int) bool {
 	return len(w) <= 4 && !z[i].has(upperOnly) && strings.ContainsAny(w, "0123456789")
 }
 
-// compound tells whether a word with a hyphen is an adjective or a span of time:
+// isCompound reports whether a word with a hyphen is an adjective or a span of time:
 // "British-Polish", "May-June", or a party and a state: "D-Hawaii".
-func (x *sentence) compound(word string) bool {
+func (x *sentence) isCompound(word string) bool {
 	before, after, _ := strings.Cut(word, "-")
 	if after == "" {
 		before, after, _ = strings.Cut(word, "–")
@@ -136,9 +136,9 @@ func (x *sentence) compound(word string) bool {
 	return false
 }
 
-// adjective tells whether the demonym at i stands before a noun: "the German
+// isAdjective reports whether the demonym at i stands before a noun: "the German
 // army".
-func (x *sentence) adjective(i int) bool {
+func (x *sentence) isAdjective(i int) bool {
 	if i+1 >= len(x.tokens) {
 		return !strings.HasSuffix(x.word(i), "s")
 	}
@@ -146,21 +146,21 @@ func (x *sentence) adjective(i int) bool {
 		return false
 	}
 	next := &x.tokens[i+1]
-	return next.kind != markToken && !(next.small() && next.is(function|verbPast)) || next.isMark(markDash)
+	return next.kind != markToken && !(next.lower() && next.is(function|verbPast)) || next.isMark(markDash)
 }
 
-// several tells whether two capitalised words or more are a name.
-func (x *finder) several(i, j int) bool {
+// isLongName reports whether two capitalized words or more are a name.
+func (x *finder) isLongName(i, j int) bool {
 	if x.placeName(i, j) {
 		return true
 	}
-	shouted, general, plain, long := true, true, true, 0
+	allCaps, general, plain, long := true, true, true, 0
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]
 		if t.kind != wordToken {
 			continue
 		}
-		shouted = shouted && t.has(upperOnly)
+		allCaps = allCaps && t.has(upperOnly)
 		if t.end-t.start > 3 {
 			long++
 		}
@@ -171,7 +171,7 @@ func (x *finder) several(i, j int) bool {
 		return false
 	}
 	seen := x.lexicon.names[x.key(i, j)]
-	if shouted && long > 1 {
+	if allCaps && long > 1 {
 		return seen > 0
 	}
 	// A name of common words alone must stand in the corpus more than once.

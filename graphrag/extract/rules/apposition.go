@@ -2,9 +2,9 @@
 
 package rules
 
-// officeHolders states what the titles before persons say: "FIFA President
+// titleHolders states what the titles before persons say: "FIFA President
 // Gianni Infantino", "Australia's Prime Minister Anthony Albanese".
-func (x *statements) officeHolders(titles []title) {
+func (x *statements) titleHolders(titles []title) {
 	for _, t := range titles {
 		holder, body := x.entityIn(t.person), -1
 		if t.body >= 0 {
@@ -15,16 +15,16 @@ func (x *statements) officeHolders(titles []title) {
 		if holder < 0 || body < 0 || x.entities[body].typ == person || x.entities[body].typ == date {
 			continue
 		}
-		x.state(holder, "is "+x.wording(t.first, t.last)+" of", body)
+		x.addFact(holder, "is "+x.wording(t.first, t.last)+" of", body)
 	}
 }
 
-// belongings finds "Y's president X", "Y president X", and "the president of Y,
+// roleHolders finds "Y's president X", "Y president X", and "the president of Y,
 // X,": Y is entity e.
-func (x *statements) belongings(e int) {
+func (x *statements) roleHolders(e int) {
 	z := x.tokens
 	i := x.entities[e].last
-	if i >= len(z) || x.entities[e].figure() {
+	if i >= len(z) || x.entities[e].numeric() {
 		return
 	}
 	possessive := z[i].isMark(markPossessive)
@@ -32,7 +32,7 @@ func (x *statements) belongings(e int) {
 		i++
 	}
 	from := i
-	for i < len(z) && i-from < 5 && z[i].small() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+	for i < len(z) && i-from < 5 && z[i].lower() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
 		i++
 	}
 	if i > from && z[i-1].is(role|kin) && i < len(z) {
@@ -43,34 +43,34 @@ func (x *statements) belongings(e int) {
 		if i < len(z) && x.entityOf[i] != 0 && x.entities[e].typ != date {
 			holder := x.entityIn(i)
 			h := &x.entities[holder]
-			if h.first == i && !h.figure() && (possessive || x.entities[e].typ != person) &&
-				x.wholeAfter(h.last) && (!comma || x.closes(h.last)) {
-				x.state(holder, "is "+x.wording(from, h.first)+" of", e)
+			if h.first == i && !h.numeric() && (possessive || x.entities[e].typ != person) &&
+				x.endsName(h.last) && (!comma || x.endsApposition(h.last)) {
+				x.addFact(holder, "is "+x.wording(from, h.first)+" of", e)
 			}
 		}
 	}
-	x.holderAfter(e)
+	x.holderAfterOf(e)
 }
 
-// wholeAfter tells whether a name that ends before token i is not followed by
+// endsName reports whether a name that ends before token i is not followed by
 // something that makes it a part of another: "Y's captain X's goal" is fine,
 // "Y president X Foundation" is one name already.
-func (x *sentence) wholeAfter(i int) bool {
+func (x *sentence) endsName(i int) bool {
 	return i >= len(x.tokens) || !(x.tokens[i].kind == markToken && x.tokens[i].gap == glued && (x.tokens[i].mark == markDash || x.tokens[i].mark == '/'))
 }
 
-// holderAfter finds "the president of Y, X," with Y entity e.
-func (x *statements) holderAfter(e int) {
+// holderAfterOf finds "the president of Y, X," with Y entity e.
+func (x *statements) holderAfterOf(e int) {
 	z := x.tokens
 	i := x.entities[e].first - 1
 	if i >= 0 && x.word(i) == "the" {
 		i--
 	}
-	if i < 1 || x.word(i) != "of" || !z[i-1].small() || !z[i-1].is(role|kin) {
+	if i < 1 || x.word(i) != "of" || !z[i-1].lower() || !z[i-1].is(role|kin) {
 		return
 	}
 	first := i - 1
-	for first > 0 && z[first-1].small() && z[first-1].is(role|modifier) {
+	for first > 0 && z[first-1].lower() && z[first-1].is(role|modifier) {
 		first--
 	}
 	j := x.entities[e].last
@@ -82,8 +82,8 @@ func (x *statements) holderAfter(e int) {
 		return
 	}
 	holder := x.entityIn(j)
-	if h := &x.entities[holder]; h.first == j && h.typ == person && (!comma || x.closes(h.last)) {
-		x.state(holder, "is "+x.wording(first, i)+" of", e)
+	if h := &x.entities[holder]; h.first == j && h.typ == person && (!comma || x.endsApposition(h.last)) {
+		x.addFact(holder, "is "+x.wording(first, i)+" of", e)
 	}
 }
 
@@ -91,7 +91,7 @@ func (x *statements) holderAfter(e int) {
 func (x *statements) appositions(e int) {
 	z := x.tokens
 	i := x.skipBrackets(x.entities[e].last)
-	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) || x.entities[e].figure() || x.listed(e) {
+	if i+2 >= len(z) || !(z[i].isMark(',') || z[i].isMark(markDash) && z[i].gap != glued) || x.entities[e].numeric() || x.inList(e) {
 		return
 	}
 	i++
@@ -101,7 +101,7 @@ func (x *statements) appositions(e int) {
 	x.describe(e, i)
 	from := i
 	definite := x.word(i) == "the"
-	if !z[i].small() || !z[i].is(role|kin|modifier) && !definite && x.word(i) != "a" && x.word(i) != "an" {
+	if !z[i].lower() || !z[i].is(role|kin|modifier) && !definite && x.word(i) != "a" && x.word(i) != "an" {
 		return
 	}
 	for content := false; i < len(z) && i-from < maxRelationWords && x.inApposition(i); i++ {
@@ -122,10 +122,10 @@ func (x *statements) appositions(e int) {
 	}
 }
 
-// inApposition tells whether the word at token i can stand in an apposition.
+// inApposition reports whether the word at token i can stand in an apposition.
 func (x *phrases) inApposition(i int) bool {
 	t := &x.tokens[i]
-	return t.small() && x.entityOf[i] == 0 && !t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) &&
+	return t.lower() && x.entityOf[i] == 0 && !t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) &&
 		(!t.is(finite|verbIng) || t.is(noun|verbBase|verbParticiple))
 }
 
@@ -133,9 +133,9 @@ func (x *phrases) inApposition(i int) bool {
 // say of entity e and tail, if the apposition ends after tail.
 func (x *statements) apposition(e, from, i, tail int) {
 	end := x.conjuncts(tail, func(int) {})
-	if (x.closes(end) || x.tokens[end].small() && x.tokens[end].is(relative)) && x.word(i) != "to" {
+	if (x.endsApposition(end) || x.tokens[end].lower() && x.tokens[end].is(relative)) && x.word(i) != "to" {
 		relation := "is " + x.wording(from, i+1)
-		x.conjuncts(tail, func(t int) { x.state(e, relation, t) })
+		x.conjuncts(tail, func(t int) { x.addFact(e, relation, t) })
 	}
 }
 
@@ -157,32 +157,32 @@ func headsOf(t typ) class {
 func (x *statements) adjacent(e int) {
 	z := x.tokens
 	i := x.entities[e].last
-	if x.entities[e].figure() || i+1 >= len(z) {
+	if x.entities[e].numeric() || i+1 >= len(z) {
 		return
 	}
 	switch {
 	case z[i].isMark(markPossessive):
 		if next := x.entityAt(i + 1); next >= 0 && x.ownedBy(next, e) {
-			x.state(next, "of", e)
+			x.addFact(next, "of", e)
 		}
 	case z[i].isMark(','):
 		x.holderBefore(e, i+1)
-	case z[i].small():
+	case z[i].lower():
 		from := i + 1
 		if x.word(from) == "the" {
 			from++
 		}
-		if next := x.entityAt(from); next >= 0 && x.closed(x.entities[next].last) && x.prepositional(e, x.word(i), next) {
+		if next := x.entityAt(from); next >= 0 && x.endsArgument(x.entities[next].last) && x.prepositional(e, x.word(i), next) {
 			relation := "is " + x.word(i)
 			if x.entities[next].typ == date {
 				relation = "took place in"
 			}
-			x.state(e, relation, next)
+			x.addFact(e, relation, next)
 		}
 	}
 }
 
-// prepositional tells whether a preposition between two entities says something of
+// prepositional reports whether a preposition between two entities says something of
 // the first one, by their types.
 func (x *phrases) prepositional(e int, preposition string, next int) bool {
 	h, kind := &x.entities[e], x.entities[next].typ
@@ -192,7 +192,7 @@ func (x *phrases) prepositional(e int, preposition string, next int) bool {
 	switch preposition {
 	case "in":
 		if kind == date {
-			return h.typ == event && x.yearsOf(next) >= 0
+			return h.typ == event && x.yearSpan(next) >= 0
 		}
 	case "at", "from":
 		if h.typ == person && kind == organization {
@@ -207,26 +207,26 @@ func (x *phrases) prepositional(e int, preposition string, next int) bool {
 	default:
 		return false
 	}
-	return kind == location && !x.region(e) && (h.typ == organization || h.typ == location || h.typ == event)
+	return kind == location && !x.isRegion(e) && (h.typ == organization || h.typ == location || h.typ == event)
 }
 
-// ownedBy tells whether "Y's X" says that X is of Y: "Brazil's Lula", but not
+// ownedBy reports whether "Y's X" says that X is of Y: "Brazil's Lula", but not
 // "Lenin's Russia" or "Qatar's World Cup bid".
 func (x *phrases) ownedBy(owned, owner int) bool {
 	o := &x.entities[owned]
 	by := x.entities[owner].typ
-	if o.figure() || by == person && o.typ == person || by != location && o.typ == location {
+	if o.numeric() || by == person && o.typ == person || by != location && o.typ == location {
 		return false
 	}
 	i := o.last
-	return x.closed(i) || x.tokens[i].small() && x.tokens[i].is(finite|formOfBe|formOfHave|modal)
+	return x.endsArgument(i) || x.tokens[i].lower() && x.tokens[i].is(finite|formOfBe|formOfHave|modal)
 }
 
 // holderBefore finds "X, Y's president," with X entity e and Y at token i.
 func (x *statements) holderBefore(e, i int) {
 	z := x.tokens
 	body := x.entityAt(i)
-	if body < 0 || x.entities[body].typ == date || x.listed(e) {
+	if body < 0 || x.entities[body].typ == date || x.inList(e) {
 		return
 	}
 	i = x.entities[body].last
@@ -235,10 +235,10 @@ func (x *statements) holderBefore(e, i int) {
 	}
 	i++
 	from := i
-	for i < len(z) && i-from < 5 && z[i].small() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
+	for i < len(z) && i-from < 5 && z[i].lower() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
 		i++
 	}
-	if i > from && z[i-1].is(role|kin|thing|placeHead) && x.closes(i) {
-		x.state(e, "is "+x.wording(from, i)+" of", body)
+	if i > from && z[i-1].is(role|kin|thing|placeHead) && x.endsApposition(i) {
+		x.addFact(e, "is "+x.wording(from, i)+" of", body)
 	}
 }

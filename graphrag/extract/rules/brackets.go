@@ -23,7 +23,7 @@ func (x *statements) acronyms() {
 	}
 }
 
-// abbreviates tells whether the capitals of short are, in order, first letters of
+// abbreviates reports whether the capitals of short are, in order, first letters of
 // the words of long, beginning with the first word.
 func (x *phrases) abbreviates(short, long *entity) bool {
 	letters := strings.ToLower(strings.ReplaceAll(x.text[short.start:short.end], ".", ""))
@@ -33,7 +33,7 @@ func (x *phrases) abbreviates(short, long *entity) bool {
 	words, at := 0, 0
 	for i := long.first; i < long.last; i++ {
 		w := strings.ToLower(x.word(int(i)))
-		if !x.tokens[i].small() {
+		if !x.tokens[i].lower() {
 			words++
 		}
 		if at < len(letters) && w[0] == letters[at] {
@@ -72,14 +72,14 @@ func (x *statements) brackets(e int) {
 	d := x.entityIn(i)
 	if in := &x.entities[d]; relation == "" && x.entities[e].typ == person && in.typ == organization && in.last-in.first > 1 &&
 		in.first == i && in.last < len(z) && z[in.last].isMark(')') {
-		x.state(e, "is of", d) // X (University of Y)
+		x.addFact(e, "is of", d) // X (University of Y)
 		return
 	}
 	if x.entities[d].typ != date || x.entities[d].first != i || x.entities[d].last >= len(z) || !z[x.entities[d].last].isMark(')') {
 		return
 	}
 	if relation == "" {
-		years := x.yearsOf(d)
+		years := x.yearSpan(d)
 		switch {
 		case x.entities[e].typ == person && years >= 15 && years < 110:
 			relation = "lived"
@@ -89,7 +89,7 @@ func (x *statements) brackets(e int) {
 			return
 		}
 	}
-	x.state(e, relation, d)
+	x.addFact(e, relation, d)
 }
 
 // located finds "in Honolulu, Hawaii" with Honolulu entity e.
@@ -97,22 +97,22 @@ func (x *statements) located(e int) {
 	z := x.tokens
 	h := &x.entities[e]
 	i := h.last
-	if h.first == 0 || h.typ == person || h.figure() || i+1 >= len(z) || !z[i].isMark(',') || x.entityOf[i+1] == 0 {
+	if h.first == 0 || h.typ == person || h.numeric() || i+1 >= len(z) || !z[i].isMark(',') || x.entityOf[i+1] == 0 {
 		return
 	}
 	tail := x.entityIn(i + 1)
 	t := &x.entities[tail]
-	if t.first != i+1 || !x.region(tail) || x.region(e) || !x.closesPlace(t.last) {
+	if t.first != i+1 || !x.isRegion(tail) || x.isRegion(e) || !x.endsPlace(t.last) {
 		return
 	}
 	switch x.word(h.first - 1) {
 	case "in", "In", "at", "At", "near", "Near", "from", "of", "to", "the":
-		x.state(e, "is in", tail)
+		x.addFact(e, "is in", tail)
 	}
 }
 
-// closesPlace tells whether "Honolulu, Hawaii" is not the beginning of a list.
-func (x *phrases) closesPlace(i int) bool {
+// endsPlace reports whether "Honolulu, Hawaii" is not the beginning of a list.
+func (x *phrases) endsPlace(i int) bool {
 	if i >= len(x.tokens) {
 		return true
 	}
@@ -123,5 +123,5 @@ func (x *phrases) closesPlace(i int) bool {
 		}
 		return x.entityOf[i+1] == 0 || x.entities[x.entityOf[i+1]-1].typ == date
 	}
-	return x.closes(i) || t.small() && t.is(preposition)
+	return x.endsApposition(i) || t.lower() && t.is(preposition)
 }

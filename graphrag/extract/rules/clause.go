@@ -44,7 +44,7 @@ func (x *statements) nextVerb(subjects []int, v verbGroup, i int) (next int, ok 
 	}
 	switch w := x.word(i); {
 	case w == "and" || w == "but":
-	case comma && x.tokens[i].small() && x.tokens[i].is(verbIng) && x.entityOf[i] == 0:
+	case comma && x.tokens[i].lower() && x.tokens[i].is(verbIng) && x.entityOf[i] == 0:
 		if lemma := x.lemma(i); !x.tokens[i].is(noun) && lemma != "include" && lemma != "accord" {
 			x.objects(subjects, verbGroup{end: i + 1, relation: lemma})
 		}
@@ -71,12 +71,12 @@ func (x *statements) reduced(subjects []int, i int) int {
 			j++
 		}
 		t := &z[j]
-		if j+1 >= len(z) || !t.small() || x.entityOf[j] != 0 {
+		if j+1 >= len(z) || !t.lower() || x.entityOf[j] != 0 {
 			return i
 		}
 		stated := len(x.facts)
 		switch {
-		case (t.is(verbParticiple) || looksPast(x.text, t)) && z[j+1].small() && z[j+1].is(preposition):
+		case (t.is(verbParticiple) || looksPast(x.text, t)) && z[j+1].lower() && z[j+1].is(preposition):
 			j = x.objects(subjects, verbGroup{end: j + 1, relation: strings.ToLower(x.word(j)), passive: true})
 		case t.is(verbIng) && !t.is(noun) && x.lemma(j) != "include" && x.lemma(j) != "accord" && x.lemma(j) != "be":
 			j = x.objects(subjects, verbGroup{end: j + 1, relation: x.lemma(j)})
@@ -128,7 +128,7 @@ func (x *statements) objects(subjects []int, v verbGroup) int {
 // object records the triples with the object tail, found at token i, and returns
 // where it stopped.
 func (x *statements) object(subjects []int, v verbGroup, i, tail int, prepositional bool) int {
-	if prepositional && x.wrongFor(i-1, tail) || v.copula && x.entities[tail].typ == date {
+	if prepositional && x.partialDate(i-1, tail) || v.copula && x.entities[tail].typ == date {
 		return i
 	}
 	relation, last := v.relation, v.end
@@ -141,7 +141,7 @@ func (x *statements) object(subjects []int, v verbGroup, i, tail int, prepositio
 	if last-1 > v.end {
 		v.relation += " " + x.wording(v.end, last-1)
 	}
-	return x.found(subjects, relation, tail, v, last == v.end)
+	return x.addObjects(subjects, relation, tail, v, last == v.end)
 }
 
 // modifierEnd returns the token after what stands at token i before an object: "met
@@ -152,23 +152,23 @@ func (x *phrases) modifierEnd(i, from int) int {
 	if e := x.entityAt(i); e >= 0 {
 		end := x.entities[e].last
 		switch {
-		case x.modifies(e):
+		case x.isModifier(e):
 			return end
 		case x.entities[e].typ != date && end+1 < len(z) && z[end].isMark(markPossessive):
 			return end + 1
 		}
 	}
-	if x.entityOf[i] == 0 && t.isWord() && !t.small() && t.is(demonym|role|modifier) ||
-		t.small() && t.is(conjunction) && i > from && i+1 < len(z) && plainWord(&z[i-1]) && plainWord(&z[i+1]) && x.word(i) == "and" {
+	if x.entityOf[i] == 0 && t.isWord() && !t.lower() && t.is(demonym|role|modifier) ||
+		t.lower() && t.is(conjunction) && i > from && i+1 < len(z) && plainWord(&z[i-1]) && plainWord(&z[i+1]) && x.word(i) == "and" {
 		return i + 1
 	}
 	return i
 }
 
-// barsObject tells whether no object follows token i.
+// barsObject reports whether no object follows token i.
 func (x *phrases) barsObject(i, from int) bool {
 	z, t := x.tokens, &x.tokens[i]
-	if !t.small() && t.kind != numberToken || x.entityOf[i] != 0 || t.is(conjunction|relative|pronoun|formOfBe|formOfHave|formOfDo|modal|question) {
+	if !t.lower() && t.kind != numberToken || x.entityOf[i] != 0 || t.is(conjunction|relative|pronoun|formOfBe|formOfHave|formOfDo|modal|question) {
 		return true
 	}
 	return t.is(verbPast|verbIng) && !t.is(noun|verbBase) && i > from && !z[i-1].is(determiner) && !(t.is(verbIng) && z[i-1].is(preposition))
@@ -180,23 +180,23 @@ func (x *sentence) lastPreposition(from, i int) int {
 	return i
 }
 
-// found records the triples of the subjects with an object and those that "and"
+// addObjects records the triples of the subjects with an object and those that "and"
 // binds to it, then the further objects behind prepositions.
-func (x *statements) found(subjects []int, relation string, tail int, v verbGroup, direct bool) int {
-	i := x.conjuncts(tail, func(t int) { x.join(subjects, relation, t) })
+func (x *statements) addObjects(subjects []int, relation string, tail int, v verbGroup, direct bool) int {
+	i := x.conjuncts(tail, func(t int) { x.addFacts(subjects, relation, t) })
 	for n := 0; n < 3 && i+1 < len(x.tokens); n++ {
 		t := &x.tokens[i]
-		if !t.small() || !t.is(preposition) || t.is(conjunction) || v.copula {
+		if !t.lower() || !t.is(preposition) || t.is(conjunction) || v.copula {
 			break
 		}
 		next := x.argument(i + 1)
-		if next < 0 || x.word(i) == "of" || x.wrongFor(i, next) {
+		if next < 0 || x.word(i) == "of" || x.partialDate(i, next) {
 			break
 		}
 		if direct && !v.passive {
-			x.join(subjects, v.relation+" "+x.name(&x.entities[tail])+" "+x.word(i), next)
+			x.addFacts(subjects, v.relation+" "+x.name(&x.entities[tail])+" "+x.word(i), next)
 		} else {
-			x.join(subjects, v.relation+" "+strings.ToLower(x.word(i)), next)
+			x.addFacts(subjects, v.relation+" "+strings.ToLower(x.word(i)), next)
 		}
 		i = x.entities[next].last
 	}

@@ -21,7 +21,7 @@ func (x *mentions) dates() {
 				i = last - 1
 			}
 		case t.kind == numberToken:
-			if j := x.eastern(i); j > i {
+			if j := x.cjkDate(i); j > i {
 				x.claim(i, j, date)
 				i = j - 1
 			} else if isDateFigure(x.word(i)) && !x.afterPage(i) {
@@ -31,7 +31,7 @@ func (x *mentions) dates() {
 	}
 }
 
-// afterPage tells whether the number at i counts pages: p. 1187-1193.
+// afterPage reports whether the number at i counts pages: p. 1187-1193.
 func (x *sentence) afterPage(i int) bool {
 	if i == 0 {
 		return false
@@ -78,7 +78,7 @@ func (x *sentence) afterYear(i int) int {
 	return i
 }
 
-// isDateFigure tells whether s is 2012-07-24, 1939–1945, 1939-45 or 1970s.
+// isDateFigure reports whether s is 2012-07-24, 1939–1945, 1939-45 or 1970s.
 func isDateFigure(s string) bool {
 	if len(s) < 5 || !isYear(s[:4]) {
 		return false
@@ -97,8 +97,8 @@ func isDateFigure(s string) bool {
 	return isYear(cut) || len(cut) == 2 && allDigits(cut)
 }
 
-// eastern returns the end of 2012年7月24日 at i, i if it is none.
-func (x *sentence) eastern(i int) int {
+// cjkDate returns the end of 2012年7月24日 at i, i if it is none.
+func (x *sentence) cjkDate(i int) int {
 	j := i
 	for k, sign := range []string{"年", "月", "日"} {
 		if j+1 >= len(x.tokens) || x.tokens[j].kind != numberToken || x.word(j+1) != sign ||
@@ -153,13 +153,13 @@ func (x *mentions) quantities() {
 				first-- // US$
 			}
 		}
-		if last < len(z) && z[last].isWord() && z[last].small() && z[last].is(scale) {
+		if last < len(z) && z[last].isWord() && z[last].lower() && z[last].is(scale) {
 			last++
 		}
 		switch {
 		case last < len(z) && z[last].isMark('%') && z[last].gap == glued:
 			last, measured = last+1, true
-		case last < len(z) && z[last].isWord() && z[last].small() && z[last].is(unit) && !money(z, i):
+		case last < len(z) && z[last].isWord() && z[last].lower() && z[last].is(unit) && !money(z, i):
 			last, measured = last+1, true
 			if last+1 < len(z) && z[last].isMark('/') && z[last+1].isWord() && z[last].gap == glued {
 				last += 2

@@ -13,7 +13,7 @@ func (x *finder) find(k layout) {
 		x.dates()
 	}
 	switch k {
-	case prose, inquiry:
+	case prose, query:
 		x.quotedTitles()
 		x.runs(true)
 		x.years()
@@ -43,7 +43,7 @@ func (x *finder) confirmed() {
 			continue
 		}
 		end := i + 1
-		for end < len(x.tokens) && end-i < maxNameTokens && x.entityOf[end] == 0 && !x.breaks(end) &&
+		for end < len(x.tokens) && end-i < maxNameTokens && x.entityOf[end] == 0 && !x.lineBreak(end) &&
 			(x.tokens[end].isWord() || x.tokens[end].isMark('&')) {
 			end++
 		}
@@ -52,7 +52,7 @@ func (x *finder) confirmed() {
 				continue
 			}
 			n := x.lexicon.names[x.key(i, j)]
-			if n == 0 || x.goesOn(i, j) || j-i == 1 && (n < 3 || !x.lexicon.proper(x.tokens[i].word) || !x.single(i, unknown)) {
+			if n == 0 || x.partOfLonger(i, j) || j-i == 1 && (n < 3 || !x.lexicon.proper(x.tokens[i].word) || !x.isName(i, unknown)) {
 				continue
 			}
 			if x.claim(i, j, x.typeOf(i, j)) {
@@ -63,9 +63,9 @@ func (x *finder) confirmed() {
 	}
 }
 
-// goesOn tells whether a word that is no common one stands beside the tokens from
+// partOfLonger reports whether a word that is no common one stands beside the tokens from
 // i up to j: then they are likely a part of another name.
-func (x *finder) goesOn(i, j int) bool {
+func (x *finder) partOfLonger(i, j int) bool {
 	z := x.tokens
 	beside := func(k int) bool {
 		if z[k].has(initials) && z[k].has(dotted) {
@@ -73,7 +73,7 @@ func (x *finder) goesOn(i, j int) bool {
 		}
 		return x.entityOf[k] == 0 && x.nameStart(k) && !z[k].functional() && !x.lexicon.common(z[k].word) && !z[k].is(chrome|noname|role|modifier|anyVerb)
 	}
-	return i > 0 && !x.breaks(i) && beside(i-1) || j < len(z) && !x.breaks(j) && beside(j)
+	return i > 0 && !x.lineBreak(i) && beside(i-1) || j < len(z) && !x.lineBreak(j) && beside(j)
 }
 
 // lookUp claims the known names, the longest first.
@@ -94,22 +94,12 @@ func (x *finder) lookUp(known func(string) bool) {
 	}
 }
 
-// free tells whether no token of e has an owner.
-func free(owner []int32, e entity) bool {
+// free reports whether no token of e is part of an entity.
+func (x *mentions) free(e entity) bool {
 	for i := e.first; i < e.last; i++ {
-		if owner[i] != 0 {
+		if x.entityOf[i] != 0 {
 			return false
 		}
 	}
 	return true
-}
-
-// inside returns the entity with the same tokens as e, -1 if there is none.
-func inside(entities []entity, e entity) int {
-	for i := range entities {
-		if entities[i].first == e.first && entities[i].last == e.last {
-			return i
-		}
-	}
-	return -1
 }

@@ -10,7 +10,7 @@ type finder struct {
 	learning  bool // the names of the corpus are not known yet
 }
 
-// title is one found beside a person's name: "FIFA President Gianni Infantino".
+// title is an office found beside a person's name: "FIFA President Gianni Infantino".
 // Tokens as in entity; person is the first token of the person, body that of the
 // body or -1.
 type title struct {

@@ -92,7 +92,7 @@ func endsInConsonantY(s string) bool {
 	return len(s) > 1 && s[len(s)-1] == 'y' && !isVowel(s[len(s)-2])
 }
 
-// doubles tells whether the last consonant is doubled before -ed and -ing:
+// doubles reports whether the last consonant is doubled before -ed and -ing:
 // after one short vowel in a word of one syllable, and in a few longer words.
 func doubles(s string) bool {
 	n := len(s)

@@ -12,23 +12,23 @@ import (
 type layout uint8
 
 const (
-	page         layout = iota // belongs to the page: menus, banners, share buttons
+	boilerplate  layout = iota // menus, banners, share buttons
 	fragment                   // headlines, items of lists, cells, references: capitals mean little
 	foreignProse               // sentences of another language
 	prose                      // English sentences
-	inquiry                    // a question of a user
+	query                      // a question of a user
 )
 
 // layout says what the open sentence is. It looks at the tables alone, so that
 // it is the same before and after the corpus was learned.
 func (x *sentence) layout() layout {
 	if len(x.tokens) == 0 {
-		return page
+		return boilerplate
 	}
-	n := x.census()
+	n := x.countTokens()
 	switch {
-	case (n.banner || x.tokens[0].kind == markToken) && n.words < 40 && x.belongsToPage():
-		return page
+	case (n.banner || x.tokens[0].kind == markToken) && n.words < 40 && x.isBoilerplate():
+		return boilerplate
 	case 2*n.foreign > n.words:
 		if n.words >= 5 && 2*n.small >= n.words {
 			return foreignProse
@@ -46,17 +46,17 @@ func (x *sentence) layout() layout {
 	return fragment
 }
 
-// census counts the kinds of tokens of a sentence.
+// countTokens counts the kinds of tokens of a sentence.
 type census struct {
 	words, small, functions, verbs, initials int
 	numbers, foreign                         int
 	banner                                   bool // a word that begins a phrase of buttons and banners
 }
 
-func (x *sentence) census() (n census) {
+func (x *sentence) countTokens() (n census) {
 	for i := range x.tokens {
 		t := &x.tokens[i]
-		n.banner = n.banner || t.is(pageWord)
+		n.banner = n.banner || t.is(boilerplateWord)
 		switch t.kind {
 		case numberToken:
 			n.numbers++
@@ -64,13 +64,13 @@ func (x *sentence) census() (n census) {
 			n.foreign++
 		case wordToken:
 			n.words++
-			if t.small() {
+			if t.lower() {
 				n.small++
 			}
 			if t.is(function) {
 				n.functions++
 			}
-			if t.small() && t.is(formOfBe|formOfHave|formOfDo|modal|anyVerb) || looksPast(x.text, t) {
+			if t.lower() && t.is(formOfBe|formOfHave|formOfDo|modal|anyVerb) || looksPast(x.text, t) {
 				n.verbs++
 			}
 			if t.has(initials) && t.has(dotted) && !t.has(upperOnly) {
@@ -88,15 +88,15 @@ func (x *sentence) census() (n census) {
 func german(z []token) int {
 	n := 0
 	for i := range z {
-		if z[i].is(germanWord) && z[i].small() {
+		if z[i].is(germanWord) && z[i].lower() {
 			n++
 		}
 	}
 	return n
 }
 
-// belongsToPage looks the sentence up in the phrases of buttons and banners.
-func (x *sentence) belongsToPage() bool {
+// isBoilerplate looks the sentence up in the phrases of buttons and banners.
+func (x *sentence) isBoilerplate() bool {
 	first := x.tokens[0].start
 	x.lower = appendLower(x.lower[:0], x.text[first:min(x.span.End, int(first)+300)])
 	for _, phrase := range x.lexicon.tables.starts {
@@ -118,14 +118,13 @@ type segment struct {
 	layout layout
 }
 
-// segments returns the sentences of a text, but for those that belong to the
-// page.
+// segments returns the sentences of a text, but for boilerplate.
 func (x *sentence) segments(s string) []segment {
 	spans := text.Sentences(s)
 	out := make([]segment, 0, len(spans))
 	for _, span := range spans {
 		x.open(s, span)
-		if k := x.layout(); k != page {
+		if k := x.layout(); k != boilerplate {
 			out = append(out, segment{span, k})
 		}
 	}

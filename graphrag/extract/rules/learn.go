@@ -61,9 +61,9 @@ func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers in
 	// Words are numbered in the order of their letters, so that nothing
 	// depends on who counted which.
 	sums := map[string]counts{}
-	var lines []sighting
+	var lines []occurrence
 	for _, c := range counters {
-		for word, n := range c.own {
+		for word, n := range c.others {
 			sum := sums[word]
 			sums[word] = counts{sum.small + c.counts[n].small, sum.capital + c.counts[n].capital}
 		}
@@ -86,15 +86,15 @@ func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers in
 // counts of a word inside sentences.
 type counts struct{ small, capital uint32 }
 
-// sighting is a line in a document.
-type sighting struct {
+// occurrence is a line in a document.
+type occurrence struct {
 	line     uint64
 	document int32
 }
 
 // shared keeps the lines that stand in several documents.
-func (l *Lexicon) shared(lines []sighting) {
-	slices.SortFunc(lines, func(a, b sighting) int {
+func (l *Lexicon) shared(lines []occurrence) {
+	slices.SortFunc(lines, func(a, b occurrence) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.document, b.document))
 	})
 	for i := 0; i < len(lines); {
@@ -120,33 +120,33 @@ const sharedBy = 4
 type counter struct {
 	sentence
 	known  []counts         // of the words of the tables
-	own    map[string]int32 // other words
+	others map[string]int32 // other words
 	counts []counts
-	lines  []sighting
+	lines  []occurrence
 }
 
 func newCounter(l *Lexicon) counter {
-	return counter{sentence: newSentence(l), known: make([]counts, len(l.class)), own: map[string]int32{}}
+	return counter{sentence: newSentence(l), known: make([]counts, len(l.class)), others: map[string]int32{}}
 }
 
 func (c *counter) chunk(s string, document int32) []segment {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); len(line) > 2 {
-			c.lines = append(c.lines, sighting{hashLine(line), document})
+			c.lines = append(c.lines, occurrence{hashLine(line), document})
 		}
 	}
 	var out []segment
 	for _, span := range text.Sentences(s) {
 		c.open(s, span)
 		k := c.layout()
-		if k != page {
+		if k != boilerplate {
 			out = append(out, segment{span, k})
 		}
 		if k != prose {
 			continue
 		}
 		for i := range c.tokens {
-			if t := &c.tokens[i]; t.kind == wordToken && !c.opens(i) {
+			if t := &c.tokens[i]; t.kind == wordToken && !c.atStart(i) {
 				c.add(t)
 			}
 		}
@@ -160,10 +160,10 @@ func (c *counter) add(t *token) {
 		n = &c.known[t.word]
 	} else {
 		c.lower = appendLower(c.lower[:0], c.text[t.start:t.end])
-		at, ok := c.own[string(c.lower)]
+		at, ok := c.others[string(c.lower)]
 		if !ok {
 			at = int32(len(c.counts))
-			c.own[string(c.lower)] = at
+			c.others[string(c.lower)] = at
 			c.counts = append(c.counts, counts{})
 		}
 		n = &c.counts[at]
@@ -193,7 +193,7 @@ func (l *Lexicon) collect(ctx context.Context, chunks []graphrag.Chunk, segments
 			x.open(chunks[i].Text, s.Span)
 			x.find(s.layout)
 			for i := range x.entities {
-				if e := &x.entities[i]; !e.figure() {
+				if e := &x.entities[i]; !e.numeric() {
 					x.found[x.key(e.first, e.last)]++
 				}
 			}

@@ -52,12 +52,12 @@ var tableLexicon = sync.OnceValue(func() *Lexicon {
 	return l
 })
 
-// common tells whether a word is mostly written in small letters.
+// common reports whether a word is mostly written in small letters.
 func (l *Lexicon) common(word int32) bool {
 	return l.small[word] >= 2 && l.small[word]*2 > l.capital[word]
 }
 
-// proper tells whether a word is nearly always written with a capital, and was
+// proper reports whether a word is nearly always written with a capital, and was
 // seen so.
 func (l *Lexicon) proper(word int32) bool {
 	return l.capital[word] >= 2 && l.capital[word] >= 9*l.small[word]
@@ -77,7 +77,7 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// sharedLine tells whether the line of a text that holds the byte at stands in
+// sharedLine reports whether the line of a text that holds the byte at stands in
 // several documents.
 func (l *Lexicon) sharedLine(s string, at int) bool {
 	if len(l.lines) == 0 {

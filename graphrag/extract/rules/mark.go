@@ -11,8 +11,8 @@ import (
 )
 
 // rawWord returns the end of the run without blanks at i, and the end of the
-// debris it begins with, i if there is none.
-func rawWord(s string, i int) (raw, debris int) {
+// noise it begins with, i if there is none.
+func rawWord(s string, i int) (raw, noise int) {
 	at, slash := -1, false
 	for raw = i; raw < len(s) && s[raw] > ' '; raw++ {
 		switch s[raw] {
@@ -56,7 +56,7 @@ func (z *tokenizer) numberAt(s string, i int, t *token) int {
 		switch {
 		case '0' <= c && c <= '9':
 			if t.has(suffixed) { // a code such as 3D5
-				t.kind = debrisToken
+				t.kind = noiseToken
 			}
 		case strings.IndexByte(".,:/-", c) >= 0 && digitAt(s, i+1) && i > start:
 		case 'A' <= c && c <= 'Z' && i-start == 4 && isYear(s[start:i]): // a word glued to a year

@@ -15,8 +15,8 @@ type entity struct {
 	typ         typ
 }
 
-// figure tells whether it is no name but a date or a quantity.
-func (e *entity) figure() bool { return e.typ == date || e.typ == quantity }
+// numeric reports whether it is no name but a date or a quantity.
+func (e *entity) numeric() bool { return e.typ == date || e.typ == quantity }
 
 // mentions are the entities of a sentence.
 type mentions struct {
@@ -59,7 +59,7 @@ func (x *mentions) name(e *entity) string {
 // entityIn returns the entity that token i is part of, -1 if there is none.
 func (x *mentions) entityIn(i int) int { return int(x.entityOf[i]) - 1 }
 
-// inDate tells whether token i is part of a date.
+// inDate reports whether token i is part of a date.
 func (x *mentions) inDate(i int) bool {
 	return x.entityOf[i] != 0 && x.entities[x.entityIn(i)].typ == date
 }
@@ -75,13 +75,13 @@ func (x *mentions) entityAt(i int) int {
 	return -1
 }
 
-func (x *mentions) region(e int) bool {
+func (x *mentions) isRegion(e int) bool {
 	return x.lexicon.places[x.key(x.entities[e].first, x.entities[e].last)]
 }
 
-// yearsOf returns how many years a date spans: 0 for one year, -1 for a date that
+// yearSpan returns how many years a date spans: 0 for one year, -1 for a date that
 // is no year and no range of years.
-func (x *mentions) yearsOf(d int) int {
+func (x *mentions) yearSpan(d int) int {
 	s := x.text[x.entities[d].start:x.entities[d].end]
 	if isYear(s) {
 		return 0

@@ -62,7 +62,7 @@ func (x *sentence) nounPhrases(found []kg.Mention) []kg.Mention {
 			continue
 		}
 		first, last := &x.tokens[i], &x.tokens[j-1]
-		if j-i > 1 || first.has(hyphened) || first.has(upperFirst|innerUpper) && !x.opens(i) {
+		if j-i > 1 || first.has(hyphened) || first.has(upperFirst|innerUpper) && !x.atStart(i) {
 			found = append(found, kg.Mention{
 				Name: strings.ToUpper(singleBlanks(x.text[first.start:last.end])), Type: NounPhrase,
 				Span: kg.Span{Start: int(first.start), End: int(last.end)},
@@ -73,14 +73,14 @@ func (x *sentence) nounPhrases(found []kg.Mention) []kg.Mention {
 	return found
 }
 
-// phraseWord tells whether the word at token i can be part of a noun phrase.
+// phraseWord reports whether the word at token i can be part of a noun phrase.
 func (x *sentence) phraseWord(i int) bool {
 	t := &x.tokens[i]
 	w := x.word(i)
 	if t.kind != wordToken || len(w) > maxPhraseWord || t.functional() || t.has(dotted) {
 		return false
 	}
-	if t.small() && (t.is(function|adverb|finite|verbIng) && !t.is(noun) || strings.HasSuffix(w, "ly") || looksPast(x.text, t)) {
+	if t.lower() && (t.is(function|adverb|finite|verbIng) && !t.is(noun) || strings.HasSuffix(w, "ly") || looksPast(x.text, t)) {
 		return false
 	}
 	for k := range len(w) {

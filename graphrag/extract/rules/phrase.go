@@ -14,7 +14,7 @@ type phrases struct {
 // modifiers before it; -1 if there is none that can be an object.
 func (x *phrases) argument(i int) int {
 	z := x.tokens
-	if i < len(z) && z[i].small() && z[i].is(determiner) {
+	if i < len(z) && z[i].lower() && z[i].is(determiner) {
 		switch x.word(i) {
 		case "the", "a", "an", "its", "their", "his", "her", "both":
 			i++
@@ -24,23 +24,23 @@ func (x *phrases) argument(i int) int {
 	}
 	for n := 0; i < len(z) && n < 4 && x.entityOf[i] == 0; n++ {
 		t := &z[i]
-		if i > 0 && x.word(i-1) == "to" && t.small() && !t.is(noun|modifier) { // to scrutinise Y
+		if i > 0 && x.word(i-1) == "to" && t.lower() && !t.is(noun|modifier) { // to scrutinize Y
 			return -1
 		}
-		if !t.isWord() || t.small() && t.is(function|finite|verbIng|adverb) && !t.is(noun) || !t.small() && !t.is(role|modifier|honorific|demonym) {
+		if !t.isWord() || t.lower() && t.is(function|finite|verbIng|adverb) && !t.is(noun) || !t.lower() && !t.is(role|modifier|honorific|demonym) {
 			return -1
 		}
 		i++
 	}
-	if e := x.entityAt(i); e >= 0 && x.closed(x.entities[e].last) {
+	if e := x.entityAt(i); e >= 0 && x.endsArgument(x.entities[e].last) {
 		return e
 	}
 	return -1
 }
 
-// closed tells whether an entity that ends before token i is an object by
+// endsArgument reports whether an entity that ends before token i is an object by
 // itself, and not the beginning of a longer one or of a clause.
-func (x *phrases) closed(i int) bool {
+func (x *phrases) endsArgument(i int) bool {
 	z := x.tokens
 	if i >= len(z) {
 		return true
@@ -50,16 +50,16 @@ func (x *phrases) closed(i int) bool {
 	case t.kind == markToken:
 		return strings.IndexByte(",.;:)(\"'?!*", t.mark) >= 0 || t.mark == markDash && t.gap != glued
 	case t.kind == numberToken && x.entityOf[i] == 0: // beat Y 2-1
-		return i+1 < len(z) && !isYear(x.word(i)) && (z[i+1].kind == markToken && !z[i+1].isMark('%') || z[i+1].small() && z[i+1].is(preposition|conjunction))
+		return i+1 < len(z) && !isYear(x.word(i)) && (z[i+1].kind == markToken && !z[i+1].isMark('%') || z[i+1].lower() && z[i+1].is(preposition|conjunction))
 	case t.kind != wordToken:
 		return false
 	case x.entityOf[i] != 0:
 		return x.entities[x.entityOf[i]-1].typ == date
 	case t.is(weekday):
 		return true
-	case !t.small(), t.is(formOfBe | formOfHave | formOfDo | modal | verbPast | negation):
+	case !t.lower(), t.is(formOfBe | formOfHave | formOfDo | modal | verbPast | negation):
 		return false
-	case t.is(adverb) && i+1 < len(z) && z[i+1].small() && z[i+1].is(finite|formOfBe|formOfHave|modal|negation) && !z[i+1].is(noun):
+	case t.is(adverb) && i+1 < len(z) && z[i+1].lower() && z[i+1].is(finite|formOfBe|formOfHave|modal|negation) && !z[i+1].is(noun):
 		return false
 	case x.word(i) == "to" && i+1 < len(z) && z[i+1].is(verbBase):
 		return false
@@ -109,9 +109,9 @@ func (x *phrases) conjuncts(e int, do func(e int)) int {
 // maxConjuncts bounds lists.
 const maxConjuncts = 12
 
-// wrongFor tells whether the preposition at token i with a date says only one
+// partialDate reports whether the preposition at token i with a date says only one
 // end of a time: "from 1990 to 2006".
-func (x *phrases) wrongFor(i, tail int) bool {
+func (x *phrases) partialDate(i, tail int) bool {
 	switch x.word(i) {
 	case "to", "between", "from":
 		return x.entities[tail].typ == date
@@ -119,8 +119,8 @@ func (x *phrases) wrongFor(i, tail int) bool {
 	return false
 }
 
-// closes tells whether an apposition can end before token i.
-func (x *sentence) closes(i int) bool {
+// endsApposition reports whether an apposition can end before token i.
+func (x *sentence) endsApposition(i int) bool {
 	if i >= len(x.tokens) {
 		return true
 	}
@@ -148,8 +148,8 @@ func (x *sentence) skipBrackets(i int) int {
 // maxAside bounds, in tokens, what stands between a subject and its verb.
 const maxAside = 16
 
-// listed tells whether entity e is an item of a list: another goes before.
-func (x *phrases) listed(e int) bool {
+// inList reports whether entity e is an item of a list: another goes before.
+func (x *phrases) inList(e int) bool {
 	i := x.entities[e].first - 1
 	for i > 0 && x.tokens[i].is(determiner|conjunction) {
 		i--
@@ -160,8 +160,8 @@ func (x *phrases) listed(e int) bool {
 // maxRelationWords bounds the words between a verb and its object.
 const maxRelationWords = 9
 
-// modifies tells whether entity e stands before a noun it tells more of.
-func (x *phrases) modifies(e int) bool {
+// isModifier reports whether entity e stands before a noun that it modifies.
+func (x *phrases) isModifier(e int) bool {
 	i := x.entities[e].last
 	return x.entities[e].typ != date && i < len(x.tokens) && plainWord(&x.tokens[i])
 }

@@ -3,12 +3,14 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Entities returns the entities of a question, in the order of the question:
-// quoted strings, capitalised names, dates, and, whatever their case, the names
+// quoted strings, capitalized names, dates, and, whatever their case, the names
 // that known knows. known is asked for runs of up to eight words as
 // [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes
 // of the question. The question is only split, not understood: what it asks for
@@ -18,7 +20,7 @@ import (
 func (o *Extractor) Entities(question string, known func(folded string) bool) []kg.Mention {
 	x := o.finder(o.base)
 	x.cut(question, text.Span{End: len(question)})
-	x.find(inquiry)
+	x.find(query)
 	names := x.entities
 	if known != nil {
 		x.entities = nil
@@ -27,9 +29,10 @@ func (o *Extractor) Entities(question string, known func(folded string) bool) []
 		// A name that is known beats what overlaps with it, unless it is
 		// longer.
 		for _, e := range names {
-			if free(x.entityOf, e) {
+			same := func(o entity) bool { return o.first == e.first && o.last == e.last }
+			if x.free(e) {
 				x.entities = append(x.entities, e)
-			} else if at := inside(x.entities, e); at >= 0 {
+			} else if at := slices.IndexFunc(x.entities, same); at >= 0 {
 				x.entities[at].typ = e.typ
 			}
 		}

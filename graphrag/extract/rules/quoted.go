@@ -33,26 +33,26 @@ func (x *finder) quotedTitles() {
 	}
 }
 
-// entitled tells whether what stands between marks is a title and no slogan or
+// entitled reports whether what stands between marks is a title and no slogan or
 // headline: three words or more, or a word such as "film" or "called" before, or
 // the same name elsewhere; not all in capitals.
 func (x *finder) entitled(i, first, last int) bool {
-	shouted, words := true, 0
+	allCaps, words := true, 0
 	for k := first; k < last; k++ {
 		t := &x.tokens[k]
 		if t.isWord() {
 			words++
-			shouted = shouted && t.has(upperOnly)
+			allCaps = allCaps && t.has(upperOnly)
 		}
 	}
-	if shouted {
+	if allCaps {
 		return false
 	}
 	if words > 2 || x.learning || x.lexicon.names[x.key(first, last)] > 1 {
 		return true
 	}
 	for k := max(0, i-4); k < i; k++ {
-		if t := &x.tokens[k]; t.small() && (t.is(workHead) || x.word(k) == "called" || x.word(k) == "titled" || x.word(k) == "entitled") {
+		if t := &x.tokens[k]; t.lower() && (t.is(workHead) || x.word(k) == "called" || x.word(k) == "titled" || x.word(k) == "entitled") {
 			return true
 		}
 	}
@@ -62,7 +62,7 @@ func (x *finder) entitled(i, first, last int) bool {
 // maxTitleTokens bounds titles.
 const maxTitleTokens = 14
 
-// titleCase tells whether the words from i up to j are written like a title.
+// titleCase reports whether the words from i up to j are written like a title.
 func (x *finder) titleCase(i, j int) bool {
 	capitals, others := 0, 0
 	for k := i; k < j; k++ {
@@ -86,5 +86,5 @@ func (x *finder) titleCase(i, j int) bool {
 	for last > i && x.tokens[last].kind == markToken {
 		last--
 	}
-	return capitals >= 2 && others <= capitals+1 && !x.tokens[last].small()
+	return capitals >= 2 && others <= capitals+1 && !x.tokens[last].lower()
 }

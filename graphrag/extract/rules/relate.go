@@ -9,13 +9,13 @@ import "strings"
 func (x *statements) relate(titles []title) {
 	x.facts, x.attributes = x.facts[:0], x.attributes[:0]
 	x.acronyms()
-	if x.patched || x.asks() {
+	if x.mixed || x.isQuestion() {
 		return
 	}
-	x.hedged = x.reports()
-	x.officeHolders(titles)
+	x.hedged = x.hasReportingVerb()
+	x.titleHolders(titles)
 	for e := range x.entities {
-		x.belongings(e)
+		x.roleHolders(e)
 		x.appositions(e)
 		x.brackets(e)
 		x.located(e)
@@ -26,19 +26,19 @@ func (x *statements) relate(titles []title) {
 	}
 }
 
-// reports tells whether somebody is quoted in the sentence: a verb of saying, or
-// "according to".
-func (x *sentence) reports() bool {
+// hasReportingVerb reports whether the sentence reports what somebody stated: by a
+// verb such as "say", or by "according to".
+func (x *sentence) hasReportingVerb() bool {
 	for i := range x.tokens {
 		t := &x.tokens[i]
-		if t.small() && (t.is(report) && t.is(verbPast|verbS) && x.lemma(i) != "write" || x.word(i) == "according") {
+		if t.lower() && (t.is(report) && t.is(verbPast|verbS) && x.lemma(i) != "write" || x.word(i) == "according") {
 			return true
 		}
 	}
 	return false
 }
 
-// doubted tells whether what entity e does is put in doubt before it: "if X
+// doubted reports whether what entity e does is put in doubt before it: "if X
 // won", "claimed that X won".
 func (x *phrases) doubted(e int) bool {
 	for i := x.entities[e].first - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func (x *phrases) doubted(e int) bool {
 		switch w := x.word(i); {
 		case strings.EqualFold(w, "if"), strings.EqualFold(w, "whether"), strings.EqualFold(w, "unless"):
 			return true
-		case t.is(doubt) && x.entities[e].first-i <= 4 && t.small():
+		case t.is(doubt) && x.entities[e].first-i <= 4 && t.lower():
 			return true
 		}
 	}

@@ -18,20 +18,20 @@ func (x *finder) runs(english bool) {
 		j := x.extend(i)
 		if english {
 			x.split(i, j)
-		} else if !x.opens(i) && (j-i > 1 && (x.learning || !x.lexicon.large || x.lexicon.names[x.key(i, j)] > 1) || x.lexicon.proper(x.tokens[i].word)) {
+		} else if !x.atStart(i) && (j-i > 1 && (x.learning || !x.lexicon.large || x.lexicon.names[x.key(i, j)] > 1) || x.lexicon.proper(x.tokens[i].word)) {
 			x.emit(i, j, unknown)
 		}
 		i = j
 	}
 }
 
-// nameStart tells whether a word can begin a name or go on with one.
+// nameStart reports whether a word can begin a name or go on with one.
 func (x *sentence) nameStart(i int) bool {
 	t := &x.tokens[i]
 	if t.kind != wordToken || !t.has(upperFirst|innerUpper) || t.has(lowerTail) || t.is(weekday) {
 		return false
 	}
-	if !t.has(upperFirst) && t.has(hyphened) || t.has(patched) { // pro-Russia
+	if !t.has(upperFirst) && t.has(hyphened) || t.has(merged) { // pro-Russia
 		return false
 	}
 	if t.has(innerUpper) && t.class == 0 && x.lexicon.capital[t.word] < 2 {
@@ -43,7 +43,7 @@ func (x *sentence) nameStart(i int) bool {
 // extend returns the end of the run of capitals that begins at i.
 func (x *finder) extend(i int) int {
 	j := i + 1
-	for j < len(x.tokens) && x.entityOf[j] == 0 && !x.breaks(j) {
+	for j < len(x.tokens) && x.entityOf[j] == 0 && !x.lineBreak(j) {
 		next := 0
 		switch {
 		case x.nameStart(j):
@@ -52,7 +52,7 @@ func (x *finder) extend(i int) int {
 			}
 		case x.tokens[j].kind == markToken:
 			next = x.afterMark(i, j)
-		case x.tokens[j].small():
+		case x.tokens[j].lower():
 			next = x.afterSmall(i, j)
 		}
 		if next == 0 {
@@ -63,18 +63,18 @@ func (x *finder) extend(i int) int {
 	return j
 }
 
-// endsRun tells whether the capitalized word at token j is no part of the name
+// endsRun reports whether the capitalized word at token j is no part of the name
 // before it.
 func (x *finder) endsRun(j int) bool {
 	t := &x.tokens[j]
-	return t.functional() || t.is(chrome) || x.headline(j) || t.is(month) && j+1 < len(x.tokens) && x.tokens[j+1].kind == numberToken
+	return t.functional() || t.is(chrome) || x.isHeadlineVerb(j) || t.is(month) && j+1 < len(x.tokens) && x.tokens[j+1].kind == numberToken
 }
 
 // afterMark returns where the name from i goes on after the mark at j, 0 if it does
 // not.
 func (x *finder) afterMark(i, j int) int {
 	switch t := &x.tokens[j]; {
-	case t.isMark('&') && x.nameAt(j+1), t.isMark(',') && x.legalForm(j+1), t.isMark(markPossessive) && x.nameAt(j+1) && x.ownsName(j):
+	case t.isMark('&') && x.nameAt(j+1), t.isMark(',') && x.legalForm(j+1), t.isMark(markPossessive) && x.nameAt(j+1) && x.possessiveInside(j):
 		return j + 2
 	case t.isMark(','):
 		return x.listEnd(i, j)
@@ -116,9 +116,9 @@ func (x *finder) listEnd(i, j int) int {
 	return 0
 }
 
-// ownsName tells whether the possessive at token j stands inside a name:
+// possessiveInside reports whether the possessive at token j stands inside a name:
 // "Women's World Cup", "Teachers' Union".
-func (x *sentence) ownsName(j int) bool {
+func (x *sentence) possessiveInside(j int) bool {
 	switch x.word(j - 1) {
 	case "St", "St.":
 		return false
@@ -131,15 +131,15 @@ func (x *sentence) ownsName(j int) bool {
 	return x.tokens[j].end-x.tokens[j].start < 2 && x.tokens[j+1].is(organizationHead)
 }
 
-// headline tells whether the capitalised word at token j is a verb, as in
+// isHeadlineVerb reports whether the capitalized word at token j is a verb, as in
 // headlines: "Trump Opens Talks".
-func (x *sentence) headline(j int) bool {
+func (x *sentence) isHeadlineVerb(j int) bool {
 	t := &x.tokens[j]
 	return t.is(verbS) && !t.has(upperOnly) && !t.is(anyHead|noun) && x.lexicon.common(t.word)
 }
 
 func (x *finder) nameAt(i int) bool {
-	return i < len(x.tokens) && x.entityOf[i] == 0 && x.nameStart(i) && !x.breaks(i) && !x.tokens[i].functional()
+	return i < len(x.tokens) && x.entityOf[i] == 0 && x.nameStart(i) && !x.lineBreak(i) && !x.tokens[i].functional()
 }
 
 func (x *finder) legalForm(i int) bool {
@@ -161,7 +161,7 @@ func (x *finder) afterConnectors(i, j int) int {
 		return 0
 	}
 	n := j + 1
-	if n < len(x.tokens) && x.tokens[n].small() && x.tokens[n].is(connector) && !x.breaks(n) {
+	if n < len(x.tokens) && x.tokens[n].lower() && x.tokens[n].is(connector) && !x.lineBreak(n) {
 		n++
 	}
 	if !x.nameAt(n) || x.tokens[n].is(month) || of && x.tokens[n].is(demonym) && n == j+1 && !x.nameAt(n+1) {
@@ -170,7 +170,7 @@ func (x *finder) afterConnectors(i, j int) int {
 	return n + 1
 }
 
-// ofJoins tells whether "X of Y" is one name: not after a person, a place or a
+// ofJoins reports whether "X of Y" is one name: not after a person, a place or a
 // body with a name of its own.
 func (x *finder) ofJoins(i, j int) bool {
 	last := &x.tokens[j-1]
@@ -187,7 +187,7 @@ func (x *finder) ofJoins(i, j int) bool {
 	return x.lexicon.common(last.word) || x.lexicon.capital[last.word] == 0 && j-i == 1
 }
 
-// joins tells whether "for", "on" or "and" at j goes on with the name of a
+// joins reports whether "for", "on" or "and" at j goes on with the name of a
 // body: "Department of Health and Human Services".
 func (x *finder) joins(i, j, next int) bool {
 	head := false

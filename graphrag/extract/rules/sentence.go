@@ -16,7 +16,7 @@ type sentence struct {
 	lexicon *Lexicon
 	text    string    // of the chunk
 	span    text.Span // of the sentence
-	patched bool      // captions and headings stand within it
+	mixed   bool      // captions and headings stand within it
 }
 
 func newSentence(l *Lexicon) sentence {
@@ -32,11 +32,11 @@ func (x *sentence) cut(s string, span text.Span) {
 // open cuts a sentence into tokens and looks for captions and headings in it.
 func (x *sentence) open(s string, span text.Span) {
 	x.cut(s, span)
-	x.patched = false
+	x.mixed = false
 	x.skipCaptions()
 	for i := range x.tokens {
 		if t := &x.tokens[i]; t.kind == markToken && (t.end-t.start > 4 || t.mark == '#') {
-			x.patched = true
+			x.mixed = true
 			break
 		}
 	}
@@ -48,7 +48,7 @@ func (x *sentence) skipCaptions() {
 	z := x.tokens
 	for i := 0; i+2 < len(z); i++ {
 		if z[i+2].isMark(':') && z[i+1].kind == numberToken && z[i].kind == wordToken && strings.HasSuffix(x.word(i), "Image") {
-			x.patched = true
+			x.mixed = true
 			for k := i; k < i+3; k++ {
 				z[k] = token{start: z[k].start, end: z[k].end, kind: markToken, mark: markBullet, gap: z[k].gap}
 			}
@@ -81,9 +81,9 @@ func (x *sentence) key(first, last int) uint64 {
 	return h
 }
 
-// opens tells whether token i stands where a capital means nothing: at the
+// atStart reports whether token i stands where a capital means nothing: at the
 // beginning of a sentence, a quotation, an item.
-func (x *sentence) opens(i int) bool {
+func (x *sentence) atStart(i int) bool {
 	for i--; i >= 0; i-- {
 		t := &x.tokens[i]
 		if t.kind != markToken {
@@ -102,9 +102,9 @@ func (x *sentence) opens(i int) bool {
 	return true
 }
 
-// breaks tells whether a name cannot go on from token i-1 to i: a short line
+// lineBreak reports whether a name cannot go on from token i-1 to i: a short line
 // ends between them.
-func (x *sentence) breaks(i int) bool {
+func (x *sentence) lineBreak(i int) bool {
 	if x.tokens[i].gap != newline {
 		return false
 	}
@@ -117,21 +117,21 @@ func (x *sentence) breaks(i int) bool {
 // wrapped line of a paragraph.
 const shortLine = 40
 
-// freshLine tells whether token i begins a line under a short one, such as a
+// startsLine reports whether token i begins a line under a short one, such as a
 // heading without marks.
-func (x *sentence) freshLine(i int) bool {
-	return i > 0 && i < len(x.tokens) && x.breaks(i)
+func (x *sentence) startsLine(i int) bool {
+	return i > 0 && i < len(x.tokens) && x.lineBreak(i)
 }
 
-// terminated tells whether the sentence ends as sentences do.
+// terminated reports whether the sentence ends as sentences do.
 func (x *sentence) terminated() bool {
 	tail := strings.TrimRight(x.span.In(x.text), " *_)]\"'”’»")
 	r, _ := utf8.DecodeLastRuneInString(tail)
 	return r == '.' || r == '!' || r == '?' || r == ':' || r == ';' || r == '…' || r == '。'
 }
 
-// asks tells whether the sentence is a question.
-func (x *sentence) asks() bool {
+// isQuestion reports whether the sentence is a question.
+func (x *sentence) isQuestion() bool {
 	return strings.HasSuffix(strings.TrimRight(x.span.In(x.text), " *_)]\"'”’»"), "?")
 }
 

@@ -4,7 +4,7 @@ package rules
 
 import "strings"
 
-// statements are what a sentence says of its entities.
+// statements are the triples and attributes that a sentence states.
 type statements struct {
 	phrases
 	facts      []fact
@@ -21,15 +21,15 @@ type fact struct {
 	hedged     bool
 }
 
-// alias is an attribute of an entity of the sentence: another name of it, or
-// what it is said to be.
+// attribute is one of an entity of the sentence: another name of it, or
+// a description.
 type attribute struct {
 	entity     int
 	key, value string
 }
 
-// state records a triple, once.
-func (x *statements) state(head int, relation string, tail int) {
+// addFact records a triple, once.
+func (x *statements) addFact(head int, relation string, tail int) {
 	if head == tail || len(relation) > maxRelationBytes {
 		return
 	}
@@ -48,20 +48,20 @@ func (x *statements) state(head int, relation string, tail int) {
 // maxRelationBytes bounds relations.
 const maxRelationBytes = 120
 
-// join records a triple for each of the subjects.
-func (x *statements) join(subjects []int, relation string, tail int) {
+// addFacts records a triple for each of the subjects.
+func (x *statements) addFacts(subjects []int, relation string, tail int) {
 	for _, head := range subjects {
-		x.state(head, relation, tail)
+		x.addFact(head, relation, tail)
 	}
 }
 
-// describe records what a sentence says an entity is, where that holds no other
+// describe records what an entity is by the sentence, where that holds no other
 // entity and so makes no triple: "X is a Swiss citizen", "X, a German
 // politician,". The noun phrase begins at token i, with its article; it becomes
 // the attribute "description".
 func (x *statements) describe(e, i int) {
 	z := x.tokens
-	if x.patched || i >= len(z) || !z[i].small() || x.entities[e].figure() {
+	if x.mixed || i >= len(z) || !z[i].lower() || x.entities[e].numeric() {
 		return
 	}
 	if w := x.word(i); w != "a" && w != "an" && w != "the" {
@@ -70,7 +70,7 @@ func (x *statements) describe(e, i int) {
 	from := i + 1
 	for i = from; i < len(z) && i-from <= maxDescription && x.entityOf[i] == 0; i++ {
 		t := &z[i]
-		if !t.isWord() || t.small() && t.is(function|adverb) || !t.small() && !t.is(demonym) {
+		if !t.isWord() || t.lower() && t.is(function|adverb) || !t.lower() && !t.is(demonym) {
 			break
 		}
 	}
@@ -79,9 +79,9 @@ func (x *statements) describe(e, i int) {
 	}
 	last := &z[i-1]
 	if last.is(role|kin) && (x.entities[e].typ == location || x.entities[e].typ == organization) {
-		return // the man is meant who goes before: "the parliament of Europe, the president"
+		return // it describes the person before: "the head of the parliament of Europe, the president"
 	}
-	if !last.small() || last.is(verbParticiple|verbIng) && !last.is(noun) || looksPast(x.text, last) {
+	if !last.lower() || last.is(verbParticiple|verbIng) && !last.is(noun) || looksPast(x.text, last) {
 		return
 	}
 	x.attributes = append(x.attributes, attribute{e, "description", x.text[z[from].start:last.end]})
@@ -90,12 +90,12 @@ func (x *statements) describe(e, i int) {
 // maxDescription bounds, in tokens, the noun phrases of describe.
 const maxDescription = 6
 
-// endsPhrase tells whether a noun phrase can end before token i: not before a
-// preposition, which would tell more, nor before a name.
+// endsPhrase reports whether a noun phrase can end before token i: not before a
+// preposition, which would go on with it, nor before a name.
 func (x *sentence) endsPhrase(i int) bool {
 	t := &x.tokens[i]
 	if t.kind == markToken {
 		return t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued
 	}
-	return t.small() && t.is(conjunction|relative) && !t.is(preposition)
+	return t.lower() && t.is(conjunction|relative) && !t.is(preposition)
 }

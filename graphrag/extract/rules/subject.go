@@ -16,12 +16,12 @@ func (x *phrases) predicate(s int) (i int, related, reduced, ok bool) {
 	if z[i].isMark(',') && i+1 < len(z) {
 		next := &z[i+1]
 		switch {
-		case x.relates(i+1, kind):
+		case x.isRelative(i+1, kind):
 			return i + 2, true, false, true
-		case next.small() && next.is(relative):
+		case next.lower() && next.is(relative):
 			return 0, false, false, false
-		case next.small() && (next.is(verbParticiple) || looksPast(x.text, next)) && i+2 < len(z) && z[i+2].is(preposition) &&
-			(kind != location || x.settles(i+1)):
+		case next.lower() && (next.is(verbParticiple) || looksPast(x.text, next)) && i+2 < len(z) && z[i+2].is(preposition) &&
+			(kind != location || x.locates(i+1)):
 			return i + 1, true, true, true // X, founded by Y
 		}
 		if j := x.afterApposition(i); j > 0 {
@@ -29,14 +29,14 @@ func (x *phrases) predicate(s int) (i int, related, reduced, ok bool) {
 		}
 		return 0, false, false, false
 	}
-	if x.relates(i, kind) {
+	if x.isRelative(i, kind) {
 		return i + 1, true, false, true
 	}
-	return i, false, false, z[i].small()
+	return i, false, false, z[i].lower()
 }
 
-// settles tells whether the participle at token i is one that places have.
-func (x *sentence) settles(i int) bool {
+// locates reports whether the participle at token i is one that places have.
+func (x *sentence) locates(i int) bool {
 	switch x.word(i) {
 	case "located", "situated", "founded", "occupied", "captured", "ruled", "surrounded":
 		return true
@@ -44,10 +44,10 @@ func (x *sentence) settles(i int) bool {
 	return false
 }
 
-// relates tells whether token i is "who" after what can be a person or "which"
+// isRelative reports whether token i is "who" after what can be a person or "which"
 // after what can be none.
-func (x *phrases) relates(i int, kind typ) bool {
-	if !x.tokens[i].small() {
+func (x *phrases) isRelative(i int, kind typ) bool {
+	if !x.tokens[i].lower() {
 		return false
 	}
 	switch x.word(i) {
@@ -69,16 +69,16 @@ func (x *phrases) skipAside(i int) int {
 	if z[i].isMark(',') {
 		for j := i + 1; j < len(z) && j <= i+5; j++ {
 			t := &z[j]
-			if t.isMark(',') && j > i+1 && j+1 < len(z) && x.entityOf[j+1] == 0 && z[j+1].small() && !z[j+1].is(determiner|conjunction|relative) {
+			if t.isMark(',') && j > i+1 && j+1 < len(z) && x.entityOf[j+1] == 0 && z[j+1].lower() && !z[j+1].is(determiner|conjunction|relative) {
 				return j + 1
 			}
-			if !(t.small() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.inDate(j)) {
+			if !(t.lower() && t.is(adverb|preposition) || t.isWord() && t.is(weekday) || x.inDate(j)) {
 				return i
 			}
 		}
 		return i
 	}
-	if w := x.word(i); z[i].small() && (w == "in" || w == "on") {
+	if w := x.word(i); z[i].lower() && (w == "in" || w == "on") {
 		if e := x.entityAt(i + 1); e >= 0 && x.entities[e].typ == date {
 			return x.entities[e].last
 		}
@@ -92,10 +92,10 @@ func (x *phrases) skipAside(i int) int {
 	return i
 }
 
-// skipPlace returns the token after "of Y" or "in Y" at i, which tells more of
-// the subject before it.
+// skipPlace returns the token after "of Y" or "in Y" at i, which modifies the
+// subject before it.
 func (x *phrases) skipPlace(i int) int {
-	if i+2 >= len(x.tokens) || !x.tokens[i].small() {
+	if i+2 >= len(x.tokens) || !x.tokens[i].lower() {
 		return i
 	}
 	switch x.word(i) {
@@ -115,18 +115,18 @@ func (x *phrases) skipPlace(i int) int {
 // there is no such thing.
 func (x *sentence) afterApposition(i int) int {
 	z := x.tokens
-	if !(z[i+1].is(determiner|role|kin|modifier) && z[i+1].small()) {
+	if !(z[i+1].is(determiner|role|kin|modifier) && z[i+1].lower()) {
 		return 0
 	}
 	for j := i + 1; j+1 < len(z) && j < i+maxAside; j++ {
 		t := &z[j]
 		switch {
 		case t.isMark(','):
-			if z[j+1].small() && z[j+1].is(finite|formOfBe|formOfHave|modal) && !z[j+1].is(verbParticiple|noun) || looksPast(x.text, &z[j+1]) {
+			if z[j+1].lower() && z[j+1].is(finite|formOfBe|formOfHave|modal) && !z[j+1].is(verbParticiple|noun) || looksPast(x.text, &z[j+1]) {
 				return j + 1
 			}
 			return 0
-		case t.kind == markToken && !t.isMark(markPossessive), t.small() && t.is(formOfBe|formOfHave|formOfDo|modal|relative|conjunction):
+		case t.kind == markToken && !t.isMark(markPossessive), t.lower() && t.is(formOfBe|formOfHave|formOfDo|modal|relative|conjunction):
 			return 0
 		}
 	}
@@ -138,7 +138,7 @@ func (x *sentence) afterApposition(i int) int {
 // is part of something else: "the president of France resigned".
 func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 	e := &x.entities[s]
-	if e.figure() {
+	if e.numeric() {
 		return nil, false
 	}
 	subjects = append(x.subjects[:0], s)
@@ -149,14 +149,14 @@ func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 	}
 	for i > 1 {
 		j := i - 1
-		if w := x.word(j); w != "and" && w != "," || !x.tokens[j].small() && !x.tokens[j].isMark(',') {
+		if w := x.word(j); w != "and" && w != "," || !x.tokens[j].lower() && !x.tokens[j].isMark(',') {
 			break
 		}
 		if x.tokens[j-1].isMark(',') {
 			j--
 		}
 		before := x.entityIn(max(j-1, 0))
-		if j == 0 || before < 0 || x.entities[before].figure() || len(subjects) == 1 && x.tokens[i-1].isMark(',') {
+		if j == 0 || before < 0 || x.entities[before].numeric() || len(subjects) == 1 && x.tokens[i-1].isMark(',') {
 			break
 		}
 		subjects = append(subjects, before)
@@ -166,7 +166,7 @@ func (x *statements) subject(s int, related bool) (subjects []int, ok bool) {
 	return subjects, x.boundary(i - 1)
 }
 
-// boundary tells whether a clause can begin after token i, at a subject with its
+// boundary reports whether a clause can begin after token i, at a subject with its
 // article and its modifiers.
 func (x *phrases) boundary(i int) bool {
 	z := x.tokens
@@ -191,36 +191,36 @@ func (x *phrases) boundary(i int) bool {
 	}
 	switch strings.ToLower(x.word(i)) {
 	case "that":
-		return i == 0 || z[i-1].small() && z[i-1].is(anyVerb)
+		return i == 0 || z[i-1].lower() && z[i-1].is(anyVerb)
 	case "after", "before", "since", "until", "as", "once", "when", "while", "where":
 		return i == 0 || !z[i-1].is(preposition)
 	case "and":
 		return i == 0 || x.entityOf[i-1] == 0
 	}
-	return t.is(conjunction) && !t.is(hedge) || t.is(report) && t.small()
+	return t.is(conjunction) && !t.is(hedge) || t.is(report) && t.lower()
 }
 
 // beforeModifiers returns the token before the article and the modifiers of a
 // subject that end with token i, -1 if the sentence or a line begins there.
 func (x *phrases) beforeModifiers(i int) int {
 	z := x.tokens
-	for n := 0; !x.freshLine(i+1) && i >= 0 && n < 5 && z[i].isWord() && x.entityOf[i] == 0; n++ {
+	for n := 0; !x.startsLine(i+1) && i >= 0 && n < 5 && z[i].isWord() && x.entityOf[i] == 0; n++ {
 		t := &z[i]
-		if t.small() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.small() && !t.is(role|modifier|honorific|demonym) {
+		if t.lower() && t.is(function|anyVerb|adverb) && !t.is(noun|modifier) || !t.lower() && !t.is(role|modifier|honorific|demonym) {
 			break
 		}
 		i--
 	}
-	if x.freshLine(i + 1) {
+	if x.startsLine(i + 1) {
 		return -1
 	}
 	if i >= 0 && z[i].isWord() && x.word(i) == "the" || i == 0 && z[i].is(determiner|adverb) {
 		i--
 	}
-	for i >= 0 && z[i].small() && z[i].is(adverb) {
+	for i >= 0 && z[i].lower() && z[i].is(adverb) {
 		i--
 	}
-	if x.freshLine(i + 1) {
+	if x.startsLine(i + 1) {
 		return -1
 	}
 	return i

@@ -59,9 +59,9 @@ const (
 	verbIng
 	report
 	doubt
-	hollow
+	vague
 	germanWord
-	pageWord // begins a phrase of page.txt
+	boilerplateWord // begins a phrase of page.txt
 )
 
 // function are the words that hold a sentence together: never a name, and the
@@ -87,7 +87,7 @@ var classNames = map[string]class{
 	"joining": joining, "month": month, "weekday": weekday, "scale": scale, "unit": unit,
 	"honorific": honorific, "role": role, "kin": kin, "royal": royal, "thing": thing, "modifier": modifier, "organization": organizationHead,
 	"place": placeHead, "event": eventHead, "work": workHead, "part": part, "noname": noname, "chrome": chrome,
-	"report": report, "doubt": doubt, "hollow": hollow, "german": germanWord,
+	"report": report, "doubt": doubt, "vague": vague, "german": germanWord,
 }
 
 // tables are the closed lists of the package.
@@ -144,7 +144,7 @@ var loadTables = sync.OnceValue(func() *tables {
 		for phrase := range strings.SplitSeq(value, ";") {
 			phrase = strings.TrimSpace(phrase)
 			first, _, _ := strings.Cut(phrase, " ")
-			t.add(pageWord, strings.Trim(first, ":;"))
+			t.add(boilerplateWord, strings.Trim(first, ":;"))
 			if key == "starts" {
 				t.starts = append(t.starts, phrase)
 			} else {

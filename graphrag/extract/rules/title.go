@@ -14,7 +14,7 @@ func (x *finder) split(i, j int) {
 		if courtesy {
 			kind = person
 		}
-		for i++; i < j && x.tokens[i].small(); i++ {
+		for i++; i < j && x.tokens[i].lower(); i++ {
 		}
 	}
 	if i >= j {
@@ -27,25 +27,25 @@ func (x *finder) split(i, j int) {
 	x.emit(i, j, kind)
 }
 
-// drops tells whether the first word of a run is not part of a name, and whether
+// drops reports whether the first word of a run is not part of a name, and whether
 // it is a title of courtesy.
 func (x *finder) drops(i, j int) (drop, courtesy bool) {
 	t := &x.tokens[i]
 	switch {
-	case t.functional(), t.is(adverb) && !t.has(upperOnly) && x.opens(i), t.is(connector) && i > 0 && x.entityOf[i-1] != 0:
+	case t.functional(), t.is(adverb) && !t.has(upperOnly) && x.atStart(i), t.is(connector) && i > 0 && x.entityOf[i-1] != 0:
 		return true, false
 	case t.is(honorific) && !t.is(organizationHead|placeHead) && i+1 < j:
 		saint := x.word(i) == "St." || x.word(i) == "St"
 		return !saint, !saint
 	case t.is(demonym) && (x.titleNext(i+1, j) || j-i == 3 && !t.has(upperOnly) && x.tokens[i+1].is(given)):
 		return true, false
-	case x.opens(i):
+	case x.atStart(i):
 		return !x.knownPrefix(i, j) && (x.dropsOpening(i, j) || x.dropsChrome(i, j)), false
 	}
 	return x.dropsChrome(i, j), false
 }
 
-// dropsOpening tells whether the word that opens a sentence and a run has its
+// dropsOpening reports whether the word that opens a sentence and a run has its
 // capital from the sentence alone.
 func (x *finder) dropsOpening(i, j int) bool {
 	t := &x.tokens[i]
@@ -69,7 +69,7 @@ func (x *sentence) dropsChrome(i, j int) bool {
 	return t.is(chrome) && i+1 < j && !x.lexicon.proper(t.word)
 }
 
-// titleNext tells whether a title stands at token i, its modifiers before it.
+// titleNext reports whether a title stands at token i, its modifiers before it.
 func (x *sentence) titleNext(i, j int) bool {
 	for i < j && x.tokens[i].is(modifier) && !x.tokens[i].is(role) {
 		i++
@@ -77,7 +77,7 @@ func (x *sentence) titleNext(i, j int) bool {
 	return i < j && x.tokens[i].is(role)
 }
 
-// knownPrefix tells whether the run begins with a place of the tables or a name
+// knownPrefix reports whether the run begins with a place of the tables or a name
 // the corpus has inside sentences.
 func (x *finder) knownPrefix(i, j int) bool {
 	for k := min(j, i+maxNameTokens); k > i+1; k-- {
@@ -123,7 +123,7 @@ func (x *sentence) titleEnd(k, j int) (last int, found bool) {
 	return last, found
 }
 
-// royalName tells whether the royal title at token k is part of a name: "Stephen
+// royalName reports whether the royal title at token k is part of a name: "Stephen
 // King", "King Charles III", "Prince of Wales".
 func (x *sentence) royalName(i, k, j int) bool {
 	last := k + 1
@@ -143,11 +143,11 @@ func (x *finder) splitTitle(i, first, last, j int) {
 	if first > i && x.emit(i, first, unknown) {
 		body = i
 	}
-	if last < j && x.tokens[last].small() { // of State X, of Russia X
+	if last < j && x.tokens[last].lower() { // of State X, of Russia X
 		for holder = last + 1; holder < j && !x.tokens[holder].is(given); holder++ {
 		}
 		from := last + 1
-		for from < j && x.tokens[from].small() {
+		for from < j && x.tokens[from].lower() {
 			from++
 		}
 		switch {

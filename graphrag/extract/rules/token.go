@@ -12,7 +12,7 @@ const (
 	numberToken        // 1,234.5  24th  1939–45
 	unspacedToken      // one character of a script without blanks
 	markToken          // punctuation and symbols
-	debrisToken        // URLs, targets of links, e-mail addresses, handles, paths
+	noiseToken         // URLs, targets of links, e-mail addresses, handles, paths
 )
 
 // shape is how a word or number is written: a set of bits.
@@ -28,7 +28,7 @@ const (
 	initials // one letter, or letters each with its full stop
 	suffixed // letters after the digits: 24th
 	foreign  // letters outside the Latin script
-	patched  // capitals and small letters as where two words were glued: FDAannounced, agoAsia
+	merged   // capitals and small letters as where two words lost their blank: FDAannounced, agoAsia
 )
 
 // gap is what stands between a token and the one before it.
@@ -68,28 +68,28 @@ func (t *token) isMark(b byte) bool { return t.kind == markToken && t.mark == b 
 
 func (t *token) isWord() bool { return t.kind == wordToken }
 
-// small tells whether the token is a word in small letters.
-func (t *token) small() bool { return t.kind == wordToken && t.shape&(upperFirst|innerUpper) == 0 }
+// lower reports whether the token is a word in small letters.
+func (t *token) lower() bool { return t.kind == wordToken && t.shape&(upperFirst|innerUpper) == 0 }
 
-// functional tells whether a capitalised word is a word like "The" or "When";
+// functional reports whether a capitalized word is a word like "The" or "When";
 // in capitals only it is rather an acronym: WHO, IT, US.
 func (t *token) functional() bool {
 	return t.is(function) && !t.has(upperOnly) && !t.is(given)
 }
 
-// plainWord tells whether a token is a word in small letters that is no verb and
+// plainWord reports whether a token is a word in small letters that is no verb and
 // no word of the closed classes, as far as the tables know.
-func plainWord(t *token) bool { return t.small() && !t.is(function|anyVerb|adverb) }
+func plainWord(t *token) bool { return t.lower() && !t.is(function|anyVerb|adverb) }
 
-// looksPast tells whether a word in small letters ends like the past of a
+// looksPast reports whether a word in small letters ends like the past of a
 // regular verb.
 func looksPast(s string, t *token) bool {
-	return t.kind == wordToken && t.class == 0 && t.end-t.start > 4 && t.small() && strings.HasSuffix(s[t.start:t.end], "ed")
+	return t.kind == wordToken && t.class == 0 && t.end-t.start > 4 && t.lower() && strings.HasSuffix(s[t.start:t.end], "ed")
 }
 
 func romanNumeral(s string) bool { return s != "" && strings.Trim(s, "IVX") == "" }
 
-// isYear tells whether s is a year from 1000 to 2099.
+// isYear reports whether s is a year from 1000 to 2099.
 func isYear(s string) bool {
 	return len(s) == 4 && allDigits(s) && (s[0] == '1' || s[0] == '2' && s[1] == '0')
 }
@@ -103,7 +103,7 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// isDay tells whether a token is a day of a month: 24, 24th.
+// isDay reports whether a token is a day of a month: 24, 24th.
 func isDay(s string, t *token) bool {
 	if t.kind != numberToken {
 		return false

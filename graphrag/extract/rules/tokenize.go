@@ -40,7 +40,7 @@ func (z *tokenizer) run(s string, from, to int) {
 		if i >= raw {
 			var end int
 			if raw, end = rawWord(s, i); end > i {
-				z.add(token{start: int32(i), end: int32(end), kind: debrisToken, gap: g})
+				z.add(token{start: int32(i), end: int32(end), kind: noiseToken, gap: g})
 				i, g = end, glued
 				continue
 			}
@@ -106,7 +106,7 @@ func (w *wordScan) capital(t *token) {
 	w.tail, w.afterHyphen = 0, false
 }
 
-func (w *wordScan) small() {
+func (w *wordScan) lower() {
 	if w.afterHyphen {
 		w.tail = lowerTail
 	}
@@ -123,7 +123,7 @@ func (w *wordScan) shape(of shape) shape {
 	}
 	if of&hyphened == 0 && (w.leadCapitals > 1 && w.smalls > 2 && w.leadCapitals+w.smalls == w.letters ||
 		w.leadCapitals == 0 && of&innerUpper != 0 && w.leadSmalls > 2) {
-		of |= patched
+		of |= merged
 	}
 	if w.letters == 1 && w.capitals == 1 {
 		of |= initials
@@ -145,7 +145,7 @@ func (z *tokenizer) wordAt(s string, i int, t *token) int {
 			if w.leadSmalls == w.letters {
 				w.leadSmalls++
 			}
-			w.small()
+			w.lower()
 			z.put(c)
 		case 'A' <= c && c <= 'Z':
 			if w.leadCapitals == w.letters {
@@ -226,7 +226,7 @@ func (z *tokenizer) wideInWord(s string, i int, t *token, w *wordScan) int {
 		case unicode.IsUpper(r) || unicode.IsTitle(r):
 			w.capital(t)
 		case unicode.IsLower(r):
-			w.small()
+			w.lower()
 		default:
 			w.letters++
 			w.afterHyphen = false
@@ -273,7 +273,7 @@ func (z *tokenizer) putRune(r rune) {
 // lookup finds the word in z.lower.
 func (z *tokenizer) lookup(t *token) {
 	if len(z.lower) > maxWordBytes {
-		t.kind = debrisToken
+		t.kind = noiseToken
 		return
 	}
 	if n, ok := z.words[string(z.lower)]; ok {
@@ -294,7 +294,7 @@ func letterAt(s string, i int) bool {
 
 func digitAt(s string, i int) bool { return i < len(s) && '0' <= s[i] && s[i] <= '9' }
 
-// isPossessive tells whether an s that ends a word is at i.
+// isPossessive reports whether an s that ends a word is at i.
 func isPossessive(s string, i int) bool {
 	return (s[i] == 's' || s[i] == 'S') && !letterAt(s, i+1) && !digitAt(s, i+1)
 }

@@ -69,12 +69,12 @@ func typeOfWord(t *token) typ {
 	return other
 }
 
-// namesake tells whether two or three words look like those of a person's name:
+// namesake reports whether two or three words look like those of a person's name:
 // none of them is a common word, and no article or place word goes before.
 func (x *mentions) namesake(i, j int) bool {
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]
-		if t.kind != wordToken || t.has(upperOnly|innerUpper|hyphened) || t.small() || t.is(place|demonym|placeHead|organizationHead|noname|part) ||
+		if t.kind != wordToken || t.has(upperOnly|innerUpper|hyphened) || t.lower() || t.is(place|demonym|placeHead|organizationHead|noname|part) ||
 			x.lexicon.small[t.word] > 0 {
 			return false
 		}
@@ -93,7 +93,7 @@ func (x *mentions) namesake(i, j int) bool {
 // "of", "for" or "on".
 func (x *mentions) head(i, j int) *token {
 	for k := i + 1; k < j; k++ {
-		if x.tokens[k].small() {
+		if x.tokens[k].lower() {
 			return &x.tokens[k-1]
 		}
 	}
@@ -103,7 +103,7 @@ func (x *mentions) head(i, j int) *token {
 	return &x.tokens[j-1]
 }
 
-// placeName tells whether the tokens are a place of the tables.
+// placeName reports whether the tokens are a place of the tables.
 func (x *mentions) placeName(i, j int) bool {
 	if j-i == 1 {
 		return x.tokens[i].is(place)

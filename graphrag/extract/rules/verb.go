@@ -25,7 +25,7 @@ func (x *phrases) verbs(i int, subjects []int) (v verbGroup, ok bool) {
 	if a.modal != "" && !v.copula && !v.passive {
 		v.relation = a.modal + " " + v.relation
 	}
-	if v.relation == "have" && x.entityOf[a.end] != 0 || !v.copula && z[a.end].is(report|hollow) && x.lemma(a.end) != "write" {
+	if v.relation == "have" && x.entityOf[a.end] != 0 || !v.copula && z[a.end].is(report|vague) && x.lemma(a.end) != "write" {
 		return v, false
 	}
 	if v.end+1 < len(z) && !v.copula && x.word(v.end) == "to" && z[v.end+1].is(verbBase) {
@@ -49,7 +49,7 @@ type auxiliaries struct {
 
 func (x *phrases) auxiliaries(i int) auxiliaries {
 	var a auxiliaries
-	for ; i < len(x.tokens) && x.tokens[i].small(); i++ {
+	for ; i < len(x.tokens) && x.tokens[i].lower(); i++ {
 		t := &x.tokens[i]
 		switch {
 		case t.is(negation):
@@ -81,9 +81,9 @@ func (x *phrases) mainVerb(a auxiliaries, subjects []int) (v verbGroup, ok bool)
 	switch {
 	case a.forms&formOfBe != 0:
 		return x.afterBe(a), true
-	case !t.small() && a.forms != formOfHave:
+	case !t.lower() && a.forms != formOfHave:
 		return v, false
-	case a.forms&formOfHave != 0 && !(t.small() && past):
+	case a.forms&formOfHave != 0 && !(t.lower() && past):
 		return verbGroup{relation: "have", end: i}, true
 	case a.forms&formOfHave != 0, a.forms&(formOfDo|modal) != 0 && t.is(verbBase):
 		return verbGroup{relation: x.lemma(i), end: i + 1}, true
@@ -99,9 +99,9 @@ func (x *phrases) afterBe(a auxiliaries) verbGroup {
 	i, t := a.end, &x.tokens[a.end]
 	v := verbGroup{relation: a.be, end: i}
 	switch {
-	case t.small() && (t.is(verbParticiple) || looksPast(x.text, t)) && !t.is(noun):
+	case t.lower() && (t.is(verbParticiple) || looksPast(x.text, t)) && !t.is(noun):
 		v.passive, v.relation, v.end = true, strings.ToLower(x.word(i)), i+1
-	case t.small() && (t.is(verbIng) || t.class == 0 && strings.HasSuffix(x.word(i), "ing")):
+	case t.lower() && (t.is(verbIng) || t.class == 0 && strings.HasSuffix(x.word(i), "ing")):
 		return verbGroup{relation: x.lemma(i), end: i + 1}
 	default:
 		v.copula = true
@@ -137,7 +137,7 @@ func (x *phrases) finiteVerb(i int, subjects []int) (v verbGroup, ok bool) {
 	return v, true
 }
 
-// team tells whether an entity can take a verb in the plural: "Australia face
+// team reports whether an entity can take a verb in the plural: "Australia face
 // Denmark".
 func (x *phrases) team(e int) bool {
 	kind := x.entities[e].typ
@@ -153,20 +153,20 @@ func (x *sentence) copula(i int) string {
 	return "is"
 }
 
-// verbNotNoun tells whether a word in -s is rather a verb than a plural: by
+// verbNotNoun reports whether a word in -s is rather a verb than a plural: by
 // what follows.
 func (x *phrases) verbNotNoun(i int) bool {
 	if i+1 >= len(x.tokens) {
 		return false
 	}
 	next := &x.tokens[i+1]
-	if x.entityOf[i+1] != 0 || next.small() && next.is(determiner) {
+	if x.entityOf[i+1] != 0 || next.lower() && next.is(determiner) {
 		return true
 	}
 	switch x.lemma(i) {
 	case "live", "work", "play", "serve", "come", "go", "belong", "reside", "lie", "stand", "remain", "return", "refer", "participate",
 		"begin", "compete", "study", "teach", "lead", "become", "run", "sit":
-		return next.small() && next.is(preposition|adverb)
+		return next.lower() && next.is(preposition|adverb)
 	}
 	return false
 }
