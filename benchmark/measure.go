@@ -56,7 +56,7 @@ func Measure(it Item, a record.Answer) Evidence {
 		e.RecallAt10 = ref(UnitRecall(it.Gold, ranked[:min(10, len(ranked))]))
 		e.HitAt5 = ref(indicator(*e.RecallAt5 > 0))
 		e.AllAt5 = ref(indicator(*e.RecallAt5 == 1))
-		e.MRR = ref(ReciprocalRank(it.Gold, ranked))
+		e.MRR = ref(reciprocalRank(it.Gold, ranked))
 	}
 	if searched || len(a.Evidence) > 0 || len(a.Derived) > 0 {
 		var docs []string
@@ -92,8 +92,8 @@ func (u Unit) met(docs []string) bool {
 	return slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) })
 }
 
-// ReciprocalRank is 1/rank of the first of docs that is in any unit, else 0.
-func ReciprocalRank(gold []Unit, docs []string) float64 {
+// reciprocalRank is 1/rank of the first of docs that is in any unit, else 0.
+func reciprocalRank(gold []Unit, docs []string) float64 {
 	for i, d := range docs {
 		if slices.ContainsFunc(gold, func(u Unit) bool { return slices.Contains(u, d) }) {
 			return 1 / float64(i+1)

@@ -51,3 +51,9 @@ type PublishedGraph struct {
 	MaxDegree     int      `json:"max_degree"`
 	IsolatedShare *float64 `json:"isolated_share,omitempty"`
 }
+
+// Accuracy is the accuracy over the questions of one type; nil where it is not
+// given.
+func (p PublishedRow) Accuracy(kind string) *float64 {
+	return map[string]*float64{"single-fact": p.SingleFact, "multi-fact": p.MultiFact}[kind]
+}

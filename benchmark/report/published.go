@@ -10,27 +10,15 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 )
 
-// publishedRows returns the rows about a domain, "" for all together.
-func publishedRows(p *benchmark.Published, domain string) []benchmark.PublishedRow {
-	if p == nil {
-		return nil
+// addPublished puts each published row about a domain, "" for all together,
+// under the row of the same system, and those of other systems below all. The
+// figures fill the columns of qualityGroups; what follows those stays empty.
+// asked is how many questions the run has in this table.
+func (r *Report) addPublished(t *Table, domain string, asked int) {
+	if r.Published == nil {
+		return
 	}
-	return slices.DeleteFunc(slices.Clone(p.Rows), func(r benchmark.PublishedRow) bool { return r.Domain != domain })
-}
-
-// publishedF1 is the figure and which of the two it is.
-func publishedF1(p benchmark.PublishedRow) (*float64, string) {
-	if p.F1OfMeans != nil {
-		return p.F1OfMeans, "F1 of means"
-	}
-	return p.F1MeanOfQuestions, "mean F1"
-}
-
-// addPublished puts each published row under the row of the same system, and
-// those of other systems below all. The figures fill the columns of
-// Report.qualityGroups; what follows those stays empty. asked is how many questions
-// the run has in this table.
-func (t *Table) addPublished(rows []benchmark.PublishedRow, asked int) {
+	rows := slices.DeleteFunc(slices.Clone(r.Published.Rows), func(p benchmark.PublishedRow) bool { return p.Domain != domain })
 	if len(rows) == 0 {
 		return
 	}
@@ -41,23 +29,35 @@ func (t *Table) addPublished(rows []benchmark.PublishedRow, asked int) {
 		for i, p := range rows {
 			if p.System == own.Name {
 				used[i] = true
-				out = append(out, publishedRow(p, "↳ published", len(own.Cells)))
+				out = append(out, r.publishedRow(p, "↳ published", len(t.Columns())))
 			}
 		}
 	}
 	for i, p := range rows {
 		if !used[i] {
-			out = append(out, publishedRow(p, p.System+", published", len(t.Columns())))
+			out = append(out, r.publishedRow(p, p.System+", published", len(t.Columns())))
 		}
 	}
 	t.Rows = out
 	t.Notes = append(t.Notes, publishedNotes(rows, asked)...)
 }
 
-func publishedRow(p benchmark.PublishedRow, name string, columns int) TableRow {
-	f1, kind := publishedF1(p)
-	row := TableRow{Name: fmt.Sprintf("%s: %s, %s", name, p.Model, kind), Published: true}
-	for _, f := range []*float64{p.AvgAccuracy, p.SingleFact, p.MultiFact, p.Recall, p.Precision, f1} {
+func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int) TableRow {
+	f1, which := p.F1MeanOfQuestions, "mean F1"
+	if p.F1OfMeans != nil {
+		f1, which = p.F1OfMeans, "F1 of means"
+	}
+	row := TableRow{
+		Name:      fmt.Sprintf("%s: %s, %s", name, p.Model, which),
+		Cells:     []Cell{{Text: percent(p.AvgAccuracy)}},
+		Published: true,
+	}
+	for _, kind := range r.types {
+		if !kind.Statements {
+			row.Cells = append(row.Cells, Cell{Text: percent(p.Accuracy(kind.Key))})
+		}
+	}
+	for _, f := range []*float64{p.Recall, p.Precision, f1} {
 		row.Cells = append(row.Cells, Cell{Text: percent(f)})
 	}
 	for len(row.Cells) < columns {

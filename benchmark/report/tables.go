@@ -123,7 +123,7 @@ func (r *Report) mainTable() Table {
 		rows = append(rows, r.quality(s.Overall.Types, "f1_of_means"))
 	}
 	t.fill(r.names(), rows)
-	t.addPublished(publishedRows(r.Published, ""), r.questions())
+	r.addPublished(&t, "", r.questions())
 	return t
 }
 
@@ -156,7 +156,7 @@ func (r *Report) domainTable(i int) Table {
 		rows = append(rows, append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...))
 	}
 	t.fill(r.names(), rows)
-	t.addPublished(publishedRows(r.Published, domain.Domain), domain.Types[benchmark.All].N)
+	r.addPublished(&t, domain.Domain, domain.Types[benchmark.All].N)
 	return t
 }
 

@@ -6,10 +6,9 @@
 // [Load] reads a checkout of the data set in its released layout from an
 // [fs.FS] and returns a [benchmark.Dataset] with one domain per topic. It
 // joins every question's reference URLs to page files (see [Join]), rebuilds
-// the section texts that the release left out of its summary questions (see
-// [SectionText]), and checks what it can before any work is spent: a missing
-// page, a broken line, a text that is not UTF-8 is an error that names file
-// and line.
+// the section texts that the release left out of its summary questions, and
+// checks what it can before any work is spent: a missing page, a broken line, a
+// text that is not UTF-8 is an error that names file and line.
 //
 //	QA/<domain>/questions.jsonl                        questions and gold
 //	corpus/<domain>/<topic>/reference_pages/*.txt      what is indexed

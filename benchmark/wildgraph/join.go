@@ -46,16 +46,16 @@ func isSpace(r rune) bool {
 		r >= 0x2000 && r <= 0x200a
 }
 
-// URLKey is the form in which URLs are compared: cut at the fragment, and
+// urlKey is the form in which URLs are compared: cut at the fragment, and
 // nothing else. A trailing slash or another scheme makes another reference.
-func URLKey(url string) string {
+func urlKey(url string) string {
 	key, _, _ := strings.Cut(url, "#")
 	return key
 }
 
 // Join maps reference URLs to the page files that hold them.
 type Join struct {
-	pages map[string][]string // URLKey → file names, sorted
+	pages map[string][]string // urlKey → file names, sorted
 	urls  map[string][]string // file name → URLs, in file order
 }
 
@@ -74,7 +74,7 @@ func NewJoin(refs []Reference, files []string) *Join {
 	}
 	j := &Join{pages: make(map[string][]string), urls: make(map[string][]string)}
 	for _, ref := range refs {
-		url, title := URLKey(ref.URL), strings.TrimSpace(ref.Title)
+		url, title := urlKey(ref.URL), strings.TrimSpace(ref.Title)
 		if url == "" || title == "" {
 			continue
 		}
@@ -95,7 +95,7 @@ func NewJoin(refs []Reference, files []string) *Join {
 
 // Pages returns the files that may hold the page of a URL, sorted; none when
 // the page was never stored.
-func (j *Join) Pages(url string) []string { return j.pages[URLKey(url)] }
+func (j *Join) Pages(url string) []string { return j.pages[urlKey(url)] }
 
 // URLs returns the URLs whose pages share a file, in the order of the
 // references.

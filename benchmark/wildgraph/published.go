@@ -12,12 +12,12 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 )
 
-// Paper is where the published figures are from, PaperModel what answered and
-// PaperJudge what judged there (section 4.1).
+// paper is where the published figures are from, paperModel what answered and
+// paperJudge what judged there (section 4.1).
 const (
-	Paper      = "arXiv 2602.02053"
-	PaperModel = "gpt-4o-mini"
-	PaperJudge = "gpt-5-mini"
+	paper      = "arXiv 2602.02053"
+	paperModel = "gpt-4o-mini"
+	paperJudge = "gpt-5-mini"
 )
 
 // Human is the name of the row of Table 3's annotators.
@@ -72,8 +72,8 @@ func publishedRow(row []string) benchmark.PublishedRow {
 		return &percent
 	}
 	r := benchmark.PublishedRow{
-		System: system, Label: publishedLabels[system], Source: Paper + ", Table " + row[0],
-		Domain: domain, Questions: questions, Model: PaperModel, Judge: PaperJudge,
+		System: system, Label: publishedLabels[system], Source: paper + ", Table " + row[0],
+		Domain: domain, Questions: questions, Model: paperModel, Judge: paperJudge,
 		AvgAccuracy: share(0), SingleFact: share(1), MultiFact: share(2), Recall: share(3), Precision: share(4),
 	}
 	if domain == "" {
@@ -98,7 +98,7 @@ func publishedRow(row []string) benchmark.PublishedRow {
 func publishedGraphs() []benchmark.PublishedGraph {
 	graph := func(name, tokens string, nodes, edges, maxDegree int) benchmark.PublishedGraph {
 		return benchmark.PublishedGraph{
-			Name: name, Source: Paper + ", Table 4", Model: "LightRAG with " + PaperModel,
+			Name: name, Source: paper + ", Table 4", Model: "LightRAG with " + paperModel,
 			Tokens: tokens, Nodes: nodes, Edges: edges, MaxDegree: maxDegree,
 		}
 	}

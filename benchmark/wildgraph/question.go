@@ -39,9 +39,9 @@ func Types() []benchmark.Type {
 	}
 }
 
-// ParseType reads a question type in any of the spellings of the released
+// parseType reads a question type in any of the spellings of the released
 // files and tools ("single-fact", "multi_fact", "type3", …).
-func ParseType(s string) (string, error) {
+func parseType(s string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "single-fact", "single_fact", "single", "type1":
 		return SingleFact, nil
@@ -96,7 +96,7 @@ func (t *topic) item(q question) (benchmark.Item, error) {
 	if len(q.Type) != 1 {
 		return benchmark.Item{}, fmt.Errorf("question_type holds %d types, want one", len(q.Type))
 	}
-	kind, err := ParseType(q.Type[0])
+	kind, err := parseType(q.Type[0])
 	if err != nil {
 		return benchmark.Item{}, err
 	}

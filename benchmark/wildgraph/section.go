@@ -26,11 +26,11 @@ var (
 	blankLines   = regexp.MustCompile(`\n{3,}`)
 )
 
-// SectionText cleans the body of an article section the way the released
+// sectionText cleans the body of an article section the way the released
 // construction tool made the reference answer of a summary question: citation
 // marks and URLs deleted, blanks collapsed, at most one empty line in a row.
 // The remains of links and tooltips stay, as they did there.
-func SectionText(body string) string {
+func sectionText(body string) string {
 	body = citationMark.ReplaceAllString(body, "")
 	body = bareURL.ReplaceAllString(body, "")
 	body = blanks.ReplaceAllString(body, " ")
@@ -60,7 +60,7 @@ func sectionOf(sections []section, statements []string) (text string, n int) {
 	for _, s := range sections {
 		if states(s, statements) {
 			if n++; n == 1 {
-				text = SectionText(s.Body)
+				text = sectionText(s.Body)
 			}
 		}
 	}
