@@ -194,59 +194,68 @@ func (j counting) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgm
 func TestOnlyWhatIsNew(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {
-		name            string
-		change          func(*benchmark.Runner)
-		answers, judged int64
+		name                   string
+		change                 func(*benchmark.Runner)
+		built, answers, judged int64
 	}{
 		{"one question of each type, one system, one domain", func(r *benchmark.Runner) {
 			r.Options.Limit = 1
 			r.Systems = r.Systems[:1]
 			r.Dataset.Domains = r.Dataset.Domains[:1]
-		}, 3, 3},
+		}, 1, 3, 3},
 		{"more questions", func(r *benchmark.Runner) {
 			r.Systems = r.Systems[:1]
 			r.Dataset.Domains = r.Dataset.Domains[:1]
-		}, 1, 1},
-		{"a domain", func(r *benchmark.Runner) { r.Systems = r.Systems[:1] }, 3, 3},
-		{"a system", func(*benchmark.Runner) {}, 7, 7},
-		{"nothing", func(*benchmark.Runner) {}, 0, 0},
+		}, 1, 1, 1},
+		{"a domain", func(r *benchmark.Runner) { r.Systems = r.Systems[:1] }, 1, 3, 3},
+		{"a system", func(*benchmark.Runner) {}, 2, 7, 7},
+		{"nothing", func(*benchmark.Runner) {}, 0, 0, 0},
 		{"another judge", func(r *benchmark.Runner) {
 			r.Judge = counting{name: "strict", calls: r.Judge.(counting).calls}
-		}, 0, 14},
-		{"the first judge again", func(*benchmark.Runner) {}, 0, 0},
-		{"a sweep", func(r *benchmark.Runner) { r.Options.SweepTopK = []int{3, 10} }, 2 * 2, 2 * 2},
-		{"another top-k of facts", func(r *benchmark.Runner) { r.Options.TopK = map[string]int{wildgraph.SingleFact: 3} }, 2 * 3, 2 * 3},
-		{"another depth", func(r *benchmark.Runner) { r.Options.Depth = 20 }, 14, 14},
-		{"other settings", func(r *benchmark.Runner) { r.Options.Settings = map[string]any{"chunk_size": 600} }, 14, 14},
-		{"other settings of one system", func(r *benchmark.Runner) { r.Systems[1].Settings = map[string]any{"own": true} }, 7, 7},
-		{"another kit", func(r *benchmark.Runner) { r.Options.Kit = "other" }, 14, 14},
-		{"another corpus of a domain", func(r *benchmark.Runner) { r.Dataset.Domains[0].Fingerprint = "new" }, 2 * 4, 2 * 4},
-		{"another gold", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Reference = "Mice." }, 0, 2},
-		{"another evidence", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Gold = []benchmark.Unit{{"tit.txt"}} }, 0, 0},
-		{"another question", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Question.Text += " And the tit?" }, 2, 2},
-		{"facts that decide nothing", func(r *benchmark.Runner) { r.Options.Config = map[string]any{"mood": "good"} }, 0, 0},
-		{"all as before", func(*benchmark.Runner) {}, 0, 0},
+		}, 0, 0, 14},
+		{"the first judge again", func(*benchmark.Runner) {}, 0, 0, 0},
+		{"a sweep", func(r *benchmark.Runner) { r.Options.SweepTopK = []int{3, 10} }, 4, 2 * 2, 2 * 2},
+		{"another top-k of facts", func(r *benchmark.Runner) { r.Options.TopK = map[string]int{wildgraph.SingleFact: 3} }, 4, 2 * 3, 2 * 3},
+		{"another depth", func(r *benchmark.Runner) { r.Options.Depth = 20 }, 4, 14, 14},
+		{"other settings", func(r *benchmark.Runner) { r.Options.Settings = map[string]any{"chunk_size": 600} }, 4, 14, 14},
+		{"other settings of one system", func(r *benchmark.Runner) { r.Systems[1].Settings = map[string]any{"own": true} }, 2, 7, 7},
+		{"another kit", func(r *benchmark.Runner) { r.Options.Kit = "other" }, 4, 14, 14},
+		{"another corpus of a domain", func(r *benchmark.Runner) { r.Dataset.Domains[0].Fingerprint = "new" }, 2, 2 * 4, 2 * 4},
+		{"another gold", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Reference = "Mice." }, 0, 0, 2},
+		{"another evidence", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Gold = []benchmark.Unit{{"tit.txt"}} }, 0, 0, 0},
+		{"another question", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Question.Text += " And the tit?" }, 2, 2, 2},
+		{"facts that decide nothing", func(r *benchmark.Runner) { r.Options.Config = map[string]any{"mood": "good"} }, 0, 0, 0},
+		{"all as before", func(*benchmark.Runner) {}, 0, 0, 0},
 	} {
-		var answers, judged atomic.Int64
-		make := func(dir string) *benchmark.Runner {
+		var built, answers, judged atomic.Int64
+		runner := func(dir string) *benchmark.Runner {
 			r := zoo.Runner(dir, &answers, nil)
 			r.Judge = counting{name: "exact", calls: &judged}
 			tt.change(r)
+			for i, e := range r.Systems {
+				if e.New != nil {
+					r.Systems[i].New = func(domain string) (benchmark.System, error) {
+						built.Add(1)
+						return e.New(domain)
+					}
+				}
+			}
 			return r
 		}
-		if _, err := run(t, make(dir)); err != nil {
+		if _, err := run(t, runner(dir)); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		if answers.Load() != tt.answers || judged.Load() != tt.judged {
-			t.Errorf("%s: %d answers and %d judgments are paid for, want %d and %d", tt.name, answers.Load(), judged.Load(), tt.answers, tt.judged)
+		got := [3]int64{built.Load(), answers.Load(), judged.Load()}
+		if want := [3]int64{tt.built, tt.answers, tt.judged}; got != want {
+			t.Errorf("%s: indexes, answers and judgments %v, want %v", tt.name, got, want)
 		}
 		alone := t.TempDir()
-		if _, err := run(t, make(alone)); err != nil {
+		if _, err := run(t, runner(alone)); err != nil {
 			t.Fatal(err)
 		}
-		got := files(t, dir)
+		added := files(t, dir)
 		for name, want := range files(t, alone) {
-			if diff := cmp.Diff(want, got[name]); diff != "" {
+			if diff := cmp.Diff(want, added[name]); diff != "" {
 				t.Errorf("%s: %s (-alone +added):\n%.2000s", tt.name, name, diff)
 			}
 		}
