@@ -32,6 +32,8 @@ type Type struct {
 	// Title heads its columns, Short where there is little room; Plural is
 	// what its questions are called in a sentence.
 	Title, Short, Plural string
+	// Form is how the answers should look.
+	Form graphrag.Form
 	// K is the number of chunks put into a prompt.
 	K int
 	// Statements tells that answers are judged statement by statement, by

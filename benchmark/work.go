@@ -37,29 +37,28 @@ type state struct {
 func (s *state) asked() *Dataset {
 	set := *s.Dataset.Limited(s.opts.Limit)
 	set.Types = slices.Clone(set.Types)
-	k := make(map[string]int)
+	types := make(map[string]Type)
 	for i, t := range set.Types {
 		if own, ok := s.opts.TopK[t.Key]; ok {
 			set.Types[i].K = own
 		}
-		k[t.Key] = set.Types[i].K
+		types[t.Key] = set.Types[i]
 	}
 	set.Domains = slices.Clone(set.Domains)
 	for i, d := range set.Domains {
 		items := make([]Item, len(d.Items))
 		for n, it := range d.Items {
-			items[n] = s.asks(it, k[it.Type])
+			items[n] = s.asks(it, types[it.Type])
 		}
 		set.Domains[i].Items = items
 	}
 	return &set
 }
 
-// asks returns the item as it is asked with k chunks.
-func (s *state) asks(it Item, k int) Item {
-	it.Question.Type = graphrag.QuestionType(it.Type)
-	it.Question.K = k
-	it.Question.Depth = max(s.opts.Depth, k)
+// asks returns the item as questions of its type are asked.
+func (s *state) asks(it Item, t Type) Item {
+	it.Question.Form, it.Question.K = t.Form, t.K
+	it.Question.Depth = max(s.opts.Depth, t.K)
 	return it
 }
 
@@ -68,9 +67,10 @@ func (s *state) asks(it Item, k int) Item {
 func (s *state) swept(d Domain, k int) []Item {
 	var out []Item
 	for _, t := range s.set.Types {
+		t.K = k
 		for _, it := range d.Items {
 			if t.Statements && it.Type == t.Key {
-				out = append(out, s.asks(it, k))
+				out = append(out, s.asks(it, t))
 			}
 		}
 	}

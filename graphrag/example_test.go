@@ -18,17 +18,17 @@ func ExampleRetrieverFunc() {
 		{ID: "owls.md#000001", Doc: "owls.md", Text: "Owls fly silently."},
 	}
 	var r graphrag.Retriever = graphrag.RetrieverFunc(
-		func(_ context.Context, question string, k int) ([]graphrag.Hit, error) {
+		func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
 			var hits []graphrag.Hit
 			for _, c := range chunks {
-				if len(hits) < k && strings.Contains(c.Text, question) {
+				if len(hits) < q.Want() && strings.Contains(c.Text, q.Text) {
 					hits = append(hits, graphrag.Hit{Chunk: c, Score: 1, Source: "substring"})
 				}
 			}
-			return hits, nil
+			return graphrag.Found{Ranked: hits}, nil
 		})
-	hits, _ := r.Retrieve(context.Background(), "silently", 5)
-	for _, h := range hits {
+	found, _ := r.Retrieve(context.Background(), graphrag.Question{Text: "silently", K: 5})
+	for _, h := range found.Ranked {
 		fmt.Println(h.Chunk.ID, h.Chunk.Text)
 	}
 	// Output:

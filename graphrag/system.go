@@ -7,41 +7,61 @@ import (
 	"iter"
 )
 
-// Retriever ranks the chunks of a corpus for a question.
+// Retriever finds what helps to answer a question: one index, a fusion of
+// several, a search through a graph, or an agent that takes many steps. A
+// retriever over retrievers is a Retriever again.
 //
-// Hits come best first; equal scores are ordered by chunk ID. At most k hits
-// are returned, fewer when the corpus or the matches are fewer; k <= 0 gives
-// none. A question without a usable word is no error: it matches nothing.
-// Retrieve is safe for concurrent use and stops with the context's error when
-// ctx is cancelled.
+// Found.Ranked is best first; equal scores are ordered by chunk ID. It holds at
+// most Question.Want hits, fewer when the corpus or the matches are fewer. A
+// question without a usable word is no error: it finds nothing. Retrieve is safe
+// for concurrent use and stops with the context's error when ctx is cancelled.
 type Retriever interface {
-	Retrieve(ctx context.Context, question string, k int) ([]Hit, error)
+	Retrieve(ctx context.Context, q Question) (Found, error)
 }
 
 // RetrieverFunc makes a [Retriever] of a function.
-type RetrieverFunc func(ctx context.Context, question string, k int) ([]Hit, error)
+type RetrieverFunc func(ctx context.Context, q Question) (Found, error)
 
 // Retrieve calls f.
-func (f RetrieverFunc) Retrieve(ctx context.Context, question string, k int) ([]Hit, error) {
-	return f(ctx, question, k)
-}
+func (f RetrieverFunc) Retrieve(ctx context.Context, q Question) (Found, error) { return f(ctx, q) }
 
-// System is a complete question-answering system: what a benchmark runs.
+// System is a complete question-answering system: what a benchmark runs. It is
+// the Retriever of its own evidence.
 //
-// The order of calls is Index once, then any number of Answer calls, which
-// may be concurrent, then Close. Equal documents, options and questions give
-// equal answers at any concurrency.
+// Index comes first; after it Insert, Delete, Retrieve and Answer may be called
+// in any order and by many at once. Readers see the state of the last change that
+// succeeded and never wait for one that is under way; a change that fails or is
+// cancelled leaves everything as it was. Equal documents, options and questions
+// give equal answers, whatever the concurrency and whatever the order in which
+// the documents came and went.
 type System interface {
+	Retriever
 	// Name identifies the system in reports, e.g. "bm25".
 	Name() string
-	// Index reads the corpus and builds whatever the system needs. It stops
-	// at the first error of the stream. Work already paid for is kept by the
-	// model's cache, not by the system.
+	// Index builds the system anew from a corpus. It stops at the first error of
+	// the stream. A document ID that comes twice is an error.
 	Index(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
+	// Insert adds documents; one with the ID of one that is there takes its
+	// place. The statistics are of the whole index, the usage is that of the call.
+	Insert(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
+	// Delete removes documents. IDs that are not there change nothing.
+	Delete(ctx context.Context, ids ...string) (IndexStats, error)
 	// Answer answers one question and reports evidence and usage with it.
 	Answer(ctx context.Context, q Question) (Answer, error)
-	// Close releases what Index built. The system is not used afterwards.
+	// Save writes the system to a folder, Open replaces it by what Save wrote. A
+	// crash while saving leaves the old content or the new one. Opening pays
+	// nothing for what was paid before Save.
+	Save(ctx context.Context, dir string) error
+	Open(ctx context.Context, dir string) (IndexStats, error)
+	// Close releases what was built. The system is not used afterwards.
 	Close() error
+}
+
+// Streamer is a [System] whose answers also come piece by piece. Each Answer that
+// is yielded has a longer beginning of the text, the last one is the whole answer
+// with everything that Answer would return. An error ends the stream.
+type Streamer interface {
+	Stream(ctx context.Context, q Question) iter.Seq2[Answer, error]
 }
 
 // IndexStats describes a built index. The graph figures are those of

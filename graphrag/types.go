@@ -60,27 +60,70 @@ type Question struct {
 	// outside of benchmarks.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
-	// Type is the kind of question, e.g. [SingleFact]; systems may treat
-	// kinds apart (a summary reads more evidence than a fact).
-	Type QuestionType `json:"type,omitempty"`
+	// Form is how the answer should look; readers write accordingly, and systems
+	// may read more for some forms than for others.
+	Form Form `json:"form,omitempty"`
 	// K is the number of chunks that go into the prompt (the top-k of the
-	// papers). 0 means no evidence at all.
+	// papers). 0 means no evidence at all, unless Tokens is set.
 	K int `json:"k"`
-	// Depth is how many ranked chunks Answer.Ranked should show for
-	// measuring, at least K. 0 means K.
+	// Tokens, when set, is the budget of everything that goes into the prompt as
+	// evidence, in tokens of the library's one counter (package tokens), and takes
+	// the place of K.
+	Tokens int `json:"tokens,omitempty"`
+	// Depth is how many ranked chunks are wanted for measuring, if more than K.
 	Depth int `json:"depth,omitempty"`
 }
 
-// QuestionType is a kind of question. The constants are WildGraphBench's
-// (arXiv 2602.02053, section 3.3); other data sets may use their own.
-type QuestionType string
+// Want is how many ranked chunks the question asks for.
+func (q Question) Want() int { return max(q.K, q.Depth, 0) }
 
-// The three question types of WildGraphBench.
+// Form is how an answer should look. The empty Form leaves it to the reader.
+type Form string
+
+// The forms of answers.
 const (
-	SingleFact QuestionType = "single-fact" // one statement, one source page
-	MultiFact  QuestionType = "multi-fact"  // one statement, several source pages
-	Summary    QuestionType = "summary"     // all statements of a section
+	Sentence Form = "sentence" // one fact, in one sentence
+	List     Form = "list"     // items, one a line
+	Overview Form = "overview" // everything relevant, in prose
 )
+
+// Found is what a [Retriever] found for a question.
+type Found struct {
+	// Ranked are chunks, best first. It is nil of systems that rank no chunks, and
+	// empty when a search found none.
+	Ranked []Hit `json:"ranked,omitempty"`
+	// Evidence is the source text to read, in prompt order; nil means the first K
+	// of Ranked.
+	Evidence []Hit `json:"evidence,omitempty"`
+	// Derived is what else goes into the prompt: facts of a graph, descriptions,
+	// reports.
+	Derived []Derived `json:"derived,omitempty"`
+	// Answer, when set, is the answer: there is nothing left to read.
+	Answer *Answer `json:"answer,omitempty"`
+	// Steps are what was done to find this, in order.
+	Steps []Step `json:"steps,omitempty"`
+	// Usage is what finding it cost.
+	Usage Usage `json:"usage"`
+}
+
+// Read is the source text to read for a question: Evidence, or the first K of
+// Ranked.
+func (f Found) Read(q Question) []Hit {
+	if f.Evidence != nil {
+		return f.Evidence
+	}
+	return f.Ranked[:min(max(q.K, 0), len(f.Ranked))]
+}
+
+// Step is one thing that a retriever did on its way.
+type Step struct {
+	// Kind is what was done: "link", "facts", "keywords", "search", …
+	Kind string `json:"kind"`
+	// Query is what was looked for, Found what came of it: names, facts, chunk
+	// IDs.
+	Query string   `json:"query,omitempty"`
+	Found []string `json:"found,omitempty"`
+}
 
 // Answer is a system's reply, together with what it is based on.
 type Answer struct {
@@ -90,9 +133,7 @@ type Answer struct {
 	Refused bool `json:"refused,omitempty"`
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`
-	// Ranked is the ranked list of chunks the system found, best first,
-	// Question.Depth long when the corpus allows. It is nil of systems that
-	// rank no chunks, and empty when a search found none.
+	// Ranked is the ranked list of chunks the system found, see [Found].
 	Ranked []Hit `json:"ranked,omitempty"`
 	// Evidence is the raw source text that was really put into the final
 	// prompt, in prompt order.
@@ -100,6 +141,8 @@ type Answer struct {
 	// Derived is the text in the final prompt that is not source text:
 	// facts of a graph, summaries, community reports.
 	Derived []Derived `json:"derived,omitempty"`
+	// Steps are what the search did, see [Found].
+	Steps []Step `json:"steps,omitempty"`
 	// Usage is what this answer cost.
 	Usage Usage `json:"usage"`
 }

@@ -156,6 +156,15 @@ func OfOneReply(err error) bool {
 		func(k Kind) bool { return errors.Is(err, k) })
 }
 
+// Fatal is err, unless it concerns one reply alone: then it is nil, and the job
+// goes on without the reply.
+func Fatal(err error) error {
+	if OfOneReply(err) {
+		return nil
+	}
+	return err
+}
+
 // Canceled is the error of a call whose context ended. It wraps the
 // context's error, so errors.Is finds context.Canceled or
 // context.DeadlineExceeded.

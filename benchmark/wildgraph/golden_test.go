@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // golden holds evidence recall at 5 and 10 in percent, with a budget of
@@ -63,11 +64,11 @@ func TestGoldenBM25(t *testing.T) {
 				var one tally
 				retriever := plain(t, d, splitter)
 				for _, it := range d.Items {
-					ranked, err := retriever.Retrieve(t.Context(), it.Question.Text, 10)
+					found, err := retriever.Retrieve(t.Context(), graphrag.Question{Text: it.Question.Text, K: 10})
 					if err != nil {
 						t.Fatal(err)
 					}
-					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Ranked: ranked}, nil, false))
+					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Ranked: found.Ranked}, nil, false))
 					one.add(it, e)
 					all.add(it, e)
 				}
@@ -80,7 +81,7 @@ func TestGoldenBM25(t *testing.T) {
 	}
 }
 
-func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *bm25.Retriever {
+func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse {
 	t.Helper()
 	chunker, err := chunk.New(chunk.Options{Splitter: s})
 	if err != nil {
@@ -90,7 +91,7 @@ func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *bm25.Retriever {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := bm25.NewRetriever(t.Context(), chunks, bm25.RetrieverOptions{Options: bm25.Plain()})
+	r, err := retrieve.NewSparse(t.Context(), chunks, bm25.Plain())
 	if err != nil {
 		t.Fatal(err)
 	}

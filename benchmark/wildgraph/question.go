@@ -33,9 +33,9 @@ const (
 // Types are the types of questions with the top-k of the paper, section 4.1.
 func Types() []benchmark.Type {
 	return []benchmark.Type{
-		{Key: SingleFact, Title: "Single-Fact", Short: "Single", Plural: "single-fact questions", K: 5},
-		{Key: MultiFact, Title: "Multi-Fact", Short: "Multi", Plural: "multi-fact questions", K: 5, Several: true},
-		{Key: Summary, Title: "Summary", Short: "Summary", Plural: "summaries", K: 10, Statements: true},
+		{Key: SingleFact, Title: "Single-Fact", Short: "Single", Plural: "single-fact questions", Form: graphrag.Sentence, K: 5},
+		{Key: MultiFact, Title: "Multi-Fact", Short: "Multi", Plural: "multi-fact questions", Form: graphrag.Sentence, K: 5, Several: true},
+		{Key: Summary, Title: "Summary", Short: "Summary", Plural: "summaries", Form: graphrag.Overview, K: 10, Statements: true},
 	}
 }
 

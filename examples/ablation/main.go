@@ -26,6 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -144,10 +145,11 @@ func measure(ctx context.Context, set *benchmark.Dataset, s setting) (*means, er
 			return nil, err
 		}
 		for _, it := range d.Items {
-			ranked, err := r.Retrieve(ctx, it.Question.Text, 10)
+			found, err := r.Retrieve(ctx, graphrag.Question{Text: it.Question.Text, K: 10})
 			if err != nil {
 				return nil, err
 			}
+			ranked := found.Ranked
 			if len(ranked) == 0 {
 				ranked = []graphrag.Hit{{}} // counts as a miss
 			}
@@ -189,14 +191,15 @@ func (s setting) retriever(ctx context.Context, d benchmark.Domain) (graphrag.Re
 			return nil, err
 		}
 	}
-	return bm25.NewRetriever(ctx, chunks, bm25.RetrieverOptions{
-		Options:   bm25.Options{K1: s.k1, B: s.b, Analyzer: words, TitleWeight: s.title},
-		MaxPerDoc: s.page,
-	})
+	sparse, err := retrieve.NewSparse(ctx, chunks, bm25.Options{K1: s.k1, B: s.b, Analyzer: words, TitleWeight: s.title})
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.PerDoc(sparse, s.page)
 }
 
 func (s setting) lsa(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
-	of := embed.TitledText
+	of := retrieve.Titled
 	if s.title == 0 {
 		of = func(c graphrag.Chunk) string { return c.Text }
 	}
@@ -208,5 +211,9 @@ func (s setting) lsa(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Ret
 	if err != nil {
 		return nil, err
 	}
-	return embed.NewRetriever(ctx, chunks, model, embed.RetrieverOptions{Text: of, MaxPerDoc: s.page})
+	dense, err := retrieve.NewDense(ctx, chunks, model, retrieve.DenseOptions{Text: of})
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.PerDoc(dense, s.page)
 }

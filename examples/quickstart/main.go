@@ -24,10 +24,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -92,12 +91,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, err := range lib.skipped {
 		fmt.Fprintln(stderr, "skipped:", err)
 	}
-	kit, closeCache, err := newKit(*model, *cache)
+	parts, closeCache, err := newKit(*model, *cache)
 	if err != nil {
 		return err
 	}
 	defer closeCache()
-	system, err := bm25.New(kit, bm25.Options{Cut: baselines.Cut{Size: 300, Overlap: 50, KeepLinks: true}})
+	system, err := bm25.New(parts, bm25.Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
 	if err != nil {
 		return err
 	}
@@ -142,34 +141,34 @@ func open(docs string) (*library, error) {
 
 // newKit makes the parts, and what is to be called when they are done. A model's
 // replies are kept: nothing is paid for twice.
-func newKit(model, cache string) (baselines.Kit, func(), error) {
+func newKit(model, cache string) (kit.Kit, func(), error) {
 	if model == "" {
-		kit, err := baselines.OfflineKit(reader.Open, 1)
-		return kit, func() {}, err
+		k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
+		return k, func() {}, err
 	}
 	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
-		return baselines.Kit{}, nil, fmt.Errorf("%w: -model: %w", errUsage, err)
+		return kit.Kit{}, nil, fmt.Errorf("%w: -model: %w", errUsage, err)
 	}
 	if cache == "" {
 		if cache, err = paid.UserFile(); err != nil {
-			return baselines.Kit{}, nil, err
+			return kit.Kit{}, nil, err
 		}
 	}
 	client, err := paid.Open(paid.Options{Provider: provider, File: cache})
 	if err != nil {
-		return baselines.Kit{}, nil, fmt.Errorf("-cache: %w", err)
+		return kit.Kit{}, nil, fmt.Errorf("-cache: %w", err)
 	}
 	closeCache := func() { _ = client.Close() } // every reply was synced as it came
 	m, err := client.Model(model)
 	if err == nil {
-		var kit baselines.Kit
-		if kit, err = baselines.ModelKit(baselines.ModelOptions{Model: m}); err == nil {
-			return kit, closeCache, nil
+		var k kit.Kit
+		if k, err = kit.ByModel(kit.ModelOptions{Model: m}); err == nil {
+			return k, closeCache, nil
 		}
 	}
 	closeCache()
-	return baselines.Kit{}, nil, err
+	return kit.Kit{}, nil, err
 }
 
 func (l *library) documents() iter.Seq2[graphrag.Document, error] {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
@@ -33,7 +34,7 @@ func TestCallsOfSystems(t *testing.T) {
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-18s %7s %9s %8s %14s %16s\n", "system", "chunks", "to index", "a chunk", "to search", "tokens indexed")
-	for _, sys := range registry() {
+	for _, sys := range all.Systems() {
 		server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 			if text, ok := grader.Reply(req); ok {
 				return llm.Reply{Text: text}
@@ -43,31 +44,31 @@ func TestCallsOfSystems(t *testing.T) {
 		t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 		t.Setenv("OPENAI_API_KEY", "sk")
 		dir := t.TempDir()
-		args := []string{"-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", sys.name, "-model", "m", "-no-timings"}
-		if sys.name == "hipporag2" { // vectors find a fact for every question
+		args := []string{"-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", sys.Name, "-model", "m", "-no-timings"}
+		if sys.Name == "hipporag2" { // vectors find a fact for every question
 			args = append(args, "-embed-model", "e")
 		}
 		_, stderr, err := bench(t, bare, args...)
 		server.Close()
 		if err != nil {
-			t.Errorf("%s: %v\n%s", sys.name, err, stderr)
+			t.Errorf("%s: %v\n%s", sys.Name, err, stderr)
 			continue
 		}
 		s := readReport(t, dir).Systems[0]
 		index, questions := s.Domains[0].Index, s.Overall.Types["all"].N
-		w, ok := want[sys.name]
+		w, ok := want[sys.Name]
 		if !ok {
-			t.Errorf("%s: how many calls should it make?", sys.name)
+			t.Errorf("%s: how many calls should it make?", sys.Name)
 			continue
 		}
 		if got := index.Calls; got != w.perChunk*index.Chunks {
-			t.Errorf("%s makes %d calls to index %d chunks, want %d each", sys.name, got, index.Chunks, w.perChunk)
+			t.Errorf("%s makes %d calls to index %d chunks, want %d each", sys.Name, got, index.Chunks, w.perChunk)
 		}
 		search := s.AnswerUsage.Calls - questions // each has one call to read
 		if search != w.toSearch*questions {
-			t.Errorf("%s makes %d calls to search for %d questions, want %d each", sys.name, search, questions, w.toSearch)
+			t.Errorf("%s makes %d calls to search for %d questions, want %d each", sys.Name, search, questions, w.toSearch)
 		}
-		fmt.Fprintf(&table, "%-18s %7d %9d %8.1f %14d %16d\n", sys.name, index.Chunks, index.Calls, float64(index.Calls)/float64(max(1, index.Chunks)), search, index.PromptTokens+index.CompletionTokens)
+		fmt.Fprintf(&table, "%-18s %7d %9d %8.1f %14d %16d\n", sys.Name, index.Chunks, index.Calls, float64(index.Calls)/float64(max(1, index.Chunks)), search, index.PromptTokens+index.CompletionTokens)
 	}
 	t.Logf("\n%s", &table)
 }

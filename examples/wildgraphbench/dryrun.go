@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -38,7 +39,7 @@ type volume struct {
 // measure cuts the corpus and counts the questions; it costs no call.
 func measure(ctx context.Context, s settings, set *benchmark.Dataset, count func(string) int) (volume, error) {
 	var v volume
-	chunker, err := s.cut().Chunker()
+	chunker, err := s.common().Cut.Chunker()
 	if err != nil {
 		return v, err
 	}
@@ -72,7 +73,7 @@ func (v volume) evidence(k int) int {
 }
 
 // estimate is what the systems and the judge are expected to take.
-func (v volume) estimate(s settings, systems []system, scores int) paid.Estimate {
+func (v volume) estimate(s settings, systems []all.System, scores int) paid.Estimate {
 	var e paid.Estimate
 	if !s.paid() {
 		return e
@@ -81,21 +82,21 @@ func (v volume) estimate(s settings, systems []system, scores int) paid.Estimate
 	for _, sys := range systems {
 		judged++
 		fact, summary := v.evidence(s.topKQA), v.evidence(s.topKSummary)
-		if !sys.retrieves {
+		if !sys.Retrieves {
 			fact, summary = 0, 0
 		}
-		if sys.embeds && s.embedModel != "" {
-			e.Add(sys.name+" embed", s.embedModel, llm.Usage{EmbeddedTokens: v.tokens + v.questionTokens})
+		if sys.Embeds && s.embedModel != "" {
+			e.Add(sys.Name+" embed", s.embedModel, llm.Usage{EmbeddedTokens: v.tokens + v.questionTokens})
 		}
-		if n := sys.perChunk; n > 0 {
-			e.Add(sys.name+" index", s.model, llm.Usage{
+		if n := sys.PerChunk; n > 0 {
+			e.Add(sys.Name+" index", s.model, llm.Usage{
 				Calls: n * v.chunks, PromptTokens: n * (v.tokens + indexPrompt*v.chunks), CompletionTokens: n * indexReply * v.chunks,
 			})
 		}
-		if n := sys.perQuestion * (v.facts + v.summaries); n > 0 {
-			e.Add(sys.name+" search", s.model, llm.Usage{Calls: n, PromptTokens: n * searchPrompt, CompletionTokens: n * searchReply})
+		if n := sys.PerQuestion * (v.facts + v.summaries); n > 0 {
+			e.Add(sys.Name+" search", s.model, llm.Usage{Calls: n, PromptTokens: n * searchPrompt, CompletionTokens: n * searchReply})
 		}
-		e.Add(sys.name+" answer", s.model, llm.Usage{
+		e.Add(sys.Name+" answer", s.model, llm.Usage{
 			Calls:            v.facts + v.summaries,
 			PromptTokens:     v.facts*(readPrompt+fact) + v.summaries*(readPrompt+summary),
 			CompletionTokens: v.facts*factReply + v.summaries*summaryReply,
@@ -153,11 +154,11 @@ func dryRun(ctx context.Context, w io.Writer, s settings, set *benchmark.Dataset
 }
 
 // sweep adds what the summary questions take at every other top-k of the sweep.
-func (v volume) sweep(e *paid.Estimate, s settings, systems []system) {
+func (v volume) sweep(e *paid.Estimate, s settings, systems []all.System) {
 	var answers, judging llm.Usage
 	for _, k := range s.sweepTopK {
 		for _, sys := range systems {
-			if !sys.retrieves || k == s.topKSummary {
+			if !sys.Retrieves || k == s.topKSummary {
 				continue
 			}
 			answers = answers.Add(v.answerSummaries(k))

@@ -15,8 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	kitOffline = baselines.Offline
-	kitModel   = baselines.Model
+	kitOffline = kit.NameOffline
+	kitModel   = kit.NameModel
 )
 
 // settings are the parsed flags.

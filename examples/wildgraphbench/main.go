@@ -166,11 +166,10 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph
 func entries(ctx context.Context, s settings, p *parts) ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
 	for _, sys := range s.selected() {
-		e, err := sys.entry(ctx, s, p)
+		e, err := entry(ctx, sys, s, p)
 		if err != nil {
 			return nil, err
 		}
-		e.Fixed = !sys.retrieves
 		out = append(out, e)
 	}
 	return out, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -68,7 +69,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("progress: %s", stderr)
 	}
 	r := readReport(t, dir)
-	if r.Kit != kitOffline || len(r.Systems) != len(registry()) || len(r.Systems[0].Domains) < 2 {
+	if r.Kit != kitOffline || len(r.Systems) != len(all.Systems()) || len(r.Systems[0].Domains) < 2 {
 		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))
 	}
 	for _, s := range r.Systems {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
@@ -22,7 +22,7 @@ import (
 
 // parts are what the systems of a run share.
 type parts struct {
-	kit    baselines.Kit
+	kit    kit.Kit
 	judge  judge.Judge
 	count  func(string) int
 	client *paid.Client // nil offline
@@ -33,7 +33,7 @@ func newParts(s settings) (*parts, error) {
 	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef), NoParameters: s.judgeNoParameters}
 	if !s.paid() {
 		var err error
-		if p.kit, err = baselines.OfflineKit(reader.Mode(s.mode), s.seed); err != nil {
+		if p.kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.mode), Seed: s.seed}); err != nil {
 			return nil, err
 		}
 		p.judge, err = judge.NewLexical(o)
@@ -74,13 +74,13 @@ func (p *parts) models(s settings, o judge.Options) error {
 	if err != nil {
 		return err
 	}
-	k := baselines.ModelOptions{Model: answering, Seed: s.seed, Mode: reader.Mode(s.mode), CountTokens: p.count}
+	k := kit.ModelOptions{Model: answering, Seed: s.seed, Mode: reader.Mode(s.mode), Count: p.count}
 	if s.embedModel != "" {
 		if k.Embedder, err = p.client.Embedder(s.embedModel); err != nil {
 			return err
 		}
 	}
-	if p.kit, err = baselines.ModelKit(k); err != nil {
+	if p.kit, err = kit.ByModel(k); err != nil {
 		return err
 	}
 	p.judge, err = judge.NewByModel(judging, o)

@@ -8,33 +8,27 @@ import (
 	"log"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 )
 
 func Example() {
 	ctx := context.Background()
-	chunks := []graphrag.Chunk{
-		{ID: "a#0", Doc: "a", Text: "Typhoon Bolaven crossed the islands in August."},
-		{ID: "b#0", Doc: "b", Text: "Few buildings were damaged by the typhoon."},
-		{ID: "c#0", Doc: "c", Text: "The World Cup was played in Qatar."},
+	texts := []string{
+		"Typhoon Bolaven crossed the islands in August.",
+		"Few buildings were damaged by the typhoon.",
+		"The World Cup was played in Qatar.",
 	}
-	r, err := bm25.NewRetriever(ctx, chunks, bm25.RetrieverOptions{})
+	ix, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	hits, err := r.Retrieve(ctx, "Which building did a typhoon damage?", 2)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, h := range hits {
-		fmt.Printf("%s %.2f %s\n", h.Chunk.ID, h.Score, h.Chunk.Text)
+	for _, found := range ix.Search("Which building did a typhoon damage?", 2, nil) {
+		fmt.Printf("%.2f %s\n", found.Score, texts[found.ID])
 	}
 	// Output:
-	// b#0 2.71 Few buildings were damaged by the typhoon.
-	// a#0 0.43 Typhoon Bolaven crossed the islands in August.
+	// 2.71 Few buildings were damaged by the typhoon.
+	// 0.43 Typhoon Bolaven crossed the islands in August.
 }
 
 func ExampleIndex_Explain() {

@@ -63,6 +63,8 @@ type Base struct {
 	chunks map[string]Extraction
 	merges map[string]string // from key to key
 	graph  *Graph            // of the state as it is, or nil
+	// changes counts how often there was another state.
+	changes int
 }
 
 // NewBase returns an empty base.
@@ -102,7 +104,7 @@ func (b *Base) Insert(extractions ...Extraction) error {
 	defer b.mu.Unlock()
 	for _, x := range extractions {
 		b.chunks[x.Chunk] = x.clone()
-		b.graph = nil
+		b.changed()
 	}
 	return nil
 }
@@ -119,7 +121,7 @@ func (b *Base) Delete(docs ...string) int {
 	before := len(b.chunks)
 	maps.DeleteFunc(b.chunks, func(_ string, x Extraction) bool { return gone[x.Doc] })
 	if before != len(b.chunks) {
-		b.graph = nil
+		b.changed()
 	}
 	return before - len(b.chunks)
 }
@@ -142,7 +144,7 @@ func (b *Base) Merge(from, into string) error {
 		}
 	}
 	b.merges[f] = t
-	b.graph = nil
+	b.changed()
 	return nil
 }
 
@@ -154,9 +156,22 @@ func (b *Base) Unmerge(from string) bool {
 	_, ok := b.merges[key]
 	if ok {
 		delete(b.merges, key)
-		b.graph = nil
+		b.changed()
 	}
 	return ok
+}
+
+// changed forgets the graph. The lock is held.
+func (b *Base) changed() {
+	b.graph = nil
+	b.changes++
+}
+
+// Clone returns a copy that changes on its own.
+func (b *Base) Clone() *Base {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return &Base{opts: b.opts, chunks: maps.Clone(b.chunks), merges: maps.Clone(b.merges), graph: b.graph, changes: b.changes}
 }
 
 // Len returns the number of chunks.
@@ -196,14 +211,18 @@ func (b *Base) sortedLocked() []Extraction {
 // With Options.Resolve its similarity is asked, and an error is the
 // similarity's or the context's.
 func (b *Base) Graph(ctx context.Context) (*Graph, error) {
+	now := b.Clone() // others may change b while a similarity is asked
+	if now.graph != nil {
+		return now.graph, nil
+	}
+	g, err := build(ctx, b.opts, now.sortedLocked(), now.merges)
+	if err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.graph == nil {
-		g, err := build(ctx, b.opts, b.sortedLocked(), b.merges)
-		if err != nil {
-			return nil, err
-		}
+	if b.changes == now.changes {
 		b.graph = g
 	}
-	return b.graph, nil
+	return g, nil
 }

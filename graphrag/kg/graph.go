@@ -209,3 +209,22 @@ func (p *postings) transpose(items int) postings {
 	}
 	return q
 }
+
+// Phrases returns the entities that are ends of facts, HippoRAG's phrases, and
+// for every entity the number of passages that state a fact about it.
+func (g *Graph) Phrases() (phrases, passages []int32) {
+	passages = make([]int32, len(g.Entities))
+	var ends []int32
+	for p := range g.Passages {
+		ends = g.AppendFactEntities(ends[:0], int32(p))
+		for _, e := range ends {
+			passages[e]++
+		}
+	}
+	for e, n := range passages {
+		if n > 0 {
+			phrases = append(phrases, int32(e))
+		}
+	}
+	return phrases, passages
+}

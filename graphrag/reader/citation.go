@@ -117,3 +117,7 @@ func parseMark(s string, open, n int) (passages []int, end int) {
 		}
 	}
 }
+
+// isSourceSpan tells whether the text of a chunk is its source span, byte for
+// byte, and was not cleaned. Cleaning only ever takes bytes away.
+func isSourceSpan(c graphrag.Chunk) bool { return len(c.Text) == c.End-c.Start }

@@ -18,7 +18,7 @@ func ExampleExtractive() {
 	}
 	body := "The Moon is Earth's only natural satellite. The first crewed landing there was in July 1969."
 	evidence := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "moon#000000", Doc: "moon", Text: body, End: len(body)}}}
-	q := graphrag.Question{Text: "When was the first crewed landing?", Type: graphrag.SingleFact}
+	q := graphrag.Question{Text: "When was the first crewed landing?", Form: graphrag.Sentence}
 	a, err := r.Read(context.Background(), q, evidence, nil)
 	if err != nil {
 		log.Fatal(err)

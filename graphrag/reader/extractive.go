@@ -106,7 +106,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 		return refuse(evidence, derived), nil
 	}
 	limit, floor := r.o.FactSentences, factFloor
-	if q.Type == graphrag.Summary {
+	if q.Form == graphrag.Overview || q.Form == graphrag.List {
 		limit, floor = r.o.SummarySentences, summaryFloor
 	}
 	answer := compose(c, c.choose(scores, limit, floor), evidence)

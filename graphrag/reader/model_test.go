@@ -62,8 +62,8 @@ func TestPrompts(t *testing.T) {
 		ev   []graphrag.Hit
 		der  []graphrag.Derived
 	}{
-		{"fact_open", reader.Open, graphrag.Question{Text: "Who landed first?", Type: graphrag.SingleFact}, hits(page, other), nil},
-		{"summary_reject", reader.Reject, graphrag.Question{Text: "Summarize the landing.", Type: graphrag.Summary}, hits(other), facts},
+		{"fact_open", reader.Open, graphrag.Question{Text: "Who landed first?", Form: graphrag.Sentence}, hits(page, other), nil},
+		{"summary_reject", reader.Reject, graphrag.Question{Text: "Summarize the landing.", Form: graphrag.Overview}, hits(other), facts},
 		{"closed_book", reader.Open, graphrag.Question{Text: "Who landed first?"}, nil, nil},
 	} {
 		f := &fake{reply: "Armstrong."}
@@ -159,40 +159,12 @@ func TestFences(t *testing.T) {
 	}
 }
 
-func TestContextBudget(t *testing.T) {
-	f := &fake{reply: "x"}
-	words := func(s string) int { return len(strings.Fields(s)) }
-	try := func(budget int, ev []graphrag.Hit, derived ...graphrag.Derived) graphrag.Answer {
-		r := byModel(t, reader.ModelOptions{Model: f, MaxContextTokens: budget, CountTokens: words})
-		return read(t, r, graphrag.Question{Text: "q?"}, ev, derived...)
-	}
-	ten := "one two three four five six seven eight nine ten" // and 3 words of title
-	note := graphrag.Derived{Kind: "fact", Text: "five words are in here"}
-	if a := try(26, hits(ten, ten, ten)); len(a.Evidence) != 2 {
-		t.Errorf("%d of 3 chunks fit into 26 words", len(a.Evidence))
-	}
-	if a := try(26, hits(ten, ten), note, note, note); len(a.Evidence) != 1 || len(a.Derived) != 2 {
-		t.Errorf("%d chunks and %d notes fit into 26 words", len(a.Evidence), len(a.Derived))
-	}
-	if a := try(11, nil, note, note, note); len(a.Derived) != 2 {
-		t.Errorf("%d notes fit into 11 words", len(a.Derived))
-	}
-	a := try(8, hits(ten, ten))
-	if len(a.Evidence) != 1 || a.Evidence[0].Chunk.Text != "one two three four five" || a.Evidence[0].Chunk.End != 100+len("one two three four five") {
-		t.Errorf("cut to 8 words: %+v", a.Evidence)
-	}
-	if strings.Contains(f.prompt(), "six") {
-		t.Error("what was cut is in the prompt")
-	}
-	try(1, hits(ten))
-}
-
 func TestModelOptions(t *testing.T) {
-	_, err := reader.ByModel(reader.ModelOptions{Mode: "x", MaxContextTokens: 5, MaxTokens: -1})
+	_, err := reader.ByModel(reader.ModelOptions{Mode: "x", MaxTokens: -1})
 	if err == nil {
 		t.Fatal("bad options were accepted")
 	}
-	for _, part := range []string{`"x"`, "Model is missing", "CountTokens", "MaxTokens -1"} {
+	for _, part := range []string{`"x"`, "Model is missing", "MaxTokens -1"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not name %q", err, part)
 		}

@@ -32,8 +32,7 @@ func request(q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.De
 		"Question": strings.TrimSpace(question),
 		"Refusal":  Refusal,
 		"Passages": len(evidence) > 0,
-		"Fact":     q.Type == graphrag.SingleFact || q.Type == graphrag.MultiFact,
-		"Summary":  q.Type == graphrag.Summary,
+		"Form":     string(q.Form),
 		"Reject":   mode == Reject,
 	}, data...)
 	req.Question = q.ID

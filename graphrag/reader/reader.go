@@ -89,3 +89,9 @@ func IsRefusal(answer string) bool {
 func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer {
 	return graphrag.Answer{Text: Refusal, Refused: true, Evidence: evidence, Derived: derived}
 }
+
+// Nothing is what a search found that has nothing to answer from: the refusal,
+// which costs no call.
+func Nothing() graphrag.Found {
+	return graphrag.Found{Answer: &graphrag.Answer{Text: Refusal, Refused: true}}
+}

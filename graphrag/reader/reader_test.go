@@ -85,7 +85,7 @@ func TestExtractiveFacts(t *testing.T) {
 		"Which natural satellite does Earth have?":            "The Moon is Earth's only natural satellite.",
 		"Please accept all cookies and contact the home page": "Tides on Earth are caused mainly by the gravity of the Moon.",
 	} {
-		a := read(t, r, graphrag.Question{Text: question, Type: graphrag.SingleFact}, hits(page, other))
+		a := read(t, r, graphrag.Question{Text: question, Form: graphrag.Sentence}, hits(page, other))
 		if strings.HasPrefix(question, "Please") {
 			if strings.Contains(a.Text, "ookies") || strings.Contains(a.Text, "Contact") {
 				t.Errorf("navigation was quoted: %q", a.Text)
@@ -100,7 +100,7 @@ func TestExtractiveFacts(t *testing.T) {
 
 func TestExtractiveCitesTheSource(t *testing.T) {
 	r := extractive(t, reader.ExtractiveOptions{})
-	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon, and when was Neil Armstrong born in Ohio?", Type: graphrag.MultiFact}
+	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon, and when was Neil Armstrong born in Ohio?", Form: graphrag.Sentence}
 	ev := hits(page, other)
 	document := strings.Repeat("x", 100) + page
 	a := read(t, r, q, ev)
@@ -125,7 +125,7 @@ func TestExtractiveCitesTheSource(t *testing.T) {
 func TestExtractiveSummary(t *testing.T) {
 	r := extractive(t, reader.ExtractiveOptions{SummarySentences: 4})
 	// The same chunk twice, as overlapping windows bring it.
-	a := read(t, r, graphrag.Question{Text: "Summarize the Moon.", Type: graphrag.Summary}, hits(page, page, other))
+	a := read(t, r, graphrag.Question{Text: "Summarize the Moon.", Form: graphrag.Overview}, hits(page, page, other))
 	seen := make(map[string]bool)
 	for _, c := range a.Citations {
 		s := a.Text[c.Start:c.End]
@@ -171,7 +171,7 @@ func TestExtractiveIsHarmless(t *testing.T) {
 	r := extractive(t, reader.ExtractiveOptions{})
 	ev := hits(page, other)
 	before := hits(page, other)
-	q := graphrag.Question{Text: "What is the Moon?", Type: graphrag.Summary}
+	q := graphrag.Question{Text: "What is the Moon?", Form: graphrag.Overview}
 	first := read(t, r, q, ev)
 	if diff := cmp.Diff(before, ev); diff != "" {
 		t.Errorf("the evidence was changed:\n%s", diff)
@@ -228,7 +228,7 @@ func BenchmarkExtractive(b *testing.B) {
 		b.Fatal(err)
 	}
 	ev := hits(page+other, strings.Repeat(other+"\n", 15), strings.Repeat(page+"\n", 8), other, page)
-	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Type: graphrag.SingleFact}
+	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Form: graphrag.Sentence}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := r.Read(context.Background(), q, ev, nil); err != nil {

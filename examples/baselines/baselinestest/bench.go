@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // Largest is the largest of the six domains at hand.
@@ -18,7 +18,7 @@ const Largest = "philosophy"
 // Queries measures one question after the other over a domain of WildGraphBench,
 // whose folder is in WILDGRAPHBENCH_DIR, and reports the median and how long the
 // index took.
-func Queries(b *testing.B, domain string, make func(baselines.Kit) (Incremental, error)) {
+func Queries(b *testing.B, domain string, make func(kit.Kit) (*kit.System, error)) {
 	b.Helper()
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {
@@ -42,7 +42,7 @@ func Queries(b *testing.B, domain string, make func(baselines.Kit) (Incremental,
 	var took []float64
 	for b.Loop() {
 		q, begin := questions[len(took)%len(questions)], b.Elapsed()
-		if _, err := s.Answer(b.Context(), graphrag.Question{Text: q.Question.Text, Type: graphrag.QuestionType(q.Type), K: 5, Depth: 10}); err != nil {
+		if _, err := s.Answer(b.Context(), graphrag.Question{Text: q.Question.Text, Form: q.Question.Form, K: 5, Depth: 10}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, (b.Elapsed()-begin).Seconds()*1000)

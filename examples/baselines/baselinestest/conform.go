@@ -12,9 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -36,21 +35,14 @@ var Chinese = []graphrag.Document{
 
 // Questions are about Pages, and then about nothing in particular.
 var Questions = []graphrag.Question{
-	{Text: "Where was the builder of the Fram born?", K: 2, Depth: 5, Type: graphrag.MultiFact},
-	{Text: "Who reached the South Pole in 1911?", K: 1, Depth: 5, Type: graphrag.SingleFact},
-	{Text: "What do the pages say about Antarctica?", K: 3, Depth: 5, Type: graphrag.Summary},
+	{Text: "Where was the builder of the Fram born?", K: 2, Depth: 5, Form: graphrag.Sentence},
+	{Text: "Who reached the South Pole in 1911?", K: 1, Depth: 5, Form: graphrag.Sentence},
+	{Text: "What do the pages say about Antarctica?", K: 3, Depth: 5, Form: graphrag.Overview},
 	{Text: "why is it so", K: 2, Depth: 3},
 	{Text: "", K: 2},
 	{Text: "Fram", K: 0},
 	{Text: "Fram", K: 1000, Depth: 1000},
 	{Text: "故宫在哪里？", K: 2},
-}
-
-// Incremental is a system whose documents can change.
-type Incremental interface {
-	graphrag.System
-	Insert(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error)
-	Delete(context.Context, ...string) (graphrag.IndexStats, error)
 }
 
 // Stream yields documents.
@@ -65,23 +57,23 @@ func Stream(docs ...graphrag.Document) iter.Seq2[graphrag.Document, error] {
 }
 
 // OfflineKit is the kit that needs nothing.
-func OfflineKit(t testing.TB) baselines.Kit {
+func OfflineKit(t testing.TB) kit.Kit {
 	t.Helper()
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kit
+	return k
 }
 
 // Conform checks what every graph system promises: the same answers for the same
 // documents, whatever the way they came in; no failure on corpora and questions
 // that have nothing to offer; errors that name the system.
-func Conform(t *testing.T, make func(baselines.Kit) (Incremental, error)) {
+func Conform(t *testing.T, make func(kit.Kit) (*kit.System, error)) {
 	t.Helper()
-	fresh := func(t *testing.T, kit baselines.Kit, docs ...graphrag.Document) Incremental {
+	fresh := func(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.System {
 		t.Helper()
-		s, err := make(kit)
+		s, err := make(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,11 +112,11 @@ func Conform(t *testing.T, make func(baselines.Kit) (Incremental, error)) {
 		})
 	}
 	t.Run("a model of nonsense", func(t *testing.T) {
-		kit, err := baselines.ModelKit(baselines.ModelOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, "Colourless green ideas sleep furiously.")})
+		k, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, "Colourless green ideas sleep furiously.")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := fresh(t, kit, Pages...)
+		s := fresh(t, k, Pages...)
 		for _, q := range Questions[:4] {
 			if _, err := s.Answer(t.Context(), q); err != nil && !errors.Is(err, llm.ErrInvalidOutput) {
 				t.Errorf("%q: %v", q.Text, err)
@@ -151,7 +143,7 @@ func Conform(t *testing.T, make func(baselines.Kit) (Incremental, error)) {
 		if _, err := s.Index(ctx, Stream(Pages...)); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
-		if _, err := make(baselines.Kit{}); err == nil {
+		if _, err := make(kit.Kit{}); err == nil {
 			t.Error("made of an empty kit")
 		}
 		if err := s.Close(); err != nil {

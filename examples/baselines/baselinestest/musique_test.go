@@ -5,7 +5,6 @@ package baselinestest_test
 import (
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
@@ -15,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
-	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -24,30 +23,30 @@ import (
 // context for all.
 func TestMuSiQueCompared(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	kit, cut := baselinestest.OfflineKit(t), baselines.Cut{KeepLinks: true}
-	measure := func(s graphrag.System, err error) baselinestest.Recall {
+	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
+	measure := func(s *kit.System, err error) baselinestest.Recall {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return m.Measure(t, s)
 	}
-	flat := measure(bm25.New(kit, bm25.Options{Cut: cut}))
+	flat := measure(bm25.New(k, bm25.Options{Common: common}))
 	t.Logf("%-18s R@5 %.1f all@5 %.0f", "bm25", flat.At[5], flat.All[5])
 	for _, x := range []struct {
 		name string
 		r    baselinestest.Recall
 		low  float64 // the least lower end of the interval
 	}{
-		{"naiverag", measure(naiverag.New(kit, naiverag.Options{Cut: cut})), -35},
-		{"lightrag", measure(lightrag.New(kit, lightrag.Options{Cut: cut, Extract: m.Triples})), -35},
-		{"lightrag-mix", measure(lightrag.New(kit, lightrag.Options{Cut: cut, Mode: lightrag.Mix, Extract: m.Triples})), -35},
-		{"msgraphrag-local", measure(msgraphrag.NewLocal(kit, msgraphrag.LocalOptions{Options: msgraphrag.Options{Cut: cut, Extract: m.Triples}})), -35},
-		{"msgraphrag-global", measure(msgraphrag.NewGlobal(kit, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Cut: cut, Extract: m.Triples}})), -35},
-		{"fastgraphrag", measure(fastgraphrag.New(kit, fastgraphrag.Options{Cut: cut, Extract: m.Triples})), -2},
-		{"hipporag2", measure(hipporag2.New(kit, hipporag2.Options{Cut: cut, Extract: m.Triples})), 0},
-		{"linearrag", measure(linearrag.New(kit, linearrag.Options{Cut: cut, Extract: m.Triples.EntitiesOnly()})), 5},
-		{"hipporag", measure(hipporag.New(kit, hipporag.Options{Cut: cut, Extract: m.Triples})), 5},
+		{"naiverag", measure(naiverag.New(k, naiverag.Options{Common: common})), -35},
+		{"lightrag", measure(lightrag.New(k, lightrag.Options{Common: common, Extract: m.Triples})), -35},
+		{"lightrag-mix", measure(lightrag.New(k, lightrag.Options{Common: common, Mode: lightrag.Mix, Extract: m.Triples})), -35},
+		{"msgraphrag-local", measure(msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Common: common, Extract: m.Triples}})), -35},
+		{"msgraphrag-global", measure(msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: common, Extract: m.Triples}})), -35},
+		{"fastgraphrag", measure(fastgraphrag.New(k, fastgraphrag.Options{Common: common, Extract: m.Triples})), -2},
+		{"hipporag2", measure(hipporag2.New(k, hipporag2.Options{Common: common, Extract: m.Triples})), 0},
+		{"linearrag", measure(linearrag.New(k, linearrag.Options{Common: common, Extract: m.Triples.EntitiesOnly()})), 5},
+		{"hipporag", measure(hipporag.New(k, hipporag.Options{Common: common, Extract: m.Triples})), 5},
 	} {
 		c, err := stats.Compare(flat.Each[5], x.r.Each[5], nil, stats.Options{Seed: 1})
 		if err != nil {

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // ModelKit asks a model, and has an embedder for which texts are alike that
 // share words.
-func ModelKit(t testing.TB, m llm.Model) baselines.Kit {
+func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
-	kit, err := baselines.ModelKit(baselines.ModelOptions{Model: m, Embedder: sharedWords{}})
+	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: sharedWords{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kit
+	return k
 }
 
 type sharedWords struct{}

@@ -5,9 +5,10 @@ package bm25
 import (
 	"context"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // Name of the system in reports.
@@ -26,7 +27,7 @@ const (
 
 // Options of the system. The zero value is the default recipe.
 type Options struct {
-	Cut baselines.Cut
+	kit.Common
 	// BM25 are the options of the index; zero K1 and B mean DefaultK1 and
 	// DefaultB. Plain uses bm25.Plain instead: the textbook definition.
 	BM25  bm25.Options
@@ -34,17 +35,19 @@ type Options struct {
 	// NoTitle leaves page titles out; otherwise a zero TitleWeight means
 	// DefaultTitleWeight.
 	NoTitle bool
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
 }
 
 // New returns the system.
-func New(kit baselines.Kit, o Options) (graphrag.System, error) {
+func New(k kit.Kit, o Options) (*kit.System, error) {
 	index := o.index()
-	return baselines.NewRetrieveThenRead(baselines.Frame{
-		Name: Name, Cut: o.Cut, Reader: kit.Reader,
-		Build: func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
-			return bm25.NewRetriever(ctx, chunks, bm25.RetrieverOptions{Options: index, MaxPerDoc: o.MaxPerDoc})
+	return kit.New(kit.Frame{
+		Name: Name, Common: o.Common, Kit: k,
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			sparse, err := retrieve.NewSparse(ctx, c.Chunks, index)
+			if err != nil {
+				return nil, err
+			}
+			return retrieve.PerDoc(sparse, o.MaxPerDoc)
 		},
 	})
 }

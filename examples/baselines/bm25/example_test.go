@@ -6,20 +6,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // The textbook definition in place of the default recipe, with one chunk of a
 // page at most.
 func ExampleNew() {
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		panic(err)
 	}
-	system, err := bm25.New(kit, bm25.Options{Plain: true, MaxPerDoc: 1})
+	system, err := bm25.New(k, bm25.Options{Plain: true, Common: kit.Common{MaxPerDoc: 1}})
 	if err != nil {
 		panic(err)
 	}

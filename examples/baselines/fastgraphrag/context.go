@@ -6,7 +6,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -23,11 +22,11 @@ const (
 
 // context is what is read: K chunks, the entities and the facts, each as far as
 // the budgets go.
-func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked []graphrag.Hit) baselines.Found {
+func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked []graphrag.Hit) graphrag.Found {
 	described := make([]graphrag.Derived, len(entities))
 	for i, e := range entities {
 		d := &s.described[e.ID]
-		described[i] = graphrag.Derived{Kind: "entity", Text: s.g.Entities[e.ID].Name, Docs: baselines.Docs(s.g, d.Passages)}
+		described[i] = graphrag.Derived{Kind: "entity", Text: s.g.Entities[e.ID].Name, Docs: s.corpus.Docs(d.Passages)}
 		if d.Text != "" {
 			described[i].Text += ": " + d.Text
 		}
@@ -35,7 +34,7 @@ func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked
 	stated := make([]graphrag.Derived, len(facts))
 	for i, f := range facts {
 		e := &s.edges[f.ID]
-		stated[i] = graphrag.Derived{Kind: "relation", Text: s.g.Entities[e.from].Name + " – " + s.g.Entities[e.to].Name + ": " + e.text, Docs: baselines.Docs(s.g, e.passages)}
+		stated[i] = graphrag.Derived{Kind: "relation", Text: s.g.Entities[e.from].Name + " – " + s.g.Entities[e.to].Name + ": " + e.text, Docs: s.corpus.Docs(e.passages)}
 	}
 	evidence := ranked[:min(max(q.K, 0), len(ranked))]
 	lengths := [3][]int{}
@@ -49,7 +48,7 @@ func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked
 		lengths[chunksTable] = append(lengths[chunksTable], utf8.RuneCountInString(h.Chunk.Text))
 	}
 	n := fit(lengths, [3]int{EntityBudget * tokenLength, FactBudget * tokenLength, ChunkBudget * tokenLength})
-	return baselines.Found{
+	return graphrag.Found{
 		Ranked:   ranked,
 		Evidence: append([]graphrag.Hit{}, evidence[:n[chunksTable]]...),
 		Derived:  slices.Concat(described[:n[entitiesTable]], stated[:n[factsTable]]),

@@ -6,20 +6,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // The system is told what the texts are about and what will be asked; a model's
 // extractions depend on it.
 func ExampleNew() {
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		panic(err)
 	}
-	system, err := fastgraphrag.New(kit, fastgraphrag.Options{
+	system, err := fastgraphrag.New(k, fastgraphrag.Options{
 		Domain:    "Ships of polar explorers, and who built and sailed them.",
 		Questions: []string{"Who built the Fram?"},
 		Types:     []string{"person", "ship", "place"},

@@ -7,13 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
@@ -44,7 +44,7 @@ func DefaultTypes() []string {
 // Options of the system. The zero value is the setting of the code, over the
 // paper's chunks.
 type Options struct {
-	Cut baselines.Cut
+	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
 	// Domain says what the texts are about and Questions are examples of what
@@ -60,12 +60,10 @@ type Options struct {
 	Entities, Facts    int
 	// NoIdentity leaves out the edges between entities that are alike.
 	NoIdentity bool
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
 }
 
 // New returns the system.
-func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Damping, o.Threshold = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Threshold, DefaultThreshold)
 	o.Entities, o.Facts = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Facts, DefaultFacts)
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
@@ -75,19 +73,14 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
 	var err error
-	if f.Extract, f.Whole, err = kit.Records(o.Extract, extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}); err != nil {
+	records := k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()})
+	if f.Extract, err = kit.Given(o.Extract, records); err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
-		s, err := build(ctx, kit, o, c)
-		if err != nil {
-			return nil, err
-		}
-		return s.find, nil
-	}
-	return baselines.NewGraphed(f)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
+	return kit.New(f)
 }
 
 func (o Options) check() error {
@@ -115,20 +108,19 @@ func (o Options) domain() string {
 // searcher is an index of one corpus.
 type searcher struct {
 	o      Options
-	kit    baselines.Kit
-	corpus baselines.Corpus
+	corpus *kit.Corpus
 	*network
 	*linker
 	walk *ppr.Solver
 }
 
-func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
-	s := &searcher{o: o, kit: kit, corpus: c}
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
+	s := &searcher{o: o, corpus: c}
 	var err error
-	if s.network, err = newNetwork(ctx, kit, c.Graph); err != nil {
+	if s.network, err = newNetwork(ctx, k, c.Graph); err != nil {
 		return nil, err
 	}
-	if s.linker, err = newLinker(ctx, kit, c, s.described); err != nil {
+	if s.linker, err = newLinker(ctx, k, c, s.described); err != nil {
 		return nil, err
 	}
 	if !o.NoIdentity {
@@ -146,20 +138,20 @@ func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus
 	return s, err
 }
 
-// find walks from the entities of the question. Without any there is no answer.
-func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
-	seeds, err := s.seeds(ctx, q)
+// Retrieve walks from the entities of the question. Without any there is no answer.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	seeds, steps, err := s.seeds(ctx, q)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
 	if len(seeds) == 0 {
-		return baselines.Found{Answer: &graphrag.Answer{Text: reader.Refusal, Refused: true}}, nil
+		return reader.Nothing(), nil
 	}
-	rank, err := s.walk.Solve(ctx, seeds, nil)
+	ranks, err := s.walk.Solve(ctx, seeds, nil)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	entities := s.entities(rank)
+	entities := s.entities(ranks)
 	facts := s.facts(entities)
 	chunks := make([]float64, len(s.corpus.Chunks))
 	for _, f := range facts {
@@ -167,40 +159,24 @@ func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Fou
 			chunks[p] += f.Score
 		}
 	}
-	ranked := baselines.Rank(s.corpus.Chunks, chunks, max(q.K, q.Depth), s.o.MaxPerDoc, Name)
-	return s.context(q, entities, facts, ranked), nil
+	ranked := s.corpus.ByScore(chunks, q.Want(), Name)
+	found := s.context(q, entities, facts, ranked)
+	found.Steps = steps
+	return found, nil
 }
 
 // scored is an entity or an edge with its score.
-type scored struct {
-	ID    int32
-	Score float64
-}
-
-// best are the highest scores, equal ones by number.
-func best(of []scored, limit int) []scored {
-	order := func(a, b scored) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
-	var top []scored
-	for _, x := range of {
-		if len(top) == limit && order(top[limit-1], x) < 0 {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(top, x, order)
-		top = slices.Insert(top, at, x)
-		top = top[:min(limit, len(top))]
-	}
-	return top
-}
+type scored = rank.Scored[int32]
 
 // entities are the best of those above the threshold.
-func (s *searcher) entities(rank []float64) []scored {
+func (s *searcher) entities(ranks []float64) []scored {
 	var out []scored
-	for e, r := range rank {
+	for e, r := range ranks {
 		if r >= s.o.Threshold {
-			out = append(out, scored{int32(e), r})
+			out = append(out, scored{ID: int32(e), Score: r})
 		}
 	}
-	return best(out, s.o.Entities)
+	return rank.Best(out, s.o.Entities)
 }
 
 // facts are the best by the sum of the scores of their ends.
@@ -213,7 +189,7 @@ func (s *searcher) facts(entities []scored) []scored {
 	}
 	out := make([]scored, 0, len(sum))
 	for f, score := range sum {
-		out = append(out, scored{f, score})
+		out = append(out, scored{ID: f, Score: score})
 	}
-	return best(out, s.o.Facts)
+	return rank.Best(out, s.o.Facts)
 }

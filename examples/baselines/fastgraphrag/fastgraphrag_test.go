@@ -9,23 +9,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 func TestConform(t *testing.T) {
-	baselinestest.Conform(t, func(kit baselines.Kit) (baselinestest.Incremental, error) {
-		return fastgraphrag.New(kit, fastgraphrag.Options{})
+	baselinestest.Conform(t, func(k kit.Kit) (*kit.System, error) {
+		return fastgraphrag.New(k, fastgraphrag.Options{})
 	})
 }
 
 func BenchmarkQuery(b *testing.B) {
-	baselinestest.Queries(b, baselinestest.Largest, func(kit baselines.Kit) (baselinestest.Incremental, error) {
-		return fastgraphrag.New(kit, fastgraphrag.Options{})
+	baselinestest.Queries(b, baselinestest.Largest, func(k kit.Kit) (*kit.System, error) {
+		return fastgraphrag.New(k, fastgraphrag.Options{})
 	})
 }
 
@@ -39,7 +39,7 @@ func scripted() *llmtest.Script {
 			"relationships":[{"source":"Colin Archer","target":"FRAM","desc":"Archer built the Fram, says source %d."}],"other_relationships":[]}`,
 			strings.Repeat("long ", 17), i, i))
 	}
-	return m.Reply(llmtest.Stage(baselines.StageDescribe), "The Fram is a ship.").
+	return m.Reply(llmtest.Stage(kit.StageDescribe), "The Fram is a ship.").
 		Reply(llmtest.Stage(fastgraphrag.StageMerge), `{"grouped_facts":[{"ids":[0,1,2,99],"description":"Archer built the Fram."},{"ids":[3]}]}`).
 		Reply(llmtest.Stage(fastgraphrag.StageQuestion), `{"named":["[PERSON] COLIN ARCHER"],"generic":["ship"]}`).
 		Reply(llmtest.Any, "Colin Archer [1].")
@@ -67,7 +67,7 @@ func TestCalls(t *testing.T) {
 		}
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
-			want[baselines.StageDescribe], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
+			want[kit.StageDescribe], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
 		}
 		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" || stats.Calls != tt.chunks+tt.describe+tt.merge {
 			t.Errorf("%d chunks take %d calls: %s", tt.chunks, stats.Calls, diff)

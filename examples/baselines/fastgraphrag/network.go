@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -48,22 +48,23 @@ type edge struct {
 	passages []int32
 }
 
-func newNetwork(ctx context.Context, kit baselines.Kit, g *kg.Graph) (*network, error) {
+func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 	n := &network{g: g, described: make([]kg.Description, len(g.Entities))}
-	condenser, err := kit.Condenser(MaxDescription / 4)
+	describer, err := k.Describe(MaxDescription / 4)
 	if err != nil {
 		return nil, err
 	}
-	err = baselines.Each(ctx, len(g.Entities), func(ctx context.Context, i int) (err error) {
-		n.described[i], err = describe(ctx, condenser, &g.Entities[i])
+	err = kit.Each(ctx, len(g.Entities), func(ctx context.Context, i int) (err error) {
+		n.described[i], err = describe(ctx, describer, &g.Entities[i])
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	pairs := stated(g)
-	err = baselines.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
-		pairs[i], err = merge(ctx, kit.Model, pairs[i])
+	group := kit.Step(k.IndexModel, alike, sameRelation)
+	err = kit.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
+		pairs[i], err = merge(ctx, group, pairs[i])
 		return err
 	})
 	n.edges = slices.Concat(pairs...)
@@ -72,13 +73,13 @@ func newNetwork(ctx context.Context, kit baselines.Kit, g *kg.Graph) (*network, 
 }
 
 // describe joins what is said of an entity, or condenses it if it is long.
-func describe(ctx context.Context, c *baselines.Condenser, e *kg.Entity) (kg.Description, error) {
+func describe(ctx context.Context, c kit.Describer, e *kg.Entity) (kg.Description, error) {
 	length := len(e.Descriptions) - 1 // line breaks
 	for _, d := range e.Descriptions {
 		length += utf8.RuneCountInString(d.Text)
 	}
 	if length > MaxDescription {
-		return c.Condense(ctx, e.Name, e.Descriptions)
+		return c.Describe(ctx, e.Name, e.Descriptions)
 	}
 	var out kg.Description
 	for i, d := range e.Descriptions {
@@ -134,27 +135,20 @@ func stated(g *kg.Graph) [][]edge {
 	return pairs
 }
 
+// grouper tells which facts of a pair say the same.
+type grouper func(ctx context.Context, of []edge) ([]facts, error)
+
 // merge makes one of those facts of a pair that say the same, if they are many.
-func merge(ctx context.Context, model llm.Model, of []edge) ([]edge, error) {
+func merge(ctx context.Context, same grouper, of []edge) ([]edge, error) {
 	if len(of) <= MaxParallel {
 		return of, nil
 	}
-	if model == nil {
-		return group(of, sameRelation(of)), nil
-	}
-	var out []edge
-	for part := range slices.Chunk(of, mergedAtOnce) {
-		groups, err := alike(ctx, model, part)
-		if err := baselines.IfUsable(err); err != nil {
-			return nil, err
-		}
-		out = append(out, group(part, groups)...)
-	}
-	return out, nil
+	groups, err := same(ctx, of)
+	return group(of, groups), err
 }
 
 // sameRelation groups facts of one relation. The longest text speaks for it.
-func sameRelation(of []edge) []facts {
+func sameRelation(ctx context.Context, of []edge) ([]facts, error) {
 	var out []facts
 	for i, e := range of {
 		at := slices.IndexFunc(out, func(f facts) bool { return of[f.IDs[0]].relation == e.relation })
@@ -167,7 +161,7 @@ func sameRelation(of []edge) []facts {
 			out[at].Description = e.text
 		}
 	}
-	return out
+	return out, ctx.Err()
 }
 
 // facts are places of facts that say the same, and one text for all.
@@ -176,8 +170,38 @@ type facts struct {
 	Description string `json:"description"`
 }
 
-// alike asks the model which facts say the same.
-func alike(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
+// alike has the model say which facts are the same, some of them at a time. A
+// reply that cannot be used groups nothing.
+func alike(m llm.Model) grouper {
+	return func(ctx context.Context, of []edge) ([]facts, error) {
+		var out []facts
+		for first := 0; first < len(of); first += mergedAtOnce {
+			groups, err := ask(ctx, m, of[first:min(first+mergedAtOnce, len(of))])
+			if err := llm.Fatal(err); err != nil {
+				return nil, err
+			}
+			for _, g := range groups {
+				out = append(out, g.within(first, min(mergedAtOnce, len(of)-first)))
+			}
+		}
+		return out, nil
+	}
+}
+
+// within are the places among all facts of those of one prompt; numbers that are
+// none are left out.
+func (f facts) within(first, n int) facts {
+	var ids []int
+	for _, i := range f.IDs {
+		if i >= 0 && i < n {
+			ids = append(ids, first+i)
+		}
+	}
+	return facts{ids, f.Description}
+}
+
+// ask has the model say which facts of one prompt say the same.
+func ask(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
 	data := make([]llm.Data, len(of))
 	for i, e := range of {
 		data[i] = llm.Data{Label: fmt.Sprintf("fact %d", i), Text: e.text}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -96,6 +95,10 @@ func TestGroup(t *testing.T) {
 		}
 		return out
 	}
+	byRelation, err := sameRelation(t.Context(), edges())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name   string
 		groups []facts
@@ -106,7 +109,7 @@ func TestGroup(t *testing.T) {
 		{"in two groups", []facts{{[]int{0, 1}, "a"}, {[]int{1, 2}, "b"}}, []string{"a[4 5]", "2[3]", "3[2]", "4[1]", "5[0]"}},
 		{"nonsense", []facts{{[]int{-1, 6, 2, 2}, "x"}, {nil, "y"}}, []string{"0[5]", "1[4]", "2[3]", "3[2]", "4[1]", "5[0]"}},
 		{"no text", []facts{{[]int{0, 5}, " "}}, []string{"0[0 5]", "1[4]", "2[3]", "3[2]", "4[1]"}},
-		{"by relation", sameRelation(edges()), []string{"0[2 5]", "1[1 4]", "2[0 3]"}},
+		{"by relation", byRelation, []string{"0[2 5]", "1[1 4]", "2[0 3]"}},
 	} {
 		if diff := cmp.Diff(tt.want, texts(group(edges(), tt.groups))); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
@@ -118,7 +121,7 @@ func TestGroup(t *testing.T) {
 func TestMergeFails(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "no")
 	six := make([]edge, 6)
-	got, err := merge(t.Context(), m, six)
+	got, err := merge(t.Context(), alike(m), six)
 	if err != nil || len(got) != 6 || m.Calls() != 2 { // it is asked once more
 		t.Errorf("%d facts after %d calls, %v", len(got), m.Calls(), err)
 	}
@@ -136,17 +139,13 @@ func TestIdentities(t *testing.T) {
 		{[][3]string{{"Fridtjof Nansens", "Fridtjof Nansen", "the same"}}, 1},
 	} {
 		g := knowledge(t, names, tt.facts)
-		kit := baselinestest.OfflineKit(t)
-		n, err := newNetwork(t.Context(), kit, g)
+		n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := new(linker)
+		l := &linker{link: kg.Trigrams{}}
 		for _, e := range g.Entities {
 			l.keys = append(l.keys, e.Key)
-		}
-		if err := l.spell(t.Context(), kit, names); err != nil {
-			t.Fatal(err)
 		}
 		same, err := l.identities(t.Context())
 		if err != nil || len(same) != 1 || same[0] != [2]int32{1, 2} {
@@ -163,11 +162,7 @@ func TestIdentities(t *testing.T) {
 // one like the others.
 func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
-	l := new(linker)
-	var err error
-	if l.vectors, err = baselines.NewVectors(t.Context(), rows, make([]string, len(rows))); err != nil {
-		t.Fatal(err)
-	}
+	l := &linker{keys: []string{"a", "b", "c", "d"}, link: kg.Embeddings{Embedder: rows}}
 	same, err := l.identities(t.Context())
 	if diff := cmp.Diff([][2]int32{{0, 1}}, same); err != nil || diff != "" {
 		t.Error(diff, err)
@@ -182,9 +177,9 @@ func (v vectors) EmbedQuery(context.Context, string) ([]float32, error)         
 // Every row weighs 1 in all, and an entity what it weighs in one row at most.
 func TestWeigh(t *testing.T) {
 	weights := make(map[int32]float64)
-	weigh(weights, []scored{{7, .9}})
-	weigh(weights, []scored{{1, .8}, {2, .6}, {7, .6}})
-	weigh(weights, []scored{{2, .5}, {3, .5}})
+	weigh(weights, []scored{{ID: 7, Score: .9}})
+	weigh(weights, []scored{{ID: 1, Score: .8}, {ID: 2, Score: .6}, {ID: 7, Score: .6}})
+	weigh(weights, []scored{{ID: 2, Score: .5}, {ID: 3, Score: .5}})
 	weigh(weights, nil)
 	if diff := cmp.Diff(map[int32]float64{7: 1, 1: .4, 2: .5, 3: .5}, weights); diff != "" {
 		t.Error(diff)
@@ -205,18 +200,5 @@ func TestFit(t *testing.T) {
 		if got := fit(tt.lengths, [3]int{3, 2, 5}); got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.lengths, got, tt.want)
 		}
-	}
-}
-
-func TestBest(t *testing.T) {
-	of := []scored{{4, .1}, {3, .5}, {9, .5}, {1, .2}, {2, .5}, {7, .9}}
-	if diff := cmp.Diff([]scored{{7, .9}, {2, .5}, {3, .5}}, best(of, 3)); diff != "" {
-		t.Error(diff)
-	}
-	if got := best(of, 99); len(got) != 6 || got[5].ID != 4 {
-		t.Errorf("all: %v", got)
-	}
-	if got := best(nil, 3); len(got) != 0 {
-		t.Errorf("of nothing: %v", got)
 	}
 }

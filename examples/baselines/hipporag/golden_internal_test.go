@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -52,7 +53,7 @@ func TestGoldenG2(t *testing.T) {
 	}
 	smith, _ := g.Find("alice smith")
 	germany, _ := g.Find("germany")
-	_, passages := baselines.Phrases(g)
+	_, passages := g.Phrases()
 	if passages[smith] != 1 || passages[germany] != 2 {
 		t.Fatalf("passages of the phrases: %v", passages)
 	}
@@ -83,7 +84,7 @@ func TestGoldenG2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &searcher{corpus: baselines.Corpus{Chunks: chunks, Graph: g}}
+		s := &searcher{corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 		scores := s.scores(rank)
 		for i, want := range tt.nodes {
 			if math.Abs(rank[i]-want) > 1e-9 {
@@ -96,7 +97,7 @@ func TestGoldenG2(t *testing.T) {
 			}
 		}
 		var order []string
-		for _, h := range baselines.Rank(chunks, scores, 4, 0, Name) {
+		for _, h := range s.corpus.ByScore(scores, 4, Name) {
 			order = append(order, h.Chunk.ID)
 		}
 		if !slices.Equal(order, tt.order) {
@@ -111,6 +112,7 @@ func TestLinkFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	k := baselinestest.OfflineKit(t)
 	fact := kg.Fact{Triple: graphrag.Triple{Head: "Gila monster", Relation: "lives in", Tail: "Arizona"}}
 	if err := b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}); err != nil {
 		t.Fatal(err)
@@ -119,7 +121,7 @@ func TestLinkFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := build(t.Context(), baselines.Kit{}, Options{Link: kg.Trigrams{}}, baselines.Corpus{Graph: g})
+	s, err := build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))
 	if err != nil {
 		t.Fatal(err)
 	}

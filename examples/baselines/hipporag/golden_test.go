@@ -12,11 +12,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // TestGoldenRun repeats the run of golden/musique_train_runs.json, which was
@@ -43,12 +42,12 @@ func TestGoldenRun(t *testing.T) {
 	for i, q := range m.Questions {
 		nodes[q.Text] = golden.Questions[i].Nodes
 	}
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := hipporag.New(kit, hipporag.Options{
-		Cut: baselines.Cut{KeepLinks: true}, Extract: m.Triples, NoSynonyms: true, ASCIIPhrases: true,
+	s, err := hipporag.New(k, hipporag.Options{
+		Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples, NoSynonyms: true, ASCIIPhrases: true,
 		Entities: func(_ context.Context, q string) ([]string, error) { return nodes[q], nil },
 		Fallback: hipporag.None,
 	})

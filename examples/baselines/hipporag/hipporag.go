@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // Name of the system in reports.
@@ -23,13 +24,13 @@ const DefaultDamping = 0.5
 
 // Options of the system. The zero value is the paper's setting.
 type Options struct {
-	Cut baselines.Cut
+	kit.Common
 	// Extract, when set, is used in place of the kit's extractor, e.g.
 	// extract.Recorded.
 	Extract extract.Extractor
 	// Entities, when set, finds the named entities of a question in place of the
 	// kit.
-	Entities func(ctx context.Context, question string) ([]string, error)
+	Entities kit.NameFinder
 	// Damping is the probability of walking on, 0 for DefaultDamping.
 	Damping float64
 	// Synonyms are found by Link, by default the kit's.
@@ -43,61 +44,50 @@ type Options struct {
 	OverwriteSynonyms, ASCIIPhrases bool
 	// Fallback ranks the chunks for questions without a linked entity.
 	Fallback Fallback
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
 }
 
 // Fallback is what happens when no entity of a question can be linked.
 type Fallback int
 
 const (
-	// Flat ranks by the text alone, see baselines.Texts. It is the default.
+	// Flat ranks by the text alone, see retrieve.Texts. It is the default.
 	Flat Fallback = iota
 	// None finds nothing. The code gives every passage the same score then.
 	None
 )
 
 // New returns the system.
-func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Damping = cmp.Or(o.Damping, DefaultDamping)
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking, kit.QuestionNames}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
 	var err error
-	if f.Extract, f.Whole, err = kit.OpenTriples(o.Extract); err != nil {
+	if f.Extract, err = kit.Given(o.Extract, k.Triples); err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
-		s, err := build(ctx, kit, o, c)
-		if err != nil {
-			return nil, err
-		}
-		return s.find, nil
-	}
-	return baselines.NewGraphed(f)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
+	return kit.New(f)
 }
 
 // searcher is an index of one corpus.
 type searcher struct {
 	o        Options
-	corpus   baselines.Corpus
+	corpus   *kit.Corpus
 	phrases  []int32 // the entities that are ends of facts
 	passages []int32 // of how many passages each entity's facts are
 	links    kg.NameIndex
-	entities func(context.Context, string) ([]string, error)
+	entities kit.NameFinder
 	walk     *ppr.Solver
-	texts    baselines.Texts
+	texts    retrieve.Texts
 }
 
-func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
 	s := &searcher{o: o, corpus: c}
-	s.phrases, s.passages = baselines.Phrases(c.Graph)
+	s.phrases, s.passages = c.Graph.Phrases()
 	if s.o.Link == nil {
-		var err error
-		if s.o.Link, err = kit.Linker(ctx); err != nil {
-			return nil, err
-		}
+		s.o.Link = k.Link
 	}
 	names := make([]string, len(s.phrases))
 	for i, e := range s.phrases {
@@ -108,7 +98,7 @@ func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus
 		return nil, err
 	}
 	if s.entities = o.Entities; s.entities == nil {
-		if s.entities, err = kit.Entities(func(folded string) bool { _, ok := c.Graph.Find(folded); return ok }); err != nil {
+		if s.entities, err = k.QuestionNames(c.Known); err != nil {
 			return nil, err
 		}
 	}
@@ -126,42 +116,44 @@ func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus
 	if s.walk, err = ppr.New(v.Graph, ppr.Options{Damping: o.Damping}); err != nil {
 		return nil, err
 	}
-	s.texts, err = kit.Texts(ctx, baselines.TitledTexts(c.Chunks))
+	s.texts, err = c.FindChunks(ctx)
 	return s, err
 }
 
-func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
-	depth := max(q.K, q.Depth)
-	seeds, err := s.seeds(ctx, q.Text)
+// Retrieve walks from the entities of the question and ranks the passages of the
+// facts that are reached.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	seeds, steps, err := s.seeds(ctx, q.Text)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
 	if len(seeds) == 0 && s.o.Fallback == None {
-		return baselines.Found{}, nil
+		return graphrag.Found{}, nil
 	}
 	if len(seeds) == 0 {
-		alike, err := baselines.All(ctx, s.texts, q.Text)
-		return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, alike, depth, s.o.MaxPerDoc, "flat")}, err
+		alike, err := s.texts.Scores(ctx, q.Text, nil)
+		return graphrag.Found{Ranked: s.corpus.ByScore(retrieve.MinMax(alike), q.Want(), "flat")}, err
 	}
 	rank, err := s.walk.Solve(ctx, seeds, nil)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, s.scores(rank), depth, s.o.MaxPerDoc, Name)}, nil
+	return graphrag.Found{Ranked: s.corpus.ByScore(s.scores(rank), q.Want(), Name), Steps: steps}, nil
 }
 
 // seeds links each entity of the question to the phrase nearest to it. A phrase
 // weighs as much as it is specific: one over the number of its passages.
-func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, error) {
+func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, []graphrag.Step, error) {
 	names, err := s.entities(ctx, question)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var seeds []ppr.Seed
+	var steps []graphrag.Step
 	for _, name := range names {
 		e, ok, err := s.link(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !ok || slices.ContainsFunc(seeds, func(x ppr.Seed) bool { return x.Node == e }) {
 			continue
@@ -171,8 +163,9 @@ func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, erro
 			weight /= float64(max(1, s.passages[e]))
 		}
 		seeds = append(seeds, ppr.Seed{Node: e, Weight: weight})
+		steps = append(steps, graphrag.Step{Kind: "link", Query: name, Found: []string{s.corpus.Graph.Entities[e].Name}})
 	}
-	return seeds, nil
+	return seeds, steps, nil
 }
 
 // link is the phrase of that name, else the one most like it.

@@ -5,10 +5,9 @@ package hipporag_test
 import (
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // With the recorded triples and spelling in place of vectors, the figures of
@@ -16,7 +15,7 @@ import (
 // its own, and 47.6 without the walk.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +31,7 @@ func TestMuSiQue(t *testing.T) {
 		{"no specificity", hipporag.Options{NoSpecificity: true}, 63},
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
-		s, err := hipporag.New(kit, tt.o)
+		s, err := hipporag.New(k, tt.o)
 		if err != nil {
 			t.Fatal(err)
 		}

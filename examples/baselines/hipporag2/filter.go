@@ -20,9 +20,24 @@ var prompts = llm.MustPrompts(promptFiles)
 // StageFilter names the calls of the filter in accounts.
 const StageFilter = "filter facts"
 
-// filter is the recognition memory of the paper (section 3.3): a model says
-// which of the facts found help with the question.
-type filter struct{ model llm.Model }
+// filter is the recognition memory of the paper (section 3.3): it says which of
+// the facts found help with the question.
+type filter func(ctx context.Context, g *kg.Graph, question string, facts []scored) ([]scored, error)
+
+// keepAll filters nothing.
+func keepAll(_ context.Context, _ *kg.Graph, _ string, facts []scored) ([]scored, error) {
+	return facts, nil
+}
+
+// byModel has a model choose.
+func byModel(m llm.Model) filter {
+	return func(ctx context.Context, g *kg.Graph, question string, facts []scored) ([]scored, error) {
+		if len(facts) == 0 {
+			return nil, ctx.Err()
+		}
+		return choose(ctx, m, g, question, facts)
+	}
+}
 
 type chosen struct {
 	Facts *[][]string `json:"fact"`
@@ -38,10 +53,10 @@ func (c chosen) Check() error {
 
 // choose returns the facts that the model names, in its order, each once. A
 // model that fails at this question leaves the facts as they are.
-func (f *filter) choose(ctx context.Context, g *kg.Graph, question string, facts []scored) ([]scored, error) {
+func choose(ctx context.Context, m llm.Model, g *kg.Graph, question string, facts []scored) ([]scored, error) {
 	list := make([][]string, len(facts))
 	for i, x := range facts {
-		t := g.Triple(x.relation)
+		t := g.Triple(x.ID)
 		list[i] = []string{t.Head, t.Relation, t.Tail}
 	}
 	data, err := json.Marshal(map[string]any{"fact": list})
@@ -53,7 +68,7 @@ func (f *filter) choose(ctx context.Context, g *kg.Graph, question string, facts
 		return nil, err
 	}
 	req.JSON = true
-	reply, _, err := llm.Decode[chosen](ctx, f.model, req)
+	reply, _, err := llm.Decode[chosen](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return facts, nil
 	}

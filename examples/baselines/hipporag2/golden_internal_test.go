@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -55,8 +55,8 @@ func golden(t *testing.T, o Options, view kg.ViewOptions) *searcher {
 		view.Synonyms = append(view.Synonyms, kg.Synonym{From: a, To: b, Score: score}, kg.Synonym{From: b, To: a, Score: score})
 	}
 	view.Passages, view.Overwrite = true, true
-	s := &searcher{o: o, corpus: baselines.Corpus{Chunks: chunks, Graph: g}}
-	_, s.passages = baselines.Phrases(g)
+	s := &searcher{o: o, corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
+	_, s.passages = g.Phrases()
 	if s.view, err = g.View(view); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (s *searcher) goldenFacts(t *testing.T, ids ...int) []scored {
 		if r < 0 {
 			t.Fatalf("fact %d is not in the graph", id)
 		}
-		out = append(out, scored{int32(r), goldenScores[id]})
+		out = append(out, scored{ID: int32(r), Score: goldenScores[id]})
 	}
 	return out
 }

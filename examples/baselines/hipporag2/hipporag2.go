@@ -7,11 +7,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // Name of the system in reports.
@@ -41,7 +43,7 @@ const (
 
 // Options of the system. The zero value is the paper's setting.
 type Options struct {
-	Cut baselines.Cut
+	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
 	// Damping is the probability of walking on, Link the number of facts and of
@@ -57,75 +59,63 @@ type Options struct {
 	NoSynonyms bool
 	// ASCIIPhrases keeps only ASCII letters and digits, as the code does.
 	ASCIIPhrases bool
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
 }
 
 // New returns the system.
-func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Damping, o.Link, o.PassageWeight = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Link, DefaultLink), cmp.Or(o.PassageWeight, DefaultPassageWeight)
 	if o.Link < 0 || o.PassageWeight < 0 {
 		return nil, fmt.Errorf("%s: Link %d and PassageWeight %v must not be negative", Name, o.Link, o.PassageWeight)
 	}
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
 	var err error
-	if f.Extract, f.Whole, err = kit.OpenTriples(o.Extract); err != nil {
+	if f.Extract, err = kit.Given(o.Extract, k.Triples); err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
-		s, err := build(ctx, kit, o, c)
-		if err != nil {
-			return nil, err
-		}
-		return s.find, nil
-	}
-	return baselines.NewGraphed(f)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
+	return kit.New(f)
 }
 
 // searcher is an index of one corpus.
 type searcher struct {
 	o        Options
-	corpus   baselines.Corpus
+	corpus   *kit.Corpus
 	view     *kg.View
 	passages []int32 // of how many passages each entity's facts are
-	facts    baselines.Texts
-	chunks   baselines.Texts
-	filter   *filter // nil: none
+	facts    retrieve.Texts
+	chunks   retrieve.Texts
+	filter   filter
 	walk     *ppr.Solver
 }
 
-func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
-	s := &searcher{o: o, corpus: c}
-	if kit.Model != nil && !o.NoFilter {
-		s.filter = &filter{kit.Model}
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
+	s := &searcher{o: o, corpus: c, filter: kit.Step(k.AnswerModel, byModel, keepAll)}
+	if o.NoFilter {
+		s.filter = keepAll
 	}
 	var phrases []int32
-	phrases, s.passages = baselines.Phrases(c.Graph)
+	var err error
+	phrases, s.passages = c.Graph.Phrases()
 	view := kg.ViewOptions{Passages: true}
 	if !o.NoSynonyms {
-		linker, err := kit.Linker(ctx)
-		if err != nil {
-			return nil, err
-		}
 		o.Synonyms.Among = phrases
-		if view.Synonyms, err = c.Graph.Synonyms(ctx, linker, o.Synonyms); err != nil {
+		if view.Synonyms, err = c.Graph.Synonyms(ctx, k.Link, o.Synonyms); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if s.view, err = c.Graph.View(view); err != nil {
 		return nil, err
 	}
 	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping}); err != nil {
 		return nil, err
 	}
-	if s.chunks, err = kit.Texts(ctx, baselines.TitledTexts(c.Chunks)); err != nil {
+	if s.chunks, err = c.FindChunks(ctx); err != nil {
 		return nil, err
 	}
-	s.facts, err = kit.Texts(ctx, factTexts(c.Graph))
+	s.facts, err = c.Find(ctx, factTexts(c.Graph))
 	return s, err
 }
 
@@ -139,37 +129,42 @@ func factTexts(g *kg.Graph) []string {
 	return out
 }
 
-func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
-	similar, err := baselines.All(ctx, s.chunks, q.Text)
+// Retrieve finds the facts most like the question, has them filtered, and walks
+// from their phrases and from the passages that are like the question.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	similar, err := s.chunks.Scores(ctx, q.Text, nil)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	best, err := s.facts.Best(ctx, q.Text, s.o.Link)
+	facts, err := retrieve.Scaled(ctx, s.facts, q.Text, s.o.Link)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	facts := make([]scored, len(best))
-	for i, b := range best {
-		facts[i] = scored{b.ID, b.Score}
+	steps := []graphrag.Step{{Kind: "facts", Query: q.Text, Found: s.texts(facts)}}
+	if facts, err = s.filter(ctx, s.corpus.Graph, q.Text, facts); err != nil {
+		return graphrag.Found{}, err
 	}
-	if s.filter != nil && len(facts) > 0 {
-		if facts, err = s.filter.choose(ctx, s.corpus.Graph, q.Text, facts); err != nil {
-			return baselines.Found{}, err
-		}
-	}
-	depth := max(q.K, q.Depth)
+	similar = retrieve.MinMax(similar)
 	if len(facts) == 0 {
-		return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, similar, depth, s.o.MaxPerDoc, "dense")}, nil
+		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "dense"), Steps: steps}, nil
 	}
+	steps = append(steps, graphrag.Step{Kind: "filter", Found: s.texts(facts)})
 	scores, err := s.spread(ctx, facts, similar)
-	return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, scores, depth, s.o.MaxPerDoc, Name)}, err
+	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
 // scored is a fact with its similarity to the question, scaled to 0..1 over all
 // facts.
-type scored struct {
-	relation int32
-	score    float64
+type scored = rank.Scored[int32]
+
+// texts are facts as a person reads them.
+func (s *searcher) texts(facts []scored) []string {
+	out := make([]string, len(facts))
+	for i, f := range facts {
+		t := s.corpus.Graph.Triple(f.ID)
+		out[i] = t.Head + " " + t.Relation + " " + t.Tail
+	}
+	return out
 }
 
 // spread walks from the phrases of the facts and from the passages that are

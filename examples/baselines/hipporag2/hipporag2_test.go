@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -20,7 +19,7 @@ import (
 // (section 11: 56.4 % at 5, 78.3 % at 20) or better.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +33,7 @@ func TestMuSiQue(t *testing.T) {
 		{"passage weight .01", hipporag2.Options{PassageWeight: .01}, 56.4},
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
-		s, err := hipporag2.New(kit, tt.o)
+		s, err := hipporag2.New(k, tt.o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,11 +66,11 @@ func TestFilter(t *testing.T) {
 		}).
 		Handle(llmtest.Stage(hipporag2.StageFilter), func(llm.Request) llm.Reply { return llm.Reply{Text: reply} }).
 		Reply(llmtest.Any, "Archer [1].")
-	kit, err := baselines.ModelKit(baselines.ModelOptions{Model: model})
+	k, err := kit.ByModel(kit.ModelOptions{Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := hipporag2.New(kit, hipporag2.Options{})
+	s, err := hipporag2.New(k, hipporag2.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func (s *searcher) phrases(facts []scored) []ppr.Seed {
 	}
 	var found []phrase
 	for _, f := range facts {
-		r := &s.corpus.Graph.Relations[f.relation]
+		r := &s.corpus.Graph.Relations[f.ID]
 		for i, e := range []int32{r.Head, r.Tail} {
 			if i == 1 && r.Tail == r.Head {
 				continue
@@ -30,11 +30,11 @@ func (s *searcher) phrases(facts []scored) []ppr.Seed {
 				found = append(found, phrase{entity: e})
 			}
 			p := &found[at]
-			share := f.score / float64(max(1, s.passages[e]))
+			share := f.Score / float64(max(1, s.passages[e]))
 			p.facts++
 			if s.o.Phrases == Last {
 				p.weight = share
-				p.rank += f.score
+				p.rank += f.Score
 			} else {
 				p.weight += share
 				p.rank += share

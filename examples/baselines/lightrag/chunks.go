@@ -33,15 +33,15 @@ func (s *searcher) entityChunks(entities []int32) (out []cited) {
 
 func (s *searcher) relationChunks(relations []int32) (out []cited) {
 	for _, r := range relations {
-		out = append(out, s.relations[r].chunks)
+		out = append(out, s.pairs[r].chunks)
 	}
 	return out
 }
 
 // picker picks chunks (lightrag/utils.py).
 type picker struct {
-	o       Options
-	cosines func(chunks []int32) []float64
+	o        Options
+	likeness []float64 // of each chunk to the question
 }
 
 // pick returns chunks of things that come in order, best first, without those
@@ -86,22 +86,10 @@ func own(of []cited, taken []int32) []cited {
 
 func (p picker) byVector(of []cited) []int32 {
 	all := slices.Concat(of...)
-	type scored struct {
-		chunk  int32
-		cosine float64
-	}
-	ranked := make([]scored, len(all))
-	for i, cosine := range p.cosines(all) {
-		ranked[i] = scored{all[i], cosine}
-	}
-	slices.SortFunc(ranked, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.chunk, b.chunk))
+	slices.SortFunc(all, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(p.likeness[b], p.likeness[a]), cmp.Compare(a, b))
 	})
-	out := make([]int32, min(len(ranked), p.o.RelatedChunks*len(of)/2))
-	for i := range out {
-		out[i] = ranked[i].chunk
-	}
-	return out
+	return all[:min(len(all), p.o.RelatedChunks*len(of)/2)]
 }
 
 // byWeight takes most chunks from the first and one from the last. What some

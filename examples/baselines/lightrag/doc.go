@@ -31,8 +31,8 @@
 //     order. Relations are extracted without a strength, like those of today.
 //
 // Offline, entities and relations are found by rules and described by the
-// sentences they stand in, see baselines.Linked; many descriptions are cut
+// sentences they stand in, see rules.Linked; many descriptions are cut
 // down to their central sentences. The names in a question are its low-level
 // keywords, its other content words the high-level ones. Both find texts by BM25,
-// see baselines.Kit.Texts; chunks are compared by LSA.
+// see kit.Kit.Texts; chunks are compared by LSA.
 package lightrag

@@ -6,19 +6,18 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // The entities of the question bring their relations, and the chunks of both.
 func ExampleNew() {
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		panic(err)
 	}
-	system, err := lightrag.New(kit, lightrag.Options{Mode: lightrag.Local})
+	system, err := lightrag.New(k, lightrag.Options{Mode: lightrag.Local})
 	if err != nil {
 		panic(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -27,16 +27,16 @@ type Keywords struct {
 	Low, High []string
 }
 
-// keywordsOf returns the function that finds the keywords of a question.
-func keywordsOf(kit baselines.Kit, g *kg.Graph) (func(context.Context, string) (Keywords, error), error) {
-	if kit.Model != nil {
-		return func(ctx context.Context, question string) (Keywords, error) { return byModel(ctx, kit.Model, question) }, nil
-	}
-	names, err := kit.Entities(func(folded string) bool { _, ok := g.Find(folded); return ok })
+// finder finds the keywords of a question.
+type finder func(ctx context.Context, question string) (Keywords, error)
+
+// byRules takes names for what the question is concerned with, and what else it
+// says for its themes.
+func byRules(names kit.NameFinder) finder {
 	return func(ctx context.Context, question string) (Keywords, error) {
 		low, err := names(ctx, question)
-		return Keywords{low, baselines.Themes(question, low)}, err
-	}, err
+		return Keywords{low, rules.Themes(question, low)}, err
+	}
 }
 
 //go:embed prompts
@@ -45,17 +45,19 @@ var promptFiles embed.FS
 var prompts = llm.MustPrompts(promptFiles)
 
 // byModel asks for keywords. A reply that cannot be read holds none.
-func byModel(ctx context.Context, model llm.Model, question string) (Keywords, error) {
-	req, err := prompts.Request(StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
-	if err != nil {
-		return Keywords{}, err
+func byModel(model llm.Model) finder {
+	return func(ctx context.Context, question string) (Keywords, error) {
+		req, err := prompts.Request(StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
+		if err != nil {
+			return Keywords{}, err
+		}
+		req.JSON = true
+		found, _, err := llm.Decode[struct {
+			High list `json:"high_level_keywords"`
+			Low  list `json:"low_level_keywords"`
+		}](ctx, model, req)
+		return Keywords{found.Low, found.High}, llm.Fatal(err)
 	}
-	req.JSON = true
-	found, _, err := llm.Decode[struct {
-		High list `json:"high_level_keywords"`
-		Low  list `json:"low_level_keywords"`
-	}](ctx, model, req)
-	return Keywords{found.Low, found.High}, baselines.IfUsable(err)
 }
 
 // list is a list of texts, which models also write as one text with marks

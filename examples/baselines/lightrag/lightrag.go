@@ -8,10 +8,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // Name of the system in reports. Modes other than Hybrid follow behind a hyphen.
@@ -49,7 +48,7 @@ const (
 // Options of the system. The zero value is the setting of the code, but for the
 // mode, which is the paper's.
 type Options struct {
-	Cut  baselines.Cut
+	kit.Common
 	Mode Mode
 	// Paper searches as the paper's code did. It knows no Mix.
 	Paper bool
@@ -67,22 +66,20 @@ type Options struct {
 	TopK, ChunkTopK, RelatedChunks int
 	// Pick says which chunks these are.
 	Pick Pick
-	// Cosine is the least at which something is found by vectors that know
-	// language, 0 for DefaultCosine, NoCosine for any.
+	// Cosine is the least likeness at which something is found, 0 for
+	// DefaultCosine, NoCosine for any.
 	Cosine float64
 	// The budgets in tokens, 0 for the default of each.
 	EntityTokens, RelationTokens, TotalTokens int
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
 }
 
 // NoCosine as [Options].Cosine is no bound.
 const NoCosine = -1
 
 // New returns the system.
-func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Mode = cmp.Or(o.Mode, Hybrid)
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}}
 	if o.Mode != Hybrid {
 		f.Name += "-" + string(o.Mode)
 	}
@@ -90,21 +87,16 @@ func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	o = o.withDefaults()
-	if o.Mode == Naive {
-		o.Extract = nothing{}
-	}
-	var err error
-	if f.Extract, f.Whole, err = kit.Records(o.Extract, extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language}); err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
-	}
-	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
-		s, err := build(ctx, kit, o, c)
-		if err != nil {
-			return nil, err
+	if o.Mode != Naive {
+		f.Needs = append(f.Needs, kit.Describing, kit.QuestionNames)
+		var err error
+		records := k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language})
+		if f.Extract, err = kit.Given(o.Extract, records); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		return s.find, nil
 	}
-	return baselines.NewGraphed(f)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
+	return kit.New(f)
 }
 
 func (o Options) check() error {
@@ -126,7 +118,7 @@ func (o Options) check() error {
 		name  string
 		value int
 	}{
-		{"TopK", o.TopK}, {"ChunkTopK", o.ChunkTopK}, {"RelatedChunks", o.RelatedChunks}, {"MaxPerDoc", o.MaxPerDoc},
+		{"TopK", o.TopK}, {"ChunkTopK", o.ChunkTopK}, {"RelatedChunks", o.RelatedChunks},
 		{"EntityTokens", o.EntityTokens}, {"RelationTokens", o.RelationTokens}, {"TotalTokens", o.TotalTokens},
 	} {
 		if n.value < 0 {
@@ -145,15 +137,4 @@ func (o Options) withDefaults() Options {
 	o.EntityTokens, o.RelationTokens = cmp.Or(o.EntityTokens, entity), cmp.Or(o.RelationTokens, relation)
 	o.TotalTokens, o.Cosine, o.Pick = cmp.Or(o.TotalTokens, DefaultTotalTokens), cmp.Or(o.Cosine, DefaultCosine), cmp.Or(o.Pick, ByVector)
 	return o
-}
-
-// nothing is what Naive extracts.
-type nothing struct{}
-
-func (nothing) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
-	out := make([]kg.Extraction, len(chunks))
-	for i, c := range chunks {
-		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
-	}
-	return out, ctx.Err()
 }

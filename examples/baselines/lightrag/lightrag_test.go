@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -31,8 +31,8 @@ func TestConform(t *testing.T) {
 		"paper":           {Paper: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			baselinestest.Conform(t, func(kit baselines.Kit) (baselinestest.Incremental, error) {
-				s, err := lightrag.New(kit, o)
+			baselinestest.Conform(t, func(k kit.Kit) (*kit.System, error) {
+				s, err := lightrag.New(k, o)
 				if err == nil && s.Name() != name && !o.Paper {
 					t.Errorf("name %q", s.Name())
 				}
@@ -45,8 +45,8 @@ func TestConform(t *testing.T) {
 func BenchmarkQuery(b *testing.B) {
 	for _, mode := range []lightrag.Mode{lightrag.Local, lightrag.Global, lightrag.Hybrid, lightrag.Mix, lightrag.Naive} {
 		b.Run(string(mode), func(b *testing.B) {
-			baselinestest.Queries(b, baselinestest.Largest, func(kit baselines.Kit) (baselinestest.Incremental, error) {
-				return lightrag.New(kit, lightrag.Options{Mode: mode})
+			baselinestest.Queries(b, baselinestest.Largest, func(k kit.Kit) (*kit.System, error) {
+				return lightrag.New(k, lightrag.Options{Mode: mode})
 			})
 		})
 	}
@@ -72,7 +72,7 @@ func scripted() *llmtest.Script {
 			"entity<|#|>Fram<|#|>Artifact<|#|>A ship, says source %d.\nentity<|#|>Sailor %d<|#|>Person<|#|>A sailor.\n"+
 				"relation<|#|>Sailor %d<|#|>Fram<|#|>sailing, ice<|#|>Sailor %d sailed on the Fram.\n<|COMPLETE|>", i, i, i, i))
 	}
-	return m.Reply(llmtest.Stage(baselines.StageDescribe), "The Fram is a ship.").
+	return m.Reply(llmtest.Stage(kit.StageDescribe), "The Fram is a ship.").
 		Reply(llmtest.Stage(lightrag.StageKeywords), `{"high_level_keywords":["sailing"],"low_level_keywords":["Fram"]}`).
 		Reply(llmtest.Any, "The sailors [1].")
 }
@@ -102,7 +102,7 @@ func TestCalls(t *testing.T) {
 		}
 		want := map[string]int{extract.StageRecords: tt.chunks, extract.StageGlean: tt.chunks}
 		if tt.describe > 0 {
-			want[baselines.StageDescribe] = tt.describe
+			want[kit.StageDescribe] = tt.describe
 		}
 		calls := 2
 		if tt.mode == lightrag.Naive {
@@ -201,14 +201,14 @@ func TestInsertIsPaidOnce(t *testing.T) {
 func TestNoKeywords(t *testing.T) {
 	for _, reply := range []string{`{"high_level_keywords":[],"low_level_keywords":""}`, "none"} {
 		m := llmtest.NewScript("m").Reply(llmtest.Stage(lightrag.StageKeywords), reply)
-		kit := baselinestest.ModelKit(t, m)
+		k := baselinestest.ModelKit(t, m)
 		extractions := scripted()
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: extractions}, Format: extract.Lines})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Reply(llmtest.Any, "An answer.")
-		s, err := lightrag.New(kit, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
+		s, err := lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,6 +243,7 @@ func TestSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		a.Steps = nil // they say what was asked for
 		return a
 	}
 	kinds := func(a graphrag.Answer) (out []string) {

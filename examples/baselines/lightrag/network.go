@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py
@@ -29,7 +28,7 @@ type network struct {
 	g         *kg.Graph
 	described []kg.Description // entities
 	chunks    [][]int32        // that name an entity
-	relations []relation
+	pairs     []relation
 	incident  [][]int32 // the relations of an entity
 }
 
@@ -42,17 +41,15 @@ type relation struct {
 	chunks    []int32
 }
 
-func newNetwork(ctx context.Context, kit baselines.Kit, o Options, g *kg.Graph) (*network, error) {
+func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*network, error) {
+	g := c.Graph
 	n := &network{g: g, described: make([]kg.Description, len(g.Entities)), chunks: make([][]int32, len(g.Entities)), incident: make([][]int32, len(g.Entities))}
-	condenser, err := kit.Condenser(describeTokens)
+	writer, err := k.Describe(describeTokens)
 	if err != nil {
 		return nil, err
 	}
-	d := describer{condenser, kit.CountTokens, o.Paper}
-	if d.count == nil {
-		d.count = llm.EstimateTokens
-	}
-	err = baselines.Each(ctx, len(g.Entities), func(ctx context.Context, i int) (err error) {
+	d := describer{writer, k.Count, o.Paper}
+	err = kit.Each(ctx, len(g.Entities), func(ctx context.Context, i int) (err error) {
 		n.chunks[i] = sources(g.EntityPassages(int32(i)))
 		n.described[i], err = d.describe(ctx, g.Entities[i].Name, g.Entities[i].Descriptions, n.chunks[i])
 		return err
@@ -60,14 +57,14 @@ func newNetwork(ctx context.Context, kit baselines.Kit, o Options, g *kg.Graph) 
 	if err != nil {
 		return nil, err
 	}
-	pairs := pairs(g)
-	n.relations = make([]relation, len(pairs))
-	err = baselines.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
-		n.relations[i], err = d.relate(ctx, g, pairs[i])
+	pairs := pairsOf(g)
+	n.pairs = make([]relation, len(pairs))
+	err = kit.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
+		n.pairs[i], err = d.relate(ctx, g, pairs[i])
 		return err
 	})
-	for r := range n.relations {
-		for _, e := range n.relations[r].ends {
+	for r := range n.pairs {
+		for _, e := range n.pairs[r].ends {
 			n.incident[e] = append(n.incident[e], int32(r))
 		}
 	}
@@ -83,9 +80,9 @@ func sources(of []kg.Posting) []int32 {
 	return out
 }
 
-// pairs are the relations of the graph by pairs of entities, whatever their
+// pairsOf are the relations of the graph by pairs of entities, whatever their
 // direction and name. A thing has none with itself.
-func pairs(g *kg.Graph) [][]int32 {
+func pairsOf(g *kg.Graph) [][]int32 {
 	ends := func(r int32) (int32, int32) {
 		return min(g.Relations[r].Head, g.Relations[r].Tail), max(g.Relations[r].Head, g.Relations[r].Tail)
 	}
@@ -117,7 +114,7 @@ func pairs(g *kg.Graph) [][]int32 {
 
 // describer makes one description of many.
 type describer struct {
-	*baselines.Condenser
+	kit.Describer
 	count func(string) int
 	paper bool
 }
@@ -141,7 +138,7 @@ func (d describer) describe(ctx context.Context, subject string, of []kg.Descrip
 		long = tokens >= paperTokens
 	}
 	if long && len(of) > 1 {
-		return d.Condense(ctx, subject, of)
+		return d.Describe(ctx, subject, of)
 	}
 	slices.Sort(out.Passages)
 	out.Passages = slices.Compact(out.Passages)
@@ -203,13 +200,13 @@ func unite(said []kg.Description) []kg.Description {
 	return out
 }
 
-// rank orders relations by the degrees of their ends, then by weight.
-func (n *network) rank(relations []int32) {
+// byDegree orders relations by the degrees of their ends, then by weight.
+func (n *network) byDegree(relations []int32) {
 	degree := func(r int32) int {
-		return len(n.incident[n.relations[r].ends[0]]) + len(n.incident[n.relations[r].ends[1]])
+		return len(n.incident[n.pairs[r].ends[0]]) + len(n.incident[n.pairs[r].ends[1]])
 	}
 	slices.SortFunc(relations, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(degree(b), degree(a)), cmp.Compare(n.relations[b].weight, n.relations[a].weight), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(degree(b), degree(a)), cmp.Compare(n.pairs[b].weight, n.pairs[a].weight), cmp.Compare(a, b))
 	})
 }
 
@@ -218,7 +215,7 @@ func (n *network) texts() (entities, relations []string) {
 	for e := range n.described {
 		entities = append(entities, n.g.Entities[e].Name+"\n"+n.described[e].Text)
 	}
-	for _, r := range n.relations {
+	for _, r := range n.pairs {
 		relations = append(relations, strings.Join(r.keywords, ", ")+"\t"+n.g.Entities[r.ends[0]].Name+"\n"+n.g.Entities[r.ends[1]].Name+"\n"+r.described.Text)
 	}
 	return entities, relations

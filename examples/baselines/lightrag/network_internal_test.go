@@ -13,6 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -46,7 +48,7 @@ func TestRelations(t *testing.T) {
 		[]kg.Fact{fact("B", "", "A", "first", "sea", "ice"), fact("A", "", "A", "self")},
 		[]kg.Fact{fact("A", "", "B", "second", "ice"), fact("C", "built", "B", "")},
 		[]kg.Fact{fact("A", "", "B", "first")})
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, g)
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestRelations(t *testing.T) {
 		{ends: [2]int32{0, 1}, weight: 3, keywords: []string{"ice", "sea"}, described: kg.Description{Text: "first\nsecond", Passages: []int32{0, 1, 2}}, chunks: []int32{0, 1, 2}},
 		{ends: [2]int32{1, 2}, weight: 1, keywords: []string{"built"}, described: kg.Description{Text: "C built B", Passages: []int32{1}}, chunks: []int32{1}},
 	}
-	if diff := cmp.Diff(want, n.relations, cmp.AllowUnexported(relation{})); diff != "" {
+	if diff := cmp.Diff(want, n.pairs, cmp.AllowUnexported(relation{})); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, n.incident); diff != "" {
@@ -68,11 +70,11 @@ func TestRelations(t *testing.T) {
 
 // Degrees of the ends count first, then the weight.
 func TestRank(t *testing.T) {
-	n := &network{incident: [][]int32{{0, 1, 2}, {0}, {1}, {2, 3}, {3}}, relations: []relation{
+	n := &network{incident: [][]int32{{0, 1, 2}, {0}, {1}, {2, 3}, {3}}, pairs: []relation{
 		{ends: [2]int32{0, 1}, weight: 1}, {ends: [2]int32{0, 2}, weight: 2}, {ends: [2]int32{0, 3}, weight: 1}, {ends: [2]int32{3, 4}, weight: 9},
 	}}
 	got := []int32{0, 1, 2, 3}
-	n.rank(got)
+	n.byDegree(got)
 	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -97,13 +99,12 @@ func TestDescribe(t *testing.T) {
 		{true, 8, 2, false}, {true, 2, 249, false}, {true, 2, 250, true},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, "condensed")
-		kit := baselinestest.ModelKit(t, m)
-		c, err := kit.Condenser(describeTokens)
+		c, err := baselinestest.ModelKit(t, m).Describe(describeTokens)
 		if err != nil {
 			t.Fatal(err)
 		}
 		of, chunks := all(tt.n, tt.tokens)
-		got, err := describer{c, kit.CountTokens, tt.paper}.describe(t.Context(), "x", of, chunks)
+		got, err := describer{c, llm.EstimateTokens, tt.paper}.describe(t.Context(), "x", of, chunks)
 		if err != nil || (m.Calls() == 1) != tt.condensed || (got.Text == "condensed") != tt.condensed || len(got.Passages) != tt.n {
 			t.Errorf("%+v: %d calls, %.80q of %d passages, %v", tt, m.Calls(), got.Text, len(got.Passages), err)
 		}
@@ -117,11 +118,11 @@ func TestSources(t *testing.T) {
 	for i := range 205 {
 		chunks = append(chunks, []kg.Fact{fact("A", "", "B", fmt.Sprint("says ", i))})
 	}
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, knowledge(t, chunks...))
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, chunks...)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := n.relations[0]
+	r := n.pairs[0]
 	if len(n.chunks[0]) != 200 || len(r.chunks) != 200 || r.weight != 205 || r.described.Passages[len(r.described.Passages)-1] >= 200 {
 		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks[0]), len(r.chunks), r.weight, r.described.Passages)
 	}
@@ -168,14 +169,11 @@ func TestPick(t *testing.T) {
 	for c := range int32(20) {
 		one = append(one, c)
 	}
-	p := picker{Options{RelatedChunks: DefaultRelatedChunks, Pick: ByVector}, func(ids []int32) []float64 {
-		out := make([]float64, len(ids))
-		for i, id := range ids {
-			out[i] = -float64(id % 10)
-		}
-		return out
-	}}
-	for lists, want := range map[int][]int32{0: {}, 1: {0, 10}, 3: {0, 10, 20, 1, 11, 21, 2}} {
+	p := picker{Options{RelatedChunks: DefaultRelatedChunks, Pick: ByVector}, make([]float64, 22)}
+	for c := range p.likeness {
+		p.likeness[c] = -float64(c % 10)
+	}
+	for lists, want := range map[int][]int32{0: nil, 1: {0, 10}, 3: {0, 10, 20, 1, 11, 21, 2}} {
 		of := []cited{one, {20}, {21}}[:lists]
 		if diff := cmp.Diff(want, p.pick(of, nil)); diff != "" {
 			t.Errorf("%d: %s", lists, diff)
@@ -186,9 +184,9 @@ func TestPick(t *testing.T) {
 // The paper's order: by entities, then by the number of neighbours in the chunk.
 func TestByNeighbours(t *testing.T) {
 	s := &searcher{network: &network{
-		chunks:    [][]int32{{0, 1, 2}, {1, 2, 5}, {2}},
-		relations: []relation{{ends: [2]int32{0, 1}, chunks: []int32{7, 1}}, {ends: [2]int32{0, 2}, chunks: []int32{1, 8}}},
-		incident:  [][]int32{{0, 1}, {0}, {1}},
+		chunks:   [][]int32{{0, 1, 2}, {1, 2, 5}, {2}},
+		pairs:    []relation{{ends: [2]int32{0, 1}, chunks: []int32{7, 1}}, {ends: [2]int32{0, 2}, chunks: []int32{1, 8}}},
+		incident: [][]int32{{0, 1}, {0}, {1}},
 	}}
 	if diff := cmp.Diff([]int32{2, 1, 0, 5}, s.byNeighbours([]int32{0, 1})); diff != "" {
 		t.Error(diff)
@@ -206,7 +204,7 @@ func TestReadKeywords(t *testing.T) {
 		`{"other": "x"}`: {},
 		`no`:             {},
 	} {
-		got, err := byModel(t.Context(), llmtest.NewScript("m").Reply(llmtest.Any, reply), "Who?")
+		got, err := byModel(llmtest.NewScript("m").Reply(llmtest.Any, reply))(t.Context(), "Who?")
 		if err != nil || len(got.Low) != len(want.Low) || len(got.High) != len(want.High) || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q: %+v, %v", reply, got, err)
 		}

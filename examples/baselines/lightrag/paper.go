@@ -15,7 +15,7 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 	for _, e := range entities {
 		shared := make(map[int32]int)
 		for _, r := range s.incident[e] {
-			ends := s.relations[r].ends
+			ends := s.pairs[r].ends
 			for _, c := range s.chunks[ends[0]+ends[1]-e] {
 				shared[c]++
 			}
@@ -31,7 +31,7 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 func (s *searcher) inOrder(relations []int32) []int32 {
 	var out []int32
 	for _, r := range relations {
-		out = append(out, s.relations[r].chunks...)
+		out = append(out, s.pairs[r].chunks...)
 	}
 	return unique(out)
 }

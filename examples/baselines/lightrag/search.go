@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // promptTokens is what the instructions of a prompt may take (lightrag/operate.py).
@@ -20,126 +19,84 @@ const promptTokens = 200
 
 // searcher is an index of one corpus.
 type searcher struct {
-	o        Options
-	count    func(string) int
-	corpus   baselines.Corpus
-	embedder embed.Embedder
-	vectors  *baselines.Vectors // of the chunks
+	o      Options
+	count  func(string) int
+	corpus *kit.Corpus
+	units  retrieve.Texts // the chunks
 	// Without a graph, as in Naive, these are nil.
 	*network
-	keywords                    func(context.Context, string) (Keywords, error)
-	findEntities, findRelations finder
+	keywords            finder
+	entities, relations retrieve.Texts
 }
 
-func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
-	s := &searcher{o: o, count: kit.CountTokens, corpus: c, keywords: o.Keywords}
-	if s.count == nil {
-		s.count = llm.EstimateTokens
-	}
-	if !kit.Pretrained { // the bound is for cosines of another kind
-		s.o.Cosine = NoCosine
-	}
-	texts := baselines.TitledTexts(c.Chunks)
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
+	s := &searcher{o: o, count: k.Count, corpus: c, keywords: o.Keywords}
 	var err error
-	if s.embedder, err = kit.Embedder(ctx, texts); err != nil {
-		return nil, err
-	}
-	if s.vectors, err = baselines.NewVectors(ctx, s.embedder, texts); err != nil || o.Mode == Naive {
+	if s.units, err = c.FindChunks(ctx); err != nil || o.Mode == Naive {
 		return s, err
 	}
-	if s.network, err = newNetwork(ctx, kit, o, c.Graph); err != nil {
+	if s.network, err = newNetwork(ctx, k, o, c); err != nil {
 		return nil, err
 	}
 	if s.keywords == nil {
-		if s.keywords, err = keywordsOf(kit, c.Graph); err != nil {
+		names, err := k.QuestionNames(c.Known)
+		if err != nil {
 			return nil, err
 		}
+		s.keywords = kit.Step(k.AnswerModel, byModel, byRules(names))
 	}
 	entities, relations := s.texts()
-	if s.findEntities, err = s.finder(ctx, kit, entities); err != nil {
+	if s.entities, err = c.Find(ctx, entities); err != nil {
 		return nil, err
 	}
-	s.findRelations, err = s.finder(ctx, kit, relations)
+	s.relations, err = c.Find(ctx, relations)
 	return s, err
 }
 
-// finder finds texts: by vectors that know language, or by words.
-type finder func(ctx context.Context, query string, k int) ([]int32, error)
-
-func (s *searcher) finder(ctx context.Context, kit baselines.Kit, texts []string) (finder, error) {
-	if kit.Pretrained {
-		v, err := baselines.NewVectors(ctx, s.embedder, texts)
-		return func(ctx context.Context, query string, k int) ([]int32, error) {
-			of, err := s.embedder.EmbedQuery(ctx, query)
-			if err != nil {
-				return nil, err
-			}
-			return s.nearest(v, of, k)
-		}, err
-	}
-	index, err := kit.Texts(ctx, texts)
-	return func(ctx context.Context, query string, k int) ([]int32, error) {
-		found, err := index.Best(ctx, query, k)
-		ids := make([]int32, len(found))
-		for i, f := range found {
-			ids[i] = f.ID
-		}
-		return ids, err
-	}, err
-}
-
-// nearest are the k texts that are most like a query, if they are like it at all.
-func (s *searcher) nearest(v *baselines.Vectors, query []float32, k int) ([]int32, error) {
-	if !slices.ContainsFunc(query, func(x float32) bool { return x != 0 }) {
-		return nil, nil
-	}
-	found, err := v.Best(query, k)
+// nearest are the texts that are most like a query, if they are like it at all.
+func (s *searcher) nearest(ctx context.Context, t retrieve.Texts, query string, k int) ([]int32, error) {
+	found, err := t.Best(ctx, query, k)
 	var ids []int32
 	for _, f := range found {
-		if float64(f.Score) >= s.o.Cosine {
+		if f.Score >= s.o.Cosine {
 			ids = append(ids, f.ID)
 		}
 	}
 	return ids, err
 }
 
-// find searches, cuts to the budgets, and collects the chunks. Without keywords,
-// or without anything that they find, there is no answer.
-func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+// Retrieve searches, cuts to the budgets, and collects the chunks. Without
+// keywords, or without anything that they find, there is no answer.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return refusal(), nil
-	}
-	question, err := s.embedder.EmbedQuery(ctx, q.Text)
-	if err != nil {
-		return baselines.Found{}, err
+		return reader.Nothing(), nil
 	}
 	var found material
+	var steps []graphrag.Step
 	if s.o.Mode != Naive {
 		k, err := s.keywords(ctx, q.Text)
 		if err != nil {
-			return baselines.Found{}, err
+			return graphrag.Found{}, err
 		}
 		if k = k.or(q.Text); len(k.Low) == 0 && len(k.High) == 0 {
-			return refusal(), nil
+			return reader.Nothing(), nil
 		}
-		if found, err = s.search(ctx, k, question); err != nil {
-			return baselines.Found{}, err
+		steps = []graphrag.Step{{Kind: "low-level keywords", Query: q.Text, Found: k.Low}, {Kind: "high-level keywords", Query: q.Text, Found: k.High}}
+		if found, err = s.search(ctx, k, q.Text); err != nil {
+			return graphrag.Found{}, err
 		}
 	}
 	if s.o.Mode == Mix || s.o.Mode == Naive {
-		if found.alike, err = s.nearest(s.vectors, question, max(s.o.ChunkTopK, q.K, q.Depth)); err != nil {
-			return baselines.Found{}, err
+		var err error
+		if found.alike, err = s.nearest(ctx, s.units, q.Text, max(s.o.ChunkTopK, q.Want())); err != nil {
+			return graphrag.Found{}, err
 		}
 	}
-	ranked := s.hits(rank.Interleave(found.alike, found.ofEntities, found.ofRelations), max(q.K, q.Depth))
+	ranked := s.corpus.InOrder(rank.Interleave(found.alike, found.ofEntities, found.ofRelations), q.Want(), Name)
 	if len(ranked) == 0 && len(found.derived) == 0 {
-		return refusal(), nil
+		return reader.Nothing(), nil
 	}
-	return baselines.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived}, nil
-}
-
-func refusal() baselines.Found {
-	return baselines.Found{Answer: &graphrag.Answer{Text: reader.Refusal, Refused: true}}
+	return graphrag.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived, Steps: steps}, nil
 }
 
 // material is what a search comes to: chunks from three sources, and texts.
@@ -150,7 +107,7 @@ type material struct {
 
 // search finds entities and relations by keywords, and their chunks. A mode whose
 // level finds nothing uses the other one.
-func (s *searcher) search(ctx context.Context, k Keywords, question []float32) (material, error) {
+func (s *searcher) search(ctx context.Context, k Keywords, question string) (material, error) {
 	var low, high findings
 	var err error
 	if s.o.Mode != Global {
@@ -172,10 +129,11 @@ func (s *searcher) search(ctx context.Context, k Keywords, question []float32) (
 		found.ofEntities, found.ofRelations = s.byNeighbours(low.entities), s.inOrder(high.relations)
 		return found, nil
 	}
-	pick := picker{s.o, func(ids []int32) []float64 { return s.vectors.Cosines(question, ids) }}
+	likeness, err := s.units.Scores(ctx, question, nil)
+	pick := picker{s.o, likeness}
 	found.ofEntities = pick.pick(s.entityChunks(entities), nil)
 	found.ofRelations = pick.pick(s.relationChunks(relations), found.ofEntities)
-	return found, nil
+	return found, err
 }
 
 // findings are entities and relations, best first.
@@ -186,14 +144,14 @@ func (s *searcher) local(ctx context.Context, keywords []string) (findings, erro
 	if len(keywords) == 0 {
 		return findings{}, nil
 	}
-	entities, err := s.findEntities(ctx, strings.Join(keywords, ", "), s.o.TopK)
+	entities, err := s.nearest(ctx, s.entities, strings.Join(keywords, ", "), s.o.TopK)
 	var relations []int32
 	for _, e := range entities {
 		relations = append(relations, s.incident[e]...)
 	}
 	slices.Sort(relations)
 	relations = slices.Compact(relations)
-	s.rank(relations)
+	s.byDegree(relations)
 	return findings{entities, relations}, err
 }
 
@@ -202,9 +160,9 @@ func (s *searcher) global(ctx context.Context, keywords []string) (findings, err
 	if len(keywords) == 0 {
 		return findings{}, nil
 	}
-	relations, err := s.findRelations(ctx, strings.Join(keywords, ", "), s.o.TopK)
+	relations, err := s.nearest(ctx, s.relations, strings.Join(keywords, ", "), s.o.TopK)
 	if s.o.Paper {
-		s.rank(relations)
+		s.byDegree(relations)
 		relations = s.fit(relations, s.o.RelationTokens, s.relationRow)
 	}
 	return findings{s.ends(relations), relations}, err
@@ -214,7 +172,7 @@ func (s *searcher) global(ctx context.Context, keywords []string) (findings, err
 func (s *searcher) ends(relations []int32) []int32 {
 	var out []int32
 	for _, r := range relations {
-		out = append(out, s.relations[r].ends[:]...)
+		out = append(out, s.pairs[r].ends[:]...)
 	}
 	return unique(out)
 }
@@ -245,30 +203,13 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 	if d := s.described[e].Text; d != "" {
 		text += ": " + d
 	}
-	return graphrag.Derived{Kind: "entity", Text: text, Docs: baselines.Docs(s.g, s.described[e].Passages)}
+	return graphrag.Derived{Kind: "entity", Text: text, Docs: s.corpus.Docs(s.described[e].Passages)}
 }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
-	rel := &s.relations[r]
+	rel := &s.pairs[r]
 	text := s.g.Entities[rel.ends[0]].Name + " – " + s.g.Entities[rel.ends[1]].Name + ": " + rel.described.Text
-	return graphrag.Derived{Kind: "relation", Text: text, Docs: baselines.Docs(s.g, rel.described.Passages)}
-}
-
-// hits are the chunks in their order, at most depth, each worth one over its rank.
-func (s *searcher) hits(chunks []int32, depth int) []graphrag.Hit {
-	var out []graphrag.Hit
-	of := make(map[string]int)
-	for _, p := range chunks {
-		if len(out) == depth {
-			break
-		}
-		c := s.corpus.Chunks[p]
-		if of[c.Doc]++; s.o.MaxPerDoc > 0 && of[c.Doc] > s.o.MaxPerDoc {
-			continue
-		}
-		out = append(out, graphrag.Hit{Chunk: c, Score: 1 / float64(len(out)+1), Source: Name})
-	}
-	return out
+	return graphrag.Derived{Kind: "relation", Text: text, Docs: s.corpus.Docs(rel.described.Passages)}
 }
 
 // evidence are the first K chunks, as far as the rest of the budget goes.

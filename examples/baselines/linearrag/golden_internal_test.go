@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -42,7 +42,7 @@ func golden(t *testing.T, o Options, countLetters bool) *searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := baselines.Corpus{Chunks: chunks, Graph: g}
+	c := kit.NewCorpus(kit.Kit{}, chunks, g)
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
 	edges, err := s.graph.edges(chunks, true)
 	if err != nil {

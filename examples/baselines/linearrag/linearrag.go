@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // Name of the system in reports.
@@ -34,12 +35,12 @@ const (
 
 // Options of the system. The zero value is the program's setting.
 type Options struct {
-	Cut baselines.Cut
+	kit.Common
 	// Extract, when set, finds the entities in place of the rules; facts are not
 	// used.
 	Extract extract.Extractor
 	// Entities, when set, finds those of a question.
-	Entities   func(ctx context.Context, question string) ([]string, error)
+	Entities   kit.NameFinder
 	Activation Activation
 	// Threshold is the least score with which an entity is activated, Sentences
 	// how many sentences one entity leads to in one step, Iterations one more
@@ -52,8 +53,6 @@ type Options struct {
 	Damping float64
 	// Adjacent ties each chunk to the next of its document, with weight 1.
 	Adjacent bool
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -74,61 +73,51 @@ func (o Options) withDefaults() (Options, error) {
 	return o, errors.Join(problems...)
 }
 
-// New returns the system. Of the kit it takes the embedder and the reader.
-func New(kit baselines.Kit, o Options) (*baselines.Graphed, error) {
+// New returns the system. It asks no model but the reader's.
+func New(k kit.Kit, o Options) (*kit.System, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	f := baselines.GraphFrame{Name: Name, Cut: o.Cut, Kit: kit, Extract: o.Extract}
-	if f.Extract == nil {
-		if f.Extract, err = rules.New(rules.Options{}); err != nil {
-			return nil, fmt.Errorf("%s: %w", Name, err)
-		}
-		f.Whole = true
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
+	if f.Extract, err = kit.Given(o.Extract, k.Entities); err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
-		s, err := build(ctx, kit, o, c)
-		if err != nil {
-			return nil, err
-		}
-		return s.find, nil
-	}
-	return baselines.NewGraphed(f)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
+	return kit.New(f)
 }
 
 // searcher is an index of one corpus.
 type searcher struct {
-	o        Options
-	corpus   baselines.Corpus
-	graph    *triGraph
-	entities func(context.Context, string) ([]string, error)
-	links    kg.NameIndex
-	likeness sentences
-	texts    baselines.Texts
-	walk     *ppr.Solver
+	o         Options
+	corpus    *kit.Corpus
+	graph     *triGraph
+	entities  kit.NameFinder
+	links     kg.NameIndex
+	sentences retrieve.Texts
+	texts     retrieve.Texts
+	walk      *ppr.Solver
 }
 
-func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*searcher, error) {
-	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
-	var err error
-	if s.entities = o.Entities; s.entities == nil {
-		s.entities, err = baselines.Kit{}.Entities(func(folded string) bool { _, ok := c.Graph.Find(folded); return ok })
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
+	s := &searcher{o: o, corpus: c, graph: newTriGraph(c), entities: o.Entities}
+	if s.entities == nil { // no model is asked: that is LinearRAG's point
+		names, err := rules.New(rules.Options{})
 		if err != nil {
 			return nil, err
 		}
+		s.entities = func(_ context.Context, question string) ([]string, error) {
+			return names.QuestionNames(question, c.Known), nil
+		}
 	}
-	linker, err := kit.Linker(ctx)
-	if err != nil {
+	var err error
+	if s.links, err = k.Link.Index(ctx, s.graph.names); err != nil {
 		return nil, err
 	}
-	if s.links, err = linker.Index(ctx, s.graph.names); err != nil {
+	if s.sentences, err = c.Find(ctx, s.graph.sentences); err != nil {
 		return nil, err
 	}
-	if s.likeness, err = newSentences(ctx, kit, s.graph.sentences); err != nil {
-		return nil, err
-	}
-	if s.texts, err = kit.Texts(ctx, baselines.TitledTexts(c.Chunks)); err != nil {
+	if s.texts, err = c.FindChunks(ctx); err != nil {
 		return nil, err
 	}
 	g, err := s.graph.edges(c.Chunks, o.Adjacent)
@@ -139,45 +128,50 @@ func build(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus
 	return s, err
 }
 
-func (s *searcher) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
-	depth := max(q.K, q.Depth)
-	similar, err := baselines.All(ctx, s.texts, q.Text)
+// Retrieve activates entities from those of the question, over sentences that are
+// like it, and walks from them and from the passages that are like it.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	similar, err := s.texts.Scores(ctx, q.Text, nil)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	start, err := s.start(ctx, q.Text)
+	similar = retrieve.MinMax(similar)
+	start, steps, err := s.start(ctx, q.Text)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
 	if len(start) == 0 {
-		return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, similar, depth, s.o.MaxPerDoc, "flat")}, nil
+		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "flat")}, nil
 	}
-	likeness, err := s.likeness.to(ctx, q.Text)
+	likeness, err := s.sentences.Scores(ctx, q.Text, nil)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	scores, err := s.rank(ctx, s.activate(start, likeness), similar)
-	return baselines.Found{Ranked: baselines.Rank(s.corpus.Chunks, scores, depth, s.o.MaxPerDoc, Name)}, err
+	active := s.activate(start, func(sentence int32) float64 { return max(0, likeness[sentence]) })
+	scores, err := s.rank(ctx, active, similar)
+	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
 // start links the entities of the question, each to the name most like it.
-func (s *searcher) start(ctx context.Context, question string) ([]active, error) {
+func (s *searcher) start(ctx context.Context, question string) ([]active, []graphrag.Step, error) {
 	names, err := s.entities(ctx, question)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var out []active
+	var steps []graphrag.Step
 	for _, name := range names {
 		near, err := s.links.Nearest(ctx, s.corpus.Graph.Key(name), 1)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(near) == 0 || near[0].Score <= 0 {
 			continue
 		}
 		out = put(out, active{entity: near[0].ID, score: near[0].Score, tier: 1})
+		steps = append(steps, graphrag.Step{Kind: "link", Query: name, Found: []string{s.graph.names[near[0].ID]}})
 	}
-	return out, nil
+	return out, steps, nil
 }
 
 // rank walks from what is activated and from the passages, and returns the rank

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 // With the recorded entities, tf-idf sentences and BM25 passages, the figures of
@@ -17,7 +16,7 @@ import (
 // with its settings for MuSiQue.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +33,7 @@ func TestMuSiQue(t *testing.T) {
 		{"musique, max", linearrag.Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2, Activation: linearrag.Max}, 50},
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples.EntitiesOnly(), true
-		s, err := linearrag.New(kit, tt.o)
+		s, err := linearrag.New(k, tt.o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +46,7 @@ func TestMuSiQue(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := linearrag.New(baselines.Kit{}, linearrag.Options{Threshold: -1, Sentences: -1, Iterations: -1, Ratio: -1, PassageWeight: -1, Activation: 9})
+	_, err := linearrag.New(kit.Kit{}, linearrag.Options{Threshold: -1, Sentences: -1, Iterations: -1, Ratio: -1, PassageWeight: -1, Activation: 9})
 	for _, want := range []string{"Threshold -1", "Sentences -1", "Iterations -1", "Ratio -1", "PassageWeight -1", "Activation 9"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)

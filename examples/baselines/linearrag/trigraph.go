@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -31,11 +32,11 @@ const maxWords = 8
 
 // newTriGraph looks for the names of all entities in all passages, as whole
 // words in any case.
-func newTriGraph(c baselines.Corpus) *triGraph {
+func newTriGraph(c *kit.Corpus) *triGraph {
 	t := &triGraph{passages: make([][]kg.Posting, len(c.Chunks))}
 	ids := make(map[string]int32)
 	for _, e := range c.Graph.Entities {
-		if e.Type == "quantity" { // numbers are no entities in LinearRAG
+		if e.Type == rules.Quantity { // numbers are no entities in LinearRAG
 			continue
 		}
 		ids[wordsOf(e.Key)] = int32(len(t.names))
@@ -47,7 +48,7 @@ func newTriGraph(c baselines.Corpus) *triGraph {
 	var found []int32
 	for p, chunk := range c.Chunks {
 		var all []int32
-		whole := embed.TitledText(chunk)
+		whole := retrieve.Titled(chunk)
 		for _, span := range text.Sentences(whole) {
 			sentence := span.In(whole)
 			found = match(found[:0], sentence, ids)

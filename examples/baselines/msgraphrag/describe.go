@@ -4,11 +4,12 @@ package msgraphrag
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -16,52 +17,57 @@ import (
 // StageDescribe names the calls for descriptions in accounts.
 const StageDescribe = "summarise descriptions"
 
-// describer makes one description of many.
-type describer struct {
-	kit   baselines.Kit
-	o     Options
-	quote summary.Summarizer
+// describer leaves of the descriptions of a thing one that the model wrote, or
+// quotes, each with its passages.
+type describer func(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error)
+
+func newDescriber(k kit.Kit, o Options) (describer, error) {
+	s, err := summary.Extractive(summary.ExtractiveOptions{Tokens: offlineWords, CountTokens: k.Count})
+	return kit.Step(k.IndexModel, func(m llm.Model) describer { return writer{m, k.Count, o.Logger, quoter(s)}.describe }, quoter(s)), err
 }
 
-func newDescriber(kit baselines.Kit, o Options) (*describer, error) {
-	quote, err := summary.Extractive(summary.ExtractiveOptions{Tokens: offlineWords})
-	return &describer{kit, o, quote}, err
-}
-
-// describe returns what is left of the descriptions of a thing: one that the
-// model wrote, or quotes, each with its passages. One alone stays as it is.
-func (d *describer) describe(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
-	if len(of) < 2 {
-		return of, nil
-	}
-	if d.kit.Model != nil {
-		text, err := d.fold(ctx, subject, of)
-		if err == nil {
-			return []kg.Description{{Text: text, Passages: passages(of)}}, nil
+// quoter quotes.
+func quoter(by summary.Summarizer) describer {
+	return func(ctx context.Context, _ string, of []kg.Description) ([]kg.Description, error) {
+		texts := make([]string, len(of))
+		for i := range of {
+			texts[i] = of[i].Text
 		}
-		if baselines.IfUsable(err) != nil {
+		s, err := by.Summarize(ctx, texts)
+		if err != nil {
 			return nil, err
 		}
-		d.o.Logger.Warn("no summary of the descriptions, quotes instead", "of", subject, "error", err)
+		quotes := make([]kg.Description, len(s.Quotes))
+		for i, q := range s.Quotes {
+			quotes[i] = kg.Description{Text: s.Text[q.Start:q.End], Passages: of[q.Source].Passages}
+		}
+		return quotes, nil
 	}
-	texts := make([]string, len(of))
-	for i := range of {
-		texts[i] = of[i].Text
-	}
-	s, err := d.quote.Summarize(ctx, texts)
-	if err != nil {
+}
+
+// writer has the model write, and quotes where its reply cannot be used.
+type writer struct {
+	model  llm.Model
+	count  func(string) int
+	logger *slog.Logger
+	quote  describer
+}
+
+func (w writer) describe(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
+	text, err := w.fold(ctx, subject, of)
+	switch {
+	case err == nil:
+		return []kg.Description{{Text: text, Passages: passages(of)}}, nil
+	case !llm.OfOneReply(err):
 		return nil, err
 	}
-	quotes := make([]kg.Description, len(s.Quotes))
-	for i, q := range s.Quotes {
-		quotes[i] = kg.Description{Text: s.Text[q.Start:q.End], Passages: of[q.Source].Passages}
-	}
-	return quotes, nil
+	w.logger.Warn("no summary of the descriptions, quotes instead", "of", subject, "error", err)
+	return w.quote(ctx, subject, of)
 }
 
 // fold has the model summarise the sorted descriptions, as many at a time as fit
 // into a prompt; what comes of one prompt is the first description of the next.
-func (d *describer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
+func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
 	texts := make([]string, len(of))
 	for i := range of {
 		texts[i] = of[i].Text
@@ -70,20 +76,20 @@ func (d *describer) fold(ctx context.Context, subject string, of []kg.Descriptio
 	var pack []string
 	tokens := 0
 	for _, t := range texts {
-		cost := d.kit.CountTokens(t)
+		cost := w.count(t)
 		if len(pack) > 1 && tokens+cost > DefaultFoldTokens {
-			partial, err := d.write(ctx, subject, pack)
+			partial, err := w.write(ctx, subject, pack)
 			if err != nil {
 				return "", err
 			}
-			pack, tokens = []string{partial}, d.kit.CountTokens(partial)
+			pack, tokens = []string{partial}, w.count(partial)
 		}
 		pack, tokens = append(pack, t), tokens+cost
 	}
-	return d.write(ctx, subject, pack)
+	return w.write(ctx, subject, pack)
 }
 
-func (d *describer) write(ctx context.Context, subject string, texts []string) (string, error) {
+func (w writer) write(ctx context.Context, subject string, texts []string) (string, error) {
 	parts := []llm.Data{{Label: "subject", Text: subject}}
 	for _, t := range texts {
 		parts = append(parts, llm.Data{Label: "description", Text: t})
@@ -92,7 +98,7 @@ func (d *describer) write(ctx context.Context, subject string, texts []string) (
 	if err != nil {
 		return "", err
 	}
-	reply, err := d.kit.Model.Generate(ctx, req)
+	reply, err := w.model.Generate(ctx, req)
 	if err != nil {
 		return "", err
 	}

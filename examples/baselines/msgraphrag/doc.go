@@ -37,7 +37,7 @@
 //   - Everything random has a seed.
 //
 // Offline, entities and relations are found by rules and described by the
-// sentences they stand in (see baselines.Linked), what has many descriptions
+// sentences they stand in (see rules.Linked), what has many descriptions
 // keeps the central ones, and reports quote. Global search scores reports by
 // vectors and words, and reads those that fit. A report's documents are those it
 // quotes.

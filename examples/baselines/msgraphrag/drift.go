@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // The settings of DRIFT (graphrag/config/defaults.py).
@@ -60,9 +62,9 @@ func (o DriftOptions) resolve() (DriftOptions, error) {
 // call for a hypothetical answer, Folds for the reports, at most FollowUps in
 // each of Depth rounds, and one more. Offline the titles of the best reports are
 // the follow-ups.
-func NewDrift(kit baselines.Kit, o DriftOptions) (*baselines.Graphed, error) {
+func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
 	o, err := o.resolve()
-	return frame(NameDrift, kit, o.Options, err, func(ctx context.Context, x *index) (baselines.Search, error) {
+	return frame(NameDrift, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		global, err := newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle})
 		if err != nil {
 			return nil, err
@@ -73,7 +75,9 @@ func NewDrift(kit baselines.Kit, o DriftOptions) (*baselines.Graphed, error) {
 		if err != nil {
 			return nil, err
 		}
-		return (&drift{index: x, o: o, global: global, local: local}).find, nil
+		d := &drift{index: x, o: o, global: global, local: local}
+		d.way = kit.Step[way](x.kit.AnswerModel, func(m llm.Model) way { return asking{d, m} }, quoting{d})
+		return d, nil
 	})
 }
 
@@ -83,6 +87,7 @@ type drift struct {
 	o      DriftOptions
 	global *global
 	local  *local
+	way    way
 }
 
 // action is a question on the way, and what came of it.
@@ -96,38 +101,36 @@ type action struct {
 	next    []string
 }
 
-// find runs the primer and the rounds, and has the answers read.
-func (d *drift) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+// way is how the steps are taken: by a model, or without one.
+type way interface {
+	// hypothetical is an answer that could be, to find reports by.
+	hypothetical(ctx context.Context, question string) (string, error)
+	// prime answers from the folds of the first reports, and asks on.
+	prime(ctx context.Context, root *action, folds [][]int32) error
+	// answer answers from what local search found, and asks on.
+	answer(ctx context.Context, a *action, entities, order []int32) error
+	// read is what the last answer is made of.
+	read(q graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found
+}
+
+// Retrieve runs the primer and the rounds, and has the answers read.
+func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return nothing(), nil
+		return reader.Nothing(), nil
 	}
 	reports, err := d.primed(ctx, q.Text)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	root, err := d.prime(ctx, q.Text, reports)
-	if err != nil {
-		return baselines.Found{}, err
+	root := d.root(q.Text, reports)
+	if err := d.way.prime(ctx, &root, split(reports, d.o.Folds)); err != nil {
+		return graphrag.Found{}, err
 	}
 	actions, err := d.rounds(ctx, q, root)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	ranked := d.merged(actions, max(q.K, q.Depth))
-	if d.kit.Model == nil {
-		return baselines.Found{Ranked: ranked, Evidence: d.local.read(ranked, q.K), Derived: d.fit(root.derived)}, nil
-	}
-	slices.SortStableFunc(actions, func(a, b action) int { return cmp.Compare(b.score, a.score) })
-	var answers []graphrag.Derived
-	for _, a := range append([]action{root}, actions...) {
-		if a.answer != "" {
-			answers = append(answers, graphrag.Derived{Kind: "answer", Text: a.query + "\n" + a.answer, Docs: a.docs})
-		}
-	}
-	if answers = d.fit(answers); len(answers) == 0 {
-		return nothing(), nil
-	}
-	return baselines.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: answers}, nil
+	return d.way.read(q, root, actions, d.merged(actions, q.Want())), nil
 }
 
 // rounds asks the open questions, a round of some at a time.
@@ -155,7 +158,7 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 		shuffle(d.o.Shuffle, uint64(round)+1, open)
 		n := min(d.o.FollowUps, len(open))
 		asked := make([]action, n)
-		err := baselines.Each(ctx, n, func(ctx context.Context, i int) (err error) {
+		err := kit.Each(ctx, n, func(ctx context.Context, i int) (err error) {
 			asked[i], err = d.step(ctx, open[i], q)
 			return err
 		})
@@ -190,14 +193,14 @@ func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
 	for _, f := range rank.RRF(lists...) {
 		order = append(order, f.ID)
 	}
-	return d.hits(order, NameDrift, depth)
+	return d.corpus.InOrder(order, depth, NameDrift)
 }
 
 // fit is as much as fits into the last context.
 func (d *drift) fit(of []graphrag.Derived) []graphrag.Derived {
 	left := d.o.Tokens
 	for i, x := range of {
-		if left -= d.kit.CountTokens(x.Text); left < 0 {
+		if left -= d.kit.Count(x.Text); left < 0 {
 			return of[:i]
 		}
 	}

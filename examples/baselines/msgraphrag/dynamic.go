@@ -7,8 +7,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
-	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -24,7 +23,7 @@ const (
 // it is kept and the reports of its parts are looked at; a part that is kept
 // takes the place of its parent. Nothing found, the next level is looked at as a
 // whole, down to Level. It returns the places of the reports, shuffled.
-func (s *global) dynamic(ctx context.Context, question string, query []float32) ([]int32, error) {
+func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) {
 	levels := make([][]int32, s.hierarchy.Levels)
 	place := make(map[int32]int32, len(s.reports.Reports))
 	for i := range s.reports.Reports {
@@ -38,7 +37,7 @@ func (s *global) dynamic(ctx context.Context, question string, query []float32) 
 		if len(queue) == 0 {
 			queue = levels[level]
 		}
-		ratings, err := s.rate(ctx, question, query, queue, place)
+		ratings, err := s.rate(ctx, question, queue, place)
 		if err != nil {
 			return nil, err
 		}
@@ -72,29 +71,38 @@ func (s *global) dynamic(ctx context.Context, question string, query []float32) 
 var rateSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["reason","rating"],` +
 	`"properties":{"reason":{"type":"string"},"rating":{"type":"integer"}}}`)
 
-// rate says how much the reports of communities have to do with the question,
-// from 0 to 5: in the model's eyes, one call each, or else by their cosine.
-func (s *global) rate(ctx context.Context, question string, query []float32, communities []int32, place map[int32]int32) ([]int, error) {
+// rater says how much the reports of communities, which have places, have to do
+// with the question, from 0 to 5.
+type rater func(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error)
+
+// likened rates by likeness.
+func (s *global) likened(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error) {
+	likeness, err := s.texts.Scores(ctx, question, nil)
 	out := make([]int, len(communities))
-	if s.kit.Model == nil {
-		for i, c := range communities {
-			out[i] = int(math.Round(maxRating * max(0, vector.Cosine(query, s.vectors[place[c]]))))
-		}
-		return out, ctx.Err()
+	for i, c := range communities {
+		out[i] = int(math.Round(maxRating * max(0, likeness[place[c]])))
 	}
-	err := baselines.Each(ctx, len(communities), func(ctx context.Context, i int) error {
-		req, err := request(StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
-		if err != nil {
-			return err
-		}
-		req.Schema, req.SchemaName = rateSchema, "rating"
-		said, _, err := llm.Decode[struct{ Rating float64 }](ctx, s.kit.Model, req)
-		if err != nil {
-			out[i] = 1 // as the code does: better one too many
-			return baselines.IfUsable(err)
-		}
-		out[i] = int(math.Max(0, math.Min(said.Rating, maxRating)))
-		return nil
-	})
 	return out, err
+}
+
+// ratedBy has the model rate, one call for each report.
+func (s *global) ratedBy(m llm.Model) rater {
+	return func(ctx context.Context, question string, communities []int32, _ map[int32]int32) ([]int, error) {
+		out := make([]int, len(communities))
+		err := kit.Each(ctx, len(communities), func(ctx context.Context, i int) error {
+			req, err := request(StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
+			if err != nil {
+				return err
+			}
+			req.Schema, req.SchemaName = rateSchema, "rating"
+			said, _, err := llm.Decode[struct{ Rating float64 }](ctx, m, req)
+			if err != nil {
+				out[i] = 1 // as the code does: better one too many
+				return llm.Fatal(err)
+			}
+			out[i] = int(math.Max(0, math.Min(said.Rating, maxRating)))
+			return nil
+		})
+		return out, err
+	}
 }

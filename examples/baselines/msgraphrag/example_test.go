@@ -6,23 +6,22 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-func kit() baselines.Kit {
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+func offline() kit.Kit {
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		panic(err)
 	}
-	return kit
+	return k
 }
 
 // ask indexes a few pages on polar exploration and asks one question.
-func ask(s graphrag.System, err error, q graphrag.Question) graphrag.Answer {
+func ask(s *kit.System, err error, q graphrag.Question) graphrag.Answer {
 	if err != nil {
 		panic(err)
 	}
@@ -38,7 +37,7 @@ func ask(s graphrag.System, err error, q graphrag.Question) graphrag.Answer {
 }
 
 func ExampleNewLocal() {
-	s, err := msgraphrag.NewLocal(kit(), msgraphrag.LocalOptions{})
+	s, err := msgraphrag.NewLocal(offline(), msgraphrag.LocalOptions{})
 	a := ask(s, err, graphrag.Question{Text: "Who built the Fram?", K: 1})
 	fmt.Println(a.Text)
 	fmt.Println(a.Derived[0].Kind, a.Derived[0].Docs)
@@ -48,8 +47,8 @@ func ExampleNewLocal() {
 }
 
 func ExampleNewGlobal() {
-	s, err := msgraphrag.NewGlobal(kit(), msgraphrag.GlobalOptions{})
-	a := ask(s, err, graphrag.Question{Text: "Which ships sailed to Antarctica?", Type: graphrag.Summary})
+	s, err := msgraphrag.NewGlobal(offline(), msgraphrag.GlobalOptions{})
+	a := ask(s, err, graphrag.Question{Text: "Which ships sailed to Antarctica?", Form: graphrag.Overview})
 	fmt.Println(a.Text)
 	for _, report := range a.Derived {
 		fmt.Println(report.Kind, report.Docs)
@@ -59,11 +58,10 @@ func ExampleNewGlobal() {
 	// report [amundsen.md fram.md]
 	// report [amundsen.md scott.md]
 	// report [fram.md larvik.md]
-	// report [amundsen.md scott.md]
 }
 
 func ExampleNewDrift() {
-	s, err := msgraphrag.NewDrift(kit(), msgraphrag.DriftOptions{})
+	s, err := msgraphrag.NewDrift(offline(), msgraphrag.DriftOptions{})
 	a := ask(s, err, graphrag.Question{Text: "Who built the Fram?", K: 1})
 	fmt.Println(a.Ranked[0].Chunk.Doc)
 	// Output:

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // Lengths of what the model writes in global search (graphrag/config/defaults.py).
@@ -49,24 +49,24 @@ func (o GlobalOptions) resolve() (GlobalOptions, error) {
 }
 
 // NewGlobal returns the system that reads the reports.
-func NewGlobal(kit baselines.Kit, o GlobalOptions) (*baselines.Graphed, error) {
+func NewGlobal(k kit.Kit, o GlobalOptions) (*kit.System, error) {
 	o, err := o.resolve()
-	return frame(NameGlobal, kit, o.Options, err, func(ctx context.Context, x *index) (baselines.Search, error) {
-		s, err := newGlobal(ctx, x, o)
-		if err != nil {
-			return nil, err
-		}
-		return s.find, nil
+	return frame(NameGlobal, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
+		return newGlobal(ctx, x, o)
 	})
 }
+
+// chooser makes of reports what is read for a question, and says which were used.
+type chooser func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error)
 
 // global reads reports.
 type global struct {
 	*index
-	o       GlobalOptions
-	vectors [][]float32 // of reports, by place
-	words   *bm25.Index // of reports
-	tokens  []int       // of reports
+	o      GlobalOptions
+	texts  retrieve.Texts // the reports, by place
+	tokens []int          // of reports
+	choose chooser
+	rate   rater
 	// shuffled are the places of the reports that are read; weight says in
 	// how many chunks the members of a report occur, 1 being the most.
 	shuffled []int32
@@ -79,15 +79,14 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 	s.tokens = make([]int, len(texts))
 	for i := range texts {
 		texts[i] = x.reports.Reports[i].Text()
-		s.tokens[i] = x.kit.CountTokens(texts[i])
+		s.tokens[i] = x.kit.Count(texts[i])
 	}
 	var err error
-	if s.vectors, err = x.embed(ctx, texts); err != nil {
+	if s.texts, err = x.corpus.Find(ctx, texts); err != nil {
 		return nil, err
 	}
-	if s.words, err = bm25.BuildTexts(ctx, texts, bm25.Options{}); err != nil {
-		return nil, err
-	}
+	s.choose = kit.Step[chooser](x.kit.AnswerModel, s.mapped, s.nearest)
+	s.rate = kit.Step[rater](x.kit.AnswerModel, s.ratedBy, s.likened)
 	s.weigh()
 	read := make([]bool, len(x.hierarchy.Communities))
 	for _, c := range x.cover {
@@ -132,51 +131,55 @@ func (s *global) shuffle(places []int32) []int32 {
 	return out
 }
 
-// find chooses the reports and reads them: with a model by map and reduce.
-func (s *global) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
+// Retrieve chooses the reports and reads them: with a model by map and reduce.
+func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	reports := s.shuffled
 	if len(reports) == 0 || strings.TrimSpace(q.Text) == "" {
-		return nothing(), nil
+		return reader.Nothing(), nil
 	}
-	query, err := s.embedder.EmbedQuery(ctx, q.Text)
-	if err != nil {
-		return baselines.Found{}, err
-	}
+	var err error
 	if s.o.Dynamic {
-		if reports, err = s.dynamic(ctx, q.Text, query); err != nil {
-			return baselines.Found{}, err
+		if reports, err = s.dynamic(ctx, q.Text); err != nil {
+			return graphrag.Found{}, err
 		}
 	}
-	var derived []graphrag.Derived
-	var used []int32
-	if s.kit.Model == nil {
-		derived, used = s.nearest(q.Text, query, reports)
-	} else if derived, used, err = s.mapped(ctx, q.Text, reports); err != nil {
-		return baselines.Found{}, err
+	derived, used, err := s.choose(ctx, q.Text, reports)
+	if err != nil {
+		return graphrag.Found{}, err
 	}
 	if len(derived) == 0 {
-		return nothing(), nil
+		return reader.Nothing(), nil
 	}
-	ranked := s.hits(s.behind(used, query, max(q.K, q.Depth)), NameGlobal, max(q.K, q.Depth))
-	return baselines.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived}, nil
+	likeness, err := s.units.Scores(ctx, q.Text, nil)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	step := graphrag.Step{Kind: "reports", Query: q.Text}
+	for _, r := range used {
+		step.Found = append(step.Found, s.reports.Reports[r].Title)
+	}
+	ranked := s.corpus.InOrder(s.behind(used, likeness, q.Want()), q.Want(), NameGlobal)
+	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived, Steps: []graphrag.Step{step}}, nil
 }
 
-// nearest are the reports most like the question that fit into the reduce step.
-func (s *global) nearest(question string, query []float32, reports []int32) ([]graphrag.Derived, []int32) {
-	among := make(map[int32]bool, len(reports))
-	for _, r := range reports {
-		among[r] = true
+// nearest are the reports most like the question that fit into the reduce step;
+// those that have nothing to do with it are left out.
+func (s *global) nearest(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
+	likeness, err := s.texts.Scores(ctx, question, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	ids := s.alike(question, query, func(r int32) bool { return among[r] })
+	ids := slices.DeleteFunc(slices.Sorted(slices.Values(reports)), func(r int32) bool { return likeness[r] <= 0 })
+	slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(likeness[b], likeness[a]) })
 	var out []graphrag.Derived
 	left := s.o.ReduceTokens
 	for i, r := range ids {
 		if left -= s.tokens[r]; left < 0 {
-			return out, ids[:i]
+			return out, ids[:i], nil
 		}
 		out = append(out, s.reportOf(r))
 	}
-	return out, ids
+	return out, ids, nil
 }
 
 func (s *global) reportOf(place int32) graphrag.Derived {
@@ -187,20 +190,21 @@ func (s *global) reportOf(place int32) graphrag.Derived {
 // behind are the chunks of the reports in turn: those a report rests on, then the
 // others of its members, each by likeness to the question. It ends with the
 // report that reaches n.
-func (s *global) behind(reports []int32, query []float32, n int) []int32 {
+func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 	var order []int32
 	taken := make(map[int32]bool)
 	take := func(passages []int32) {
 		fresh := slices.DeleteFunc(distinct(slices.Clone(passages)), func(p int32) bool { return taken[p] })
-		close := make(map[int32]float64, len(fresh))
 		for _, p := range fresh {
-			taken[p], close[p] = true, vector.Cosine(query, s.chunks[p])
+			taken[p] = true
 		}
-		slices.SortFunc(fresh, func(a, b int32) int { return cmp.Or(cmp.Compare(close[b], close[a]), cmp.Compare(a, b)) })
+		slices.SortFunc(fresh, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(likeness[b], likeness[a]), cmp.Compare(a, b))
+		})
 		order = append(order, fresh...)
 	}
 	for _, place := range reports {
-		if len(order) >= n && s.index.o.MaxPerDoc == 0 {
+		if len(order) >= n && s.corpus.PerDoc == 0 {
 			break
 		}
 		r := &s.reports.Reports[place]

@@ -5,24 +5,23 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/community"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // index is what the searches share: the described graph, its communities and
 // their reports.
 type index struct {
-	kit    baselines.Kit
+	kit    kit.Kit
 	o      Options
-	corpus baselines.Corpus
+	corpus *kit.Corpus
 	// graph has entity e as node e. Its edges are the pairs of entities, by
 	// direction, with the weight and the passages of each pair.
 	graph    report.Graph
@@ -35,12 +34,11 @@ type index struct {
 	// cover is the community whose report speaks for an entity, -1 if none does.
 	cover []int32
 
-	embedder embed.Embedder
-	chunks   [][]float32
+	units retrieve.Texts // the chunks
 }
 
-func newIndex(ctx context.Context, kit baselines.Kit, o Options, c baselines.Corpus) (*index, error) {
-	x := &index{kit: kit, o: o, corpus: c}
+func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index, error) {
+	x := &index{kit: k, o: o, corpus: c}
 	x.pairs()
 	if err := x.describe(ctx); err != nil {
 		return nil, err
@@ -53,10 +51,7 @@ func newIndex(ctx context.Context, kit baselines.Kit, o Options, c baselines.Cor
 	}
 	x.covered()
 	var err error
-	if x.embedder, err = kit.Embedder(ctx, baselines.TitledTexts(c.Chunks)); err != nil {
-		return nil, err
-	}
-	x.chunks, err = x.embed(ctx, baselines.TitledTexts(c.Chunks))
+	x.units, err = c.FindChunks(ctx)
 	return x, err
 }
 
@@ -117,19 +112,25 @@ func merge(to, more []kg.Description) []kg.Description {
 
 // describe summarises what is described more than once.
 func (x *index) describe(ctx context.Context) error {
-	d, err := newDescriber(x.kit, x.o)
+	write, err := newDescriber(x.kit, x.o)
 	if err != nil {
 		return err
 	}
+	describe := func(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
+		if len(of) < 2 {
+			return of, nil // one alone stays as it is
+		}
+		return write(ctx, subject, of)
+	}
 	nodes, edges := x.graph.Nodes, x.graph.Edges
-	return baselines.Each(ctx, len(nodes)+len(edges), func(ctx context.Context, i int) (err error) {
+	return kit.Each(ctx, len(nodes)+len(edges), func(ctx context.Context, i int) (err error) {
 		if i < len(nodes) {
 			n := &nodes[i]
-			n.Descriptions, err = d.describe(ctx, n.Title, n.Descriptions)
+			n.Descriptions, err = describe(ctx, n.Title, n.Descriptions)
 			return err
 		}
 		e := &edges[i-len(nodes)]
-		e.Descriptions, err = d.describe(ctx, nodes[e.Source].Title+" – "+nodes[e.Target].Title, e.Descriptions)
+		e.Descriptions, err = describe(ctx, nodes[e.Source].Title+" – "+nodes[e.Target].Title, e.Descriptions)
 		return err
 	})
 }
@@ -159,18 +160,10 @@ func (x *index) communities(ctx context.Context) error {
 func (x *index) report(ctx context.Context) error {
 	reporter := x.o.Reporter
 	if reporter == nil {
-		var err error
-		if x.kit.Model != nil {
-			reporter, err = report.ByModel(report.ModelOptions{Model: x.kit.Model})
-		} else {
-			reporter, err = report.Extractive(report.ExtractiveOptions{})
-		}
-		if err != nil {
-			return err
-		}
+		reporter = x.kit.Report
 	}
 	var err error
-	x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, report.Options{Reporter: reporter, CountTokens: x.kit.CountTokens})
+	x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, report.Options{Reporter: reporter, CountTokens: x.kit.Count})
 	if err != nil {
 		return err
 	}
@@ -192,37 +185,7 @@ func (x *index) covered() {
 	}
 }
 
-// embed makes a vector of each text.
-func (x *index) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	if len(texts) == 0 {
-		return nil, ctx.Err()
-	}
-	vectors, err := x.embedder.EmbedDocuments(ctx, texts)
-	if err == nil && len(vectors) != len(texts) {
-		err = fmt.Errorf("the embedder made %d vectors of %d texts", len(vectors), len(texts))
-	}
-	return vectors, err
-}
-
 // derived is a piece of the prompt with the documents behind it.
 func (x *index) derived(kind, text string, sources []int32) graphrag.Derived {
-	return graphrag.Derived{Kind: kind, Text: text, Docs: baselines.Docs(x.corpus.Graph, sources)}
-}
-
-// hits are chunks in the order given, with scores that say no more than their
-// place.
-func (x *index) hits(order []int32, source string, depth int) []graphrag.Hit {
-	var out []graphrag.Hit
-	taken := make(map[string]int)
-	for _, p := range order {
-		if len(out) >= depth {
-			break
-		}
-		c := x.corpus.Chunks[p]
-		if taken[c.Doc]++; x.o.MaxPerDoc > 0 && taken[c.Doc] > x.o.MaxPerDoc {
-			continue
-		}
-		out = append(out, graphrag.Hit{Chunk: c, Score: 1 / float64(len(out)+1), Source: source})
-	}
-	return out
+	return graphrag.Derived{Kind: kind, Text: text, Docs: x.corpus.Docs(sources)}
 }

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
-	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // The settings of local search (graphrag/config/defaults.py).
@@ -54,14 +54,14 @@ func (o LocalOptions) resolve() (LocalOptions, error) {
 }
 
 // NewLocal returns the system that searches around the entities of a question.
-func NewLocal(kit baselines.Kit, o LocalOptions) (*baselines.Graphed, error) {
+func NewLocal(k kit.Kit, o LocalOptions) (*kit.System, error) {
 	o, err := o.resolve()
-	return frame(NameLocal, kit, o.Options, err, func(ctx context.Context, x *index) (baselines.Search, error) {
+	return frame(NameLocal, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		l, err := newLocal(ctx, x, o)
 		if err != nil {
 			return nil, err
 		}
-		return l.find, nil
+		return l, nil
 	})
 }
 
@@ -69,7 +69,7 @@ func NewLocal(kit baselines.Kit, o LocalOptions) (*baselines.Graphed, error) {
 type local struct {
 	*index
 	o       LocalOptions
-	nearest *baselines.Vectors // of entities
+	nearest retrieve.Texts // entities
 	// How long the rows of entities and edges are.
 	entityTokens, edgeTokens []int
 }
@@ -80,42 +80,47 @@ func newLocal(ctx context.Context, x *index, o LocalOptions) (*local, error) {
 	l.entityTokens, l.edgeTokens = make([]int, len(x.graph.Nodes)), make([]int, len(x.graph.Edges))
 	for e := range texts {
 		texts[e] = l.entityText(int32(e))
-		l.entityTokens[e] = x.kit.CountTokens(texts[e])
+		l.entityTokens[e] = x.kit.Count(texts[e])
 	}
 	for e := range x.graph.Edges {
-		l.edgeTokens[e] = x.kit.CountTokens(l.edgeText(int32(e)))
+		l.edgeTokens[e] = x.kit.Count(l.edgeText(int32(e)))
 	}
 	var err error
-	l.nearest, err = baselines.NewVectors(ctx, x.embedder, texts)
+	l.nearest, err = x.corpus.Find(ctx, texts)
 	return l, err
 }
 
-// find builds the context for a question.
-func (l *local) find(ctx context.Context, q graphrag.Question) (baselines.Found, error) {
-	var query []float32
-	if strings.TrimSpace(q.Text) != "" {
-		var err error
-		if query, err = l.embedder.EmbedQuery(ctx, q.Text); err != nil {
-			return baselines.Found{}, err
-		}
-	}
-	entities, err := l.entities(query)
+// Retrieve builds the context for a question.
+func (l *local) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	entities, order, err := l.search(ctx, q.Text)
 	if err != nil {
-		return baselines.Found{}, err
+		return graphrag.Found{}, err
 	}
-	order := l.sources(entities, query)
-	ranked := l.hits(order, NameLocal, max(q.K, q.Depth))
-	return baselines.Found{Ranked: ranked, Evidence: l.read(ranked, q.K), Derived: l.context(entities)}, nil
+	ranked := l.corpus.InOrder(order, q.Want(), NameLocal)
+	step := graphrag.Step{Kind: "entities", Query: q.Text}
+	for _, e := range entities {
+		step.Found = append(step.Found, l.graph.Nodes[e].Title)
+	}
+	return graphrag.Found{Ranked: ranked, Evidence: l.read(ranked, q), Derived: l.context(entities), Steps: []graphrag.Step{step}}, nil
+}
+
+// search finds the entities of a question and their chunks.
+func (l *local) search(ctx context.Context, question string) (entities, chunks []int32, err error) {
+	if entities, err = l.entities(ctx, question); err != nil {
+		return nil, nil, err
+	}
+	likeness, err := l.units.Scores(ctx, question, nil)
+	return entities, l.sources(entities, likeness), err
 }
 
 // entities are those nearest to the question, best first; nothing asked, those of
 // the highest degree.
-func (l *local) entities(query []float32) ([]int32, error) {
-	if query == nil {
+func (l *local) entities(ctx context.Context, question string) ([]int32, error) {
+	if strings.TrimSpace(question) == "" {
 		order := byDegree(&l.graph)
 		return order[:min(l.o.Entities, len(order))], nil
 	}
-	near, err := l.nearest.Best(query, l.o.Entities)
+	near, err := l.nearest.Best(ctx, question, l.o.Entities)
 	var out []int32
 	for _, r := range near {
 		if r.Score > 0 {
@@ -168,7 +173,7 @@ func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
 	for _, c := range found {
 		r := l.reports.Of(c)
 		text := r.Text()
-		if budget -= l.kit.CountTokens(text); budget < 0 {
+		if budget -= l.kit.Count(text); budget < 0 {
 			break
 		}
 		out = append(out, l.derived("report", text, r.Sources))
@@ -238,7 +243,7 @@ func (l *local) other(edge, v int32) int32 {
 
 // sources are the chunks of each entity in turn, those first in which most of its
 // relations stand.
-func (l *local) sources(entities []int32, query []float32) []int32 {
+func (l *local) sources(entities []int32, likeness []float64) []int32 {
 	type unit struct {
 		passage, relations, entities int32
 		likeness                     float64
@@ -263,7 +268,7 @@ func (l *local) sources(entities []int32, query []float32) []int32 {
 		for _, p := range g.EntityPassages(e) {
 			if !taken[p.ID] {
 				taken[p.ID] = true
-				units = append(units, unit{p.ID, relations[p.ID], selected[p.ID], vector.Cosine(query, l.chunks[p.ID])})
+				units = append(units, unit{p.ID, relations[p.ID], selected[p.ID], likeness[p.ID]})
 			}
 		}
 		slices.SortFunc(units, func(a, b unit) int {
@@ -276,12 +281,12 @@ func (l *local) sources(entities []int32, query []float32) []int32 {
 	return order
 }
 
-// read are the first chunks, at most k and as far as the budget goes.
-func (l *local) read(ranked []graphrag.Hit, k int) []graphrag.Hit {
+// read are the first K chunks, as far as the budget goes.
+func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit {
 	budget := int(float64(l.o.Tokens) * l.o.ChunkShare)
 	out := []graphrag.Hit{}
-	for _, h := range ranked[:min(max(k, 0), len(ranked))] {
-		if budget -= l.kit.CountTokens(h.Chunk.Text); budget < 0 {
+	for _, h := range ranked[:min(max(q.K, 0), len(ranked))] {
+		if budget -= l.kit.Count(h.Chunk.Text); budget < 0 {
 			break
 		}
 		out = append(out, h)

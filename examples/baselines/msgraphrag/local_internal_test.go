@@ -11,10 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -27,7 +26,7 @@ func star(t *testing.T) *local {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &index{}
+	x := &index{corpus: new(kit.Corpus)}
 	for i, pair := range []string{"ab", "ac", "ad", "bc", "be", "ef"} {
 		id := fmt.Sprintf("p%d", i)
 		fact := kg.Fact{Triple: graphrag.Triple{Head: pair[:1], Tail: pair[1:]}, Description: "say " + pair}
@@ -44,9 +43,8 @@ func star(t *testing.T) *local {
 	if x.corpus.Graph, err = b.Graph(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	x.kit.CountTokens = llm.EstimateTokens
+	x.kit.Count = llm.EstimateTokens
 	x.o.MaxSize = DefaultMaxSize
-	x.chunks = [][]float32{{1, 0}, {0, 1}, {.6, .8}, {1, 0}, {1, 0}, {1, 0}, {1, 0}}
 	x.pairs()
 	if err := x.communities(t.Context()); err != nil {
 		t.Fatal(err)
@@ -103,7 +101,7 @@ func TestSources(t *testing.T) {
 	// c: relations in 1 and 3, each one; both name one other entity that is
 	// selected; 3 is like the question. b: 0 and 4 are left, 0 names a too. a: 2
 	// is left with a relation, 6 has none.
-	got := l.sources([]int32{2, 1, 0}, []float32{1, 0})
+	got := l.sources([]int32{2, 1, 0}, []float64{1, 0, .6, 1, 1, 1, 1})
 	if want := []int32{3, 1, 0, 4, 2, 6}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -115,7 +113,7 @@ func TestFold(t *testing.T) {
 	model := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, " description]")/2)}
 	})
-	kit, err := baselines.ModelKit(baselines.ModelOptions{Model: model})
+	k, err := kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +121,7 @@ func TestFold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDescriber(kit, o)
+	d, err := newDescriber(k, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +129,7 @@ func TestFold(t *testing.T) {
 	for i := range 5 {
 		of = append(of, kg.Description{Text: strings.Repeat(string(rune('e'-i)), 8000), Passages: []int32{int32(9 - i)}})
 	}
-	got, err := d.describe(t.Context(), "thing", of)
+	got, err := d(t.Context(), "thing", of)
 	want := []kg.Description{{Text: "partial 2", Passages: []int32{5, 6, 7, 8, 9}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%s, %v", diff, err)
@@ -149,8 +147,8 @@ func TestFold(t *testing.T) {
 	if want := []string{"ab", "cp", "dp", "ep"}; !slices.Equal(seen, want) {
 		t.Errorf("prompts of %v, want %v", seen, want)
 	}
-	if one, err := d.describe(t.Context(), "thing", of[:1]); err != nil || len(one) != 1 || model.Calls() != 4 {
-		t.Errorf("one description: %v, %v, %d calls", len(one), err, model.Calls())
+	if model.Calls() != 4 {
+		t.Errorf("%d calls", model.Calls())
 	}
 }
 
@@ -158,19 +156,19 @@ func TestFold(t *testing.T) {
 func TestDescribeFallsBack(t *testing.T) {
 	of := []kg.Description{{Text: "The old bridge crosses the river at Ashby.", Passages: []int32{1}}, {Text: "Masons from the north built the bridge in 1702.", Passages: []int32{4}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, ""} {
-		kit, err := baselines.OfflineKit(reader.Open, 1)
+		k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if kind != "" {
-			kit.Model = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
+			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
 		}
 		o, _ := Options{}.resolve()
-		d, err := newDescriber(kit, o)
+		d, err := newDescriber(k, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := d.describe(context.Background(), "bridge", of)
+		got, err := d(context.Background(), "bridge", of)
 		if diff := cmp.Diff(of, got); diff != "" || err != nil {
 			t.Errorf("%q: %s, %v", kind, diff, err)
 		}

@@ -12,13 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -61,17 +60,17 @@ func scripted() *llmtest.Script {
 		}))
 }
 
-func modelKit(t *testing.T, m llm.Model) baselines.Kit {
+func modelKit(t *testing.T, m llm.Model) kit.Kit {
 	t.Helper()
 	e, err := embed.NewHashing(embed.HashingOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kit, err := baselines.ModelKit(baselines.ModelOptions{Model: m, Embedder: e})
+	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kit
+	return k
 }
 
 // stages counts the calls.
@@ -83,7 +82,7 @@ func stages(m *llmtest.Script) map[string]int {
 	return out
 }
 
-func indexed(t *testing.T, s *baselines.Graphed, err error) *baselines.Graphed {
+func indexed(t *testing.T, s *kit.System, err error) *kit.System {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +152,7 @@ func TestGlobalCalls(t *testing.T) {
 	}{
 		{"map and reduce", msgraphrag.GlobalOptions{}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
 		{"a batch for each report", msgraphrag.GlobalOptions{Tokens: 25}, points, "", map[string]int{msgraphrag.StageMap: 2, "read": 1}, false, 4, "one.md"},
-		{"room for one point", msgraphrag.GlobalOptions{ReduceTokens: 22}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 1, "one.md"},
+		{"room for one point", msgraphrag.GlobalOptions{ReduceTokens: 26}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 1, "one.md"},
 		{"nothing to say", msgraphrag.GlobalOptions{}, `{"points": [{"description": "no", "score": 0}]}`, "", map[string]int{msgraphrag.StageMap: 1}, true, 0, ""},
 		{"nonsense", msgraphrag.GlobalOptions{}, "I do not know.", "", map[string]int{msgraphrag.StageMap: 2}, true, 0, ""},
 		{"dynamic", msgraphrag.GlobalOptions{Dynamic: true}, points, `{"reason": "", "rating": 3}`, map[string]int{msgraphrag.StageRate: 2, msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
@@ -219,15 +218,15 @@ func TestFailedReport(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = msgraphrag.NewLocal(kit, msgraphrag.LocalOptions{Options: msgraphrag.Options{Level: -2, MaxSize: 1}, CommunityShare: .7, ChunkShare: .7})
+	_, err = msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Level: -2, MaxSize: 1}, CommunityShare: .7, ChunkShare: .7})
 	if err == nil || !strings.Contains(err.Error(), "Level") || !strings.Contains(err.Error(), "MaxSize") || !strings.Contains(err.Error(), "ChunkShare") {
 		t.Errorf("local: %v", err)
 	}
-	if _, err = msgraphrag.NewGlobal(kit, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1}); err == nil || !strings.Contains(err.Error(), "Threshold") {
+	if _, err = msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1}); err == nil || !strings.Contains(err.Error(), "Threshold") {
 		t.Errorf("global: %v", err)
 	}
 }

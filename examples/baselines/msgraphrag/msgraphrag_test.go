@@ -5,25 +5,25 @@ package msgraphrag_test
 import (
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 var systems = []struct {
 	name string
-	make func(baselines.Kit) (baselinestest.Incremental, error)
+	make func(kit.Kit) (*kit.System, error)
 }{
-	{"local", func(k baselines.Kit) (baselinestest.Incremental, error) {
+	{"local", func(k kit.Kit) (*kit.System, error) {
 		return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{})
 	}},
-	{"global", func(k baselines.Kit) (baselinestest.Incremental, error) {
+	{"global", func(k kit.Kit) (*kit.System, error) {
 		return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{})
 	}},
-	{"dynamic", func(k baselines.Kit) (baselinestest.Incremental, error) {
+	{"dynamic", func(k kit.Kit) (*kit.System, error) {
 		return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Dynamic: true})
 	}},
-	{"drift", func(k baselines.Kit) (baselinestest.Incremental, error) {
+	{"drift", func(k kit.Kit) (*kit.System, error) {
 		return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{})
 	}},
 }

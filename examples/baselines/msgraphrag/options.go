@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 )
 
@@ -45,7 +46,7 @@ const offlineWords = 150
 // Options are what the three systems share. The zero value is the setting of the
 // code, over the paper's chunks.
 type Options struct {
-	Cut baselines.Cut
+	kit.Common
 	// Extract, when set, is used in place of the kit's extractor, Reporter in
 	// place of its reporter.
 	Extract  extract.Extractor
@@ -58,8 +59,6 @@ type Options struct {
 	MaxSize, Passes int
 	// Seed of Leiden; 0 for DefaultSeed.
 	Seed uint64
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
 	// Logger hears of descriptions and reports that could not be written; nil is
 	// silent.
 	Logger *slog.Logger
@@ -92,21 +91,21 @@ func (o Options) resolve() (Options, error) {
 
 // frame makes a system of a search over the index. problems are those of the
 // search's own options.
-func frame(name string, kit baselines.Kit, o Options, problems error, search func(context.Context, *index) (baselines.Search, error)) (*baselines.Graphed, error) {
+func frame(name string, k kit.Kit, o Options, problems error, search func(context.Context, *index) (graphrag.Retriever, error)) (*kit.System, error) {
 	o, err := o.resolve()
 	if err := errors.Join(err, problems); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f := baselines.GraphFrame{Name: name, Cut: o.Cut, Kit: kit}
-	if f.Extract, f.Whole, err = kit.Records(o.Extract, extract.RecordOptions{Format: extract.Tuples}); err != nil {
+	f := kit.Frame{Name: name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Describing, kit.Reporting}}
+	if f.Extract, err = kit.Given(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples})); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f.Build = func(ctx context.Context, c baselines.Corpus) (baselines.Search, error) {
-		x, err := newIndex(ctx, kit, o, c)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		x, err := newIndex(ctx, k, o, c)
 		if err != nil {
 			return nil, err
 		}
 		return search(ctx, x)
 	}
-	return baselines.NewGraphed(f)
+	return kit.New(f)
 }

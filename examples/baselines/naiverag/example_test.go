@@ -6,18 +6,17 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 func ExampleNew() {
-	kit, err := baselines.OfflineKit(reader.Open, 1)
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		panic(err)
 	}
-	system, err := naiverag.New(kit, naiverag.Options{})
+	system, err := naiverag.New(k, naiverag.Options{})
 	if err != nil {
 		panic(err)
 	}

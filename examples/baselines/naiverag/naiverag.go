@@ -4,11 +4,10 @@ package naiverag
 
 import (
 	"context"
-	"errors"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // Name of the system in reports.
@@ -16,24 +15,23 @@ const Name = "naiverag"
 
 // Options of the system. The zero value is the default recipe.
 type Options struct {
-	Cut baselines.Cut
-	// MaxPerDoc limits the chunks of one page in a ranking; 0 is no limit.
-	MaxPerDoc int
+	kit.Common
 }
 
 // New returns the system.
-func New(kit baselines.Kit, o Options) (graphrag.System, error) {
-	if kit.Embed == nil {
-		return nil, errors.New("naiverag: the kit has no embedder")
-	}
-	return baselines.NewRetrieveThenRead(baselines.Frame{
-		Name: Name, Cut: o.Cut, Reader: kit.Reader, Embedded: kit.CountEmbedded,
-		Build: func(ctx context.Context, chunks []graphrag.Chunk) (graphrag.Retriever, error) {
-			embedder, err := kit.Embed(ctx, baselines.TitledTexts(chunks))
+func New(k kit.Kit, o Options) (*kit.System, error) {
+	return kit.New(kit.Frame{
+		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding},
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			embedder, err := c.Embedder(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return embed.NewRetriever(ctx, chunks, embedder, embed.RetrieverOptions{MaxPerDoc: o.MaxPerDoc})
+			dense, err := retrieve.NewDense(ctx, c.Chunks, embedder, retrieve.DenseOptions{})
+			if err != nil {
+				return nil, err
+			}
+			return retrieve.PerDoc(dense, o.MaxPerDoc)
 		},
 	})
 }

@@ -6,23 +6,28 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 func ExampleNew() {
 	model := llmtest.NewScript("scripted").Reply(llmtest.Any, "The moon.")
-	kit, err := baselines.ModelKit(baselines.ModelOptions{Model: model})
+	k, err := kit.ByModel(kit.ModelOptions{Model: model})
 	if err != nil {
 		panic(err)
 	}
-	system, err := zeroshot.New(kit)
+	system, err := zeroshot.New(k)
 	if err != nil {
 		panic(err)
 	}
-	a, err := system.Answer(context.Background(), graphrag.Question{Text: "What raises the tides?"})
+	ctx := context.Background()
+	if _, err := system.Index(ctx, baselinestest.Stream()); err != nil { // it reads no documents
+		panic(err)
+	}
+	a, err := system.Answer(ctx, graphrag.Question{Text: "What raises the tides?"})
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package embed_test
+package retrieve_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // letters embeds a text as the counts of a, b and c in it.
@@ -46,15 +46,7 @@ func corpusOf(texts ...string) []graphrag.Chunk {
 	return out
 }
 
-func ids(hits []graphrag.Hit) []string {
-	var out []string
-	for _, h := range hits {
-		out = append(out, h.Chunk.ID)
-	}
-	return out
-}
-
-func TestRetriever(t *testing.T) {
+func TestDense(t *testing.T) {
 	// The chunks come out of order; z#1 and x#3 point the same way.
 	chunks := corpusOf("z:b", "z:a", "y:aab", "x:aa", "y:c")
 	for _, tt := range []struct {
@@ -72,19 +64,20 @@ func TestRetriever(t *testing.T) {
 		{"empty question", "", 3, 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := embed.NewRetriever(t.Context(), chunks, letters{}, embed.RetrieverOptions{MaxPerDoc: tt.perDoc})
+			dense, err := retrieve.NewDense(t.Context(), chunks, letters{}, retrieve.DenseOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			hits, err := r.Retrieve(t.Context(), tt.question, tt.k)
+			r, err := retrieve.PerDoc(dense, tt.perDoc)
 			if err != nil {
 				t.Fatal(err)
 			}
+			hits := ranked(t, r, tt.question, tt.k)
 			if diff := cmp.Diff(tt.want, ids(hits)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for _, h := range hits {
-				if h.Source != embed.Source {
+				if h.Source != "dense" {
 					t.Errorf("source %q", h.Source)
 				}
 			}
@@ -92,38 +85,40 @@ func TestRetriever(t *testing.T) {
 	}
 }
 
-func TestRetrieverEdges(t *testing.T) {
-	r, err := embed.NewRetriever(t.Context(), nil, letters{}, embed.RetrieverOptions{})
+func TestDenseEdges(t *testing.T) {
+	r, err := retrieve.NewDense(t.Context(), nil, letters{}, retrieve.DenseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hits, err := r.Retrieve(t.Context(), "a", 3); err != nil || len(hits) != 0 {
-		t.Errorf("empty corpus: %v, %v", hits, err)
+	if hits := ranked(t, r, "a", 3); len(hits) != 0 {
+		t.Errorf("empty corpus: %v", hits)
 	}
 	broken := errors.New("no server")
-	if _, err := embed.NewRetriever(t.Context(), corpusOf("x:a"), letters{broken}, embed.RetrieverOptions{}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
+	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), letters{broken}, retrieve.DenseOptions{}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
 		t.Errorf("a failing embedder: %v", err)
 	}
-	if _, err := embed.NewRetriever(t.Context(), nil, letters{}, embed.RetrieverOptions{MaxPerDoc: -1}); err == nil {
-		t.Error("MaxPerDoc -1 is accepted")
+	if _, err := retrieve.PerDoc(r, -1); err == nil {
+		t.Error("-1 chunks of one document are accepted")
+	}
+	if _, err := retrieve.NewDense(t.Context(), nil, nil, retrieve.DenseOptions{}); err == nil {
+		t.Error("no embedder is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := embed.NewRetriever(ctx, corpusOf("x:a"), letters{}, embed.RetrieverOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters{}, retrieve.DenseOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled build: %v", err)
 	}
-	if _, err := r.Retrieve(ctx, "a", 1); !errors.Is(err, context.Canceled) {
+	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled question: %v", err)
 	}
 	var seen int
-	titled := func(c graphrag.Chunk) string { seen++; return embed.TitledText(c) }
+	titled := func(c graphrag.Chunk) string { seen++; return retrieve.Titled(c) }
 	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
-	r, err = embed.NewRetriever(t.Context(), chunks, letters{}, embed.RetrieverOptions{Text: titled})
+	r, err = retrieve.NewDense(t.Context(), chunks, letters{}, retrieve.DenseOptions{Text: titled})
 	if err != nil || seen != 2 {
 		t.Fatalf("%d texts, %v", seen, err)
 	}
-	hits, err := r.Retrieve(t.Context(), "a", 1)
-	if err != nil || len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
-		t.Errorf("the title is not embedded: %v, %v", hits, err)
+	if hits := ranked(t, r, "a", 1); len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
+		t.Errorf("the title is not embedded: %v", hits)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package baselines
+package rules
 
 import (
 	"cmp"
@@ -13,11 +13,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// questionNames chooses among the names that a question writes in capitals or
-// quotes, those that rules find in it, and those that the graph knows: the
-// longest of what overlaps, so that a known word does not break up an unknown
-// name. A known name in lower case counts only if it has several words.
-func questionNames(question string, found, known []kg.Mention) []string {
+// QuestionNames finds the named entities of a question. It chooses among the names
+// that the question writes in capitals or quotes, those that the rules find in it,
+// and those that known knows (see [Extractor.Entities]): the longest of what
+// overlaps, so that a known word does not break up an unknown name. A known name in
+// lower case counts only if it has several words.
+func (o *Extractor) QuestionNames(question string, knows func(folded string) bool) []string {
+	found, known := o.Entities(question, nil), o.Entities(question, knows)
 	all := append(capitalRuns(question), found...)
 	for _, m := range known {
 		if strings.ContainsFunc(question[m.Span.Start:m.Span.End], func(r rune) bool {
@@ -57,12 +59,12 @@ func capitalRuns(question string) []kg.Mention {
 	var out []kg.Mention
 	for _, at := range quoted.FindAllStringSubmatchIndex(question, -1) {
 		start, end := max(at[2], at[4]), max(at[3], at[5])
-		out = append(out, mention(question, start, end))
+		out = append(out, mentionAt(question, start, end))
 	}
 	run := kg.Span{Start: -1}
 	flush := func() {
 		if run.Start >= 0 {
-			out = append(out, mention(question, run.Start, run.End))
+			out = append(out, mentionAt(question, run.Start, run.End))
 		}
 		run.Start = -1
 	}
@@ -114,6 +116,6 @@ func trimWord(w string) (string, int) {
 	return inner, start
 }
 
-func mention(of string, start, end int) kg.Mention {
+func mentionAt(of string, start, end int) kg.Mention {
 	return kg.Mention{Name: of[start:end], Span: kg.Span{Start: start, End: end}}
 }

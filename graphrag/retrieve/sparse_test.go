@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package bm25_test
+package retrieve_test
 
 import (
 	"context"
@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // pages returns n chunks of each of some documents, the first document the
@@ -37,7 +38,16 @@ func ids(hits []graphrag.Hit) (out []string) {
 	return out
 }
 
-func TestRetriever(t *testing.T) {
+func ranked(t *testing.T, r graphrag.Retriever, question string, k int) []graphrag.Hit {
+	t.Helper()
+	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: question, K: k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Ranked
+}
+
+func TestSparse(t *testing.T) {
 	for _, c := range []struct {
 		maxPerDoc, k int
 		question     string
@@ -54,14 +64,15 @@ func TestRetriever(t *testing.T) {
 		{0, 3, "", ""},
 		{2, 3, "unknown \x00", ""},
 	} {
-		r, err := bm25.NewRetriever(t.Context(), pages(3, 40), bm25.RetrieverOptions{MaxPerDoc: c.maxPerDoc})
+		sparse, err := retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		hits, err := r.Retrieve(t.Context(), c.question, c.k)
+		r, err := retrieve.PerDoc(sparse, c.maxPerDoc)
 		if err != nil {
 			t.Fatal(err)
 		}
+		hits := ranked(t, r, c.question, c.k)
 		if got := strings.Join(ids(hits), " "); got != c.want {
 			t.Errorf("%q, k %d, %d per document: got %s, want %s", c.question, c.k, c.maxPerDoc, got, c.want)
 		}
@@ -73,20 +84,17 @@ func TestRetriever(t *testing.T) {
 	}
 }
 
-func TestRetrieverOf(t *testing.T) {
-	r, err := bm25.NewRetriever(t.Context(), pages(3, 4), bm25.RetrieverOptions{})
+func TestSparseOf(t *testing.T) {
+	r, err := retrieve.NewSparse(t.Context(), pages(3, 4), bm25.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	chunks := pages(3, 4)
-	if _, err := bm25.RetrieverOf(r.Index(), chunks[1:], -1); err == nil ||
-		!strings.Contains(err.Error(), "12 chunks, not 11") || !strings.Contains(err.Error(), "order") || !strings.Contains(err.Error(), "MaxPerDoc") {
-		t.Errorf("error %v does not name all three problems", err)
+	if _, err := retrieve.SparseOf(r.Index(), chunks[1:]); err == nil ||
+		!strings.Contains(err.Error(), "12 chunks, not 11") || !strings.Contains(err.Error(), "order") {
+		t.Errorf("error %v does not name both problems", err)
 	}
-	all, err := r.Retrieve(t.Context(), "typhoon", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := ranked(t, r, "typhoon", 100)
 	sorted := make([]graphrag.Chunk, 0, len(chunks))
 	for d := range 3 { // the ranking of pages is the order of IDs
 		for _, h := range all {
@@ -95,27 +103,26 @@ func TestRetrieverOf(t *testing.T) {
 			}
 		}
 	}
-	again, err := bm25.RetrieverOf(r.Index(), sorted, 0)
+	again, err := retrieve.SparseOf(r.Index(), sorted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits, err := again.Retrieve(t.Context(), "typhoon", 100)
-	if d := gocmp.Diff(all, hits); d != "" || err != nil {
-		t.Error(d, err)
+	if d := cmp.Diff(all, ranked(t, again, "typhoon", 100)); d != "" {
+		t.Error(d)
 	}
 }
 
-func TestRetrieverStops(t *testing.T) {
+func TestSparseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := bm25.NewRetriever(ctx, pages(2, 2), bm25.RetrieverOptions{})
+	r, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := r.Retrieve(ctx, "typhoon", 3); !errors.Is(err, context.Canceled) {
+	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3}); !errors.Is(err, context.Canceled) {
 		t.Errorf("retrieve: %v", err)
 	}
-	if _, err := bm25.NewRetriever(ctx, pages(2, 2), bm25.RetrieverOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("new: %v", err)
 	}
 }

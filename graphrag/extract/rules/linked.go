@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package baselines
+package rules
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -51,7 +50,7 @@ func link(of string, x *kg.Extraction) {
 		stated[pair(f.Head, f.Tail)] = true
 	}
 	mentions := slices.DeleteFunc(slices.Clone(x.Mentions), func(m kg.Mention) bool {
-		return m.Span == kg.Span{} || m.Type == rules.Quantity
+		return m.Span == kg.Span{} || m.Type == Quantity
 	})
 	slices.SortStableFunc(mentions, func(a, b kg.Mention) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
 	sentences := text.Sentences(of)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package baselines
+package rules
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ func Described(x extract.Extractor) extract.Extractor { return described{x} }
 
 type described struct{ extract.Extractor }
 
-// maxDescription is the longest sentence that describes something, in bytes.
+// longestSentence is the longest sentence that describes something, in bytes.
 // What is longer is a table or a list that was not cut.
-const maxDescription = 600
+const longestSentence = 600
 
 func (d described) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	found, err := d.Extractor.Extract(ctx, chunks)
@@ -30,20 +30,20 @@ func (d described) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 		sentences := text.Sentences(chunks[i].Text)
 		for m := range found[i].Mentions {
 			if mention := &found[i].Mentions[m]; mention.Description == "" {
-				mention.Description = sentence(chunks[i].Text, sentences, mention.Span)
+				mention.Description = sentenceAt(chunks[i].Text, sentences, mention.Span)
 			}
 		}
 		for f := range found[i].Facts {
 			if fact := &found[i].Facts[f]; fact.Description == "" {
-				fact.Description = sentence(chunks[i].Text, sentences, fact.Span)
+				fact.Description = sentenceAt(chunks[i].Text, sentences, fact.Span)
 			}
 		}
 	}
 	return found, err
 }
 
-// sentence is the one in which a span begins, "" if the place is not known.
-func sentence(of string, sentences []text.Span, span kg.Span) string {
+// sentenceAt is the one in which a span begins, "" if the place is not known.
+func sentenceAt(of string, sentences []text.Span, span kg.Span) string {
 	if span == (kg.Span{}) {
 		return ""
 	}
@@ -51,7 +51,7 @@ func sentence(of string, sentences []text.Span, span kg.Span) string {
 	if !exact {
 		i--
 	}
-	if i < 0 || sentences[i].End <= span.Start || sentences[i].End-sentences[i].Start > maxDescription {
+	if i < 0 || sentences[i].End <= span.Start || sentences[i].End-sentences[i].Start > longestSentence {
 		return ""
 	}
 	return of[sentences[i].Start:sentences[i].End]

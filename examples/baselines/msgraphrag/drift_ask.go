@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msgraphrag
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// asking takes the steps by a model.
+type asking struct {
+	*drift
+	model llm.Model
+}
+
+// hypothetical has the model make up an answer in the form of a report (HyDE).
+func (w asking) hypothetical(ctx context.Context, question string) (string, error) {
+	s := w.global
+	template := s.shuffled[rand.New(rand.NewPCG(w.o.Shuffle, 0)).IntN(len(s.shuffled))]
+	req, err := request(StageHyde, "hyde", hydeWords, question, llm.Data{Label: "report", Text: s.reports.Reports[template].Text()})
+	if err != nil {
+		return "", err
+	}
+	reply, err := w.model.Generate(ctx, req)
+	return cmp.Or(strings.TrimSpace(reply.Text), question), llm.Fatal(err)
+}
+
+var primerSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["intermediate_answer","score","follow_up_queries"],` +
+	`"properties":{"intermediate_answer":{"type":"string"},"score":{"type":"number"},"follow_up_queries":{"type":"array","items":{"type":"string"}}}}`)
+
+// prime answers from each fold of the reports, and puts the answers together.
+func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error {
+	type reply struct {
+		Answer string   `json:"intermediate_answer"`
+		Score  float64  `json:"score"`
+		Next   []string `json:"follow_up_queries"`
+	}
+	replies := make([]reply, len(folds))
+	err := kit.Each(ctx, len(folds), func(ctx context.Context, i int) error {
+		req, err := request(StagePrimer, "primer", primerWords, root.query, llm.Data{Label: "reports", Text: w.global.table(folds[i])})
+		if err != nil {
+			return err
+		}
+		req.Schema, req.SchemaName = primerSchema, "primer"
+		replies[i], err = decode[reply](ctx, w.model, req)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var answers []string
+	for _, r := range replies {
+		if a := strings.TrimSpace(r.Answer); a != "" {
+			answers = append(answers, a)
+		}
+		root.score += r.Score / float64(len(replies))
+		root.next = append(root.next, r.Next...)
+	}
+	root.answer = strings.Join(answers, "\n\n")
+	return nil
+}
+
+var stepSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["response","score","follow_up_queries"],` +
+	`"properties":{"response":{"type":"string"},"score":{"type":"number"},"follow_up_queries":{"type":"array","items":{"type":"string"}}}}`)
+
+// answer has the model answer from the context of local search.
+func (w asking) answer(ctx context.Context, a *action, entities, order []int32) error {
+	a.derived = w.local.context(entities)
+	var parts []llm.Data
+	for _, x := range a.derived {
+		parts = append(parts, llm.Data{Label: x.Kind, Text: x.Text})
+		a.docs = append(a.docs, x.Docs...)
+	}
+	all := w.corpus.InOrder(order, len(order), NameDrift)
+	for _, h := range w.local.read(all, graphrag.Question{K: len(all)}) {
+		parts = append(parts, llm.Data{Label: "passage", Text: h.Chunk.Text})
+		a.docs = append(a.docs, h.Chunk.Doc)
+	}
+	slices.Sort(a.docs)
+	a.docs = slices.Compact(a.docs)
+	if len(parts) == 0 {
+		return nil // nothing to answer from
+	}
+	req, err := request(StageStep, "step", stepWords, a.query, parts...)
+	if err != nil {
+		return err
+	}
+	req.Schema, req.SchemaName = stepSchema, "step"
+	reply, err := decode[struct {
+		Response string   `json:"response"`
+		Score    float64  `json:"score"`
+		Next     []string `json:"follow_up_queries"`
+	}](ctx, w.model, req)
+	a.answer, a.score, a.next = strings.TrimSpace(reply.Response), reply.Score, reply.Next
+	return err
+}
+
+// read is the answers, the best first, as far as they fit.
+func (w asking) read(_ graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found {
+	slices.SortStableFunc(actions, func(a, b action) int { return cmp.Compare(b.score, a.score) })
+	var answers []graphrag.Derived
+	for _, a := range append([]action{root}, actions...) {
+		if a.answer != "" {
+			answers = append(answers, graphrag.Derived{Kind: "answer", Text: a.query + "\n" + a.answer, Docs: a.docs})
+		}
+	}
+	if answers = w.fit(answers); len(answers) == 0 {
+		return reader.Nothing()
+	}
+	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: answers}
+}
+
+// decode reads a reply into a T; one that cannot be read leaves the zero value.
+func decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, error) {
+	value, _, err := llm.Decode[T](ctx, m, req)
+	if err != nil {
+		var zero T
+		return zero, llm.Fatal(err)
+	}
+	return value, nil
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// StageDescribe names the calls of a [Describer] in accounts.
+const StageDescribe = "describe"
+
+// window is how many tokens of descriptions one summary is made of
+// (LightRAG, lightrag/constants.py).
+const window = 12_000
+
+// Describer makes one description of the many that chunks give of a thing. Its
+// passages are those that the text rests on. Nothing makes an empty description.
+// It is safe for concurrent use.
+type Describer interface {
+	Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error)
+}
+
+// describeBy returns the describer of a kit: with a model by one call, or several
+// where the descriptions are too long for one; without, and where a reply cannot
+// be used, by sentences of theirs.
+func describeBy(model llm.Model, count func(string) int) func(tokens int) (Describer, error) {
+	return func(tokens int) (Describer, error) {
+		quote, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: count})
+		if err != nil || model == nil {
+			return quoting{quote}, err
+		}
+		return writing{quoting{quote}, model, count, tokens}, nil
+	}
+}
+
+// quoting quotes; the passages are those of what is quoted.
+type quoting struct{ quote summary.Summarizer }
+
+func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (kg.Description, error) {
+	texts := make([]string, len(of))
+	for i, x := range of {
+		texts[i] = x.Text
+	}
+	quoted, err := d.quote.Summarize(ctx, texts)
+	if err != nil {
+		return kg.Description{}, err
+	}
+	var used []kg.Description
+	for _, q := range quoted.Quotes {
+		used = append(used, of[q.Source])
+	}
+	return kg.Description{Text: quoted.Text, Passages: passages(used)}, nil
+}
+
+// writing has a model write.
+type writing struct {
+	quoting
+	model  llm.Model
+	count  func(string) int
+	tokens int
+}
+
+func (d writing) Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error) {
+	for len(of) > 0 {
+		next, err := d.round(ctx, subject, of)
+		if llm.OfOneReply(err) {
+			break
+		}
+		if err != nil {
+			return kg.Description{}, fmt.Errorf("describing %q: %w", kg.Beginning(subject), err)
+		}
+		if of = next; len(of) == 1 {
+			return of[0], nil
+		}
+	}
+	return d.quoting.Describe(ctx, subject, of)
+}
+
+// round makes one description of every group of neighbours that fits into the
+// window, of two at least.
+func (d writing) round(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
+	var out []kg.Description
+	for lo := 0; lo < len(of); {
+		hi, size := lo, 0
+		for hi < len(of) && (hi < lo+2 || size+d.count(of[hi].Text) <= window) {
+			size += d.count(of[hi].Text)
+			hi++
+		}
+		group := of[lo:hi]
+		lo = hi
+		if len(group) == 1 && len(of) > 1 { // the last one, left over
+			out = append(out, group[0])
+			continue
+		}
+		text, err := d.write(ctx, subject, group)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, kg.Description{Text: text, Passages: passages(group)})
+	}
+	return out, nil
+}
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+func (d writing) write(ctx context.Context, subject string, of []kg.Description) (string, error) {
+	data := []llm.Data{{Label: "name", Text: subject}}
+	for i, x := range of {
+		data = append(data, llm.Data{Label: fmt.Sprintf("description %d", i+1), Text: x.Text})
+	}
+	req, err := prompts.Request(StageDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4}, data...)
+	if err != nil {
+		return "", err
+	}
+	reply, err := d.model.Generate(ctx, req)
+	if err == nil && strings.TrimSpace(reply.Text) == "" {
+		err = llm.ErrEmpty
+	}
+	return strings.TrimSpace(reply.Text), err
+}
+
+// passages are those of all descriptions, sorted, each once.
+func passages(of []kg.Description) []int32 {
+	var out []int32
+	for _, d := range of {
+		out = append(out, d.Passages...)
+	}
+	return distinct(out)
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Frame is what a [System] is made of.
+type Frame struct {
+	// Name identifies the system in reports and errors.
+	Name string
+	Common
+	Kit Kit
+	// Needs are the roles of the kit that Build takes parts of.
+	Needs []Role
+	// Extract finds what the chunks say; without an extractor the system has no
+	// graph.
+	Extract Extraction
+	// Knowledge says how names become entities.
+	Knowledge kg.Options
+	// Blind is a system that reads no documents.
+	Blind bool
+	// Build makes the retriever over a corpus. It is called for every change.
+	Build func(ctx context.Context, c *Corpus) (graphrag.Retriever, error)
+}
+
+// Common are the options that all systems share.
+type Common struct {
+	Cut Cut
+	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
+	MaxPerDoc int
+}
+
+// Cut says how pages become chunks. The zero value is the setting of
+// WildGraphBench (section 4.1) without the targets of links, which make up a third
+// of the raw pages.
+type Cut struct {
+	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of
+	// the size, Overlap -1 none.
+	Size, Overlap int
+	// KeepLinks indexes and reads the targets of links as well.
+	KeepLinks bool
+}
+
+// Chunker returns the chunker for the cut.
+func (c Cut) Chunker() (*chunk.Chunker, error) {
+	splitter, err := chunk.Tokens(chunk.TokenOptions{Size: c.Size, Overlap: c.Overlap})
+	if err != nil {
+		return nil, err
+	}
+	o := chunk.Options{Splitter: splitter}
+	if !c.KeepLinks {
+		o.Clean = text.StripLinks
+	}
+	return chunk.New(o)
+}
+
+// check reports everything that is wrong with a frame.
+func (f Frame) check() error {
+	problems := []error{f.Kit.check(f.Needs)}
+	if f.Name == "" {
+		problems = append(problems, errors.New("the frame has no Name"))
+	}
+	if f.Build == nil {
+		problems = append(problems, errors.New("the frame has no Build: it makes the retriever"))
+	}
+	if f.MaxPerDoc < 0 {
+		problems = append(problems, fmt.Errorf("MaxPerDoc is %d, want 0 or more", f.MaxPerDoc))
+	}
+	if _, err := f.Cut.Chunker(); err != nil {
+		problems = append(problems, err)
+	}
+	if _, err := kg.NewBase(f.Knowledge); err != nil {
+		problems = append(problems, err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// Corpus is what a retriever is built over. Chunks are sorted by ID; chunk i is
+// passage i of the graph.
+type Corpus struct {
+	retrieve.Ranking
+	// Graph is what the chunks say; nil without an extractor.
+	Graph *kg.Graph
+
+	kit    Kit
+	fitted func(context.Context) (embed.Embedder, error)
+}
+
+// NewCorpus returns a corpus for retrievers that are built without a [System]. A
+// graph, if there is one, has chunk i as passage i.
+func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
+	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k}
+	var once sync.Mutex
+	var embedder embed.Embedder
+	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
+		once.Lock()
+		defer once.Unlock()
+		if embedder != nil {
+			return embedder, nil
+		}
+		e, err := k.Embed(ctx, retrieve.TitledTexts(chunks))
+		if err == nil && e == nil {
+			err = errors.New("the kit's Embed gave no embedder")
+		}
+		embedder = e
+		return e, err
+	}
+	return c
+}
+
+// Embedder is the kit's, fitted to the chunks if it learns from them.
+func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
+
+// Find makes an index of texts, as the kit compares them with questions.
+func (c *Corpus) Find(ctx context.Context, texts []string) (retrieve.Texts, error) {
+	return c.kit.Find(ctx, c.fitted, texts)
+}
+
+// FindChunks makes an index of the chunks with their titles.
+func (c *Corpus) FindChunks(ctx context.Context) (retrieve.Texts, error) {
+	return c.Find(ctx, retrieve.TitledTexts(c.Chunks))
+}
+
+// Known tells whether the graph has an entity of a folded name.
+func (c *Corpus) Known(folded string) bool {
+	_, ok := c.Graph.Find(folded)
+	return ok
+}
+
+// Docs are the IDs of the documents that passages are from, each once.
+func (c *Corpus) Docs(passages []int32) []string {
+	docs := make([]string, len(passages))
+	for i, p := range passages {
+		docs[i] = c.Graph.Passages[p].Doc
+	}
+	return distinct(docs)
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Kit is the set of parts a system is built from, by role.
+type Kit struct {
+	// Index and Answer name the kinds of the parts that build and of those that
+	// answer: NameOffline or NameModel.
+	Index, Answer string
+
+	// Embed returns the embedder of a corpus. Embedders that learn from the corpus
+	// are fitted to its texts; the others ignore them.
+	Embed func(ctx context.Context, corpus []string) (embed.Embedder, error)
+	// Find makes an index that compares questions with texts: what "most like the
+	// question" means, the same for all systems. Lookup names it in reports.
+	Find   Finder
+	Lookup string
+	// Dim is the length of the embedder's vectors, 0 if it is not known before
+	// something is embedded.
+	Dim int
+
+	// Entities extracts names, Triples names and facts, Records names and facts
+	// with descriptions.
+	Entities func() (Extraction, error)
+	Triples  func() (Extraction, error)
+	Records  func(extract.RecordOptions) (Extraction, error)
+	// Link compares names with each other.
+	Link kg.Linker
+	// Describe makes one description, of about so many tokens, of many.
+	Describe func(tokens int) (Describer, error)
+	// Report writes what a community is about.
+	Report report.Reporter
+	// IndexModel takes the steps of building that only one recipe knows; nil: the
+	// recipe's rules do.
+	IndexModel llm.Model
+
+	// QuestionNames returns the function that finds the named entities of a
+	// question. known tells the folded names of the graph, for questions that write
+	// none in capitals; it may be nil.
+	QuestionNames func(known func(folded string) bool) (NameFinder, error)
+	// AnswerModel takes the steps of answering that only one recipe knows, such as
+	// the filter of HippoRAG 2; nil: the recipe's rules do.
+	AnswerModel llm.Model
+	// Read answers from evidence.
+	Read reader.Reader
+
+	// Count counts tokens, the same everywhere.
+	Count func(text string) int
+	// MaxContext limits what a prompt holds as evidence, in tokens; 0 is no limit.
+	MaxContext int
+}
+
+// The kinds of parts.
+const (
+	NameOffline = "offline"
+	NameModel   = "model"
+)
+
+// Name tells the kinds of the parts: "offline", "model", or both, those that
+// build first.
+func (k Kit) Name() string {
+	if k.Index == k.Answer {
+		return k.Index
+	}
+	return k.Index + "+" + k.Answer
+}
+
+// Extraction is an extractor. A Whole one learns from the corpus: it must see all
+// of it again when a document comes or goes.
+type Extraction struct {
+	extract.Extractor
+	Whole bool
+}
+
+// Given returns an extractor of the user's, or what the kit has.
+func Given(x extract.Extractor, own func() (Extraction, error)) (Extraction, error) {
+	switch {
+	case x != nil:
+		return Extraction{Extractor: x}, nil
+	case own == nil:
+		return Extraction{}, errors.New("the kit has no extractor of this kind")
+	}
+	return own()
+}
+
+// RecordsFor is how the kit extracts records with these options, for [Given].
+func (k Kit) RecordsFor(o extract.RecordOptions) func() (Extraction, error) {
+	if k.Records == nil {
+		return nil
+	}
+	return func() (Extraction, error) { return k.Records(o) }
+}
+
+// NameFinder finds the named entities of a question.
+type NameFinder func(ctx context.Context, question string) ([]string, error)
+
+// Finder makes an index that compares questions with texts. fitted returns the
+// embedder of the corpus, which is fitted when it is first asked for.
+type Finder func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error)
+
+// Step returns what takes a step of a recipe: the model's way, or without a model
+// the rules'.
+func Step[F any](m llm.Model, byModel func(llm.Model) F, byRules F) F {
+	if m == nil {
+		return byRules
+	}
+	return byModel(m)
+}
+
+// Role is what a part of a kit is for.
+type Role string
+
+// The roles that a [Frame] may need beside reading and counting.
+const (
+	Embedding     Role = "Embed"
+	Finding       Role = "Find"
+	Linking       Role = "Link"
+	Describing    Role = "Describe"
+	Reporting     Role = "Report"
+	QuestionNames Role = "QuestionNames"
+)
+
+// check reports the parts that a system needs and the kit does not have.
+func (k Kit) check(needs []Role) error {
+	missing := map[Role]bool{
+		Embedding: k.Embed == nil, Finding: k.Find == nil, Linking: k.Link == nil, Describing: k.Describe == nil,
+		Reporting: k.Report == nil, QuestionNames: k.QuestionNames == nil, "Read": k.Read == nil, "Count": k.Count == nil,
+	}
+	var problems []error
+	for _, role := range append([]Role{"Read", "Count"}, needs...) {
+		if missing[role] {
+			problems = append(problems, fmt.Errorf("the kit has no part for %s: take kit.Offline or kit.ByModel, or set it", role))
+		}
+	}
+	if k.MaxContext < 0 {
+		problems = append(problems, fmt.Errorf("the kit's MaxContext is %d, want 0 or more", k.MaxContext))
+	}
+	return errors.Join(problems...)
+}
+
+// Mixed takes the parts that build an index from one kit and those that answer
+// from another, so that a corpus is indexed offline and questions are answered by
+// a model, or the other way round. What embeds and compares stands in both and is
+// that of the index.
+func Mixed(index, answer Kit) Kit {
+	k := index
+	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
+	k.Read, k.Count, k.MaxContext = answer.Read, answer.Count, answer.MaxContext
+	return k
+}
+
+// callsAtOnce is how many calls of a model a system makes at a time.
+const callsAtOnce = 8
+
+// Each calls f for 0..n-1, some of them at a time. The first error ends it.
+func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(callsAtOnce, runtime.GOMAXPROCS(0)))
+	for i := range n {
+		if gctx.Err() != nil {
+			break
+		}
+		g.Go(func() error { return f(gctx, i) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
+)
+
+// ModelOptions are the parts of [ByModel].
+type ModelOptions struct {
+	// Model extracts, describes and answers. Required.
+	Model llm.Model
+	// Embedder embeds; nil means what the offline kit compares by, seeded with
+	// Seed.
+	Embedder embed.Embedder
+	Seed     uint64
+	// Mode says what to do without evidence, MaxContext how much of it is read, in
+	// tokens; 0 is all.
+	Mode       reader.Mode
+	MaxContext int
+	// Count counts tokens; nil means those of cl100k.
+	Count func(string) int
+}
+
+// ByModel returns the kit of a language model. What it takes is charged to the
+// usage of the call under which it is asked.
+func ByModel(o ModelOptions) (Kit, error) {
+	if o.Model == nil {
+		return Kit{}, errors.New("kit: the model is missing")
+	}
+	if o.Count == nil {
+		o.Count = tokens.Cl100k().Count
+	}
+	paid := metered(o.Model)
+	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode})
+	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid})
+	reports, err3 := report.ByModel(report.ModelOptions{Model: paid})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return Kit{}, fmt.Errorf("kit: %w", err)
+	}
+	k := Kit{
+		Index: NameModel, Answer: NameModel,
+		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25",
+		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
+		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
+		Records: func(r extract.RecordOptions) (Extraction, error) {
+			r.Model = paid
+			x, err := extract.NewRecords(r)
+			return Extraction{Extractor: x}, err
+		},
+		Link: kg.Trigrams{}, Describe: describeBy(paid, o.Count), Report: reports, IndexModel: paid,
+		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
+		AnswerModel:   paid, Read: read, Count: o.Count, MaxContext: o.MaxContext,
+	}
+	if o.Embedder != nil {
+		k = k.WithEmbedder(o.Embedder)
+	}
+	return k, nil
+}
+
+// WithEmbedder returns the kit with an embedder that was trained on language: it
+// compares names and texts. Its tokens are charged to the usage of the call.
+func (k Kit) WithEmbedder(e embed.Embedder) Kit {
+	paid := rememberingEmbedder{usage.MeteredEmbedder(e, k.Count)}
+	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
+	k.Find, k.Lookup = ByVectors, "cosine"
+	if m, ok := e.(embed.Model); ok {
+		k.Lookup, k.Dim = "cosine of "+m.Name(), m.Dim()
+	}
+	k.Link = kg.Embeddings{Embedder: paid}
+	return k
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+)
+
+// OfflineOptions are the options of [Offline].
+type OfflineOptions struct {
+	// Mode says what to do without evidence.
+	Mode reader.Mode
+	// Seed of LSA.
+	Seed uint64
+	// Find compares questions with texts; nil means [ByWords].
+	Find Finder
+}
+
+// Offline returns the kit that needs no network, no key and no model file: rules
+// extract, words and LSA compare, sentences are quoted.
+func Offline(o OfflineOptions) (Kit, error) {
+	read, err1 := reader.Extractive(reader.ExtractiveOptions{Mode: o.Mode})
+	reports, err2 := report.Extractive(report.ExtractiveOptions{})
+	if err := errors.Join(err1, err2); err != nil {
+		return Kit{}, fmt.Errorf("kit: %w", err)
+	}
+	k := Kit{
+		Index: NameOffline, Answer: NameOffline,
+		Embed: lsa(o.Seed), Find: o.Find, Lookup: "BM25",
+		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
+		Link: kg.Trigrams{}, Report: reports,
+		QuestionNames: namesByRules,
+		Read:          read, Count: tokens.Cl100k().Count,
+	}
+	if k.Find == nil {
+		k.Find = ByWords
+	}
+	k.Describe = describeBy(nil, k.Count)
+	return k, nil
+}
+
+func lsa(seed uint64) func(context.Context, []string) (embed.Embedder, error) {
+	return func(ctx context.Context, corpus []string) (embed.Embedder, error) {
+		return embed.FitLSA(ctx, corpus, embed.LSAOptions{Seed: seed})
+	}
+}
+
+// ByWords is the [Finder] that compares by BM25. Short texts, such as facts and
+// names, have too few words for LSA, and LSA of a fixed rank cannot tell the
+// subjects of a large corpus apart.
+func ByWords(ctx context.Context, _ func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
+	return retrieve.NewWords(ctx, texts)
+}
+
+// ByVectors is the [Finder] that compares by the cosine of the embedder's vectors.
+func ByVectors(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
+	e, err := fitted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.NewVectors(ctx, e, texts)
+}
+
+// ByBoth returns the [Finder] that mixes words and vectors, these with a share
+// between 0 and 1.
+func ByBoth(share float64) Finder {
+	return func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
+		words, err := ByWords(ctx, fitted, texts)
+		if err != nil {
+			return nil, err
+		}
+		vectors, err := ByVectors(ctx, fitted, texts)
+		if err != nil {
+			return nil, err
+		}
+		return retrieve.NewHybrid(words, vectors, share)
+	}
+}
+
+func entitiesByRules() (Extraction, error) {
+	x, err := rules.New(rules.Options{})
+	return Extraction{x, true}, err
+}
+
+// triplesByRules are the facts of the rules, with what they leave unsaid.
+func triplesByRules() (Extraction, error) {
+	x, err := rules.New(rules.Options{})
+	return Extraction{rules.Linked(x), true}, err
+}
+
+// recordsByRules describe names and facts by the sentences that they stand in.
+func recordsByRules(extract.RecordOptions) (Extraction, error) {
+	x, err := triplesByRules()
+	return Extraction{rules.Described(x), true}, err
+}
+
+func namesByRules(known func(folded string) bool) (NameFinder, error) {
+	x, err := rules.New(rules.Options{})
+	return func(_ context.Context, question string) ([]string, error) {
+		return x.QuestionNames(question, known), nil
+	}, err
+}

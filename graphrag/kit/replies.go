@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// replies are what models and embedders gave while a system was built: the next
+// change asks only for what is new, and a saved system opens without asking. A nil
+// *replies keeps nothing.
+type replies struct {
+	mu      sync.Mutex
+	texts   map[replyKey]llm.Reply
+	vectors map[replyKey][]float32
+	used    map[replyKey]bool // since begin
+	dim     int               // of the vectors, 0 without any
+}
+
+type replyKey [sha256.Size]byte
+
+func newReplies() *replies {
+	return &replies{texts: make(map[replyKey]llm.Reply), vectors: make(map[replyKey][]float32), used: make(map[replyKey]bool)}
+}
+
+type repliesKey struct{}
+
+// with makes the models and embedders of a kit use these under the context.
+func (r *replies) with(ctx context.Context) context.Context {
+	return context.WithValue(ctx, repliesKey{}, r)
+}
+
+func repliesOf(ctx context.Context) *replies {
+	r, _ := ctx.Value(repliesKey{}).(*replies)
+	return r
+}
+
+// begin starts a change, prune ends one that succeeded: what it did not use is
+// forgotten.
+func (r *replies) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.used)
+}
+
+func (r *replies) prune() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.texts, func(k replyKey, _ llm.Reply) bool { return !r.used[k] })
+	maps.DeleteFunc(r.vectors, func(k replyKey, _ []float32) bool { return !r.used[k] })
+}
+
+// key covers everything the model sees, and not where the request comes from.
+func (r *replies) key(model string, req llm.Request) (replyKey, bool) {
+	if r == nil {
+		return replyKey{}, false
+	}
+	req.Stage, req.Question = "", ""
+	data, err := json.Marshal([]any{model, req})
+	return sha256.Sum256(data), err == nil
+}
+
+func (r *replies) reply(key replyKey) (llm.Reply, bool) {
+	if r == nil {
+		return llm.Reply{}, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reply, ok := r.texts[key]
+	r.used[key] = r.used[key] || ok
+	return reply, ok
+}
+
+func (r *replies) keep(key replyKey, reply llm.Reply) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.texts[key], r.used[key] = reply, true
+}
+
+func (r *replies) vector(text string) ([]float32, bool) {
+	if r == nil {
+		return nil, false
+	}
+	key := replyKey(sha256.Sum256([]byte(text)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok := r.vectors[key]
+	r.used[key] = r.used[key] || ok
+	return v, ok
+}
+
+func (r *replies) keepVector(text string, v []float32) error {
+	if r == nil {
+		return nil
+	}
+	key := replyKey(sha256.Sum256([]byte(text)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dim != 0 && r.dim != len(v) {
+		return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index anew", len(v), r.dim)
+	}
+	r.dim = len(v)
+	r.vectors[key], r.used[key] = v, true
+	return nil
+}
+
+// add takes in what another one has.
+func (r *replies) add(other *replies) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.Copy(r.texts, other.texts)
+	maps.Copy(r.vectors, other.vectors)
+	r.dim = cmp.Or(other.dim, r.dim)
+}

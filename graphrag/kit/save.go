@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// A saved system is one file: what it was built with, its chunks, and what models
+// replied. The index itself is a function of these and is built again.
+
+// FileName is the file that [System.Save] writes into its folder.
+const FileName = "system.wildgraph"
+
+const (
+	fileKind    = "WGSYSTM"
+	fileVersion = 1
+	maxRecord   = 64 << 20 // bytes of one chunk or reply
+	maxRecords  = 1 << 32
+	maxDim      = 1 << 16
+)
+
+// ErrOptions is wrapped by the errors of [System.Open] for a system that was saved
+// with other options.
+var ErrOptions = errors.New("the system was saved with other options")
+
+// settings are what a saved system and the one that opens it must have in common.
+type settings struct {
+	Name string `json:"name"`
+	Cut  Cut    `json:"cut"`
+	// Index is the kind of the parts that build, Lookup what texts are compared by.
+	Index  string `json:"index_kit"`
+	Lookup string `json:"lookup"`
+}
+
+func (s *System) settings() settings {
+	return settings{s.frame.Name, s.frame.Cut, s.frame.Kit.Index, s.frame.Kit.Lookup}
+}
+
+// Save writes the system into a folder, which is made if it is not there.
+func (s *System) Save(ctx context.Context, dir string) error {
+	now := s.now.Load()
+	if now == nil {
+		return fmt.Errorf("%s: saved before Index", s.frame.Name)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("%s: %w", s.frame.Name, err)
+	}
+	err := journal.WriteFile(filepath.Join(dir, FileName), func(w io.Writer) error {
+		return s.write(ctx, w, now)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: saving: %w", s.frame.Name, err)
+	}
+	return nil
+}
+
+func (s *System) write(ctx context.Context, to io.Writer, now *state) error {
+	buffered := bufio.NewWriter(to)
+	w := codec.NewWriter(buffered, fileKind, fileVersion)
+	var problems []error
+	record := func(v any) {
+		data, err := json.Marshal(v)
+		problems = append(problems, err)
+		w.Bytes(data)
+	}
+	record(s.settings())
+	w.Uint(uint64(len(now.docs)))
+	for _, id := range slices.Sorted(maps.Keys(now.docs)) {
+		w.String(id)
+		record(now.docs[id])
+		problems = append(problems, ctx.Err())
+	}
+	s.paid.mu.Lock()
+	defer s.paid.mu.Unlock()
+	w.Uint(uint64(len(s.paid.texts)))
+	for _, key := range sortedKeys(s.paid.texts) {
+		w.Bytes(key[:])
+		record(s.paid.texts[key])
+	}
+	w.Uint(uint64(s.paid.dim))
+	w.Uint(uint64(len(s.paid.vectors)))
+	for _, key := range sortedKeys(s.paid.vectors) {
+		w.Bytes(key[:])
+		w.Float32s(s.paid.vectors[key])
+	}
+	_, err := w.Close()
+	return errors.Join(append(problems, err, buffered.Flush())...)
+}
+
+func sortedKeys[V any](m map[replyKey]V) []replyKey {
+	return slices.SortedFunc(maps.Keys(m), func(a, b replyKey) int { return bytes.Compare(a[:], b[:]) })
+}
+
+// Open replaces the system by the one that Save wrote into a folder.
+func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, error) {
+	file, err := os.Open(filepath.Join(dir, FileName))
+	if err != nil {
+		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)
+	}
+	defer file.Close()
+	docs, kept, err := s.read(ctx, bufio.NewReader(file))
+	if err != nil {
+		return graphrag.IndexStats{}, fmt.Errorf("%s: opening %s: %w", s.frame.Name, file.Name(), err)
+	}
+	return s.change(ctx, "open", func(*state) (*draft, error) {
+		d, err := newDraft(s.frame)
+		if err != nil {
+			return nil, err
+		}
+		s.paid.add(kept)
+		d.docs = docs
+		for _, id := range slices.Sorted(maps.Keys(docs)) {
+			d.fresh = append(d.fresh, docs[id]...)
+		}
+		return d, nil
+	})
+}
+
+func (s *System) read(ctx context.Context, from io.Reader) (map[string][]graphrag.Chunk, *replies, error) {
+	r := codec.NewReader(from, fileKind, fileVersion)
+	record := func(v any) {
+		if data := r.Bytes(nil, maxRecord); r.Err() == nil {
+			if err := json.Unmarshal(data, v); err != nil {
+				r.Fail("a record cannot be read: %v", err)
+			}
+		}
+	}
+	key := func() (k replyKey) {
+		copy(k[:], r.Bytes(nil, len(k)))
+		return k
+	}
+	var saved settings
+	if record(&saved); r.Err() == nil && saved != s.settings() {
+		return nil, nil, fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, saved, s.settings())
+	}
+	docs, kept := make(map[string][]graphrag.Chunk), newReplies()
+	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil && ctx.Err() == nil; n-- {
+		id := string(r.Bytes(nil, maxRecord))
+		var chunks []graphrag.Chunk
+		record(&chunks)
+		docs[id] = chunks
+	}
+	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil; n-- {
+		k := key()
+		var reply llm.Reply
+		record(&reply)
+		kept.texts[k] = reply
+	}
+	kept.dim = int(r.Uint(maxDim))
+	if dim := s.frame.Kit.Dim; r.Err() == nil && dim != 0 && kept.dim != 0 && dim != kept.dim {
+		return nil, nil, fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, kept.dim, dim)
+	}
+	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil; n-- {
+		k, v := key(), make([]float32, kept.dim)
+		r.Float32s(v)
+		kept.vectors[k] = v
+	}
+	return docs, kept, errors.Join(r.Close(), ctx.Err())
+}

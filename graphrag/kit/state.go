@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// state is an index at one moment. It never changes once readers see it.
+type state struct {
+	docs      map[string][]graphrag.Chunk
+	base      *kg.Base // nil without a graph
+	graph     *kg.Graph
+	retriever graphrag.Retriever
+	stats     graphrag.IndexStats
+	// shortest are the lengths of the chunks in tokens, ascending, added up.
+	shortest []int
+}
+
+// draft is a state in the making: documents, and what is known of them but for
+// the fresh chunks.
+type draft struct {
+	docs  map[string][]graphrag.Chunk
+	base  *kg.Base
+	fresh []graphrag.Chunk
+	frame Frame
+}
+
+func newDraft(f Frame) (*draft, error) {
+	d := &draft{docs: make(map[string][]graphrag.Chunk), frame: f}
+	if f.Extract.Extractor == nil {
+		return d, nil
+	}
+	var err error
+	d.base, err = kg.NewBase(f.Knowledge)
+	return d, err
+}
+
+// draft begins with a copy of a state.
+func (s *state) draft(f Frame) *draft {
+	d := &draft{docs: maps.Clone(s.docs), frame: f}
+	if s.base != nil {
+		d.base = s.base.Clone()
+	}
+	return d
+}
+
+// insert cuts documents.
+func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) error {
+	chunker, err := d.frame.Cut.Chunker()
+	if err != nil || d.frame.Blind {
+		return err
+	}
+	seen := make(map[string]bool)
+	for doc, err := range docs {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if seen[doc.ID] {
+			return fmt.Errorf("document %q comes twice in one call: give each text an ID of its own", doc.ID)
+		}
+		seen[doc.ID] = true
+		cut, err := chunker.Document(doc)
+		if err != nil {
+			return err
+		}
+		d.delete(doc.ID)
+		d.docs[doc.ID] = cut
+		d.fresh = append(d.fresh, cut...)
+	}
+	return ctx.Err()
+}
+
+func (d *draft) delete(ids ...string) {
+	for _, id := range ids {
+		delete(d.docs, id)
+	}
+	if d.base != nil {
+		d.base.Delete(ids...)
+	}
+}
+
+// build makes the state: extract from the fresh chunks, put together what is
+// known, build the retriever.
+func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
+	all := slices.SortedFunc(flat(maps.Values(d.docs)), func(a, b graphrag.Chunk) int { return strings.Compare(a.ID, b.ID) })
+	s := &state{docs: d.docs, base: d.base, stats: graphrag.IndexStats{Documents: len(d.docs), Chunks: len(all)}}
+	if d.base != nil {
+		if err := d.extract(ctx, f, all); err != nil {
+			return nil, err
+		}
+		if err := s.known(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c := NewCorpus(f.Kit, all, s.graph)
+	c.PerDoc = f.MaxPerDoc
+	var err error
+	s.retriever, err = f.Build(ctx, c)
+	if err == nil && s.retriever == nil {
+		err = errors.New("the frame's Build gave no retriever")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		s.shortest = append(s.shortest, max(1, c.Tokens))
+	}
+	slices.Sort(s.shortest)
+	for i := 1; i < len(s.shortest); i++ {
+		s.shortest[i] += s.shortest[i-1]
+	}
+	return s, ctx.Err()
+}
+
+// extract finds what the fresh chunks say, or all of them.
+func (d *draft) extract(ctx context.Context, f Frame, all []graphrag.Chunk) error {
+	if f.Extract.Whole {
+		d.fresh = all
+	}
+	found, err := f.Extract.Extract(ctx, d.fresh)
+	if err != nil {
+		return err
+	}
+	return d.base.Insert(found...)
+}
+
+// known puts together what the chunks say.
+func (s *state) known(ctx context.Context) error {
+	var err error
+	if s.graph, err = s.base.Graph(ctx); err != nil {
+		return err
+	}
+	view, err := s.graph.View(kg.ViewOptions{})
+	if err != nil {
+		return err
+	}
+	st := view.Stats()
+	s.stats.Entities, s.stats.Relations = len(s.graph.Entities), len(s.graph.Relations)
+	s.stats.AverageDegree, s.stats.MaxDegree, s.stats.IsolatedShare = st.AverageDegree, st.MaxDegree, st.IsolatedShare
+	return nil
+}
+
+// deepen asks for as many chunks as the budget of a question can hold at most:
+// one more than the shortest chunks that fit into it.
+func (s *state) deepen(q graphrag.Question) graphrag.Question {
+	if q.Tokens > 0 {
+		n, _ := slices.BinarySearch(s.shortest, q.Tokens+1)
+		q.K = min(n+1, len(s.shortest))
+	}
+	return q
+}
+
+func flat[T any](lists iter.Seq[[]T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for list := range lists {
+			for _, x := range list {
+				if !yield(x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// distinct sorts a list and keeps each entry once.
+func distinct[T cmp.Ordered](list []T) []T {
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm/usage"
+)
+
+// System is a [graphrag.System] made of a [Frame].
+type System struct {
+	frame Frame
+	// writing holds one token: whoever changes the system has it. A channel, so
+	// that waiting for it can be cancelled.
+	writing chan struct{}
+	// now is what readers see: nil before Index and after Close.
+	now  atomic.Pointer[state]
+	paid *replies
+}
+
+var (
+	_ graphrag.System   = (*System)(nil)
+	_ graphrag.Streamer = (*System)(nil)
+)
+
+// New checks a frame and returns its system.
+func New(f Frame) (*System, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return &System{frame: f, writing: make(chan struct{}, 1), paid: newReplies()}, nil
+}
+
+// Name is the name of the frame.
+func (s *System) Name() string { return s.frame.Name }
+
+// Index builds the system anew.
+func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+	return s.change(ctx, "index", func(*state) (*draft, error) {
+		d, err := newDraft(s.frame)
+		if err != nil {
+			return nil, err
+		}
+		return d, d.insert(ctx, docs)
+	})
+}
+
+// Insert adds documents; one with the ID of one that is there takes its place.
+func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+	return s.change(ctx, "insert", func(old *state) (*draft, error) {
+		if old == nil {
+			return nil, errors.New("nothing is indexed yet: call Index or Open first")
+		}
+		d := old.draft(s.frame)
+		return d, d.insert(ctx, docs)
+	})
+}
+
+// Delete removes documents. IDs that are not there change nothing.
+func (s *System) Delete(ctx context.Context, ids ...string) (graphrag.IndexStats, error) {
+	return s.change(ctx, "delete", func(old *state) (*draft, error) {
+		if old == nil {
+			return nil, errors.New("nothing is indexed yet: call Index or Open first")
+		}
+		d := old.draft(s.frame)
+		d.delete(ids...)
+		return d, nil
+	})
+}
+
+// change builds a new state aside and puts it in the place of the old one. When
+// anything fails the old one stays; what models replied until then is kept.
+func (s *System) change(ctx context.Context, what string, prepare func(old *state) (*draft, error)) (graphrag.IndexStats, error) {
+	fail := func(err error) (graphrag.IndexStats, error) {
+		return graphrag.IndexStats{}, fmt.Errorf("%s: %s: %w", s.frame.Name, what, err)
+	}
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-ctx.Done():
+		return fail(ctx.Err())
+	}
+	d, err := prepare(s.now.Load())
+	if err != nil {
+		return fail(err)
+	}
+	ctx, meter := usage.WithMeter(usage.WithStage(ctx, "index"))
+	s.paid.begin()
+	next, err := d.build(s.paid.with(ctx), s.frame)
+	if err != nil {
+		return fail(err)
+	}
+	s.paid.prune()
+	s.now.Store(next)
+	stats := next.stats
+	stats.Usage = meter.Usage()
+	return stats, nil
+}
+
+// Graph is what is known; nil before Index and of systems without a graph.
+func (s *System) Graph() *kg.Graph {
+	if now := s.now.Load(); now != nil {
+		return now.graph
+	}
+	return nil
+}
+
+// Retrieve finds what helps to answer a question. What is to be read is within the
+// question's budget and the kit's.
+func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	now := s.now.Load()
+	if now == nil {
+		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
+	}
+	ctx, meter := usage.WithMeter(usage.WithStage(newReplies().with(ctx), "retrieve"))
+	found, err := now.retriever.Retrieve(ctx, now.deepen(q))
+	if err != nil {
+		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
+	}
+	found.Usage = found.Usage.Add(meter.Usage())
+	return s.within(q, found), nil
+}
+
+// within cuts what was found to the depth and the budgets.
+func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Found {
+	budget := s.frame.Kit.MaxContext
+	if q.Tokens > 0 {
+		if found.Evidence == nil {
+			found.Evidence = found.Ranked
+		}
+		if budget == 0 || q.Tokens < budget {
+			budget = q.Tokens
+		}
+	}
+	found.Evidence = found.Read(q)
+	if budget > 0 && found.Answer == nil {
+		found.Evidence, found.Derived = retrieve.Fit(found.Evidence, found.Derived, budget, s.frame.Kit.Count)
+	}
+	if found.Ranked != nil {
+		found.Ranked = found.Ranked[:min(max(q.Want(), len(found.Evidence)), len(found.Ranked))]
+	}
+	return found
+}
+
+// Answer searches and reads.
+func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	var last graphrag.Answer
+	for a, err := range s.answers(ctx, q, func(found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+		return whole(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
+	}) {
+		if err != nil {
+			return graphrag.Answer{}, err
+		}
+		last = a
+	}
+	return last, nil
+}
+
+// Stream is Answer, piece by piece if the kit's reader can.
+func (s *System) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
+	return s.answers(ctx, q, func(found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+		return reader.Stream(ctx, s.frame.Kit.Read, q, found.Evidence, found.Derived)
+	})
+}
+
+func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
+	return func(yield func(graphrag.Answer, error) bool) { yield(a, err) }
+}
+
+// answers completes what a reader makes of what was found.
+func (s *System) answers(ctx context.Context, q graphrag.Question, read func(graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
+	return func(yield func(graphrag.Answer, error) bool) {
+		found, err := s.Retrieve(ctx, q)
+		if err != nil {
+			yield(graphrag.Answer{}, err)
+			return
+		}
+		if found.Answer != nil { // there is nothing left to read
+			read = func(graphrag.Found) iter.Seq2[graphrag.Answer, error] { return whole(*found.Answer, nil) }
+		}
+		for a, err := range read(found) {
+			a.Ranked, a.Steps = found.Ranked, found.Steps
+			a.Usage = a.Usage.Add(found.Usage)
+			if !yield(a, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Close releases the index. A change that is under way ends first.
+func (s *System) Close() error {
+	s.writing <- struct{}{}
+	defer func() { <-s.writing }()
+	s.now.Store(nil)
+	s.paid = newReplies()
+	return nil
+}

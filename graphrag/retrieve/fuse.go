@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// fuseDepth is how deep lists are merged at least: a chunk that one retriever has
+// in place 30 may be the first of the merged list.
+const fuseDepth = 100
+
+// Fuse returns a retriever that asks all of some at the same time and merges
+// their rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009).
+// Derived texts, steps and usage are those of all, in the order given.
+func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
+	if len(retrievers) == 0 || slices.Contains(retrievers, nil) {
+		return nil, fmt.Errorf("retrieve: Fuse: %w", errMissing)
+	}
+	return fused(slices.Clone(retrievers)), nil
+}
+
+var errMissing = errors.New("a retriever is missing")
+
+type fused []graphrag.Retriever
+
+func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	deeper := q
+	deeper.Depth = max(q.Want(), fuseDepth)
+	all := make([]graphrag.Found, len(f))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, r := range f {
+		g.Go(func() (err error) {
+			all[i], err = r.Retrieve(gctx, deeper)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return graphrag.Found{}, err
+	}
+	return merge(all, q.Want(), func(lists ...[]rank.Scored[string]) ([]rank.Scored[string], error) {
+		ids := make([][]string, len(lists))
+		for i, list := range lists {
+			for _, x := range list {
+				ids[i] = append(ids[i], x.ID)
+			}
+		}
+		return rank.RRF(ids...), nil
+	})
+}
+
+// merge makes one ranking of several, by the rule given.
+func merge(all []graphrag.Found, want int, rule func(...[]rank.Scored[string]) ([]rank.Scored[string], error)) (graphrag.Found, error) {
+	var out graphrag.Found
+	hits := make(map[string]graphrag.Hit)
+	lists := make([][]rank.Scored[string], len(all))
+	for i, found := range all {
+		for _, h := range found.Ranked {
+			lists[i] = append(lists[i], rank.Scored[string]{ID: h.Chunk.ID, Score: h.Score})
+			if _, ok := hits[h.Chunk.ID]; !ok {
+				hits[h.Chunk.ID] = h
+			}
+		}
+		out.Derived = append(out.Derived, found.Derived...)
+		out.Steps = append(out.Steps, found.Steps...)
+		out.Usage = out.Usage.Add(found.Usage)
+	}
+	order, err := rule(lists...)
+	out.Ranked = []graphrag.Hit{}
+	for _, x := range order {
+		if len(out.Ranked) == want {
+			break
+		}
+		h := hits[x.ID]
+		h.Score = x.Score
+		out.Ranked = append(out.Ranked, h)
+	}
+	return out, err
+}

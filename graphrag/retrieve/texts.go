@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"context"
+
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// Texts compares queries with a set of texts of any kind: entities, facts,
+// sentences, passages, reports. A text is known by its place. How like a query it
+// is, is told by a number of at most 1: a cosine, or what stands in for it. It is
+// safe for concurrent use.
+type Texts interface {
+	Len() int
+	// Best returns the k texts most like the query, best first, equal ones by
+	// place; fewer if fewer have to do with it at all.
+	Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error)
+	// Scores writes one number for each text over dst, 0 for those that have
+	// nothing to do with the query.
+	Scores(ctx context.Context, query string, dst []float64) ([]float64, error)
+}
+
+// Words compares by BM25: the share of the best score stands in for a cosine.
+type Words struct{ index *bm25.Index }
+
+// NewWords indexes the texts.
+func NewWords(ctx context.Context, texts []string) (*Words, error) {
+	ix, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
+	return &Words{ix}, err
+}
+
+// Len is the number of texts.
+func (w *Words) Len() int { return w.index.Len() }
+
+// Best implements [Texts].
+func (w *Words) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
+	found := w.index.Search(query, max(0, k), nil)
+	out := make([]rank.Scored[int32], len(found))
+	for i, f := range found {
+		out[i] = rank.Scored[int32]{ID: f.ID, Score: f.Score / found[0].Score}
+	}
+	return out, ctx.Err()
+}
+
+// Scores implements [Texts].
+func (w *Words) Scores(ctx context.Context, query string, dst []float64) ([]float64, error) {
+	dst = w.index.Scores(query, dst)
+	best := 0.0
+	for _, s := range dst {
+		best = max(best, s)
+	}
+	if best > 0 {
+		for i := range dst {
+			dst[i] /= best
+		}
+	}
+	return dst, ctx.Err()
+}
+
+// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1;
+// equal ones all become 1. Scores of 0 alone stay.
+func MinMax(scores []float64) []float64 {
+	if len(scores) == 0 {
+		return scores
+	}
+	low, high := scores[0], scores[0]
+	for _, s := range scores {
+		low, high = min(low, s), max(high, s)
+	}
+	for i, s := range scores {
+		switch {
+		case high > low:
+			scores[i] = (s - low) / (high - low)
+		case s != 0:
+			scores[i] = 1
+		}
+	}
+	return scores
+}
+
+// Scaled returns the k texts most like the query, scaled so that the best of all
+// texts has 1 and the worst 0.
+func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[int32], error) {
+	if _, ok := t.(*Words); ok { // the worst has no word of the query, but for tiny collections
+		return t.Best(ctx, query, k)
+	}
+	scores, err := t.Scores(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	var top rank.Top[int32]
+	top.Reset(max(0, k))
+	for i, s := range MinMax(scores) {
+		if s > 0 {
+			top.Push(int32(i), s)
+		}
+	}
+	return top.Append(nil), nil
+}

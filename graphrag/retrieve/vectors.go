@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
+)
+
+// atOnce is how many texts are embedded in one call: enough to keep a server
+// busy, few enough to stop soon after a cancel.
+const atOnce = 256
+
+// Vectors compares by the cosine of vectors.
+type Vectors struct {
+	embedder embed.Embedder
+	index    *vector.Index // nil without texts
+}
+
+// NewVectors embeds the texts.
+func NewVectors(ctx context.Context, e embed.Embedder, texts []string) (*Vectors, error) {
+	v := &Vectors{embedder: e}
+	return v, v.add(ctx, texts, func(i int) string { return fmt.Sprintf("%d", i) }, nil)
+}
+
+func (v *Vectors) add(ctx context.Context, texts []string, name func(int) string, progress func(done, total int)) error {
+	for first := 0; first < len(texts); first += atOnce {
+		part := texts[first:min(first+atOnce, len(texts))]
+		rows, err := v.embedder.EmbedDocuments(ctx, part)
+		if err == nil && len(rows) != len(part) {
+			err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(rows), len(part))
+		}
+		if err == nil && v.index == nil {
+			v.index, err = vector.New(vector.Options{Dim: len(rows[0]), Cosine: true, Quantized: true})
+		}
+		if err == nil {
+			err = v.index.Add(rows...)
+		}
+		if err != nil {
+			return fmt.Errorf("retrieve: texts %s to %s: %w", name(first), name(first+len(part)-1), err)
+		}
+		if progress != nil {
+			progress(first+len(part), len(texts))
+		}
+	}
+	return ctx.Err()
+}
+
+// Len is the number of texts.
+func (v *Vectors) Len() int {
+	if v.index == nil {
+		return 0
+	}
+	return v.index.Len()
+}
+
+// Best implements [Texts]. A query of which the embedder knows nothing has a
+// vector of zeros and finds nothing.
+func (v *Vectors) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
+	row, err := v.query(ctx, query)
+	if err != nil || row == nil || k <= 0 {
+		return nil, err
+	}
+	return v.index.Search(row, k, nil)
+}
+
+// Scores implements [Texts].
+func (v *Vectors) Scores(ctx context.Context, query string, dst []float64) ([]float64, error) {
+	row, err := v.query(ctx, query)
+	if err != nil || row == nil {
+		return append(dst[:0], make([]float64, v.Len())...), err
+	}
+	return v.index.Scores(row, dst)
+}
+
+// query embeds a query; nil if there is nothing to compare.
+func (v *Vectors) query(ctx context.Context, text string) ([]float32, error) {
+	if err := ctx.Err(); err != nil || v.index == nil {
+		return nil, err
+	}
+	row, err := v.embedder.EmbedQuery(ctx, text)
+	if err != nil || !slices.ContainsFunc(row, func(x float32) bool { return x != 0 }) {
+		return nil, err
+	}
+	return row, nil
+}
