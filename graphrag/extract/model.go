@@ -3,15 +3,16 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -25,15 +26,12 @@ const (
 	StageSchema   = "extract by schema"
 )
 
-// DefaultConcurrency is how many chunks an extractor asks about at a time.
-const DefaultConcurrency = 8
-
 // ModelOptions are common to the extractors that ask a model.
 type ModelOptions struct {
 	// Model is required.
 	Model llm.Model
-	// Concurrency is the number of chunks at a time, 0 for DefaultConcurrency.
-	// It has no effect on the result.
+	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect
+	// on the result.
 	Concurrency int
 	// MaxTokens bounds each reply, and Temperature is passed on; zero values
 	// leave both to the server. A reply that is cut at the limit is no result:
@@ -42,18 +40,11 @@ type ModelOptions struct {
 	Temperature *float64
 }
 
-func (o ModelOptions) check() error {
-	var problems []error
-	if o.Model == nil {
-		problems = append(problems, errors.New("extract: Model is missing"))
-	}
-	if o.Concurrency < 0 {
-		problems = append(problems, fmt.Errorf("extract: Concurrency %d is negative", o.Concurrency))
-	}
-	if o.MaxTokens < 0 {
-		problems = append(problems, fmt.Errorf("extract: MaxTokens %d is negative", o.MaxTokens))
-	}
-	return errors.Join(problems...)
+// check puts what is wrong into checks.
+func (o ModelOptions) check(checks *opt.Checks) {
+	checks.Want(o.Model != nil, "Model", "missing", "a model")
+	opt.Min(checks, "Concurrency", o.Concurrency, 0)
+	opt.Min(checks, "MaxTokens", o.MaxTokens, 0)
 }
 
 // each calls one for every chunk and returns the results in order. A chunk that
@@ -62,11 +53,7 @@ func (o ModelOptions) check() error {
 func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	g, gctx := errgroup.WithContext(ctx)
-	limit := o.Concurrency
-	if limit == 0 {
-		limit = DefaultConcurrency
-	}
-	g.SetLimit(limit)
+	g.SetLimit(cmp.Or(o.Concurrency, 8))
 	for i, c := range chunks {
 		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
 		if strings.TrimSpace(c.Text) == "" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -25,7 +26,9 @@ type OpenIE struct{ o ModelOptions }
 
 // NewOpenIE returns the extractor.
 func NewOpenIE(o ModelOptions) (*OpenIE, error) {
-	if err := o.check(); err != nil {
+	checks := opt.Checks{Of: "extract"}
+	o.check(&checks)
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	return &OpenIE{o}, nil

@@ -3,13 +3,13 @@
 package extract
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -69,21 +69,13 @@ type Records struct{ o RecordOptions }
 
 // NewRecords returns the extractor.
 func NewRecords(o RecordOptions) (*Records, error) {
-	problems := []error{o.check()}
-	switch o.Format {
-	case "":
-		o.Format = Tuples
-	case Tuples, Lines, Objects:
-	default:
-		problems = append(problems, fmt.Errorf("extract: Format %q: want %q, %q or %q", o.Format, Tuples, Lines, Objects))
-	}
-	if o.Gleanings < NoGleaning {
-		problems = append(problems, fmt.Errorf("extract: Gleanings %d: want a count, or NoGleaning", o.Gleanings))
-	}
-	if o.Format == Objects && len(o.Types) == 0 {
-		problems = append(problems, errors.New("extract: Types are missing: the format objects needs the entity types of its domain"))
-	}
-	if err := errors.Join(problems...); err != nil {
+	o.Format = cmp.Or(o.Format, Tuples)
+	checks := opt.Checks{Of: "extract"}
+	o.check(&checks)
+	checks.Want(slices.Contains([]Format{Tuples, Lines, Objects}, o.Format), "Format", o.Format, "tuples, lines or objects")
+	opt.Min(&checks, "Gleanings", o.Gleanings, NoGleaning)
+	checks.Want(o.Format != Objects || len(o.Types) > 0, "Types", "empty", "the entity types of the domain, which the format objects needs")
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	switch {

@@ -5,27 +5,18 @@ package extract
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// Parameters of schema expansion (Youtu-GraphRAG, equation 3). The paper gives μ
-// no value; the code has 0.9 in the text of its instruction. What a score is,
-// and the rest, is ours: see [Expansion].
-const (
-	DefaultMu      = 0.9
-	DefaultMinDocs = 2
-	DefaultNovelty = 0.95
-	DefaultBatch   = 32
-)
-
-// Expansion lets a schema grow while documents are read. A name that the model
+// Expansion lets a schema grow while documents are read (Youtu-GraphRAG, equation
+// 3, which leaves open what a score is). A name that the model
 // proposes has the score
 //
 //	mean confidence · min(1, documents / MinDocs)
@@ -35,54 +26,47 @@ const (
 // order of the documents' IDs, with all proposals up to then: the result does
 // not depend on the order in which replies come.
 type Expansion struct {
-	// Mu is the least score, MinDocs the documents that carry full weight, 0
-	// for the default of each.
-	Mu      float64
+	// Mu μ is the least score; 0 means 0.9, which the released code has in the
+	// text of its instruction (the paper gives μ no value).
+	Mu float64
+	// MinDocs is how many documents carry full weight; 0 means 2.
 	MinDocs int
-	// Batch is the number of documents between two expansions, 0 for
-	// DefaultBatch.
+	// Batch is the number of documents between two expansions; 0 means 32.
 	Batch int
-	// Embedder, when set, tells a new name from another name of what is there:
-	// with a cosine of Novelty (0 for DefaultNovelty) or more it becomes an
-	// alias.
+	// Embedder, when set, finds names of what is in the schema already: with a
+	// cosine of Novelty (0 means 0.95) or more a new name becomes an alias.
 	Embedder embed.Embedder
 	Novelty  float64
 }
 
-func (e Expansion) withDefaults() (Expansion, error) {
-	e.Mu, e.MinDocs = cmp.Or(e.Mu, DefaultMu), cmp.Or(e.MinDocs, DefaultMinDocs)
-	e.Batch, e.Novelty = cmp.Or(e.Batch, DefaultBatch), cmp.Or(e.Novelty, DefaultNovelty)
-	var problems []error
-	if !(e.Mu > 0 && e.Mu <= 1) {
-		problems = append(problems, fmt.Errorf("extract: Mu %v: want more than 0, at most 1", e.Mu))
-	}
-	if !(e.Novelty > 0 && e.Novelty <= 1) {
-		problems = append(problems, fmt.Errorf("extract: Novelty %v: want more than 0, at most 1", e.Novelty))
-	}
-	if e.MinDocs < 0 || e.Batch < 0 {
-		problems = append(problems, fmt.Errorf("extract: MinDocs %d, Batch %d: want 1 or more", e.MinDocs, e.Batch))
-	}
-	return e, errors.Join(problems...)
+// withDefaults fills in the defaults and puts what is wrong into checks.
+func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
+	e.Mu, e.MinDocs = cmp.Or(e.Mu, 0.9), cmp.Or(e.MinDocs, 2)
+	e.Batch, e.Novelty = cmp.Or(e.Batch, 32), cmp.Or(e.Novelty, 0.95)
+	checks.Want(e.Mu > 0 && e.Mu <= 1, "Mu", e.Mu, "more than 0, at most 1")
+	checks.Want(e.Novelty > 0 && e.Novelty <= 1, "Novelty", e.Novelty, "more than 0, at most 1")
+	opt.Min(checks, "MinDocs", e.MinDocs, 1)
+	opt.Min(checks, "Batch", e.Batch, 1)
+	return e
 }
 
-// Proposal is a name that the model would like to have in the schema.
-type Proposal struct {
-	// Kind is "entity type", "relation" or "attribute".
+// proposal is a name that the model would like to have in the schema.
+type proposal struct {
 	Kind, Name string
-	// Confidence is in 0..1, 1 if the model gave none.
-	Confidence float64
+	Confidence float64 // in 0..1, 1 if the model gave none
 	Doc        string
 }
 
 // Kinds of proposals.
 const (
-	KindEntityType = "entity type"
-	KindRelation   = "relation"
-	KindAttribute  = "attribute"
+	entityTypeKind = "entity type"
+	relationKind   = "relation"
+	attributeKind  = "attribute"
 )
 
-// Decision is what became of a proposed name.
+// Decision is what became of a name that the model proposed.
 type Decision struct {
+	// Kind is "entity type", "relation" or "attribute".
 	Kind, Name string
 	Docs       int
 	Confidence float64 // the mean
@@ -92,12 +76,12 @@ type Decision struct {
 	Alias string
 }
 
-// Weigh decides on all proposals together. The decisions are sorted by kind and
+// weigh decides on all proposals together. The decisions are sorted by kind and
 // name; the schema that is returned holds what was accepted.
-func (e Expansion) Weigh(ctx context.Context, s Schema, proposals []Proposal) (Schema, []Decision, error) {
-	e, err := e.withDefaults()
-	if err != nil {
-		return s, nil, err
+func (e Expansion) weigh(ctx context.Context, s Schema, proposals []proposal) (Schema, []Decision, error) {
+	checks := opt.Checks{Of: "extract"}
+	if e = e.withDefaults(&checks); checks.Err() != nil {
+		return s, nil, checks.Err()
 	}
 	s = s.clone()
 	var decisions []Decision
@@ -111,6 +95,7 @@ func (e Expansion) Weigh(ctx context.Context, s Schema, proposals []Proposal) (S
 		}
 		d := e.score(of)
 		if d.Accepted {
+			var err error
 			if d.Alias, err = e.alias(ctx, *list, d.Name); err != nil {
 				return Schema{}, nil, err
 			}
@@ -128,24 +113,24 @@ func (e Expansion) Weigh(ctx context.Context, s Schema, proposals []Proposal) (S
 
 func (s *Schema) list(kind string) *[]SchemaItem {
 	switch kind {
-	case KindEntityType:
+	case entityTypeKind:
 		return &s.EntityTypes
-	case KindRelation:
+	case relationKind:
 		return &s.Relations
-	case KindAttribute:
+	case attributeKind:
 		return &s.Attributes
 	}
 	return nil
 }
 
 // groups are the proposals of each name, sorted.
-func groups(proposals []Proposal) [][]Proposal {
+func groups(proposals []proposal) [][]proposal {
 	sorted := slices.Clone(proposals)
-	slices.SortStableFunc(sorted, func(a, b Proposal) int {
+	slices.SortStableFunc(sorted, func(a, b proposal) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(foldItem(a.Name), foldItem(b.Name)),
 			strings.Compare(a.Doc, b.Doc), strings.Compare(a.Name, b.Name), cmp.Compare(a.Confidence, b.Confidence))
 	})
-	var out [][]Proposal
+	var out [][]proposal
 	for lo := 0; lo < len(sorted); {
 		hi := lo
 		for hi < len(sorted) && sorted[hi].Kind == sorted[lo].Kind && foldItem(sorted[hi].Name) == foldItem(sorted[lo].Name) {
@@ -157,7 +142,7 @@ func groups(proposals []Proposal) [][]Proposal {
 	return out
 }
 
-func (e Expansion) score(of []Proposal) Decision {
+func (e Expansion) score(of []proposal) Decision {
 	d := Decision{Kind: of[0].Kind, Name: of[0].Name}
 	sum := 0.0
 	for i, p := range of {

@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -43,23 +43,16 @@ type BySchema struct{ o SchemaOptions }
 
 // NewBySchema returns the extractor.
 func NewBySchema(o SchemaOptions) (*BySchema, error) {
-	problems := []error{o.check(), o.Schema.check()}
-	switch o.Mode {
-	case "":
-		o.Mode = Strict
-	case Strict, Prefer:
-	default:
-		problems = append(problems, fmt.Errorf("extract: Mode %q: want %q or %q", o.Mode, Strict, Prefer))
-	}
-	if len(o.Schema.EntityTypes) == 0 {
-		problems = append(problems, errors.New("extract: the schema has no entity types"))
-	}
+	o.Mode = cmp.Or(o.Mode, Strict)
+	checks := opt.Checks{Of: "extract"}
+	o.check(&checks)
+	checks.Want(o.Mode == Strict || o.Mode == Prefer, "Mode", o.Mode, "strict or prefer")
+	checks.Want(len(o.Schema.EntityTypes) > 0, "Schema", "without entity types", "one or more")
 	if o.Expand != nil {
-		e, err := o.Expand.withDefaults()
-		problems = append(problems, err)
+		e := o.Expand.withDefaults(&checks)
 		o.Expand = &e
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(checks.Err(), o.Schema.check()); err != nil {
 		return nil, err
 	}
 	return &BySchema{o}, nil
@@ -78,9 +71,9 @@ func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, Schema, []Decision, error) {
 	schema := e.o.Schema
 	out := make([]kg.Extraction, len(chunks))
-	found := make([][]Proposal, len(chunks))
+	found := make([][]proposal, len(chunks))
 	var decisions []Decision
-	var proposals []Proposal
+	var proposals []proposal
 	for _, batch := range e.batches(chunks) {
 		part := make([]graphrag.Chunk, len(batch))
 		at := make(map[string]int, len(batch))
@@ -104,7 +97,7 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 		}
 		// Decisions on names that are in by now stand; the others are new.
 		var now []Decision
-		if schema, now, err = e.o.Expand.Weigh(ctx, schema, proposals); err != nil {
+		if schema, now, err = e.o.Expand.weigh(ctx, schema, proposals); err != nil {
 			return nil, Schema{}, nil, err
 		}
 		decisions = append(slices.DeleteFunc(decisions, func(d Decision) bool { return !d.Accepted }), now...)
@@ -162,7 +155,7 @@ func (b bounded) Check() error {
 	return nil
 }
 
-func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.Extraction) ([]Proposal, error) {
+func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.Extraction) ([]proposal, error) {
 	plain, err := json.Marshal(s.Plain())
 	if err != nil {
 		return nil, err
@@ -183,8 +176,8 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	if e.o.Expand == nil {
 		return nil, nil
 	}
-	return slices.Concat(proposed(KindEntityType, c.Doc, found.New.Nodes), proposed(KindRelation, c.Doc, found.New.Relations),
-		proposed(KindAttribute, c.Doc, found.New.Attributes)), nil
+	return slices.Concat(proposed(entityTypeKind, c.Doc, found.New.Nodes), proposed(relationKind, c.Doc, found.New.Relations),
+		proposed(attributeKind, c.Doc, found.New.Attributes)), nil
 }
 
 // notes are the items that say more than their name.
@@ -241,10 +234,10 @@ func addAttribute(entity, key, value string, x *kg.Extraction) {
 }
 
 // proposed reads names, or objects of a name and a confidence.
-func proposed(kind, doc string, found []json.RawMessage) []Proposal {
-	var out []Proposal
+func proposed(kind, doc string, found []json.RawMessage) []proposal {
+	var out []proposal
 	for _, raw := range found {
-		p := Proposal{Kind: kind, Name: word(raw), Confidence: 1, Doc: doc}
+		p := proposal{Kind: kind, Name: word(raw), Confidence: 1, Doc: doc}
 		if p.Name == "" {
 			var o struct {
 				Name       string

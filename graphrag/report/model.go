@@ -40,7 +40,7 @@ type ModelOptions struct {
 // report that was shown.
 func ByModel(o ModelOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
-	checks.Want(o.Model != nil, "Model", nil, "a model")
+	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(&checks, "Words", o.Words, 0)
 	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
 	o.Words = cmp.Or(o.Words, 2000)

@@ -137,7 +137,7 @@ type Options struct {
 
 func (o Options) resolve() (Options, error) {
 	checks := opt.Checks{Of: "report"}
-	checks.Want(o.Reporter != nil, "Reporter", nil, "a reporter")
+	checks.Want(o.Reporter != nil, "Reporter", "missing", "a reporter")
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
 	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	o.Tokens = cmp.Or(o.Tokens, 8000)

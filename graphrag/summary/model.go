@@ -42,7 +42,7 @@ const wordsPerToken = 0.75
 // the model, wrapped. Texts that are blank cost no call.
 func ByModel(o ModelOptions) (Summarizer, error) {
 	checks := opt.Checks{Of: "summary"}
-	checks.Want(o.Model != nil, "Model", nil, "a model")
+	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
 	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
 	o.Tokens = cmp.Or(o.Tokens, DefaultTokens)

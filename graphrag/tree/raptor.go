@@ -57,8 +57,8 @@ type RaptorOptions struct {
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	checks := opt.Checks{Of: "tree"}
-	checks.Want(o.Summarizer != nil, "Summarizer", nil, "a summarizer")
-	checks.Want(o.Embedder != nil, "Embedder", nil, "an embedder")
+	checks.Want(o.Summarizer != nil, "Summarizer", "missing", "a summarizer")
+	checks.Want(o.Embedder != nil, "Embedder", "missing", "an embedder")
 	opt.Min(&checks, "Dim", o.Dim, 0)
 	opt.Min(&checks, "MaxLevels", o.MaxLevels, 0)
 	opt.Min(&checks, "ClusterTokens", o.ClusterTokens, 0)

@@ -33,7 +33,7 @@ type SequentialOptions struct {
 func Sequential(ctx context.Context, leaves []string, o SequentialOptions) (*Tree, error) {
 	o.Group = cmp.Or(o.Group, 5)
 	checks := opt.Checks{Of: "tree"}
-	checks.Want(o.Summarizer != nil, "Summarizer", nil, "a summarizer")
+	checks.Want(o.Summarizer != nil, "Summarizer", "missing", "a summarizer")
 	opt.Min(&checks, "Group", o.Group, 2)
 	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	if err := checks.Err(); err != nil {
