@@ -14,13 +14,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// DefaultTokens is the length of RAPTOR's summaries (parthsarthi03/raptor,
+// defaultTokens is the length of RAPTOR's summaries (parthsarthi03/raptor,
 // max_tokens of its tree builder). E²GraphRAG's are about ten times as long.
-const DefaultTokens = 100
+const defaultTokens = 100
 
 // ExtractiveOptions of [Extractive].
 type ExtractiveOptions struct {
-	// Tokens is the most a summary may have; 0 means [DefaultTokens].
+	// Tokens is the most a summary may have; 0 means 100.
 	Tokens int
 	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts
 	// words.
@@ -45,7 +45,7 @@ type ExtractiveOptions struct {
 func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	checks := opt.Checks{Of: "summary"}
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
-	o.Tokens = cmp.Or(o.Tokens, DefaultTokens)
+	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
 	if o.CountTokens == nil {
 		o.CountTokens = func(s string) int { return len(strings.Fields(s)) }
 	}

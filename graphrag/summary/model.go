@@ -22,7 +22,7 @@ var prompts = llm.MustPrompts(promptFiles)
 type ModelOptions struct {
 	// Model writes. It is required.
 	Model llm.Model
-	// Tokens is the length that is asked for; 0 means [DefaultTokens]. Models
+	// Tokens is the length that is asked for; 0 means 100. Models
 	// count badly, so this is no bound.
 	Tokens int
 	// MaxTokens bounds the reply, and Temperature is passed on; zero values
@@ -45,7 +45,7 @@ func ByModel(o ModelOptions) (Summarizer, error) {
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
 	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
-	o.Tokens = cmp.Or(o.Tokens, DefaultTokens)
+	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
 	if o.MaxTokens > 0 && o.MaxTokens < o.Tokens {
 		checks.Add(fmt.Errorf("MaxTokens %d is less than Tokens %d: the reply would be cut off", o.MaxTokens, o.Tokens))
 	}

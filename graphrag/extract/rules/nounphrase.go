@@ -11,15 +11,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// NounPhrase is the type of the mentions of [NounPhrases].
-const NounPhrase = "NOUN PHRASE"
-
 // NounPhrases is an extract.Extractor of noun phrases alone, for graphs of words that
 // stand in the same chunk (the "fast" indexing of Microsoft's GraphRAG): runs of
 // words that are in no closed class and no verb as far as the tables know.
 // A phrase is kept if it has two words or more, a hyphen, or a capital inside a
 // sentence; its words are of ASCII letters, digits and hyphens and at most 15
-// long. Names are in capitals. There are no facts: which phrases go together is
+// long. Names are in capitals, of the type "NOUN PHRASE". There are no facts: which phrases go together is
 // up to the graph.
 type NounPhrases struct {
 	// Workers is how many chunks are read at a time; 0 means one for each
@@ -64,7 +61,7 @@ func (x *sentence) nounPhrases(found []kg.Mention) []kg.Mention {
 		first, last := &x.tokens[i], &x.tokens[j-1]
 		if j-i > 1 || first.has(hyphened) || first.has(upperFirst|innerUpper) && !x.atStart(i) {
 			found = append(found, kg.Mention{
-				Name: strings.ToUpper(singleBlanks(x.text[first.start:last.end])), Type: NounPhrase,
+				Name: strings.ToUpper(singleBlanks(x.text[first.start:last.end])), Type: "NOUN PHRASE",
 				Span: kg.Span{Start: int(first.start), End: int(last.end)},
 			})
 		}
