@@ -9,10 +9,9 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -52,34 +51,24 @@ func (o ModelOptions) check(checks *opt.Checks) {
 // extraction with that problem; any other error ends the work.
 func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(cmp.Or(o.Concurrency, 8))
-	for i, c := range chunks {
+	err := par.Each(ctx, len(chunks), cmp.Or(o.Concurrency, 8), func(i int) error {
+		c := chunks[i]
 		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
 		if strings.TrimSpace(c.Text) == "" {
-			continue
-		}
-		g.Go(func() error {
-			if gctx.Err() != nil {
-				return gctx.Err()
-			}
-			err := one(gctx, c, &out[i])
-			if llm.OfOneReply(err) {
-				problem(&out[i], "chunk", c.Text, err.Error())
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("extract: chunk %s: %w", c.ID, err)
-			}
 			return nil
-		})
-	}
-	err := g.Wait()
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("extract: %w", ctx.Err())
-	}
-	if err != nil {
-		return nil, err
+		}
+		err := one(ctx, c, &out[i])
+		if llm.OfOneReply(err) {
+			problem(&out[i], "chunk", c.Text, err.Error())
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("chunk %s: %w", c.ID, err)
+		}
+		return nil
+	})
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
 	}
 	for i := range out {
 		nameEnds(&out[i])

@@ -3,6 +3,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -11,8 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
@@ -41,27 +41,16 @@ func (n *namer) name(ctx context.Context, t *Tree) error {
 	}
 	batches := (len(t.Communities) + batch - 1) / batch
 	failed := make([][]Failure, batches)
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(n.o.Concurrency)
-	for i := range batches {
-		group.Go(func() (err error) {
-			if err := inner.Err(); err != nil {
-				return err
-			}
-			some := t.Communities[i*batch : min((i+1)*batch, len(t.Communities))]
-			if n.o.Model == nil {
-				return n.quoted(inner, &some[0])
-			}
-			failed[i], err = n.asked(inner, some)
-			return err
-		})
-	}
-	err := group.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+	err := par.Each(ctx, batches, n.o.Concurrency, func(i int) (err error) {
+		some := t.Communities[i*batch : min((i+1)*batch, len(t.Communities))]
+		if n.o.Model == nil {
+			return n.quoted(ctx, &some[0])
+		}
+		failed[i], err = n.asked(ctx, some)
+		return err
+	})
 	t.Failed = slices.Concat(failed...)
-	return err
+	return cmp.Or(ctx.Err(), err)
 }
 
 // quoted names a community after its centre and quotes the descriptions of its

@@ -5,14 +5,12 @@ package report
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -168,19 +166,13 @@ func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) 
 
 // counted calls count for 0..n-1 on all processors.
 func counted(ctx context.Context, n int, count func(int32) int) ([]int32, error) {
-	const block = 1024
 	out := make([]int32, n)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for from := 0; from < n; from += block {
-		group.Go(func() error {
-			for i := from; i < min(from+block, n); i++ {
-				out[i] = int32(count(int32(i)))
-			}
-			return ctx.Err()
-		})
-	}
-	return out, group.Wait()
+	return out, par.Ranges(ctx, n, 1024, 0, func(_, from, to int) error {
+		for i := from; i < to; i++ {
+			out[i] = int32(count(int32(i)))
+		}
+		return nil
+	})
 }
 
 // ordered returns 0..n-1 by rank, the largest first, equal ones by number.

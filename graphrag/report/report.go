@@ -10,10 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -206,28 +205,17 @@ func (p *packer) level(ctx context.Context, level int32) error {
 	communities := p.enter(level)
 	var mu sync.Mutex
 	done := 0
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(p.o.Concurrency)
-	for _, c := range communities {
-		group.Go(func() error {
-			if err := inner.Err(); err != nil {
-				return err
-			}
-			err := p.report(inner, c)
-			if err == nil && p.o.Progress != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				done++
-				p.o.Progress(int(level), done, len(communities))
-			}
-			return err
-		})
-	}
-	err := group.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
+	err := par.Each(ctx, len(communities), p.o.Concurrency, func(i int) error {
+		err := p.report(ctx, communities[i])
+		if err == nil && p.o.Progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			p.o.Progress(int(level), done, len(communities))
+		}
+		return err
+	})
+	return cmp.Or(ctx.Err(), err)
 }
 
 // report writes one report, or notes why there is none.

@@ -3,15 +3,14 @@
 package tree
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
@@ -146,13 +145,22 @@ func (t *Tree) grow(ctx context.Context, s summary.Summarizer, groups [][]int32,
 			texts[i] = append(texts[i], t.Nodes[n].Text)
 		}
 	}
-	report := func(done int) {
+	summaries := make([]summary.Summary, len(groups))
+	var mu sync.Mutex
+	done := 0
+	err := par.Each(ctx, len(groups), concurrency, func(i int) (err error) {
+		if summaries[i], err = s.Summarize(ctx, texts[i]); err != nil {
+			return fmt.Errorf("group %d of %d: %w", i+1, len(groups), err)
+		}
 		if progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
 			progress(level, done, len(groups))
 		}
-	}
-	summaries, err := summarize(ctx, s, texts, concurrency, report)
-	if err != nil {
+		return nil
+	})
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return fmt.Errorf("tree: level %d: %w", level, err)
 	}
 	t.Levels = append(t.Levels, int32(len(t.Nodes)))
@@ -165,43 +173,6 @@ func (t *Tree) grow(ctx context.Context, s summary.Summarizer, groups [][]int32,
 // concurrency is the default number of summaries made at a time: a model answers
 // over a network.
 const concurrency = 8
-
-// summarize makes one summary for each group of texts, in order. report is
-// called with how many are done.
-func summarize(ctx context.Context, s summary.Summarizer, groups [][]string, concurrency int, report func(done int)) ([]summary.Summary, error) {
-	out, errs := make([]summary.Summary, len(groups)), make([]error, len(groups))
-	var mu sync.Mutex
-	done := 0
-	g, inner := errgroup.WithContext(ctx)
-	g.SetLimit(concurrency)
-	for i, texts := range groups {
-		g.Go(func() error {
-			if errs[i] = inner.Err(); errs[i] == nil {
-				out[i], errs[i] = s.Summarize(inner, texts)
-			}
-			if errs[i] == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				done++
-				report(done)
-			}
-			return errs[i]
-		})
-	}
-	if g.Wait() == nil {
-		return out, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	// The first error in order that is not only the echo of another one.
-	for i, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return nil, fmt.Errorf("group %d of %d: %w", i+1, len(groups), err)
-		}
-	}
-	return nil, errors.Join(errs...)
-}
 
 // embed adds the vectors of the nodes that have none yet.
 func (t *Tree) embed(ctx context.Context, e embed.Embedder) error {
