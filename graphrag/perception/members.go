@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // None switches an option off whose zero value stands for a default.
@@ -158,28 +160,22 @@ func (m *merger) neighbors() ([][]int32, error) {
 		}
 	}
 	near := make([][]int32, len(m.groups))
-	best := make([]pair, 0, candidateCount+1)
+	var nearest rank.Top[int32]
+	var best []rank.Scored[int32]
 	for i := range m.groups {
 		if err := m.ctx.Err(); err != nil {
 			return nil, err
 		}
-		best = best[:0]
+		nearest.Reset(candidateCount)
 		unit := units[i*m.dim:][:m.dim]
 		for j := range m.groups {
-			if i == j {
-				continue
-			}
-			p := pair{b: int32(j), distance: -dot(unit, units[j*m.dim:][:m.dim])}
-			if len(best) == candidateCount && byDistance(p, best[len(best)-1]) >= 0 {
-				continue
-			}
-			at, _ := slices.BinarySearchFunc(best, p, byDistance)
-			if best = slices.Insert(best, at, p); len(best) > candidateCount {
-				best = best[:candidateCount]
+			if i != j {
+				nearest.Push(int32(j), dot(unit, units[j*m.dim:][:m.dim]))
 			}
 		}
-		for _, p := range best {
-			near[i] = append(near[i], p.b)
+		best = nearest.Append(best[:0])
+		for _, c := range best {
+			near[i] = append(near[i], c.ID)
 		}
 	}
 	return near, nil

@@ -176,7 +176,7 @@ func TestTraverseAndRank(t *testing.T) {
 	}
 	var order []int32
 	for _, r := range built.Rank([]float32{5, 0}) {
-		order = append(order, r.Node)
+		order = append(order, r.ID)
 	}
 	if diff := cmp.Diff([]int32{0, 4, 2, 1, 5, 6, 3}, order); diff != "" {
 		t.Error(diff)
