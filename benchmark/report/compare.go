@@ -33,7 +33,7 @@ func pairs(run *benchmark.Run) ([]Pair, error) {
 				if err != nil {
 					return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", a.Name, b.Name, f.key, err)
 				}
-				p.Lexical = f.judged && run.Kit == Offline
+				p.Lexical = f.judged && lexical(run.Kit)
 				out = append(out, p)
 			}
 		}

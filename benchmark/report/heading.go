@@ -10,7 +10,7 @@ import (
 
 func (r *Report) heading() string {
 	name, _ := r.Config["dataset"].(string)
-	if r.Kit == Offline {
+	if lexical(r.Kit) {
 		return name + ", offline kit"
 	}
 	return name

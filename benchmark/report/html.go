@@ -76,7 +76,7 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 		tables = append(tables, newHTMLTable(t))
 	}
 	return page.Execute(w, htmlReport{
-		Heading: r.heading(), Summary: r.summary(), Offline: r.Kit == Offline,
+		Heading: r.heading(), Summary: r.summary(), Offline: lexical(r.Kit),
 		Settings: settings(r.Config), Charts: r.charts(), Tables: tables, Domains: htmlDomains(run),
 	})
 }
@@ -95,7 +95,7 @@ func settings(c map[string]any) []setting {
 // charts shows the headline figures.
 func (r *Report) charts() []chart {
 	prefix := ""
-	if r.Kit == Offline {
+	if lexical(r.Kit) {
 		prefix = "Lexical "
 	}
 	charts := []chart{

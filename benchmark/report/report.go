@@ -3,6 +3,8 @@
 package report
 
 import (
+	"strings"
+
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -14,6 +16,11 @@ const Version = 1
 
 // Offline is the name of the kit whose judged figures are lexical.
 const Offline = "offline"
+
+// lexical tells whether the judged figures of a kit are lexical: its answers are
+// made without a model. The kind of the parts that answer stands last in a name
+// such as "model+offline".
+func lexical(kit string) bool { return kit == Offline || strings.HasSuffix(kit, "+"+Offline) }
 
 // Report is the result of a run. Fractions are in 0..1; a figure that is not
 // defined is absent.

@@ -30,7 +30,7 @@ func (r *Report) sweepTable() Table {
 			"Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."},
 	}
 	prefix := ""
-	if r.Kit == Offline {
+	if lexical(r.Kit) {
 		t.Notes = append(t.Notes, offlineNote)
 		prefix = "Lexical "
 	}

@@ -85,7 +85,7 @@ const offlineNote = "Offline kit: extracted answers and a lexical judge. " +
 
 func (r *Report) qualityNotes(f1 string) []string {
 	notes := []string{"Percent. F1 is " + f1 + "."}
-	if r.Kit == Offline {
+	if lexical(r.Kit) {
 		notes = append(notes, offlineNote)
 	}
 	if share := r.unscored(); share > 0 {
@@ -106,7 +106,7 @@ func (r *Report) unscored() float64 {
 }
 
 func (r *Report) label(title string) string {
-	if r.Kit == Offline {
+	if lexical(r.Kit) {
 		return title + " (offline)"
 	}
 	return title

@@ -27,7 +27,7 @@ type typeTally struct {
 
 func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 	t := &tally{
-		types: run.Dataset.Types, offline: run.Kit == Offline, run: of.NotApplicable == "",
+		types: run.Dataset.Types, offline: lexical(run.Kit), run: of.NotApplicable == "",
 		byType: map[string]*typeTally{benchmark.All: newTypeTally()},
 	}
 	for _, kind := range t.types { // also where a domain has none, as nature has no multi-fact
