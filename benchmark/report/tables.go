@@ -220,3 +220,21 @@ func (r *Report) countTable() Table {
 	row("Total", r.Systems[0].Overall.Types)
 	return t
 }
+
+func (r *Report) heading() string {
+	name, _ := r.Config["dataset"].(string)
+	if lexical(r.Kit) {
+		return name + ", offline kit"
+	}
+	return name
+}
+
+// summary is the run in one sentence.
+func (r *Report) summary() string {
+	if len(r.Systems) == 0 {
+		return "No system was run."
+	}
+	n := r.Systems[0].Overall.Types[benchmark.All].N
+	return fmt.Sprintf("%s and %s over %s. Judge: %v.", plural(len(r.Systems), "system"), plural(n, "question"),
+		plural(len(r.Systems[0].Domains), "domain"), r.Config["judge"])
+}
