@@ -16,7 +16,7 @@ import (
 )
 
 func key(c record.Cell, q graphrag.Question) record.Key {
-	return record.Key{Cell: c, ID: q.ID, Question: q.Text, Form: string(q.Form), K: q.K, Depth: q.Depth}
+	return record.Key{Cell: c, ID: q.ID, Question: q.Text, Form: q.Form, K: q.K, Tokens: q.Tokens, Depth: q.Depth}
 }
 
 // answered finds the answer to a question. One whose texts were not kept does

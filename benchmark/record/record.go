@@ -52,9 +52,9 @@ type Cell struct {
 // Key names one question put to one system: everything that decides the answer.
 type Key struct {
 	Cell
-	ID       string `json:"id"`
-	Question string `json:"question"`
-	Form     string `json:"form,omitempty"`
+	ID       string        `json:"id"`
+	Question string        `json:"question"`
+	Form     graphrag.Form `json:"form,omitempty"`
 	// K, Tokens and Depth are those of the question, see [graphrag.Question].
 	K      int `json:"k"`
 	Tokens int `json:"tokens,omitempty"`
@@ -91,6 +91,8 @@ type Answer struct {
 	// in it.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Derived  []Derived  `json:"derived,omitempty"`
+	// Steps are what the search did.
+	Steps []graphrag.Step `json:"steps,omitempty"`
 	// Coverage is how much of the gold statements the evidence held, Gold the
 	// digest of these statements; see benchmark.Coverage.
 	Coverage *float64       `json:"coverage,omitempty"`
@@ -126,7 +128,7 @@ type Derived struct {
 // NewAnswer records an answer. count measures the prompt; nil leaves the lengths
 // 0. The texts of the prompt are kept if they will be shown to a judge.
 func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Answer {
-	out := Answer{Key: k, Text: a.Text, Refused: a.Refused, Usage: a.Usage}
+	out := Answer{Key: k, Text: a.Text, Refused: a.Refused, Steps: a.Steps, Usage: a.Usage}
 	if a.Ranked != nil {
 		out.Ranked = make([]Ranked, len(a.Ranked))
 	}

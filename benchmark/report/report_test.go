@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -158,5 +161,28 @@ func TestTwoDefinitionsOfF1(t *testing.T) {
 	s := rep.Systems[0].Overall.Types[wildgraph.Summary]
 	if *s.F1MeanOfQuestions != 2.0/3 || *s.F1OfMeans != 2.0/3 {
 		t.Errorf("%+v", s.Judged)
+	}
+}
+
+// A question without a score counts among those without, and in no mean.
+func TestUnscored(t *testing.T) {
+	var calls atomic.Int64
+	r := zoo.Runner("", &calls, func(_ int64, q graphrag.Question) error {
+		if strings.Contains(q.Text, "owl") || strings.Contains(q.Text, "tit") {
+			return fmt.Errorf("asking: %w", llm.ErrFiltered)
+		}
+		return nil
+	})
+	rep, err := run(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := rep.Systems[0].Overall.Types
+	single, summary := types[wildgraph.SingleFact], types[wildgraph.Summary]
+	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
+		t.Errorf("an unscored fact: %+v", single.Judged)
+	}
+	if summary.N != 2 || summary.Unscored != 0.5 || *summary.Recall != 0.5 || types[benchmark.All].Reasons["no answer"] != 2 {
+		t.Errorf("an unscored summary: %+v, %v", summary.Judged, types[benchmark.All].Reasons)
 	}
 }

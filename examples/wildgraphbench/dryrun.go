@@ -75,9 +75,6 @@ func (v volume) evidence(k int) int {
 // estimate is what the systems and the judge are expected to take.
 func (v volume) estimate(s settings, systems []all.System, scores int) paid.Estimate {
 	var e paid.Estimate
-	if !s.paid() {
-		return e
-	}
 	judged := scores
 	for _, sys := range systems {
 		judged++
@@ -88,10 +85,13 @@ func (v volume) estimate(s settings, systems []all.System, scores int) paid.Esti
 		if sys.Embeds && s.embedModel != "" {
 			e.Add(sys.Name+" embed", s.embedModel, llm.Usage{EmbeddedTokens: v.tokens + v.questionTokens})
 		}
-		if n := sys.PerChunk; n > 0 {
+		if n := sys.PerChunk; n > 0 && s.indexKit == kitModel {
 			e.Add(sys.Name+" index", s.model, llm.Usage{
 				Calls: n * v.chunks, PromptTokens: n * (v.tokens + indexPrompt*v.chunks), CompletionTokens: n * indexReply * v.chunks,
 			})
+		}
+		if s.answerKit == kitOffline {
+			continue
 		}
 		if n := sys.PerQuestion * (v.facts + v.summaries); n > 0 {
 			e.Add(sys.Name+" search", s.model, llm.Usage{Calls: n, PromptTokens: n * searchPrompt, CompletionTokens: n * searchReply})
@@ -101,6 +101,9 @@ func (v volume) estimate(s settings, systems []all.System, scores int) paid.Esti
 			PromptTokens:     v.facts*(readPrompt+fact) + v.summaries*(readPrompt+summary),
 			CompletionTokens: v.facts*factReply + v.summaries*summaryReply,
 		})
+	}
+	if s.answerKit == kitOffline {
+		return e
 	}
 	shown, shownSummary := v.shown(s, s.topKQA), v.shown(s, s.topKSummary)
 	e.Add("judge", s.judgeModel, llm.Usage{

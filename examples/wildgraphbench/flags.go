@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,10 +45,11 @@ type settings struct {
 	chunkSize, chunkOverlap int
 	chunksPerPage           int
 
-	kit, model, embedModel, judgeModel string
-	mode                               string
-	judgeProfile, precisionRef         string
-	judgeNoParameters                  bool
+	kit, indexKit, answerKit      string
+	model, embedModel, judgeModel string
+	mode                          string
+	judgeProfile, precisionRef    string
+	judgeNoParameters             bool
 
 	out, cache   string
 	budgetTokens int
@@ -88,7 +90,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.IntVar(&s.chunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
 	fs.IntVar(&s.chunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
 	fs.IntVar(&s.chunksPerPage, "chunks-per-page", 0, "at most `N` chunks of one page in a ranking (0 = no limit)")
-	fs.StringVar(&s.kit, "kit", "", "offline or model (default: model when -model is given, else offline)")
+	fs.StringVar(&s.kit, "kit", "", "offline or model: the parts that index and those that answer (default: model when -model is given, else offline)")
+	fs.StringVar(&s.indexKit, "index-kit", "", "offline or model: the parts that index (default: those of -kit)")
+	fs.StringVar(&s.answerKit, "answer-kit", "", "offline or model: the parts that answer and judge (default: those of -kit)")
 	fs.StringVar(&s.model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
 	fs.StringVar(&s.embedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
 	fs.StringVar(&s.judgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
@@ -151,7 +155,7 @@ func repeated[T any](fs *flag.FlagSet, to *[]T, name, usage string, parse func(s
 	})
 }
 
-// defaults chooses the kit: the model kit when a model is named, unless the
+// defaults chooses the kits: the model kit when a model is named, unless the
 // offline kit was asked for; then the files.
 func (s *settings) defaults(given map[string]bool) (err error) {
 	if s.kit == "" {
@@ -160,14 +164,17 @@ func (s *settings) defaults(given map[string]bool) (err error) {
 			s.kit = kitModel
 		}
 	}
-	if s.kit == kitOffline { // names from the environment do not matter
-		for flag, v := range map[string]*string{"model": &s.model, "embed-model": &s.embedModel, "judge-model": &s.judgeModel} {
-			if !given[flag] {
-				*v = ""
-			}
+	s.indexKit, s.answerKit = cmp.Or(s.indexKit, s.kit), cmp.Or(s.answerKit, s.kit)
+	// Names from the environment do not matter without a use for them.
+	for flag, name := range map[string]struct {
+		of   *string
+		used bool
+	}{"model": {&s.model, s.paid()}, "embed-model": {&s.embedModel, s.indexKit == kitModel}, "judge-model": {&s.judgeModel, s.answerKit == kitModel}} {
+		if !name.used && !given[flag] {
+			*name.of = ""
 		}
 	}
-	if s.kit == kitModel && s.judgeModel == "" {
+	if s.answerKit == kitModel && s.judgeModel == "" {
 		s.judgeModel = s.model
 	}
 	if s.out == "" {
@@ -179,8 +186,11 @@ func (s *settings) defaults(given map[string]bool) (err error) {
 	return err
 }
 
+// kitName names the kinds of both parts, as in reports.
+func (s settings) kitName() string { return kit.Kit{Index: s.indexKit, Answer: s.answerKit}.Name() }
+
 // paid tells whether models are called.
-func (s settings) paid() bool { return s.kit == kitModel }
+func (s settings) paid() bool { return s.indexKit == kitModel || s.answerKit == kitModel }
 
 // defaultOut holds the report folders that -out does not name.
 const defaultOut = "wildgraphbench-out"
@@ -188,7 +198,7 @@ const defaultOut = "wildgraphbench-out"
 // folder names what decides the answers, and the top-k: a run with more systems,
 // questions or judges finds the records there.
 func (s settings) folder() string {
-	parts := []string{"sample", s.kit}
+	parts := []string{"sample", s.kitName()}
 	if dir, err := filepath.Abs(s.data); s.data != "" && err == nil {
 		parts[0] = filepath.Base(dir)
 	}
@@ -196,7 +206,7 @@ func (s settings) folder() string {
 		parts[1] = s.model
 	}
 	values := s.decisive()
-	values["kit"], values["topk"] = s.kit, s.topK()
+	values["kit"], values["topk"] = s.kitName(), s.topK()
 	if r, err := record.NewSettings(values); err == nil { // they can be written as JSON
 		parts = append(parts, r.Digest[:8])
 	}
@@ -231,7 +241,7 @@ func (s settings) descriptive() map[string]any {
 		"topk_qa": s.topKQA, "topk_summary": s.topKSummary,
 		"judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
 	}
-	if s.paid() {
+	if s.answerKit == kitModel {
 		c["judge_model"] = s.judgeModel
 	}
 	return c
@@ -269,6 +279,10 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 		}
 	}
 	oneOf("kit", s.kit, kitOffline, kitModel)
+	if given["index-kit"] || given["answer-kit"] {
+		oneOf("index-kit", s.indexKit, kitOffline, kitModel)
+		oneOf("answer-kit", s.answerKit, kitOffline, kitModel)
+	}
 	oneOf("mode", s.mode, string(reader.Open), string(reader.Reject))
 	oneOf("judge-profile", s.judgeProfile, string(judge.Paper), string(judge.Upstream))
 	oneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefNone))
@@ -289,18 +303,17 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 	if s.chunkOverlap >= s.chunkSize && s.chunkSize >= 1 {
 		bad("-chunk-overlap %d is not less than -chunk-size %d", s.chunkOverlap, s.chunkSize)
 	}
-	if s.kit == kitModel && s.model == "" {
+	if s.paid() && s.model == "" {
 		bad("-kit model needs -model NAME (or $WILDGRAPH_MODEL)")
 	}
-	if s.kit == kitOffline {
-		for _, flag := range []string{"model", "embed-model", "judge-model", "budget-tokens", "budget-money"} {
-			if given[flag] {
-				bad("-%s needs -kit model", flag)
-			}
+	for flag, needs := range map[string]string{"model": "kit", "budget-tokens": "kit", "budget-money": "kit", "embed-model": "index-kit", "judge-model": "answer-kit"} {
+		has := map[string]bool{"kit": s.paid(), "index-kit": s.indexKit == kitModel, "answer-kit": s.answerKit == kitModel}
+		if given[flag] && !has[needs] {
+			bad("-%s needs -%s model", flag, needs)
 		}
-		if s.judgeProfile == string(judge.Upstream) {
-			bad("-judge-profile upstream needs -kit model: it is the procedure of a model")
-		}
+	}
+	if s.judgeProfile == string(judge.Upstream) && s.answerKit == kitOffline {
+		bad("-judge-profile upstream needs -answer-kit model: it is the procedure of a model")
 	}
 	if s.data != "" {
 		if info, err := os.Stat(s.data); err != nil {

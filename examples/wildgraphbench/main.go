@@ -89,9 +89,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		Systems: append(entries, predictions...),
 		Judge:   parts.judge,
 		Options: benchmark.Options{
-			Dir: s.out, Kit: s.kit, Limit: s.limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
-			Settings: s.decisive(), Config: s.descriptive(), Concurrency: s.concurrency,
-			ShowEvidence: s.paid(),
+			Dir: s.out, Kit: s.kitName(), Limit: s.limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
+			Settings: parts.decisive(s), Config: s.descriptive(), Concurrency: s.concurrency,
+			ShowEvidence: s.answerKit == kitModel,
 			CountTokens:  parts.count, Coverage: coverage,
 			NoTimings: s.noTimings, Progress: bar.event,
 		},
@@ -159,7 +159,7 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph
 		bytes += st.Bytes
 	}
 	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
-		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.limit)), s.kit)
+		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.limit)), s.kitName())
 }
 
 // entries make the selected systems take part.

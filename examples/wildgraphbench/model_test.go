@@ -15,7 +15,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -303,5 +305,45 @@ func TestEvidenceOfEstimate(t *testing.T) {
 	}
 	if got := (volume{}).evidence(5); got != 0 {
 		t.Errorf("of no chunk: %d", got)
+	}
+}
+
+// A corpus is indexed by rules and questions are answered by a model, or the
+// other way round; the verdicts are of the parts that answer.
+func TestMixedKits(t *testing.T) {
+	var calls atomic.Int64
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		calls.Add(1)
+		return baselinestest.Obedient(req)
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	for _, tt := range []struct {
+		index, answer, kit string
+	}{{kitOffline, kitModel, "offline+model"}, {kitModel, kitOffline, "model+offline"}, {kitModel, kitModel, "model"}, {kitOffline, kitOffline, "offline"}} {
+		dir := t.TempDir()
+		args := []string{"-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "hipporag,zeroshot", "-no-timings", "-index-kit", tt.index, "-answer-kit", tt.answer}
+		if tt.kit != "offline" {
+			args = append(args, "-model", "m")
+		}
+		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, errUnscored) {
+			t.Fatalf("%s: %v", tt.kit, err)
+		}
+		r := readReport(t, dir)
+		hippo, zero := r.Systems[0], r.Systems[1]
+		all := hippo.Overall.Types[benchmark.All]
+		if r.Kit != tt.kit || (hippo.Domains[0].Index.Calls > 0) != (tt.index == kitModel) || (hippo.AnswerUsage.Calls > 0) != (tt.answer == kitModel) ||
+			(all.Judged != nil) != (tt.answer == kitModel) || (all.Lexical != nil) != (tt.answer == kitOffline) || (zero.NotApplicable == "") != (tt.answer == kitModel) {
+			t.Errorf("%s: kit %s, %d calls to index, %d to answer; %+v", tt.kit, r.Kit, hippo.Domains[0].Index.Calls, hippo.AnswerUsage.Calls, all)
+		}
+		before := calls.Load()
+		stdout, _, err := bench(t, bare, append(args, "-dry-run")...)
+		if err != nil || calls.Load() != before {
+			t.Fatal(err)
+		}
+		if strings.Contains(stdout, "hipporag index") != (tt.index == kitModel) || strings.Contains(stdout, "hipporag answer") != (tt.answer == kitModel) {
+			t.Errorf("%s: the estimate\n%s", tt.kit, stdout)
+		}
 	}
 }

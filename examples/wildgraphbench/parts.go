@@ -31,25 +31,26 @@ type parts struct {
 func newParts(s settings) (*parts, error) {
 	p := &parts{count: tokens.Cl100k().Count}
 	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef), NoParameters: s.judgeNoParameters}
-	if !s.paid() {
-		var err error
-		if p.kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.mode), Seed: s.seed}); err != nil {
+	var err error
+	if p.kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.mode), Seed: s.seed}); err != nil {
+		return nil, err
+	}
+	if s.answerKit == kitOffline {
+		if p.judge, err = judge.NewLexical(o); err != nil {
 			return nil, err
 		}
-		p.judge, err = judge.NewLexical(o)
-		return p, err
 	}
-	if s.dryRun {
-		return p, nil
-	}
-	if err := p.models(s, o); err != nil {
-		return nil, errors.Join(err, p.close())
+	if s.paid() && !s.dryRun {
+		if err := p.models(s, o); err != nil {
+			return nil, errors.Join(err, p.close())
+		}
 	}
 	return p, nil
 }
 
-// models builds the model kit and the judge. Replies are kept on disk as they
-// come and shared with other runs; limits and ledger are the report folder's.
+// models puts the model's parts into the kit, and its judge. Replies are kept on
+// disk as they come and shared with other runs; limits and ledger are the report
+// folder's.
 func (p *parts) models(s settings, o judge.Options) error {
 	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
@@ -66,25 +67,36 @@ func (p *parts) models(s settings, o judge.Options) error {
 	if err != nil {
 		return fmt.Errorf("-cache: %w", err)
 	}
-	answering, err := p.client.Model(s.model)
+	m, err := p.client.Model(s.model)
 	if err != nil {
 		return err
 	}
-	judging, err := p.client.Model(s.judgeModel)
-	if err != nil {
-		return err
-	}
-	k := kit.ModelOptions{Model: answering, Seed: s.seed, Mode: reader.Mode(s.mode), Count: p.count}
+	k := kit.ModelOptions{Model: m, Seed: s.seed, Mode: reader.Mode(s.mode), Count: p.count}
 	if s.embedModel != "" {
 		if k.Embedder, err = p.client.Embedder(s.embedModel); err != nil {
 			return err
 		}
 	}
-	if p.kit, err = kit.ByModel(k); err != nil {
+	byModel, err := kit.ByModel(k)
+	if err != nil {
 		return err
 	}
-	p.judge, err = judge.NewByModel(judging, o)
+	kits := map[string]kit.Kit{kitOffline: p.kit, kitModel: byModel}
+	p.kit = kit.Mixed(kits[s.indexKit], kits[s.answerKit])
+	if s.answerKit == kitModel {
+		if m, err = p.client.Model(s.judgeModel); err == nil {
+			p.judge, err = judge.NewByModel(m, o)
+		}
+	}
 	return err
+}
+
+// decisive are the settings that decide the answers, with what the kit means by
+// "most like the question".
+func (p *parts) decisive(s settings) map[string]any {
+	c := s.decisive()
+	c["lookup"] = p.kit.Lookup
+	return c
 }
 
 // reachable makes one small call to every model, the first time it is called:

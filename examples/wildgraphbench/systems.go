@@ -40,7 +40,7 @@ func (s settings) common() kit.Common {
 // whether they are there before the first index is begun.
 func entry(ctx context.Context, sys all.System, s settings, p *parts) (benchmark.Entry, error) {
 	e := benchmark.Entry{Name: sys.Name, Fixed: !sys.Retrieves}
-	if sys.NeedsModel && s.kit == kitOffline {
+	if sys.NeedsModel && s.answerKit == kitOffline {
 		e.NotApplicable = "needs a language model"
 		return e, nil
 	}
