@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
 // memory is a system that knows one sentence.
@@ -48,7 +49,7 @@ func Example() {
 			Reference: "Barn owls fly without a sound.",
 		}},
 	}
-	lexical, err := judge.NewLexical(judge.Options{})
+	byWords, err := lexical.New(judge.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -60,7 +61,7 @@ func Example() {
 	run, err := (&benchmark.Runner{
 		Dataset: set,
 		Systems: []benchmark.Entry{{Name: "memory", New: func(string) (benchmark.System, error) { return memory{}, nil }}},
-		Judge:   lexical,
+		Judge:   byWords,
 		Options: benchmark.Options{Kit: report.Offline},
 	}).Run(context.Background())
 	if err != nil {
@@ -102,11 +103,11 @@ func ExampleEntry() {
 	if err != nil {
 		panic(err)
 	}
-	lexical, err := judge.NewLexical(judge.Options{})
+	byWords, err := lexical.New(judge.Options{})
 	if err != nil {
 		panic(err)
 	}
-	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{byTitle}, Judge: lexical}).Run(context.Background())
+	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{byTitle}, Judge: byWords}).Run(context.Background())
 	if err != nil {
 		panic(err)
 	}

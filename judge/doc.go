@@ -8,16 +8,12 @@
 // with the gold ones, and recall, precision and F1 are computed from the
 // matches (WildGraphBench, arXiv 2602.02053, section 3.5, equations 2 and 3).
 //
-// There are two kinds of [Judge]. [NewByModel] asks a language model, under
-// one of two profiles that must not be mixed in a table: [Paper] follows the
-// equations, [Upstream] the procedure of the released evaluator. [NewLexical]
-// compares words, numbers and negation without a model; it is fast,
-// deterministic and free, and its figures are labelled lexical wherever they
-// are shown.
+// Three packages hold judges, whose figures must not be mixed in a table:
+// judge/paper asks a language model and follows the equations, judge/upstream asks
+// one by the procedure of the released evaluator, and judge/lexical compares words,
+// numbers and negation without a model.
 //
 // Every verdict has one of three states. A judge that fails leaves the answer
 // [Unscored], with the reason; it never turns its own failure into a wrong
-// answer. What models are asked is asked under ids made from the data, with
-// every verdict demanded and control items ([Canary]) mixed in, so that a text
-// that addresses the judge gains nothing. docs/judge.md defines every figure.
+// answer. A [Tally] adds verdicts up; docs/judge.md defines every figure.
 package judge

@@ -99,8 +99,8 @@ type Protocol struct {
 	// came out wrong.
 	Canaries       int `json:"canaries,omitempty"`
 	FailedCanaries int `json:"failed_canaries,omitempty"`
-	// Failures are the calls without a usable reply. Under [Upstream] they
-	// count as score 0.
+	// Failures are the calls without a usable reply; judge/upstream counts them
+	// as score 0.
 	Failures int `json:"failures,omitempty"`
 }
 

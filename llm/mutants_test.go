@@ -61,6 +61,7 @@ var mutants = []mutant{
 	{"name without the base URL", "langchain/config.go", `provider + ":" + display(c.url) + ":" + c.Model`, `provider + ":" + c.Model`, "langchain"},
 	{"reply given that could not be kept", "paid/cache.go", "	if lost != nil {\n		return llm.Reply{}", "	if false {\n		return llm.Reply{}", "paid"},
 	{"truncated reply kept as a success", "paid/cache.go", "		kind = recordFailure\n	case c.check", "		rec.Failure, rec.Reply = nil, &reply\n	case c.check", "paid"},
+	{"truncated reply paid for again", "paid/cache.go", "llm.ErrRefused, llm.ErrTruncated,", "llm.ErrRefused,", "paid"},
 	{"invalid reply cached as a success", "paid/cache.go", "	case c.check(req, reply) != nil:", "	case false:", "paid"},
 	{"record of another request served", "paid/cache.go", "case r.Request != nil && !bytes.Equal(r.Request, request):", "case false:", "paid"},
 	{"hits counted as paid", "paid/cache.go", "		known.reply.Usage = llm.Usage{CachedCalls: 1}\n", "		known.reply.Usage.CachedCalls = 1\n", "paid"},
@@ -76,6 +77,8 @@ var mutants = []mutant{
 	{"a cut for every refusal", "transport/policy.go", "	if now.Before(a.until) {\n		return false\n	}", "", "transport"},
 	{"breaker never opens", "transport/policy.go", "if all >= breakerCalls &&", "if false &&", "transport"},
 	{"breaker without probes", "transport/gate.go", "	for g.waiting.Len() > 0 && !b.probing {", "	for g.waiting.Len() > 0 && !b.open() {", "transport"},
+	{"the same failure for ever", "transport/exchange.go", "		x.same++\n", "", "transport"},
+	{"a failure that leaves the successes counted", "transport/gate.go", "		g.limit.streak = 0\n", "", "transport"},
 	{"reserved tokens not given back", "transport/transport.go", "	if used < reserved {", "	if false {", "transport"},
 	{"quota taken for a rate limit", "transport/classify.go", `code == "insufficient_quota", `, "", "transport"},
 	{"cut reply taken for whole", "langchain/from.go", `	case "length", "max_tokens",`, `	case "max_tokens",`, "langchain"},
@@ -86,11 +89,11 @@ var mutants = []mutant{
 
 	// Judging.
 	{"unscored taken for 0", "../judge/tally.go", "		m.unscored(v.Cause(), 1)\n", "		m.Scored++\n", "../judge"},
-	{"failure of the judge taken for 0", "../judge/judge.go", "Verdict{State: Unscored, Reason: reason}", "Verdict{State: Scored, Reason: reason}", "../judge"},
-	{"missing verdict dropped", "../judge/batch.go", "				left[it.place] = true\n			case accept", "			case accept", "../judge"},
-	{"unusable verdict dropped", "../judge/batch.go", "			default:\n				left[it.place] = true\n			}\n		}\n		if len", "			default:\n			}\n		}\n		if len", "../judge"},
-	{"contradicting verdicts taken", "../judge/batch.go", "if !seen[id] || torn[id] {", "if !seen[id] {", "../judge"},
-	{"failed canary passed over", "../judge/batch.go", "				return fmt.Errorf(\"%w: the judge %s\", errCanary, it.fault())\n", "", "../judge"},
+	{"failure of the judge taken for 0", "../judge/judge.go", "Verdict{State: Unscored, Reason: reason}", "Verdict{State: Scored, Reason: reason}", "../judge/paper"},
+	{"missing verdict dropped", "../judge/paper/batch.go", "				left[it.place] = true\n			case accept", "			case accept", "../judge/paper"},
+	{"unusable verdict dropped", "../judge/paper/batch.go", "			default:\n				left[it.place] = true\n			}\n		}\n		if len", "			default:\n			}\n		}\n		if len", "../judge/paper"},
+	{"contradicting verdicts taken", "../judge/paper/batch.go", "if !seen[id] || torn[id] {", "if !seen[id] {", "../judge/paper"},
+	{"failed canary passed over", "../judge/paper/batch.go", "				return fmt.Errorf(\"%w: the judge %s\", errCanary, it.fault())\n", "", "../judge/paper"},
 	{"unscored question left out of the report", "../benchmark/report/tally.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark/report"},
 
 	// Money.

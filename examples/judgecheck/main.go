@@ -27,6 +27,9 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/upstream"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -82,7 +85,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.in, "in", "", "`FILE` of labelled pairs, one JSON object per line (default: a shipped sample)")
 	flags.StringVar(&s.model, "model", "", "`NAME` of a language model that judges; its server comes from OPENAI_BASE_URL and OPENAI_API_KEY, or OLLAMA_HOST (default: none, the lexical judge)")
 	flags.StringVar(&s.cache, "cache", "", "`FILE` of the model's replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
-	flags.StringVar(&s.profile, "profile", string(judge.Paper), "paper or upstream; how a model judges")
+	flags.StringVar(&s.profile, "profile", paper.Profile, "paper or upstream; how a model judges")
 	flags.Float64Var(&s.minKappa, "min-kappa", -1, "fail below this kappa")
 	flags.IntVar(&s.maxUnscored, "max-unscored", 0, "fail with more pairs than this that the judge left unscored")
 	flags.BoolVar(&s.show, "show", false, "show the pairs on which judge and label differ")
@@ -96,10 +99,10 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	if flags.NArg() > 0 {
 		problems = append(problems, fmt.Sprintf("unexpected argument %q", flags.Arg(0)))
 	}
-	if s.profile != string(judge.Paper) && s.profile != string(judge.Upstream) {
+	if s.profile != paper.Profile && s.profile != upstream.Profile {
 		problems = append(problems, fmt.Sprintf("-profile %q is neither paper nor upstream", s.profile))
 	}
-	if s.profile == string(judge.Upstream) && s.model == "" {
+	if s.profile == upstream.Profile && s.model == "" {
 		problems = append(problems, "-profile upstream needs -model")
 	}
 	if s.maxUnscored < 0 {
@@ -153,9 +156,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 // newJudge makes the judge, and what is to be called when it is done. A model's
 // replies are kept: nothing is paid for twice.
 func newJudge(s settings) (judge.Judge, func(), error) {
-	o := judge.Options{Profile: judge.Profile(s.profile)}
 	if s.model == "" {
-		j, err := judge.NewLexical(o)
+		j, err := lexical.New(judge.Options{})
 		return j, func() {}, err
 	}
 	provider, err := langchain.ProviderFromEnv(transport.Options{})
@@ -175,7 +177,12 @@ func newJudge(s settings) (judge.Judge, func(), error) {
 	m, err := client.Model(s.model)
 	if err == nil {
 		var j judge.Judge
-		if j, err = judge.NewByModel(m, o); err == nil {
+		if s.profile == upstream.Profile {
+			j, err = upstream.New(m, upstream.Options{})
+		} else {
+			j, err = paper.New(m, paper.Options{})
+		}
+		if err == nil {
 			return j, closeCache, nil
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
-	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -117,7 +117,7 @@ func (v volume) estimate(s settings, systems []all.System, scores int) paid.Esti
 
 // shown is the evidence that the judge is shown of k chunks.
 func (v volume) shown(s settings, k int) int {
-	if s.judgeProfile == string(judge.Paper) {
+	if s.judgeProfile == paper.Profile {
 		return v.evidence(k)
 	}
 	return 0

@@ -21,6 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/upstream"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
@@ -97,7 +99,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.StringVar(&s.embedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
 	fs.StringVar(&s.judgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
 	fs.StringVar(&s.mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
-	fs.StringVar(&s.judgeProfile, "judge-profile", string(judge.Paper), "paper or upstream")
+	fs.StringVar(&s.judgeProfile, "judge-profile", paper.Profile, "paper or upstream")
 	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no token limit, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section or none: what the precision of a summary is held against")
 	fs.StringVar(&s.out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+defaultOut+" named for the configuration)")
@@ -284,7 +286,7 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 		oneOf("answer-kit", s.answerKit, kitOffline, kitModel)
 	}
 	oneOf("mode", s.mode, string(reader.Open), string(reader.Reject))
-	oneOf("judge-profile", s.judgeProfile, string(judge.Paper), string(judge.Upstream))
+	oneOf("judge-profile", s.judgeProfile, paper.Profile, upstream.Profile)
 	oneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefNone))
 	atLeast("limit", s.limit, 0)
 	atLeast("topk-qa", s.topKQA, 1)
@@ -312,7 +314,7 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 			bad("-%s needs -%s model", flag, needs)
 		}
 	}
-	if s.judgeProfile == string(judge.Upstream) && s.answerKit == kitOffline {
+	if s.judgeProfile == upstream.Profile && s.answerKit == kitOffline {
 		bad("-judge-profile upstream needs -answer-kit model: it is the procedure of a model")
 	}
 	if s.data != "" {

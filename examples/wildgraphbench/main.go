@@ -32,7 +32,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/upstream"
 )
 
 //go:embed all:sample
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	describe(stderr, s, set, stats)
-	if j, ok := parts.judge.(*judge.ByModel); ok && j.Warning() != "" {
+	if j, ok := parts.judge.(*upstream.Judge); ok {
 		fmt.Fprintln(stderr, "Note:", j.Warning())
 	}
 	bar := newProgress(stderr)

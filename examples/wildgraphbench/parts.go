@@ -15,6 +15,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/upstream"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -30,13 +33,13 @@ type parts struct {
 
 func newParts(s settings) (*parts, error) {
 	p := &parts{count: tokens.Cl100k().Count}
-	o := judge.Options{Profile: judge.Profile(s.judgeProfile), Precision: judge.PrecisionRef(s.precisionRef), NoParameters: s.judgeNoParameters}
+	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef)}
 	var err error
 	if p.kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.mode), Seed: s.seed}); err != nil {
 		return nil, err
 	}
 	if s.answerKit == kitOffline {
-		if p.judge, err = judge.NewLexical(o); err != nil {
+		if p.judge, err = lexical.New(o); err != nil {
 			return nil, err
 		}
 	}
@@ -84,8 +87,13 @@ func (p *parts) models(s settings, o judge.Options) error {
 	kits := map[string]kit.Kit{kitOffline: p.kit, kitModel: byModel}
 	p.kit = kit.Mixed(kits[s.indexKit], kits[s.answerKit])
 	if s.answerKit == kitModel {
-		if m, err = p.client.Model(s.judgeModel); err == nil {
-			p.judge, err = judge.NewByModel(m, o)
+		if m, err = p.client.Model(s.judgeModel); err != nil {
+			return err
+		}
+		if s.judgeProfile == upstream.Profile {
+			p.judge, err = upstream.New(m, upstream.Options{Options: o, NoParameters: s.judgeNoParameters})
+		} else {
+			p.judge, err = paper.New(m, paper.Options{Options: o})
 		}
 	}
 	return err

@@ -33,8 +33,7 @@ type ModelOptions struct {
 	// on the result.
 	Concurrency int
 	// MaxTokens bounds each reply, and Temperature is passed on; zero values
-	// leave both to the server. A reply that is cut at the limit is no result:
-	// see llm.RaiseLimit.
+	// leave both to the server. A reply that is cut at the limit is no result.
 	MaxTokens   int
 	Temperature *float64
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
 // Checks also work outside of tests.
 func Example() {
-	lexical, err := judge.NewLexical(judge.Options{})
+	lexical, err := lexical.New(judge.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -10,12 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Grader is a model that answers the prompts of [judge.NewByModel] under the
-// profile [judge.Paper] by rules, for tests of programs that judge by model.
+// Grader is a model that answers the prompts of judge/paper by rules, for tests of programs that judge by model.
 // It passes the canaries. A nil function says no to everything.
 type Grader struct {
 	// Fact says whether a candidate states the reference.
@@ -131,7 +130,7 @@ func (g Grader) support(parts parts) []Result {
 	out := make([]Result, len(ids))
 	for i, s := range statements {
 		ok := g.Holds != nil && g.Holds(text, s)
-		for _, c := range judge.Canaries() {
+		for _, c := range paper.Canaries() {
 			if s == c.Restated || s == c.Falsehood {
 				ok = s == c.Restated
 			}
@@ -151,11 +150,11 @@ func score(ok bool) *int {
 
 // control reports whether a statement is a canary's fact.
 func control(s string) bool {
-	return slices.ContainsFunc(judge.Canaries(), func(c judge.Canary) bool { return c.Fact == s })
+	return slices.ContainsFunc(paper.Canaries(), func(c paper.Canary) bool { return c.Fact == s })
 }
 
 func restates(fact, s string) bool {
-	return slices.ContainsFunc(judge.Canaries(), func(c judge.Canary) bool { return c.Fact == fact && c.Restated == s })
+	return slices.ContainsFunc(paper.Canaries(), func(c paper.Canary) bool { return c.Fact == fact && c.Restated == s })
 }
 
 // part is one text between marks, with the line above it.

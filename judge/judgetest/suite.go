@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
 // Suite is a set of questions with what must be true of the answers.
@@ -79,7 +80,7 @@ func (s *Suite) complete() error {
 		}
 	}
 	if s.Judge == nil {
-		lexical, err := judge.NewLexical(judge.Options{})
+		lexical, err := lexical.New(judge.Options{})
 		if err != nil {
 			problems = append(problems, err)
 		}

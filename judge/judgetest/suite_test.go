@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -99,7 +99,7 @@ func TestRecordAndReplay(t *testing.T) {
 	calls := 0
 	live := func() (llm.Model, error) { calls++; return grader, nil }
 	suite := func(m llm.Model) Suite {
-		j, err := judge.NewByModel(m, judge.Options{})
+		j, err := paper.New(m, paper.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

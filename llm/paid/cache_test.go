@@ -296,6 +296,32 @@ func TestFailuresAreKeptApart(t *testing.T) {
 	}
 }
 
+// What was paid for and would come again is kept; what was not, or may pass, is
+// asked for again.
+func TestLastingFailures(t *testing.T) {
+	for kind, kept := range map[llm.Kind]bool{
+		llm.ErrFiltered: true, llm.ErrRefused: true, llm.ErrTruncated: true, llm.ErrInvalidOutput: true,
+		llm.ErrEmpty: false, llm.ErrTimeout: false, llm.ErrContextLength: false,
+	} {
+		for billed, kept := range map[llm.Billed]bool{llm.BilledYes: kept, llm.BilledNo: false, llm.BilledUnknown: false} {
+			script := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: billed})
+			c := cache(t, script, openJournal(t, filepath.Join(t.TempDir(), "j")), paid.CacheOptions{})
+			want := 2
+			if kept {
+				want = 1
+			}
+			for range 2 {
+				if _, err := c.Generate(t.Context(), llm.Prompt("x")); !errors.Is(err, kind) {
+					t.Error(err)
+				}
+			}
+			if script.Calls() != want {
+				t.Errorf("%s, billed %q: %d calls, want %d", kind, billed, script.Calls(), want)
+			}
+		}
+	}
+}
+
 func TestUnkeptReplyIsAnError(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
 	c := cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{})

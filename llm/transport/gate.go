@@ -82,7 +82,7 @@ func (g *gate) leave(probe bool, e *llm.Error) {
 			g.log.Warn("transport: slowing down", "endpoint", g.name, "concurrency", g.limit.slots())
 		}
 	case e.Kind == llm.ErrTransient, e.Kind == llm.ErrTimeout:
-		g.limit.clean = 0
+		g.limit.streak = 0
 	}
 	if g.breaker.note(now, e, probe) {
 		if g.breaker.open() {

@@ -60,28 +60,28 @@ const (
 // aimd is the number of requests an endpoint bears at a time: additive
 // increase, multiplicative decrease.
 type aimd struct {
-	limit float64
-	most  int
-	clean int       // successes since the last change or setback
-	until time.Time // no cut before
+	limit  float64
+	most   int
+	streak int       // successes since the last change or setback
+	until  time.Time // no cut before
 }
 
 func newAIMD(most int) aimd { return aimd{limit: float64(min(startConcurrency, most)), most: most} }
 
 func (a *aimd) slots() int { return int(a.limit) }
 
-// success adds one slot for every window of clean successes, as many as
+// success adds one slot for every streak of successes, as many as
 // there are slots.
 func (a *aimd) success() {
-	if a.clean++; a.clean >= a.slots() {
-		a.limit, a.clean = min(a.limit+1, float64(a.most)), 0
+	if a.streak++; a.streak >= a.slots() {
+		a.limit, a.streak = min(a.limit+1, float64(a.most)), 0
 	}
 }
 
 // overload cuts the limit, once per cooldown or for as long as the server
 // wants to be left alone. It reports whether it did.
 func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
-	a.clean = 0
+	a.streak = 0
 	if now.Before(a.until) {
 		return false
 	}

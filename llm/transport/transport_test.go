@@ -101,6 +101,31 @@ func sendOn(ctx context.Context, tr *Transport) (string, error) {
 	return string(b), err
 }
 
+// A server that fails the same way three times will do so again.
+func TestSameFailureEndsTheCall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		code     int
+		bodies   []string
+		attempts int
+	}{
+		"the same":             {500, []string{"boom", "boom", "boom", "boom", "boom", "boom"}, 3},
+		"another between":      {500, []string{"boom", "boom", "bang", "boom", "boom", "boom"}, 6},
+		"without a body":       {502, []string{"", "", "", "", "", ""}, 6},
+		"told to slow down":    {429, []string{"slow", "slow", "slow", "slow", "slow", "slow"}, 6},
+		"different every time": {500, []string{"a", "b", "c", "d", "e", "f"}, 6},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &wire{}
+			for _, body := range tt.bodies {
+				w.replies = append(w.replies, status(tt.code, body))
+			}
+			if _, err := send(t, t.Context(), Options{Base: w}); err == nil || len(w.at) != tt.attempts {
+				t.Errorf("%s: %d attempts, want %d: %v", name, len(w.at), tt.attempts, err)
+			}
+		})
+	}
+}
+
 func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{replies: []func() (*http.Response, error){

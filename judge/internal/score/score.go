@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package score is what the judges share: what of a text is read, when there is
+// nothing to judge, and how matches become recall and precision.
+package score
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Complete fills in the defaults of options and reports every fault.
+func Complete(o *judge.Options) error {
+	if o.Precision == "" {
+		o.Precision = judge.RefGold
+	}
+	if o.MaxStatements == 0 {
+		o.MaxStatements = judge.DefaultMaxStatements
+	}
+	var problems []error
+	if o.Precision != judge.RefGold && o.Precision != judge.RefSection && o.Precision != judge.RefNone {
+		problems = append(problems, fmt.Errorf("judge: precision reference %q is none of %s, %s, %s", o.Precision, judge.RefGold, judge.RefSection, judge.RefNone))
+	}
+	if o.MaxStatements < 0 {
+		problems = append(problems, fmt.Errorf("judge: %d statements at most, want at least 1", o.MaxStatements))
+	}
+	return errors.Join(problems...)
+}
+
+// Suffix is what the options add to the name of a judge.
+func Suffix(o judge.Options) string {
+	if o.MaxStatements == judge.DefaultMaxStatements {
+		return ""
+	}
+	return fmt.Sprintf("/max%d", o.MaxStatements)
+}
+
+// Plain drops what a reader does not see and a model does: control and format
+// characters (zero-width, direction, tags) and broken UTF-8. The two joiners
+// stay, since scripts need them.
+func Plain(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' && r != '\t' }) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d':
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// Blank reports whether a reader sees nothing.
+func Blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r)
+	})
+}
+
+// OneLine is a text in one line.
+func OneLine(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
+
+// Word reads a JSON string or number as it is.
+func Word(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		s = string(raw)
+	}
+	return strings.TrimSpace(s)
+}
+
+// Distinct drops empty and repeated statements and cuts the list at limit.
+func Distinct(statements []string, limit int) (kept []string, truncated bool) {
+	for _, s := range statements {
+		if s = strings.TrimSpace(s); !Blank(s) && !slices.Contains(kept, s) {
+			if len(kept) == limit {
+				return kept, true
+			}
+			kept = append(kept, s)
+		}
+	}
+	return kept, false
+}
+
+// WithoutAnswer is the verdict where there is nothing to judge.
+func WithoutAnswer(c judge.Case) (judge.Verdict, bool) {
+	switch {
+	case c.Refused:
+		return judge.Score(0, "refused"), true
+	case Blank(c.Answer):
+		return judge.Score(0, "empty answer"), true
+	}
+	return judge.Verdict{}, false
+}
+
+// WithoutSummary is the judgment where there is nothing to judge.
+func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool) {
+	if len(c.Statements) == 0 {
+		none := judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}
+		return judge.SummaryJudgment{Recall: none, Precision: none}, true
+	}
+	if v, done := WithoutAnswer(c); done {
+		return judge.SummaryJudgment{Recall: v, Precision: v, Counts: judge.Counts{Gold: len(c.Statements)}}, true
+	}
+	return judge.SummaryJudgment{}, false
+}
+
+// Matches computes recall and precision from the matrix of matches:
+// WildGraphBench, equations 2 and 3. Several predictions may match one gold
+// statement and the other way round.
+func Matches(s *judge.SummaryJudgment, gold int) {
+	metGold, metPredicted := make([]bool, gold), make([]bool, len(s.Predicted))
+	for _, m := range s.Matches {
+		metGold[m.Gold], metPredicted[m.Predicted] = true, true
+	}
+	Recall(s, Count(metGold), gold)
+	Precision(s, Count(metPredicted))
+}
+
+// Count is the number of the true ones.
+func Count(met []bool) int {
+	n := 0
+	for _, m := range met {
+		if m {
+			n++
+		}
+	}
+	return n
+}
+
+// Recall sets the recall of a summary.
+func Recall(s *judge.SummaryJudgment, met, gold int) {
+	s.Counts.Gold, s.Counts.GoldMet = gold, met
+	s.Recall = judge.Score(float64(met)/float64(gold), "")
+}
+
+// Precision sets the precision of a summary.
+func Precision(s *judge.SummaryJudgment, met int) {
+	s.Counts.Predicted, s.Counts.PredictedMet = len(s.Predicted), met
+	s.Precision = judge.Score(float64(met)/float64(len(s.Predicted)), "")
+}
+
+// WithoutPrecision sets a precision that is no score.
+func WithoutPrecision(s *judge.SummaryJudgment, v judge.Verdict) {
+	s.Counts.Predicted, s.Counts.PredictedMet = 0, 0
+	s.Precision = v
+}
+
+// NoStatement scores an answer that says nothing.
+func NoStatement(s *judge.SummaryJudgment, c judge.Case) {
+	none := judge.Score(0, "no statement in the answer")
+	s.Recall, s.Precision = none, none
+	s.Counts.Gold = len(c.Statements)
+}
+
+// NoReference reports whether there is nothing to hold the statements
+// against, and says so in the verdict.
+func NoReference(s *judge.SummaryJudgment, ref judge.PrecisionRef, c judge.Case) bool {
+	switch {
+	case ref == judge.RefNone:
+		WithoutPrecision(s, judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"})
+	case ref == judge.RefSection && Blank(c.Section):
+		WithoutPrecision(s, judge.NoScore("the section text is not known"))
+	default:
+		return false
+	}
+	return true
+}
+
+// Trace is what asking a model cost and brought up.
+type Trace struct {
+	Protocol judge.Protocol
+	Usage    llm.Usage
+}
+
+// Charge adds what a call, or a failed one, is known to have cost.
+func (t *Trace) Charge(u llm.Usage, err error) {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		u = e.Usage
+	}
+	t.Usage = t.Usage.Add(u)
+}
+
+// Failure makes a verdict of an error that concerns this case alone, and
+// passes all others on.
+func (t *Trace) Failure(ctx context.Context, err error) (judge.Verdict, error) {
+	if ctx.Err() != nil {
+		return judge.Verdict{}, ctx.Err()
+	}
+	if llm.OfOneReply(err) {
+		t.Protocol.Failures++
+		cause := string(llm.ErrInvalidOutput)
+		if e := (*llm.Error)(nil); errors.As(err, &e) {
+			cause = string(e.Kind)
+		}
+		return judge.NoScore(fmt.Sprintf("%s: the judge failed: %v", cause, err)), nil
+	}
+	return judge.Verdict{}, fmt.Errorf("judge: %w", err)
+}

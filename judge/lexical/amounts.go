@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import (
+	"math"
+	"strings"
+)
+
+// amount is a number with what it counts.
+type amount struct {
+	value  float64 // as written
+	base   float64 // in the dimension's own unit
+	factor float64
+	dim    dimension
+	about  bool // hedged: about, nearly …
+	bound  int8 // -1 less than, +1 more than
+	noun   bool // counts what the next word says
+	given  bool // the question says it too
+}
+
+const (
+	// aboutTolerance is how far a hedged number may be off: "about 12
+	// million" and 11.7 million; half of the last place of two digits.
+	aboutTolerance = 0.05
+	// convertTolerance is how far numbers in different units of one dimension
+	// may be off: 5 km is written as 3 or 3.1 miles; conversions are rounded.
+	convertTolerance = 0.02
+	// sameTolerance leaves room for the binary form of decimals alone.
+	sameTolerance = 1e-9
+)
+
+// is reports whether two amounts are the same.
+func (a amount) is(b amount) bool {
+	tolerance := sameTolerance
+	if a.about || b.about {
+		tolerance = aboutTolerance
+	}
+	switch {
+	case a.bound*b.bound < 0:
+		return false
+	case a.dim == b.dim && a.factor == b.factor:
+		return within(a.value, b.value, tolerance)
+	case a.dim == ordinal || b.dim == ordinal:
+		return false
+	case a.dim == noDimension && !a.noun || b.dim == noDimension && !b.noun:
+		return within(a.value, b.value, tolerance)
+	case a.dim == b.dim:
+		return within(a.base, b.base, max(tolerance, convertTolerance))
+	}
+	return false
+}
+
+func within(a, b, tolerance float64) bool {
+	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
+}
+
+func groupOf3(word string) bool {
+	digits, _ := endings(word)
+	return len(digits) == 3
+}
+
+func startsWithPercent(gap string) bool {
+	g := strings.TrimLeft(gap, " \u00a0\u202f")
+	return strings.HasPrefix(g, "%") || strings.HasPrefix(g, "％")
+}
+
+// currencyBefore is the currency whose sign ends a gap.
+func currencyBefore(gap string) dimension {
+	g := strings.TrimRight(gap, " ")
+	for i, sign := range []string{"$", "€", "£", "¥"} {
+		if strings.HasSuffix(g, sign) {
+			return []dimension{dollars, euros, pounds, yen}[i]
+		}
+	}
+	return noDimension
+}
+
+// amounts finds the numbers of a statement that are no dates, and marks their
+// tokens used.
+func (s *scan) amounts(out []amount) []amount {
+	from := len(out)
+	for i := 0; i < len(s.tokens); i++ {
+		if s.tokens[i].used {
+			continue
+		}
+		a, end, ok := s.number(i)
+		if !ok {
+			continue
+		}
+		// "3 to 10 million": the magnitude belongs to both.
+		if n := len(out); n > from && a.factor > 1 && a.dim == noDimension && (s.joined(i) || s.word(i-1) == "to" || s.word(i-1) == "and") {
+			if p := &out[n-1]; p.dim == noDimension && p.factor == 1 && s.open(i) && p.value < a.value && p.value < 1e3 {
+				p.value *= a.factor
+				p.base *= a.factor
+			}
+		}
+		if a.dim == noDimension {
+			a.factor = 1
+		}
+		a.about, a.bound = s.modifiers(i)
+		out = append(out, a)
+		for k := i; k <= end && k < len(s.tokens); k++ {
+			s.tokens[k].used = true
+		}
+		i = end
+	}
+	return out
+}
+
+// open reports whether the token two or one before i is the end of a number.
+func (s *scan) open(i int) bool {
+	return i >= 1 && s.tokens[i-1].used || i >= 2 && s.tokens[i-2].used
+}
+
+// modifiers reads the words before a number.
+func (s *scan) modifiers(i int) (about bool, bound int8) {
+	for k := i - 1; k >= max(0, i-3); k-- {
+		w := s.word(k)
+		switch {
+		case hedges[w]:
+			about = true
+		case w == "than" && (s.word(k-1) == "more" || s.word(k-1) == "greater"), w == "least" && s.word(k-1) == "at", lowerBounds[w]:
+			if bound == 0 {
+				bound = 1
+			}
+			if s.word(k-2) == "no" && w == "than" {
+				bound = -1
+			}
+		case w == "than" && (s.word(k-1) == "less" || s.word(k-1) == "fewer"), w == "most" && s.word(k-1) == "at", upperBounds[w]:
+			if bound == 0 {
+				bound = -1
+			}
+			if s.word(k-2) == "no" && w == "than" {
+				bound = 1
+			}
+		case s.tokens[k].used:
+			return about, bound
+		}
+	}
+	return about, bound
+}
+
+// number reads the amount that begins at token i and returns its last token.
+// A magnitude (million …) of an amount without unit is left in the factor.
+func (s *scan) number(i int) (a amount, end int, ok bool) {
+	a.factor = 1
+	t := s.tokens[i]
+	rest := ""
+	if t.digits {
+		a.value, rest, end, ok = s.digits(i)
+		if ok && s.between(end+1, ":") && rest == "" {
+			if minute, isMinute := whole(s.word(end + 1)); isMinute && len(s.word(end+1)) == 2 && a.value < 25 && minute < 60 {
+				return s.timeOfDay(a.value, minute, end+1)
+			}
+		}
+	} else {
+		a.value, end, ok = s.spelled(i)
+		if n, isOrdinal := ordinals[t.word]; !ok && isOrdinal {
+			return amount{value: n, base: n, factor: 1, dim: ordinal}, i, true
+		}
+	}
+	if !ok {
+		return a, i, false
+	}
+	a.dim = currencyBefore(s.gap(i))
+	if strings.HasSuffix(s.gap(i), "−") || strings.HasSuffix(s.gap(i), " -") || s.gap(i) == "-" && i == 0 {
+		a.value = -a.value
+	}
+	magnitude := 1.0
+	switch u, isUnit := units[rest]; {
+	case rest == "":
+	case isOrdinalEnding(rest):
+		return amount{value: a.value, base: a.value, factor: 1, dim: ordinal}, end, true
+	case rest == "m" && a.dim != noDimension:
+		magnitude = 1e6
+	case magnitudes[rest] != 0:
+		magnitude = magnitudes[rest]
+	case isUnit && a.dim == noDimension && (len(rest) > 1 || s.text[s.tokens[end].end-1] == rest[0]): // 3M is no length
+		a.dim, a.factor = u.dim, u.factor
+	default:
+		return a, i, false // a name like 3M or B52
+	}
+	for m := magnitudes[s.word(end+1)]; m != 0 && s.near(end+1, "-"); m = magnitudes[s.word(end+1)] {
+		magnitude *= m
+		end++
+	}
+	a.value *= magnitude
+	if a.dim == noDimension {
+		end = s.unit(&a, end)
+	}
+	a.base = a.value * a.factor
+	if a.dim == noDimension {
+		a.factor = magnitude
+		a.noun = end+1 < len(s.tokens) && !s.tokens[end+1].stop && s.near(end+1, "-")
+	}
+	return a, end, true
+}
+
+// digits reads 1,200 and 1.5 and 30km from token i on.
+func (s *scan) digits(i int) (value float64, rest string, end int, ok bool) {
+	part, rest := endings(s.word(i))
+	if len(part) > 15 {
+		return 0, "", i, false
+	}
+	value = parse(part)
+	end = i
+	for len(part) <= 3 && rest == "" && groupOf3(s.word(end+1)) && (s.between(end+1, ",") || s.gap(end+1) == "\u202f" || s.gap(end+1) == "\u00a0") {
+		end++
+		part, rest = endings(s.word(end))
+		value = value*1000 + parse(part)
+	}
+	if rest == "" && s.between(end+1, ".") && s.tokens[end+1].digits {
+		end++
+		part, rest = endings(s.word(end))
+		part = part[:min(len(part), 15)] // more than a float64 holds
+		value += parse(part) / math.Pow10(len(part))
+	}
+	return value, rest, end, true
+}
+
+func parse(digits string) float64 {
+	v := 0.0
+	for i := range len(digits) {
+		v = v*10 + float64(digits[i]-'0')
+	}
+	return v
+}
+
+// spelled reads "twenty-five", "one hundred and twenty thousand", "a dozen".
+// A lone "one" is a pronoun as often, and is left a word.
+func (s *scan) spelled(i int) (value float64, end int, ok bool) {
+	total, current := 0.0, 0.0
+	end = i - 1
+words:
+	for k := i; k < len(s.tokens); k++ {
+		w := s.word(k)
+		n, isNumber := numberWordsOf[w]
+		m := magnitudes[w]
+		switch {
+		case k > i && !s.near(k, "-‑"):
+			break words
+		case isNumber && (current == 0 || math.Mod(current, 10) == 0 && n < 10 && current >= 20 || math.Mod(current, 100) == 0 && n < 100):
+			current += n
+		case m == 12:
+			current, ok = max(current, 1)*12, true
+		case m == 100 && len(w) > 2 && (current > 0 || s.word(k-1) == "a"):
+			current, ok = max(current, 1)*100, true
+		case m >= 1e3 && len(w) > 2 && (current > 0 || s.word(k-1) == "a"):
+			total, current, ok = total+max(current, 1)*m, 0, true
+		case w == "and" && ok && k > i && numberWordsOf[s.word(k+1)] > 0:
+			continue
+		default:
+			break words
+		}
+		end = k
+		ok = ok || n > 1 || w == "zero" || k > i
+	}
+	return total + current, end, ok && end >= i
+}
+
+func (s *scan) timeOfDay(hour float64, minute, end int) (amount, int, bool) {
+	if w := s.word(end + 1); w == "pm" && hour < 12 || w == "p" && s.word(end+2) == "m" && hour < 12 {
+		hour += 12
+	}
+	v := hour*60 + float64(minute)
+	return amount{value: v, base: v, factor: 1, dim: clock}, end, true
+}
+
+// unit reads the unit behind a number that ends at token end.
+func (s *scan) unit(a *amount, end int) int {
+	next := end + 1
+	if startsWithPercent(s.gap(next)) {
+		a.dim = percent
+		return end
+	}
+	if !s.near(next, "-‑°") {
+		return end
+	}
+	w := s.word(next)
+	switch {
+	case strings.Contains(s.gap(next), "°") && (w == "c" || w == "f"):
+		w = "°" + w
+	case w == "per" && s.word(next+1) == "cent":
+		a.dim = percent
+		return next + 1
+	case w == "percentage":
+		a.dim = percent
+		return next
+	case w == "degrees" && (s.word(next+1) == "celsius" || s.word(next+1) == "fahrenheit"):
+		next++
+		w = s.word(next)
+	case w == "square" || w == "cubic" || w == "sq":
+		if u, ok := units[s.word(next+1)]; ok && u.dim == length {
+			if a.dim, a.factor = area, u.factor*u.factor; w == "cubic" {
+				a.dim, a.factor = volume, u.factor*u.factor*u.factor*1e3
+			}
+			return next + 1
+		}
+	}
+	u, ok := units[w]
+	if !ok {
+		return end
+	}
+	a.dim, a.factor = u.dim, u.factor
+	if u.dim == length {
+		per := next + 1
+		if s.word(per) == "per" {
+			per++
+		} else if !s.between(per, "/") {
+			return next
+		}
+		switch s.word(per) {
+		case "hour", "h":
+			a.dim, a.factor = speed, u.factor/3600
+			return per
+		case "second", "s":
+			a.dim = speed
+			return per
+		}
+	}
+	return next
+}

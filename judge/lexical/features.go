@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// features is what the lexical judge sees of a statement. They are computed
+// once per statement; the slices are parts of the arrays of their [reader] and
+// are not changed afterwards, but for the marks of what is given.
+type features struct {
+	terms   []term // sorted by hash, each once
+	dates   []date
+	amounts []amount
+	names   []name
+	poles   []pole
+	pronoun bool // begins with one: speaks of what came before
+	answer  int8 // +1 for a statement that begins with yes, -1 with no
+}
+
+// term is a word that is no stop word, by the hash of its stem.
+type term struct {
+	hash   uint64
+	weight float32
+	mask   uint8 // affirmed, denied or both
+	given  bool  // the question says it too
+	name   bool  // part of a name
+}
+
+// The bits of a mask.
+const (
+	affirmed = 1
+	denied   = 2
+)
+
+// pole is one side of a pair of antonyms: which word, and which side is meant
+// when a denial is counted in.
+type pole struct {
+	group int8
+	word  uint8
+	mask  uint8
+}
+
+// The weights of what a statement is made of. Names, numbers and dates decide
+// whether two statements speak of the same thing, so each counts as much as two
+// words; a capital at the start of a sentence is a name half of the time.
+const (
+	wordWeight   = 1.0
+	firstWeight  = 1.5
+	nameWeight   = 2.0
+	numberWeight = 2.0
+)
+
+// negationReach is how many words a negation denies: verb, object and their
+// attributes. Long sentences deny only their beginning.
+const negationReach = 4
+
+// negationWindow limits the reach when stop words are counted too.
+const negationWindow = 12
+
+// stemmer is the vocabulary of a judge: stems, and the sides of antonyms.
+type stemmer struct {
+	words *text.Standard
+	poles map[string]int8 // stem → ±(group+1)
+}
+
+func newStemmer() (*stemmer, error) {
+	words, err := text.New(text.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s := &stemmer{words, make(map[string]int8)}
+	for i, group := range antonymGroups {
+		plus, minus, _ := strings.Cut(group, "|")
+		for _, w := range strings.Fields(plus) {
+			s.poles[s.stem(w)] = int8(i + 1)
+		}
+		for _, w := range strings.Fields(minus) {
+			s.poles[s.stem(w)] = int8(-i - 1)
+		}
+	}
+	return s, nil
+}
+
+func (s *stemmer) stem(word string) string {
+	if t, ok := s.words.Term(word); ok {
+		return t
+	}
+	return word
+}
+
+// reader computes features. It is not safe for concurrent use; reset makes the
+// features it has given out invalid.
+type reader struct {
+	lang *stemmer
+	scan scan
+
+	// per statement, by token
+	denied, inName []bool
+	found          []name
+
+	// all statements since the last reset
+	terms   []term
+	dates   []date
+	amounts []amount
+	parts   []namePart
+	known   []name
+	poles   []pole
+}
+
+func (r *reader) reset() {
+	r.terms, r.dates, r.amounts = r.terms[:0], r.dates[:0], r.amounts[:0]
+	r.parts, r.known, r.poles = r.parts[:0], r.known[:0], r.poles[:0]
+}
+
+// read computes the features of a statement.
+func (r *reader) read(statement string) features {
+	s := &r.scan
+	s.read(r.lang.words, statement)
+	var f features
+	terms, dates, amounts, names, poles := len(r.terms), len(r.dates), len(r.amounts), len(r.known), len(r.poles)
+	r.dates = s.dates(r.dates)
+	r.amounts = s.amounts(r.amounts)
+	r.negations()
+	r.inName = fill(r.inName, len(s.tokens))
+	r.found = r.found[:0]
+	r.names()
+	for i := range s.tokens {
+		r.term(i)
+	}
+	f.pronoun = pronouns[s.word(0)]
+	switch s.word(0) {
+	case "yes":
+		f.answer = 1
+	case "no":
+		f.answer = -1
+	}
+	r.known = append(r.known, r.found...)
+	f.terms = r.terms[terms:]
+	f.sort()
+	r.terms = r.terms[:terms+len(f.terms)]
+	f.terms = slices.Clip(f.terms)
+	f.dates = slices.Clip(r.dates[dates:])
+	f.amounts = slices.Clip(r.amounts[amounts:])
+	f.names = slices.Clip(r.known[names:])
+	f.poles = slices.Clip(r.poles[poles:])
+	return f
+}
+
+func fill(b []bool, n int) []bool {
+	b = slices.Grow(b[:0], n)[:n]
+	clear(b)
+	return b
+}
+
+// negations finds which tokens are denied.
+func (r *reader) negations() {
+	s := &r.scan
+	r.denied = fill(r.denied, len(s.tokens))
+	for i := range s.tokens {
+		if !r.negator(i) {
+			continue
+		}
+		for k, left := i+1, negationReach; k < min(len(s.tokens), i+negationWindow) && left > 0; k++ {
+			if clauseMark(s.gap(k)) || scopeEnds[s.word(k)] {
+				break
+			}
+			r.denied[k] = !r.denied[k] // twice is not at all
+			if !s.tokens[k].stop {
+				left--
+			}
+		}
+	}
+}
+
+// negator reports whether the token at i denies what follows.
+func (r *reader) negator(i int) bool {
+	s := &r.scan
+	switch w := s.word(i); {
+	case w == "t":
+		g := s.gap(i)
+		return (g == "'" || g == "’") && (strings.HasSuffix(s.word(i-1), "n"))
+	case w == "no" && i == 0 && clauseMark(s.gap(1)): // "No, it was …" answers
+		return false
+	case negators[w]:
+		return !notNegating[s.word(i+1)]
+	case negatorsBefore[w]:
+		return s.word(i+1) == "to"
+	}
+	return false
+}
+
+// term adds what the token at i says.
+func (r *reader) term(i int) {
+	s := &r.scan
+	t := s.tokens[i]
+	if t.used || negators[t.word] || negatorsBefore[t.word] && s.word(i+1) == "to" {
+		return
+	}
+	mask := uint8(affirmed)
+	if r.denied[i] {
+		mask = denied
+	}
+	if r.inName[i] {
+		weight := float32(nameWeight)
+		if i == 0 {
+			weight = firstWeight
+		}
+		r.terms = append(r.terms, term{hash: r.hash(&t), weight: weight, mask: mask, name: true})
+		return
+	}
+	if t.stop {
+		return
+	}
+	if p := r.lang.poles[t.stem]; p != 0 {
+		word, side := uint8(affirmed), mask
+		if p < 0 {
+			p, word, side = -p, denied, affirmed+denied-mask
+		}
+		r.poles = append(r.poles, pole{p, word, side})
+	}
+	r.terms = append(r.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
+}
+
+// sort orders the terms and keeps each once, with its largest weight and all
+// its bits.
+func (f *features) sort() {
+	slices.SortFunc(f.terms, func(a, b term) int { return cmp.Compare(a.hash, b.hash) })
+	kept := f.terms[:0]
+	for _, t := range f.terms {
+		if n := len(kept); n > 0 && kept[n-1].hash == t.hash {
+			p := &kept[n-1]
+			p.weight, p.mask, p.name = max(p.weight, t.weight), p.mask|t.mask, p.name || t.name
+			continue
+		}
+		kept = append(kept, t)
+	}
+	f.terms = kept
+}
+
+// join is the features of several statements together.
+func (r *reader) join(all []features) features {
+	var f features
+	terms, dates, amounts, names, poles := len(r.terms), len(r.dates), len(r.amounts), len(r.known), len(r.poles)
+	for _, g := range all {
+		r.terms = append(r.terms, g.terms...)
+		r.dates = append(r.dates, g.dates...)
+		r.amounts = append(r.amounts, g.amounts...)
+		r.known = append(r.known, g.names...)
+		r.poles = append(r.poles, g.poles...)
+	}
+	f.terms = r.terms[terms:]
+	f.sort()
+	f.terms = slices.Clip(f.terms)
+	f.dates, f.amounts = slices.Clip(r.dates[dates:]), slices.Clip(r.amounts[amounts:])
+	f.names, f.poles = slices.Clip(r.known[names:]), slices.Clip(r.poles[poles:])
+	return f
+}
+
+// hashOf is FNV-1a with 64 bits: equal words, equal hashes, in every process.
+func hashOf(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import "slices"
+
+func (d *date) heldBy(g *features) bool {
+	for i := range g.dates {
+		if d.in(g.dates[i]) {
+			return true
+		}
+	}
+	if !d.bare() {
+		return false
+	}
+	for i := range g.amounts { // 1200 may be a year or a number
+		if a := &g.amounts[i]; a.dim == noDimension && a.value == float64(d.year) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *amount) heldBy(g *features) bool {
+	for i := range g.amounts {
+		if a.is(g.amounts[i]) {
+			return true
+		}
+	}
+	for i := range g.dates {
+		if d := &g.dates[i]; d.bare() && a.dim != ordinal && a.value == float64(d.year) {
+			return true
+		}
+	}
+	return false
+}
+
+// known reports whether f speaks of a date that agrees, or of the number.
+func (d *date) known(f *features) bool {
+	for i := range f.dates {
+		if d.agrees(f.dates[i]) {
+			return true
+		}
+	}
+	return d.bare() && d.heldBy(f)
+}
+
+// heldBy reports whether g speaks of the same one: all of the name's words are
+// there, or the name itself (not every part of it is a term: NO.O), an acronym,
+// or a shorter form of it (Obama, B. Obama).
+func (n *name) heldBy(g *features) bool {
+	all := true
+	for _, p := range n.parts {
+		all = all && g.has(p.hash)
+	}
+	if all || n.initials != 0 && g.has(n.initials) {
+		return true
+	}
+	for i := range g.names {
+		m := &g.names[i]
+		if len(n.parts) == 1 && m.initials == n.parts[0].hash || slices.Equal(n.parts, m.parts) || n.shortened(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortened reports whether m is a shorter form of n: its words in order, or
+// their initials, with the last word or most of the words.
+func (n *name) shortened(m *name) bool {
+	if len(m.parts) > len(n.parts) {
+		return false
+	}
+	at, whole := 0, 0
+	last := false
+	for _, p := range m.parts {
+		for ; at < len(n.parts); at++ {
+			q := n.parts[at]
+			if p.hash == q.hash || p.initial && p.first == q.first || q.initial && p.first == q.first {
+				break
+			}
+		}
+		if at == len(n.parts) {
+			return false
+		}
+		if !p.initial {
+			whole++
+			last = last || at == len(n.parts)-1
+		}
+		at++
+	}
+	return last || 2*whole > len(n.parts)
+}
+
+// has reports whether a word is among the terms.
+func (f *features) has(hash uint64) bool {
+	_, ok := slices.BinarySearchFunc(f.terms, hash, func(t term, h uint64) int {
+		switch {
+		case t.hash < h:
+			return -1
+		case t.hash > h:
+			return 1
+		}
+		return 0
+	})
+	return ok
+}

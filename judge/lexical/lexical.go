@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/internal/score"
+)
+
+// Judge is a [judge.Judge] without a model. Names, numbers with their units, dates
+// and denials have to agree, and most of the other words; what the question
+// says need not be repeated. It knows no synonyms and no inference, so it finds
+// fewer equivalences than a model and its figures must not be set beside a
+// model's. docs/judge.md lists what it cannot see, with measured agreement. It
+// is deterministic and safe for concurrent use.
+type Judge struct {
+	lang    *stemmer
+	readers *sync.Pool // of *reader
+	o       judge.Options
+}
+
+var _ judge.Judge = (*Judge)(nil)
+
+// version changes whenever a rule does: figures of different versions do not
+// compare.
+const version = 2
+
+// New returns the judge for English texts.
+func New(o judge.Options) (*Judge, error) {
+	if err := score.Complete(&o); err != nil {
+		return nil, err
+	}
+	lang, err := newStemmer()
+	if err != nil {
+		return nil, fmt.Errorf("judge: %w", err)
+	}
+	return &Judge{lang: lang, o: o, readers: &sync.Pool{New: func() any { return &reader{lang: lang} }}}, nil
+}
+
+// Name tells the kind, the precision reference and the version.
+func (j *Judge) Name() string {
+	return fmt.Sprintf("lexical/%s/v%d", j.o.Precision, version) + score.Suffix(j.o)
+}
+
+// Fact scores 1 if a sentence of the answer, or the answer as a whole, states
+// the reference.
+func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
+	if err := ctx.Err(); err != nil {
+		return judge.FactJudgment{}, err
+	}
+	if v, done := score.WithoutAnswer(c); done {
+		return judge.FactJudgment{Verdict: v}, nil
+	}
+	r := j.readers.Get().(*reader)
+	defer j.readers.Put(r)
+	r.reset()
+	gold := r.read(score.Plain(c.Reference))
+	if gold.empty() {
+		return judge.FactJudgment{Verdict: judge.NoScore("the reference holds no word to compare")}, nil
+	}
+	question := r.question(c, &gold)
+	sentences := r.sentences(c.Answer)
+	if v, ok := yesOrNo(c.Question, &gold, sentences); ok {
+		return judge.FactJudgment{Verdict: v}, nil
+	}
+	best := finding{fault: "it speaks of something else"}
+	for i := range sentences {
+		f := gold.statedIn(&sentences[i], question)
+		switch {
+		case f.same:
+			return judge.FactJudgment{Verdict: f.verdict()}, nil
+		case f.denied || i == 0 || f.share > best.share && !best.denied:
+			best = f
+		}
+	}
+	if !best.denied && len(sentences) > 1 { // the fact may be spread over sentences
+		whole := r.join(sentences)
+		if f := gold.statedIn(&whole, question); f.same || f.denied {
+			best = f
+		}
+	}
+	return judge.FactJudgment{Verdict: best.verdict()}, nil
+}
+
+// question reads the question and marks what it gives of the gold statement.
+// A statement that is given entirely is compared as a whole, without it.
+func (r *reader) question(c judge.Case, gold *features) *features {
+	if score.Blank(c.Question) {
+		return nil
+	}
+	q := r.read(score.Plain(c.Question))
+	if gold.give(&q); gold.adds() {
+		return &q
+	}
+	gold.ungive()
+	return nil
+}
+
+// yesOrNo judges the answers yes and no to a question that asks for them.
+func yesOrNo(question string, gold *features, answer []features) (judge.Verdict, bool) {
+	first, _, _ := strings.Cut(strings.TrimSpace(question), " ")
+	if len(answer) == 0 || answer[0].answer == 0 || !auxiliaries[strings.ToLower(first)] || !answer[0].brief() {
+		return judge.Verdict{}, false
+	}
+	want := int8(1)
+	if gold.answer != 0 {
+		want = gold.answer
+	} else if gold.denies() {
+		want = -1
+	}
+	if answer[0].answer != want {
+		return judge.Score(0, "one side denies it"), true
+	}
+	return judge.Score(1, "yes or no, as the reference"), true
+}
+
+// brief reports whether there is little beside the yes or no.
+func (f *features) brief() bool {
+	w := 0.0
+	for _, t := range f.terms {
+		w += float64(t.weight)
+	}
+	return w <= terseWeight && len(f.dates) == 0 && len(f.amounts) == 0
+}
+
+func (f *features) denies() bool {
+	for _, t := range f.terms {
+		if t.mask&denied != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Summary takes the sentences of the answer as its statements and matches
+// each with each gold statement.
+func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
+	var out judge.SummaryJudgment
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	if out, done := score.WithoutSummary(c); done {
+		return out, nil
+	}
+	r := j.readers.Get().(*reader)
+	defer j.readers.Put(r)
+	r.reset()
+	out.Predicted, out.Truncated = score.Distinct(r.split(c.Answer), j.o.MaxStatements)
+	if len(out.Predicted) == 0 {
+		score.NoStatement(&out, c)
+		return out, nil
+	}
+	gold, predicted := r.statements(c.Statements), r.inContext(out.Predicted)
+	for g := range gold {
+		for p := range predicted {
+			if !gold[g].empty() && gold[g].statedIn(&predicted[p], nil).same {
+				out.Matches = append(out.Matches, judge.Match{Gold: g, Predicted: p})
+			}
+		}
+	}
+	score.Matches(&out, len(gold))
+	if !score.NoReference(&out, j.o.Precision, c) && j.o.Precision == judge.RefSection {
+		score.Precision(&out, supportedBy(r.sentences(c.Section), predicted))
+	}
+	return out, nil
+}
+
+// supportedBy counts the statements that a sentence of the section holds.
+func supportedBy(section, statements []features) int {
+	n := 0
+	for i := range statements {
+		for k := range section {
+			if !statements[i].empty() && statements[i].statedIn(&section[k], nil).same {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// split cuts a text into sentences that hold a word.
+func (r *reader) split(s string) []string {
+	s = score.Plain(s)
+	var out []string
+	for _, span := range text.Sentences(s) {
+		sentence := strings.TrimSpace(s[span.Start:span.End])
+		word := false
+		r.lang.words.Words(sentence, func([]byte) { word = true })
+		if word {
+			out = append(out, sentence)
+		}
+	}
+	return out
+}
+
+// sentences are the features of the sentences of a text.
+func (r *reader) sentences(s string) []features { return r.inContext(r.split(s)) }
+
+func (r *reader) statements(all []string) []features {
+	out := make([]features, len(all))
+	for i, s := range all {
+		out[i] = r.read(score.Plain(s))
+	}
+	return out
+}
+
+// inContext reads sentences in order. One that begins with a pronoun speaks of
+// what the one before named.
+func (r *reader) inContext(all []string) []features {
+	out := r.statements(all)
+	for i := 1; i < len(out); i++ {
+		if out[i].pronoun && len(out[i-1].names) > 0 {
+			pronoun := out[i]
+			subject := features{names: out[i-1].names}
+			for _, t := range out[i-1].terms {
+				if t.name {
+					t.mask = affirmed | denied // whether it is denied is for this sentence to say
+					subject.terms = append(subject.terms, t)
+				}
+			}
+			out[i] = r.join([]features{pronoun, subject})
+			out[i].pronoun, out[i].answer = true, pronoun.answer
+		}
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+)
+
+func newJudge(t testing.TB, o judge.Options) *lexical.Judge {
+	t.Helper()
+	j, err := lexical.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestLexicalFact(t *testing.T) {
+	j := newJudge(t, judge.Options{})
+	for _, tt := range []struct {
+		name, reference, answer string
+		want                    float64
+	}{
+		{"the same", "On September 17, Sanba made landfall over South Korea.", "On September 17, Sanba made landfall over South Korea.", 1},
+		{"reordered", "On September 17, Sanba made landfall over South Korea.", "Sanba made landfall over South Korea on 17 September.", 1},
+		{"inflected, with more detail", "The storm damaged few buildings.", "Few buildings were damaged by the storm, which later moved north.", 1},
+		{"another number", "Sanba made landfall on September 17.", "Sanba made landfall on September 19.", 0},
+		{"grouped and spelled numbers", "The storm killed 1,200 people in three towns.", "In 3 towns the storm killed 1200 people.", 1},
+		{"ordinal", "It was the 2nd storm of the season.", "It was the second storm of the season.", 1},
+		{"denied", "The typhoon did not hit Japan.", "The typhoon did hit Japan.", 0},
+		{"denied with an apostrophe", "The typhoon didn't hit Japan.", "The typhoon did not hit Japan.", 1},
+		{"another name", "Sanba reached Korea.", "Bolaven reached Korea.", 0},
+		{"spread over sentences", "Sanba formed in 2012 and reached Korea.", "Sanba formed in 2012. Sanba reached Korea.", 1},
+		{"empty", "Sanba reached Korea.", " ", 0},
+		{"unrelated", "Sanba reached Korea.", "Prime numbers have two divisors.", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := j.Fact(t.Context(), judge.Case{Reference: tt.reference, Answer: tt.answer})
+			if err != nil || got.State != judge.Scored || got.Value != tt.want {
+				t.Errorf("%+v, %v, want %v", got, err, tt.want)
+			}
+		})
+	}
+	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba.", Answer: "Sanba.", Refused: true}); v.Value != 0 {
+		t.Error("a refusal scores")
+	}
+	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "?", Answer: "Sanba."}); v.State != judge.Unscored {
+		t.Errorf("a reference without a word is %s", v.State)
+	}
+}
+
+// What the question gives need not be repeated, but must not be replaced.
+func TestLexicalQuestion(t *testing.T) {
+	j := newJudge(t, judge.Options{})
+	const q, r = "Where did Sanba, 1 of 12 storms, make landfall in September 2012?", "Sanba, 1 of 12 storms, made landfall in South Korea in September 2012."
+	for answer, want := range map[string]float64{
+		"South Korea": 1, "In South Korea.": 1, "It made landfall in South Korea.": 1, "In South Korea in 2012.": 1, "In South Korea on 17 September 2012.": 1,
+		"In South Korea in 2013.": 0, "In South Korea in October 2012.": 0, "Sanba, 1 of 19 storms, made landfall in South Korea.": 0,
+		"In Japan.": 0, "North Korea": 0, "Sanba": 0, "September 2012": 0,
+	} {
+		got, err := j.Fact(t.Context(), judge.Case{Question: q, Reference: r, Answer: answer})
+		if err != nil || got.Value != want {
+			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
+		}
+	}
+	for answer, want := range map[string]float64{"Yes.": 0, "No.": 1, "no, it did not": 1, "Yes, it did.": 0, "Perhaps.": 0} {
+		got, err := j.Fact(t.Context(), judge.Case{Question: "Did Sanba hit Japan?", Reference: "Sanba did not hit Japan.", Answer: answer})
+		if err != nil || got.Value != want {
+			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
+		}
+	}
+}
+
+func TestLexicalSummary(t *testing.T) {
+	gold := []string{"Sanba formed in September 2012.", "Sanba hit South Korea.", "Bolaven killed 59 people."}
+	answer := "Sanba hit South Korea. Sanba formed in September 2012. The weather was fine."
+	want := judge.SummaryJudgment{
+		Predicted: []string{"Sanba hit South Korea.", "Sanba formed in September 2012.", "The weather was fine."},
+		Matches:   []judge.Match{{Gold: 0, Predicted: 1}, {Gold: 1, Predicted: 0}},
+		Recall:    judge.Score(2.0/3, ""), Precision: judge.Score(2.0/3, ""),
+	}
+	for _, tt := range []struct {
+		name string
+		o    judge.Options
+		c    judge.Case
+		want judge.SummaryJudgment
+	}{
+		{"gold", judge.Options{}, judge.Case{Statements: gold, Answer: answer}, want},
+		{"limit", judge.Options{MaxStatements: 1}, judge.Case{Statements: gold, Answer: answer}, judge.SummaryJudgment{
+			Predicted: want.Predicted[:1], Truncated: true, Matches: []judge.Match{{Gold: 1}},
+			Recall: judge.Score(1.0/3, ""), Precision: judge.Score(1, "")}},
+		{"section", judge.Options{Precision: judge.RefSection}, judge.Case{Statements: gold, Answer: answer,
+			Section: "The weather was fine. In South Korea, which Sanba hit, roofs fell."}, with(want, judge.Score(2.0/3, ""))},
+		{"section unknown", judge.Options{Precision: judge.RefSection}, judge.Case{Statements: gold, Answer: answer},
+			with(want, judge.NoScore("the section text is not known"))},
+		{"no reference", judge.Options{Precision: judge.RefNone}, judge.Case{Statements: gold, Answer: answer},
+			with(want, judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"})},
+		{"no gold", judge.Options{}, judge.Case{Answer: answer}, judge.SummaryJudgment{
+			Recall:    judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"},
+			Precision: judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}}},
+		{"no answer", judge.Options{}, judge.Case{Statements: gold}, judge.SummaryJudgment{
+			Recall: judge.Score(0, "empty answer"), Precision: judge.Score(0, "empty answer")}},
+		{"no statement", judge.Options{}, judge.Case{Statements: gold, Answer: "— * —"}, judge.SummaryJudgment{
+			Recall: judge.Score(0, "no statement in the answer"), Precision: judge.Score(0, "no statement in the answer")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := newJudge(t, tt.o).Summary(t.Context(), tt.c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := got.Counts
+			if got.Counts = (judge.Counts{}); got.Recall.State == judge.Scored && got.Recall.Value != float64(c.GoldMet)/float64(c.Gold) {
+				t.Errorf("counts %+v with recall %v", c, got.Recall.Value)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Texts of any size and kind are judged.
+func TestLexicalHostile(t *testing.T) {
+	j := newJudge(t, judge.Options{})
+	for unit, size := range map[string]int{"no ": 110_000, "Name Of ": 110_000, "not the ": 2e4, "1,": 2e4, "17 September ": 2e4, "a hundred ": 2e4,
+		"\x00\xff": 2e4, "東京": 2e4, "un\u200bit ": 2e4, "Yes. ": 2e4} {
+		long := strings.Repeat(unit, size/len(unit))
+		f, err := j.Fact(t.Context(), judge.Case{Question: "When?", Reference: "Sanba hit Korea in 2012.", Answer: long})
+		if err != nil || f.Value != 0 {
+			t.Errorf("%.10q: %+v, %v", unit, f, err)
+		}
+		if _, err := j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", ""}, Section: long, Answer: long}); err != nil {
+			t.Errorf("%.10q: %v", unit, err)
+		}
+	}
+	if f, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba hit Korea.", Answer: "S\u200ban\u00adba h\u2060it K\ufefforea."}); f.Value != 1 {
+		t.Errorf("invisible characters split words: %+v", f)
+	}
+}
+
+func with(s judge.SummaryJudgment, precision judge.Verdict) judge.SummaryJudgment {
+	s.Precision = precision
+	return s
+}
+
+func TestF1(t *testing.T) {
+	for _, tt := range []struct{ recall, precision, want judge.Verdict }{
+		{judge.Score(2.0/3, ""), judge.Score(0.5, ""), judge.Score(4.0/7, "")}, // worked example: 2·⅔·½ / (⅔+½)
+		{judge.Score(0, ""), judge.Score(0, ""), judge.Score(0, "")},
+		{judge.Score(1, ""), judge.NoScore("x"), judge.NoScore("x")},
+		{judge.NoScore("y"), judge.Score(1, ""), judge.NoScore("y")},
+		{judge.Score(1, ""), judge.Verdict{State: judge.NotApplicable}, judge.Verdict{State: judge.NotApplicable}},
+	} {
+		got := judge.SummaryJudgment{Recall: tt.recall, Precision: tt.precision}.F1()
+		if diff := got.Value - tt.want.Value; got.State != tt.want.State || diff > 1e-15 || diff < -1e-15 {
+			t.Errorf("F1(%v, %v) = %v, want %v", tt.recall, tt.precision, got, tt.want)
+		}
+	}
+}
+
+// pairsOfCases are question-answer pairs of the length that benchmarks have.
+func pairsOfCases(n int) []judge.Case {
+	months := []string{"January", "March", "May", "July", "September", "November"}
+	towns := []string{"Lisbon", "Oslo", "Porto Alegre", "New Haven", "Kyoto", "Tallinn", "Quito"}
+	out := make([]judge.Case, n)
+	for i := range out {
+		town, month := towns[i%len(towns)], months[i/3%len(months)]
+		out[i] = judge.Case{
+			Question:  fmt.Sprintf("When did the observatory of %s record the depression number %d, and how many people saw it?", town, i),
+			Reference: fmt.Sprintf("The observatory of %s continued to track depression %d for several more days, with the final observation, seen by %d.2 million people, on %s %d, %d.", town, i, i%9, month, i%28+1, 1950+i%70),
+			Answer: fmt.Sprintf("According to its reports, the %s observatory tracked the depression %d for days. It made its final observation on %d %s %d, which %d,200,000 people saw. Other stations, like the one in %s, did not take part.",
+				town, i, i%28+1+i%2, month, 1950+i%70, i%9, towns[(i+1)%len(towns)]),
+		}
+	}
+	return out
+}
+
+func BenchmarkLexicalFacts100k(b *testing.B) {
+	j := newJudge(b, judge.Options{})
+	cases := pairsOfCases(1000)
+	b.ReportAllocs()
+	right := 0
+	for b.Loop() {
+		for range 100 {
+			for i := range cases {
+				v, err := j.Fact(b.Context(), cases[i])
+				if err != nil {
+					b.Fatal(err)
+				}
+				right += int(v.Value)
+			}
+		}
+	}
+	b.ReportMetric(float64(right)/float64(b.N)/100_000, "right/pair")
+}
+
+func BenchmarkLexicalMatch50x50(b *testing.B) {
+	j := newJudge(b, judge.Options{MaxStatements: 50})
+	var c judge.Case
+	for _, p := range pairsOfCases(50) {
+		c.Statements = append(c.Statements, p.Reference)
+		c.Answer += strings.ReplaceAll(p.Reference, "continued to track", "tracked") + " "
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s, err := j.Summary(b.Context(), c)
+		if err != nil || len(s.Predicted) != 50 || s.Counts.GoldMet < 50 {
+			b.Fatalf("%d statements, %+v, %v", len(s.Predicted), s.Counts, err)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import "strings"
+
+// The small tables of the lexical judge. They hold closed classes of English
+// words and the commonest open ones; they were written down, not learnt.
+
+// wordSet makes a set of a list of words.
+func wordSet(list string) map[string]bool {
+	set := make(map[string]bool)
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}
+
+var (
+	// negators deny what follows in their clause.
+	negators = wordSet("not no never without neither nor none nobody nothing cannot lack lacks lacked lacking absence hardly")
+	// negatorsBefore deny it when "to" comes next: "failed to win".
+	negatorsBefore = wordSet("failed fails fail refused refuses refuse declined declines unable")
+	// notNegating follow a negator that denies nothing: "not only", "no fewer
+	// than", "not until".
+	notNegating = wordSet("only just merely simply fewer less more later earlier until")
+	// scopeEnds end the reach of a negation.
+	scopeEnds = wordSet("but although though while however because and whereas yet instead")
+
+	pronouns      = wordSet("it he she they this these its his her their him them")
+	hedges        = wordSet("about approximately around roughly nearly almost circa ca some estimated approx")
+	lowerBounds   = wordSet("over exceeding exceeds exceeded above")
+	upperBounds   = wordSet("under below")
+	datesBefore   = wordSet("before until till")
+	datesAfter    = wordSet("after since from following")
+	auxiliaries   = wordSet("did does do is was were are has have had can could will would should")
+	nameJoints    = wordSet("of the de van von di da del la le al bin du der den y")
+	weekdays      = wordSet("monday tuesday wednesday thursday friday saturday sunday")
+	monthsByName  = monthNames()
+	demonymOf     = pairsOf(demonyms)
+	numberWordsOf = map[string]float64{
+		"zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+		"eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+		"eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
+		"eighty": 80, "ninety": 90, "one": 1,
+	}
+	magnitudes = map[string]float64{
+		"dozen": 12, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3,
+	}
+	ordinals = map[string]float64{
+		"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+		"eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17,
+		"eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+	}
+)
+
+func monthNames() map[string]int8 {
+	out := make(map[string]int8)
+	for i, names := range strings.Split("january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,"+
+		"september sept sep,october oct,november nov,december dec", ",") {
+		for _, n := range strings.Fields(names) {
+			out[n] = int8(i + 1)
+		}
+	}
+	return out
+}
+
+func pairsOf(list string) map[string]string {
+	out := make(map[string]string)
+	for _, p := range strings.Fields(list) {
+		from, to, _ := strings.Cut(p, "=")
+		out[from] = to
+	}
+	return out
+}
+
+// demonyms lead from people and languages to the country.
+const demonyms = `american=america americans=america british=britain english=england scottish=scotland welsh=wales irish=ireland
+french=france german=germany germans=germany italian=italy italians=italy spanish=spain portuguese=portugal dutch=netherlands
+belgian=belgium swiss=switzerland austrian=austria polish=poland czech=czechia hungarian=hungary romanian=romania
+bulgarian=bulgaria greek=greece greeks=greece turkish=turkey russian=russia russians=russia ukrainian=ukraine swedish=sweden
+danish=denmark norwegian=norway finnish=finland icelandic=iceland japanese=japan chinese=china korean=korea koreans=korea
+indian=india indians=india pakistani=pakistan vietnamese=vietnam thai=thailand filipino=philippines philippine=philippines
+indonesian=indonesia australian=australia canadian=canada canadians=canada mexican=mexico brazilian=brazil argentine=argentina
+egyptian=egypt israeli=israel iranian=iran iraqi=iraq syrian=syria european=europe europeans=europe african=africa asian=asia`
+
+// antonymGroups are words that cannot both be true of one thing; each line has
+// two sides. Converses like buy and sell are not among them: who sells to
+// somebody is bought from. Irregular forms stand in full, the others are stemmed.
+var antonymGroups = strings.Split(`rise rose risen increase grow grew gain|fall fell fallen decrease decline drop shrink shrank
+win won winner|lose lost loser
+accept approve|reject
+support|oppose
+include|exclude
+north northern|south southern
+east eastern|west western
+legal|illegal
+guilty convicted|innocent acquitted
+largest biggest|smallest
+highest|lowest
+longest|shortest
+oldest|youngest newest
+earliest|latest
+best|worst
+maximum|minimum
+majority|minority
+public|private
+male|female
+father|mother
+son|daughter
+husband|wife
+brother|sister
+succeed successful success|fail failure unsuccessful
+begin began begun start|end finish cease
+born|died
+alive|dead
+enter|leave left exit
+appoint|dismiss
+construct build built|demolish destroy
+allow permit|ban prohibit forbid forbade forbidden
+positive|negative
+upper|lower
+urban|rural
+domestic|foreign
+strengthen intensify|weaken
+true|false`, "\n")
+
+// dimension is what a unit measures; amounts of different dimensions differ.
+type dimension uint8
+
+const (
+	noDimension dimension = iota
+	length                // metres
+	area                  // square metres
+	volume                // litres
+	mass                  // kilograms
+	duration              // seconds
+	calendar              // months
+	speed                 // metres per second
+	power                 // watts
+	pressure              // hectopascals
+	celsius
+	fahrenheit
+	percent
+	dollars
+	euros
+	pounds
+	yen
+	clock // minutes after midnight
+	shortTon
+	ordinal
+)
+
+// unit is a measure: a factor times the dimension's own.
+type unit struct {
+	dim    dimension
+	factor float64
+}
+
+var units = unitTable()
+
+func unitTable() map[string]unit {
+	out := make(map[string]unit)
+	for _, u := range []struct {
+		dim    dimension
+		factor float64
+		names  string
+	}{
+		{length, 1, "m metre metres meter meters"}, {length, 1e3, "km kilometre kilometres kilometer kilometers"},
+		{length, 1e-2, "cm centimetre centimetres centimeter centimeters"}, {length, 1e-3, "mm millimetre millimetres millimeter millimeters"},
+		{length, 1609.344, "mi mile miles"}, {length, 0.3048, "ft foot feet"}, {length, 0.0254, "inch inches"}, {length, 0.9144, "yd yard yards"},
+		{area, 1e6, "km² km2"}, {area, 1, "m² m2"}, {area, 1e4, "ha hectare hectares"}, {area, 4046.8564224, "acre acres"},
+		{volume, 1, "litre litres liter liters"}, {volume, 1e3, "m³ m3"}, {volume, 3.785411784, "gallon gallons"},
+		{mass, 1, "kg kilogram kilograms kilogramme kilogrammes"}, {mass, 1e-3, "g gram grams"}, {mass, 1e-6, "mg"},
+		{mass, 1e3, "tonne tonnes"}, {mass, 0.45359237, "lb lbs"}, {mass, 0.028349523125, "oz ounce ounces"}, {shortTon, 1, "ton tons"},
+		{duration, 1, "seconds"}, {duration, 60, "minute minutes"}, {duration, 3600, "hour hours"},
+		{duration, 86400, "day days"}, {duration, 7 * 86400, "week weeks"},
+		{calendar, 1, "month months"}, {calendar, 12, "year years"}, {calendar, 120, "decade decades"}, {calendar, 1200, "centuries"},
+		{speed, 1 / 3.6, "kmh kph"}, {speed, 0.44704, "mph"}, {speed, 1852.0 / 3600, "knot knots kt"},
+		{power, 1, "watt watts"}, {power, 1e3, "kw kilowatt kilowatts"}, {power, 1e6, "mw megawatt megawatts"}, {power, 1e9, "gw gigawatt gigawatts"},
+		{pressure, 1, "hpa mbar millibar millibars"},
+		{celsius, 1, "celsius °c"}, {fahrenheit, 1, "fahrenheit °f"}, {percent, 1, "percent"},
+		{dollars, 1, "dollar dollars usd"}, {euros, 1, "euro euros eur"}, {pounds, 1, "pound pounds gbp"}, {yen, 1, "yen"},
+	} {
+		for _, n := range strings.Fields(u.names) {
+			out[n] = unit{u.dim, u.factor}
+		}
+	}
+	return out
+}

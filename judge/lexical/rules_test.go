@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func newReader(t testing.TB) *reader {
+	t.Helper()
+	lang, err := newStemmer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &reader{lang: lang}
+}
+
+func TestDates(t *testing.T) {
+	day := date{year: 2012, month: 9, day: 17}
+	for text, want := range map[string][]date{
+		"on 17 September 2012":               {day},
+		"on the 17th of September, 2012":     {day},
+		"September 17, 2012":                 {day},
+		"Sept. 17, 2012":                     {day},
+		"2012-09-17":                         {day},
+		"17/9/2012":                          {day},
+		"9/17/2012":                          {day},
+		"3/4/2012":                           {{year: 2012}}, // both orders are possible
+		"17–19 September 2012":               {{year: 2012, month: 9, day: 17}, {year: 2012, month: 9, day: 19}},
+		"August 30 to September 2, 1939":     {{year: 1939, month: 8, day: 30}, {year: 1939, month: 9, day: 2}},
+		"in September 2012":                  {{year: 2012, month: 9}},
+		"on 17 September":                    {{month: 9, day: 17}},
+		"since 1990":                         {{year: 1990, bound: 1}},
+		"before May 1990":                    {{year: 1990, month: 5, bound: -1}},
+		"1939–45":                            {{year: 1939}, {year: 1945}},
+		"the 1990s":                          {{year: 1990, span: 10}},
+		"the '90s":                           {{year: 1990, span: 10}},
+		"the 19th century":                   {{year: 1801, span: 100}},
+		"the twelfth century":                {{year: 1101, span: 100}},
+		"in 44 BC":                           {{year: -44}},
+		"1500 km":                            nil,
+		"$1500":                              nil,
+		"1,500 men":                          nil,
+		"it may march on":                    nil,
+		"May I go":                           nil,
+		"15 of them":                         nil,
+		"season 2012-13 and 45/45/2012":      {{year: 2012}, {year: 2013}, {year: 2012}},
+		strings.Repeat("9", 300) + "-09-17 ": nil,
+	} {
+		var s scan
+		s.read(newReader(t).lang.words, text)
+		got := s.dates(nil)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestAmounts(t *testing.T) {
+	type a struct {
+		value float64
+		dim   dimension
+	}
+	for text, want := range map[string][]a{
+		"1.2 million people":                {{1.2e6, noDimension}},
+		"1,200,000":                         {{1.2e6, noDimension}},
+		"twelve":                            {{12, noDimension}},
+		"twenty-five ships":                 {{25, noDimension}},
+		"one hundred and twenty thousand":   {{120e3, noDimension}},
+		"a dozen":                           {{12, noDimension}},
+		"one of them":                       nil,
+		"hundreds of men":                   nil,
+		"3 to 10 million":                   {{3e6, noDimension}, {10e6, noDimension}},
+		"23%":                               {{23, percent}},
+		"23 per cent":                       {{23, percent}},
+		"$4.5bn":                            {{4.5e9, dollars}},
+		"4.5 billion dollars":               {{4.5e9, dollars}},
+		"£5m":                               {{5e6, pounds}},
+		"5 km":                              {{5, length}},
+		"a 5-kilometre run":                 {{5, length}},
+		"250 square kilometres":             {{250, area}},
+		"90 km/h":                           {{90, speed}},
+		"−5 °C":                             {{-5, celsius}},
+		"660 degrees Fahrenheit":            {{660, fahrenheit}},
+		"at 10:30 pm":                       {{22*60 + 30, clock}},
+		"the 2nd storm":                     {{2, ordinal}},
+		"the second storm":                  {{2, ordinal}},
+		"the B52 and 3M":                    nil,
+		"1.2.3":                             {{1.2, noDimension}, {3, noDimension}},
+		"12 0 twenty hundred million, zero": {{12, noDimension}, {0, noDimension}, {2e9, noDimension}, {0, noDimension}},
+	} {
+		var s scan
+		s.read(newReader(t).lang.words, text)
+		var got []a
+		for _, x := range s.amounts(nil) {
+			got = append(got, a{x.value, x.dim})
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(a{}), cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+// What two statements make of each other.
+func TestStatedIn(t *testing.T) {
+	for _, tt := range []struct {
+		gold, answer string
+		want         bool
+	}{
+		// numbers and units
+		{"It took 1.2 million.", "It took 1,200,000.", true},
+		{"It is 5 km long.", "It is 5 mi long.", false},
+		{"It is 5 km long.", "It is 3.1 miles long.", true},
+		{"It is 5 km long.", "It is 5,000 metres long.", true},
+		{"It is 5 km long.", "It is 6 km long.", false},
+		{"It weighs about 100 kg.", "It weighs 98 kg.", true},
+		{"It weighs 100 kg.", "It weighs 98 kg.", false},
+		{"More than 500 came.", "Fewer than 500 came.", false},
+		{"No fewer than 500 came.", "At least 500 came.", true},
+		{"It was the second storm.", "It was the third storm.", false},
+		// dates
+		{"It ended on 17 September 2012.", "It ended on 2012-09-17.", true},
+		{"It ended in September 2012.", "It ended on Sept. 17, 2012.", true},
+		{"It ended on 17 September 2012.", "It ended in September 2012.", false},
+		{"It ended in the 1990s.", "It ended in 1995.", true},
+		{"It ended in 1995.", "It ended in the 1990s.", false},
+		{"It ended in 1995.", "It ended in 95 days.", false},
+		{"It opened after 1990.", "It opened before 1990.", false},
+		// names
+		{"Barack Obama signed it.", "Obama signed it.", true},
+		{"Barack Obama signed it.", "B. Obama signed it.", true},
+		{"Barack Obama signed it.", "Michelle Obama signed it.", false},
+		{"The Japan Meteorological Agency tracked it.", "The JMA tracked it.", true},
+		{"The JMA tracked it.", "The Japan Meteorological Agency tracked it.", true},
+		{"The Bank of England raised rates.", "The Bank of Japan raised rates.", false},
+		{"The French army left.", "The army of France left.", true},
+		{"Jørn Utzon designed it.", "Jorn Utzon designed it.", true},
+		{"South Korea won the game.", "North Korea won the game.", false},
+		// negation and antonyms
+		{"The storm did not hit the coast.", "The storm hit the coast.", false},
+		{"The storm didn’t hit the coast.", "The storm did not hit the coast.", true},
+		{"The storm never hit the coast.", "The storm did not hit the coast.", true},
+		{"The storm failed to hit the coast.", "The storm did not hit the coast.", true},
+		{"The prize went to chemists.", "The prize went not only to chemists.", true},
+		{"No traces were found there.", "Traces were not found there.", true},
+		{"Output rose sharply.", "Output fell sharply.", false},
+		{"Output fell sharply.", "Output did not rise sharply.", true},
+		{"The eastern bank is steep.", "The western bank is steep.", false},
+		{"The war began in 1939.", "The war began in 1939 and ended in 1945.", true},
+	} {
+		r := newReader(t)
+		gold, answer := r.read(tt.gold), r.read(tt.answer)
+		if got := gold.statedIn(&answer, nil); got.same != tt.want {
+			t.Errorf("%q in %q: %+v", tt.gold, tt.answer, got)
+		}
+	}
+}
+
+// A statement states itself, whatever it holds, unless it denies itself.
+func TestStatesItself(t *testing.T) {
+	for _, s := range []string{
+		"On 17–19 September 2012 Sanba, the 16th named storm, killed about 12 people and cost $1.2 million (10%).",
+		"Between 3 million and over 10 million people, with a probable figure of nearly 6 million, died.",
+		"Neither the United States nor the U.K. did not agree.", "東京都は日本の首都である。", "DON'T SHOUT AT THE BBC IN 1999!",
+	} {
+		r := newReader(t)
+		a, b := r.read(s), r.read(s)
+		if got := a.statedIn(&b, nil); !got.same || got.share != 1 {
+			t.Errorf("%q: %+v", s, got)
+		}
+	}
+}
+
+// FuzzFeatures reads any text without harm, in bounds, the same every time,
+// and finds each text stated in itself.
+func FuzzFeatures(f *testing.F) {
+	for _, s := range []string{
+		"", "17–19 September 2012", "2012-09-17 3/4/5 1939–45", "$1.2 million, 5 km/h −3 °C 10:30 pm", "not only no never n't don't", "one hundred and twenty-five thousand dozen",
+		"B. Obama and J. K. of the of the UN", "May March 1990s '90s 44 BC 19th century BC", "1,,2..3--4", "\x00\xff\u200b東京ab", "1.2.3.4.5.6", "a hundred hundred hundred million",
+	} {
+		f.Add(s, s)
+	}
+	f.Add("NO.O", "O")
+	f.Add("3."+strings.Repeat("5", 310), "")
+	lang, err := newStemmer()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		r := &reader{lang: lang}
+		x, y := r.read(a), r.read(b)
+		again := (&reader{lang: lang}).read(a)
+		if diff := cmp.Diff(x.terms, again.terms, cmp.AllowUnexported(term{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%q: %s", a, diff)
+		}
+		for i := 1; i < len(x.terms); i++ {
+			if x.terms[i-1].hash >= x.terms[i].hash {
+				t.Fatalf("%q: the terms are not sorted", a)
+			}
+		}
+		if got := x.statedIn(&y, nil); got.share < 0 || got.share > 1 {
+			t.Fatalf("%q in %q: share %v", a, b, got.share)
+		}
+		// Amounts from spelled-out nonsense may be NaN-free but infinite; the
+		// statement must still be stated in itself.
+		if got := x.statedIn(&again, nil); !got.same && !got.denied {
+			t.Fatalf("%q is not stated in itself: %+v", a, got)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// token is one word of a statement: text[start:end], lower-cased in word.
+type token struct {
+	word, stem string
+	start, end int
+	upper      bool // begins with a capital
+	digits     bool // begins with a digit
+	stop       bool // a stop word; its stem is the word
+	used       bool // part of a date or an amount
+}
+
+// scan is a statement cut into words, with the gaps between them.
+type scan struct {
+	text   string
+	tokens []token
+}
+
+func (s *scan) read(a *text.Standard, statement string) {
+	s.text, s.tokens = statement, s.tokens[:0]
+	a.Spans(statement, func(word []byte, start, end int) {
+		r, _ := utf8.DecodeRuneInString(statement[start:])
+		w := string(word)
+		stem, ok := a.Term(w)
+		if !ok {
+			stem = w
+		}
+		s.tokens = append(s.tokens, token{
+			word: w, stem: stem, stop: !ok, start: start, end: end,
+			upper: unicode.IsUpper(r), digits: word[0] >= '0' && word[0] <= '9',
+		})
+	})
+}
+
+// word is the token at i, or "" outside.
+func (s *scan) word(i int) string {
+	if i < 0 || i >= len(s.tokens) {
+		return ""
+	}
+	return s.tokens[i].word
+}
+
+// gap is what stands before token i: after the token to its left.
+func (s *scan) gap(i int) string {
+	switch {
+	case i < 0 || i > len(s.tokens):
+		return ""
+	case i == 0 && len(s.tokens) == 0:
+		return s.text
+	case i == 0:
+		return s.text[:s.tokens[0].start]
+	case i == len(s.tokens):
+		return s.text[s.tokens[i-1].end:]
+	}
+	from, to := s.tokens[i-1].end, s.tokens[i].start
+	if from > to { // bigrams overlap
+		return ""
+	}
+	return s.text[from:to]
+}
+
+// joined reports whether a dash joins token i to the one before.
+func (s *scan) joined(i int) bool {
+	switch strings.TrimSpace(s.gap(i)) {
+	case "-", "–", "—", "‑":
+		return i > 0
+	}
+	return false
+}
+
+// near reports whether nothing but blanks and the given marks stand before
+// token i.
+func (s *scan) near(i int, marks string) bool {
+	return i > 0 && i < len(s.tokens) && strings.Trim(s.gap(i), " \t\n\u00a0\u202f"+marks) == ""
+}
+
+// whole reads digits as an integer; ok is false for anything else, and for
+// more digits than matter.
+func whole(word string) (n int, ok bool) {
+	if word == "" || len(word) > 15 {
+		return 0, false
+	}
+	for i := range len(word) {
+		if word[i] < '0' || word[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(word[i]-'0')
+	}
+	return n, true
+}
+
+// endings splits a token like 17th or 1990s after its digits.
+func endings(word string) (digits, rest string) {
+	i := 0
+	for i < len(word) && word[i] >= '0' && word[i] <= '9' {
+		i++
+	}
+	return word[:i], word[i:]
+}
+
+func isOrdinalEnding(s string) bool { return s == "st" || s == "nd" || s == "rd" || s == "th" }
+
+// clauseMark reports whether a gap holds punctuation that ends a clause.
+func clauseMark(gap string) bool { return strings.ContainsAny(gap, ",;:.!?()[]–—") }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judge
+
+// PrecisionRef is what the statements of an answer are held against for
+// precision.
+type PrecisionRef string
+
+// The references for precision.
+const (
+	RefGold    PrecisionRef = "gold"    // the gold statements (equation 3)
+	RefSection PrecisionRef = "section" // the text of the section they come from
+	RefNone    PrecisionRef = "none"    // nothing: not applicable, and 0 with judge/upstream
+)
+
+// DefaultMaxStatements is the largest number of statements taken from an
+// answer, as in the released evaluator.
+const DefaultMaxStatements = 20
+
+// Options of the judges; the zero value is the paper's procedure.
+type Options struct {
+	// Precision chooses the reference; "" is RefGold.
+	Precision PrecisionRef
+	// MaxStatements limits the statements taken from an answer; 0 is
+	// DefaultMaxStatements.
+	MaxStatements int
+}
