@@ -21,7 +21,7 @@ func Example() {
 	fmt.Println(count, "components", component)
 
 	var b bytes.Buffer
-	if err := graph.WriteJSON(&b, g, graph.Nodes{Labels: []string{"Ada", "Babbage", "Menabrea", "Nobody"}}); err != nil {
+	if err := graph.WriteJSON(&b, g, graph.Attributes{Labels: []string{"Ada", "Babbage", "Menabrea", "Nobody"}}); err != nil {
 		panic(err)
 	}
 	fmt.Println(json.Valid(b.Bytes()))

@@ -11,19 +11,19 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 )
 
-// View is a graph as gonum sees one, for its algorithms. Node IDs are the same.
+// Gonum is a graph as gonum sees one, for its algorithms. Node IDs are the same.
 // It copies nothing.
-type View struct{ g *Graph }
+type Gonum struct{ g *Graph }
 
-var _ gonum.WeightedUndirected = View{}
+var _ gonum.WeightedUndirected = Gonum{}
 
 // Gonum returns a view of g that gonum's algorithms take.
-func (g *Graph) Gonum() View { return View{g} }
+func (g *Graph) Gonum() Gonum { return Gonum{g} }
 
-func (v View) has(id int64) bool { return id >= 0 && id < int64(v.g.N()) }
+func (v Gonum) has(id int64) bool { return id >= 0 && id < int64(v.g.N()) }
 
 // arc returns the position of an arc.
-func (v View) arc(x, y int64) (int64, bool) {
+func (v Gonum) arc(x, y int64) (int64, bool) {
 	if !v.has(x) || !v.has(y) {
 		return 0, false
 	}
@@ -32,7 +32,7 @@ func (v View) arc(x, y int64) (int64, bool) {
 }
 
 // Node returns the node with the given ID, or nil.
-func (v View) Node(id int64) gonum.Node {
+func (v Gonum) Node(id int64) gonum.Node {
 	if !v.has(id) {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (v View) Node(id int64) gonum.Node {
 }
 
 // Nodes returns all nodes, ascending.
-func (v View) Nodes() gonum.Nodes {
+func (v Gonum) Nodes() gonum.Nodes {
 	if v.g.N() == 0 {
 		return gonum.Empty
 	}
@@ -48,7 +48,7 @@ func (v View) Nodes() gonum.Nodes {
 }
 
 // From returns the neighbours of a node, ascending.
-func (v View) From(id int64) gonum.Nodes {
+func (v Gonum) From(id int64) gonum.Nodes {
 	if !v.has(id) || len(v.g.Neighbors(int32(id))) == 0 {
 		return gonum.Empty
 	}
@@ -57,24 +57,24 @@ func (v View) From(id int64) gonum.Nodes {
 }
 
 // HasEdgeBetween tells whether there is an edge.
-func (v View) HasEdgeBetween(x, y int64) bool {
+func (v Gonum) HasEdgeBetween(x, y int64) bool {
 	_, ok := v.arc(x, y)
 	return ok
 }
 
 // Edge returns the edge from u to v, or nil.
-func (v View) Edge(x, y int64) gonum.Edge {
+func (v Gonum) Edge(x, y int64) gonum.Edge {
 	if e := v.WeightedEdge(x, y); e != nil {
 		return e
 	}
 	return nil
 }
 
-// EdgeBetween is [View.Edge].
-func (v View) EdgeBetween(x, y int64) gonum.Edge { return v.Edge(x, y) }
+// EdgeBetween is [Gonum.Edge].
+func (v Gonum) EdgeBetween(x, y int64) gonum.Edge { return v.Edge(x, y) }
 
 // WeightedEdge returns the edge from u to v with its weight, or nil.
-func (v View) WeightedEdge(x, y int64) gonum.WeightedEdge {
+func (v Gonum) WeightedEdge(x, y int64) gonum.WeightedEdge {
 	at, ok := v.arc(x, y)
 	if !ok {
 		return nil
@@ -82,12 +82,12 @@ func (v View) WeightedEdge(x, y int64) gonum.WeightedEdge {
 	return simple.WeightedEdge{F: simple.Node(x), T: simple.Node(y), W: v.g.Weight(at)}
 }
 
-// WeightedEdgeBetween is [View.WeightedEdge].
-func (v View) WeightedEdgeBetween(x, y int64) gonum.WeightedEdge { return v.WeightedEdge(x, y) }
+// WeightedEdgeBetween is [Gonum.WeightedEdge].
+func (v Gonum) WeightedEdgeBetween(x, y int64) gonum.WeightedEdge { return v.WeightedEdge(x, y) }
 
 // Weight returns the weight of the edge between x and y. Without an edge it is 0
 // and true for a node with itself, infinite and false for others.
-func (v View) Weight(x, y int64) (w float64, ok bool) {
+func (v Gonum) Weight(x, y int64) (w float64, ok bool) {
 	if at, ok := v.arc(x, y); ok {
 		return v.g.Weight(at), true
 	}

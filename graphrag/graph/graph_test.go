@@ -216,43 +216,6 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-func TestInduced(t *testing.T) {
-	l := graphtest.LFR300()
-	for _, p := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
-		g := l.Graph(p)
-		nodes := rand.New(rand.NewPCG(3, 4)).Perm(300)[:200]
-		place, picked := map[int32]int32{}, []int32{}
-		for i, u := range nodes {
-			place[int32(u)] = int32(i)
-			picked = append(picked, int32(u))
-		}
-		var inside []graph.Edge
-		for e := range g.Edges() {
-			u, ok := place[e.From]
-			v, ok2 := place[e.To]
-			if ok && ok2 {
-				inside = append(inside, graph.Edge{From: u, To: v, Weight: e.Weight})
-			}
-		}
-		h, err := g.Induced(picked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(arcs(mustNew(t, 200, inside, p)), arcs(h)); diff != "" {
-			t.Errorf("precision %d (-want +got):\n%s", p, diff)
-		}
-		for _, bad := range [][]int32{{300}, {-1}, {4, 5, 4}} {
-			if _, err := g.Induced(bad); err == nil {
-				t.Errorf("nodes %v were taken", bad)
-			}
-		}
-		if h, err := g.Induced(nil); err != nil || h.N() != 0 {
-			t.Errorf("no nodes: %v", err)
-		}
-	}
-}
-
-// The view gives gonum's algorithms the same graph as gonum's own type.
 func TestGonum(t *testing.T) {
 	g := graphtest.LFR300().Graph(graph.Float64)
 	own := simple.NewWeightedUndirectedGraph(0, math.Inf(1))

@@ -34,7 +34,7 @@ func markup(s string) string {
 
 // WriteGraphML writes the graph as GraphML, with the weights unless the graph is
 // unweighted. Characters that XML cannot hold are replaced by U+FFFD.
-func WriteGraphML(w io.Writer, g *Graph, nodes Nodes) error {
+func WriteGraphML(w io.Writer, g *Graph, nodes Attributes) error {
 	if err := nodes.check(g.N()); err != nil {
 		return err
 	}
@@ -73,52 +73,9 @@ func WriteGraphML(w io.Writer, g *Graph, nodes Nodes) error {
 	return p.Flush()
 }
 
-// WriteGEXF writes the graph as GEXF 1.3, which Gephi reads. Characters that XML
-// cannot hold are replaced by U+FFFD.
-func WriteGEXF(w io.Writer, g *Graph, nodes Nodes) error {
-	if err := nodes.check(g.N()); err != nil {
-		return err
-	}
-	p := newPrinter(w)
-	p.print(xml.Header, `<gexf xmlns="http://gexf.net/1.3" version="1.3">`, "\n", `<graph defaultedgetype="undirected">`, "\n")
-	if len(nodes.Columns) > 0 {
-		p.print(`<attributes class="node">`, "\n")
-		for i, c := range nodes.Columns {
-			p.print(fmt.Sprintf(`<attribute id="%d" title="%s" type="%s"/>`, i, markup(c.Name), c.kind()), "\n")
-		}
-		p.print("</attributes>\n")
-	}
-	p.print("<nodes>\n")
-	for u := range int32(g.N()) {
-		p.print(`<node id="`, markup(nodes.id(u)), `"`)
-		if nodes.Labels != nil {
-			p.print(` label="`, markup(nodes.Labels[u]), `"`)
-		}
-		p.print(`><attvalues>`)
-		for i, c := range nodes.Columns {
-			if value, ok := c.value(u); ok {
-				p.print(fmt.Sprintf(`<attvalue for="%d" value="%s"/>`, i, markup(value)))
-			}
-		}
-		p.print("</attvalues></node>\n")
-	}
-	p.print("</nodes>\n<edges>\n")
-	id := 0
-	for e := range g.Edges() {
-		p.print(fmt.Sprintf(`<edge id="%d" source="%s" target="%s"`, id, markup(nodes.id(e.From)), markup(nodes.id(e.To))))
-		if g.weighted() {
-			p.print(` weight="`, number(e.Weight), `"`)
-		}
-		p.print("/>\n")
-		id++
-	}
-	p.print("</edges>\n</graph>\n</gexf>\n")
-	return p.Flush()
-}
-
 // WriteDOT writes the graph in the language of Graphviz. Control characters and
 // broken encodings are replaced by U+FFFD.
-func WriteDOT(w io.Writer, g *Graph, nodes Nodes) error {
+func WriteDOT(w io.Writer, g *Graph, nodes Attributes) error {
 	if err := nodes.check(g.N()); err != nil {
 		return err
 	}
@@ -170,7 +127,7 @@ func shown(s string) string {
 // with nodes, each with an id, and links, each with source, target and weight.
 // Numbers that JSON cannot hold are written as strings, broken encodings
 // replaced by U+FFFD.
-func WriteJSON(w io.Writer, g *Graph, nodes Nodes) error {
+func WriteJSON(w io.Writer, g *Graph, nodes Attributes) error {
 	if err := nodes.check(g.N()); err != nil {
 		return err
 	}

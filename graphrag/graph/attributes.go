@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Nodes says what is known of the nodes of a graph, for files. Everything is
+// Attributes say what is known of the nodes of a graph, for files. Everything is
 // optional.
-type Nodes struct {
+type Attributes struct {
 	// IDs of the nodes in the file, all different. Without them the writers
 	// number nodes: n0, n1 and so on.
 	IDs []string
@@ -31,32 +31,9 @@ type Column struct {
 	Numbers []float64
 }
 
-// File is a graph as it was read.
-type File struct {
-	Graph *Graph
-	Nodes Nodes
-	// Directed says that the edges of the file have a direction. The graph has
-	// none: edges there and back have become one edge with the sum of their
-	// weights.
-	Directed bool
-}
-
-// ReadOptions say how to read a graph from a file.
-type ReadOptions struct {
-	// Weight is the name of the edge attribute that holds weights, by default
-	// "weight". An edge without it weighs 1.
-	Weight string
-	// Precision of the weights, by default Float64.
-	Precision Precision
-}
-
-// ErrFormat is wrapped by the errors for files that are no graph of their
-// format.
-var ErrFormat = errors.New("malformed graph file")
-
 // check compares the lengths with the number of nodes and looks for names used
 // twice.
-func (x Nodes) check(n int) error {
+func (x Attributes) check(n int) error {
 	var errs []error
 	size := func(what string, got int) {
 		if got != n {
@@ -92,7 +69,7 @@ func (x Nodes) check(n int) error {
 	return errors.Join(errs...)
 }
 
-func (x Nodes) id(u int32) string {
+func (x Attributes) id(u int32) string {
 	if x.IDs != nil {
 		return x.IDs[u]
 	}
@@ -137,27 +114,4 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// columnOf makes a column of what a file says, as numbers if all of it are
-// numbers that a float64 holds exactly.
-func columnOf(name string, numeric bool, values []string) Column {
-	if !numeric {
-		return Column{Name: name, Text: values}
-	}
-	numbers := make([]float64, len(values))
-	for i, v := range values {
-		v = strings.TrimSpace(v)
-		if v == "" {
-			numbers[i] = math.NaN()
-			continue
-		}
-		x, err := strconv.ParseFloat(v, 64)
-		whole, notWhole := strconv.ParseInt(v, 10, 64)
-		if err != nil || errors.Is(notWhole, strconv.ErrRange) || notWhole == nil && int64(x) != whole {
-			return Column{Name: name, Text: values}
-		}
-		numbers[i] = x
-	}
-	return Column{Name: name, Numbers: numbers}
 }
