@@ -19,8 +19,8 @@ type arcs[W float32 | float64] struct {
 const stride = 1 << 14
 
 // pull sets q = (D - d·A)·p and returns the dot product of p and q.
-func (a arcs[W]) pull(ctx context.Context, s *Solver, p []float32, q []float64) (float64, error) {
-	dot, d := 0.0, s.opts.Damping*s.scale
+func (a arcs[W]) pull(ctx context.Context, s *system, p []float32, q []float64) (float64, error) {
+	dot, d := 0.0, s.damping*s.scale
 	offsets, diagonal := a.offsets[:len(q)+1], s.diagonal[:len(q)]
 	p = p[:len(q)]
 	lo := int64(0)
@@ -88,7 +88,7 @@ func (a arcs[W]) scatter(u int32, x float64, q []float64) {
 }
 
 // inflow returns what a step of the walk from x brings to u.
-func (a arcs[W]) inflow(s *Solver, u int32, x []float64) float64 {
+func (a arcs[W]) inflow(s *system, u int32, x []float64) float64 {
 	lo, hi := a.offsets[u], a.offsets[u+1]
 	sum := 0.0
 	for i, t := range a.targets[lo:hi] {
@@ -106,11 +106,9 @@ func (a arcs[W]) inflow(s *Solver, u int32, x []float64) float64 {
 
 // rows is arcs of any kind.
 type rows interface {
-	pull(ctx context.Context, s *Solver, p []float32, q []float64) (float64, error)
+	pull(ctx context.Context, s *system, p []float32, q []float64) (float64, error)
 	scatter(u int32, x float64, q []float64)
-	inflow(s *Solver, u int32, x []float64) float64
-	backward(ctx context.Context, s *Solver, b *batch, beta, going *lane) error
-	forward(ctx context.Context, s *Solver, b *batch) error
+	inflow(s *system, u int32, x []float64) float64
 }
 
 func rowsOf(g *graph.Graph) rows {

@@ -6,84 +6,38 @@ import (
 	"context"
 	"fmt"
 	"math"
-
-	"golang.org/x/sync/errgroup"
 )
-
-// Lanes is the number of queries of a batch that share the reading of an arc.
-// Their directions at one node fill a cache line.
-const Lanes = 16
-
-// SolveBatch is [Solver.Solve] for many reset vectors. Groups of [Lanes] read the
-// edges together; [Options.Workers] groups run side by side, each of which needs
-// 550 bytes a node. A result does not depend on the other queries of the batch,
-// their order or the workers; it differs from that of Solve within the tolerance.
-// Results are written over dst as far as its slices are large enough.
-func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float64) ([][]float64, error) {
-	vectors := make([]reset, len(resets))
-	for i, seeds := range resets {
-		var err error
-		if vectors[i], err = s.checkReset(seeds); err != nil {
-			return nil, fmt.Errorf("ppr: query %d: %w", i, err)
-		}
-	}
-	for len(dst) < len(resets) {
-		dst = append(dst, nil)
-	}
-	dst = dst[:len(resets)]
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(s.opts.Workers)
-	for first := 0; first < len(resets); first += Lanes {
-		last := min(first+Lanes, len(resets))
-		group.Go(func() error {
-			b := s.batch.Get().(*batch)
-			defer s.batch.Put(b)
-			if err := b.solve(ctx, s, resets[first:last], vectors[first:last]); err != nil {
-				return fmt.Errorf("ppr: solve batch: %w", err)
-			}
-			b.results(s, vectors[first:last], dst[first:last])
-			for i := first; i < last; i++ {
-				s.addLost(resets[i], vectors[i], dst[i])
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return dst, nil
-}
-
-type lane = [Lanes]float64
 
 // batch is the memory of a group of queries, a lane for each: y = D⁻¹x, its
 // residual r behind the preconditioner, a direction t, what t was made of, z, and
 // w, which with t is the image of t.
 type batch struct {
 	y, r, w []lane
-	t, z    [][Lanes]float32
-	lanes   int // in use
+	t, z    [][lanes]float32
+	used    int // lanes in use
 	dot     lane
-	alive   float64 // what call returned
+	alive   float64 // what call returned: kept, so that the compiler keeps the reads
+	push    *pusher
 
 	component []int32   // of each node
 	totals    []float64 // of the strengths of each component
 	spread    []lane    // what each component starts with, over its strength
 }
 
-func newBatch(s *Solver) *batch {
+func newBatch(s *system) *batch {
 	n := s.g.N()
 	component, totals := s.components()
 	return &batch{
+		push:      newPusher(n),
 		component: component, totals: totals, spread: make([]lane, len(totals)),
 		y: make([]lane, n), r: make([]lane, n), w: make([]lane, n),
-		t: make([][Lanes]float32, n), z: make([][Lanes]float32, n),
+		t: make([][lanes]float32, n), z: make([][lanes]float32, n),
 	}
 }
 
 // results writes x = D·y of each lane, for as many nodes at a time as stay in the
 // first cache.
-func (b *batch) results(s *Solver, vectors []reset, dst [][]float64) {
+func (b *batch) results(s *system, vectors []reset, dst [][]float64) {
 	for l := range dst {
 		dst[l] = sized(dst[l], len(b.y))
 	}
@@ -97,8 +51,8 @@ func (b *batch) results(s *Solver, vectors []reset, dst [][]float64) {
 	}
 }
 
-// solve goes conjugate gradients behind symmetric Gauss–Seidel sweeps as Eisenstat
-// does it (Efficient Implementation of a Class of Preconditioned Conjugate Gradient
+// solve runs conjugate gradients preconditioned by symmetric Gauss–Seidel sweeps in Eisenstat's
+// form (Efficient Implementation of a Class of Preconditioned Conjugate Gradient
 // Methods, 1981). Let D - d·A = E - L - Lᵀ with the diagonal E and L below it. For
 // a direction t with (E - Lᵀ)·t = E·z,
 //
@@ -107,11 +61,11 @@ func (b *batch) results(s *Solver, vectors []reset, dst [][]float64) {
 // so that one sweep reads each arc once: backward for t, forward for w. The
 // residual itself is (E - L)·r. The columns of L sum to at most d times the
 // strength, so its L1 norm is within 1+d times that of D·r.
-func (b *batch) solve(ctx context.Context, s *Solver, resets [][]Seed, vectors []reset) error {
-	if err := b.begin(ctx, s, resets); err != nil {
+func (b *batch) solve(ctx context.Context, s *system, resets [][]Seed, vectors []reset) error {
+	if err := b.begin(ctx, s, resets, vectors); err != nil {
 		return err
 	}
-	if err := s.rows.forward(ctx, s, b); err != nil {
+	if err := b.forward(ctx, s); err != nil {
 		return err
 	}
 	var alpha, beta, rho, norm lane
@@ -123,7 +77,7 @@ func (b *batch) solve(ctx context.Context, s *Solver, resets [][]Seed, vectors [
 		var going lane
 		done := true
 		for l, v := range vectors {
-			if (1+s.opts.Damping)*norm[l] > s.opts.Tolerance*v.sum {
+			if (1+s.damping)*norm[l] > s.tolerance*v.sum {
 				going[l], done = 1, false
 			}
 		}
@@ -131,12 +85,12 @@ func (b *batch) solve(ctx context.Context, s *Solver, resets [][]Seed, vectors [
 			return nil
 		}
 		if sweep == maxSweeps {
-			return fmt.Errorf("residuals %.3g after %d sweeps", norm[:b.lanes], sweep)
+			return fmt.Errorf("residuals %.3g after %d sweeps", norm[:b.used], sweep)
 		}
-		if err := s.rows.backward(ctx, s, b, &beta, &going); err != nil {
+		if err := b.backward(ctx, s, &beta, &going); err != nil {
 			return err
 		}
-		if err := s.rows.forward(ctx, s, b); err != nil {
+		if err := b.forward(ctx, s); err != nil {
 			return err
 		}
 		last := rho
@@ -165,18 +119,18 @@ const plenty = 4
 // begin pushes in every lane. What has not been spent it spreads like a walk
 // without end in the same component, and sets w to what that leaves wrong, the
 // negative residual.
-func (b *batch) begin(ctx context.Context, s *Solver, resets [][]Seed) error {
-	for _, lanes := range [][]lane{b.y, b.r, b.w, b.spread} {
-		clear(lanes)
+func (b *batch) begin(ctx context.Context, s *system, resets [][]Seed, vectors []reset) error {
+	for _, l := range [][]lane{b.y, b.r, b.w, b.spread} {
+		clear(l)
 	}
 	clear(b.t)
 	clear(b.z)
-	b.lanes = len(resets)
-	component, d := b.component, s.opts.Damping
+	b.used = len(resets)
+	component, d := b.component, s.damping
 	epsilon := min(.5, plenty/float64(max(1, s.g.Arcs())))
 	for l, seeds := range resets {
-		x, _, err := s.pushed(ctx, seeds, epsilon)
-		if err != nil {
+		x := b.push
+		if err := x.start(ctx, s, seeds, vectors[l], epsilon); err != nil {
 			return err
 		}
 		for _, u := range x.touched {
@@ -186,11 +140,10 @@ func (b *batch) begin(ctx context.Context, s *Solver, resets [][]Seed) error {
 				b.spread[component[u]][l] += x.unspent[u] / b.totals[component[u]]
 			}
 		}
-		s.push.Put(x)
 	}
 	for u, strength := range s.strength {
 		y, w, spread := &b.y[u], &b.w[u], &b.spread[component[u]]
-		for l := range b.lanes {
+		for l := range b.used {
 			y[l] += spread[l]
 			w[l] += (1 - d) * strength * spread[l]
 		}
@@ -200,11 +153,11 @@ func (b *batch) begin(ctx context.Context, s *Solver, resets [][]Seed) error {
 
 // step goes alpha along t: it adds alpha·t to y, takes alpha·(t + w) from r, and
 // computes the square of r in the norm of E and the L1 norm of D·r.
-func (b *batch) step(s *Solver, alpha, rho, norm *lane) {
+func (b *batch) step(s *system, alpha, rho, norm *lane) {
 	*rho, *norm = lane{}, lane{}
 	for u := range b.r {
 		y, r, w, t, pivot, strength := &b.y[u], &b.r[u], &b.w[u], &b.t[u], s.pivot[u], s.strength[u]
-		for l := range b.lanes {
+		for l := range b.used {
 			x := float64(t[l])
 			y[l] += alpha[l] * x
 			x = r[l] - alpha[l]*(x+w[l])
@@ -215,14 +168,29 @@ func (b *batch) step(s *Solver, alpha, rho, norm *lane) {
 	}
 }
 
+// backward and forward go over arcs of either kind.
+func (b *batch) backward(ctx context.Context, s *system, beta, going *lane) error {
+	if a, ok := s.rows.(arcs[float64]); ok {
+		return backward(ctx, a, s, b, beta, going)
+	}
+	return backward(ctx, s.rows.(arcs[float32]), s, b, beta, going)
+}
+
+func (b *batch) forward(ctx context.Context, s *system) error {
+	if a, ok := s.rows.(arcs[float64]); ok {
+		return forward(ctx, a, s, b)
+	}
+	return forward(ctx, s.rows.(arcs[float32]), s, b)
+}
+
 // backward solves (E - Lᵀ)·t = E·z for z = r + beta·z, from the last node to the
 // first, and sets w = Lᵀt. Rounded to float32, t belongs to a slightly other z,
 // which is the one that is kept.
-func (a arcs[W]) backward(ctx context.Context, s *Solver, b *batch, beta, going *lane) error {
-	d := s.opts.Damping * s.scale
+func backward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b *batch, beta, going *lane) error {
+	d := s.damping * s.scale
 	var sum lane
 	for u := len(b.t) - 1; u >= 0; u-- {
-		if u%(stride/Lanes) == 0 && ctx.Err() != nil {
+		if u%(stride/lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if u%ahead == ahead-1 || u == len(b.t)-1 {
@@ -234,9 +202,9 @@ func (a arcs[W]) backward(ctx context.Context, s *Solver, b *batch, beta, going 
 		if lo < hi && a.targets[lo] == int32(u) {
 			lo++
 		}
-		gatherLanes(a, lo, hi, b.t, b.lanes, &sum)
+		gatherLanes(a, lo, hi, b.t, b.used, &sum)
 		r, t, z, w, inverse := &b.r[u], &b.t[u], &b.z[u], &b.w[u], 1/s.pivot[u]
-		for l := range b.lanes {
+		for l := range b.used {
 			up := d * sum[l]
 			x := float32(going[l] * (r[l] + beta[l]*float64(z[l]) + up*inverse))
 			t[l] = x
@@ -249,12 +217,12 @@ func (a arcs[W]) backward(ctx context.Context, s *Solver, b *batch, beta, going 
 
 // forward solves (E - L)·w = -w from the first node to the last, and sets b.dot to
 // the products of E·z and t + w.
-func (a arcs[W]) forward(ctx context.Context, s *Solver, b *batch) error {
-	d := s.opts.Damping * s.scale
+func forward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b *batch) error {
+	d := s.damping * s.scale
 	b.dot = lane{}
 	var sum lane
 	for u := range b.w {
-		if u%(stride/Lanes) == 0 && ctx.Err() != nil {
+		if u%(stride/lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if u%ahead == 0 {
@@ -262,13 +230,20 @@ func (a arcs[W]) forward(ctx context.Context, s *Solver, b *batch) error {
 				b.alive += call(a.targets[a.offsets[v]:s.middle[v]], b.w)
 			}
 		}
-		gatherLanes(a, a.offsets[u], s.middle[u], b.w, b.lanes, &sum)
+		gatherLanes(a, a.offsets[u], s.middle[u], b.w, b.used, &sum)
 		t, w, pivot, inverse := &b.t[u], &b.w[u], s.pivot[u], 1/s.pivot[u]
-		for l := range b.lanes {
+		for l := range b.used {
 			x, up := float64(t[l]), w[l]
 			w[l] = (d*sum[l] - up) * inverse
 			b.dot[l] += (x*pivot - up) * (x + w[l])
 		}
 	}
 	return nil
+}
+
+func sized(dst []float64, n int) []float64 {
+	if cap(dst) < n {
+		return make([]float64, n)
+	}
+	return dst[:n]
 }

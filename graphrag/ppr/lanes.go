@@ -2,12 +2,18 @@
 
 package ppr
 
+// lanes is the number of queries of a batch that share the reading of an arc.
+// Their directions at one node fill a cache line.
+const lanes = 16
+
+type lane = [lanes]float64
+
 // portion is the number of arcs whose values are still in the first cache when
 // the second half of the lanes is read.
 const portion = 128
 
 // gatherLanes sets sum to the sums of p over the arcs lo to hi.
-func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][Lanes]P, lanes int, sum *lane) {
+func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][lanes]P, used int, sum *lane) {
 	*sum = lane{}
 	for lo < hi {
 		end := min(lo+portion, hi)
@@ -16,7 +22,7 @@ func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][Lanes]P, 
 			weights = a.weights[lo:end]
 		}
 		gatherLow(a.targets[lo:end], weights, p, sum)
-		if lanes > Lanes/2 {
+		if used > lanes/2 {
 			gatherHigh(a.targets[lo:end], weights, p, sum)
 		}
 		lo = end
@@ -29,17 +35,17 @@ const ahead = 16
 // call reads a value of each target and so brings its lanes into the cache: in so
 // short a loop many reads are under way at once. The sum has no meaning; whoever
 // keeps it keeps the reads from being optimised away.
-func call[P float32 | float64](targets []int32, p [][Lanes]P) P {
+func call[P float32 | float64](targets []int32, p [][lanes]P) P {
 	var low, high P
 	for _, t := range targets[:min(portion, len(targets))] {
 		low += p[t][0]
-		high += p[t][Lanes/2]
+		high += p[t][lanes/2]
 	}
 	return low + high
 }
 
 // gatherLow adds up lanes 0 to 7 of p at the targets; eight sums stay in registers.
-func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][Lanes]P, sum *lane) {
+func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][lanes]P, sum *lane) {
 	s0, s1, s2, s3 := sum[0], sum[1], sum[2], sum[3]
 	s4, s5, s6, s7 := sum[4], sum[5], sum[6], sum[7]
 	if weights == nil {
@@ -73,7 +79,7 @@ func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][Lanes]
 }
 
 // gatherHigh is gatherLow for lanes 8 to 15, whose cache lines it has read.
-func gatherHigh[W, P float32 | float64](targets []int32, weights []W, p [][Lanes]P, sum *lane) {
+func gatherHigh[W, P float32 | float64](targets []int32, weights []W, p [][lanes]P, sum *lane) {
 	s0, s1, s2, s3 := sum[8], sum[9], sum[10], sum[11]
 	s4, s5, s6, s7 := sum[12], sum[13], sum[14], sum[15]
 	if weights == nil {

@@ -5,32 +5,7 @@ package ppr
 import (
 	"context"
 	"fmt"
-
-	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
-
-// Push computes lower bounds of the personalised PageRank of the nodes around the
-// reset vector, best first, and by how much they fall short of the truth, over all
-// nodes together: the L1 error. It stops when no node u holds more unspent
-// probability than epsilon·degree(u), where degree is strength over mean weight;
-// no value then falls short by more than that. The time is at most in proportion
-// to 1/epsilon, independent of the graph. Scores are written over dst if it is
-// large enough.
-func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []rank.Scored[int32]) (scores []rank.Scored[int32], short float64, err error) {
-	x, v, err := s.pushed(ctx, seeds, epsilon)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer s.push.Put(x)
-	scores = dst[:0]
-	for _, u := range x.touched {
-		if x.value[u] > 0 {
-			scores = append(scores, rank.Scored[int32]{ID: u, Score: x.value[u] / v.sum})
-		}
-		short += x.unspent[u] / v.sum
-	}
-	return rank.Best(scores, len(scores)), short, nil
-}
 
 // pusher is the memory of one push: what each node has kept and not yet spent,
 // and a queue of those with too much.
@@ -45,16 +20,8 @@ func newPusher(n int) *pusher {
 	return &pusher{value: make([]float64, n), unspent: make([]float64, n), seen: make([]bool, n), queued: make([]bool, n)}
 }
 
-// pushed runs a push; the caller puts the pusher back.
-func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pusher, reset, error) {
-	v, err := s.checkReset(seeds)
-	if err != nil {
-		return nil, v, err
-	}
-	if err := checkEpsilon(epsilon); err != nil {
-		return nil, v, err
-	}
-	x := s.push.Get().(*pusher)
+// start spends the mass of a reset vector.
+func (x *pusher) start(ctx context.Context, s *system, seeds []Seed, v reset, epsilon float64) error {
 	x.clear()
 	for _, seed := range seeds {
 		if seed.Weight == 0 {
@@ -63,23 +30,12 @@ func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pu
 		mass := seed.Weight / v.total
 		x.touch(seed.Node)
 		if s.strength[seed.Node] == 0 {
-			x.value[seed.Node] += (1 - s.opts.Damping) * mass
+			x.value[seed.Node] += (1 - s.damping) * mass
 			continue
 		}
 		x.unspent[seed.Node] += mass
 	}
-	if err := x.spend(ctx, s, epsilon); err != nil {
-		s.push.Put(x)
-		return nil, v, err
-	}
-	return x, v, nil
-}
-
-func checkEpsilon(epsilon float64) error {
-	if !(epsilon > 0 && epsilon < 1) {
-		return fmt.Errorf("ppr: push: epsilon %v, want a number above 0 and below 1", epsilon)
-	}
-	return nil
+	return x.spend(ctx, s, epsilon)
 }
 
 func (x *pusher) clear() {
@@ -96,7 +52,7 @@ func (x *pusher) touch(u int32) {
 	}
 }
 
-func (x *pusher) enqueue(s *Solver, u int32, threshold float64) {
+func (x *pusher) enqueue(s *system, u int32, threshold float64) {
 	if !x.queued[u] && x.unspent[u] > threshold*s.strength[u] {
 		x.queued[u] = true
 		x.queue = append(x.queue, u)
@@ -104,7 +60,7 @@ func (x *pusher) enqueue(s *Solver, u int32, threshold float64) {
 }
 
 // spend pushes until no node has more than epsilon allows.
-func (x *pusher) spend(ctx context.Context, s *Solver, epsilon float64) error {
+func (x *pusher) spend(ctx context.Context, s *system, epsilon float64) error {
 	threshold := epsilon / s.mean
 	x.queue = x.queue[:0]
 	for _, u := range x.touched {
@@ -118,8 +74,8 @@ func (x *pusher) spend(ctx context.Context, s *Solver, epsilon float64) error {
 
 // run spends what nodes have too much of, first come, first served: the share
 // 1-d stays, the rest goes along the edges.
-func (x *pusher) run(ctx context.Context, s *Solver, threshold float64) error {
-	g, d := s.g, s.opts.Damping
+func (x *pusher) run(ctx context.Context, s *system, threshold float64) error {
+	g, d := s.g, s.damping
 	targets := g.Targets()
 	for head, work := 0, int64(0); head < len(x.queue); head++ {
 		if work > stride {

@@ -3,6 +3,7 @@
 package ppr
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -14,17 +15,9 @@ type Seed struct {
 	Weight float64
 }
 
-// Seeds returns the positive and the unusable entries of a dense reset vector as
-// seeds.
-func Seeds(reset []float64) []Seed {
-	var seeds []Seed
-	for u, w := range reset {
-		if w != 0 {
-			seeds = append(seeds, Seed{int32(u), w})
-		}
-	}
-	return seeds
-}
+// ErrReset is wrapped by the errors for reset vectors that are zero, negative,
+// not finite, or name nodes a graph does not have.
+var ErrReset = errors.New("unusable reset vector")
 
 // Uniform returns seeds of equal weight.
 func Uniform(nodes ...int32) []Seed {
@@ -44,7 +37,7 @@ type reset struct {
 }
 
 // checkReset checks seeds for a graph.
-func (s *Solver) checkReset(seeds []Seed) (reset, error) {
+func (s *system) checkReset(seeds []Seed) (reset, error) {
 	total, lost, largest := 0.0, 0.0, 0.0
 	for _, seed := range seeds {
 		switch {
@@ -65,5 +58,14 @@ func (s *Solver) checkReset(seeds []Seed) (reset, error) {
 	if math.IsInf(total, 1) || largest < math.SmallestNonzeroFloat64*0x1p60 {
 		return reset{}, fmt.Errorf("ppr: %w: weights of up to %v, scale them", ErrReset, largest)
 	}
-	return reset{total, 1 - s.opts.Damping*lost/total}, nil
+	return reset{total, 1 - s.damping*lost/total}, nil
+}
+
+// addLost adds the seeds without an edge, where the walker only ever starts.
+func (s *system) addLost(seeds []Seed, v reset, dst []float64) {
+	for _, seed := range seeds {
+		if s.strength[seed.Node] == 0 {
+			dst[seed.Node] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
+		}
+	}
 }

@@ -3,161 +3,214 @@
 package ppr
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"fmt"
-	"math"
-	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Defaults of [Options].
 const (
-	DefaultDamping   = .85 // Brin and Page 1998; igraph
-	DefaultTolerance = 1e-9
+	defaultDamping   = .85 // Brin and Page 1998; igraph
+	defaultTolerance = 1e-9
+	minTolerance     = 1e-13 // the least residual that float64 can be relied on to reach
 )
-
-// minTolerance is the least residual that float64 can be relied on to reach.
-const minTolerance = 1e-13
 
 // Options for [New].
 type Options struct {
 	// Damping is the probability of going on walking, above 0 and below 1;
-	// 0 means DefaultDamping.
+	// 0 means 0.85.
 	Damping float64
 	// Tolerance is the L1 norm of the residual at which exact solutions stop,
-	// 1e-13 to 1; 0 means DefaultTolerance. The L1 error of a solution is at
-	// most Tolerance/(1-Damping).
+	// 1e-13 to 1; 0 means 1e-9. The L1 error of a solution is at most
+	// Tolerance/(1-Damping).
 	Tolerance float64
-	// Workers is the number of goroutines that share a batch; 0 means 1.
+	// Workers is the number of goroutines that share a batch; 0 means GOMAXPROCS.
 	Workers int
 }
 
-func (o Options) check() error {
-	var errs []error
-	if !(o.Damping > 0 && o.Damping < 1) {
-		errs = append(errs, fmt.Errorf("ppr: damping %v, want a number above 0 and below 1", o.Damping))
-	}
-	if !(o.Tolerance >= minTolerance && o.Tolerance <= 1) {
-		errs = append(errs, fmt.Errorf("ppr: tolerance %v, want %v to 1", o.Tolerance, minTolerance))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("ppr: %d workers, want 0 or more", o.Workers))
-	}
-	return errors.Join(errs...)
+// Check reports all that is wrong with the options.
+func (o Options) Check() error {
+	_, err := o.resolve()
+	return err
 }
 
-// ErrReset is wrapped by the errors for reset vectors that are zero, negative,
-// not finite, or name nodes a graph does not have.
-var ErrReset = errors.New("unusable reset vector")
-
-// ErrWeights is wrapped by the error for graphs whose weights are too far apart.
-var ErrWeights = errors.New("weights too far apart")
-
-// span is how far below the greatest strength another one may lie; directions
-// are kept as float32, which end at 2^-126.
-const span = 0x1p-100
+func (o Options) resolve() (Options, error) {
+	o.Damping, o.Tolerance = cmp.Or(o.Damping, defaultDamping), cmp.Or(o.Tolerance, defaultTolerance)
+	c := opt.Checks{Of: "ppr"}
+	opt.Between(&c, "Damping", o.Damping, 0, 1)
+	opt.Range(&c, "Tolerance", o.Tolerance, minTolerance, 1)
+	opt.Min(&c, "Workers", o.Workers, 0)
+	return o, c.Err()
+}
 
 // Solver computes personalised PageRank on one graph. It is safe for concurrent
 // use; memory for queries is kept and used again.
 type Solver struct {
-	g        *graph.Graph
-	rows     rows
-	opts     Options
-	strength []float64 // scaled by a power of two to at most 1; 0 is no way out
-	inverse  []float64 // 1/strength, or 0
-	diagonal []float64 // of D - d·A without the arcs, which hold a loop once
-	pivot    []float64 // of D - d·A; 1 for a node without a way out
-	middle   []int64   // first arc of a row that leads to the node itself or a later one
-	scale    float64   // what weights are multiplied by to fit strength
-	mean     float64   // scaled weight of an arc
-	total    float64   // of all strengths
-
-	// components gives the component of each node, and their strengths.
-	components func() ([]int32, []float64)
-
+	*system
+	workers             int
 	single, batch, push sync.Pool
 }
 
 // New prepares a solver for g. It reads the graph once and keeps it.
 func New(g *graph.Graph, opts Options) (*Solver, error) {
-	if opts.Damping == 0 {
-		opts.Damping = DefaultDamping
-	}
-	if opts.Tolerance == 0 {
-		opts.Tolerance = DefaultTolerance
-	}
-	if err := opts.check(); err != nil {
+	opts, err := opts.resolve()
+	if err != nil {
 		return nil, err
 	}
-	opts.Workers = max(1, opts.Workers)
-	n := g.N()
-	s := &Solver{
-		g: g, rows: rowsOf(g), opts: opts,
-		strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n), pivot: make([]float64, n),
-		middle: make([]int64, n),
-	}
-	if err := s.measure(); err != nil {
+	system, err := newSystem(g, opts.Damping, opts.Tolerance)
+	if err != nil {
 		return nil, err
 	}
-	s.single.New = func() any { return newSingle(n) }
-	s.components = sync.OnceValues(s.measureComponents)
-	s.batch.New = func() any { return newBatch(s) }
-	s.push.New = func() any { return newPusher(n) }
+	s := &Solver{system: system, workers: opts.Workers}
+	s.single.New = func() any { return newSingle(g.N()) }
+	s.batch.New = func() any { return newBatch(system) }
+	s.push.New = func() any { return newPusher(g.N()) }
 	return s, nil
 }
 
-// measure computes what the solver knows of each node.
-func (s *Solver) measure() error {
-	greatest := 0.0
-	for u := range s.strength {
-		s.strength[u] = s.g.Strength(int32(u))
-		greatest = max(greatest, s.strength[u])
+// Solve returns the personalised PageRank of every node for a reset vector. The
+// values sum to 1. The result is written over dst if that is large enough.
+// Errors wrap [ErrReset] or are those of the context.
+func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]float64, error) {
+	v, err := s.checkReset(seeds)
+	if err != nil {
+		return nil, err
 	}
-	if math.IsInf(greatest, 1) {
-		return fmt.Errorf("ppr: %w: the sum at a node overflows", ErrWeights)
+	x := s.single.Get().(*single)
+	defer s.single.Put(x)
+	if err := x.solve(ctx, s.system, seeds, v); err != nil {
+		return nil, err
 	}
-	_, exponent := math.Frexp(greatest)
-	s.scale = math.Ldexp(1, -exponent)
-	arcs := int64(0)
-	for u, w := range s.strength {
-		lo, hi := s.g.Row(int32(u))
-		at, _ := slices.BinarySearch(s.g.Targets()[lo:hi], int32(u))
-		s.middle[u] = lo + int64(at)
-		s.pivot[u] = 1
-		if w == 0 {
-			continue
-		}
-		w *= s.scale
-		if w < span {
-			return fmt.Errorf("ppr: %w: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
-		}
-		loop := s.opts.Damping * s.loop(int32(u))
-		s.strength[u], s.inverse[u], s.diagonal[u], s.pivot[u] = w, 1/w, w-loop, w-2*loop
-		s.total += w
-		arcs += hi - lo
+	dst = sized(dst, len(x.y))
+	for u, y := range x.y {
+		dst[u] = y * s.strength[u] / v.sum
 	}
-	if arcs > 0 {
-		s.mean = s.total / float64(arcs)
-	}
-	return nil
+	s.addLost(seeds, v, dst)
+	return dst, nil
 }
 
-func (s *Solver) measureComponents() (component []int32, totals []float64) {
-	component, count := s.g.Components()
-	totals = make([]float64, count)
-	for u, c := range component {
-		totals[c] += s.strength[u]
+// SolveBatch is [Solver.Solve] for many reset vectors. Groups of 16 read the
+// edges together; [Options.Workers] groups run side by side, each of which needs
+// 550 bytes a node. A result does not depend on the other queries of the batch,
+// their order or the workers; it differs from that of Solve within the tolerance.
+// Results are written over dst as far as its slices are large enough.
+func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float64) ([][]float64, error) {
+	vectors := make([]reset, len(resets))
+	for i, seeds := range resets {
+		var err error
+		if vectors[i], err = s.checkReset(seeds); err != nil {
+			return nil, fmt.Errorf("ppr: query %d: %w", i, err)
+		}
 	}
-	return component, totals
+	for len(dst) < len(resets) {
+		dst = append(dst, nil)
+	}
+	dst = dst[:len(resets)]
+	err := par.Ranges(ctx, len(resets), lanes, s.workers, func(_, first, last int) error {
+		b := s.batch.Get().(*batch)
+		defer s.batch.Put(b)
+		if err := b.solve(ctx, s.system, resets[first:last], vectors[first:last]); err != nil {
+			return fmt.Errorf("ppr: solve batch: %w", err)
+		}
+		b.results(s.system, vectors[first:last], dst[first:last])
+		for i := first; i < last; i++ {
+			s.addLost(resets[i], vectors[i], dst[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
-// loop returns the scaled weight of u's self-loop.
-func (s *Solver) loop(u int32) float64 {
-	at := s.middle[u]
-	if _, hi := s.g.Row(u); at == hi || s.g.Targets()[at] != u {
-		return 0
+// Push computes lower bounds of the personalised PageRank of the nodes around the
+// reset vector, best first, and by how much they fall short of the truth, over all
+// nodes together: the L1 error. It stops when no node u holds more unspent
+// probability than epsilon·degree(u), where degree is strength over mean weight;
+// no value then falls short by more than that. The time is at most in proportion
+// to 1/epsilon, independent of the graph. Scores are written over dst if it is
+// large enough.
+func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []rank.Scored[int32]) (scores []rank.Scored[int32], short float64, err error) {
+	x, v, err := s.pushed(ctx, seeds, epsilon)
+	if err != nil {
+		return nil, 0, err
 	}
-	return s.g.Weight(at) * s.scale
+	defer s.push.Put(x)
+	scores = dst[:0]
+	for _, u := range x.touched {
+		if x.value[u] > 0 {
+			scores = append(scores, rank.Scored[int32]{ID: u, Score: x.value[u] / v.sum})
+		}
+		short += x.unspent[u] / v.sum
+	}
+	return rank.Best(scores, len(scores)), short, nil
+}
+
+// Top estimates the k nodes with the highest personalised PageRank, best first,
+// equal ones by node. It pushes, see [Solver.Push], guesses how what is left would
+// spread, and looks how far a further step of the walk moves the first nodes. If
+// it could move one of them across the k-th place, Top pushes ten times as far and
+// looks again, down to epsilon at the most; 0 means 1e-7. So most rankings take
+// little time, and close ones more.
+//
+// The values are estimates, neither bounds nor a distribution, meant for ranking;
+// near ties may stand in the wrong order. [Solver.Solve] is exact. Scores are
+// written over dst if it is large enough.
+func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
+	if k < 0 {
+		return nil, fmt.Errorf("ppr: top: k is %d, want 0 or more", k)
+	}
+	if epsilon == 0 {
+		epsilon = defaultEpsilon
+	}
+	if err := checkEpsilon(epsilon); err != nil {
+		return nil, err
+	}
+	k = min(k, len(s.strength))
+	look := max(epsilon, firstEpsilon)
+	x, v, err := s.pushed(ctx, seeds, look)
+	if err != nil {
+		return nil, err
+	}
+	defer s.push.Put(x)
+	for x.rank(s.system, k); look > epsilon && !x.settled(s.system, k); x.rank(s.system, k) {
+		look = max(epsilon, look/finer)
+		if err := x.spend(ctx, s.system, look); err != nil {
+			return nil, err
+		}
+	}
+	best := dst[:0]
+	for _, c := range x.ranked[:min(k, len(x.ranked))] {
+		best = append(best, rank.Scored[int32]{ID: c.node, Score: c.value / v.sum})
+	}
+	return best, nil
+}
+
+// pushed runs a push; the caller puts the pusher back.
+func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pusher, reset, error) {
+	v, err := s.checkReset(seeds)
+	if err != nil {
+		return nil, v, err
+	}
+	if err := checkEpsilon(epsilon); err != nil {
+		return nil, v, err
+	}
+	x := s.push.Get().(*pusher)
+	if err := x.start(ctx, s.system, seeds, v, epsilon); err != nil {
+		s.push.Put(x)
+		return nil, v, err
+	}
+	return x, v, nil
+}
+
+func checkEpsilon(epsilon float64) error {
+	c := opt.Checks{Of: "ppr: push"}
+	opt.Between(&c, "epsilon", epsilon, 0, 1)
+	return c.Err()
 }

@@ -4,61 +4,15 @@ package ppr
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"math"
 	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
-
-// DefaultEpsilon of [Solver.Top].
-const DefaultEpsilon = 1e-7
 
 const (
-	firstEpsilon = 1e-5 // where Top looks for the first time
-	finer        = 10   // from one look to the next
+	defaultEpsilon = 1e-7
+	firstEpsilon   = 1e-5 // where Top looks for the first time
+	finer          = 10   // from one look to the next
 )
-
-// Top estimates the k nodes with the highest personalised PageRank, best first,
-// equal ones by node. It pushes, see [Solver.Push], guesses how what is left would
-// spread, and looks how far a further step of the walk moves the first nodes. If
-// it could move one of them across the k-th place, Top pushes ten times as far and
-// looks again, down to epsilon at the most; 0 means DefaultEpsilon. So most
-// rankings take little time, and close ones more.
-//
-// The values are estimates, neither bounds nor a distribution, meant for ranking;
-// near ties may stand in the wrong order. [Solver.Solve] is exact. Scores are
-// written over dst if it is large enough.
-func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
-	if k < 0 {
-		return nil, fmt.Errorf("ppr: top: k is %d, want 0 or more", k)
-	}
-	if epsilon == 0 {
-		epsilon = DefaultEpsilon
-	}
-	if err := checkEpsilon(epsilon); err != nil {
-		return nil, err
-	}
-	k = min(k, len(s.strength))
-	look := max(epsilon, firstEpsilon)
-	x, v, err := s.pushed(ctx, seeds, look)
-	if err != nil {
-		return nil, err
-	}
-	defer s.push.Put(x)
-	for x.rank(s, k); look > epsilon && !x.settled(s, k); x.rank(s, k) {
-		look = max(epsilon, look/finer)
-		if err := x.spend(ctx, s, look); err != nil {
-			return nil, err
-		}
-	}
-	best := dst[:0]
-	for _, c := range x.ranked[:min(k, len(x.ranked))] {
-		best = append(best, rank.Scored[int32]{ID: c.node, Score: c.value / v.sum})
-	}
-	return best, nil
-}
 
 // candidate is a node that may be among the first, and how far the last step has
 // moved it.
@@ -79,8 +33,8 @@ func order(a, b candidate) int {
 // share 1-d stays where it lies, the rest spreads like a walk without end, in
 // proportion to the strengths. For the first nodes of this ranking, more than k,
 // the step that comes next is computed instead, from their neighbours.
-func (x *pusher) rank(s *Solver, k int) {
-	d, left := s.opts.Damping, 0.0
+func (x *pusher) rank(s *system, k int) {
+	d, left := s.damping, 0.0
 	for _, u := range x.touched {
 		left += x.unspent[u]
 	}
@@ -116,11 +70,11 @@ func (x *pusher) rank(s *Solver, k int) {
 // settled tells whether the first k of the ranking will stay the first k if each
 // further step moves a node by at most d times as far as the one before, so that
 // all of them add up to d/(1-d) times the last.
-func (x *pusher) settled(s *Solver, k int) bool {
+func (x *pusher) settled(s *system, k int) bool {
 	if len(x.ranked) <= k {
-		return false // who else is there
+		return false // no candidate is left to compare with
 	}
-	reach := s.opts.Damping / (1 - s.opts.Damping)
+	reach := s.damping / (1 - s.damping)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, c := range x.ranked {
 		if i < k {

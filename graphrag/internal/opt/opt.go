@@ -4,7 +4,6 @@
 package opt
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -37,15 +36,21 @@ type number interface{ ~int | ~int64 | ~float64 }
 
 // Min wants a finite number of low or more.
 func Min[N number](c *Checks, field string, value, low N) {
-	c.Want(value >= low && !math.IsInf(float64(value), 1), field, value, fmt.Sprintf("%v or more", low))
+	if !(value >= low) || math.IsInf(float64(value), 1) {
+		c.Want(false, field, value, fmt.Sprintf("%v or more", low))
+	}
 }
 
 // Range wants a number from low to high.
-func Range[N cmp.Ordered](c *Checks, field string, value, low, high N) {
-	c.Want(value >= low && value <= high, field, value, fmt.Sprintf("%v to %v", low, high))
+func Range[N number](c *Checks, field string, value, low, high N) {
+	if !(value >= low && value <= high) {
+		c.Want(false, field, value, fmt.Sprintf("%v to %v", low, high))
+	}
 }
 
 // Between wants a number above low and below high.
-func Between[N cmp.Ordered](c *Checks, field string, value, low, high N) {
-	c.Want(value > low && value < high, field, value, fmt.Sprintf("more than %v and less than %v", low, high))
+func Between[N number](c *Checks, field string, value, low, high N) {
+	if !(value > low && value < high) {
+		c.Want(false, field, value, fmt.Sprintf("more than %v and less than %v", low, high))
+	}
 }

@@ -8,43 +8,6 @@ import (
 	"math"
 )
 
-// Solve returns the personalised PageRank of every node for a reset vector. The
-// values sum to 1. The result is written over dst if that is large enough.
-// Errors wrap [ErrReset] or are those of the context.
-func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]float64, error) {
-	v, err := s.checkReset(seeds)
-	if err != nil {
-		return nil, err
-	}
-	x := s.single.Get().(*single)
-	defer s.single.Put(x)
-	if err := x.solve(ctx, s, seeds, v); err != nil {
-		return nil, err
-	}
-	dst = sized(dst, len(x.y))
-	for u, y := range x.y {
-		dst[u] = y * s.strength[u] / v.sum
-	}
-	s.addLost(seeds, v, dst)
-	return dst, nil
-}
-
-func sized(dst []float64, n int) []float64 {
-	if cap(dst) < n {
-		return make([]float64, n)
-	}
-	return dst[:n]
-}
-
-// addLost adds the seeds without an edge, where the walker only ever starts.
-func (s *Solver) addLost(seeds []Seed, v reset, dst []float64) {
-	for _, seed := range seeds {
-		if s.strength[seed.Node] == 0 {
-			dst[seed.Node] += (1 - s.opts.Damping) * (seed.Weight / v.total) / v.sum
-		}
-	}
-}
-
 // single is the memory of one exact query: y = D⁻¹x, its residual r, direction p
 // and image q = (D - d·A)·p. As long as touched is short, all that is not zero
 // lies at the touched nodes.
@@ -64,9 +27,9 @@ func newSingle(n int) *single {
 // wide is the share of all arcs from which on nodes are no longer listed.
 const wide = 1. / 6
 
-func (x *single) solve(ctx context.Context, s *Solver, seeds []Seed, v reset) error {
+func (x *single) solve(ctx context.Context, s *system, seeds []Seed, v reset) error {
 	x.begin(s, seeds, v)
-	target := s.opts.Tolerance * v.sum
+	target := s.tolerance * v.sum
 	rho, norm := x.measure(s, 0)
 	beta := 0.0
 	for sweep := 0; norm > target; sweep++ {
@@ -95,14 +58,14 @@ func (x *single) solve(ctx context.Context, s *Solver, seeds []Seed, v reset) er
 const maxSweeps = 100_000
 
 // begin sets x = v and the residual r = d·(Aᵀy - v) that goes with it.
-func (x *single) begin(s *Solver, seeds []Seed, v reset) {
+func (x *single) begin(s *system, seeds []Seed, v reset) {
 	clear(x.y)
 	clear(x.r)
 	clear(x.q)
 	clear(x.p)
 	clear(x.seen)
 	x.touched, x.sparse, x.volume = x.touched[:0], true, 0
-	d := s.opts.Damping
+	d := s.damping
 	for _, seed := range seeds {
 		u := seed.Node
 		if s.strength[u] == 0 || seed.Weight == 0 {
@@ -120,7 +83,7 @@ func (x *single) begin(s *Solver, seeds []Seed, v reset) {
 	}
 }
 
-func (x *single) touch(s *Solver, u int32) {
+func (x *single) touch(s *system, u int32) {
 	if x.seen[u] {
 		return
 	}
@@ -131,7 +94,7 @@ func (x *single) touch(s *Solver, u int32) {
 }
 
 // turn sets p = D⁻¹r + beta·p.
-func (x *single) turn(s *Solver, beta float64) {
+func (x *single) turn(s *system, beta float64) {
 	if x.sparse {
 		for _, u := range x.touched {
 			x.p[u] = float32(x.r[u]*s.inverse[u] + beta*float64(x.p[u]))
@@ -145,7 +108,7 @@ func (x *single) turn(s *Solver, beta float64) {
 }
 
 // image sets q = (D - d·A)·p and returns the dot product of p and q.
-func (x *single) image(ctx context.Context, s *Solver) (float64, error) {
+func (x *single) image(ctx context.Context, s *system) (float64, error) {
 	if x.sparse && float64(x.volume) > wide*float64(s.g.Arcs()) {
 		x.sparse = false
 	}
@@ -155,7 +118,7 @@ func (x *single) image(ctx context.Context, s *Solver) (float64, error) {
 	for _, u := range x.touched {
 		x.q[u] = 0
 	}
-	d := s.opts.Damping * s.scale
+	d := s.damping * s.scale
 	for _, u := range x.touched[:len(x.touched):len(x.touched)] {
 		for _, t := range s.g.Neighbors(u) {
 			x.touch(s, t)
@@ -187,7 +150,7 @@ func (x *single) step(alpha float64) {
 
 // measure takes alpha·q from r and returns its square in the norm of D⁻¹ and its
 // L1 norm.
-func (x *single) measure(s *Solver, alpha float64) (rho, norm float64) {
+func (x *single) measure(s *system, alpha float64) (rho, norm float64) {
 	if x.sparse {
 		for _, u := range x.touched {
 			r := x.r[u] - alpha*x.q[u]
