@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // scratch is what a worker needs for itself.
@@ -44,7 +46,7 @@ func (l *lloyd) assign(ctx context.Context) (int, error) {
 		}
 	}
 	var changed atomic.Int64
-	err := forBlocks(ctx, l.n, rowBlock, l.opts.Workers, func(worker, lo, hi int) {
+	err := par.Ranges(ctx, l.n, rowBlock, l.opts.Workers, func(worker, lo, hi int) error {
 		s := &l.scratch[worker]
 		s.pending = s.pending[:0]
 		for i := lo; i < hi; i++ {
@@ -69,6 +71,7 @@ func (l *lloyd) assign(ctx context.Context) (int, error) {
 			s.pending = append(s.pending, int32(i))
 		}
 		changed.Add(int64(l.search(s)))
+		return nil
 	})
 	for w := range l.scratch {
 		for c, yes := range l.scratch[w].changed {

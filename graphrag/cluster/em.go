@@ -7,6 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // mixtureBlock is how many rows a goroutine takes at a time.
@@ -46,7 +51,7 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 	for i, c := range start.Labels {
 		p[i*m.K+int(c)] = 1
 	}
-	err := m.maximise(ctx, vectors, p, opts.Regularization)
+	err := m.maximize(ctx, vectors, p, opts.Regularization)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +61,7 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 		if err != nil {
 			return nil, err
 		}
-		if err := m.maximise(ctx, vectors, p, opts.Regularization); err != nil {
+		if err := m.maximize(ctx, vectors, p, opts.Regularization); err != nil {
 			return nil, err
 		}
 		m.Iterations++
@@ -72,7 +77,7 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 func (m *Mixture) expect(ctx context.Context, vectors []float32) ([]float64, float64, error) {
 	n := len(vectors) / m.Dim
 	p, evidence := make([]float64, n*m.K), make([]float64, n)
-	err := forBlocks(ctx, n, mixtureBlock, m.workers, func(_, lo, hi int) {
+	err := par.Ranges(ctx, n, mixtureBlock, m.workers, func(_, lo, hi int) error {
 		centred := make([]float64, m.Dim)
 		for i := lo; i < hi; i++ {
 			row := p[i*m.K : (i+1)*m.K]
@@ -82,8 +87,12 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32) ([]float64, flo
 				}
 				row[c] = m.constant[c] - m.mahalanobis(c, centred)/2
 			}
-			evidence[i] = normalise(row)
+			evidence[i] = floats.LogSumExp(row)
+			for c := range row {
+				row[c] = math.Exp(row[c] - evidence[i])
+			}
 		}
+		return nil
 	})
 	sum := 0.0
 	for _, e := range evidence {
@@ -114,33 +123,16 @@ func (m *Mixture) mahalanobis(c int, centred []float64) float64 {
 	return sum
 }
 
-// normalise makes probabilities of logarithms and returns the logarithm of
-// their sum.
-func normalise(logs []float64) float64 {
-	top := math.Inf(-1)
-	for _, l := range logs {
-		top = max(top, l)
-	}
-	sum := 0.0
-	for c, l := range logs {
-		logs[c] = math.Exp(l - top)
-		sum += logs[c]
-	}
-	for c := range logs {
-		logs[c] /= sum
-	}
-	return top + math.Log(sum)
-}
-
-// maximise is the M step: weights, means and covariances from probabilities.
-func (m *Mixture) maximise(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
+// maximize is the M step: weights, means and covariances from probabilities.
+func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
 	shape := m.Dim
 	if m.Covariance == Full {
 		shape *= m.Dim
 	}
 	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*shape)
-	err := forBlocks(ctx, m.K, 1, m.workers, func(_, c, _ int) {
+	err := par.Each(ctx, m.K, m.workers, func(c int) error {
 		m.estimate(c, vectors, p, regularization, m.Covariances[c*shape:(c+1)*shape])
+		return nil
 	})
 	if err != nil {
 		return err
@@ -237,34 +229,12 @@ func (m *Mixture) factor() error {
 // invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to
 // inverse and returns ln det L, or false if a is not positive definite.
 func invertedCholesky(inverse, a []float64, d int) (float64, bool) {
-	l := make([]float64, d*d)
-	logs := 0.0
-	for j := range d {
-		for i := j; i < d; i++ {
-			sum := a[i*d+j]
-			for t := range j {
-				sum -= l[i*d+t] * l[j*d+t]
-			}
-			if i > j {
-				l[i*d+j] = sum / l[j*d+j]
-				continue
-			}
-			if !(sum > 0) {
-				return 0, false
-			}
-			l[j*d+j] = math.Sqrt(sum)
-			logs += math.Log(l[j*d+j])
-		}
+	var cholesky mat.Cholesky
+	if !cholesky.Factorize(mat.NewSymDense(d, a)) {
+		return 0, false
 	}
-	for j := range d { // column j of the inverse, by forward substitution
-		inverse[j*d+j] = 1 / l[j*d+j]
-		for i := j + 1; i < d; i++ {
-			sum := 0.0
-			for t := j; t < i; t++ {
-				sum -= l[i*d+t] * inverse[t*d+j]
-			}
-			inverse[i*d+j] = sum / l[i*d+i]
-		}
-	}
-	return logs, true
+	var l mat.TriDense
+	cholesky.LTo(&l)
+	err := mat.NewTriDense(d, mat.Lower, inverse).InverseTri(&l)
+	return cholesky.LogDet() / 2, err == nil
 }

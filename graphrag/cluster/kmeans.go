@@ -3,12 +3,15 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Limits of the vectors. MaxNorm keeps every product and sum finite in float32.
@@ -17,12 +20,12 @@ const (
 	MaxNorm = 1e18
 )
 
-// The defaults of [KMeansOptions]: Inits as Youtu-GraphRAG has it for its
-// communities (arXiv 2508.19855), the others as scikit-learn 1.2 has them.
+// Inits as Youtu-GraphRAG has it for its communities (arXiv 2508.19855), the others
+// as scikit-learn 1.2 has them.
 const (
-	DefaultInits         = 5
-	DefaultMaxIterations = 300
-	DefaultTolerance     = 1e-4
+	defaultInits         = 5
+	defaultMaxIterations = 300
+	defaultTolerance     = 1e-4
 )
 
 // ErrVector is wrapped by the errors for vectors that cannot be clustered: with
@@ -34,14 +37,13 @@ type KMeansOptions struct {
 	// Seed of k-means++.
 	Seed uint64
 	// Inits is how many starts are tried, of which the one with the least
-	// inertia wins; 0 means [DefaultInits].
+	// inertia wins; 0 means 5.
 	Inits int
-	// MaxIterations bounds the iterations of one start; 0 means
-	// [DefaultMaxIterations].
+	// MaxIterations bounds the iterations of one start; 0 means 300.
 	MaxIterations int
 	// Tolerance ends the iterations of a start when the squared moves of all
 	// centroids add up to no more than Tolerance times the mean variance of the
-	// components; 0 means [DefaultTolerance], and with a negative one they go
+	// components; 0 means 1e-4, and with a negative one they go
 	// on until no vector changes its cluster.
 	Tolerance float64
 	// Start, if set, holds k centroids to start from, row after row, instead of
@@ -53,37 +55,16 @@ type KMeansOptions struct {
 }
 
 func (o KMeansOptions) resolve() (KMeansOptions, error) {
-	var errs []error
-	if o.Inits < 0 {
-		errs = append(errs, fmt.Errorf("cluster: Inits is %d, want 0 or more", o.Inits))
-	}
-	if o.MaxIterations < 0 {
-		errs = append(errs, fmt.Errorf("cluster: MaxIterations is %d, want 0 or more", o.MaxIterations))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("cluster: Workers is %d, want 0 or more", o.Workers))
-	}
-	if math.IsNaN(o.Tolerance) {
-		errs = append(errs, errors.New("cluster: Tolerance is not a number"))
-	}
-	if o.Inits == 0 {
-		o.Inits = DefaultInits
-	}
-	if o.MaxIterations == 0 {
-		o.MaxIterations = DefaultMaxIterations
-	}
-	if o.Tolerance == 0 {
-		o.Tolerance = DefaultTolerance
-	}
-	o.Workers = workers(o.Workers)
-	return o, errors.Join(errs...)
-}
-
-func workers(n int) int {
-	if n == 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return n
+	c := opt.Checks{Of: "cluster"}
+	opt.Min(&c, "Inits", o.Inits, 0)
+	opt.Min(&c, "MaxIterations", o.MaxIterations, 0)
+	opt.Min(&c, "Workers", o.Workers, 0)
+	c.Want(!math.IsNaN(o.Tolerance), "Tolerance", o.Tolerance, "a number")
+	o.Inits = cmp.Or(o.Inits, defaultInits)
+	o.MaxIterations = cmp.Or(o.MaxIterations, defaultMaxIterations)
+	o.Tolerance = cmp.Or(o.Tolerance, defaultTolerance)
+	o.Workers = par.Workers(o.Workers)
+	return o, c.Err()
 }
 
 // Clustering is a partition of vectors by their nearest centroids.

@@ -7,6 +7,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // rowBlock is how many rows a goroutine takes at a time.
@@ -125,10 +127,11 @@ func (l *lloyd) run(ctx context.Context) (*Clustering, error) {
 // distances returns the squared distance of each vector from its own centroid.
 func (l *lloyd) distances(ctx context.Context) ([]float64, error) {
 	d := make([]float64, l.n)
-	err := forBlocks(ctx, l.n, rowBlock, l.opts.Workers, func(_, lo, hi int) {
+	err := par.Ranges(ctx, l.n, rowBlock, l.opts.Workers, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			d[i] = l.distance(l.row(i), l.centroid(int(l.labels[i])))
 		}
+		return nil
 	})
 	return d, err
 }
@@ -183,11 +186,12 @@ func (l *lloyd) count() {
 func (l *lloyd) update(ctx context.Context) (float64, error) {
 	l.sort()
 	clear(l.moved)
-	err := forBlocks(ctx, l.k, 1, l.opts.Workers, func(worker, c, _ int) {
+	err := par.Ranges(ctx, l.k, 1, l.opts.Workers, func(worker, c, _ int) error {
 		if members := l.order[l.starts[c]:l.starts[c+1]]; l.changed[c] && len(members) > 0 {
 			l.moved[c] = math.Sqrt(l.average(c, members, l.scratch[worker].sums(l.dim)))
 			l.changed[c] = false
 		}
+		return nil
 	})
 	shift := 0.0
 	for _, m := range l.moved {

@@ -3,10 +3,13 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Covariance is the shape of the components of a mixture.
@@ -17,14 +20,6 @@ const (
 	Diagonal                   // each component has variances of its own
 )
 
-// The defaults of [MixtureOptions], those of scikit-learn 1.2, which RAPTOR uses.
-const (
-	DefaultMixtureInits      = 1
-	DefaultMixtureIterations = 100
-	DefaultMixtureTolerance  = 1e-3
-	DefaultRegularization    = 1e-6
-)
-
 // MixtureOptions of [FitMixture] and [SelectMixture].
 type MixtureOptions struct {
 	// Covariance is Full by default.
@@ -32,16 +27,16 @@ type MixtureOptions struct {
 	// Seed of the k-means the fits start from.
 	Seed uint64
 	// Inits is how many starts are tried, of which the one with the greatest
-	// likelihood wins; 0 means [DefaultMixtureInits]. EM ends in the next best
+	// likelihood wins; 0 means 1. EM ends in the next best
 	// local optimum, so a few more pay where the number of components matters.
 	Inits int
-	// MaxIterations bounds the rounds of EM; 0 means [DefaultMixtureIterations].
+	// MaxIterations bounds the rounds of EM; 0 means 100.
 	MaxIterations int
 	// Tolerance ends EM when the mean log-likelihood of a vector rises by less;
-	// 0 means [DefaultMixtureTolerance].
+	// 0 means 1e-3.
 	Tolerance float64
 	// Regularization is added to all variances, so that a component on a single
-	// point or line has a density; 0 means [DefaultRegularization]. It is in the
+	// point or line has a density; 0 means 1e-6. It is in the
 	// square of the unit of the vectors.
 	Regularization float64
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. It has no
@@ -49,40 +44,20 @@ type MixtureOptions struct {
 	Workers int
 }
 
+// resolve fills in the defaults, those of scikit-learn 1.2, which RAPTOR uses.
 func (o MixtureOptions) resolve() (MixtureOptions, error) {
-	var errs []error
-	if o.Covariance != Full && o.Covariance != Diagonal {
-		errs = append(errs, fmt.Errorf("cluster: Covariance is %d, want Full or Diagonal", o.Covariance))
-	}
-	if o.Inits < 0 {
-		errs = append(errs, fmt.Errorf("cluster: Inits is %d, want 0 or more", o.Inits))
-	}
-	if o.MaxIterations < 0 {
-		errs = append(errs, fmt.Errorf("cluster: MaxIterations is %d, want 0 or more", o.MaxIterations))
-	}
-	if !(o.Tolerance >= 0) {
-		errs = append(errs, fmt.Errorf("cluster: Tolerance is %v, want a number of at least 0", o.Tolerance))
-	}
-	if !(o.Regularization >= 0) || math.IsInf(o.Regularization, 1) {
-		errs = append(errs, fmt.Errorf("cluster: Regularization is %v, want a finite number of at least 0", o.Regularization))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("cluster: Workers is %d, want 0 or more", o.Workers))
-	}
-	if o.Inits == 0 {
-		o.Inits = DefaultMixtureInits
-	}
-	if o.MaxIterations == 0 {
-		o.MaxIterations = DefaultMixtureIterations
-	}
-	if o.Tolerance == 0 {
-		o.Tolerance = DefaultMixtureTolerance
-	}
-	if o.Regularization == 0 {
-		o.Regularization = DefaultRegularization
-	}
-	o.Workers = workers(o.Workers)
-	return o, errors.Join(errs...)
+	c := opt.Checks{Of: "cluster"}
+	c.Want(o.Covariance == Full || o.Covariance == Diagonal, "Covariance", int(o.Covariance), "Full or Diagonal")
+	opt.Min(&c, "Inits", o.Inits, 0)
+	opt.Min(&c, "MaxIterations", o.MaxIterations, 0)
+	opt.Min(&c, "Tolerance", o.Tolerance, 0)
+	opt.Min(&c, "Regularization", o.Regularization, 0)
+	opt.Min(&c, "Workers", o.Workers, 0)
+	o.Inits = cmp.Or(o.Inits, 1)
+	o.MaxIterations = cmp.Or(o.MaxIterations, 100)
+	o.Tolerance = cmp.Or(o.Tolerance, 1e-3)
+	o.Regularization = cmp.Or(o.Regularization, 1e-6)
+	return o, c.Err()
 }
 
 // ErrSingular is wrapped by the errors for vectors no mixture can be fitted to

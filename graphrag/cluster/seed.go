@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // plusPlus draws the centroids to start from as k-means++ does: each is a
@@ -32,7 +34,7 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 		for j := range c {
 			near[j] = l.distance(start[j*l.dim:(j+1)*l.dim], centroid)
 		}
-		err := forBlocks(ctx, l.n, rowBlock, l.opts.Workers, func(_, lo, hi int) {
+		err := par.Ranges(ctx, l.n, rowBlock, l.opts.Workers, func(_, lo, hi int) error {
 			for i := lo; i < hi; i++ {
 				// Beyond twice its distance from its own, no centroid is nearer.
 				if c > 0 && near[owner[i]] > 4.0001*nearest[i] {
@@ -42,6 +44,7 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 					nearest[i], owner[i] = d, int32(c)
 				}
 			}
+			return nil
 		})
 		if err != nil {
 			return nil, err
