@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/judge/rank"
 )
 
 // MuSiQue is HippoRAG's sample of MuSiQue's training set: 100 questions over
@@ -126,20 +127,15 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 		if err != nil {
 			t.Fatal(err)
 		}
+		docs := make([]string, len(a.Ranked))
+		for i, h := range a.Ranked {
+			docs[i] = h.Chunk.Doc
+		}
 		for _, k := range Ks {
-			found := 0.0
-			for _, gold := range q.Gold {
-				for _, h := range a.Ranked[:min(k, len(a.Ranked))] {
-					if h.Chunk.Doc == gold {
-						found++
-						break
-					}
-				}
-			}
-			share := 100 * found / float64(len(q.Gold))
+			share := 100 * rank.HippoRecall(docs, q.Gold, k)
 			r.Each[k] = append(r.Each[k], share)
 			r.At[k] += share / float64(len(m.Questions))
-			if int(found) == len(q.Gold) {
+			if share == 100 {
 				r.All[k] += 100 / float64(len(m.Questions))
 			}
 		}
