@@ -24,6 +24,19 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 	return s.search(k, dst[:0])
 }
 
+// Whole is the score of a text of average length that has every indexed term of
+// the query once: what other scores are measured against.
+func (ix *Index) Whole(query string) float64 {
+	s := ix.searchers.Get().(*searcher)
+	defer ix.searchers.Put(s)
+	s.analyze(query)
+	sum := 0.0
+	for _, q := range s.query {
+		sum += q.times * ix.idf(ix.entries[q.id].df)
+	}
+	return sum
+}
+
 // Scores writes the scores of all documents over dst, by position: 0 for those
 // without a term of the query, and for the others, to the bit, what [Index.Search]
 // has.

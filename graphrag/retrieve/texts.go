@@ -11,8 +11,8 @@ import (
 
 // Texts compares queries with a set of texts of any kind: entities, facts,
 // sentences, passages, reports. A text is known by its place. How like a query it
-// is, is told by a number of at most 1: a cosine, or what stands in for it. It is
-// safe for concurrent use.
+// is, is told by a cosine, or by what stands in for it. It is safe for concurrent
+// use.
 type Texts interface {
 	Len() int
 	// Best returns the k texts most like the query, best first, equal ones by
@@ -23,7 +23,10 @@ type Texts interface {
 	Scores(ctx context.Context, query string, dst []float64) ([]float64, error)
 }
 
-// Words compares by BM25: the share of the best score stands in for a cosine.
+// Words compares by BM25. What stands in for a cosine is the share of the score
+// that a text of average length would have with every word of the query once;
+// a text that has them more often is above 1. A share of the best score would call
+// something alike whatever the query.
 type Words struct{ index *bm25.Index }
 
 // NewWords indexes the texts.
@@ -38,23 +41,19 @@ func (w *Words) Len() int { return w.index.Len() }
 // Best implements [Texts].
 func (w *Words) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
 	found := w.index.Search(query, max(0, k), nil)
-	out := make([]rank.Scored[int32], len(found))
-	for i, f := range found {
-		out[i] = rank.Scored[int32]{ID: f.ID, Score: f.Score / found[0].Score}
+	whole := w.index.Whole(query)
+	for i := range found {
+		found[i].Score /= whole
 	}
-	return out, ctx.Err()
+	return found, ctx.Err()
 }
 
 // Scores implements [Texts].
 func (w *Words) Scores(ctx context.Context, query string, dst []float64) ([]float64, error) {
 	dst = w.index.Scores(query, dst)
-	best := 0.0
-	for _, s := range dst {
-		best = max(best, s)
-	}
-	if best > 0 {
+	if whole := w.index.Whole(query); whole > 0 {
 		for i := range dst {
-			dst[i] /= best
+			dst[i] /= whole
 		}
 	}
 	return dst, ctx.Err()
@@ -85,7 +84,11 @@ func MinMax(scores []float64) []float64 {
 // texts has 1 and the worst 0.
 func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[int32], error) {
 	if _, ok := t.(*Words); ok { // the worst has no word of the query, but for tiny collections
-		return t.Best(ctx, query, k)
+		found, err := t.Best(ctx, query, k)
+		for i := len(found) - 1; i >= 0; i-- {
+			found[i].Score /= found[0].Score
+		}
+		return found, err
 	}
 	scores, err := t.Scores(ctx, query, nil)
 	if err != nil {

@@ -147,7 +147,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	active := s.activate(start, func(sentence int32) float64 { return max(0, likeness[sentence]) })
+	active := s.activate(start, func(sentence int32) float64 { return min(max(0, likeness[sentence]), 1) })
 	scores, err := s.rank(ctx, active, similar)
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }

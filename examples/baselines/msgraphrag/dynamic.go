@@ -80,7 +80,7 @@ func (s *global) likened(ctx context.Context, question string, communities []int
 	likeness, err := s.texts.Scores(ctx, question, nil)
 	out := make([]int, len(communities))
 	for i, c := range communities {
-		out[i] = int(math.Round(maxRating * max(0, likeness[place[c]])))
+		out[i] = int(math.Round(maxRating * min(max(0, likeness[place[c]]), 1)))
 	}
 	return out, err
 }
