@@ -5,6 +5,11 @@
 // changed at a time and prints the evidence recall of each.
 //
 //	go run ./examples/ablation -data DIR [-domains LIST]
+//
+// With -merged it compares systems over the domains apart and over all of them in
+// one corpus:
+//
+//	go run ./examples/ablation -data DIR -merged bm25,hipporag2
 package main
 
 import (
@@ -101,6 +106,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs.SetOutput(stderr)
 	data := fs.String("data", "", "`DIR` of a WildGraphBench checkout")
 	domains := fs.String("domains", "", "comma-separated `LIST` of domains (default: all present)")
+	merged := fs.String("merged", "", "comma-separated `LIST` of systems to compare over the domains apart and merged")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -114,6 +120,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	set, _, err := wildgraph.Load(os.DirFS(*data), o)
 	if err != nil {
 		return err
+	}
+	if *merged != "" {
+		return compareMerged(ctx, set, strings.Split(*merged, ","), stdout)
 	}
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "setting\tR@5 all\tsingle\tmulti\tsummary\tR@10 all\tMRR\t")
