@@ -22,14 +22,14 @@ func TestAblation(t *testing.T) {
 	}
 }
 
-// Merged, a system finds what it found apart, or less.
+// On the sample a system finds most pages, apart and merged.
 func TestMerged(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"-data", "../wildgraphbench/sample", "-merged", "bm25"}, &out, &out); err != nil {
 		t.Fatal(err)
 	}
 	fields := strings.Fields(strings.Split(out.String(), "\n")[1])
-	if len(fields) != 4 || fields[0] != "bm25" || fields[1] < "50" || fields[2] > fields[1] {
+	if len(fields) != 4 || fields[0] != "bm25" || fields[1] < "50" || fields[2] < "50" {
 		t.Errorf("output:\n%s", out.String())
 	}
 	if err := run(t.Context(), []string{"-data", "../wildgraphbench/sample", "-merged", "no-such"}, &out, &out); err == nil || !strings.Contains(err.Error(), "no-such") {
