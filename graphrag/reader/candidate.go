@@ -45,8 +45,7 @@ const (
 // corpus are the candidates of all evidence, and their terms as numbers.
 type corpus struct {
 	analyzer   text.Analyzer
-	ids        map[string]int32
-	known      map[string]int32 // word → id of its term, -1 for a stop word
+	numbers    *text.Numbering
 	candidates []candidate
 	idf        []float64 // weight of each term among the candidates
 	absent     float64   // that of a term of no candidate
@@ -54,7 +53,7 @@ type corpus struct {
 
 // collect reads all material. The one error is that of ctx.
 func collect(ctx context.Context, a text.Analyzer, evidence []graphrag.Hit, derived []graphrag.Derived) (*corpus, error) {
-	c := &corpus{analyzer: a, ids: make(map[string]int32), known: make(map[string]int32)}
+	c := &corpus{analyzer: a, numbers: text.NewNumbering(a)}
 	for i, h := range evidence {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -70,7 +69,7 @@ func collect(ctx context.Context, a text.Analyzer, evidence []graphrag.Hit, deri
 	// The weight of BM25, which stays positive.
 	n := float64(len(c.candidates))
 	weight := func(df float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
-	c.idf = make([]float64, len(c.ids))
+	c.idf = make([]float64, c.numbers.Terms().Len())
 	for _, x := range c.candidates {
 		for _, t := range x.terms {
 			c.idf[t]++
@@ -135,19 +134,7 @@ func quotable(raw string) (string, bool) {
 func (c *corpus) terms(s string) (ids []int32, words int) {
 	c.analyzer.Words(s, func(word []byte) {
 		words++
-		id, ok := c.known[string(word)]
-		if !ok {
-			id = -1
-			w := string(word)
-			if term, ok := c.analyzer.Term(w); ok {
-				if id, ok = c.ids[term]; !ok {
-					id = int32(len(c.ids))
-					c.ids[term] = id
-				}
-			}
-			c.known[w] = id
-		}
-		if id >= 0 {
+		if id := c.numbers.Number(word); id >= 0 {
 			ids = append(ids, id)
 		}
 	})

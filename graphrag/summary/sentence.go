@@ -49,7 +49,7 @@ type weighted struct {
 // all that has words. The one error is that of ctx.
 func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, error) {
 	var prose, rest []sentence
-	ids := make(map[string]int32)
+	numbers := text.NewNumbering(x.o.Analyzer)
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, e
 		of.clean, of.mapping = text.StripLinks(s)
 		for _, span := range text.Sentences(of.clean) {
 			quote := plain(span.In(of.clean))
-			terms, words := x.terms(quote, ids)
+			terms, words := x.terms(quote, numbers)
 			place := of.mapping.Span(span)
 			switch one := (sentence{quote: quote, of: of, span: span, terms: terms}); {
 			case words == 0:
@@ -72,7 +72,7 @@ func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, e
 	if len(prose) == 0 {
 		prose = rest
 	}
-	weigh(prose, len(ids))
+	weigh(prose, numbers.Terms().Len())
 	return prose, nil
 }
 
@@ -121,19 +121,12 @@ func isProse(quote string, words, bytes int) bool {
 }
 
 // terms counts the terms of a sentence, and its words.
-func (x *extractive) terms(s string, ids map[string]int32) (counts []weighted, words int) {
+func (x *extractive) terms(s string, numbers *text.Numbering) (counts []weighted, words int) {
 	x.o.Analyzer.Words(s, func(word []byte) {
 		words++
-		term, ok := x.o.Analyzer.Term(string(word))
-		if !ok {
-			return
+		if term := numbers.Number(word); term >= 0 {
+			counts = append(counts, weighted{term, 1})
 		}
-		id, ok := ids[term]
-		if !ok {
-			id = int32(len(ids))
-			ids[term] = id
-		}
-		counts = append(counts, weighted{id, 1})
 	})
 	slices.SortFunc(counts, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
 	distinct := counts[:0]
