@@ -47,7 +47,7 @@ func BenchmarkHierarchical(b *testing.B) {
 		var h community.Hierarchy
 		for b.Loop() {
 			var err error
-			h, err = community.Hierarchical(b.Context(), g, community.HierarchyOptions{Options: community.Options{MaxPasses: 1}})
+			h, err = community.HierarchicalLeiden(b.Context(), g, community.HierarchyOptions{Options: community.Options{MaxPasses: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -27,7 +27,7 @@
 //
 // The refinement uses the node weights of the whole graph, as in the paper.
 //
-// [Hierarchical] splits each community that is too large as a graph of its own,
+// [HierarchicalLeiden] splits each community that is too large as a graph of its own,
 // and the parts again, as GraphRAG does.
 //
 // # Determinism

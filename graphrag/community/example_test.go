@@ -38,8 +38,8 @@ func ExampleLeiden() {
 	// modularity 0.4231
 }
 
-func ExampleHierarchical() {
-	h, err := community.Hierarchical(context.Background(), twoGroups(), community.HierarchyOptions{MaxSize: 4})
+func ExampleHierarchicalLeiden() {
+	h, err := community.HierarchicalLeiden(context.Background(), twoGroups(), community.HierarchyOptions{MaxSize: 4})
 	if err != nil {
 		fmt.Println(err)
 		return

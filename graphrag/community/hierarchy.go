@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// HierarchyOptions of [Hierarchical]. The zero value is Leiden until stable at
+// HierarchyOptions of [HierarchicalLeiden]. The zero value is Leiden until stable at
 // every level and a MaxSize of 10.
 type HierarchyOptions struct {
 	Options
@@ -78,7 +78,7 @@ func (h Hierarchy) Cut(level int) []int32 {
 	return cut
 }
 
-// Hierarchical runs [Leiden] on the graph, then on each community of MaxSize
+// HierarchicalLeiden runs [Leiden] on the graph, then on each community of MaxSize
 // nodes or more as a graph of its own, with only the edges inside of it, then on
 // their parts, until all are small or cannot be split. That is the hierarchy of
 // Microsoft GraphRAG (graspologic's hierarchical Leiden). A node without edges
@@ -86,7 +86,7 @@ func (h Hierarchy) Cut(level int) []int32 {
 // components. Parts are worked on by all processors.
 //
 // The error is that of [Leiden].
-func Hierarchical(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
+func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
 	opts.MaxSize = cmp.Or(opts.MaxSize, 10)
 	checks := opt.Checks{Of: "community"}
 	opt.Min(&checks, "MaxSize", opts.MaxSize, 2)

@@ -14,7 +14,7 @@ import (
 
 func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community.Hierarchy {
 	t.Helper()
-	h, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})
+	h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 // numbers are as documented.
 func TestHierarchyIsAForest(t *testing.T) {
 	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph(graph.Float32)) {
-		h, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
+		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

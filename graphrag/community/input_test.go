@@ -56,7 +56,7 @@ func TestUnusualGraphs(t *testing.T) {
 			if p.Communities != c.communities || math.Abs(p.Quality-c.quality) > 1e-12 {
 				t.Errorf("%d communities of quality %v, want %d of %v", p.Communities, p.Quality, c.communities, c.quality)
 			}
-			h, err := community.Hierarchical(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})
+			h, err := community.HierarchicalLeiden(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestOverflow(t *testing.T) {
 	if _, err := community.Leiden(t.Context(), g, community.Options{}); !errors.Is(err, graph.ErrEdge) {
 		t.Errorf("Leiden: %v", err)
 	}
-	if _, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
+	if _, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
 		t.Errorf("Hierarchical: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestBadOptions(t *testing.T) {
 			t.Errorf("%v, want …%s…", err, want)
 		}
 	}
-	_, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{MaxSize: 1, Options: community.Options{MaxPasses: -1, Resolution: -1}})
+	_, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 1, Options: community.Options{MaxPasses: -1, Resolution: -1}})
 	if list, ok := err.(interface{ Unwrap() []error }); !ok || len(list.Unwrap()) != 2 {
 		t.Errorf("not all problems are reported: %v", err)
 	}
@@ -116,7 +116,7 @@ func TestCancel(t *testing.T) {
 	if _, err := community.Leiden(ctx, g, community.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Leiden: %v", err)
 	}
-	if _, err := community.Hierarchical(ctx, g, community.HierarchyOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Hierarchical: %v", err)
 	}
 }

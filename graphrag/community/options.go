@@ -19,7 +19,7 @@ const (
 	CPMQuality
 )
 
-// Options of [Leiden] and [Hierarchical]. The zero value runs the algorithm of
+// Options of [Leiden] and [HierarchicalLeiden]. The zero value runs the algorithm of
 // the paper for modularity until it is stable.
 type Options struct {
 	// Quality to maximize, by default modularity.
@@ -41,7 +41,7 @@ type Options struct {
 	Seed uint64
 	// Initial is the partition the first pass starts from, a label of 0..N-1
 	// for each node; nil means that each node is a community of its own.
-	// [Hierarchical] uses it for the whole graph, not for the parts.
+	// [HierarchicalLeiden] uses it for the whole graph, not for the parts.
 	Initial []int32
 }
 

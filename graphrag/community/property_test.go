@@ -242,7 +242,7 @@ func TestSameSeedSameResult(t *testing.T) {
 	for _, procs := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(procs)
 		p := leiden(t, g, community.Options{Seed: 5, MaxPasses: 2})
-		h, err := community.Hierarchical(t.Context(), g, community.HierarchyOptions{Options: community.Options{Seed: 5, MaxPasses: 2}})
+		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{Options: community.Options{Seed: 5, MaxPasses: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

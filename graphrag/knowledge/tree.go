@@ -17,10 +17,10 @@ import (
 // Layer is a level of a [Tree].
 type Layer int8
 
-// The levels of Youtu-GraphRAG (arXiv 2508.19855, section 3.2).
+// The levels of Youtu-GraphRAG (arXiv 2508.19855, section 3.2), its two lowest, the
+// attributes and the facts, in one: attributes alone are no graph.
 const (
-	AttributeLayer Layer = 1 + iota
-	EntityLayer
+	EntityLayer Layer = 1 + iota
 	KeywordLayer
 	CommunityLayer
 )
@@ -56,6 +56,8 @@ type Tree struct {
 type Node struct {
 	Layer Layer
 	Text  string
+	// Attribute is set for "key: value" of an entity.
+	Attribute bool
 	// Entity is what it is about: the entity itself, that of an attribute or
 	// keyword, the centre of a community.
 	Entity int32
@@ -152,8 +154,8 @@ func Build(ctx context.Context, g *kg.Graph, p perception.Partition, o Options) 
 
 // grow makes the nodes and edges, level by level.
 func (t *Tree) grow(g *kg.Graph) {
-	add := func(layer Layer, text string, entity int32) int32 {
-		t.Nodes = append(t.Nodes, Node{layer, text, entity})
+	add := func(n Node) int32 {
+		t.Nodes = append(t.Nodes, n)
 		return int32(len(t.Nodes) - 1)
 	}
 	link := func(from, to int32, relation string) {
@@ -162,21 +164,21 @@ func (t *Tree) grow(g *kg.Graph) {
 	done := func(layer Layer) { t.nodes[layer], t.edges[layer] = len(t.Nodes), len(t.Edges) }
 
 	for e := range g.Entities {
-		add(EntityLayer, g.Entities[e].Name, int32(e))
+		add(Node{Layer: EntityLayer, Text: g.Entities[e].Name, Entity: int32(e)})
 	}
 	for r := range g.Relations {
 		link(g.Relations[r].Head, g.Relations[r].Tail, g.Relations[r].Label)
 	}
 	for e := range g.Entities {
 		for _, a := range g.Entities[e].Attributes {
-			link(int32(e), add(AttributeLayer, a.Key+": "+a.Value, int32(e)), HasAttribute)
+			link(int32(e), add(Node{EntityLayer, a.Key + ": " + a.Value, true, int32(e)}), HasAttribute)
 		}
 	}
 	done(EntityLayer)
 	keywords := make([][]int32, len(t.Communities))
 	for i, c := range t.Communities {
 		for _, k := range c.Keywords {
-			node := add(KeywordLayer, g.Entities[k].Name, k)
+			node := add(Node{Layer: KeywordLayer, Text: g.Entities[k].Name, Entity: k})
 			keywords[i] = append(keywords[i], node)
 			link(k, node, RepresentedBy)
 		}
@@ -184,7 +186,7 @@ func (t *Tree) grow(g *kg.Graph) {
 	done(KeywordLayer)
 	for i := range t.Communities {
 		c := &t.Communities[i]
-		c.Node = add(CommunityLayer, c.Name, c.Center)
+		c.Node = add(Node{Layer: CommunityLayer, Text: c.Name, Entity: c.Center})
 		for _, k := range keywords[i] {
 			link(k, c.Node, KeywordOf)
 		}
@@ -198,7 +200,6 @@ func (t *Tree) grow(g *kg.Graph) {
 // Upto returns the tree up to a level and without the super-nodes above, for
 // algorithms that should not walk through them: EntityLayer has the knowledge
 // graph and its attributes, KeywordLayer also the keywords, CommunityLayer all.
-// Nothing is below the entities but attributes, which alone are no graph.
 func (t *Tree) Upto(layer Layer) ([]Node, []Edge) {
 	if layer < EntityLayer || layer > CommunityLayer {
 		return nil, nil

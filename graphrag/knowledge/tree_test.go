@@ -57,10 +57,10 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []knowledge.Node{
-		{knowledge.EntityLayer, "barn owl", 0}, {knowledge.EntityLayer, "eagle owl", 1}, {knowledge.EntityLayer, "hare", 2}, {knowledge.EntityLayer, "mouse", 3},
-		{knowledge.AttributeLayer, "face: white", 0},
-		{knowledge.KeywordLayer, "eagle owl", 1}, {knowledge.KeywordLayer, "barn owl", 0},
-		{knowledge.CommunityLayer, "eagle owl", 1},
+		{Layer: knowledge.EntityLayer, Text: "barn owl", Entity: 0}, {Layer: knowledge.EntityLayer, Text: "eagle owl", Entity: 1}, {Layer: knowledge.EntityLayer, Text: "hare", Entity: 2}, {Layer: knowledge.EntityLayer, Text: "mouse", Entity: 3},
+		{Layer: knowledge.EntityLayer, Text: "face: white", Attribute: true, Entity: 0},
+		{Layer: knowledge.KeywordLayer, Text: "eagle owl", Entity: 1}, {Layer: knowledge.KeywordLayer, Text: "barn owl", Entity: 0},
+		{Layer: knowledge.CommunityLayer, Text: "eagle owl", Entity: 1},
 	}
 	if diff := cmp.Diff(want, tree.Nodes); diff != "" {
 		t.Error(diff)
@@ -72,7 +72,7 @@ func TestBuild(t *testing.T) {
 	if diff := cmp.Diff(edges, tree.Edges); diff != "" {
 		t.Error(diff)
 	}
-	for layer, n := range map[knowledge.Layer][2]int{0: {0, 0}, knowledge.AttributeLayer: {0, 0}, knowledge.EntityLayer: {5, 3}, knowledge.KeywordLayer: {7, 5}, knowledge.CommunityLayer: {8, 9}, 5: {0, 0}} {
+	for layer, n := range map[knowledge.Layer][2]int{0: {0, 0}, knowledge.EntityLayer: {5, 3}, knowledge.KeywordLayer: {7, 5}, knowledge.CommunityLayer: {8, 9}, 4: {0, 0}} {
 		if nodes, edges := tree.Upto(layer); len(nodes) != n[0] || len(edges) != n[1] {
 			t.Errorf("layer %d: %d nodes, %d edges, want %v", layer, len(nodes), len(edges), n)
 		}

@@ -40,7 +40,7 @@ func BenchmarkExtractiveReports(b *testing.B) {
 	for v := range g.Nodes {
 		g.Nodes[v].Degree = built.Degree(int32(v))
 	}
-	h, err := community.Hierarchical(b.Context(), built, community.HierarchyOptions{Options: community.Options{MaxPasses: 1, Seed: 1}})
+	h, err := community.HierarchicalLeiden(b.Context(), built, community.HierarchyOptions{Options: community.Options{MaxPasses: 1, Seed: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func (x *index) communities(ctx context.Context) error {
 	for v := range x.graph.Nodes {
 		x.graph.Nodes[v].Degree = g.Degree(int32(v))
 	}
-	x.hierarchy, err = community.Hierarchical(ctx, g, community.HierarchyOptions{
+	x.hierarchy, err = community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{
 		Options: community.Options{Randomness: DefaultRandomness, MaxPasses: x.o.Passes, Seed: x.o.Seed},
 		MaxSize: x.o.MaxSize,
 	})
