@@ -32,24 +32,27 @@ func (x *statements) roleHolders(e int) {
 		i++
 	}
 	from := i
-	for i < len(z) && i-from < 5 && z[i].lower() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
-		i++
-	}
-	if i > from && z[i-1].is(role|kin) && i < len(z) {
+	if i = x.afterNouns(i); i > from && i < len(z) && z[i-1].is(role|kin) {
 		comma := possessive && z[i].isMark(',')
 		if comma {
 			i++
 		}
-		if i < len(z) && x.entityOf[i] != 0 && x.entities[e].typ != date {
-			holder := x.entityIn(i)
-			h := &x.entities[holder]
-			if h.first == i && !h.numeric() && (possessive || x.entities[e].typ != person) &&
-				x.endsName(h.last) && (!comma || x.endsApposition(h.last)) {
-				x.addFact(holder, "is "+x.wording(from, h.first)+" of", e)
+		if holder := x.entityAt(i); holder >= 0 && (possessive || x.entities[e].typ != person) {
+			if h := &x.entities[holder]; !h.numeric() && x.endsName(h.last) && (!comma || x.endsApposition(h.last)) {
+				x.addFact(holder, "is "+x.wording(from, i)+" of", e)
 			}
 		}
 	}
 	x.holderAfterOf(e)
+}
+
+// afterNouns returns the token after up to five nouns and their modifiers at i.
+func (x *phrases) afterNouns(i int) int {
+	z := x.tokens
+	for from := i; i < len(z) && i-from < 5 && z[i].lower() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)); {
+		i++
+	}
+	return i
 }
 
 // endsName reports whether a name that ends before token i is not followed by
@@ -78,11 +81,7 @@ func (x *statements) holderAfterOf(e int) {
 	if comma {
 		j++
 	}
-	if j >= len(z) || x.entityOf[j] == 0 {
-		return
-	}
-	holder := x.entityIn(j)
-	if h := &x.entities[holder]; h.first == j && h.typ == person && (!comma || x.endsApposition(h.last)) {
+	if holder := x.entityAt(j); holder >= 0 && x.entities[holder].typ == person && (!comma || x.endsApposition(x.entities[holder].last)) {
 		x.addFact(holder, "is "+x.wording(first, i)+" of", e)
 	}
 }
@@ -235,9 +234,7 @@ func (x *statements) holderBefore(e, i int) {
 	}
 	i++
 	from := i
-	for i < len(z) && i-from < 5 && z[i].lower() && x.entityOf[i] == 0 && (!z[i].is(function|finite|verbIng) || z[i].is(noun|modifier)) {
-		i++
-	}
+	i = x.afterNouns(i)
 	if i > from && z[i-1].is(role|kin|thing|placeHead) && x.endsApposition(i) {
 		x.addFact(e, "is "+x.wording(from, i)+" of", body)
 	}

@@ -32,7 +32,7 @@ func (x *phrases) abbreviates(short, long *entity) bool {
 	}
 	words, at := 0, 0
 	for i := long.first; i < long.last; i++ {
-		w := strings.ToLower(x.word(int(i)))
+		w := strings.ToLower(x.word(i))
 		if !x.tokens[i].lower() {
 			words++
 		}
@@ -46,7 +46,7 @@ func (x *phrases) abbreviates(short, long *entity) bool {
 }
 
 // brackets finds the dates in brackets after a name: "X (born 4 May 1950)",
-// "X (1879–1955)".
+// "X (1879–1955)"; and "X (University of Y)".
 func (x *statements) brackets(e int) {
 	z := x.tokens
 	i := x.entities[e].last
@@ -66,30 +66,28 @@ func (x *statements) brackets(e int) {
 	if i < len(z) && z[i].isMark('.') {
 		i++
 	}
-	if i >= len(z) || x.entityOf[i] == 0 {
+	in := x.entityAt(i)
+	if in < 0 || x.entities[in].last >= len(z) || !z[x.entities[in].last].isMark(')') {
 		return
 	}
-	d := x.entityIn(i)
-	if in := &x.entities[d]; relation == "" && x.entities[e].typ == person && in.typ == organization && in.last-in.first > 1 &&
-		in.first == i && in.last < len(z) && z[in.last].isMark(')') {
-		x.addFact(e, "is of", d) // X (University of Y)
-		return
-	}
-	if x.entities[d].typ != date || x.entities[d].first != i || x.entities[d].last >= len(z) || !z[x.entities[d].last].isMark(')') {
-		return
-	}
+	kind, d := x.entities[e].typ, &x.entities[in]
 	if relation == "" {
-		years := x.yearSpan(d)
+		years := x.yearSpan(in)
 		switch {
-		case x.entities[e].typ == person && years >= 15 && years < 110:
+		case kind == person && d.typ == organization && d.last-d.first > 1:
+			x.addFact(e, "is of", in)
+			return
+		case kind == person && years >= 15 && years < 110:
 			relation = "lived"
-		case x.entities[e].typ == event && years >= 0 && years < 10:
+		case kind == event && years >= 0 && years < 10:
 			relation = "took place in"
 		default:
 			return
 		}
 	}
-	x.addFact(e, relation, d)
+	if d.typ == date {
+		x.addFact(e, relation, in)
+	}
 }
 
 // located finds "in Honolulu, Hawaii" with Honolulu entity e.
@@ -97,12 +95,11 @@ func (x *statements) located(e int) {
 	z := x.tokens
 	h := &x.entities[e]
 	i := h.last
-	if h.first == 0 || h.typ == person || h.numeric() || i+1 >= len(z) || !z[i].isMark(',') || x.entityOf[i+1] == 0 {
+	if h.first == 0 || h.typ == person || h.numeric() || i >= len(z) || !z[i].isMark(',') {
 		return
 	}
-	tail := x.entityIn(i + 1)
-	t := &x.entities[tail]
-	if t.first != i+1 || !x.isRegion(tail) || x.isRegion(e) || !x.endsPlace(t.last) {
+	tail := x.entityAt(i + 1)
+	if tail < 0 || !x.isRegion(tail) || x.isRegion(e) || !x.endsPlace(x.entities[tail].last) {
 		return
 	}
 	switch x.word(h.first - 1) {
@@ -121,7 +118,7 @@ func (x *phrases) endsPlace(i int) bool {
 		if w := x.word(i + 1); w == "the" || w == "and" || w == "or" {
 			return false
 		}
-		return x.entityOf[i+1] == 0 || x.entities[x.entityOf[i+1]-1].typ == date
+		return x.entityOf[i+1] == 0 || x.inDate(i+1)
 	}
 	return x.endsApposition(i) || t.lower() && t.is(preposition)
 }

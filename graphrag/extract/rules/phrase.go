@@ -54,7 +54,7 @@ func (x *phrases) endsArgument(i int) bool {
 	case t.kind != wordToken:
 		return false
 	case x.entityOf[i] != 0:
-		return x.entities[x.entityOf[i]-1].typ == date
+		return x.inDate(i)
 	case t.is(weekday):
 		return true
 	case !t.lower(), t.is(formOfBe | formOfHave | formOfDo | modal | verbPast | negation):
@@ -124,13 +124,8 @@ func (x *sentence) endsApposition(i int) bool {
 	if i >= len(x.tokens) {
 		return true
 	}
-	switch t := &x.tokens[i]; {
-	case t.kind != markToken:
-		return false
-	case t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued:
-		return true
-	}
-	return false
+	t := &x.tokens[i]
+	return t.kind == markToken && (t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued)
 }
 
 // skipBrackets returns the token after "( … )" at i.
@@ -154,7 +149,7 @@ func (x *phrases) inList(e int) bool {
 	for i > 0 && x.tokens[i].is(determiner|conjunction) {
 		i--
 	}
-	return i > 0 && x.tokens[i].isMark(',') && x.entityOf[i-1] != 0 && x.entities[x.entityOf[i-1]-1].typ != date
+	return i > 0 && x.tokens[i].isMark(',') && x.entityOf[i-1] != 0 && !x.inDate(i-1)
 }
 
 // maxRelationWords bounds the words between a verb and its object.

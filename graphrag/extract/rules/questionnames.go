@@ -45,7 +45,7 @@ func (o *Extractor) QuestionNames(question string, knows func(folded string) boo
 	return names
 }
 
-// connectors may stand between two capitalised words of one name.
+// connectors may stand between two capitalized words of one name.
 var connectors = strings.Fields("of the and for de la le del der di du von van al el &")
 
 // openers begin a sentence in capitals without being part of a name.
@@ -53,7 +53,7 @@ var openers = strings.Fields("a an and are at besides by did do does for from ha
 
 var quoted = regexp.MustCompile(`"([^"]+)"|“([^”]+)”`)
 
-// capitalRuns are the quoted texts of a question and its runs of capitalised
+// capitalRuns are the quoted texts of a question and its runs of capitalized
 // words, with small words between them.
 func capitalRuns(question string) []kg.Mention {
 	var out []kg.Mention

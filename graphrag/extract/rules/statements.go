@@ -94,8 +94,5 @@ const maxDescription = 6
 // preposition, which would go on with it, nor before a name.
 func (x *sentence) endsPhrase(i int) bool {
 	t := &x.tokens[i]
-	if t.kind == markToken {
-		return t.mark == ',' || t.mark == '.' || t.mark == ';' || t.mark == ')' || t.mark == markDash && t.gap != glued
-	}
-	return t.lower() && t.is(conjunction|relative) && !t.is(preposition)
+	return x.endsApposition(i) || t.lower() && t.is(conjunction|relative) && !t.is(preposition)
 }
