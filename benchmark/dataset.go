@@ -67,7 +67,7 @@ type Domain struct {
 type Item struct {
 	// Type is the key of one of Dataset.Types.
 	Type string
-	// Question as a system gets it; K and Depth are filled in by the runner.
+	// Question as a system gets it; Form, K and Depth are filled in by the runner.
 	Question graphrag.Question
 	// Reference is the gold answer of a question that is right or wrong.
 	Reference string

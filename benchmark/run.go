@@ -29,7 +29,7 @@ type SystemRun struct {
 	NotApplicable string
 	// Domains are in the order of the data set.
 	Domains []DomainRun
-	// Sweep are the further top-k, ascending.
+	// Sweep are the top-k of the sweep, ascending.
 	Sweep []SweepRun
 }
 
@@ -42,7 +42,7 @@ type DomainRun struct {
 }
 
 // SweepRun holds the questions of all domains that are judged by statements, at
-// another top-k. Own tells that it is the run's own, and the results are too.
+// one top-k of the sweep. At the run's own the results are the run's as well.
 type SweepRun struct {
 	K       int
 	Results []Result

@@ -10,16 +10,12 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // DefaultDepth is how many ranked chunks are measured: as deep as the deepest
@@ -114,47 +110,7 @@ type Runner struct {
 	Options Options
 }
 
-// Run answers and judges whatever is not recorded yet and returns everything
-// that was selected. When it returns an error, all records made so far are kept
-// and a second Run goes on from them.
-func (r *Runner) Run(ctx context.Context) (*Run, error) {
-	if err := r.validate(); err != nil {
-		return nil, err
-	}
-	s := &state{Runner: r, opts: r.Options.withDefaults()}
-	s.set = s.asked()
-	if err := s.openLog(); err != nil {
-		return nil, fmt.Errorf("benchmark: %w", err)
-	}
-	err := s.name()
-	if err == nil {
-		err = s.runAll(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.log.Close())
-	}
-	return s.results(), s.log.Close()
-}
-
-// openLog reads the records and removes what a killed run left half written.
-// Nobody else is writing: the folder is locked.
-func (s *state) openLog() (err error) {
-	if s.opts.Dir == "" {
-		s.log = record.New()
-		return nil
-	}
-	if s.log, err = record.Open(s.opts.Dir); err != nil {
-		return err
-	}
-	for _, pattern := range []string{journal.TempPattern, "*/" + journal.TempPattern} {
-		left, _ := filepath.Glob(filepath.Join(s.opts.Dir, pattern))
-		for _, name := range left {
-			_ = os.Remove(name)
-		}
-	}
-	return nil
-}
-
+// validate reports everything that is wrong with a runner.
 func (r *Runner) validate() error {
 	var problems []error
 	if r.Dataset == nil || len(r.Dataset.Domains) == 0 {
