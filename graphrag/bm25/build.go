@@ -6,12 +6,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -72,30 +70,23 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 	}
 	batches := make([]*batch, len(starts))
 	progress := progressOf(o.Progress, n)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for b, start := range starts {
+	err := par.Each(ctx, len(starts), 0, func(b int) error {
 		end := n
 		if b+1 < len(starts) {
 			end = starts[b+1]
 		}
-		group.Go(func() error {
-			a := newAnalysis(o)
-			for i := start; i < end; i++ {
-				if err := groupCtx.Err(); err != nil {
-					return err
-				}
-				a.document(at(i))
+		a := newAnalysis(o)
+		for i := starts[b]; i < end; i++ {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			batches[b] = &a.batch
-			progress(end - start)
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return batches, ctx.Err()
+			a.document(at(i))
+		}
+		batches[b] = &a.batch
+		progress(end - starts[b])
+		return nil
+	})
+	return batches, err
 }
 
 // progressOf adds up what the workers report.

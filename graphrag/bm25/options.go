@@ -3,10 +3,9 @@
 package bm25
 
 import (
-	"errors"
-	"fmt"
-	"math"
+	"cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -52,24 +51,13 @@ const maxTitleWeight = 1000
 
 // resolve fills in the defaults and reports everything that is wrong.
 func (o Options) resolve() (Options, error) {
-	var errs []error
-	if o.K1 < 0 || math.IsNaN(o.K1) || math.IsInf(o.K1, 0) {
-		errs = append(errs, fmt.Errorf("bm25: K1 is %v: it must be a number of at least 0", o.K1))
-	}
-	if !(o.B >= 0 && o.B <= 1) {
-		errs = append(errs, fmt.Errorf("bm25: B is %v: it must be from 0 to 1", o.B))
-	}
-	if o.TitleWeight < 0 || o.TitleWeight > maxTitleWeight {
-		errs = append(errs, fmt.Errorf("bm25: TitleWeight is %d: it must be from 0 to %d", o.TitleWeight, maxTitleWeight))
-	}
-	if o.K1 == 0 {
-		o.K1 = DefaultK1
-	}
-	if o.B == 0 {
-		o.B = DefaultB
-	}
+	c := opt.Checks{Of: "bm25"}
+	opt.Min(&c, "K1", o.K1, 0)
+	opt.Range(&c, "B", o.B, 0, 1)
+	opt.Range(&c, "TitleWeight", o.TitleWeight, 0, maxTitleWeight)
+	o.K1, o.B = cmp.Or(o.K1, DefaultK1), cmp.Or(o.B, DefaultB)
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
-	return o, errors.Join(errs...)
+	return o, c.Err()
 }

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Limits of what an index takes. MaxNorm keeps every product and sum of a
@@ -29,20 +32,8 @@ type Options struct {
 	// processor it would not pay and has no effect.
 	Quantized bool
 	// Workers is the number of goroutines that share one search over a large
-	// index, or one batch; 0 means 1. Searches from several goroutines need
-	// no workers to use several processors.
+	// index, or one batch; 0 means GOMAXPROCS.
 	Workers int
-}
-
-func (o Options) check() error {
-	var errs []error
-	if o.Dim < 1 || o.Dim > MaxDim {
-		errs = append(errs, fmt.Errorf("vector: new index: Dim is %d, want 1 to %d", o.Dim, MaxDim))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("vector: new index: Workers is %d, want 0 or more", o.Workers))
-	}
-	return errors.Join(errs...)
 }
 
 // ErrVector is wrapped by the errors for vectors an index cannot take: of
@@ -67,10 +58,13 @@ type Index struct {
 
 // New returns an empty index.
 func New(opts Options) (*Index, error) {
-	if err := opts.check(); err != nil {
+	c := opt.Checks{Of: "vector: new index"}
+	opt.Range(&c, "Dim", opts.Dim, 1, MaxDim)
+	opt.Min(&c, "Workers", opts.Workers, 0)
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	opts.Workers = max(1, opts.Workers)
+	opts.Workers = par.Workers(opts.Workers)
 	x := &Index{opts: opts, stride: roundUp(opts.Dim, laneWidth), kernels: fastest()}
 	x.scratch.New = func() any { return new(scratch) }
 	return x, nil

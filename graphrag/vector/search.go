@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -101,16 +101,14 @@ func (x *Index) scanAll(s *scratch, length float64) {
 	for len(s.parts) < workers {
 		s.parts = append(s.parts, new(scratch))
 	}
-	var wg sync.WaitGroup
-	for w, part := range s.parts[:workers] {
-		first, last := min(w*shard, x.n), min((w+1)*shard, x.n)
-		wg.Go(func() {
-			part.query = append(part.query[:0], s.query...)
-			part.sel.reset(s.sel.k)
-			x.scan(part, length, first, last)
-		})
+	for _, part := range s.parts[:workers] {
+		part.query = append(part.query[:0], s.query...)
+		part.sel.reset(s.sel.k)
 	}
-	wg.Wait()
+	_ = par.Ranges(context.Background(), x.n, shard, workers, func(_, first, last int) error {
+		x.scan(s.parts[first/shard], length, first, last)
+		return nil
+	})
 	for _, part := range s.parts[:workers] {
 		s.sel.cut = max(s.sel.cut, part.sel.cut)
 		s.sel.kept = append(s.sel.kept, part.sel.kept...)
@@ -252,23 +250,12 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, k int) ([]
 	}
 	share := roundUp(1+(len(queries)-1)/x.opts.Workers, queryGroup)
 	size := min(batchQueries, share)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range x.opts.Workers {
-		wg.Go(func() {
-			b := new(batch)
-			for first := range next {
-				last := min(first+size, len(queries))
-				b.search(ctx, x, queries[first:last], lengths[first:last], k, results[first:last])
-			}
-		})
-	}
-	for first := 0; first < len(queries); first += size {
-		next <- first
-	}
-	close(next)
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
+	batches := make([]batch, x.opts.Workers)
+	err := par.Ranges(ctx, len(queries), size, x.opts.Workers, func(worker, first, last int) error {
+		batches[worker].search(ctx, x, queries[first:last], lengths[first:last], k, results[first:last])
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("vector: search batch of %d: %w", len(queries), err)
 	}
 	return results, nil
