@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
 )
 
 // sparse is a matrix in compressed rows: row i has the entries
@@ -72,4 +73,30 @@ func (a *sparse) mul(ctx context.Context, out, x []float64, width, workers int) 
 		}
 		return nil
 	})
+}
+
+// operator is a sparse matrix that package svd can decompose.
+type operator struct {
+	matrix, transposed *sparse
+	workers            int
+}
+
+func (o operator) Dims() (rows, cols int) { return o.matrix.rows(), o.matrix.cols }
+
+func (o operator) Mul(ctx context.Context, out, x []float64, width int) error {
+	return o.matrix.mul(ctx, out, x, width, o.workers)
+}
+
+func (o operator) MulT(ctx context.Context, out, x []float64, width int) error {
+	return o.transposed.mul(ctx, out, x, width, o.workers)
+}
+
+// powerIterations are enough for the spectra of text.
+const powerIterations = 2
+
+// rightSingular returns the leading singular values of a and its right singular
+// vectors.
+func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, workers int) (sigma, v []float64, err error) {
+	sigma, _, v, err = svd.Truncated(ctx, operator{a, a.transpose(), workers}, rank, powerIterations, seed)
+	return sigma, v, err
 }

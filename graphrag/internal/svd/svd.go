@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package embed
+// Package svd computes the first singular values and vectors of a large matrix that
+// it knows by its products alone.
+package svd
 
 import (
 	"context"
@@ -14,80 +16,82 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The randomised singular value decomposition of Halko, Martinsson and Tropp,
-// "Finding Structure with Randomness", SIAM Review 53(2), 2011.
-const (
-	// oversample columns beyond the rank make the sketch reliable (section
-	// 4.2 there advises 5 to 10).
-	oversample = 10
-	// powerIterations sharpen the spectrum (section 4.5 there: one or two
-	// where singular values fall slowly, as those of text do).
-	powerIterations = 2
-)
+// oversample is by how many columns the sketch is wider than the rank, which makes
+// it reliable (Halko, Martinsson and Tropp, "Finding Structure with Randomness",
+// SIAM Review 53(2), 2011, section 4.2, advise 5 to 10).
+const oversample = 10
 
-// rightSingular returns the leading singular values of a, largest first, and
-// its right singular vectors: v has one row per column of a and one column per
-// singular value. There are at most rank; those that are zero as far as the
-// arithmetic can tell are left out.
+// Matrix is a matrix A of rows×cols.
+type Matrix interface {
+	Dims() (rows, cols int)
+	// Mul computes out = A·x and MulT out = Aᵀ·x, where x and out are dense with
+	// width columns. The error is that of ctx.
+	Mul(ctx context.Context, out, x []float64, width int) error
+	MulT(ctx context.Context, out, x []float64, width int) error
+}
+
+// Truncated returns the leading singular values of a, largest first, and its
+// singular vectors: u has one row per row of a, v one per column of a, both one
+// column per singular value. There are at most rank; those that are zero as far as
+// the arithmetic can tell are left out. Rounds of power iteration sharpen the
+// spectrum (section 4.5 there: one or two where singular values fall slowly, as
+// those of text do).
 //
-// It is subspace iteration (Algorithm 4.4) with the orthonormalisation on one
+// It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one
 // side only, followed by a Rayleigh–Ritz step in place of Algorithm 5.1: the
 // eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All dense work is then on
-// matrices as high as there are texts, none on the larger ones as high as the
-// vocabulary. Squaring A costs half of the digits: singular values below
-// about 1e-7 of the largest are lost.
+// matrices as high as A, none on those as high as A is wide. Squaring A costs half
+// of the digits: singular values below about 1e-7 of the largest are lost.
 //
-// Each singular vector has the sign that makes its largest component
-// positive. Equal seeds give equal bits on one kind of processor, for any
-// number of workers.
-func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, workers int) (sigma, v []float64, err error) {
-	n, m := a.rows(), a.cols
+// Each column of v has the sign that makes its largest component positive. Equal
+// seeds give equal bits on one kind of processor.
+func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (sigma, u, v []float64, err error) {
+	n, m := a.Dims()
 	width := min(rank+oversample, n, m)
 	if width == 0 {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
-	t := a.transpose()
 	q, z := make([]float64, n*width), make([]float64, m*width)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for i := range z {
 		z[i] = rng.NormFloat64()
 	}
-	for i := range powerIterations + 1 {
+	for i := range rounds + 1 {
 		if i > 0 {
-			if err := t.mul(ctx, z, q, width, workers); err != nil {
-				return nil, nil, err
+			if err := a.MulT(ctx, z, q, width); err != nil {
+				return nil, nil, nil, err
 			}
 		}
-		if err := a.mul(ctx, q, z, width, workers); err != nil {
-			return nil, nil, err
+		if err := a.Mul(ctx, q, z, width); err != nil {
+			return nil, nil, nil, err
 		}
-		orthonormalise(q, n, width)
+		orthonormalize(q, n, width)
 	}
-	if err := t.mul(ctx, z, q, width, workers); err != nil {
-		return nil, nil, err
+	if err := a.MulT(ctx, z, q, width); err != nil {
+		return nil, nil, nil, err
 	}
 	w := make([]float64, n*width) // AAᵀQ
-	if err := a.mul(ctx, w, z, width, workers); err != nil {
-		return nil, nil, err
+	if err := a.Mul(ctx, w, z, width); err != nil {
+		return nil, nil, nil, err
 	}
-	sigma, u, err := ritz(q, w, n, width, rank)
+	sigma, u, err = ritz(q, w, n, width, rank)
 	if err != nil || len(sigma) == 0 {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	v = z[:m*len(sigma)]
-	if err := t.mul(ctx, v, u, len(sigma), workers); err != nil {
-		return nil, nil, err
+	if err := a.MulT(ctx, v, u, len(sigma)); err != nil {
+		return nil, nil, nil, err
 	}
 	for i := range v {
 		v[i] /= sigma[i%len(sigma)]
 	}
-	fixSigns(v, len(sigma))
-	return sigma, v, nil
+	fixSigns(u, v, len(sigma))
+	return sigma, u, v, nil
 }
 
-// orthonormalise replaces the columns of the rows×cols matrix by an
+// orthonormalize replaces the columns of the rows×cols matrix by an
 // orthonormal basis of what they span.
-func orthonormalise(data []float64, rows, cols int) {
+func orthonormalize(data []float64, rows, cols int) {
 	a := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
 	tau, size := make([]float64, cols), make([]float64, 1)
 	lapack64.Geqrf(a, tau, size, -1)
@@ -135,9 +139,9 @@ func ritz(q, w []float64, rows, cols, rank int) (sigma, u []float64, err error) 
 	return sigma, u, nil
 }
 
-// fixSigns makes the component of largest magnitude of each column positive;
+// fixSigns makes the component of largest magnitude of each column of v positive,
 // the first of several.
-func fixSigns(v []float64, cols int) {
+func fixSigns(u, v []float64, cols int) {
 	for j := range cols {
 		largest := 0.0
 		for i := j; i < len(v); i += cols {
@@ -145,9 +149,12 @@ func fixSigns(v []float64, cols int) {
 				largest = v[i]
 			}
 		}
-		if largest < 0 {
-			for i := j; i < len(v); i += cols {
-				v[i] = -v[i]
+		if largest >= 0 {
+			continue
+		}
+		for _, x := range [][]float64{u, v} {
+			for i := j; i < len(x); i += cols {
+				x[i] = -x[i]
 			}
 		}
 	}

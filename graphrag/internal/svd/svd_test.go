@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package svd_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
+)
+
+type dense struct{ *mat.Dense }
+
+func (d dense) Mul(ctx context.Context, out, x []float64, width int) error {
+	n, m := d.Dims()
+	mat.NewDense(n, width, out).Mul(d.Dense, mat.NewDense(m, width, x))
+	return ctx.Err()
+}
+
+func (d dense) MulT(ctx context.Context, out, x []float64, width int) error {
+	n, m := d.Dims()
+	mat.NewDense(m, width, out).Mul(d.T(), mat.NewDense(n, width, x))
+	return ctx.Err()
+}
+
+// At full rank the factors make the matrix again, and the values are those of
+// LAPACK's own decomposition.
+func TestTruncated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, shape := range [][2]int{{1, 1}, {30, 8}, {8, 30}, {40, 40}} {
+		n, m := shape[0], shape[1]
+		a := mat.NewDense(n, m, nil)
+		a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
+		sigma, u, v, err := svd.Truncated(t.Context(), dense{a}, min(n, m), 4, 7)
+		if err != nil || len(sigma) != min(n, m) {
+			t.Fatalf("%v: %d values, %v", shape, len(sigma), err)
+		}
+		var exact mat.SVD
+		exact.Factorize(a, mat.SVDNone)
+		for i, want := range exact.Values(nil) {
+			if math.Abs(sigma[i]-want) > 1e-6*sigma[0] {
+				t.Errorf("%v: value %d is %v, want %v", shape, i, sigma[i], want)
+			}
+		}
+		var product, again mat.Dense
+		product.Mul(mat.NewDense(n, len(sigma), u), mat.NewDiagDense(len(sigma), sigma))
+		again.Mul(&product, mat.NewDense(m, len(sigma), v).T())
+		if !mat.EqualApprox(a, &again, 1e-6) {
+			t.Errorf("%v: the product of the factors is another matrix", shape)
+		}
+	}
+}
+
+func TestDegenerate(t *testing.T) {
+	if sigma, _, _, err := svd.Truncated(t.Context(), dense{mat.NewDense(3, 2, nil)}, 2, 1, 0); err != nil || len(sigma) != 0 {
+		t.Errorf("zeros: %v, %v", sigma, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, _, err := svd.Truncated(ctx, dense{mat.NewDense(3, 2, nil)}, 2, 1, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
