@@ -23,19 +23,16 @@ type Model interface {
 	Generate(ctx context.Context, req Request) (Reply, error)
 }
 
-// Role says who speaks in a [Message].
-type Role string
-
-// The roles of a conversation.
+// The roles of a [Message]: who speaks.
 const (
-	System    Role = "system"
-	User      Role = "user"
-	Assistant Role = "assistant"
+	System    = "system"
+	User      = "user"
+	Assistant = "assistant"
 )
 
 // Message is one turn of a conversation.
 type Message struct {
-	Role Role   `json:"role"`
+	Role string `json:"role"`
 	Text string `json:"text"`
 }
 
@@ -68,15 +65,12 @@ func Prompt(text string) Request {
 	return Request{Messages: []Message{{Role: User, Text: text}}}
 }
 
-// Finish says why a model stopped.
-type Finish string
-
-// The finish reasons. Only FinishStop is a success; the others come inside an
+// Why a model stopped. Only FinishStop is a success; the others come inside an
 // [*Error].
 const (
-	FinishStop   Finish = "stop"
-	FinishLength Finish = "length"
-	FinishFilter Finish = "content_filter"
+	FinishStop   = "stop"
+	FinishLength = "length"
+	FinishFilter = "content_filter"
 )
 
 // Reply is what a model answered.
@@ -85,7 +79,8 @@ type Reply struct {
 	Text string `json:"text"`
 	// Reasoning is what the model thought aloud, where the server shows it.
 	Reasoning string `json:"reasoning,omitempty"`
-	Finish    Finish `json:"finish"`
+	// Finish is why the model stopped.
+	Finish string `json:"finish"`
 	// Model is the name the server itself reported; it may differ from the
 	// one asked for.
 	Model string `json:"model,omitempty"`

@@ -32,17 +32,12 @@ type ModelOptions struct {
 	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect
 	// on the result.
 	Concurrency int
-	// MaxTokens bounds each reply, and Temperature is passed on; zero values
-	// leave both to the server. A reply that is cut at the limit is no result.
-	MaxTokens   int
-	Temperature *float64
 }
 
 // check puts what is wrong into checks.
 func (o ModelOptions) check(checks *opt.Checks) {
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(checks, "Concurrency", o.Concurrency, 0)
-	opt.Min(checks, "MaxTokens", o.MaxTokens, 0)
 }
 
 // each calls one for every chunk and returns the results in order. A chunk that
@@ -104,13 +99,6 @@ func nameEnds(x *kg.Extraction) {
 var promptFiles embed.FS
 
 var prompts = llm.MustPrompts(promptFiles)
-
-// request is a prompt with the settings of the options.
-func (o ModelOptions) request(stage, name string, values map[string]any, data ...llm.Data) (llm.Request, error) {
-	req, err := prompts.Request(stage, name, values, data...)
-	req.MaxTokens, req.Temperature = o.MaxTokens, o.Temperature
-	return req, err
-}
 
 // passage is a chunk as it stands in a prompt: title and text.
 func passage(c graphrag.Chunk) llm.Data {

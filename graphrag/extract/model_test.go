@@ -131,8 +131,8 @@ func TestFailedChunks(t *testing.T) {
 }
 
 func TestModelOptions(t *testing.T) {
-	_, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Concurrency: -1, MaxTokens: -1}, Format: "csv", Gleanings: -2})
-	for _, want := range []string{"Model is missing", "Concurrency is -1", "MaxTokens is -1", "Format is csv", "Gleanings is -2"} {
+	_, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Concurrency: -1}, Format: "csv", Gleanings: -2})
+	for _, want := range []string{"Model is missing", "Concurrency is -1", "Format is csv", "Gleanings is -2"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}

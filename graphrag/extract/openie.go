@@ -68,7 +68,7 @@ func (n namedEntities) Check() error {
 }
 
 func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data) ([]string, error) {
-	req, err := e.o.request(StageEntities, name, nil, text)
+	req, err := prompts.Request(StageEntities, name, nil, text)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	req, err := e.o.request(StageTriples, "triples", map[string]any{"Entities": string(list)}, text)
+	req, err := prompts.Request(StageTriples, "triples", map[string]any{"Entities": string(list)}, text)
 	if err != nil {
 		return err
 	}

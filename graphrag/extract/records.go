@@ -125,7 +125,7 @@ func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 // ask returns the answers of all rounds. If a later round fails, the answers
 // before it stand.
 func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
-	req, err := r.o.request(StageRecords, string(r.o.Format), map[string]any{
+	req, err := prompts.Request(StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
 	}, passage(c))
 	if err != nil {

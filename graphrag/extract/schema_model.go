@@ -160,7 +160,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	if err != nil {
 		return nil, err
 	}
-	req, err := e.o.request(StageSchema, "schema", map[string]any{
+	req, err := prompts.Request(StageSchema, "schema", map[string]any{
 		"Schema": string(plain), "Notes": s.notes(), "Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
 	}, passage(c))
 	if err != nil {

@@ -155,7 +155,6 @@ func (n *namer) request(batch []Community) (llm.Request, error) {
 	}
 	req, err := prompts.Request(Stage, "names", nil, llm.Data{Label: "groups", Text: strings.TrimSpace(list.String())})
 	req.Schema, req.SchemaName = schema, "communities"
-	req.MaxTokens, req.Temperature = n.o.MaxTokens, n.o.Temperature
 	return req, err
 }
 

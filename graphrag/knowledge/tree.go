@@ -96,10 +96,6 @@ type Options struct {
 	// Batch is how many communities are named by one call; 0 means 5. Members is
 	// how many members of each the model sees; 0 means 10.
 	Batch, Members int
-	// MaxTokens bounds the reply, and Temperature is passed on; zero values
-	// leave both to the server.
-	MaxTokens   int
-	Temperature *float64
 	// Concurrency is how many calls are made at a time; 0 means 8. It has no
 	// influence on the tree.
 	Concurrency int
@@ -109,7 +105,6 @@ func (o Options) resolve() (Options, error) {
 	checks := opt.Checks{Of: "knowledge"}
 	opt.Min(&checks, "Batch", o.Batch, 0)
 	opt.Min(&checks, "Members", o.Members, 0)
-	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
 	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	o.Batch = cmp.Or(o.Batch, 5)
 	o.Members = cmp.Or(o.Members, 10)

@@ -18,10 +18,6 @@ type ModelOptions struct {
 	Model llm.Model
 	// Mode is Open if empty.
 	Mode Mode
-	// MaxTokens bounds the reply, and Temperature is passed on; zero values
-	// leave both to the server.
-	MaxTokens   int
-	Temperature *float64
 }
 
 // ByModel returns a reader that asks a language model. Passages are numbered,
@@ -35,9 +31,6 @@ func ByModel(o ModelOptions) (Reader, error) {
 	errs := []error{o.Mode.check()}
 	if o.Model == nil {
 		errs = append(errs, errors.New("reader: Model is missing"))
-	}
-	if o.MaxTokens < 0 {
-		errs = append(errs, fmt.Errorf("reader: MaxTokens %d must not be negative", o.MaxTokens))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -65,8 +58,6 @@ func (r *byModel) Read(ctx context.Context, q graphrag.Question, evidence []grap
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: prompt for %q: %w", q.Text, err)
 	}
-	req.MaxTokens = r.o.MaxTokens
-	req.Temperature = r.o.Temperature
 	reply, err := r.o.Model.Generate(ctx, req)
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)

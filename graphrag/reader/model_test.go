@@ -86,7 +86,7 @@ func TestPrompts(t *testing.T) {
 
 func TestByModel(t *testing.T) {
 	f := &fake{reply: "Armstrong and Aldrin landed first [1][2]. It was in 1969 [9]. "}
-	r := byModel(t, reader.ModelOptions{Model: f, MaxTokens: 99})
+	r := byModel(t, reader.ModelOptions{Model: f})
 	a := read(t, r, graphrag.Question{ID: "q1", Text: "Who landed first?"}, hits(page, other))
 	want := graphrag.Answer{
 		Text:      "Armstrong and Aldrin landed first. It was in 1969.",
@@ -97,7 +97,7 @@ func TestByModel(t *testing.T) {
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
-	if req := f.asked[0]; req.Stage != "read" || req.Question != "q1" || req.MaxTokens != 99 {
+	if req := f.asked[0]; req.Stage != "read" || req.Question != "q1" {
 		t.Errorf("request %+v", req)
 	}
 	if r.Name() != "model/open/fake" {
@@ -160,11 +160,11 @@ func TestFences(t *testing.T) {
 }
 
 func TestModelOptions(t *testing.T) {
-	_, err := reader.ByModel(reader.ModelOptions{Mode: "x", MaxTokens: -1})
+	_, err := reader.ByModel(reader.ModelOptions{Mode: "x"})
 	if err == nil {
 		t.Fatal("bad options were accepted")
 	}
-	for _, part := range []string{`"x"`, "Model is missing", "MaxTokens -1"} {
+	for _, part := range []string{`"x"`, "Model is missing"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not name %q", err, part)
 		}

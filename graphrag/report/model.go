@@ -28,10 +28,6 @@ type ModelOptions struct {
 	// Words is the length that is asked for; 0 means 2,000
 	// (microsoft/graphrag, config/defaults.py, max_length).
 	Words int
-	// MaxTokens bounds the reply, and Temperature is passed on; zero values
-	// leave both to the server.
-	MaxTokens   int
-	Temperature *float64
 }
 
 // ByModel returns a reporter that asks a language model, once for each
@@ -42,7 +38,6 @@ func ByModel(o ModelOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(&checks, "Words", o.Words, 0)
-	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
 	o.Words = cmp.Or(o.Words, 2000)
 	if err := checks.Err(); err != nil {
 		return nil, err
@@ -121,7 +116,6 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 func (m *modelReporter) request(c *Input) (llm.Request, error) {
 	req, err := prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 	req.Schema, req.SchemaName = schema, "community_report"
-	req.MaxTokens, req.Temperature = m.o.MaxTokens, m.o.Temperature
 	return req, err
 }
 

@@ -25,11 +25,6 @@ type ModelOptions struct {
 	// Tokens is the length that is asked for; 0 means 100. Models
 	// count badly, so this is no bound.
 	Tokens int
-	// MaxTokens bounds the reply, and Temperature is passed on; zero values
-	// leave both to the server. A reply that reaches MaxTokens is an error, so
-	// it should be well above Tokens.
-	MaxTokens   int
-	Temperature *float64
 }
 
 // Stage names the calls for summaries in accounts.
@@ -44,11 +39,7 @@ func ByModel(o ModelOptions) (Summarizer, error) {
 	checks := opt.Checks{Of: "summary"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
-	opt.Min(&checks, "MaxTokens", o.MaxTokens, 0)
 	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
-	if o.MaxTokens > 0 && o.MaxTokens < o.Tokens {
-		checks.Add(fmt.Errorf("MaxTokens %d is less than Tokens %d: the reply would be cut off", o.MaxTokens, o.Tokens))
-	}
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
@@ -79,7 +70,6 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}
-	req.MaxTokens, req.Temperature = m.o.MaxTokens, m.o.Temperature
 	reply, err := m.o.Model.Generate(ctx, req)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)

@@ -186,7 +186,7 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 func finish(reply llm.Reply, raw, stop string) (llm.Reply, error) {
 	text, thinking, open := llm.SplitThinking(raw)
 	reply.Text, reply.Reasoning = text, join(reply.Reasoning, thinking)
-	fail := func(kind llm.Kind, f llm.Finish, billed llm.Billed, format string, args ...any) (llm.Reply, error) {
+	fail := func(kind llm.Kind, f string, billed llm.Billed, format string, args ...any) (llm.Reply, error) {
 		reply.Finish = f
 		return reply, &llm.Error{Kind: kind, Billed: billed, Err: fmt.Errorf(format, args...)}
 	}

@@ -56,7 +56,7 @@ func randomFault(rng *rand.Rand) llmtest.Fault {
 	case 10:
 		f.NoUsage = true
 	case 11:
-		f.Reply = &llm.Reply{Text: pick("", "x", "<think>", "<think>a</think>b", `{"a":`), Finish: llm.Finish(pick("stop", "length", "content_filter", "refusal", "", "odd"))}
+		f.Reply = &llm.Reply{Text: pick("", "x", "<think>", "<think>a</think>b", `{"a":`), Finish: pick("stop", "length", "content_filter", "refusal", "", "odd")}
 	}
 	return f
 }

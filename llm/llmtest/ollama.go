@@ -13,8 +13,8 @@ import (
 type ollamaChatRequest struct {
 	Model    string `json:"model"`
 	Messages []struct {
-		Role    llm.Role `json:"role"`
-		Content string   `json:"content"`
+		Role    string `json:"role"`
+		Content string `json:"content"`
 	} `json:"messages"`
 	Format  json.RawMessage `json:"format"`
 	Stream  *bool           `json:"stream"`

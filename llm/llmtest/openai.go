@@ -49,7 +49,7 @@ func (r openaiChatRequest) request() (llm.Request, error) {
 		if err != nil {
 			return req, err
 		}
-		req.Messages = append(req.Messages, llm.Message{Role: llm.Role(m.Role), Text: text})
+		req.Messages = append(req.Messages, llm.Message{Role: m.Role, Text: text})
 	}
 	var one string
 	if json.Unmarshal(r.Stop, &one) == nil && one != "" {
