@@ -17,12 +17,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// A saved system is one file: what it was built with, its chunks, and what models
-// replied. The index itself is a function of these and is built again.
+// A saved system is one file: what it was built with, its chunks, what was extracted
+// from them unless that is learned from the corpus as a whole, and what models
+// replied since. The index itself is a function of these and is built again.
 
 // FileName is the file that [System.Save] writes into its folder.
 const FileName = "system.wildgraph"
@@ -86,6 +88,14 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state) error {
 		record(now.docs[id])
 		problems = append(problems, ctx.Err())
 	}
+	var extracted []kg.Extraction
+	if now.base != nil && !s.frame.Extract.Whole {
+		extracted = slices.Collect(now.base.Extractions())
+	}
+	w.Uint(uint64(len(extracted)))
+	for _, x := range extracted {
+		record(x)
+	}
 	s.paid.mu.Lock()
 	defer s.paid.mu.Unlock()
 	w.Uint(uint64(len(s.paid.texts)))
@@ -114,7 +124,7 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)
 	}
 	defer file.Close()
-	docs, kept, err := s.read(ctx, bufio.NewReader(file))
+	saved, err := s.read(ctx, bufio.NewReader(file))
 	if err != nil {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening %s: %w", s.frame.Name, file.Name(), err)
 	}
@@ -123,16 +133,23 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 		if err != nil {
 			return nil, err
 		}
-		s.paid.add(kept)
-		d.docs = docs
-		for _, id := range slices.Sorted(maps.Keys(docs)) {
-			d.fresh = append(d.fresh, docs[id]...)
+		s.paid.add(saved.replies)
+		d.docs = saved.docs
+		if d.base != nil {
+			err = d.base.Insert(saved.extracted...)
 		}
-		return d, nil
+		return d, err
 	})
 }
 
-func (s *System) read(ctx context.Context, from io.Reader) (map[string][]graphrag.Chunk, *replies, error) {
+// content is what a file holds.
+type content struct {
+	docs      map[string][]graphrag.Chunk
+	extracted []kg.Extraction
+	replies   *replies
+}
+
+func (s *System) read(ctx context.Context, from io.Reader) (*content, error) {
 	r := codec.NewReader(from, fileKind, fileVersion)
 	record := func(v any) {
 		if data := r.Bytes(nil, maxRecord); r.Err() == nil {
@@ -147,29 +164,34 @@ func (s *System) read(ctx context.Context, from io.Reader) (map[string][]graphra
 	}
 	var saved settings
 	if record(&saved); r.Err() == nil && saved != s.settings() {
-		return nil, nil, fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, saved, s.settings())
+		return nil, fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, saved, s.settings())
 	}
-	docs, kept := make(map[string][]graphrag.Chunk), newReplies()
+	c := &content{docs: make(map[string][]graphrag.Chunk), replies: newReplies()}
 	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil && ctx.Err() == nil; n-- {
 		id := string(r.Bytes(nil, maxRecord))
 		var chunks []graphrag.Chunk
 		record(&chunks)
-		docs[id] = chunks
+		c.docs[id] = chunks
+	}
+	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil && ctx.Err() == nil; n-- {
+		var x kg.Extraction
+		record(&x)
+		c.extracted = append(c.extracted, x)
 	}
 	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil; n-- {
 		k := key()
 		var reply llm.Reply
 		record(&reply)
-		kept.texts[k] = reply
+		c.replies.texts[k] = reply
 	}
-	kept.dim = int(r.Uint(maxDim))
-	if dim := s.frame.Kit.Dim; r.Err() == nil && dim != 0 && kept.dim != 0 && dim != kept.dim {
-		return nil, nil, fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, kept.dim, dim)
+	c.replies.dim = int(r.Uint(maxDim))
+	if dim := s.frame.Kit.Dim; r.Err() == nil && dim != 0 && c.replies.dim != 0 && dim != c.replies.dim {
+		return nil, fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, c.replies.dim, dim)
 	}
 	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil; n-- {
-		k, v := key(), make([]float32, kept.dim)
+		k, v := key(), make([]float32, c.replies.dim)
 		r.Float32s(v)
-		kept.vectors[k] = v
+		c.replies.vectors[k] = v
 	}
-	return docs, kept, errors.Join(r.Close(), ctx.Err())
+	return c, errors.Join(r.Close(), ctx.Err())
 }

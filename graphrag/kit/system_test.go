@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+var owls = []graphrag.Document{
+	{ID: "a.md", Title: "Barn owl", Text: "The barn owl finds a mouse under the snow by ear alone."},
+	{ID: "b.md", Title: "Eagle owl", Text: "The eagle owl is one of the largest owls and takes prey as large as a hare."},
+	{ID: "c.md", Title: "Tides", Text: "The moon and the sun raise the tides of the sea twice a day."},
+}
+
+// finding is a flat system over what the kit compares texts by.
+func finding(c *kit.Corpus, ctx context.Context) (graphrag.Retriever, error) {
+	texts, err := c.FindChunks(ctx)
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		scores, err := texts.Scores(ctx, q.Text, nil)
+		return graphrag.Found{Ranked: c.ByScore(scores, q.Want(), "found")}, err
+	}), err
+}
+
+func flat(t testing.TB, k kit.Kit, common kit.Common) *kit.System {
+	t.Helper()
+	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Common: common,
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func index(t testing.TB, s *kit.System, docs ...graphrag.Document) graphrag.IndexStats {
+	t.Helper()
+	stats, err := s.Index(t.Context(), stream(docs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+// letters is an embedder whose calls are counted.
+type letters struct {
+	texts, queries atomic.Int64
+	dim            int
+}
+
+func (l *letters) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	l.texts.Add(int64(len(texts)))
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i] = llmtest.HashVector(t, l.dim)
+	}
+	return out, ctx.Err()
+}
+
+func (l *letters) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	l.queries.Add(1)
+	return llmtest.HashVector(text, l.dim), ctx.Err()
+}
+
+func (l *letters) Name() string { return "letters" }
+func (l *letters) Dim() int     { return l.dim }
+
+var _ embed.Model = (*letters)(nil)
+
+// flaky is a script that refuses the triples once when it is told to.
+type flaky struct {
+	*llmtest.Script
+	fail atomic.Bool
+}
+
+func (f *flaky) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	if req.Stage == extract.StageTriples && f.fail.Swap(false) {
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrAuth}
+	}
+	return f.Script.Generate(ctx, req)
+}
+
+// recording is a kit whose model and embedder are counted, and a system that asks
+// the model for triples of every chunk and embeds it.
+func recording(t testing.TB) (*flaky, *letters, func() *kit.System) {
+	t.Helper()
+	m := &flaky{Script: llmtest.NewScript("m").
+		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Owl", "Hare"]}`).
+		Reply(llmtest.Stage(extract.StageTriples), `{"triples": [["Owl", "takes", "Hare"]]}`).
+		Reply(llmtest.Any, "An owl.")}
+	e := &letters{dim: 32}
+	return m, e, func() *kit.System {
+		k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		triples, err := k.Triples()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := kit.New(kit.Frame{Name: "paid", Kit: k, Extract: triples,
+			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
+// A change pays for what is new, and a saved system opens without paying.
+func TestNothingIsPaidTwice(t *testing.T) {
+	m, e, open := recording(t)
+	s := open()
+	first := index(t, s, owls[:2]...)
+	calls, texts := m.Calls(), e.texts.Load()
+	if calls != 4 || texts != 2 || first.Usage.Calls != 4 || first.EmbeddedTokens == 0 {
+		t.Fatalf("%d calls, %d texts, %+v", calls, texts, first)
+	}
+	stats, err := s.Insert(t.Context(), stream(owls[2]))
+	if err != nil || m.Calls() != calls+2 || e.texts.Load() != texts+1 || stats.Calls != 2 {
+		t.Errorf("after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
+	}
+	if _, err := s.Delete(t.Context(), "b.md"); err != nil || m.Calls() != calls+2 {
+		t.Errorf("after one less: %d calls, %v", m.Calls(), err)
+	}
+	q := graphrag.Question{Text: "Which owl takes a hare?", K: 2}
+	want, err := s.Answer(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	calls, texts = m.Calls(), e.texts.Load()
+	opened := open()
+	stats, err = opened.Open(t.Context(), dir)
+	if err != nil || m.Calls() != calls || e.texts.Load() != texts || stats.Documents != 2 || stats.Calls != 0 || stats.EmbeddedTokens != 0 {
+		t.Fatalf("opened with %d calls, %d texts: %+v, %v", m.Calls()-calls, e.texts.Load()-texts, stats, err)
+	}
+	got, err := opened.Answer(t.Context(), q)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("(-saved +opened) %s, %v", diff, err)
+	}
+	// The query is embedded once, though several texts are compared with it.
+	before := e.queries.Load()
+	if _, err := opened.Retrieve(t.Context(), q); err != nil || e.queries.Load() != before+1 {
+		t.Errorf("%d queries, %v", e.queries.Load()-before, err)
+	}
+}
+
+// What models replied before a change failed is not asked for again.
+func TestFailedChangeKeepsReplies(t *testing.T) {
+	m, _, open := recording(t)
+	s := open()
+	index(t, s, owls[0])
+	m.fail.Store(true)
+	calls := m.Calls()
+	if _, err := s.Insert(t.Context(), stream(owls[1])); !errors.Is(err, llm.ErrAuth) {
+		t.Fatal(err)
+	}
+	if _, err := s.Insert(t.Context(), stream(owls[1])); err != nil || m.Calls() != calls+2 { // the names once, the triples
+		t.Errorf("%d calls, %v", m.Calls()-calls, err)
+	}
+}
+
+func TestSaveAndOpen(t *testing.T) {
+	s := flat(t, offline(t), kit.Common{})
+	if err := s.Save(t.Context(), t.TempDir()); err == nil {
+		t.Error("saved before Index")
+	}
+	index(t, s, owls...)
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	again := flat(t, offline(t), kit.Common{})
+	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Documents != 3 {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	if _, err := again.Insert(t.Context(), stream(owls[0])); err != nil {
+		t.Error(err)
+	}
+	other := flat(t, offline(t), kit.Common{Cut: kit.Cut{Size: 50}})
+	if _, err := other.Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "Size:50") {
+		t.Errorf("another cut: %v", err)
+	}
+	if _, err := again.Open(t.Context(), t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	name := filepath.Join(dir, kit.FileName)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(data) { // no beginning of a file is one, and no old state is lost
+		if cut%97 != 0 {
+			continue
+		}
+		if err := os.WriteFile(name, data[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Open(t.Context(), dir); err == nil {
+			t.Fatalf("%d of %d bytes are a system", cut, len(data))
+		}
+	}
+	if a, err := again.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1}); err != nil || len(a.Evidence) != 1 {
+		t.Errorf("after files that could not be read: %+v, %v", a, err)
+	}
+}
+
+// An embedder of another dimension is refused before it is asked.
+func TestOpenWithAnotherEmbedder(t *testing.T) {
+	_, e, open := recording(t)
+	s := open()
+	index(t, s, owls...)
+	dir := t.TempDir()
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	e.dim = 16
+	texts := e.texts.Load()
+	if _, err := open().Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "32 numbers there, an embedder of 16 here") || e.texts.Load() != texts {
+		t.Errorf("%v, %d texts embedded", err, e.texts.Load()-texts)
+	}
+}
+
+func TestFrameReportsEverything(t *testing.T) {
+	_, err := kit.New(kit.Frame{Name: "x", Common: kit.Common{MaxPerDoc: -1, Cut: kit.Cut{Size: 10, Overlap: 10}}, Needs: []kit.Role{kit.Finding, kit.Linking}})
+	for _, want := range []string{"x: ", "Read", "Count", "Find", "Link", "Build", "MaxPerDoc", "overlap"} {
+		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
+			t.Errorf("error lacks %q: %v", want, err)
+		}
+	}
+	build := func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return nil, nil }
+	s, err := kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), stream(owls...)); err == nil || !strings.Contains(err.Error(), "no retriever") {
+		t.Errorf("a Build without a retriever: %v", err)
+	}
+	if _, err := retrieve.NewHybrid(nil, nil, math.NaN()); err == nil {
+		t.Error("a share that is no number is accepted")
+	}
+}
+
+// A document that comes twice is an error, and the old state stays.
+func TestDocumentTwice(t *testing.T) {
+	m, _, open := recording(t)
+	s := open()
+	index(t, s, owls[0])
+	calls := m.Calls()
+	if _, err := s.Insert(t.Context(), stream(owls[1], owls[2], owls[1])); err == nil || !strings.Contains(err.Error(), `"b.md" comes twice`) || m.Calls() != calls {
+		t.Errorf("%v after %d calls", err, m.Calls()-calls)
+	}
+	if got := len(s.Graph().Passages); got != 1 {
+		t.Errorf("%d passages", got)
+	}
+}
+
+// A budget of tokens takes the place of K, counts everything, and is met as far as
+// whole chunks can.
+func TestTokens(t *testing.T) {
+	var docs []graphrag.Document
+	for i := range 40 {
+		docs = append(docs, graphrag.Document{ID: string(rune('A'+i%26)) + string(rune('a'+i/26)), Text: strings.Repeat("owl ", 3+i)})
+	}
+	k := offline(t)
+	s := flat(t, k, kit.Common{})
+	index(t, s, docs...)
+	for _, budget := range []int{1, 10, 50, 200, 1_000_000} {
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "owl", Tokens: budget})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, h := range found.Evidence {
+			sum += k.Count(h.Chunk.Text)
+		}
+		next := 0 // the first chunk that is left out
+		if len(found.Ranked) > len(found.Evidence) {
+			next = k.Count(found.Ranked[len(found.Evidence)].Chunk.Text)
+		}
+		if sum > budget || budget == 1_000_000 && len(found.Evidence) != len(docs) || next > 0 && sum+next <= budget {
+			t.Errorf("budget %d: %d chunks of %d tokens, the next has %d", budget, len(found.Evidence), sum, next)
+		}
+	}
+	k.MaxContext = 20
+	limited := flat(t, k, kit.Common{})
+	index(t, limited, docs...)
+	found, err := limited.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 30})
+	if err != nil || len(found.Evidence) == 0 || len(found.Evidence) > 5 {
+		t.Errorf("%d chunks within 20 tokens, %v", len(found.Evidence), err)
+	}
+	if _, err := kit.New(kit.Frame{Name: "x", Kit: kit.Kit{Read: k.Read, Count: k.Count, MaxContext: -1}}); err == nil || !strings.Contains(err.Error(), "MaxContext") {
+		t.Errorf("MaxContext -1: %v", err)
+	}
+}
+
+// growing is a reader that hands out an answer word by word.
+type growing struct{ reader.Reader }
+
+func (g growing) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
+	return func(yield func(graphrag.Answer, error) bool) {
+		a, err := g.Read(ctx, q, evidence, derived)
+		for i, r := range a.Text {
+			if r == ' ' && !yield(graphrag.Answer{Text: a.Text[:i]}, nil) {
+				return
+			}
+		}
+		yield(a, err)
+	}
+}
+
+// A stream grows to what Answer returns, whether the reader can stream or not.
+func TestStream(t *testing.T) {
+	for _, streams := range []bool{false, true} {
+		k := offline(t)
+		if streams {
+			k.Read = growing{k.Read}
+		}
+		s := flat(t, k, kit.Common{})
+		q := graphrag.Question{Text: "Which owl takes a hare?", K: 1}
+		for _, err := range s.Stream(t.Context(), q) {
+			if err == nil {
+				t.Error("streams before Index")
+			}
+		}
+		index(t, s, owls...)
+		want, err := s.Answer(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last graphrag.Answer
+		pieces := 0
+		for a, err := range s.Stream(t.Context(), q) {
+			if err != nil || !strings.HasPrefix(a.Text, last.Text) {
+				t.Fatalf("%q after %q, %v", a.Text, last.Text, err)
+			}
+			last, pieces = a, pieces+1
+		}
+		if diff := cmp.Diff(want, last); diff != "" || streams != (pieces > 1) {
+			t.Errorf("%d pieces: %s", pieces, diff)
+		}
+		for range s.Stream(t.Context(), q) {
+			break // whoever has enough leaves
+		}
+	}
+}
+
+// Indexed offline and answered by a model, and the other way round.
+func TestMixed(t *testing.T) {
+	m := llmtest.NewScript("m").Reply(llmtest.Stage("read"), "By ear [1].").
+		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Barn owl"]}`).
+		Reply(llmtest.Any, `{"triples": [["Barn owl", "finds", "Mouse"]]}`)
+	system := func(k kit.Kit) *kit.System {
+		x, err := k.Triples()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := kit.New(kit.Frame{Name: "mixed", Kit: k, Extract: x,
+			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	q := graphrag.Question{Text: "How does the barn owl find a mouse?", K: 1}
+	s := system(kit.Mixed(offline(t), modelKit(t, m)))
+	index(t, s, owls[0])
+	if m.Calls() != 0 {
+		t.Errorf("indexing offline took %d calls", m.Calls())
+	}
+	if a, err := s.Answer(t.Context(), q); err != nil || a.Text != "By ear." || m.Calls() != 1 {
+		t.Errorf("%q after %d calls, %v", a.Text, m.Calls(), err)
+	}
+	k := kit.Mixed(modelKit(t, m), offline(t))
+	s = system(k)
+	index(t, s, owls[0])
+	calls := m.Calls()
+	if a, err := s.Answer(t.Context(), q); err != nil || calls != 3 || m.Calls() != 3 || !strings.Contains(a.Text, "by ear alone") || k.Name() != "model+offline" {
+		t.Errorf("%s: %q after %d and %d calls, %v", k.Name(), a.Text, calls, m.Calls(), err)
+	}
+}
+
+// Delete and Close under questions, and what is asked of a closed system.
+func TestClose(t *testing.T) {
+	s := flat(t, offline(t), kit.Common{})
+	index(t, s, owls...)
+	if _, err := s.Delete(t.Context(), "a.md", "nowhere.md"); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1}); err == nil || !strings.Contains(err.Error(), "flat") {
+		t.Errorf("asked when closed: %v", err)
+	}
+	if _, err := s.Insert(t.Context(), stream(owls[0])); err == nil {
+		t.Error("inserted when closed")
+	}
+}

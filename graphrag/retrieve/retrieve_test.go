@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// list is a retriever of fixed chunks, each worth one less than the one before,
+// that counts how often it is asked.
+type list struct {
+	names string
+	asked int
+}
+
+func (l *list) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	l.asked++
+	found := graphrag.Found{Ranked: []graphrag.Hit{}, Usage: graphrag.Usage{Calls: 1}}
+	for i, name := range strings.Fields(l.names) {
+		if len(found.Ranked) < q.Want() {
+			found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: chunk(name), Score: float64(100 - i)})
+		}
+	}
+	return found, ctx.Err()
+}
+
+// chunk of a name such as "a1:ten", a document, a number and words.
+func chunk(name string) graphrag.Chunk {
+	id, words, _ := strings.Cut(name, ":")
+	text := strings.ReplaceAll(words, "_", " ")
+	return graphrag.Chunk{ID: id, Doc: id[:1], Text: text, Start: 100, End: 100 + len(text)}
+}
+
+func words(s string) int { return len(strings.Fields(s)) }
+
+func TestPerDoc(t *testing.T) {
+	long := strings.Repeat("a1 ", 30) + "b1 b2 c1"
+	for _, tt := range []struct {
+		n, k  int
+		want  string
+		asked int
+	}{
+		{1, 2, "a1 b1", 2}, {2, 4, "a1 a1 b1 b2", 2}, {0, 2, "a1 a1", 1}, {1, 9, "a1 b1 c1", 1}, {1, 0, "", 1},
+	} {
+		l := &list{names: long}
+		r, err := retrieve.PerDoc(l, tt.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(ids(ranked(t, r, "q", tt.k)), " "); got != tt.want || l.asked != tt.asked {
+			t.Errorf("%d of a document, k %d: %q after %d questions, want %q after %d", tt.n, tt.k, got, l.asked, tt.want, tt.asked)
+		}
+	}
+}
+
+func TestFuse(t *testing.T) {
+	a, b := &list{names: "a1 b1 c1"}, &list{names: "b1 d1"}
+	r, err := retrieve.Fuse(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q", K: 3})
+	if err != nil || found.Usage.Calls != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	// b1 has 1/62 + 1/61, a1 1/61, d1 1/62.
+	if got := strings.Join(ids(found.Ranked), " "); got != "b1 a1 d1" || math.Abs(found.Ranked[0].Score-(1./62+1./61)) > 1e-12 {
+		t.Errorf("%s, %v", got, found.Ranked)
+	}
+	for _, rs := range [][]graphrag.Retriever{nil, {a, nil}} {
+		if _, err := retrieve.Fuse(rs...); err == nil {
+			t.Errorf("%v is fused", rs)
+		}
+	}
+	broken := errors.New("no server")
+	r, _ = retrieve.Fuse(a, graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Found{}, broken }))
+	if _, err := r.Retrieve(t.Context(), graphrag.Question{K: 1}); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+// Each step asks with what the one before led to; a chunk has its best score.
+func TestIterate(t *testing.T) {
+	var asked []string
+	r := graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
+		asked = append(asked, q.Text)
+		hits := map[string][]graphrag.Hit{
+			"q":  {{Chunk: chunk("a1"), Score: 5}, {Chunk: chunk("b1"), Score: 1}},
+			"a1": {{Chunk: chunk("c1"), Score: 4}, {Chunk: chunk("b1"), Score: 3}},
+		}
+		return graphrag.Found{Ranked: hits[q.Text], Usage: graphrag.Usage{Calls: 1}}, nil
+	})
+	next := func(_ context.Context, _ graphrag.Question, sofar graphrag.Found) (string, graphrag.Usage, error) {
+		if len(asked) == 2 {
+			return "", graphrag.Usage{Calls: 10}, nil
+		}
+		return sofar.Ranked[0].Chunk.ID, graphrag.Usage{Calls: 10}, nil
+	}
+	it, err := retrieve.Iterate(r, next, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := it.Retrieve(t.Context(), graphrag.Question{Text: "q", K: 2, Depth: 3})
+	if err != nil || strings.Join(asked, " ") != "q a1" || found.Usage.Calls != 22 {
+		t.Fatalf("%q, %+v, %v", asked, found.Usage, err)
+	}
+	if got := strings.Join(ids(found.Ranked), " "); got != "a1 c1 b1" || found.Ranked[2].Score != 3 {
+		t.Errorf("%s: %+v", got, found.Ranked)
+	}
+	want := []graphrag.Step{{Kind: "search", Query: "q", Found: []string{"a1", "b1"}}, {Kind: "search", Query: "a1", Found: []string{"c1", "b1"}}}
+	if diff := cmp.Diff(want, found.Steps); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := retrieve.Iterate(nil, nil, 0); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "next") || !strings.Contains(err.Error(), "steps") {
+		t.Errorf("%v does not name all problems", err)
+	}
+}
+
+// Half of a budget at most goes to derived texts, the rest to chunks with their
+// titles; the first chunk is cut if nothing fits.
+func TestFit(t *testing.T) {
+	ten := "one two three four five six seven eight nine ten"
+	hits := func(n int) (out []graphrag.Hit) {
+		for range n {
+			out = append(out, graphrag.Hit{Chunk: graphrag.Chunk{Title: "The title here", Text: ten, Start: 100, End: 100 + len(ten)}})
+		}
+		return out
+	}
+	note := graphrag.Derived{Text: "five words are in here"}
+	for _, tt := range []struct{ budget, hits, notes, wantHits, wantNotes int }{
+		{26, 3, 0, 2, 0}, {26, 2, 3, 1, 2}, {11, 0, 3, 0, 2}, {8, 2, 0, 1, 0}, {1, 1, 0, 1, 0}, {9, 1, 9, 1, 0}, {10, 1, 9, 0, 1},
+	} {
+		derived := make([]graphrag.Derived, tt.notes)
+		for i := range derived {
+			derived[i] = note
+		}
+		e, d := retrieve.Fit(hits(tt.hits), derived, tt.budget, words)
+		if len(e) != tt.wantHits || len(d) != tt.wantNotes || e == nil {
+			t.Errorf("%+v: %d chunks and %d notes", tt, len(e), len(d))
+		}
+	}
+	e, _ := retrieve.Fit(hits(2), nil, 8, words)
+	if c := e[0].Chunk; c.Text != "one two three four five" || c.End != 100+len(c.Text) {
+		t.Errorf("cut to 8 words: %+v", c)
+	}
+}
+
+// Budget asks for more until the budget is full or nothing is left.
+func TestBudget(t *testing.T) {
+	var names []string
+	for i := range 2000 {
+		names = append(names, fmt.Sprintf("a%d:one_two", i))
+	}
+	for _, tt := range []struct{ tokens, want int }{{1, 1}, {10, 5}, {901, 450}, {100_000, 2000}, {0, 3}} {
+		r, err := retrieve.Budget(&list{names: strings.Join(names, " ")}, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := graphrag.Question{K: 3, Tokens: tt.tokens}
+		found, err := r.Retrieve(t.Context(), q)
+		if err != nil || len(found.Read(q)) != tt.want {
+			t.Errorf("%d tokens: %d chunks, %v", tt.tokens, len(found.Read(q)), err)
+		}
+	}
+	if _, err := retrieve.Budget(nil, nil); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "counter") {
+		t.Errorf("%v does not name both", err)
+	}
+}
+
+// Words are measured against a text of average length that has every word of the
+// query once; vectors by cosine; a hybrid is their mean.
+func TestTexts(t *testing.T) {
+	texts := []string{"aa bb", "aa cc", "dd ee", ""}
+	w, err := retrieve.NewWords(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := w.Scores(t.Context(), "aa bb", nil)
+	if err != nil || len(scores) != 4 || !(scores[0] > scores[1] && scores[1] > 0) || scores[2] != 0 {
+		t.Fatalf("%v, %v", scores, err)
+	}
+	// By hand: lengths 2 2 2 0, mean 1.5; tf 1 in a text of 2 words gives 2.2/(1+1.2(.25+.75·2/1.5)).
+	if want := 2.2 / (1 + 1.2*(.25+.75*2/1.5)); math.Abs(scores[0]-want) > 1e-6 {
+		t.Errorf("a text with both words has %v, want %v", scores[0], want)
+	}
+	best, err := w.Best(t.Context(), "aa bb", 9)
+	if err != nil || len(best) != 2 || best[0].ID != 0 || math.Abs(best[0].Score-scores[0]) > 1e-9 {
+		t.Errorf("%v, %v", best, err)
+	}
+	v, err := retrieve.NewVectors(t.Context(), letters{}, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cosines, err := v.Scores(t.Context(), "ab", nil)
+	if err != nil || math.Abs(cosines[0]-1) > 1e-6 || math.Abs(cosines[1]-.5) > 1e-6 || cosines[2] != 0 {
+		t.Errorf("%v, %v", cosines, err)
+	}
+	if none, err := v.Scores(t.Context(), "zz", cosines); err != nil || cmp.Diff([]float64{0, 0, 0, 0}, none) != "" {
+		t.Errorf("nothing known: %v, %v", none, err)
+	}
+	h, err := retrieve.NewHybrid(w, v, .25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed, err := h.Scores(t.Context(), "aa bb", nil)
+	if err != nil || math.Abs(mixed[0]-(.75*scores[0]+.25)) > 1e-6 {
+		t.Errorf("%v, %v", mixed, err)
+	}
+	top, err := h.Best(t.Context(), "aa bb", 1)
+	if err != nil || len(top) != 1 || top[0].ID != 0 || h.Len() != 4 {
+		t.Errorf("%v, %v", top, err)
+	}
+	for _, share := range []float64{-.1, 1.1, math.NaN(), math.Inf(1)} {
+		if _, err := retrieve.NewHybrid(w, v, share); err == nil {
+			t.Errorf("a share of %v is accepted", share)
+		}
+	}
+	for _, texts := range []retrieve.Texts{w, v, h} {
+		scaled, err := retrieve.Scaled(t.Context(), texts, "aa bb", 2)
+		if err != nil || len(scaled) != 2 || scaled[0] != (rank.Scored[int32]{ID: 0, Score: 1}) || !(scaled[1].Score < 1) {
+			t.Errorf("%T: %v, %v", texts, scaled, err)
+		}
+	}
+}
+
+func TestMinMax(t *testing.T) {
+	for _, tt := range [][2][]float64{
+		{{1, 3, 2}, {0, 1, .5}}, {{2, 2}, {1, 1}}, {{0, 0}, {0, 0}}, {nil, nil}, {{-1, 1}, {0, 1}},
+	} {
+		if got := retrieve.MinMax(append([]float64(nil), tt[0]...)); cmp.Diff(tt[1], got) != "" {
+			t.Errorf("%v: %v, want %v", tt[0], got, tt[1])
+		}
+	}
+}
+
+func TestRanking(t *testing.T) {
+	r := retrieve.Ranking{Chunks: []graphrag.Chunk{chunk("a1"), chunk("a2"), chunk("b1"), chunk("c1")}, PerDoc: 1}
+	if got := ids(r.ByScore([]float64{1, 2, 1, 0}, 9, "x")); strings.Join(got, " ") != "a2 b1" {
+		t.Error(got)
+	}
+	in := r.InOrder([]int32{3, 1, 0, 2}, 2, "x")
+	if strings.Join(ids(in), " ") != "c1 a2" || in[1].Score != .5 || in[1].Source != "x" {
+		t.Error(in)
+	}
+	if got := r.ByScore(nil, 3, "x"); got == nil || len(got) != 0 {
+		t.Error("a search that found nothing is no search")
+	}
+}
+
+func Example() {
+	ctx := context.Background()
+	chunks := []graphrag.Chunk{
+		{ID: "a#0", Doc: "a", Text: "Typhoon Bolaven crossed the islands in August."},
+		{ID: "a#1", Doc: "a", Text: "The typhoon then crossed Korea."},
+		{ID: "b#0", Doc: "b", Text: "Few buildings were damaged by the typhoon."},
+	}
+	sparse, err := retrieve.NewSparse(ctx, chunks, bm25.Options{})
+	if err != nil {
+		panic(err)
+	}
+	perDoc, err := retrieve.PerDoc(sparse, 1)
+	if err != nil {
+		panic(err)
+	}
+	found, err := perDoc.Retrieve(ctx, graphrag.Question{Text: "Which islands did the typhoon cross?", K: 2})
+	if err != nil {
+		panic(err)
+	}
+	for _, h := range found.Ranked {
+		fmt.Println(h.Chunk.ID, h.Chunk.Text)
+	}
+	// Output:
+	// a#0 Typhoon Bolaven crossed the islands in August.
+	// b#0 Few buildings were damaged by the typhoon.
+}
