@@ -154,7 +154,7 @@ type Match struct {
 func (s SummaryJudgment) F1() Verdict {
 	switch {
 	case s.Recall.State == Scored && s.Precision.State == Scored:
-		return Score(HarmonicMean(s.Recall.Value, s.Precision.Value), "")
+		return Score(harmonicMean(s.Recall.Value, s.Precision.Value), "")
 	case s.Recall.State == Unscored:
 		return s.Recall
 	case s.Precision.State == Unscored:
@@ -174,8 +174,8 @@ func (s SummaryJudgment) Strict() Verdict {
 	return v
 }
 
-// HarmonicMean is 2ab/(a+b), and 0 when both are 0.
-func HarmonicMean(a, b float64) float64 {
+// harmonicMean is 2ab/(a+b), and 0 when both are 0.
+func harmonicMean(a, b float64) float64 {
 	if a+b == 0 {
 		return 0
 	}

@@ -164,12 +164,12 @@ const (
 func (t Tally) Figures() []Figure {
 	recall, precision := t.Recall.figure(FigureRecall), t.Precision.figure(FigurePrecision)
 	of := t.F1.figure(FigureF1OfMeans) // its counts and reasons
-	of.Value, of.Defined = HarmonicMean(recall.Value, precision.Value), recall.Defined && precision.Defined
-	of.Low, of.High = HarmonicMean(recall.Low, precision.Low), HarmonicMean(recall.High, precision.High)
+	of.Value, of.Defined = harmonicMean(recall.Value, precision.Value), recall.Defined && precision.Defined
+	of.Low, of.High = harmonicMean(recall.Low, precision.Low), harmonicMean(recall.High, precision.High)
 	mr := t.micro(FigureMicroRecall, t.Recall, t.Counts.GoldMet, t.Counts.Gold)
 	mp := t.micro(FigureMicroPrecision, t.Precision, t.Counts.PredictedMet, t.Counts.Predicted)
 	mf := t.F1.figure(FigureMicroF1)
-	mf.Value, mf.Defined = HarmonicMean(mr.Value, mp.Value), mr.Defined && mp.Defined
+	mf.Value, mf.Defined = harmonicMean(mr.Value, mp.Value), mr.Defined && mp.Defined
 	mf.Low, mf.High = mf.Value, mf.Value
 	return []Figure{
 		t.Accuracy.figure(FigureAccuracy), recall, precision,

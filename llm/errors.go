@@ -33,7 +33,7 @@ const (
 	// ErrContextLength: the prompt is longer than the model can read.
 	ErrContextLength Kind = "context length exceeded"
 	// ErrAuth: the key is missing, wrong or not allowed to do this.
-	ErrAuth Kind = "not authorised"
+	ErrAuth Kind = "not authorized"
 	// ErrFiltered: the provider's content filter stopped the reply.
 	ErrFiltered Kind = "content filtered"
 	// ErrRefused: the model declined.

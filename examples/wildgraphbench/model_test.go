@@ -102,7 +102,7 @@ func TestServerTrouble(t *testing.T) {
 		faults    []llmtest.Fault
 		want      string
 	}{
-		{name: "wrong key", faults: []llmtest.Fault{{Status: 401}}, want: "not authorised"},
+		{name: "wrong key", faults: []llmtest.Fault{{Status: 401}}, want: "not authorized"},
 		{name: "unreachable", url: closed.OpenAIURL(), want: closed.OpenAIURL()},
 		{name: "nonsense", faults: []llmtest.Fault{llmtest.HTMLPage(), llmtest.HTMLPage(), llmtest.HTMLPage()}, want: "asking model m for a sign of life"},
 	} {

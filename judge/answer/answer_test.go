@@ -79,7 +79,7 @@ func TestScore(t *testing.T) {
 		{TwoWiki, "yes it is", []string{"yes"}, 0, 0},
 		{SQuAD2, "yes it is", []string{"yes"}, 0, .5},
 		{SQuAD2, "caña de azúcar", []string{"cana de azucar"}, 0, .3333},
-		// Both sides empty after normalisation.
+		// Both sides empty after normalization.
 		{SQuAD1, "the", []string{"a"}, 1, 0},
 		{SQuAD2, "the", []string{"a"}, 1, 1},
 		{HotpotQA, "the", []string{"a"}, 1, 0},

@@ -3,7 +3,7 @@
 // Package answer scores short answers by exact match (EM) and token F1, the
 // way the evaluation scripts of the question-answering data sets do.
 //
-// The scripts share one normaliser, [Normalize], and differ in what they do
+// The scripts share one normalizer, [Normalize], and differ in what they do
 // with empty answers, with yes and no, with several gold answers and with
 // missing predictions. Such a set of rules is a [Profile]; its name is part of
 // the name of every figure ("f1/hotpot"), because figures of different
@@ -19,7 +19,7 @@
 //	reported                percent  percent  fraction  percent,   fraction, percent
 //	                                                    2 decimals 3 decimals
 //
-// Empty means empty after normalisation ("the" is). Two empty sides are always
+// Empty means empty after normalization ("the" is). Two empty sides are always
 // an exact match. "Best each" means that F1, precision and recall are each the
 // best over the gold answers, taken apart. SQuAD2 also leaves out gold answers
 // that are empty, unless all are. MRQA is the profile of HippoRAG as well.

@@ -23,7 +23,7 @@ func Normalize(s string) string {
 	return string(appendNormalized(make([]byte, 0, len(s)), s))
 }
 
-// appendNormalized appends the normalised s to an empty buf.
+// appendNormalized appends the normalized s to an empty buf.
 func appendNormalized(buf []byte, s string) []byte {
 	buf = appendLower(buf, s)
 	// What is kept moves left over what was dropped, within buf: a gap is one

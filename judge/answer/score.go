@@ -24,7 +24,7 @@ type Score struct {
 
 // Score compares a prediction with the gold answers of a question.
 //
-// EM is 1 when some gold answer is equal after normalisation. F1, precision
+// EM is 1 when some gold answer is equal after normalization. F1, precision
 // and recall count common words, each as often as both sides have it. With
 // several gold answers EM and F1 are the best; precision and recall belong to
 // the first gold answer with the best F1, under TwoWiki they are the best too.
@@ -85,7 +85,7 @@ func (p Profile) score(prediction string, golds []string) Score {
 
 // side is one of two answers being compared.
 type side struct {
-	text  string   // normalised
+	text  string   // normalized
 	words []string // sorted
 }
 

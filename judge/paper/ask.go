@@ -60,7 +60,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *score.Trace) (value 
 		parts := make([][3]string, len(open))
 		data := slices.Clone(evidence)
 		for i, it := range open {
-			switch it.at {
+			switch it.index {
 			case trueCanary:
 				parts[i] = [3]string{know.Question, know.Fact, know.Restated}
 			case falseCanary:
@@ -122,7 +122,7 @@ func (j *Judge) match(ctx context.Context, c judge.Case, predicted []string, t *
 	})
 	goldAt := make(map[string]int, len(gold.items))
 	for _, it := range gold.items {
-		goldAt[it.id] = it.at
+		goldAt[it.id] = it.index
 	}
 	ask := func(open []item) llm.Request {
 		list := listed(open, func(it item) string {
@@ -149,13 +149,13 @@ func (j *Judge) match(ctx context.Context, c judge.Case, predicted []string, t *
 			}
 		}
 		if it.canary() {
-			return it.at == trueCanary && slices.Equal(met, []int{trueCanary}) || it.at == falseCanary && len(met) == 0
+			return it.index == trueCanary && slices.Equal(met, []int{trueCanary}) || it.index == falseCanary && len(met) == 0
 		}
-		found[it.at] = nil
+		found[it.index] = nil
 		for _, g := range met {
 			crossed = crossed || g == trueCanary
 			if g >= 0 {
-				found[it.at] = append(found[it.at], judge.Match{Gold: g, Predicted: it.at})
+				found[it.index] = append(found[it.index], judge.Match{Gold: g, Predicted: it.index})
 			}
 		}
 		return true
@@ -199,7 +199,7 @@ func (j *Judge) supported(ctx context.Context, text string, statements []string,
 		if it.canary() {
 			return ok && n == it.want()
 		}
-		scores[it.at] = n
+		scores[it.index] = n
 		return ok
 	})
 	held := 0

@@ -21,9 +21,9 @@ import (
 // item is one thing a model is asked about. Real items carry their index in
 // what the caller asked; canaries carry what they must come out as.
 type item struct {
-	id    string
-	place int // in the batch
-	at    int // index, or one of the two below
+	id       string
+	position int // in the batch
+	index    int // of a real item, or one of the two below
 }
 
 // The places of canaries, which are no indices.
@@ -32,11 +32,11 @@ const (
 	falseCanary = -2
 )
 
-func (i item) canary() bool { return i.at < 0 }
+func (i item) canary() bool { return i.index < 0 }
 
 // want is the score a canary must get.
 func (i item) want() int {
-	if i.at == trueCanary {
+	if i.index == trueCanary {
 		return 1
 	}
 	return 0
@@ -44,7 +44,7 @@ func (i item) want() int {
 
 // fault says what a judge did that got a canary wrong.
 func (i item) fault() string {
-	if i.at == trueCanary {
+	if i.index == trueCanary {
 		return "denied a plain truth"
 	}
 	return "granted a plain falsehood"
@@ -65,16 +65,16 @@ type batch struct {
 func newBatch(letter, seed string, n int, canaries ...int) batch {
 	var b batch
 	for i := range n {
-		b.items = append(b.items, item{at: i})
+		b.items = append(b.items, item{index: i})
 	}
 	h := sha256.Sum256([]byte("batch " + letter + seed))
 	code := hex.EncodeToString(h[:])
 	for i, at := range canaries {
-		b.items = slices.Insert(b.items, place(code[8*i+8:], len(b.items)+1), item{at: at})
+		b.items = slices.Insert(b.items, position(code[8*i+8:], len(b.items)+1), item{index: at})
 	}
 	b.code = code[:6]
 	for i := range b.items {
-		b.items[i].place = i
+		b.items[i].position = i
 		b.items[i].id = fmt.Sprintf("%s%d-%s", letter, i+1, b.code)
 	}
 	return b
@@ -83,13 +83,13 @@ func newBatch(letter, seed string, n int, canaries ...int) batch {
 // pick is what stands at a real index, or the one of two strings that is a
 // canary's.
 func (i item) pick(real func(int) string, whenTrue, whenFalse string) string {
-	switch i.at {
+	switch i.index {
 	case trueCanary:
 		return whenTrue
 	case falseCanary:
 		return whenFalse
 	}
-	return real(i.at)
+	return real(i.index)
 }
 
 // listed shows items one to a line, so that none can pass for two.
@@ -192,14 +192,14 @@ func (j *Judge) run(ctx context.Context, b batch, t *score.Trace, ask func([]ite
 			return err
 		}
 		verdicts := sift(open, found.Results, &t.Protocol)
-		left := make(map[int]bool) // by place in the batch
+		left := make(map[int]bool) // by position in the batch
 		all := false
 		for _, it := range open {
 			l, ok := verdicts[it.id]
 			switch {
 			case !ok:
 				all = all || it.canary()
-				left[it.place] = true
+				left[it.position] = true
 			case accept(it, l):
 				if it.canary() {
 					t.Protocol.Canaries++
@@ -209,14 +209,14 @@ func (j *Judge) run(ctx context.Context, b batch, t *score.Trace, ask func([]ite
 				t.Protocol.FailedCanaries++
 				return fmt.Errorf("%w: the judge %s", errCanary, it.fault())
 			default:
-				left[it.place] = true
+				left[it.position] = true
 			}
 		}
 		if len(left) == 0 {
 			return nil
 		}
 		open = slices.DeleteFunc(slices.Clone(b.items), func(it item) bool {
-			return !all && !it.canary() && !left[it.place]
+			return !all && !it.canary() && !left[it.position]
 		})
 		t.Protocol.Missing += len(left)
 	}

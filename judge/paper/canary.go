@@ -47,7 +47,7 @@ var canaries = []Canary{
 // chooseCanary picks by the seed, leaving out those the texts may speak of.
 func chooseCanary(seed string, texts ...string) Canary {
 	all := strings.ToLower(strings.Join(texts, "\n"))
-	first := place(seed, len(canaries))
+	first := position(seed, len(canaries))
 	for i := range canaries {
 		if c := canaries[(first+i)%len(canaries)]; !strings.Contains(all, c.Key) {
 			return c
@@ -56,8 +56,8 @@ func chooseCanary(seed string, texts ...string) Canary {
 	return canaries[first]
 }
 
-// place is a number below n made from a seed of hexadecimal digits.
-func place(seed string, n int) int {
+// position is a number below n made from a seed of hexadecimal digits.
+func position(seed string, n int) int {
 	h, err := strconv.ParseUint(seed[:min(8, len(seed))], 16, 64)
 	if err != nil {
 		return 0 // a seed that is no hash: any place will do

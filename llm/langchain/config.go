@@ -16,13 +16,13 @@ import (
 
 // The default addresses.
 const (
-	DefaultOpenAIURL = "https://api.openai.com/v1"
-	DefaultOllamaURL = "http://127.0.0.1:11434"
+	openAIURL        = "https://api.openai.com/v1"
+	ollamaDefaultURL = "http://127.0.0.1:11434"
 )
 
-// DefaultBatch is the number of texts in one embedding request: small enough
+// defaultBatch is the number of texts in one embedding request: small enough
 // for local servers, large enough to hide the round trip. OpenAI takes 2,048.
-const DefaultBatch = 64
+const defaultBatch = 64
 
 // Config says which model where. The zero value of everything but Model is
 // usable.
@@ -79,7 +79,7 @@ func (c Config) check(provider, defaultURL string) (*checked, error) {
 		fail("Batch, Dimensions and ContextTokens must not be negative")
 	}
 	if c.Batch == 0 {
-		c.Batch = DefaultBatch
+		c.Batch = defaultBatch
 	}
 	if c.BaseURL == "" {
 		c.BaseURL = defaultURL

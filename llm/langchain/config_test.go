@@ -138,20 +138,25 @@ func TestNamesTellModelsApart(t *testing.T) {
 	}
 }
 
-func TestFromEnv(t *testing.T) {
+func TestProviderFromEnv(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{Key: "env-key-1"})
 	defer s.Close()
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OLLAMA_HOST"} {
 		t.Setenv(name, "")
 	}
-	if _, _, err := FromEnv("m", "e"); !errors.Is(err, ErrNoProvider) {
+	if _, err := ProviderFromEnv(transport.Options{}); !errors.Is(err, ErrNoProvider) {
 		t.Errorf("empty environment: %v", err)
 	}
 	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
 	t.Setenv("OPENAI_BASE_URL", s.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "env-key-1")
-	m, e, err := FromEnv("m", "e")
+	p, err := ProviderFromEnv(transport.Options{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	m, err1 := p.Model("m")
+	e, err2 := p.Embedder("e")
+	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Generate(t.Context(), llm.Prompt("x")); err != nil {
@@ -159,9 +164,6 @@ func TestFromEnv(t *testing.T) {
 	}
 	if _, err := e.EmbedQuery(t.Context(), "x"); err != nil {
 		t.Error(err)
-	}
-	if m, e, err := FromEnv("m", ""); m == nil || e != nil || err != nil {
-		t.Errorf("without embedding model: %v %v %v", m, e, err)
 	}
 	for host, want := range map[string]string{
 		"0.0.0.0": "http://127.0.0.1:11434", "localhost": "http://localhost:11434", ":5000": "http://127.0.0.1:5000",

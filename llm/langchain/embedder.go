@@ -37,7 +37,7 @@ var (
 
 // OpenAIEmbedder embeds with OpenAI's API or a compatible one.
 func OpenAIEmbedder(c Config) (*Embedder, error) {
-	k, err := c.check("openai embedder", DefaultOpenAIURL)
+	k, err := c.check("openai embedder", openAIURL)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func OpenAIEmbedder(c Config) (*Embedder, error) {
 // OllamaEmbedder embeds with an Ollama server (0.2 or later: /api/embed).
 // Texts longer than the model's context are an error, not cut silently.
 func OllamaEmbedder(c Config) (*Embedder, error) {
-	k, err := c.check("ollama embedder", DefaultOllamaURL)
+	k, err := c.check("ollama embedder", ollamaDefaultURL)
 	if err != nil {
 		return nil, err
 	}

@@ -65,28 +65,6 @@ func ProviderFromEnv(o transport.Options) (*Provider, error) {
 	return p, nil
 }
 
-// FromEnv is the model and the embedder of [ProviderFromEnv] with default
-// options. An empty name leaves its part nil.
-func FromEnv(model, embedModel string) (llm.Model, llm.Embedder, error) {
-	p, err := ProviderFromEnv(transport.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	var m llm.Model
-	var e llm.Embedder
-	var errs [2]error
-	if model != "" {
-		m, errs[0] = p.Model(model)
-	}
-	if embedModel != "" {
-		e, errs[1] = p.Embedder(embedModel)
-	}
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, nil, err
-	}
-	return m, e, nil
-}
-
 // ollamaURL reads OLLAMA_HOST, which names what the server binds: a URL, a
 // host, a port, or all interfaces.
 func ollamaURL(host string) string {

@@ -143,7 +143,7 @@ func (m *model) estimate(req llm.Request, reply llm.Reply) (prompt, completion i
 
 // judge makes a reply of a foreign model's response, or the error it is.
 func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentResponse) (llm.Reply, error) {
-	used, known := UsageOf(resp)
+	used, known := usageOf(resp)
 	used.Calls = 1
 	reply := llm.Reply{Usage: used}
 	raw, stop := "", ""

@@ -92,12 +92,12 @@ func TestUsageOf(t *testing.T) {
 		{nil, 0, 0, false},
 	} {
 		resp := &llms.ContentResponse{Choices: []*llms.ContentChoice{{GenerationInfo: tc.info}, {GenerationInfo: tc.info}}}
-		u, known := UsageOf(resp)
+		u, known := usageOf(resp)
 		if u.PromptTokens != tc.p || u.CompletionTokens != tc.c || known != tc.known {
 			t.Errorf("%v: %+v %v", tc.info, u, known)
 		}
 	}
-	if _, known := UsageOf(nil); known {
+	if _, known := usageOf(nil); known {
 		t.Error("nil has usage")
 	}
 }

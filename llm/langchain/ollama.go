@@ -19,7 +19,7 @@ import (
 // Ollama is a chat model of an Ollama server. It reports every fault of c at
 // once.
 func Ollama(c Config) (llm.Model, error) {
-	k, err := c.check("ollama", DefaultOllamaURL)
+	k, err := c.check("ollama", ollamaDefaultURL)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // OpenAI is a chat model behind OpenAI's API or a compatible one: vLLM,
 // llama.cpp, LM Studio, a gateway. It reports every fault of c at once.
 func OpenAI(c Config) (llm.Model, error) {
-	k, err := c.check("openai", DefaultOpenAIURL)
+	k, err := c.check("openai", openAIURL)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,10 @@ var usageNames = []struct{ prompt, completion string }{
 	{"input_tokens", "output_tokens"},
 }
 
-// UsageOf reads the tokens of a response and reports whether it has any.
+// usageOf reads the tokens of a response and reports whether it has any.
 // Every choice repeats the figures of the whole request, so the first choice
 // that has them counts, and the others do not.
-func UsageOf(resp *llms.ContentResponse) (llm.Usage, bool) {
+func usageOf(resp *llms.ContentResponse) (llm.Usage, bool) {
 	if resp == nil {
 		return llm.Usage{}, false
 	}

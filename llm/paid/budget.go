@@ -11,9 +11,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// DefaultReplyReserve is what is reserved for a reply without a token limit
+// replyReserve is what is reserved for a reply without a token limit
 // of its own. Most servers stop at 4,096.
-const DefaultReplyReserve = 4096
+const replyReserve = 4096
 
 // Budget is a hard limit of tokens, and of money if [Budget.LimitMoney] was
 // called. A call reserves its prompt and the most its reply may have before

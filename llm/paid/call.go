@@ -42,7 +42,7 @@ func (c call) most(count func(string) int) llm.Usage {
 	for _, m := range c.req.Messages {
 		u.PromptTokens += count(m.Text) + perMessage
 	}
-	u.CompletionTokens = cmp.Or(c.req.MaxTokens, DefaultReplyReserve)
+	u.CompletionTokens = cmp.Or(c.req.MaxTokens, replyReserve)
 	return u
 }
 

@@ -22,21 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The defaults of [Options]; they are those of the OpenAI clients
-// and litellm where these agree.
-const (
-	DefaultAttempts       = 6
-	DefaultBaseDelay      = time.Second
-	DefaultMaxDelay       = 60 * time.Second
-	DefaultMaxRetryAfter  = 120 * time.Second
-	DefaultAttemptTimeout = 5 * time.Minute
-	DefaultIdleTimeout    = time.Minute
-	DefaultDeadline       = 10 * time.Minute
-	DefaultMaxOutage      = 30 * time.Minute
-	DefaultMaxBody        = 32 << 20
-	DefaultConcurrency    = 8
-)
-
 const (
 	// maxSoft limits the retries of failures that seldom pass: an empty
 	// reply, an HTML page, a refused connection.
@@ -48,29 +33,31 @@ const (
 	bytesPerToken = 4
 )
 
-// Options tune a [Transport]; zero values mean the defaults.
+// Options tune a [Transport]. Zero values mean the defaults, which are those of
+// the OpenAI clients and litellm where these agree.
 type Options struct {
 	// Base sends the requests. The default is an own http.Transport without
 	// proxy; set Base to use one.
 	Base http.RoundTripper
-	// Attempts is the number of tries, the first included.
+	// Attempts is the number of tries, the first included; 0 means 6.
 	Attempts int
 	// BaseDelay and MaxDelay bound the full-jitter exponential back-off. A
 	// server's Retry-After is a floor of the wait; above MaxRetryAfter the
-	// call fails with [llm.ErrRateLimited] at once, so that the job can pause.
+	// call fails with [llm.ErrRateLimited] at once, so that the job can pause. 0
+	// means 1 s, 60 s and 120 s.
 	BaseDelay, MaxDelay, MaxRetryAfter time.Duration
 	// AttemptTimeout limits one try, IdleTimeout the wait for the next bytes
 	// of a reply that has begun, and Deadline all tries and the back-off
 	// between them. Standing in line is not counted: for a slot, for the
-	// rates, or for an endpoint that is down.
+	// rates, or for an endpoint that is down. 0 means 5, 1 and 10 min.
 	AttemptTimeout, IdleTimeout, Deadline time.Duration
 	// MaxOutage is how long calls wait for an endpoint that is down before
-	// they fail; see [Transport].
+	// they fail, see [Transport]; 0 means 30 min.
 	MaxOutage time.Duration
-	// MaxBody limits a reply, in bytes after decompression.
+	// MaxBody limits a reply, in bytes after decompression; 0 means 32 MiB.
 	MaxBody int64
 	// Concurrency limits the requests in flight, all endpoints together. Each
-	// endpoint and model has an adaptive limit below it.
+	// endpoint and model has an adaptive limit below it. 0 means 8.
 	Concurrency int
 	// RequestsPerMinute and TokensPerMinute pace the requests; 0 means no
 	// limit. Tokens are reserved by the request's length and its limit of the
@@ -120,7 +107,11 @@ func New(o Options) (*Transport, error) {
 	negative("a duration", min(o.BaseDelay, o.MaxDelay, o.MaxRetryAfter, o.AttemptTimeout, o.IdleTimeout, o.Deadline, o.MaxOutage) < 0)
 	negative("MaxBody", o.MaxBody < 0)
 	negative("Concurrency", o.Concurrency < 0)
-	negative("a rate", min(o.RequestsPerMinute, o.TokensPerMinute) < 0)
+	for _, r := range []float64{o.RequestsPerMinute, o.TokensPerMinute} {
+		if !(r >= 0 && r <= math.MaxFloat64) {
+			errs = append(errs, fmt.Errorf("transport: a rate of %v per minute: use a positive number, or 0 for no limit", r))
+		}
+	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
@@ -130,16 +121,16 @@ func New(o Options) (*Transport, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Attempts = cmp.Or(o.Attempts, DefaultAttempts)
-	o.BaseDelay = cmp.Or(o.BaseDelay, DefaultBaseDelay)
-	o.MaxDelay = cmp.Or(o.MaxDelay, DefaultMaxDelay)
-	o.MaxRetryAfter = cmp.Or(o.MaxRetryAfter, DefaultMaxRetryAfter)
-	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, DefaultAttemptTimeout)
-	o.IdleTimeout = cmp.Or(o.IdleTimeout, DefaultIdleTimeout)
-	o.Deadline = cmp.Or(o.Deadline, DefaultDeadline)
-	o.MaxOutage = cmp.Or(o.MaxOutage, DefaultMaxOutage)
-	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
-	o.Concurrency = cmp.Or(o.Concurrency, DefaultConcurrency)
+	o.Attempts = cmp.Or(o.Attempts, 6)
+	o.BaseDelay = cmp.Or(o.BaseDelay, time.Second)
+	o.MaxDelay = cmp.Or(o.MaxDelay, 60*time.Second)
+	o.MaxRetryAfter = cmp.Or(o.MaxRetryAfter, 120*time.Second)
+	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, 5*time.Minute)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, time.Minute)
+	o.Deadline = cmp.Or(o.Deadline, 10*time.Minute)
+	o.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
+	o.MaxBody = cmp.Or(o.MaxBody, 32<<20)
+	o.Concurrency = cmp.Or(o.Concurrency, 8)
 	return &Transport{
 		o:        o,
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),

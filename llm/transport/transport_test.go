@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -276,8 +277,8 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	_, err := New(Options{Attempts: -1, BaseDelay: -1, MaxBody: -1, Concurrency: -1, TokensPerMinute: -1})
-	if err == nil || strings.Count(err.Error(), "\n") != 4 {
+	_, err := New(Options{Attempts: -1, BaseDelay: -1, MaxBody: -1, Concurrency: -1, TokensPerMinute: -1, RequestsPerMinute: math.NaN()})
+	if err == nil || strings.Count(err.Error(), "\n") != 5 {
 		t.Errorf("%v", err)
 	}
 }
