@@ -73,7 +73,7 @@ func BenchmarkKMeans(b *testing.B) {
 			b.ReportAllocs()
 			began := cpuTime()
 			for b.Loop() {
-				l := newLloyd(vectors, benchDim, benchK, opts, false)
+				l := newLloyd(vectors, benchDim, benchK, opts)
 				l.kernels = k.kernels
 				l.restart(start)
 				c, err := l.run(b.Context())
@@ -170,10 +170,23 @@ func BenchmarkMixture(b *testing.B) {
 
 func BenchmarkPlusPlus(b *testing.B) {
 	opts, _ := KMeansOptions{Workers: 1}.resolve()
-	l := newLloyd(clustered(), benchDim, benchK, opts, false)
+	l := newLloyd(clustered(), benchDim, benchK, opts)
 	for b.Loop() {
 		if _, err := l.plusPlus(b.Context(), rand.New(rand.NewPCG(1, 1))); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// unit returns a copy of rows scaled to length 1; zeros stay zeros.
+func unit(rows []float32, dim int) []float32 {
+	scaled := make([]float32, len(rows))
+	for i := 0; i < len(rows); i += dim {
+		if length := norm(rows[i : i+dim]); length > 0 {
+			for j, c := range rows[i : i+dim] {
+				scaled[i+j] = float32(float64(c) / length)
+			}
+		}
+	}
+	return scaled
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster groups vectors: k-means, spherical k-means, and mixtures of
+// Package cluster groups vectors: k-means, and mixtures of
 // Gaussians with the number of components chosen by BIC.
 //
 // Vectors are rows of one flat slice of float32: row i is

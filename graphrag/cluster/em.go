@@ -46,7 +46,7 @@ func FitMixture(ctx context.Context, vectors []float32, dim, k int, opts Mixture
 
 // fitFrom runs EM from clusters, of which it reads K, Dim and Labels.
 func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts MixtureOptions) (*Mixture, error) {
-	m := &Mixture{K: start.K, Dim: start.Dim, Covariance: opts.Covariance, N: len(start.Labels), workers: opts.Workers}
+	m := &Mixture{K: start.K, Dim: start.Dim, N: len(start.Labels), workers: opts.Workers}
 	p := make([]float64, m.N*m.K)
 	for i, c := range start.Labels {
 		p[i*m.K+int(c)] = 1
@@ -105,13 +105,6 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32) ([]float64, flo
 // units of the deviations of the component.
 func (m *Mixture) mahalanobis(c int, centred []float64) float64 {
 	sum, d := 0.0, m.Dim
-	if m.Covariance == Diagonal {
-		for j, w := range m.whiten[c*d : (c+1)*d] {
-			z := w * centred[j]
-			sum += z * z
-		}
-		return sum
-	}
 	whiten := m.whiten[c*d*d : (c+1)*d*d]
 	for j := range d {
 		z := 0.0
@@ -125,10 +118,7 @@ func (m *Mixture) mahalanobis(c int, centred []float64) float64 {
 
 // maximize is the M step: weights, means and covariances from probabilities.
 func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
-	shape := m.Dim
-	if m.Covariance == Full {
-		shape *= m.Dim
-	}
+	shape := m.Dim * m.Dim
 	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*shape)
 	err := par.Each(ctx, m.K, m.workers, func(c int) error {
 		m.estimate(c, vectors, p, regularization, m.Covariances[c*shape:(c+1)*shape])
@@ -164,12 +154,6 @@ func (m *Mixture) estimate(c int, vectors []float32, p []float64, regularization
 		for j, x := range vectors[i*d : (i+1)*d] {
 			centred[j] = float64(x) - mean[j]
 		}
-		if m.Covariance == Diagonal {
-			for j, z := range centred {
-				covariance[j] += r * z * z
-			}
-			continue
-		}
 		for j, z := range centred {
 			row, rz := covariance[j*d:j*d+j+1], r*z
 			for l := range row {
@@ -180,16 +164,10 @@ func (m *Mixture) estimate(c int, vectors []float32, p []float64, regularization
 	for j := range covariance {
 		covariance[j] /= weight
 	}
-	if m.Covariance == Diagonal {
-		for j := range covariance {
-			covariance[j] += regularization
-		}
-	} else {
-		for j := range d {
-			covariance[j*d+j] += regularization
-			for l := range j {
-				covariance[l*d+j] = covariance[j*d+l]
-			}
+	for j := range d {
+		covariance[j*d+j] += regularization
+		for l := range j {
+			covariance[l*d+j] = covariance[j*d+l]
 		}
 	}
 	m.Weights[c] = weight / float64(m.N)
@@ -206,19 +184,9 @@ func (m *Mixture) factor() error {
 	}
 	m.whiten, m.constant = make([]float64, len(m.Covariances)), make([]float64, m.K)
 	for c := range m.K {
-		logs, ok := 0.0, true // ln of the product of the deviations
-		if m.Covariance == Diagonal {
-			for j, v := range m.Covariances[c*d : (c+1)*d] {
-				deviation := math.Sqrt(v)
-				ok = ok && deviation > 0
-				m.whiten[c*d+j] = 1 / deviation
-				logs += math.Log(deviation)
-			}
-		} else {
-			logs, ok = invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], d)
-		}
+		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], d) // ln of the product of the deviations
 		if !ok || math.IsInf(logs, 0) || math.IsNaN(logs) {
-			return fmt.Errorf("cluster: component %d of %d: %w: use fewer components, fewer dimensions, diagonal covariances, or a larger Regularization",
+			return fmt.Errorf("cluster: component %d of %d: %w: use fewer components, fewer dimensions, or a larger Regularization",
 				c, m.K, ErrSingular)
 		}
 		m.constant[c] = math.Log(m.Weights[c]) - float64(d)/2*math.Log(2*math.Pi) - logs

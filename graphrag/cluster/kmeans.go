@@ -32,7 +32,7 @@ const (
 // a component that is not finite, or longer than [MaxNorm].
 var ErrVector = errors.New("unusable vector")
 
-// KMeansOptions of [KMeans] and [SphericalKMeans].
+// KMeansOptions of [KMeans].
 type KMeansOptions struct {
 	// Seed of k-means++.
 	Seed uint64
@@ -108,23 +108,7 @@ func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptio
 	if err := errors.Join(err, checkShape(vectors, dim, k), checkStart(vectors, dim, k, opts.Start)); err != nil {
 		return nil, err
 	}
-	return kmeans(ctx, vectors, dim, min(k, len(vectors)/dim), opts, false)
-}
-
-// SphericalKMeans is [KMeans] by cosine (Dhillon and Modha 2001): vectors and
-// centroids are scaled to length 1, and the inertia, then, is the sum of
-// 2-2·cosine. A vector of zeros has the same cosine with everything and adds 1.
-func SphericalKMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
-	opts, err := opts.resolve()
-	if err := errors.Join(err, checkShape(vectors, dim, k), checkStart(vectors, dim, k, opts.Start)); err != nil {
-		return nil, err
-	}
-	return kmeans(ctx, unit(vectors, dim), dim, min(k, len(vectors)/dim), opts, true)
-}
-
-// kmeans tries the starts and returns the best.
-func kmeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions, spherical bool) (*Clustering, error) {
-	l := newLloyd(vectors, dim, k, opts, spherical)
+	l := newLloyd(vectors, dim, min(k, len(vectors)/dim), opts)
 	if opts.Start != nil {
 		l.restart(opts.Start)
 		return l.run(ctx)
@@ -210,17 +194,4 @@ func norm(v []float32) float64 {
 		s0 += float64(c) * float64(c)
 	}
 	return math.Sqrt((s0 + s1) + (s2 + s3))
-}
-
-// unit returns a copy of rows scaled to length 1; zeros stay zeros.
-func unit(rows []float32, dim int) []float32 {
-	scaled := make([]float32, len(rows))
-	for i := 0; i < len(rows); i += dim {
-		if length := norm(rows[i : i+dim]); length > 0 {
-			for j, c := range rows[i : i+dim] {
-				scaled[i+j] = float32(float64(c) / length)
-			}
-		}
-	}
-	return scaled
 }

@@ -241,22 +241,6 @@ func TestKMeansHostileScales(t *testing.T) {
 	}
 }
 
-func TestSphericalKMeansGoesByDirection(t *testing.T) {
-	vectors := []float32{1, 0, 100, 1, 0, 2, .1, 50, 0, 0}
-	c, err := SphericalKMeans(t.Context(), vectors, 2, 2, KMeansOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Labels[0] != c.Labels[1] || c.Labels[2] != c.Labels[3] || c.Labels[0] == c.Labels[2] {
-		t.Errorf("labels %v", c.Labels)
-	}
-	for k := range c.K {
-		if n := norm(c.Centroid(k)); math.Abs(n-1) > 1e-6 {
-			t.Errorf("centroid %d has length %v", k, n)
-		}
-	}
-}
-
 func TestKMeansRefuses(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {
@@ -277,10 +261,8 @@ func TestKMeansRefuses(t *testing.T) {
 		{[]float32{1, 2}, 1, 1, KMeansOptions{Start: []float32{nan}}, "start: centroid 0: unusable"},
 		{[]float32{1}, 1, 1, KMeansOptions{Inits: -1, Workers: -1, MaxIterations: -1, Tolerance: math.NaN()}, "Workers is -1"},
 	} {
-		for _, f := range []func(context.Context, []float32, int, int, KMeansOptions) (*Clustering, error){KMeans, SphericalKMeans} {
-			if _, err := f(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v: got %v, want …%s…", c.vectors, err, c.want)
-			}
+		if _, err := KMeans(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want …%s…", c.vectors, err, c.want)
 		}
 	}
 }

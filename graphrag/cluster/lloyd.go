@@ -19,7 +19,6 @@ type lloyd struct {
 	vectors   []float32
 	n, dim, k int
 	opts      KMeansOptions
-	spherical bool
 	kernels   kernels
 	norms     []float64 // of the vectors
 	longest   float64   // norm of the longest vector
@@ -43,10 +42,10 @@ type lloyd struct {
 	reach        float64   // norm of the longest centroid
 }
 
-func newLloyd(vectors []float32, dim, k int, opts KMeansOptions, spherical bool) *lloyd {
+func newLloyd(vectors []float32, dim, k int, opts KMeansOptions) *lloyd {
 	n := len(vectors) / dim
 	l := &lloyd{
-		vectors: vectors, n: n, dim: dim, k: k, opts: opts, spherical: spherical, kernels: fastest(),
+		vectors: vectors, n: n, dim: dim, k: k, opts: opts, kernels: fastest(),
 		norms: make([]float64, n), scratch: make([]scratch, opts.Workers),
 		labels: make([]int32, n), counts: make([]int32, k), order: make([]int32, n), starts: make([]int32, k+1),
 		changed: make([]bool, k), upper: make([]float64, n), lower: make([]float64, n), moved: make([]float64, k),
@@ -70,9 +69,6 @@ func (l *lloyd) distance(x, y []float32) float64 { return l.kernels.distance(x, 
 // restart makes centroids the ones to go on from.
 func (l *lloyd) restart(centroids []float32) {
 	l.centroids = slices.Clone(centroids)
-	if l.spherical {
-		l.centroids = unit(l.centroids, l.dim)
-	}
 	l.step = 0
 	for i := range l.n {
 		l.labels[i], l.upper[i], l.lower[i] = -1, math.Inf(1), 0
@@ -181,8 +177,8 @@ func (l *lloyd) count() {
 }
 
 // update moves the centroids of the clusters that changed to their means and
-// returns the sum of the squared moves. The one of an empty cluster stays where
-// it is, as does in the spherical case one whose vectors cancel out.
+// returns the sum of the squared moves. The one of an empty cluster stays where it
+// is.
 func (l *lloyd) update(ctx context.Context) (float64, error) {
 	l.sort()
 	clear(l.moved)
@@ -208,11 +204,6 @@ func (l *lloyd) average(c int, members []int32, sums []float64) float64 {
 		l.kernels.add(sums, l.row(int(i)), l.row(int(next)))
 	}
 	by := float64(len(members))
-	if l.spherical {
-		if by = length64(sums); by == 0 {
-			return 0
-		}
-	}
 	centroid, way := l.centroid(c), 0.0
 	for j, s := range sums {
 		next := float32(s / by)
@@ -221,14 +212,6 @@ func (l *lloyd) average(c int, members []int32, sums []float64) float64 {
 		centroid[j] = next
 	}
 	return way
-}
-
-func length64(v []float64) float64 {
-	sum := 0.0
-	for _, c := range v {
-		sum += float64(c * c)
-	}
-	return math.Sqrt(sum)
 }
 
 // sort fills order with the vectors by label and, within one, by number.

@@ -12,18 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// Covariance is the shape of the components of a mixture.
-type Covariance int
-
-const (
-	Full     Covariance = iota // each component has a matrix of its own, as in RAPTOR
-	Diagonal                   // each component has variances of its own
-)
-
 // MixtureOptions of [FitMixture] and [SelectMixture].
 type MixtureOptions struct {
-	// Covariance is Full by default.
-	Covariance Covariance
 	// Seed of the k-means the fits start from.
 	Seed uint64
 	// Inits is how many starts are tried, of which the one with the greatest
@@ -47,7 +37,6 @@ type MixtureOptions struct {
 // resolve fills in the defaults, those of scikit-learn 1.2, which RAPTOR uses.
 func (o MixtureOptions) resolve() (MixtureOptions, error) {
 	c := opt.Checks{Of: "cluster"}
-	c.Want(o.Covariance == Full || o.Covariance == Diagonal, "Covariance", int(o.Covariance), "Full or Diagonal")
 	opt.Min(&c, "Inits", o.Inits, 0)
 	opt.Min(&c, "MaxIterations", o.MaxIterations, 0)
 	opt.Min(&c, "Tolerance", o.Tolerance, 0)
@@ -68,14 +57,12 @@ var ErrSingular = errors.New("singular covariance")
 // once it is fitted and is safe for concurrent use.
 type Mixture struct {
 	// K is the number of components, Dim that of the components of a vector.
-	K, Dim     int
-	Covariance Covariance
+	K, Dim int
 	// Weights of the components; they add up to 1.
 	Weights []float64
 	// Means has K rows of Dim.
 	Means []float64
-	// Covariances has K matrices of Dim rows of Dim, or K rows of Dim variances
-	// if Covariance is Diagonal.
+	// Covariances has K matrices of Dim rows of Dim.
 	Covariances []float64
 	// N is the number of vectors the mixture was fitted to, LogLikelihood the
 	// sum of the logarithms of their densities.
@@ -85,20 +72,14 @@ type Mixture struct {
 	Iterations int
 	Converged  bool
 
-	whiten   []float64 // per component the inverse of the Cholesky factor of its covariance, or of the deviations
+	whiten   []float64 // per component the inverse of the Cholesky factor of its covariance
 	constant []float64 // per component ln weight - Dim/2·ln 2π - ½ ln |covariance|
 	workers  int
 }
 
-// Parameters returns the number of free parameters: K-1 weights, K·Dim means,
-// and K·Dim·(Dim+1)/2 covariances or K·Dim variances.
-func (m *Mixture) Parameters() int {
-	shape := m.Dim
-	if m.Covariance == Full {
-		shape = m.Dim * (m.Dim + 1) / 2
-	}
-	return m.K - 1 + m.K*m.Dim + m.K*shape
-}
+// Parameters returns the number of free parameters: K-1 weights, K·Dim means and
+// K·Dim·(Dim+1)/2 covariances.
+func (m *Mixture) Parameters() int { return m.K - 1 + m.K*m.Dim + m.K*m.Dim*(m.Dim+1)/2 }
 
 // BIC returns the Bayesian information criterion, Parameters·ln N - 2·LogLikelihood:
 // of several mixtures for the same vectors the one with the least is preferred.

@@ -81,7 +81,7 @@ func TestMixtureLogLikelihoodOfRings(t *testing.T) {
 }
 
 func TestMixtureSoftMembership(t *testing.T) {
-	m := &Mixture{K: 2, Dim: 1, Covariance: Diagonal, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}, workers: 1}
+	m := &Mixture{K: 2, Dim: 1, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}, workers: 1}
 	if err := m.factor(); err != nil {
 		t.Fatal(err)
 	}
@@ -156,41 +156,37 @@ func TestMixtureOfOne(t *testing.T) {
 func TestMixtureSeparatesBlobs(t *testing.T) {
 	const n, centres, dim = 300, 3, 4
 	vectors := blobs(rand.New(rand.NewPCG(9, 1)), n, dim, centres, .05)
-	for _, shape := range []Covariance{Full, Diagonal} {
-		m, criteria, err := SelectMixture(t.Context(), vectors, dim, 6, MixtureOptions{Covariance: shape})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.K != centres || len(criteria) != 6 || !m.Converged {
-			t.Errorf("shape %d: %d components of %v", shape, m.K, criteria)
-		}
-		p, err := m.Probabilities(t.Context(), vectors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		members := m.Memberships(p, DefaultMembership)
-		for i := range n {
-			if first := members[i*centres/n*n/centres]; !slices.Equal(members[i], first) {
-				t.Fatalf("shape %d: row %d is in %v, its blob in %v", shape, i, members[i], first)
-			}
+	m, criteria, err := SelectMixture(t.Context(), vectors, dim, 6, MixtureOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.K != centres || len(criteria) != 6 || !m.Converged {
+		t.Errorf("%d components of %v", m.K, criteria)
+	}
+	p, err := m.Probabilities(t.Context(), vectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := m.Memberships(p, DefaultMembership)
+	for i := range n {
+		if first := members[i*centres/n*n/centres]; !slices.Equal(members[i], first) {
+			t.Fatalf("row %d is in %v, its blob in %v", i, members[i], first)
 		}
 	}
 }
 
 func TestMixtureLikelihoodNeverFalls(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 2)), 200, 3, 5, .5)
-	for _, shape := range []Covariance{Full, Diagonal} {
-		before := math.Inf(-1)
-		for limit := 1; limit < 25; limit++ {
-			m, err := FitMixture(t.Context(), vectors, 3, 4, MixtureOptions{Covariance: shape, MaxIterations: limit, Tolerance: 1e-12})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if m.LogLikelihood < before-1e-6 {
-				t.Errorf("shape %d, iteration %d: %v after %v", shape, limit, m.LogLikelihood, before)
-			}
-			before = m.LogLikelihood
+	before := math.Inf(-1)
+	for limit := 1; limit < 25; limit++ {
+		m, err := FitMixture(t.Context(), vectors, 3, 4, MixtureOptions{MaxIterations: limit, Tolerance: 1e-12})
+		if err != nil {
+			t.Fatal(err)
 		}
+		if m.LogLikelihood < before-1e-6 {
+			t.Errorf("iteration %d: %v after %v", limit, m.LogLikelihood, before)
+		}
+		before = m.LogLikelihood
 	}
 }
 
@@ -242,7 +238,7 @@ func TestMixtureRefuses(t *testing.T) {
 		{nil, 1, 1, MixtureOptions{}, "no vectors"},
 		{[]float32{1, nan}, 1, 1, MixtureOptions{}, "row 1: unusable vector"},
 		{[]float32{1}, 1, 0, MixtureOptions{}, "0 clusters"},
-		{[]float32{1}, 1, 1, MixtureOptions{Covariance: 7, Tolerance: -1, Inits: -1}, "Tolerance is -1"},
+		{[]float32{1}, 1, 1, MixtureOptions{Tolerance: -1, Inits: -1}, "Tolerance is -1"},
 		{[]float32{1}, 1, 1, MixtureOptions{Regularization: math.Inf(1), Workers: -2, MaxIterations: -1}, "Workers is -2"},
 	} {
 		if _, err := FitMixture(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {

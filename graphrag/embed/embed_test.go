@@ -85,11 +85,6 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("Hashing", func(t *testing.T) { embedtest.Test(t, hashing) })
-	fitted, err := embed.FitHashing(t.Context(), corpus, embed.HashingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Run("fitted Hashing", func(t *testing.T) { embedtest.Test(t, fitted) })
 }
 
 // TestLSARelatesWords: physician and nurse never occur in one text, but both
@@ -157,24 +152,6 @@ func TestHashingKeepsDotProducts(t *testing.T) {
 	}
 }
 
-func TestFittedHashingPrefersRareTerms(t *testing.T) {
-	h, err := embed.FitHashing(t.Context(), []string{"common rare", "common", "common", "common"}, embed.HashingOptions{Dim: 1 << 12})
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := vector(t, h, "common rare")
-	if rare, common := dot(query, vector(t, h, "rare")), dot(query, vector(t, h, "common")); rare < 2*common {
-		t.Errorf("rare %v, common %v", rare, common)
-	}
-	plain, err := embed.NewHashing(embed.HashingOptions{Dim: 1 << 12})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plain.Name() == h.Name() {
-		t.Error("fitted and plain embedder share a name")
-	}
-}
-
 // TestHashIsStable: stored vectors depend on the hash.
 func TestHashIsStable(t *testing.T) {
 	h, err := embed.NewHashing(embed.HashingOptions{Dim: 16})
@@ -226,9 +203,6 @@ func TestRefusals(t *testing.T) {
 	cancel()
 	if _, err := embed.FitLSA(ctx, corpus, embed.LSAOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled FitLSA: %v", err)
-	}
-	if _, err := embed.FitHashing(ctx, corpus, embed.HashingOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled FitHashing: %v", err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
-	"math"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -25,9 +24,6 @@ type HashingOptions struct {
 	Dim int
 	// Analyzer makes the terms; nil means [text.Default].
 	Analyzer text.Analyzer
-	// MaxTerms bounds the terms whose document frequency [FitHashing] keeps;
-	// rarer ones count as new. 0 means 50,000.
-	MaxTerms int
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. It never
 	// changes a result.
 	Workers int
@@ -36,13 +32,11 @@ type HashingOptions struct {
 func (o HashingOptions) resolve() (HashingOptions, error) {
 	c := opt.Checks{Of: "embed: hashing"}
 	opt.Min(&c, "Dim", o.Dim, 0)
-	opt.Min(&c, "MaxTerms", o.MaxTerms, 0)
 	opt.Min(&c, "Workers", o.Workers, 0)
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
 	o.Dim = cmp.Or(o.Dim, defaultHashingDim)
-	o.MaxTerms = cmp.Or(o.MaxTerms, defaultMaxTerms)
 	return o, c.Err()
 }
 
@@ -52,17 +46,14 @@ func (o HashingOptions) resolve() (HashingOptions, error) {
 // from, a component that its hash chooses. The dot product of two texts is
 // then that of their weighted terms, plus noise that falls with Dim.
 //
-// Weights are those of [LSA]; without a corpus, 1 + ln tf. Vectors have
-// length 1; a text without terms is the vector of zeros. Unlike LSA it knows
-// every word, and no two words as related.
+// Weights are 1 + ln tf. Vectors have length 1; a text without terms is the vector
+// of zeros. Unlike [LSA] it knows every word, and no two words as related.
 //
 // A Hashing is immutable and safe for concurrent use.
 type Hashing struct {
-	opts       HashingOptions
-	vocabulary *vocabulary // nil without a corpus
-	newTerm    float64     // root of the idf of a term in no text
-	name       string
-	counters   sync.Pool // of *counter
+	opts     HashingOptions
+	name     string
+	counters sync.Pool // of *counter
 }
 
 var (
@@ -76,7 +67,7 @@ func NewHashing(opts HashingOptions) (*Hashing, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hashing{opts: opts, newTerm: 1}
+	h := &Hashing{opts: opts}
 	h.counters.New = func() any {
 		return &counter{analyzer: opts.Analyzer, numbers: text.NewNumbering(opts.Analyzer)}
 	}
@@ -84,28 +75,7 @@ func NewHashing(opts HashingOptions) (*Hashing, error) {
 	return h, nil
 }
 
-// FitHashing returns an embedder that weighs terms by their document
-// frequency in texts. The error is about the options or that of ctx.
-func FitHashing(ctx context.Context, texts []string, opts HashingOptions) (*Hashing, error) {
-	h, err := NewHashing(opts)
-	if err != nil {
-		return nil, err
-	}
-	v, _, err := readCorpus(ctx, h.opts.Analyzer, texts, h.opts.MaxTerms, 1, opts.Workers)
-	if err != nil {
-		return nil, fmt.Errorf("embed: fit hashing: %w", err)
-	}
-	h.vocabulary, h.newTerm = v, math.Sqrt(idf(0, v.texts))
-	sum := crc32.NewIEEE()
-	for i, df := range v.df {
-		fmt.Fprintf(sum, "%s %d\n", v.terms.At(i), df)
-	}
-	h.name = fmt.Sprintf("%s-%d-%08x", h.name, v.texts, sum.Sum32())
-	return h, nil
-}
-
-// Name is "hashing", the options, and for a fitted embedder the number of
-// texts and a checksum of the frequencies.
+// Name is "hashing" and the options.
 func (h *Hashing) Name() string { return h.name }
 
 // Dim is the length of the vectors.
@@ -128,13 +98,7 @@ func (h *Hashing) embed(s string) []float32 {
 	sum := make([]float32, h.opts.Dim)
 	c.count(s, func(n, count int32) {
 		term := c.numbers.Terms().At(int(n))
-		rootIDF := h.newTerm
-		if h.vocabulary != nil {
-			if known := h.vocabulary.terms.Find(term); known >= 0 {
-				rootIDF = h.vocabulary.rootIDF[known]
-			}
-		}
-		weight := float32(termWeight(count, rootIDF))
+		weight := float32(termWeight(count, 1))
 		hash := hashTerm(term)
 		if hash&1 == 1 {
 			weight = -weight

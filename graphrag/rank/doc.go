@@ -6,9 +6,8 @@
 // ([Compare]): best first, equal scores by identifier. [Best] cuts a list to its k
 // best, [Top] keeps the k best of a stream.
 //
-// Three ways merge lists. [RRF] and [WeightedRRF] look at ranks alone and so need
-// no common scale of scores: the default when a sparse and a dense retriever are
-// combined. [CombMAX] takes the best score as it is. [Interleave] takes turns. The
+// Three ways merge lists. [RRF] looks at ranks alone and so needs no common scale of
+// scores. [CombMAX] takes the best score as it is. [Interleave] takes turns. The
 // lists are best first. An identifier that occurs twice in one list counts once, at
 // its first place. The scores of a result do not depend on the order in which the
 // lists are given, to the last bit.

@@ -17,44 +17,19 @@ const rrfK = 60
 
 // RRF merges lists by reciprocal rank fusion: the score of an identifier is the
 // sum of 1/(60+rank) over the lists that hold it, ranks counted from 1.
-func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] { return reciprocal(nil, lists) }
-
-// WeightedRRF is [RRF] with a factor for each list, finite and not negative: the
-// sum of weight/(60+rank). A list with weight 0 still brings its identifiers, with
-// score 0. The error names everything that is wrong with the weights.
-func WeightedRRF[ID cmp.Ordered](weights []float64, lists ...[]ID) ([]Scored[ID], error) {
-	var errs []error
-	if len(weights) != len(lists) {
-		errs = append(errs, fmt.Errorf("rank: %d weights for %d lists, want one each", len(weights), len(lists)))
-	}
-	for i, w := range weights {
-		if !(w >= 0) || math.IsInf(w, 0) {
-			errs = append(errs, fmt.Errorf("rank: weight %d is %v, want a finite number of 0 or more", i, w))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return reciprocal(weights, lists), nil
-}
-
-func reciprocal[ID cmp.Ordered](weights []float64, lists [][]ID) []Scored[ID] {
+func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] {
 	total := 0
 	for _, list := range lists {
 		total += len(list)
 	}
 	shares := make([]Scored[ID], 0, total)
 	seen := make(map[ID]struct{})
-	for i, list := range lists {
-		weight := 1.0
-		if weights != nil {
-			weight = weights[i]
-		}
+	for _, list := range lists {
 		clear(seen)
 		for place, id := range list {
 			if _, again := seen[id]; !again {
 				seen[id] = struct{}{}
-				shares = append(shares, Scored[ID]{id, weight / float64(rrfK+place+1)})
+				shares = append(shares, Scored[ID]{id, 1 / float64(rrfK+place+1)})
 			}
 		}
 	}

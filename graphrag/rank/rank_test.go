@@ -45,36 +45,6 @@ func TestRRF(t *testing.T) {
 	}
 }
 
-func TestWeightedRRF(t *testing.T) {
-	got, err := rank.WeightedRRF([]float64{2, 0, .5}, words("a b"), words("c"), words("b"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := list{{"b", 2./62 + .5/61}, {"a", 2. / 61}, {"c", 0}}
-	if diff := cmp.Diff(want, got, near); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	plain, err := rank.WeightedRRF([]float64{1, 1}, words("a b"), words("b"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(rank.RRF(words("a b"), words("b")), plain); diff != "" {
-		t.Errorf("weights of 1 differ from RRF (-want +got)\n%s", diff)
-	}
-}
-
-func TestWeightedRRFReportsAllProblems(t *testing.T) {
-	_, err := rank.WeightedRRF([]float64{-1, math.Inf(1), math.NaN()}, words("a"))
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, want := range []string{"3 weights for 1 lists", "weight 0 is -1", "weight 1 is +Inf", "weight 2 is NaN"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error lacks %q:\n%v", want, err)
-		}
-	}
-}
-
 // The steps of IRCoT.
 func TestCombMAX(t *testing.T) {
 	got, err := rank.CombMAX(list{{"p1", 1}, {"p2", .6}, {"p3", .2}}, list{{"p4", 1}, {"p2", .9}, {"p1", .1}})

@@ -13,20 +13,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// The values of G-Retriever for WebQSP: how many nodes and how many distinct
-// edge similarities get prizes, and what an edge costs. For scene graphs it uses
-// 3, 3 and, by its appendix B.1, a cost of 1.
-const (
-	DefaultTopNodes = 3
-	DefaultTopEdges = 5
-	DefaultEdgeCost = 0.5
-)
-
 // decline keeps the prize of a rank of edges below that of the rank before
 // (G-Retriever's constant c).
 const decline = 0.01
 
-// NodePrizes gives the k most similar nodes the prizes k, k-1, … 1 and all
+// NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all
 // others 0. Of equally similar ones the first come first.
 func NodePrizes(similarities []float64, k int) []float64 {
 	order := make([]int32, len(similarities))
@@ -43,7 +34,8 @@ func NodePrizes(similarities []float64, k int) []float64 {
 	return prizes
 }
 
-// EdgePrizes gives prizes to the edges of the k greatest distinct similarities.
+// EdgePrizes gives prizes to the edges of the k greatest distinct similarities
+// (G-Retriever: 5 for WebQSP, 3 for scene graphs).
 // The edges of rank j, from 0, share k-j between them, but no more each than
 // just less than one of the rank before; k is at most the number of distinct
 // similarities.
@@ -74,7 +66,8 @@ func EdgePrizes(similarities []float64, k int) []float64 {
 	return prizes
 }
 
-// EdgeCost returns what an edge costs beside edge prizes: cost, but somewhat
+// EdgeCost returns what an edge costs beside edge prizes: cost (G-Retriever: ½ for
+// WebQSP, 1 for scene graphs), but somewhat
 // less than the greatest prize if there is one, so that one edge at least pays.
 func EdgeCost(cost float64, edgePrizes []float64) float64 {
 	top := 0.0

@@ -200,7 +200,7 @@ func ExampleSubgraph() {
 	// How alike the nodes and edges of a small graph are to a question.
 	nodes := NodePrizes([]float64{.8, .6, .35, .1}, 2)
 	edges := []graph.Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}}
-	s, err := Subgraph(context.Background(), edges, nodes, EdgePrizes([]float64{.1, .7, .2}, 1), DefaultEdgeCost)
+	s, err := Subgraph(context.Background(), edges, nodes, EdgePrizes([]float64{.1, .7, .2}, 1), .5)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -181,48 +181,18 @@ func (x *Index) score(i int, query []float32) float64 {
 func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.scores(query, grown(dst, x.n), func(i int) int { return i })
-}
-
-// Score writes the scores of some rows over dst, in the order of ids. The error
-// names a row that is not there, or wraps [ErrVector].
-func (x *Index) Score(query []float32, ids []int32, dst []float64) ([]float64, error) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for _, id := range ids {
-		if id < 0 || int(id) >= x.n {
-			return dst, fmt.Errorf("vector: score: row %d of %d", id, x.n)
-		}
-	}
-	return x.scores(query, grown(dst, len(ids)), func(i int) int { return int(ids[i]) })
-}
-
-func (x *Index) scores(query []float32, dst []float64, row func(i int) int) ([]float64, error) {
 	length, err := x.check(query)
 	if err != nil {
-		return dst, fmt.Errorf("vector: score: query: %w", err)
+		return dst, fmt.Errorf("vector: scores: query: %w", err)
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	s.setQuery(query, length, x)
+	dst = grown(dst, x.n)
 	for i := range dst {
-		dst[i] = x.score(row(i), s.query)
+		dst[i] = x.score(i, s.query)
 	}
 	return dst, nil
-}
-
-// Lowest returns the lowest score of any row, 0 without rows, for the time of a
-// search for one. The error wraps [ErrVector].
-func (x *Index) Lowest(query []float32) (float64, error) {
-	opposite := make([]float32, len(query))
-	for i, c := range query {
-		opposite[i] = -c
-	}
-	found, err := x.Search(opposite, 1, nil)
-	if err != nil || len(found) == 0 {
-		return 0, err
-	}
-	return 0 - found[0].Score, nil
 }
 
 // SearchBatch is [Index.Search] for many queries: results[i] belongs to
