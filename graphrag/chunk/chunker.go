@@ -3,16 +3,17 @@
 package chunk
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -37,21 +38,15 @@ type Chunker struct {
 
 // New returns a chunker. It fails if Workers is negative.
 func New(o Options) (*Chunker, error) {
-	var errs []error
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("chunk: Workers %d must not be negative", o.Workers))
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	c := opt.Checks{Of: "chunk"}
+	opt.Min(&c, "Workers", o.Workers, 0)
 	if o.Splitter == nil {
 		var err error
-		if o.Splitter, err = Tokens(TokenOptions{}); err != nil {
-			errs = append(errs, err)
-		}
+		o.Splitter, err = Tokens(TokenOptions{})
+		c.Add(err)
 	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	if err := c.Err(); err != nil {
+		return nil, err
 	}
 	return &Chunker{o.Splitter, o.Clean, o.Workers}, nil
 }
@@ -109,64 +104,36 @@ func chunkID(doc string, n int) string {
 // the order of the stream. It stops at the first error of the stream or of a
 // document, at a document ID that comes twice, and when ctx is cancelled.
 func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) ([]graphrag.Chunk, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var (
-		wait  sync.WaitGroup
-		slots = make(chan struct{}, c.workers)
-		cut   []*result // in the order of the stream
-		seen  = make(map[string]bool)
-		last  error // what ended the stream early
+		stream []graphrag.Document
+		seen   = make(map[string]bool)
+		last   error // what ended the stream early
 	)
 	for doc, err := range docs {
-		if err != nil {
+		switch {
+		case err != nil:
 			last = fmt.Errorf("chunk: read documents: %w", err)
-		} else if seen[doc.ID] {
+		case seen[doc.ID]:
 			last = fmt.Errorf("chunk: document %q comes twice: make the IDs unique", doc.ID)
+		case ctx.Err() != nil:
+			last = fmt.Errorf("chunk: cut documents: %w", ctx.Err())
 		}
 		if last != nil {
 			break
 		}
 		seen[doc.ID] = true
-		select {
-		case <-ctx.Done():
-		case slots <- struct{}{}:
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		r := new(result)
-		cut = append(cut, r)
-		wait.Go(func() {
-			if r.chunks, r.err = c.Document(doc); r.err != nil {
-				cancel(r.err)
-			}
-			<-slots
-		})
+		stream = append(stream, doc)
 	}
-	wait.Wait()
-	total := 0
-	for _, r := range cut {
-		if r.err != nil { // of several, the first in the stream
-			return nil, r.err
-		}
-		total += len(r.chunks)
-	}
-	if last != nil {
-		return nil, last
-	}
-	if err := ctx.Err(); err != nil {
+	cut := make([][]graphrag.Chunk, len(stream))
+	err := par.Each(ctx, len(stream), c.workers, func(i int) (err error) {
+		cut[i], err = c.Document(stream[i])
+		return err
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("chunk: cut documents: %w", err)
+	case err != nil || last != nil:
+		return nil, cmp.Or(err, last) // the first in the stream
 	}
-	chunks := make([]graphrag.Chunk, 0, total)
-	for _, r := range cut {
-		chunks = append(chunks, r.chunks...)
-	}
-	return chunks, nil
-}
-
-// result is what became of one document.
-type result struct {
-	chunks []graphrag.Chunk
-	err    error
+	return slices.Concat(cut...), nil
 }

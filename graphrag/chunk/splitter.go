@@ -3,12 +3,12 @@
 package chunk
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"unicode"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
@@ -87,14 +87,10 @@ func counterOr(c *tokens.Counter) *tokens.Counter {
 }
 
 func checkWindow(size, overlap int) error {
-	var errs []error
-	if size <= 0 {
-		errs = append(errs, fmt.Errorf("chunk: size %d must be positive", size))
-	}
-	if overlap < 0 || overlap >= size {
-		errs = append(errs, fmt.Errorf("chunk: overlap %d must be at least 0 and less than the size %d, or the window never moves on", overlap, size))
-	}
-	return errors.Join(errs...)
+	c := opt.Checks{Of: "chunk"}
+	opt.Min(&c, "size", size, 1)
+	c.Want(overlap >= 0 && overlap < size, "overlap", overlap, fmt.Sprintf("0 or more and less than the size of %d, or the window never moves on", size))
+	return c.Err()
 }
 
 // checkText refuses what does not fit the 32-bit offsets, and tells whether
@@ -190,8 +186,10 @@ func Sentences(o SentenceOptions) (Splitter, error) {
 	if o.MaxTokens == 0 {
 		o.MaxTokens = DefaultSize
 	}
-	if o.MaxTokens < 0 {
-		return nil, fmt.Errorf("chunk: MaxTokens %d must be positive", o.MaxTokens)
+	c := opt.Checks{Of: "chunk"}
+	opt.Min(&c, "MaxTokens", o.MaxTokens, 1)
+	if err := c.Err(); err != nil {
+		return nil, err
 	}
 	return packer{counterOr(o.Counter), o.MaxTokens}, nil
 }

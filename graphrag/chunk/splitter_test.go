@@ -169,11 +169,11 @@ func TestBadOptions(t *testing.T) {
 		make func() (Splitter, error)
 		want []string
 	}{
-		{func() (Splitter, error) { return Words(100, 100) }, []string{"overlap 100", "size 100"}},
-		{func() (Splitter, error) { return Words(0, -1) }, []string{"size 0", "overlap -1"}},
-		{func() (Splitter, error) { return Pieces(-5, 3) }, []string{"size -5", "overlap 3"}},
-		{func() (Splitter, error) { return Tokens(TokenOptions{Size: 10, Overlap: 20}) }, []string{"overlap 20", "size 10"}},
-		{func() (Splitter, error) { return Sentences(SentenceOptions{MaxTokens: -1}) }, []string{"MaxTokens -1"}},
+		{func() (Splitter, error) { return Words(100, 100) }, []string{"overlap is 100", "size of 100"}},
+		{func() (Splitter, error) { return Words(0, -1) }, []string{"size is 0", "overlap is -1"}},
+		{func() (Splitter, error) { return Pieces(-5, 3) }, []string{"size is -5", "overlap is 3"}},
+		{func() (Splitter, error) { return Tokens(TokenOptions{Size: 10, Overlap: 20}) }, []string{"overlap is 20", "size of 10"}},
+		{func() (Splitter, error) { return Sentences(SentenceOptions{MaxTokens: -1}) }, []string{"MaxTokens is -1"}},
 	} {
 		split, err := tt.make()
 		if err == nil || split != nil {

@@ -88,7 +88,7 @@ func TestKMeansIsPlainLloyd(t *testing.T) {
 			for _, limit := range []int{1, 3, 300} {
 				labels, centroids, steps := plainKMeans(vectors, c.dim, c.k, limit, start)
 				opts, _ := KMeansOptions{MaxIterations: limit, Tolerance: -1}.resolve()
-				l := newLloyd(vectors, c.dim, c.k, opts, false)
+				l := newLloyd(vectors, c.dim, c.k, opts)
 				l.kernels = kernels
 				l.restart(start)
 				got, err := l.run(t.Context())
@@ -223,7 +223,7 @@ func TestKMeansHostileScales(t *testing.T) {
 			labels, centroids, _ := plainKMeans(vectors, 5, 6, 20, start)
 			for name, kernels := range kernelSets() {
 				opts, _ := KMeansOptions{MaxIterations: 20, Tolerance: -1}.resolve()
-				l := newLloyd(vectors, 5, 6, opts, false)
+				l := newLloyd(vectors, 5, 6, opts)
 				l.kernels = kernels
 				l.restart(start)
 				got, err := l.run(t.Context())
