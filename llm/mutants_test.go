@@ -41,7 +41,7 @@ var mutants = []mutant{
 	{"no batch firm", "journal/journal.go", "		if j.firm {", "		if false {", "journal"},
 	{"notes not synced at the end", "journal/journal.go", "if j.err == nil && !j.firm {", "if false {", "journal"},
 	{"writing on after a failure", "journal/journal.go", "		if j.err == nil {\n			j.err = err\n		}", "", "journal"},
-	{"short write taken for whole", "journal/journal.go", "err == nil && n < len(b)", "err == nil && n < 0", "journal"},
+	{"short write taken for whole", "journal/disk.go", "err == nil && n < len(b)", "err == nil && n < 0", "journal"},
 	{"lock skipped", "journal/lock_unix.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB", "journal"},
 	{"configuration not compared", "journal/journal.go", "if have != want {", "if have.Schema != want.Schema {", "journal"},
 	{"file put into place before it is synced", "journal/writefile.go", "	if err == nil {\n		err = f.Sync()\n	}\n", "", "journal"},

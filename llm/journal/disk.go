@@ -56,3 +56,11 @@ func (osDisk) create(dir string) (file, string, error) {
 
 func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
 func (osDisk) remove(path string)           { _ = os.Remove(path) }
+
+func writeAll(f file, b []byte, at int64) error {
+	n, err := f.WriteAt(b, at)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	return err
+}

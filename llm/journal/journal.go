@@ -16,42 +16,6 @@ import (
 // 32 MiB that a model's reply may have.
 const DefaultMaxRecord = 64 << 20
 
-// The errors a caller may branch on.
-var (
-	ErrLocked   = errors.New("journal: in use by another process")
-	ErrMismatch = errors.New("journal: written with another schema or configuration")
-	ErrCorrupt  = errors.New("journal: damaged")
-	ErrClosed   = errors.New("journal: closed")
-	ErrTooLarge = errors.New("journal: record too large")
-)
-
-// Header says what a journal holds. It is written once, at creation.
-type Header struct {
-	// Schema names the meaning of the records and its version.
-	Schema string `json:"schema"`
-	// Config identifies the configuration the records belong to, as text
-	// that people can compare or as a hash. At most 1 MiB.
-	Config string `json:"config"`
-}
-
-// MismatchError is returned by Open for a journal with another header. It
-// satisfies errors.Is(err, ErrMismatch).
-type MismatchError struct {
-	Path       string
-	Want, Have Header
-}
-
-func (e *MismatchError) Error() string {
-	what, want, have := "configuration", e.Want.Config, e.Have.Config
-	if e.Want.Schema != e.Have.Schema {
-		what, want, have = "schema", e.Want.Schema, e.Have.Schema
-	}
-	return fmt.Sprintf("journal: %s was written with %s %q, not %q: use the same %[2]s or another file", e.Path, what, have, want)
-}
-
-// Is reports whether target is [ErrMismatch].
-func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
-
 // Options tune a journal. The zero value is good.
 type Options struct {
 	// MaxRecord limits the payload of one record, in bytes;
@@ -59,17 +23,6 @@ type Options struct {
 	MaxRecord int
 
 	disk disk // tests put failing ones in its place
-}
-
-// Record is one entry.
-type Record struct {
-	// Seq counts from 1 without gaps.
-	Seq uint64
-	// Kind is the caller's to define.
-	Kind    uint8
-	Payload []byte
-	// At is where the record is, for [Journal.Read].
-	At int64
 }
 
 // Recovery tells what Open found.
@@ -371,14 +324,6 @@ func (j *Journal) flush(buf []byte, at int64, sync bool) error {
 		return fmt.Errorf("journal: fsync %s: %w: open it again to see what is on disk", j.path, err)
 	}
 	return nil
-}
-
-func writeAll(f file, b []byte, at int64) error {
-	n, err := f.WriteAt(b, at)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	return err
 }
 
 // Close waits for running appends and releases the file and its lock. A
