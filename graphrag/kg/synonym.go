@@ -3,9 +3,11 @@
 package kg
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Parameters of synonym edges (HippoRAG, arXiv 2405.14831, section 2.3, and the
@@ -27,6 +29,22 @@ type SynonymOptions struct {
 	Among []int32
 }
 
+func (o SynonymOptions) withDefaults() SynonymOptions {
+	o.Threshold = cmp.Or(o.Threshold, DefaultSynonymThreshold)
+	o.Limit, o.MinSize = cmp.Or(o.Limit, DefaultSynonymLimit), cmp.Or(o.MinSize, DefaultSynonymSize)
+	return o
+}
+
+// Check reports all that is wrong with the options.
+func (o SynonymOptions) Check() error {
+	o = o.withDefaults()
+	c := opt.Checks{Of: "kg: synonyms"}
+	c.Want(o.Threshold > 0 && o.Threshold <= 1, "Threshold", o.Threshold, "more than 0, at most 1")
+	opt.Min(&c, "Limit", o.Limit, 0)
+	opt.Min(&c, "MinSize", o.MinSize, 0)
+	return c.Err()
+}
+
 // Synonym says that an entity has found another whose name is like its own. It
 // has a direction: a name that is too short does not look for synonyms but may
 // be one.
@@ -39,24 +57,9 @@ type Synonym struct {
 // sorted by From, then best first. Unlike a [Merge] it leaves the entities
 // apart.
 func (g *Graph) Synonyms(ctx context.Context, s Similarity, o SynonymOptions) ([]Synonym, error) {
-	if o.Threshold == 0 {
-		o.Threshold = DefaultSynonymThreshold
-	}
-	if o.Limit == 0 {
-		o.Limit = DefaultSynonymLimit
-	}
-	if o.MinSize == 0 {
-		o.MinSize = DefaultSynonymSize
-	}
-	var problems []error
-	if !(o.Threshold > 0 && o.Threshold <= 1) {
-		problems = append(problems, fmt.Errorf("kg: synonym threshold %v: want more than 0, at most 1", o.Threshold))
-	}
-	if o.Limit < 0 {
-		problems = append(problems, fmt.Errorf("kg: synonym limit %d is negative", o.Limit))
-	}
-	if problems != nil {
-		return nil, errors.Join(problems...)
+	o = o.withDefaults()
+	if err := o.Check(); err != nil {
+		return nil, err
 	}
 	among := o.Among
 	if among == nil {

@@ -31,6 +31,8 @@ type Frame struct {
 	Knowledge kg.Options
 	// Blind is a system that reads no documents.
 	Blind bool
+	// Problems is what is wrong with the recipe's own options, see [Checks].
+	Problems error
 	// Build makes the retriever over a corpus. It is called for every change.
 	Build func(ctx context.Context, c *Corpus) (graphrag.Retriever, error)
 }
@@ -68,7 +70,7 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 
 // check reports everything that is wrong with a frame.
 func (f Frame) check() error {
-	problems := []error{f.Kit.check(f.Needs)}
+	problems := []error{f.Problems, f.Kit.check(f.Needs)}
 	if f.Name == "" {
 		problems = append(problems, errors.New("the frame has no Name"))
 	}

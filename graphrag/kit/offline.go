@@ -72,22 +72,6 @@ func ByVectors(ctx context.Context, fitted func(context.Context) (embed.Embedder
 	return retrieve.NewVectors(ctx, e, texts)
 }
 
-// ByBoth returns the [Finder] that mixes words and vectors, these with a share
-// between 0 and 1.
-func ByBoth(share float64) Finder {
-	return func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
-		words, err := ByWords(ctx, fitted, texts)
-		if err != nil {
-			return nil, err
-		}
-		vectors, err := ByVectors(ctx, fitted, texts)
-		if err != nil {
-			return nil, err
-		}
-		return retrieve.NewHybrid(words, vectors, share)
-	}
-}
-
 func entitiesByRules() (Extraction, error) {
 	x, err := rules.New(rules.Options{})
 	return Extraction{x, true}, err

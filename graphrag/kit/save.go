@@ -26,8 +26,8 @@ import (
 // from them unless that is learned from the corpus as a whole, and what models
 // replied since. The index itself is a function of these and is built again.
 
-// FileName is the file that [System.Save] writes into its folder.
-const FileName = "system.wildgraph"
+// fileName is the file that [System.Save] writes into its folder.
+const fileName = "system.wildgraph"
 
 const (
 	fileKind    = "WGSYSTM"
@@ -63,7 +63,7 @@ func (s *System) Save(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("%s: %w", s.frame.Name, err)
 	}
-	err := journal.WriteFile(filepath.Join(dir, FileName), func(w io.Writer) error {
+	err := journal.WriteFile(filepath.Join(dir, fileName), func(w io.Writer) error {
 		return s.write(ctx, w, now)
 	})
 	if err != nil {
@@ -119,7 +119,7 @@ func sortedKeys[V any](m map[replyKey]V) []replyKey {
 
 // Open replaces the system by the one that Save wrote into a folder.
 func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, error) {
-	file, err := os.Open(filepath.Join(dir, FileName))
+	file, err := os.Open(filepath.Join(dir, fileName))
 	if err != nil {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)
 	}

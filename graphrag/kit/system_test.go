@@ -205,7 +205,7 @@ func TestSaveAndOpen(t *testing.T) {
 	if _, err := again.Open(t.Context(), t.TempDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an empty folder: %v", err)
 	}
-	name := filepath.Join(dir, kit.FileName)
+	name := filepath.Join(dir, "system.wildgraph")
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -70,31 +69,22 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	if o.Types == nil {
 		o.Types = DefaultTypes()
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
 	var err error
 	records := k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()})
-	if f.Extract, err = kit.Given(o.Extract, records); err != nil {
-		return nil, fmt.Errorf("%s: %w", Name, err)
-	}
+	f.Extract, err = kit.Given(o.Extract, records)
+	f.Problems = errors.Join(f.Problems, err)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }
 
 func (o Options) check() error {
-	var problems []error
-	if !(o.Damping > 0 && o.Damping < 1) {
-		problems = append(problems, fmt.Errorf("%s: Damping is %v, want more than 0 and less than 1", Name, o.Damping))
-	}
-	if !(o.Threshold >= 0 && o.Threshold < 1) {
-		problems = append(problems, fmt.Errorf("%s: Threshold is %v, want at least 0 and less than 1", Name, o.Threshold))
-	}
-	if o.Entities < 0 || o.Facts < 0 || o.MaxPerDoc < 0 {
-		problems = append(problems, fmt.Errorf("%s: Entities %d, Facts %d, MaxPerDoc %d: want no negative number", Name, o.Entities, o.Facts, o.MaxPerDoc))
-	}
-	return errors.Join(problems...)
+	var c kit.Checks
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
+	c.Range("Threshold", o.Threshold, 0, 1)
+	c.Min("Entities", float64(o.Entities), 0)
+	c.Min("Facts", float64(o.Facts), 0)
+	return c.Err()
 }
 
 func (o Options) domain() string {

@@ -5,7 +5,7 @@ package hipporag
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -36,8 +36,8 @@ type Options struct {
 	// Synonyms are found by Link, by default the kit's.
 	Synonyms kg.SynonymOptions
 	Link     kg.Linker
-	// NoSynonyms and NoSpecificity leave the step out, for ablations.
-	NoSynonyms, NoSpecificity bool
+	// NoSynonyms, NoSpecificity and NoWalk leave the step out, for ablations.
+	NoSynonyms, NoSpecificity, NoWalk bool
 	// OverwriteSynonyms and ASCIIPhrases do as the code does: a synonym takes
 	// the place of the facts in its direction, and phrases keep only ASCII
 	// letters and digits.
@@ -56,17 +56,31 @@ const (
 	None
 )
 
+// noWalk is a damping with which nobody walks on.
+const noWalk = 1e-12
+
+func (o Options) check() error {
+	var c kit.Checks
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
+	c.Add(o.Synonyms.Check())
+	c.Want(o.Fallback == Flat || o.Fallback == None, "Fallback", int(o.Fallback), "Flat or None")
+	return c.Err()
+}
+
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Damping = cmp.Or(o.Damping, DefaultDamping)
+	if o.NoWalk {
+		o.Damping = noWalk
+	}
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking, kit.QuestionNames}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
+	f.Problems = o.check()
 	var err error
-	if f.Extract, err = kit.Given(o.Extract, k.Triples); err != nil {
-		return nil, fmt.Errorf("%s: %w", Name, err)
-	}
+	f.Extract, err = kit.Given(o.Extract, k.Triples)
+	f.Problems = errors.Join(f.Problems, err)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }

@@ -5,7 +5,7 @@ package hipporag2
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -53,28 +53,44 @@ type Options struct {
 	Link          int
 	PassageWeight float64
 	Phrases       PhraseScore
-	// NoFilter takes the facts as they are found.
-	NoFilter   bool
-	Synonyms   kg.SynonymOptions
-	NoSynonyms bool
+	Synonyms      kg.SynonymOptions
+	// NoFilter takes the facts as they are found; NoSynonyms, NoWalk and NoPassages
+	// (no passage to start from) leave the step out, for ablations.
+	NoFilter, NoSynonyms, NoWalk, NoPassages bool
 	// ASCIIPhrases keeps only ASCII letters and digits, as the code does.
 	ASCIIPhrases bool
+}
+
+// noWalk is a damping with which nobody walks on.
+const noWalk = 1e-12
+
+func (o Options) check() error {
+	var c kit.Checks
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
+	c.Add(o.Synonyms.Check())
+	c.Min("Link", float64(o.Link), 0)
+	c.Min("PassageWeight", o.PassageWeight, 0)
+	c.Want(o.Phrases == Last || o.Phrases == Mean, "Phrases", int(o.Phrases), "Last or Mean")
+	return c.Err()
 }
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Damping, o.Link, o.PassageWeight = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Link, DefaultLink), cmp.Or(o.PassageWeight, DefaultPassageWeight)
-	if o.Link < 0 || o.PassageWeight < 0 {
-		return nil, fmt.Errorf("%s: Link %d and PassageWeight %v must not be negative", Name, o.Link, o.PassageWeight)
+	if o.NoWalk {
+		o.Damping = noWalk
+	}
+	if o.NoPassages {
+		o.PassageWeight = 0
 	}
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
+	f.Problems = o.check()
 	var err error
-	if f.Extract, err = kit.Given(o.Extract, k.Triples); err != nil {
-		return nil, fmt.Errorf("%s: %w", Name, err)
-	}
+	f.Extract, err = kit.Given(o.Extract, k.Triples)
+	f.Problems = errors.Join(f.Problems, err)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -83,49 +83,35 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	if o.Mode != Hybrid {
 		f.Name += "-" + string(o.Mode)
 	}
-	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
-	}
 	o = o.withDefaults()
+	f.Problems = o.check()
 	if o.Mode != Naive {
 		f.Needs = append(f.Needs, kit.Describing, kit.QuestionNames)
 		var err error
 		records := k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language})
-		if f.Extract, err = kit.Given(o.Extract, records); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
+		f.Extract, err = kit.Given(o.Extract, records)
+		f.Problems = errors.Join(f.Problems, err)
 	}
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }
 
 func (o Options) check() error {
-	var problems []error
-	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	switch o.Mode {
-	case Hybrid, Local, Global, Naive:
-	case Mix:
-		if o.Paper {
-			add("Mode %q: the paper has none, choose another or leave Paper out", o.Mode)
-		}
-	default:
-		add("Mode %q: want %q, %q, %q, %q or %q", o.Mode, Hybrid, Local, Global, Mix, Naive)
-	}
-	if o.Pick != "" && o.Pick != ByVector && o.Pick != ByWeight {
-		add("Pick %q: want %q or %q", o.Pick, ByVector, ByWeight)
-	}
+	var c kit.Checks
+	c.Want(slices.Contains([]Mode{Hybrid, Local, Global, Mix, Naive}, o.Mode), "Mode", o.Mode, "hybrid, local, global, mix or naive")
+	c.Want(o.Mode != Mix || !o.Paper, "Mode", o.Mode, "another one with Paper: the paper has none of this name")
+	c.Want(o.Pick == ByVector || o.Pick == ByWeight, "Pick", o.Pick, "vector or weight")
+	c.Want(o.Cosine == NoCosine || o.Cosine >= 0 && o.Cosine <= 1, "Cosine", o.Cosine, "0 to 1, or NoCosine")
 	for _, n := range []struct {
-		name  string
+		field string
 		value int
 	}{
 		{"TopK", o.TopK}, {"ChunkTopK", o.ChunkTopK}, {"RelatedChunks", o.RelatedChunks},
 		{"EntityTokens", o.EntityTokens}, {"RelationTokens", o.RelationTokens}, {"TotalTokens", o.TotalTokens},
 	} {
-		if n.value < 0 {
-			add("%s is %d, want no negative number", n.name, n.value)
-		}
+		c.Min(n.field, float64(n.value), 0)
 	}
-	return errors.Join(problems...)
+	return c.Err()
 }
 
 func (o Options) withDefaults() Options {

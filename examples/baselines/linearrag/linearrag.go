@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -51,38 +50,40 @@ type Options struct {
 	Ratio, PassageWeight  float64
 	// Damping is the probability of walking on, 0 for DefaultDamping.
 	Damping float64
+	// NoWalk leaves the walk out, for ablations.
+	NoWalk bool
 	// Adjacent ties each chunk to the next of its document, with weight 1.
 	Adjacent bool
 }
 
-func (o Options) withDefaults() (Options, error) {
+func (o Options) withDefaults() Options {
 	o.Threshold, o.Sentences, o.Iterations = cmp.Or(o.Threshold, DefaultThreshold), cmp.Or(o.Sentences, DefaultSentences), cmp.Or(o.Iterations, DefaultIterations)
 	o.Ratio, o.PassageWeight, o.Damping = cmp.Or(o.Ratio, DefaultRatio), cmp.Or(o.PassageWeight, DefaultPassageWeight), cmp.Or(o.Damping, DefaultDamping)
-	var problems []error
-	for _, x := range []struct {
-		name  string
-		value float64
-	}{{"Threshold", o.Threshold}, {"Sentences", float64(o.Sentences)}, {"Iterations", float64(o.Iterations)}, {"Ratio", o.Ratio}, {"PassageWeight", o.PassageWeight}} {
-		if !(x.value > 0) || math.IsInf(x.value, 1) {
-			problems = append(problems, fmt.Errorf("%s: %s %v: want a number above 0", Name, x.name, x.value))
-		}
+	if o.NoWalk {
+		o.Damping = 1e-12 // nobody walks on
 	}
-	if o.Activation < BFS || o.Activation > Max {
-		problems = append(problems, fmt.Errorf("%s: there is no Activation %d", Name, o.Activation))
-	}
-	return o, errors.Join(problems...)
+	return o
+}
+
+func (o Options) check() error {
+	var c kit.Checks
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
+	c.Min("Threshold", o.Threshold, 0)
+	c.Min("Sentences", float64(o.Sentences), 1)
+	c.Min("Iterations", float64(o.Iterations), 1)
+	c.Min("Ratio", o.Ratio, 0)
+	c.Min("PassageWeight", o.PassageWeight, 0)
+	c.Want(o.Activation >= BFS && o.Activation <= Max, "Activation", int(o.Activation), "BFS, Sum or Max")
+	return c.Err()
 }
 
 // New returns the system. It asks no model but the reader's.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
-	if f.Extract, err = kit.Given(o.Extract, k.Entities); err != nil {
-		return nil, fmt.Errorf("%s: %w", Name, err)
-	}
+	o = o.withDefaults()
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking}}
+	var err error
+	f.Extract, err = kit.Given(o.Extract, k.Entities)
+	f.Problems = errors.Join(f.Problems, err)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }

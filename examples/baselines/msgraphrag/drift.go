@@ -5,8 +5,6 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -42,19 +40,17 @@ type DriftOptions struct {
 }
 
 func (o DriftOptions) resolve() (DriftOptions, error) {
-	var errs []error
+	var c kit.Checks
 	for _, n := range []struct {
-		name string
-		n    *int
-		by   int
+		field string
+		n     *int
+		by    int
 	}{{"Reports", &o.Reports, DefaultPrimerReports}, {"Folds", &o.Folds, DefaultFolds}, {"FollowUps", &o.FollowUps, DefaultFollowUps}, {"Depth", &o.Depth, DefaultDepth}, {"Tokens", &o.Tokens, DefaultContext}} {
-		if *n.n < 0 {
-			errs = append(errs, fmt.Errorf("option %s %d is negative", n.name, *n.n))
-		}
+		c.Min(n.field, float64(*n.n), 0)
 		*n.n = cmp.Or(*n.n, n.by)
 	}
 	o.Shuffle = cmp.Or(o.Shuffle, DefaultShuffleSeed)
-	return o, errors.Join(errs...)
+	return o, c.Err()
 }
 
 // NewDrift returns the system that begins with reports and goes on with

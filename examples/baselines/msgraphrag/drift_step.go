@@ -5,7 +5,6 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -76,10 +75,6 @@ func (d *drift) step(ctx context.Context, query string, q graphrag.Question) (ac
 	}
 	a.ranked = d.corpus.InOrder(order, q.Want(), NameDrift)
 	return a, d.way.answer(ctx, &a, entities, order)
-}
-
-func shuffle[T any](seed, stream uint64, list []T) {
-	rand.New(rand.NewPCG(seed, stream)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
 // quoting takes the steps without a model: the titles of the best reports are the

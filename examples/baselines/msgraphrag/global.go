@@ -5,8 +5,6 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,14 +36,11 @@ type GlobalOptions struct {
 func (o GlobalOptions) resolve() (GlobalOptions, error) {
 	o.Tokens, o.ReduceTokens = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.ReduceTokens, DefaultContext)
 	o.Shuffle, o.Threshold = cmp.Or(o.Shuffle, DefaultShuffleSeed), cmp.Or(o.Threshold, DefaultThreshold)
-	var errs []error
-	if o.Tokens < 0 || o.ReduceTokens < 0 {
-		errs = append(errs, fmt.Errorf("options Tokens %d and ReduceTokens %d must not be negative", o.Tokens, o.ReduceTokens))
-	}
-	if o.Threshold < 0 || o.Threshold > maxRating {
-		errs = append(errs, fmt.Errorf("option Threshold %d: want 1 to %d, or 0 for the default", o.Threshold, maxRating))
-	}
-	return o, errors.Join(errs...)
+	var c kit.Checks
+	c.Min("Tokens", float64(o.Tokens), 0)
+	c.Min("ReduceTokens", float64(o.ReduceTokens), 0)
+	c.Range("Threshold", float64(o.Threshold), 0, maxRating)
+	return o, c.Err()
 }
 
 // NewGlobal returns the system that reads the reports.

@@ -5,6 +5,7 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -188,4 +189,9 @@ func (x *index) covered() {
 // derived is a piece of the prompt with the documents behind it.
 func (x *index) derived(kind, text string, sources []int32) graphrag.Derived {
 	return graphrag.Derived{Kind: kind, Text: text, Docs: x.corpus.Docs(sources)}
+}
+
+// shuffle puts a list into a random order that the seed decides.
+func shuffle[T any](seed, stream uint64, list []T) {
+	rand.New(rand.NewPCG(seed, stream)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }

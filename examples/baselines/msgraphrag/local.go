@@ -5,8 +5,6 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,14 +41,14 @@ func (o LocalOptions) resolve() (LocalOptions, error) {
 		o.CommunityShare, o.ChunkShare = DefaultCommunityShare, DefaultChunkShare
 	}
 	o.Entities, o.Relations = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Relations, DefaultRelations)
-	var errs []error
-	if o.Tokens < 0 || o.Entities < 0 || o.Relations < 0 {
-		errs = append(errs, fmt.Errorf("options Tokens %d, Entities %d and Relations %d must not be negative", o.Tokens, o.Entities, o.Relations))
-	}
-	if !(o.CommunityShare >= 0 && o.ChunkShare >= 0 && o.CommunityShare+o.ChunkShare <= 1) {
-		errs = append(errs, fmt.Errorf("options CommunityShare %v and ChunkShare %v: want parts of 1", o.CommunityShare, o.ChunkShare))
-	}
-	return o, errors.Join(errs...)
+	var c kit.Checks
+	c.Min("Tokens", float64(o.Tokens), 0)
+	c.Min("Entities", float64(o.Entities), 0)
+	c.Min("Relations", float64(o.Relations), 0)
+	c.Min("CommunityShare", o.CommunityShare, 0)
+	c.Min("ChunkShare", o.ChunkShare, 0)
+	c.Want(!(o.CommunityShare+o.ChunkShare > 1), "CommunityShare+ChunkShare", o.CommunityShare+o.ChunkShare, "1 or less")
+	return o, c.Err()
 }
 
 // NewLocal returns the system that searches around the entities of a question.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -65,16 +64,10 @@ type Options struct {
 }
 
 func (o Options) resolve() (Options, error) {
-	var errs []error
-	if o.Level < TopLevel {
-		errs = append(errs, fmt.Errorf("option Level %d: want a level, 0 for the default, or TopLevel", o.Level))
-	}
-	if o.Passes < 0 {
-		errs = append(errs, fmt.Errorf("option Passes %d is negative", o.Passes))
-	}
-	if o.MaxSize < 0 || o.MaxSize == 1 {
-		errs = append(errs, fmt.Errorf("option MaxSize %d: want 2 or more, or 0 for the default", o.MaxSize))
-	}
+	var c kit.Checks
+	c.Min("Level", float64(o.Level), TopLevel)
+	c.Min("Passes", float64(o.Passes), 0)
+	c.Want(o.MaxSize == 0 || o.MaxSize >= 2, "MaxSize", o.MaxSize, "2 or more, or 0 for the default")
 	switch o.Level {
 	case 0:
 		o.Level = DefaultLevel
@@ -86,20 +79,16 @@ func (o Options) resolve() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return o, errors.Join(errs...)
+	return o, c.Err()
 }
 
 // frame makes a system of a search over the index. problems are those of the
 // search's own options.
 func frame(name string, k kit.Kit, o Options, problems error, search func(context.Context, *index) (graphrag.Retriever, error)) (*kit.System, error) {
 	o, err := o.resolve()
-	if err := errors.Join(err, problems); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	f := kit.Frame{Name: name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Describing, kit.Reporting}}
-	if f.Extract, err = kit.Given(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples})); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
+	f := kit.Frame{Name: name, Common: o.Common, Kit: k, Problems: errors.Join(err, problems), Needs: []kit.Role{kit.Finding, kit.Describing, kit.Reporting}}
+	f.Extract, err = kit.Given(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples}))
+	f.Problems = errors.Join(f.Problems, err)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		x, err := newIndex(ctx, k, o, c)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Checks collects what is wrong with the options of what is made.
 type Checks struct {
-	Of   string // e.g. "bm25"
+	Of   string // e.g. "bm25"; may be empty
 	errs []error
 }
 
@@ -21,14 +21,17 @@ func (c *Checks) Err() error { return errors.Join(c.errs...) }
 // Want reports "Of: field is value, want …" unless ok.
 func (c *Checks) Want(ok bool, field string, value any, want string) {
 	if !ok {
-		c.errs = append(c.errs, fmt.Errorf("%s: %s is %v, want %s", c.Of, field, value, want))
+		c.Add(fmt.Errorf("%s is %v, want %s", field, value, want))
 	}
 }
 
 // Add reports an error.
 func (c *Checks) Add(err error) {
+	if err != nil && c.Of != "" {
+		err = fmt.Errorf("%s: %w", c.Of, err)
+	}
 	if err != nil {
-		c.errs = append(c.errs, fmt.Errorf("%s: %w", c.Of, err))
+		c.errs = append(c.errs, err)
 	}
 }
 

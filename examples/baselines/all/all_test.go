@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package all_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Every system is made, under its own name, of both kits, and of neither without
+// the parts it needs.
+func TestSystems(t *testing.T) {
+	offline, model := baselinestest.OfflineKit(t), baselinestest.ModelKit(t, llmtest.NewScript("m"))
+	seen := make(map[string]bool)
+	for _, s := range all.Systems() {
+		made, err := s.New(model, kit.Common{})
+		if err != nil || made.Name() != s.Name || seen[s.Name] {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		seen[s.Name] = true
+		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NeedsModel {
+			t.Errorf("%s offline: %v", s.Name, err)
+		}
+		if _, err := s.New(kit.Kit{}, kit.Common{}); err == nil || !strings.HasPrefix(err.Error(), s.Name) {
+			t.Errorf("%s of an empty kit: %v", s.Name, err)
+		}
+		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.NeedsModel && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
+			t.Errorf("%s with -1 chunks of a page: %v", s.Name, err)
+		}
+		if found, ok := all.Find(s.Name); !ok || found.Name != s.Name {
+			t.Errorf("%s is not found", s.Name)
+		}
+	}
+	if _, ok := all.Find("no-such"); ok {
+		t.Error("found what is not there")
+	}
+}
+
+// Options that cannot work are refused by New, before anything is paid.
+func TestBadOptions(t *testing.T) {
+	k := baselinestest.OfflineKit(t)
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, tt := range map[string]struct {
+		new  func() (*kit.System, error)
+		want []string
+	}{
+		"hipporag": {func() (*kit.System, error) {
+			return hipporag.New(k, hipporag.Options{Damping: 2, Synonyms: kg.SynonymOptions{Threshold: 7}, Fallback: 9})
+		}, []string{"Damping", "Threshold is 7", "Fallback is 9"}},
+		"hipporag2": {func() (*kit.System, error) {
+			return hipporag2.New(k, hipporag2.Options{Damping: nan, PassageWeight: nan, Phrases: 9, Link: -1, Synonyms: kg.SynonymOptions{Limit: -1}})
+		}, []string{"Damping", "PassageWeight is NaN", "Phrases is 9", "Link is -1", "Limit is -1"}},
+		"linearrag": {func() (*kit.System, error) {
+			return linearrag.New(k, linearrag.Options{Damping: 2, Threshold: nan, Ratio: inf, Activation: 9, Sentences: -1})
+		}, []string{"Damping", "Threshold is NaN", "Ratio is +Inf", "Activation is 9", "Sentences is -1"}},
+		"lightrag": {func() (*kit.System, error) {
+			return lightrag.New(k, lightrag.Options{Cosine: nan, Mode: "x", Pick: "y", TotalTokens: -1})
+		}, []string{"Cosine is NaN", "Mode is x", "Pick is y", "TotalTokens is -1"}},
+		"lightrag, cosine 5": {func() (*kit.System, error) { return lightrag.New(k, lightrag.Options{Cosine: 5}) }, []string{"Cosine is 5"}},
+		"fastgraphrag": {func() (*kit.System, error) {
+			return fastgraphrag.New(k, fastgraphrag.Options{Damping: nan, Threshold: nan, Entities: -1, Facts: -1})
+		}, []string{"Damping", "Threshold is NaN", "Entities is -1", "Facts is -1"}},
+		"msgraphrag-local": {func() (*kit.System, error) {
+			return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{CommunityShare: nan, Tokens: -1, Options: msgraphrag.Options{Common: kit.Common{MaxPerDoc: -1}, MaxSize: 1}})
+		}, []string{"CommunityShare is NaN", "Tokens is -1", "MaxPerDoc is -1", "MaxSize is 1"}},
+		"msgraphrag-global": {func() (*kit.System, error) {
+			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 9, ReduceTokens: -1, Options: msgraphrag.Options{Level: -2}})
+		}, []string{"Threshold is 9", "ReduceTokens is -1", "Level is -2"}},
+	} {
+		_, err := tt.new()
+		for _, want := range tt.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q is not in %v", name, want, err)
+			}
+		}
+	}
+}
