@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -36,6 +37,21 @@ func TestModel(t *testing.T, m llm.Model) {
 			t.Fatal(err)
 		}
 		checkReply(t, reply)
+	})
+	t.Run("Pieces", func(t *testing.T) {
+		req := llm.Prompt("Count from one to three.")
+		var text strings.Builder
+		reply, err := llm.Stream(t.Context(), m, req, func(piece string) error {
+			text.WriteString(piece)
+			return nil
+		})
+		if err != nil || text.String() != reply.Text {
+			t.Errorf("pieces %q of the reply %q, %v", text.String(), reply.Text, err)
+		}
+		full := errors.New("no more")
+		if _, err := llm.Stream(t.Context(), m, req, func(string) error { return full }); !errors.Is(err, full) {
+			t.Errorf("the reader stopped, the error is %v", err)
+		}
 	})
 	t.Run("RequestIsNotChanged", func(t *testing.T) {
 		stop := make([]string, 1, 4)

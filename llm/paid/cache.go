@@ -214,11 +214,11 @@ func (c *cached) Stream(ctx context.Context, req llm.Request, piece func(string)
 		return llm.Reply{}, err
 	}
 	k := keyOf(raw)
-	if _, ok := c.look(k); !ok && ctx.Err() == nil {
+	if _, ok := c.look(k); !ok && piece != nil && ctx.Err() == nil {
 		return c.fetch(ctx, k, raw, req, piece)
 	}
 	reply, err := c.Generate(ctx, req)
-	if err == nil {
+	if err == nil && piece != nil {
 		err = piece(reply.Text)
 	}
 	return reply, err
