@@ -89,7 +89,9 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 	return out, nil
 }
 
-// reader is what a worker reads chunks with. It keeps its buffers.
+// reader is what a worker reads chunks with. It keeps its buffers. Each stage is
+// given what the one before found: a tokenizer cuts a sentence into tokens, a
+// finder makes mentions of them, and phrases around these become statements.
 type reader struct {
 	finder
 	statements statements
