@@ -26,7 +26,7 @@ type Options struct {
 	// What is longer is no name and gets into Graph.Rejected.
 	MaxName int
 	// Resolve, when set, merges entities whose names differ and mean the same.
-	Resolve *Resolution
+	Resolve Resolver
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -44,11 +44,7 @@ func (o Options) withDefaults() (Options, error) {
 		problems = append(problems, fmt.Errorf("kg: a longest name of %d bytes: want 1 to %d", o.MaxName, math.MaxInt32))
 	}
 	if o.Resolve != nil {
-		r, err := o.Resolve.withDefaults()
-		if err != nil {
-			problems = append(problems, err)
-		}
-		o.Resolve = &r
+		problems = append(problems, o.Resolve.Check())
 	}
 	return o, errors.Join(problems...)
 }

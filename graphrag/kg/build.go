@@ -143,8 +143,6 @@ func (b *builder) name(name string) (known, error) {
 	return k, fmt.Errorf("nothing is left of the name when it is folded (%s)", b.o.Folding)
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }
-
 func (b *builder) fact(p int32, f *Fact) error {
 	for _, end := range []string{f.Head, f.Tail} { // both, before either is counted
 		if _, err := b.name(end); err != nil {

@@ -32,6 +32,5 @@
 //
 // # Files
 //
-// [Base.Save] and [Load] keep a base in a file of JSON lines with a version and
-// a checksum; [WriteJSONL] and [ReadJSONL] stream bare extractions.
+// [Base.WriteTo] and [Read] keep a base in a file with a version and a checksum.
 package kg

@@ -4,7 +4,6 @@ package kg
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -58,17 +57,5 @@ func foldASCII(name string) string {
 	return strings.Trim(strings.Map(blank, strings.ToLower(oneLine(name))), " ")
 }
 
-// size measures how much a name says: letters and digits, those of scripts
-// that write a word with one or two signs double.
-func size(name string) int {
-	n := 0
-	for _, r := range name {
-		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
-			n += 2
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			n++
-		}
-	}
-	return n
-}
+// oneLine is a text with single blanks and no bytes that are not UTF-8.
+func oneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }

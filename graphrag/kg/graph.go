@@ -3,6 +3,8 @@
 package kg
 
 import (
+	"slices"
+
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -103,7 +105,7 @@ func (g *Graph) Find(name string) (int32, bool) {
 }
 
 // Key folds a name as those of the entities were. Names are to be folded before
-// they are compared with keys, as by [NameIndex.Nearest].
+// they are compared with keys, as by link.NameIndex.
 func (g *Graph) Key(name string) string { return g.folding.Key(name) }
 
 // Triple returns a relation in words.
@@ -227,4 +229,15 @@ func (g *Graph) Phrases() (phrases, passages []int32) {
 		}
 	}
 	return phrases, passages
+}
+
+// AppendFactEntities appends the entities of the facts that a passage states,
+// sorted, each once: what HippoRAG calls the phrases of a passage.
+func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
+	from := len(to)
+	for _, r := range g.PassageRelations(p) {
+		to = append(to, g.Relations[r.ID].Head, g.Relations[r.ID].Tail)
+	}
+	slices.Sort(to[from:])
+	return to[:from+len(slices.Compact(to[from:]))]
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -149,8 +150,8 @@ func TestInsertRefuses(t *testing.T) {
 	if b.Len() != 0 {
 		t.Errorf("%d chunks were added", b.Len())
 	}
-	_, err = NewBase(Options{Folding: "greek", MaxName: -1, Resolve: &Resolution{Threshold: 2, Limit: -1}})
-	for _, want := range []string{`folding "greek"`, "-1 bytes", "needs a similarity", "threshold 2", "limit -1"} {
+	_, err = NewBase(Options{Folding: "greek", MaxName: -1, Resolve: broken{}})
+	for _, want := range []string{`folding "greek"`, "-1 bytes", "a threshold of 2"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -196,47 +197,57 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func TestResolve(t *testing.T) {
-	mentions := func(names ...string) (out []Mention) {
-		for _, n := range names {
-			name, kind, _ := strings.Cut(n, "/")
-			out = append(out, Mention{Name: name, Type: kind})
-		}
-		return out
-	}
-	x := Extraction{Chunk: "a#0", Doc: "a", Mentions: mentions(
-		"Royal Geographical Society/organization", "Royal Geographical Society", "The Royal Geographical Society", "Royal Geographical Societies/organization",
-		"Royal Geographical Society’s/event", "Boeing 737", "Boeing 747", "Müller Verlag", "Mueller Verlag")}
-	g := put(t, Options{Resolve: &Resolution{Similarity: Trigrams{}, Threshold: 0.75}}, x)
-	var got []string
-	for _, m := range g.Merges {
-		if m.Rule != BySimilarity || m.Score < 0.75 || m.Score > 1 {
-			t.Errorf("evidence %+v", m)
-		}
-		got = append(got, m.From+" → "+m.Into)
-	}
-	want := []string{"royal geographical societies → royal geographical society", "the royal geographical society → royal geographical society"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("merges (-want +got):\n%s", diff)
-	}
-	if e, ok := g.Find("The Royal Geographical Society"); !ok || g.Entities[e].Mentions != 4 || len(g.Entities[e].Names) != 3 {
-		t.Errorf("%+v", g.Entities[e])
-	}
-	g = put(t, Options{Resolve: &Resolution{Similarity: Trigrams{}, Threshold: 0.75, AnyType: true}}, x)
-	if len(g.Merges) != 3 {
-		t.Errorf("of any type: %v", g.Merges)
-	}
-}
+// broken is a resolver with options that cannot work.
+type broken struct{ failing }
 
+func (broken) Check() error { return errors.New("a threshold of 2") }
+
+// failing is a resolver that cannot.
 type failing struct{ error }
 
-func (f failing) Neighbors(context.Context, []string, float64, int) ([][]Neighbor, error) {
-	return nil, f.error
+func (f failing) Check() error { return nil }
+
+func (f failing) Resolve(context.Context, []Name) ([]Merge, error) { return nil, f.error }
+
+// initials takes names with one first letter for one.
+type initials struct{}
+
+func (initials) Check() error { return nil }
+
+func (initials) Resolve(_ context.Context, names []Name) ([]Merge, error) {
+	first := make(map[rune]string)
+	var out []Merge
+	for _, n := range names {
+		r, _ := utf8.DecodeRuneInString(n.Key)
+		if into, ok := first[r]; ok {
+			out = append(out, Merge{From: n.Key, Into: into, Rule: "initials", Score: .5})
+		} else {
+			first[r] = n.Key
+		}
+	}
+	return out, nil
 }
+
+// A resolver may merge only what is there, each name once.
+func TestResolverThatErs(t *testing.T) {
+	for _, merges := range [][]Merge{{{From: "a", Into: "nobody"}}, {{From: "nobody", Into: "a"}}, {{From: "a", Into: "c"}, {From: "a", Into: "d"}}, {{From: "a", Into: "c"}, {From: "d", Into: "a"}}} {
+		b, _ := NewBase(Options{Resolve: fixedMerges(merges)})
+		_ = b.Insert(chunk("a#0", triple("A", "b", "C"), triple("A", "b", "D")))
+		if _, err := b.Graph(t.Context()); err == nil {
+			t.Errorf("%v is accepted", merges)
+		}
+	}
+}
+
+type fixedMerges []Merge
+
+func (f fixedMerges) Check() error { return nil }
+
+func (f fixedMerges) Resolve(context.Context, []Name) ([]Merge, error) { return f, nil }
 
 func TestGraphErrors(t *testing.T) {
 	stop := errors.New("no embedder")
-	b, _ := NewBase(Options{Resolve: &Resolution{Similarity: failing{stop}}})
+	b, _ := NewBase(Options{Resolve: failing{stop}})
 	_ = b.Insert(chunk("a#0", triple("A", "b", "C")))
 	if _, err := b.Graph(t.Context()); !errors.Is(err, stop) || !strings.Contains(err.Error(), "2 entities") {
 		t.Errorf("error %v", err)
@@ -254,13 +265,10 @@ func TestGraphErrors(t *testing.T) {
 }
 
 func TestEmpty(t *testing.T) {
-	g := put(t, Options{Resolve: &Resolution{Similarity: Trigrams{}}})
+	g := put(t, Options{Resolve: initials{}})
 	v, err := g.View(ViewOptions{Passages: true})
 	if err != nil || v.N() != 0 || len(g.Entities)+len(g.Relations)+len(g.Passages) != 0 {
 		t.Errorf("%+v, %v", g, err)
-	}
-	if s, err := g.Synonyms(t.Context(), Trigrams{}, SynonymOptions{}); err != nil || s != nil {
-		t.Errorf("synonyms %v, %v", s, err)
 	}
 }
 
@@ -298,7 +306,7 @@ func TestDeleteRestores(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		all := random(r, 12)
 		gone := map[string]bool{"d03": true, "d07": true, "d11": true}
-		opts := Options{Resolve: &Resolution{Similarity: Trigrams{}, Threshold: 0.6}}
+		opts := Options{Resolve: initials{}}
 		if seed%4 == 0 {
 			opts = Options{Folding: FoldASCII}
 		}
@@ -382,4 +390,36 @@ func consistent(t *testing.T, g *Graph) {
 	if uses != 0 || facts != 0 {
 		t.Errorf("%d uses and %d facts are in no passage", uses, facts)
 	}
+}
+
+func BenchmarkGraph(b *testing.B) {
+	base, err := NewBase(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := 50_000
+	if testing.Short() {
+		n = 200
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	facts := 0
+	for d := range n {
+		x := Extraction{Chunk: fmt.Sprintf("d%06d#0", d), Doc: fmt.Sprintf("d%06d", d)}
+		for range 9 {
+			name := func() string { return fmt.Sprintf("Entity Number %d", int(float64(n*5)*r.Float64()*r.Float64())) }
+			x.Facts = append(x.Facts, triple(name(), fmt.Sprint("relation ", r.IntN(500)), name()))
+			facts++
+		}
+		if err := base.Insert(x); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		base.graph = nil
+		if _, err := base.Graph(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(facts)*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
 }

@@ -3,69 +3,39 @@
 package kg
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 )
 
-// DefaultResolveThreshold is how like two names must be to be one.
-const DefaultResolveThreshold = 0.9
-
-// Resolution says when two entities of different names are one.
-//
-// The entity that is named most takes in those that are like it, then the next
-// of those that are left; so names that are alike only through others stay
-// apart. Two names are kept apart whatever their similarity if their digits
-// differ ("Boeing 737", "Boeing 747"), or if both have a type and the types
-// differ.
-type Resolution struct {
-	// Similarity compares the folded names.
-	Similarity Similarity
-	// Threshold in 0..1, 0 for DefaultResolveThreshold.
-	Threshold float64
-	// AnyType merges entities of different types too.
-	AnyType bool
-	// Limit is the number of neighbours looked at for one name, 0 for 100.
-	Limit int
+// Resolver decides which names mean one entity, beside what Base.Merge decided.
+// link.Resolution is one.
+type Resolver interface {
+	// Check reports everything that is wrong with the resolver.
+	Check() error
+	// Resolve returns the keys that become others, each at most once; what a key
+	// becomes stays itself. Names are sorted by key.
+	Resolve(ctx context.Context, names []Name) ([]Merge, error)
 }
 
-func (r Resolution) withDefaults() (Resolution, error) {
-	if r.Threshold == 0 {
-		r.Threshold = DefaultResolveThreshold
-	}
-	if r.Limit == 0 {
-		r.Limit = 100
-	}
-	var problems []error
-	if r.Similarity == nil {
-		problems = append(problems, errors.New("kg: a resolution needs a similarity, e.g. Trigrams"))
-	}
-	if !(r.Threshold > 0 && r.Threshold <= 1) {
-		problems = append(problems, fmt.Errorf("kg: resolution threshold %v: want more than 0, at most 1", r.Threshold))
-	}
-	if r.Limit < 0 {
-		problems = append(problems, fmt.Errorf("kg: resolution limit %d is negative", r.Limit))
-	}
-	return r, errors.Join(problems...)
+// Name is the key of a name, how often it is used, and the type that it was given
+// most, "" if none.
+type Name struct {
+	Key, Type string
+	Uses      int
 }
 
-// Rules by which two keys become one.
-const (
-	ByDecision   = "decision"   // Base.Merge
-	BySimilarity = "similarity" // Options.Resolve
-)
+// ByDecision is the rule of what Base.Merge decided.
+const ByDecision = "decision"
 
 // Merge is a key that was taken for another, and why.
 type Merge struct {
 	From, Into string
-	// Rule is ByDecision or BySimilarity.
+	// Rule is ByDecision, or the resolver's.
 	Rule string
-	// Score is the similarity, 1 for a decision.
+	// Score is how like each other they are, 1 for a decision.
 	Score float64
 }
 
@@ -101,86 +71,48 @@ func (b *builder) decided(manual map[string]string) []int32 {
 	return into
 }
 
-// resolve merges keys that are like each other.
+// resolve has the resolver merge the keys that are in use.
 func (b *builder) resolve(ctx context.Context, into []int32) error {
 	uses := make([]int, len(into))
 	for _, u := range b.uses {
 		uses[into[u.key]]++
 	}
-	var keys []int32 // the candidates, by their text
-	for k := range into {
-		if uses[k] > 0 {
-			keys = append(keys, int32(k))
-		}
-	}
-	texts := b.keys.texts
-	slices.SortFunc(keys, func(a, c int32) int { return strings.Compare(texts[a], texts[c]) })
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = texts[k]
-	}
-	r := b.o.Resolve
-	near, err := r.Similarity.Neighbors(ctx, names, r.Threshold, r.Limit)
-	if err != nil {
-		return fmt.Errorf("kg: resolving %d entities: %w", len(names), err)
-	}
-	near = bothWays(near)
 	types := b.mainTypes(into)
-	taken := make([]int32, len(keys)) // by whom, plus 1
-	for _, c := range byUses(keys, uses) {
-		if taken[c] != 0 {
+	ids := make(map[string]int32)
+	var names []Name
+	for k := range into {
+		if uses[k] == 0 {
 			continue
 		}
-		taken[c] = c + 1
-		for _, n := range near[c] {
-			from, to := keys[n.ID], keys[c]
-			if taken[n.ID] != 0 || digits(texts[from]) != digits(texts[to]) {
-				continue
-			}
-			if a, z := types[from], types[to]; !r.AnyType && a >= 0 && z >= 0 && a != z {
-				continue
-			}
-			taken[n.ID] = c + 1
-			b.g.Merges = append(b.g.Merges, Merge{texts[from], texts[to], BySimilarity, n.Score})
+		n := Name{Key: b.keys.texts[k], Uses: uses[k]}
+		if types[k] >= 0 {
+			n.Type = b.types.texts[types[k]]
 		}
+		ids[n.Key] = int32(k)
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(a, c Name) int { return strings.Compare(a.Key, c.Key) })
+	merges, err := b.o.Resolve.Resolve(ctx, names)
+	if err != nil {
+		return fmt.Errorf("kg: resolving %d entities: %w", len(names), err)
 	}
 	to := make([]int32, len(into))
 	for k := range to {
 		to[k] = int32(k)
 	}
-	for i, c := range taken {
-		to[keys[i]] = keys[c-1]
+	for _, m := range merges {
+		from, ok1 := ids[m.From]
+		target, ok2 := ids[m.Into]
+		if !ok1 || !ok2 || to[from] != from || to[target] != target {
+			return fmt.Errorf("kg: resolving: %q into %q: want names that are there, each merged once", m.From, m.Into)
+		}
+		to[from] = target
+		b.g.Merges = append(b.g.Merges, m)
 	}
 	for k := range into {
 		into[k] = to[into[k]]
 	}
 	return nil
-}
-
-// byUses returns the places of the keys, the most used first.
-func byUses(keys []int32, uses []int) []int32 {
-	out := make([]int32, len(keys))
-	for i := range out {
-		out[i] = int32(i)
-	}
-	slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(uses[keys[b]], uses[keys[a]]) })
-	return out
-}
-
-// bothWays gives each list also those neighbours that have it in theirs.
-func bothWays(near [][]Neighbor) [][]Neighbor {
-	out := make([][]Neighbor, len(near))
-	for i, of := range near {
-		for _, n := range of {
-			out[i] = append(out[i], n)
-			out[n.ID] = append(out[n.ID], Neighbor{int32(i), n.Score})
-		}
-	}
-	for i := range out {
-		out[i] = best(out[i], math.MaxInt)
-		out[i] = slices.CompactFunc(out[i], func(a, b Neighbor) bool { return a.ID == b.ID })
-	}
-	return out
 }
 
 // mainTypes is the type given most to each key that is left, or -1.
@@ -201,12 +133,6 @@ func (b *builder) mainTypes(into []int32) []int32 {
 		}
 	}
 	return out
-}
-
-// digits are the numbers in a name, in order.
-func digits(name string) string {
-	fields := strings.FieldsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-	return strings.Join(fields, " ")
 }
 
 // sortedPairs are the entries of a map, by key.

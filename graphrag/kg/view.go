@@ -12,6 +12,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
+// Synonym says that an entity has found another whose name is like its own. It
+// has a direction: a name that is too short does not look for synonyms but may
+// be one.
+type Synonym struct {
+	From, To int32
+	Score    float64
+}
+
 // ViewOptions say which of a graph's knowledge becomes edges, and how heavy.
 // The zero value is HippoRAG 2's balance: 2 for a fact, 1 for each direction of
 // a synonym, 1 for a passage and an entity it states a fact about.
@@ -140,15 +148,4 @@ func (g *Graph) contextEdges(o ViewOptions, v *View) []graph.Edge {
 		}
 	}
 	return edges
-}
-
-// AppendFactEntities appends the entities of the facts that a passage states,
-// sorted, each once: what HippoRAG calls the phrases of a passage.
-func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
-	from := len(to)
-	for _, r := range g.PassageRelations(p) {
-		to = append(to, g.Relations[r.ID].Head, g.Relations[r.ID].Tail)
-	}
-	slices.Sort(to[from:])
-	return to[:from+len(slices.Compact(to[from:]))]
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -42,7 +42,7 @@ type Kit struct {
 	Triples  func() (Extraction, error)
 	Records  func(extract.RecordOptions) (Extraction, error)
 	// Link compares names with each other.
-	Link kg.Linker
+	Link link.Linker
 	// Describe makes one description, of about so many tokens, of many.
 	Describe func(tokens int) (Describer, error)
 	// Report writes what a community is about.

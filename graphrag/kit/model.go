@@ -9,7 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -59,7 +59,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 			x, err := extract.NewRecords(r)
 			return Extraction{Extractor: x}, err
 		},
-		Link: kg.Trigrams{}, Describe: describeBy(paid, o.Count), Report: reports, IndexModel: paid,
+		Link: link.Trigrams{}, Describe: describeBy(paid, o.Count), Report: reports, IndexModel: paid,
 		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
 		AnswerModel:   paid, Read: read, Count: o.Count, MaxContext: o.MaxContext,
 	}
@@ -78,6 +78,6 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	if m, ok := e.(embed.Model); ok {
 		k.Lookup, k.Dim = "cosine of "+m.Name(), m.Dim()
 	}
-	k.Link = kg.Embeddings{Embedder: paid}
+	k.Link = link.Embeddings{Embedder: paid}
 	return k
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -39,7 +39,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 		Index: NameOffline, Answer: NameOffline,
 		Embed: lsa(o.Seed), Find: o.Find, Lookup: "BM25",
 		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
-		Link: kg.Trigrams{}, Report: reports,
+		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
 		Read:          read, Count: tokens.Cl100k().Count,
 	}

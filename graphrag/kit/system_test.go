@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -256,9 +254,6 @@ func TestFrameReportsEverything(t *testing.T) {
 	}
 	if _, err := s.Index(t.Context(), stream(owls...)); err == nil || !strings.Contains(err.Error(), "no retriever") {
 		t.Errorf("a Build without a retriever: %v", err)
-	}
-	if _, err := retrieve.NewHybrid(nil, nil, math.NaN()); err == nil {
-		t.Error("a share that is no number is accepted")
 	}
 }
 

@@ -9,7 +9,7 @@
 // graphrag.Retriever over any other, so they compose in every order.
 //
 // [Texts] compares a query with texts of any kind: entities, facts, sentences,
-// reports. [NewWords] does so by BM25, [NewVectors] by the vectors of an embedder,
-// [NewHybrid] by both. Systems that rank chunks by scores of their own make hits
+// reports. [NewWords] does so by BM25, [NewVectors] by the vectors of an embedder.
+// Systems that rank chunks by scores of their own make hits
 // of them with [Ranking].
 package retrieve

@@ -180,7 +180,7 @@ func TestBudget(t *testing.T) {
 }
 
 // Words are measured against a text of average length that has every word of the
-// query once; vectors by cosine; a hybrid is their mean.
+// query once; vectors by cosine.
 func TestTexts(t *testing.T) {
 	texts := []string{"aa bb", "aa cc", "dd ee", ""}
 	w, err := retrieve.NewWords(t.Context(), texts)
@@ -210,24 +210,7 @@ func TestTexts(t *testing.T) {
 	if none, err := v.Scores(t.Context(), "zz", cosines); err != nil || cmp.Diff([]float64{0, 0, 0, 0}, none) != "" {
 		t.Errorf("nothing known: %v, %v", none, err)
 	}
-	h, err := retrieve.NewHybrid(w, v, .25)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mixed, err := h.Scores(t.Context(), "aa bb", nil)
-	if err != nil || math.Abs(mixed[0]-(.75*scores[0]+.25)) > 1e-6 {
-		t.Errorf("%v, %v", mixed, err)
-	}
-	top, err := h.Best(t.Context(), "aa bb", 1)
-	if err != nil || len(top) != 1 || top[0].ID != 0 || h.Len() != 4 {
-		t.Errorf("%v, %v", top, err)
-	}
-	for _, share := range []float64{-.1, 1.1, math.NaN(), math.Inf(1)} {
-		if _, err := retrieve.NewHybrid(w, v, share); err == nil {
-			t.Errorf("a share of %v is accepted", share)
-		}
-	}
-	for _, texts := range []retrieve.Texts{w, v, h} {
+	for _, texts := range []retrieve.Texts{w, v} {
 		scaled, err := retrieve.Scaled(t.Context(), texts, "aa bb", 2)
 		if err != nil || len(scaled) != 2 || scaled[0] != (rank.Scored[int32]{ID: 0, Score: 1}) || !(scaled[1].Score < 1) {
 			t.Errorf("%T: %v, %v", texts, scaled, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
@@ -32,8 +33,8 @@ const StageQuestion = "question entities"
 type linker struct {
 	keys  []string
 	ask   func(context.Context, string) (question, error)
-	link  kg.Linker
-	names kg.NameIndex
+	link  link.Linker
+	names link.NameIndex
 	texts retrieve.Texts
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -143,7 +144,7 @@ func TestIdentities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &linker{link: kg.Trigrams{}}
+		l := &linker{link: link.Trigrams{}}
 		for _, e := range g.Entities {
 			l.keys = append(l.keys, e.Key)
 		}
@@ -162,7 +163,7 @@ func TestIdentities(t *testing.T) {
 // one like the others.
 func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
-	l := &linker{keys: []string{"a", "b", "c", "d"}, link: kg.Embeddings{Embedder: rows}}
+	l := &linker{keys: []string{"a", "b", "c", "d"}, link: link.Embeddings{Embedder: rows}}
 	same, err := l.identities(t.Context())
 	if diff := cmp.Diff([][2]int32{{0, 1}}, same); err != nil || diff != "" {
 		t.Error(diff, err)

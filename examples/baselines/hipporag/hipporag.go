@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -34,8 +35,8 @@ type Options struct {
 	// Damping is the probability of walking on, 0 for DefaultDamping.
 	Damping float64
 	// Synonyms are found by Link, by default the kit's.
-	Synonyms kg.SynonymOptions
-	Link     kg.Linker
+	Synonyms link.SynonymOptions
+	Link     link.Linker
 	// NoSynonyms, NoSpecificity and NoWalk leave the step out, for ablations.
 	NoSynonyms, NoSpecificity, NoWalk bool
 	// OverwriteSynonyms and ASCIIPhrases do as the code does: a synonym takes
@@ -91,7 +92,7 @@ type searcher struct {
 	corpus   *kit.Corpus
 	phrases  []int32 // the entities that are ends of facts
 	passages []int32 // of how many passages each entity's facts are
-	links    kg.NameIndex
+	links    link.NameIndex
 	entities kit.NameFinder
 	walk     *ppr.Solver
 	texts    retrieve.Texts
@@ -119,7 +120,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	view := kg.ViewOptions{Overwrite: o.OverwriteSynonyms}
 	if !o.NoSynonyms {
 		o.Synonyms.Among = s.phrases
-		if view.Synonyms, err = c.Graph.Synonyms(ctx, s.o.Link, o.Synonyms); err != nil {
+		if view.Synonyms, err = link.Synonyms(ctx, c.Graph, s.o.Link, o.Synonyms); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -53,7 +54,7 @@ type Options struct {
 	Link          int
 	PassageWeight float64
 	Phrases       PhraseScore
-	Synonyms      kg.SynonymOptions
+	Synonyms      link.SynonymOptions
 	// NoFilter takes the facts as they are found; NoSynonyms, NoWalk and NoPassages
 	// (no passage to start from) leave the step out, for ablations.
 	NoFilter, NoSynonyms, NoWalk, NoPassages bool
@@ -118,7 +119,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	view := kg.ViewOptions{Passages: true}
 	if !o.NoSynonyms {
 		o.Synonyms.Among = phrases
-		if view.Synonyms, err = c.Graph.Synonyms(ctx, k.Link, o.Synonyms); err != nil {
+		if view.Synonyms, err = link.Synonyms(ctx, c.Graph, k.Link, o.Synonyms); err != nil {
 			return nil, err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -94,7 +94,7 @@ type searcher struct {
 	corpus    *kit.Corpus
 	graph     *triGraph
 	entities  kit.NameFinder
-	links     kg.NameIndex
+	links     link.NameIndex
 	sentences retrieve.Texts
 	texts     retrieve.Texts
 	walk      *ppr.Solver

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kg
+package link
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // words makes names that share trigrams.
@@ -44,14 +44,14 @@ func TestTrigramsFindAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		vectors := weigh(names)
-		want := make([][]Neighbor, len(names))
+		want := make([][]scored, len(names))
 		for i := range names {
 			for j := range names {
 				if s := cosine(vectors[i], vectors[j]); i != j && s >= threshold {
-					want[i] = append(want[i], Neighbor{int32(j), s})
+					want[i] = append(want[i], scored{ID: int32(j), Score: s})
 				}
 			}
-			want[i] = best(want[i], limit)
+			want[i] = rank.Best(want[i], limit)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("seed %d, threshold %v (-all +got):\n%s", seed, threshold, diff)
@@ -64,7 +64,7 @@ func TestTrigrams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(near[0]) != 2 || near[0][0] != (Neighbor{4, 1}) || near[0][1].ID != 1 || near[3] != nil {
+	if len(near[0]) != 2 || near[0][0] != (scored{ID: 4, Score: 1}) || near[0][1].ID != 1 || near[3] != nil {
 		t.Errorf("neighbours %v", near)
 	}
 	if near, err = (Trigrams{}).Neighbors(t.Context(), []string{"a", "a"}, 0.5, 0); err != nil || near[0] != nil {
@@ -122,38 +122,6 @@ func BenchmarkTrigrams(b *testing.B) {
 	}
 }
 
-func BenchmarkGraph(b *testing.B) {
-	base, err := NewBase(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	n := 50_000
-	if testing.Short() {
-		n = 200
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	facts := 0
-	for d := range n {
-		x := Extraction{Chunk: fmt.Sprintf("d%06d#0", d), Doc: fmt.Sprintf("d%06d", d)}
-		for range 9 {
-			name := func() string { return fmt.Sprintf("Entity Number %d", int(float64(n*5)*r.Float64()*r.Float64())) }
-			x.Facts = append(x.Facts, triple(name(), fmt.Sprint("relation ", r.IntN(500)), name()))
-			facts++
-		}
-		if err := base.Insert(x); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		base.graph = nil
-		if _, err := base.Graph(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(facts)*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
-}
-
 // An index finds what comparing with every name finds.
 func TestNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
@@ -164,17 +132,17 @@ func TestNearest(t *testing.T) {
 	}
 	for _, name := range append(words(r, 50), names[3], "", "ω") {
 		w := learn(names)
-		var want []Neighbor
+		var want []scored
 		for j := range names {
 			if s := cosine(w.vector(name), w.vector(names[j])); s > 0 {
-				want = append(want, Neighbor{int32(j), s})
+				want = append(want, scored{ID: int32(j), Score: s})
 			}
 		}
 		got, err := ix.Nearest(t.Context(), name, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b Neighbor) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
+		if diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", name, diff)
 		}
 	}

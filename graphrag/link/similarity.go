@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kg
+package link
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
+
+// scored is a name, by its place, and how like another it is.
+type scored = rank.Scored[int32]
 
 // Similarity finds names that are like each other.
 type Similarity interface {
@@ -19,7 +22,7 @@ type Similarity interface {
 	// least threshold, at most limit of them, best first, equal ones by place.
 	// Similarities are in -1..1; 1 is the same. Equal names in equal order give
 	// equal results.
-	Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error)
+	Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]scored, error)
 }
 
 // NameIndex finds the names that are nearest to a given one. It is safe for
@@ -27,7 +30,7 @@ type Similarity interface {
 type NameIndex interface {
 	// Nearest returns the k most similar names, best first, equal ones by
 	// place; fewer if nothing else is like it at all.
-	Nearest(ctx context.Context, name string, k int) ([]Neighbor, error)
+	Nearest(ctx context.Context, name string, k int) ([]scored, error)
 }
 
 // Linker is a [Similarity] that can index names to link others to them.
@@ -35,20 +38,6 @@ type NameIndex interface {
 type Linker interface {
 	Similarity
 	Index(ctx context.Context, names []string) (NameIndex, error)
-}
-
-// Neighbor is another name, by its place, and how like it is.
-type Neighbor struct {
-	ID    int32
-	Score float64
-}
-
-// best sorts neighbours and cuts them.
-func best(of []Neighbor, limit int) []Neighbor {
-	slices.SortFunc(of, func(a, b Neighbor) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
-	return of[:min(limit, len(of))]
 }
 
 // Embeddings compares names by the cosine of their vectors, every one with
@@ -61,19 +50,19 @@ type Embeddings struct {
 const block = 1024
 
 // Neighbors implements [Similarity].
-func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
+func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]scored, error) {
 	if len(names) == 0 || limit <= 0 {
-		return make([][]Neighbor, len(names)), ctx.Err()
+		return make([][]scored, len(names)), ctx.Err()
 	}
 	vectors, index, err := e.embed(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]Neighbor, 0, len(names))
+	out := make([][]scored, 0, len(names))
 	for lo := 0; lo < len(vectors); lo += block {
 		found, err := index.SearchBatch(ctx, vectors[lo:min(lo+block, len(vectors))], min(limit+1, len(vectors)))
 		if err != nil {
-			return nil, fmt.Errorf("kg: comparing names: %w", err)
+			return nil, fmt.Errorf("link: comparing names: %w", err)
 		}
 		for i, hits := range found {
 			out = append(out, others(int32(lo+i), hits, threshold, limit))
@@ -89,14 +78,14 @@ func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *ve
 		err = fmt.Errorf("the embedder gave %d vectors for %d names", len(vectors), len(names))
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("kg: embedding names: %w", err)
+		return nil, nil, fmt.Errorf("link: embedding names: %w", err)
 	}
 	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Quantized: true})
 	if err == nil {
 		err = index.Add(vectors...)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("kg: comparing names: %w", err)
+		return nil, nil, fmt.Errorf("link: comparing names: %w", err)
 	}
 	return vectors, index, nil
 }
@@ -117,26 +106,26 @@ type embeddedNames struct {
 	index    *vector.Index // nil without names
 }
 
-func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]Neighbor, error) {
+func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]scored, error) {
 	if ix.index == nil || k <= 0 {
 		return nil, ctx.Err()
 	}
 	v, err := ix.embedder.EmbedQuery(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("kg: embedding %q: %w", Beginning(name), err)
+		return nil, fmt.Errorf("link: embedding %q: %w", kg.Beginning(name), err)
 	}
 	hits, err := ix.index.Search(v, k, nil)
 	if err != nil {
-		return nil, fmt.Errorf("kg: nearest names: %w", err)
+		return nil, fmt.Errorf("link: nearest names: %w", err)
 	}
 	return others(-1, hits, math.Inf(-1), k), nil
 }
 
-func others(self int32, hits []vector.Result, threshold float64, limit int) []Neighbor {
-	var out []Neighbor
+func others(self int32, hits []scored, threshold float64, limit int) []scored {
+	var out []scored
 	for _, h := range hits {
-		if h.ID != self && float64(h.Score) >= threshold && len(out) < limit {
-			out = append(out, Neighbor{h.ID, float64(h.Score)})
+		if h.ID != self && h.Score >= threshold && len(out) < limit {
+			out = append(out, h)
 		}
 	}
 	return out

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kg
+package link
 
 import (
 	"context"
@@ -9,11 +9,39 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
+
+func triple(h, r, t string) kg.Fact {
+	return kg.Fact{Triple: graphrag.Triple{Head: h, Relation: r, Tail: t}}
+}
+
+func chunk(id string, facts ...kg.Fact) kg.Extraction {
+	doc, _, _ := strings.Cut(id, "#")
+	return kg.Extraction{Chunk: id, Doc: doc, Facts: facts}
+}
+
+func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
+	t.Helper()
+	b, err := kg.NewBase(o)
+	if err == nil {
+		err = b.Insert(extractions...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
 
 // hippo is the corpus of the golden tests G2 and G3: four passages, eight
 // triples (specs/hipporag_linearrag.md, section 9).
-func hippo(t *testing.T, o Options) *Graph {
+func hippo(t *testing.T, o kg.Options) *kg.Graph {
 	t.Helper()
 	return put(t, o,
 		chunk("p0", triple("Alice Smith", "works at", "Acme Corp."), triple("Acme Corp.", "located in", "Berlin")),
@@ -25,16 +53,16 @@ func hippo(t *testing.T, o Options) *Graph {
 // table is a similarity given by a table.
 type table map[[2]string]float64
 
-func (k table) Neighbors(_ context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
-	out := make([][]Neighbor, len(names))
+func (k table) Neighbors(_ context.Context, names []string, threshold float64, limit int) ([][]scored, error) {
+	out := make([][]scored, len(names))
 	for i, a := range names {
 		for j, b := range names {
 			s := max(k[[2]string{a, b}], k[[2]string{b, a}])
 			if i != j && s >= threshold {
-				out[i] = append(out[i], Neighbor{int32(j), s})
+				out[i] = append(out[i], scored{ID: int32(j), Score: s})
 			}
 		}
-		out[i] = best(out[i], limit)
+		out[i] = rank.Best(out[i], limit)
 	}
 	return out, nil
 }
@@ -42,7 +70,7 @@ func (k table) Neighbors(_ context.Context, names []string, threshold float64, l
 var hippoSimilar = table{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85, {"acme corp", "berlin"}: .79}
 
 // weights reads the edges between entities of a view, by their keys.
-func weights(g *Graph, v *View) map[string]float64 {
+func weights(g *kg.Graph, v *kg.View) map[string]float64 {
 	out := make(map[string]float64)
 	name := func(u int32) string {
 		if int(u) >= v.Entities {
@@ -64,8 +92,8 @@ func weights(g *Graph, v *View) map[string]float64 {
 // Golden G2: effective weights of HippoRAG v1, with synonyms that overwrite
 // facts as its code does, and with synonyms that add up.
 func TestGoldenG2(t *testing.T) {
-	g := hippo(t, Options{Folding: FoldASCII})
-	synonyms, err := g.Synonyms(t.Context(), hippoSimilar, SynonymOptions{})
+	g := hippo(t, kg.Options{Folding: kg.FoldASCII})
+	synonyms, err := Synonyms(t.Context(), g, hippoSimilar, SynonymOptions{})
 	if err != nil || len(synonyms) != 4 {
 		t.Fatalf("synonyms %v, %v", synonyms, err)
 	}
@@ -73,7 +101,7 @@ func TestGoldenG2(t *testing.T) {
 		"acme corp – alice smith": 2, "acme corp – berlin": 4, "acme corp – bob jones": 2, "alice smith – alice smyth": 1.84,
 		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
 	}
-	v, err := g.View(ViewOptions{Synonyms: synonyms, Overwrite: true})
+	v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +109,7 @@ func TestGoldenG2(t *testing.T) {
 		t.Errorf("overwriting (-want +got):\n%s", diff)
 	}
 	want["berlin – germany"] = 3.7
-	if v, err = g.View(ViewOptions{Synonyms: synonyms}); err != nil {
+	if v, err = g.View(kg.ViewOptions{Synonyms: synonyms}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
@@ -104,8 +132,8 @@ func TestGoldenG2(t *testing.T) {
 // Golden G3: the graph of HippoRAG 2 has the passages as nodes, with an edge of
 // weight 1 to each phrase of their facts.
 func TestGoldenG3Graph(t *testing.T) {
-	g := hippo(t, Options{})
-	v, err := g.View(ViewOptions{Passages: true})
+	g := hippo(t, kg.Options{})
+	v, err := g.View(kg.ViewOptions{Passages: true})
 	if err != nil || v.Entities != 7 || v.Passages != 4 || v.Passage(2) != 9 {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -126,9 +154,9 @@ func TestGoldenG3Graph(t *testing.T) {
 }
 
 func TestViewOptions(t *testing.T) {
-	g := put(t, Options{}, Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{{Name: "Rome"}},
-		Facts: []Fact{{Triple: triple("Ann", "met", "Bob").Triple, Weight: 5}, triple("Ann", "knew", "Bob"), triple("Ann", "is", "Ann")}})
-	v, err := g.View(ViewOptions{Facts: 1, Strengths: true, Passages: true, Mentioned: true, Context: 0.5})
+	g := put(t, kg.Options{}, kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Rome"}},
+		Facts: []kg.Fact{{Triple: triple("Ann", "met", "Bob").Triple, Weight: 5}, triple("Ann", "knew", "Bob"), triple("Ann", "is", "Ann")}})
+	v, err := g.View(kg.ViewOptions{Facts: 1, Strengths: true, Passages: true, Mentioned: true, Context: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +164,7 @@ func TestViewOptions(t *testing.T) {
 	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
-	_, err = g.View(ViewOptions{Facts: math.NaN(), Similarity: -1, Context: math.Inf(1)})
+	_, err = g.View(kg.ViewOptions{Facts: math.NaN(), Similarity: -1, Context: math.Inf(1)})
 	for _, want := range []string{"fact weight of NaN", "synonym weight of -1", "context weight of +Inf"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -163,12 +191,12 @@ func (a angles) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 // Golden G4: which names become synonyms of which.
 func TestGoldenG4(t *testing.T) {
 	names := angles{"usa": 0, "us": 10, "united states": 20, "u s a": 30, "canada": 36, "mexico": 38}
-	x := Extraction{Chunk: "p0", Doc: "p"}
+	x := kg.Extraction{Chunk: "p0", Doc: "p"}
 	for _, n := range []string{"usa", "us", "united states", "u s a", "canada", "mexico", ""} {
-		x.Mentions = append(x.Mentions, Mention{Name: n})
+		x.Mentions = append(x.Mentions, kg.Mention{Name: n})
 	}
-	g := put(t, Options{Folding: FoldASCII}, x)
-	synonyms, err := g.Synonyms(t.Context(), Embeddings{names}, SynonymOptions{})
+	g := put(t, kg.Options{Folding: kg.FoldASCII}, x)
+	synonyms, err := Synonyms(t.Context(), g, Embeddings{names}, SynonymOptions{})
 	if err != nil || len(synonyms) != 23 {
 		t.Fatalf("%d synonyms, %v", len(synonyms), err)
 	}
@@ -186,7 +214,7 @@ func TestGoldenG4(t *testing.T) {
 	if diff := cmp.Diff(want, usa, near); diff != "" {
 		t.Errorf("synonyms of usa (-want +got):\n%s", diff)
 	}
-	v, err := g.View(ViewOptions{Synonyms: synonyms})
+	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,12 +230,12 @@ func TestGoldenG4(t *testing.T) {
 // With 150 equal neighbours 101 are kept: the code stops when it has more than
 // 100.
 func TestGoldenG4Limit(t *testing.T) {
-	x := Extraction{Chunk: "p0", Doc: "p"}
+	x := kg.Extraction{Chunk: "p0", Doc: "p"}
 	for i := range 151 {
-		x.Mentions = append(x.Mentions, Mention{Name: "name" + strings.Repeat("x", i)})
+		x.Mentions = append(x.Mentions, kg.Mention{Name: "name" + strings.Repeat("x", i)})
 	}
-	g := put(t, Options{}, x)
-	synonyms, err := g.Synonyms(t.Context(), Embeddings{angles{}}, SynonymOptions{})
+	g := put(t, kg.Options{}, x)
+	synonyms, err := Synonyms(t.Context(), g, Embeddings{angles{}}, SynonymOptions{})
 	if err != nil || len(synonyms) != 151*101 {
 		t.Errorf("%d synonyms, %v", len(synonyms), err)
 	}

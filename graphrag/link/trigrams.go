@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kg
+package link
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Trigrams compares names by the cosine of their tf-idf weighted character
@@ -24,8 +26,8 @@ type gram struct {
 }
 
 // Neighbors implements [Similarity].
-func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]Neighbor, error) {
-	out := make([][]Neighbor, len(names))
+func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]scored, error) {
+	out := make([][]scored, len(names))
 	if limit <= 0 {
 		return out, ctx.Err()
 	}
@@ -38,17 +40,17 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 		}
 		seen[i] = int32(i) + 1
 		for _, g := range grams[i][:rare[i]] {
-			for _, j := range index.of(g.id) {
-				if seen[j.ID] == int32(i)+1 {
+			for _, j := range index[g.id] {
+				if seen[j] == int32(i)+1 {
 					continue
 				}
-				seen[j.ID] = int32(i) + 1
-				if s := cosine(grams[i], grams[j.ID]); s >= threshold {
-					out[i] = append(out[i], Neighbor{j.ID, s})
+				seen[j] = int32(i) + 1
+				if s := cosine(grams[i], grams[j]); s >= threshold {
+					out[i] = append(out[i], scored{ID: j, Score: s})
 				}
 			}
 		}
-		out[i] = best(out[i], limit)
+		out[i] = rank.Best(out[i], limit)
 	}
 	return out, ctx.Err()
 }
@@ -59,11 +61,10 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 // share none there, all they share lies behind the cut of one of them, and by
 // Cauchy and Schwarz that rest gives less than the threshold (Bayardo et al.,
 // Scaling Up All Pairs Similarity Search, WWW 2007).
-func prefixes(grams [][]gram, threshold float64) (rare []int, index postings) {
+func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	// What rounding may add to a cosine must not lose a pair.
 	bound := max(0, threshold-1e-9) * max(0, threshold-1e-9)
 	rare = make([]int, len(grams))
-	var links []link
 	most := int32(-1)
 	for i, of := range grams {
 		rest := 0.0
@@ -75,11 +76,16 @@ func prefixes(grams [][]gram, threshold float64) (rare []int, index postings) {
 			}
 		}
 		for _, g := range of[:rare[i]] {
-			links = append(links, link{g.id, int32(i)})
 			most = max(most, g.id)
 		}
 	}
-	return rare, gather(int(most)+1, len(grams), links)
+	index = make([][]int32, most+1)
+	for i, of := range grams {
+		for _, g := range of[:rare[i]] {
+			index[g.id] = append(index[g.id], int32(i))
+		}
+	}
+	return rare, index
 }
 
 // cosine is the product of two unit vectors, sorted by gram.
@@ -145,7 +151,7 @@ type scores struct {
 	touched []int32
 }
 
-func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]Neighbor, error) {
+func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scored, error) {
 	s := ix.pool.Get().(*scores)
 	defer ix.pool.Put(s)
 	s.touched = s.touched[:0]
@@ -160,12 +166,12 @@ func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]Neig
 			s.sum[x.name] += x.weight * float32(g.weight)
 		}
 	}
-	out := make([]Neighbor, len(s.touched))
+	out := make([]scored, len(s.touched))
 	for i, n := range s.touched {
-		out[i] = Neighbor{n, min(1, float64(s.sum[n]))}
+		out[i] = scored{ID: n, Score: min(1, float64(s.sum[n]))}
 		s.sum[n] = 0
 	}
-	return best(out, max(0, k)), ctx.Err()
+	return rank.Best(out, max(0, k)), ctx.Err()
 }
 
 // weighing is what the trigrams of some names weigh.
@@ -201,7 +207,7 @@ func (w *weighing) vector(name string) []gram {
 		out = append(out, gram{id, float64(n) * idf})
 	}
 	slices.SortFunc(out, func(a, b gram) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.weight, b.weight)) })
-	normalise(out)
+	normalize(out)
 	return out
 }
 
@@ -227,7 +233,7 @@ func learn(names []string) weighing {
 	return w
 }
 
-func normalise(of []gram) {
+func normalize(of []gram) {
 	sum := 0.0
 	for _, g := range of {
 		sum += g.weight * g.weight

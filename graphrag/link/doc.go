@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package link compares the names of entities with each other.
+//
+// [Trigrams] compares spellings, [Embeddings] meanings. With either, [Synonyms]
+// finds the entities of a graph whose names are alike, which HippoRAG joins by
+// edges; a [Resolution] makes one entity of them while the graph is built; and a
+// [NameIndex] finds the entity that a question's name means.
+package link
