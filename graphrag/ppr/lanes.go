@@ -21,9 +21,8 @@ func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][lanes]P, 
 		if a.weights != nil {
 			weights = a.weights[lo:end]
 		}
-		gatherLow(a.targets[lo:end], weights, p, sum)
-		if used > lanes/2 {
-			gatherHigh(a.targets[lo:end], weights, p, sum)
+		for first := 0; first < used; first += lanes / 2 {
+			gatherHalf(a.targets[lo:end], weights, p, first, (*[lanes / 2]float64)(sum[first:]))
 		}
 		lo = end
 	}
@@ -44,13 +43,14 @@ func call[P float32 | float64](targets []int32, p [][lanes]P) P {
 	return low + high
 }
 
-// gatherLow adds up lanes 0 to 7 of p at the targets; eight sums stay in registers.
-func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][lanes]P, sum *lane) {
+// gatherHalf adds up eight lanes of p from first on at the targets; the sums stay in
+// registers.
+func gatherHalf[W, P float32 | float64](targets []int32, weights []W, p [][lanes]P, first int, sum *[lanes / 2]float64) {
 	s0, s1, s2, s3 := sum[0], sum[1], sum[2], sum[3]
 	s4, s5, s6, s7 := sum[4], sum[5], sum[6], sum[7]
 	if weights == nil {
 		for _, t := range targets {
-			x := &p[t]
+			x := (*[lanes / 2]P)(p[t][first:])
 			s0 += float64(x[0])
 			s1 += float64(x[1])
 			s2 += float64(x[2])
@@ -63,7 +63,7 @@ func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][lanes]
 	} else {
 		weights = weights[:len(targets)]
 		for i, t := range targets {
-			x, w := &p[t], float64(weights[i])
+			x, w := (*[lanes / 2]P)(p[t][first:]), float64(weights[i])
 			s0 += w * float64(x[0])
 			s1 += w * float64(x[1])
 			s2 += w * float64(x[2])
@@ -74,40 +74,5 @@ func gatherLow[W, P float32 | float64](targets []int32, weights []W, p [][lanes]
 			s7 += w * float64(x[7])
 		}
 	}
-	sum[0], sum[1], sum[2], sum[3] = s0, s1, s2, s3
-	sum[4], sum[5], sum[6], sum[7] = s4, s5, s6, s7
-}
-
-// gatherHigh is gatherLow for lanes 8 to 15, whose cache lines it has read.
-func gatherHigh[W, P float32 | float64](targets []int32, weights []W, p [][lanes]P, sum *lane) {
-	s0, s1, s2, s3 := sum[8], sum[9], sum[10], sum[11]
-	s4, s5, s6, s7 := sum[12], sum[13], sum[14], sum[15]
-	if weights == nil {
-		for _, t := range targets {
-			x := &p[t]
-			s0 += float64(x[8])
-			s1 += float64(x[9])
-			s2 += float64(x[10])
-			s3 += float64(x[11])
-			s4 += float64(x[12])
-			s5 += float64(x[13])
-			s6 += float64(x[14])
-			s7 += float64(x[15])
-		}
-	} else {
-		weights = weights[:len(targets)]
-		for i, t := range targets {
-			x, w := &p[t], float64(weights[i])
-			s0 += w * float64(x[8])
-			s1 += w * float64(x[9])
-			s2 += w * float64(x[10])
-			s3 += w * float64(x[11])
-			s4 += w * float64(x[12])
-			s5 += w * float64(x[13])
-			s6 += w * float64(x[14])
-			s7 += w * float64(x[15])
-		}
-	}
-	sum[8], sum[9], sum[10], sum[11] = s0, s1, s2, s3
-	sum[12], sum[13], sum[14], sum[15] = s4, s5, s6, s7
+	*sum = [lanes / 2]float64{s0, s1, s2, s3, s4, s5, s6, s7}
 }
