@@ -22,7 +22,7 @@ type slot struct {
 
 // NewVocabulary returns an empty vocabulary.
 func NewVocabulary() *Vocabulary {
-	return &Vocabulary{seed: maphash.MakeSeed(), table: make([]slot, 1<<8)}
+	return &Vocabulary{seed: maphash.MakeSeed(), table: make([]slot, 1<<10)}
 }
 
 // Len is the number of strings.
@@ -97,18 +97,18 @@ type Numbering struct {
 	terms    *Vocabulary
 	fixed    bool
 	analyzer Analyzer
-	words    *Vocabulary
+	words    Vocabulary
 	number   []int32 // of the term of each word, or -1
 }
 
 // NewNumbering numbers the terms in the order of their first appearance.
 func NewNumbering(a Analyzer) *Numbering {
-	return &Numbering{terms: NewVocabulary(), analyzer: a, words: NewVocabulary()}
+	return &Numbering{terms: NewVocabulary(), analyzer: a, words: *NewVocabulary()}
 }
 
 // NewLookup knows the terms of a vocabulary only, which it does not change.
 func NewLookup(a Analyzer, terms *Vocabulary) *Numbering {
-	return &Numbering{terms: terms, fixed: true, analyzer: a, words: NewVocabulary()}
+	return &Numbering{terms: terms, fixed: true, analyzer: a, words: *NewVocabulary()}
 }
 
 // Terms are the terms by their numbers.
