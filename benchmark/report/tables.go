@@ -88,6 +88,9 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if lexical(r.Kit) {
 		notes = append(notes, offlineNote)
 	}
+	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; lookup != nil && embedder != nil {
+		notes = append(notes, fmt.Sprintf("What is most like a question is looked up by %v; dense retrieval is by %v.", lookup, embedder))
+	}
 	if share := r.unscored(); share > 0 {
 		notes = append(notes, fmt.Sprintf("Up to %s %% of a system's questions have no score; the means are over the others.", percent(&share)))
 	}

@@ -103,7 +103,7 @@ func (p *parts) models(s settings, o judge.Options) error {
 // "most like the question".
 func (p *parts) decisive(s settings) map[string]any {
 	c := s.decisive()
-	c["lookup"] = p.kit.Lookup
+	c["lookup"], c["embedder"] = p.kit.Lookup, p.kit.Encoder
 	return c
 }
 

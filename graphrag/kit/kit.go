@@ -32,6 +32,8 @@ type Kit struct {
 	// question" means, the same for all systems. Lookup names it in reports.
 	Find   Finder
 	Lookup string
+	// Encoder names what embeds: LSA, or the embedder.
+	Encoder string
 	// Dim is the length of the embedder's vectors, 0 if it is not known before
 	// something is embedded.
 	Dim int

@@ -51,7 +51,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	}
 	k := Kit{
 		Index: NameModel, Answer: NameModel,
-		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25",
+		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
@@ -74,10 +74,14 @@ func ByModel(o ModelOptions) (Kit, error) {
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	paid := rememberingEmbedder{usage.MeteredEmbedder(e, k.Count)}
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
-	k.Find, k.Lookup = ByVectors, "cosine"
-	if m, ok := e.(embed.Model); ok {
-		k.Lookup, k.Dim = "cosine of "+m.Name(), m.Dim()
+	k.Encoder = "the embedder"
+	if m, ok := e.(interface{ Name() string }); ok {
+		k.Encoder = m.Name()
 	}
+	if m, ok := e.(embed.Model); ok {
+		k.Dim = m.Dim()
+	}
+	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
 	k.Link = link.Embeddings{Embedder: paid}
 	return k
 }

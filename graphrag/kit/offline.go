@@ -37,7 +37,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 	}
 	k := Kit{
 		Index: NameOffline, Answer: NameOffline,
-		Embed: lsa(o.Seed), Find: o.Find, Lookup: "BM25",
+		Embed: lsa(o.Seed), Find: o.Find, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
 		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
