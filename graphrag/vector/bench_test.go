@@ -13,6 +13,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 const (
@@ -84,7 +86,7 @@ func BenchmarkSearch(b *testing.B) {
 	})
 	single := func(x *Index) func(b *testing.B) {
 		return func(b *testing.B) {
-			var dst []Result
+			var dst []rank.Scored[int32]
 			b.ReportAllocs()
 			b.SetBytes(int64(4 * len(x.rows)))
 			for i := 0; b.Loop(); i++ {

@@ -15,18 +15,20 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // bruteForce scores every stored row by the definition, which must agree with
 // a sum in plain order as far as float64 can tell.
-func bruteForce(t *testing.T, x *Index, query []float32, k int) []Result {
+func bruteForce(t *testing.T, x *Index, query []float32, k int) []rank.Scored[int32] {
 	t.Helper()
 	query = slices.Clone(query)
 	if x.opts.Cosine {
 		scale(query, norm(query))
 	}
 	padded := append(slices.Clone(query), make([]float32, x.stride-len(query))...)
-	var all []Result
+	var all []rank.Scored[int32]
 	for i := range x.n {
 		plain := 0.0
 		v := x.Vector(int32(i), nil)
@@ -37,9 +39,9 @@ func bruteForce(t *testing.T, x *Index, query []float32, k int) []Result {
 		if math.Abs(score-plain) > 1e-13*norm(v)*norm(query) {
 			t.Fatalf("row %d: score %v, plain sum %v", i, score, plain)
 		}
-		all = append(all, Result{ID: int32(i), Score: float64(float32(score))})
+		all = append(all, rank.Scored[int32]{ID: int32(i), Score: float64(float32(score))})
 	}
-	slices.SortFunc(all, func(a, b Result) int {
+	slices.SortFunc(all, func(a, b rank.Scored[int32]) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
 	return all[:max(0, min(k, len(all)))]
@@ -130,7 +132,7 @@ func TestSameResultEverywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	const n, dim, k = 3*shardRows + 5, 20, 25
 	vectors, queries := someVectors(rng, n, dim, false), someVectors(rng, 9, dim, false)
-	var want [][]Result
+	var want [][]rank.Scored[int32]
 	for name, kernels := range kernelSets() {
 		for _, opts := range []Options{{Workers: 1}, {Workers: 4}, {Quantized: true}, {Quantized: true, Workers: 3}} {
 			opts.Dim = dim
@@ -138,7 +140,7 @@ func TestSameResultEverywhere(t *testing.T) {
 			if err := x.Add(vectors...); err != nil {
 				t.Fatal(err)
 			}
-			single := make([][]Result, len(queries))
+			single := make([][]rank.Scored[int32], len(queries))
 			for i, q := range queries {
 				single[i], _ = x.Search(q, k, nil)
 			}
@@ -169,11 +171,11 @@ func TestSearchAppends(t *testing.T) {
 	if err := x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := x.Search([]float32{1, 0}, 10, []Result{{ID: 99}})
+	got, err := x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff([]Result{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, got); diff != "" {
+	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if v := x.Vector(2, nil); !slices.Equal(v, []float32{2, 0}) {
@@ -193,14 +195,14 @@ func TestCosine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff([]Result{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, got); diff != "" {
+	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	got, err = x.Search([]float32{0, 0}, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff([]Result{{ID: 0}, {ID: 1}}, got); diff != "" {
+	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 0}, {ID: 1}}, got); diff != "" {
 		t.Errorf("query of zeros (-want +got)\n%s", diff)
 	}
 }
@@ -257,7 +259,7 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				got, err := x.Search([]float32{0, 0, 1}, 5, nil)
-				if err == nil && !slices.IsSortedFunc(got, func(a, b Result) int { return cmp.Compare(a.ID, b.ID) }) {
+				if err == nil && !slices.IsSortedFunc(got, func(a, b rank.Scored[int32]) int { return cmp.Compare(a.ID, b.ID) }) {
 					err = fmt.Errorf("equal scores out of order: %v", got)
 				}
 				if err != nil {

@@ -13,9 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Result is a row found, with the dot product of its vector and the query.
-type Result = rank.Scored[int32]
-
 const (
 	// blockRows are estimated before their bounds are looked at: few enough
 	// to stay in the first cache, many enough to hide the call.
@@ -39,7 +36,7 @@ type scratch struct {
 	dots    []float32
 	sums    []int32
 	sel     selector
-	results []Result
+	results []rank.Scored[int32]
 	parts   []*scratch // of other workers
 }
 
@@ -47,7 +44,7 @@ type scratch struct {
 // scores by id; all rows if there are fewer than k, none if k <= 0. It
 // allocates only what dst lacks, once the index has seen a few searches, and
 // unless [Options.Workers] splits the scan. The error wraps [ErrVector].
-func (x *Index) Search(query []float32, k int, dst []Result) ([]Result, error) {
+func (x *Index) Search(query []float32, k int, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
 	length, err := x.check(query)
 	if err != nil {
 		return dst, fmt.Errorf("vector: search: query: %w", err)
@@ -82,9 +79,9 @@ func (s *scratch) setQuery(query []float32, length float64, x *Index) float64 {
 }
 
 // firstRows is the result of a query of zeros: all scores are 0.
-func (x *Index) firstRows(k int, dst []Result) []Result {
+func (x *Index) firstRows(k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	for i := range k {
-		dst = append(dst, Result{ID: int32(i)})
+		dst = append(dst, rank.Scored[int32]{ID: int32(i)})
 	}
 	return dst
 }
@@ -161,11 +158,11 @@ func (x *Index) scanCodes(s *scratch, length float64, first, last int) {
 }
 
 // rescore appends the k best of the candidates by their scores.
-func (x *Index) rescore(s *scratch, query []float32, k int, dst []Result) []Result {
+func (x *Index) rescore(s *scratch, query []float32, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s.sel.prune()
 	s.results = s.results[:0]
 	for _, c := range s.sel.kept {
-		s.results = append(s.results, Result{ID: c.id, Score: x.score(int(c.id), query)})
+		s.results = append(s.results, rank.Scored[int32]{ID: c.id, Score: x.score(int(c.id), query)})
 	}
 	slices.SortFunc(s.results, rank.Compare)
 	return append(dst, s.results[:k]...)
@@ -200,7 +197,7 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 // query several times cheaper than a single one. The error names each
 // unusable query and wraps [ErrVector]; or it is that of ctx, which is looked
 // at between blocks of rows.
-func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]Result, error) {
+func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]rank.Scored[int32], error) {
 	lengths := make([]float64, len(queries))
 	var errs []error
 	for i, q := range queries {
@@ -214,7 +211,7 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, k int) ([]
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	results := make([][]Result, len(queries))
+	results := make([][]rank.Scored[int32], len(queries))
 	if k = min(k, x.n); k <= 0 {
 		return results, nil
 	}
@@ -240,7 +237,7 @@ type batch struct {
 	rescore scratch
 }
 
-func (b *batch) search(ctx context.Context, x *Index, queries [][]float32, lengths []float64, k int, results [][]Result) {
+func (b *batch) search(ctx context.Context, x *Index, queries [][]float32, lengths []float64, k int, results [][]rank.Scored[int32]) {
 	b.set(x, queries, lengths, k)
 	for first := 0; first < x.n; first += batchRows {
 		if ctx.Err() != nil {
@@ -249,7 +246,7 @@ func (b *batch) search(ctx context.Context, x *Index, queries [][]float32, lengt
 		b.scan(x, first, min(batchRows, x.n-first), len(queries))
 	}
 	for i := range queries {
-		results[i] = make([]Result, 0, k)
+		results[i] = make([]rank.Scored[int32], 0, k)
 		if lengths[i] == 0 {
 			results[i] = x.firstRows(k, results[i])
 			continue
