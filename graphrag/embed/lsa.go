@@ -21,14 +21,20 @@ const (
 	defaultMinDF    = 2
 )
 
-// automaticDim is the number of dimensions for a corpus of so many texts. On
-// WildGraphBench more than 384 gain less than half a point, 256 lose two to three.
-func automaticDim(texts int) int { return 384 }
+// automaticDim is the number of dimensions for a corpus of so many texts: 7√n, at
+// least 384 and at most 1,024. More texts have more subjects to tell apart. On
+// the domains of WildGraphBench (209 to 2,936 chunks) 192, 384 and 768 dimensions
+// find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643)
+// 30.9, 40.0 and 47.3 %.
+func automaticDim(texts int) int {
+	return min(max(int(7*math.Sqrt(float64(texts))), 384), 1024)
+}
 
 // LSAOptions describe a model of latent semantic analysis. The zero value is
 // the default.
 type LSAOptions struct {
-	// Dim is the number of latent dimensions; 0 means 384. A corpus that spans
+	// Dim is the number of latent dimensions; 0 means 384 for up to 3,000 texts,
+	// rising to 1,024 for 21,000. A corpus that spans
 	// fewer gets fewer, see [LSA.Dim].
 	Dim int
 	// Analyzer makes the terms; nil means [text.Default].
