@@ -58,7 +58,7 @@ type batch struct {
 	lengths  []uint32  // in terms
 }
 
-// analyse cuts the documents into batches and analyses them concurrently.
+// analyze cuts the documents into batches and analyzes them concurrently.
 func analyze(ctx context.Context, n int, at func(int) (string, string), o Options, batchBytes int) ([]*batch, error) {
 	var starts []int
 	for i, size := 0, batchBytes; i < n; i++ {

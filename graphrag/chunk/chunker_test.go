@@ -179,3 +179,42 @@ func BenchmarkAll(b *testing.B) {
 		}
 	}
 }
+
+// A cleaner of one's own tells by text.NewMapping what it kept: offsets lead back
+// into the source.
+func TestCleanerOfOnesOwn(t *testing.T) {
+	clean := func(s string) (string, text.Mapping) {
+		var kept []text.Span
+		var b strings.Builder
+		for at := 0; at < len(s); {
+			end := at + 1
+			if s[at] == '#' {
+				end = at + strings.IndexByte(s[at:]+"\n", '\n') + 1
+			} else {
+				kept = append(kept, text.Span{Start: at, End: end})
+				b.WriteByte(s[at])
+			}
+			at = end
+		}
+		return b.String(), text.NewMapping(kept)
+	}
+	splitter, err := Words(2, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunker, err := New(Options{Splitter: splitter, Clean: clean})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := graphrag.Document{ID: "d", Text: "one # a note\ntwo three"}
+	chunks, err := chunker.Document(doc)
+	if err != nil || len(chunks) != 2 {
+		t.Fatalf("%d chunks, %v", len(chunks), err)
+	}
+	if c := chunks[0]; c.Text != "one two " || doc.Text[c.Start:c.End] != "one # a note\ntwo " {
+		t.Errorf("%q comes from %q", c.Text, doc.Text[c.Start:c.End])
+	}
+	if c := chunks[1]; doc.Text[c.Start:c.End] != "three" {
+		t.Errorf("%q comes from %q", c.Text, doc.Text[c.Start:c.End])
+	}
+}

@@ -18,7 +18,7 @@ import (
 const mixtureBlock = 64
 
 // FitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by
-// expectation maximisation (Dempster, Laird and Rubin 1977) from the clusters
+// expectation maximization (Dempster, Laird and Rubin 1977) from the clusters
 // [KMeans] finds. A k above the number of vectors means that number. Sums are in
 // float64; vectors far from the origin for their spread lose digits, so centre
 // them first.

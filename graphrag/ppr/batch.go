@@ -16,7 +16,7 @@ type batch struct {
 	t, z    [][lanes]float32
 	used    int // lanes in use
 	dot     lane
-	alive   float64 // what call returned: kept, so that the compiler keeps the reads
+	sink    float64 // what prefetch returned: kept, so that the compiler keeps the reads
 	push    *pusher
 
 	component []int32   // of each node
@@ -41,8 +41,8 @@ func (b *batch) results(s *system, vectors []reset, dst [][]float64) {
 	for l := range dst {
 		dst[l] = sized(dst[l], len(b.y))
 	}
-	for lo := 0; lo < len(b.y); lo += portion {
-		hi := min(lo+portion, len(b.y))
+	for lo := 0; lo < len(b.y); lo += cacheArcs {
+		hi := min(lo+cacheArcs, len(b.y))
 		for l, x := range dst {
 			for u := lo; u < hi; u++ {
 				x[u] = b.y[u][l] * s.strength[u] / vectors[l].sum
@@ -112,9 +112,9 @@ func quotient(a, b float64) float64 {
 	return a / b
 }
 
-// plenty is how many times its share of a walk without end a node holds when it is
+// pushFactor is how many times its share of a walk without end a node holds when it is
 // still worth a push before the sweeps.
-const plenty = 4
+const pushFactor = 4
 
 // begin pushes in every lane. What has not been spent it spreads like a walk
 // without end in the same component, and sets w to what that leaves wrong, the
@@ -127,7 +127,7 @@ func (b *batch) begin(ctx context.Context, s *system, resets [][]Seed, vectors [
 	clear(b.z)
 	b.used = len(resets)
 	component, d := b.component, s.damping
-	epsilon := min(.5, plenty/float64(max(1, s.g.Arcs())))
+	epsilon := min(.5, pushFactor/float64(max(1, s.g.Arcs())))
 	for l, seeds := range resets {
 		x := b.push
 		if err := x.start(ctx, s, seeds, vectors[l], epsilon); err != nil {
@@ -193,9 +193,9 @@ func backward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b 
 		if u%(stride/lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if u%ahead == ahead-1 || u == len(b.t)-1 {
-			for v := u / ahead * ahead; v <= u; v++ {
-				b.alive += float64(call(a.targets[s.middle[v]:a.offsets[v+1]], b.t))
+		if u%prefetchRows == prefetchRows-1 || u == len(b.t)-1 {
+			for v := u / prefetchRows * prefetchRows; v <= u; v++ {
+				b.sink += float64(prefetch(a.targets[s.middle[v]:a.offsets[v+1]], b.t))
 			}
 		}
 		lo, hi := s.middle[u], a.offsets[u+1]
@@ -225,9 +225,9 @@ func forward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b *
 		if u%(stride/lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if u%ahead == 0 {
-			for v := u; v < min(u+ahead, len(b.w)); v++ {
-				b.alive += call(a.targets[a.offsets[v]:s.middle[v]], b.w)
+		if u%prefetchRows == 0 {
+			for v := u; v < min(u+prefetchRows, len(b.w)); v++ {
+				b.sink += prefetch(a.targets[a.offsets[v]:s.middle[v]], b.w)
 			}
 		}
 		gatherLanes(a, a.offsets[u], s.middle[u], b.w, b.used, &sum)

@@ -8,15 +8,15 @@ const lanes = 16
 
 type lane = [lanes]float64
 
-// portion is the number of arcs whose values are still in the first cache when
+// cacheArcs is the number of arcs whose values are still in the first cache when
 // the second half of the lanes is read.
-const portion = 128
+const cacheArcs = 128
 
 // gatherLanes sets sum to the sums of p over the arcs lo to hi.
 func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][lanes]P, used int, sum *lane) {
 	*sum = lane{}
 	for lo < hi {
-		end := min(lo+portion, hi)
+		end := min(lo+cacheArcs, hi)
 		var weights []W
 		if a.weights != nil {
 			weights = a.weights[lo:end]
@@ -28,15 +28,15 @@ func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][lanes]P, 
 	}
 }
 
-// ahead is the number of rows whose values are called from memory together.
-const ahead = 16
+// prefetchRows is the number of rows whose values are fetched from memory together.
+const prefetchRows = 16
 
-// call reads a value of each target and so brings its lanes into the cache: in so
+// prefetch reads a value of each target and so brings its lanes into the cache: in so
 // short a loop many reads are under way at once. The sum has no meaning; whoever
 // keeps it keeps the reads from being optimised away.
-func call[P float32 | float64](targets []int32, p [][lanes]P) P {
+func prefetch[P float32 | float64](targets []int32, p [][lanes]P) P {
 	var low, high P
-	for _, t := range targets[:min(portion, len(targets))] {
+	for _, t := range targets[:min(cacheArcs, len(targets))] {
 		low += p[t][0]
 		high += p[t][lanes/2]
 	}

@@ -24,8 +24,8 @@ func newSingle(n int) *single {
 	return &single{y: make([]float64, n), r: make([]float64, n), q: make([]float64, n), p: make([]float32, n), seen: make([]bool, n)}
 }
 
-// wide is the share of all arcs from which on nodes are no longer listed.
-const wide = 1. / 6
+// denseShare is the share of all arcs from which on nodes are no longer listed.
+const denseShare = 1. / 6
 
 func (x *single) solve(ctx context.Context, s *system, seeds []Seed, v reset) error {
 	x.begin(s, seeds, v)
@@ -109,7 +109,7 @@ func (x *single) turn(s *system, beta float64) {
 
 // image sets q = (D - d·A)·p and returns the dot product of p and q.
 func (x *single) image(ctx context.Context, s *system) (float64, error) {
-	if x.sparse && float64(x.volume) > wide*float64(s.g.Arcs()) {
+	if x.sparse && float64(x.volume) > denseShare*float64(s.g.Arcs()) {
 		x.sparse = false
 	}
 	if !x.sparse {

@@ -4,7 +4,7 @@
 // whose nodes are worth more than their edges cost.
 //
 // [Find] and [FindRooted] take a [graph.Graph] with the costs of the edges as
-// weights and a prize for each node. They maximise
+// weights and a prize for each node. They maximize
 //
 //	Σ prizes of the tree's nodes - Σ costs of its edges
 //

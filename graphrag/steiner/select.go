@@ -13,9 +13,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// decline keeps the prize of a rank of edges below that of the rank before
+// rankGap keeps the prize of a rank of edges below that of the rank before
 // (G-Retriever's constant c).
-const decline = 0.01
+const rankGap = 0.01
 
 // NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all
 // others 0. Of equally similar ones the first come first.
@@ -55,7 +55,7 @@ func EdgePrizes(similarities []float64, k int) []float64 {
 	values, last := make([]float64, k), float64(k)
 	for j := range values {
 		values[j] = min(float64(k-j)/float64(counts[j]), last)
-		last = values[j] * (1 - decline)
+		last = values[j] * (1 - rankGap)
 	}
 	prizes := make([]float64, len(similarities))
 	for i, r := range rank {
@@ -77,7 +77,7 @@ func EdgeCost(cost float64, edgePrizes []float64) float64 {
 	if top == 0 {
 		return cost
 	}
-	return min(cost, top*(1-decline/2))
+	return min(cost, top*(1-rankGap/2))
 }
 
 // Selection is a part of a textual graph.

@@ -24,7 +24,7 @@ type Tree struct {
 	Prize, Cost float64
 }
 
-// Worth is what the tree is maximised for.
+// Worth is what the tree is maximized for.
 func (t *Tree) Worth() float64 { return t.Prize - t.Cost }
 
 // ErrPrize is wrapped by the errors for prizes that are negative or not finite.
