@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -48,6 +49,38 @@ func (r *byModel) Name() string {
 
 // Read implements [Reader].
 func (r *byModel) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
+	return r.answer(ctx, q, evidence, derived, nil)
+}
+
+// Stream implements [Streamer]. A mark of a citation is held back until it is
+// whole.
+func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
+	return func(yield func(graphrag.Answer, error) bool) {
+		var raw, shown string
+		enough := errors.New("the reader of the stream has enough")
+		a, err := r.answer(ctx, q, evidence, derived, func(piece string) error {
+			raw += piece
+			settled := raw
+			if open := strings.LastIndexByte(raw, '['); open > strings.LastIndexByte(raw, ']') {
+				settled = raw[:open]
+			}
+			text, _ := cite(settled, len(evidence))
+			if len(text) > len(shown) && strings.HasPrefix(text, shown) {
+				shown = text
+				if !yield(graphrag.Answer{Text: text}, nil) {
+					return enough
+				}
+			}
+			return nil
+		})
+		if !errors.Is(err, enough) {
+			yield(a, err)
+		}
+	}
+}
+
+// answer asks the model; piece is called with parts of the reply, if it is not nil.
+func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived, piece func(string) error) (graphrag.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
@@ -58,7 +91,7 @@ func (r *byModel) Read(ctx context.Context, q graphrag.Question, evidence []grap
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: prompt for %q: %w", q.Text, err)
 	}
-	reply, err := r.o.Model.Generate(ctx, req)
+	reply, err := llm.Stream(ctx, r.o.Model, req, piece)
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
