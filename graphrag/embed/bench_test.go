@@ -80,8 +80,6 @@ func BenchmarkEmbed(b *testing.B) {
 		}
 		lsa, err := embed.FitLSA(b.Context(), texts, embed.LSAOptions{Workers: 1})
 		run("LSA/"+name, lsa, err)
-		hashing, err := embed.NewHashing(embed.HashingOptions{Workers: 1})
-		run("Hashing/"+name, hashing, err)
 	}
 }
 

@@ -80,11 +80,6 @@ func dot(x, y []float32) float64 {
 func TestConformance(t *testing.T) {
 	t.Run("LSA", func(t *testing.T) { embedtest.Test(t, fit(t, corpus, embed.LSAOptions{})) })
 	t.Run("LSA of nothing", func(t *testing.T) { embedtest.Test(t, fit(t, nil, embed.LSAOptions{})) })
-	hashing, err := embed.NewHashing(embed.HashingOptions{Dim: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Run("Hashing", func(t *testing.T) { embedtest.Test(t, hashing) })
 }
 
 // TestLSARelatesWords: physician and nurse never occur in one text, but both
@@ -130,41 +125,6 @@ func TestLSADim(t *testing.T) {
 	}
 }
 
-// TestHashingKeepsDotProducts holds cosines of hashed vectors against those
-// of the counted words: at this dimension they agree closely.
-func TestHashingKeepsDotProducts(t *testing.T) {
-	none, err := text.New(text.Options{Language: text.None})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := embed.NewHashing(embed.HashingOptions{Dim: 1 << 16, Analyzer: none})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, b := vector(t, h, "x x y"), vector(t, h, "y z")
-	want := 1 / (math.Hypot(1+math.Ln2, 1) * math.Sqrt2)
-	if got := dot(a, b); math.Abs(got-want) > 1e-6 {
-		t.Errorf("cosine %v, want %v", got, want)
-	}
-	same := vector(t, h, "Z Y!")
-	if got := dot(b, same); math.Abs(got-1) > 1e-6 {
-		t.Errorf("the same words have cosine %v", got)
-	}
-}
-
-// TestHashIsStable: stored vectors depend on the hash.
-func TestHashIsStable(t *testing.T) {
-	h, err := embed.NewHashing(embed.HashingOptions{Dim: 16})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for word, want := range map[string][2]int{"wild": {12, 1}, "graph": {0, -1}} {
-		if got := vector(t, h, word)[want[0]]; got != float32(want[1]) {
-			t.Errorf("%q: component %d is %v, want %d", word, want[0], got, want[1])
-		}
-	}
-}
-
 // TestDeterminism fits with other workers and processors: equal bytes. The
 // dimension is large enough for the dense products to run in parallel, too.
 func TestDeterminism(t *testing.T) {
@@ -195,9 +155,6 @@ func TestRefusals(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("FitLSA: error lacks %q: %v", want, err)
 		}
-	}
-	if _, err := embed.NewHashing(embed.HashingOptions{Dim: -1}); err == nil {
-		t.Error("NewHashing takes Dim -1")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -20,9 +20,8 @@ type counter struct {
 	touched  []int32 // numbers that occur in the text
 }
 
-// count calls yield for every distinct term of s, in the order in which they
-// occur first.
-func (c *counter) count(s string, yield func(number, count int32)) {
+// bag counts a text.
+func (c *counter) bag(s string) bag {
 	c.touched = c.touched[:0]
 	c.analyzer.Words(s, func(word []byte) {
 		n := c.numbers.Number(word)
@@ -37,10 +36,13 @@ func (c *counter) count(s string, yield func(number, count int32)) {
 		}
 		c.counts[n]++
 	})
+	var b bag
 	for _, n := range c.touched {
-		yield(n, c.counts[n])
+		b = append(b, entry{n, c.counts[n]})
 		c.counts[n] = 0
 	}
+	b.sort()
+	return b
 }
 
 // maxWords is how many words a counter may remember between texts.
@@ -57,14 +59,6 @@ type entry struct {
 
 func (b bag) sort() {
 	slices.SortFunc(b, func(x, y entry) int { return cmp.Compare(x.term, y.term) })
-}
-
-// bag counts a text.
-func (c *counter) bag(s string) bag {
-	var b bag
-	c.count(s, func(n, count int32) { b = append(b, entry{n, count}) })
-	b.sort()
-	return b
 }
 
 // vocabulary numbers the terms of a corpus, the most frequent first, and

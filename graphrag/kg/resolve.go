@@ -5,7 +5,6 @@ package kg
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -131,15 +130,6 @@ func (b *builder) mainTypes(into []int32) []int32 {
 				out[k], most = c.ID, c.Count
 			}
 		}
-	}
-	return out
-}
-
-// sortedPairs are the entries of a map, by key.
-func sortedPairs(m map[string]string) [][2]string {
-	out := make([][2]string, 0, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, [2]string{k, m[k]})
 	}
 	return out
 }

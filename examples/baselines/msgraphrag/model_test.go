@@ -62,7 +62,11 @@ func scripted() *llmtest.Script {
 
 func modelKit(t *testing.T, m llm.Model) kit.Kit {
 	t.Helper()
-	e, err := embed.NewHashing(embed.HashingOptions{})
+	var texts []string
+	for _, p := range pages {
+		texts = append(texts, p.Text)
+	}
+	e, err := embed.FitLSA(t.Context(), texts, embed.LSAOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // Example shows the test of an embedder, as it stands in a test file.
 func Example() {
 	_ = func(t *testing.T) {
-		e, err := embed.NewHashing(embed.HashingOptions{Dim: 256})
+		e, err := embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
