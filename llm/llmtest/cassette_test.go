@@ -8,19 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 func TestRecordAndReplay(t *testing.T) {
@@ -94,97 +88,42 @@ func TestReplayConforms(t *testing.T) {
 	llmtest.TestModel(t, replay)
 }
 
-// TestCassettesHoldNoSecrets plants secrets wherever HTTP can carry one, and
-// greps the file for them.
+// TestCassettesHoldNoSecrets plants secrets wherever a model can say one, and
+// greps the cassette for them.
 func TestCassettesHoldNoSecrets(t *testing.T) {
-	const canary = "canary7f3a"
-	org := "org-" + strings.Repeat("A1b2", 6)
-	s := llmtest.NewServer(llmtest.ServerOptions{})
-	defer s.Close()
-	path := filepath.Join(t.TempDir(), "cassette.jsonl")
-	file, err := os.Create(path)
+	org, bearer := "org-"+strings.Repeat("A1b2", 6), "Bearer canary7f3a"
+	planted := "bad key " + bearer + " in " + org + ", mine is sk-" + strings.Repeat("y", 30) + ", try sk-proj-" + strings.Repeat("x", 20)
+	script := llmtest.NewScript("m").
+		Fail(llmtest.Contains("refused"), &llm.Error{Kind: llm.ErrAuth, Status: 401, Body: planted, Err: errors.New(planted)}).
+		Handle(llmtest.Any, func(llm.Request) llm.Reply { return llm.Reply{Text: planted, Reasoning: planted} })
+	var cassette bytes.Buffer
+	record := llmtest.NewRecorder(script, &cassette)
+	for _, text := range []string{planted, "refused " + planted} {
+		if reply, err := record.Generate(t.Context(), llm.Prompt(text)); err == nil && reply.Text != planted {
+			t.Errorf("the caller got %q", reply.Text)
+		}
+	}
+	for _, secret := range []string{"canary7f3a", org, "sk-proj", "sk-yyy"} {
+		if strings.Contains(cassette.String(), secret) {
+			t.Errorf("the cassette holds %s: %s", secret, &cassette)
+		}
+	}
+	if got := strings.Count(cassette.String(), "\n"); got != 2 {
+		t.Errorf("%d lines, want the failed call too: %s", got, &cassette)
+	}
+	replay, err := llmtest.NewReplay(&cassette)
 	if err != nil {
 		t.Fatal(err)
 	}
-	send := func(base http.RoundTripper, url, body string) (string, error) {
-		transport, err := transport.New(transport.Options{Base: base, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"?api-version=1&key="+canary+"-query&sig="+canary+"-sig", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.URL.User = nil
-		for name, v := range map[string]string{
-			"Authorization": "Bearer " + canary + "-bearer", "Api-Key": canary + "-apikey", "X-Api-Key": canary + "-xapikey",
-			"Cookie": "session=" + canary + "-cookie", "Openai-Organization": canary + "-org", "X-Custom": canary + "-custom", "Content-Type": "application/json",
-		} {
-			req.Header.Set(name, v)
-		}
-		resp, err := transport.RoundTrip(req)
-		if err != nil {
-			return "", err
-		}
-		b, err := io.ReadAll(resp.Body)
-		return string(b), err
+	if reply, err := replay.Generate(t.Context(), llm.Prompt(planted)); err != nil || !strings.Contains(reply.Text, "mine is ***, try ***") {
+		t.Errorf("replayed %q, %v", reply.Text, err)
 	}
-	echo := `{"error":{"message":"bad key ` + canary + `-bearer ` + canary + `-cookie ` + canary + `-custom ` + canary + `-sig in ` + org + `, try sk-proj-` + strings.Repeat("x", 20) + `"}}`
-	chat := `{"model":"m","messages":[{"role":"user","content":"my key is ` + canary + `-bearer, mine is sk-` + strings.Repeat("y", 30) + `"}]}`
-	embed := `{"model":"m","input":["a","b"]}`
-	record := llmtest.NewWireRecorder(s.Transport(), file)
-	s.Fail(llmtest.Fault{Status: 503, Body: echo, Header: map[string]string{"Set-Cookie": "id=" + canary + "-setcookie", "Retry-After-Ms": "1", "X-Echo": canary + "-header"}},
-		llmtest.Fault{Reset: true})
-	var want []string
-	for _, body := range []string{chat, embed} {
-		url := s.URL + "/v1/chat/completions"
-		if body == embed {
-			url = s.URL + "/v1/embeddings"
-		}
-		got, err := send(record, url, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, got)
+	if _, err := replay.Generate(t.Context(), llm.Prompt("refused "+planted)); !errors.Is(err, llm.ErrAuth) {
+		t.Errorf("replayed %v", err)
 	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, secret := range []string{canary, org, "sk-proj", "sk-yyy"} {
-		if bytes.Contains(text, []byte(secret)) {
-			t.Errorf("the cassette holds %s: %s", secret, text)
-		}
-	}
-	if got := bytes.Count(text, []byte("\n")); got != 4 {
-		t.Errorf("%d lines, want the failed attempts too: %s", got, text)
-	}
-	s.Close()
-
-	replay, err := llmtest.NewWireReplay(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, body := range []string{chat, embed} {
-		got, err := send(replay, "http://elsewhere.example"+[]string{"/v1/chat/completions", "/v1/embeddings"}[i], body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i == 1 && got != want[1] || i == 0 && !strings.Contains(got, "my key is ***, mine is ***") {
-			t.Errorf("replayed %s, recorded %s", got, want[i])
-		}
-	}
-	_, err = send(replay, "http://elsewhere.example/v1/chat/completions", embed)
-	if !errors.Is(err, llmtest.ErrNotRecorded) || !strings.Contains(err.Error(), "POST /v1/chat/completions") || strings.Contains(err.Error(), canary) {
+	_, err = replay.Generate(t.Context(), llm.Prompt("other "+planted))
+	if !errors.Is(err, llmtest.ErrNotRecorded) || strings.Contains(err.Error(), "canary7f3a") {
 		t.Errorf("an unknown request: %v", err)
-	}
-	for _, bad := range []string{"nonsense", `{"method":"GET"}`} {
-		if _, err := llmtest.NewWireReplay(strings.NewReader(bad)); err == nil {
-			t.Errorf("%s: accepted", bad)
-		}
 	}
 }
 

@@ -10,14 +10,11 @@
 // # Cassettes
 //
 // A cassette is a file of JSON lines, one for every request and what came of
-// it, in the order of their ends. [Recorder] and [Replay] record and replay
-// an [llm.Model], [WireRecorder] and [WireReplay] the HTTP below models and
-// embedders. Equal requests are replayed in the order recorded; the last one
-// repeats.
+// it, in the order of their ends. [Recorder] records a model, [Replay] plays it.
+// Equal requests are replayed in the order recorded; the last one repeats.
 //
-// No secret gets into a cassette: of headers only a few harmless ones are
-// kept, and keys, tokens and the ids of organisations are blotted out in URLs
-// and bodies. What a prompt says about people is not a secret that a program
+// No secret gets into a cassette: keys, tokens and the ids of organisations are
+// blotted out. What a prompt says about people is not a secret that a program
 // could know: look through a cassette before you publish it.
 //
 // Everything is deterministic and safe for concurrent use.
