@@ -83,7 +83,7 @@ func (s *state) answer(ctx context.Context, system System, c record.Cell, it Ite
 		if ctx.Err() != nil {
 			return record.Answer{}, ctx.Err()
 		}
-		if !ofOneQuestion(err) {
+		if !llm.OfOneReply(err) {
 			return record.Answer{}, err
 		}
 		s.opts.Logger.Warn("no answer", "system", c.System, "question", it.Question.ID, "error", err)
@@ -131,16 +131,4 @@ func reason(err error) string {
 		return string(e.Kind)
 	}
 	return err.Error()
-}
-
-// ofOneQuestion tells failures that come with this question, such as a
-// filtered or cut-off reply, from those that the next question would meet as
-// well, such as a refused key or a server that is gone.
-func ofOneQuestion(err error) bool {
-	for _, kind := range []error{llm.ErrFiltered, llm.ErrRefused, llm.ErrTruncated, llm.ErrEmpty, llm.ErrInvalidOutput, llm.ErrContextLength} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
 }

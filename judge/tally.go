@@ -25,16 +25,6 @@ func (m *Mean) Add(v Verdict) {
 	}
 }
 
-// Merge adds what o has gathered. Sums of fractions depend on the order in
-// their last bits: merge in a fixed one.
-func (m *Mean) Merge(o Mean) {
-	m.Sum += o.Sum
-	m.Scored += o.Scored
-	for cause, n := range o.Unscored {
-		m.unscored(cause, n)
-	}
-}
-
 func (m *Mean) unscored(cause string, n int) {
 	if m.Unscored == nil {
 		m.Unscored = make(map[string]int)
@@ -71,8 +61,7 @@ func (m Mean) Bounds() (low, high float64, ok bool) {
 }
 
 // Tally accumulates judgments and gives every aggregate by name. The zero
-// value is ready. It is not safe for concurrent use: give each part of a run
-// its own and merge them in a fixed order.
+// value is ready. It is not safe for concurrent use.
 type Tally struct {
 	// Accuracy is over fact questions, the others over summary questions.
 	Accuracy  Mean `json:"accuracy"`
@@ -105,19 +94,6 @@ func (t *Tally) AddSummary(j SummaryJudgment) {
 	if j.Truncated {
 		t.Truncated++
 	}
-}
-
-// Merge adds what o has gathered, see [Mean.Merge].
-func (t *Tally) Merge(o Tally) {
-	t.Accuracy.Merge(o.Accuracy)
-	t.Recall.Merge(o.Recall)
-	t.Precision.Merge(o.Precision)
-	t.F1.Merge(o.F1)
-	t.Strict.Merge(o.Strict)
-	t.Counts = t.Counts.Plus(o.Counts)
-	t.Refusals = t.Refusals.Plus(o.Refusals)
-	t.Protocol = t.Protocol.Plus(o.Protocol)
-	t.Truncated += o.Truncated
 }
 
 // Plus is the sum of both.
@@ -231,14 +207,4 @@ func (r *Refusals) Add(refused, answerable bool, v Verdict) {
 	default:
 		r.AnsweredWrong++
 	}
-}
-
-// Plus is the sum of both.
-func (r Refusals) Plus(o Refusals) Refusals {
-	r.AnsweredRight += o.AnsweredRight
-	r.AnsweredWrong += o.AnsweredWrong
-	r.RefusedRightly += o.RefusedRightly
-	r.RefusedWrongly += o.RefusedWrongly
-	r.Unscored += o.Unscored
-	return r
 }

@@ -103,36 +103,16 @@ func TestPartlyUnscored(t *testing.T) {
 	}
 }
 
-// Parts merged in order equal the whole.
-func TestMerge(t *testing.T) {
-	var whole judge.Tally
-	parts := make([]judge.Tally, 3)
+func TestRefusals(t *testing.T) {
+	var tally judge.Tally
 	for i := range 12 {
-		s := summary(i%3, 4, i%2, 2) // quarters and halves: sums are exact
-		s.Truncated = i == 5
-		f := judge.FactJudgment{Verdict: judge.Score(float64(i%2), "")}
+		v := judge.Score(float64(i%2), "")
 		if i == 7 {
-			f.Verdict = judge.NoScore("x: y")
+			v = judge.NoScore("x: y")
 		}
-		for _, t := range []*judge.Tally{&whole, &parts[i/4]} {
-			t.AddSummary(s)
-			t.AddFact(f)
-			t.Refusals.Add(i%4 == 0, i%8 == 0, f.Verdict)
-		}
+		tally.Refusals.Add(i%4 == 0, i%8 == 0, v)
 	}
-	var merged judge.Tally
-	for _, p := range parts {
-		merged.Merge(p)
-	}
-	// F1 is no sum of halves: compare to the last bits.
-	if math.Abs(merged.F1.Sum-whole.F1.Sum) > 1e-12 {
-		t.Errorf("F1 %v, want %v", merged.F1.Sum, whole.F1.Sum)
-	}
-	merged.F1.Sum = whole.F1.Sum
-	if diff := cmp.Diff(whole, merged); diff != "" {
-		t.Errorf("(-whole +merged):\n%s", diff)
-	}
-	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); whole.Refusals != want {
-		t.Errorf("refusals %+v, want %+v", whole.Refusals, want)
+	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); tally.Refusals != want {
+		t.Errorf("refusals %+v, want %+v", tally.Refusals, want)
 	}
 }

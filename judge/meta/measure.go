@@ -5,7 +5,6 @@ package meta
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/wildgraph/wildgraph/judge/stats"
@@ -47,24 +46,6 @@ func (m Measure) String() string {
 		return "measure(" + strconv.Itoa(int(m)) + ")"
 	}
 	return measures[m]
-}
-
-// MarshalText writes the name of the measure.
-func (m Measure) MarshalText() ([]byte, error) {
-	if int(m) >= len(measures) {
-		return nil, fmt.Errorf("meta: marshal %v: no such measure", m)
-	}
-	return []byte(m.String()), nil
-}
-
-// UnmarshalText reads the name of a measure.
-func (m *Measure) UnmarshalText(text []byte) error {
-	i := slices.Index(measures[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("meta: no measure %q", text)
-	}
-	*m = Measure(i)
-	return nil
 }
 
 // Agreement of all raters. Exact and kappa compare two raters at a time; of

@@ -3,7 +3,6 @@
 package meta
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -346,26 +345,6 @@ func TestValidate(t *testing.T) {
 	}
 	if _, err := Validate(good, people, 50, nil, stats.Options{}); err == nil {
 		t.Error("measure 50 passed")
-	}
-}
-
-func TestMeasureNames(t *testing.T) {
-	for m := range Measure(len(measures)) {
-		text, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Measure
-		if err := json.Unmarshal(text, &back); err != nil || back != m {
-			t.Errorf("%v read back as %v, %v", m, back, err)
-		}
-	}
-	var m Measure
-	if err := json.Unmarshal([]byte(`"gamma"`), &m); err == nil {
-		t.Error("gamma read")
-	}
-	if _, err := json.Marshal(Measure(99)); err == nil {
-		t.Error("measure 99 marshalled")
 	}
 }
 

@@ -68,16 +68,13 @@ func NewRatings(raters ...[]float64) (Ratings, error) {
 	return t, nil
 }
 
-// Items is the number of items, Raters that of raters.
+// Items is the number of items.
 func (t Ratings) Items() int {
 	if t.raters == 0 {
 		return 0
 	}
 	return len(t.codes) / t.raters
 }
-
-// Raters is the number of raters.
-func (t Ratings) Raters() int { return t.raters }
 
 // of are the codes of an item.
 func (t Ratings) of(item int32) []int32 {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // ErrMissing is wrapped by the error of the averaging rule Strict about a
@@ -37,34 +36,12 @@ const (
 // averagings is indexed by Averaging and never changed.
 var averagings = [...]string{Complete: "complete", InRun: "in-run", Judged: "judged", Strict: "strict"}
 
-// ParseAveraging finds a rule by its name: complete, in-run, judged or strict.
-func ParseAveraging(name string) (Averaging, error) {
-	if i := slices.Index(averagings[:], name); i >= 0 {
-		return Averaging(i), nil
-	}
-	return 0, fmt.Errorf("rank: no averaging rule %q: want one of %s", name, strings.Join(averagings[:], ", "))
-}
-
 // String is the name of the rule.
 func (a Averaging) String() string {
 	if int(a) >= len(averagings) {
 		return "averaging(" + strconv.Itoa(int(a)) + ")"
 	}
 	return averagings[a]
-}
-
-// MarshalText writes the name of the rule.
-func (a Averaging) MarshalText() ([]byte, error) {
-	if _, err := ParseAveraging(a.String()); err != nil {
-		return nil, err
-	}
-	return []byte(a.String()), nil
-}
-
-// UnmarshalText reads the name of a rule.
-func (a *Averaging) UnmarshalText(text []byte) (err error) {
-	*a, err = ParseAveraging(string(text))
-	return err
 }
 
 // Result holds one value per query and measure, all in 0..1.

@@ -96,15 +96,6 @@ func ParseMeasure(name string) (Measure, error) {
 	return Measure{}, fmt.Errorf("rank: measure %q: no kind %q: want one of %s", name, rest, strings.Join(names, ", "))
 }
 
-// MarshalText writes the name of the measure.
-func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), m.check() }
-
-// UnmarshalText reads the name of a measure.
-func (m *Measure) UnmarshalText(text []byte) (err error) {
-	*m, err = ParseMeasure(string(text))
-	return err
-}
-
 func (m Measure) check() error {
 	switch {
 	case int(m.Kind) >= len(kinds):

@@ -47,9 +47,6 @@ func (q *Qrels) AddRelevant(query string, docs []string) error {
 // Queries are the queries in the order they were added. Do not change it.
 func (q *Qrels) Queries() []string { return q.lists.queries }
 
-// Level is how relevant a document is to a query, 0 if it was not judged.
-func (q *Qrels) Level(query, doc string) int32 { return level(q.lists.of(query), doc) }
-
 func level(judgments []Judgment, doc string) int32 {
 	i, ok := slices.BinarySearchFunc(judgments, doc, func(j Judgment, doc string) int { return cmp.Compare(j.Doc, doc) })
 	if !ok {

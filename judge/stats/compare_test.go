@@ -162,13 +162,6 @@ func TestMcNemar(t *testing.T) {
 			t.Errorf("%v: %+v", bad, m)
 		}
 	}
-	of, err := McNemarOf([]bool{true, true, false, false}, []bool{true, false, true, true}, Options{})
-	if err != nil || of.OnlyA != 1 || of.OnlyB != 2 || of.Effect.Estimate != .25 {
-		t.Errorf("%+v, %v", of, err)
-	}
-	if _, err := McNemarOf(nil, []bool{true}, Options{}); err == nil {
-		t.Error("answers of different length passed")
-	}
 }
 
 // statsmodels multipletests(method="holm").

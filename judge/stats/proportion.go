@@ -52,23 +52,6 @@ func McNemar(onlyA, onlyB, n int, o Options) (Discordance, error) {
 		Test: Test{P: signTest(onlyA, onlyB), Method: "mcnemar-exact"}}, nil
 }
 
-// McNemarOf is McNemar for the answers themselves, in the same order.
-func McNemarOf(rightA, rightB []bool, o Options) (Discordance, error) {
-	if len(rightA) != len(rightB) {
-		return Discordance{}, fmt.Errorf("stats: mcnemar: %d answers of A, %d of B: want the same questions", len(rightA), len(rightB))
-	}
-	onlyA, onlyB := 0, 0
-	for i := range rightA {
-		if rightA[i] && !rightB[i] {
-			onlyA++
-		}
-		if rightB[i] && !rightA[i] {
-			onlyB++
-		}
-	}
-	return McNemar(onlyA, onlyB, len(rightA), o)
-}
-
 // signTest is the two-sided probability that a fair coin is as uneven.
 func signTest(heads, tails int) float64 {
 	if heads == tails {

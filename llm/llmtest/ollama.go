@@ -11,11 +11,7 @@ import (
 )
 
 type ollamaChatRequest struct {
-	Model    string `json:"model"`
-	Messages []struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	} `json:"messages"`
+	chat
 	Format  json.RawMessage `json:"format"`
 	Stream  *bool           `json:"stream"`
 	Options struct {
@@ -32,11 +28,9 @@ func (r ollamaChatRequest) request() (llm.Request, error) {
 		Temperature: r.Options.Temperature, TopP: r.Options.TopP, Seed: r.Options.Seed,
 		MaxTokens: r.Options.NumPredict, Stop: r.Options.Stop,
 	}
-	if r.Model == "" || len(r.Messages) == 0 {
-		return req, errors.New("model and messages are required")
-	}
-	for _, m := range r.Messages {
-		req.Messages = append(req.Messages, llm.Message{Role: m.Role, Text: m.Content})
+	var err error
+	if req.Messages, err = r.messages(); err != nil {
+		return req, err
 	}
 	var format string
 	switch {
@@ -54,14 +48,10 @@ func (r ollamaChatRequest) request() (llm.Request, error) {
 
 func (s *Server) ollamaChat(r Received, f Fault, h http.Header) ([]byte, llm.Usage, error) {
 	var wire ollamaChatRequest
-	if err := json.Unmarshal(r.Body, &wire); err != nil {
-		return nil, llm.Usage{}, err
-	}
-	req, err := wire.request()
+	reply, err := s.reply(r, f, &wire)
 	if err != nil {
 		return nil, llm.Usage{}, err
 	}
-	reply := s.reply(req, f)
 	message := map[string]any{"role": "assistant", "content": reply.Text}
 	if reply.Reasoning != "" {
 		message["thinking"] = reply.Reasoning
@@ -91,19 +81,11 @@ func (s *Server) ollamaChat(r Received, f Fault, h http.Header) ([]byte, llm.Usa
 }
 
 func (s *Server) ollamaEmbed(r Received, f Fault, _ http.Header) ([]byte, llm.Usage, error) {
-	var wire struct {
-		Model      string          `json:"model"`
-		Input      json.RawMessage `json:"input"`
-		Dimensions int             `json:"dimensions"`
-	}
-	if err := json.Unmarshal(r.Body, &wire); err != nil {
-		return nil, llm.Usage{}, err
-	}
-	vectors, usage, err := s.vectors(wire.Model, wire.Input, wire.Dimensions)
+	model, vectors, usage, err := s.vectors(r)
 	if err != nil {
 		return nil, usage, err
 	}
-	out := map[string]any{"model": wire.Model, "embeddings": vectors}
+	out := map[string]any{"model": model, "embeddings": vectors}
 	if !f.NoUsage {
 		out["prompt_eval_count"] = usage.EmbeddedTokens
 	}

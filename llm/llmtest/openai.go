@@ -13,12 +13,33 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-type openaiChatRequest struct {
+// chat is what requests of both formats have alike; Content is a string or, in
+// OpenAI's, a list of text parts.
+type chat struct {
 	Model    string `json:"model"`
 	Messages []struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	} `json:"messages"`
+}
+
+func (c chat) messages() ([]llm.Message, error) {
+	if c.Model == "" || len(c.Messages) == 0 {
+		return nil, errors.New("you must provide a model and messages")
+	}
+	var out []llm.Message
+	for _, m := range c.Messages {
+		text, err := contentText(m.Content)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, llm.Message{Role: m.Role, Text: text})
+	}
+	return out, nil
+}
+
+type openaiChatRequest struct {
+	chat
 	Temperature         *float64        `json:"temperature"`
 	TopP                *float64        `json:"top_p"`
 	Seed                *int64          `json:"seed"`
@@ -41,15 +62,9 @@ func (r openaiChatRequest) request() (llm.Request, error) {
 		Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed,
 		MaxTokens: max(r.MaxTokens, r.MaxCompletionTokens),
 	}
-	if r.Model == "" || len(r.Messages) == 0 {
-		return req, errors.New("you must provide a model and messages")
-	}
-	for _, m := range r.Messages {
-		text, err := contentText(m.Content)
-		if err != nil {
-			return req, err
-		}
-		req.Messages = append(req.Messages, llm.Message{Role: m.Role, Text: text})
+	var err error
+	if req.Messages, err = r.messages(); err != nil {
+		return req, err
 	}
 	var one string
 	if json.Unmarshal(r.Stop, &one) == nil && one != "" {
@@ -94,14 +109,10 @@ func contentText(raw json.RawMessage) (string, error) {
 
 func (s *Server) openaiChat(r Received, f Fault, h http.Header) ([]byte, llm.Usage, error) {
 	var wire openaiChatRequest
-	if err := json.Unmarshal(r.Body, &wire); err != nil {
-		return nil, llm.Usage{}, err
-	}
-	req, err := wire.request()
+	reply, err := s.reply(r, f, &wire)
 	if err != nil {
 		return nil, llm.Usage{}, err
 	}
-	reply := s.reply(req, f)
 	message := map[string]any{"role": "assistant", "content": reply.Text}
 	if reply.Reasoning != "" {
 		message["reasoning_content"] = reply.Reasoning
@@ -151,24 +162,23 @@ func sse(out, message map[string]any, finish string) []byte {
 	return b.Bytes()
 }
 
-// reply asks the fault or the handler.
-func (s *Server) reply(req llm.Request, f Fault) llm.Reply {
-	if f.Reply != nil {
-		return complete(req, *f.Reply)
+// reply asks the fault or the handler what wire, once read, asks for.
+func (s *Server) reply(r Received, f Fault, wire interface{ request() (llm.Request, error) }) (llm.Reply, error) {
+	if err := json.Unmarshal(r.Body, wire); err != nil {
+		return llm.Reply{}, err
 	}
-	return complete(req, s.o.Handler(req))
+	req, err := wire.request()
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	if f.Reply != nil {
+		return complete(req, *f.Reply), nil
+	}
+	return complete(req, s.o.Handler(req)), nil
 }
 
 func (s *Server) openaiEmbeddings(r Received, f Fault, _ http.Header) ([]byte, llm.Usage, error) {
-	var wire struct {
-		Model      string          `json:"model"`
-		Input      json.RawMessage `json:"input"`
-		Dimensions int             `json:"dimensions"`
-	}
-	if err := json.Unmarshal(r.Body, &wire); err != nil {
-		return nil, llm.Usage{}, err
-	}
-	vectors, usage, err := s.vectors(wire.Model, wire.Input, wire.Dimensions)
+	model, vectors, usage, err := s.vectors(r)
 	if err != nil {
 		return nil, usage, err
 	}
@@ -179,7 +189,7 @@ func (s *Server) openaiEmbeddings(r Received, f Fault, _ http.Header) ([]byte, l
 	if f.Shuffle {
 		slices.Reverse(data)
 	}
-	out := map[string]any{"object": "list", "model": wire.Model, "data": data}
+	out := map[string]any{"object": "list", "model": model, "data": data}
 	if !f.NoUsage {
 		out["usage"] = map[string]any{"prompt_tokens": usage.EmbeddedTokens, "total_tokens": usage.EmbeddedTokens}
 	}
@@ -187,26 +197,33 @@ func (s *Server) openaiEmbeddings(r Received, f Fault, _ http.Header) ([]byte, l
 	return body, usage, err
 }
 
-// vectors embeds a text or a list of texts.
-func (s *Server) vectors(model string, input json.RawMessage, dimensions int) ([][]float32, llm.Usage, error) {
+// vectors embeds a text or a list of texts: both formats ask in one shape.
+func (s *Server) vectors(r Received) (model string, out [][]float32, u llm.Usage, err error) {
+	var wire struct {
+		Model      string          `json:"model"`
+		Input      json.RawMessage `json:"input"`
+		Dimensions int             `json:"dimensions"`
+	}
+	if err := json.Unmarshal(r.Body, &wire); err != nil {
+		return "", nil, u, err
+	}
 	var texts []string
 	var one string
-	if json.Unmarshal(input, &one) == nil {
+	if json.Unmarshal(wire.Input, &one) == nil {
 		texts = []string{one}
-	} else if err := json.Unmarshal(input, &texts); err != nil || len(texts) == 0 {
-		return nil, llm.Usage{}, errors.New("'input' must be a string or a list of strings")
+	} else if err := json.Unmarshal(wire.Input, &texts); err != nil || len(texts) == 0 {
+		return "", nil, u, errors.New("'input' must be a string or a list of strings")
 	}
-	if model == "" {
-		return nil, llm.Usage{}, errors.New("you must provide a model")
+	if wire.Model == "" {
+		return "", nil, u, errors.New("you must provide a model")
 	}
-	var u llm.Usage
-	out := make([][]float32, len(texts))
-	for i, t := range texts {
-		out[i] = s.o.Embed(t)
-		if dimensions > 0 && dimensions < len(out[i]) {
-			out[i] = out[i][:dimensions]
+	for _, t := range texts {
+		v := s.o.Embed(t)
+		if wire.Dimensions > 0 && wire.Dimensions < len(v) {
+			v = v[:wire.Dimensions]
 		}
+		out = append(out, v)
 		u.EmbeddedTokens += llm.EstimateTokens(t)
 	}
-	return out, u, nil
+	return wire.Model, out, u, nil
 }

@@ -165,11 +165,11 @@ func complete(req llm.Request, reply llm.Reply) llm.Reply {
 	return reply
 }
 
-// Default answers a request for JSON with the smallest value that fits the
-// schema, and any other with an echo of the last message.
+// Default answers a request for JSON with an empty object, and any other with an
+// echo of the last message.
 func Default(req llm.Request) llm.Reply {
 	if len(req.Schema) > 0 || req.JSON {
-		return llm.Reply{Text: smallest(req.Schema)}
+		return llm.Reply{Text: "{}"}
 	}
 	last := ""
 	if n := len(req.Messages); n > 0 {
