@@ -31,13 +31,15 @@ func TestConform(t *testing.T) {
 		"paper":           {Paper: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			baselinestest.Conform(t, func(k kit.Kit) (*kit.System, error) {
+			system := func(k kit.Kit) (*kit.System, error) {
 				s, err := lightrag.New(k, o)
 				if err == nil && s.Name() != name && !o.Paper {
 					t.Errorf("name %q", s.Name())
 				}
 				return s, err
-			})
+			}
+			baselinestest.Conform(t, system)
+			baselinestest.Vectors(t, system)
 		})
 	}
 }

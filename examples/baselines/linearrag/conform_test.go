@@ -10,14 +10,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-func TestConform(t *testing.T) {
-	baselinestest.Conform(t, func(k kit.Kit) (*kit.System, error) {
-		return linearrag.New(k, linearrag.Options{})
-	})
-}
+func system(k kit.Kit) (*kit.System, error) { return linearrag.New(k, linearrag.Options{}) }
 
-func BenchmarkQuery(b *testing.B) {
-	baselinestest.Queries(b, baselinestest.Largest, func(k kit.Kit) (*kit.System, error) {
-		return linearrag.New(k, linearrag.Options{})
-	})
-}
+func TestConform(t *testing.T)    { baselinestest.Conform(t, system) }
+func TestVectors(t *testing.T)    { baselinestest.Vectors(t, system) }
+func BenchmarkQuery(b *testing.B) { baselinestest.Queries(b, baselinestest.Largest, system) }

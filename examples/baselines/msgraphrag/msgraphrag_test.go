@@ -30,7 +30,10 @@ var systems = []struct {
 
 func TestConform(t *testing.T) {
 	for _, s := range systems {
-		t.Run(s.name, func(t *testing.T) { baselinestest.Conform(t, s.make) })
+		t.Run(s.name, func(t *testing.T) {
+			baselinestest.Conform(t, s.make)
+			baselinestest.Vectors(t, s.make)
+		})
 	}
 }
 
