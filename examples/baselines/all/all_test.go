@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -46,6 +47,36 @@ func TestSystems(t *testing.T) {
 	}
 	if _, ok := all.Find("no-such"); ok {
 		t.Error("found what is not there")
+	}
+}
+
+// However many chunks of a page are found, a ranking has no more than MaxPerDoc.
+func TestMaxPerDoc(t *testing.T) {
+	k := baselinestest.OfflineKit(t)
+	for _, s := range all.Systems() {
+		if s.NeedsModel {
+			continue
+		}
+		for limit, want := range map[int]bool{0: true, 1: false} { // whether a page comes twice
+			made, err := s.New(k, kit.Common{MaxPerDoc: limit, Cut: kit.Cut{Size: 20, Overlap: -1}})
+			if err == nil {
+				_, err = made.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 10})
+			if err != nil || len(found.Ranked) < 2 {
+				t.Fatalf("%s: %d chunks, %v", s.Name, len(found.Ranked), err)
+			}
+			pages := make(map[string]bool)
+			for _, h := range found.Ranked {
+				pages[h.Chunk.Doc] = true
+			}
+			if twice := len(pages) < len(found.Ranked); twice != want {
+				t.Errorf("%s, at most %d chunks of a page: %d chunks of %d pages", s.Name, limit, len(found.Ranked), len(pages))
+			}
+		}
 	}
 }
 

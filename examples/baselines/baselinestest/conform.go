@@ -128,7 +128,7 @@ func (make Maker) changes(t *testing.T) {
 		}
 	}
 	older := Pages[1]
-	older.Text = "# Fram\n\nThe Fram was built by Umberto Nobile. Umberto Nobile built the ship in Ravenna. Roald Amundsen sailed on the Gauss."
+	older.Text = "# Fram\n\nThe Fram was built in Ravenna." + strings.Repeat(" Umberto Nobile built the Gauss for Roald Amundsen.", 200) // more chunks than there are now
 	for _, tt := range []struct {
 		name    string
 		from    []graphrag.Document

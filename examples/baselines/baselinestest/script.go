@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -35,6 +36,28 @@ func (sharedWords) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 
 func (sharedWords) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	return llmtest.HashVector(strings.ToLower(text), 256), ctx.Err()
+}
+
+// Alike are texts by how like they are to every query.
+type Alike []float64
+
+// Len implements retrieve.Texts.
+func (a Alike) Len() int { return len(a) }
+
+// Best implements retrieve.Texts.
+func (a Alike) Best(ctx context.Context, _ string, k int) ([]rank.Scored[int32], error) {
+	var all []rank.Scored[int32]
+	for i, score := range a {
+		if score > 0 {
+			all = append(all, rank.Scored[int32]{ID: int32(i), Score: score})
+		}
+	}
+	return rank.Best(all, k), ctx.Err()
+}
+
+// Scores implements retrieve.Texts.
+func (a Alike) Scores(ctx context.Context, _ string, dst []float64) ([]float64, error) {
+	return append(dst[:0], a...), ctx.Err()
 }
 
 // Stages counts the requests of a script by stage.

@@ -61,14 +61,19 @@ type Options struct {
 	NoIdentity bool
 }
 
-// New returns the system.
-func New(k kit.Kit, o Options) (*kit.System, error) {
+func (o Options) withDefaults() Options {
 	o.Damping, o.Threshold = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Threshold, DefaultThreshold)
 	o.Entities, o.Facts = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Facts, DefaultFacts)
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
 	if o.Types == nil {
 		o.Types = DefaultTypes()
 	}
+	return o
+}
+
+// New returns the system.
+func New(k kit.Kit, o Options) (*kit.System, error) {
+	o = o.withDefaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
 	var err error
 	records := k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()})

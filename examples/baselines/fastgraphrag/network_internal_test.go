@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -201,5 +202,39 @@ func TestFit(t *testing.T) {
 		if got := fit(tt.lengths, [3]int{3, 2, 5}); got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.lengths, got, tt.want)
 		}
+	}
+}
+
+// A PageRank of .005 counts; of more than 128 entities and 64 facts the best count.
+func TestLimits(t *testing.T) {
+	names, ranks := []string{"hub"}, []float64{.3}
+	var facts [][3]string
+	for i := range 130 {
+		names, ranks = append(names, fmt.Sprintf("spoke %03d", i)), append(ranks, .004999)
+		facts = append(facts, [3]string{"hub", names[i+1], "x"})
+	}
+	g := knowledge(t, names, facts)
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &searcher{o: Options{}.withDefaults(), network: n}
+	if got := s.entities(ranks); len(got) != 1 {
+		t.Errorf("%d entities above the threshold", len(got))
+	}
+	for i := range ranks[1:] {
+		ranks[i+1] = .005
+	}
+	entities := s.entities(ranks)
+	if len(entities) != 128 || entities[0].Score != .3 || len(s.facts(entities)) != 64 {
+		t.Errorf("%d entities, %d facts", len(entities), len(s.facts(entities)))
+	}
+}
+
+// A text finds the 20 entities nearest to it.
+func TestNearest(t *testing.T) {
+	l := &linker{texts: baselinestest.Alike(slices.Repeat([]float64{.5}, 30))}
+	if got, err := l.nearest(t.Context(), "?"); err != nil || len(got) != 20 || got[0].Score != .75 {
+		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -3,6 +3,8 @@
 package hipporag
 
 import (
+	"context"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -128,5 +130,43 @@ func TestLinkFolds(t *testing.T) {
 	e, ok, err := s.link(t.Context(), "GILA")
 	if err != nil || !ok || g.Entities[e].Name != "Gila monster" {
 		t.Errorf("linked %v to %d, %v", ok, e, err)
+	}
+}
+
+// The Fram is in the facts of two passages and Larvik in those of one: one over
+// that is what each weighs.
+func TestSpecificity(t *testing.T) {
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := baselinestest.OfflineKit(t)
+	for i, f := range []graphrag.Triple{{Head: "Colin Archer", Relation: "built", Tail: "Fram"}, {Head: "Fram", Relation: "carried", Tail: "Amundsen"}, {Head: "Colin Archer", Relation: "born in", Tail: "Larvik"}} {
+		id := string(rune('0' + i))
+		if err := b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: f}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		o    Options
+		want map[string]float64
+	}{{Options{}, map[string]float64{"fram": .5, "larvik": 1}}, {Options{NoSpecificity: true}, map[string]float64{"fram": 1, "larvik": 1}}} {
+		tt.o.Entities = func(context.Context, string) ([]string, error) { return []string{"Fram", "Larvik", "FRAM"}, nil }
+		s, err := build(t.Context(), k, tt.o, kit.NewCorpus(k, nil, g))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds, _, err := s.seeds(t.Context(), "?")
+		got := make(map[string]float64)
+		for _, x := range seeds {
+			got[g.Entities[x.Node].Key] = x.Weight
+		}
+		if err != nil || len(seeds) != 2 || !maps.Equal(got, tt.want) {
+			t.Errorf("%+v: %v, %v", seeds, got, err)
+		}
 	}
 }

@@ -57,9 +57,6 @@ const (
 	None
 )
 
-// noWalk is a damping with which nobody walks on.
-const noWalk = 1e-12
-
 func (o Options) check() error {
 	var c kit.Checks
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
@@ -72,7 +69,7 @@ func (o Options) check() error {
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Damping = cmp.Or(o.Damping, DefaultDamping)
 	if o.NoWalk {
-		o.Damping = noWalk
+		o.Damping = 1e-12 // nobody walks on
 	}
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking, kit.QuestionNames}}
 	if o.ASCIIPhrases {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -97,11 +98,10 @@ func TestGoldenG3(t *testing.T) {
 		{"d .85", Options{Damping: .85, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5}, []float64{.0511953218, .0398470224, .0496612059, .0379617135}},
 		{"facts not doubled", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{Facts: 1, Similarity: .5}, []int{0, 2, 5}, []float64{.0672057217, .0322174156, .0479029041, .0290772613}},
 		{"four facts, mean", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0454287016, .0222823627, .0364008351, .0182348826}},
-		{"four facts, last", Options{Damping: .5}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0512462606, .0261293115, .0257841656, .0232809812}},
+		{"four facts, last", Options{}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0512462606, .0261293115, .0257841656, .0232809812}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.o.Link, tt.o.PassageWeight = DefaultLink, DefaultPassageWeight
-			s := golden(t, tt.o, tt.view)
+			s := golden(t, tt.o.withDefaults(), tt.view)
 			got, err := s.spread(t.Context(), s.goldenFacts(t, tt.facts...), goldenSimilar)
 			if err != nil {
 				t.Fatal(err)
@@ -125,6 +125,32 @@ func TestGoldenPhrases(t *testing.T) {
 	for _, x := range seeds {
 		if name := s.corpus.Graph.Entities[x.Node].Key; math.Abs(x.Weight-want[name]) > 1e-12 {
 			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
+		}
+	}
+}
+
+// Five facts are found, and five phrases of them are seeds.
+func TestLink(t *testing.T) {
+	s := golden(t, Options{}.withDefaults(), kg.ViewOptions{})
+	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
+	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
+	if err != nil || len(found.Steps[0].Found) != 5 {
+		t.Errorf("%+v, %v", found.Steps, err)
+	}
+	if seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5)); len(seeds) != 5 {
+		t.Errorf("%d seeds", len(seeds))
+	}
+}
+
+// Only a triple can be a fact.
+func TestSame(t *testing.T) {
+	fact := []string{"Fram", "carried", "Amundsen"}
+	for _, tt := range []struct {
+		named []string
+		want  bool
+	}{{[]string{"FRAM", "carried", "amundsen"}, true}, {fact[:2], false}, {append(fact, "south"), false}, {nil, false}, {[]string{"Fram", "left", "Amundsen"}, false}} {
+		if same(tt.named, fact) != tt.want {
+			t.Errorf("%q", tt.named)
 		}
 	}
 }

@@ -62,9 +62,6 @@ type Options struct {
 	ASCIIPhrases bool
 }
 
-// noWalk is a damping with which nobody walks on.
-const noWalk = 1e-12
-
 func (o Options) check() error {
 	var c kit.Checks
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
@@ -75,15 +72,20 @@ func (o Options) check() error {
 	return c.Err()
 }
 
-// New returns the system.
-func New(k kit.Kit, o Options) (*kit.System, error) {
+func (o Options) withDefaults() Options {
 	o.Damping, o.Link, o.PassageWeight = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Link, DefaultLink), cmp.Or(o.PassageWeight, DefaultPassageWeight)
 	if o.NoWalk {
-		o.Damping = noWalk
+		o.Damping = 1e-12 // nobody walks on
 	}
 	if o.NoPassages {
 		o.PassageWeight = 0
 	}
+	return o
+}
+
+// New returns the system.
+func New(k kit.Kit, o Options) (*kit.System, error) {
+	o = o.withDefaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII

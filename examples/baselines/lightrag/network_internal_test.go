@@ -3,8 +3,10 @@
 package lightrag
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,4 +235,99 @@ func FuzzKeywords(f *testing.F) {
 			}
 		}
 	})
+}
+
+// over is a searcher over a graph: entities and relations come in the order of
+// low and high, 1 for the first, chunks in that of the numbers given.
+func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *searcher {
+	t.Helper()
+	o = o.withDefaults()
+	c := kit.NewCorpus(kit.Kit{}, nil, g)
+	for _, p := range g.Passages {
+		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
+	}
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &searcher{
+		o: o, corpus: c, network: n, count: func(string) int { return 1000 },
+		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
+		keywords: func(context.Context, string) (Keywords, error) {
+			return Keywords{Low: []string{"low"}, High: []string{"high"}}, nil
+		},
+	}
+}
+
+func summary(f graphrag.Found) (derived, chunks []string) {
+	for _, d := range f.Derived {
+		derived = append(derived, strings.SplitN(d.Text, ":", 2)[0])
+	}
+	for _, h := range f.Ranked {
+		chunks = append(chunks, h.Chunk.Doc)
+	}
+	return derived, chunks
+}
+
+// Round robin by hand. Low-level keywords find A; its relations are A–B and A–E,
+// and E has one more of its own, so that A–E comes first. High-level keywords find
+// C–D. Both take turns, the low level first. Each two entities or relations with
+// chunks of their own bring RelatedChunks of them, those most like the question,
+// and take turns, entities first; with Mix those most like the question go before
+// both.
+func TestHybridMerge(t *testing.T) {
+	g := knowledge(t, []kg.Fact{fact("A", "", "B", "ab")}, []kg.Fact{fact("C", "", "D", "cd")}, []kg.Fact{fact("A", "", "E", "ae")},
+		[]kg.Fact{fact("E", "", "F", "ef")}, []kg.Fact{fact("E", "", "F", "ef")})
+	low, high, chunks := []float64{1, 0, 0, 0, 0, 0}, []float64{0, 0, 1, 0}, []float64{.1, .8, .5, .2, .9}
+	for _, tt := range []struct {
+		mode            Mode
+		related         int
+		derived, chunks []string
+	}{
+		{Hybrid, 1, []string{"A", "C", "D", "A – E", "C – D", "A – B"}, []string{"d001", "d002"}},
+		{Mix, 1, []string{"A", "C", "D", "A – E", "C – D", "A – B"}, []string{"d004", "d001", "d002"}},
+		{Local, 2, []string{"A", "A – E", "A – B"}, []string{"d002", "d000"}},
+		{Global, 2, []string{"C", "D", "C – D"}, []string{"d001"}},
+	} {
+		s := over(t, Options{Mode: tt.mode, RelatedChunks: tt.related, ChunkTopK: 1}, g, low, high, chunks)
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		derived, ranked := summary(found)
+		if diff := cmp.Diff(tt.derived, derived); diff != "" {
+			t.Errorf("%s: derived (-want +got):\n%s", tt.mode, diff)
+		}
+		if diff := cmp.Diff(tt.chunks, ranked); diff != "" {
+			t.Errorf("%s: chunks (-want +got):\n%s", tt.mode, diff)
+		}
+	}
+}
+
+// Of rows of 1,000 tokens there is room for six entities and eight relations; the
+// paper has room for four of each, and reads the chunks of those relations.
+func TestBudgets(t *testing.T) {
+	var facts []kg.Fact
+	var chunks [][]kg.Fact
+	for i := range 12 {
+		facts = append(facts, fact("Hub", "", fmt.Sprintf("Spoke %02d", i), "x"))
+		chunks = append(chunks, []kg.Fact{facts[i]})
+	}
+	all := slices.Repeat([]float64{1}, 13)
+	for _, tt := range []struct {
+		o                           Options
+		entities, relations, chunks int
+	}{{Options{Mode: Hybrid}, 6, 8, 8}, {Options{Mode: Hybrid, Paper: true}, 4, 4, 12}, {Options{Paper: true, Mode: Global}, 4, 4, 4}} {
+		found, err := over(t, tt.o, knowledge(t, chunks...), all, all[:12], all[:12]).Retrieve(t.Context(), graphrag.Question{Text: "?", Depth: 99})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := map[string]int{}
+		for _, d := range found.Derived {
+			n[d.Kind]++
+		}
+		if n["entity"] != tt.entities || n["relation"] != tt.relations || len(found.Ranked) != tt.chunks {
+			t.Errorf("%+v: %v, %d chunks", tt, n, len(found.Ranked))
+		}
+	}
 }

@@ -3,6 +3,7 @@
 package linearrag
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -10,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -80,7 +83,7 @@ func TestGoldenG5(t *testing.T) {
 		score float64
 		tier  int
 	}
-	wide := Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2, PassageWeight: .05}
+	wide := Options{Threshold: .1, Sentences: 4, Iterations: 5}.withDefaults()
 	narrow := Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}
 	for _, tt := range []struct {
 		name       string
@@ -173,5 +176,43 @@ func TestEquation5(t *testing.T) {
 				t.Errorf("%s has %v", s.graph.names[x.entity], x.score)
 			}
 		}
+	}
+}
+
+// near is an index in which one name is as near as it says to every other.
+type near float64
+
+func (n near) Nearest(context.Context, string, int) ([]link.Neighbor, error) {
+	return []link.Neighbor{{ID: 2, Score: float64(n)}}, nil
+}
+
+// A name that nothing is like starts nothing.
+func TestStart(t *testing.T) {
+	s := golden(t, Options{}, false)
+	s.entities = func(context.Context, string) ([]string, error) { return []string{"Gamma"}, nil }
+	for score, want := range map[float64]int{-.1: 0, 0: 0, .1: 1} {
+		s.links = near(score)
+		if got, steps, err := s.start(t.Context(), "?"); err != nil || len(got) != want || len(steps) != want {
+			t.Errorf("%v: %v, %v", score, got, err)
+		}
+	}
+}
+
+// Numbers are no entities.
+func TestQuantities(t *testing.T) {
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := graphrag.Chunk{ID: "0", Doc: "d", Text: "Alpha paid 300 marks."}
+	if err := b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g)); len(got.names) != 1 || got.names[0] != "alpha" {
+		t.Errorf("entities %v", got.names)
 	}
 }
