@@ -14,8 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Golden test G5 (specs/hipporag_linearrag.md, section 9). The program counts a
@@ -182,8 +182,8 @@ func TestEquation5(t *testing.T) {
 // near is an index in which one name is as near as it says to every other.
 type near float64
 
-func (n near) Nearest(context.Context, string, int) ([]link.Neighbor, error) {
-	return []link.Neighbor{{ID: 2, Score: float64(n)}}, nil
+func (n near) Nearest(context.Context, string, int) ([]rank.Scored[int32], error) {
+	return []rank.Scored[int32]{{ID: 2, Score: float64(n)}}, nil
 }
 
 // A name that nothing is like starts nothing.
