@@ -38,27 +38,23 @@ func writeText(b *bufio.Writer, t Table) {
 	}
 	// A group is at least as wide as its heading.
 	at := 0
-	for _, g := range t.Groups {
-		sum := 3 * (len(g.Columns) - 1)
-		for i := range g.Columns {
-			sum += widths[at+i]
+	sums := make([]int, len(t.Groups))
+	for i, g := range t.Groups {
+		sums[i] = 3 * (len(g.Columns) - 1)
+		for _, w := range widths[at : at+len(g.Columns)] {
+			sums[i] += w
 		}
-		if more := width(g.Heading) - sum; more > 0 {
+		if more := width(g.Heading) - sums[i]; more > 0 {
 			widths[at] += more
+			sums[i] += more
 		}
 		at += len(g.Columns)
 	}
 	fmt.Fprintf(b, "%s\n", clean(t.Title))
 	if len(t.Groups) > 1 {
 		fmt.Fprint(b, pad("", -name))
-		at = 0
-		for _, g := range t.Groups {
-			sum := 3 * (len(g.Columns) - 1)
-			for i := range g.Columns {
-				sum += widths[at+i]
-			}
-			fmt.Fprintf(b, " │ %s", pad(g.Heading, -sum))
-			at += len(g.Columns)
+		for i, g := range t.Groups {
+			fmt.Fprintf(b, " │ %s", pad(g.Heading, -sums[i]))
 		}
 		b.WriteByte('\n')
 	}

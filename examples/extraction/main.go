@@ -42,14 +42,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
-	case errors.Is(err, errUsage):
-		fmt.Fprintln(os.Stderr, "extraction:", err)
-		os.Exit(2)
 	}
 	fmt.Fprintln(os.Stderr, "extraction:", err)
+	if errors.Is(err, errUsage) {
+		os.Exit(2)
+	}
 	os.Exit(1)
 }
 

@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 		if it.Kind == "entity" && !strings.Contains(string(data[it.Start:it.End]), strings.Fields(it.Text)[0]) {
 			t.Errorf("%q: bytes %d to %d are %q", it.Text, it.Start, it.End, data[it.Start:it.End])
 		}
-		v := verdict{it.Domain, it.Page, it.Start, it.End, it.Kind, it.Text, "right", ""}
+		v := verdict{it, "right", ""}
 		if i == 0 {
 			v.Verdict, v.Reason = "wrong", "bounds"
 		}

@@ -14,18 +14,15 @@ import (
 
 // verdict is a person's word on an item of the sample.
 type verdict struct {
-	Domain  string `json:"domain"`
-	Page    string `json:"page"`
-	Start   int    `json:"start"`
-	End     int    `json:"end"`
-	Kind    string `json:"kind"`
-	Text    string `json:"text"`
+	item
 	Verdict string `json:"verdict"`          // right or wrong
 	Reason  string `json:"reason,omitempty"` // why wrong: a short code
 }
 
-func (v verdict) key() item {
-	return item{Domain: v.Domain, Page: v.Page, Start: v.Start, End: v.End, Kind: v.Kind, Text: v.Text}
+// key is what tells one item from another.
+func (i item) key() item {
+	i.Type, i.Sentence = "", ""
+	return i
 }
 
 // score compares the verdicts with the sample, and prints the precision and
@@ -33,8 +30,7 @@ func (v verdict) key() item {
 func score(out io.Writer, sample []item, in io.Reader, name string) error {
 	open := map[item]bool{}
 	for _, it := range sample {
-		it.Type, it.Sentence = "", ""
-		open[it] = true
+		open[it.key()] = true
 	}
 	type cell struct{ domain, kind string }
 	right, total := map[cell]int{}, map[cell]int{}

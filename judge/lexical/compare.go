@@ -4,6 +4,7 @@ package lexical
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/judge"
 )
@@ -127,12 +128,7 @@ func (f *features) missing(g *features) (key bool, fault string) {
 // perhapsOther reports whether the first word of f, which may be a name or
 // just begin a sentence, is neither given nor in the answer.
 func (f *features) perhapsOther(g *features) bool {
-	for i := range f.names {
-		if n := &f.names[i]; !n.strong && !n.given && !n.heldBy(g) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.names, func(n name) bool { return !n.strong && !n.given && !n.heldBy(g) })
 }
 
 // replaced looks for dates and numbers that the question gives and the answer
@@ -161,12 +157,7 @@ func (f *features) replaced(g, question *features) string {
 }
 
 func (f *features) hasOrdinal() bool {
-	for i := range f.amounts {
-		if f.amounts[i].dim == ordinal {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.amounts, func(a amount) bool { return a.dim == ordinal })
 }
 
 // shares are the weights of f and of what the answer holds of it, over all and
@@ -215,14 +206,9 @@ func (f *features) shares(g *features) (all, held, allAsked, heldAsked float64) 
 // shortName reports whether a word belongs to a name that g has in another
 // form.
 func (f *features) shortName(hash uint64, g *features) bool {
-	for i := range f.names {
-		for _, p := range f.names[i].parts {
-			if p.hash == hash && f.names[i].heldBy(g) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.names, func(n name) bool {
+		return slices.ContainsFunc(n.parts, func(p namePart) bool { return p.hash == hash }) && n.heldBy(g)
+	})
 }
 
 // contradicts reports whether one side denies what the other says: antonyms

@@ -2,6 +2,8 @@
 
 package lexical
 
+import "strings"
+
 // date is a day, a month, a year, or parts of these; 0 is not said. A decade
 // or a century is a year with a span.
 type date struct {
@@ -225,16 +227,7 @@ func (s *scan) slashed(out []date, i int) ([]date, int) {
 
 // between reports whether exactly one of the marks stands before token i.
 func (s *scan) between(i int, marks string) bool {
-	if i <= 0 || i >= len(s.tokens) {
-		return false
-	}
-	g := s.gap(i)
-	for k := range len(marks) {
-		if g == marks[k:k+1] {
-			return true
-		}
-	}
-	return false
+	return i > 0 && i < len(s.tokens) && len(s.gap(i)) == 1 && strings.Contains(marks, s.gap(i))
 }
 
 // rangeEnd reads the second year of 1939–1945 and 1939–45.

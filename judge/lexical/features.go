@@ -122,8 +122,7 @@ func (r *reader) reset() {
 func (r *reader) read(statement string) features {
 	s := &r.scan
 	s.read(r.lang.words, statement)
-	var f features
-	terms, dates, amounts, names, poles := len(r.terms), len(r.dates), len(r.amounts), len(r.known), len(r.poles)
+	before := *r
 	r.dates = s.dates(r.dates)
 	r.amounts = s.amounts(r.amounts)
 	r.negations()
@@ -133,6 +132,8 @@ func (r *reader) read(statement string) features {
 	for i := range s.tokens {
 		r.term(i)
 	}
+	r.known = append(r.known, r.found...)
+	f := r.since(&before)
 	f.pronoun = pronouns[s.word(0)]
 	switch s.word(0) {
 	case "yes":
@@ -140,15 +141,18 @@ func (r *reader) read(statement string) features {
 	case "no":
 		f.answer = -1
 	}
-	r.known = append(r.known, r.found...)
-	f.terms = r.terms[terms:]
+	return f
+}
+
+// since are the features that came after.
+func (r *reader) since(before *reader) features {
+	f := features{
+		terms: r.terms[len(before.terms):], dates: slices.Clip(r.dates[len(before.dates):]), amounts: slices.Clip(r.amounts[len(before.amounts):]),
+		names: slices.Clip(r.known[len(before.known):]), poles: slices.Clip(r.poles[len(before.poles):]),
+	}
 	f.sort()
-	r.terms = r.terms[:terms+len(f.terms)]
+	r.terms = r.terms[:len(before.terms)+len(f.terms)]
 	f.terms = slices.Clip(f.terms)
-	f.dates = slices.Clip(r.dates[dates:])
-	f.amounts = slices.Clip(r.amounts[amounts:])
-	f.names = slices.Clip(r.known[names:])
-	f.poles = slices.Clip(r.poles[poles:])
 	return f
 }
 
@@ -245,8 +249,7 @@ func (f *features) sort() {
 
 // join is the features of several statements together.
 func (r *reader) join(all []features) features {
-	var f features
-	terms, dates, amounts, names, poles := len(r.terms), len(r.dates), len(r.amounts), len(r.known), len(r.poles)
+	before := *r
 	for _, g := range all {
 		r.terms = append(r.terms, g.terms...)
 		r.dates = append(r.dates, g.dates...)
@@ -254,12 +257,7 @@ func (r *reader) join(all []features) features {
 		r.known = append(r.known, g.names...)
 		r.poles = append(r.poles, g.poles...)
 	}
-	f.terms = r.terms[terms:]
-	f.sort()
-	f.terms = slices.Clip(f.terms)
-	f.dates, f.amounts = slices.Clip(r.dates[dates:]), slices.Clip(r.amounts[amounts:])
-	f.names, f.poles = slices.Clip(r.known[names:]), slices.Clip(r.poles[poles:])
-	return f
+	return r.since(&before)
 }
 
 // hashOf is FNV-1a with 64 bits: equal words, equal hashes, in every process.

@@ -2,47 +2,26 @@
 
 package lexical
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 func (d *date) heldBy(g *features) bool {
-	for i := range g.dates {
-		if d.in(g.dates[i]) {
-			return true
-		}
-	}
-	if !d.bare() {
-		return false
-	}
-	for i := range g.amounts { // 1200 may be a year or a number
-		if a := &g.amounts[i]; a.dim == noDimension && a.value == float64(d.year) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.dates, d.in) ||
+		d.bare() && slices.ContainsFunc(g.amounts, func(a amount) bool { // 1200 may be a year or a number
+			return a.dim == noDimension && a.value == float64(d.year)
+		})
 }
 
 func (a *amount) heldBy(g *features) bool {
-	for i := range g.amounts {
-		if a.is(g.amounts[i]) {
-			return true
-		}
-	}
-	for i := range g.dates {
-		if d := &g.dates[i]; d.bare() && a.dim != ordinal && a.value == float64(d.year) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.amounts, a.is) ||
+		a.dim != ordinal && slices.ContainsFunc(g.dates, func(d date) bool { return d.bare() && a.value == float64(d.year) })
 }
 
 // known reports whether f speaks of a date that agrees, or of the number.
 func (d *date) known(f *features) bool {
-	for i := range f.dates {
-		if d.agrees(f.dates[i]) {
-			return true
-		}
-	}
-	return d.bare() && d.heldBy(f)
+	return slices.ContainsFunc(f.dates, d.agrees) || d.bare() && d.heldBy(f)
 }
 
 // heldBy reports whether g speaks of the same one: all of the name's words are
@@ -94,14 +73,6 @@ func (n *name) shortened(m *name) bool {
 
 // has reports whether a word is among the terms.
 func (f *features) has(hash uint64) bool {
-	_, ok := slices.BinarySearchFunc(f.terms, hash, func(t term, h uint64) int {
-		switch {
-		case t.hash < h:
-			return -1
-		case t.hash > h:
-			return 1
-		}
-		return 0
-	})
+	_, ok := slices.BinarySearchFunc(f.terms, hash, func(t term, h uint64) int { return cmp.Compare(t.hash, h) })
 	return ok
 }

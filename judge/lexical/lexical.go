@@ -5,6 +5,7 @@ package lexical
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -98,7 +99,7 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 	if gold.give(&q); gold.adds() {
 		return &q
 	}
-	gold.ungive()
+	gold.give(&features{}) // nothing
 	return nil
 }
 
@@ -130,12 +131,7 @@ func (f *features) brief() bool {
 }
 
 func (f *features) denies() bool {
-	for _, t := range f.terms {
-		if t.mask&denied != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.terms, func(t term) bool { return t.mask&denied != 0 })
 }
 
 // Summary takes the sentences of the answer as its statements and matches
@@ -175,11 +171,8 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 func supportedBy(section, statements []features) int {
 	n := 0
 	for i := range statements {
-		for k := range section {
-			if !statements[i].empty() && statements[i].statedIn(&section[k], nil).same {
-				n++
-				break
-			}
+		if !statements[i].empty() && slices.ContainsFunc(section, func(f features) bool { return statements[i].statedIn(&f, nil).same }) {
+			n++
 		}
 	}
 	return n

@@ -39,7 +39,7 @@ func TestThresholds(t *testing.T) {
 			q = &asked
 			gold.give(q)
 			if !gold.adds() {
-				gold.ungive()
+				gold.give(&features{})
 				q = nil
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -68,10 +70,11 @@ func ppi(human, judge, unlabelled []float64, o stats.Options, weigh func() float
 		rest[i] = human[i] - weight*judge[i]
 	}
 	n, many := float64(len(human)), float64(len(unlabelled))
-	judgeMean, judgeVariance := moments(unlabelled)
-	restMean, restVariance := moments(rest)
-	labelMean, labelVariance := moments(human)
-	onLabelled, _ := moments(judge)
+	// The variances are not corrected for small numbers: as in the paper's algorithm.
+	judgeMean, judgeVariance := stat.PopMeanVariance(unlabelled, nil)
+	restMean, restVariance := stat.PopMeanVariance(rest, nil)
+	labelMean, labelVariance := stat.PopMeanVariance(human, nil)
+	onLabelled := stat.Mean(judge, nil)
 	c := Corrected{Judge: judgeMean, Bias: onLabelled - labelMean, Weight: weight, Labels: len(human)}
 	var err error
 	if c.Mean, err = stats.Normal(weight*judgeMean+restMean, math.Sqrt(weight*weight*judgeVariance/many+restVariance/n), o); err != nil {
@@ -89,30 +92,17 @@ func ppi(human, judge, unlabelled []float64, o stats.Options, weigh func() float
 // judge gives the same score to all.
 func tunedWeight(human, judge, unlabelled []float64) float64 {
 	n, many := float64(len(human)), float64(len(unlabelled))
-	humanMean, _ := moments(human)
-	judgeMean, _ := moments(judge)
+	humanMean := stat.Mean(human, nil)
+	judgeMean := stat.Mean(judge, nil)
 	covariance := 0.0
 	for i := range human {
 		covariance += (human[i] - humanMean) * (judge[i] - judgeMean)
 	}
 	all := append(append(make([]float64, 0, len(judge)+len(unlabelled)), judge...), unlabelled...)
-	_, variance := moments(all)
+	_, variance := stat.PopMeanVariance(all, nil)
 	variance *= (n + many) / (n + many - 1)
 	if !(variance > 0) {
 		return 0
 	}
 	return min(1, max(0, covariance/n/((1+n/many)*variance)))
-}
-
-// moments are the mean and the mean squared deviation from it, not corrected
-// for small numbers: as in the paper's algorithm.
-func moments(values []float64) (mean, variance float64) {
-	for _, v := range values {
-		mean += v
-	}
-	mean /= float64(len(values))
-	for _, v := range values {
-		variance += (v - mean) * (v - mean)
-	}
-	return mean, variance / float64(len(values))
 }

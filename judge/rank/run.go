@@ -105,12 +105,7 @@ func (r *Run) mapped(unit string, before, after int, doc func(string) string) *R
 
 // order sorts as trec_eval does: by score, then by document id, both falling.
 func order(hits []Hit) {
-	slices.SortFunc(hits, func(a, b Hit) int {
-		if c := cmp.Compare(b.Score, a.Score); c != 0 {
-			return c
-		}
-		return cmp.Compare(b.Doc, a.Doc)
-	})
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Doc, a.Doc)) })
 }
 
 func checkHits(hits []Hit) error {
@@ -135,41 +130,27 @@ func checkOnce(docs []string) error {
 	return nil
 }
 
-// lists holds one list per query, all in one slice.
+// lists holds one list per query.
 type lists[T any] struct {
 	queries []string
-	number  map[string]int
-	ends    []int // the list of query i ends before items[ends[i]]
-	items   []T
+	items   map[string][]T
 }
 
 func (l *lists[T]) add(query string, items []T) error {
-	if _, again := l.number[query]; again {
+	if l.has(query) {
 		return fmt.Errorf("rank: add query %q: %w", query, ErrDuplicate)
 	}
-	if l.number == nil {
-		l.number = make(map[string]int)
+	if l.items == nil {
+		l.items = make(map[string][]T)
 	}
-	l.number[query] = len(l.queries)
 	l.queries = append(l.queries, query)
-	l.items = append(l.items, items...)
-	l.ends = append(l.ends, len(l.items))
+	l.items[query] = items
 	return nil
 }
 
 func (l *lists[T]) has(query string) bool {
-	_, ok := l.number[query]
+	_, ok := l.items[query]
 	return ok
 }
 
-func (l *lists[T]) of(query string) []T {
-	i, ok := l.number[query]
-	if !ok {
-		return nil
-	}
-	start := 0
-	if i > 0 {
-		start = l.ends[i-1]
-	}
-	return l.items[start:l.ends[i]:l.ends[i]]
-}
+func (l *lists[T]) of(query string) []T { return l.items[query] }

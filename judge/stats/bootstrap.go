@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Method is how the bootstrap makes an interval from its resamples.
@@ -223,14 +225,5 @@ func deviation(values []float64) float64 {
 	if len(values) < 2 {
 		return 0
 	}
-	mean := 0.0
-	for _, v := range values {
-		mean += v
-	}
-	mean /= float64(len(values))
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	return math.Sqrt(squares / float64(len(values)-1))
+	return stat.StdDev(values, nil)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Comparison is the difference of two systems on the same questions: the
@@ -61,25 +63,13 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 	c.MeanB /= float64(len(b))
 	c.Effect = g.bootstrap(o)
 	c.SD = deviation(differences)
-	c.Correlation = correlation(a, b, c.MeanA, c.MeanB)
+	if r := stat.Correlation(a, b, nil); !math.IsNaN(r) {
+		c.Correlation = r
+	}
 	c.SE = g.standardError(differences)
 	c.Detectable = Power{}.detectable(c.SE)
 	c.Test = g.permutation(o)
 	return c, nil
-}
-
-func correlation(a, b []float64, meanA, meanB float64) float64 {
-	var aa, bb, ab float64
-	for i := range a {
-		da, db := a[i]-meanA, b[i]-meanB
-		aa += da * da
-		bb += db * db
-		ab += da * db
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return ab / math.Sqrt(aa*bb)
 }
 
 // String is a line for a report on scores in 0..1, in points of 0..100.

@@ -37,57 +37,46 @@ var (
 
 // OpenAIEmbedder embeds with OpenAI's API or a compatible one.
 func OpenAIEmbedder(c Config) (*Embedder, error) {
-	k, err := c.check("openai embedder", openAIURL)
-	if err != nil {
-		return nil, err
-	}
-	e := &Embedder{c: k, path: "/embeddings", read: readOpenAIVectors}
-	e.name = k.name("openai", k.embedSettings("dimensions"))
-	e.body = func(texts []string) map[string]any {
-		body := map[string]any{"model": k.Model, "input": texts, "encoding_format": "float"}
-		if k.Dimensions > 0 {
-			body["dimensions"] = k.Dimensions
-		}
-		maps.Copy(body, k.Extra)
-		return body
-	}
-	return e, nil
+	return newEmbedder(c, "openai", openAIURL, "/embeddings", readOpenAIVectors)
 }
 
 // OllamaEmbedder embeds with an Ollama server (0.2 or later: /api/embed).
 // Texts longer than the model's context are an error, not cut silently.
 func OllamaEmbedder(c Config) (*Embedder, error) {
-	k, err := c.check("ollama embedder", ollamaDefaultURL)
+	return newEmbedder(c, "ollama", ollamaDefaultURL, "/api/embed", readOllamaVectors)
+}
+
+func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]float32, int, error)) (*Embedder, error) {
+	k, err := c.check(kind+" embedder", url)
 	if err != nil {
 		return nil, err
 	}
-	e := &Embedder{c: k, path: "/api/embed", read: readOllamaVectors}
-	e.name = k.name("ollama", k.embedSettings("dimensions", "num_ctx"))
-	e.body = func(texts []string) map[string]any {
-		body := map[string]any{"model": k.Model, "input": texts, "truncate": false}
-		if k.Dimensions > 0 {
-			body["dimensions"] = k.Dimensions
-		}
+	named, fields := map[string]any{}, map[string]any{"model": k.Model}
+	if k.Dimensions > 0 {
+		named["dimensions"], fields["dimensions"] = k.Dimensions, k.Dimensions
+	}
+	if kind == "openai" {
+		fields["encoding_format"] = "float"
+	} else {
+		fields["truncate"] = false
 		if k.ContextTokens > 0 {
-			body["options"] = map[string]any{"num_ctx": k.ContextTokens}
+			named["num_ctx"], fields["options"] = k.ContextTokens, map[string]any{"num_ctx": k.ContextTokens}
 		}
+	}
+	e := &Embedder{c: k, path: path, read: read}
+	e.body = func(texts []string) map[string]any {
+		body := maps.Clone(fields)
+		body["input"] = texts
 		maps.Copy(body, k.Extra)
 		return body
 	}
-	return e, nil
-}
-
-// embedSettings are the named settings that are set, and Extra.
-func (c *checked) embedSettings(names ...string) map[string]any {
-	values := map[string]int{"dimensions": c.Dimensions, "num_ctx": c.ContextTokens}
-	out := map[string]any{}
-	maps.Copy(out, c.Extra)
-	for _, n := range names {
-		if values[n] > 0 {
-			out[n] = values[n]
-		}
+	settings := maps.Clone(k.Extra)
+	if settings == nil {
+		settings = named
 	}
-	return out
+	maps.Copy(settings, named)
+	e.name = k.name(kind, settings)
+	return e, nil
 }
 
 // Name identifies provider, address, model and settings, for reports and

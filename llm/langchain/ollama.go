@@ -46,22 +46,7 @@ func Ollama(c Config) (llm.Model, error) {
 // and asks for one JSON object: in a stream a lost end looks like an answer.
 // Fields of Extra go to the top level, those of its "options" to the options.
 func (c *checked) editOllama(req llm.Request, body map[string]json.RawMessage) error {
-	o := map[string]any{}
-	if req.Temperature != nil {
-		o["temperature"] = req.Temperature
-	}
-	if req.TopP != nil {
-		o["top_p"] = req.TopP
-	}
-	if req.Seed != nil {
-		o["seed"] = req.Seed
-	}
-	if req.MaxTokens > 0 {
-		o["num_predict"] = req.MaxTokens
-	}
-	if len(req.Stop) > 0 {
-		o["stop"] = req.Stop
-	}
+	o := optionsSet(req, "num_predict")
 	if c.ContextTokens > 0 {
 		o["num_ctx"] = c.ContextTokens
 	}

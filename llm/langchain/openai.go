@@ -49,32 +49,39 @@ func set(body map[string]json.RawMessage, fields map[string]any) error {
 	return nil
 }
 
+// optionsSet are the options of a request that are set, by the names of both
+// servers; limit is what a server calls the limit of the reply.
+func optionsSet(req llm.Request, limit string) map[string]any {
+	o := map[string]any{}
+	if req.Temperature != nil {
+		o["temperature"] = req.Temperature
+	}
+	if req.TopP != nil {
+		o["top_p"] = req.TopP
+	}
+	if req.Seed != nil {
+		o["seed"] = req.Seed
+	}
+	if req.MaxTokens > 0 {
+		o[limit] = req.MaxTokens
+	}
+	if len(req.Stop) > 0 {
+		o["stop"] = req.Stop
+	}
+	return o
+}
+
 // editOpenAI sends exactly the options that are set: langchaingo adds a
 // temperature and drops top_p and a seed of 0.
 func (c *checked) editOpenAI(req llm.Request, body map[string]json.RawMessage) error {
 	for _, name := range []string{"temperature", "top_p", "seed", "max_tokens", "max_completion_tokens", "stop", "response_format", "stream"} {
 		delete(body, name)
 	}
-	fields := map[string]any{}
-	if req.Temperature != nil {
-		fields["temperature"] = req.Temperature
+	limit := "max_completion_tokens"
+	if c.LegacyMaxTokens {
+		limit = "max_tokens"
 	}
-	if req.TopP != nil {
-		fields["top_p"] = req.TopP
-	}
-	if req.Seed != nil {
-		fields["seed"] = req.Seed
-	}
-	if len(req.Stop) > 0 {
-		fields["stop"] = req.Stop
-	}
-	if req.MaxTokens > 0 {
-		limit := "max_completion_tokens"
-		if c.LegacyMaxTokens {
-			limit = "max_tokens"
-		}
-		fields[limit] = req.MaxTokens
-	}
+	fields := optionsSet(req, limit)
 	switch {
 	case len(req.Schema) > 0:
 		fields["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{
