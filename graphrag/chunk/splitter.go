@@ -61,7 +61,7 @@ func Tokens(o TokenOptions) (Splitter, error) {
 // characters that are not white space. Window i begins at word
 // i*(size-overlap). Span.Tokens counts words.
 func Words(size, overlap int) (Splitter, error) {
-	return windowsOf(wordStarts, size, overlap)
+	return windowsOf(starts(func(rune) bool { return true }), size, overlap)
 }
 
 // Pieces returns a splitter into windows of pieces, a piece being a run of
@@ -69,7 +69,8 @@ func Words(size, overlap int) (Splitter, error) {
 // space. 1,200 pieces are close to 1,200 model tokens and need no vocabulary.
 // Span.Tokens counts pieces.
 func Pieces(size, overlap int) (Splitter, error) {
-	return windowsOf(pieceStarts, size, overlap)
+	joined := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+	return windowsOf(starts(joined), size, overlap)
 }
 
 func windowsOf(starts func([]int32, string) []int32, size, overlap int) (Splitter, error) {
@@ -138,36 +139,20 @@ func appendSpan(spans []Span, p Span) []Span {
 	return append(spans, p)
 }
 
-func wordStarts(dst []int32, s string) []int32 {
-	inside := false
-	for i, r := range s {
-		if unicode.IsSpace(r) {
-			inside = false
-		} else if !inside {
-			inside = true
-			dst = append(dst, int32(i))
-		}
-	}
-	return dst
-}
-
-func pieceStarts(dst []int32, s string) []int32 {
-	inside := false
-	for i, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			inside = false
-		case r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r):
-			if !inside {
+// starts finds where units begin: runs of joined characters, and the other
+// characters by themselves, none of white space.
+func starts(joined func(rune) bool) func(dst []int32, s string) []int32 {
+	return func(dst []int32, s string) []int32 {
+		inside := false
+		for i, r := range s {
+			before := inside
+			inside = !unicode.IsSpace(r) && joined(r)
+			if !unicode.IsSpace(r) && !(before && inside) {
 				dst = append(dst, int32(i))
 			}
-			inside = true
-		default:
-			inside = false
-			dst = append(dst, int32(i))
 		}
+		return dst
 	}
-	return dst
 }
 
 // SentenceOptions are the options of [Sentences].

@@ -85,11 +85,6 @@ type Clustering struct {
 	Iterations int
 }
 
-// Centroid returns the centroid of a cluster. The slice must not be changed.
-func (c *Clustering) Centroid(cluster int) []float32 {
-	return c.Centroids[cluster*c.Dim : (cluster+1)*c.Dim]
-}
-
 // KMeans divides vectors, rows of length dim, into k clusters of small inertia
 // by Lloyd's iterations from k-means++ starts (Arthur and Vassilvitskii 2007).
 // With k above the number of vectors each gets a cluster of its own, and K says

@@ -233,9 +233,9 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 		}
 	}
 	lv.number(s.parts[:n], s.order)
-	lv.labels = resize(lv.labels, lv.parts.count())
-	for p := range lv.labels {
-		lv.labels[p] = labels[lv.parts.of(p)[0]]
+	lv.labels = lv.labels[:0]
+	for p := range lv.parts.count() {
+		lv.labels = append(lv.labels, labels[lv.parts.of(p)[0]])
 	}
 	coarsen(net, &lv.parts, lv.part, &lv.coarse, s.links)
 	if err := s.optimise(&lv.coarse, lv.labels, depth+1); err != nil {
@@ -250,9 +250,9 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 // number numbers the parts community by community, so that the next level has
 // nodes of one community side by side.
 func (lv *level[W]) number(parts, order []int32) {
-	lv.part = resize(lv.part, len(parts))
-	for u := range lv.part {
-		lv.part[u] = -1
+	lv.part = lv.part[:0]
+	for range parts {
+		lv.part = append(lv.part, -1)
 	}
 	next := int32(0)
 	for _, u := range lv.comms.members {

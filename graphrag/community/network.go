@@ -2,7 +2,11 @@
 
 package community
 
-import "github.com/wildgraph/wildgraph/graphrag/graph"
+import (
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
 
 // weight is how the arcs of a network hold their weights: float32 if that holds
 // all weights and their sums exactly, see exactIn32, else float64.
@@ -215,7 +219,7 @@ func (g *groups) gather(labels, place []int32) {
 	for u, c := range labels {
 		labels[u] = place[c]
 	}
-	g.members = resize(g.members, n)
+	g.members = slices.Grow(g.members[:0], n)[:n]
 	copy(place, g.starts[:count])
 	for u, c := range labels {
 		g.members[place[c]] = int32(u)
@@ -232,7 +236,7 @@ func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *net
 		coarse.arcs = make([]arc[W], 0, len(net.arcs))
 	}
 	coarse.arcs = coarse.arcs[:0]
-	coarse.weights = resize(coarse.weights, k)
+	coarse.weights = slices.Grow(coarse.weights[:0], k)[:k]
 	for p := range k {
 		first := len(coarse.arcs)
 		sum := W(0)
@@ -266,13 +270,4 @@ func appendParts[W weight](arcs []arc[W], row []arc[W], part []int32, own int32,
 		links[q] += a.w
 	}
 	return arcs
-}
-
-// resize returns a slice of length n, in the storage of s if it is enough.
-// What it holds is not defined.
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -29,20 +29,16 @@ type Partition struct {
 // Members returns the nodes of each community in ascending order. All lists
 // share one array.
 func (p Partition) Members() [][]int32 {
-	return membersOf(p.Labels, p.Communities)
-}
-
-func membersOf(labels []int32, count int) [][]int32 {
-	sizes := make([]int, count)
-	for _, c := range labels {
+	sizes := make([]int, p.Communities)
+	for _, c := range p.Labels {
 		sizes[c]++
 	}
-	all := make([]int32, len(labels))
-	members := make([][]int32, count)
+	all := make([]int32, len(p.Labels))
+	members := make([][]int32, p.Communities)
 	for c, size := range sizes {
 		members[c], all = all[:0:size], all[size:]
 	}
-	for u, c := range labels {
+	for u, c := range p.Labels {
 		members[c] = append(members[c], int32(u))
 	}
 	return members

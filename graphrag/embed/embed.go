@@ -2,12 +2,7 @@
 
 package embed
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-)
+import "context"
 
 // Embedder turns texts into vectors, such that texts of like content have a
 // large dot product. A value of langchaingo's embeddings.Embedder is one, and
@@ -31,28 +26,4 @@ type Model interface {
 	Name() string
 	// Dim is the length of the vectors.
 	Dim() int
-}
-
-// grain is how many texts a worker embeds before it takes others.
-const grain = 16
-
-func embedAll(ctx context.Context, workers int, texts []string, embed func(string) []float32) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	err := par.Ranges(ctx, len(texts), grain, workers, func(_, lo, hi int) error {
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			vectors[i] = embed(texts[i])
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("embed: %d documents: %w", len(texts), err)
-	}
-	return vectors, nil
-}
-
-func embedOne(ctx context.Context, text string, embed func(string) []float32) ([]float32, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("embed: query: %w", err)
-	}
-	return embed(text), nil
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -155,14 +156,30 @@ func (m *LSA) Dim() int { return m.dim }
 // Terms is the size of the vocabulary.
 func (m *LSA) Terms() int { return m.vocabulary.terms.Len() }
 
+// grain is how many texts a worker embeds before it takes others.
+const grain = 16
+
 // EmbedDocuments returns a vector of length 1, or of zeros, for each text.
 func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return embedAll(ctx, m.workers, texts, m.embed)
+	vectors := make([][]float32, len(texts))
+	err := par.Ranges(ctx, len(texts), grain, m.workers, func(_, lo, hi int) error {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			vectors[i] = m.embed(texts[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("embed: %d documents: %w", len(texts), err)
+	}
+	return vectors, nil
 }
 
 // EmbedQuery treats the question like a document.
 func (m *LSA) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	return embedOne(ctx, text, m.embed)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("embed: query: %w", err)
+	}
+	return m.embed(text), nil
 }
 
 // embed adds up the rows of the projection, terms in ascending order.

@@ -3,6 +3,7 @@
 package kg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // DefaultMaxName is the length in bytes up to which a text is taken for a name
@@ -30,23 +34,14 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Folding == "" {
-		o.Folding = FoldUnicode
-	}
-	if o.MaxName == 0 {
-		o.MaxName = DefaultMaxName
-	}
-	var problems []error
-	if o.Folding != FoldUnicode && o.Folding != FoldASCII {
-		problems = append(problems, fmt.Errorf("kg: folding %q: want %q or %q", o.Folding, FoldUnicode, FoldASCII))
-	}
-	if o.MaxName < 0 || o.MaxName > math.MaxInt32 {
-		problems = append(problems, fmt.Errorf("kg: a longest name of %d bytes: want 1 to %d", o.MaxName, math.MaxInt32))
-	}
+	o.Folding, o.MaxName = cmp.Or(o.Folding, FoldUnicode), cmp.Or(o.MaxName, DefaultMaxName)
+	checks := opt.Checks{Of: "kg"}
+	checks.Want(o.Folding == FoldUnicode || o.Folding == FoldASCII, "Folding", strconv.Quote(string(o.Folding)), fmt.Sprintf("%q or %q", FoldUnicode, FoldASCII))
+	opt.Range(&checks, "MaxName", o.MaxName, 1, math.MaxInt32)
 	if o.Resolve != nil {
-		problems = append(problems, o.Resolve.Check())
+		checks.Add(o.Resolve.Check())
 	}
-	return o, errors.Join(problems...)
+	return o, checks.Err()
 }
 
 // Base is what is known: extractions by chunk, and the merges that people have
@@ -181,21 +176,13 @@ func (b *Base) Len() int {
 // iteration began.
 func (b *Base) Extractions() iter.Seq[Extraction] {
 	return func(yield func(Extraction) bool) {
-		for _, x := range b.sorted() {
-			if !yield(x) {
-				return
-			}
-		}
+		slices.Values(b.sorted())(yield)
 	}
 }
 
 func (b *Base) sorted() []Extraction {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.sortedLocked()
-}
-
-func (b *Base) sortedLocked() []Extraction {
 	out := make([]Extraction, 0, len(b.chunks))
 	for _, id := range slices.Sorted(maps.Keys(b.chunks)) {
 		out = append(out, b.chunks[id])
@@ -211,7 +198,7 @@ func (b *Base) Graph(ctx context.Context) (*Graph, error) {
 	if now.graph != nil {
 		return now.graph, nil
 	}
-	g, err := build(ctx, b.opts, now.sortedLocked(), now.merges)
+	g, err := build(ctx, b.opts, now.sorted(), now.merges)
 	if err != nil {
 		return nil, err
 	}

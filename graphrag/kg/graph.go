@@ -149,46 +149,36 @@ type link struct{ list, item int32 }
 // gather makes n lists of links, sorted by item and counted. It sorts by
 // counting, first by item and then by list, so time and memory are linear.
 func gather(n, items int, links []link) postings {
-	links = byItem(links, items)
-	starts := make([]int64, n+1)
-	for _, l := range links {
-		starts[l.list+1]++
-	}
-	for i := range n {
-		starts[i+1] += starts[i]
-	}
-	sorted := make([]int32, len(links))
-	next := append([]int64(nil), starts...)
-	for _, l := range links {
-		sorted[next[l.list]] = l.item
-		next[l.list]++
-	}
+	links = sorted(links, items, func(l link) int32 { return l.item })
+	links = sorted(links, n, func(l link) int32 { return l.list })
 	p := postings{offsets: make([]int64, n+1)}
-	for list := range n {
-		for i, item := range sorted[starts[list]:starts[list+1]] {
-			if last := len(p.items) - 1; i > 0 && p.items[last].ID == item {
-				p.items[last].Count++
-			} else {
-				p.items = append(p.items, Posting{item, 1})
-			}
+	for i, l := range links {
+		if i > 0 && links[i-1] == l {
+			p.items[len(p.items)-1].Count++
+		} else {
+			p.items = append(p.items, Posting{l.item, 1})
 		}
-		p.offsets[list+1] = int64(len(p.items))
+		p.offsets[l.list+1] = int64(len(p.items))
+	}
+	for i := range n { // lists without links
+		p.offsets[i+1] = max(p.offsets[i+1], p.offsets[i])
 	}
 	return p
 }
 
-func byItem(links []link, items int) []link {
-	next := make([]int64, items+1)
+// sorted returns links by a key below n, equal ones in their order.
+func sorted(links []link, n int, key func(link) int32) []link {
+	next := make([]int64, n+1)
 	for _, l := range links {
-		next[l.item+1]++
+		next[key(l)+1]++
 	}
-	for i := range items {
+	for i := range n {
 		next[i+1] += next[i]
 	}
 	out := make([]link, len(links))
 	for _, l := range links {
-		out[next[l.item]] = l
-		next[l.item]++
+		out[next[key(l)]] = l
+		next[key(l)]++
 	}
 	return out
 }

@@ -151,7 +151,7 @@ func TestInsertRefuses(t *testing.T) {
 		t.Errorf("%d chunks were added", b.Len())
 	}
 	_, err = NewBase(Options{Folding: "greek", MaxName: -1, Resolve: broken{}})
-	for _, want := range []string{`folding "greek"`, "-1 bytes", "a threshold of 2"} {
+	for _, want := range []string{`Folding is "greek"`, "MaxName is -1", "a threshold of 2"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

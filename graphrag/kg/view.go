@@ -4,12 +4,12 @@ package kg
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Synonym says that an entity has found another whose name is like its own. It
@@ -59,17 +59,12 @@ func (v *View) Passage(p int32) int32 { return int32(v.Entities) + p }
 // entity alone is no edge.
 func (g *Graph) View(o ViewOptions) (*View, error) {
 	o.Facts, o.Similarity, o.Context = cmp.Or(o.Facts, 2), cmp.Or(o.Similarity, 1), cmp.Or(o.Context, 1)
-	var problems []error
-	for _, w := range []struct {
-		name  string
-		value float64
-	}{{"fact", o.Facts}, {"synonym", o.Similarity}, {"context", o.Context}} {
-		if !(w.value > 0) || math.IsInf(w.value, 1) {
-			problems = append(problems, fmt.Errorf("kg: a %s weight of %v: want a finite number above 0", w.name, w.value))
-		}
-	}
-	if problems != nil {
-		return nil, errors.Join(problems...)
+	checks := opt.Checks{Of: "kg: view"}
+	opt.Between(&checks, "Facts", o.Facts, 0, math.Inf(1))
+	opt.Between(&checks, "Similarity", o.Similarity, 0, math.Inf(1))
+	opt.Between(&checks, "Context", o.Context, 0, math.Inf(1))
+	if err := checks.Err(); err != nil {
+		return nil, err
 	}
 	v := &View{Entities: len(g.Entities)}
 	edges := g.entityEdges(o)

@@ -28,11 +28,6 @@ type namer struct {
 	quote summary.Summarizer
 }
 
-func newNamer(g *kg.Graph, o Options) (*namer, error) {
-	quote, err := summary.Extractive(summary.ExtractiveOptions{})
-	return &namer{g, o, quote}, err
-}
-
 // name names all communities, a batch at a time.
 func (n *namer) name(ctx context.Context, t *Tree) error {
 	batch := n.o.Batch

@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -136,11 +137,11 @@ func Build(ctx context.Context, g *kg.Graph, p perception.Partition, o Options) 
 			t.Communities = append(t.Communities, Community{ID: int32(id), Members: c.Members, Center: c.Center, Keywords: c.Keywords})
 		}
 	}
-	n, err := newNamer(g, o)
+	quote, err := summary.Extractive(summary.ExtractiveOptions{})
 	if err != nil {
 		return nil, err
 	}
-	if err := n.name(ctx, t); err != nil {
+	if err := (&namer{g, o, quote}).name(ctx, t); err != nil {
 		return nil, fmt.Errorf("knowledge: %w", err)
 	}
 	t.grow(g)

@@ -43,7 +43,10 @@ func TestTrigramsFindAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vectors := weigh(names)
+		w, vectors := learn(names), make([][]gram, len(names))
+		for i, name := range names {
+			vectors[i] = w.vector(name)
+		}
 		want := make([][]scored, len(names))
 		for i := range names {
 			for j := range names {

@@ -31,7 +31,11 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	if limit <= 0 {
 		return out, ctx.Err()
 	}
-	grams := weigh(names)
+	w := learn(names)
+	grams := make([][]gram, len(names))
+	for i, name := range names {
+		grams[i] = w.vector(name)
+	}
 	rare, index := prefixes(grams, threshold)
 	seen := make([]int32, len(names)) // by whom, plus 1
 	for i := range grams {
@@ -181,17 +185,7 @@ type weighing struct {
 	names int
 }
 
-// weigh makes the unit vectors: tf·(1 + ln(n/df)).
-func weigh(names []string) [][]gram {
-	w := learn(names)
-	out := make([][]gram, len(names))
-	for i, name := range names {
-		out[i] = w.vector(name)
-	}
-	return out
-}
-
-// vector is the unit vector of a name. A trigram of none of the names has an id
+// vector is the unit vector of a name, of tf·(1 + ln(n/df)). A trigram of none of the names has an id
 // behind all others and the weight of one that occurs once.
 func (w *weighing) vector(name string) []gram {
 	var out []gram
@@ -246,12 +240,9 @@ func normalize(of []gram) {
 func trigrams(name string) map[[3]rune]int {
 	out := make(map[[3]rune]int)
 	window := [3]rune{' ', ' ', ' '}
-	push := func(r rune) {
-		window = [3]rune{window[1], window[2], r}
-	}
 	n := 0
 	for _, r := range name + " " {
-		push(r)
+		window = [3]rune{window[1], window[2], r}
 		if n++; n > 1 {
 			out[window]++
 		}

@@ -165,7 +165,7 @@ func TestViewOptions(t *testing.T) {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
 	_, err = g.View(kg.ViewOptions{Facts: math.NaN(), Similarity: -1, Context: math.Inf(1)})
-	for _, want := range []string{"fact weight of NaN", "synonym weight of -1", "context weight of +Inf"} {
+	for _, want := range []string{"Facts is NaN", "Similarity is -1", "Context is +Inf"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

@@ -62,21 +62,18 @@ func newProfiles(n int, triples []Triple, direction Direction) *profiles {
 	return p
 }
 
-// addCounts adds up two profiles.
-func addCounts(a, b []relationCount) []relationCount {
-	sum := make([]relationCount, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].relation < b[0].relation:
-			sum, a = append(sum, a[0]), a[1:]
-		case a[0].relation > b[0].relation:
-			sum, b = append(sum, b[0]), b[1:]
-		default:
-			sum = append(sum, relationCount{a[0].relation, a[0].count + b[0].count})
-			a, b = a[1:], b[1:]
+// tally adds up profiles, in the memory of their counts one after the other.
+func tally(all []relationCount) []relationCount {
+	slices.SortFunc(all, func(a, b relationCount) int { return cmp.Compare(a.relation, b.relation) })
+	sum := all[:0]
+	for _, t := range all {
+		if last := len(sum) - 1; last >= 0 && sum[last].relation == t.relation {
+			sum[last].count += t.count
+		} else {
+			sum = append(sum, t)
 		}
 	}
-	return append(append(sum, a...), b...)
+	return sum
 }
 
 // group is a community that is being formed.
@@ -130,14 +127,7 @@ func (p *perception) group(members []int32) *group {
 		}
 		all = append(all, p.profiles.of(e)...)
 	}
-	slices.SortFunc(all, func(a, b relationCount) int { return cmp.Compare(a.relation, b.relation) })
-	for _, t := range all {
-		if last := len(c.profile) - 1; last >= 0 && c.profile[last].relation == t.relation {
-			c.profile[last].count += t.count
-		} else {
-			c.profile = append(c.profile, t)
-		}
-	}
+	c.profile = tally(all)
 	p.update(c)
 	return c
 }
@@ -148,7 +138,7 @@ func (p *perception) join(a, b *group) *group {
 		members: append(slices.Clone(a.members), b.members...),
 		sum:     slices.Clone(a.sum),
 		unit:    slices.Clone(a.unit),
-		profile: addCounts(a.profile, b.profile),
+		profile: tally(slices.Concat(a.profile, b.profile)),
 	}
 	slices.Sort(c.members)
 	for i := range c.sum {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // batch is the memory of a group of queries, a lane for each: y = D⁻¹x, its
@@ -39,7 +40,7 @@ func newBatch(s *system) *batch {
 // first cache.
 func (b *batch) results(s *system, vectors []reset, dst [][]float64) {
 	for l := range dst {
-		dst[l] = sized(dst[l], len(b.y))
+		dst[l] = slices.Grow(dst[l][:0], len(b.y))[:len(b.y)]
 	}
 	for lo := 0; lo < len(b.y); lo += cacheArcs {
 		hi := min(lo+cacheArcs, len(b.y))
@@ -239,11 +240,4 @@ func forward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b *
 		}
 	}
 	return nil
-}
-
-func sized(dst []float64, n int) []float64 {
-	if cap(dst) < n {
-		return make([]float64, n)
-	}
-	return dst[:n]
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
@@ -86,7 +87,7 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	if err := x.solve(ctx, s.system, seeds, v); err != nil {
 		return nil, err
 	}
-	dst = sized(dst, len(x.y))
+	dst = slices.Grow(dst[:0], len(x.y))[:len(x.y)]
 	for u, y := range x.y {
 		dst[u] = y * s.strength[u] / v.sum
 	}

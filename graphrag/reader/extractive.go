@@ -5,12 +5,12 @@ package reader
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -57,17 +57,15 @@ type ExtractiveOptions struct {
 // With nothing to quote the answer is a refusal, in Open mode too. Equal input
 // gives equal answers. Only an error of ctx is returned.
 func Extractive(o ExtractiveOptions) (Reader, error) {
-	errs := []error{o.Mode.check()}
-	if o.FactSentences < 0 || o.SummarySentences < 0 {
-		errs = append(errs, fmt.Errorf("reader: FactSentences %d and SummarySentences %d must not be negative", o.FactSentences, o.SummarySentences))
-	}
-	if !(o.Threshold >= 0 && o.Threshold <= 1) {
-		errs = append(errs, fmt.Errorf("reader: Threshold %v must be between 0 and 1", o.Threshold))
-	}
-	if err := errors.Join(errs...); err != nil {
+	checks := opt.Checks{Of: "reader"}
+	o.Mode.check(&checks)
+	opt.Min(&checks, "FactSentences", o.FactSentences, 0)
+	opt.Min(&checks, "SummarySentences", o.SummarySentences, 0)
+	opt.Range(&checks, "Threshold", o.Threshold, 0, 1)
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
-	o.Mode = o.Mode.orDefault()
+	o.Mode = cmp.Or(o.Mode, Open)
 	o.FactSentences = cmp.Or(o.FactSentences, DefaultFactSentences)
 	o.SummarySentences = cmp.Or(o.SummarySentences, DefaultSummarySentences)
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)

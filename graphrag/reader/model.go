@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -29,14 +31,13 @@ type ModelOptions struct {
 // Without evidence, Open asks the model for what it knows, and Reject refuses
 // without a call. Errors are those of the model, wrapped.
 func ByModel(o ModelOptions) (Reader, error) {
-	errs := []error{o.Mode.check()}
-	if o.Model == nil {
-		errs = append(errs, errors.New("reader: Model is missing"))
-	}
-	if err := errors.Join(errs...); err != nil {
+	checks := opt.Checks{Of: "reader"}
+	o.Mode.check(&checks)
+	checks.Want(o.Model != nil, "Model", "missing", "a model")
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
-	o.Mode = o.Mode.orDefault()
+	o.Mode = cmp.Or(o.Mode, Open)
 	return &byModel{o}, nil
 }
 

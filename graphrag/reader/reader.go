@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -36,18 +38,8 @@ const (
 	Reject Mode = "reject" // say Refusal
 )
 
-func (m Mode) orDefault() Mode {
-	if m == "" {
-		return Open
-	}
-	return m
-}
-
-func (m Mode) check() error {
-	if m != "" && m != Open && m != Reject {
-		return fmt.Errorf("reader: mode %q is unknown: use %q or %q", m, Open, Reject)
-	}
-	return nil
+func (m Mode) check(checks *opt.Checks) {
+	checks.Want(m == "" || m == Open || m == Reject, "Mode", strconv.Quote(string(m)), fmt.Sprintf("%q or %q", Open, Reject))
 }
 
 // Refusal is the text of an answer that is none, and the sentence that models

@@ -197,7 +197,7 @@ func TestExtractiveOptions(t *testing.T) {
 	if err == nil {
 		t.Fatal("bad options were accepted")
 	}
-	for _, part := range []string{`"maybe"`, "FactSentences -1", "Threshold 2"} {
+	for _, part := range []string{`"maybe"`, "FactSentences is -1", "Threshold is 2"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not name %q", err, part)
 		}

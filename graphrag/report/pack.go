@@ -107,9 +107,6 @@ func reportRow(r *Report) string {
 }
 
 func joined(of []kg.Description) string {
-	if len(of) == 1 {
-		return of[0].Text
-	}
 	texts := make([]string, len(of))
 	for i, d := range of {
 		texts[i] = d.Text

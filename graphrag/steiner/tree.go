@@ -83,12 +83,9 @@ func edgesOf(g *graph.Graph) ([]graph.Edge, error) {
 		return nil, fmt.Errorf("steiner: %d arcs, want at most %d", g.Arcs(), math.MaxInt32)
 	}
 	edges := make([]graph.Edge, 0, g.Arcs()/2)
-	for u := range int32(g.N()) {
-		lo, hi := g.Row(u)
-		for a := lo; a < hi; a++ {
-			if v := g.Targets()[a]; v > u {
-				edges = append(edges, graph.Edge{From: u, To: v, Weight: g.Weight(a)})
-			}
+	for e := range g.Edges() {
+		if e.From != e.To {
+			edges = append(edges, e)
 		}
 	}
 	return edges, nil

@@ -146,16 +146,22 @@ func (r *raptor) groups(ctx context.Context, nodes []int32) ([][]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	var groups [][]int32
+	groups, err := spread(parts, func(part []int32) ([][]int32, error) { return r.fit(ctx, part) })
+	slices.SortFunc(groups, slices.Compare)
+	return slices.CompactFunc(groups, slices.Equal), err
+}
+
+// spread puts what do makes of each part side by side.
+func spread(parts [][]int32, do func(part []int32) ([][]int32, error)) ([][]int32, error) {
+	var out [][]int32
 	for _, part := range parts {
-		fit, err := r.fit(ctx, part)
+		more, err := do(part)
 		if err != nil {
 			return nil, err
 		}
-		groups = append(groups, fit...)
+		out = append(out, more...)
 	}
-	slices.SortFunc(groups, slices.Compare)
-	return slices.CompactFunc(groups, slices.Equal), nil
+	return out, nil
 }
 
 // fit divides a cluster until each part is within the limit.
@@ -174,15 +180,7 @@ func (r *raptor) fit(ctx context.Context, nodes []int32) ([][]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	var groups [][]int32
-	for _, part := range parts {
-		fit, err := r.fit(ctx, part)
-		if err != nil {
-			return nil, err
-		}
-		groups = append(groups, fit...)
-	}
-	return groups, nil
+	return spread(parts, func(part []int32) ([][]int32, error) { return r.fit(ctx, part) })
 }
 
 // twice clusters nodes globally and the clusters locally.
@@ -191,15 +189,7 @@ func (r *raptor) twice(ctx context.Context, nodes []int32, threshold float64) ([
 	if err != nil {
 		return nil, err
 	}
-	var parts [][]int32
-	for _, g := range global {
-		local, err := r.once(ctx, g, threshold)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, local...)
-	}
-	return parts, nil
+	return spread(global, func(g []int32) ([][]int32, error) { return r.once(ctx, g, threshold) })
 }
 
 // once clusters nodes by a mixture of Gaussians; few ones stay together.

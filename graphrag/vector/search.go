@@ -119,7 +119,7 @@ func (x *Index) scan(s *scratch, length float64, first, last int) {
 		x.scanCodes(s, length, first, last)
 		return
 	}
-	s.dots = grown(s.dots, blockRows)
+	s.dots = slices.Grow(s.dots[:0], blockRows)[:blockRows]
 	slack := ceil32(floatError(x.stride, x.longest, length))
 	for ; first < last; first += blockRows {
 		n := min(blockRows, last-first)
@@ -137,8 +137,8 @@ func (x *Index) scan(s *scratch, length float64, first, last int) {
 
 // scanCodes is scan over the codes, with the query scaled to length 1.
 func (x *Index) scanCodes(s *scratch, length float64, first, last int) {
-	s.sums = grown(s.sums, blockRows)
-	s.code = grown(s.code, x.stride)
+	s.sums = slices.Grow(s.sums[:0], blockRows)[:blockRows]
+	s.code = slices.Grow(s.code[:0], x.stride)[:x.stride]
 	step, rest := codeQuery(s.code, s.query, length)
 	slack := ceil32(codeError(rest, x.longest, x.codes.longest, length))
 	step32 := float32(step)
@@ -185,7 +185,7 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	s.setQuery(query, length, x)
-	dst = grown(dst, x.n)
+	dst = slices.Grow(dst[:0], x.n)[:x.n]
 	for i := range dst {
 		dst[i] = x.score(i, s.query)
 	}
@@ -262,10 +262,10 @@ func (b *batch) query(x *Index, i int) []float32 { return b.queries[i*x.stride :
 // set prepares a block of queries.
 func (b *batch) set(x *Index, queries [][]float32, lengths []float64, k int) {
 	size := roundUp(len(queries), queryGroup)
-	b.queries = grown(b.queries, size*x.stride)
+	b.queries = slices.Grow(b.queries[:0], size*x.stride)[:size*x.stride]
 	clear(b.queries)
-	b.slacks = grown(b.slacks, size)
-	b.dots = grown(b.dots, batchRows*queryGroup)
+	b.slacks = slices.Grow(b.slacks[:0], size)[:size]
+	b.dots = slices.Grow(b.dots[:0], batchRows*queryGroup)[:batchRows*queryGroup]
 	for len(b.sels) < size {
 		b.sels = append(b.sels, selector{})
 	}
@@ -301,12 +301,4 @@ func (b *batch) scan(x *Index, first, n, queries int) {
 			}
 		}
 	}
-}
-
-// grown returns a slice of length n, s itself if it is large enough.
-func grown[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -34,4 +34,6 @@
 // show by capitals inside them (two words or more, or always written so), and
 // text without capitals gives dates and the names of Options.Names. Everything
 // the rules know of words stands in tables/.
+//
+// [NounPhrases] is an extractor for graphs of phrases that stand together.
 package rules

@@ -66,4 +66,24 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("sentences", func(t *testing.T) { extracttest.Test(t, offline) })
+	t.Run("noun phrases", func(t *testing.T) { extracttest.Test(t, rules.NounPhrases{}) })
+}
+
+func ExampleNounPhrases() {
+	found, err := rules.NounPhrases{}.Extract(context.Background(), []graphrag.Chunk{{
+		ID: "page#000000", Doc: "page",
+		Text: "The graph is cut into communities by a well-known algorithm, and the community summaries of large communities are kept for Leiden.",
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range found[0].Mentions {
+		fmt.Println(m.Name)
+	}
+	// Output:
+	// WELL-KNOWN ALGORITHM
+	// COMMUNITY SUMMARIES
+	// LARGE COMMUNITIES
+	// LEIDEN
 }

@@ -2,7 +2,10 @@
 
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // loadVerbs makes the forms of the verbs.
 func (t *tables) loadVerbs() {
@@ -114,19 +117,9 @@ func doubles(s string) bool {
 }
 
 func hasSuffix(s string, suffixes ...string) bool {
-	for _, suffix := range suffixes {
-		if strings.HasSuffix(s, suffix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })
 }
 
 func hasPrefix(s string, prefixes ...string) bool {
-	for _, prefix := range prefixes {
-		if strings.HasPrefix(s, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
 }

@@ -5,8 +5,8 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -38,7 +38,7 @@ func newGazetteer(l *Lexicon, names []Name) (*gazetteer, []string, error) {
 		x.cut(name.Name, text.Span{End: len(name.Name)})
 		n := len(x.tokens)
 		if n == 0 || text.FoldName(name.Name) == "" {
-			errs = append(errs, fmt.Errorf("rules: Names[%d] %q holds no name", i, clip(name.Name)))
+			errs = append(errs, fmt.Errorf("rules: Names[%d] %q holds no name", i, kg.Beginning(name.Name)))
 			continue
 		}
 		label := name.Type
@@ -53,21 +53,13 @@ func newGazetteer(l *Lexicon, names []Name) (*gazetteer, []string, error) {
 		}
 		key := x.key(0, n)
 		if before, ok := g.types[key]; ok && before != number {
-			errs = append(errs, fmt.Errorf("rules: Names[%d] %q is %s here and %s before: give it one type", i, clip(name.Name), label, labels[before]))
+			errs = append(errs, fmt.Errorf("rules: Names[%d] %q is %s here and %s before: give it one type", i, kg.Beginning(name.Name), label, labels[before]))
 		}
 		g.types[key] = number
 		first := x.key(0, 1)
 		g.longest[first] = max(g.longest[first], n)
 	}
 	return g, labels, errors.Join(errs...)
-}
-
-// clip shortens a text for an error.
-func clip(s string) string {
-	if len(s) > 80 {
-		return strings.ToValidUTF8(s[:80], "") + "…"
-	}
-	return s
 }
 
 // find claims the names of the gazetteer, the longest first, whatever their

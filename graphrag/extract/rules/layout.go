@@ -38,7 +38,7 @@ func (x *sentence) layout() layout {
 		return fragment
 	case 6*n.functions >= n.words && n.verbs > 0 && 4*n.small >= n.words && (2*n.small > n.words && n.words >= 12 || x.terminated()):
 		return prose
-	case german(x.tokens) > 1:
+	case n.german > 1:
 		return fragment
 	case 10*n.functions < n.words && 4*n.small >= 3*n.words && n.words >= 6 && x.terminated():
 		return foreignProse
@@ -50,6 +50,7 @@ func (x *sentence) layout() layout {
 type census struct {
 	words, small, functions, verbs, initials int
 	numbers, foreign                         int
+	german                                   int  // words of German, whose nouns all have capitals
 	banner                                   bool // a word that begins a phrase of buttons and banners
 }
 
@@ -66,6 +67,9 @@ func (x *sentence) countTokens() (n census) {
 			n.words++
 			if t.lower() {
 				n.small++
+				if t.is(germanWord) {
+					n.german++
+				}
 			}
 			if t.is(function) {
 				n.functions++
@@ -79,17 +83,6 @@ func (x *sentence) countTokens() (n census) {
 			if t.has(foreign) {
 				n.foreign++
 			}
-		}
-	}
-	return n
-}
-
-// german counts the words of German, whose nouns all have capitals.
-func german(z []token) int {
-	n := 0
-	for i := range z {
-		if z[i].is(germanWord) && z[i].lower() {
-			n++
 		}
 	}
 	return n

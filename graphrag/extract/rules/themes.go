@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -19,7 +20,7 @@ func Themes(question string, names []string) []string {
 	var out []string
 	start, end := -1, 0
 	flush := func() {
-		if start >= 0 && !containsFold(out, rest[start:end]) {
+		if start >= 0 && !slices.ContainsFunc(out, func(x string) bool { return strings.EqualFold(x, rest[start:end]) }) {
 			out = append(out, rest[start:end])
 		}
 		start = -1
@@ -39,13 +40,4 @@ func Themes(question string, names []string) []string {
 	})
 	flush()
 	return out
-}
-
-func containsFold(in []string, s string) bool {
-	for _, x := range in {
-		if strings.EqualFold(x, s) {
-			return true
-		}
-	}
-	return false
 }
