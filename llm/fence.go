@@ -5,6 +5,7 @@ package llm
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,12 +37,7 @@ func NewFence(data ...string) Fence {
 }
 
 func (f Fence) in(data []string) bool {
-	for _, d := range data {
-		if strings.Contains(d, f.nonce) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(data, func(d string) bool { return strings.Contains(d, f.nonce) })
 }
 
 // Nonce is what a prompt calls the marks by.

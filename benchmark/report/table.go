@@ -2,7 +2,11 @@
 
 package report
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Table is a table of a report, ready to be rendered.
 type Table struct {
@@ -52,10 +56,7 @@ type measured struct {
 
 // Heading returns the heading of the rows.
 func (t Table) Heading() string {
-	if t.RowHeading == "" {
-		return "System"
-	}
-	return t.RowHeading
+	return cmp.Or(t.RowHeading, "System")
 }
 
 // Columns returns the column headings without their groups.
@@ -90,12 +91,7 @@ func isBest(rows [][]measured, column int, f *float64) bool {
 	if f == nil || *f == 0 {
 		return false
 	}
-	for _, row := range rows {
-		if g := row[column].value; g != nil && *g > *f {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rows, func(row []measured) bool { return deref(row[column].value) > *f })
 }
 
 // addTexts adds a row of texts; without any, all its cells are n/a.

@@ -3,7 +3,6 @@
 package answer
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -208,21 +207,12 @@ func TestEvaluateEdges(t *testing.T) {
 }
 
 func TestProfileNames(t *testing.T) {
-	for _, p := range Profiles() {
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Profile
-		if err := json.Unmarshal(text, &back); err != nil || back != p {
-			t.Errorf("%v read back as %v, %v", p, back, err)
-		}
+	seen := map[string]bool{}
+	for _, p := range append(Profiles(), 99) {
+		seen[p.String()] = true
 	}
-	if _, err := ParseProfile("squad3"); err == nil || !strings.Contains(err.Error(), "musique") {
-		t.Errorf("error %v", err)
-	}
-	if _, err := json.Marshal(Profile(99)); err == nil {
-		t.Error("profile 99 marshalled")
+	if len(seen) != 7 || !seen["musique"] || !seen["profile(99)"] {
+		t.Errorf("names %v", seen)
 	}
 }
 

@@ -3,9 +3,7 @@
 package answer
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 )
 
 // Profile is the set of rules by which the script of a data set scores
@@ -69,39 +67,12 @@ func Profiles() []Profile {
 	return []Profile{SQuAD1, SQuAD2, HotpotQA, TwoWiki, MuSiQue, MRQA}
 }
 
-// ParseProfile finds a profile by its name: squad1, squad2, hotpot, 2wiki,
-// musique or mrqa.
-func ParseProfile(name string) (Profile, error) {
-	var names []string
-	for p, r := range byProfile {
-		if r.name == name {
-			return Profile(p), nil
-		}
-		names = append(names, r.name)
-	}
-	return 0, fmt.Errorf("answer: no profile %q: want one of %s", name, strings.Join(names, ", "))
-}
-
 // String is the name of the profile, as in "f1/hotpot".
 func (p Profile) String() string {
 	if !p.valid() {
 		return "profile(" + strconv.Itoa(int(p)) + ")"
 	}
 	return byProfile[p].name
-}
-
-// MarshalText writes the name of the profile.
-func (p Profile) MarshalText() ([]byte, error) {
-	if !p.valid() {
-		return nil, fmt.Errorf("answer: marshal %v: no such profile", p)
-	}
-	return []byte(p.String()), nil
-}
-
-// UnmarshalText reads the name of a profile.
-func (p *Profile) UnmarshalText(text []byte) (err error) {
-	*p, err = ParseProfile(string(text))
-	return err
 }
 
 func (p Profile) valid() bool { return int(p) < len(byProfile) }

@@ -3,6 +3,7 @@
 package judgetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,11 +55,7 @@ func Run(t *testing.T, s Suite) {
 		t.Fatal(err)
 	}
 	for _, c := range s.Cases {
-		name := c.Name
-		if name == "" {
-			name = c.Question
-		}
-		t.Run(name, func(t *testing.T) {
+		t.Run(cmp.Or(c.Name, c.Question), func(t *testing.T) {
 			for _, err := range s.check(t.Context(), c) {
 				t.Error(err)
 			}

@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -131,19 +132,8 @@ func (p Power) check() error {
 	return nil
 }
 
-func (p Power) alpha() float64 {
-	if p.Alpha == 0 {
-		return DefaultAlpha
-	}
-	return p.Alpha
-}
-
-func (p Power) power() float64 {
-	if p.Power == 0 {
-		return DefaultPower
-	}
-	return p.Power
-}
+func (p Power) alpha() float64 { return cmp.Or(p.Alpha, DefaultAlpha) }
+func (p Power) power() float64 { return cmp.Or(p.Power, DefaultPower) }
 
 func (p Power) factor() float64 {
 	return normalQuantile(1-p.alpha()/2) + normalQuantile(p.power())

@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -43,11 +44,7 @@ func draw(drawn []int32, n int, rng rand.PCG) {
 
 // parallel splits the resamples among the workers.
 func (o Options) parallel(do func(from, to int)) {
-	workers := o.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	workers = min(workers, o.Resamples)
+	workers := min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Resamples)
 	if workers == 1 {
 		do(0, o.Resamples)
 		return

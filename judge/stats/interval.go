@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -45,12 +46,8 @@ type Options struct {
 
 // resolve fills in the defaults and checks.
 func (o Options) resolve() (Options, error) {
-	if o.Confidence == 0 {
-		o.Confidence = DefaultConfidence
-	}
-	if o.Resamples == 0 {
-		o.Resamples = DefaultResamples
-	}
+	o.Confidence = cmp.Or(o.Confidence, DefaultConfidence)
+	o.Resamples = cmp.Or(o.Resamples, DefaultResamples)
 	var errs []error
 	if !(o.Confidence > 0 && o.Confidence < 1) {
 		errs = append(errs, fmt.Errorf("stats: Options.Confidence is %v: want it between 0 and 1", o.Confidence))

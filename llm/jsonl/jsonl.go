@@ -13,6 +13,7 @@ package jsonl
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,10 +98,7 @@ func (o Options) line(r *bufio.Reader) ([]byte, error) {
 }
 
 func (o Options) maxLine() int {
-	if o.MaxLine == 0 {
-		return DefaultMaxLine
-	}
-	return o.MaxLine
+	return cmp.Or(o.MaxLine, DefaultMaxLine)
 }
 
 func (o Options) tooLong() error {

@@ -3,6 +3,7 @@
 package langchain
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,12 +79,7 @@ func (c Config) check(provider, defaultURL string) (*checked, error) {
 	if c.Batch < 0 || c.Dimensions < 0 || c.ContextTokens < 0 {
 		fail("Batch, Dimensions and ContextTokens must not be negative")
 	}
-	if c.Batch == 0 {
-		c.Batch = defaultBatch
-	}
-	if c.BaseURL == "" {
-		c.BaseURL = defaultURL
-	}
+	c.Batch, c.BaseURL = cmp.Or(c.Batch, defaultBatch), cmp.Or(c.BaseURL, defaultURL)
 	u, err := parseURL(c.BaseURL, c.AllowHTTP)
 	if err != nil {
 		fail("%w", err)

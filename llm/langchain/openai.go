@@ -3,6 +3,7 @@
 package langchain
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -173,10 +174,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	if text == "" && c.Message.Refusal != "" {
 		return finish(reply, c.Message.Refusal, "refusal")
 	}
-	reply.Reasoning = c.Message.ReasoningContent
-	if reply.Reasoning == "" {
-		reply.Reasoning = c.Message.Reasoning
-	}
+	reply.Reasoning = cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning)
 	return finish(reply, text, c.FinishReason)
 }
 

@@ -3,6 +3,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,12 +28,7 @@ func Any(llm.Request) bool { return true }
 func Contains(texts ...string) Matcher {
 	return func(req llm.Request) bool {
 		all := allText(req)
-		for _, t := range texts {
-			if !strings.Contains(all, t) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(texts, func(t string) bool { return !strings.Contains(all, t) })
 	}
 }
 
@@ -152,9 +148,7 @@ func (r *rule) next() string {
 
 // complete fills in what a handler left out.
 func complete(req llm.Request, reply llm.Reply) llm.Reply {
-	if reply.Finish == "" {
-		reply.Finish = llm.FinishStop
-	}
+	reply.Finish = cmp.Or(reply.Finish, llm.FinishStop)
 	if reply.Usage == (llm.Usage{}) {
 		reply.Usage = llm.Usage{
 			PromptTokens:     llm.EstimateTokens(allText(req)),

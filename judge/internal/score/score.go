@@ -5,6 +5,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,12 +20,8 @@ import (
 
 // Complete fills in the defaults of options and reports every fault.
 func Complete(o *judge.Options) error {
-	if o.Precision == "" {
-		o.Precision = judge.RefGold
-	}
-	if o.MaxStatements == 0 {
-		o.MaxStatements = judge.DefaultMaxStatements
-	}
+	o.Precision = cmp.Or(o.Precision, judge.RefGold)
+	o.MaxStatements = cmp.Or(o.MaxStatements, judge.DefaultMaxStatements)
 	var problems []error
 	if o.Precision != judge.RefGold && o.Precision != judge.RefSection && o.Precision != judge.RefNone {
 		problems = append(problems, fmt.Errorf("judge: precision reference %q is none of %s, %s, %s", o.Precision, judge.RefGold, judge.RefSection, judge.RefNone))
