@@ -27,3 +27,6 @@ type Model interface {
 	// Dim is the length of the vectors.
 	Dim() int
 }
+
+// grain is how many texts a worker embeds before it takes others.
+const grain = 16

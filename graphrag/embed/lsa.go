@@ -156,9 +156,6 @@ func (m *LSA) Dim() int { return m.dim }
 // Terms is the size of the vocabulary.
 func (m *LSA) Terms() int { return m.vocabulary.terms.Len() }
 
-// grain is how many texts a worker embeds before it takes others.
-const grain = 16
-
 // EmbedDocuments returns a vector of length 1, or of zeros, for each text.
 func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
