@@ -58,6 +58,17 @@ func (b budgeted) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.F
 	}
 }
 
+// Within returns the beginning of a list that costs no more than a number of
+// tokens.
+func Within[T any](list []T, tokens int, cost func(T) int) []T {
+	for i, x := range list {
+		if tokens -= cost(x); tokens < 0 {
+			return list[:i:i]
+		}
+	}
+	return list
+}
+
 // Fit returns what of the evidence and the derived texts fits into a number of
 // tokens. At most half of them go to derived texts if there is evidence, the rest
 // to evidence, both in the order given, up to the first piece that does not fit.

@@ -178,7 +178,7 @@ func (s *searcher) entities(ranks []float64) []scored {
 func (s *searcher) facts(entities []scored) []scored {
 	sum := make(map[int32]float64)
 	for _, e := range entities {
-		for _, f := range s.of(e.ID) {
+		for _, f := range s.incident[e.ID] {
 			sum[f] += e.Score
 		}
 	}

@@ -3,7 +3,6 @@
 package fastgraphrag
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,8 +35,7 @@ type network struct {
 	// described is what is said of each entity.
 	described []kg.Description
 	edges     []edge
-	// Edges of entity e are incident[first[e]:first[e+1]].
-	first, incident []int32
+	incident  [][]int32 // the edges of each entity
 }
 
 // edge is a fact. An identity has no passages.
@@ -61,13 +59,14 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs := stated(g)
+	pairs := g.Pairs(false)
+	edges := make([][]edge, len(pairs))
 	group := kit.Step(k.IndexModel, alike, sameRelation)
 	err = kit.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
-		pairs[i], err = merge(ctx, group, pairs[i])
+		edges[i], err = merge(ctx, group, stated(g, pairs[i]))
 		return err
 	})
-	n.edges = slices.Concat(pairs...)
+	n.edges = slices.Concat(edges...)
 	n.index()
 	return n, err
 }
@@ -92,47 +91,31 @@ func describe(ctx context.Context, c kit.Describer, e *kg.Entity) (kg.Descriptio
 	return out, nil
 }
 
-// stated are the facts by pairs of entities, whatever their direction: an edge
+// stated are the facts of a pair of entities, whatever their direction: an edge
 // for each text that states a relation, and one for all passages that state it
 // without a text.
-func stated(g *kg.Graph) [][]edge {
-	var all []edge
-	for r := range g.Relations {
+func stated(g *kg.Graph, relations []int32) (all []edge) {
+	for _, r := range relations {
 		rel := &g.Relations[r]
 		described := make(map[int32]bool)
 		for _, d := range rel.Descriptions {
-			all = append(all, edge{rel.Head, rel.Tail, int32(r), d.Text, d.Passages})
+			all = append(all, edge{rel.Head, rel.Tail, r, d.Text, d.Passages})
 			for _, p := range d.Passages {
 				described[p] = true
 			}
 		}
 		var bare []int32
-		for _, p := range g.RelationPassages(int32(r)) {
+		for _, p := range g.RelationPassages(r) {
 			if !described[p.ID] {
 				bare = append(bare, p.ID)
 			}
 		}
 		if len(bare) > 0 {
-			t := g.Triple(int32(r))
-			all = append(all, edge{rel.Head, rel.Tail, int32(r), strings.Join(strings.Fields(t.Head+" "+t.Relation+" "+t.Tail), " "), bare})
+			t := g.Triple(r)
+			all = append(all, edge{rel.Head, rel.Tail, r, strings.Join(strings.Fields(t.Head+" "+t.Relation+" "+t.Tail), " "), bare})
 		}
 	}
-	ends := func(e edge) (int32, int32) { return min(e.from, e.to), max(e.from, e.to) }
-	slices.SortStableFunc(all, func(a, b edge) int {
-		a1, a2 := ends(a)
-		b1, b2 := ends(b)
-		return cmp.Or(cmp.Compare(a1, b1), cmp.Compare(a2, b2))
-	})
-	var pairs [][]edge
-	for lo := 0; lo < len(all); {
-		hi := lo
-		for u, v := ends(all[lo]); hi < len(all) && min(all[hi].from, all[hi].to) == u && max(all[hi].from, all[hi].to) == v; {
-			hi++
-		}
-		pairs = append(pairs, all[lo:hi:hi])
-		lo = hi
-	}
-	return pairs
+	return all
 }
 
 // grouper tells which facts of a pair say the same.
@@ -259,7 +242,7 @@ func group(of []edge, groups []facts) []edge {
 // identify adds an edge between entities that are one, if no fact does.
 func (n *network) identify(same [][2]int32) {
 	for _, pair := range same {
-		adjacent := slices.ContainsFunc(n.of(pair[0]), func(f int32) bool {
+		adjacent := slices.ContainsFunc(n.incident[pair[0]], func(f int32) bool {
 			return n.edges[f].from == pair[1] || n.edges[f].to == pair[1]
 		})
 		if !adjacent {
@@ -271,29 +254,14 @@ func (n *network) identify(same [][2]int32) {
 
 // index lists the edges of each entity.
 func (n *network) index() {
-	n.first = make([]int32, len(n.described)+1)
-	ends := func(yield func(e, f int32)) {
-		for f, x := range n.edges {
-			yield(x.from, int32(f))
-			if x.to != x.from {
-				yield(x.to, int32(f))
-			}
+	n.incident = make([][]int32, len(n.described))
+	for f, x := range n.edges {
+		n.incident[x.from] = append(n.incident[x.from], int32(f))
+		if x.to != x.from {
+			n.incident[x.to] = append(n.incident[x.to], int32(f))
 		}
 	}
-	ends(func(e, _ int32) { n.first[e+1]++ })
-	for e := range n.described {
-		n.first[e+1] += n.first[e]
-	}
-	n.incident = make([]int32, n.first[len(n.described)])
-	next := slices.Clone(n.first)
-	ends(func(e, f int32) {
-		n.incident[next[e]] = f
-		next[e]++
-	})
 }
-
-// of are the edges of an entity.
-func (n *network) of(e int32) []int32 { return n.incident[n.first[e]:n.first[e+1]] }
 
 // graph is what is walked on: every edge weighs 1, parallel ones add up.
 func (n *network) graph() (*graph.Graph, error) {

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Pick says which chunks of the entities and relations that were found are read.
@@ -132,26 +134,10 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 		slices.SortStableFunc(chunks, func(a, b int32) int { return cmp.Compare(shared[b], shared[a]) })
 		out = append(out, chunks...)
 	}
-	return unique(out)
+	return rank.Interleave(out)
 }
 
 // inOrder are the chunks of relations in the order of the relations.
 func (s *searcher) inOrder(relations []int32) []int32 {
-	var out []int32
-	for _, r := range relations {
-		out = append(out, s.pairs[r].chunks...)
-	}
-	return unique(out)
-}
-
-// unique keeps the first of equal ids.
-func unique(ids []int32) []int32 {
-	seen := make(map[int32]bool, len(ids))
-	return slices.DeleteFunc(ids, func(id int32) bool {
-		if seen[id] {
-			return true
-		}
-		seen[id] = true
-		return false
-	})
+	return rank.Interleave(slices.Concat(s.relationChunks(relations)...))
 }

@@ -57,7 +57,7 @@ func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*netw
 	if err != nil {
 		return nil, err
 	}
-	pairs := pairsOf(g)
+	pairs := slices.DeleteFunc(g.Pairs(false), func(of []int32) bool { return g.Relations[of[0]].Head == g.Relations[of[0]].Tail })
 	n.pairs = make([]relation, len(pairs))
 	err = kit.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
 		n.pairs[i], err = d.relate(ctx, g, pairs[i])
@@ -76,38 +76,6 @@ func sources(of []kg.Posting) []int32 {
 	out := make([]int32, min(len(of), maxSources))
 	for i := range out {
 		out[i] = of[i].ID
-	}
-	return out
-}
-
-// pairsOf are the relations of the graph by pairs of entities, whatever their
-// direction and name. A thing has none with itself.
-func pairsOf(g *kg.Graph) [][]int32 {
-	ends := func(r int32) (int32, int32) {
-		return min(g.Relations[r].Head, g.Relations[r].Tail), max(g.Relations[r].Head, g.Relations[r].Tail)
-	}
-	var all []int32
-	for r := range g.Relations {
-		if g.Relations[r].Head != g.Relations[r].Tail {
-			all = append(all, int32(r))
-		}
-	}
-	slices.SortStableFunc(all, func(a, b int32) int {
-		a1, a2 := ends(a)
-		b1, b2 := ends(b)
-		return cmp.Or(cmp.Compare(a1, b1), cmp.Compare(a2, b2))
-	})
-	var out [][]int32
-	for lo := 0; lo < len(all); {
-		u, v := ends(all[lo])
-		hi := lo + 1
-		for ; hi < len(all); hi++ {
-			if x, y := ends(all[hi]); x != u || y != v {
-				break
-			}
-		}
-		out = append(out, all[lo:hi])
-		lo = hi
 	}
 	return out
 }

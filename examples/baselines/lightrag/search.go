@@ -174,17 +174,12 @@ func (s *searcher) ends(relations []int32) []int32 {
 	for _, r := range relations {
 		out = append(out, s.pairs[r].ends[:]...)
 	}
-	return unique(out)
+	return rank.Interleave(out) // each once
 }
 
 // fit keeps as many of a list as fit into a budget.
 func (s *searcher) fit(ids []int32, budget int, row func(int32) graphrag.Derived) []int32 {
-	for i, id := range ids {
-		if budget -= s.count(row(id).Text); budget < 0 {
-			return ids[:i]
-		}
-	}
-	return ids
+	return retrieve.Within(ids, budget, func(id int32) int { return s.count(row(id).Text) })
 }
 
 func rows(ids []int32, row func(int32) graphrag.Derived) []graphrag.Derived {
@@ -221,12 +216,6 @@ func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived 
 	if s.o.Paper {
 		left = PaperTokens
 	}
-	out := []graphrag.Hit{}
-	for _, h := range ranked[:min(max(q.K, 0), len(ranked))] {
-		if left -= s.count(h.Chunk.Text); left < 0 {
-			break
-		}
-		out = append(out, h)
-	}
-	return out
+	first := ranked[:min(max(q.K, 0), len(ranked))]
+	return append([]graphrag.Hit{}, retrieve.Within(first, left, func(h graphrag.Hit) int { return s.count(h.Chunk.Text) })...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -172,33 +173,21 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 
 // merged fuses the chunks of all actions by rank.
 func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
-	place := make(map[string]int32)
-	var lists [][]int32
-	for _, a := range actions {
-		var list []int32
+	lists := make([][]string, len(actions))
+	for i, a := range actions {
 		for _, h := range a.ranked {
-			if _, ok := place[h.Chunk.ID]; !ok {
-				p, _ := slices.BinarySearchFunc(d.corpus.Chunks, h.Chunk.ID, func(c graphrag.Chunk, id string) int { return strings.Compare(c.ID, id) })
-				place[h.Chunk.ID] = int32(p)
-			}
-			list = append(list, place[h.Chunk.ID])
+			lists[i] = append(lists[i], h.Chunk.ID)
 		}
-		lists = append(lists, list)
 	}
 	var order []int32
 	for _, f := range rank.RRF(lists...) {
-		order = append(order, f.ID)
+		place, _ := slices.BinarySearchFunc(d.corpus.Chunks, f.ID, func(c graphrag.Chunk, id string) int { return strings.Compare(c.ID, id) })
+		order = append(order, int32(place))
 	}
 	return d.corpus.InOrder(order, depth, NameDrift)
 }
 
 // fit is as much as fits into the last context.
 func (d *drift) fit(of []graphrag.Derived) []graphrag.Derived {
-	left := d.o.Tokens
-	for i, x := range of {
-		if left -= d.kit.Count(x.Text); left < 0 {
-			return of[:i]
-		}
-	}
-	return of
+	return retrieve.Within(of, d.o.Tokens, func(x graphrag.Derived) int { return d.kit.Count(x.Text) })
 }

@@ -166,12 +166,9 @@ func (s *global) nearest(ctx context.Context, question string, reports []int32) 
 	}
 	ids := slices.DeleteFunc(slices.Sorted(slices.Values(reports)), func(r int32) bool { return likeness[r] <= 0 })
 	slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(likeness[b], likeness[a]) })
+	ids = retrieve.Within(ids, s.o.ReduceTokens, func(r int32) int { return s.tokens[r] })
 	var out []graphrag.Derived
-	left := s.o.ReduceTokens
-	for i, r := range ids {
-		if left -= s.tokens[r]; left < 0 {
-			return out, ids[:i], nil
-		}
+	for _, r := range ids {
 		out = append(out, s.reportOf(r))
 	}
 	return out, ids, nil

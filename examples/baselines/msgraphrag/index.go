@@ -3,7 +3,6 @@
 package msgraphrag
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -65,32 +64,25 @@ func (x *index) pairs() {
 	for e := range g.Entities {
 		x.graph.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
 	}
-	order := make([]int32, len(g.Relations))
-	for r := range order {
-		order[r] = int32(r)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(g.Relations[a].Head, g.Relations[b].Head), cmp.Compare(g.Relations[a].Tail, g.Relations[b].Tail))
-	})
-	for _, id := range order {
-		r := &g.Relations[id]
-		if r.Head == r.Tail {
+	for _, relations := range g.Pairs(true) {
+		head, tail := g.Relations[relations[0]].Head, g.Relations[relations[0]].Tail
+		if head == tail {
 			continue
 		}
-		last := len(x.graph.Edges) - 1
-		if last < 0 || x.graph.Edges[last].Source != r.Head || x.graph.Edges[last].Target != r.Tail {
-			last++
-			x.graph.Edges = append(x.graph.Edges, report.Edge{Source: r.Head, Target: r.Tail})
-			x.weight, x.stated = append(x.weight, 0), append(x.stated, nil)
-			x.incident[r.Head] = append(x.incident[r.Head], int32(last))
-			x.incident[r.Tail] = append(x.incident[r.Tail], int32(last))
+		edge := report.Edge{Source: head, Target: tail}
+		weight := 0.0
+		var stated []int32
+		for _, id := range relations {
+			r := &g.Relations[id]
+			weight += r.Weight
+			edge.Descriptions = merge(edge.Descriptions, r.Descriptions)
+			for _, p := range g.RelationPassages(id) {
+				stated = append(stated, p.ID)
+			}
 		}
-		x.weight[last] += r.Weight
-		x.graph.Edges[last].Descriptions = merge(x.graph.Edges[last].Descriptions, r.Descriptions)
-		for _, p := range g.RelationPassages(id) {
-			x.stated[last] = append(x.stated[last], p.ID)
-		}
-		x.stated[last] = distinct(x.stated[last])
+		place := int32(len(x.graph.Edges))
+		x.graph.Edges, x.weight, x.stated = append(x.graph.Edges, edge), append(x.weight, weight), append(x.stated, distinct(stated))
+		x.incident[head], x.incident[tail] = append(x.incident[head], place), append(x.incident[tail], place)
 	}
 }
 

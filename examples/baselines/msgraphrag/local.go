@@ -55,11 +55,7 @@ func (o LocalOptions) resolve() (LocalOptions, error) {
 func NewLocal(k kit.Kit, o LocalOptions) (*kit.System, error) {
 	o, err := o.resolve()
 	return frame(NameLocal, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
-		l, err := newLocal(ctx, x, o)
-		if err != nil {
-			return nil, err
-		}
-		return l, nil
+		return newLocal(ctx, x, o)
 	})
 }
 
@@ -133,15 +129,11 @@ func (l *local) context(entities []int32) []graphrag.Derived {
 	reports := int(float64(l.o.Tokens) * l.o.CommunityShare)
 	rest := l.o.Tokens - reports - int(float64(l.o.Tokens)*l.o.ChunkShare)
 	out := l.reportTable(entities, reports)
-	used := 0
-	for _, e := range entities {
-		if used+l.entityTokens[e] > rest {
-			break
-		}
-		used += l.entityTokens[e]
+	for _, e := range retrieve.Within(entities, rest, func(e int32) int { return l.entityTokens[e] }) {
+		rest -= l.entityTokens[e]
 		out = append(out, l.derived("entity", l.entityText(e), passages(l.graph.Nodes[e].Descriptions)))
 	}
-	for _, e := range l.relationTable(entities, rest-used) {
+	for _, e := range l.relationTable(entities, rest) {
 		sources := passages(l.graph.Edges[e].Descriptions)
 		if len(sources) == 0 {
 			sources = l.stated[e]
@@ -167,16 +159,12 @@ func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
 	slices.SortFunc(found, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(l.reports.Of(b).Rating, l.reports.Of(a).Rating), cmp.Compare(a, b))
 	})
-	var out []graphrag.Derived
-	for _, c := range found {
+	out := make([]graphrag.Derived, len(found))
+	for i, c := range found {
 		r := l.reports.Of(c)
-		text := r.Text()
-		if budget -= l.kit.Count(text); budget < 0 {
-			break
-		}
-		out = append(out, l.derived("report", text, r.Sources))
+		out[i] = l.derived("report", r.Text(), r.Sources)
 	}
-	return out
+	return retrieve.Within(out, budget, func(d graphrag.Derived) int { return l.kit.Count(d.Text) })
 }
 
 // relationTable grows entity by entity as long as the relations fit.
@@ -282,14 +270,8 @@ func (l *local) sources(entities []int32, likeness []float64) []int32 {
 // read are the first K chunks, as far as the budget goes.
 func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit {
 	budget := int(float64(l.o.Tokens) * l.o.ChunkShare)
-	out := []graphrag.Hit{}
-	for _, h := range ranked[:min(max(q.K, 0), len(ranked))] {
-		if budget -= l.kit.Count(h.Chunk.Text); budget < 0 {
-			break
-		}
-		out = append(out, h)
-	}
-	return out
+	first := ranked[:min(max(q.K, 0), len(ranked))]
+	return append([]graphrag.Hit{}, retrieve.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
 }
 
 func (l *local) entityText(e int32) string {
