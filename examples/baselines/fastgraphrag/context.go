@@ -11,13 +11,10 @@ import (
 
 // The budgets of the three tables in tokens, and the characters of one.
 const (
-	EntityBudget  = 4000
-	FactBudget    = 3000
-	ChunkBudget   = 9000
-	tokenLength   = 4
-	entitiesTable = 0
-	factsTable    = 1
-	chunksTable   = 2
+	EntityBudget = 4000
+	FactBudget   = 3000
+	ChunkBudget  = 9000
+	tokenLength  = 4
 )
 
 // context is what is read: K chunks, the entities and the facts, each as far as
@@ -37,22 +34,21 @@ func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked
 		stated[i] = graphrag.Derived{Kind: "relation", Text: s.g.Entities[e.from].Name + " – " + s.g.Entities[e.to].Name + ": " + e.text, Docs: s.corpus.Docs(e.passages)}
 	}
 	evidence := ranked[:min(max(q.K, 0), len(ranked))]
-	lengths := [3][]int{}
-	for _, d := range described {
-		lengths[entitiesTable] = append(lengths[entitiesTable], utf8.RuneCountInString(d.Text))
+	n := fit([3][]int{lengths(described, derivedText), lengths(stated, derivedText), lengths(evidence, hitText)},
+		[3]int{EntityBudget * tokenLength, FactBudget * tokenLength, ChunkBudget * tokenLength})
+	return graphrag.Found{Ranked: ranked, Evidence: append([]graphrag.Hit{}, evidence[:n[2]]...), Derived: slices.Concat(described[:n[0]], stated[:n[1]])}
+}
+
+func derivedText(d graphrag.Derived) string { return d.Text }
+func hitText(h graphrag.Hit) string         { return h.Chunk.Text }
+
+// lengths are those of texts in characters.
+func lengths[T any](of []T, text func(T) string) []int {
+	out := make([]int, len(of))
+	for i, x := range of {
+		out[i] = utf8.RuneCountInString(text(x))
 	}
-	for _, d := range stated {
-		lengths[factsTable] = append(lengths[factsTable], utf8.RuneCountInString(d.Text))
-	}
-	for _, h := range evidence {
-		lengths[chunksTable] = append(lengths[chunksTable], utf8.RuneCountInString(h.Chunk.Text))
-	}
-	n := fit(lengths, [3]int{EntityBudget * tokenLength, FactBudget * tokenLength, ChunkBudget * tokenLength})
-	return graphrag.Found{
-		Ranked:   ranked,
-		Evidence: append([]graphrag.Hit{}, evidence[:n[chunksTable]]...),
-		Derived:  slices.Concat(described[:n[entitiesTable]], stated[:n[factsTable]]),
-	}
+	return out
 }
 
 // fit tells how many rows of each table fit. What a table leaves over goes to the

@@ -4,6 +4,7 @@ package fastgraphrag
 
 import (
 	"context"
+	"embed"
 	"slices"
 	"strings"
 
@@ -25,6 +26,11 @@ const (
 	genericCosine = 0.0 // of everything else and its matches
 	genericTop    = 20
 )
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
 
 // StageQuestion names the calls that find the entities of a question in accounts.
 const StageQuestion = "question entities"

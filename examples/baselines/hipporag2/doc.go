@@ -15,6 +15,6 @@
 // instead of giving up the graph.
 //
 // Without an embedder that was trained on language, facts and passages are
-// compared with the question by BM25. Without a model nothing is filtered; the paper finds that this costs 0.7 points
-// of recall (its table 4).
+// compared with the question by BM25. Without a model nothing is filtered; the
+// paper finds that this costs 0.7 points of recall (its table 4).
 package hipporag2

@@ -102,7 +102,7 @@ func TestGoldenG3(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := golden(t, tt.o.withDefaults(), tt.view)
-			got, err := s.spread(t.Context(), s.goldenFacts(t, tt.facts...), goldenSimilar)
+			got, err := s.walkFrom(t.Context(), s.goldenFacts(t, tt.facts...), goldenSimilar)
 			if err != nil {
 				t.Fatal(err)
 			}

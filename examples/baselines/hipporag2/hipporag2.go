@@ -134,18 +134,18 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.chunks, err = c.FindChunks(ctx); err != nil {
 		return nil, err
 	}
-	s.facts, err = c.Find(ctx, factTexts(c.Graph))
+	texts := make([]string, len(c.Graph.Relations))
+	for r := range texts {
+		texts[r] = fact(c.Graph, int32(r))
+	}
+	s.facts, err = c.Find(ctx, texts)
 	return s, err
 }
 
-// factTexts are the facts as they are embedded.
-func factTexts(g *kg.Graph) []string {
-	out := make([]string, len(g.Relations))
-	for r := range out {
-		t := g.Triple(int32(r))
-		out[r] = t.Head + " " + t.Relation + " " + t.Tail
-	}
-	return out
+// fact is a fact as it is embedded, and as a person reads it.
+func fact(g *kg.Graph, r int32) string {
+	t := g.Triple(r)
+	return t.Head + " " + t.Relation + " " + t.Tail
 }
 
 // Retrieve finds the facts most like the question, has them filtered, and walks
@@ -168,7 +168,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "dense"), Steps: steps}, nil
 	}
 	steps = append(steps, graphrag.Step{Kind: "filter", Found: s.texts(facts)})
-	scores, err := s.spread(ctx, facts, similar)
+	scores, err := s.walkFrom(ctx, facts, similar)
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
@@ -176,19 +176,18 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 // facts.
 type scored = rank.Scored[int32]
 
-// texts are facts as a person reads them.
+// texts are facts in words.
 func (s *searcher) texts(facts []scored) []string {
 	out := make([]string, len(facts))
 	for i, f := range facts {
-		t := s.corpus.Graph.Triple(f.ID)
-		out[i] = t.Head + " " + t.Relation + " " + t.Tail
+		out[i] = fact(s.corpus.Graph, f.ID)
 	}
 	return out
 }
 
-// spread walks from the phrases of the facts and from the passages that are
+// walkFrom walks from the phrases of the facts and from the passages that are
 // like the question, and returns the rank of each passage.
-func (s *searcher) spread(ctx context.Context, facts []scored, similar []float64) ([]float64, error) {
+func (s *searcher) walkFrom(ctx context.Context, facts []scored, similar []float64) ([]float64, error) {
 	seeds := s.phrases(facts)
 	for p, x := range similar {
 		if x > 0 {

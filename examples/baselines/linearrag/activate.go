@@ -3,8 +3,10 @@
 package linearrag
 
 import (
-	"cmp"
+	"maps"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Activation is the way from the entities of the question to others.
@@ -32,13 +34,18 @@ type active struct {
 	tier   int
 }
 
-// put sets the score of an entity, or adds it at the end.
-func put(to []active, a active) []active {
-	if i := slices.IndexFunc(to, func(x active) bool { return x.entity == a.entity }); i >= 0 {
-		to[i] = a
-		return to
+// set gives an entity its score, adding it at the end if it is new.
+func set(table []active, a active) []active {
+	if i := find(table, a.entity); i >= 0 {
+		table[i] = a
+		return table
 	}
-	return append(to, a)
+	return append(table, a)
+}
+
+// find is the place of an entity in a table, -1 if it is not there.
+func find(table []active, entity int32) int {
+	return slices.IndexFunc(table, func(x active) bool { return x.entity == entity })
 }
 
 // activated is what came of the question.
@@ -47,27 +54,29 @@ type activated struct {
 	weights []float64 // by entity: the sum of all it was given, for the walk
 }
 
-// activate spreads from the start. likeness tells how like the question a
-// sentence is.
-func (s *searcher) activate(start []active, likeness func(int32) float64) activated {
+// likeness is how like the question a sentence is.
+type likeness func(sentence int32) float64
+
+// activate goes on from the entities of the question.
+func (s *searcher) activate(start []active, like likeness) activated {
 	a := activated{table: slices.Clone(start), weights: make([]float64, len(s.graph.names))}
 	for _, x := range start {
 		a.weights[x.entity] = x.score
 	}
 	if s.o.Activation == Max {
-		s.spread(&a, likeness)
+		s.max(&a, like)
 		return a
 	}
 	frontier := start
 	used := make(map[int32]bool)
 	for step := 1; step < s.o.Iterations && len(frontier) > 0; step++ {
 		if s.o.Activation == Sum {
-			frontier = s.together(&a, frontier, used, likeness, step)
+			frontier = s.sum(&a, frontier, used, like, step)
 		} else {
-			frontier = s.apart(&a, frontier, used, likeness, step+1)
+			frontier = s.breadthFirst(&a, frontier, used, like, step+1)
 		}
 		for _, x := range frontier {
-			a.table = put(a.table, x)
+			a.table = set(a.table, x)
 		}
 	}
 	return a
@@ -75,63 +84,53 @@ func (s *searcher) activate(start []active, likeness func(int32) float64) activa
 
 // best are the unused sentences of an entity that are most like the question,
 // equal ones by place.
-func (s *searcher) best(e int32, used map[int32]bool, likeness func(int32) float64) []int32 {
-	type scored struct {
-		sentence int32
-		score    float64
-	}
-	var found []scored
+func (s *searcher) best(e int32, used map[int32]bool, like likeness) []rank.Scored[int32] {
+	var found []rank.Scored[int32]
 	for _, sentence := range s.graph.in[e] {
 		if !used[sentence] {
-			found = append(found, scored{sentence, likeness(sentence)})
+			found = append(found, rank.Scored[int32]{ID: sentence, Score: like(sentence)})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	out := make([]int32, min(s.o.Sentences, len(found)))
-	for i := range out {
-		out[i] = found[i].sentence
-	}
-	return out
+	return rank.Best(found, s.o.Sentences)
 }
 
-// apart is a step of BFS. The last sentence that names an entity decides its
-// score in the next step.
-func (s *searcher) apart(a *activated, frontier []active, used map[int32]bool, likeness func(int32) float64, tier int) []active {
+// breadthFirst is a step of BFS. The last sentence that names an entity decides
+// its score in the next step.
+func (s *searcher) breadthFirst(a *activated, frontier []active, used map[int32]bool, like likeness, tier int) []active {
 	var next []active
 	for _, from := range frontier {
 		if from.score < s.o.Threshold {
 			continue
 		}
-		for _, sentence := range s.best(from.entity, used, likeness) {
-			used[sentence] = true
-			score := from.score * likeness(sentence)
+		for _, sentence := range s.best(from.entity, used, like) {
+			used[sentence.ID] = true
+			score := from.score * sentence.Score
 			if score < s.o.Threshold {
 				continue
 			}
-			for _, e := range s.graph.named[sentence] {
+			for _, e := range s.graph.named[sentence.ID] {
 				a.weights[e] += score
-				next = put(next, active{e, score, tier})
+				next = set(next, active{e, score, tier})
 			}
 		}
 	}
 	return next
 }
 
-// together is a step of Sum. What stays below the threshold still counts as
-// weight.
-func (s *searcher) together(a *activated, frontier []active, used map[int32]bool, likeness func(int32) float64, tier int) []active {
+// sum is a step of Sum. What stays below the threshold still counts as weight.
+func (s *searcher) sum(a *activated, frontier []active, used map[int32]bool, like likeness, tier int) []active {
 	var next []active
 	var taken []int32
 	for _, from := range frontier {
 		if from.score < s.o.Threshold {
 			continue
 		}
-		for _, sentence := range s.best(from.entity, used, likeness) {
-			taken = append(taken, sentence)
-			score := from.score * likeness(sentence)
-			for _, e := range s.graph.named[sentence] {
+		for _, sentence := range s.best(from.entity, used, like) {
+			taken = append(taken, sentence.ID)
+			score := from.score * sentence.Score
+			for _, e := range s.graph.named[sentence.ID] {
 				a.weights[e] += score
-				if i := slices.IndexFunc(next, func(x active) bool { return x.entity == e }); i >= 0 {
+				if i := find(next, e); i >= 0 {
 					next[i].score += score
 				} else {
 					next = append(next, active{e, score, tier})
@@ -145,12 +144,13 @@ func (s *searcher) together(a *activated, frontier []active, used map[int32]bool
 	return slices.DeleteFunc(next, func(x active) bool { return x.score < s.o.Threshold })
 }
 
-// spread is equation 5, with scores of at most 1: an entity gets what its
-// sentences hold, each weighed by its likeness to the question, and never less
-// than it had. It ends when a step reaches nothing new.
-func (s *searcher) spread(a *activated, likeness func(int32) float64) {
+// max is equation 5, with scores of at most 1: the score of an entity is the sum
+// over its sentences of the scores in them, each weighed by the likeness of the
+// sentence to the question, and never less than it was. It ends when a step
+// reaches nothing new.
+func (s *searcher) max(a *activated, like likeness) {
 	for tier := 2; tier <= s.o.Iterations; tier++ {
-		next, reached := s.equation5(a.table, likeness, tier)
+		next, reached := s.equation5(a.table, like, tier)
 		for i := range next {
 			next[i].score = min(1, next[i].score)
 		}
@@ -165,43 +165,29 @@ func (s *searcher) spread(a *activated, likeness func(int32) float64) {
 }
 
 // equation5 is one step, without a bound.
-func (s *searcher) equation5(table []active, likeness func(int32) float64, tier int) (next []active, reached bool) {
-	held := make(map[int32]float64)
-	var order []int32
+func (s *searcher) equation5(table []active, like likeness, tier int) (next []active, reached bool) {
+	sentences := make(map[int32]float64)
 	for _, x := range table {
 		for _, sentence := range s.graph.in[x.entity] {
-			if _, ok := held[sentence]; !ok {
-				order = append(order, sentence)
-			}
-			held[sentence] += x.score
+			sentences[sentence] += x.score
 		}
 	}
-	slices.Sort(order)
-	sum := make(map[int32]float64)
-	for _, sentence := range order {
+	entities := make(map[int32]float64)
+	for _, sentence := range slices.Sorted(maps.Keys(sentences)) {
 		for _, e := range s.graph.named[sentence] {
-			sum[e] += held[sentence] * likeness(sentence)
+			entities[e] += sentences[sentence] * like(sentence)
 		}
 	}
 	next = slices.Clone(table)
 	for i, x := range next {
-		next[i].score = max(x.score, sum[x.entity])
-		delete(sum, x.entity)
+		next[i].score = max(x.score, entities[x.entity])
+		delete(entities, x.entity)
 	}
-	for _, e := range sortedKeys(sum) {
-		if sum[e] >= s.o.Threshold {
-			next = append(next, active{e, sum[e], tier})
+	for _, e := range slices.Sorted(maps.Keys(entities)) {
+		if entities[e] >= s.o.Threshold {
+			next = append(next, active{e, entities[e], tier})
 			reached = true
 		}
 	}
 	return next, reached
-}
-
-func sortedKeys(m map[int32]float64) []int32 {
-	out := make([]int32, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

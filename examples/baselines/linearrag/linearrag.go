@@ -144,11 +144,11 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if len(start) == 0 {
 		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "flat")}, nil
 	}
-	likeness, err := s.sentences.Scores(ctx, q.Text, nil)
+	cosines, err := s.sentences.Scores(ctx, q.Text, nil)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	active := s.activate(start, func(sentence int32) float64 { return min(max(0, likeness[sentence]), 1) })
+	active := s.activate(start, func(sentence int32) float64 { return min(max(0, cosines[sentence]), 1) })
 	scores, err := s.rank(ctx, active, similar)
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
@@ -169,7 +169,7 @@ func (s *searcher) start(ctx context.Context, question string) ([]active, []grap
 		if len(near) == 0 || near[0].Score <= 0 {
 			continue
 		}
-		out = put(out, active{entity: near[0].ID, score: near[0].Score, tier: 1})
+		out = set(out, active{entity: near[0].ID, score: near[0].Score, tier: 1})
 		steps = append(steps, graphrag.Step{Kind: "link", Query: name, Found: []string{s.graph.names[near[0].ID]}})
 	}
 	return out, steps, nil
