@@ -91,18 +91,21 @@ type Extraction struct {
 	Whole bool
 }
 
-// Given returns an extractor of the user's, or what the kit has.
-func Given(x extract.Extractor, own func() (Extraction, error)) (Extraction, error) {
+// ExtractBy sets the extractor: the user's, or else the kit's own.
+func (f *Frame) ExtractBy(user extract.Extractor, own func() (Extraction, error)) {
+	var err error
 	switch {
-	case x != nil:
-		return Extraction{Extractor: x}, nil
+	case user != nil:
+		f.Extract = Extraction{Extractor: user}
 	case own == nil:
-		return Extraction{}, errors.New("the kit has no extractor of this kind")
+		err = errors.New("the kit has no extractor of this kind")
+	default:
+		f.Extract, err = own()
 	}
-	return own()
+	f.Problems = errors.Join(f.Problems, err)
 }
 
-// RecordsFor is how the kit extracts records with these options, for [Given].
+// RecordsFor is how the kit extracts records with these options, for [Frame.ExtractBy].
 func (k Kit) RecordsFor(o extract.RecordOptions) func() (Extraction, error) {
 	if k.Records == nil {
 		return nil

@@ -24,5 +24,5 @@
 // they stand in, see rules.Linked. Long descriptions are cut down to their
 // central sentences; parallel facts of one relation are merged. Entities are one
 // by spelling, and the names in a question are linked by spelling too; its other
-// words find entities by BM25, see kit.Kit.Texts.
+// words find entities by BM25, see kit.Kit.Find.
 package fastgraphrag

@@ -5,7 +5,6 @@ package fastgraphrag
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -31,8 +30,8 @@ const (
 // tolerance of PageRank: far below what the threshold can see.
 const tolerance = 1e-6
 
-// DefaultDomain is what is said of texts nobody has said anything of. The code
-// has no default.
+// DefaultDomain describes texts that come without a description. The code has no
+// default.
 const DefaultDomain = "Pages of the web on all subjects. Analyse them for the people, organisations, places, works and events they tell of, what these did, and how they are connected."
 
 // DefaultTypes are those the offline extractor tells apart, and ideas.
@@ -75,10 +74,7 @@ func (o Options) withDefaults() Options {
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o = o.withDefaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
-	var err error
-	records := k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()})
-	f.Extract, err = kit.Given(o.Extract, records)
-	f.Problems = errors.Join(f.Problems, err)
+	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }

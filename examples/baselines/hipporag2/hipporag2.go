@@ -5,7 +5,6 @@ package hipporag2
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -91,9 +90,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
 	f.Problems = o.check()
-	var err error
-	f.Extract, err = kit.Given(o.Extract, k.Triples)
-	f.Problems = errors.Join(f.Problems, err)
+	f.ExtractBy(o.Extract, k.Triples)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }

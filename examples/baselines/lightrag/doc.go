@@ -33,6 +33,6 @@
 // Offline, entities and relations are found by rules and described by the
 // sentences they stand in, see rules.Linked; many descriptions are cut
 // down to their central sentences. The names in a question are its low-level
-// keywords, its other content words the high-level ones. Both find texts by BM25,
-// see kit.Kit.Texts; chunks are compared by LSA.
+// keywords, its other content words the high-level ones. Entities, relations and
+// chunks are found by BM25, see kit.Kit.Find.
 package lightrag

@@ -5,7 +5,6 @@ package lightrag
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -87,10 +86,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f.Problems = o.check()
 	if o.Mode != Naive {
 		f.Needs = append(f.Needs, kit.Describing, kit.QuestionNames)
-		var err error
-		records := k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language})
-		f.Extract, err = kit.Given(o.Extract, records)
-		f.Problems = errors.Join(f.Problems, err)
+		f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language}))
 	}
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)

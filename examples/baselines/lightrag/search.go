@@ -14,7 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// promptTokens is what the instructions of a prompt may take (lightrag/operate.py).
+// promptTokens is the safety buffer for the instructions of a prompt
+// (lightrag/operate.py), which are not counted here.
 const promptTokens = 200
 
 // searcher is an index of one corpus.
@@ -99,7 +100,8 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived, Steps: steps}, nil
 }
 
-// material is what a search comes to: chunks from three sources, and texts.
+// material is the context of a question: chunks from three sources, and the rows
+// of entities and relations.
 type material struct {
 	alike, ofEntities, ofRelations []int32
 	derived                        []graphrag.Derived

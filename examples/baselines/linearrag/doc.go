@@ -12,7 +12,6 @@
 // tied to its neighbours unless [Options].Adjacent says so, which the paper does
 // not have, and names are matched with whole words, not with parts of words.
 //
-// Without an embedder that was trained on language, sentences are compared with
-// the question by the cosine of their tf-idf vectors, passages by BM25, and names
-// by spelling.
+// Without an embedder that was trained on language, sentences and passages are
+// compared with the question by BM25, and names by spelling.
 package linearrag

@@ -5,7 +5,6 @@ package linearrag
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -81,9 +80,7 @@ func (o Options) check() error {
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o = o.withDefaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking}}
-	var err error
-	f.Extract, err = kit.Given(o.Extract, k.Entities)
-	f.Problems = errors.Join(f.Problems, err)
+	f.ExtractBy(o.Extract, k.Entities)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }

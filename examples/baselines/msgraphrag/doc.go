@@ -38,7 +38,6 @@
 //
 // Offline, entities and relations are found by rules and described by the
 // sentences they stand in (see rules.Linked), what has many descriptions
-// keeps the central ones, and reports quote. Global search scores reports by
-// vectors and words, and reads those that fit. A report's documents are those it
-// quotes.
+// keeps the central ones, and reports quote. Global search reads the reports most
+// like the question that fit. A report's documents are those it quotes.
 package msgraphrag

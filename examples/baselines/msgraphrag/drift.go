@@ -100,7 +100,7 @@ type action struct {
 
 // way is how the steps are taken: by a model, or without one.
 type way interface {
-	// hypothetical is an answer that could be, to find reports by.
+	// hypothetical is a hypothetical answer, whose nearest reports are read (HyDE).
 	hypothetical(ctx context.Context, question string) (string, error)
 	// prime answers from the folds of the first reports, and asks on.
 	prime(ctx context.Context, root *action, folds [][]int32) error

@@ -107,8 +107,8 @@ func (l *local) search(ctx context.Context, question string) (entities, chunks [
 	return entities, l.sources(entities, likeness), err
 }
 
-// entities are those nearest to the question, best first; nothing asked, those of
-// the highest degree.
+// entities are those nearest to the question, best first; for an empty question
+// those of the highest degree.
 func (l *local) entities(ctx context.Context, question string) ([]int32, error) {
 	if strings.TrimSpace(question) == "" {
 		order := byDegree(&l.graph)
