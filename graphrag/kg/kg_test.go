@@ -95,6 +95,29 @@ func TestGraphGathers(t *testing.T) {
 
 // Names of every script stay apart; those that say nothing are rejected by
 // name.
+// The relations of two entities are together whatever their label; there and back
+// are one unless they are directed.
+func TestPairs(t *testing.T) {
+	g := put(t, Options{}, chunk("a#0", triple("B", "x", "A"), triple("A", "z", "B"), triple("A", "y", "C"), triple("A", "w", "B"), triple("C", "v", "C")))
+	words := func(directed bool) (out []string) {
+		for _, pair := range g.Pairs(directed) {
+			s := ""
+			for _, r := range pair {
+				x := g.Triple(r)
+				s += x.Head + x.Relation + x.Tail + " "
+			}
+			out = append(out, strings.TrimSpace(s))
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"AwB AzB BxA", "AyC", "CvC"}, words(false)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"AwB AzB", "AyC", "BxA", "CvC"}, words(true)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestNames(t *testing.T) {
 	long := strings.Repeat("x", 1_000_000)
 	g := put(t, Options{}, Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{

@@ -158,6 +158,14 @@ func TestFit(t *testing.T) {
 }
 
 // Budget asks for more until the budget is full or nothing is left.
+func TestWithin(t *testing.T) {
+	for budget, want := range map[int]int{-1: 0, 0: 0, 2: 0, 3: 1, 4: 2, 5: 2, 9: 3} {
+		if got := retrieve.Within([]int{3, 1, 4}, budget, func(n int) int { return n }); len(got) != want {
+			t.Errorf("%d tokens: %v", budget, got)
+		}
+	}
+}
+
 func TestBudget(t *testing.T) {
 	var names []string
 	for i := range 2000 {
