@@ -53,7 +53,7 @@ func (o Options) resolve(n int) (Options, error) {
 	opt.Min(&checks, "Randomness", o.Randomness, 0)
 	opt.Min(&checks, "MaxPasses", o.MaxPasses, 0)
 	if err := checkLabels(o.Initial, n); o.Initial != nil && err != nil {
-		checks.Add(fmt.Errorf("Initial: %w", err))
+		checks.Add(fmt.Errorf("the labels in Initial: %w", err))
 	}
 	o.Resolution = cmp.Or(o.Resolution, 1)
 	o.Randomness = cmp.Or(o.Randomness, 0.01)
