@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -55,32 +54,32 @@ func (s *state) draft(f Frame) *draft {
 	return d
 }
 
-// insert cuts documents.
+// insert cuts documents, several at a time.
 func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) error {
 	chunker, err := d.frame.Cut.Chunker()
 	if err != nil || d.frame.Blind {
 		return err
 	}
-	seen := make(map[string]bool)
-	for doc, err := range docs {
-		if err == nil {
-			err = ctx.Err()
+	cut := make(map[string][]graphrag.Chunk) // by document, also those without a chunk
+	all, err := chunker.All(ctx, func(yield func(graphrag.Document, error) bool) {
+		for doc, err := range docs {
+			cut[doc.ID] = nil
+			if !yield(doc, err) {
+				return
+			}
 		}
-		if err != nil {
-			return err
-		}
-		if seen[doc.ID] {
-			return fmt.Errorf("document %q comes twice in one call: give each text an ID of its own", doc.ID)
-		}
-		seen[doc.ID] = true
-		cut, err := chunker.Document(doc)
-		if err != nil {
-			return err
-		}
-		d.delete(doc.ID)
-		d.docs[doc.ID] = cut
-		d.fresh = append(d.fresh, cut...)
+	})
+	if err != nil {
+		return err
 	}
+	for _, c := range all {
+		cut[c.Doc] = append(cut[c.Doc], c)
+	}
+	for id, chunks := range cut {
+		d.delete(id)
+		d.docs[id] = chunks
+	}
+	d.fresh = all
 	return ctx.Err()
 }
 
