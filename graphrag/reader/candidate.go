@@ -49,6 +49,11 @@ type corpus struct {
 	candidates []candidate
 	idf        []float64 // weight of each term among the candidates
 	absent     float64   // that of a term of no candidate
+
+	// The text that terms is reading.
+	ids   []int32
+	words int
+	add   func(word []byte)
 }
 
 // collect reads all material. The one error is that of ctx.
@@ -132,14 +137,18 @@ func quotable(raw string) (string, bool) {
 // terms returns the distinct terms of s as rising numbers, and how many words
 // it has.
 func (c *corpus) terms(s string) (ids []int32, words int) {
-	c.analyzer.Words(s, func(word []byte) {
-		words++
-		if id := c.numbers.Number(word); id >= 0 {
-			ids = append(ids, id)
+	c.ids, c.words = c.ids[:0], 0
+	if c.add == nil { // bound once: it escapes into the analyzer
+		c.add = func(word []byte) {
+			c.words++
+			if id := c.numbers.Number(word); id >= 0 {
+				c.ids = append(c.ids, id)
+			}
 		}
-	})
-	slices.Sort(ids)
-	return slices.Compact(ids), words
+	}
+	c.analyzer.Words(s, c.add)
+	slices.Sort(c.ids)
+	return slices.Clone(slices.Compact(c.ids)), c.words
 }
 
 // overlap returns the summed weight of the terms that are in both lists.
