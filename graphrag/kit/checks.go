@@ -17,11 +17,6 @@ func (c *Checks) Range(field string, value, low, high float64) {
 	opt.Range(&c.c, field, value, low, high)
 }
 
-// Between wants a number above low and below high.
-func (c *Checks) Between(field string, value, low, high float64) {
-	opt.Between(&c.c, field, value, low, high)
-}
-
 // Want reports the field and its value unless ok.
 func (c *Checks) Want(ok bool, field string, value any, want string) {
 	c.c.Want(ok, field, value, want)

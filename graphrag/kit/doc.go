@@ -3,7 +3,8 @@
 // Package kit puts parts together to systems.
 //
 // A [Kit] is a set of parts by role: embed, extract, link names, find texts,
-// describe, report, read, and the models that single steps of a recipe ask. Each
+// describe, report, take a question apart, filter facts, read, and the model that
+// single steps of a recipe ask. Each
 // part is there with a model or without one; [Offline] and [ByModel] are the two
 // complete sets, [Mixed] takes what indexes from one and what answers from the
 // other, and any part can be replaced by hand.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/link"
@@ -57,6 +58,12 @@ type Kit struct {
 	// question. known tells the folded names of the graph, for questions that write
 	// none in capitals; it may be nil.
 	QuestionNames func(known func(folded string) bool) (NameFinder, error)
+	// Decompose takes a question apart; nil leaves it to the recipe, which asks the
+	// AnswerModel in its own words or goes by QuestionNames.
+	Decompose func(ctx context.Context, question string) (Parts, error)
+	// Filter chooses among the facts found for a question, by their places, in the
+	// order they are wanted; nil leaves it to the recipe: the AnswerModel, or all.
+	Filter func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error)
 	// AnswerModel takes the steps of answering that only one recipe knows, such as
 	// the filter of HippoRAG 2; nil: the recipe's rules do.
 	AnswerModel llm.Model
@@ -116,6 +123,10 @@ func (k Kit) RecordsFor(o extract.RecordOptions) func() (Extraction, error) {
 // NameFinder finds the named entities of a question.
 type NameFinder func(ctx context.Context, question string) ([]string, error)
 
+// Parts of a question: the names and things it is concerned with, and what it asks
+// about them.
+type Parts struct{ Names, Themes []string }
+
 // Finder makes an index that compares questions with texts. fitted returns the
 // embedder of the corpus, which is fitted when it is first asked for.
 type Finder func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error)
@@ -167,6 +178,7 @@ func (k Kit) check(needs []Role) error {
 func Mixed(index, answer Kit) Kit {
 	k := index
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
+	k.Decompose, k.Filter = answer.Decompose, answer.Filter
 	k.Read, k.Count, k.MaxContext = answer.Read, answer.Count, answer.MaxContext
 	return k
 }

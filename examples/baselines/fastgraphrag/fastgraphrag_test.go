@@ -3,7 +3,9 @@
 package fastgraphrag_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,5 +141,31 @@ func TestOptions(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)
 		}
+	}
+}
+
+// A question is taken apart by the kit's Decompose, if it has one.
+func TestOwnParts(t *testing.T) {
+	k := baselinestest.OfflineKit(t)
+	k.Decompose = func(context.Context, string) (kit.Parts, error) {
+		return kit.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
+	}
+	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+		t.Fatal(err)
+	}
+	const asked = "Who built the Fram?"
+	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: asked, K: 2})
+	var linked []string
+	for _, step := range found.Steps {
+		if step.Kind == "link" {
+			linked = append(linked, step.Query)
+		}
+	}
+	if want := []string{"Larvik", asked, "whales"}; err != nil || !slices.Equal(linked, want) {
+		t.Errorf("linked %q, %v, want %q", linked, err, want)
 	}
 }

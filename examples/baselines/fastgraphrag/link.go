@@ -38,15 +38,10 @@ const StageQuestion = "question entities"
 // linker finds entities by what they are called and by what they are.
 type linker struct {
 	keys  []string
-	ask   func(context.Context, string) (question, error)
+	ask   func(context.Context, string) (kit.Parts, error)
 	link  link.Linker
 	names link.NameIndex
 	texts retrieve.Texts
-}
-
-// question holds the named and the generic entities of one.
-type question struct {
-	Named, Generic []string
 }
 
 func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Description) (*linker, error) {
@@ -64,10 +59,13 @@ func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Des
 	if l.texts, err = c.Find(ctx, texts); err != nil {
 		return nil, err
 	}
+	if l.ask = k.Decompose; l.ask != nil {
+		return l, nil
+	}
 	names, err := k.QuestionNames(c.Known)
-	l.ask = kit.Step(k.AnswerModel, byModel, func(ctx context.Context, text string) (question, error) {
+	l.ask = kit.Step(k.AnswerModel, byModel, func(ctx context.Context, text string) (kit.Parts, error) {
 		named, err := names(ctx, text)
-		return question{named, rules.Themes(text, named)}, err
+		return kit.Parts{Names: named, Themes: rules.Themes(text, named)}, err
 	})
 	return l, err
 }
@@ -98,15 +96,15 @@ func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
 
 // byModel asks for the entities of a question. A reply that cannot be read is
 // none: the question itself is linked all the same.
-func byModel(model llm.Model) func(context.Context, string) (question, error) {
-	return func(ctx context.Context, text string) (question, error) {
+func byModel(model llm.Model) func(context.Context, string) (kit.Parts, error) {
+	return func(ctx context.Context, text string) (kit.Parts, error) {
 		req, err := prompts.Request(StageQuestion, "question", nil, llm.Data{Label: "question", Text: text})
 		if err != nil {
-			return question{}, err
+			return kit.Parts{}, err
 		}
 		req.JSON = true
-		found, _, err := llm.Decode[question](ctx, model, req)
-		return found, llm.Fatal(err)
+		found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
+		return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
 	}
 }
 
@@ -133,12 +131,12 @@ func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []
 		steps = append(steps, step)
 		return err
 	}
-	for _, name := range asked.Named {
+	for _, name := range asked.Names {
 		if err := link(name, l.named); err != nil {
 			return nil, nil, err
 		}
 	}
-	for _, text := range append([]string{q.Text}, asked.Generic...) {
+	for _, text := range append([]string{q.Text}, asked.Themes...) {
 		if err := link(text, l.nearest); err != nil {
 			return nil, nil, err
 		}

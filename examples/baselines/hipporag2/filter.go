@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -21,21 +22,29 @@ var prompts = llm.MustPrompts(promptFiles)
 const StageFilter = "filter facts"
 
 // filter is the recognition memory of the paper (section 3.3): it says which of
-// the facts found help with the question.
-type filter func(ctx context.Context, g *kg.Graph, question string, facts []scored) ([]scored, error)
+// the facts found help with the question, by their places.
+type filter func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error)
 
 // keepAll filters nothing.
-func keepAll(_ context.Context, _ *kg.Graph, _ string, facts []scored) ([]scored, error) {
-	return facts, nil
+func keepAll(_ context.Context, _ string, facts []graphrag.Triple) ([]int, error) {
+	return all(facts), nil
+}
+
+func all(facts []graphrag.Triple) []int {
+	places := make([]int, len(facts))
+	for i := range places {
+		places[i] = i
+	}
+	return places
 }
 
 // byModel has a model choose.
 func byModel(m llm.Model) filter {
-	return func(ctx context.Context, g *kg.Graph, question string, facts []scored) ([]scored, error) {
+	return func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error) {
 		if len(facts) == 0 {
 			return nil, ctx.Err()
 		}
-		return choose(ctx, m, g, question, facts)
+		return choose(ctx, m, question, facts)
 	}
 }
 
@@ -53,10 +62,9 @@ func (c chosen) Check() error {
 
 // choose returns the facts that the model names, in its order, each once. A
 // model that fails at this question leaves the facts as they are.
-func choose(ctx context.Context, m llm.Model, g *kg.Graph, question string, facts []scored) ([]scored, error) {
+func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.Triple) ([]int, error) {
 	list := make([][]string, len(facts))
-	for i, x := range facts {
-		t := g.Triple(x.ID)
+	for i, t := range facts {
 		list[i] = []string{t.Head, t.Relation, t.Tail}
 	}
 	data, err := json.Marshal(map[string]any{"fact": list})
@@ -70,18 +78,18 @@ func choose(ctx context.Context, m llm.Model, g *kg.Graph, question string, fact
 	req.JSON = true
 	reply, _, err := llm.Decode[chosen](ctx, m, req)
 	if llm.OfOneReply(err) {
-		return facts, nil
+		return all(facts), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var out []scored
+	var out []int
 	used := make([]bool, len(facts))
 	for _, named := range *reply.Facts {
 		for i := range list {
 			if !used[i] && same(named, list[i]) {
 				used[i] = true
-				out = append(out, facts[i])
+				out = append(out, i)
 				break
 			}
 		}

@@ -5,6 +5,7 @@ package hipporag2
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -108,9 +109,12 @@ type searcher struct {
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
-	s := &searcher{o: o, corpus: c, filter: kit.Step(k.AnswerModel, byModel, keepAll)}
-	if o.NoFilter {
+	s := &searcher{o: o, corpus: c, filter: k.Filter}
+	switch {
+	case o.NoFilter:
 		s.filter = keepAll
+	case s.filter == nil:
+		s.filter = kit.Step(k.AnswerModel, byModel, keepAll)
 	}
 	var phrases []int32
 	var err error
@@ -157,7 +161,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{}, err
 	}
 	steps := []graphrag.Step{{Kind: "facts", Query: q.Text, Found: s.texts(facts)}}
-	if facts, err = s.filter(ctx, s.corpus.Graph, q.Text, facts); err != nil {
+	if facts, err = s.keep(ctx, q.Text, facts); err != nil {
 		return graphrag.Found{}, err
 	}
 	similar = retrieve.MinMax(similar)
@@ -172,6 +176,26 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 // scored is a fact with its similarity to the question, scaled to 0..1 over all
 // facts.
 type scored = rank.Scored[int32]
+
+// keep is what the filter leaves of the facts found.
+func (s *searcher) keep(ctx context.Context, question string, found []scored) ([]scored, error) {
+	triples := make([]graphrag.Triple, len(found))
+	for i, f := range found {
+		triples[i] = s.corpus.Graph.Triple(f.ID)
+	}
+	places, err := s.filter(ctx, question, triples)
+	if err != nil {
+		return nil, err
+	}
+	kept := make([]scored, len(places))
+	for i, p := range places {
+		if p < 0 || p >= len(found) {
+			return nil, fmt.Errorf("hipporag2: the filter keeps fact %d of %d; places count from 0", p, len(found))
+		}
+		kept[i] = found[p]
+	}
+	return kept, nil
+}
 
 // texts are facts in words.
 func (s *searcher) texts(facts []scored) []string {

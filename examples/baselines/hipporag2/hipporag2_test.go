@@ -3,6 +3,7 @@
 package hipporag2_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -104,5 +105,35 @@ func TestFilter(t *testing.T) {
 		if tt.name == "chosen" && a.Ranked[0].Chunk.Doc != "b" {
 			t.Errorf("first is %s", a.Ranked[0].Chunk.Doc)
 		}
+	}
+}
+
+// A filter of the user's is the one that chooses; a place that is none is
+// refused.
+func TestOwnFilter(t *testing.T) {
+	place := 0
+	k := baselinestest.OfflineKit(t)
+	k.Filter = func(_ context.Context, _ string, facts []graphrag.Triple) ([]int, error) {
+		if len(facts) < 2 || facts[0].Head == "" {
+			t.Errorf("found %v", facts)
+		}
+		return []int{place}, nil
+	}
+	s, err := hipporag2.New(k, hipporag2.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+		t.Fatal(err)
+	}
+	for place = range 2 {
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2})
+		if err != nil || len(found.Steps) != 2 || len(found.Steps[1].Found) != 1 || found.Steps[1].Found[0] != found.Steps[0].Found[place] {
+			t.Errorf("fact %d is kept: %+v, %v", place, found.Steps, err)
+		}
+	}
+	place = 1000
+	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2}); err == nil {
+		t.Error("fact 1000 is kept")
 	}
 }

@@ -21,21 +21,16 @@ const StageKeywords = "keywords"
 // keywords is its own (lightrag/operate.py).
 const shortQuestion = 50
 
-// Keywords are what a question is about: things it is concerned with (Low), and
-// themes and intent (High).
-type Keywords struct {
-	Low, High []string
-}
-
-// finder finds the keywords of a question.
-type finder func(ctx context.Context, question string) (Keywords, error)
+// finder finds the keywords of a question: the low-level ones are the names, the
+// high-level ones the themes.
+type finder func(ctx context.Context, question string) (kit.Parts, error)
 
 // byRules takes names for what the question is concerned with, and what else it
 // says for its themes.
 func byRules(names kit.NameFinder) finder {
-	return func(ctx context.Context, question string) (Keywords, error) {
+	return func(ctx context.Context, question string) (kit.Parts, error) {
 		low, err := names(ctx, question)
-		return Keywords{low, rules.Themes(question, low)}, err
+		return kit.Parts{Names: low, Themes: rules.Themes(question, low)}, err
 	}
 }
 
@@ -46,17 +41,17 @@ var prompts = llm.MustPrompts(promptFiles)
 
 // byModel asks for keywords. A reply that cannot be read holds none.
 func byModel(model llm.Model) finder {
-	return func(ctx context.Context, question string) (Keywords, error) {
+	return func(ctx context.Context, question string) (kit.Parts, error) {
 		req, err := prompts.Request(StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
 		if err != nil {
-			return Keywords{}, err
+			return kit.Parts{}, err
 		}
 		req.JSON = true
 		found, _, err := llm.Decode[struct {
 			High list `json:"high_level_keywords"`
 			Low  list `json:"low_level_keywords"`
 		}](ctx, model, req)
-		return Keywords{found.Low, found.High}, llm.Fatal(err)
+		return kit.Parts{Names: found.Low, Themes: found.High}, llm.Fatal(err)
 	}
 }
 
@@ -82,10 +77,10 @@ func (l *list) UnmarshalJSON(data []byte) error {
 }
 
 // or makes a short question without keywords its own low-level one.
-func (k Keywords) or(question string) Keywords {
+func or(k kit.Parts, question string) kit.Parts {
 	question = strings.TrimSpace(question)
-	if len(k.Low) == 0 && len(k.High) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {
-		k.Low = []string{question}
+	if len(k.Names) == 0 && len(k.Themes) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {
+		k.Names = []string{question}
 	}
 	return k
 }

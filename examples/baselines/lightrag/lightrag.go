@@ -51,10 +51,8 @@ type Options struct {
 	Mode Mode
 	// Paper searches as the paper's code did. It knows no Mix.
 	Paper bool
-	// Extract, when set, is used in place of the kit's extractor, and Keywords
-	// in place of the kit's keywords of a question.
-	Extract  extract.Extractor
-	Keywords func(ctx context.Context, question string) (Keywords, error)
+	// Extract, when set, is used in place of the kit's extractor.
+	Extract extract.Extractor
 	// Types of entities and Language of descriptions, for the model's
 	// extractor; see extract.RecordOptions.
 	Types    []string

@@ -231,10 +231,11 @@ func TestNoKeywords(t *testing.T) {
 // A mode whose level is empty uses the other; the budgets hold; chunks of one
 // page are limited.
 func TestSearch(t *testing.T) {
-	ask := func(o lightrag.Options, k lightrag.Keywords) graphrag.Answer {
+	ask := func(o lightrag.Options, k kit.Parts) graphrag.Answer {
 		t.Helper()
-		o.Keywords = func(context.Context, string) (lightrag.Keywords, error) { return k, nil }
-		s, err := lightrag.New(baselinestest.OfflineKit(t), o)
+		own := baselinestest.OfflineKit(t)
+		own.Decompose = func(context.Context, string) (kit.Parts, error) { return k, nil }
+		s, err := lightrag.New(own, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,14 +258,14 @@ func TestSearch(t *testing.T) {
 		}
 		return out
 	}
-	low, high := lightrag.Keywords{Low: []string{"Larvik"}}, lightrag.Keywords{High: []string{"Larvik"}}
+	low, high := kit.Parts{Names: []string{"Larvik"}}, kit.Parts{Themes: []string{"Larvik"}}
 	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, low), ask(lightrag.Options{Mode: lightrag.Global}, low)); diff != "" {
 		t.Errorf("global without themes: %s", diff)
 	}
 	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Global}, high), ask(lightrag.Options{Mode: lightrag.Local}, high)); diff != "" {
 		t.Errorf("local without names: %s", diff)
 	}
-	unknown := lightrag.Keywords{Low: []string{"xylophone"}, High: []string{"Larvik"}}
+	unknown := kit.Parts{Names: []string{"xylophone"}, Themes: []string{"Larvik"}}
 	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Local}, unknown)); diff != "" {
 		t.Errorf("local with an unknown name: %s", diff)
 	}
@@ -284,7 +285,7 @@ func TestSearch(t *testing.T) {
 	if len(small.Evidence) >= len(local.Evidence) || len(small.Ranked) == 0 {
 		t.Errorf("%d of %d chunks read", len(small.Evidence), len(small.Ranked))
 	}
-	if none := ask(lightrag.Options{}, lightrag.Keywords{Low: []string{"xylophone"}}); !none.Refused {
+	if none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}}); !none.Refused {
 		t.Errorf("nothing is found: %+v", none)
 	}
 }

@@ -199,22 +199,22 @@ func TestByNeighbours(t *testing.T) {
 }
 
 func TestReadKeywords(t *testing.T) {
-	for reply, want := range map[string]Keywords{
-		`{"high_level_keywords":["ships"," "],"low_level_keywords":["Fram"]}`:                                 {Low: []string{"Fram"}, High: []string{"ships"}},
-		"<think>hm</think>```json\n{\"high_level_keywords\":\"ships; ice\",\"low_level_keywords\":\"\"}\n```": {High: []string{"ships", "ice"}},
+	for reply, want := range map[string]kit.Parts{
+		`{"high_level_keywords":["ships"," "],"low_level_keywords":["Fram"]}`:                                 {Names: []string{"Fram"}, Themes: []string{"ships"}},
+		"<think>hm</think>```json\n{\"high_level_keywords\":\"ships; ice\",\"low_level_keywords\":\"\"}\n```": {Themes: []string{"ships", "ice"}},
 		`{}`:             {},
 		`{"other": "x"}`: {},
 		`no`:             {},
 	} {
 		got, err := byModel(llmtest.NewScript("m").Reply(llmtest.Any, reply))(t.Context(), "Who?")
-		if err != nil || len(got.Low) != len(want.Low) || len(got.High) != len(want.High) || fmt.Sprint(got) != fmt.Sprint(want) {
+		if err != nil || len(got.Names) != len(want.Names) || len(got.Themes) != len(want.Themes) || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q: %+v, %v", reply, got, err)
 		}
 	}
-	if k := (Keywords{}).or(strings.Repeat("é", 49)); len(k.Low) != 1 {
+	if k := or(kit.Parts{}, strings.Repeat("é", 49)); len(k.Names) != 1 {
 		t.Errorf("49 characters: %+v", k)
 	}
-	if k := (Keywords{}).or(strings.Repeat("é", 50)); len(k.Low) != 0 {
+	if k := or(kit.Parts{}, strings.Repeat("é", 50)); len(k.Names) != 0 {
 		t.Errorf("50 characters: %+v", k)
 	}
 }
@@ -253,8 +253,8 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	return &searcher{
 		o: o, corpus: c, network: n, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
-		keywords: func(context.Context, string) (Keywords, error) {
-			return Keywords{Low: []string{"low"}, High: []string{"high"}}, nil
+		keywords: func(context.Context, string) (kit.Parts, error) {
+			return kit.Parts{Names: []string{"low"}, Themes: []string{"high"}}, nil
 		},
 	}
 }

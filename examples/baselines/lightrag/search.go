@@ -31,7 +31,7 @@ type searcher struct {
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
-	s := &searcher{o: o, count: k.Count, corpus: c, keywords: o.Keywords}
+	s := &searcher{o: o, count: k.Count, corpus: c, keywords: k.Decompose}
 	var err error
 	if s.units, err = c.FindChunks(ctx); err != nil || o.Mode == Naive {
 		return s, err
@@ -79,10 +79,10 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		if err != nil {
 			return graphrag.Found{}, err
 		}
-		if k = k.or(q.Text); len(k.Low) == 0 && len(k.High) == 0 {
+		if k = or(k, q.Text); len(k.Names) == 0 && len(k.Themes) == 0 {
 			return reader.Nothing(), nil
 		}
-		steps = []graphrag.Step{{Kind: "low-level keywords", Query: q.Text, Found: k.Low}, {Kind: "high-level keywords", Query: q.Text, Found: k.High}}
+		steps = []graphrag.Step{{Kind: "low-level keywords", Query: q.Text, Found: k.Names}, {Kind: "high-level keywords", Query: q.Text, Found: k.Themes}}
 		if found, err = s.search(ctx, k, q.Text); err != nil {
 			return graphrag.Found{}, err
 		}
@@ -109,17 +109,17 @@ type material struct {
 
 // search finds entities and relations by keywords, and their chunks. A mode whose
 // level finds nothing uses the other one.
-func (s *searcher) search(ctx context.Context, k Keywords, question string) (material, error) {
+func (s *searcher) search(ctx context.Context, k kit.Parts, question string) (material, error) {
 	var low, high findings
 	var err error
 	if s.o.Mode != Global {
-		low, err = s.local(ctx, k.Low)
+		low, err = s.local(ctx, k.Names)
 	}
 	if err == nil && (s.o.Mode != Local || len(low.entities) == 0) {
-		high, err = s.global(ctx, k.High)
+		high, err = s.global(ctx, k.Themes)
 	}
 	if err == nil && s.o.Mode == Global && len(high.relations) == 0 {
-		low, err = s.local(ctx, k.Low)
+		low, err = s.local(ctx, k.Names)
 	}
 	if err != nil {
 		return material{}, err
