@@ -4,10 +4,9 @@
 //
 // A [Kit] is a set of parts by role: embed, extract, link names, find texts,
 // describe, report, take a question apart, filter facts, read, and the model that
-// single steps of a recipe ask. Each
-// part is there with a model or without one; [Offline] and [ByModel] are the two
-// complete sets, [Mixed] takes what indexes from one and what answers from the
-// other, and any part can be replaced by hand.
+// single steps of a recipe ask. Each part is there with a model or without one;
+// [Offline] and [ByModel] are the two complete sets, [Mixed] takes what indexes
+// from one and what answers from the other, and any part can be replaced by hand.
 //
 // A [Frame] is what a system is made of: how documents are cut, what is extracted
 // from the chunks, and how the retriever over the corpus is built. [New] makes a
