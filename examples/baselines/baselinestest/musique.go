@@ -32,12 +32,13 @@ type Question struct {
 }
 
 // LoadMuSiQue reads the sample from the folder MUSIQUE_DIR and skips the test
-// without it.
+// without it, or when tests are to be short: under the race detector these runs
+// take minutes, and find what the tests of concurrent use find in seconds.
 func LoadMuSiQue(t testing.TB) *MuSiQue {
 	t.Helper()
 	dir := os.Getenv("MUSIQUE_DIR")
-	if dir == "" {
-		t.Skip("set MUSIQUE_DIR")
+	if dir == "" || testing.Short() {
+		t.Skip("set MUSIQUE_DIR, without -short")
 	}
 	var corpus []struct{ Title, Text string }
 	read(t, filepath.Join(dir, "musique_train_corpus.json"), &corpus)
