@@ -255,7 +255,8 @@ func (p *jsonReader) text() (string, error) {
 		switch {
 		case c == quote:
 			p.at++
-			return strings.ToValidUTF8(b.String(), "\uFFFD"), nil
+			// A mark for every byte that is no UTF-8, as encoding/json writes them.
+			return string([]rune(b.String())), nil
 		case c == '\\':
 			if err := p.escape(&b); err != nil {
 				return "", err

@@ -95,7 +95,7 @@ func TestSplitThinking(t *testing.T) {
 }
 
 func FuzzReadObject(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, "```json\n{'a':[True,],}\n```", `{"a":"\ud83d\ude00 \d"`, "<think>x</think>{}", `{"a":-Infinity,/*c*/"b":.5}`} {
+	for _, seed := range []string{`{"a":1}`, "```json\n{'a':[True,],}\n```", `{"a":"\ud83d\ude00 \d"`, "<think>x</think>{}", `{"a":-Infinity,/*c*/"b":.5}`, "{\"\xc7\xcd\":1}"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
