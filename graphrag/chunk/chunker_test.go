@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -66,7 +67,7 @@ func TestDocumentSharesMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := graphrag.Document{ID: "d", Text: generated(200_000)}
+	doc := graphrag.Document{ID: "d", Text: texttest.Generated(200_000)}
 	chunks, err := c.Document(doc)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func TestAllStops(t *testing.T) {
 }
 
 func BenchmarkAll(b *testing.B) {
-	pages := realPages(b, 10)
+	pages := texttest.Pages(b, 10)
 	c, err := New(Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -171,7 +172,7 @@ func BenchmarkAll(b *testing.B) {
 			}
 		}
 	}
-	b.SetBytes(size(pages))
+	b.SetBytes(texttest.Size(pages))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.All(context.Background(), docs); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
@@ -70,7 +71,7 @@ func TestSplittersCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	pieces := []string{"word", " ", "\n\n", "猫", "🏳️‍🌈", "e\u0301", "<|endoftext|>", "\x00", "\xff", "\xe7\x8c", "Dr. ", "end. ", "1234567", "...", "xyzzyqwv"}
 	for name, split := range all {
-		for _, s := range tricky {
+		for _, s := range texttest.Tricky {
 			checkSpans(t, name, split, s)
 		}
 		for range 400 {
@@ -191,7 +192,7 @@ func TestBadOptions(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, s := range tricky {
+	for _, s := range texttest.Tricky {
 		f.Add(s)
 	}
 	all := splitters()
@@ -214,7 +215,7 @@ func BenchmarkSplit(b *testing.B) {
 		"sentences":    must(Sentences(SentenceOptions{})),
 	}
 	run := func(b *testing.B, split Splitter, pages []string) {
-		b.SetBytes(size(pages))
+		b.SetBytes(texttest.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
@@ -224,9 +225,9 @@ func BenchmarkSplit(b *testing.B) {
 			}
 		}
 	}
-	text := []string{generated(1 << 20)}
+	text := []string{texttest.Generated(1 << 20)}
 	for _, name := range []string{"tokens", "tokens-o200k", "words", "pieces", "sentences"} {
 		b.Run(name+"/generated", func(b *testing.B) { run(b, all[name], text) })
-		b.Run(name+"/pages", func(b *testing.B) { run(b, all[name], realPages(b, 30)) })
+		b.Run(name+"/pages", func(b *testing.B) { run(b, all[name], texttest.Pages(b, 30)) })
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -125,7 +126,7 @@ func FuzzStripLinks(f *testing.F) {
 
 func TestStripLinksOfPages(t *testing.T) {
 	before, after := 0, 0
-	for _, s := range realPages(t) {
+	for _, s := range texttest.Pages(t, 14) {
 		checkStrip(t, s)
 		checkIdempotent(t, s)
 		clean, _ := text.StripLinks(s)
@@ -139,8 +140,8 @@ func TestStripLinksOfPages(t *testing.T) {
 }
 
 func BenchmarkStripLinks(b *testing.B) {
-	pages := realPages(b)
-	b.SetBytes(size(pages))
+	pages := texttest.Pages(b, 14)
+	b.SetBytes(texttest.Size(pages))
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, s := range pages {

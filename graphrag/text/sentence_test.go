@@ -5,9 +5,6 @@ package text_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -16,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/neurosnap/sentences/english"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -127,46 +125,16 @@ func FuzzSentences(f *testing.F) {
 	f.Fuzz(checkSentences)
 }
 
-// realPages returns some 4 MB of pages of a WildGraphBench checkout.
-func realPages(tb testing.TB) []string {
-	tb.Helper()
-	dir := os.Getenv("WILDGRAPHBENCH_DIR")
-	if dir == "" {
-		tb.Skip("WILDGRAPHBENCH_DIR is not set")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("no pages in WILDGRAPHBENCH_DIR=%s: %v", dir, err)
-	}
-	slices.Sort(files)
-	var pages []string
-	for i := 0; i < len(files); i += 14 {
-		b, err := os.ReadFile(files[i])
-		if err != nil {
-			tb.Fatal(err)
-		}
-		pages = append(pages, string(b))
-	}
-	return pages
-}
-
-func size(pages []string) (n int64) {
-	for _, s := range pages {
-		n += int64(len(s))
-	}
-	return n
-}
-
 func TestSentencesOfPages(t *testing.T) {
-	for _, s := range realPages(t) {
+	for _, s := range texttest.Pages(t, 14) {
 		checkSentences(t, s)
 	}
 }
 
 func BenchmarkSentences(b *testing.B) {
-	pages := realPages(b)
+	pages := texttest.Pages(b, 14)
 	b.Run("pages", func(b *testing.B) {
-		b.SetBytes(size(pages))
+		b.SetBytes(texttest.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
@@ -187,7 +155,7 @@ func BenchmarkSentences(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.SetBytes(size(pages))
+		b.SetBytes(texttest.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {

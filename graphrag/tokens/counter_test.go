@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func counters() []*Counter { return []*Counter{Cl100k(), O200k()} }
@@ -68,7 +70,7 @@ func TestCounterEqualsLibrary(t *testing.T) {
 	}
 	for _, c := range counters() {
 		codec := library(t, c)
-		for _, s := range tricky {
+		for _, s := range texttest.Tricky {
 			differ(t, c, codec, s)
 			differ(t, c, codec, strings.ToUpper(s)+" x "+s+s)
 		}
@@ -113,7 +115,7 @@ func TestVocabularySizes(t *testing.T) {
 }
 
 func FuzzCounter(f *testing.F) {
-	for _, s := range tricky {
+	for _, s := range texttest.Tricky {
 		f.Add(s)
 	}
 	var codecs []tokenizer.Codec
@@ -135,19 +137,19 @@ func TestCounterEqualsLibraryOnPages(t *testing.T) {
 	if os.Getenv("WILDGRAPHBENCH_ALL") != "" {
 		step = 1 // all pages: some seconds a megabyte
 	}
-	pages := realPages(t, step)
+	pages := texttest.Pages(t, step)
 	for _, c := range counters() {
 		codec := library(t, c)
 		for _, s := range pages {
 			differ(t, c, codec, s)
 		}
 	}
-	t.Logf("%d pages, %d bytes", len(pages), size(pages))
+	t.Logf("%d pages, %d bytes", len(pages), texttest.Size(pages))
 }
 
 func BenchmarkCount(b *testing.B) {
 	run := func(b *testing.B, pages []string, count func(string) int) {
-		b.SetBytes(size(pages))
+		b.SetBytes(texttest.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
@@ -157,11 +159,11 @@ func BenchmarkCount(b *testing.B) {
 	}
 	for _, c := range counters() {
 		codec := library(b, c)
-		text := []string{generated(1 << 20)}
+		text := []string{texttest.Generated(1 << 20)}
 		b.Run(c.Name()+"/generated", func(b *testing.B) { run(b, text, c.Count) })
-		b.Run(c.Name()+"/pages", func(b *testing.B) { run(b, realPages(b, 30), c.Count) })
+		b.Run(c.Name()+"/pages", func(b *testing.B) { run(b, texttest.Pages(b, 30), c.Count) })
 		b.Run(c.Name()+"/library", func(b *testing.B) {
-			run(b, realPages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
+			run(b, texttest.Pages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
 		})
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+// Package texttest holds the texts that tests of reading text share.
+package texttest
 
 import (
 	"math/rand/v2"
@@ -11,8 +12,8 @@ import (
 	"testing"
 )
 
-// tricky are texts at the edges of the split patterns.
-var tricky = []string{
+// Tricky are texts at the edges of the split patterns.
+var Tricky = []string{
 	"", " ", "  ", "\n", " \n", "\n ", " \n ", "a  b", "a \n b", "a\n\n  b", "\t\tx", "\r\n\r\nx", "x   ", "x \t\n\n\t y", "\u00a0\u00a0x", "\u2003 x", "\u0085\u0085y",
 	"I'm he's WE'LL they'Ve 'S 'x 're'", "'s", "''s", "x'", "'ſ", "don't'd", "İ'S", "ǅungla", "ʰa", "ªº",
 	"1234567", "12 345 6", "٣٤٥٦", "½ ²³", "Ⅷ", "3.14", "$1,000.00/year",
@@ -26,8 +27,9 @@ var tricky = []string{
 	"QmFzZTY0IGVuY29kZWQgc3RyaW5nIHdpdGggbm8gc3BhY2VzIGF0IGFsbCwgd2hpY2ggaXMgbG9uZ2VyIHRoYW4gc2l4dHkgZm91ciBieXRlcw==",
 }
 
-// realPages returns every n-th page of a WildGraphBench checkout.
-func realPages(tb testing.TB, n int) []string {
+// Pages returns every n-th page of a WildGraphBench checkout, the folder
+// WILDGRAPHBENCH_DIR, and skips the test without it.
+func Pages(tb testing.TB, n int) []string {
 	tb.Helper()
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {
@@ -49,16 +51,17 @@ func realPages(tb testing.TB, n int) []string {
 	return pages
 }
 
-func size(pages []string) (n int64) {
+// Size is the bytes of all pages.
+func Size(pages []string) (n int64) {
 	for _, s := range pages {
 		n += int64(len(s))
 	}
 	return n
 }
 
-// generated is prose with the letter statistics of nothing in particular: the
+// Generated is prose with the letter statistics of nothing in particular: the
 // text of benchmarks that need no data set.
-func generated(n int) string {
+func Generated(n int) string {
 	rng := rand.New(rand.NewPCG(7, 8))
 	words := strings.Fields("the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many off before must well back through years much where your way down should because long each just state those people too mr how little good world make very year still see own work men day get here between both life being under three never know same last another while us might great go come since against right came take used himself few house use place during high without again home around small however found mrs part school thought went say general once upon war every don't does got united left number until always away something fact water less public put think almost hand enough far took head yet better government system 1945 2022 xylophonist Bloemfontein https://example.org/wiki/Page_1")
 	var b strings.Builder
