@@ -100,9 +100,9 @@ func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
 	switch r {
 	case '“', '”', '„', '«', '»', '″', '「', '」', '『', '』', '《', '》':
 		t.mark = markQuote
-	case '\'', '’', '‘', '`':
+	case '\'', '’', '‘', 'ʼ', '`':
 		t.mark = markApostrophe
-		if t.gap == glued && len(z.tokens) > 0 && (r == '\'' || r == '’') {
+		if t.gap == glued && len(z.tokens) > 0 && (r == '\'' || r == '’' || r == 'ʼ') {
 			last := z.tokens[len(z.tokens)-1]
 			switch {
 			case last.kind > numberToken:

@@ -303,6 +303,7 @@ func FuzzExtract(f *testing.F) {
 	f.Add("In 1994 Jeff Bezos founded Amazon (AMZN) in Seattle, Washington; “Day One” was its motto.")
 	f.Add("台风韦森特今晨登陆 [Guangdong](http://example.org) 2012年7月24日。 Владимир Путин\xff — Sen. J. R. Smith's $1.2bn")
 	f.Add("# Title Case Headline\n\n* Home\n* About Us\n| a | b |\nThe World\x00 Health Organization (W.H.O.) was in Apple, Inc. and the X.Y.Z")
+	f.Add("ʼ Oʼ rock ʼnʼ roll ʼ90s Jamesʼ son, Hawaiʼi ʼ") // an apostrophe that is a letter
 	x, err := rules.New(rules.Options{Workers: 1, Names: []rules.Name{{Name: "东京"}, {Name: "a b"}}})
 	if err != nil {
 		f.Fatal(err)

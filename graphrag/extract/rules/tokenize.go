@@ -78,7 +78,7 @@ func (z *tokenizer) next(s string, i int, t *token) int {
 		z.lower = append(z.lower[:0], s[i:i+size]...)
 		z.lookup(t)
 		return i + size
-	case unicode.IsLetter(r):
+	case unicode.IsLetter(r) && r != 'ʼ': // a letter to Unicode, an apostrophe to writers
 		return z.wordAt(s, i, t)
 	case unicode.IsNumber(r):
 		return z.numberAt(s, i, t)
