@@ -74,5 +74,18 @@ type IndexStats struct {
 	AverageDegree float64 `json:"average_degree"`
 	MaxDegree     int     `json:"max_degree"`
 	IsolatedShare float64 `json:"isolated_share"`
+	// Stages says how the steps of indexing went that can fail for a part of the
+	// corpus without failing the whole, in the order in which they run.
+	Stages []Stage `json:"stages,omitempty"`
 	Usage
+}
+
+// Stage counts the pieces of work of one step of indexing: chunks to extract
+// from, texts to embed, reports to write.
+type Stage struct {
+	Name     string `json:"name"`               // "extract", "embed", "describe", "report", "summary"
+	Asked    int    `json:"asked"`              // pieces that were to be done
+	Failed   int    `json:"failed,omitempty"`   // of these, without any result
+	Refused  int    `json:"refused,omitempty"`  // of the failed, those that the model declined or a filter stopped
+	Repaired int    `json:"repaired,omitempty"` // with a result of which a part was left out or mended
 }
