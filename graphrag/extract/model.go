@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,6 +33,10 @@ type ModelOptions struct {
 	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect
 	// on the result.
 	Concurrency int
+	// Verify leaves out names that the chunk does not bear out, and what is said of
+	// them, as models write names from memory and from examples: of a name's words,
+	// stop words aside, half must stand in the chunk or its title in some form.
+	Verify bool
 }
 
 // check puts what is wrong into checks.
@@ -53,7 +58,7 @@ func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one fun
 		}
 		err := one(ctx, c, &out[i])
 		if llm.OfOneReply(err) {
-			problem(&out[i], "chunk", c.Text, err.Error())
+			problem(&out[i], failure(err), c.Text, err.Error())
 			return nil
 		}
 		if err != nil {
@@ -65,9 +70,20 @@ func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one fun
 		return nil, fmt.Errorf("extract: %w", err)
 	}
 	for i := range out {
+		if o.Verify {
+			verify(chunks[i], &out[i])
+		}
 		nameEnds(&out[i])
 	}
 	return out, nil
+}
+
+// failure is the kind of problem that a chunk without a usable reply is.
+func failure(err error) string {
+	if errors.Is(err, llm.ErrRefused) || errors.Is(err, llm.ErrFiltered) {
+		return kg.ProblemRefused
+	}
+	return kg.ProblemChunk
 }
 
 func problem(x *kg.Extraction, kind, text, reason string) {

@@ -56,9 +56,6 @@ type RecordOptions struct {
 	// the default of the format (1 of Tuples and Lines, none of Objects),
 	// NoGleaning for never. Lines asks at most once.
 	Gleanings int
-	// Verify leaves out entities whose name does not occur in the chunk,
-	// letter case aside, as models write names from memory.
-	Verify bool
 }
 
 // Records extracts typed entities and described relations, and asks again for
@@ -116,8 +113,9 @@ func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 	if r.o.Format == Lines {
 		keepLonger(x)
 	}
-	if r.o.Verify {
-		verify(c, x)
+	if llm.OfOneReply(err) && len(answers) > 0 {
+		problem(x, "record", c.Text, "asked for more: "+err.Error())
+		return nil
 	}
 	return err
 }
@@ -197,24 +195,4 @@ func keepLonger(x *kg.Extraction) {
 		}
 	}
 	x.Facts = facts
-}
-
-// verify drops mentions, and facts about them, whose name is not in the chunk.
-func verify(c graphrag.Chunk, x *kg.Extraction) {
-	text := " " + kg.FoldUnicode.Key(c.Title) + " " + kg.FoldUnicode.Key(c.Text) + " "
-	occurs := func(name string) bool { return strings.Contains(text, kg.FoldUnicode.Key(name)) }
-	x.Mentions = slices.DeleteFunc(x.Mentions, func(m kg.Mention) bool {
-		if occurs(m.Name) {
-			return false
-		}
-		problem(x, "mention", m.Name, "the name is not in the passage")
-		return true
-	})
-	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
-		if occurs(f.Head) && occurs(f.Tail) {
-			return false
-		}
-		problem(x, "fact", f.Head+" | "+f.Tail, "a name is not in the passage")
-		return true
-	})
 }

@@ -29,12 +29,20 @@ type Extraction struct {
 // Problem is something that is not in a graph though it was in a source or a
 // reply, and why.
 type Problem struct {
-	// Kind is "chunk", "record", "schema", "mention", "fact" or "attribute".
+	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or
+	// "attribute".
 	Kind string `json:"kind"`
 	// Text is the beginning of it.
 	Text   string `json:"text,omitempty"`
 	Reason string `json:"reason"`
 }
+
+// The kinds of [Problem] that are of a whole chunk: no usable reply for it, and one
+// that the model declined to give or a filter stopped.
+const (
+	ProblemChunk   = "chunk"
+	ProblemRefused = "refused chunk"
+)
 
 // Span is a range of bytes of the chunk's text. The zero Span means that the
 // place is not known.

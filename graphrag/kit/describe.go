@@ -71,12 +71,14 @@ func (d writing) Describe(ctx context.Context, subject string, of []kg.Descripti
 	for len(of) > 0 {
 		next, err := d.round(ctx, subject, of)
 		if llm.OfOneReply(err) {
+			Done(ctx, StageDescribe, err)
 			break
 		}
 		if err != nil {
 			return kg.Description{}, fmt.Errorf("describing %q: %w", kg.Beginning(subject), err)
 		}
 		if of = next; len(of) == 1 {
+			Done(ctx, StageDescribe, nil)
 			return of[0], nil
 		}
 	}

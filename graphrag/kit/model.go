@@ -44,7 +44,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	}
 	paid := metered(o.Model)
 	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode})
-	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid})
+	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true})
 	reports, err3 := report.ByModel(report.ModelOptions{Model: paid})
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Kit{}, fmt.Errorf("kit: %w", err)
@@ -55,7 +55,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
-			r.Model = paid
+			r.Model, r.Verify = paid, true
 			x, err := extract.NewRecords(r)
 			return Extraction{Extractor: x}, err
 		},
@@ -81,7 +81,7 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()
 	}
-	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
+	k.Find, k.Lookup = byVectors, "cosine of "+k.Encoder
 	k.Link = link.Embeddings{Embedder: paid}
 	return k
 }

@@ -37,6 +37,7 @@ func metered(m llm.Model) llm.Model { return usage.Metered(remembering{m}) }
 type rememberingEmbedder struct{ embed.Embedder }
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	count(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
 	kept := repliesOf(ctx)
 	out := make([][]float32, len(texts))
 	var missing []string

@@ -107,6 +107,7 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
 	c.PerDoc = f.MaxPerDoc
+	ctx, tally := withTally(ctx)
 	var err error
 	s.retriever, err = f.Build(ctx, c)
 	if err == nil && s.retriever == nil {
@@ -115,6 +116,7 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.stats.Stages = append(s.stats.Stages, tally.list()...)
 	for _, c := range all {
 		s.shortest = append(s.shortest, max(1, c.Tokens))
 	}
@@ -147,6 +149,7 @@ func (s *state) known(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.stats.Stages = []graphrag.Stage{extracted(s.graph)}
 	st := view.Stats()
 	s.stats.Entities, s.stats.Relations = len(s.graph.Entities), len(s.graph.Relations)
 	s.stats.AverageDegree, s.stats.MaxDegree, s.stats.IsolatedShare = st.AverageDegree, st.MaxDegree, st.IsolatedShare

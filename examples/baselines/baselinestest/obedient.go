@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -40,10 +41,25 @@ func Obedient(req llm.Request) llm.Reply {
 		if strings.Contains(prompt, as.marker) {
 			sum := sha256.Sum256([]byte(text))
 			name := strings.ToUpper(strings.Map(letters, hex.EncodeToString(sum[:8])))
-			return llm.Reply{Text: strings.NewReplacer("AAA", name[:8], "BBB", name[8:]).Replace(as.reply)}
+			word := " " + longest(text) // of the passage, as a name must be
+			return llm.Reply{Text: strings.NewReplacer("AAA", name[:8]+word, "BBB", name[8:]+word).Replace(as.reply)}
 		}
 	}
 	return llm.Reply{Text: "An answer [1]."}
+}
+
+// longest is the longest word between the marks of a prompt, the first of equal ones.
+func longest(prompt string) (word string) {
+	_, text, _ := strings.Cut(prompt, "\n")
+	if end := strings.LastIndex(text, "\n[/"); end >= 0 {
+		text = text[:end]
+	}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(w) > len(word) {
+			word = w
+		}
+	}
+	return word
 }
 
 // letters makes letters of digits: names without numbers are names everywhere.

@@ -163,6 +163,7 @@ func alike(m llm.Model) grouper {
 			if err := llm.Fatal(err); err != nil {
 				return nil, err
 			}
+			kit.Done(ctx, "merge", err)
 			for _, g := range groups {
 				out = append(out, g.within(first, min(mergedAtOnce, len(of)-first)))
 			}

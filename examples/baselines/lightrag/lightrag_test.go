@@ -81,7 +81,7 @@ func scripted() *llmtest.Script {
 
 func documents(n int) (docs []graphrag.Document) {
 	for i := range n {
-		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("This is chunk %d.", i)})
+		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("This is chunk %d. Sailor %d was on the Fram.", i, i)})
 	}
 	return docs
 }

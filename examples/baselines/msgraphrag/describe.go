@@ -55,11 +55,12 @@ type writer struct {
 
 func (w writer) describe(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
 	text, err := w.fold(ctx, subject, of)
-	switch {
-	case err == nil:
-		return []kg.Description{{Text: text, Passages: passages(of)}}, nil
-	case !llm.OfOneReply(err):
+	if err := llm.Fatal(err); err != nil {
 		return nil, err
+	}
+	kit.Done(ctx, kit.StageDescribe, err)
+	if err == nil {
+		return []kg.Description{{Text: text, Passages: passages(of)}}, nil
 	}
 	w.logger.Warn("no summary of the descriptions, quotes instead", "of", subject, "error", err)
 	return w.quote(ctx, subject, of)

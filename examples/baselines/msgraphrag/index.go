@@ -160,7 +160,11 @@ func (x *index) report(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for range x.reports.Reports {
+		kit.Done(ctx, "report", nil)
+	}
 	for _, f := range x.reports.Failed {
+		kit.Done(ctx, "report", f.Err)
 		c := x.hierarchy.Communities[f.Community]
 		x.o.Logger.Warn("no report", "community", f.Community, "level", c.Level, "members", len(c.Nodes), "error", f.Err)
 	}
