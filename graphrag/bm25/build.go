@@ -75,12 +75,12 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 		if b+1 < len(starts) {
 			end = starts[b+1]
 		}
-		a := newAnalysis(o)
+		a := newAnalysis(ctx, o)
 		for i := starts[b]; i < end; i++ {
+			a.document(at(i))
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			a.document(at(i))
 		}
 		batches[b] = &a.batch
 		progress(end - starts[b])
@@ -110,15 +110,17 @@ type analysis struct {
 	analyzer    text.Analyzer
 	titleWeight uint32
 	numbers     *text.Numbering
-	count       func(word []byte) // countWord, bound once
-	seen        []uint32          // last document a term was in, from 1
-	place       []int             // its posting there
-	weight      uint32            // what the word being read counts
+	ctx         context.Context
+	words       int                    // read so far
+	count       func(word []byte) bool // countWord, bound once
+	seen        []uint32               // last document a term was in, from 1
+	place       []int                  // its posting there
+	weight      uint32                 // what the word being read counts
 	length      uint32
 }
 
-func newAnalysis(o Options) *analysis {
-	a := &analysis{analyzer: o.Analyzer, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
+func newAnalysis(ctx context.Context, o Options) *analysis {
+	a := &analysis{ctx: ctx, analyzer: o.Analyzer, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
 	a.terms = a.numbers.Terms()
 	a.count = a.countWord
 	return a
@@ -137,11 +139,19 @@ func (a *analysis) document(title, body string) {
 	a.lengths = append(a.lengths, a.length)
 }
 
-// countWord counts one word of the document.
-func (a *analysis) countWord(word []byte) {
+// stride is the number of words between two looks at the context: a document may
+// be large.
+const stride = 1 << 14
+
+// countWord counts one word of the document. It stops the reading when the
+// context has ended.
+func (a *analysis) countWord(word []byte) bool {
+	if a.words++; a.words%stride == 0 && a.ctx.Err() != nil {
+		return false
+	}
 	t := a.numbers.Number(word)
 	if t < 0 {
-		return
+		return true
 	}
 	if int(t) == len(a.seen) {
 		a.seen, a.place = append(a.seen, 0), append(a.place, 0)
@@ -150,9 +160,10 @@ func (a *analysis) countWord(word []byte) {
 	if doc := uint32(len(a.ends)) + 1; a.seen[t] != doc {
 		a.seen[t], a.place[t] = doc, len(a.postings)
 		a.postings = append(a.postings, posting{uint32(t), a.weight})
-		return
+		return true
 	}
 	a.postings[a.place[t]].tf += a.weight
+	return true
 }
 
 // merge numbers the terms over all batches, in the order of their first

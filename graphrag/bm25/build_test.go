@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func TestBuildRefusesOptions(t *testing.T) {
@@ -88,6 +89,21 @@ func TestHostileTexts(t *testing.T) {
 			if got := ix.Search(q, 10, nil); len(got) != 0 {
 				t.Errorf("search of %q: %v, want nothing", q, got)
 			}
+		}
+	}
+}
+
+// One long text is not read to its end when the work is cancelled, nor are those
+// after it.
+func TestBuildLooksAtTheContext(t *testing.T) {
+	long := strings.Repeat("tidal basin ", 1<<17)
+	for name, texts := range map[string][]string{"one": {long}, "two": {long, long}} {
+		ctx := texttest.NewCountdown(6) // of 16 looks in a text
+		if _, err := bm25.BuildTexts(ctx, texts, bm25.Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := ctx.Looks(); n > 4 {
+			t.Errorf("%s: %d looks after the end of the context", name, n)
 		}
 	}
 }

@@ -54,9 +54,11 @@ func ExampleIndex_Explain() {
 // with a dot between the syllables.
 type syllables struct{}
 
-func (syllables) Words(s string, yield func(word []byte)) {
+func (syllables) Words(s string, yield func(word []byte) bool) {
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r == '·' || r == ' ' }) {
-		yield([]byte(w))
+		if !yield([]byte(w)) {
+			return
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ type searcher struct {
 	ix      *Index
 	numbers *text.Numbering
 	query   []queryTerm
-	add     func(word []byte) // addWord, bound once
+	add     func(word []byte) bool // addWord, bound once
 
 	sums       [windowSize]float32
 	candidates []uint16
@@ -132,10 +132,11 @@ func (s *searcher) analyze(query string) {
 	s.prepare()
 }
 
-func (s *searcher) addWord(word []byte) {
+func (s *searcher) addWord(word []byte) bool {
 	if id := s.numbers.Number(word); id >= 0 {
 		s.query = append(s.query, queryTerm{id: id, times: 1})
 	}
+	return true
 }
 
 // prepare merges repeated terms, and puts those first that can add most.

@@ -61,10 +61,11 @@ func (or *oracle) score(doc int, query []string) (score float64) {
 }
 
 func terms(a text.Analyzer, s string) (terms []string) {
-	a.Words(s, func(word []byte) {
+	a.Words(s, func(word []byte) bool {
 		if t, ok := a.Term(string(word)); ok {
 			terms = append(terms, t)
 		}
+		return true
 	})
 	return terms
 }

@@ -56,7 +56,7 @@ func New(o Options) (*Chunker, error) {
 // least six digits. Start and End are offsets into doc.Text even if the text
 // was cleaned; Text is the cleaned text then, and otherwise shares the memory
 // of doc.Text. Chunks of white space alone are left out.
-func (c *Chunker) Document(doc graphrag.Document) ([]graphrag.Chunk, error) {
+func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
 	if doc.ID == "" {
 		return nil, fmt.Errorf("chunk: document %q has no ID", doc.Title)
 	}
@@ -65,7 +65,7 @@ func (c *Chunker) Document(doc graphrag.Document) ([]graphrag.Chunk, error) {
 	if c.clean != nil {
 		body, mapping = c.clean(body)
 	}
-	spans, err := c.splitter.Split(body)
+	spans, err := c.splitter.Split(ctx, body)
 	if err != nil {
 		return nil, fmt.Errorf("chunk: split document %q: %w", doc.ID, err)
 	}
@@ -126,7 +126,7 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	}
 	cut := make([][]graphrag.Chunk, len(stream))
 	err := par.Each(ctx, len(stream), c.workers, func(i int) (err error) {
-		cut[i], err = c.Document(stream[i])
+		cut[i], err = c.Document(ctx, stream[i])
 		return err
 	})
 	switch {

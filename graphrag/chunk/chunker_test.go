@@ -35,7 +35,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := graphrag.Document{ID: "a.txt", Title: "A", Text: "one [two](http://x/y) three https://z four"}
-	got, err := c.Document(doc)
+	got, err := c.Document(context.Background(), doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestDocument(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("chunks (-want +got):\n%s", diff)
 	}
-	if _, err := c.Document(graphrag.Document{Title: "nameless", Text: "x"}); err == nil || !strings.Contains(err.Error(), "nameless") {
+	if _, err := c.Document(context.Background(), graphrag.Document{Title: "nameless", Text: "x"}); err == nil || !strings.Contains(err.Error(), "nameless") {
 		t.Errorf("a document without an ID gave %v", err)
 	}
-	if got, err := c.Document(graphrag.Document{ID: "empty"}); err != nil || len(got) != 0 {
+	if got, err := c.Document(context.Background(), graphrag.Document{ID: "empty"}); err != nil || len(got) != 0 {
 		t.Errorf("an empty document gave %v, %v", got, err)
 	}
 }
@@ -68,7 +68,7 @@ func TestDocumentSharesMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := graphrag.Document{ID: "d", Text: texttest.Generated(200_000)}
-	chunks, err := c.Document(doc)
+	chunks, err := c.Document(context.Background(), doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestDocumentSharesMemory(t *testing.T) {
 		}
 	}
 	allocs := testing.AllocsPerRun(5, func() {
-		if _, err := c.Document(doc); err != nil {
+		if _, err := c.Document(context.Background(), doc); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -100,7 +100,7 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 		}
 		if want == nil {
 			for doc := range stream(100) {
-				chunks, err := c.Document(doc)
+				chunks, err := c.Document(context.Background(), doc)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -208,7 +208,7 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := graphrag.Document{ID: "d", Text: "one # a note\ntwo three"}
-	chunks, err := chunker.Document(doc)
+	chunks, err := chunker.Document(context.Background(), doc)
 	if err != nil || len(chunks) != 2 {
 		t.Fatalf("%d chunks, %v", len(chunks), err)
 	}

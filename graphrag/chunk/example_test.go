@@ -43,7 +43,7 @@ func ExampleSentences() {
 		log.Fatal(err)
 	}
 	s := "Dr. Smith came. He saw that it was late. Nobody else had come, so he left again."
-	spans, err := splitter.Split(s)
+	spans, err := splitter.Split(context.Background(), s)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,13 +61,13 @@ func ExampleWords() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	spans, err := splitter.Split("a b c d e")
+	spans, err := splitter.Split(context.Background(), "a b c d e")
 	fmt.Println(spans, err)
 	splitter, err = chunk.Pieces(3, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	spans, err = splitter.Split("a+b c")
+	spans, err = splitter.Split(context.Background(), "a+b c")
 	fmt.Println(spans, err)
 	// Output:
 	// [{0 6 3} {4 9 3}] <nil>

@@ -3,6 +3,7 @@
 package chunk
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -18,9 +19,9 @@ import (
 type Span struct{ Start, End, Tokens int }
 
 // Splitter cuts a text into spans; see the package comment for what holds of
-// them. The one error is a text too long to cut (2 GiB).
+// them. It fails for a text too long to cut (2 GiB) and when ctx is cancelled.
 type Splitter interface {
-	Split(text string) ([]Span, error)
+	Split(ctx context.Context, text string) ([]Span, error)
 }
 
 // The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part
@@ -73,7 +74,7 @@ func Pieces(size, overlap int) (Splitter, error) {
 	return windowsOf(starts(joined), size, overlap)
 }
 
-func windowsOf(starts func([]int32, string) []int32, size, overlap int) (Splitter, error) {
+func windowsOf(starts unitsOf, size, overlap int) (Splitter, error) {
 	if err := checkWindow(size, overlap); err != nil {
 		return nil, err
 	}
@@ -103,19 +104,24 @@ func checkText(s string) (blank bool, err error) {
 	return strings.TrimSpace(s) == "", nil
 }
 
+// unitsOf appends the byte offsets at which the units of a text begin.
+type unitsOf func(ctx context.Context, dst []int32, s string) ([]int32, error)
+
 // windows cuts text into windows of a number of units.
 type windows struct {
-	// starts appends the byte offsets at which the units of a text begin.
-	starts        func(dst []int32, s string) []int32
+	starts        unitsOf
 	size, overlap int
 }
 
 // Split implements [Splitter].
-func (w windows) Split(s string) ([]Span, error) {
+func (w windows) Split(ctx context.Context, s string) ([]Span, error) {
 	if blank, err := checkText(s); blank || err != nil {
 		return nil, err
 	}
-	starts := w.starts(nil, s)
+	starts, err := w.starts(ctx, nil, s)
+	if err != nil {
+		return nil, err
+	}
 	units := len(starts)
 	starts[0] = 0
 	starts = append(starts, int32(len(s)))
@@ -141,19 +147,28 @@ func appendSpan(spans []Span, p Span) []Span {
 
 // starts finds where units begin: runs of joined characters, and the other
 // characters by themselves, none of white space.
-func starts(joined func(rune) bool) func(dst []int32, s string) []int32 {
-	return func(dst []int32, s string) []int32 {
-		inside := false
+func starts(joined func(rune) bool) unitsOf {
+	return func(ctx context.Context, dst []int32, s string) ([]int32, error) {
+		inside, look := false, 0
 		for i, r := range s {
+			if i >= look {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				look = i + stride
+			}
 			before := inside
 			inside = !unicode.IsSpace(r) && joined(r)
 			if !unicode.IsSpace(r) && !(before && inside) {
 				dst = append(dst, int32(i))
 			}
 		}
-		return dst
+		return dst, nil
 	}
 }
+
+// stride is the number of bytes between two looks at the context.
+const stride = 1 << 20
 
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {
@@ -186,11 +201,15 @@ type packer struct {
 }
 
 // Split implements [Splitter].
-func (p packer) Split(s string) ([]Span, error) {
+func (p packer) Split(ctx context.Context, s string) ([]Span, error) {
 	if blank, err := checkText(s); blank || err != nil {
 		return nil, err
 	}
-	starts := append(p.counter.Starts(nil, s), int32(len(s)))
+	starts, err := p.counter.Starts(ctx, nil, s)
+	if err != nil {
+		return nil, err
+	}
+	starts = append(starts, int32(len(s)))
 	all := len(starts) - 1
 	var spans []Span
 	// The open span goes from start, before token first, to end, before token

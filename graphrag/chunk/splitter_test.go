@@ -3,6 +3,8 @@
 package chunk
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -40,7 +42,7 @@ func splitters() map[string]Splitter {
 // checkSpans holds the promises of the package comment.
 func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
 	t.Helper()
-	spans, err := split.Split(s)
+	spans, err := split.Split(context.Background(), s)
 	if err != nil {
 		t.Fatalf("%s: %q: %v", name, s, err)
 	}
@@ -219,7 +221,7 @@ func BenchmarkSplit(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
-				if _, err := split.Split(s); err != nil {
+				if _, err := split.Split(context.Background(), s); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -229,5 +231,27 @@ func BenchmarkSplit(b *testing.B) {
 	for _, name := range []string{"tokens", "tokens-o200k", "words", "pieces", "sentences"} {
 		b.Run(name+"/generated", func(b *testing.B) { run(b, all[name], text) })
 		b.Run(name+"/pages", func(b *testing.B) { run(b, all[name], texttest.Pages(b, 30)) })
+	}
+}
+
+// One long text is not cut to its end when the work is cancelled.
+func TestSplitLooksAtTheContext(t *testing.T) {
+	long := strings.Repeat("a word, and another one. ", 1<<18)
+	sentences, err := Sentences(SentenceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	windows, err := Tokens(TokenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]Splitter{"tokens": windows, "words": must(Words(300, 0)), "pieces": must(Pieces(300, 0)), "sentences": sentences} {
+		ctx := texttest.NewCountdown(2)
+		if _, err := s.Split(ctx, long); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := ctx.Looks(); n != 1 {
+			t.Errorf("%s: %d looks after the end of the context, want 1", name, n)
+		}
 	}
 }

@@ -264,9 +264,11 @@ func FuzzReadLSA(f *testing.F) {
 // written in two ways.
 type characters struct{}
 
-func (characters) Words(s string, yield func([]byte)) {
+func (characters) Words(s string, yield func([]byte) bool) {
 	for _, r := range s {
-		yield([]byte(string(r)))
+		if !yield([]byte(string(r))) {
+			return
+		}
 	}
 }
 

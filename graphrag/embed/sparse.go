@@ -91,8 +91,9 @@ func (o operator) MulT(ctx context.Context, out, x []float64, width int) error {
 	return o.transposed.mul(ctx, out, x, width, o.workers)
 }
 
-// powerIterations are enough for the spectra of text.
-const powerIterations = 2
+// powerIterations bring the neighbours of texts as near to those of the exact
+// decomposition as scikit-learn's default, 5, does; with 2 a fifth of ten are others.
+const powerIterations = 5
 
 // rightSingular returns the leading singular values of a and its right singular
 // vectors.

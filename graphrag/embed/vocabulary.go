@@ -23,10 +23,10 @@ type counter struct {
 // bag counts a text.
 func (c *counter) bag(s string) bag {
 	c.touched = c.touched[:0]
-	c.analyzer.Words(s, func(word []byte) {
+	c.analyzer.Words(s, func(word []byte) bool {
 		n := c.numbers.Number(word)
 		if n < 0 {
-			return
+			return true
 		}
 		if int(n) >= len(c.counts) {
 			c.counts = append(c.counts, make([]int32, c.numbers.Terms().Len()-len(c.counts))...)
@@ -35,6 +35,7 @@ func (c *counter) bag(s string) bag {
 			c.touched = append(c.touched, n)
 		}
 		c.counts[n]++
+		return true
 	})
 	var b bag
 	for _, n := range c.touched {

@@ -4,8 +4,10 @@ package graph_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"log"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
@@ -17,7 +19,10 @@ func Example() {
 	}
 	s := g.Stats()
 	fmt.Printf("%d nodes, %d edges, average degree %.1f, isolated %.2f\n", s.Nodes, s.Edges, s.AverageDegree, s.IsolatedShare)
-	component, count := g.Components()
+	component, count, err := g.Components(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(count, "components", component)
 
 	var b bytes.Buffer

@@ -205,13 +205,16 @@ func TestStats(t *testing.T) {
 
 func TestComponents(t *testing.T) {
 	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, graph.Float64)
-	component, count := g.Components()
+	component, count, err := g.Components(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component); diff != "" || count != 4 {
 		t.Errorf("%d components (-want +got):\n%s", count, diff)
 	}
 	l := graphtest.Planted(2000, 1500, 100, .3, 5)
 	g = l.Graph(graph.Unweighted)
-	if _, count := g.Components(); count != len(topo.ConnectedComponents(g.Gonum())) {
+	if _, count, err := g.Components(t.Context()); err != nil || count != len(topo.ConnectedComponents(g.Gonum())) {
 		t.Errorf("%d components, gonum finds another number", count)
 	}
 }

@@ -120,15 +120,15 @@ func (b *builder) use(p int32, name string) (int32, error) {
 	return k.key, nil
 }
 
-// name looks up a name as it is written. Names that differ only in blanks are one
-// spelling, but may be two keys.
+// name looks up a name as it is written. Names that differ only in blanks are one.
 func (b *builder) name(name string) (known, error) {
 	k, ok := b.names[name]
 	if !ok {
 		k.key = -1
 		if len(name) <= b.o.MaxName {
-			k.spelling = b.spellings.id(oneLine(name))
-			if key := b.o.Folding.Key(name); key != "" {
+			spelling := oneLine(name)
+			k.spelling = b.spellings.id(spelling)
+			if key := b.o.Folding.Key(spelling); key != "" {
 				k.key = b.keys.id(key)
 			}
 		}

@@ -17,14 +17,14 @@ const (
 	FoldUnicode Folding = "unicode"
 	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions):
 	// lower case, and a blank for every character that is not an ASCII letter
-	// or digit. White space is put in order first, as in [Entity.Name]; the runs
-	// of blanks that the rule itself makes stay. A name without a Latin letter
-	// or digit is lost. It is here to compare with published figures.
+	// or digit, none at the ends. Runs of blanks stay: "a. b" and "a b" are two. A
+	// name without a Latin letter or digit is lost. It is here to compare with
+	// published figures.
 	FoldASCII Folding = "ascii"
 )
 
-// Key is the folded name. It is "" for a name that cannot be told from
-// nothing.
+// Key is the folded name; folded again it stays the same. It is "" for a name
+// that cannot be told from nothing.
 func (f Folding) Key(name string) string {
 	if f == FoldASCII {
 		return foldASCII(name)
@@ -53,8 +53,9 @@ func foldASCII(name string) string {
 		}
 		return ' '
 	}
-	// The reference lowers first, which takes the Kelvin sign to a k.
-	return strings.Trim(strings.Map(blank, strings.ToLower(oneLine(name))), " ")
+	// The reference lowers first, which takes the Kelvin sign to a k and the dotted
+	// capital I to an i with a mark.
+	return strings.Trim(strings.Map(blank, strings.ToLower(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "İ", "i\u0307"))), " ")
 }
 
 // oneLine is a text with single blanks and no bytes that are not UTF-8.

@@ -152,10 +152,13 @@ func TestNames(t *testing.T) {
 func TestFoldASCII(t *testing.T) {
 	for name, want := range map[string]string{
 		"Beyoncé's (1981)": "beyonc  s  1981", "  U.S.A. ": "u s a", "東京": "", "C++": "c", "o’neil & sons": "o neil   sons",
-		"\f6&\f\f6": "6  6", "a\xffb": "ab",
+		"\f6&\f\f6": "6   6", "a\xffb": "ab", "A. Lovelace": "a  lovelace", "İstanbul": "i stanbul", "\u212a2": "k2",
 	} {
 		if got := FoldASCII.Key(name); got != want {
 			t.Errorf("%q folds to %q, want %q", name, got, want)
+		}
+		if again := FoldASCII.Key(want); again != want {
+			t.Errorf("%q folded again is %q", want, again)
 		}
 	}
 }

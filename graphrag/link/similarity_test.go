@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -43,7 +45,11 @@ func TestTrigramsFindAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, vectors := learn(names), make([][]gram, len(names))
+		w, err := learn(t.Context(), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors := make([][]gram, len(names))
 		for i, name := range names {
 			vectors[i] = w.vector(name)
 		}
@@ -134,7 +140,10 @@ func TestNearest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range append(words(r, 50), names[3], "", "ω") {
-		w := learn(names)
+		w, err := learn(t.Context(), names)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var want []scored
 		for j := range names {
 			if s := cosine(w.vector(name), w.vector(names[j])); s > 0 {
@@ -163,6 +172,21 @@ func TestNearest(t *testing.T) {
 		}
 		if got, err := none.Nearest(t.Context(), "a", 3); err != nil || len(got) != 0 {
 			t.Errorf("among no names: %v, %v", got, err)
+		}
+	}
+}
+
+func TestTrigramsLookAtTheContext(t *testing.T) {
+	names := words(rand.New(rand.NewPCG(1, 2)), 5_000)
+	for name, work := range map[string]func(ctx context.Context) error{
+		"neighbours": func(ctx context.Context) error { _, err := Trigrams{}.Neighbors(ctx, names, .8, 10); return err },
+		"index":      func(ctx context.Context) error { _, err := Trigrams{}.Index(ctx, names); return err },
+	} {
+		for _, looks := range []int{5, 25, 45} { // 20 a pass
+			ctx := texttest.NewCountdown(looks)
+			if err := work(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
+				t.Errorf("%s, %d: %v after %d further looks", name, looks, err, ctx.Looks())
+			}
 		}
 	}
 }

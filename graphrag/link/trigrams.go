@@ -31,15 +31,21 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	if limit <= 0 {
 		return out, ctx.Err()
 	}
-	w := learn(names)
+	w, err := learn(ctx, names)
+	if err != nil {
+		return nil, err
+	}
 	grams := make([][]gram, len(names))
 	for i, name := range names {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		grams[i] = w.vector(name)
 	}
 	rare, index := prefixes(grams, threshold)
 	seen := make([]int32, len(names)) // by whom, plus 1
 	for i := range grams {
-		if i%256 == 0 && ctx.Err() != nil {
+		if i%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		seen[i] = int32(i) + 1
@@ -111,10 +117,13 @@ func cosine(a, b []gram) float64 {
 
 // Index implements [Linker].
 func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
-	w := learn(names)
+	w, err := learn(ctx, names)
+	if err != nil {
+		return nil, err
+	}
 	ix := &trigramIndex{weighing: w, offsets: make([]int64, len(w.idf)+1)}
 	for i, name := range names {
-		if i%1024 == 0 && ctx.Err() != nil {
+		if i%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		for _, g := range w.vector(name) {
@@ -127,6 +136,9 @@ func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
 	ix.items = make([]share, ix.offsets[len(w.idf)])
 	next := slices.Clone(ix.offsets)
 	for i, name := range names {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		for _, g := range w.vector(name) {
 			ix.items[next[g.id]] = share{int32(i), float32(g.weight)}
 			next[g.id]++
@@ -205,9 +217,15 @@ func (w *weighing) vector(name string) []gram {
 	return out
 }
 
-func learn(names []string) weighing {
+// stride is the number of names between two looks at the context.
+const stride = 1 << 8
+
+func learn(ctx context.Context, names []string) (weighing, error) {
 	frequency := make(map[[3]rune]int)
-	for _, name := range names {
+	for i, name := range names {
+		if i%stride == 0 && ctx.Err() != nil {
+			return weighing{}, ctx.Err()
+		}
 		for t := range trigrams(name) {
 			frequency[t]++
 		}
@@ -224,7 +242,7 @@ func learn(names []string) weighing {
 		w.ids[t] = int32(id)
 		w.idf[id] = 1 + math.Log(float64(len(names))/float64(frequency[t]))
 	}
-	return w
+	return w, nil
 }
 
 func normalize(of []gram) {

@@ -20,18 +20,14 @@ type batch struct {
 	sink    float64 // what prefetch returned: kept, so that the compiler keeps the reads
 	push    *pusher
 
-	component []int32   // of each node
-	totals    []float64 // of the strengths of each component
-	spread    []lane    // what each component starts with, over its strength
+	spread []lane // what each component starts with, over its strength
 }
 
 func newBatch(s *system) *batch {
 	n := s.g.N()
-	component, totals := s.components()
 	return &batch{
-		push:      newPusher(n),
-		component: component, totals: totals, spread: make([]lane, len(totals)),
-		y: make([]lane, n), r: make([]lane, n), w: make([]lane, n),
+		push: newPusher(n),
+		y:    make([]lane, n), r: make([]lane, n), w: make([]lane, n),
 		t: make([][lanes]float32, n), z: make([][lanes]float32, n),
 	}
 }
@@ -121,13 +117,21 @@ const pushFactor = 4
 // without end in the same component, and sets w to what that leaves wrong, the
 // negative residual.
 func (b *batch) begin(ctx context.Context, s *system, resets [][]Seed, vectors []reset) error {
+	component, totals, err := s.components(ctx)
+	if err != nil {
+		return err
+	}
+	b.spread = slices.Grow(b.spread[:0], len(totals))[:len(totals)]
 	for _, l := range [][]lane{b.y, b.r, b.w, b.spread} {
 		clear(l)
+		if err := ctx.Err(); err != nil { // the first time, the memory is made here
+			return err
+		}
 	}
 	clear(b.t)
 	clear(b.z)
 	b.used = len(resets)
-	component, d := b.component, s.damping
+	d := s.damping
 	epsilon := min(.5, pushFactor/float64(max(1, s.g.Arcs())))
 	for l, seeds := range resets {
 		x := b.push
@@ -138,7 +142,7 @@ func (b *batch) begin(ctx context.Context, s *system, resets [][]Seed, vectors [
 			b.y[u][l] = x.value[u] * s.inverse[u]
 			b.w[u][l] = (d - 1) * x.unspent[u]
 			if x.unspent[u] > 0 {
-				b.spread[component[u]][l] += x.unspent[u] / b.totals[component[u]]
+				b.spread[component[u]][l] += x.unspent[u] / totals[component[u]]
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package ppr_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -263,6 +264,27 @@ func TestScaling(t *testing.T) {
 	if math.Abs(sum-1) > 1e-9 {
 		t.Errorf("the values sum to %.12f", sum)
 	}
+	for _, scale := range []float64{0x1p1010, 0x1p-730, 0x1p-1040, math.SmallestNonzeroFloat64} {
+		for i := range scaled {
+			scaled[i].Weight = scale
+		}
+		if _, err := ppr.New(mustGraph(t, l.N, scaled), ppr.Options{}); !errors.Is(err, ppr.ErrWeights) {
+			t.Errorf("weights of %g: %v", scale, err)
+		}
+	}
+	for i := range scaled {
+		scaled[i].Weight = 0x1p-700
+	}
+	if y, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, y); err != nil {
+		t.Fatal(err)
+	}
+	for i := range scaled {
+		scaled[i].Weight = 1
+	}
+	if x, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, x); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "tiny weights", y, x, 1e-15)
 }
 
 func TestBatchIsIndependent(t *testing.T) {

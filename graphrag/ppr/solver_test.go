@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -180,5 +181,25 @@ func TestNoAllocations(t *testing.T) {
 		if least != 0 {
 			t.Errorf("%s: %v allocations a query", name, least)
 		}
+	}
+}
+
+// The first batch on a graph measures its components: that can be cancelled, and is
+// done again by the next one.
+func TestFirstBatchLooksAtTheContext(t *testing.T) {
+	edges := make([]graph.Edge, 1<<18)
+	for i := range edges {
+		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
+	}
+	s := solver(t, mustGraph(t, len(edges)+1, edges), ppr.Options{Workers: 1})
+	ask := [][]ppr.Seed{ppr.Uniform(7)}
+	for looks := range 12 {
+		ctx := texttest.NewCountdown(looks)
+		if _, err := s.SolveBatch(ctx, ask, nil); !errors.Is(err, context.Canceled) || ctx.Looks() > 3 {
+			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
+		}
+	}
+	if _, err := s.SolveBatch(t.Context(), ask, nil); err != nil {
+		t.Error(err)
 	}
 }

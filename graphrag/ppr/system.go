@@ -3,21 +3,30 @@
 package ppr
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// ErrWeights is wrapped by the error for graphs whose weights are too far apart.
-var ErrWeights = errors.New("weights too far apart")
+// ErrWeights is wrapped by the error for graphs whose weights are too far apart,
+// too small or too great.
+var ErrWeights = errors.New("unusable weights")
 
 // span is how far below the greatest strength another one may lie; directions
 // are kept as float32, which end at 2^-126.
 const span = 0x1p-100
+
+// The greatest strength lies between these: products of weights and directions,
+// which come down to span and up to its inverse, are then neither subnormal nor
+// infinite.
+const (
+	leastStrength    = 0x1p-700
+	greatestStrength = 0x1p910
+)
 
 // system is (D - d·A)·y = (1-d)·v for one graph.
 type system struct {
@@ -34,8 +43,10 @@ type system struct {
 	mean      float64   // scaled weight of an arc
 	total     float64   // of all strengths
 
-	// components gives the component of each node, and their strengths.
-	components func() ([]int32, []float64)
+	// For batches, measured when the first one asks; whoever holds the lock does it.
+	lock      chan struct{}
+	component []int32   // of each node
+	totals    []float64 // of the strengths of each component
 }
 
 func newSystem(g *graph.Graph, damping, tolerance float64) (*system, error) {
@@ -44,8 +55,8 @@ func newSystem(g *graph.Graph, damping, tolerance float64) (*system, error) {
 		g: g, rows: rowsOf(g), damping: damping, tolerance: tolerance,
 		strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n), pivot: make([]float64, n),
 		middle: make([]int64, n),
+		lock:   make(chan struct{}, 1),
 	}
-	s.components = sync.OnceValues(s.measureComponents)
 	return s, s.measure()
 }
 
@@ -56,8 +67,8 @@ func (s *system) measure() error {
 		s.strength[u] = s.g.Strength(int32(u))
 		greatest = max(greatest, s.strength[u])
 	}
-	if math.IsInf(greatest, 1) {
-		return fmt.Errorf("ppr: %w: the sum at a node overflows", ErrWeights)
+	if greatest > greatestStrength || greatest > 0 && greatest < leastStrength {
+		return fmt.Errorf("ppr: %w: the greatest sum at a node is %v, want %v to %v: scale the weights", ErrWeights, greatest, leastStrength, greatestStrength)
 	}
 	_, exponent := math.Frexp(greatest)
 	s.scale = math.Ldexp(1, -exponent)
@@ -72,7 +83,7 @@ func (s *system) measure() error {
 		}
 		w *= s.scale
 		if w < span {
-			return fmt.Errorf("ppr: %w: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
+			return fmt.Errorf("ppr: %w: too far apart: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
 		}
 		loop := s.damping * s.loop(int32(u))
 		s.strength[u], s.inverse[u], s.diagonal[u], s.pivot[u] = w, 1/w, w-loop, w-2*loop
@@ -85,13 +96,25 @@ func (s *system) measure() error {
 	return nil
 }
 
-func (s *system) measureComponents() (component []int32, totals []float64) {
-	component, count := s.g.Components()
-	totals = make([]float64, count)
-	for u, c := range component {
-		totals[c] += s.strength[u]
+// components gives the component of each node, and their strengths.
+func (s *system) components(ctx context.Context) ([]int32, []float64, error) {
+	select {
+	case s.lock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
 	}
-	return component, totals
+	defer func() { <-s.lock }()
+	if s.totals == nil {
+		component, count, err := s.g.Components(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.component, s.totals = component, make([]float64, count)
+		for u, c := range component {
+			s.totals[c] += s.strength[u]
+		}
+	}
+	return s.component, s.totals, nil
 }
 
 // loop returns the scaled weight of u's self-loop.

@@ -53,7 +53,7 @@ type corpus struct {
 	// The text that terms is reading.
 	ids   []int32
 	words int
-	add   func(word []byte)
+	add   func(word []byte) bool
 }
 
 // collect reads all material. The one error is that of ctx.
@@ -139,11 +139,12 @@ func quotable(raw string) (string, bool) {
 func (c *corpus) terms(s string) (ids []int32, words int) {
 	c.ids, c.words = c.ids[:0], 0
 	if c.add == nil { // bound once: it escapes into the analyzer
-		c.add = func(word []byte) {
+		c.add = func(word []byte) bool {
 			c.words++
 			if id := c.numbers.Number(word); id >= 0 {
 				c.ids = append(c.ids, id)
 			}
+			return true
 		}
 	}
 	c.analyzer.Words(s, c.add)

@@ -47,9 +47,12 @@ const precision = 1e-12
 // grow runs until all clusters have stopped. That the last one goes on alone, if
 // there is no root, can only offer more to the pruning.
 func grow(ctx context.Context, edges []graph.Edge, prizes []float64, root int32) (*growth, error) {
-	s := newGrowth(edges, prizes, root)
+	s, err := newGrowth(ctx, edges, prizes, root)
+	if err != nil {
+		return nil, err
+	}
 	for events := 0; s.queue.len() > 0; events++ {
-		if events%4096 == 0 && ctx.Err() != nil {
+		if events%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		now, c := s.queue.top()
@@ -63,19 +66,25 @@ func grow(ctx context.Context, edges []graph.Edge, prizes []float64, root int32)
 	return s, ctx.Err()
 }
 
-func newGrowth(edges []graph.Edge, prizes []float64, root int32) *growth {
+// stride is the number of nodes, edges or events between two looks at the context.
+const stride = 1 << 12
+
+func newGrowth(ctx context.Context, edges []graph.Edge, prizes []float64, root int32) (*growth, error) {
 	n := len(prizes)
 	s := &growth{edges: edges, clusters: make([]cluster, n, 2*n), heap: newHeap(2 * len(edges)), queue: newQueue(2 * n), root: root}
 	for u, prize := range prizes {
 		s.clusters[u] = cluster{parent: none, parts: none, active: prize > 0 && int32(u) != root, deadline: prize}
 	}
 	for e, edge := range edges {
+		if e%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		s.share(0, int32(2*e), edge.From, edge.To, edge.Weight)
 	}
 	for u := range int32(n) {
 		s.enqueue(u)
 	}
-	return s
+	return s, nil
 }
 
 // share shares out what is left of an edge between a part, in cluster c, and the
@@ -125,7 +134,7 @@ func (s *growth) meet(now float64, c int32) {
 		left := edge.Weight - filled - more
 		switch {
 		case c == d:
-		case left <= precision*(now+edge.Weight):
+		case left <= precision*now+precision*edge.Weight, left/2 == 0: // full, or too small to halve
 			s.forest = append(s.forest, edge)
 			s.join(now, c, d)
 			return

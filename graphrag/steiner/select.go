@@ -18,7 +18,7 @@ import (
 const rankGap = 0.01
 
 // NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all
-// others 0. Of equally similar ones the first come first.
+// others 0; k is at most the number of nodes. Of equally similar ones the first come first.
 func NodePrizes(similarities []float64, k int) []float64 {
 	order := make([]int32, len(similarities))
 	for i := range order {
@@ -28,7 +28,8 @@ func NodePrizes(similarities []float64, k int) []float64 {
 		return cmp.Or(cmp.Compare(similarities[b], similarities[a]), cmp.Compare(a, b))
 	})
 	prizes := make([]float64, len(similarities))
-	for rank := range min(k, len(order)) {
+	k = min(k, len(order))
+	for rank := range k {
 		prizes[order[rank]] = float64(k - rank)
 	}
 	return prizes

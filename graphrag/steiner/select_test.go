@@ -169,7 +169,7 @@ func TestNodePrizesTies(t *testing.T) {
 	if diff := cmp.Diff([]float64{0, 2, 1, 0}, NodePrizes([]float64{.1, .5, .5, .5}, 2)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]float64{5, 4}, NodePrizes([]float64{.9, .2}, 5)); diff != "" {
+	if diff := cmp.Diff([]float64{2, 1}, NodePrizes([]float64{.9, .2}, 5)); diff != "" {
 		t.Errorf("fewer nodes than prizes: %s", diff)
 	}
 }

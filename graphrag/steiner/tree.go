@@ -60,13 +60,13 @@ func find(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*T
 		}
 		sum += p
 	}
-	if math.IsInf(sum, 1) {
-		return nil, fmt.Errorf("steiner: the prizes add up to more than a float64 holds: %w: scale prizes and costs down", ErrPrize)
+	if sum > math.MaxFloat64/4 { // moats of two ends are added, and more
+		return nil, fmt.Errorf("steiner: the prizes add up to more than a quarter of what a float64 holds: %w: scale prizes and costs down", ErrPrize)
 	}
 	if g.N() == 0 {
 		return &Tree{}, ctx.Err()
 	}
-	edges, err := edgesOf(g)
+	edges, err := edgesOf(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -74,16 +74,20 @@ func find(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*T
 	if err != nil {
 		return nil, err
 	}
-	return prune(grown.forest, prizes, root), nil
+	return prune(ctx, grown.forest, prizes, root)
 }
 
 // edgesOf lists the edges of a graph without its self-loops.
-func edgesOf(g *graph.Graph) ([]graph.Edge, error) {
+func edgesOf(ctx context.Context, g *graph.Graph) ([]graph.Edge, error) {
 	if g.Arcs() > math.MaxInt32 {
 		return nil, fmt.Errorf("steiner: %d arcs, want at most %d", g.Arcs(), math.MaxInt32)
 	}
 	edges := make([]graph.Edge, 0, g.Arcs()/2)
+	seen := 0
 	for e := range g.Edges() {
+		if seen++; seen%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if e.From != e.To {
 			edges = append(edges, e)
 		}
@@ -94,7 +98,7 @@ func edgesOf(g *graph.Graph) ([]graph.Edge, error) {
 // prune is strong pruning: of the trees of a forest it returns the subtree of
 // greatest worth, with the root if there is one. Below a node it keeps those
 // branches that are worth more than the edge to them.
-func prune(forest []graph.Edge, prizes []float64, root int32) *Tree {
+func prune(ctx context.Context, forest []graph.Edge, prizes []float64, root int32) (*Tree, error) {
 	f := newRows(len(prizes), forest)
 	worth, parent := slices.Clone(prizes), make([]int32, len(prizes))
 	cost := make([]float64, len(prizes)) // of the edge to the parent
@@ -106,7 +110,7 @@ func prune(forest []graph.Edge, prizes []float64, root int32) *Tree {
 		parent[top] = top
 		first := len(order)
 		order = append(order, top)
-		for ; first < len(order); first++ {
+		for ; first < len(order) && (first%stride != 0 || ctx.Err() == nil); first++ {
 			u := order[first]
 			for _, e := range f.row(u) {
 				if parent[e.To] == unseen {
@@ -124,6 +128,9 @@ func prune(forest []graph.Edge, prizes []float64, root int32) *Tree {
 				visit(u)
 			}
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	for _, u := range slices.Backward(order) {
 		if gain := worth[u] - cost[u]; parent[u] != u && gain > 0 {
@@ -157,7 +164,7 @@ func prune(forest []graph.Edge, prizes []float64, root int32) *Tree {
 	for _, e := range t.Edges {
 		t.Cost += e.Weight
 	}
-	return t
+	return t, ctx.Err()
 }
 
 const unseen = -1

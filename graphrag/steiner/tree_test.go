@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func build(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
@@ -262,7 +263,7 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for u := 0; u < n; u += every {
 				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
 			}
-			edges, err := edgesOf(build(t, n, list))
+			edges, err := edgesOf(t.Context(), build(t, n, list))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +276,10 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for _, c := range grown.clusters {
 				dual += c.end - c.start
 			}
-			got := prune(grown.forest, prizes, root)
+			got, err := prune(t.Context(), grown.forest, prizes, root)
+			if err != nil {
+				t.Fatal(err)
+			}
 			check(t, n, edges, prizes, root, got)
 			loss := -got.Worth()
 			for _, p := range prizes {
@@ -357,4 +361,42 @@ func ExampleFind() {
 	}
 	fmt.Println(t.Nodes, t.Prize, t.Cost)
 	// Output: [0 1 2] 6 2
+}
+
+// Costs too small to halve are no work without end, sums too great for a float64
+// are refused.
+func TestExtremeNumbers(t *testing.T) {
+	least := math.SmallestNonzeroFloat64
+	for _, cost := range []float64{least, 3 * least, 1e-310} {
+		got, err := Find(t.Context(), build(t, 3, path(cost, cost)), []float64{1, 0, 1})
+		if err != nil || len(got.Nodes) != 3 {
+			t.Errorf("a cost of %g: %v, %v", cost, got, err)
+		}
+		got, err = Find(t.Context(), build(t, 3, path(cost, cost)), []float64{least, least, least})
+		if err != nil || len(got.Nodes) == 0 {
+			t.Errorf("a cost of %g and tiny prizes: %v, %v", cost, got, err)
+		}
+	}
+	got, err := Find(t.Context(), build(t, 3, path(1e307, math.MaxFloat64)), []float64{2e307, 2e307, 1})
+	if err != nil || len(got.Nodes) != 2 {
+		t.Errorf("great costs: %v, %v", got, err)
+	}
+	if _, err := Find(t.Context(), build(t, 2, path(1)), []float64{1e308, 0}); !errors.Is(err, ErrPrize) {
+		t.Errorf("prizes of 1e308: %v", err)
+	}
+}
+
+func TestFindLooksAtTheContext(t *testing.T) {
+	costs := make([]float64, 1<<17)
+	prizes := make([]float64, len(costs)+1)
+	for i := range costs {
+		costs[i], prizes[i] = 1, float64(i%3)
+	}
+	g := build(t, len(prizes), path(costs...))
+	for looks := 0; looks < 160; looks += 12 {
+		ctx := texttest.NewCountdown(looks)
+		if _, err := Find(ctx, g, prizes); !errors.Is(err, context.Canceled) || ctx.Looks() > 64 {
+			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
+		}
+	}
 }

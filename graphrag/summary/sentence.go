@@ -122,11 +122,12 @@ func isProse(quote string, words, bytes int) bool {
 
 // terms counts the terms of a sentence, and its words.
 func (x *extractive) terms(s string, numbers *text.Numbering) (counts []weighted, words int) {
-	x.o.Analyzer.Words(s, func(word []byte) {
+	x.o.Analyzer.Words(s, func(word []byte) bool {
 		words++
 		if term := numbers.Number(word); term >= 0 {
 			counts = append(counts, weighted{term, 1})
 		}
+		return true
 	})
 	slices.SortFunc(counts, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
 	distinct := counts[:0]

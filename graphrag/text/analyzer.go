@@ -12,8 +12,8 @@ import (
 // is that of this package. It is safe for concurrent use.
 type Analyzer interface {
 	// Words yields the words of s in order, in lower case where the script has
-	// one. The slice is only valid until yield returns.
-	Words(s string, yield func(word []byte))
+	// one, until yield returns false. The slice is only valid until yield returns.
+	Words(s string, yield func(word []byte) bool)
 	// Term returns the term a word is indexed under, or false when it is to be
 	// left out.
 	Term(word string) (term string, ok bool)
@@ -103,12 +103,11 @@ func (a *Standard) Name() string {
 	return name
 }
 
-// Words yields the lower-cased words of s in order. The slice is only valid
-// until yield returns. Words allocates nothing.
-func (a *Standard) Words(s string, yield func(word []byte)) {
+// Words yields the lower-cased words of s in order, until yield returns false.
+// The slice is only valid until yield returns. Words allocates nothing.
+func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	sc := a.scan(s)
-	for sc.next() {
-		yield(sc.word)
+	for sc.next() && yield(sc.word) {
 	}
 	a.release(sc)
 }
@@ -143,10 +142,11 @@ func (a *Standard) Term(word string) (term string, ok bool) {
 // Terms returns the terms of s in order, with repetitions.
 func (a *Standard) Terms(s string) []string {
 	var terms []string
-	a.Words(s, func(word []byte) {
+	a.Words(s, func(word []byte) bool {
 		if t, ok := a.Term(string(word)); ok {
 			terms = append(terms, t)
 		}
+		return true
 	})
 	return terms
 }

@@ -150,3 +150,36 @@ func BenchmarkTerm(b *testing.B) {
 		a.Term("generalizations")
 	}
 }
+
+// What Snowball 2 makes of these words (snowballstemmer 2.2).
+func TestStemsOfMarkedVowels(t *testing.T) {
+	for language, words := range map[text.Language]map[string]string{
+		text.French: {"archaïque": "archa", "naïf": "naïf", "naïve": "naïv", "naïveté": "naïvet", "haïr": "haïr", "héroïque": "héro", "maïs": "maï",
+			"égoïsme": "égo", "inouïe": "inouï", "ambiguë": "ambigu", "noël": "noël", "stoïque": "stoïqu", "laïcité": "laïqu", "canoë": "cano", "poëte": "poët", "celluloïde": "celluloïd"},
+		text.Russian: {"актёр": "актер", "актёры": "актер", "актер": "актер", "объём": "объ", "ребёнок": "ребенок"},
+	} {
+		a, err := text.New(text.Options{Language: language})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for word, want := range words {
+			if got, _ := a.Term(word); got != want {
+				t.Errorf("%s: %s is %s, want %s", language, word, got, want)
+			}
+		}
+	}
+}
+
+// Full and half width, composed and decomposed, and the zero of Chinese dates.
+func TestFormsOfWordsMeet(t *testing.T) {
+	for s, want := range map[string]string{
+		"二〇〇八年": "二〇 〇〇 〇八 八年", "Ａｐｐｌｅ": "apple", "ｶﾀｶﾅ": "カタ タカ カナ", "ｶﾞｲﾄﾞ": "ガイ イド", "cafe\u0301 CAFE\u0301": "café café", "Å \u212b A\u030a": "å å å",
+	} {
+		if got := strings.Join(words(text.Default(), s), " "); got != want {
+			t.Errorf("%q has the words %q, want %q", s, got, want)
+		}
+	}
+	if a, b := text.FoldName("ｶﾞｲﾄﾞ"), text.FoldName("ガイド"); a != b {
+		t.Errorf("names %q and %q", a, b)
+	}
+}

@@ -13,11 +13,12 @@ import (
 // FoldName returns the key under which the spellings of one entity's name
 // meet: NFC, lower case, runs of white space and control characters as one blank,
 // typographic quotes and dashes as their ASCII forms, and nothing at the ends
-// that is not part of a name (blanks, quotes, commas, full stops, markdown
-// marks, a pair of brackets around the whole). Accents, inner punctuation and
-// symbols such as the + of "C++" stay; full-width forms are their narrow ones. Invalid UTF-8 and invisible joiners
-// are dropped. FoldName is idempotent; a name of nothing but punctuation
-// folds to "".
+// that is not part of a name (blanks, commas, full stops, markdown marks, quotes
+// without a partner inside, a pair of quotes or brackets around the whole).
+// Accents, inner punctuation and symbols such as the + of "C++" stay; full-width
+// letters are narrow and narrow kana full ones. Invalid UTF-8 and invisible joiners
+// are dropped. FoldName is idempotent; a name of nothing but punctuation folds to
+// "".
 func FoldName(s string) string {
 	s = norm.NFC.String(s)
 	b := make([]byte, 0, len(s))
@@ -78,24 +79,59 @@ func appendFolded(b []byte, r rune) []byte {
 	case 'ß':
 		return append(b, "ss"...)
 	}
+	if '･' <= r && r <= halfSoundMark { // narrow kana
+		return norm.NFKC.AppendString(b, string(r))
+	}
 	return utf8.AppendRune(b, narrow(r))
 }
 
 // loose are the characters that are trimmed from the ends of a name.
-const loose = " '\".,;:!?…*_-|•·¿¡。、，；：！？「」『』《》"
+const loose = " '.,;:!?…*_-|•·¿¡。、，；：！？"
 
 // brackets are the pairs that are taken off when they enclose a whole name.
 var brackets = [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"（", "）"}, {"【", "】"}}
+
+// quotes are taken off as brackets are, and one of a pair if the name lacks the
+// other: "Weird Al" Yankovic keeps both.
+var quotes = [...][2]string{{`"`, `"`}, {"「", "」"}, {"『", "』"}, {"《", "》"}}
 
 func trimName(s string) string {
 	for {
 		s = strings.Trim(s, loose)
 		inner, ok := unwrap(s)
 		if !ok {
+			inner, ok = unquote(s)
+		}
+		if !ok {
 			return s
 		}
 		s = inner
 	}
+}
+
+// unquote takes off a pair of quotes around all of s, or one at an end that has no
+// partner in s.
+func unquote(s string) (string, bool) {
+	for _, q := range quotes {
+		inner, begins := strings.CutPrefix(s, q[0])
+		body, ends := strings.CutSuffix(inner, q[1])
+		switch {
+		case begins && ends && !strings.Contains(body, q[0]) && !strings.Contains(body, q[1]):
+			return body, true
+		case begins && !strings.Contains(inner, q[1]):
+			return inner, true
+		case begins: // its partner stands inside
+		case ends && !strings.Contains(body, q[0]):
+			return body, true
+		}
+		if other, ok := strings.CutPrefix(s, q[1]); ok && q[0] != q[1] { // the wrong way round
+			return other, true
+		}
+		if other, ok := strings.CutSuffix(s, q[0]); ok && q[0] != q[1] {
+			return other, true
+		}
+	}
+	return s, false
 }
 
 // unwrap takes off one pair of brackets around all of s.

@@ -136,7 +136,7 @@ var stopBytes = [256]bool{'.': true, '!': true, '?': true,
 func (sc *sentenceScanner) block(start, end int) {
 	s := sc.s[:end]
 	from := start
-	for i := start; i < end; {
+	for i := afterNumber(s, start); i < end; {
 		if !stopBytes[s[i]] {
 			i++
 			continue
@@ -164,6 +164,26 @@ func (sc *sentenceScanner) block(start, end int) {
 	}
 	sc.add(from, end)
 }
+
+// afterNumber returns the offset behind the number of a list item or a heading that
+// begins at start: its full stop ends no sentence. Without one it returns start.
+func afterNumber(s string, start int) int {
+	i := start
+	for i < len(s) && strings.IndexByte(" \t\r\n\v\f#>-+*", s[i]) >= 0 {
+		i++
+	}
+	first := i
+	for i < len(s) && ('0' <= s[i] && s[i] <= '9' || s[i] == '.' && i > first) {
+		i++
+	}
+	if i > first && i-first <= maxNumber && i < len(s) && s[i-1] == '.' && (s[i] == ' ' || s[i] == '\t') {
+		return i
+	}
+	return start
+}
+
+// maxNumber is the longest number of an item or a heading, in bytes: 12.10.3.
+const maxNumber = 8
 
 // add appends the span without the white space around it.
 func (sc *sentenceScanner) add(start, end int) {

@@ -57,6 +57,7 @@ func TestSentences(t *testing.T) {
 		"यह एक वाक्य है।¶ दूसरा वाक्य।",
 		"هل هذا جيد؟¶ نعم.",
 		"Version 3.14 of example.org is out.¶ See http://a.b/c.d?e=f!g for it.",
+		"1. The first item.\n¶2. The second item.¶ It goes on.\n¶12) Brackets.¶ Two.\n¶* 3. Both.\n¶## 1.2. A Heading\n¶Text.¶ It cost 5.¶ Then 6 more.",
 		"# A heading\n¶A wrapped\nparagraph of two lines.¶ And more\n\n¶- first item\n¶- second\n  item\n¶1. third. item\n¶| a. b | c |\n¶|---|---|\n¶***\n¶end",
 		"> quoted text\n> goes on\n¶>\n¶> second",
 		"Windows line\r\nends.¶ Here\r\n\r\n¶there",

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -45,11 +46,11 @@ func lexicon(l Language) (lexiconOf, bool) {
 	case English:
 		return lexiconOf{snowball(english.Stem), englishStop}, true
 	case French:
-		return lexiconOf{snowball(french.Stem), frenchStop}, true
+		return lexiconOf{frenchStem, frenchStop}, true
 	case Spanish:
 		return lexiconOf{snowball(spanish.Stem), spanishStop}, true
 	case Russian:
-		return lexiconOf{snowball(russian.Stem), russianStop}, true
+		return lexiconOf{russianStem, russianStop}, true
 	case Swedish:
 		return lexiconOf{snowball(swedish.Stem), swedishStop}, true
 	case Norwegian:
@@ -64,6 +65,57 @@ func lexicon(l Language) (lexiconOf, bool) {
 // whatever comes is stemmed.
 func snowball(stem func(string, bool) string) func(string) string {
 	return func(word string) string { return stem(word, true) }
+}
+
+// russianStem is that of Snowball 2: ё is written е as often as not.
+func russianStem(word string) string {
+	return russian.Stem(strings.ReplaceAll(word, "ё", "е"), true)
+}
+
+// frenchStem is that of Snowball 2, where ï and ë are vowels of their own, behind an
+// h while the word is stemmed: archaïque is no word in -aïque.
+func frenchStem(word string) string {
+	var put strings.Builder
+	var at []int // where an h was put
+	for _, r := range word {
+		switch r {
+		case 'ï':
+			at = append(at, put.Len())
+			put.WriteString("hi")
+		case 'ë':
+			at = append(at, put.Len())
+			put.WriteString("he")
+		default:
+			put.WriteRune(r)
+		}
+	}
+	if len(at) == 0 {
+		return french.Stem(word, true)
+	}
+	marked := put.String()
+	stem := french.Stem(marked, true)
+	if last := at[len(at)-1]; last == len(stem)-1 && !nounEnding(marked[last+1:]) {
+		return french.Stem(word, true) // an ending of verbs is not taken off behind it: haïr
+	}
+	for _, i := range slices.Backward(at) {
+		if i >= len(stem) || stem[i] != 'h' {
+			continue
+		}
+		vowel := "" // of an h that is left alone
+		rest := stem[i+1:]
+		switch {
+		case strings.HasPrefix(rest, "i"):
+			vowel, rest = "ï", rest[1:]
+		case strings.HasPrefix(rest, "e"):
+			vowel, rest = "ë", rest[1:]
+		}
+		stem = stem[:i] + vowel + rest
+	}
+	return stem
+}
+
+func nounEnding(s string) bool {
+	return strings.HasPrefix(s, "iqu") || strings.HasPrefix(s, "ism") || strings.HasPrefix(s, "ist") || strings.HasPrefix(s, "e")
 }
 
 func (l lexiconOf) stopWords() map[string]struct{} {

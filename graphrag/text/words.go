@@ -51,6 +51,8 @@ const (
 	zeroWidthJoin  = '\u200D'
 	kanaLong       = '\u30FC'
 	kanaLongNarrow = '\uFF70'
+	soundMark      = '\uFF9E' // narrow, behind the kana that it voices
+	halfSoundMark  = '\uFF9F'
 )
 
 // The two tables, filled when they are first asked for.
@@ -88,12 +90,12 @@ func folding(r rune) bool {
 // classify answers from the range tables of package unicode.
 func (t *classTable) classify(r rune) class {
 	switch {
-	case unicode.IsLetter(r):
-		if Unspaced(r) {
+	case t.marks && (r == soundMark || r == halfSoundMark):
+		return mark
+	case unicode.IsLetter(r), unicode.IsNumber(r):
+		if Unspaced(r) { // also 〇
 			return unspaced
 		}
-		return letter
-	case unicode.IsNumber(r):
 		return letter
 	case t.marks && unicode.IsMark(r):
 		return mark

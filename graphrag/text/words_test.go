@@ -16,7 +16,7 @@ import (
 
 func words(a *text.Standard, s string) []string {
 	var w []string
-	a.Words(s, func(b []byte) { w = append(w, string(b)) })
+	a.Words(s, func(b []byte) bool { w = append(w, string(b)); return true })
 	return w
 }
 
@@ -102,7 +102,7 @@ func TestWordsAllocateNothing(t *testing.T) {
 	a := text.Default()
 	page := strings.Repeat("The quick brown Füchse jump 东京都 over it. ", 50)
 	n := 0
-	count := func([]byte) { n++ }
+	count := func([]byte) bool { n++; return true }
 	a.Words(page, count)
 	least := math.Inf(1) // under the race detector, pools lose things at random
 	for range 50 {
@@ -165,7 +165,7 @@ func BenchmarkWords(b *testing.B) {
 		b.Run(in.name, func(b *testing.B) {
 			a := text.Default()
 			n := 0
-			count := func([]byte) { n++ }
+			count := func([]byte) bool { n++; return true }
 			b.SetBytes(int64(len(in.s)))
 			b.ReportAllocs()
 			for b.Loop() {

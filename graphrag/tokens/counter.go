@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"context"
 	"sync"
 	"unicode/utf8"
 
@@ -58,25 +59,37 @@ func (c *Counter) Count(s string) int {
 
 // appendEnds appends the byte offsets at which the tokens of s end. They may
 // lie inside a rune. s is valid UTF-8.
-func (c *Counter) appendEnds(dst []int32, s string) []int32 {
+func (c *Counter) appendEnds(ctx context.Context, dst []int32, s string) ([]int32, error) {
 	words := c.cache.Get().(*cache)
 	defer c.cache.Put(words)
-	for i := 0; i < len(s); {
+	for i, look := 0, 0; i < len(s); {
+		if i >= look {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			look = i + stride
+		}
 		end := c.v.pattern.next(s, i)
 		dst = words.split(dst, c.v, s[i:end], int32(i))
 		i = end
 	}
-	return dst
+	return dst, nil
 }
 
+// stride is the number of bytes between two looks at the context.
+const stride = 1 << 18
+
 // Starts appends the offsets at which the tokens of s begin, moved to the
-// beginning of the rune they fall in.
-func (c *Counter) Starts(dst []int32, s string) []int32 {
+// beginning of the rune they fall in. The one error is the context's.
+func (c *Counter) Starts(ctx context.Context, dst []int32, s string) ([]int32, error) {
 	if dst == nil {
 		dst = make([]int32, 0, len(s)/3+8)
 	}
 	valid := validated(s)
-	dst = c.appendEnds(append(dst, 0), valid)
+	dst, err := c.appendEnds(ctx, append(dst, 0), valid)
+	if err != nil {
+		return nil, err
+	}
 	dst = dst[:len(dst)-1] // the last end begins no token
 	if len(valid) == len(s) {
 		for i, at := range dst {
@@ -85,7 +98,7 @@ func (c *Counter) Starts(dst []int32, s string) []int32 {
 			}
 			dst[i] = at
 		}
-		return dst
+		return dst, nil
 	}
 	// Walk s and its valid form side by side.
 	at, validAt := 0, 0
@@ -100,7 +113,7 @@ func (c *Counter) Starts(dst []int32, s string) []int32 {
 		}
 		dst[i] = int32(at)
 	}
-	return dst
+	return dst, nil
 }
 
 // validated returns s with each byte that is not valid UTF-8 replaced by

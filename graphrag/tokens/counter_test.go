@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -45,7 +46,11 @@ func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
 func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 	tb.Helper()
 	want := oracle(tb, codec, s)
-	if diff := cmp.Diff(want, c.appendEnds(nil, validated(s))); diff != "" {
+	ends, err := c.appendEnds(context.Background(), nil, validated(s))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if diff := cmp.Diff(want, ends); diff != "" {
 		tb.Fatalf("%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
 	}
 	if got := c.Count(s); got != len(want) {

@@ -3,7 +3,9 @@
 package tokens_test
 
 import (
+	"context"
 	"fmt"
+	"log"
 
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
@@ -11,7 +13,11 @@ import (
 func Example() {
 	s := "How many tokens is this <|endoftext|>?"
 	fmt.Println(tokens.Cl100k().Count(s), tokens.O200k().Count(s))
-	fmt.Println(tokens.Cl100k().Starts(nil, "How many tokens?"))
+	starts, err := tokens.Cl100k().Starts(context.Background(), nil, "How many tokens?")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(starts)
 	// Output:
 	// 11 12
 	// [0 3 8 15]

@@ -3,6 +3,7 @@
 package tree_test
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"strings"
@@ -44,7 +45,7 @@ func TestTreesOfPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, page := range pages {
-		spans, err := splitter.Split(page)
+		spans, err := splitter.Split(context.Background(), page)
 		if err != nil {
 			t.Fatal(err)
 		}

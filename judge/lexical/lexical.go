@@ -185,7 +185,7 @@ func (r *reader) split(s string) []string {
 	for _, span := range text.Sentences(s) {
 		sentence := strings.TrimSpace(s[span.Start:span.End])
 		word := false
-		r.lang.words.Words(sentence, func([]byte) { word = true })
+		r.lang.words.Words(sentence, func([]byte) bool { word = true; return false })
 		if word {
 			out = append(out, sentence)
 		}

@@ -82,7 +82,7 @@ func (t *triGraph) add(sentence string, found []int32) {
 // wordsOf are the words of a name with single blanks between.
 func wordsOf(s string) string {
 	var words []string
-	text.Plain().Words(s, func(w []byte) { words = append(words, string(w)) })
+	text.Plain().Words(s, func(w []byte) bool { words = append(words, string(w)); return true })
 	return strings.Join(words, " ")
 }
 
@@ -91,12 +91,13 @@ func wordsOf(s string) string {
 func match(to []int32, sentence string, ids map[string]int32) []int32 {
 	var b strings.Builder
 	var ends []int // of each word
-	text.Plain().Words(sentence, func(w []byte) {
+	text.Plain().Words(sentence, func(w []byte) bool {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
 		b.Write(w)
 		ends = append(ends, b.Len())
+		return true
 	})
 	words, at := b.String(), 0
 	for i := 0; i < len(ends); {

@@ -77,7 +77,7 @@ func link(of string, x *kg.Extraction) {
 // between is a relation of the words between two names.
 func between(s string) string {
 	var words []string
-	text.Plain().Words(s, func(w []byte) { words = append(words, string(w)) })
+	text.Plain().Words(s, func(w []byte) bool { words = append(words, string(w)); return true })
 	if relation := strings.Join(words, " "); relation != "" && len(relation) <= maxRelation {
 		return relation
 	}
