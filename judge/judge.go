@@ -83,6 +83,9 @@ func (v Verdict) Cause() string {
 // factually equivalent to the reference, else 0 (WildGraphBench, section 3.5).
 type FactJudgment struct {
 	Verdict
+	// Grounded is 1 when the evidence supports every claim of the answer, else 0;
+	// empty without [Options.Grounded], not applicable without evidence.
+	Grounded Verdict        `json:"grounded,omitzero"`
 	Protocol Protocol       `json:"protocol,omitzero"`
 	Usage    graphrag.Usage `json:"usage"`
 }
@@ -102,6 +105,9 @@ type Protocol struct {
 	// Failures are the calls without a usable reply; judge/upstream counts them
 	// as score 0.
 	Failures int `json:"failures,omitempty"`
+	// EvidenceTokens are the prompt tokens that showed evidence, by the evidence's
+	// share of the text of each prompt.
+	EvidenceTokens int `json:"evidence_tokens,omitempty"`
 }
 
 // Plus is the sum of both.
@@ -112,6 +118,7 @@ func (p Protocol) Plus(o Protocol) Protocol {
 	p.Canaries += o.Canaries
 	p.FailedCanaries += o.FailedCanaries
 	p.Failures += o.Failures
+	p.EvidenceTokens += o.EvidenceTokens
 	return p
 }
 
@@ -121,12 +128,19 @@ type SummaryJudgment struct {
 	// the limit on their number cut some off.
 	Predicted []string `json:"predicted,omitempty"`
 	Truncated bool     `json:"truncated,omitempty"`
-	// Matches lists the pairs of gold and predicted statements that say the
-	// same, sorted; empty for judges that compare against whole texts.
+	// Matches lists the pairs of gold and predicted statements that a verdict
+	// names, sorted: pairs that say the same, or predicted statements that state
+	// the gold one together; empty for judges that compare against whole texts.
 	Matches []Match `json:"matches,omitempty"`
 	// Recall and Precision are equations 2 and 3 of WildGraphBench.
 	Recall    Verdict `json:"recall"`
 	Precision Verdict `json:"precision"`
+	// Ceiling is what precision comes to when every gold statement is met by one
+	// predicted statement and nothing else is: their numbers' quotient, at most 1.
+	// It is empty where precision is not held against gold statements.
+	Ceiling Verdict `json:"ceiling,omitzero"`
+	// Grounded is as in [FactJudgment].
+	Grounded Verdict `json:"grounded,omitzero"`
 	// Counts are what recall and precision were computed from.
 	Counts   Counts         `json:"counts,omitzero"`
 	Protocol Protocol       `json:"protocol,omitzero"`

@@ -10,18 +10,25 @@ type PrecisionRef string
 const (
 	RefGold    PrecisionRef = "gold"    // the gold statements (equation 3)
 	RefSection PrecisionRef = "section" // the text of the section they come from
-	RefNone    PrecisionRef = "none"    // nothing: not applicable, and 0 with judge/upstream
+	// RefEvidence is what the answer was written from: precision is then the share
+	// of its statements that the evidence supports.
+	RefEvidence PrecisionRef = "evidence"
+	RefNone     PrecisionRef = "none" // nothing: not applicable, and 0 with judge/upstream
 )
 
 // DefaultMaxStatements is the largest number of statements taken from an
 // answer, as in the released evaluator.
 const DefaultMaxStatements = 20
 
-// Options of the judges; the zero value is the paper's procedure.
+// Options of the judges; the zero value holds precision against the gold
+// statements and asks nothing else.
 type Options struct {
 	// Precision chooses the reference; "" is RefGold.
 	Precision PrecisionRef
 	// MaxStatements limits the statements taken from an answer; 0 is
 	// DefaultMaxStatements.
 	MaxStatements int
+	// Grounded asks of every answer as well whether the evidence supports all of
+	// it: one request more, which shows the evidence.
+	Grounded bool
 }

@@ -69,6 +69,9 @@ type Tally struct {
 	Precision Mean `json:"precision"`
 	F1        Mean `json:"f1"`
 	Strict    Mean `json:"strict"`
+	// Ceiling is over summary questions, Grounded over all.
+	Ceiling  Mean `json:"ceiling"`
+	Grounded Mean `json:"grounded"`
 	// Counts are the statements of all scored summaries together.
 	Counts   Counts   `json:"counts"`
 	Refusals Refusals `json:"refusals"`
@@ -80,6 +83,7 @@ type Tally struct {
 // AddFact counts the judgment on a fact question.
 func (t *Tally) AddFact(j FactJudgment) {
 	t.Accuracy.Add(j.Verdict)
+	t.Grounded.Add(j.Grounded)
 	t.Protocol = t.Protocol.Plus(j.Protocol)
 }
 
@@ -89,6 +93,8 @@ func (t *Tally) AddSummary(j SummaryJudgment) {
 	t.Precision.Add(j.Precision)
 	t.F1.Add(j.F1())
 	t.Strict.Add(j.Strict())
+	t.Ceiling.Add(j.Ceiling)
+	t.Grounded.Add(j.Grounded)
 	t.Counts = t.Counts.Plus(j.Counts)
 	t.Protocol = t.Protocol.Plus(j.Protocol)
 	if j.Truncated {
@@ -134,6 +140,8 @@ const (
 	FigureMicroRecall    = "micro_recall"
 	FigureMicroPrecision = "micro_precision"
 	FigureMicroF1        = "micro_f1"
+	FigureCeiling        = "precision_ceiling"
+	FigureGrounded       = "grounded"
 )
 
 // Figures are all aggregates in a fixed order.
@@ -150,6 +158,7 @@ func (t Tally) Figures() []Figure {
 	return []Figure{
 		t.Accuracy.figure(FigureAccuracy), recall, precision,
 		t.F1.figure(FigureMeanOfF1), of, t.Strict.figure(FigureStrict), mr, mp, mf,
+		t.Ceiling.figure(FigureCeiling), t.Grounded.figure(FigureGrounded),
 	}
 }
 

@@ -105,22 +105,25 @@ func (v volume) estimate(s settings, systems []all.System, scores int) paid.Esti
 	if s.answerKit == kitOffline {
 		return e
 	}
-	shown, shownSummary := v.shown(s, s.topKQA), v.shown(s, s.topKSummary)
-	e.Add("judge", s.judgeModel, llm.Usage{
-		Calls:            judged * (v.facts + callsOfSummary*v.summaries),
-		PromptTokens:     judged * (v.facts*(gradePrompt+shown) + v.summaries*(extractPrompt+matchPrompt+shownSummary)),
-		CompletionTokens: judged * (v.facts*gradeReply + v.summaries*(extractReply+matchReply)),
-	})
+	for range judged {
+		e.Add("judge", s.judgeModel, v.judgeFacts(s).Add(v.judgeSummaries(s, s.topKSummary)))
+	}
 	v.sweep(&e, s, systems)
 	return e
 }
 
-// shown is the evidence that the judge is shown of k chunks.
-func (v volume) shown(s settings, k int) int {
-	if s.judgeProfile == paper.Profile {
-		return v.evidence(k)
+// shown is the evidence that the judge is shown of k chunks in the calls of a
+// question: the profile of the paper shows it once, the question whether an answer
+// is grounded once more.
+func (v volume) shown(s settings, profile string, k int) int {
+	n := 0
+	if profile == paper.Profile {
+		n += v.evidence(k)
 	}
-	return 0
+	if s.grounded {
+		n += gradePrompt + v.evidence(k)
+	}
+	return n
 }
 
 // dryRun prints what a run is expected to take and makes no call.
@@ -180,10 +183,32 @@ func (v volume) answerSummaries(k int) llm.Usage {
 	}
 }
 
-func (v volume) judgeSummaries(s settings, k int) llm.Usage {
-	return llm.Usage{
-		Calls:            callsOfSummary * v.summaries,
-		PromptTokens:     v.summaries * (extractPrompt + matchPrompt + v.shown(s, k)),
-		CompletionTokens: v.summaries * (extractReply + matchReply),
+func (v volume) judgeFacts(s settings) (sum llm.Usage) {
+	for _, profile := range s.judgeProfiles {
+		sum = sum.Add(llm.Usage{
+			Calls:            v.facts * (1 + extra(s)),
+			PromptTokens:     v.facts * (gradePrompt + v.shown(s, profile, s.topKQA)),
+			CompletionTokens: v.facts * (1 + extra(s)) * gradeReply,
+		})
 	}
+	return sum
+}
+
+func (v volume) judgeSummaries(s settings, k int) (sum llm.Usage) {
+	for _, profile := range s.judgeProfiles {
+		sum = sum.Add(llm.Usage{
+			Calls:            v.summaries * (callsOfSummary + extra(s)),
+			PromptTokens:     v.summaries * (extractPrompt + matchPrompt + v.shown(s, profile, k)),
+			CompletionTokens: v.summaries * (extractReply + matchReply + extra(s)*gradeReply),
+		})
+	}
+	return sum
+}
+
+// extra is how many calls an answer takes beside those that judge it.
+func extra(s settings) int {
+	if s.grounded {
+		return 1
+	}
+	return 0
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -50,8 +51,9 @@ type settings struct {
 	kit, indexKit, answerKit      string
 	model, embedModel, judgeModel string
 	mode                          string
-	judgeProfile, precisionRef    string
-	judgeNoParameters             bool
+	precisionRef                  string
+	judgeProfiles                 []string
+	judgeNoParameters, grounded   bool
 
 	out, cache   string
 	budgetTokens int
@@ -99,9 +101,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.StringVar(&s.embedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
 	fs.StringVar(&s.judgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
 	fs.StringVar(&s.mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
-	fs.StringVar(&s.judgeProfile, "judge-profile", paper.Profile, "paper or upstream")
+	list(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream: how a model judges; each further one judges the same answers again, into a folder of its name (default: joint)")
+	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
 	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no token limit, for models that refuse them")
-	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section or none: what the precision of a summary is held against")
+	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section, evidence or none: what the precision of a summary is held against")
 	fs.StringVar(&s.out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+defaultOut+" named for the configuration)")
 	fs.StringVar(&s.cache, "cache", "", "`FILE` of models' replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
@@ -165,6 +168,9 @@ func (s *settings) defaults(given map[string]bool) (err error) {
 		if s.model != "" {
 			s.kit = kitModel
 		}
+	}
+	if len(s.judgeProfiles) == 0 {
+		s.judgeProfiles = []string{joint.Profile}
 	}
 	s.indexKit, s.answerKit = cmp.Or(s.indexKit, s.kit), cmp.Or(s.answerKit, s.kit)
 	// Names from the environment do not matter without a use for them.
@@ -238,10 +244,10 @@ func (s settings) decisive() map[string]any {
 }
 
 // descriptive is what else a reader of the report wants to know.
-func (s settings) descriptive() map[string]any {
+func (s settings) descriptive(profile string) map[string]any {
 	c := map[string]any{
 		"topk_qa": s.topKQA, "topk_summary": s.topKSummary,
-		"judge_profile": s.judgeProfile, "precision_ref": s.precisionRef,
+		"judge_profile": profile, "precision_ref": s.precisionRef, "grounded": s.grounded,
 	}
 	if s.answerKit == kitModel {
 		c["judge_model"] = s.judgeModel
@@ -286,8 +292,10 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 		oneOf("answer-kit", s.answerKit, kitOffline, kitModel)
 	}
 	oneOf("mode", s.mode, string(reader.Open), string(reader.Reject))
-	oneOf("judge-profile", s.judgeProfile, paper.Profile, upstream.Profile)
-	oneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefNone))
+	for _, profile := range s.judgeProfiles {
+		oneOf("judge-profile", profile, joint.Profile, paper.Profile, upstream.Profile)
+	}
+	oneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))
 	atLeast("limit", s.limit, 0)
 	atLeast("topk-qa", s.topKQA, 1)
 	atLeast("topk-summary", s.topKSummary, 1)
@@ -314,8 +322,8 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 			bad("-%s needs -%s model", flag, needs)
 		}
 	}
-	if s.judgeProfile == upstream.Profile && s.answerKit == kitOffline {
-		bad("-judge-profile upstream needs -answer-kit model: it is the procedure of a model")
+	if given["judge-profile"] && s.answerKit == kitOffline {
+		bad("-judge-profile needs -answer-kit model: it is the procedure of a model")
 	}
 	if s.data != "" {
 		if info, err := os.Stat(s.data); err != nil {

@@ -32,6 +32,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 )
 
@@ -76,33 +77,48 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	describe(stderr, s, set, stats)
-	if j, ok := parts.judge.(*upstream.Judge); ok {
-		fmt.Fprintln(stderr, "Note:", j.Warning())
-	}
-	bar := newProgress(stderr)
 	coverage, err := benchmark.NewCoverage("")
 	if err != nil {
 		return err
 	}
-	runner := &benchmark.Runner{
-		Dataset: set,
-		Systems: append(entries, predictions...),
-		Judge:   parts.judge,
-		Options: benchmark.Options{
-			Dir: s.out, Kit: s.kitName(), Limit: s.limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
-			Settings: parts.decisive(s), Config: s.descriptive(), Concurrency: s.concurrency,
-			ShowEvidence: s.answerKit == kitModel,
-			CountTokens:  parts.count, Coverage: coverage,
-			NoTimings: s.noTimings, Progress: bar.event,
-		},
+	for i, j := range parts.judges {
+		if u, ok := j.Judge.(*upstream.Judge); ok {
+			fmt.Fprintln(stderr, "Note:", u.Warning())
+		}
+		folder := s.out
+		if i > 0 { // judged again, from the same records
+			folder = filepath.Join(s.out, j.profile)
+			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
+		}
+		runner := &benchmark.Runner{
+			Dataset: set,
+			Systems: append(entries, predictions...),
+			Judge:   j.Judge,
+			Options: benchmark.Options{
+				Dir: s.out, Kit: s.kitName(), Limit: s.limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
+				Settings: parts.decisive(s), Config: s.descriptive(j.profile), Concurrency: s.concurrency,
+				ShowEvidence: s.answerKit == kitModel || s.grounded || s.precisionRef == string(judge.RefEvidence),
+				CountTokens:  parts.count, Coverage: coverage, NoTimings: s.noTimings,
+			},
+		}
+		if err := runOnce(ctx, s, runner, parts, folder, stdout, stderr); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// runOnce runs what is not on record, and writes the report into a folder.
+func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) error {
+	bar := newProgress(stderr)
+	runner.Options.Progress = bar.event
 	start := time.Now()
 	records, err := runner.Run(ctx)
 	bar.done()
-	if err := errors.Join(err, parts.account(s.out, stderr)); err != nil {
+	if err := errors.Join(err, p.account(s.out, stderr)); err != nil {
 		return err
 	}
-	r, err := report.Write(s.out, records)
+	r, err := report.Write(folder, records)
 	if err != nil {
 		return err
 	}
@@ -111,7 +127,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
-		took(s, bar, time.Since(start)), filepath.Join(s.out, "report.html"))
+		took(s, bar, time.Since(start)), filepath.Join(folder, "report.html"))
 	return errors.Join(err, verdict(s.minima, r))
 }
 

@@ -295,6 +295,51 @@ func TestJudgeAgain(t *testing.T) {
 	}
 }
 
+// Two profiles judge the same answers, each into a report of its own; the paper's
+// alone shows the judge evidence.
+func TestTwoProfiles(t *testing.T) {
+	grader := judgetest.Grader{
+		Fact:       func(_, _ string) bool { return true },
+		Statements: func(string) []string { return []string{"One thing."} },
+		Same:       func(_, predicted string) bool { return predicted == "One thing." },
+		Holds:      func(_, _ string) bool { return true },
+	}
+	var read atomic.Int64
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if text, ok := grader.Reply(req); ok {
+			return llm.Reply{Text: text}
+		}
+		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "passage") {
+			read.Add(1)
+		}
+		return llm.Reply{Text: "An answer [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir := t.TempDir()
+	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-grounded", "-judge-profile", "joint,paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := read.Load()
+	for folder, profile := range map[string]string{dir: "joint", filepath.Join(dir, "paper"): "paper"} {
+		r := readReport(t, folder)
+		if name := r.Config["judge"].(string); !strings.HasPrefix(name, "wildgraph/"+profile+"/gold/") || r.Config["judge_profile"] != profile || !strings.Contains(name, "/grounded") {
+			t.Errorf("%s: judged by %s, %v", folder, name, r.Config["judge_profile"])
+		}
+		if sum := r.Systems[0].Overall.Types["summary"]; *sum.Recall != 1 || *sum.Precision != 1 {
+			t.Errorf("%s: %+v", profile, sum.Judged)
+		}
+	}
+	if strings.Count(stdout, "Main results") != 2 || !strings.Contains(stdout, "The same answers, judged by wildgraph/paper/") {
+		t.Errorf("the report of one profile is not printed:\n%s", stdout)
+	}
+	if _, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "paper"); err != nil || read.Load() != answered || answered == 0 {
+		t.Errorf("%d answers, then %d: %v", answered, read.Load(), err)
+	}
+}
+
 // The evidence of an estimate: no more chunks than there are.
 func TestEvidenceOfEstimate(t *testing.T) {
 	v := volume{chunks: 4, tokens: 400}

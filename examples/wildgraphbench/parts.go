@@ -15,9 +15,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/judge/upstream"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -26,22 +28,30 @@ import (
 // parts are what the systems of a run share.
 type parts struct {
 	kit    kit.Kit
-	judge  judge.Judge
+	judges []profiled
 	count  func(string) int
 	client *paid.Client // nil offline
 }
 
+// profiled is a judge with the name of its procedure, "" without a model.
+type profiled struct {
+	judge.Judge
+	profile string
+}
+
 func newParts(s settings) (*parts, error) {
 	p := &parts{count: tokens.Cl100k().Count}
-	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef)}
+	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef), Grounded: s.grounded}
 	var err error
 	if p.kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.mode), Seed: s.seed}); err != nil {
 		return nil, err
 	}
 	if s.answerKit == kitOffline {
-		if p.judge, err = lexical.New(o); err != nil {
+		j, err := lexical.New(o)
+		if err != nil {
 			return nil, err
 		}
+		p.judges = []profiled{{Judge: j}}
 	}
 	if s.paid() && !s.dryRun {
 		if err := p.models(s, o); err != nil {
@@ -90,13 +100,25 @@ func (p *parts) models(s settings, o judge.Options) error {
 		if m, err = p.client.Model(s.judgeModel); err != nil {
 			return err
 		}
-		if s.judgeProfile == upstream.Profile {
-			p.judge, err = upstream.New(m, upstream.Options{Options: o, NoParameters: s.judgeNoParameters})
-		} else {
-			p.judge, err = paper.New(m, paper.Options{Options: o})
+		for _, name := range s.judgeProfiles {
+			j, err := byProfile(name, m, s, o)
+			if err != nil {
+				return err
+			}
+			p.judges = append(p.judges, profiled{j, name})
 		}
 	}
-	return err
+	return nil
+}
+
+func byProfile(name string, m llm.Model, s settings, o judge.Options) (judge.Judge, error) {
+	switch name {
+	case upstream.Profile:
+		return upstream.New(m, upstream.Options{Options: o, NoParameters: s.judgeNoParameters})
+	case paper.Profile:
+		return paper.New(m, paper.Options{Options: o})
+	}
+	return joint.New(m, joint.Options{Options: o})
 }
 
 // decisive are the settings that decide the answers, with what the kit means by

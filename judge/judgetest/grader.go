@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Grader is a model that answers the prompts of judge/paper by rules, for tests of programs that judge by model.
-// It passes the canaries. A nil function says no to everything.
+// Grader is a model that answers the prompts of judge/joint and judge/paper by
+// rules, for tests of programs that judge by model. It passes the canaries. A nil
+// function says no to everything.
 type Grader struct {
 	// Fact says whether a candidate states the reference.
 	Fact func(reference, candidate string) bool
@@ -23,6 +24,9 @@ type Grader struct {
 	Statements func(answer string) []string
 	// Same says whether a predicted statement says what the gold one does.
 	Same func(gold, predicted string) bool
+	// Together picks those of a list that state a statement together, by their
+	// indices, when judge/joint asks; nil picks the ones that are the Same.
+	Together func(statement string, list []string) []int
 	// Holds says whether a text supports a statement.
 	Holds func(text, statement string) bool
 }
@@ -46,11 +50,21 @@ func (g Grader) Reply(r llm.Request) (string, bool) {
 	if len(r.Messages) == 0 {
 		return "", false
 	}
-	results := g.Results(r.Messages[0].Text)
+	var prompt string // the first message of the user
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role == llm.User {
+			prompt = m.Text
+		}
+	}
+	results := g.Results(prompt)
 	if results == nil {
 		return "", false
 	}
-	b, err := json.Marshal(map[string]any{"results": results})
+	reply := map[string]any{"results": results}
+	if code := listCode.FindStringSubmatch(prompt); code != nil {
+		reply["code"] = code[1]
+	}
+	b, err := json.Marshal(reply)
 	return string(b), err == nil
 }
 
@@ -60,6 +74,7 @@ type Result struct {
 	Reason     string    `json:"reason,omitempty"`
 	Score      *int      `json:"score,omitempty"`
 	Gold       *[]string `json:"gold,omitempty"`
+	By         *[]string `json:"by,omitempty"`
 	Statements *[]string `json:"statements,omitempty"`
 }
 
@@ -77,6 +92,8 @@ func (g Grader) Results(prompt string) []Result {
 			found = g.Statements(parts.text("answer"))
 		}
 		return []Result{{ID: id, Statements: &found}}
+	case listCode.MatchString(prompt):
+		return g.comparisons(parts, verdictsOn.FindStringSubmatch(prompt)[1])
 	case parts.has("gold"):
 		return g.matches(parts)
 	case parts.has("statements"):
@@ -90,7 +107,52 @@ func (g Grader) Results(prompt string) []Result {
 var (
 	announced = regexp.MustCompile(`marks that carry the code\s+([0-9a-f]{16})`)
 	taskID    = regexp.MustCompile(`(?m)^The id of this task is (\S+)\. `)
+	// What ends the prompt of judge/joint that compares two lists.
+	listCode   = regexp.MustCompile(`(?m)^The code of the lists is ([0-9a-f]{6})\. Give a verdict on `)
+	verdictsOn = regexp.MustCompile(`(?m)^The code of the lists is [0-9a-f]{6}\. Give a verdict on (.*)\.$`)
 )
+
+// comparisons are the verdicts on two lists in both directions.
+func (g Grader) comparisons(parts parts, asked string) []Result {
+	goldIDs, gold := entries(parts.text("gold"))
+	ids, predicted := entries(parts.text("predicted"))
+	var out []Result
+	each := func(ofIDs, of, listIDs, list []string, same func(statement, other string) bool) {
+		for i, statement := range of {
+			if only, ok := strings.CutSuffix(asked, " and on no other"); ok && !slices.Contains(strings.Split(only, ", "), ofIDs[i]) {
+				continue
+			}
+			by := []string{}
+			for _, k := range g.together(statement, list, same) {
+				by = append(by, listIDs[k])
+			}
+			out = append(out, Result{ID: ofIDs[i], By: &by})
+		}
+	}
+	each(goldIDs, gold, ids, predicted, g.same)
+	each(ids, predicted, goldIDs, gold, func(p, s string) bool { return g.same(s, p) })
+	return out
+}
+
+func (g Grader) together(statement string, list []string, same func(statement, other string) bool) []int {
+	if g.Together != nil && !slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool {
+		return statement == c.Fact || statement == c.Restated || statement == c.Falsehood
+	}) {
+		return g.Together(statement, list)
+	}
+	var out []int
+	for k, other := range list {
+		if same(statement, other) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// same holds a predicted statement against a gold one, controls by what is known.
+func (g Grader) same(gold, predicted string) bool {
+	return restates(gold, predicted) || !control(gold) && g.Same != nil && g.Same(gold, predicted)
+}
 
 func (g Grader) grades(parts parts) []Result {
 	var out []Result
@@ -115,7 +177,7 @@ func (g Grader) matches(parts parts) []Result {
 	for i, p := range predicted {
 		met := []string{}
 		for k, s := range gold {
-			if restates(s, p) || !control(s) && g.Same != nil && g.Same(s, p) {
+			if g.same(s, p) {
 				met = append(met, goldIDs[k])
 			}
 		}
@@ -130,7 +192,7 @@ func (g Grader) support(parts parts) []Result {
 	out := make([]Result, len(ids))
 	for i, s := range statements {
 		ok := g.Holds != nil && g.Holds(text, s)
-		for _, c := range paper.Canaries() {
+		for _, c := range exam.Canaries() {
 			if s == c.Restated || s == c.Falsehood {
 				ok = s == c.Restated
 			}
@@ -150,11 +212,11 @@ func score(ok bool) *int {
 
 // control reports whether a statement is a canary's fact.
 func control(s string) bool {
-	return slices.ContainsFunc(paper.Canaries(), func(c paper.Canary) bool { return c.Fact == s })
+	return slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool { return c.Fact == s })
 }
 
 func restates(fact, s string) bool {
-	return slices.ContainsFunc(paper.Canaries(), func(c paper.Canary) bool { return c.Fact == fact && c.Restated == s })
+	return slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool { return c.Fact == fact && c.Restated == s })
 }
 
 // part is one text between marks, with the line above it.

@@ -55,27 +55,47 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	if err := ctx.Err(); err != nil {
 		return judge.FactJudgment{}, err
 	}
-	if v, done := score.WithoutAnswer(c); done {
-		return judge.FactJudgment{Verdict: v}, nil
-	}
 	r := j.readers.Get().(*reader)
 	defer j.readers.Put(r)
 	r.reset()
+	out := judge.FactJudgment{Grounded: j.grounded(r, c)}
+	v, done := score.WithoutAnswer(c)
+	if !done {
+		v = r.fact(c)
+	}
+	out.Verdict = v
+	return out, nil
+}
+
+// grounded says whether the evidence states every sentence of the answer.
+func (j *Judge) grounded(r *reader, c judge.Case) judge.Verdict {
+	if !j.o.Grounded {
+		return judge.Verdict{}
+	}
+	if v, none := score.Ungrounded(c); none {
+		return v
+	}
+	claims := r.sentences(c.Answer)
+	return score.Grounded(supportedBy(r.sentences(score.Evidence(c)), claims), len(claims))
+}
+
+// fact compares an answer with the reference.
+func (r *reader) fact(c judge.Case) judge.Verdict {
 	gold := r.read(score.Plain(c.Reference))
 	if gold.empty() {
-		return judge.FactJudgment{Verdict: judge.NoScore("the reference holds no word to compare")}, nil
+		return judge.NoScore("the reference holds no word to compare")
 	}
 	question := r.question(c, &gold)
 	sentences := r.sentences(c.Answer)
 	if v, ok := yesOrNo(c.Question, &gold, sentences); ok {
-		return judge.FactJudgment{Verdict: v}, nil
+		return v
 	}
 	best := finding{fault: "it speaks of something else"}
 	for i := range sentences {
 		f := gold.statedIn(&sentences[i], question)
 		switch {
 		case f.same:
-			return judge.FactJudgment{Verdict: f.verdict()}, nil
+			return f.verdict()
 		case f.denied || i == 0 || f.share > best.share && !best.denied:
 			best = f
 		}
@@ -86,7 +106,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 			best = f
 		}
 	}
-	return judge.FactJudgment{Verdict: best.verdict()}, nil
+	return best.verdict()
 }
 
 // question reads the question and marks what it gives of the gold statement.
@@ -137,16 +157,17 @@ func (f *features) denies() bool {
 // Summary takes the sentences of the answer as its statements and matches
 // each with each gold statement.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
-	var out judge.SummaryJudgment
 	if err := ctx.Err(); err != nil {
-		return out, err
-	}
-	if out, done := score.WithoutSummary(c); done {
-		return out, nil
+		return judge.SummaryJudgment{}, err
 	}
 	r := j.readers.Get().(*reader)
 	defer j.readers.Put(r)
 	r.reset()
+	out, done, err := score.WithoutSummary(c)
+	out.Grounded = j.grounded(r, c)
+	if done {
+		return out, err
+	}
 	out.Predicted, out.Truncated = score.Distinct(r.split(c.Answer), j.o.MaxStatements)
 	if len(out.Predicted) == 0 {
 		score.NoStatement(&out, c)
@@ -161,8 +182,8 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 		}
 	}
 	score.Matches(&out, len(gold))
-	if !score.NoReference(&out, j.o.Precision, c) && j.o.Precision == judge.RefSection {
-		score.Precision(&out, supportedBy(r.sentences(c.Section), predicted))
+	if text := score.Reference(j.o.Precision, c); !score.NoReference(&out, j.o.Precision, c) && text != "" {
+		score.Precision(&out, supportedBy(r.sentences(text), predicted))
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
 	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -19,26 +20,9 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts(promptFiles)
 
-func request(stage, name string, values map[string]any) llm.Request {
-	r, err := prompts.Request(stage, name, values)
-	if err != nil {
-		panic("paper: " + err.Error()) // the files are part of the program
-	}
-	r.JSON = true
-	return r
-}
-
-func plainAll(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, s := range texts {
-		out[i] = score.Plain(s)
-	}
-	return out
-}
-
-// evidenceParts are the rule and the texts for judges that show what the
-// answer was based on.
-func evidenceParts(f llm.Fence, evidence []string) (rule, shown string) {
+// shown is what the evidence adds to a prompt: the rule, and the texts. Told is
+// what decides, beside it.
+func shown(f llm.Fence, evidence []string, told string) (rule, texts string) {
 	if len(evidence) == 0 {
 		return "", ""
 	}
@@ -47,164 +31,73 @@ func evidenceParts(f llm.Fence, evidence []string) (rule, shown string) {
 		b.WriteString("\n" + f.Wrap("evidence "+strconv.Itoa(i+1), text) + "\n")
 	}
 	return "\nThe evidence is what an answer was written from. Use it to resolve names, spellings\n" +
-		"and dates; the reference alone decides what is true.\n", b.String()
+		"and dates; " + told + " what is true.\n", b.String()
 }
 
 // grade asks whether the answer states the reference.
-func (j *Judge) grade(ctx context.Context, c judge.Case, t *score.Trace) (value int, reason string, err error) {
-	question, reference, answer := score.Plain(c.Question), score.Plain(c.Reference), score.Plain(c.Answer)
-	evidence := plainAll(c.Evidence)
-	seed := llm.NewFence(append([]string{question, reference, answer}, evidence...)...).Nonce()
-	know := chooseCanary(seed, question, reference, answer)
-	ask := func(open []item) llm.Request {
-		parts := make([][3]string, len(open))
-		data := slices.Clone(evidence)
-		for i, it := range open {
-			switch it.index {
-			case trueCanary:
-				parts[i] = [3]string{know.Question, know.Fact, know.Restated}
-			case falseCanary:
-				parts[i] = [3]string{know.Question, know.Fact, know.Falsehood}
-			default:
-				parts[i] = [3]string{question, reference, answer}
-			}
-			data = append(data, parts[i][:]...)
-		}
-		f := llm.NewFence(data...)
-		var tasks strings.Builder
-		for i, it := range open {
-			tasks.WriteString("\nTask " + it.id + "\n" + f.Wrap("question", parts[i][0]) + "\n" +
-				f.Wrap("reference", parts[i][1]) + "\n" + f.Wrap("candidate", parts[i][2]) + "\n")
-		}
-		rule, shown := evidenceParts(f, evidence)
-		return request("judge-fact", "fact", map[string]any{
-			"Nonce": f.Nonce(), "Rule": rule, "Tasks": tasks.String(), "Evidence": shown,
+func (j *Judge) grade(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
+	evidence := j.show(c, t)
+	return j.exam.Grade(ctx, c, evidence, t, func(f llm.Fence, tasks string) llm.Request {
+		rule, texts := shown(f, evidence, "the reference alone decides")
+		return exam.Request(prompts, "judge-fact", "fact", map[string]any{
+			"Nonce": f.Nonce(), "Rule": rule, "Tasks": tasks, "Evidence": texts,
 		})
-	}
-	err = j.run(ctx, newBatch("t", seed, 1, j.canaries()...), t, ask, func(it item, l line) bool {
-		n, ok := l.score()
-		if !it.canary() {
-			value, reason = n, score.Word(l.Reason)
-			return ok
-		}
-		return ok && n == it.want()
 	})
-	return value, reason, err
 }
 
-// extract asks for the statements of the answer.
-func (j *Judge) extract(ctx context.Context, c judge.Case, t *score.Trace) ([]string, error) {
-	question, answer := score.Plain(c.Question), score.Plain(c.Answer)
-	f := llm.NewFence(question, answer)
-	ask := func(open []item) llm.Request {
-		return request("judge-extract", "extract", map[string]any{
-			"Nonce": f.Nonce(), "Limit": j.o.MaxStatements, "ID": open[0].id,
-			"Question": f.Wrap("question", question), "Answer": f.Wrap("answer", answer),
-		})
+// show is the evidence as the prompts show it, accounted for.
+func (j *Judge) show(c judge.Case, t *score.Trace) []string {
+	evidence := exam.PlainAll(c.Evidence)
+	for _, text := range evidence {
+		t.Evidence += len(text)
 	}
-	var found []string
-	err := j.run(ctx, newBatch("a", f.Nonce(), 1), t, ask, func(_ item, l line) bool {
-		found = l.Statements
-		return found != nil
-	})
-	return found, err
+	return evidence
 }
 
 // match asks for the matrix of matches.
 func (j *Judge) match(ctx context.Context, c judge.Case, predicted []string, t *score.Trace) ([]judge.Match, error) {
-	evidence := plainAll(c.Evidence)
+	evidence := j.show(c, t)
 	seed := llm.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
-	know := chooseCanary(seed, slices.Concat(c.Statements, predicted)...)
+	know := exam.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
 	// The gold side has one more statement, which only the true canary says.
-	gold := newBatch("g", seed, len(c.Statements), j.canaries()[:min(1, len(j.canaries()))]...)
-	goldList := listed(gold.items, func(it item) string {
-		return it.pick(func(i int) string { return c.Statements[i] }, know.Fact, "")
+	canaries := j.exam.Canaries()
+	gold := exam.NewBatch("g", seed, len(c.Statements), canaries[:min(1, len(canaries))]...)
+	goldList := exam.Listed(gold.Items, func(it exam.Item) string {
+		return it.Pick(func(i int) string { return c.Statements[i] }, know.Fact, "")
 	})
-	goldAt := make(map[string]int, len(gold.items))
-	for _, it := range gold.items {
-		goldAt[it.id] = it.index
-	}
-	ask := func(open []item) llm.Request {
-		list := listed(open, func(it item) string {
-			return it.pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
+	ask := func(open []exam.Item) llm.Request {
+		list := exam.Listed(open, func(it exam.Item) string {
+			return it.Pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
 		})
 		f := llm.NewFence(append([]string{goldList, list}, evidence...)...)
-		rule, shown := evidenceParts(f, evidence)
-		return request("judge-match", "match", map[string]any{
-			"Nonce": f.Nonce(), "Rule": rule, "Gold": f.Wrap("gold", goldList), "Predicted": f.Wrap("predicted", list), "Evidence": shown,
+		rule, texts := shown(f, evidence, "the gold statements alone decide")
+		return exam.Request(prompts, "judge-match", "match", map[string]any{
+			"Nonce": f.Nonce(), "Rule": rule, "Gold": f.Wrap("gold", goldList), "Predicted": f.Wrap("predicted", list), "Evidence": texts,
 		})
 	}
 	found := make([][]judge.Match, len(predicted))
 	crossed := false
-	err := j.run(ctx, newBatch("p", seed, len(predicted), j.canaries()...), t, ask, func(it item, l line) bool {
+	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), canaries...), t, ask, func(it exam.Item, l exam.Line) bool {
 		if l.Gold == nil {
 			return false
 		}
-		var met []int
-		for _, raw := range l.Gold {
-			if g, ok := goldAt[strings.ToLower(score.Word(raw))]; ok {
-				met = append(met, g)
-			} else {
-				t.Protocol.Extra++
-			}
+		met, unknown := exam.Named(l.Gold, gold.Items)
+		t.Protocol.Extra += unknown
+		if it.Canary() {
+			return it.Index == exam.True && slices.Equal(met, []int{exam.True}) || it.Index == exam.False && len(met) == 0
 		}
-		if it.canary() {
-			return it.index == trueCanary && slices.Equal(met, []int{trueCanary}) || it.index == falseCanary && len(met) == 0
-		}
-		found[it.index] = nil
+		found[it.Index] = nil
 		for _, g := range met {
-			crossed = crossed || g == trueCanary
+			crossed = crossed || g == exam.True
 			if g >= 0 {
-				found[it.index] = append(found[it.index], judge.Match{Gold: g, Predicted: it.index})
+				found[it.Index] = append(found[it.Index], judge.Match{Gold: g, Predicted: it.Index})
 			}
 		}
 		return true
 	})
 	if err == nil && crossed {
 		t.Protocol.FailedCanaries++
-		err = errCrossed
+		err = exam.ErrCrossed
 	}
-	matches := slices.Concat(found...)
-	slices.SortFunc(matches, compareMatches)
-	return slices.Compact(matches), err
-}
-
-func compareMatches(a, b judge.Match) int {
-	if a.Gold != b.Gold {
-		return a.Gold - b.Gold
-	}
-	return a.Predicted - b.Predicted
-}
-
-// supported counts the statements that a text supports.
-func (j *Judge) supported(ctx context.Context, text string, statements []string, t *score.Trace) (int, error) {
-	text = score.Plain(text)
-	seed := llm.NewFence(append([]string{text}, statements...)...).Nonce()
-	know := chooseCanary(seed, append([]string{text}, statements...)...)
-	if !j.o.NoCanaries {
-		text += "\n\n" + know.Fact
-	}
-	ask := func(open []item) llm.Request {
-		list := listed(open, func(it item) string {
-			return it.pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
-		})
-		f := llm.NewFence(text, list)
-		return request("judge-support", "support", map[string]any{
-			"Nonce": f.Nonce(), "Text": f.Wrap("text", text), "Statements": f.Wrap("statements", list),
-		})
-	}
-	scores := make([]int, len(statements))
-	err := j.run(ctx, newBatch("s", seed, len(statements), j.canaries()...), t, ask, func(it item, l line) bool {
-		n, ok := l.score()
-		if it.canary() {
-			return ok && n == it.want()
-		}
-		scores[it.index] = n
-		return ok
-	})
-	held := 0
-	for _, n := range scores {
-		held += n
-	}
-	return held, err
+	return score.SortMatches(slices.Concat(found...)), err
 }

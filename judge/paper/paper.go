@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
 	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -24,15 +25,15 @@ type Options struct {
 
 // Judge is a [judge.Judge] that asks a language model.
 type Judge struct {
-	model llm.Model
-	o     Options
+	exam exam.Exam
+	o    Options
 }
 
 var _ judge.Judge = (*Judge)(nil)
 
 // promptVersion changes whenever a prompt or the protocol does: figures of
 // different versions do not compare.
-const promptVersion = 2
+const promptVersion = 3
 
 // New returns the judge that asks m.
 func New(m llm.Model, o Options) (*Judge, error) {
@@ -43,7 +44,7 @@ func New(m llm.Model, o Options) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Judge{model: m, o: o}, nil
+	return &Judge{exam.Exam{Model: m, NoCanaries: o.NoCanaries}, o}, nil
 }
 
 // Name tells everything that figures depend on: profile, precision reference,
@@ -53,86 +54,22 @@ func (j *Judge) Name() string {
 	if j.o.NoCanaries {
 		name += "/nocanaries"
 	}
-	return name + "/" + j.model.Name()
-}
-
-// canaries are the control items of a batch, the true one first.
-func (j *Judge) canaries() []int {
-	if j.o.NoCanaries {
-		return nil
-	}
-	return []int{trueCanary, falseCanary}
+	return name + "/" + j.exam.Model.Name()
 }
 
 // Fact asks whether the answer states the reference. Empty and refused answers
 // score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
-	if v, done := score.WithoutAnswer(c); done {
-		return judge.FactJudgment{Verdict: v}, nil
-	}
-	var t score.Trace
-	value, reason, err := j.grade(ctx, c, &t)
-	v := judge.Score(float64(value), reason)
-	if err != nil {
-		v, err = failure(ctx, &t, err)
-	}
-	return judge.FactJudgment{Verdict: v, Protocol: t.Protocol, Usage: t.Usage}, err
+	return j.exam.Fact(ctx, c, j.o.Options, j.grade)
 }
 
-// Summary extracts the statements of the answer and compares them with the
-// gold ones.
+// Summary splits the answer into its statements and matches them with the gold
+// ones, pair by pair.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
-	if out, done := score.WithoutSummary(c); done {
-		return out, nil
-	}
-	var t score.Trace
-	out, err := j.summary(ctx, c, &t)
-	out.Protocol, out.Usage = t.Protocol, t.Usage
-	return out, err
-}
-
-func (j *Judge) summary(ctx context.Context, c judge.Case, t *score.Trace) (out judge.SummaryJudgment, err error) {
-	found, err := j.extract(ctx, c, t)
-	if err != nil {
-		v, err := failure(ctx, t, err)
-		out.Recall, out.Precision = v, v
-		return out, err
-	}
-	out.Predicted, out.Truncated = score.Distinct(found, j.o.MaxStatements)
-	if len(out.Predicted) == 0 {
-		score.NoStatement(&out, c)
-		return out, nil
-	}
-	matches, err := j.match(ctx, c, out.Predicted, t)
-	if err != nil {
-		v, err := failure(ctx, t, err)
-		out.Recall, out.Precision = v, v
-		return out, err
-	}
-	out.Matches = matches
-	score.Matches(&out, len(c.Statements))
-	// A section is no list of statements: precision against it is a question
-	// of support.
-	if score.NoReference(&out, j.o.Precision, c) {
-		return out, nil
-	}
-	if j.o.Precision == judge.RefSection {
-		held, err := j.supported(ctx, c.Section, out.Predicted, t)
-		if err != nil {
-			v, err := failure(ctx, t, err)
-			score.WithoutPrecision(&out, v)
-			return out, err
+	return j.exam.Summary(ctx, c, j.o.Options, func(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *score.Trace) (err error) {
+		if out.Matches, err = j.match(ctx, c, out.Predicted, t); err == nil {
+			score.Matches(out, len(c.Statements))
 		}
-		score.Precision(&out, held)
-	}
-	return out, nil
-}
-
-// failure makes a verdict of an error that concerns this case alone, and
-// passes all others on.
-func failure(ctx context.Context, t *score.Trace, err error) (judge.Verdict, error) {
-	if ctx.Err() == nil && errors.Is(err, errCanary) {
-		return judge.NoScore(err.Error()), nil
-	}
-	return t.Failure(ctx, err)
+		return err
+	})
 }

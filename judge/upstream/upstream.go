@@ -130,6 +130,9 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 // Summary holds the gold statements against the whole answer, and the
 // predicted ones against the whole reference text.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJudgment, err error) {
+	if err := score.Gold(c); err != nil {
+		return out, err
+	}
 	var t score.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	if !score.Blank(c.Answer) {
@@ -149,7 +152,11 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJud
 		return out, err
 	}
 	score.Recall(&out, held, len(c.Statements))
-	reference := map[judge.PrecisionRef]string{judge.RefGold: strings.Join(c.Statements, "\n"), judge.RefSection: c.Section}[j.o.Precision]
+	reference := score.Reference(j.o.Precision, c)
+	if j.o.Precision == judge.RefGold {
+		reference = strings.Join(c.Statements, "\n")
+		score.Ceiling(&out, len(c.Statements))
+	}
 	if score.Blank(reference) {
 		score.Precision(&out, 0)
 		out.Precision.Reason = "no reference text, which the released evaluator scores 0"

@@ -23,8 +23,8 @@ func Complete(o *judge.Options) error {
 	o.Precision = cmp.Or(o.Precision, judge.RefGold)
 	o.MaxStatements = cmp.Or(o.MaxStatements, judge.DefaultMaxStatements)
 	var problems []error
-	if o.Precision != judge.RefGold && o.Precision != judge.RefSection && o.Precision != judge.RefNone {
-		problems = append(problems, fmt.Errorf("judge: precision reference %q is none of %s, %s, %s", o.Precision, judge.RefGold, judge.RefSection, judge.RefNone))
+	if refs := []judge.PrecisionRef{judge.RefGold, judge.RefSection, judge.RefEvidence, judge.RefNone}; !slices.Contains(refs, o.Precision) {
+		problems = append(problems, fmt.Errorf("judge: precision reference %q is none of %v", o.Precision, refs))
 	}
 	if o.MaxStatements < 0 {
 		problems = append(problems, fmt.Errorf("judge: %d statements at most, want at least 1", o.MaxStatements))
@@ -34,10 +34,14 @@ func Complete(o *judge.Options) error {
 
 // Suffix is what the options add to the name of a judge.
 func Suffix(o judge.Options) string {
-	if o.MaxStatements == judge.DefaultMaxStatements {
-		return ""
+	name := ""
+	if o.MaxStatements != judge.DefaultMaxStatements {
+		name = fmt.Sprintf("/max%d", o.MaxStatements)
 	}
-	return fmt.Sprintf("/max%d", o.MaxStatements)
+	if o.Grounded {
+		name += "/grounded"
+	}
+	return name
 }
 
 // Plain drops what a reader does not see and a model does: control and format
@@ -102,15 +106,31 @@ func WithoutAnswer(c judge.Case) (judge.Verdict, bool) {
 }
 
 // WithoutSummary is the judgment where there is nothing to judge.
-func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool) {
+func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 	if len(c.Statements) == 0 {
 		none := judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}
-		return judge.SummaryJudgment{Recall: none, Precision: none}, true
+		return judge.SummaryJudgment{Recall: none, Precision: none}, true, nil
+	}
+	if err := Gold(c); err != nil {
+		return judge.SummaryJudgment{}, true, err
 	}
 	if v, done := WithoutAnswer(c); done {
-		return judge.SummaryJudgment{Recall: v, Precision: v, Counts: judge.Counts{Gold: len(c.Statements)}}, true
+		return judge.SummaryJudgment{Recall: v, Precision: v, Counts: judge.Counts{Gold: len(c.Statements)}}, true, nil
 	}
-	return judge.SummaryJudgment{}, false
+	return judge.SummaryJudgment{}, false, nil
+}
+
+// Gold reports gold statements that would count without saying anything, or twice.
+func Gold(c judge.Case) error {
+	for i, s := range c.Statements {
+		if Blank(s) {
+			return fmt.Errorf("judge: gold statement %d of %q is blank: leave it out", i+1, c.Question)
+		}
+		if first := slices.Index(c.Statements, s); first < i {
+			return fmt.Errorf("judge: gold statements %d and %d of %q are the same: leave one out", first+1, i+1, c.Question)
+		}
+	}
+	return nil
 }
 
 // Matches computes recall and precision from the matrix of matches:
@@ -123,6 +143,20 @@ func Matches(s *judge.SummaryJudgment, gold int) {
 	}
 	Recall(s, Count(metGold), gold)
 	Precision(s, Count(metPredicted))
+	Ceiling(s, gold)
+}
+
+// Ceiling sets what the precision against gold statements can be.
+func Ceiling(s *judge.SummaryJudgment, gold int) {
+	s.Ceiling = judge.Score(min(1, float64(gold)/float64(len(s.Predicted))), "")
+}
+
+// SortMatches sorts matches and drops repetitions.
+func SortMatches(m []judge.Match) []judge.Match {
+	slices.SortFunc(m, func(a, b judge.Match) int {
+		return cmp.Or(cmp.Compare(a.Gold, b.Gold), cmp.Compare(a.Predicted, b.Predicted))
+	})
+	return slices.Compact(m)
 }
 
 // Count is the number of the true ones.
@@ -151,7 +185,7 @@ func Precision(s *judge.SummaryJudgment, met int) {
 // WithoutPrecision sets a precision that is no score.
 func WithoutPrecision(s *judge.SummaryJudgment, v judge.Verdict) {
 	s.Counts.Predicted, s.Counts.PredictedMet = 0, 0
-	s.Precision = v
+	s.Precision, s.Ceiling = v, judge.Verdict{}
 }
 
 // NoStatement scores an answer that says nothing.
@@ -167,18 +201,70 @@ func NoReference(s *judge.SummaryJudgment, ref judge.PrecisionRef, c judge.Case)
 	switch {
 	case ref == judge.RefNone:
 		WithoutPrecision(s, judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"})
-	case ref == judge.RefSection && Blank(c.Section):
-		WithoutPrecision(s, judge.NoScore("the section text is not known"))
+	case ref != judge.RefGold && Blank(Reference(ref, c)):
+		WithoutPrecision(s, judge.NoScore("the "+string(ref)+" text is not known"))
+	case ref != judge.RefGold:
+		s.Ceiling = judge.Verdict{}
+		return false
 	default:
 		return false
 	}
 	return true
 }
 
+// Reference is the text that statements are held against, "" where the reference
+// is no text.
+func Reference(ref judge.PrecisionRef, c judge.Case) string {
+	switch ref {
+	case judge.RefSection:
+		return c.Section
+	case judge.RefEvidence:
+		return Evidence(c)
+	}
+	return ""
+}
+
+// Evidence is all that an answer was given.
+func Evidence(c judge.Case) string { return strings.Join(c.Evidence, "\n\n") }
+
+// Ungrounded is the verdict where there is no evidence, or no answer.
+func Ungrounded(c judge.Case) (judge.Verdict, bool) {
+	reason := ""
+	switch {
+	case c.Refused || Blank(c.Answer):
+		reason = "no answer"
+	case Blank(Evidence(c)):
+		reason = "no evidence"
+	}
+	return judge.Verdict{State: judge.NotApplicable, Reason: reason}, reason != ""
+}
+
+// Grounded is the verdict on an answer of which so many claims are supported.
+func Grounded(held, claims int) judge.Verdict {
+	value := 0.0
+	if held == claims {
+		value = 1
+	}
+	return judge.Score(value, fmt.Sprintf("%d of %d claims", held, claims))
+}
+
 // Trace is what asking a model cost and brought up.
 type Trace struct {
 	Protocol judge.Protocol
 	Usage    llm.Usage
+	// Evidence is how many bytes of evidence the requests show.
+	Evidence int
+}
+
+// Show accounts for the evidence in a request, by its share of the bytes.
+func (t *Trace) Show(r llm.Request, u llm.Usage) {
+	all := 0
+	for _, m := range r.Messages {
+		all += len(m.Text)
+	}
+	if t.Evidence > 0 {
+		t.Protocol.EvidenceTokens += u.PromptTokens * min(t.Evidence, all) / all
+	}
 }
 
 // Charge adds what a call, or a failed one, is known to have cost.

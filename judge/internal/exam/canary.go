@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paper
+package exam
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 
 // Canary is a control item: something everybody knows, said in two ways, and
 // a falsehood about it. One true and one false item stand among the real ones
-// that a [Judge] asks about. A judge that errs on them has been talked into
+// that a judge asks about. A judge that errs on them has been talked into
 // something, or reads carelessly; either way its verdicts on the neighbours are
 // worth nothing.
 type Canary struct {
@@ -44,8 +44,8 @@ var canaries = []Canary{
 		"There are 88 keys on a standard piano.", "A standard piano has 12 keys."},
 }
 
-// chooseCanary picks by the seed, leaving out those the texts may speak of.
-func chooseCanary(seed string, texts ...string) Canary {
+// ChooseCanary picks by the seed, leaving out those the texts may speak of.
+func ChooseCanary(seed string, texts ...string) Canary {
 	all := strings.ToLower(strings.Join(texts, "\n"))
 	first := position(seed, len(canaries))
 	for i := range canaries {

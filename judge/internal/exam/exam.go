@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package exam is how the judges by model ask: everything under ids made from the
+// data, with every verdict demanded and control items ([Canary]) mixed in, so that
+// a text that addresses the judge gains nothing. The questions that several
+// profiles ask are here as well.
+package exam
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/internal/score"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// Exam asks a model.
+type Exam struct {
+	Model llm.Model
+	// NoCanaries leaves out the control items.
+	NoCanaries bool
+}
+
+// Canaries are the control items of a batch, the true one first.
+func (e Exam) Canaries() []int {
+	if e.NoCanaries {
+		return nil
+	}
+	return []int{True, False}
+}
+
+// Request fills in a prompt of a profile.
+func Request(p llm.Prompts, stage, name string, values map[string]any) llm.Request {
+	r, err := p.Request(stage, name, values)
+	if err != nil {
+		panic("judge: " + err.Error()) // the files are part of the program
+	}
+	r.JSON = true
+	return r
+}
+
+// PlainAll is [score.Plain] of each text.
+func PlainAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = score.Plain(s)
+	}
+	return out
+}
+
+// Failure makes a verdict of an error that concerns this case alone, and
+// passes all others on.
+func Failure(ctx context.Context, t *score.Trace, err error) (judge.Verdict, error) {
+	if ctx.Err() == nil && errors.Is(err, errCanary) {
+		return judge.NoScore(err.Error()), nil
+	}
+	return t.Failure(ctx, err)
+}
+
+// Grade asks whether the answer states the reference. Write makes the request of
+// the tasks, each of them a question, a reference and a candidate; shown is what
+// else stands in the request.
+func (e Exam) Grade(ctx context.Context, c judge.Case, shown []string, t *score.Trace, write func(f llm.Fence, tasks string) llm.Request) (judge.Verdict, error) {
+	question, reference, answer := score.Plain(c.Question), score.Plain(c.Reference), score.Plain(c.Answer)
+	seed := llm.NewFence(append([]string{question, reference, answer}, shown...)...).Nonce()
+	know := ChooseCanary(seed, question, reference, answer)
+	ask := func(open []Item) llm.Request {
+		parts := make([][3]string, len(open))
+		data := slices.Clone(shown)
+		for i, it := range open {
+			switch it.Index {
+			case True:
+				parts[i] = [3]string{know.Question, know.Fact, know.Restated}
+			case False:
+				parts[i] = [3]string{know.Question, know.Fact, know.Falsehood}
+			default:
+				parts[i] = [3]string{question, reference, answer}
+			}
+			data = append(data, parts[i][:]...)
+		}
+		f := llm.NewFence(data...)
+		var tasks strings.Builder
+		for i, it := range open {
+			tasks.WriteString("\nTask " + it.ID + "\n" + f.Wrap("question", parts[i][0]) + "\n" +
+				f.Wrap("reference", parts[i][1]) + "\n" + f.Wrap("candidate", parts[i][2]) + "\n")
+		}
+		return write(f, tasks.String())
+	}
+	var v judge.Verdict
+	err := e.Run(ctx, NewBatch("t", seed, 1, e.Canaries()...), t, ask, func(it Item, l Line) bool {
+		n, ok := l.Value()
+		if it.Canary() {
+			return ok && n == it.Want()
+		}
+		v = judge.Score(float64(n), score.Word(l.Reason))
+		return ok
+	})
+	if err != nil {
+		return Failure(ctx, t, err)
+	}
+	return v, nil
+}
+
+// Split asks for the statements of the answer, at most limit of them; more tells
+// that the answer makes others.
+func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *score.Trace) (statements []string, more bool, err error) {
+	question, answer := score.Plain(c.Question), score.Plain(c.Answer)
+	f := llm.NewFence(question, answer)
+	ask := func(open []Item) llm.Request {
+		return Request(prompts, "judge-extract", "extract", map[string]any{
+			"Nonce": f.Nonce(), "Limit": limit, "ID": open[0].ID,
+			"Question": f.Wrap("question", question), "Answer": f.Wrap("answer", answer),
+		})
+	}
+	var found Line
+	err = e.Run(ctx, NewBatch("a", f.Nonce(), 1), t, ask, func(_ Item, l Line) bool {
+		found = l
+		return l.Statements != nil
+	})
+	statements, cut := score.Distinct(found.Statements, limit)
+	return statements, cut || word(found.More) == "true", err
+}
+
+// Support counts the statements that a text supports.
+func (e Exam) Support(ctx context.Context, text string, statements []string, t *score.Trace) (int, error) {
+	text = score.Plain(text)
+	seed := llm.NewFence(append([]string{text}, statements...)...).Nonce()
+	know := ChooseCanary(seed, append([]string{text}, statements...)...)
+	if !e.NoCanaries {
+		text += "\n\n" + know.Fact
+	}
+	ask := func(open []Item) llm.Request {
+		list := Listed(open, func(it Item) string {
+			return it.Pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
+		})
+		f := llm.NewFence(text, list)
+		return Request(prompts, "judge-support", "support", map[string]any{
+			"Nonce": f.Nonce(), "Text": f.Wrap("text", text), "Statements": f.Wrap("statements", list),
+		})
+	}
+	scores := make([]int, len(statements))
+	err := e.Run(ctx, NewBatch("s", seed, len(statements), e.Canaries()...), t, ask, func(it Item, l Line) bool {
+		n, ok := l.Value()
+		if it.Canary() {
+			return ok && n == it.Want()
+		}
+		scores[it.Index] = n
+		return ok
+	})
+	held := 0
+	for _, n := range scores {
+		held += n
+	}
+	return held, err
+}
