@@ -34,7 +34,7 @@ var ErrVector = errors.New("unusable vector")
 
 // KMeansOptions of [KMeans].
 type KMeansOptions struct {
-	// Seed of k-means++.
+	// Seed of k-means++, which is the greedy one.
 	Seed uint64
 	// Inits is how many starts are tried, of which the one with the least
 	// inertia wins; 0 means 5.
