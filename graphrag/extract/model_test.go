@@ -219,6 +219,15 @@ func TestBrokenRecords(t *testing.T) {
 		{"numbers", "entity<|#|>12<|#|>x<|#|>y\nentity<|#|>1.2.3<|#|>x<|#|>y\nentity<|#|>1984<|#|>book<|#|>y", extract.Lines, []string{"1984"}, 0, 2},
 		{"no description", "entity<|#|>Fram<|#|>ship<|#|>", extract.Lines, nil, 0, 1},
 		{"marks in a name", "entity<|#|>\"**Fram**\"<|#|>ship, vessel<|#|>x", extract.Lines, []string{"**Fram**"}, 0, 0},
+		{"field ends in a kind", "entity<|#|>Fram<|#|>business entity<|#|>A firm.\nentity<|#|>Legal entity<|#|>concept<|#|>x\nrelation<|#|>Fram<|#|>Oslo<|#|>customer relation<|#|>Oslo buys.", extract.Lines, []string{"Fram", "Legal entity", "Oslo"}, 1, 0},
+		{"description ends in a kind", `("relationship"<|>Fram<|>Oslo<|>They have a close working relationship<|>8)`, extract.Tuples, two, 1, 0},
+		{"type is a kind", "entity<|#|>Fram<|#|>entity<|#|>A ship.<|#|>entity<|#|>Oslo<|#|>Entity<|#|>A city.", extract.Lines, two, 0, 0},
+		{"one line", "entity<|#|>Fram<|#|>ship<|#|>A ship. entity<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},
+		{"an operator in prose", "entity<|#|>Fram<|#|>concept<|#|>Form a <|> b, used in pipes.", extract.Lines, two[:1], 0, 0},
+		{"bold", "**entity**<|#|>Fram<|#|>ship<|#|>A ship.\n- **entity**<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},
+		{"html", "entity<|#|><p>Fram</p><|#|>ship<|#|>A <b>ship</b>.<br/>\nentity<|#|>Oslo<|#|>geo<|#|>1 < 2 > 0", extract.Lines, two, 0, 0},
+		{"quotes", "entity<|#|>\"Weird Al\" Yankovic<|#|>person<|#|>x\nentity<|#|>“苹果”公司<|#|>x<|#|>y\nentity<|#|>“Fram”<|#|>x<|#|>y", extract.Lines, []string{`"Weird Al" Yankovic`, "“苹果”公司", "Fram"}, 0, 0},
+		{"none", "None.", extract.Tuples, nil, 0, 0},
 		{"nothing", "", extract.Tuples, nil, 0, 0},
 		{"only the end", "<|COMPLETE|>", extract.Tuples, nil, 0, 0},
 		{"a refusal", "I cannot help with that.", extract.Tuples, nil, 0, 1},
@@ -236,6 +245,22 @@ func TestBrokenRecords(t *testing.T) {
 				t.Errorf("%d facts, %d problems, want %d and %d: %+v", len(x.Facts), len(x.Problems), tt.facts, tt.problems, x)
 			}
 		})
+	}
+}
+
+// Delimiters that models have damaged.
+func TestDamagedDelimiters(t *testing.T) {
+	for _, d := range []string{"<|##|>", "<#|>", "|#|>", "<|#|", "<||>", "<|>", "<|#|#|>", "<|#||#|>", "||#||", "<X|#|>", "<X#|>", `<|\#|>`, "<|#|Y>", "<|#:", "<|#|>|", "<|"} {
+		for _, answer := range []string{
+			"entity" + d + "Alice" + d + "person" + d + "A sailor.",
+			"entity<|#|>Alice" + d + "person<|#|>A sailor.",
+		} {
+			x := records(t, extract.Lines, answer)
+			want := []kg.Mention{{Name: "Alice", Type: "person", Description: "A sailor."}}
+			if diff := cmp.Diff(want, x.Mentions); diff != "" || x.Problems != nil {
+				t.Errorf("%q: %+v %s", answer, x.Problems, diff)
+			}
+		}
 	}
 }
 

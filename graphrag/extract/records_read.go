@@ -22,45 +22,115 @@ import (
 // sep stands for a delimiter between fields, however it was written.
 const sep = "\x1f"
 
-var (
-	endMark = regexp.MustCompile(`(?i)<?\|\s*COMPLETE\s*\|?>?`)
-	// The delimiters <|> and <|#|>, and what models make of them: <|##|>, <#|>,
-	// |#|>, <|#|, <||>.
-	delimiter = regexp.MustCompile(`<[|#]{1,5}>?|\|#{1,2}\|>?|#{0,2}\|[|#]{0,3}>`)
-	// A record begins with its kind and a delimiter. Nothing else is taken for
-	// a boundary, so a missing ## or line end loses no record.
-	start = regexp.MustCompile(`(?i)\(?\s*["'“]?\b(entity|relationship|relation)\b["'”]?\s*` + sep)
-)
+var endMark = regexp.MustCompile(`(?i)<?\|\s*COMPLETE\s*\|?>?`)
+
+// delimiter is what models make of <|> and <|#|>: <|##|>, <#|>, |#|>, <|#|, <||>,
+// ||#||, doubled ones, and such with a character too many: <X|#|>, <|#|Y>, <|\#|>,
+// <|#:, <|#|>|.
+var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
+	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
+
+// delimit puts sep in the place of the delimiters of a format. A damaged one that
+// stands alone between blanks is prose, such as an operator that a passage explains.
+func delimit(text string, format Format) string {
+	exact := map[Format]string{Tuples: "<|>", Lines: "<|#|>"}[format]
+	var b strings.Builder
+	end := 0
+	for _, at := range delimiter.FindAllStringIndex(text, -1) {
+		b.WriteString(text[end:at[0]])
+		end = at[1]
+		found := text[at[0]:end]
+		if found != exact && strings.HasSuffix(text[:at[0]], " ") && strings.HasPrefix(text[end:], " ") {
+			b.WriteString(found)
+		} else {
+			b.WriteString(sep)
+		}
+	}
+	return b.String() + text[end:]
+}
+
+// start is where a record may begin: with its kind and a delimiter, at the start
+// of the text or of a line, numbered or not, after a ##, a bracket, or the last
+// field of another record, which may end as a sentence does.
+var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
+	`(entity|relationship|relation)["'”*_` + "`" + `]*\s*` + sep)
+
+// written is a record as it stands in a reply.
+type written struct {
+	kind    string
+	text    string // all of it
+	fields  string
+	bracket bool // it begins with one
+}
+
+// cut finds the records of a text with sep between the fields. A field that reads
+// like the beginning of a record is one only behind a whole record: a type may be
+// called "entity".
+func cut(text string) (out []written) {
+	var begins [][]int // of boundary, kind, fields
+	for from := 0; ; {
+		at := start.FindStringSubmatchIndex(text[from:])
+		if at == nil {
+			break
+		}
+		for i := range at {
+			at[i] += from
+		}
+		inside := text[at[2]:at[3]] == sep || strings.HasSuffix(text[at[2]:at[3]], " ")
+		if !inside || len(begins) > 0 && whole(text, begins[len(begins)-1], at[0]) {
+			begins = append(begins, at)
+		}
+		from = at[1] - len(sep) // which may be before the next record
+	}
+	for i, at := range begins {
+		end := len(text)
+		if i+1 < len(begins) {
+			end = begins[i+1][0]
+			if strings.HasSuffix(text[end:begins[i+1][3]], " ") { // the full stop is the record's
+				end = begins[i+1][3]
+			}
+		}
+		out = append(out, written{strings.ToLower(text[at[4]:at[5]]), text[at[3]:end], text[at[1]:end], text[at[2]:at[3]] == "("})
+	}
+	return out
+}
+
+// whole tells whether the record that begins there has all fields up to an offset.
+func whole(text string, begin []int, end int) bool {
+	fields := 4
+	if strings.EqualFold(text[begin[4]:begin[5]], "entity") {
+		fields = 3
+	}
+	return begin[1] <= end && strings.Count(text[begin[1]:end], sep) >= fields-1
+}
 
 // readRecords reads the records of an answer in the format Tuples or Lines. What
 // stands around them is ignored; a record that cannot be read is a problem.
 func readRecords(answer string, format Format, x *kg.Extraction) {
-	text := strings.ReplaceAll(answer, sep, " ")
-	text = endMark.ReplaceAllString(text, "\n##\n")
-	text = delimiter.ReplaceAllString(text, sep)
-	found := start.FindAllStringSubmatchIndex(text, -1)
-	if len(found) == 0 && strings.Trim(text, " \t\r\n#") != "" {
+	reply := strings.ReplaceAll(answer, sep, " ")
+	reply = endMark.ReplaceAllString(reply, "\n##\n")
+	found := cut(delimit(reply, format))
+	if len(found) == 0 && !nothing(reply) {
 		problem(x, "record", answer, "no record in the reply")
 	}
-	for i, at := range found {
-		end := len(text)
-		if i+1 < len(found) {
-			end = found[i+1][0]
-		}
-		kind := strings.ToLower(text[at[2]:at[3]])
-		record := text[at[0]:end]
-		fields := split(body(record, text[at[1]:end]))
-		if err := readRecord(kind, fields, format, x); err != nil {
-			problem(x, "record", strings.ReplaceAll(record, sep, "<|>"), err.Error())
+	for _, w := range found {
+		if err := readRecord(w.kind, split(w.body()), format, x); err != nil {
+			problem(x, "record", strings.ReplaceAll(w.text, sep, "<|>"), err.Error())
 		}
 	}
 }
 
-// body cuts off what follows a record: after ##, after the bracket that closes
-// it, or, for one without brackets, after its line.
-func body(record, fields string) string {
-	fields, _, _ = strings.Cut(fields, "##")
-	if strings.HasPrefix(record, "(") {
+// nothing tells whether a reply says that there is nothing to write.
+func nothing(reply string) bool {
+	word := strings.ToLower(strings.Trim(reply, " \t\r\n#.()[]*\"'`"))
+	return word == "" || word == "none" || word == "no records"
+}
+
+// body is the fields without what follows the record: after ##, after the bracket
+// that closes it, or, for one without brackets, after its line.
+func (w written) body() string {
+	fields, _, _ := strings.Cut(w.fields, "##")
+	if w.bracket {
 		if i := strings.LastIndexByte(fields, ')'); i >= 0 {
 			return fields[:i]
 		}
@@ -131,6 +201,9 @@ func addFact(f kg.Fact, x *kg.Extraction) error {
 	return nil
 }
 
+// tag is a mark of HTML that pages and models leave in texts.
+var tag = regexp.MustCompile(`(?i)</?(?:p|br|b|i|u|em|strong|span|div|a|sup|sub|code|small|li|td)(?:\s[^<>]*)?/?>`)
+
 // cleanText removes markup and control characters and evens out blanks.
 func cleanText(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -141,13 +214,45 @@ func cleanText(s string) string {
 			return -1
 		}
 		return r
-	}, html.UnescapeString(strings.ToValidUTF8(s, "")))
+	}, tag.ReplaceAllString(html.UnescapeString(strings.ToValidUTF8(s, "")), ""))
 	return strings.Join(strings.Fields(s), " ")
 }
 
 // cleanName removes quotes around a name as well.
 func cleanName(s string) string {
-	return strings.TrimSpace(strings.Trim(cleanText(s), `"'“”‘’«»`+"`"))
+	s = cleanText(s)
+	for {
+		t := strings.TrimSpace(s)
+		for _, q := range quotes {
+			t = unquote(t, q[0], q[1])
+		}
+		if t == s {
+			return s
+		}
+		s = t
+	}
+}
+
+// quotes are the pairs that stand around names.
+var quotes = [...][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}}
+
+// unquote takes off the quotes around a whole name, and one without a partner.
+// Those around a part of it stay: "Weird Al" Yankovic.
+func unquote(s, open, end string) string {
+	inner, begins := strings.CutPrefix(s, open)
+	inside, ends := strings.CutSuffix(inner, end)
+	switch {
+	case begins && ends && (open == "'" || !strings.Contains(inside, open) && !strings.Contains(inside, end)):
+		return inside
+	case begins && ends && strings.HasPrefix(inside, open) && strings.HasSuffix(inside, end): // twice
+		return inside
+	case begins && !strings.Contains(inner, end):
+		return inner
+	}
+	if rest, ok := strings.CutSuffix(s, end); ok && !strings.Contains(rest, open) {
+		return rest
+	}
+	return s
 }
 
 // cleanType is the first of a list, in lower case; one with marks in it is none.

@@ -3,10 +3,6 @@
 package extract_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,63 +10,21 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
-
-// recorded is one call of a real model.
-type recorded struct{ System, User, Reply string }
-
-// passage is what stands between the first pair of marks.
-func (r recorded) passage() string {
-	_, rest, _ := strings.Cut(r.User, "]\n")
-	text, _, _ := strings.Cut(rest, "\n[/")
-	return text
-}
-
-// replies reads the recorded calls of the folder that MODEL_REPLIES_DIR names,
-// *.jsonl with system, user and reply.
-func replies(t *testing.T) []recorded {
-	dir := os.Getenv("MODEL_REPLIES_DIR")
-	if dir == "" {
-		t.Skip("MODEL_REPLIES_DIR is not set")
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no recorded replies in %s: %v", dir, err)
-	}
-	var out []recorded
-	for _, name := range names {
-		file, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(file)
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			var r recorded
-			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, r)
-		}
-		if err := file.Close(); err != nil || lines.Err() != nil {
-			t.Fatal(err, lines.Err())
-		}
-	}
-	return out
-}
 
 // Every record of the replies that a real model gave is read.
 func TestRecordedReplies(t *testing.T) {
 	type counts struct{ Replies, Mentions, Facts, Problems int }
 	got := make(map[string]counts)
-	for _, r := range replies(t) {
+	for _, r := range texttest.Calls(t) {
 		for _, verify := range []bool{false, true} {
-			kind, x := r.extractor(t, verify)
+			kind, x := extractor(t, r, verify)
 			if x == nil {
 				continue
 			}
-			out, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.passage()}})
+			out, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.Data()}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +51,7 @@ func TestRecordedReplies(t *testing.T) {
 
 // extractor is one that gets the reply, with the kind of the reply; nil for calls
 // that are not for an extraction.
-func (r recorded) extractor(t *testing.T, verify bool) (string, extract.Extractor) {
+func extractor(t *testing.T, r texttest.Call, verify bool) (string, extract.Extractor) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, r.Reply)
 	o := extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: verify}, Types: []string{"x"}, Gleanings: extract.NoGleaning}
 	var x extract.Extractor

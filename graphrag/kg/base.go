@@ -29,6 +29,9 @@ type Options struct {
 	// MaxName is the length of the longest name in bytes, 0 for DefaultMaxName.
 	// What is longer is no name and gets into Graph.Rejected.
 	MaxName int
+	// OnlyDescribed leaves out names that no chunk describes or types, and facts
+	// about them: those that a model relates and does not list.
+	OnlyDescribed bool
 	// Resolve, when set, merges entities whose names differ and mean the same.
 	Resolve Resolver
 }

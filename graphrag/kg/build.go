@@ -25,6 +25,9 @@ func build(ctx context.Context, o Options, extractions []Extraction, manual map[
 	if err != nil {
 		return nil, err
 	}
+	if o.OnlyDescribed {
+		b.dropUndescribed(merges, extractions)
+	}
 	b.number(merges)
 	b.entities()
 	b.relations()
@@ -157,6 +160,27 @@ func (b *builder) fact(p int32, f *Fact) error {
 	}
 	b.facts = append(b.facts, fact{head, l, tail, p, f})
 	return nil
+}
+
+// dropUndescribed leaves out uses and facts of keys that nothing describes or types.
+func (b *builder) dropUndescribed(into []int32, of []Extraction) {
+	known := make([]bool, len(into))
+	for _, t := range b.typed {
+		known[into[t.key]] = true
+	}
+	for _, s := range b.said {
+		known[into[s.key]] = true
+	}
+	b.facts = slices.DeleteFunc(b.facts, func(f fact) bool {
+		if known[into[f.head]] && known[into[f.tail]] {
+			return false
+		}
+		b.g.Rejected = append(b.g.Rejected, Rejection{of[f.passage].Chunk,
+			Problem{"fact", Beginning(f.Head + " | " + f.Relation + " | " + f.Tail), "one of its ends is described nowhere"}})
+		return true
+	})
+	b.uses = slices.DeleteFunc(b.uses, func(u use) bool { return !known[into[u.key]] })
+	b.attributes = slices.DeleteFunc(b.attributes, func(a property) bool { return !known[into[a.key]] })
 }
 
 // number gives ids to the keys that are left after the merges, by their order.

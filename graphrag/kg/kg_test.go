@@ -184,6 +184,33 @@ func TestInsertRefuses(t *testing.T) {
 	}
 }
 
+// Facts whose ends no chunk describes, as Microsoft GraphRAG leaves them out: not in
+// this chunk, not in another, not under a name that was merged.
+func TestOnlyDescribed(t *testing.T) {
+	said := Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{{Name: "Fram", Description: "A ship."}, {Name: "Oslo"}}}
+	facts := chunk("b#0", triple("Fram", "lay in", "Oslo"), triple("Nansen", "sailed", "the ship"), triple("fram", "carried", "Nansen"))
+	facts.Mentions = []Mention{{Name: "Nansen", Type: "person"}, {Name: "Fram"}, {Name: "the ship"}, {Name: "Oslo"}}
+	for only, want := range map[bool]int{false: 3, true: 2} {
+		b, err := NewBase(Options{OnlyDescribed: only})
+		if err == nil {
+			err = b.Insert(said, facts)
+		}
+		if err == nil {
+			err = b.Merge("the ship", "Fram")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := b.Graph(t.Context())
+		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
+			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
+		}
+		if _, ok := g.Find("Oslo"); ok == only {
+			t.Errorf("%v: Oslo is there: %v", only, ok)
+		}
+	}
+}
+
 func TestMerge(t *testing.T) {
 	b, _ := NewBase(Options{})
 	if err := b.Insert(chunk("a#0", triple("Mark Twain", "wrote", "Tom Sawyer")), chunk("b#0", triple("Samuel Clemens", "born in", "Florida"))); err != nil {

@@ -74,6 +74,7 @@ func (o Options) withDefaults() Options {
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o = o.withDefaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
+	f.Knowledge.OnlyDescribed = o.Extract == nil // the code loses such relations too
 	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)

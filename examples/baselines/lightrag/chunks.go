@@ -103,7 +103,7 @@ func byWeight(of []cited, most int) []int32 {
 	for i, chunks := range of {
 		quota := most
 		if len(of) > 1 {
-			quota = int(math.RoundToEven(float64(most) - float64(most-1)*float64(i)/float64(len(of)-1)))
+			quota = int(math.RoundToEven(float64(most) - float64(most-1)*(float64(i)/float64(len(of)-1))))
 		}
 		next[i] = min(quota, len(chunks))
 		rest += quota - next[i]

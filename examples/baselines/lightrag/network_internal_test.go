@@ -160,6 +160,27 @@ func TestByWeight(t *testing.T) {
 	}
 }
 
+// A half is what the reference's arithmetic makes of it: it divides first.
+func TestByWeightTies(t *testing.T) {
+	for _, tt := range []struct{ lists, most, at, want int }{{23, 12, 15, 5}, {27, 14, 15, 7}, {39, 20, 21, 9}} {
+		of := make([]cited, tt.lists)
+		for i := range of {
+			for c := range tt.most {
+				of[i] = append(of[i], int32(100*i+c))
+			}
+		}
+		got := 0
+		for _, c := range byWeight(of, tt.most) {
+			if int(c)/100 == tt.at {
+				got++
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %d", tt, got)
+		}
+	}
+}
+
 // A chunk belongs to the first that cites it, and those that many cite come
 // first. By vectors it is ⌊5n/2⌋ of n lists.
 func TestPick(t *testing.T) {

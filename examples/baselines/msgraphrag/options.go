@@ -87,6 +87,7 @@ func (o Options) resolve() (Options, error) {
 func frame(name string, k kit.Kit, o Options, problems error, search func(context.Context, *index) (graphrag.Retriever, error)) (*kit.System, error) {
 	o, err := o.resolve()
 	f := kit.Frame{Name: name, Common: o.Common, Kit: k, Problems: errors.Join(err, problems), Needs: []kit.Role{kit.Finding, kit.Describing, kit.Reporting}}
+	f.Knowledge.OnlyDescribed = o.Extract == nil // graphrag/index/operations/extract_graph: relations without their ends go
 	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		x, err := newIndex(ctx, k, o, c)
