@@ -38,8 +38,8 @@ func NewCoverage(language text.Language) (*Coverage, error) {
 }
 
 // Evidence measures how much of the gold statements of a question the evidence
-// holds.
-func (c *Coverage) Evidence(it Item, evidence []graphrag.Hit) float64 {
+// holds, and is false if there is nothing to measure.
+func (c *Coverage) Evidence(it Item, evidence []graphrag.Hit) (float64, bool) {
 	texts := make([]string, len(evidence))
 	for i, h := range evidence {
 		texts[i] = h.Chunk.Text
@@ -49,8 +49,8 @@ func (c *Coverage) Evidence(it Item, evidence []graphrag.Hit) float64 {
 
 // Statements is the mean over the statements of the largest share of content
 // words that one of the texts holds; statements without content words do not
-// count. It is 0 when there is nothing to measure.
-func (c *Coverage) Statements(statements, texts []string) float64 {
+// count. It is false when there is nothing to measure.
+func (c *Coverage) Statements(statements, texts []string) (float64, bool) {
 	held := make([]map[string]bool, len(texts))
 	for i, text := range texts {
 		held[i] = set(c.Terms(text))
@@ -69,10 +69,7 @@ func (c *Coverage) Statements(statements, texts []string) float64 {
 		sum += float64(best) / float64(len(words))
 		n++
 	}
-	if n == 0 {
-		return 0
-	}
-	return sum / float64(n)
+	return sum / float64(max(n, 1)), n > 0
 }
 
 func set(words []string) map[string]bool {

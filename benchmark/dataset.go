@@ -136,6 +136,37 @@ func (d *Dataset) check() []error {
 			break
 		}
 	}
+	domains := make(map[string]bool)
+	for _, domain := range d.Domains {
+		if domains[domain.Name] {
+			problems = append(problems, fmt.Errorf("benchmark: two domains are named %q", domain.Name))
+		}
+		domains[domain.Name] = true
+		problems = append(problems, domain.check()...)
+	}
+	return problems
+}
+
+// check finds questions that records could not tell apart.
+func (d Domain) check() []error {
+	var problems []error
+	if d.Documents == nil {
+		problems = append(problems, fmt.Errorf("benchmark: domain %q has no documents", d.Name))
+	}
+	first := make(map[string]string)
+	for i, it := range d.Items {
+		id, text := it.Question.ID, it.Question.Text
+		if id == "" {
+			problems = append(problems, fmt.Errorf("benchmark: question %d of domain %q has no ID: %.80q", i+1, d.Name, text))
+		} else if other, dup := first[id]; dup {
+			problems = append(problems, fmt.Errorf("benchmark: two questions of domain %q have the ID %q: %.80q and %.80q; give each its own", d.Name, id, other, text))
+		} else {
+			first[id] = text
+		}
+	}
+	if n := len(problems); n > 5 {
+		problems = append(problems[:5], fmt.Errorf("benchmark: … and %d more questions of domain %q", n-5, d.Name))
+	}
 	return problems
 }
 

@@ -16,18 +16,22 @@ type Grapher interface {
 	Graph() *kg.Graph
 }
 
-// degreesOf describes the graph of a system, if it shows one: the pairs of
-// entities that facts join.
-func degreesOf(system any) (record.Degrees, int64, error) {
+// describe fills in what the graph of a system shows, if it has one: all figures
+// are those of the pairs of entities that facts join.
+func describe(system any, r *record.Index) error {
 	g, ok := system.(Grapher)
 	if !ok || g.Graph() == nil {
-		return nil, 0, nil
+		return nil
 	}
 	view, err := g.Graph().View(kg.ViewOptions{})
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	return degrees(view.Degrees()), view.Stats().Edges, nil
+	stats := view.Stats()
+	r.Graph, r.Degrees, r.Edges = true, degrees(view.Degrees()), stats.Edges
+	r.Stats.Entities, r.Stats.Relations = stats.Nodes, len(g.Graph().Relations)
+	r.Stats.AverageDegree, r.Stats.MaxDegree, r.Stats.IsolatedShare = stats.AverageDegree, stats.MaxDegree, stats.IsolatedShare
+	return nil
 }
 
 // degrees sums a distribution by powers of two.

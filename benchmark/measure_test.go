@@ -99,17 +99,19 @@ func TestCoverage(t *testing.T) {
 		name              string
 		statements, texts []string
 		want              float64
+		ok                bool
 	}{
-		{"function words and single letters do not count", []string{"The owl of a B hears."}, []string{"An OWL"}, 0.5},
-		{"the best text counts, not the union", []string{"red green blue 7"}, []string{"red 7", "green blue red"}, 0.75},
-		{"mean over statements", []string{"red", "green"}, []string{"red"}, 0.5},
-		{"a statement without content words is left out", []string{"it is", "red"}, []string{"red"}, 1},
-		{"nothing to measure", nil, []string{"red"}, 0},
-		{"no text", []string{"red"}, nil, 0},
+		{"function words and single letters do not count", []string{"The owl of a B hears."}, []string{"An OWL"}, 0.5, true},
+		{"the best text counts, not the union", []string{"red green blue 7"}, []string{"red 7", "green blue red"}, 0.75, true},
+		{"mean over statements", []string{"red", "green"}, []string{"red"}, 0.5, true},
+		{"a statement without content words is left out", []string{"it is", "red"}, []string{"red"}, 1, true},
+		{"nothing to measure", nil, []string{"red"}, 0, false},
+		{"nothing but function words", []string{"it is"}, []string{"red"}, 0, false},
+		{"no text", []string{"red"}, nil, 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := c.Statements(tt.statements, tt.texts); got != tt.want {
-				t.Errorf("coverage %v, want %v", got, tt.want)
+			if got, ok := c.Statements(tt.statements, tt.texts); got != tt.want || ok != tt.ok {
+				t.Errorf("coverage %v, %v, want %v, %v", got, ok, tt.want, tt.ok)
 			}
 		})
 	}

@@ -124,7 +124,7 @@ func (p *Predictions) Entry() Entry {
 		lines = append(lines, q, p.answers[q])
 	}
 	return Entry{
-		Name: p.name, Fixed: true, Settings: map[string]any{"score " + p.name: record.Digest(lines...)},
+		Name: p.name, Fixed: true, Foreign: true, Settings: map[string]any{"score " + p.name: record.Digest(lines...)},
 		New: func(string) (System, error) { return p, nil },
 	}
 }

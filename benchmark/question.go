@@ -19,19 +19,55 @@ func key(c record.Cell, q graphrag.Question) record.Key {
 	return record.Key{Cell: c, ID: q.ID, Question: q.Text, Form: q.Form, K: q.K, Tokens: q.Tokens, Depth: q.Depth}
 }
 
-// answered finds the answer to a question. One whose texts were not kept does
-// not count where judges are shown them.
+// answered finds the answer to a question that need not be asked for again. One
+// of an index that was built anew since does not count, nor one whose texts were
+// not kept where judges are shown them.
 func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
 	a, ok := s.log.Answer(key(c, it.Question))
+	index, _ := s.log.Index(c)
+	ok = ok && a.Build == index.Build && !s.again(a.Error)
 	if ok && s.opts.ShowEvidence {
 		_, ok = a.Shown()
 	}
 	return a, ok
 }
 
-// judged finds the judge's word on an answer.
+// judged finds the judge's word on an answer that need not be asked for again.
 func (s *state) judged(it Item, a record.Answer) (record.Judgment, bool) {
-	return s.log.Judgment(a.Key, s.Judge.Name(), digest(s.judgeCase(it, a)))
+	j, ok := s.log.Judgment(a.Key, s.Judge.Name(), digest(s.judgeCase(it, a)))
+	return j, ok && !s.again(unscored(j))
+}
+
+// unscored is the cause that a judgment lacks a score, "" if it lacks none.
+func unscored(j record.Judgment) string {
+	for _, v := range j.Verdicts() {
+		if v.State == judge.Unscored {
+			return v.Cause()
+		}
+	}
+	return ""
+}
+
+// anew makes the context of what is asked for again because it had failed: replies
+// that are kept would fail again.
+func (s *state) anew(ctx context.Context, cause string) context.Context {
+	if s.opts.Retry && cause != "" {
+		return usage.WithAnew(ctx)
+	}
+	return ctx
+}
+
+// again tells whether a failure is to be tried again: one that may have passed, or
+// any if all are.
+func (s *state) again(cause string) bool {
+	return cause != "" && (s.opts.Retry || passing(cause))
+}
+
+// passing tells whether the cause of a failure may be gone at the next start.
+func passing(cause string) bool {
+	return slices.Contains([]llm.Kind{
+		llm.ErrEmpty, llm.ErrTruncated, llm.ErrFiltered, llm.ErrRateLimited, llm.ErrTransient, llm.ErrTimeout, llm.ErrQuotaExhausted,
+	}, llm.Kind(cause))
 }
 
 // judgeCase is what the judge is shown.
@@ -53,74 +89,113 @@ func digest(c judge.Case) string {
 
 // question answers and judges one question, each step unless a record of it
 // exists.
-func (s *state) question(ctx context.Context, system System, c record.Cell, it Item) error {
+func (s *state) question(ctx context.Context, system System, e Entry, d Domain, it Item) error {
 	ctx = usage.WithQuestion(ctx, it.Question.ID) // for ledgers
+	c := s.cell(e, d)
 	a, ok := s.answered(c, it)
 	if !ok {
 		var err error
-		if a, err = s.answer(ctx, system, c, it); err != nil {
+		if a, err = s.answer(s.anew(ctx, a.Error), system, e, c, it); err != nil {
 			return err
 		}
 		if err := s.log.Add(a); err != nil {
 			return err
 		}
 	}
-	if _, ok := s.judged(it, a); ok {
+	j, ok := s.judged(it, a)
+	if ok || a.Error != "" {
 		return nil
 	}
-	j, err := s.judge(ctx, it, a)
+	j, err := s.judge(s.anew(ctx, unscored(j)), it, a)
 	if err != nil {
 		return err
 	}
 	return s.log.Add(j)
 }
 
-func (s *state) answer(ctx context.Context, system System, c record.Cell, it Item) (record.Answer, error) {
+func (s *state) answer(ctx context.Context, system System, e Entry, c record.Cell, it Item) (record.Answer, error) {
 	start := time.Now()
-	a, err := system.Answer(ctx, it.Question)
+	a, err := guarded(func() (graphrag.Answer, error) { return system.Answer(ctx, it.Question) })
 	millis := float64(time.Since(start).Microseconds()) / 1000
+	index, _ := s.log.Index(c)
+	out := record.Answer{Key: key(c, it.Question), Build: index.Build, Millis: millis}
 	if err != nil {
-		if ctx.Err() != nil {
-			return record.Answer{}, ctx.Err()
-		}
-		if !llm.OfOneReply(err) {
+		if out.Error, out.Detail, err = s.failure(ctx, err, "system", c.System, "domain", c.Domain, "question", it.Question.ID); err != nil {
 			return record.Answer{}, err
 		}
-		s.opts.Logger.Warn("no answer", "system", c.System, "question", it.Question.ID, "error", err)
-		return record.Answer{Key: key(c, it.Question), Error: reason(err), Millis: millis}, nil
+		return out, nil
 	}
-	out := record.NewAnswer(key(c, it.Question), a, s.opts.CountTokens, s.opts.ShowEvidence)
-	out.Millis = millis
-	if s.opts.Coverage != nil && (a.Ranked != nil || len(a.Evidence) > 0) {
-		out.Coverage, out.Gold = ref(s.opts.Coverage.Evidence(it, a.Evidence)), it.digest()
+	count := s.opts.CountTokens
+	if e.Foreign {
+		count = nil
+	}
+	build := out.Build
+	out = record.NewAnswer(out.Key, a, count, s.opts.ShowEvidence)
+	out.Build, out.Millis = build, millis
+	// Of a prompt of summaries alone nothing is known that statements could be in.
+	if s.opts.Coverage != nil && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
+		if v, ok := s.opts.Coverage.Evidence(it, a.Evidence); ok {
+			out.Coverage, out.Gold = ref(v), it.digest()
+		}
 	}
 	return out, nil
+}
+
+// failure makes a reason of an error that concerns one question alone, and passes
+// all others on. where tells the log what failed.
+func (s *state) failure(ctx context.Context, err error, where ...any) (text, detail string, other error) {
+	if ctx.Err() != nil {
+		return "", "", ctx.Err()
+	}
+	var p *panicked
+	switch {
+	case errors.As(err, &p):
+		s.opts.Logger.Error("panic", append(where, "error", err, "stack", p.stack)...)
+		return p.Error(), p.stack, nil
+	case llm.OfOneReply(err):
+		s.opts.Logger.Warn("no answer", append(where, "error", err)...)
+		return reason(err), "", nil
+	}
+	return "", "", err
 }
 
 func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Judgment, error) {
 	c := s.judgeCase(it, a)
 	out := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: digest(c)}
-	summary := s.set.statements(it.Type)
-	if a.Error != "" {
-		none := judge.NoScore("no answer: " + a.Error)
-		if summary {
-			out.Summary = &judge.SummaryJudgment{Recall: none, Precision: none}
+	_, err := guarded(func() (none struct{}, err error) {
+		if s.set.statements(it.Type) {
+			var j judge.SummaryJudgment
+			j, err = s.Judge.Summary(ctx, c)
+			out.Summary = &j
 		} else {
-			out.Fact = &judge.FactJudgment{Verdict: none}
+			var j judge.FactJudgment
+			j, err = s.Judge.Fact(ctx, c)
+			out.Fact = &j
 		}
-		return out, nil
-	}
-	var err error
-	if summary {
-		var j judge.SummaryJudgment
-		j, err = s.Judge.Summary(ctx, c)
-		out.Summary = &j
-	} else {
-		var j judge.FactJudgment
-		j, err = s.Judge.Fact(ctx, c)
-		out.Fact = &j
+		return none, err
+	})
+	if p := (*panicked)(nil); errors.As(err, &p) && ctx.Err() == nil {
+		s.opts.Logger.Error("panic", "judge", s.Judge.Name(), "system", a.System, "question", a.ID, "error", err, "stack", p.stack)
+		out.Detail = p.stack
+		return s.noScore(out, it, "the judge failed: "+p.Error()), nil
 	}
 	return out, err
+}
+
+// unanswered is the judgment of a question without an answer.
+func (s *state) unanswered(it Item, a record.Answer) record.Judgment {
+	j := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: digest(s.judgeCase(it, a))}
+	return s.noScore(j, it, "no answer: "+a.Error)
+}
+
+// noScore is a judgment without a score.
+func (s *state) noScore(j record.Judgment, it Item, reason string) record.Judgment {
+	none := judge.NoScore(reason)
+	j.Fact, j.Summary = &judge.FactJudgment{Verdict: none}, nil
+	if s.set.statements(it.Type) {
+		j.Fact, j.Summary = nil, &judge.SummaryJudgment{Recall: none, Precision: none}
+	}
+	return j
 }
 
 // reason is the cause of a failure without its circumstances: a failure served

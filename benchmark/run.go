@@ -14,7 +14,11 @@ type Run struct {
 	// Dataset holds the selected questions, as they were asked, and its types
 	// with the K they were asked with.
 	Dataset *Dataset
-	Kit     string
+	// Kit names the parts of the systems, Judge what judged.
+	Kit   string
+	Judge string
+	// MaxFailed is the share of failures up to which a system is compared.
+	MaxFailed float64
 	// Config is the configuration, for people and programs to read.
 	Config map[string]any
 	// NoTimings keeps clock and memory figures out of a report.
@@ -27,6 +31,8 @@ type SystemRun struct {
 	Name string
 	// NotApplicable says why the system was not run: it has no records.
 	NotApplicable string
+	// Foreign tells that cost and prompts of the answers are not known.
+	Foreign bool
 	// Domains are in the order of the data set.
 	Domains []DomainRun
 	// Sweep are the top-k of the sweep, ascending.
@@ -60,9 +66,12 @@ type Result struct {
 
 // results gathers the records that were selected.
 func (s *state) results() *Run {
-	out := &Run{Dataset: s.set, Kit: s.opts.Kit, Config: s.config(), NoTimings: s.opts.NoTimings}
+	out := &Run{
+		Dataset: s.set, Kit: s.opts.Kit, Judge: s.Judge.Name(), Config: s.config(),
+		MaxFailed: s.opts.MaxFailed, NoTimings: s.opts.NoTimings,
+	}
 	for _, e := range s.Systems {
-		of := SystemRun{Name: e.Name, NotApplicable: e.NotApplicable}
+		of := SystemRun{Name: e.Name, NotApplicable: e.NotApplicable, Foreign: e.Foreign}
 		for _, d := range s.set.Domains {
 			cell := s.cell(e, d)
 			index, _ := s.log.Index(cell)
@@ -85,11 +94,19 @@ func (s *state) results() *Run {
 
 func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 	var out []Result
+	cell := s.cell(e, d)
+	index, _ := s.log.Index(cell)
 	for _, it := range items {
 		r := Result{Domain: d.Name, Item: it}
 		if e.NotApplicable == "" {
-			r.Answer, _ = s.answered(s.cell(e, d), it)
-			r.Judgment, _ = s.judged(it, r.Answer)
+			r.Answer, _ = s.log.Answer(key(cell, it.Question))
+			if index.Error != "" {
+				r.Answer = record.Answer{Key: key(cell, it.Question), Error: "no index: " + index.Error}
+			}
+			r.Judgment, _ = s.log.Judgment(r.Answer.Key, s.Judge.Name(), digest(s.judgeCase(it, r.Answer)))
+			if r.Answer.Error != "" {
+				r.Judgment = s.unanswered(it, r.Answer)
+			}
 			r.Evidence = Measure(it, r.Answer)
 		}
 		out = append(out, r)

@@ -22,7 +22,12 @@ import (
 // figure of [Evidence] looks.
 const DefaultDepth = 10
 
-// System is what a runner needs of a system; every graphrag.System is one.
+// DefaultMaxFailed is the share of failed pieces up to which a system is compared:
+// one in twenty moves a mean by less than such small samples can show.
+const DefaultMaxFailed = 0.05
+
+// System is what a runner needs of a system; every graphrag.System is one. A
+// panic ends the question or the index it comes from, not the run.
 type System interface {
 	Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error)
 	Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error)
@@ -42,6 +47,9 @@ type Entry struct {
 	// Fixed tells that the answers do not depend on top-k: the system takes no
 	// part in a sweep.
 	Fixed bool
+	// Foreign tells that the answers were made elsewhere: what they cost and how
+	// long their prompts were is not known.
+	Foreign bool
 }
 
 // Options of a [Runner]. The zero value runs everything with the settings of
@@ -61,8 +69,9 @@ type Options struct {
 	Depth int
 	// Limit is the largest number of questions per domain and type; 0 is all.
 	Limit int
-	// Kit names the set of parts the systems were built from. With "offline"
-	// the judged figures are reported under "lexical".
+	// Kit names the set of parts the systems were built from; may be "". With
+	// "offline", or a judge whose name begins with "lexical/" whatever the kit, the
+	// judged figures are reported under "lexical".
 	Kit string
 	// Settings are what every system was built with: with others the answers
 	// would be others.
@@ -76,8 +85,16 @@ type Options struct {
 	// ShowEvidence keeps the texts of the prompt with each answer, for judges
 	// that look at them.
 	ShowEvidence bool
-	// CountTokens measures the context; nil leaves its length 0.
+	// CountTokens measures the context; without it its length is not known.
 	CountTokens func(string) int
+	// MaxFailed is the share of pieces of work that may fail at a step, from
+	// indexing to judging: with more the system's row is marked, and it is not
+	// compared with others. 0 is DefaultMaxFailed, a negative one allows none.
+	MaxFailed float64
+	// Retry asks again for everything that has no score, and builds again every
+	// index of which a part failed. Without it that is done where the cause may
+	// have passed: an empty or a cut reply, an outage, a filter.
+	Retry bool
 	// Coverage measures how much of the gold statements the evidence holds;
 	// nil leaves it out.
 	Coverage *Coverage
@@ -93,7 +110,8 @@ type Options struct {
 // Event tells how far a run is.
 type Event struct {
 	System, Domain string
-	// Stage is "index" or "answer".
+	// Stage is "index" or "answer", or "failed" where there is no index and nothing
+	// is asked.
 	Stage string
 	// Documents counts what the index has read so far.
 	Documents int
@@ -146,6 +164,9 @@ func (r *Runner) validate() error {
 			problems = append(problems, fmt.Errorf("benchmark: %s is %d, want at least 0", n.name, n.value))
 		}
 	}
+	if !(o.MaxFailed <= 1) {
+		problems = append(problems, fmt.Errorf("benchmark: MaxFailed is %v, want a share of at most 1", o.MaxFailed))
+	}
 	for _, key := range slices.Sorted(maps.Keys(o.TopK)) {
 		if r.Dataset != nil && !r.Dataset.has(key) {
 			problems = append(problems, fmt.Errorf("benchmark: TopK: the data set has no questions of type %q", key))
@@ -177,6 +198,7 @@ func ValidName(s string) bool {
 func (o Options) withDefaults() Options {
 	o.Depth = cmp.Or(o.Depth, DefaultDepth)
 	o.Concurrency = cmp.Or(o.Concurrency, runtime.GOMAXPROCS(0))
+	o.MaxFailed = max(cmp.Or(o.MaxFailed, DefaultMaxFailed), 0)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -188,53 +189,119 @@ func (s *state) runAll(ctx context.Context) error {
 }
 
 // runCell works off the questions of one domain with one system. The index is
-// built if a question is to be answered; a cell whose records are complete
-// costs nothing.
+// built if a question is to be answered, or again if it had failed; a cell whose
+// records are complete costs nothing.
 func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	cell := s.cell(e, d)
 	all := s.questions(e, d)
 	_, closed := s.log.Closing(cell)
-	var missing []Item
-	for _, it := range all {
-		a, answered := s.answered(cell, it)
-		_, judged := s.judged(it, a)
-		if !answered || !judged {
-			missing = append(missing, it)
-		}
-		closed = closed && answered
+	index, indexed := s.log.Index(cell)
+	anew := indexed && s.rebuilt(index)
+	missing, unanswered := s.missing(cell, all)
+	if index.Error != "" && !anew {
+		s.resume(e, d, len(all))
+		return nil
 	}
-	s.resume(e, d, len(all)-len(missing))
-	if closed {
+	if !anew {
+		s.resume(e, d, len(all)-len(missing))
+	}
+	if closed && !anew && !unanswered {
 		return s.work(ctx, nil, e, d, missing)
 	}
-	system, err := e.New(d.Name)
+	system, err := s.built(ctx, e, d)
 	if err != nil {
 		return err
 	}
-	if err = s.index(ctx, system, e, d); err == nil {
-		err = s.work(ctx, system, e, d, missing)
+	if anew { // then earlier answers may not count any more
+		missing, _ = s.missing(cell, all)
+		s.resume(e, d, len(all)-len(missing))
 	}
-	if err = errors.Join(err, system.Close()); err != nil {
+	if system == nil {
+		s.emit(Event{System: e.Name, Domain: d.Name, Stage: "failed"}, len(missing), 0)
+		return nil
+	}
+	err = s.work(ctx, system, e, d, missing)
+	if err = errors.Join(err, shut(system)); err != nil {
 		return err
 	}
 	return s.log.Add(record.Closing{Cell: cell, PeakRSSMB: peakRSS()})
 }
 
+// missing are the questions that are to be answered or judged, and whether there is
+// one to be answered.
+func (s *state) missing(c record.Cell, all []Item) (missing []Item, unanswered bool) {
+	for _, it := range all {
+		a, answered := s.answered(c, it)
+		_, judged := s.judged(it, a)
+		if !answered || !judged && a.Error == "" {
+			missing = append(missing, it)
+		}
+		unanswered = unanswered || !answered
+	}
+	return missing, unanswered
+}
+
+// rebuilt tells whether an index is to be built again: more of it failed than a
+// system can have to be compared, or it is to be tried again whatever failed.
+func (s *state) rebuilt(x record.Index) bool {
+	if x.Error != "" {
+		return s.opts.Retry
+	}
+	return slices.ContainsFunc(x.Stats.Stages, func(g graphrag.Stage) bool {
+		return float64(g.Failed) > s.opts.MaxFailed*float64(g.Asked) || s.opts.Retry && g.Failed > 0
+	})
+}
+
+// built makes a system and its index. A panic is recorded, and then there is no
+// system.
+func (s *state) built(ctx context.Context, e Entry, d Domain) (System, error) {
+	system, err := guarded(func() (System, error) { return e.New(d.Name) })
+	if err == nil {
+		if err = s.index(ctx, system, e, d); err == nil {
+			return system, nil
+		}
+		err = errors.Join(err, shut(system))
+	}
+	var p *panicked
+	if !errors.As(err, &p) || ctx.Err() != nil {
+		return nil, err
+	}
+	s.opts.Logger.Error("panic", "system", e.Name, "domain", d.Name, "error", err, "stack", p.stack)
+	return nil, s.log.Add(record.Index{Cell: s.cell(e, d), Error: p.Error(), Detail: p.stack})
+}
+
+// shut closes a system.
+func shut(system System) error {
+	_, err := guarded(func() (none struct{}, err error) { return none, system.Close() })
+	if err != nil {
+		return fmt.Errorf("closing: %w", err)
+	}
+	return nil
+}
+
 func (s *state) index(ctx context.Context, system System, e Entry, d Domain) error {
 	start := time.Now()
 	var bytes int64
-	stats, err := system.Index(ctx, s.counted(e, d, &bytes))
-	if err != nil {
-		return fmt.Errorf("indexing: %w", err)
-	}
-	// A rebuilt index repeats the first one; its record stays.
 	cell := s.cell(e, d)
-	if _, ok := s.log.Index(cell); ok {
+	r, err := guarded(func() (record.Index, error) {
+		stats, err := system.Index(ctx, s.counted(e, d, &bytes))
+		if err != nil {
+			return record.Index{}, fmt.Errorf("indexing: %w", err)
+		}
+		r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes}
+		return r, describe(system, &r)
+	})
+	if err != nil {
+		return err
+	}
+	// An index that is built once more repeats the first one, whose record stays,
+	// unless something had failed.
+	old, ok := s.log.Index(cell)
+	if ok && (!s.rebuilt(old) || reflect.DeepEqual(old.Stats, r.Stats)) {
 		return nil
 	}
-	r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes}
-	if r.Degrees, r.Edges, err = degreesOf(system); err != nil {
-		return err
+	if r.Build = old.Build; ok && old.Error == "" {
+		r.Build++
 	}
 	return s.log.Add(r)
 }
@@ -247,7 +314,7 @@ func (s *state) work(ctx context.Context, system System, e Entry, d Domain, miss
 			break
 		}
 		g.Go(func() error {
-			if err := s.question(group, system, s.cell(e, d), it); err != nil {
+			if err := s.question(group, system, e, d, it); err != nil {
 				return fmt.Errorf("question %s: %w", it.Question.ID, err)
 			}
 			s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 1, 0)

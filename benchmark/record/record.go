@@ -68,7 +68,15 @@ type Index struct {
 	Seconds float64             `json:"seconds"`
 	// Bytes is the size of the documents that were read.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Degrees and Edges describe the graph, if the system shows one.
+	// Build counts the indexes that were built anew because the one before had
+	// failed: answers are those of their build alone.
+	Build int `json:"build,omitempty"`
+	// Error says why there is no index, Detail where that was found.
+	Error  string `json:"error,omitempty"`
+	Detail string `json:"detail,omitempty"`
+	// Graph tells that the system shows its graph, be it an empty one; Degrees
+	// and Edges describe it.
+	Graph   bool    `json:"graph,omitempty"`
 	Degrees Degrees `json:"degrees,omitempty"`
 	Edges   int64   `json:"edges,omitempty"`
 }
@@ -84,7 +92,13 @@ type Answer struct {
 	Refused bool   `json:"refused,omitempty"`
 	// Error says why there is no answer: a failure that belongs to this
 	// question alone. Other failures end the run.
-	Error string `json:"error,omitempty"`
+	// Detail says where it was found, for those who mend it.
+	Error  string `json:"error,omitempty"`
+	Detail string `json:"detail,omitempty"`
+	// Build is that of the index, see [Index].
+	Build int `json:"build,omitempty"`
+	// Uncounted tells that the tokens of the prompt were not counted.
+	Uncounted bool `json:"uncounted,omitempty"`
 	// Ranked are the ranked chunks, best first; nil of systems that rank none.
 	Ranked []Ranked `json:"ranked"`
 	// Evidence is the source text in the final prompt, Derived what else was
@@ -125,10 +139,10 @@ type Derived struct {
 	Text   string   `json:"text,omitempty"`
 }
 
-// NewAnswer records an answer. count measures the prompt; nil leaves the lengths
-// 0. The texts of the prompt are kept if they will be shown to a judge.
+// NewAnswer records an answer. count measures the prompt; nil leaves it
+// uncounted. The texts of the prompt are kept if they will be shown to a judge.
 func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Answer {
-	out := Answer{Key: k, Text: a.Text, Refused: a.Refused, Steps: a.Steps, Usage: a.Usage}
+	out := Answer{Key: k, Text: a.Text, Refused: a.Refused, Steps: a.Steps, Usage: a.Usage, Uncounted: count == nil}
 	if a.Ranked != nil {
 		out.Ranked = make([]Ranked, len(a.Ranked))
 	}
@@ -199,8 +213,20 @@ type Judgment struct {
 	// answer, the gold and, of some judges, the evidence.
 	Judge   string                 `json:"judge"`
 	Case    string                 `json:"case"`
+	Detail  string                 `json:"detail,omitempty"` // where a fault of the judge was found
 	Fact    *judge.FactJudgment    `json:"fact,omitempty"`
 	Summary *judge.SummaryJudgment `json:"summary,omitempty"`
+}
+
+// Verdicts are those that make up the judgment.
+func (j Judgment) Verdicts() []judge.Verdict {
+	switch {
+	case j.Fact != nil:
+		return []judge.Verdict{j.Fact.Verdict}
+	case j.Summary != nil:
+		return []judge.Verdict{j.Summary.Recall, j.Summary.Precision}
+	}
+	return nil
 }
 
 // Usage is what judging took.

@@ -12,13 +12,7 @@ import (
 )
 
 // pairs compares every pair of systems by the headline figures.
-func pairs(run *benchmark.Run) ([]Pair, error) {
-	var systems []benchmark.SystemRun
-	for _, s := range run.Systems {
-		if s.NotApplicable == "" {
-			systems = append(systems, s)
-		}
-	}
+func pairs(run *benchmark.Run, systems []benchmark.SystemRun) ([]Pair, error) {
 	var out []Pair
 	for _, f := range figures {
 		if !f.compared {
@@ -26,6 +20,9 @@ func pairs(run *benchmark.Run) ([]Pair, error) {
 		}
 		for i, a := range systems {
 			for _, b := range systems[i+1:] {
+				if f.ranked && (provenance(a) || provenance(b)) {
+					continue
+				}
 				p, err := f.compare(a, b)
 				if errors.Is(err, stats.ErrTooFew) {
 					continue
@@ -33,7 +30,7 @@ func pairs(run *benchmark.Run) ([]Pair, error) {
 				if err != nil {
 					return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", a.Name, b.Name, f.key, err)
 				}
-				p.Lexical = f.judged && lexical(run.Kit)
+				p.Lexical = f.judged && labelOf(run).lexical
 				out = append(out, p)
 			}
 		}

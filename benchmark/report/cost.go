@@ -3,6 +3,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -36,6 +38,9 @@ func (s System) cost() *Cost {
 		return nil
 	}
 	index, questions := s.indexed(), float64(s.Overall.Types[benchmark.All].N)
+	if s.foreign {
+		return &Cost{JudgePerQuestion: newUnitCost(s.JudgeUsage, questions)}
+	}
 	return &Cost{
 		IndexPerMB:        newUnitCost(index.Usage, float64(index.Bytes)/1e6),
 		AnswerPerQuestion: newUnitCost(s.AnswerUsage, questions),
@@ -61,11 +66,18 @@ func (r *Report) costTable() Table {
 		}
 		index := s.indexed()
 		tokens := func(u graphrag.Usage) string { return count(u.PromptTokens + u.CompletionTokens) }
-		t.addTexts(s.System,
+		texts := []string{
 			megabytes(index.Bytes), count(index.Chunks), count(index.Calls), tokens(index.Usage),
 			count(index.EmbeddedTokens), decimal(index.Seconds, 1),
 			count(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
-			count(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0))
+			count(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0),
+		}
+		if s.foreign {
+			for i := range texts[:10] {
+				texts[i] = notApplicable
+			}
+		}
+		t.addTexts(s.System, texts...)
 	}
 	return t
 }
@@ -88,14 +100,14 @@ func (r *Report) unitCostTable() Table {
 		}
 		var texts []string
 		for i, u := range []*UnitCost{s.Cost.IndexPerMB, s.Cost.AnswerPerQuestion, s.Cost.JudgePerQuestion} {
+			width := len(columns) - i/2 // a judge embeds nothing
 			if u == nil {
-				u = &UnitCost{}
+				texts = append(texts, slices.Repeat([]string{notApplicable}, width)...)
+				continue
 			}
 			called = called || *u != UnitCost{}
-			texts = append(texts, decimal(&u.Calls, 2), decimal(&u.PromptTokens, 0), decimal(&u.CompletionTokens, 0))
-			if i < 2 {
-				texts = append(texts, decimal(&u.EmbeddedTokens, 0))
-			}
+			figures := []string{decimal(&u.Calls, 2), decimal(&u.PromptTokens, 0), decimal(&u.CompletionTokens, 0), decimal(&u.EmbeddedTokens, 0)}
+			texts = append(texts, figures[:width]...)
 		}
 		t.addTexts(s.System, texts...)
 	}

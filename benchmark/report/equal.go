@@ -43,9 +43,9 @@ func EvidenceAt(gold []benchmark.Unit, a record.Answer, budget float64) float64 
 
 // equalContext compares every system that does more than rank chunks with
 // every flat one.
-func equalContext(run *benchmark.Run) ([]ContextPair, error) {
+func equalContext(run *benchmark.Run, systems []benchmark.SystemRun) ([]ContextPair, error) {
 	var flat, others []benchmark.SystemRun
-	for _, s := range run.Systems {
+	for _, s := range systems {
 		switch found, derived := nature(s); {
 		case found && derived:
 			others = append(others, s)
@@ -84,7 +84,7 @@ func nature(s benchmark.SystemRun) (found, derived bool) {
 	for _, d := range s.Domains {
 		derived = derived || d.Index.Stats.Entities > 0
 		for _, r := range d.Results {
-			found = found || r.Evidence.PromptRecall != nil
+			found = found || r.Evidence.PromptRecall != nil && !r.Answer.Uncounted
 			derived = derived || r.Answer.ContextTokens() > r.Answer.SourceTokens()
 		}
 	}

@@ -22,23 +22,30 @@ type figure struct {
 	// it in pairs, size that it is no percentage. What is plain is never marked
 	// as the best of its column.
 	judged, compared, size, plain bool
+	// ranked tells that it is of the ranked chunks.
+	ranked bool
 }
 
 // figures are all that a [Type] holds but for the share without a score, in the
 // order of the CSV file; the micro figures are not in it.
 var figures = []figure{
-	evidence("evidence_recall_at_5", "R@5", func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).headline(),
-	evidence("evidence_recall_at_10", "R@10", func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }),
-	evidence("hit_at_5", "Hit@5", func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }),
-	evidence("all_at_5", "All@5", func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }),
-	evidence("mrr", "MRR", func(e *benchmark.Evidence) **float64 { return &e.MRR }),
+	evidence("evidence_recall_at_5", "R@5", func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).ofRanking().headline(),
+	evidence("evidence_recall_at_10", "R@10", func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }).ofRanking(),
+	evidence("hit_at_5", "Hit@5", func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }).ofRanking(),
+	evidence("all_at_5", "All@5", func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }).ofRanking(),
+	evidence("mrr", "MRR", func(e *benchmark.Evidence) **float64 { return &e.MRR }).ofRanking(),
 	evidence("evidence_recall", "Evidence recall", func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }),
 	// What a prompt was made from says nothing of what was found.
 	evidence("provenance_recall", "Provenance recall", func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).unmarked(),
 	evidence("statement_coverage", "Statements", func(e *benchmark.Evidence) **float64 { return &e.Coverage }),
 	{
 		key: "context_tokens", title: "Context tokens", size: true, plain: true,
-		of: func(r benchmark.Result) *float64 { return ref(float64(r.Answer.ContextTokens())) },
+		of: func(r benchmark.Result) *float64 {
+			if r.Answer.Uncounted || r.Answer.Error != "" {
+				return nil
+			}
+			return ref(float64(r.Answer.ContextTokens()))
+		},
 		at: func(t *Type) **float64 { return &t.ContextTokens },
 	},
 	verdict("accuracy", "Accuracy", fact, func(j *Judged) **float64 { return &j.Accuracy }).headline(),
@@ -74,8 +81,9 @@ func tallied(key, title, name string, in func(*Judged) **float64) figure {
 	return f
 }
 
-func (f figure) headline() figure { f.compared = true; return f }
-func (f figure) unmarked() figure { f.plain = true; return f }
+func (f figure) headline() figure  { f.compared = true; return f }
+func (f figure) unmarked() figure  { f.plain = true; return f }
+func (f figure) ofRanking() figure { f.ranked = true; return f }
 
 // fact is the verdict on an answer that is right or wrong.
 func fact(r benchmark.Result) *float64 {
@@ -119,7 +127,7 @@ func find(key string) figure {
 // measured is a figure of a type of questions with its interval.
 func (t Types) measured(of, key string) measured {
 	f, in := find(key), t[of]
-	m := measured{value: f.value(in), size: f.size, unmarked: f.plain}
+	m := measured{value: f.value(in), size: f.size, unmarked: f.plain, ranked: f.ranked}
 	intervals := in.Intervals
 	if v := in.Verdicts(); f.judged && v != nil {
 		intervals = v.Intervals

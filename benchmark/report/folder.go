@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -57,6 +58,8 @@ type judgment struct {
 	Statements []string               `json:"gold_statements,omitempty"`
 	Answer     string                 `json:"answer"`
 	Refused    bool                   `json:"refused,omitempty"`
+	Error      string                 `json:"error,omitempty"`
+	Detail     string                 `json:"detail,omitempty"`
 	Metrics    benchmark.Evidence     `json:"metrics"`
 	Ranked     []record.Ranked        `json:"ranked,omitempty"`
 }
@@ -66,7 +69,7 @@ func newJudgment(r benchmark.Result) judgment {
 	return judgment{
 		System: a.System, Domain: a.Domain, ID: a.ID, Judge: j.Judge, Fact: j.Fact, Summary: j.Summary,
 		Type: r.Item.Type, Question: a.Question, Reference: r.Item.Reference, Statements: r.Item.Statements,
-		Answer: a.Text, Refused: a.Refused, Metrics: r.Evidence, Ranked: a.Ranked,
+		Answer: a.Text, Refused: a.Refused, Error: a.Error, Detail: cmp.Or(a.Detail, j.Detail), Metrics: r.Evidence, Ranked: a.Ranked,
 	}
 }
 

@@ -21,7 +21,7 @@ var reportHTML string
 // nothing loaded from elsewhere, all text escaped.
 type htmlReport struct {
 	Heading, Summary string
-	Offline          bool
+	Strong, Label    string
 	Settings         []setting
 	Charts           []chart
 	Tables           []htmlTable
@@ -75,8 +75,9 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	for _, t := range r.Tables() {
 		tables = append(tables, newHTMLTable(t))
 	}
+	strong, text := r.label.page()
 	return page.Execute(w, htmlReport{
-		Heading: r.heading(), Summary: r.summary(), Offline: lexical(r.Kit),
+		Heading: r.heading(), Summary: r.summary(), Strong: strong, Label: text,
 		Settings: settings(r.Config), Charts: r.charts(), Tables: tables, Domains: htmlDomains(run),
 	})
 }
@@ -94,14 +95,16 @@ func settings(c map[string]any) []setting {
 
 // charts shows the headline figures.
 func (r *Report) charts() []chart {
-	prefix := ""
-	if lexical(r.Kit) {
-		prefix = "Lexical "
-	}
+	prefix := r.label.prefix()
 	charts := []chart{
-		r.chart("Evidence recall at 5, all questions (%)", func(o Overall) *float64 { return o.Types.measured(benchmark.All, "evidence_recall_at_5").value }),
-		r.chart(prefix+"average accuracy, fact questions (%)", func(o Overall) *float64 {
-			if v := o.Verdicts(); v != nil {
+		r.chart("Evidence recall at 5, all questions (%)", func(s System) *float64 {
+			if s.provenance {
+				return nil
+			}
+			return s.Overall.Types.measured(benchmark.All, "evidence_recall_at_5").value
+		}),
+		r.chart(prefix+"average accuracy, fact questions (%)", func(s System) *float64 {
+			if v := s.Overall.Verdicts(); v != nil {
 				return v.AvgAccuracy
 			}
 			return nil
@@ -109,17 +112,17 @@ func (r *Report) charts() []chart {
 	}
 	for _, kind := range r.types {
 		if kind.Statements {
-			charts = append(charts, r.chart(prefix+"F1 of means, "+kind.Plural+" (%)", func(o Overall) *float64 { return o.Types.measured(kind.Key, "f1_of_means").value }))
+			charts = append(charts, r.chart(prefix+"F1 of means, "+kind.Plural+" (%)", func(s System) *float64 { return s.Overall.Types.measured(kind.Key, "f1_of_means").value }))
 		}
 	}
 	return charts
 }
 
-func (r *Report) chart(title string, figure func(Overall) *float64) chart {
+func (r *Report) chart(title string, figure func(System) *float64) chart {
 	c := chart{Title: title}
 	for _, s := range r.Systems {
-		f := figure(s.Overall)
-		c.add(s.System, f, percent(f))
+		f := figure(s)
+		c.add(s.name(), f, percent(f))
 	}
 	return c
 }

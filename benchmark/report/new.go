@@ -12,14 +12,19 @@ import (
 func New(run *benchmark.Run) (*Report, error) {
 	r := &Report{
 		Version: Version, Kit: run.Kit, Config: run.Config,
-		Published: run.Dataset.Published, types: run.Dataset.Types,
+		Published: run.Dataset.Published, types: run.Dataset.Types, label: labelOf(run),
 	}
+	var compared []benchmark.SystemRun
 	for _, s := range run.Systems {
-		r.Systems = append(r.Systems, newSystem(run, s))
+		system := newSystem(run, s)
+		r.Systems = append(r.Systems, system)
+		if s.NotApplicable == "" && len(system.NotCompared) == 0 {
+			compared = append(compared, s)
+		}
 	}
 	var err error
-	if r.Pairs, err = pairs(run); err == nil {
-		r.EqualContext, err = equalContext(run)
+	if r.Pairs, err = pairs(run, compared); err == nil {
+		r.EqualContext, err = equalContext(run, compared)
 	}
 	return r, err
 }
@@ -39,15 +44,17 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 			out.JudgeUsage = out.JudgeUsage.Add(r.Judgment.Usage())
 		}
 		index := Index{IndexStats: d.Index.Stats, Bytes: d.Index.Bytes, Degrees: d.Index.Degrees, Edges: d.Index.Edges}
-		if !run.NoTimings && of.NotApplicable == "" {
+		if !run.NoTimings && of.NotApplicable == "" && !of.Foreign {
 			index.Seconds = ref(round(d.Index.Seconds, 3))
 		}
 		out.Domains = append(out.Domains, Domain{run.Dataset.Domains[i].Name, index, t.report()})
 		peak = max(peak, d.PeakRSSMB)
 	}
 	out.Overall = overall.overall()
+	out.health(run, of)
+	out.foreign, out.provenance = of.Foreign, provenance(of)
 	out.Cost, out.Sweep = out.cost(), sweep(run, of)
-	if !run.NoTimings && of.NotApplicable == "" && len(millis) > 0 {
+	if !run.NoTimings && of.NotApplicable == "" && !of.Foreign && len(millis) > 0 {
 		slices.Sort(millis)
 		out.QueryMsP50 = ref(quantile(millis, 0.50))
 		out.QueryMsP99 = ref(quantile(millis, 0.99))

@@ -27,7 +27,7 @@ func (r *Report) addPublished(t *Table, domain string, asked int) {
 	for _, own := range t.Rows {
 		out = append(out, own)
 		for i, p := range rows {
-			if p.System == own.Name {
+			if p.System == strings.TrimSuffix(own.Name, mark) {
 				used[i] = true
 				out = append(out, r.publishedRow(p, "↳ published", len(t.Columns())))
 			}

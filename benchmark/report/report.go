@@ -3,8 +3,6 @@
 package report
 
 import (
-	"strings"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -13,14 +11,6 @@ import (
 
 // Version is the version of the report's form.
 const Version = 1
-
-// Offline is the name of the kit whose judged figures are lexical.
-const Offline = "offline"
-
-// lexical tells whether the judged figures of a kit are lexical: its answers are
-// made without a model. The kind of the parts that answer stands last in a name
-// such as "model+offline".
-func lexical(kit string) bool { return kit == Offline || strings.HasSuffix(kit, "+"+Offline) }
 
 // Report is the result of a run. Fractions are in 0..1; a figure that is not
 // defined is absent.
@@ -39,15 +29,23 @@ type Report struct {
 	Published *benchmark.Published `json:"published,omitempty"`
 
 	types []benchmark.Type // of questions, in the order of tables
+	label label
 }
 
 // System is one system's row.
 type System struct {
 	System string `json:"system"`
 	// NotApplicable says why the system was not run.
-	NotApplicable string   `json:"not_applicable,omitempty"`
-	Domains       []Domain `json:"domains"`
-	Overall       Overall  `json:"overall"`
+	NotApplicable string `json:"not_applicable,omitempty"`
+	// NotCompared says what of the system failed so often, or so badly, that its
+	// figures are not to be set beside those of others: it takes part in no
+	// comparison.
+	NotCompared []string `json:"not_compared,omitempty"`
+	// Stages count, over all domains, the pieces of work that can fail without
+	// ending the run: the steps of indexing, then "answer" and "judge".
+	Stages  []graphrag.Stage `json:"stages,omitempty"`
+	Domains []Domain         `json:"domains"`
+	Overall Overall          `json:"overall"`
 	// Time of one question from asking to answering, in milliseconds.
 	QueryMsP50 *float64 `json:"query_ms_p50,omitempty"`
 	QueryMsP99 *float64 `json:"query_ms_p99,omitempty"`
@@ -61,6 +59,9 @@ type System struct {
 	// Sweep are the questions that are judged by statements, at other top-k in
 	// ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
+
+	foreign    bool // what the answers cost is not known
+	provenance bool // see the function
 }
 
 // Domain is one system on one domain.

@@ -24,24 +24,23 @@ func (r *Report) sweepTable() Table {
 	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall"}
 	title, plural := r.swept()
 	t := Table{
-		Title:  r.label(capital(plural) + " over top-k"),
+		Title:  r.label.title(capital(plural) + " over top-k"),
 		Groups: []ColumnGroup{{title, titles(verdicts...), true}, {"Final prompt", titles(prompt...), false}},
 		Notes: []string{"Percent, over all " + strings.ToLower(title) + " questions of the run; the best k of each system is marked. " +
 			"Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."},
 	}
-	prefix := ""
-	if lexical(r.Kit) {
-		t.Notes = append(t.Notes, offlineNote)
-		prefix = "Lexical "
+	if note := r.label.note(); note != "" {
+		t.Notes = append(t.Notes, note)
 	}
+	prefix := r.label.prefix()
 	f1 := plot{Title: prefix + "F1 of " + plural + ", mean of questions (%)", X: "top-k"}
 	recall := plot{Title: prefix + "recall of " + plural + " (%)", X: "top-k"}
 	for _, s := range r.Systems {
 		var names []string
 		var rows [][]measured
 		for _, p := range s.Sweep {
-			row := Types{title: p.Type}.row(title, append(verdicts, prompt...)...)
-			names = append(names, fmt.Sprintf("%s, k = %d", s.System, p.K))
+			row := s.row(Types{title: p.Type}.row(title, append(verdicts, prompt...)...))
+			names = append(names, fmt.Sprintf("%s, k = %d", s.name(), p.K))
 			rows = append(rows, row)
 			f1.add(s.System, p.K, row[0])
 			recall.add(s.System, p.K, row[2])

@@ -46,12 +46,14 @@ type Cell struct {
 }
 
 // measured is a figure with its interval; both may be nil. A size is no
-// percentage. What is unmarked is never the best of its column.
+// percentage. What is unmarked is never the best of its column, and keeps none from
+// being it.
 type measured struct {
 	value    *float64
 	interval *Interval
 	size     bool
 	unmarked bool
+	ranked   bool // of the ranked chunks
 }
 
 // Heading returns the heading of the rows.
@@ -91,7 +93,7 @@ func isBest(rows [][]measured, column int, f *float64) bool {
 	if f == nil || *f == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(rows, func(row []measured) bool { return deref(row[column].value) > *f })
+	return !slices.ContainsFunc(rows, func(row []measured) bool { return !row[column].unmarked && deref(row[column].value) > *f })
 }
 
 // addTexts adds a row of texts; without any, all its cells are n/a.

@@ -10,13 +10,13 @@ import (
 )
 
 // Tables returns the report in the form of the paper: the main results
-// (Table 2), what was retrieved, the systems in pairs, the graphs (Table 4 and
+// (Table 2), what failed, what was retrieved, the systems in pairs, the graphs (Table 4 and
 // Figure 4), the sweep over top-k (Figure 5), what it cost, the question counts
 // (Table 5) and the results on every domain (Tables 6–17). Fractions are in
 // percent. What has no rows is left out.
 func (r *Report) Tables() []Table {
 	out := []Table{
-		r.mainTable(), r.evidenceTable(), r.equalContextTable(), r.pairTable(),
+		r.mainTable(), r.failureTable(), r.evidenceTable(), r.equalContextTable(), r.pairTable(),
 		r.graphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable(),
 	}
 	if len(r.Systems) > 0 {
@@ -80,13 +80,10 @@ func titles(keys ...string) []string {
 	return out
 }
 
-const offlineNote = "Offline kit: extracted answers and a lexical judge. " +
-	"These figures are not a language model's and do not compare with published ones."
-
 func (r *Report) qualityNotes(f1 string) []string {
 	notes := []string{"Percent. F1 is " + f1 + "."}
-	if lexical(r.Kit) {
-		notes = append(notes, offlineNote)
+	if note := r.label.note(); note != "" {
+		notes = append(notes, note)
 	}
 	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; lookup != nil && embedder != nil {
 		notes = append(notes, fmt.Sprintf("What is most like a question is looked up by %v; dense retrieval is by %v.", lookup, embedder))
@@ -108,22 +105,15 @@ func (r *Report) unscored() float64 {
 	return most
 }
 
-func (r *Report) label(title string) string {
-	if lexical(r.Kit) {
-		return title + " (offline)"
-	}
-	return title
-}
-
 func (r *Report) mainTable() Table {
 	t := Table{
-		Title:  r.label("Main results"),
+		Title:  r.label.title("Main results"),
 		Groups: r.qualityGroups(),
 		Notes:  r.qualityNotes("the harmonic mean of the mean recall and precision, as in Table 2 of the paper"),
 	}
 	var rows [][]measured
 	for _, s := range r.Systems {
-		rows = append(rows, r.quality(s.Overall.Types, "f1_of_means"))
+		rows = append(rows, s.row(r.quality(s.Overall.Types, "f1_of_means")))
 	}
 	t.fill(r.names(), rows)
 	r.addPublished(&t, "", r.questions())
@@ -133,7 +123,7 @@ func (r *Report) mainTable() Table {
 func (r *Report) names() []string {
 	var names []string
 	for _, s := range r.Systems {
-		names = append(names, s.System)
+		names = append(names, s.name())
 	}
 	return names
 }
@@ -150,13 +140,13 @@ func (r *Report) domainTable(i int) Table {
 	evidence := []string{"evidence_recall_at_5", "evidence_recall_at_10"}
 	domain := r.Systems[0].Domains[i]
 	t := Table{
-		Title:  r.label("Domain: " + domain.Domain),
+		Title:  r.label.title("Domain: " + domain.Domain),
 		Groups: append(r.qualityGroups(), ColumnGroup{"Evidence", titles(evidence...), true}),
 	}
 	var rows [][]measured
 	for _, s := range r.Systems {
 		types := s.Domains[i].Types
-		rows = append(rows, append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...))
+		rows = append(rows, s.row(append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...)))
 	}
 	t.fill(r.names(), rows)
 	r.addPublished(&t, domain.Domain, domain.Types[benchmark.All].N)
@@ -188,9 +178,14 @@ func (r *Report) evidenceTable() Table {
 		for _, key := range keys {
 			row = append(row, types.measured(key, "evidence_recall_at_5"))
 		}
-		rows = append(rows, append(row, types.row(benchmark.All, append(ranked, prompt...)...)...))
+		rows = append(rows, s.row(append(row, types.row(benchmark.All, append(ranked, prompt...)...)...)))
 	}
 	t.fill(r.names(), rows)
+	for _, s := range r.Systems {
+		if s.provenance {
+			t.Notes = append(t.Notes, s.System+" reads no chunk: its ranking is of the pages behind its reports, and is not compared.")
+		}
+	}
 	return t
 }
 
@@ -226,10 +221,7 @@ func (r *Report) countTable() Table {
 
 func (r *Report) heading() string {
 	name, _ := r.Config["dataset"].(string)
-	if lexical(r.Kit) {
-		return name + ", offline kit"
-	}
-	return name
+	return name + r.label.heading()
 }
 
 // summary is the run in one sentence.

@@ -12,7 +12,7 @@ import (
 // tally gathers the questions of one part of a report by their type.
 type tally struct {
 	types   []benchmark.Type
-	offline bool
+	lexical bool
 	run     bool // the system was run: there are figures
 	byType  map[string]*typeTally
 }
@@ -27,7 +27,7 @@ type typeTally struct {
 
 func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 	t := &tally{
-		types: run.Dataset.Types, offline: lexical(run.Kit), run: of.NotApplicable == "",
+		types: run.Dataset.Types, lexical: labelOf(run).lexical, run: of.NotApplicable == "",
 		byType: map[string]*typeTally{benchmark.All: newTypeTally()},
 	}
 	for _, kind := range t.types { // also where a domain has none, as nature has no multi-fact
@@ -104,13 +104,13 @@ func (t *tally) report() Types {
 		r := Type{N: tt.n, K: k[key]}
 		if t.run && tt.n > 0 {
 			j := tt.judged()
-			if t.offline {
+			if t.lexical {
 				r.Lexical = j
 			} else {
 				r.Judged = j
 			}
 			j.Intervals, r.Intervals = tt.figures(&r)
-			if !t.offline {
+			if !t.lexical {
 				maps.Copy(r.Intervals, j.Intervals) // one key in the JSON for both
 			}
 		}
@@ -151,7 +151,7 @@ func (t *tally) overall() Overall {
 	o := Overall{Types: t.report()}
 	if all := o.Types[benchmark.All]; t.run && all.N > 0 {
 		j := &OverallJudged{AvgAccuracy: all.Verdicts().Accuracy}
-		if t.offline {
+		if t.lexical {
 			o.Lexical = j
 		} else {
 			o.OverallJudged = j

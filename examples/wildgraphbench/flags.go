@@ -63,6 +63,8 @@ type settings struct {
 	concurrency  int
 	seed         uint64
 	noTimings    bool
+	maxFailed    float64
+	retry        bool
 }
 
 // parse reads the command line. Every problem it can see without looking at
@@ -113,6 +115,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.BoolVar(&s.dryRun, "dry-run", false, "print the expected calls and tokens, and call nothing")
 	fs.IntVar(&s.concurrency, "concurrency", 0, "questions answered at a time (0 = number of CPUs)")
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of everything random")
+	fs.Float64Var(&s.maxFailed, "max-failed", benchmark.DefaultMaxFailed, "largest `SHARE` of failed pieces, from indexing to judging, with which a system is compared")
+	fs.BoolVar(&s.retry, "retry", false, "ask again for everything without a score, and build again every index of which a part failed (without it: where the cause may have passed)")
 	fs.BoolVar(&s.noTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -306,6 +310,9 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 	atLeast("concurrency", s.concurrency, 0)
 	if s.budgetMoney < 0 || s.budgetMoney != s.budgetMoney {
 		bad("-budget-money %v is less than 0", s.budgetMoney)
+	}
+	if !(s.maxFailed >= 0 && s.maxFailed <= 1) {
+		bad("-max-failed %v is not within 0 and 1", s.maxFailed)
 	}
 	if s.budgetMoney > 0 && s.priceList == nil {
 		bad("-budget-money needs -prices FILE: this program knows no prices")

@@ -12,7 +12,8 @@
 //
 // The exit status is 0 on success, 1 on failure or when a figure is below its
 // -min, 2 for a wrong command line, and 3 when the result is not complete: the
-// run was stopped, its budget is spent, or questions are left without a score.
+// run was stopped, its budget is spent, questions are left without a score, or so
+// much of a system failed that it is not compared.
 package main
 
 import (
@@ -81,6 +82,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
+	var verdicts []error
 	for i, j := range parts.judges {
 		if u, ok := j.Judge.(*upstream.Judge); ok {
 			fmt.Fprintln(stderr, "Note:", u.Warning())
@@ -99,36 +101,47 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 				Settings: parts.decisive(s), Config: s.descriptive(j.profile), Concurrency: s.concurrency,
 				ShowEvidence: s.answerKit == kitModel || s.grounded || s.precisionRef == string(judge.RefEvidence),
 				CountTokens:  parts.count, Coverage: coverage, NoTimings: s.noTimings,
+				MaxFailed: maxFailed(s.maxFailed), Retry: s.retry,
 			},
 		}
-		if err := runOnce(ctx, s, runner, parts, folder, stdout, stderr); err != nil {
+		r, err := runOnce(ctx, s, runner, parts, folder, stdout, stderr)
+		if err != nil {
 			return err
 		}
+		verdicts = append(verdicts, verdict(s.minima, r))
 	}
-	return nil
+	return errors.Join(verdicts...)
 }
 
 // runOnce runs what is not on record, and writes the report into a folder.
-func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) error {
+func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*report.Report, error) {
 	bar := newProgress(stderr)
 	runner.Options.Progress = bar.event
 	start := time.Now()
 	records, err := runner.Run(ctx)
 	bar.done()
 	if err := errors.Join(err, p.account(s.out, stderr)); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := report.Write(folder, records)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	fmt.Fprintln(stdout)
 	if err := report.WriteText(stdout, r.Tables()...); err != nil {
-		return err
+		return nil, err
 	}
 	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
 		took(s, bar, time.Since(start)), filepath.Join(folder, "report.html"))
-	return errors.Join(err, verdict(s.minima, r))
+	return r, err
+}
+
+// maxFailed translates the flag: 0 allows none, and is not the default.
+func maxFailed(share float64) float64 {
+	if share == 0 {
+		return -1
+	}
+	return share
 }
 
 func took(s settings, bar *progress, d time.Duration) string {

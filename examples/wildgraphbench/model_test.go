@@ -172,7 +172,7 @@ func TestUpstreamWarns(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
 	_, stderr, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "zeroshot", "-model", "m", "-judge-profile", "upstream", "-precision-ref", "none")
-	if err != nil || !strings.Contains(stderr, "Note: ") || !strings.Contains(stderr, "precision") {
+	if !errors.Is(err, errIncomplete) || !strings.Contains(stderr, "Note: ") || !strings.Contains(stderr, "precision") {
 		t.Errorf("%v\n%s", err, stderr)
 	}
 }
@@ -283,7 +283,7 @@ func TestJudgeAgain(t *testing.T) {
 		graded.Store(0)
 		var out, errs bytes.Buffer // without -cache
 		args := []string{"-out", tt.dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-judge-model", tt.judge, "-no-timings"}
-		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, errUnscored) {
+		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, errIncomplete) {
 			t.Fatal(err)
 		}
 		if (read.Load() > 0) != tt.reads || (graded.Load() > 0) != tt.grades {
@@ -372,7 +372,7 @@ func TestMixedKits(t *testing.T) {
 		if tt.kit != "offline" {
 			args = append(args, "-model", "m")
 		}
-		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, errUnscored) {
+		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, errIncomplete) {
 			t.Fatalf("%s: %v", tt.kit, err)
 		}
 		r := readReport(t, dir)

@@ -75,7 +75,7 @@ func (p *parts) models(s settings, o judge.Options) error {
 	}
 	p.client, err = paid.Open(paid.Options{
 		Provider: provider, File: s.cache, Run: run,
-		Tokens: s.budgetTokens, Money: paid.MoneyOf(s.budgetMoney), Prices: s.priceList, CountTokens: p.count,
+		Tokens: s.budgetTokens, Money: paid.MoneyOf(s.budgetMoney), Prices: s.priceList, CountTokens: p.count, RetryFailures: s.retry,
 	})
 	if err != nil {
 		return fmt.Errorf("-cache: %w", err)

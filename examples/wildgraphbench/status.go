@@ -22,14 +22,15 @@ import (
 const (
 	exitFailed     = 1 // the run failed, or a figure is below its -min
 	exitUsage      = 2 // a wrong command line
-	exitIncomplete = 3 // stopped, out of budget, or questions without a score
+	exitIncomplete = 3 // stopped, out of budget, questions without a score, failed systems
 )
 
 var (
 	// errUsage marks problems of the command line.
 	errUsage = errors.New("usage")
-	// errUnscored marks a run that is done with questions left without a score.
-	errUnscored = errors.New("incomplete")
+	// errIncomplete marks a run that is done with questions left without a score, or
+	// with systems that are not compared.
+	errIncomplete = errors.New("incomplete")
 )
 
 // status prints the error of a run and returns the exit status.
@@ -45,7 +46,7 @@ func status(err error, stderr io.Writer) int {
 		return exitIncomplete
 	}
 	fmt.Fprintf(stderr, "wildgraphbench: %v\n", err)
-	if errors.Is(err, errUnscored) || errors.Is(err, llm.ErrBudgetExceeded) {
+	if errors.Is(err, errIncomplete) || errors.Is(err, llm.ErrBudgetExceeded) {
 		return exitIncomplete
 	}
 	return exitFailed
@@ -69,14 +70,19 @@ func parseMinimum(v string) (minimum, error) {
 	return minimum{key, value}, nil
 }
 
-// verdict is nil when every question has a score and every figure is at least
+// verdict is nil when every question has a score, no system failed so much that it
+// is not compared, and every figure is at least
 // what -min demands of it, over all domains and question types.
 func verdict(minima []minimum, r *report.Report) error {
 	var missed []error
+	var failed []error
 	unscored := 0
 	for _, sys := range r.Systems {
 		if sys.NotApplicable != "" {
 			continue
+		}
+		if len(sys.NotCompared) > 0 {
+			failed = append(failed, fmt.Errorf("%w: %s is not compared: %s", errIncomplete, sys.System, strings.Join(sys.NotCompared, "; ")))
 		}
 		all := sys.Overall.Types[benchmark.All]
 		if v := all.Verdicts(); v != nil {
@@ -94,7 +100,7 @@ func verdict(minima []minimum, r *report.Report) error {
 		}
 	}
 	if unscored > 0 {
-		missed = append([]error{fmt.Errorf("%w: %d scores are missing, for the reasons in the report", errUnscored, unscored)}, missed...)
+		failed = append(failed, fmt.Errorf("%w: %d scores are missing, for the reasons in the report; -retry asks for them again", errIncomplete, unscored))
 	}
-	return errors.Join(missed...)
+	return errors.Join(append(failed, missed...)...)
 }

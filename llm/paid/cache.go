@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/usage"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -112,9 +113,10 @@ type cache struct {
 
 func newCache(j *journal.Journal) *cache { return &cache{j: j, known: map[key]int64{}} }
 
-// enter takes in a record that is there. The key of a reply is made from the
+// enter takes in a record that is there, unless it is of a failure that is
+// forgotten; nil forgets none. The key of a reply is made from the
 // stored request, so a record can only answer what it was written for.
-func (c *cache) enter(rec journal.Record, retryFailures bool) error {
+func (c *cache) enter(rec journal.Record, forgotten func(*failure) bool) error {
 	var k key
 	switch rec.Kind {
 	case recordReply, recordFailure:
@@ -122,7 +124,7 @@ func (c *cache) enter(rec journal.Record, retryFailures bool) error {
 		if err := json.Unmarshal(rec.Payload, &r); err != nil {
 			return err
 		}
-		if r.Failure == nil && r.Reply == nil || rec.Kind == recordFailure && retryFailures {
+		if r.Failure == nil && r.Reply == nil || rec.Kind == recordFailure && forgotten != nil && forgotten(r.Failure) {
 			return nil
 		}
 		k = keyOf(r.Request)
@@ -196,12 +198,14 @@ type cached struct {
 // it piece by piece. A reply is returned after it is on disk, a known one comes in
 // one piece, and only whole ones are kept. Hits count as CachedCalls and cost nothing.
 //
+// A context made by [usage.WithAnew] passes by what is kept, and replaces it.
+//
 // The key covers the model's name and every field of the request that the
 // model sees, and Sample. Cached reads the whole journal at the start; replies are
 // read from the journal, which stays the caller's to close.
 func Cached(m llm.Model, j *journal.Journal, o CacheOptions) (llm.Model, error) {
 	c := newCache(j)
-	err := scan(j, func(rec journal.Record) error { return c.enter(rec, o.RetryFailures) })
+	err := scan(j, func(rec journal.Record) error { return c.enter(rec, func(*failure) bool { return o.RetryFailures }) })
 	return &cached{cache: c, m: m, o: o}, err
 }
 
@@ -234,6 +238,9 @@ func (c *cached) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	for {
 		if ctx.Err() != nil {
 			return llm.Reply{}, llm.Canceled(ctx, llm.BilledNo)
+		}
+		if usage.Anew(ctx) {
+			return c.fetch(ctx, k, raw, req, nil)
 		}
 		if at, ok := c.look(k); ok {
 			return c.serve(raw, at)

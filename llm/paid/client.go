@@ -40,6 +40,9 @@ type Options struct {
 	Prices *Prices
 	// CountTokens counts the tokens of a text; nil means llm.EstimateTokens.
 	CountTokens func(string) int
+	// RetryFailures asks again for every recorded failure, once it is wanted. Without
+	// it that is done for those that may have passed: cut and filtered replies.
+	RetryFailures bool
 }
 
 func (o Options) check() error {
@@ -103,7 +106,7 @@ func Open(o Options) (*Client, error) {
 		return nil, fmt.Errorf("paid: %w", err)
 	}
 	c := &Client{o: o, j: j, cache: newCache(j), ledger: newLedger(j, o.Run, o.Prices)}
-	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, false) })
+	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
 	if err == nil {
 		c.budget, err = o.budget(c.ledger.Account().Total)
 	}
@@ -111,6 +114,12 @@ func Open(o Options) (*Client, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	return c, nil
+}
+
+// forgotten tells whether a recorded failure is to be asked for again; f is nil for
+// a reply that does not hold what was asked for.
+func (o Options) forgotten(f *failure) bool {
+	return o.RetryFailures || f != nil && (f.Kind == llm.ErrTruncated || f.Kind == llm.ErrFiltered)
 }
 
 // budget is what is left of the limits, nil without any.

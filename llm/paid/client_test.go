@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // server is a provider of one scripted model and one embedder.
@@ -218,5 +219,70 @@ func TestPiecesThroughTheLayers(t *testing.T) {
 	}
 	if _, err := m.Generate(t.Context(), llm.Prompt("stop early")); err != nil || p.Calls() != 4 {
 		t.Errorf("a reply that was not read to its end was kept: %d calls, %v", p.Calls(), err)
+	}
+}
+
+// asker is a provider of one model.
+type asker func() (llm.Reply, error)
+
+func (a asker) Name() string                                             { return "big" }
+func (a asker) Model(string) (llm.Model, error)                          { return a, nil }
+func (a asker) Embedder(string) (llm.NamedEmbedder, error)               { return nil, errors.New("none") }
+func (a asker) Generate(context.Context, llm.Request) (llm.Reply, error) { return a() }
+
+// At the next start cut and filtered replies are asked for again, on demand every
+// recorded failure, and under WithAnew also what looked whole.
+func TestClientRetries(t *testing.T) {
+	billed := func(k llm.Kind) error { return &llm.Error{Kind: k, Billed: llm.BilledYes} }
+	for _, tt := range []struct {
+		name       string
+		first      error // nil: a reply without the JSON that was asked for
+		retry      bool
+		asksAgain  bool
+		whole      bool // the first reply is what was asked for
+		pastCaches bool
+	}{
+		{name: "cut", first: billed(llm.ErrTruncated), asksAgain: true},
+		{name: "filtered", first: billed(llm.ErrFiltered), asksAgain: true},
+		{name: "refused", first: billed(llm.ErrRefused)},
+		{name: "refused, retried", first: billed(llm.ErrRefused), retry: true, asksAgain: true},
+		{name: "no JSON"},
+		{name: "no JSON, retried", retry: true, asksAgain: true},
+		{name: "whole, retried", whole: true, retry: true},
+		{name: "whole, anew", whole: true, pastCaches: true, asksAgain: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			broken, asked := true, 0
+			o := paid.Options{Provider: asker(func() (llm.Reply, error) {
+				if asked++; broken && !tt.whole {
+					return llm.Reply{Text: "Sorry."}, tt.first
+				}
+				return llm.Reply{Text: "{}"}, nil
+			}), File: filepath.Join(t.TempDir(), "replies")}
+			req := llm.Prompt("?")
+			req.JSON = true
+			for i := range 3 {
+				c, m := open(t, o)
+				ctx := t.Context()
+				if tt.pastCaches && i == 1 {
+					ctx = usage.WithAnew(ctx)
+				}
+				reply, err := m.Generate(ctx, req)
+				if healed := err == nil && reply.Text == "{}"; healed != (tt.whole || i > 0 && tt.asksAgain) {
+					t.Errorf("start %d: %q, %v", i, reply.Text, err)
+				}
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+				broken, o.RetryFailures = false, tt.retry
+			}
+			want := 1
+			if tt.asksAgain {
+				want = 2
+			}
+			if asked != want {
+				t.Errorf("%d requests in three starts, want %d", asked, want)
+			}
+		})
 	}
 }

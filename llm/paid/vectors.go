@@ -37,7 +37,7 @@ type cachedEmbedder struct {
 // the caller's to close; the vectors are read from it.
 func CachedEmbedder(name string, e llm.Embedder, j *journal.Journal) (llm.NamedEmbedder, error) {
 	c := newCache(j)
-	err := scan(j, func(rec journal.Record) error { return c.enter(rec, false) })
+	err := scan(j, func(rec journal.Record) error { return c.enter(rec, nil) })
 	if name == "" {
 		err = errors.New("paid: cached embedder: the name is empty: vectors of different models would be mixed")
 	}

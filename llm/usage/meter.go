@@ -100,3 +100,12 @@ func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 	meter(ctx, llm.Usage{Estimated: true, EmbeddedTokens: m.count(text)})
 	return m.Embedder.EmbedQuery(ctx, text)
 }
+
+type anew struct{}
+
+// WithAnew asks caches to pass by what they keep: an earlier reply was of no use,
+// though it looked whole.
+func WithAnew(ctx context.Context) context.Context { return context.WithValue(ctx, anew{}, true) }
+
+// Anew reports whether a reply that is kept will not do, see [WithAnew].
+func Anew(ctx context.Context) bool { return ctx.Value(anew{}) != nil }

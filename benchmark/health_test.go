@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+)
+
+// odd is a parrot with faults.
+type odd struct {
+	zoo.Parrot
+	index, ask func()                  // may panic
+	stats      func() []graphrag.Stage // what went wrong while indexing
+	graph      *kg.Graph
+}
+
+func (o *odd) Graph() *kg.Graph { return o.graph }
+
+func (o *odd) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+	if o.index != nil {
+		o.index()
+	}
+	stats, err := o.Parrot.Index(ctx, docs)
+	if o.stats != nil {
+		stats.Stages = o.stats()
+	}
+	return stats, err
+}
+
+func (o *odd) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	if o.ask != nil && strings.Contains(q.Text, "owl") {
+		o.ask()
+	}
+	return o.Parrot.Answer(ctx, q)
+}
+
+// oddly makes the first system of the zoo an odd one.
+func oddly(dir string, calls *atomic.Int64, o *odd) *benchmark.Runner {
+	r := zoo.Runner(dir, calls, nil)
+	r.Systems[0].New = func(string) (benchmark.System, error) {
+		made := *o
+		made.Parrot = zoo.Parrot{Calls: calls}
+		return &made, nil
+	}
+	return r
+}
+
+// A panic costs one question, or one index, and nothing else: the row is marked,
+// the others are as in a healthy run, and it is asked for again when that is wanted.
+func TestPanics(t *testing.T) {
+	var calls atomic.Int64
+	healthy := reported(t, zoo.Runner("", &calls, nil))
+	fault := func() {
+		var wings map[string]int
+		wings["owl"] = 2
+	}
+	for _, tt := range []struct {
+		name           string
+		odd            odd
+		scored, failed int
+		want           string
+	}{
+		{"at a question", odd{ask: fault}, 6, 1, "1 panic, the first at question birds/1: panic: assignment to entry in nil map"},
+		{"while indexing", odd{index: fault}, 0, 7, "no index of birds: panic: assignment to entry in nil map"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for range 2 { // the second start repeats nothing
+				rep := reported(t, oddly(dir, &calls, &tt.odd))
+				s := rep.Systems[0]
+				if got := strings.Join(s.NotCompared, "; "); !strings.Contains(got, tt.want) {
+					t.Errorf("the row says %q, want %q", got, tt.want)
+				}
+				if got := s.Stages[0]; got.Name != "answer" || got.Asked != 7 || got.Failed != tt.failed {
+					t.Errorf("%+v", s.Stages)
+				}
+				if v := s.Overall.Types[benchmark.All].Verdicts(); v.Unscored != float64(tt.failed)/7 {
+					t.Errorf("%v unscored, want %d of 7", v.Unscored, tt.failed)
+				}
+				if len(rep.Pairs) > 0 {
+					t.Errorf("it is compared: %+v", rep.Pairs)
+				}
+				if got, want := *rep.Systems[1].Overall.Types[benchmark.All].Accuracy, *healthy.Systems[1].Overall.Types[benchmark.All].Accuracy; got != want {
+					t.Errorf("the other system: %v, want %v", got, want)
+				}
+				if detail := files(t, dir)["/judgments.jsonl"]; tt.odd.ask != nil && !strings.Contains(detail, "health_test.go:") {
+					t.Error("judgments.jsonl does not say where it happened")
+				}
+			}
+			mended := oddly(dir, &calls, &odd{})
+			mended.Options.Retry = true
+			if rep := reported(t, mended); rep.Systems[0].NotCompared != nil {
+				t.Errorf("after the fault is mended: %q", rep.Systems[0].NotCompared)
+			}
+			alone := t.TempDir()
+			reported(t, zoo.Runner(alone, &calls, nil))
+			if got, want := files(t, dir)["/report.json"], files(t, alone)["/report.json"]; got != want {
+				t.Error("the mended report is not that of a healthy run")
+			}
+		})
+	}
+}
+
+// shouting is a judge that panics at what it does not like.
+type shouting struct{ zoo.Exact }
+
+func (shouting) Fact(context.Context, judge.Case) (judge.FactJudgment, error) { panic("no") }
+
+func TestPanicOfTheJudge(t *testing.T) {
+	var calls atomic.Int64
+	r := zoo.Runner("", &calls, nil)
+	r.Judge = shouting{}
+	rep := reported(t, r)
+	v := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
+	if v.Accuracy != nil || v.Reasons["the judge failed"] != 5 || *v.Recall != 0.5 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// What failed while indexing is in the report; above the allowed share the system
+// is compared with nobody, and the index is built again at the next start.
+func TestFailedStages(t *testing.T) {
+	failed := 0
+	for _, tt := range []struct {
+		name     string
+		failed   int // of 20 pieces in each domain
+		max      float64
+		compared bool
+	}{
+		{"none", 0, 0, true},
+		{"as many as allowed", 1, 0, true},
+		{"more", 2, 0, false},
+		{"more, and allowed", 2, 0.1, true},
+		{"one, and none allowed", 1, -1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var calls atomic.Int64
+			dir := t.TempDir()
+			runner := func() *benchmark.Runner {
+				r := oddly(dir, &calls, &odd{stats: func() []graphrag.Stage {
+					return []graphrag.Stage{{Name: "extract", Asked: 20, Failed: failed, Refused: failed, Repaired: 3}}
+				}})
+				r.Options.MaxFailed = tt.max
+				return r
+			}
+			failed = tt.failed
+			rep := reported(t, runner())
+			s := rep.Systems[0]
+			if want := (graphrag.Stage{Name: "extract", Asked: 40, Failed: 2 * tt.failed, Refused: 2 * tt.failed, Repaired: 6}); s.Stages[0] != want {
+				t.Errorf("%+v, want %+v", s.Stages[0], want)
+			}
+			if got := len(s.NotCompared) == 0; got != tt.compared || got != (len(rep.Pairs) > 0) {
+				t.Errorf("%q, %d pairs", s.NotCompared, len(rep.Pairs))
+			}
+			if text := files(t, dir)["/report.md"]; !strings.Contains(text, "What failed") || strings.Contains(text, "parrot †") == tt.compared {
+				t.Errorf("report.md:\n%s", text)
+			}
+			failed = 0
+			calls.Store(0)
+			if rep = reported(t, runner()); len(rep.Systems[0].NotCompared) > 0 {
+				t.Errorf("after the next start: %q", rep.Systems[0].NotCompared)
+			}
+			want := int64(0)
+			if !tt.compared {
+				want = 7
+			}
+			if calls.Load() != want {
+				t.Errorf("%d questions were asked again, want %d", calls.Load(), want)
+			}
+		})
+	}
+}
+
+// A graph without an entity over a corpus with chunks is no graph.
+func TestEmptyGraph(t *testing.T) {
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := base.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
+		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
+		if got := strings.Join(rep.Systems[0].NotCompared, "; "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Lexical figures say so whatever the options say of the kit.
+func TestLexicalJudge(t *testing.T) {
+	byWords, err := lexical.New(judge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	dir := t.TempDir()
+	r := zoo.Runner(dir, &calls, nil)
+	r.Judge, r.Options = byWords, benchmark.Options{Dir: dir, Kit: r.Options.Kit}
+	for _, kit := range []string{"", "model"} {
+		r.Options.Kit = kit
+		rep := reported(t, r)
+		if types := rep.Systems[0].Overall.Types[wildgraph.SingleFact]; types.Judged != nil || types.Lexical == nil {
+			t.Errorf("kit %q: %+v", kit, types)
+		}
+		for name, text := range files(t, dir) {
+			if strings.HasPrefix(name, "/report") && !strings.Contains(strings.ToLower(text), "lexical") {
+				t.Errorf("kit %q: %s does not say lexical", kit, name)
+			}
+		}
+	}
+}
+
+// What nobody measured is not 0.
+func TestNotMeasured(t *testing.T) {
+	var calls atomic.Int64
+	r := zoo.Runner("", &calls, nil)
+	r.Options.CountTokens = nil
+	rep := reported(t, r)
+	if all := rep.Systems[0].Overall.Types[benchmark.All]; all.ContextTokens != nil || all.Coverage != nil {
+		t.Errorf("%+v", all)
+	}
+	if len(rep.EqualContext) > 0 {
+		t.Errorf("compared at equal context: %+v", rep.EqualContext)
+	}
+	var text strings.Builder
+	if err := report.WriteText(&text, rep.Tables()...); err != nil || !strings.Contains(text.String(), "n/a") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// Questions that records cannot tell apart are refused, by name.
+func TestAmbiguousQuestions(t *testing.T) {
+	for _, tt := range []struct {
+		change func(*benchmark.Dataset)
+		want   string
+	}{
+		{func(d *benchmark.Dataset) { d.Domains[0].Items[1].Question.ID = "birds/1" },
+			`two questions of domain "birds" have the ID "birds/1": "What does the owl eat?" and "What does the hawk eat?"`},
+		{func(d *benchmark.Dataset) { d.Domains[1].Items[2].Question.ID = "" }, `question 3 of domain "fish" has no ID: "What does the ray eat?"`},
+		{func(d *benchmark.Dataset) { d.Domains[1].Name = "birds" }, `two domains are named "birds"`},
+		{func(d *benchmark.Dataset) { d.Domains[1].Documents = nil }, `domain "fish" has no documents`},
+	} {
+		var calls atomic.Int64
+		r := zoo.Runner("", &calls, nil)
+		tt.change(r.Dataset)
+		if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) || calls.Load() > 0 {
+			t.Errorf("error %v, want %q", err, tt.want)
+		}
+	}
+}

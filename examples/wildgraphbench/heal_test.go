@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// ailing is a server whose replies can be spoilt: what a person would see in an
+// outage of the model's mind.
+type ailing struct {
+	spoil func(req llm.Request, judging bool) (llm.Reply, bool)
+	calls atomic.Int64
+}
+
+func (a *ailing) start(t *testing.T) {
+	grader := judgetest.Grader{
+		Fact:       func(_, _ string) bool { return true },
+		Statements: func(string) []string { return []string{"One thing."} },
+		Same:       func(_, _ string) bool { return false },
+	}
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		a.calls.Add(1)
+		graded, judging := grader.Reply(req)
+		ready := strings.HasSuffix(req.Messages[len(req.Messages)-1].Text, "the word ready.")
+		if a.spoil != nil && !ready {
+			if reply, ok := a.spoil(req, judging); ok {
+				return reply
+			}
+		}
+		if judging {
+			return llm.Reply{Text: graded}
+		}
+		return baselinestest.Obedient(req)
+	}})
+	t.Cleanup(server.Close)
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+}
+
+// A run whose model failed says so, by its exit status and in every report; once
+// the model is well the same folder comes to the report of a healthy run.
+func TestRunsHeal(t *testing.T) {
+	spoilt := func(text, finish string, judge bool) func(llm.Request, bool) (llm.Reply, bool) {
+		return func(req llm.Request, judging bool) (llm.Reply, bool) {
+			indexes := strings.Contains(messages(req), `{"named_entities": [`) || strings.Contains(messages(req), `{"triples": [`)
+			return llm.Reply{Text: text, Finish: finish}, judging == judge && (judge || indexes)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		spoil func(llm.Request, bool) (llm.Reply, bool)
+		says  string
+		retry bool // it takes -retry
+	}{
+		{"extraction is refused", spoilt("I am sorry, I cannot do that.", "", false), "hipporag2 is not compared", true},
+		{"extraction is cut", spoilt(`{"named_entities": ["`, llm.FinishLength, false), "hipporag2 is not compared", false},
+		{"judging is cut", spoilt(`{"verdicts": [`, llm.FinishLength, true), "is not compared", false},
+		{"judging is nonsense", spoilt(`No verdict here.`, "", true), "is not compared", true},
+		{"verdicts of something else", spoilt(`{"a": 1}`, "", true), "is not compared", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := &ailing{}
+			a.start(t)
+			args := func(dir string) []string {
+				return []string{"-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,hipporag2", "-model", "m", "-no-timings"}
+			}
+			well, ill := t.TempDir(), t.TempDir()
+			if _, _, err := bench(t, bare, args(well)...); err != nil {
+				t.Fatal(err)
+			}
+			a.spoil = tt.spoil
+			stdout, _, err := bench(t, bare, args(ill)...)
+			if status(err, io.Discard) != exitIncomplete || !strings.Contains(err.Error(), tt.says) || !strings.Contains(stdout, "What failed") {
+				t.Errorf("%v\n%s", err, stdout)
+			}
+			for name, text := range folder(t, ill) {
+				if strings.HasPrefix(name, "/report.") && name != "/report.csv" && !strings.Contains(text, "not_compared") && !strings.Contains(text, "not compared") {
+					t.Errorf("%s does not say that a system is not compared", name)
+				}
+			}
+			a.spoil = nil
+			_, _, err = bench(t, bare, args(ill)...)
+			if healed := err == nil; healed == tt.retry {
+				t.Errorf("at the next start: %v", err)
+			}
+			if tt.retry {
+				if _, _, err = bench(t, bare, append(args(ill), "-retry")...); err != nil {
+					t.Errorf("with -retry: %v", err)
+				}
+			}
+			if diff := cmp.Diff(folder(t, well), folder(t, ill)); diff != "" {
+				t.Errorf("(-healthy +healed):\n%.3000s", diff)
+			}
+			a.calls.Store(0)
+			if _, _, err := bench(t, bare, append(args(ill), "-retry")...); err != nil || a.calls.Load() > 0 {
+				t.Errorf("nothing is left to ask, %d calls: %v", a.calls.Load(), err)
+			}
+		})
+	}
+}
