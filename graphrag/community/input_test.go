@@ -71,13 +71,18 @@ func TestUnusualGraphs(t *testing.T) {
 	}
 }
 
-func TestOverflow(t *testing.T) {
-	g := newGraph(t, 3, graph.Edge{From: 0, To: 1, Weight: 1e308}, graph.Edge{From: 1, To: 2, Weight: 1e308})
-	if _, err := community.Leiden(t.Context(), g, community.Options{}); !errors.Is(err, graph.ErrEdge) {
-		t.Errorf("Leiden: %v", err)
-	}
-	if _, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
-		t.Errorf("Hierarchical: %v", err)
+func TestExtremeWeights(t *testing.T) {
+	for _, w := range []float64{1e308, 1e-310, math.SmallestNonzeroFloat64} {
+		g := newGraph(t, 3, graph.Edge{From: 0, To: 1, Weight: w}, graph.Edge{From: 1, To: 2, Weight: w})
+		if _, err := community.Leiden(t.Context(), g, community.Options{}); !errors.Is(err, graph.ErrEdge) {
+			t.Errorf("Leiden, %g: %v", w, err)
+		}
+		if _, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
+			t.Errorf("Hierarchical, %g: %v", w, err)
+		}
+		if q, err := community.Modularity(g, []int32{0, 0, 0}, 1); !errors.Is(err, graph.ErrEdge) {
+			t.Errorf("Modularity, %g: %v, %v", w, q, err)
+		}
 	}
 }
 

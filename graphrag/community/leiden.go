@@ -47,11 +47,18 @@ func twiceWeight(g *graph.Graph) (float64, error) {
 	for u := range int32(g.N()) {
 		sum += g.Strength(u)
 	}
-	if math.IsInf(sum, 1) {
+	switch {
+	case math.IsInf(sum, 1):
 		return 0, fmt.Errorf("community: the weights of the graph sum to more than a float64 holds, scale them down: %w", graph.ErrEdge)
+	case sum > 0 && sum < leastWeight:
+		return 0, fmt.Errorf("community: the weights of the graph sum to %v, too little to divide by, scale them up: %w", sum, graph.ErrEdge)
 	}
 	return sum, nil
 }
+
+// leastWeight is the least sum of weights that others can be divided by without
+// leaving the range of a float64.
+const leastWeight = 0x1p-1000
 
 // leiden returns the partition of a network, all but its quality.
 func leiden[W weight](ctx context.Context, net *network[W], twice float64, opts Options) (Partition, error) {

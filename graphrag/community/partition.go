@@ -103,7 +103,7 @@ func isolate[W weight](net *network[W], labels []int32) {
 // in(C) being the weight of the edge ends inside of C, W(C) the sum of the
 // strengths of its nodes, 2m that of all nodes; a loop has both of its ends at
 // its node. Without any weight it is 0. Labels are 0..N-1, one for each node;
-// the error says what is wrong with them. Newman and Girvan (2004), with the
+// the error says what is wrong with them, or with the sum of the weights. Newman and Girvan (2004), with the
 // resolution of Reichardt and Bornholdt (2006).
 func Modularity(g *graph.Graph, labels []int32, resolution float64) (float64, error) {
 	return measured(g, labels, Options{Quality: ModularityQuality, Resolution: resolution})
@@ -124,6 +124,9 @@ func CPM(g *graph.Graph, labels []int32, resolution float64) (float64, error) {
 func measured(g *graph.Graph, labels []int32, opts Options) (float64, error) {
 	if err := checkLabels(labels, g.N()); err != nil {
 		return 0, fmt.Errorf("community: %w", err)
+	}
+	if _, err := twiceWeight(g); err != nil {
+		return 0, err
 	}
 	return quality(g, labels, opts), nil
 }
