@@ -3,6 +3,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -222,4 +223,48 @@ func TestTranspose(t *testing.T) {
 			t.Errorf("row %d of the product is %v, want %v", i, out[i], want.AtVec(i))
 		}
 	}
+}
+
+// Where singular values fall slowly, as those of text do, the nearest rows in the
+// reduced space are still mostly those of the exact decomposition.
+func TestNeighboursAreThoseOfTheExactSVD(t *testing.T) {
+	const rows, cols, rank, near = 300, 400, 40, 10
+	rng := rand.New(rand.NewPCG(3, 9))
+	a, d := randomSparse(rng, rows, cols, .1)
+	_, exact := denseSVD(t, d)
+	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want mat.Dense
+	want.Mul(d, exact.Slice(0, cols, 0, rank))
+	var got mat.Dense
+	got.Mul(d, mat.NewDense(cols, len(sigma), v))
+	shared := 0
+	for i := range rows {
+		of := nearestRows(&want, i, near)
+		for _, j := range nearestRows(&got, i, near) {
+			if slices.Contains(of, j) {
+				shared++
+			}
+		}
+	}
+	if share := float64(shared) / (rows * near); share < .65 { // .57 with two rounds
+		t.Errorf("%.3f of the nearest rows are shared, want .65", share)
+	}
+}
+
+// nearestRows returns the k rows with the greatest cosine with row i.
+func nearestRows(m *mat.Dense, i, k int) []int {
+	rows, _ := m.Dims()
+	cosine := func(j int) float64 {
+		x, y := m.RowView(i), m.RowView(j)
+		return mat.Dot(x, y) / mat.Norm(x, 2) / mat.Norm(y, 2)
+	}
+	scores, order := make([]float64, rows), make([]int, rows)
+	for j := range order {
+		scores[j], order[j] = cosine(j), j
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return order[1 : k+1]
 }
