@@ -3,6 +3,7 @@
 package graph_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func mustNew(t testing.TB, n int, edges []graph.Edge, p graph.Precision) *graph.Graph {
@@ -252,5 +254,17 @@ func TestGonum(t *testing.T) {
 	}
 	if w, ok := view.Weight(0, 300); !math.IsInf(w, 1) || ok {
 		t.Errorf("no edge weighs %v", w)
+	}
+}
+
+func TestComponentsLookAtTheContext(t *testing.T) {
+	edges := make([]graph.Edge, 1<<17)
+	for i := range edges {
+		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
+	}
+	g := mustNew(t, len(edges)+1, edges, graph.Float64)
+	ctx := texttest.NewCountdown(3) // of 8 looks
+	if _, _, err := g.Components(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
+		t.Errorf("%v after %d further looks", err, ctx.Looks())
 	}
 }

@@ -134,7 +134,7 @@ func (s *growth) meet(now float64, c int32) {
 		left := edge.Weight - filled - more
 		switch {
 		case c == d:
-		case left <= precision*now+precision*edge.Weight, left/2 == 0: // full, or too small to halve
+		case left <= precision*(now+edge.Weight), left/2 == 0: // full, or too small to halve
 			s.forest = append(s.forest, edge)
 			s.join(now, c, d)
 			return

@@ -176,7 +176,7 @@ func afterNumber(s string, start int) int {
 	for i < len(s) && ('0' <= s[i] && s[i] <= '9' || s[i] == '.' && i > first) {
 		i++
 	}
-	if i > first && i-first <= maxNumber && i < len(s) && s[i-1] == '.' && (s[i] == ' ' || s[i] == '\t') {
+	if i > first && i-first <= maxNumber && i < len(s) && (s[i] == ' ' || s[i] == '\t') {
 		return i
 	}
 	return start

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
@@ -377,5 +379,20 @@ func TestCutChunk(t *testing.T) {
 	}
 	if got := names(found[0]); !slices.Equal(got, []string{"Ohio/place", "Berlin/place"}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// The three apostrophes are one.
+func TestApostrophes(t *testing.T) {
+	const s = "In 1994 Jeff Bezos's company opened. Later Alice O'Connor met James' brother at St. John's Church in Hawai'i."
+	want := names(read(t, s, rules.Options{}))
+	for _, mark := range []string{"’", "ʼ"} {
+		got := names(read(t, strings.ReplaceAll(s, "'", mark), rules.Options{}))
+		for i := range got {
+			got[i] = strings.ReplaceAll(got[i], mark, "'")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with %s (-' +%s):\n%s", mark, mark, diff)
+		}
 	}
 }
