@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -138,6 +139,9 @@ func (d *Dataset) check() []error {
 	}
 	domains := make(map[string]bool)
 	for _, domain := range d.Domains {
+		if domain.Name == "" {
+			problems = append(problems, errors.New("benchmark: a domain has no name"))
+		}
 		if domains[domain.Name] {
 			problems = append(problems, fmt.Errorf("benchmark: two domains are named %q", domain.Name))
 		}

@@ -115,6 +115,8 @@ type Event struct {
 	Stage string
 	// Documents counts what the index has read so far.
 	Documents int
+	// Cell of Cells pairs of a system and a domain are begun.
+	Cell, Cells int
 	// Done of Total questions of the whole run are answered and judged;
 	// Resumed of them by an earlier start.
 	Done, Total, Resumed int

@@ -31,8 +31,10 @@ type state struct {
 	settings map[string]string // system → digest of what it was built with
 	log      *record.Log
 	total    int
+	cells    int
 
 	mu      sync.Mutex // guards the counters and keeps events apart
+	begun   int
 	done    int
 	resumed int
 }
@@ -170,6 +172,7 @@ func (s *state) runAll(ctx context.Context) error {
 		for _, d := range s.set.Domains {
 			if e.NotApplicable == "" {
 				s.total += len(s.questions(e, d))
+				s.cells++
 			}
 		}
 	}
@@ -180,6 +183,7 @@ func (s *state) runAll(ctx context.Context) error {
 		debug.FreeOSMemory() // so that the peak is this system's
 		resetPeakRSS()
 		for _, d := range s.set.Domains {
+			s.begun++
 			if err := s.runCell(ctx, e, d); err != nil {
 				return fmt.Errorf("benchmark: %s on %s: %w", e.Name, d.Name, err)
 			}
@@ -220,6 +224,7 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 		s.emit(Event{System: e.Name, Domain: d.Name, Stage: "failed"}, len(missing), 0)
 		return nil
 	}
+	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 0, 0) // the index is there
 	err = s.work(ctx, system, e, d, missing)
 	if err = errors.Join(err, shut(system)); err != nil {
 		return err
@@ -359,6 +364,7 @@ func (s *state) emit(ev Event, done, resumed int) {
 	s.resumed += resumed
 	if s.opts.Progress != nil {
 		ev.Done, ev.Total, ev.Resumed = s.done, s.total, s.resumed
+		ev.Cell, ev.Cells = s.begun, s.cells
 		s.opts.Progress(ev)
 	}
 }

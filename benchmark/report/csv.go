@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"slices"
@@ -10,10 +11,11 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // WriteCSV writes one row per system, domain and question type; the domain
-// "*" is all domains together. The column judge tells lexical figures from a
+// "*" is all domains together, and one of that name "'*". The column judge tells lexical figures from a
 // model's. Undefined figures are empty.
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
@@ -28,9 +30,9 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	}
 	keys = append(keys, benchmark.All)
 	for _, s := range r.Systems {
-		for _, d := range append(slices.Clone(s.Domains), Domain{Domain: "*", Types: s.Overall.Types}) {
+		for _, d := range append(slices.Clone(s.Domains), Domain{Types: s.Overall.Types}) {
 			for _, key := range keys {
-				if err := out.Write(csvRow(s.System, d.Domain, key, d.Types[key])); err != nil {
+				if err := out.Write(csvRow(s.System, cmp.Or(csvText(d.Domain), allDomains), key, d.Types[key])); err != nil {
 					return err
 				}
 			}
@@ -40,6 +42,9 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
+// allDomains stands for the domains together.
+const allDomains = "*"
+
 func csvRow(system, domain, key string, t Type) []string {
 	kind := "model"
 	switch {
@@ -48,21 +53,21 @@ func csvRow(system, domain, key string, t Type) []string {
 	case t.Judged == nil:
 		kind = ""
 	}
-	row := []string{csvText(system), csvText(domain), key, strconv.Itoa(t.N), strconv.Itoa(t.K), kind}
+	row := []string{csvText(system), domain, key, strconv.Itoa(t.N), strconv.Itoa(t.K), kind}
 	for _, key := range Keys() {
-		text := ""
+		value := ""
 		if f, ok := t.Figure(key); ok {
-			text = strconv.FormatFloat(f, 'f', 6, 64)
+			value = strconv.FormatFloat(f, 'f', 6, 64)
 		}
-		row = append(row, text)
+		row = append(row, value)
 	}
 	return row
 }
 
 // csvText keeps spreadsheets from taking a text for a formula.
 func csvText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
+	if s != "" && (s == allDomains || strings.ContainsRune("=+-@'\t\r", rune(s[0]))) {
+		return "'" + text.OneLine(s)
 	}
-	return s
+	return text.OneLine(s)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -114,9 +115,8 @@ func Write(dir string, run *benchmark.Run) (*Report, error) {
 
 // WriteJSON writes the report as indented JSON, with sorted keys.
 func (r *Report) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
+	enc := lines(w)
 	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
 	return enc.Encode(r)
 }
 
@@ -171,9 +171,20 @@ func writeSweep(w io.Writer, run *benchmark.Run) error {
 	return nil
 }
 
-// lines encodes JSON lines without HTML escapes.
+// lines encodes JSON lines without HTML escapes, and with escapes for what could
+// steer the terminal in which they are looked at.
 func lines(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escaper{w})
 	enc.SetEscapeHTML(false)
 	return enc
+}
+
+// escaper escapes what a json.Encoder writes, which are whole values.
+type escaper struct{ w io.Writer }
+
+func (e escaper) Write(p []byte) (int, error) {
+	if _, err := e.w.Write(text.EscapeJSON(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

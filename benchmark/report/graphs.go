@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // least is the smallest degree of a class of [record.Degrees].
@@ -33,7 +34,7 @@ type namedGraph struct {
 	index   Index
 }
 
-func (g namedGraph) name() string { return g.domain + ": " + g.group() }
+func (g namedGraph) name() string { return text.OneLine(g.domain) + ": " + g.group() }
 
 // group names up to three systems, or the first and how many more.
 func (g namedGraph) group() string {

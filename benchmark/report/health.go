@@ -25,9 +25,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 		return
 	}
 	doubt := func(format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); !slices.Contains(s.NotCompared, text) {
-			s.NotCompared = append(s.NotCompared, text)
-		}
+		s.NotCompared = append(s.NotCompared, fmt.Sprintf(format, args...))
 	}
 	var panics []string
 	answers, judging := graphrag.Stage{Name: stageAnswer}, graphrag.Stage{Name: stageJudge}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -75,9 +76,9 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	for _, t := range r.Tables() {
 		tables = append(tables, newHTMLTable(t))
 	}
-	strong, text := r.label.page()
+	strong, about := r.label.page()
 	return page.Execute(w, htmlReport{
-		Heading: r.heading(), Summary: r.summary(), Strong: strong, Label: text,
+		Heading: text.OneLine(r.heading()), Summary: text.OneLine(r.summary()), Strong: strong, Label: about,
 		Settings: settings(r.Config), Charts: r.charts(), Tables: tables, Domains: htmlDomains(run),
 	})
 }
@@ -86,7 +87,7 @@ func settings(c map[string]any) []setting {
 	var out []setting
 	for k, v := range c {
 		if k != "fingerprints" {
-			out = append(out, setting{k, strings.Trim(fmt.Sprint(v), "[]")})
+			out = append(out, setting{text.OneLine(k), text.OneLine(strings.Trim(fmt.Sprint(v), "[]"))})
 		}
 	}
 	slices.SortFunc(out, func(a, b setting) int { return strings.Compare(a.Name, b.Name) })
@@ -130,9 +131,12 @@ func (r *Report) chart(title string, figure func(System) *float64) chart {
 func htmlDomains(run *benchmark.Run) []htmlDomain {
 	var out []htmlDomain
 	for i, d := range run.Dataset.Domains {
-		hd := htmlDomain{Name: d.Name}
+		hd := htmlDomain{Name: text.OneLine(d.Name)}
 		for n, it := range d.Items {
-			q := htmlQuestion{Text: it.Question.Text, Type: it.Type, Gold: it.GoldStatements()}
+			q := htmlQuestion{Text: text.Printable(it.Question.Text), Type: it.Type}
+			for _, gold := range it.GoldStatements() {
+				q.Gold = append(q.Gold, text.Printable(gold))
+			}
 			for _, s := range run.Systems {
 				if s.NotApplicable == "" {
 					q.Answers = append(q.Answers, newHTMLAnswer(s.Domains[i].Results[n]))
@@ -159,6 +163,7 @@ func newHTMLAnswer(r benchmark.Result) htmlAnswer {
 		out.Verdict = fmt.Sprintf("recall %s, precision %s", verdictText(j.Summary.Recall), verdictText(j.Summary.Precision))
 		out.Good = j.Summary.Recall.State == judge.Scored && j.Summary.Recall.Value > 0
 	}
+	out.Text, out.Verdict, out.Reason = text.Printable(out.Text), text.Printable(out.Verdict), text.Printable(out.Reason)
 	return out
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // WriteMarkdown writes the tables of the report as Markdown; the best figure
@@ -28,14 +30,14 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		for _, row := range t.Rows {
 			fmt.Fprintf(b, "| %s |", markdownText(row.Name))
 			for _, c := range row.Cells {
-				text := markdownText(c.Text)
+				cell := markdownText(c.Text)
 				if c.Best {
-					text = "**" + text + "**"
+					cell = "**" + cell + "**"
 				}
 				if c.Interval != "" {
-					text += " (" + c.Interval + ")"
+					cell += " (" + c.Interval + ")"
 				}
-				fmt.Fprintf(b, " %s |", text)
+				fmt.Fprintf(b, " %s |", cell)
 			}
 			b.WriteByte('\n')
 		}
@@ -48,4 +50,4 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "\n", " ")
 
-func markdownText(s string) string { return markdownEscapes.Replace(clean(s)) }
+func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine(s)) }

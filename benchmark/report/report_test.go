@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
@@ -91,10 +92,11 @@ func TestReportForms(t *testing.T) {
 
 // What stands in questions and answers stays text in every form.
 func TestHostileTexts(t *testing.T) {
-	const evil = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m=HYPERLINK(\"x\")"
+	const evil = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u009b2J\u202e\u2066=HYPERLINK(\"x\")"
 	set := zoo.Dataset()
 	set.Name = "Zoo | <script>*"
-	set.Domains[0].Name = "=cmd\x1b[2J"
+	set.Domains[0].Name = "=cmd\x1b[2J\u009b\u202e"
+	set.Domains[1].Name = "*"
 	set.Domains[0].Items[0].Question.Text += evil
 	set.Domains[0].Items[0].Reference += evil
 	var calls atomic.Int64
@@ -133,9 +135,24 @@ func TestHostileTexts(t *testing.T) {
 			t.Errorf("report.csv has a formula: %q", row[1])
 		}
 	}
+	stars := 0
+	for _, row := range rows {
+		if row[1] == "*" && row[2] == benchmark.All {
+			stars++
+		}
+	}
+	if stars != len(rep.Systems) {
+		t.Errorf("%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
+	}
 	var text bytes.Buffer
 	if err := report.WriteText(&text, rep.Tables()...); err != nil {
 		t.Fatal(err)
+	}
+	got["terminal"] = text.String()
+	for name, file := range got {
+		if at := strings.IndexFunc(file, func(r rune) bool { return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }); at >= 0 {
+			t.Errorf("%s holds what steers a terminal: %q", name, file[max(at-40, 0):at+4])
+		}
 	}
 	if strings.Contains(text.String(), "\x1b") || strings.Contains(got["/report.md"], "<script>") {
 		t.Error("control characters or tags in the tables")

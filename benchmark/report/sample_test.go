@@ -91,7 +91,7 @@ func TestQuantile(t *testing.T) {
 // Whatever a spreadsheet would compute is marked as a text.
 func TestCSVText(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "bm25": "bm25", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\tx": "'\tx", "\rx": "'\rx",
+		"": "", "bm25": "bm25", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\tx": "' x", "\rx": "' x", "*": "'*", "'*": "''*",
 	} {
 		if got := csvText(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Table is a table of a report, ready to be rendered.
@@ -56,6 +58,17 @@ type measured struct {
 	ranked   bool // of the ranked chunks
 }
 
+// clean takes out of names and notes what could steer a terminal.
+func (t *Table) clean() {
+	t.Title = text.OneLine(t.Title)
+	for i := range t.Rows {
+		t.Rows[i].Name = text.OneLine(t.Rows[i].Name)
+	}
+	for i := range t.Notes {
+		t.Notes[i] = text.OneLine(t.Notes[i])
+	}
+}
+
 // Heading returns the heading of the rows.
 func (t Table) Heading() string {
 	return cmp.Or(t.RowHeading, "System")
@@ -100,11 +113,11 @@ func isBest(rows [][]measured, column int, f *float64) bool {
 func (t *Table) addTexts(name string, texts ...string) {
 	row := TableRow{Name: name}
 	for i := range t.Columns() {
-		text := notApplicable
+		cell := Cell{Text: notApplicable}
 		if len(texts) > 0 {
-			text = texts[i]
+			cell.Text = texts[i]
 		}
-		row.Cells = append(row.Cells, Cell{Text: text})
+		row.Cells = append(row.Cells, cell)
 	}
 	t.Rows = append(t.Rows, row)
 }

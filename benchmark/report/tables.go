@@ -30,7 +30,11 @@ func (r *Report) Tables() []Table {
 	if last := &out[len(out)-1]; r.questions() > 0 {
 		last.Notes = append(last.Notes, r.qualityNotes("the mean of the questions' F1, as in Tables 6–17 of the paper")...)
 	}
-	return slices.DeleteFunc(out, func(t Table) bool { return len(t.Rows) == 0 })
+	out = slices.DeleteFunc(out, func(t Table) bool { return len(t.Rows) == 0 })
+	for i := range out {
+		out[i].clean()
+	}
+	return out
 }
 
 // qualityGroups are the columns of Tables 2 and 6–17.

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // WriteText writes tables aligned for a terminal.
@@ -50,7 +51,7 @@ func writeText(b *bufio.Writer, t Table) {
 		}
 		at += len(g.Columns)
 	}
-	fmt.Fprintf(b, "%s\n", clean(t.Title))
+	fmt.Fprintf(b, "%s\n", text.OneLine(t.Title))
 	if len(t.Groups) > 1 {
 		fmt.Fprint(b, pad("", -name))
 		for i, g := range t.Groups {
@@ -75,7 +76,7 @@ func writeText(b *bufio.Writer, t Table) {
 	}
 	line(pad(t.Heading(), -name), func(i int) string { return columns[i] })
 	for _, row := range t.Rows {
-		line(pad(clean(row.Name), -name), func(i int) string {
+		line(pad(text.OneLine(row.Name), -name), func(i int) string {
 			if row.Cells[i].Best {
 				return row.Cells[i].Text + "*"
 			}
@@ -83,7 +84,7 @@ func writeText(b *bufio.Writer, t Table) {
 		})
 	}
 	for _, n := range t.Notes {
-		fmt.Fprintf(b, "  %s\n", clean(n))
+		fmt.Fprintf(b, "  %s\n", text.OneLine(n))
 	}
 }
 
@@ -95,14 +96,4 @@ func pad(s string, n int) string {
 		return s + strings.Repeat(" ", max(0, -n-width(s)))
 	}
 	return strings.Repeat(" ", max(0, n-width(s))) + s
-}
-
-// clean removes control characters, so that no text can steer a terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }

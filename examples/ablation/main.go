@@ -14,19 +14,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	system "github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
@@ -38,10 +38,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "ablation:", err)
-		os.Exit(1)
-	}
+	os.Exit(cli.Fail(os.Stderr, "ablation", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 
 // setting is one way to cut and to rank.
@@ -103,15 +100,17 @@ func settings() []setting {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := flag.NewFlagSet("ablation", flag.ContinueOnError)
-	fs.SetOutput(stderr)
 	data := fs.String("data", "", "`DIR` of a WildGraphBench checkout")
 	domains := fs.String("domains", "", "comma-separated `LIST` of domains (default: all present)")
 	merged := fs.String("merged", "", "comma-separated `LIST` of systems to compare over the domains apart and merged")
-	if err := fs.Parse(args); err != nil {
+	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
+	if fs.NArg() > 0 {
+		return cli.Usagef("unexpected argument %q", fs.Arg(0))
+	}
 	if *data == "" {
-		return errors.New("-data DIR is needed")
+		return cli.Usagef("-data is missing: the folder of a WildGraphBench checkout")
 	}
 	o := wildgraph.Options{}
 	if *domains != "" {
@@ -124,19 +123,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *merged != "" {
 		return compareMerged(ctx, set, strings.Split(*merged, ","), stdout)
 	}
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "setting\tR@5 all\tsingle\tmulti\tsummary\tR@10 all\tMRR\t")
-	for _, s := range settings() {
+	all := settings()
+	width := 0
+	for _, s := range all {
+		width = max(width, utf8.RuneCountInString(s.name))
+	}
+	fmt.Fprintf(stdout, "%-*s  R@5 all  single  multi  summary  R@10 all   MRR\n", width, "setting")
+	for i, s := range all { // each row as soon as it is there
+		fmt.Fprintf(stderr, "%d of %d: %s\n", i+1, len(all), s.name)
 		m, err := measure(ctx, set, s)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", s.name,
+		fmt.Fprintf(stdout, "%-*s  %7.1f %7.1f %6.1f %8.1f %9.1f %5.1f\n", width, s.name,
 			m.recall5(benchmark.All), m.recall5(wildgraph.SingleFact), m.recall5(wildgraph.MultiFact), m.recall5(wildgraph.Summary),
 			100*m.recall10/m.n[benchmark.All], 100*m.mrr/m.n[benchmark.All])
-		w.Flush()
 	}
-	return w.Flush()
+	return nil
 }
 
 type means struct {

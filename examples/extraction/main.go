@@ -25,7 +25,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -34,22 +33,13 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
-
-var errUsage = errors.New("usage")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	fmt.Fprintln(os.Stderr, "extraction:", err)
-	if errors.Is(err, errUsage) {
-		os.Exit(2)
-	}
-	os.Exit(1)
+	os.Exit(cli.Fail(os.Stderr, "extraction", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 
 // settings are the flags.
@@ -65,7 +55,6 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("extraction", flag.ContinueOnError)
-	flags.SetOutput(stderr)
 	flags.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout")
 	domains := flags.String("domains", "", "comma-separated `LIST` of domains (default: all present)")
 	flags.IntVar(&s.sample, "sample", 0, "draw `N` entities and N triples of each domain")
@@ -73,11 +62,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.BoolVar(&s.stats, "stats", false, "print the statistics of the graphs")
 	flags.StringVar(&s.verdicts, "verdicts", "", "`FILE` of verdicts on the sample")
 	flags.IntVar(&s.workers, "workers", 0, "chunks read at a time (default: one for each processor)")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return s, err
-		}
-		return s, fmt.Errorf("%w: %w", errUsage, err)
+	if err := cli.Parse(flags, args, stderr); err != nil {
+		return s, err
 	}
 	var problems []string
 	if s.data == "" {
@@ -101,7 +87,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		}
 	}
 	if len(problems) > 0 {
-		return s, fmt.Errorf("%w: %s", errUsage, strings.Join(problems, "; "))
+		return s, cli.Usagef("%s", strings.Join(problems, "; "))
 	}
 	return s, nil
 }
@@ -132,7 +118,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if s.verdicts != "" {
 		f, err := os.Open(s.verdicts)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errUsage, err)
+			return cli.Usage(err)
 		}
 		defer func() { _ = f.Close() }() // only read
 		if err := score(out, sample, f, s.verdicts); err != nil {

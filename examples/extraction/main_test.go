@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
 
 const sample = "../wildgraphbench/sample"
@@ -107,7 +109,7 @@ func TestPublishedVerdicts(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{}, {"-data", sample}, {"-data", sample, "-sample", "-1"}, {"-data", sample, "-stats", "-verdicts", "x"}} {
-		if err := run(context.Background(), args, io.Discard, io.Discard); !errors.Is(err, errUsage) {
+		if err := run(context.Background(), args, io.Discard, io.Discard); !errors.Is(err, cli.ErrUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -27,9 +29,11 @@ type library struct {
 }
 
 // load reads the text, Markdown and HTML files below a folder. Files that
-// cannot be read as text are left out and reported in skipped.
+// cannot be read as text, and those of other kinds, are left out and reported in
+// skipped.
 func load(fsys fs.FS) (*library, error) {
 	lib := &library{lines: make(map[string]lineTable)}
+	others := make(map[string]int)
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			lib.skipped = append(lib.skipped, err)
@@ -43,6 +47,9 @@ func load(fsys fs.FS) (*library, error) {
 		}
 		kind := strings.ToLower(path.Ext(name))
 		if !d.Type().IsRegular() || !slices.Contains([]string{".txt", ".text", ".md", ".markdown", ".html", ".htm"}, kind) {
+			if !d.IsDir() {
+				others[cmp.Or(kind, "no extension")]++
+			}
 			return nil
 		}
 		if err := lib.add(fsys, name, kind); err != nil {
@@ -52,6 +59,9 @@ func load(fsys fs.FS) (*library, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, kind := range slices.Sorted(maps.Keys(others)) {
+		lib.skipped = append(lib.skipped, fmt.Errorf("%d files of another kind (%s)", others[kind], kind))
 	}
 	if len(lib.docs) == 0 {
 		return nil, errors.Join(append(lib.skipped, errors.New("no text, Markdown or HTML file here"))...)

@@ -13,7 +13,6 @@ package main
 import (
 	"context"
 	"embed"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,11 +21,12 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -42,44 +42,30 @@ var examples = []string{
 	"When did SOS become the international distress signal?",
 }
 
-var errUsage = errors.New("usage")
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	fmt.Fprintln(os.Stderr, "quickstart:", err)
-	if errors.Is(err, errUsage) {
-		os.Exit(2)
-	}
-	os.Exit(1)
+	os.Exit(cli.Fail(os.Stderr, "quickstart", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(stderr)
 	docs := flags.String("docs", "", "`FOLDER` of .txt, .md and .html files (default: a small shipped corpus)")
 	question := flags.String("q", "", "the `QUESTION` (default with the shipped corpus: a few examples)")
 	model := flags.String("model", "", "`NAME` of a language model that answers (default: none, sentences are extracted)")
 	cache := flags.String("cache", "", "`FILE` of the model's replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
 	k := flags.Int("k", 5, "chunks that are read for an answer")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return fmt.Errorf("%w: %w", errUsage, err)
+	if err := cli.Parse(flags, args, stderr); err != nil {
+		return err
 	}
 	questions := []string{*question}
 	switch {
 	case flags.NArg() > 0:
-		return fmt.Errorf("%w: unexpected argument %q; put the question in quotes", errUsage, flags.Arg(0))
+		return cli.Usagef("unexpected argument %q; put the question in quotes", flags.Arg(0))
 	case *k < 1:
-		return fmt.Errorf("%w: -k %d is less than 1", errUsage, *k)
+		return cli.Usagef("-k %d is less than 1", *k)
 	case strings.TrimSpace(*question) == "" && *docs != "":
-		return fmt.Errorf("%w: -docs needs -q \"question\"", errUsage)
+		return cli.Usagef("-docs needs -q \"question\"")
 	case strings.TrimSpace(*question) == "":
 		questions = examples
 	}
@@ -88,7 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	for _, err := range lib.skipped {
-		fmt.Fprintln(stderr, "skipped:", err)
+		fmt.Fprintln(stderr, "skipped:", text.OneLine(err.Error()))
 	}
 	parts, closeCache, err := newKit(*model, *cache)
 	if err != nil {
@@ -110,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "\nQ: %s\nA: %s\n", printable(q), printable(a.Text))
+		fmt.Fprintf(stdout, "\nQ: %s\nA: %s\n", text.OneLine(q), text.OneLine(a.Text))
 		for _, line := range lib.sources(a) {
 			fmt.Fprintln(stdout, line)
 		}
@@ -127,9 +113,9 @@ func open(docs string) (*library, error) {
 		return load(sub)
 	}
 	if info, err := os.Stat(docs); err != nil {
-		return nil, fmt.Errorf("%w: -docs: %w", errUsage, err)
+		return nil, cli.Usagef("-docs: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%w: -docs %s is not a folder", errUsage, docs)
+		return nil, cli.Usagef("-docs %s is not a folder", docs)
 	}
 	lib, err := load(os.DirFS(docs))
 	if err != nil {
@@ -147,7 +133,7 @@ func newKit(model, cache string) (kit.Kit, func(), error) {
 	}
 	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
-		return kit.Kit{}, nil, fmt.Errorf("%w: -model: %w", errUsage, err)
+		return kit.Kit{}, nil, cli.Usagef("-model: %w", err)
 	}
 	if cache == "" {
 		if cache, err = paid.UserFile(); err != nil {
@@ -182,9 +168,9 @@ func (l *library) documents() iter.Seq2[graphrag.Document, error] {
 
 // sources renders the citations of an answer: file, line and quote.
 func (l *library) sources(a graphrag.Answer) []string {
-	text := make(map[string]string)
+	texts := make(map[string]string)
 	for _, d := range l.docs {
-		text[d.ID] = d.Text
+		texts[d.ID] = d.Text
 	}
 	var out []string
 	for _, c := range a.Citations {
@@ -193,7 +179,7 @@ func (l *library) sources(a graphrag.Answer) []string {
 		if end == 0 {
 			start, end = chunk.Start, chunk.End
 		}
-		line := fmt.Sprintf("   %s:%d  “%s”", printable(chunk.Doc), l.lines[chunk.Doc].at(start), quote(text[chunk.Doc][start:end]))
+		line := fmt.Sprintf("   %s:%d  “%s”", text.OneLine(chunk.Doc), l.lines[chunk.Doc].at(start), quote(texts[chunk.Doc][start:end]))
 		if len(out) == 0 || out[len(out)-1] != line {
 			out = append(out, line)
 		}
@@ -203,19 +189,9 @@ func (l *library) sources(a graphrag.Answer) []string {
 
 // quote is a text in one line of bounded length.
 func quote(s string) string {
-	r := []rune(strings.Join(strings.Fields(printable(s)), " "))
+	r := []rune(strings.Join(strings.Fields(text.OneLine(s)), " "))
 	if len(r) > 160 {
 		return string(r[:159]) + "…"
 	}
 	return string(r)
-}
-
-// printable removes control characters, so that no file can steer a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }

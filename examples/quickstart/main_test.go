@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
 
 func ask(t *testing.T, args ...string) (string, string, error) {
@@ -81,11 +83,12 @@ func TestUsage(t *testing.T) {
 		{[]string{"what", "is", "it"}, `unexpected argument "what"`},
 		{[]string{"-nonsense"}, "nonsense"},
 	} {
-		if _, _, err := ask(t, tt.args...); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
+		_, errs, err := ask(t, tt.args...)
+		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) || strings.HasPrefix(err.Error(), "usage") || errs != "" {
+			t.Errorf("%v: %v, want %q once; %s", tt.args, err, tt.want, errs)
 		}
 	}
-	if _, _, err := ask(t, "-docs", t.TempDir(), "-q", "x"); err == nil || errors.Is(err, errUsage) || !strings.Contains(err.Error(), "no text, Markdown or HTML") {
+	if _, _, err := ask(t, "-docs", t.TempDir(), "-q", "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no text, Markdown or HTML") {
 		t.Errorf("empty folder: %v", err)
 	}
 }
@@ -109,7 +112,10 @@ func TestReadHTML(t *testing.T) {
 
 // A folder is read in one order, whatever it holds.
 func TestLoadOrder(t *testing.T) {
-	fsys := fstest.MapFS{"b.md": {Data: []byte("b")}, "a/z.txt": {Data: []byte("z")}, "c.HTM": {Data: []byte("<p>c</p>")}}
+	fsys := fstest.MapFS{
+		"b.md": {Data: []byte("b")}, "a/z.txt": {Data: []byte("z")}, "c.HTM": {Data: []byte("<p>c</p>")},
+		"x.pdf": {}, "y.pdf": {}, "Makefile": {}, ".hidden": {},
+	}
 	lib, err := load(fsys)
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +126,13 @@ func TestLoadOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a/z.txt", "b.md", "c.HTM"}, names); diff != "" {
 		t.Error(diff)
+	}
+	var skipped []string
+	for _, err := range lib.skipped {
+		skipped = append(skipped, err.Error())
+	}
+	if diff := cmp.Diff([]string{"2 files of another kind (.pdf)", "1 files of another kind (no extension)"}, skipped); diff != "" {
+		t.Errorf("what is left out is not said: %s", diff)
 	}
 }
 

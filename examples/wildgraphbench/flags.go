@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -72,7 +73,6 @@ type settings struct {
 func parse(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
 	var s settings
 	fs := flag.NewFlagSet("wildgraphbench", flag.ContinueOnError)
-	fs.SetOutput(stderr)
 	fs.Usage = func() {
 		fmt.Fprint(stderr, "Usage: wildgraphbench [flags]\n\n"+
 			"Runs question-answering systems over WildGraphBench and writes a report folder.\n"+
@@ -118,14 +118,11 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.Float64Var(&s.maxFailed, "max-failed", benchmark.DefaultMaxFailed, "largest `SHARE` of failed pieces, from indexing to judging, with which a system is compared")
 	fs.BoolVar(&s.retry, "retry", false, "ask again for everything without a score, and build again every index of which a part failed (without it: where the cause may have passed)")
 	fs.BoolVar(&s.noTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return s, err
-		}
-		return s, errors.Join(errUsage, err)
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return s, err
 	}
 	if fs.NArg() > 0 {
-		return s, fmt.Errorf("%w: unexpected argument %q", errUsage, fs.Arg(0))
+		return s, cli.Usagef("unexpected argument %q", fs.Arg(0))
 	}
 	given := make(map[string]bool)
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -355,7 +352,7 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 		}
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%w: %w", errUsage, errors.Join(problems...))
+		return cli.Usage(errors.Join(problems...))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -37,7 +38,7 @@ func parseCorpus(v string) (corpus, error) {
 func addGraphs(set *benchmark.Dataset, graphs []corpus) error {
 	for _, c := range graphs {
 		if slices.ContainsFunc(set.Domains, func(d benchmark.Domain) bool { return d.Name == c.name }) {
-			return fmt.Errorf("%w: -graph %s: a domain has this name", errUsage, c.name)
+			return cli.Usagef("-graph %s: a domain has this name", c.name)
 		}
 		d, err := c.domain()
 		if err != nil {

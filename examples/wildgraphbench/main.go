@@ -33,6 +33,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 )
@@ -145,6 +146,9 @@ func maxFailed(share float64) float64 {
 }
 
 func took(s settings, bar *progress, d time.Duration) string {
+	if bar.answered() == 0 {
+		return fmt.Sprintf("Nothing to do, %d answers are there. ", bar.last.Done)
+	}
 	if s.noTimings {
 		return ""
 	}
@@ -168,7 +172,7 @@ func load(s settings) (*benchmark.Dataset, []wildgraph.Stats, error) {
 	}
 	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{Domains: s.domains})
 	if errors.Is(err, wildgraph.ErrUnknownDomain) {
-		err = fmt.Errorf("%w: -domains: %w", errUsage, err)
+		err = cli.Usagef("-domains: %w", err)
 	}
 	if err == nil && s.data == "" {
 		set.Name += " sample"

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -152,7 +153,7 @@ func TestUsage(t *testing.T) {
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			_, _, err := bench(t, bare, append(tt.args, "-out", filepath.Join(folder, "out"))...)
-			if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), tt.want) {
+			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one of usage with %q", err, tt.want)
 			}
 			if got := status(err, io.Discard); got != 2 {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -67,7 +68,7 @@ func newParts(s settings) (*parts, error) {
 func (p *parts) models(s settings, o judge.Options) error {
 	provider, err := langchain.ProviderFromEnv(transport.Options{})
 	if err != nil {
-		return fmt.Errorf("%w: -kit model: %w", errUsage, err)
+		return cli.Usagef("-kit model: %w", err)
 	}
 	run, err := filepath.Abs(s.out)
 	if err != nil {

@@ -12,29 +12,32 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // progress shows how far a run is: a bar on a terminal, a line now and then
 // elsewhere.
 type progress struct {
-	w     io.Writer
-	bar   *progressbar.ProgressBar // nil: plain lines
-	tty   bool
-	start time.Time
-	last  benchmark.Event
-	next  int // plain: questions at which the next line is due
+	w    io.Writer
+	bar  *progressbar.ProgressBar // nil: plain lines
+	tty  bool
+	last benchmark.Event
+	next int // plain: questions at which the next line is due
+	pace pace
+	now  func() time.Time
 }
 
 func newProgress(w io.Writer) *progress {
 	f, ok := w.(*os.File)
-	return &progress{w: w, tty: ok && term.IsTerminal(int(f.Fd()))}
+	return &progress{w: w, tty: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
 }
 
 // event takes a step of the run; see benchmark.Options.Progress.
 func (p *progress) event(e benchmark.Event) {
-	if p.start.IsZero() {
-		p.start, p.next = time.Now(), max(e.Total/10, 1)
+	if p.last.Total == 0 {
+		p.next = max(e.Total/10, 1)
 	}
+	p.pace.step(p.last, e, p.now())
 	if p.tty {
 		p.draw(e)
 	} else {
@@ -46,44 +49,43 @@ func (p *progress) event(e benchmark.Event) {
 func (p *progress) draw(e benchmark.Event) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(e.Total,
-			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24),
-			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("questions"),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
 	}
-	text := e.System + " · " + e.Domain
+	what := text.OneLine(e.System + " · " + e.Domain)
 	if e.Stage == "index" {
-		text += fmt.Sprintf(" · indexing, %d pages", e.Documents)
+		what += fmt.Sprintf(" · indexing, %d pages", e.Documents)
+	} else if left, ok := p.pace.left(e); ok {
+		what += fmt.Sprintf(" · %s left", left)
 	}
-	p.bar.Describe(fmt.Sprintf("%-44.44s", text))
+	p.bar.Describe(fmt.Sprintf("%-52.52s", what))
 	_ = p.bar.Set(e.Done)
 }
 
 // print writes a line for every new cell and for every tenth of the questions.
 func (p *progress) print(e benchmark.Event) {
-	cell := e.System != p.last.System || e.Domain != p.last.Domain
-	if e.Stage == "index" && cell {
-		fmt.Fprintf(p.w, "%s on %s: indexing\n", e.System, e.Domain)
+	line := func(format string, args ...any) {
+		fmt.Fprintln(p.w, text.OneLine(fmt.Sprintf(format, args...)))
+	}
+	if e.Stage == "index" && e.Cell != p.last.Cell {
+		line("%s on %s: indexing", e.System, e.Domain)
 	}
 	if e.Resumed > p.last.Resumed {
-		fmt.Fprintf(p.w, "%s on %s: %d questions were answered before\n", e.System, e.Domain, e.Resumed-p.last.Resumed)
+		line("%s on %s: %d questions were answered before", e.System, e.Domain, e.Resumed-p.last.Resumed)
 		return
 	}
-	if e.Stage == "answer" && e.Total > 0 && (e.Done >= p.next || e.Done == e.Total) {
+	if e.Stage == "failed" {
+		line("%s on %s: no index, %d questions are not asked", e.System, e.Domain, e.Done-p.last.Done)
+	}
+	if e.Stage == "answer" && e.Done > p.last.Done && (e.Done >= p.next || e.Done == e.Total) {
 		p.next = e.Done + max(e.Total/10, 1)
-		fmt.Fprintf(p.w, "%d of %d questions%s\n", e.Done, e.Total, p.rate(e))
+		rate := ""
+		if left, ok := p.pace.left(e); ok {
+			rate = fmt.Sprintf(" (%s left)", left)
+		}
+		line("%d of %d questions%s", e.Done, e.Total, rate)
 	}
-}
-
-// rate is the speed so far and what it means for the rest.
-func (p *progress) rate(e benchmark.Event) string {
-	fresh, spent := e.Done-e.Resumed, time.Since(p.start)
-	if fresh <= 0 || spent <= 0 {
-		return ""
-	}
-	perQuestion := spent / time.Duration(fresh)
-	left := perQuestion * time.Duration(e.Total-e.Done)
-	return fmt.Sprintf(" (%.1f a second, %s left)", float64(fresh)/spent.Seconds(), left.Round(time.Second))
 }
 
 // done clears the bar.
@@ -94,4 +96,45 @@ func (p *progress) done() {
 }
 
 // answered is the number of questions this start answered.
-func (p *progress) answered() int { return p.last.Done - p.last.Resumed }
+func (p *progress) answered() int { return p.pace.fresh }
+
+// pace is how long indexing and answering take: the one by the index, the other by
+// the question.
+type pace struct {
+	at                  time.Time
+	indexing, answering time.Duration
+	indexed, fresh      int
+	cell                int // the last that was indexed
+}
+
+// step counts the time since the last event for what was done in it.
+func (p *pace) step(last, e benchmark.Event, now time.Time) {
+	if e.Stage == "index" && e.Cell != p.cell {
+		p.cell = e.Cell
+		p.indexed++
+	}
+	if !p.at.IsZero() {
+		if last.Stage == "index" {
+			p.indexing += now.Sub(p.at)
+		} else {
+			p.answering += now.Sub(p.at)
+		}
+	}
+	p.at = now
+	if e.Stage == "answer" {
+		p.fresh += e.Done - last.Done - (e.Resumed - last.Resumed)
+	}
+}
+
+// left is the time that the questions and the indexes still take, at the pace so
+// far; false before anything is known.
+func (p *pace) left(e benchmark.Event) (time.Duration, bool) {
+	if p.fresh == 0 {
+		return 0, false
+	}
+	left := p.answering.Seconds() * float64(e.Total-e.Done) / float64(p.fresh)
+	if p.indexed > 0 {
+		left += p.indexing.Seconds() * float64(e.Cells-e.Cell) / float64(p.indexed)
+	}
+	return time.Duration(left) * time.Second, true
+}

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -15,41 +14,30 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The exit statuses besides 0.
-const (
-	exitFailed     = 1 // the run failed, or a figure is below its -min
-	exitUsage      = 2 // a wrong command line
-	exitIncomplete = 3 // stopped, out of budget, questions without a score, failed systems
-)
+// exitIncomplete is the exit status of a run that was stopped or is out of budget, of
+// questions without a score and of failed systems; it stands beside cli.Failed, which
+// is also that of a figure below its -min.
+const exitIncomplete = 3
 
-var (
-	// errUsage marks problems of the command line.
-	errUsage = errors.New("usage")
-	// errIncomplete marks a run that is done with questions left without a score, or
-	// with systems that are not compared.
-	errIncomplete = errors.New("incomplete")
-)
+// errIncomplete marks a run that is done with questions left without a score, or
+// with systems that are not compared.
+var errIncomplete = errors.New("incomplete")
 
 // status prints the error of a run and returns the exit status.
 func status(err error, stderr io.Writer) int {
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		fmt.Fprintf(stderr, "wildgraphbench: %v\nRun with -help for the flags.\n", err)
-		return exitUsage
-	case errors.Is(err, context.Canceled):
+	if errors.Is(err, context.Canceled) && !errors.Is(err, cli.ErrUsage) {
 		fmt.Fprintln(stderr, "\nwildgraphbench: stopped; what is done is kept, start again to go on")
 		return exitIncomplete
 	}
-	fmt.Fprintf(stderr, "wildgraphbench: %v\n", err)
+	code := cli.Fail(stderr, "wildgraphbench", err)
 	if errors.Is(err, errIncomplete) || errors.Is(err, llm.ErrBudgetExceeded) {
 		return exitIncomplete
 	}
-	return exitFailed
+	return code
 }
 
 // minimum is a demand on every system that ran: -min KEY=VALUE.

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is how the programs read their command line and how they end: one
+// line about what is wrong, nothing in it that steers a terminal, and exit status 2
+// for a wrong command line.
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// ErrUsage marks errors about the command line.
+var ErrUsage = errors.New("wrong command line")
+
+// The exit statuses that all programs share.
+const (
+	Failed     = 1
+	WrongUsage = 2
+)
+
+// usageError is ErrUsage and says no more than its cause.
+type usageError struct{ cause error }
+
+func (e usageError) Error() string        { return e.cause.Error() }
+func (e usageError) Unwrap() error        { return e.cause }
+func (e usageError) Is(target error) bool { return target == ErrUsage }
+
+// Usage marks an error as one about the command line; nil stays nil.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// Usagef is an error about the command line.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Parse reads the flags. What is wrong is an error, once and without the list of
+// all flags; that is written to w when it is asked for, with flag.ErrHelp.
+func Parse(fs *flag.FlagSet, args []string, w io.Writer) error {
+	help := fs.Usage
+	if help == nil {
+		help = func() {
+			fmt.Fprintf(w, "Usage of %s:\n", fs.Name())
+			fs.PrintDefaults()
+		}
+	}
+	fs.Usage = func() {}
+	fs.SetOutput(io.Discard)
+	err := fs.Parse(args)
+	fs.SetOutput(w)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		help()
+		return err
+	case err != nil:
+		return Usage(unknown(fs, err))
+	}
+	return nil
+}
+
+// unknown adds the flag that may have been meant.
+func unknown(fs *flag.FlagSet, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return err
+	}
+	var names []string
+	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	if meant := Nearest(name, names); meant != "" {
+		return fmt.Errorf("there is no flag -%s; did you mean -%s?", name, meant)
+	}
+	return fmt.Errorf("there is no flag -%s", name)
+}
+
+// Nearest is the name that a word was probably meant to be: one that it begins or
+// that begins it, or one at most two letters away. "" is none.
+func Nearest(word string, names []string) string {
+	best, least := "", 3
+	for _, n := range names {
+		d := distance(strings.ToLower(word), strings.ToLower(n))
+		if len(word) > 2 && (strings.HasPrefix(n, word) || strings.HasPrefix(word, n)) {
+			d = min(d, 2)
+		}
+		if d < least && d < len(n) {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to insert, delete or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = slices.Min([]int{change, corner + 1, row[j] + 1})
+		}
+	}
+	return row[len(b)]
+}
+
+// Fail says why a program ends and returns its exit status: 0 without an error, and
+// where help was asked for.
+func Fail(w io.Writer, program string, err error) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, ErrUsage):
+		fmt.Fprintf(w, "%s: %s\nRun with -help for the flags.\n", program, text.Printable(err.Error()))
+		return WrongUsage
+	}
+	fmt.Fprintf(w, "%s: %s\n", program, text.Printable(err.Error()))
+	return Failed
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+)
+
+// Two cells of 50 questions, each with 60 s of indexing and 1 s a question: after a
+// tenth of the questions 150 s are left, and not what a mean over all of the time
+// would say.
+func TestTimeLeft(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out)
+	now := time.Unix(0, 0)
+	p.now = func() time.Time { return now }
+	step := func(stage string, cell, done, resumed int) {
+		p.event(benchmark.Event{System: "owl\x1b[2J", Domain: "a\u202eb", Stage: stage, Cell: cell, Cells: 2, Done: done, Total: 100, Resumed: resumed})
+	}
+	step("index", 1, 0, 0)
+	now = now.Add(60 * time.Second)
+	step("answer", 1, 0, 0)
+	for done := range 50 {
+		now = now.Add(time.Second)
+		step("answer", 1, done+1, 0)
+	}
+	want := "owl [2J on ab: indexing\n10 of 100 questions (2m30s left)\n20 of 100 questions (2m20s left)\n" +
+		"30 of 100 questions (2m10s left)\n40 of 100 questions (2m0s left)\n50 of 100 questions (1m50s left)\n"
+	if out.String() != want || p.answered() != 50 {
+		t.Errorf("%d answered\n%s\nwant\n%s", p.answered(), out.String(), want)
+	}
+	step("answer", 2, 100, 50)
+	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 questions were answered before\n") || p.answered() != 50 {
+		t.Errorf("%d answered\n%s", p.answered(), out.String())
+	}
+}

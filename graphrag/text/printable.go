@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Printable is a text of somebody else's that can be shown: without the characters
+// that steer a terminal, that turn the direction of what is read, or that nobody
+// sees. Line breaks and tabs stay, other control characters become blanks, and so
+// do the separators of lines and paragraphs.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case !hidden(r):
+			return r
+		case unicode.In(r, unicode.Cf):
+			return -1
+		}
+		return ' '
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// OneLine is a printable text on one line, for a table or a line of progress.
+func OneLine(s string) string { return blankLines.Replace(Printable(s)) }
+
+var blankLines = strings.NewReplacer("\n", " ", "\t", " ")
+
+// EscapeJSON writes the characters that Printable takes out as \u escapes, so that
+// JSON can be looked at in a terminal: inside of texts they mean the same, and
+// elsewhere valid JSON has none but line breaks and tabs.
+func EscapeJSON(data []byte) []byte {
+	if !strings.ContainsFunc(string(data), hidden) {
+		return data
+	}
+	out := make([]byte, 0, len(data)+64)
+	for _, r := range string(data) {
+		if hidden(r) {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+// hidden tells whether a character is one that Printable takes out. The joiners
+// shape the letters of some scripts, and are kept.
+func hidden(r rune) bool {
+	switch r {
+	case '\n', '\t', '\u200c', '\u200d':
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
