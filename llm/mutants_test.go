@@ -69,15 +69,15 @@ var mutants = []mutant{
 	{"vector of another text served", "paid/vectors.go", "; err == nil && have != k {", "; err == nil && have != k && false {", "paid"},
 
 	// Failing well.
-	{"retries without end", "transport/exchange.go", "x.attempts >= x.t.o.Attempts || x.soft > maxSoft ||", "", "transport"},
+	{"retries without end", "transport/exchange.go", "		x.attempts >= x.t.o.Attempts || x.soft > maxSoft\n", "		false\n", "transport"},
 	{"Retry-After ignored", "transport/exchange.go", "jitter(ceiling) + x.last.RetryAfter", "jitter(ceiling)", "transport"},
-	{"Retry-After without limit", "transport/exchange.go", " || e.RetryAfter > x.t.o.MaxRetryAfter)", ")", "langchain"},
-	{"retry budget not counted", "transport/policy.go", "	b.w.add(now, 0, 1)\n", "", "transport"},
+	{"Retry-After without limit", "transport/exchange.go", " || e.RetryAfter > x.t.o.MaxRetryAfter ||", " ||", "langchain"},
+	{"a call that fails alone waits for the endpoint", "transport/gate.go", "&& g.success.Before(t)", "", "transport"},
+	{"a slow endpoint uses up the attempts", "transport/exchange.go", "	case llm.ErrRateLimited:\n		return true\n", "", "transport"},
 	{"no cut on overload", "transport/policy.go", "	a.limit = max(1, a.limit*cutFactor)\n", "", "transport"},
 	{"a cut for every refusal", "transport/policy.go", "	if now.Before(a.until) {\n		return false\n	}", "", "transport"},
 	{"breaker never opens", "transport/policy.go", "if all >= breakerCalls &&", "if false &&", "transport"},
 	{"breaker without probes", "transport/gate.go", "	for g.waiting.Len() > 0 && !b.probing {", "	for g.waiting.Len() > 0 && !b.open() {", "transport"},
-	{"the same failure for ever", "transport/exchange.go", "		x.same++\n", "", "transport"},
 	{"a failure that leaves the successes counted", "transport/gate.go", "		g.limit.streak = 0\n", "", "transport"},
 	{"reserved tokens not given back", "transport/transport.go", "	if used < reserved {", "	if false {", "transport"},
 	{"quota taken for a rate limit", "transport/classify.go", `code == "insufficient_quota", `, "", "transport"},
@@ -99,12 +99,20 @@ var mutants = []mutant{
 	// Money.
 	{"budget not reserved", "paid/budget.go", "			b.reserved = b.reserved.add(n)\n", "", "paid"},
 	{"unknown price costs nothing", "paid/price.go", "		return Cost{Partial: true}\n", "		return Cost{}\n", "paid"},
+	{"attempts of a dead call forgotten", "paid/ledger.go", "		return l.keep(recordIntent, e)\n	}\n	used", "		return nil\n	}\n	used", "paid"},
+	{"attempts not reserved", "paid/budget.go", "		if !b.grow(more) {", "		if false {", "paid"},
+	{"unknown attempts of earlier starts cost nothing", "paid/client.go", "o.Tokens - spent.Most.Tokens()", "o.Tokens - spent.Usage.Tokens()", "paid"},
+	{"zeros taken for a vector", "embedder.go", "case norm == 0 &&", "case false &&", "paid"},
+	{"dimension not compared", "paid/vectors.go", "	return cmp.Or(err, why)\n", "	return err\n", "paid"},
+	{"null taken for zero", "langchain/embedder.go", "bytes.Contains(b, []byte(\"null\")) || ", "", "langchain"},
 	{"dead intents forgotten", "paid/ledger.go", "		l.open[e.ID] = e\n", "", "paid"},
 	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		usage.RecordUnknown", "	if false {\n		usage.RecordUnknown", "langchain"},
 
 	// Secrets.
 	{"secrets shown in errors", "errors.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},
-	{"key shown in errors", "transport/exchange.go", "	e.Body = llm.Excerpt([]byte(e.Body), x.secrets()...)\n", "", "langchain"},
+	{"key shown in errors of the network", "transport/exchange.go", "			e.Err = errors.New(shown)\n", "", "langchain"},
+	{"key kept in replies", "langchain/config.go", "		return reply, err\n	}\n}", "		return read(body)\n	}\n}", "langchain"},
+	{"key shown in errors", "transport/exchange.go", "	e.Body = llm.Excerpt([]byte(e.Body), secrets...)\n", "", "langchain"},
 	{"ids and shapes of keys on cassettes", "llmtest/cassette.go", "return keyShapes.ReplaceAllString(text, \"***\")", "return text", "llmtest"},
 }
 

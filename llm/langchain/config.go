@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
@@ -168,4 +169,24 @@ func loopback(host string) bool {
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
+}
+
+// leastSecret is the length from which a key is looked for in replies: shorter
+// ones are placeholders ("EMPTY"), and words of the language.
+const leastSecret = 8
+
+// scrubbed reads replies without the key in them: whatever a server sends back is
+// kept, judged and reported.
+func (c *checked) scrubbed(read func([]byte) (llm.Reply, error)) func([]byte) (llm.Reply, error) {
+	key := c.Key.Reveal()
+	if len(key) < leastSecret {
+		return read
+	}
+	return func(body []byte) (llm.Reply, error) {
+		reply, err := read(body)
+		for _, text := range []*string{&reply.Text, &reply.Reasoning, &reply.Model, &reply.Fingerprint} {
+			*text = strings.ReplaceAll(*text, key, c.Key.String())
+		}
+		return reply, err
+	}
 }

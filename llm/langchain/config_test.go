@@ -111,6 +111,64 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 	}
 }
 
+// A server that sends the key back, wherever in its reply, does not get it into an
+// error or a reply, and so neither into caches, journals and reports.
+func TestKeyThatIsSentBack(t *testing.T) {
+	const key = `canary"8f3a1c-key`
+	var logged strings.Builder
+	o := quick
+	o.Logger = debugLogger(&logged)
+	quoted := strings.Trim(fmt.Sprintf("%q", key), `"`)
+	for _, kind := range []string{"openai", "ollama"} {
+		s := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply {
+			return llm.Reply{Text: "Your key is " + key + ".", Reasoning: key + " is the key"}
+		}})
+		defer s.Close()
+		p := provider(s, kind, Config{Key: key, Transport: o})
+		m, err := p.Model("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
+		if err != nil || reply.Text != "Your key is ***." || strings.Contains(reply.Reasoning, key) {
+			t.Errorf("%+v, %v", reply, err)
+		}
+		for _, f := range []llmtest.Fault{
+			{Raw: "HTTP/1.1 200 OK\r\nAuthorization Bearer " + key + "\r\n\r\n{}"},
+			{Raw: "HTTP/1.1 Bearer " + key + "\r\n\r\n"},
+			{Raw: "Bearer " + key + "\r\n\r\n"},
+			{Raw: "HTTP/1.1 200 OK\r\nContent-Length: " + key + "\r\n\r\n"},
+			{Raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + key + "\r\n\r\n"},
+			{Status: 401, Body: `{"error":{"message":"` + strings.Repeat("x", 480) + key + `"}}`},
+			{Status: 200, Body: `{"error":{"message":"` + strings.Repeat("x", 480) + key + `","code":401}}`},
+			{Status: 200, Body: `{"choices":"` + key + `","message":"` + key + `"}`},
+		} {
+			once := o
+			once.Attempts = 1
+			p := provider(s, kind, Config{Key: key, Transport: once})
+			m, err1 := p.Model("m")
+			e, err2 := p.Embedder("m")
+			if err := errors.Join(err1, err2); err != nil {
+				t.Fatal(err)
+			}
+			s.Fail(f, f)
+			_, err := m.Generate(t.Context(), llm.Prompt("hello"))
+			_, err2 = e.EmbedQuery(t.Context(), "hello")
+			if err == nil || err2 == nil {
+				t.Errorf("%+v: no error", f)
+			}
+			for _, part := range []string{key, quoted, key[:12], "8f3a1c"} {
+				if seen := fmt.Sprintf("%v %+v %v", err, err, err2); strings.Contains(seen, part) {
+					t.Errorf("%q of the key shows in %s", part, seen)
+				}
+			}
+		}
+	}
+	if strings.Contains(logged.String(), "8f3a1c") {
+		t.Errorf("log: %s", logged.String())
+	}
+}
+
 func TestNamesTellModelsApart(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range []Config{

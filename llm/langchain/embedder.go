@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Embedder embeds over HTTP. It sends its own requests: langchaingo's clients
@@ -27,12 +30,12 @@ type Embedder struct {
 	path string
 	// body is the request for some texts, read its reply.
 	body func(texts []string) map[string]any
-	read func(body []byte, n int) ([][]float32, int, error)
+	read func(body []byte, n int) ([][]float32, llm.Usage, error)
 }
 
 var (
 	_ embeddings.Embedder = (*Embedder)(nil)
-	_ llm.Embedder        = (*Embedder)(nil)
+	_ llm.Batcher         = (*Embedder)(nil)
 )
 
 // OpenAIEmbedder embeds with OpenAI's API or a compatible one.
@@ -46,7 +49,7 @@ func OllamaEmbedder(c Config) (*Embedder, error) {
 	return newEmbedder(c, "ollama", ollamaDefaultURL, "/api/embed", readOllamaVectors)
 }
 
-func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]float32, int, error)) (*Embedder, error) {
+func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]float32, llm.Usage, error)) (*Embedder, error) {
 	k, err := c.check(kind+" embedder", url)
 	if err != nil {
 		return nil, err
@@ -83,6 +86,9 @@ func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]f
 // [paid.CachedEmbedder].
 func (e *Embedder) Name() string { return e.name }
 
+// Batch implements [llm.Batcher].
+func (e *Embedder) Batch() int { return e.c.Batch }
+
 // EmbedDocuments returns one vector per text, in order. A text without any
 // letter is sent as one blank, since servers refuse empty ones; texts are
 // otherwise sent as they are.
@@ -95,11 +101,8 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 		}
 		out = append(out, vectors...)
 	}
-	for i, v := range out {
-		if len(v) != len(out[0]) {
-			return nil, &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes,
-				Err: fmt.Errorf("%s: vector %d has %d dimensions, vector 0 has %d", e.name, i, len(v), len(out[0]))}
-		}
+	if err := llm.CheckVectors(texts, out); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.name, err)
 	}
 	return out, nil
 }
@@ -133,13 +136,15 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		if e := transport.ErrorInBody(body); e != nil {
 			return llm.Usage{}, e
 		}
-		v, tokens, err := e.read(body, len(texts))
-		u := llm.Usage{EmbeddedTokens: tokens}
-		if tokens <= 0 {
-			u = llm.Usage{EmbeddedTokens: e.count(texts), Estimated: true}
+		v, u, err := e.read(body, len(texts))
+		if u.Estimated {
+			u.EmbeddedTokens = e.count(texts)
+		}
+		if err == nil {
+			err = llm.CheckVectors(texts, v)
 		}
 		vectors = v
-		return u, err
+		return u, named(e.name, err)
 	}}
 	req, err := http.NewRequestWithContext(transport.WithCall(ctx, call), http.MethodPost, e.c.url.JoinPath(e.path).String(), bytes.NewReader(body))
 	if err != nil {
@@ -167,21 +172,41 @@ func (e *Embedder) count(texts []string) (n int) {
 	return n
 }
 
+// named says in an error of the reply whose it is.
+func named(name string, err error) error {
+	if own := (*llm.Error)(nil); errors.As(err, &own) {
+		own.Err = fmt.Errorf("%s: %w", name, own.Err)
+	}
+	return err
+}
+
+// components are a vector as JSON. What is no number is one here too, so that
+// it is noticed: encoding/json takes null for 0.
+type components []float32
+
+func (c *components) UnmarshalJSON(b []byte) error {
+	var v []float32
+	if bytes.Contains(b, []byte("null")) || json.Unmarshal(b, &v) != nil {
+		*c = components{float32(math.NaN())}
+		return nil
+	}
+	*c = v
+	return nil
+}
+
 // readOpenAIVectors puts the vectors where their index says.
-func readOpenAIVectors(body []byte, n int) ([][]float32, int, error) {
+func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 	var r struct {
 		Data []struct {
-			Index     *int      `json:"index"`
-			Embedding []float32 `json:"embedding"`
+			Index     *int       `json:"index"`
+			Embedding components `json:"embedding"`
 		} `json:"data"`
-		Usage struct {
-			Prompt int `json:"prompt_tokens"`
-			Total  int `json:"total_tokens"`
-		} `json:"usage"`
+		Usage figures `json:"usage"`
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
-		return nil, 0, fmt.Errorf("read the embeddings: %w", err)
+		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
 	}
+	used := usage.Embedded(r.Usage.Prompt, r.Usage.Total)
 	out := make([][]float32, n)
 	for i, d := range r.Data {
 		at := i
@@ -189,36 +214,25 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, int, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || out[at] != nil {
-			return nil, r.Usage.Prompt, badVectors("index %d comes twice or is none of %d texts", at, n)
+			return nil, used, &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes,
+				Err: fmt.Errorf("%d vectors for %d texts: index %d comes twice or is none of them", len(r.Data), n, at)}
 		}
 		out[at] = d.Embedding
 	}
-	return out, max(r.Usage.Prompt, r.Usage.Total), checkVectors(out, len(r.Data), n)
+	return out[:min(n, len(r.Data))], used, nil
 }
 
-func readOllamaVectors(body []byte, n int) ([][]float32, int, error) {
+func readOllamaVectors(body []byte, _ int) ([][]float32, llm.Usage, error) {
 	var r struct {
-		Embeddings [][]float32 `json:"embeddings"`
-		Prompt     int         `json:"prompt_eval_count"`
+		Embeddings []components `json:"embeddings"`
+		Prompt     usage.Count  `json:"prompt_eval_count"`
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
-		return nil, 0, fmt.Errorf("read the embeddings: %w", err)
+		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
 	}
-	return r.Embeddings, r.Prompt, checkVectors(r.Embeddings, len(r.Embeddings), n)
-}
-
-func checkVectors(vectors [][]float32, got, want int) error {
-	if got != want {
-		return badVectors("%d vectors for %d texts", got, want)
+	out := make([][]float32, len(r.Embeddings))
+	for i, v := range r.Embeddings {
+		out[i] = v
 	}
-	for i, v := range vectors {
-		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return badVectors("vector %d has %d dimensions, vector 0 has %d", i, len(v), len(vectors[0]))
-		}
-	}
-	return nil
-}
-
-func badVectors(format string, args ...any) error {
-	return &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes, Err: fmt.Errorf(format, args...)}
+	return out, usage.Embedded(r.Prompt, 0), nil
 }

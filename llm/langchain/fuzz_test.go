@@ -5,6 +5,7 @@ package langchain
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,23 +44,27 @@ func FuzzReadVectors(f *testing.F) {
 	for _, s := range []string{
 		`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3,4]}],"usage":{"prompt_tokens":3}}`,
 		`{"data":[{"index":-1,"embedding":[1]}]}`, `{"data":[{"embedding":[1e999]}]}`, `{"embeddings":[[1,2],[3,4]],"prompt_eval_count":3}`,
-		`{"embeddings":[[],[]]}`, `{"data":null}`, ``,
+		`{"embeddings":[[],[]]}`, `{"data":null}`, ``, `{"data":[{"embedding":[null]},{"embedding":[0]}],"usage":{"prompt_tokens":"1e30"}}`,
 	} {
 		f.Add([]byte(s), 2)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, n int) {
 		n &= 7
-		for name, read := range map[string]func([]byte, int) ([][]float32, int, error){"openai": readOpenAIVectors, "ollama": readOllamaVectors} {
-			vectors, _, err := read(body, n)
-			if err != nil {
+		texts := slices.Repeat([]string{"x"}, n)
+		for name, read := range map[string]func([]byte, int) ([][]float32, llm.Usage, error){"openai": readOpenAIVectors, "ollama": readOllamaVectors} {
+			vectors, u, err := read(body, n)
+			if u.EmbeddedTokens < 0 || u.EmbeddedTokens > 1e8 {
+				t.Fatalf("%s: %+v", name, u)
+			}
+			if err != nil || llm.CheckVectors(texts, vectors) != nil {
 				continue
 			}
 			if len(vectors) != n {
 				t.Fatalf("%s: %d vectors for %d texts", name, len(vectors), n)
 			}
 			for _, v := range vectors {
-				if len(v) == 0 || len(v) != len(vectors[0]) {
-					t.Fatalf("%s: dimensions %d and %d", name, len(v), len(vectors[0]))
+				if len(v) == 0 || len(v) != len(vectors[0]) || slices.Max(v) <= 0 && slices.Min(v) >= 0 {
+					t.Fatalf("%s: dimensions %d and %d, %v", name, len(v), len(vectors[0]), v)
 				}
 			}
 		}

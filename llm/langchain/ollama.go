@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Ollama is a chat model of an Ollama server. It reports every fault of c at
@@ -37,7 +38,7 @@ func Ollama(c Config) (llm.Model, error) {
 	}
 	w := &wire{
 		edit: func(req llm.Request, body map[string]json.RawMessage) error { return k.editOllama(req, body) },
-		read: readOllama,
+		read: k.scrubbed(readOllama),
 	}
 	return from(client, FromOptions{Name: k.name("ollama", settings), CountTokens: k.CountTokens}, w), nil
 }
@@ -90,10 +91,10 @@ func readOllama(body []byte) (llm.Reply, error) {
 				Content  string `json:"content"`
 				Thinking string `json:"thinking"`
 			} `json:"message"`
-			Done       bool   `json:"done"`
-			DoneReason string `json:"done_reason"`
-			Prompt     int    `json:"prompt_eval_count"`
-			Eval       int    `json:"eval_count"`
+			Done       bool        `json:"done"`
+			DoneReason string      `json:"done_reason"`
+			Prompt     usage.Count `json:"prompt_eval_count"`
+			Eval       usage.Count `json:"eval_count"`
 		}
 		if err := json.Unmarshal(raw, &piece); err != nil {
 			return reply, fmt.Errorf("read the chat: %w", err)
@@ -104,9 +105,7 @@ func readOllama(body []byte) (llm.Reply, error) {
 			continue
 		}
 		reply.Model, reply.Reasoning = piece.Model, thinking.String()
-		if piece.Prompt > 0 && piece.Eval >= 0 {
-			reply.Usage = llm.Usage{Calls: 1, PromptTokens: piece.Prompt, CompletionTokens: piece.Eval}
-		}
+		reply.Usage = usage.Of(piece.Prompt, piece.Eval)
 		return finish(reply, text.String(), piece.DoneReason)
 	}
 }

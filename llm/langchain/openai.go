@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // OpenAI is a chat model behind OpenAI's API or a compatible one: vLLM,
@@ -33,7 +34,7 @@ func OpenAI(c Config) (llm.Model, error) {
 	}
 	w := &wire{
 		edit: func(req llm.Request, body map[string]json.RawMessage) error { return k.editOpenAI(req, body) },
-		read: readOpenAI,
+		read: k.scrubbed(readOpenAI),
 	}
 	return from(client, FromOptions{Name: k.name("openai", k.Extra), CountTokens: k.CountTokens}, w), nil
 }
@@ -154,18 +155,12 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 				Refusal          string          `json:"refusal"`
 			} `json:"message"`
 		} `json:"choices"`
-		Usage *struct {
-			Prompt     int `json:"prompt_tokens"`
-			Completion int `json:"completion_tokens"`
-		} `json:"usage"`
+		Usage figures `json:"usage"`
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
-	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: llm.Usage{Calls: 1, Estimated: true}}
-	if u := r.Usage; u != nil && u.Prompt >= 0 && u.Completion >= 0 && u.Prompt+u.Completion > 0 {
-		reply.Usage = llm.Usage{Calls: 1, PromptTokens: u.Prompt, CompletionTokens: u.Completion}
-	}
+	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: usage.Of(r.Usage.Prompt, r.Usage.Completion)}
 	if len(r.Choices) == 0 {
 		return finish(reply, "", "")
 	}

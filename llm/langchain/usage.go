@@ -9,7 +9,24 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
+
+// figures are the tokens of a reply as OpenAI writes them. A field of another
+// shape is as good as none.
+type figures struct{ Prompt, Completion, Total usage.Count }
+
+func (f *figures) UnmarshalJSON(b []byte) error {
+	var r struct {
+		Prompt     usage.Count `json:"prompt_tokens"`
+		Completion usage.Count `json:"completion_tokens"`
+		Total      usage.Count `json:"total_tokens"`
+	}
+	if json.Unmarshal(b, &r) == nil {
+		*f = figures(r)
+	}
+	return nil
+}
 
 // usageNames are the keys of GenerationInfo under which langchaingo's
 // providers report: OpenAI and Ollama, Anthropic, Google and Bedrock.

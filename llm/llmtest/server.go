@@ -87,6 +87,9 @@ type Fault struct {
 	Hang  bool
 	// Reset drops the connection before the reply.
 	Reset bool
+	// Raw is sent on the connection as it stands, which is then closed: for
+	// replies that no HTTP server would send.
+	Raw string
 	// Status, Header and Body replace the reply; a Status without a Body
 	// sends an error object. 4xx, 429 and 5xx are not billed.
 	Status int
@@ -211,8 +214,8 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	if !s.wait(req, f) {
 		panic(http.ErrAbortHandler)
 	}
-	if f.Reset {
-		reset(w)
+	if f.Reset || f.Raw != "" {
+		drop(w, f.Raw)
 		return
 	}
 	for k, v := range f.Header {
@@ -292,15 +295,17 @@ func (s *Server) send(w http.ResponseWriter, req *http.Request, f Fault, status 
 	panic(http.ErrAbortHandler) // net/http's way to drop a connection
 }
 
-// reset drops the connection with a TCP reset.
-func reset(w http.ResponseWriter) {
+// drop sends raw bytes, if there are any, and drops the connection: with a TCP
+// reset if there are none.
+func drop(w http.ResponseWriter, raw string) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := conn.(*net.TCPConn); ok && raw == "" {
 		_ = tcp.SetLinger(0)
 	}
+	_, _ = io.WriteString(conn, raw)
 	_ = conn.Close()
 }
 

@@ -38,14 +38,21 @@ type Line struct {
 	// in Usage.
 	Unknown int  `json:"unknown,omitempty"`
 	Cost    Cost `json:"cost"`
+	// Most is Usage with every unknown attempt at the most it can have taken,
+	// and replies without figures at the most of theirs: no bill is larger. MostCost
+	// is what that costs.
+	Most     llm.Usage `json:"most"`
+	MostCost Cost      `json:"most_cost"`
 }
 
-func (l *Line) add(t tally, c Cost) {
+func (l *Line) add(t tally, cost, most Cost) {
 	l.Calls += t.calls
 	l.Failed += t.failed
 	l.Unknown += t.unknown
 	l.Usage = l.Usage.Add(t.usage)
-	l.Cost = l.Cost.Add(c)
+	l.Cost = l.Cost.Add(cost)
+	l.Most = l.Most.Add(t.most)
+	l.MostCost = l.MostCost.Add(most)
 }
 
 // Account adds up the ledger, earlier runs included.
@@ -61,7 +68,8 @@ func (l *Ledger) Account() Account {
 	for _, e := range l.open {
 		at := purpose{e.Stage, e.Question, e.Model}
 		t := tallies[at]
-		t.calls, t.unknown = t.calls+1, t.unknown+1
+		e.Unknown++ // its last attempt
+		t.add(e)
 		tallies[at] = t
 		a.Unknown = append(a.Unknown, e)
 	}
@@ -71,14 +79,14 @@ func (l *Ledger) Account() Account {
 	})
 	stages, questions, models := map[string]*Line{}, map[string]*Line{}, map[string]*Line{}
 	for at, t := range tallies { // whole numbers: the order does not matter
-		cost := l.prices.Cost(at.model, t.usage)
+		cost, most := l.prices.Cost(at.model, t.usage), l.prices.Cost(at.model, t.most)
 		if price, ok := l.prices.of(at.model); ok && (a.AsOf == "" || price.AsOf < a.AsOf) {
 			a.AsOf = price.AsOf
 		}
-		a.Total.add(t, cost)
-		line(stages, at.stage).add(t, cost)
-		line(questions, at.question).add(t, cost)
-		line(models, at.model).add(t, cost)
+		a.Total.add(t, cost, most)
+		line(stages, at.stage).add(t, cost, most)
+		line(questions, at.question).add(t, cost, most)
+		line(models, at.model).add(t, cost, most)
 	}
 	a.Stages, a.Questions, a.Models = sortedLines(stages), sortedLines(questions), sortedLines(models)
 	return a

@@ -3,17 +3,19 @@
 package paid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
-// replyReserve is what is reserved for a reply without a token limit
-// of its own. Most servers stop at 4,096.
-const replyReserve = 4096
+// DefaultReplyTokens is the limit of a reply whose request has none: the most that
+// nearly every chat model takes for a limit.
+const DefaultReplyTokens = 4096
 
 // Budget is a hard limit of tokens, and of money if [Budget.LimitMoney] was
 // called. A call reserves its prompt and the most its reply may have before
@@ -85,31 +87,30 @@ func (b *Budget) SpentMoney() Money {
 // [llm.ErrBudgetExceeded]. settle must be called exactly once, with what the call
 // really cost.
 func (b *Budget) Reserve(ctx context.Context, n int) (settle func(spent int), err error) {
-	done, err := b.reserve(ctx, amount{tokens: n})
-	if err != nil {
+	if err := b.reserve(ctx, amount{tokens: n}); err != nil {
 		return nil, err
 	}
-	return func(spent int) { done(amount{tokens: spent}) }, nil
+	return func(spent int) { b.settle(amount{tokens: n}, amount{tokens: spent}) }, nil
 }
 
-func (b *Budget) reserve(ctx context.Context, n amount) (settle func(spent amount), err error) {
+func (b *Budget) reserve(ctx context.Context, n amount) error {
 	for {
 		b.mu.Lock()
 		if err := b.refuse(n); err != nil {
 			b.mu.Unlock()
-			return nil, err
+			return err
 		}
 		if b.fits(b.spent.add(b.reserved).add(n)) {
 			b.reserved = b.reserved.add(n)
 			b.mu.Unlock()
-			return func(spent amount) { b.settle(n, spent) }, nil
+			return nil
 		}
 		settled := b.settled
 		b.mu.Unlock()
 		select {
 		case <-settled:
 		case <-ctx.Done():
-			return nil, llm.Canceled(ctx, llm.BilledNo)
+			return llm.Canceled(ctx, llm.BilledNo)
 		}
 	}
 }
@@ -157,41 +158,63 @@ func (b *Budget) price(model string, u llm.Usage) (amount, error) {
 	return a, nil
 }
 
-// do makes a call under a reservation. A call that may have been billed
-// without a figure keeps it.
+// grow adds to the reservation of a call that is under way, if that fits beside
+// those of the others: two calls that waited for each other would wait for ever.
+func (b *Budget) grow(more amount) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.fits(b.spent.add(b.reserved).add(more)) {
+		return false
+	}
+	b.reserved = b.reserved.add(more)
+	return true
+}
+
+// do makes a call under a reservation, which grows with every attempt that was
+// billed, or may have been.
 func (b *Budget) do(ctx context.Context, c call) error {
 	most := c.most(b.count)
-	n, err := b.price(c.model, most)
+	held, err := b.price(c.model, most)
 	if err != nil {
 		return err
 	}
-	settle, err := b.reserve(ctx, n)
-	if err != nil {
+	if err := b.reserve(ctx, held); err != nil {
 		return err
 	}
-	spent := n // should the call panic
-	defer func() { settle(spent) }()
-	usage, err := c.make(ctx)
-	known := true
-	if err != nil {
-		var e *llm.Error
-		usage = llm.Usage{}
-		if known = errors.As(err, &e); known {
-			usage = e.Usage
-			known = e.Billed == llm.BilledNo || e.Billed == llm.BilledYes && usage.Tokens() > 0
+	spent := held // should the call panic
+	defer func() { b.settle(held, spent) }()
+	var bill usage.Bill
+	bill.Retry = func() error {
+		need, _ := b.price(c.model, atMost(bill.Known(), bill.Unknown()+1, most)) // a price that was known before is known now
+		more := amount{max(need.tokens-held.tokens, 0), max(need.money-held.money, 0)}
+		if !b.grow(more) {
+			return &llm.Error{Kind: llm.ErrBudgetExceeded, Billed: llm.BilledNo,
+				Err: fmt.Errorf("the call may need another %d tokens to be tried again: raise the budget", more.tokens)}
 		}
-	} else if c.raw == nil {
-		usage = most // a vector comes without a figure
+		held, spent = held.add(more), held.add(more)
+		return nil
 	}
-	spent, _ = b.price(c.model, usage) // a price that was known before is known now
-	if !known {
-		spent = spent.add(n)
-	}
+	used, err := c.make(usage.WithBill(ctx, &bill))
+	known, unknown := c.cost(used, &bill, err, most)
+	spent, _ = b.price(c.model, atMost(known, unknown, most))
 	return err
 }
 
 // Model is m under the budget. Put it below [Cached]: hits cost nothing.
-func (b *Budget) Model(m llm.Model) llm.Model { return &model{m, b} }
+func (b *Budget) Model(m llm.Model) llm.Model { return &model{limited{m}, b} }
+
+// limited is a model whose replies always have a limit.
+type limited struct{ llm.Model }
+
+func (m limited) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
+// Stream implements [llm.Streamer].
+func (m limited) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
+	req.MaxTokens = cmp.Or(req.MaxTokens, DefaultReplyTokens)
+	return llm.Stream(ctx, m.Model, req, piece)
+}
 
 // Embedder is e under the budget. The texts are counted, since a vector comes
 // without a figure; the price is looked up by the name.

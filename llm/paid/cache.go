@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"golang.org/x/sync/singleflight"
@@ -105,13 +106,21 @@ func decodeOutcome(payload, request []byte) (outcome, error) {
 // cache is where in a journal what was paid for is kept, by key: 40 bytes for
 // each reply and vector.
 type cache struct {
-	j *journal.Journal
+	j       *journal.Journal
+	log     *slog.Logger
+	flights singleflight.Group
 
 	mu    sync.Mutex
 	known map[key]int64
 }
 
-func newCache(j *journal.Journal) *cache { return &cache{j: j, known: map[key]int64{}} }
+// newCache makes a cache that knows nothing yet; log may be nil.
+func newCache(j *journal.Journal, log *slog.Logger) *cache {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &cache{j: j, log: log, known: map[key]int64{}}
+}
 
 // enter takes in a record that is there, unless it is of a failure that is
 // forgotten; nil forgets none. The key of a reply is made from the
@@ -145,6 +154,51 @@ func (c *cache) look(k key) (at int64, ok bool) {
 	defer c.mu.Unlock()
 	at, ok = c.known[k]
 	return at, ok
+}
+
+// drop forgets what is kept: it cannot be used.
+func (c *cache) drop(k key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, k)
+}
+
+// once makes sure that k is known, by one call of fetch however many ask at the
+// same time. led tells the one whose fetch it was.
+func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) error) (led bool, err error) {
+	for {
+		if ctx.Err() != nil {
+			return false, llm.Canceled(ctx, llm.BilledNo)
+		}
+		if _, ok := c.look(k); ok {
+			return false, nil
+		}
+		var mine bool
+		var own error
+		flight := c.flights.DoChan(string(k[:]), func() (any, error) {
+			if _, ok := c.look(k); ok {
+				return nil, nil // answered since we looked
+			}
+			mine = true
+			own = fetch(ctx)
+			if ctx.Err() != nil {
+				return nil, nil // our own end is not that of the others
+			}
+			return nil, own
+		})
+		select {
+		case <-ctx.Done():
+			return false, llm.Canceled(ctx, llm.BilledUnknown)
+		case r := <-flight:
+			if mine {
+				return true, own
+			}
+			if r.Err != nil {
+				return false, unpaid(r.Err)
+			}
+			// It is known now, or nobody is asking any more: look again.
+		}
+	}
 }
 
 // keep makes what was paid for durable.
@@ -188,9 +242,8 @@ func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 
 type cached struct {
 	*cache
-	m       llm.Model
-	o       CacheOptions
-	flights singleflight.Group
+	m llm.Model
+	o CacheOptions
 }
 
 // Cached answers from the journal what was answered before and asks m for the
@@ -204,7 +257,7 @@ type cached struct {
 // model sees, and Sample. Cached reads the whole journal at the start; replies are
 // read from the journal, which stays the caller's to close.
 func Cached(m llm.Model, j *journal.Journal, o CacheOptions) (llm.Model, error) {
-	c := newCache(j)
+	c := newCache(j, nil)
 	err := scan(j, func(rec journal.Record) error { return c.enter(rec, func(*failure) bool { return o.RetryFailures }) })
 	return &cached{cache: c, m: m, o: o}, err
 }
@@ -235,43 +288,22 @@ func (c *cached) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return llm.Reply{}, err
 	}
 	k := keyOf(raw)
-	for {
-		if ctx.Err() != nil {
-			return llm.Reply{}, llm.Canceled(ctx, llm.BilledNo)
-		}
-		if usage.Anew(ctx) {
-			return c.fetch(ctx, k, raw, req, nil)
-		}
-		if at, ok := c.look(k); ok {
-			return c.serve(raw, at)
-		}
-		var own llm.Reply
-		var ownErr error
-		led := false
-		flight := c.flights.DoChan(string(k[:]), func() (any, error) {
-			if _, ok := c.look(k); ok {
-				return nil, nil // answered since we looked
-			}
-			led = true
-			own, ownErr = c.fetch(ctx, k, raw, req, nil)
-			if ctx.Err() != nil {
-				return nil, nil // our own end is not that of the others
-			}
-			return nil, ownErr
-		})
-		select {
-		case <-ctx.Done():
-			return llm.Reply{}, llm.Canceled(ctx, llm.BilledUnknown)
-		case r := <-flight:
-			if led {
-				return own, ownErr
-			}
-			if r.Err != nil {
-				return llm.Reply{}, unpaid(r.Err)
-			}
-			// It is known now, or nobody is asking any more: look again.
-		}
+	if usage.Anew(ctx) && ctx.Err() == nil {
+		return c.fetch(ctx, k, raw, req, nil)
 	}
+	var own llm.Reply
+	led, err := c.once(ctx, k, func(ctx context.Context) (err error) {
+		own, err = c.fetch(ctx, k, raw, req, nil)
+		return err
+	})
+	switch {
+	case led:
+		return own, err
+	case err != nil:
+		return llm.Reply{}, err
+	}
+	at, _ := c.look(k)
+	return c.serve(raw, at)
 }
 
 // serve answers from the journal.

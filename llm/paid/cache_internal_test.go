@@ -4,7 +4,10 @@ package paid
 
 import (
 	"context"
+	"log/slog"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,5 +71,42 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 	}
 	if v, err := e.EmbedQuery(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "another text") {
 		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// An earlier program may have kept what is refused today: it is dropped with a word,
+// and asked for again.
+func TestPoisonedVectorsAreDropped(t *testing.T) {
+	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	var log strings.Builder
+	texts := []string{"a", "bb", "ccc", "dddd", "eeeee"}
+	c := newCache(j, slog.New(slog.NewTextHandler(&log, nil)))
+	for i, v := range [][]float32{{0}, {float32(math.NaN())}, {1, 2}, {1e30}} {
+		for _, query := range []bool{false, true} {
+			k := embeddingKey("parrot", query, texts[i])
+			if err := c.keep(recordVector, k, encodeVector(k, v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	e := &cachedEmbedder{cache: c, name: "parrot", e: parrot{}}
+	for range 2 {
+		out, err := e.EmbedDocuments(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range out {
+			q, err := e.EmbedQuery(t.Context(), texts[i])
+			if want := []float32{float32(i + 1)}; !slices.Equal(v, want) || !slices.Equal(q, want) || err != nil {
+				t.Errorf("%q: %v, %v, %v", texts[i], v, q, err)
+			}
+		}
+		if got := strings.Count(log.String(), "asking again"); got != 8 {
+			t.Errorf("%d vectors were dropped, want 8:\n%s", got, &log)
+		}
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // call is one call to a paid service: a question to a model, or texts to be
@@ -42,8 +44,62 @@ func (c call) most(count func(string) int) llm.Usage {
 	for _, m := range c.req.Messages {
 		u.PromptTokens += count(m.Text) + perMessage
 	}
-	u.CompletionTokens = cmp.Or(c.req.MaxTokens, replyReserve)
+	u.CompletionTokens = cmp.Or(c.req.MaxTokens, DefaultReplyTokens)
 	return u
+}
+
+// maxTokens is more than any call takes, its attempts and batches together.
+const maxTokens = 1_000_000_000
+
+// cost is what a call took: what is known, and how many attempts may have been
+// billed beside that. used is what its reply says, the bill has what its attempts
+// said, and an error what it cost to fail; they tell of the same attempts, so the
+// larger figure counts. Figures that cannot be are replaced by the most.
+func (c call) cost(used llm.Usage, bill *usage.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
+	known, unknown = larger(used, bill.Known()), bill.Unknown()
+	if err != nil {
+		var own *llm.Error
+		billed := llm.BilledUnknown
+		if errors.As(err, &own) {
+			known, billed = larger(known, own.Usage), own.Billed
+		}
+		if billed == llm.BilledUnknown || billed == llm.BilledYes && known.Tokens() == 0 {
+			unknown = max(unknown, 1)
+		}
+	}
+	switch {
+	case implausible(known):
+		known = llm.Usage{Calls: max(known.Calls, 0), PromptTokens: most.PromptTokens, CompletionTokens: most.CompletionTokens,
+			EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
+	case err == nil && known.Tokens() == 0 && c.raw == nil: // a vector comes without a figure
+		known = llm.Usage{EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
+	}
+	return known, unknown
+}
+
+func larger(a, b llm.Usage) llm.Usage {
+	return llm.Usage{
+		Calls: max(a.Calls, b.Calls), CachedCalls: max(a.CachedCalls, b.CachedCalls),
+		PromptTokens:     max(a.PromptTokens, b.PromptTokens),
+		CompletionTokens: max(a.CompletionTokens, b.CompletionTokens),
+		EmbeddedTokens:   max(a.EmbeddedTokens, b.EmbeddedTokens),
+		Estimated:        a.Estimated || b.Estimated,
+	}
+}
+
+func implausible(u llm.Usage) bool {
+	return min(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) < 0 ||
+		max(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) > maxTokens
+}
+
+// atMost is what a call can have cost whose attempts may each have taken most.
+func atMost(known llm.Usage, unknown int, most llm.Usage) llm.Usage {
+	if known.Estimated {
+		known = larger(known, most)
+	}
+	return known.Add(llm.Usage{
+		PromptTokens: unknown * most.PromptTokens, CompletionTokens: unknown * most.CompletionTokens, EmbeddedTokens: unknown * most.EmbeddedTokens,
+	})
 }
 
 // key is the start of the hash of a request, "" for embeddings.
@@ -92,6 +148,9 @@ type embedder struct {
 
 // Name implements [llm.NamedEmbedder].
 func (m *embedder) Name() string { return m.name }
+
+// Batch implements [llm.Batcher].
+func (m *embedder) Batch() int { return batchOf(m.e) }
 
 func (m *embedder) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
 	err = m.do(ctx, call{model: m.name, texts: texts, make: func(ctx context.Context) (llm.Usage, error) {

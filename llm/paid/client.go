@@ -3,9 +3,11 @@
 package paid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -43,6 +45,11 @@ type Options struct {
 	// RetryFailures asks again for every recorded failure, once it is wanted. Without
 	// it that is done for those that may have passed: cut and filtered replies.
 	RetryFailures bool
+	// ReplyTokens limits replies whose request has no limit; 0 means
+	// [DefaultReplyTokens]. It is always sent, and part of what a reply is kept under.
+	ReplyTokens int
+	// Logger is told what is wrong with what was kept; nil is silent.
+	Logger *slog.Logger
 }
 
 func (o Options) check() error {
@@ -53,8 +60,9 @@ func (o Options) check() error {
 	if o.File == "" {
 		errs = append(errs, errors.New("paid: File is missing: name the journal of replies"))
 	}
-	if o.Tokens < 0 || o.Money < 0 {
-		errs = append(errs, fmt.Errorf("paid: the limits of %d tokens and %v must not be negative: 0 is no limit", o.Tokens, o.Money))
+	if o.Tokens < 0 || o.Money < 0 || o.ReplyTokens < 0 {
+		errs = append(errs, fmt.Errorf("paid: the limits of %d tokens, %v and %d tokens a reply must not be negative: 0 is no limit, or the default",
+			o.Tokens, o.Money, o.ReplyTokens))
 	}
 	if o.Money > 0 && o.Prices == nil {
 		errs = append(errs, errors.New("paid: a limit of Money needs Prices"))
@@ -105,7 +113,7 @@ func Open(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("paid: %w", err)
 	}
-	c := &Client{o: o, j: j, cache: newCache(j), ledger: newLedger(j, o.Run, o.Prices)}
+	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices, o.count)}
 	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
 	if err == nil {
 		c.budget, err = o.budget(c.ledger.Account().Total)
@@ -122,25 +130,40 @@ func (o Options) forgotten(f *failure) bool {
 	return o.RetryFailures || f != nil && (f.Kind == llm.ErrTruncated || f.Kind == llm.ErrFiltered)
 }
 
-// budget is what is left of the limits, nil without any.
+// count is the greater of two counts: what may be spent must not be guessed too
+// low.
+func (o Options) count(text string) int {
+	n := llm.EstimateTokens(text)
+	if o.CountTokens != nil {
+		n = max(n, o.CountTokens(text))
+	}
+	return n
+}
+
+// budget is what is left of the limits, nil without any. What earlier starts may
+// have spent counts as spent.
 func (o Options) budget(spent Line) (*Budget, error) {
 	if o.Tokens == 0 && o.Money == 0 {
 		return nil, nil
 	}
 	tokens := math.MaxInt
 	if o.Tokens > 0 {
-		tokens = o.Tokens - spent.Usage.Tokens()
+		tokens = o.Tokens - spent.Most.Tokens()
 	}
 	if tokens < 1 {
-		return nil, fmt.Errorf("paid: %w: the run has taken its %d tokens: raise the limit", llm.ErrBudgetExceeded, o.Tokens)
+		return nil, fmt.Errorf("paid: %w: the run has taken %d tokens of its %d, or may have: raise the limit", llm.ErrBudgetExceeded, spent.Most.Tokens(), o.Tokens)
 	}
-	b, err := NewBudget(tokens, o.CountTokens)
+	b, err := NewBudget(tokens, o.count)
 	if err != nil || o.Money == 0 {
 		return b, err
 	}
-	left := o.Money - spent.Cost.Amount
-	if left <= 0 {
-		return nil, fmt.Errorf("paid: %w: the run has spent its %v %s: raise the limit", llm.ErrBudgetExceeded, o.Money, o.Prices.Currency)
+	left := o.Money - spent.MostCost.Amount
+	switch {
+	case spent.MostCost.Partial:
+		return nil, errors.New("paid: the run has called models without a price: what is left of the money is not known: add them to the prices")
+	case left <= 0:
+		return nil, fmt.Errorf("paid: %w: the run has spent %v %s of its %v, or may have: raise the limit",
+			llm.ErrBudgetExceeded, spent.MostCost.Amount, o.Prices.Currency, o.Money)
 	}
 	return b, b.LimitMoney(left, o.Prices)
 }
@@ -152,12 +175,20 @@ func (c *Client) Model(name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.priced(m.Name(), llm.Usage{PromptTokens: 1, CompletionTokens: 1}); err != nil {
+		return nil, err
+	}
 	m = c.ledger.Model(m)
 	if c.budget != nil {
 		m = c.budget.Model(m)
 	}
+	limit := llm.Request{MaxTokens: cmp.Or(c.o.ReplyTokens, DefaultReplyTokens)}
+	past, err := llm.Defaults(m, limit)
+	if err != nil {
+		return nil, err
+	}
 	c.probe(func(ctx context.Context) error {
-		_, err := m.Generate(ctx, llm.Prompt("Reply with the word ready."))
+		_, err := past.Generate(ctx, llm.Prompt("Reply with the word ready."))
 		if errors.Is(err, llm.ErrTruncated) || errors.Is(err, llm.ErrEmpty) {
 			return nil // it is there, and has nothing to say to this
 		}
@@ -166,7 +197,15 @@ func (c *Client) Model(name string) (llm.Model, error) {
 		}
 		return nil
 	})
-	return &cached{cache: c.cache, m: m, o: CacheOptions{PaidUsage: true}}, nil
+	return llm.Defaults(&cached{cache: c.cache, m: m, o: CacheOptions{PaidUsage: true}}, limit)
+}
+
+// priced refuses a model of unknown cost where money is limited, before it is asked.
+func (c *Client) priced(model string, u llm.Usage) error {
+	if c.o.Money > 0 && c.o.Prices.Cost(model, u).Partial {
+		return fmt.Errorf("paid: no price is known of %s for what it is used for: add it to the prices, or drop the limit of money", model)
+	}
+	return nil
 }
 
 // Embedder is the embedder of that name.
@@ -175,17 +214,21 @@ func (c *Client) Embedder(name string) (llm.NamedEmbedder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.priced(remote.Name(), llm.Usage{EmbeddedTokens: 1}); err != nil {
+		return nil, err
+	}
 	e := c.ledger.Embedder(remote.Name(), remote)
 	if c.budget != nil {
 		e = c.budget.Embedder(remote.Name(), e)
 	}
+	out := &cachedEmbedder{cache: c.cache, name: remote.Name(), e: e}
 	c.probe(func(ctx context.Context) error {
-		if _, err := e.EmbedQuery(ctx, "ready"); err != nil {
+		if err := out.sign(ctx); err != nil {
 			return fmt.Errorf("asking embedding model %s for a sign of life: %w", name, err)
 		}
 		return nil
 	})
-	return &cachedEmbedder{c.cache, remote.Name(), e}, nil
+	return out, nil
 }
 
 func (c *Client) probe(f func(context.Context) error) {

@@ -74,7 +74,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a := c.Account(); s.script.Calls() != 2 || a.Total.Calls != 4 || a.Total.Usage.Tokens() != 2200 {
+	if a := c.Account(); s.script.Calls() != 2 || a.Total.Calls != 4 || a.Total.Usage.Tokens() != 2203 {
 		t.Errorf("%d calls, %+v", s.script.Calls(), a.Total) // a probe and a question for each
 	}
 	if _, err := paid.Open(o); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "name another file") {
@@ -89,7 +89,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	if _, err := m.Generate(t.Context(), llm.Prompt("b")); !errors.Is(err, llm.ErrBudgetExceeded) {
-		t.Errorf("2,200 of 6,200 tokens were spent, and a reply may take 4,096: %v", err)
+		t.Errorf("2,203 of 6,200 tokens were spent, and a reply may take 4,096: %v", err)
 	}
 	if err := c.Close(); err != nil {
 		t.Fatal(err)

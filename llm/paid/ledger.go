@@ -35,8 +35,8 @@ type Entry struct {
 	Model    string `json:"model,omitempty"`
 	Stage    string `json:"stage,omitempty"`
 	Question string `json:"question,omitempty"`
-	// Tokens is the estimate of what the call could take.
-	Tokens int `json:"tokens,omitempty"`
+	// Most is what one attempt can take.
+	Most llm.Usage `json:"most"`
 
 	// How it ended: the kind of its error or "", and whether its last attempt
 	// was billed. An entry that only an intent is known of has Ended false.
@@ -44,7 +44,8 @@ type Entry struct {
 	Kind   llm.Kind   `json:"kind,omitempty"`
 	Billed llm.Billed `json:"billed,omitempty"`
 	// Usage is what all its attempts are known to have cost, Unknown the
-	// number of attempts that may have been billed beside that.
+	// number of attempts that may have been billed beside that. Of a call that has
+	// not ended they are those of the attempts before its last, which is unknown.
 	Usage   llm.Usage `json:"usage"`
 	Unknown int       `json:"unknown,omitempty"`
 }
@@ -57,6 +58,7 @@ type Ledger struct {
 	j      *journal.Journal
 	run    string
 	prices *Prices
+	count  func(string) int
 
 	mu      sync.Mutex
 	tallies map[purpose]tally
@@ -68,8 +70,16 @@ type Ledger struct {
 type purpose struct{ stage, question, model string }
 
 type tally struct {
-	usage                  llm.Usage
+	usage, most            llm.Usage
 	calls, failed, unknown int
+}
+
+// add counts an entry in.
+func (t *tally) add(e Entry) {
+	t.calls++
+	t.unknown += e.Unknown
+	t.usage = t.usage.Add(e.Usage)
+	t.most = t.most.Add(atMost(e.Usage, e.Unknown, e.Most))
 }
 
 // NewLedger reads what the journal holds of the run's earlier starts. prices may
@@ -80,12 +90,12 @@ func NewLedger(j *journal.Journal, run string, prices *Prices) (*Ledger, error) 
 			return nil, err
 		}
 	}
-	l := newLedger(j, run, prices)
+	l := newLedger(j, run, prices, llm.EstimateTokens)
 	return l, scan(j, l.read)
 }
 
-func newLedger(j *journal.Journal, run string, prices *Prices) *Ledger {
-	return &Ledger{j: j, run: run, prices: prices, tallies: map[purpose]tally{}, open: map[string]Entry{}}
+func newLedger(j *journal.Journal, run string, prices *Prices, count func(string) int) *Ledger {
+	return &Ledger{j: j, run: run, prices: prices, count: count, tallies: map[purpose]tally{}, open: map[string]Entry{}}
 }
 
 // read takes in a record that is there.
@@ -93,10 +103,19 @@ func (l *Ledger) read(rec journal.Record) error {
 	if rec.Kind < recordIntent || rec.Kind > recordFailed {
 		return nil
 	}
-	var e Entry
+	var e struct {
+		Entry
+		Tokens int `json:"tokens"` // what Most was before it told them apart
+	}
 	err := json.Unmarshal(rec.Payload, &e)
+	if e.Most == (llm.Usage{}) {
+		e.Most.CompletionTokens = e.Tokens // the dearest
+	}
+	if implausible(e.Usage) {
+		e.Usage = llm.Usage{Estimated: true}
+	}
 	if err == nil && e.Run == l.run {
-		l.enter(rec.Kind, e)
+		l.enter(rec.Kind, e.Entry)
 	}
 	return err
 }
@@ -112,9 +131,7 @@ func (l *Ledger) enter(kind uint8, e Entry) {
 	delete(l.open, e.ID)
 	at := purpose{e.Stage, e.Question, e.Model}
 	t := l.tallies[at]
-	t.usage = t.usage.Add(e.Usage)
-	t.calls++
-	t.unknown += e.Unknown
+	t.add(e)
 	if kind == recordFailed {
 		t.failed++
 	}
@@ -124,15 +141,16 @@ func (l *Ledger) enter(kind uint8, e Entry) {
 	}
 }
 
-// keep writes an entry down, then adds it up. Intents are notes: they must
-// outlive this process and need not wait for the disk.
+// keep writes an entry down, then adds it up. Intents must outlive this process
+// and need not wait for the disk, and neither need calls that succeeded: whoever
+// keeps their replies in the journal waits for both.
 func (l *Ledger) keep(kind uint8, e Entry) error {
 	b, err := json.Marshal(e)
 	if err == nil {
-		if kind == recordIntent {
-			err = l.j.Note(kind, b)
-		} else {
+		if kind == recordFailed {
 			err = l.j.Append(kind, b)
+		} else {
+			err = l.j.Note(kind, b)
 		}
 	}
 	if err != nil {
@@ -152,23 +170,28 @@ func (l *Ledger) Embedder(name string, e llm.Embedder) llm.NamedEmbedder {
 	return &embedder{name, e, l}
 }
 
-// do makes a call between its two entries. What the call costs when it fails is
-// in its error; a call without a figure of its own has that of its bill.
+// do makes a call between its two entries. Before it is tried again, the entry is
+// told what it has cost so far, so that a program that dies has not lost it.
 func (l *Ledger) do(ctx context.Context, c call) error {
-	most := c.most(llm.EstimateTokens)
+	most := c.most(l.count)
 	e := Entry{
-		ID: rand.Text(), Run: l.run, Key: c.key(), Model: c.model, Tokens: most.Tokens(),
+		ID: rand.Text(), Run: l.run, Key: c.key(), Model: c.model, Most: most,
 		Stage: cmp.Or(c.req.Stage, usage.StageOf(ctx)), Question: cmp.Or(c.req.Question, usage.QuestionOf(ctx)),
 	}
 	if err := l.keep(recordIntent, e); err != nil {
 		return err
 	}
 	var bill usage.Bill
-	used, err := c.make(usage.WithBill(ctx, &bill))
-	e.Ended, e.Usage, e.Unknown = true, used, bill.Unknown()
-	if used == (llm.Usage{}) {
-		e.Usage = bill.Known()
+	bill.Retry = func() error {
+		if e.Usage == bill.Known() && e.Unknown == bill.Unknown() {
+			return nil
+		}
+		e.Usage, e.Unknown = bill.Known(), bill.Unknown()
+		return l.keep(recordIntent, e)
 	}
+	used, err := c.make(usage.WithBill(ctx, &bill))
+	e.Ended = true
+	e.Usage, e.Unknown = c.cost(used, &bill, err, most)
 	if err == nil {
 		return l.keep(recordPaid, e)
 	}
@@ -176,16 +199,10 @@ func (l *Ledger) do(ctx context.Context, c call) error {
 	switch {
 	case errors.As(err, &own):
 		e.Kind, e.Billed = own.Kind, own.Billed
-		if own.Usage != (llm.Usage{}) {
-			e.Usage = own.Usage
-		}
 	case ctx.Err() != nil:
 		e.Kind = llm.ErrCanceled
 	default:
 		e.Kind = llm.ErrTransient
-	}
-	if e.Billed == llm.BilledUnknown || e.Billed == llm.BilledYes && e.Usage.Tokens() == 0 {
-		e.Unknown = max(e.Unknown, 1)
 	}
 	if lost := l.keep(recordFailed, e); lost != nil {
 		err = errors.Join(err, lost)

@@ -3,6 +3,7 @@
 package paid
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,7 +59,8 @@ type Price struct {
 	Model string `json:"model"`
 	// AsOf is the day the price was looked up, as 2025-12-31.
 	AsOf string `json:"as_of"`
-	// Units of the currency per million tokens.
+	// Units of the currency per million tokens. A chat model has a price of
+	// prompts and one of replies, an embedding model one of texts embedded.
 	Prompt     float64 `json:"prompt"`
 	Completion float64 `json:"completion"`
 	Embedded   float64 `json:"embedded,omitempty"`
@@ -73,15 +75,28 @@ type Prices struct {
 // mostPrice is beyond any price per million tokens; it keeps sums in range.
 const mostPrice = 1e6
 
-// ReadPrices reads a JSON object of the form of [Prices] and checks it.
+// ReadPrices reads a JSON object of the form of [Prices] and checks it. A price of
+// 0 must be written: one that is left out is not known, and no model is free for
+// want of a figure.
 func ReadPrices(r io.Reader) (*Prices, error) {
 	var p Prices
-	dec := json.NewDecoder(io.LimitReader(r, 1<<24))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
+	var given struct{ Models []map[string]any }
+	data, err := io.ReadAll(io.LimitReader(r, 1<<24))
+	if err == nil {
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.DisallowUnknownFields()
+		err = errors.Join(dec.Decode(&p), json.Unmarshal(data, &given))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("paid: read the prices: %w", err)
 	}
-	return &p, p.Check()
+	errs := []error{p.Check()}
+	for i, m := range given.Models {
+		if m["embedded"] == nil && (m["prompt"] == nil || m["completion"] == nil) {
+			errs = append(errs, fmt.Errorf("paid: prices: model %q: a price is missing: give prompt and completion, or embedded, or both", p.Models[i].Model))
+		}
+	}
+	return &p, errors.Join(errs...)
 }
 
 // Check reports every fault of the list.
@@ -106,6 +121,9 @@ func (p *Prices) Check() error {
 			if !(x >= 0 && x <= mostPrice) {
 				fail("a price is negative or out of range")
 			}
+		}
+		if (m.Prompt == 0) != (m.Completion == 0) {
+			fail("it has only one of the prices of prompts and replies: give both")
 		}
 	}
 	return errors.Join(errs...)
@@ -133,8 +151,9 @@ func (p *Prices) of(name string) (Price, bool) {
 	return p.Models[best], true
 }
 
-// Cost is what the usage of a model costs. Without a price it is unknown,
-// unless nothing was used.
+// Cost is what the usage of a model costs. Without a price, or with one for
+// embedding alone where it was asked, or the other way round, it is unknown, unless
+// nothing was used.
 func (p *Prices) Cost(model string, u llm.Usage) Cost {
 	if u.Tokens() == 0 {
 		return Cost{}
@@ -143,7 +162,9 @@ func (p *Prices) Cost(model string, u llm.Usage) Cost {
 	if !ok {
 		return Cost{Partial: true}
 	}
-	return Cost{Amount: charge(price.Prompt, u.PromptTokens) + charge(price.Completion, u.CompletionTokens) + charge(price.Embedded, u.EmbeddedTokens)}
+	chats := price.Prompt+price.Completion > 0
+	unpriced := u.PromptTokens+u.CompletionTokens > 0 && !chats && price.Embedded > 0 || u.EmbeddedTokens > 0 && chats && price.Embedded == 0
+	return Cost{Partial: unpriced, Amount: charge(price.Prompt, u.PromptTokens) + charge(price.Completion, u.CompletionTokens) + charge(price.Embedded, u.EmbeddedTokens)}
 }
 
 // charge is the cost of n tokens at a price per million. The price of one

@@ -3,12 +3,14 @@
 package paid
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,30 +20,46 @@ import (
 )
 
 const (
-	// cacheBatch is how many new texts are asked for and made durable at
-	// once: what a crash can cost.
-	cacheBatch = 256
+	// defaultBatch is how many new texts are asked for and made durable at once
+	// if the embedder does not say what it sends in one request: what a crash can
+	// cost.
+	defaultBatch = 64
 	// cacheFlights is how many such batches are under way at the same time.
 	cacheFlights = 4
+	// embedRounds is how often texts are asked for: again when it turns out that
+	// what is kept has the wrong dimension.
+	embedRounds = 3
 )
+
+// batchOf is how many texts an embedder sends in one request.
+func batchOf(e llm.Embedder) int {
+	if b, ok := e.(llm.Batcher); ok && b.Batch() > 0 {
+		return b.Batch()
+	}
+	return defaultBatch
+}
 
 type cachedEmbedder struct {
 	*cache
 	name string
 	e    llm.Embedder
+	dim  dimension
 }
 
 // CachedEmbedder keeps the vectors of e in the journal, text by text, and
-// asks e only for texts it has not seen. name must tell everything that
-// decides a vector: endpoint, model, dimension, prefixes. The journal stays
-// the caller's to close; the vectors are read from it.
+// asks e only for texts it has not seen, no more at a time than e sends in one
+// request. name must tell everything that decides a vector: endpoint, model,
+// dimension, prefixes. Vectors that cannot be used ([llm.CheckVectors]), or have
+// another dimension than the others, are an error and are not kept; if an earlier
+// program kept some, they are asked for again. The journal stays the caller's to
+// close; the vectors are read from it.
 func CachedEmbedder(name string, e llm.Embedder, j *journal.Journal) (llm.NamedEmbedder, error) {
-	c := newCache(j)
+	c := newCache(j, nil)
 	err := scan(j, func(rec journal.Record) error { return c.enter(rec, nil) })
 	if name == "" {
 		err = errors.New("paid: cached embedder: the name is empty: vectors of different models would be mixed")
 	}
-	return &cachedEmbedder{c, name, e}, err
+	return &cachedEmbedder{cache: c, name: name, e: e}, err
 }
 
 // Name implements [llm.NamedEmbedder].
@@ -68,8 +86,9 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 	return k, v, nil
 }
 
-// vector reads a vector that is known.
-func (c *cachedEmbedder) vector(k key) (v []float32, err error) {
+// vector reads a vector that is known. It is nil if it is not one that would be
+// kept today: then it is not known any more.
+func (c *cachedEmbedder) vector(ctx context.Context, k key, text string) (v []float32, err error) {
 	at, _ := c.look(k)
 	err = c.read(at, func(payload []byte) (err error) {
 		var have key
@@ -78,43 +97,83 @@ func (c *cachedEmbedder) vector(k key) (v []float32, err error) {
 		}
 		return err
 	})
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	why := llm.CheckVectors([]string{text}, [][]float32{v})
+	if why == nil {
+		why, err = c.dim.right(ctx, c, len(v), true)
+	}
+	if err != nil || why == nil {
+		return v, err
+	}
+	c.drop(k)
+	c.log.WarnContext(ctx, "paid: a vector that was kept cannot be used: asking again", "model", c.name, "file", c.j.Path(), "error", why)
+	return nil, nil
 }
 
 func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	keys := make([]key, len(texts))
-	var missing []int // the first text of each unknown key
-	first := map[key]bool{}
 	for i, t := range texts {
 		keys[i] = embeddingKey(c.name, false, t)
-		if _, ok := c.look(keys[i]); !ok && !first[keys[i]] {
-			first[keys[i]] = true
+	}
+	out := make([][]float32, len(texts))
+	for range embedRounds {
+		missing, err := c.fill(ctx, texts, keys, out)
+		if err != nil || len(missing) == 0 {
+			return out, err
+		}
+		if err := c.fetchAll(ctx, texts, keys, missing); err != nil {
+			if ctx.Err() != nil {
+				return nil, llm.Canceled(ctx, llm.BilledUnknown)
+			}
+			return nil, err
+		}
+	}
+	return nil, c.dim.unsteady(c.name)
+}
+
+// fill reads the vectors that are known and lists the first text of each key that
+// is not.
+func (c *cachedEmbedder) fill(ctx context.Context, texts []string, keys []key, out [][]float32) (missing []int, err error) {
+	listed := map[key]bool{}
+	for i, k := range keys {
+		_, ok := c.look(k)
+		if out[i] != nil && !c.dim.differs(len(out[i])) {
+			continue
+		}
+		if out[i] = nil; ok {
+			if out[i], err = c.vector(ctx, k, texts[i]); err != nil {
+				return nil, err
+			}
+		}
+		if out[i] == nil && !listed[k] {
+			listed[k] = true
 			missing = append(missing, i)
 		}
 	}
-	g, gctx := errgroup.WithContext(ctx)
+	return missing, nil
+}
+
+// fetchAll embeds the texts at the places listed, request by request. When one
+// fails, those under way are waited for and kept: they are paid for.
+func (c *cachedEmbedder) fetchAll(ctx context.Context, texts []string, keys []key, missing []int) error {
+	var g errgroup.Group
+	var failed atomic.Bool
 	g.SetLimit(cacheFlights)
-	for batch := range slices.Chunk(missing, cacheBatch) {
-		g.Go(func() error { return c.fetch(gctx, texts, keys, batch) })
+	for batch := range slices.Chunk(missing, batchOf(c.e)) {
+		g.Go(func() error {
+			if failed.Load() {
+				return nil
+			}
+			err := c.fetch(ctx, texts, keys, batch)
+			if err != nil {
+				failed.Store(true)
+			}
+			return err
+		})
 	}
-	if err := g.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return nil, llm.Canceled(ctx, llm.BilledUnknown)
-		}
-		return nil, err
-	}
-	out := make([][]float32, len(texts))
-	for i, k := range keys {
-		var err error
-		if out[i], err = c.vector(k); err != nil {
-			return nil, err
-		}
-		if len(out[i]) != len(out[0]) {
-			return nil, &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes,
-				Err: fmt.Errorf("vectors of %d and %d dimensions under the name %q", len(out[0]), len(out[i]), c.name)}
-		}
-	}
-	return out, nil
+	return g.Wait()
 }
 
 // fetch embeds one batch of unknown texts and makes the vectors durable. The
@@ -125,11 +184,11 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 		ask[i] = texts[at]
 	}
 	vectors, err := c.e.EmbedDocuments(ctx, ask)
+	if err == nil {
+		err = c.fit(ctx, ask, vectors)
+	}
 	if err != nil {
 		return err
-	}
-	if len(vectors) != len(ask) {
-		return &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes, Err: fmt.Errorf("%d vectors for %d texts", len(vectors), len(ask))}
 	}
 	var g errgroup.Group
 	for i, at := range batch {
@@ -138,14 +197,46 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 	return g.Wait()
 }
 
+// fit says what is wrong with vectors that just came.
+func (c *cachedEmbedder) fit(ctx context.Context, texts []string, vectors [][]float32) error {
+	if err := llm.CheckVectors(texts, vectors); err != nil || len(vectors) == 0 {
+		return err
+	}
+	why, err := c.dim.right(ctx, c, len(vectors[0]), false)
+	return cmp.Or(err, why)
+}
+
 func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	k := embeddingKey(c.name, true, text)
 	if _, ok := c.look(k); ok {
-		return c.vector(k)
+		if v, err := c.vector(ctx, k, text); v != nil || err != nil {
+			return v, err
+		}
 	}
-	v, err := c.e.EmbedQuery(ctx, text)
-	if err != nil {
+	var own []float32
+	led, err := c.once(ctx, k, func(ctx context.Context) (err error) {
+		if own, err = c.e.EmbedQuery(ctx, text); err != nil {
+			return err
+		}
+		if err = c.fit(ctx, []string{text}, [][]float32{own}); err != nil {
+			return err
+		}
+		return c.keep(recordVector, k, encodeVector(k, own))
+	})
+	switch {
+	case err != nil:
 		return nil, err
+	case led:
+		return own, nil
 	}
-	return v, c.keep(recordVector, k, encodeVector(k, v))
+	return c.vector(ctx, k, text)
+}
+
+// sign asks for the vector of a word, past the cache.
+func (c *cachedEmbedder) sign(ctx context.Context) error {
+	v, err := c.e.EmbedQuery(ctx, "ready")
+	if err != nil {
+		return err
+	}
+	return c.fit(ctx, []string{"ready"}, [][]float32{v})
 }

@@ -5,8 +5,10 @@ package transport
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"net/http"
@@ -149,7 +151,15 @@ func classifyNet(ctx context.Context, err error) *failure {
 	var dns *net.DNSError
 	var op *net.OpError
 	var timeout net.Error
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
 	switch {
+	case errors.As(err, &certificate):
+		return &failure{Error: &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf(
+			"%w: check the base URL; if the server is yours, let this machine trust its authority (SSL_CERT_FILE names a file of certificates)", err)}}
+	case errors.As(err, &record):
+		return &failure{Error: &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf(
+			"%w: the server does not speak TLS there: check the base URL, is it http?", err)}}
 	case errors.As(err, &dns), errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &op) && op.Op == "dial":
 		return &failure{Error: &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledNo, Err: err}, soft: true}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

@@ -4,6 +4,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -14,6 +15,7 @@ import (
 	"math"
 	mrand "math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,13 +37,13 @@ type exchange struct {
 	// reserve is the estimate of the tokens an attempt takes.
 	reserve int
 
-	attempts int
+	failures int       // in a row
+	since    time.Time // of the first of them
+	attempts int       // those that tell against the call
 	soft     int
 	busy     time.Duration // in attempts and back-off
 	paused   bool          // the last attempt met an endpoint that is down
 	last     *llm.Error
-	lastBody string
-	same     int
 }
 
 func newExchange(t *Transport, req *http.Request, call *Call, body []byte) *exchange {
@@ -63,8 +65,12 @@ func newExchange(t *Transport, req *http.Request, call *Call, body []byte) *exch
 }
 
 func (x *exchange) run() (*http.Response, error) {
-	x.t.retries.call(time.Now())
 	return backoff.Retry(x.req.Context(), func() (*http.Response, error) {
+		if x.failures > 0 {
+			if err := usage.MayRetry(x.req.Context()); err != nil {
+				return nil, backoff.Permanent(x.stopped(err))
+			}
+		}
 		resp, e := x.attempt()
 		if e == nil {
 			return resp, nil
@@ -87,30 +93,37 @@ func (x *exchange) note(e *failure) {
 	if e.Billed == llm.BilledUnknown {
 		usage.RecordUnknown(x.req.Context())
 	}
-	// Calls do not use up their attempts on an endpoint that is down: they
-	// wait for it.
-	x.paused = (e.Kind == llm.ErrTransient || e.Kind == llm.ErrTimeout) && x.gate.down()
-	if x.paused {
+	if x.failures++; x.failures == 1 {
+		x.since = time.Now()
+	}
+	if x.endpointFails(e) {
 		return
 	}
 	x.attempts++
 	if e.soft {
 		x.soft++
 	}
-	if e.Status >= 500 && e.Body != "" && e.Body == x.lastBody {
-		x.same++
-	} else {
-		x.same = 1
+}
+
+// endpointFails reports whether a failure tells of the endpoint and not of this
+// call: it is down, it has answered others before and nobody since this call first
+// failed, or it wants to be asked less. Such failures use up no attempts; the wait
+// for the endpoint has limits of its own.
+func (x *exchange) endpointFails(e *failure) bool {
+	x.paused = false
+	switch e.Kind {
+	case llm.ErrRateLimited:
+		return true
+	case llm.ErrTransient, llm.ErrTimeout:
+		x.paused = x.gate.down()
+		return x.paused || x.gate.silentSince(x.since)
 	}
-	x.lastBody = e.Body
+	return false
 }
 
 func (x *exchange) final(e *failure) bool {
-	if e.final || !e.Retryable() || x.req.Context().Err() != nil {
-		return true
-	}
-	return !x.paused && (x.attempts >= x.t.o.Attempts || x.soft > maxSoft ||
-		x.same >= sameBodyLimit && e.Status >= 500 || e.RetryAfter > x.t.o.MaxRetryAfter)
+	return e.final || !e.Retryable() || x.req.Context().Err() != nil || e.RetryAfter > x.t.o.MaxRetryAfter ||
+		x.attempts >= x.t.o.Attempts || x.soft > maxSoft
 }
 
 // finish is the error of the call as a whole.
@@ -128,26 +141,37 @@ func (x *exchange) finish(err error) *llm.Error {
 func (x *exchange) Reset() {}
 
 // NextBackOff is full jitter, with the server's Retry-After as the floor. It
-// stops at the deadline and when the budget of retries is spent.
+// stops at the deadline, in which waiting for a rate limit is not counted.
 func (x *exchange) NextBackOff() time.Duration {
 	if x.paused {
 		return 0 // the gate holds it
 	}
 	ceiling := x.t.o.MaxDelay
-	if n := x.attempts - 1; n < 30 {
+	if n := x.failures - 1; n < 30 {
 		ceiling = min(ceiling, x.t.o.BaseDelay<<max(n, 0))
 	}
 	// Never all at the same moment after a pause.
 	wait := jitter(ceiling) + x.last.RetryAfter
-	if x.busy+wait >= x.t.o.Deadline {
-		return x.stop(fmt.Sprintf("%d attempts in the deadline of %s", x.attempts, x.t.o.Deadline))
+	if x.last.Kind == llm.ErrRateLimited {
+		if time.Since(x.since)+wait >= x.t.o.MaxOutage {
+			return x.stop(fmt.Sprintf("%d attempts in %s", x.failures, x.t.o.MaxOutage))
+		}
+		return wait
 	}
-	// A retry that the server scheduled itself is no storm.
-	if x.last.RetryAfter == 0 && !x.t.retries.retry(time.Now()) {
-		return x.stop("not tried again: too many retries in the last minute")
+	if x.busy+wait >= x.t.o.Deadline {
+		return x.stop(fmt.Sprintf("%d attempts in the deadline of %s", x.failures, x.t.o.Deadline))
 	}
 	x.busy += wait
 	return wait
+}
+
+// stopped is the last failure of a call that may not be tried again.
+func (x *exchange) stopped(why error) *llm.Error {
+	e := &llm.Error{Kind: llm.ErrTransient, Billed: x.last.Billed, Err: fmt.Errorf("%w; not tried again after: %w", why, x.last)}
+	if own := (*llm.Error)(nil); errors.As(why, &own) {
+		e.Kind = own.Kind
+	}
+	return e
 }
 
 func (x *exchange) stop(why string) time.Duration {
@@ -160,13 +184,15 @@ func (x *exchange) stop(why string) time.Duration {
 }
 
 func (x *exchange) notify(err error, wait time.Duration) {
-	x.t.o.Logger.WarnContext(x.req.Context(), "transport: trying again", "attempt", x.attempts, "wait", wait, "error", err)
+	if !x.paused {
+		x.t.o.Logger.WarnContext(x.req.Context(), "transport: trying again", "failures", x.failures, "wait", wait, "error", err)
+	}
 }
 
 // attempt waits for its turn, sends the request once and settles.
 func (x *exchange) attempt() (*http.Response, *failure) {
 	t, ctx := x.t, x.req.Context()
-	if pace(ctx, t.requests, 1) != nil || pace(ctx, t.tokens, x.reserve) != nil {
+	if t.pace(ctx, t.requests, 1) != nil || t.pace(ctx, t.tokens, x.reserve) != nil {
 		return nil, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 	}
 	probe, e := x.gate.enter(ctx)
@@ -208,6 +234,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	actx, idle := context.WithCancelCause(actx)
 	defer idle(nil)
 	began := time.Now()
+	defer x.tellWait(began)()
 	resp, err := t.o.Base.RoundTrip(x.request(actx))
 	if err != nil {
 		return nil, x.redacted(classifyNet(ctx, err))
@@ -234,6 +261,25 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	resp.Body = io.NopCloser(bytes.NewReader(data))
 	resp.ContentLength = int64(len(data))
 	return resp, nil
+}
+
+// tellWait tells now and then that a reply does not come, until it is stopped.
+func (x *exchange) tellWait(began time.Time) (stop func()) {
+	done := make(chan struct{})
+	tick := time.NewTicker(patience)
+	go func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				x.t.o.Logger.WarnContext(x.req.Context(), "transport: no reply yet", "endpoint", endpoint(x.req),
+					"waited", time.Since(began).Round(time.Second), "limit", x.t.o.AttemptTimeout)
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // errIdle is a body that stopped coming.
@@ -297,6 +343,9 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if e.Status == 0 {
 		e.Status = resp.StatusCode
 	}
+	if e.Body != "" { // cut by who did not know the secrets: half of one may stand at the end
+		e.Body = string(data[:min(len(data), maxExcerpt)])
+	}
 	return x.redacted(&failure{Error: e, soft: true})
 }
 
@@ -323,7 +372,7 @@ func (x *exchange) secrets() []string {
 			if !found {
 				token = v
 			}
-			out = append(out, token)
+			out = append(out, token, strings.Trim(strconv.Quote(token), `"`)) // as it is, and as %q writes it
 		}
 	}
 	if p, ok := x.req.URL.User.Password(); ok {
@@ -335,9 +384,16 @@ func (x *exchange) secrets() []string {
 	return out
 }
 
-// redacted is a failure without secrets in what others wrote into it.
+// redacted is a failure without secrets in what others wrote into it. Go's own
+// errors quote lines of the reply.
 func (x *exchange) redacted(e *failure) *failure {
-	e.Body = llm.Excerpt([]byte(e.Body), x.secrets()...)
+	secrets := x.secrets()
+	e.Body = llm.Excerpt([]byte(e.Body), secrets...)
+	if e.Err != nil {
+		if shown := llm.Excerpt([]byte(e.Err.Error()), secrets...); shown != e.Err.Error() {
+			e.Err = errors.New(shown)
+		}
+	}
 	return e
 }
 
@@ -354,29 +410,21 @@ func looksLikeJSON(h http.Header, data []byte) bool {
 // chat and embeddings, for requests without a [Call].
 func usageIn(data []byte) llm.Usage {
 	var r struct {
-		Usage *struct {
-			Prompt     int `json:"prompt_tokens"`
-			Completion int `json:"completion_tokens"`
+		Usage struct {
+			Prompt     usage.Count `json:"prompt_tokens"`
+			Completion usage.Count `json:"completion_tokens"`
 		} `json:"usage"`
-		Data       []struct{} `json:"data"`
-		Embeddings [][]any    `json:"embeddings"`
-		PromptEval *int       `json:"prompt_eval_count"`
-		Eval       int        `json:"eval_count"`
+		Data       []struct{}  `json:"data"`
+		Embeddings [][]any     `json:"embeddings"`
+		PromptEval usage.Count `json:"prompt_eval_count"`
+		Eval       usage.Count `json:"eval_count"`
 	}
 	_ = json.Unmarshal(data, &r)
-	u := llm.Usage{Calls: 1}
-	switch {
-	case r.Usage != nil:
-		u.PromptTokens, u.CompletionTokens = r.Usage.Prompt, r.Usage.Completion
-	case r.PromptEval != nil:
-		u.PromptTokens, u.CompletionTokens = *r.PromptEval, r.Eval
-	default:
-		u.Estimated = true
-	}
+	prompt := cmp.Or(r.Usage.Prompt, r.PromptEval)
 	if r.Data != nil || r.Embeddings != nil {
-		u.EmbeddedTokens, u.PromptTokens, u.Calls = u.PromptTokens, 0, 0
+		return usage.Embedded(prompt, 0)
 	}
-	return u
+	return usage.Of(prompt, cmp.Or(r.Usage.Completion, r.Eval))
 }
 
 // jitter draws from (0, d], so that clients that failed together do not come

@@ -28,6 +28,7 @@ type gate struct {
 	waiting  list.List // of *waiter
 	timer    *time.Timer
 	served   string
+	success  time.Time // the last one
 }
 
 type waiter struct {
@@ -76,6 +77,7 @@ func (g *gate) leave(probe bool, e *llm.Error) {
 	g.inflight--
 	switch {
 	case e == nil:
+		g.success = now
 		g.limit.success()
 	case e.Kind == llm.ErrRateLimited:
 		if g.limit.overload(now, e.RetryAfter) {
@@ -84,7 +86,11 @@ func (g *gate) leave(probe bool, e *llm.Error) {
 	case e.Kind == llm.ErrTransient, e.Kind == llm.ErrTimeout:
 		g.limit.streak = 0
 	}
-	if g.breaker.note(now, e, probe) {
+	switch changed := g.breaker.note(now, e, probe); {
+	case probe && !changed && g.breaker.open():
+		g.log.Warn("transport: the endpoint still fails: waiting for it", "endpoint", g.name, "for", now.Sub(g.breaker.opened).Round(time.Second),
+			"probe_in", breakerPause, "error", e)
+	case changed:
 		if g.breaker.open() {
 			g.log.Warn("transport: the endpoint fails: waiting for it", "endpoint", g.name, "probe_in", breakerPause, "error", e)
 		} else {
@@ -92,6 +98,13 @@ func (g *gate) leave(probe bool, e *llm.Error) {
 		}
 	}
 	g.dispatch()
+}
+
+// silentSince reports whether the endpoint has answered somebody, and nobody since.
+func (g *gate) silentSince(t time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.success.IsZero() && g.success.Before(t)
 }
 
 // down reports whether the endpoint is being waited for.

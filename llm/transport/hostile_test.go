@@ -9,10 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,5 +137,34 @@ func TestNoCookies(t *testing.T) {
 	}
 	if len(got) != 2 || got[0]+got[1] != "" {
 		t.Errorf("cookies %q", got)
+	}
+}
+
+// A certificate that is not trusted will not be trusted a moment later.
+func TestCertificatesAreNotTriedAgain(t *testing.T) {
+	var handshakes atomic.Int64
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			handshakes.Add(1)
+		}
+	}
+	secure.StartTLS()
+	defer secure.Close()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	for url, remedy := range map[string]string{secure.URL: "SSL_CERT_FILE", "https" + strings.TrimPrefix(plain.URL, "http"): "is it http?"} {
+		tr := newTestTransport(t, Options{BaseDelay: time.Hour})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrBadRequest) || !strings.Contains(err.Error(), remedy) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if n := handshakes.Load(); n != 1 {
+		t.Errorf("%d handshakes", n)
 	}
 }

@@ -3,7 +3,6 @@
 package transport
 
 import (
-	"sync"
 	"time"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -11,42 +10,6 @@ import (
 
 // The policies below decide by what they are told and the time they are
 // given; they wait for nothing. See [gate] for what acts on them.
-
-const (
-	// Retries may be a fifth of the calls of the last minute, and are free up
-	// to ten: beyond that they are the storm that keeps a server down.
-	retryShare   = 0.2
-	retryMinimum = 10
-	retryWindow  = time.Minute
-)
-
-// retryBudget limits the retries of all calls together. It is safe for
-// concurrent use.
-type retryBudget struct {
-	mu sync.Mutex
-	w  window // calls, and retries as the marked ones
-}
-
-func newRetryBudget() *retryBudget { return &retryBudget{w: window{span: retryWindow}} }
-
-// call counts a call, not its retries.
-func (b *retryBudget) call(now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.w.add(now, 1, 0)
-}
-
-// retry takes a retry from the budget, if there is one left.
-func (b *retryBudget) retry(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	calls, retries := b.w.sums(now)
-	if float64(retries+1) > max(retryMinimum, retryShare*float64(calls)) {
-		return false
-	}
-	b.w.add(now, 0, 1)
-	return true
-}
 
 const (
 	// startConcurrency is where the adaptive limit begins.

@@ -26,8 +26,10 @@ const (
 	// maxSoft limits the retries of failures that seldom pass: an empty
 	// reply, an HTML page, a refused connection.
 	maxSoft = 2
-	// sameBodyLimit stops a server that fails the same way every time.
-	sameBodyLimit = 3
+	// patience is how long a wait goes on untold, and again after each telling.
+	patience = 30 * time.Second
+	// maxExcerpt is how much of a body is looked at for an error.
+	maxExcerpt = 4096
 	// bytesPerToken turns a body's length into the tokens reserved from
 	// TokensPerMinute: English text in cl100k has about four.
 	bytesPerToken = 4
@@ -39,7 +41,9 @@ type Options struct {
 	// Base sends the requests. The default is an own http.Transport without
 	// proxy; set Base to use one.
 	Base http.RoundTripper
-	// Attempts is the number of tries, the first included; 0 means 6.
+	// Attempts is the number of tries, the first included; 0 means 10, with which a
+	// call in a million fails where one in four requests does. Tries that the whole
+	// endpoint fails are not counted, see [Transport].
 	Attempts int
 	// BaseDelay and MaxDelay bound the full-jitter exponential back-off. A
 	// server's Retry-After is a floor of the wait; above MaxRetryAfter the
@@ -49,10 +53,11 @@ type Options struct {
 	// AttemptTimeout limits one try, IdleTimeout the wait for the next bytes
 	// of a reply that has begun, and Deadline all tries and the back-off
 	// between them. Standing in line is not counted: for a slot, for the
-	// rates, or for an endpoint that is down. 0 means 5, 1 and 10 min.
+	// rates, for an endpoint that is down or wants to be asked less. 0 means 5, 1 and
+	// 10 min.
 	AttemptTimeout, IdleTimeout, Deadline time.Duration
-	// MaxOutage is how long calls wait for an endpoint that is down before
-	// they fail, see [Transport]; 0 means 30 min.
+	// MaxOutage is how long calls wait for an endpoint that is down, or answers
+	// with nothing but 429, before they fail, see [Transport]; 0 means 30 min.
 	MaxOutage time.Duration
 	// MaxBody limits a reply, in bytes after decompression; 0 means 32 MiB.
 	MaxBody int64
@@ -63,8 +68,8 @@ type Options struct {
 	// limit. Tokens are reserved by the request's length and its limit of the
 	// reply, and settled by the usage.
 	RequestsPerMinute, TokensPerMinute float64
-	// Logger receives retries (Warn) and requests (Debug), never bodies or
-	// headers. Nil is silent.
+	// Logger is told what is waited for and how long (Warn), that an endpoint is
+	// back (Info), and of requests (Debug); never bodies or headers. Nil is silent.
 	Logger *slog.Logger
 }
 
@@ -78,9 +83,8 @@ type Options struct {
 // 529, at most once in 5 s. When four fifths of at least 20 attempts within
 // 30 s fail, it stops sending and probes every 30 s: calls wait meanwhile,
 // for MaxOutage or until their context ends, unless no server ever answered
-// there. Retries that no server asked for by Retry-After may be a fifth of
-// the calls of the last minute, and ten in any case; then calls fail at their
-// first failure.
+// there. While an endpoint that has answered others fails everybody, calls use up no
+// attempts either, and wait till their Deadline; told to slow down, till MaxOutage.
 //
 // A failure is an [*Error]; http.Client wraps it in a *url.Error, and clients
 // that flatten it to text can be bypassed with a [Call].
@@ -89,7 +93,6 @@ type Transport struct {
 	inflight *semaphore.Weighted
 	requests *rate.Limiter
 	tokens   *rate.Limiter
-	retries  *retryBudget
 
 	mu    sync.Mutex
 	gates map[string]*gate
@@ -121,7 +124,7 @@ func New(o Options) (*Transport, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Attempts = cmp.Or(o.Attempts, 6)
+	o.Attempts = cmp.Or(o.Attempts, 10)
 	o.BaseDelay = cmp.Or(o.BaseDelay, time.Second)
 	o.MaxDelay = cmp.Or(o.MaxDelay, 60*time.Second)
 	o.MaxRetryAfter = cmp.Or(o.MaxRetryAfter, 120*time.Second)
@@ -136,7 +139,6 @@ func New(o Options) (*Transport, error) {
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
 		requests: perMinute(o.RequestsPerMinute, time.Second),
 		tokens:   perMinute(o.TokensPerMinute, time.Minute),
-		retries:  newRetryBudget(),
 		gates:    map[string]*gate{},
 	}, nil
 }
@@ -243,7 +245,7 @@ func (t *Transport) gate(name string) *gate {
 
 // pace waits until n tokens have come in at the rate. A request larger than
 // the burst takes several.
-func pace(ctx context.Context, l *rate.Limiter, n int) error {
+func (t *Transport) pace(ctx context.Context, l *rate.Limiter, n int) error {
 	if l.Limit() == rate.Inf || n <= 0 {
 		return ctx.Err()
 	}
@@ -254,6 +256,9 @@ func pace(ctx context.Context, l *rate.Limiter, n int) error {
 	}
 	if wait <= 0 {
 		return ctx.Err()
+	}
+	if wait >= patience {
+		t.o.Logger.WarnContext(ctx, "transport: waiting for the rate that was set", "wait", wait.Round(time.Second))
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

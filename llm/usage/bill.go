@@ -11,8 +11,14 @@ import (
 
 // Bill is what the attempts of one call cost, as the transport below reports
 // them: replies carry their usage, but embeddings and attempts that failed cannot.
-// A ledger writes it down.
+// Ledgers and budgets read it. What is written on a bill stands on those around
+// it too.
 type Bill struct {
+	// Retry, if set before use, is asked before a call is tried again; its error
+	// ends the call.
+	Retry func() error
+
+	outer   *Bill
 	known   tally
 	unknown atomic.Int64
 }
@@ -26,24 +32,45 @@ func (b *Bill) Unknown() int { return int(b.unknown.Load()) }
 
 type billKey struct{}
 
-// WithBill writes the calls under the returned context on b alone.
+// WithBill writes the calls under the returned context on b. A bill is for one
+// context.
 func WithBill(ctx context.Context, b *Bill) context.Context {
+	b.outer = billOf(ctx)
 	return context.WithValue(ctx, billKey{}, b)
+}
+
+func billOf(ctx context.Context) *Bill {
+	b, _ := ctx.Value(billKey{}).(*Bill)
+	return b
 }
 
 // Record writes the usage of an attempt on the bill of ctx. Transports, and
 // models that do not stand on one, call it once per attempt.
 func Record(ctx context.Context, u llm.Usage) {
-	if b, ok := ctx.Value(billKey{}).(*Bill); ok {
+	for b := billOf(ctx); b != nil; b = b.outer {
 		b.known.add(u)
 	}
 }
 
 // RecordUnknown writes down an attempt that may have been billed.
 func RecordUnknown(ctx context.Context) {
-	if b, ok := ctx.Value(billKey{}).(*Bill); ok {
+	for b := billOf(ctx); b != nil; b = b.outer {
 		b.unknown.Add(1)
 	}
+}
+
+// MayRetry asks all bills of ctx, the outermost first, whether a call may be tried
+// again. Transports call it before every attempt but the first.
+func MayRetry(ctx context.Context) error { return billOf(ctx).mayRetry() }
+
+func (b *Bill) mayRetry() error {
+	if b == nil {
+		return nil
+	}
+	if err := b.outer.mayRetry(); err != nil || b.Retry == nil {
+		return err
+	}
+	return b.Retry()
 }
 
 type (

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Figures in any shape are read, or marked as guessed; none costs a reply that was
+// paid for, and none is believed that no reply has.
+func TestStrangeFiguresOfUsage(t *testing.T) {
+	for figure, want := range map[string]int{
+		`12`: 12, `12.0`: 12, `"12"`: 12, `" 12 "`: 12, `1.2e1`: 12, `11.5`: 12,
+		`-12`: 0, `"many"`: 0, `null`: 0, `{}`: 0, `[12]`: 0, `true`: 0, `1e300`: 0, `4611686018427387904`: 0, `"NaN"`: 0, `"Inf"`: 0,
+	} {
+		s := llmtest.NewServer(llmtest.ServerOptions{})
+		t.Cleanup(s.Close)
+		chats := map[string]string{
+			"openai": `{"choices":[{"message":{"content":"paid for"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%[1]s,"completion_tokens":%[1]s}}`,
+			"ollama": `{"message":{"content":"paid for"},"done":true,"prompt_eval_count":%[1]s,"eval_count":%[1]s}`,
+		}
+		vectors := map[string]string{
+			"openai": `{"data":[{"embedding":[1,2]}],"usage":{"prompt_tokens":%[1]s}}`,
+			"ollama": `{"embeddings":[[1,2]],"prompt_eval_count":%[1]s}`,
+		}
+		for kind, body := range chats {
+			p := provider(s, kind, Config{})
+			m, err := p.Model("m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Fail(llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, figure)}, llmtest.Fault{Status: 200, Body: fmt.Sprintf(vectors[kind], figure)})
+			reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
+			u := reply.Usage
+			if err != nil || reply.Text != "paid for" || u.Estimated != (want == 0) || want > 0 && u.PromptTokens+u.CompletionTokens != 2*want || u.Tokens() <= 0 || u.Tokens() > 100 {
+				t.Errorf("%s: a figure of %s: %+v, %v", kind, figure, reply, err)
+			}
+			e, err := p.Embedder("e")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := e.EmbedQuery(t.Context(), "hello"); err != nil || len(v) != 2 {
+				t.Errorf("%s: a vector with a figure of %s: %v, %v", kind, figure, v, err)
+			}
+		}
+		for _, odd := range []string{`7`, `"none"`, `[]`, `null`} {
+			s.Fail(llmtest.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"x"}}],"usage":` + odd + `}`})
+			m, err := provider(s, "openai", Config{}).Model("m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reply, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil || !reply.Usage.Estimated {
+				t.Errorf("usage %s: %+v, %v", odd, reply, err)
+			}
+		}
+	}
+}
+
+// What servers write where a vector has no number is an error, with the model's
+// name and what to do, and not zero.
+func TestVectorsThatAreNone(t *testing.T) {
+	for _, vector := range []string{`[null,1]`, `[0,0]`, `[1e39,1]`, `null`, `[]`, `["a"]`, `{}`, `[1e38,1]`, `"AAAA"`} {
+		s := llmtest.NewServer(llmtest.ServerOptions{})
+		t.Cleanup(s.Close)
+		for kind, body := range map[string]string{"openai": `{"data":[{"embedding":%s}]}`, "ollama": `{"embeddings":[%s]}`} {
+			e, err := provider(s, kind, Config{}).Embedder("e")
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := len(s.Requests())
+			s.Fail(llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, vector)})
+			v, err := e.EmbedQuery(t.Context(), "hello")
+			if !errors.Is(err, llm.ErrInvalidOutput) || !strings.Contains(err.Error(), e.Name()) || !strings.Contains(err.Error(), "name another") {
+				t.Errorf("%s: %s: %v, %v", kind, vector, v, err)
+			}
+			if n := len(s.Requests()) - before; n != 1 {
+				t.Errorf("%s: %s: %d requests", kind, vector, n)
+			}
+		}
+	}
+}
