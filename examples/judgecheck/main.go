@@ -26,6 +26,7 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/paper"
@@ -160,7 +161,7 @@ func newJudge(s settings) (judge.Judge, func(), error) {
 		j, err := lexical.New(judge.Options{})
 		return j, func() {}, err
 	}
-	provider, err := langchain.ProviderFromEnv(transport.Options{})
+	provider, err := langchain.ProviderFromEnv(transport.Options{Logger: cli.NewLogger(os.Stderr)})
 	if err != nil {
 		return nil, nil, fmt.Errorf("-model %s: %w", s.model, err)
 	}

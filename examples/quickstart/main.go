@@ -131,7 +131,7 @@ func newKit(model, cache string) (kit.Kit, func(), error) {
 		k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 		return k, func() {}, err
 	}
-	provider, err := langchain.ProviderFromEnv(transport.Options{})
+	provider, err := langchain.ProviderFromEnv(transport.Options{Logger: cli.NewLogger(os.Stderr)})
 	if err != nil {
 		return kit.Kit{}, nil, cli.Usagef("-model: %w", err)
 	}

@@ -61,6 +61,7 @@ type settings struct {
 	budgetMoney  float64
 	priceList    *paid.Prices
 	dryRun       bool
+	replyTokens  int
 	concurrency  int
 	seed         uint64
 	noTimings    bool
@@ -105,7 +106,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.StringVar(&s.mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
 	list(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream: how a model judges; each further one judges the same answers again, into a folder of its name (default: joint)")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
-	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no token limit, for models that refuse them")
+	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no limit of its own, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section, evidence or none: what the precision of a summary is held against")
 	fs.StringVar(&s.out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+defaultOut+" named for the configuration)")
 	fs.StringVar(&s.cache, "cache", "", "`FILE` of models' replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
@@ -113,7 +114,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.Float64Var(&s.budgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
 	prices := fs.String("prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
 	fs.BoolVar(&s.dryRun, "dry-run", false, "print the expected calls and tokens, and call nothing")
-	fs.IntVar(&s.concurrency, "concurrency", 0, "questions answered at a time (0 = number of CPUs)")
+	fs.IntVar(&s.replyTokens, "reply-tokens", paid.DefaultReplyTokens, "most tokens a model's reply may have; raise it for models that think aloud")
+	fs.IntVar(&s.concurrency, "concurrency", 0, "questions answered at a time, and the most model calls in flight (0 = number of CPUs, with a model 8)")
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of everything random")
 	fs.Float64Var(&s.maxFailed, "max-failed", benchmark.DefaultMaxFailed, "largest `SHARE` of failed pieces, from indexing to judging, with which a system is compared")
 	fs.BoolVar(&s.retry, "retry", false, "ask again for everything without a score, and build again every index of which a part failed (without it: where the cause may have passed)")
@@ -189,6 +191,9 @@ func (s *settings) defaults(given map[string]bool) (err error) {
 	if s.out == "" {
 		s.out = filepath.Join(defaultOut, s.folder())
 	}
+	if s.concurrency == 0 && s.paid() {
+		s.concurrency = callsInFlight
+	}
 	if s.cache == "" && s.paid() {
 		s.cache, err = paid.UserFile()
 	}
@@ -232,6 +237,10 @@ func (s settings) topK() map[string]int {
 	return map[string]int{wildgraph.SingleFact: s.topKQA, wildgraph.MultiFact: s.topKQA, wildgraph.Summary: s.topKSummary}
 }
 
+// callsInFlight is how many calls a server bears to begin with, see
+// transport.Transport. A question waits for its server, not for a processor.
+const callsInFlight = 8
+
 // decisive are the settings that decide the answers.
 func (s settings) decisive() map[string]any {
 	c := map[string]any{
@@ -240,6 +249,9 @@ func (s settings) decisive() map[string]any {
 	}
 	if s.paid() {
 		c["model"], c["embed_model"] = s.model, s.embedModel
+		if s.replyTokens != paid.DefaultReplyTokens {
+			c["reply_tokens"] = s.replyTokens
+		}
 	}
 	return c
 }
@@ -305,6 +317,7 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 	atLeast("chunks-per-page", s.chunksPerPage, 0)
 	atLeast("budget-tokens", s.budgetTokens, 0)
 	atLeast("concurrency", s.concurrency, 0)
+	atLeast("reply-tokens", s.replyTokens, 1)
 	if s.budgetMoney < 0 || s.budgetMoney != s.budgetMoney {
 		bad("-budget-money %v is less than 0", s.budgetMoney)
 	}

@@ -42,7 +42,7 @@ import (
 var sample embed.FS
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	os.Exit(status(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr), os.Stderr))
 }
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	parts, err := newParts(s)
+	parts, err := newParts(s, cli.NewLogger(stderr))
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 				Settings: parts.decisive(s), Config: s.descriptive(j.profile), Concurrency: s.concurrency,
 				ShowEvidence: s.answerKit == kitModel || s.grounded || s.precisionRef == string(judge.RefEvidence),
 				CountTokens:  parts.count, Coverage: coverage, NoTimings: s.noTimings,
-				MaxFailed: maxFailed(s.maxFailed), Retry: s.retry,
+				MaxFailed: maxFailed(s.maxFailed), Retry: s.retry, Logger: parts.log,
 			},
 		}
 		r, err := runOnce(ctx, s, runner, parts, folder, stdout, stderr)

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -32,6 +33,7 @@ type parts struct {
 	judges []profiled
 	count  func(string) int
 	client *paid.Client // nil offline
+	log    *slog.Logger // is told what is waited for
 }
 
 // profiled is a judge with the name of its procedure, "" without a model.
@@ -40,8 +42,8 @@ type profiled struct {
 	profile string
 }
 
-func newParts(s settings) (*parts, error) {
-	p := &parts{count: tokens.Cl100k().Count}
+func newParts(s settings, log *slog.Logger) (*parts, error) {
+	p := &parts{count: tokens.Cl100k().Count, log: log}
 	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef), Grounded: s.grounded}
 	var err error
 	if p.kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.mode), Seed: s.seed}); err != nil {
@@ -66,7 +68,7 @@ func newParts(s settings) (*parts, error) {
 // disk as they come and shared with other runs; limits and ledger are the report
 // folder's.
 func (p *parts) models(s settings, o judge.Options) error {
-	provider, err := langchain.ProviderFromEnv(transport.Options{})
+	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: s.concurrency, Logger: p.log})
 	if err != nil {
 		return cli.Usagef("-kit model: %w", err)
 	}
@@ -77,18 +79,19 @@ func (p *parts) models(s settings, o judge.Options) error {
 	p.client, err = paid.Open(paid.Options{
 		Provider: provider, File: s.cache, Run: run,
 		Tokens: s.budgetTokens, Money: paid.MoneyOf(s.budgetMoney), Prices: s.priceList, CountTokens: p.count, RetryFailures: s.retry,
+		ReplyTokens: s.replyTokens, Logger: p.log,
 	})
 	if err != nil {
 		return fmt.Errorf("-cache: %w", err)
 	}
 	m, err := p.client.Model(s.model)
 	if err != nil {
-		return err
+		return cli.Usage(err) // nothing was asked: an address or a name is wrong
 	}
-	k := kit.ModelOptions{Model: m, Seed: s.seed, Mode: reader.Mode(s.mode), Count: p.count}
+	k := kit.ModelOptions{Model: m, Concurrency: s.concurrency, Seed: s.seed, Mode: reader.Mode(s.mode), Count: p.count}
 	if s.embedModel != "" {
 		if k.Embedder, err = p.client.Embedder(s.embedModel); err != nil {
-			return err
+			return cli.Usage(err)
 		}
 	}
 	byModel, err := kit.ByModel(k)
@@ -99,7 +102,7 @@ func (p *parts) models(s settings, o judge.Options) error {
 	p.kit = kit.Mixed(kits[s.indexKit], kits[s.answerKit])
 	if s.answerKit == kitModel {
 		if m, err = p.client.Model(s.judgeModel); err != nil {
-			return err
+			return cli.Usage(err)
 		}
 		for _, name := range s.judgeProfiles {
 			j, err := byProfile(name, m, s, o)
@@ -151,17 +154,30 @@ func (p *parts) account(dir string, w io.Writer) error {
 		return nil
 	}
 	a := p.client.Account()
-	data, err := json.MarshalIndent(a, "", "  ")
-	if err != nil {
-		return err
-	}
 	name := filepath.Join(dir, LedgerName)
-	if err := os.WriteFile(name, append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("writing the ledger: %w", err)
+	err := journal.WriteFile(name, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(a)
+	})
+	if err != nil {
+		return fmt.Errorf("the ledger: %w", err)
 	}
-	fmt.Fprintf(w, "Paid for this folder: %d calls, %d tokens; cost %s %s; %d calls of unknown cost. See %s.\n",
-		a.Total.Usage.Calls, a.Total.Usage.Tokens(), a.Total.Cost, a.Currency, len(a.Unknown), name)
-	return nil
+	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", bill(a), name)
+	return err
+}
+
+// bill says in a sentence or two what an account comes to.
+func bill(a paid.Account) string {
+	price := "no prices given"
+	if a.Currency != "" {
+		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
+	}
+	text := fmt.Sprintf("%s calls, %s tokens; %s.", cli.Digits(a.Total.Usage.Calls), cli.Digits(a.Total.Usage.Tokens()), price)
+	if n := a.Total.Unknown; n > 0 {
+		text += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", cli.Digits(n), cli.Digits(a.Total.Most.Tokens()))
+	}
+	return text
 }
 
 func (p *parts) close() error {

@@ -31,6 +31,8 @@ type ModelOptions struct {
 	MaxContext int
 	// Count counts tokens; nil means those of cl100k.
 	Count func(string) int
+	// Concurrency is how many calls an index has in flight; 0 means 8.
+	Concurrency int
 }
 
 // ByModel returns the kit of a language model. What it takes is charged to the
@@ -44,7 +46,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	}
 	paid := metered(o.Model)
 	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode})
-	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true})
+	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true, Concurrency: o.Concurrency})
 	reports, err3 := report.ByModel(report.ModelOptions{Model: paid})
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Kit{}, fmt.Errorf("kit: %w", err)
@@ -55,7 +57,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
-			r.Model, r.Verify = paid, true
+			r.Model, r.Verify, r.Concurrency = paid, true, o.Concurrency
 			x, err := extract.NewRecords(r)
 			return Extraction{Extractor: x}, err
 		},

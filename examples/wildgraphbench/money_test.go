@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
+)
+
+func TestBill(t *testing.T) {
+	line := paid.Line{Usage: llm.Usage{Calls: 1284, PromptTokens: 1_495_140}, Cost: paid.Cost{Amount: paid.MoneyOf(1.5)}}
+	lost := line
+	lost.Unknown, lost.Most.PromptTokens = 3, 2_000_000
+	for _, tt := range []struct {
+		a    paid.Account
+		want string
+	}{
+		{paid.Account{Total: line}, "1,284 calls, 1,495,140 tokens; no prices given."},
+		{paid.Account{Total: line, Currency: "EUR"}, "1,284 calls, 1,495,140 tokens; cost 1.5000 EUR."},
+		{paid.Account{Total: lost}, "1,284 calls, 1,495,140 tokens; no prices given. 3 more attempts may have been billed, with which it is 2,000,000 tokens at the most."},
+	} {
+		if got := bill(tt.a); got != tt.want {
+			t.Errorf("%s, want %s", got, tt.want)
+		}
+	}
+}
+
+// An address that cannot be one is a wrong command line, not a failed run.
+func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
+	for _, url := range []string{"localhost:80 80", "ftp://h", "http://10.0.0.1/v1", "http://me:secret@127.0.0.1/v1", "::"} {
+		t.Setenv("OPENAI_BASE_URL", url)
+		_, _, err := bench(t, bare, "-model", "m", "-out", t.TempDir(), "-cache", filepath.Join(t.TempDir(), "c"))
+		var out strings.Builder
+		if status := status(err, &out); status != cli.WrongUsage || strings.Contains(out.String(), "secret") {
+			t.Errorf("%s: status %d: %s", url, status, &out)
+		}
+	}
+}
+
+// The ledger replaces a link, and does not write through it; one flag bounds all
+// calls in flight.
+func TestLedgerFileAndCallsInFlight(t *testing.T) {
+	const most = 2
+	inFlight := make(chan struct{}, most)
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		select {
+		case inFlight <- struct{}{}:
+			defer func() { <-inFlight }()
+			time.Sleep(2 * time.Millisecond)
+		default:
+			t.Errorf("more than %d calls at a time", most)
+		}
+		return llmtest.Default(req)
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(dir, LedgerName)); err != nil {
+		t.Skip(err)
+	}
+	_, stderr, _ := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,hipporag2", "-model", "m", "-concurrency", "2")
+	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
+		t.Errorf("the ledger was written through a link: %q, %v", data, err)
+	}
+	if info, err := os.Lstat(filepath.Join(dir, LedgerName)); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("no ledger: %v\n%s", err, stderr)
+	}
+}
