@@ -82,7 +82,7 @@ type listed struct {
 
 func listPackages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "../...")
+	cmd := exec.Command("go", "list", "-buildvcs=false", "-json=ImportPath,Imports,Deps", "../...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

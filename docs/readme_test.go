@@ -40,7 +40,7 @@ func TestReadmeProgram(t *testing.T) {
 	if err := os.WriteFile(list, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "run", "-overlay", list, "../examples/readme").CombinedOutput()
+	out, err := exec.Command("go", "run", "-buildvcs=false", "-overlay", list, "../examples/readme").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "Barn owls hunt by ear.") {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -44,7 +44,7 @@ type room struct {
 // export data.
 func checkRooms(t *testing.T) []room {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,Module", "../...")
+	cmd := exec.Command("go", "list", "-buildvcs=false", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,Module", "../...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
