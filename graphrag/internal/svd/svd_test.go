@@ -66,3 +66,37 @@ func TestDegenerate(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// cancels ends its context while the products are computed.
+type cancels struct {
+	dense
+	after int
+	end   context.CancelFunc
+}
+
+func (c *cancels) Mul(ctx context.Context, out, x []float64, width int) error {
+	if c.after--; c.after == 0 {
+		c.end()
+	}
+	c.dense.Mul(context.Background(), out, x, width)
+	return nil
+}
+
+// The dense arithmetic between the products does not hold up the end of the context.
+func TestCancelledBetweenProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	a := mat.NewDense(60, 50, nil)
+	a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
+	for after := 1; after <= 5; after++ { // 1, 2, 3: factors; 4: the Rayleigh–Ritz step
+		ctx, cancel := context.WithCancel(t.Context())
+		m := &cancels{dense{a}, after, cancel}
+		_, _, _, err := svd.Truncated(ctx, m, 10, 2, 1)
+		if after <= 4 && (!errors.Is(err, context.Canceled) || m.after != 0) {
+			t.Errorf("ended at product %d: %v, %d further ones", after, err, -m.after)
+		}
+		if after == 5 && err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}
+}
