@@ -5,6 +5,8 @@
 package wildgraph_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,8 +34,10 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 		{"questions are a pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, qa, "not a regular file"},
 		{"questions are a device", func(p string) error { return os.Symlink("/dev/zero", p) }, qa, "questions.jsonl"},
 		{"questions are a folder", func(p string) error { return os.Mkdir(p, 0o755) }, qa, "not a regular file"},
-		{"a page is a pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, page, "no page for"},
-		{"a page is a link out", func(p string) error { return os.Symlink(outside, p) }, page, "no page for"},
+		{"a page is a pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, page, "not a regular file"},
+		{"a page is a link out", func(p string) error { return os.Symlink(outside, p) }, page, "page.txt cannot be read; if it is a link"},
+		{"a topic is a link out", func(p string) error { return os.Symlink(filepath.Dir(outside), p) }, "corpus/birds/Hawk", "corpus/birds/Hawk cannot be read; if it is a link"},
+		{"a domain is a link out", func(p string) error { return os.Symlink(filepath.Dir(outside), p) }, "QA/fish", "QA/fish cannot be read; if it is a link"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -41,7 +45,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(dir, tt.file)
-			if err := os.Remove(path); err != nil {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
 			if err := tt.put(path); err != nil {
@@ -66,5 +70,37 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 				t.Fatal("it hangs")
 			}
 		})
+	}
+}
+
+// Links within the folder stand for what they lead to: no domain and no page is lost.
+func TestLinksAreFollowed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, small()); err != nil {
+		t.Fatal(err)
+	}
+	plain, _, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"QA/birds", "corpus/birds", "corpus/birds/Owl/reference_pages", "corpus/birds/Owl/reference_pages/page.txt"} {
+		path := filepath.Join(dir, name)
+		moved := filepath.Join(dir, "moved "+filepath.Base(name))
+		to, err := filepath.Rel(filepath.Dir(path), moved)
+		if err := errors.Join(err, os.Rename(path, moved), os.Symlink(to, path)); err != nil {
+			t.Skip(err)
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, _, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+		if err != nil || len(set.Domains) != 1 || set.Domains[0].Fingerprint != plain.Domains[0].Fingerprint {
+			t.Errorf("with a link for %s: %v", name, err)
+		}
+		_ = root.Close()
+		if err := errors.Join(os.Remove(path), os.Rename(moved, path)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -27,6 +28,10 @@ const Name = "WildGraphBench"
 // MaxPage is the largest page file that is read, in bytes; the largest
 // released page has 2.2 MB.
 const MaxPage = 64 << 20
+
+// MaxTitle is the longest title of a page, in bytes; the longest released one has
+// 286. A first line that is longer is no title, as in a page without line breaks.
+const MaxTitle = 300
 
 // ErrUnknownDomain is wrapped by errors about a domain the data set does not
 // have.
@@ -60,6 +65,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
 		}
 		set.Domains = append(set.Domains, d)
 		stats = append(stats, s)
+		set.Notes = append(set.Notes, s.Notes...)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, nil, err
@@ -70,13 +76,21 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
 
 // Domains lists the domains a data set has, sorted.
 func Domains(fsys fs.FS) ([]string, error) {
+	if _, err := fs.Stat(fsys, "QA"); err != nil {
+		return nil, errNoData
+	}
 	dirs, err := subdirectories(fsys, "QA")
-	if err != nil || len(dirs) == 0 {
-		return nil, errors.New("wildgraph: no QA/<domain>/questions.jsonl here; " +
-			"point to the folder of a WildGraphBench checkout that holds QA and corpus")
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("wildgraph: %w", err)
+	case len(dirs) == 0:
+		return nil, errNoData
 	}
 	return dirs, nil
 }
+
+var errNoData = errors.New("wildgraph: no QA/<domain>/questions.jsonl here; " +
+	"point to the folder of a WildGraphBench checkout that holds QA and corpus")
 
 func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
 	present, err := Domains(fsys)
@@ -95,16 +109,51 @@ func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(wanted))), nil
 }
 
+// subdirectories are the folders of a folder, and the links to folders.
 func subdirectories(fsys fs.FS, dir string) ([]string, error) {
-	entries, err := fs.ReadDir(fsys, dir)
 	var names []string
-	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+	for e, err := range followed(fsys, dir) {
+		if err != nil {
+			return nil, err
+		}
+		if e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
-	return names, err
+	return names, nil
 }
+
+// followed are the entries of a folder whose names do not begin with a dot, with
+// what links lead to in place of the links.
+func followed(fsys fs.FS, dir string) iter.Seq2[fs.FileInfo, error] {
+	return func(yield func(fs.FileInfo, error) bool) {
+		entries, err := fs.ReadDir(fsys, dir)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".") {
+				continue
+			}
+			info, err := fs.Stat(fsys, path.Join(dir, e.Name()))
+			if err != nil {
+				yield(nil, fmt.Errorf("%s/%s cannot be read; if it is a link, put what it leads to into its place: %w", dir, e.Name(), err))
+				return
+			}
+			if !yield(named{info, e.Name()}, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// named is what a link leads to, by the name of the link.
+type named struct {
+	fs.FileInfo
+	name string
+}
+
+func (n named) Name() string { return n.name }
 
 func loadDomain(fsys fs.FS, name string) (benchmark.Domain, Stats, error) {
 	fail := func(err error) (benchmark.Domain, Stats, error) { return benchmark.Domain{}, Stats{}, err }
@@ -145,18 +194,21 @@ type topic struct {
 	fsys  fs.FS
 	dir   string
 	files []string // names below reference_pages, sorted
-	refs  []Reference
-	join  *Join
+	// others are the names there that are no pages.
+	others []string
+	refs   []Reference
+	join   *Join
 }
 
 func (t *topic) open() error {
 	pages := path.Join(t.dir, "reference_pages")
-	entries, err := fs.ReadDir(t.fsys, pages)
-	if err != nil {
-		return fmt.Errorf("the pages are missing: %w", err)
-	}
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".txt") {
+	for e, err := range followed(t.fsys, pages) {
+		switch {
+		case err != nil:
+			return fmt.Errorf("the pages: %w", err)
+		case e.IsDir() || !strings.HasSuffix(e.Name(), ".txt"):
+			t.others = append(t.others, e.Name())
+		default: // what is no regular file is refused when it is read
 			t.files = append(t.files, e.Name())
 		}
 	}
@@ -189,6 +241,7 @@ func (t *topic) check(sum hash.Hash, stats *Stats) error {
 		stats.addPage(text)
 	}
 	stats.References = len(t.refs)
+	stats.note("left out of reference_pages, being no .txt", t.others)
 	return errors.Join(problems...)
 }
 
@@ -237,7 +290,7 @@ func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, file := range t.files {
 			text, err := t.read(file)
-			doc := graphrag.Document{ID: file, Title: pageTitle(text), Text: text}
+			doc := graphrag.Document{ID: file, Title: pageTitle(file, text), Text: text}
 			if urls := t.join.URLs(file); len(urls) > 0 {
 				doc.Source = urls[0]
 			}
@@ -248,8 +301,15 @@ func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// pageTitle is the first line of a page without its heading mark.
-func pageTitle(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return strings.TrimSpace(strings.TrimPrefix(first, "# "))
+// pageTitle is the first line of a page without its heading mark. Of a heading that
+// is too long it is the start, of any other line the name of the file.
+func pageTitle(file, page string) string {
+	first, _, _ := strings.Cut(page, "\n")
+	title, heading := strings.CutPrefix(strings.TrimSpace(first), "# ")
+	if title = strings.TrimSpace(title); len(title) > MaxTitle {
+		if title = text.Head(title, MaxTitle); !heading || title == "" {
+			return strings.TrimSuffix(file, ".txt")
+		}
+	}
+	return title
 }

@@ -74,6 +74,7 @@ func TestLoad(t *testing.T) {
 		Domain: "birds", Topic: "Owl", SingleFact: 1, MultiFact: 1, Summary: 1,
 		Pages: 4, Bytes: 102, Words: 19, LargestPage: 43, References: 5,
 		QuestionURLs: 5, GoldStatements: 2, Sections: 1,
+		Notes: []string{"birds: left out of reference_pages, being no .txt (1): notes.md"},
 	}}
 	if diff := cmp.Diff(wantStats, stats); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
@@ -150,6 +151,10 @@ func TestLoadErrors(t *testing.T) {
 		{"empty question", set(qa, `{"question": " ", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`), "question is empty"},
 		{"no answer", set(qa, `{"question": "q", "question_type": "single", "ref_urls": ["http://c.example/"]}`), "without answer"},
 		{"no statements", set(qa, `{"question": "q", "question_type": "summary", "ref_urls": ["http://c.example/"]}`), "without gold_statements"},
+		{"statements without a word", set(qa, `{"question": "q", "question_type": "summary", "gold_statements": [null, "", " "], "ref_urls": ["http://c.example/"]}`), "without gold_statements"},
+		{"key in another case", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "ANSWER": "b", "ref_urls": ["http://c.example/"]}`), qa + `:1: the key "ANSWER" must be written "answer"`},
+		{"printed over lines", set(qa, "{\n  \"question\": \"q\"\n}\n"), qa + ":1: the line is no whole JSON value"},
+		{"blank URL", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "ref_urls": [" "]}`), qa + ":1: an empty URL in ref_urls"},
 		{"no URLs", set(qa, `{"question": "q", "question_type": "single", "answer": "a"}`), "no ref_urls"},
 		{"question asked twice", set(qa, strings.Repeat(`{"question": "q", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`+"\n", 2)), qa + ":2: the question of line 1 again"},
 		{"missing page", func(m fstest.MapFS) { delete(m, "corpus/birds/Owl/reference_pages/page.txt") }, qa + ":4: no page for http://c.example/"},
@@ -296,4 +301,54 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("read again it is another data set, %v", err)
 		}
 	})
+}
+
+// Gold statements that say nothing, or the same again, count nowhere, and it is said.
+func TestOddStatements(t *testing.T) {
+	fsys := small()
+	qa := fsys["QA/birds/questions.jsonl"]
+	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
+	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := set.Domains[0].Items[2]
+	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" || it.Section == "" || stats[0].GoldStatements != 2 {
+		t.Errorf("%s; section %q; %+v", diff, it.Section, stats[0])
+	}
+	want := []string{
+		"birds: left out of reference_pages, being no .txt (1): notes.md",
+		"birds: gold statements left out, being null, blank or repeated (1): 4 of birds/4",
+	}
+	if diff := cmp.Diff(want, set.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A title is short, whatever the first line is.
+func TestTitles(t *testing.T) {
+	const page = "corpus/birds/Owl/reference_pages/Sight.txt"
+	words := strings.Repeat("eyes ", 1000)
+	for text, want := range map[string]string{
+		"# Sight\n\nEyes.":              "Sight",
+		"Sight\r\nEyes.":                "Sight",
+		"\nEyes.":                       "",
+		"# " + words + "\nx":            strings.TrimSpace(words[:wildgraph.MaxTitle]),
+		"<html>" + words:                "Sight",
+		"# " + words[:300]:              strings.TrimSpace(words[:300]),
+		strings.Repeat("x", 1e6):        "Sight",
+		"# " + strings.Repeat("é", 1e6): "Sight",
+	} {
+		fsys := small()
+		fsys[page].Data = []byte(text)
+		set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for doc, err := range set.Domains[0].Documents() {
+			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {
+				t.Errorf("%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)
+			}
+		}
+	}
 }

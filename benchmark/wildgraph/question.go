@@ -58,6 +58,7 @@ func parseType(s string) (string, error) {
 func (t *topic) questions(domain string, sections []section, stats *Stats) ([]benchmark.Item, error) {
 	name := path.Join("QA", domain, "questions.jsonl")
 	var items []benchmark.Item
+	var dropped []string // gold statements
 	var problems []error
 	seen := make(map[string]int)
 	for l, err := range readLines[question](t.fsys, name) {
@@ -68,6 +69,10 @@ func (t *topic) questions(domain string, sections []section, stats *Stats) ([]be
 		q := l.Value
 		text := strings.TrimSpace(q.Question)
 		it, err := t.item(q)
+		id := fmt.Sprintf("%s/%d", domain, l.Number)
+		if n := len(q.Statements) - len(it.Statements); n > 0 && err == nil {
+			dropped = append(dropped, fmt.Sprintf("%d of %s", n, id))
+		}
 		if first, dup := seen[text]; dup && err == nil {
 			err = fmt.Errorf("the question of line %d again", first)
 		}
@@ -76,7 +81,7 @@ func (t *topic) questions(domain string, sections []section, stats *Stats) ([]be
 			continue
 		}
 		seen[text] = l.Number
-		it.Question.ID = fmt.Sprintf("%s/%d", domain, l.Number)
+		it.Question.ID = id
 		if it.Type == Summary {
 			var n int
 			it.Section, n = sectionOf(sections, it.Statements)
@@ -85,6 +90,7 @@ func (t *topic) questions(domain string, sections []section, stats *Stats) ([]be
 		stats.addQuestion(it, q.URLs)
 		items = append(items, it)
 	}
+	stats.note("gold statements left out, being null, blank or repeated", dropped)
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("%s holds no question", name))
 	}
@@ -104,19 +110,22 @@ func (t *topic) item(q question) (benchmark.Item, error) {
 		Type:       kind,
 		Question:   graphrag.Question{Text: strings.TrimSpace(q.Question)},
 		Reference:  q.Answer,
-		Statements: q.Statements,
+		Statements: distinct(q.Statements),
 	}
 	switch {
 	case it.Question.Text == "":
 		return it, errors.New("the question is empty")
-	case kind == Summary && len(q.Statements) == 0:
-		return it, errors.New("a summary question without gold_statements")
+	case kind == Summary && len(it.Statements) == 0:
+		return it, errors.New("a summary question without gold_statements that say something")
 	case kind != Summary && strings.TrimSpace(q.Answer) == "":
 		return it, errors.New("a fact question without answer")
 	case len(q.URLs) == 0:
 		return it, errors.New("no ref_urls")
 	}
 	for _, url := range q.URLs {
+		if strings.TrimSpace(url) == "" {
+			return it, errors.New("an empty URL in ref_urls")
+		}
 		pages := t.join.Pages(url)
 		if len(pages) == 0 {
 			return it, fmt.Errorf("no page for %s in %s; the download is incomplete", url, path.Join(t.dir, "reference_pages"))
@@ -127,6 +136,19 @@ func (t *topic) item(q question) (benchmark.Item, error) {
 		}
 	}
 	return it, nil
+}
+
+// distinct are the statements that say something, each once: null is read as "".
+func distinct(statements []string) []string {
+	var out []string
+	seen := make(map[string]bool)
+	for _, s := range statements {
+		if key := strings.Join(strings.Fields(s), " "); key != "" && !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // joinSome joins errors, the first few in full: a data set that lacks a

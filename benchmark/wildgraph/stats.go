@@ -3,6 +3,7 @@
 package wildgraph
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -32,6 +33,25 @@ type Stats struct {
 	// Sections counts the summary questions that map to exactly one section
 	// of the article; the others have no section text.
 	Sections int `json:"sections"`
+
+	// Notes say what was odd and how it was taken.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// note says what is odd, and where.
+func (s *Stats) note(what string, places []string) {
+	if len(places) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: %s (%d): %s", s.Domain, what, len(places), some(places)))
+	}
+}
+
+// some are the first few of a list.
+func some(all []string) string {
+	const most = 5
+	if n := len(all); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), n-most)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Questions is the number of questions of all types.

@@ -60,3 +60,12 @@ func hidden(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
+
+// Head is the start of a text, of at most so many bytes, up to the end of a word; ""
+// if the first word is longer.
+func Head(s string, bytes int) string {
+	if len(s) <= bytes {
+		return s
+	}
+	return strings.TrimSpace(s[:max(strings.LastIndexFunc(s[:bytes+1], unicode.IsSpace), 0)])
+}

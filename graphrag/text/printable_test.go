@@ -30,6 +30,21 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+func TestHead(t *testing.T) {
+	for _, tt := range []struct {
+		in    string
+		bytes int
+		want  string
+	}{
+		{"a whole title", 13, "a whole title"}, {"a whole title", 12, "a whole"}, {"a whole title", 7, "a whole"},
+		{"unbroken", 4, ""}, {"", 0, ""}, {"é é é", 4, "é"}, {"中文　标题", 9, "中文"},
+	} {
+		if got := text.Head(tt.in, tt.bytes); got != tt.want {
+			t.Errorf("Head(%q, %d) = %q, want %q", tt.in, tt.bytes, got, tt.want)
+		}
+	}
+}
+
 // Escaped JSON means what it meant, and shows nothing hidden.
 func TestEscapeJSON(t *testing.T) {
 	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d 中"}

@@ -6,8 +6,8 @@
 // [Read] takes one value a line and goes on after a bad one, so that all of
 // them can be reported. [ReadValues] also takes a JSON array, or values over
 // several lines. Both pass over a byte order mark, and refuse what is not
-// UTF-8 and objects that hold a key twice: which of the values is meant, a
-// reader could only guess.
+// UTF-8, objects that hold a key twice, and keys in another case: which of the values
+// is meant, a reader could only guess.
 package jsonl
 
 import (
@@ -19,6 +19,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -111,7 +114,9 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	if !utf8.Valid(raw) {
 		err = errors.New("not valid UTF-8")
 	} else if err = json.Unmarshal(raw, &l.Value); err == nil {
-		err = unique(raw)
+		err = keys(raw, names(reflect.TypeFor[T](), nil))
+	} else if s := (*json.SyntaxError)(nil); errors.As(err, &s) && !json.Valid(raw) {
+		err = fmt.Errorf("the line is no whole JSON value (%w): want one on each line, not over several", err)
 	}
 	if err != nil {
 		return l, &Error{name, number, err}
@@ -119,36 +124,57 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	return l, nil
 }
 
-// unique refuses objects that hold a key twice. raw is valid JSON.
-func unique(raw []byte) error {
+// names are the keys that a type reads, at any depth.
+func names(t reflect.Type, known []string) []string {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return names(t.Elem(), known)
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" && !slices.Contains(known, name) {
+				known = names(f.Type, append(known, name))
+			}
+		}
+	}
+	return known
+}
+
+// keys refuses objects that hold a key twice, and keys that differ from a known one
+// by their case alone: encoding/json takes those for it. raw is valid JSON.
+func keys(raw []byte, known []string) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	var keys []map[string]bool // of the open objects; nil for a list
+	var open []map[string]bool // the keys of the open objects; nil for a list
 	key := false               // the next text is a key
 	for {
 		token, err := dec.Token()
 		if err != nil { // the end
 			return nil
 		}
-		object := len(keys) > 0 && keys[len(keys)-1] != nil
+		object := len(open) > 0 && open[len(open)-1] != nil
 		switch t := token.(type) {
 		case json.Delim:
 			switch t {
 			case '{':
-				keys = append(keys, make(map[string]bool))
+				open = append(open, make(map[string]bool))
 			case '[':
-				keys = append(keys, nil)
+				open = append(open, nil)
 			default:
-				keys = keys[:len(keys)-1]
+				open = open[:len(open)-1]
 			}
-			key = len(keys) > 0 && keys[len(keys)-1] != nil
+			key = len(open) > 0 && open[len(open)-1] != nil
 			continue
 		case string:
 			if object && key {
-				if keys[len(keys)-1][t] {
+				if open[len(open)-1][t] {
 					return fmt.Errorf("the key %q stands twice", t)
 				}
-				keys[len(keys)-1][t] = true
+				for _, k := range known {
+					if k != t && strings.EqualFold(k, t) {
+						return fmt.Errorf("the key %q must be written %q", t, k)
+					}
+				}
+				open[len(open)-1][t] = true
 				key = false
 				continue
 			}

@@ -64,8 +64,10 @@ func TestRead(t *testing.T) {
 		{"lines", "{\"name\": \"a\"}\n \r\n{\"name\": \"b\"}", []string{"1 a", "3 b"}},
 		{"byte order mark", "\ufeff{\"name\": \"a\"}\n", []string{"1 a"}},
 		{"nothing", "\n\n", nil},
-		{"every bad line", "{\n{\"name\": \"a\"}\n\xff\n", []string{"f:1: unexpected end of JSON input", "2 a", "f:3: not valid UTF-8"}},
+		{"every bad line", "{\n{\"name\": \"a\"}\n\xff\n", []string{"f:1: the line is no whole JSON value (unexpected end of JSON input): want one on each line, not over several", "2 a", "f:3: not valid UTF-8"}},
 		{"a key twice", `{"name": "a", "more": [{"k": 1, "k": 2}]}`, []string{`f:1: the key "k" stands twice`}},
+		{"a key in another case", `{"NAME": "a"}`, []string{`f:1: the key "NAME" must be written "name"`}},
+		{"and the key", `{"name": "a", "Name": "b"}`, []string{`f:1: the key "Name" must be written "name"`}},
 		{"the same key of two objects", `{"name": "a", "more": [{"k": "k"}, {"k": ["k", "k"]}]}`, []string{"1 a"}},
 		{"too long", "{\"name\": \"a\"}\n" + long, []string{"1 a", "f:2: line is longer than 1 MiB"}},
 	} {
