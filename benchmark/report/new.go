@@ -13,6 +13,7 @@ func New(run *benchmark.Run) (*Report, error) {
 	r := &Report{
 		Version: Version, Kit: run.Kit, Config: run.Config,
 		Published: run.Dataset.Published, types: run.Dataset.Types, label: labelOf(run),
+		Data: run.Dataset.Notes,
 	}
 	var compared []benchmark.SystemRun
 	for _, s := range run.Systems {

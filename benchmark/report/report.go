@@ -25,6 +25,8 @@ type Report struct {
 	// every flat one by the evidence for multi-fact questions, at equal context
 	// tokens.
 	EqualContext []ContextPair `json:"equal_context,omitempty"`
+	// Data says what was odd in the data set and how it was taken.
+	Data []string `json:"data_notes,omitempty"`
 	// Published are figures of a publication; they take part in nothing.
 	Published *benchmark.Published `json:"published,omitempty"`
 

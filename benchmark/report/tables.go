@@ -121,6 +121,9 @@ func (r *Report) mainTable() Table {
 	}
 	t.fill(r.names(), rows)
 	r.addPublished(&t, "", r.questions())
+	for _, note := range r.Data {
+		t.Notes = append(t.Notes, "Data set: "+note+".")
+	}
 	return t
 }
 

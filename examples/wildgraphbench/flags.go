@@ -35,7 +35,7 @@ const (
 
 // settings are the parsed flags.
 type settings struct {
-	data        string
+	data, check string
 	domains     []string
 	systems     []string
 	listSystems bool
@@ -81,11 +81,12 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 		fs.PrintDefaults()
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout (default: the shipped sample)")
+	fs.StringVar(&s.check, "check", "", "print what is odd in the checkout in `DIR`, and run nothing")
 	list(fs, &s.domains, "domains", "comma-separated `LIST` of domains (default: all present)")
 	list(fs, &s.systems, "systems", "comma-separated `LIST` of systems (default: all)")
 	fs.BoolVar(&s.listSystems, "list-systems", false, "print the names of the systems and exit")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
-	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE` over all questions is lower (repeatable)", parseMinimum)
+	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)", parseMinimum)
 	fs.IntVar(&s.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")
 	fs.IntVar(&s.topKSummary, "topk-summary", 10, "chunks in the prompt of a summary question")
@@ -128,8 +129,17 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	}
 	given := make(map[string]bool)
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var noOut error
+	if given["out"] && s.out == "" {
+		noOut = errors.New("-out is empty: name a folder, or leave the flag out")
+	}
+	for i, name := range s.systems { // in any case
+		if at := slices.IndexFunc(systems, func(known string) bool { return strings.EqualFold(known, name) }); at >= 0 {
+			s.systems[i] = systems[at]
+		}
+	}
 	err := s.defaults(given)
-	return s, s.validate(given, systems, err, s.readPrices(*prices))
+	return s, s.validate(given, systems, noOut, err, s.readPrices(*prices))
 }
 
 // list is a flag of names separated by commas.
@@ -342,11 +352,11 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 	if given["judge-profile"] && s.answerKit == kitOffline {
 		bad("-judge-profile needs -answer-kit model: it is the procedure of a model")
 	}
-	if s.data != "" {
-		if info, err := os.Stat(s.data); err != nil {
-			bad("-data: %v", err)
-		} else if !info.IsDir() {
-			bad("-data %s is not a folder", s.data)
+	for flag, dir := range map[string]string{"data": s.data, "check": s.check} {
+		if info, err := os.Stat(dir); given[flag] && err != nil {
+			bad("-%s: %v", flag, err)
+		} else if given[flag] && !info.IsDir() {
+			bad("-%s %s is not a folder", flag, dir)
 		}
 	}
 	for _, sc := range s.scores {
@@ -361,7 +371,11 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 	}
 	for _, name := range s.systems {
 		if !slices.Contains(systems, name) {
-			bad("-systems: unknown system %q; there are %s", name, strings.Join(systems, ", "))
+			meant := ""
+			if near := cli.Nearest(name, systems); near != "" {
+				meant = fmt.Sprintf(", did you mean %s?", near)
+			}
+			bad("-systems: unknown system %q%s; there are %s", name, meant, strings.Join(systems, ", "))
 		}
 	}
 	if len(problems) > 0 {

@@ -19,9 +19,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -40,48 +42,50 @@ func addGraphs(set *benchmark.Dataset, graphs []corpus) error {
 		if slices.ContainsFunc(set.Domains, func(d benchmark.Domain) bool { return d.Name == c.name }) {
 			return cli.Usagef("-graph %s: a domain has this name", c.name)
 		}
-		d, err := c.domain()
+		d, skipped, err := c.domain()
 		if err != nil {
 			return fmt.Errorf("-graph %s: %w", c.name, err)
 		}
 		set.Domains = append(set.Domains, d)
+		if n := len(skipped); n > 0 {
+			set.Notes = append(set.Notes, fmt.Sprintf("%s: left out, not being UTF-8 (%d): %s", c.name, n, strings.Join(skipped[:min(n, 5)], ", ")))
+		}
 	}
 	return nil
 }
 
-// domain reads the corpus once, to check it and to know it again.
-func (c corpus) domain() (benchmark.Domain, error) {
+// domain reads the corpus once, to check it and to know it again. Files that are
+// not UTF-8 are left out, and named.
+func (c corpus) domain() (d benchmark.Domain, skipped []string, err error) {
 	sum, n := sha256.New(), 0
-	for d, err := range c.documents() {
-		if err == nil && !utf8.ValidString(d.Text) {
-			err = fmt.Errorf("%s: not valid UTF-8", d.ID)
-		}
+	for d, err := range c.documents(func(name string) { skipped = append(skipped, name) }) {
 		if err != nil {
-			return benchmark.Domain{}, err
+			return benchmark.Domain{}, nil, err
 		}
 		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
 		n++
 	}
 	if n == 0 {
-		return benchmark.Domain{}, fmt.Errorf("%s holds no document: want a folder of .txt and .md files, or JSON objects with a \"text\" or \"context\"", c.path)
+		return benchmark.Domain{}, nil, fmt.Errorf("%s holds no document: want a folder of .txt and .md files in UTF-8, or JSON objects with a \"text\" or \"context\"", c.path)
 	}
-	return benchmark.Domain{Name: c.name, Documents: c.documents, Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16])}, nil
+	documents := func() iter.Seq2[graphrag.Document, error] { return c.documents(func(string) {}) }
+	return benchmark.Domain{Name: c.name, Documents: documents, Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16])}, skipped, nil
 }
 
 // documents streams a folder of text files, or the objects of a JSON file.
-func (c corpus) documents() iter.Seq2[graphrag.Document, error] {
+func (c corpus) documents(skipped func(name string)) iter.Seq2[graphrag.Document, error] {
 	info, err := os.Stat(c.path)
 	switch {
 	case err != nil:
 		return func(yield func(graphrag.Document, error) bool) { yield(graphrag.Document{}, err) }
 	case info.IsDir():
-		return folderDocuments(os.DirFS(c.path))
+		return folderDocuments(os.DirFS(c.path), skipped)
 	}
 	return c.jsonDocuments
 }
 
 // folderDocuments are the text files of a folder, by name.
-func folderDocuments(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
+func folderDocuments(fsys fs.FS, skipped func(name string)) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		errStop := errors.New("stop")
 		err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -89,11 +93,15 @@ func folderDocuments(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 			if err != nil || !entry.Type().IsRegular() || ext != ".txt" && ext != ".md" {
 				return err
 			}
-			text, err := readText(fsys, name)
+			page, err := readText(fsys, name)
 			if err != nil {
 				return err
 			}
-			if !yield(graphrag.Document{ID: name, Text: text}, nil) {
+			if !utf8.ValidString(page) {
+				skipped(name)
+				return nil
+			}
+			if !yield(graphrag.Document{ID: name, Text: page}, nil) {
 				return errStop
 			}
 			return nil
@@ -102,6 +110,19 @@ func folderDocuments(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 			yield(graphrag.Document{}, err)
 		}
 	}
+}
+
+// undescribed names the corpora of which no system has shown a graph.
+func undescribed(r *report.Report, graphs []corpus) []string {
+	var names []string
+	for _, c := range graphs {
+		if !slices.ContainsFunc(r.Systems, func(s report.System) bool {
+			return slices.ContainsFunc(s.Domains, func(d report.Domain) bool { return d.Domain == c.name && d.Index.Entities > 0 })
+		}) {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 const byteOrderMark = "\ufeff"
@@ -146,15 +167,15 @@ func objects(r io.Reader, name string) iter.Seq2[graphrag.Document, error] {
 		for l, err := range jsonl.ReadValues[object](r, jsonl.Options{Name: name, MaxLine: wildgraph.MaxPage}) {
 			n++
 			o := l.Value
-			text := cmp.Or(o.Text, o.Context)
-			if err == nil && text == nil {
+			body := cmp.Or(o.Text, o.Context)
+			if err == nil && body == nil {
 				err = &jsonl.Error{File: name, Line: l.Number, Err: errors.New("neither \"text\" nor \"context\"")}
 			}
 			if err != nil {
 				yield(graphrag.Document{}, err)
 				return
 			}
-			if !yield(graphrag.Document{ID: fmt.Sprintf("%07d", n), Title: cmp.Or(o.Title, o.Name), Text: *text}, nil) {
+			if !yield(graphrag.Document{ID: fmt.Sprintf("%07d", n), Title: text.Head(cmp.Or(o.Title, o.Name), wildgraph.MaxTitle), Text: *body}, nil) {
 				return
 			}
 		}

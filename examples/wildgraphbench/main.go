@@ -34,6 +34,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 )
@@ -56,6 +57,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.listSystems {
 		_, err := fmt.Fprintln(stdout, strings.Join(systemNames(), "\n"))
 		return err
+	}
+	if s.check != "" {
+		return check(s, stdout)
 	}
 	set, stats, err := load(s)
 	if err != nil {
@@ -128,6 +132,9 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	if err != nil {
 		return nil, err
 	}
+	if names := undescribed(r, s.graphs); len(names) > 0 {
+		fmt.Fprintf(stderr, "Note: no system has a graph of %s to describe; add one that builds graphs to -systems, such as hipporag2.\n", strings.Join(names, ", "))
+	}
 	fmt.Fprintln(stdout)
 	if err := report.WriteText(stdout, r.Tables()...); err != nil {
 		return nil, err
@@ -193,6 +200,9 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph
 	}
 	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
 		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.limit)), s.kitName())
+	for _, note := range set.Notes {
+		fmt.Fprintln(w, "Note:", text.OneLine(note))
+	}
 }
 
 // entries make the selected systems take part.

@@ -122,7 +122,11 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-systems", "bm26"}, `unknown system "bm26"; there are`},
+		{[]string{"-systems", "bm26"}, `unknown system "bm26", did you mean bm25?; there are`},
+		{[]string{"-system", "bm25"}, "there is no flag -system; did you mean -systems?"},
+		{[]string{"-min", "mrr=99"}, "mrr is a share from 0 to 1, of which the tables show percent: want 0.99 for 99 %, not 99"},
+		{[]string{"-max-failed", "2"}, "-max-failed 2"},
+		{[]string{"-out", ""}, "-out is empty"},
 		{[]string{"-domains", "atlantis"}, `unknown domain "atlantis"`},
 		{[]string{"-data", filepath.Join(folder, "none")}, "-data: "},
 		{[]string{"-limit", "-1"}, "-limit -1"},
@@ -152,7 +156,11 @@ func TestUsage(t *testing.T) {
 		{[]string{"now"}, `unexpected argument "now"`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
-			_, _, err := bench(t, bare, append(tt.args, "-out", filepath.Join(folder, "out"))...)
+			args := tt.args
+			if args[0] != "-out" {
+				args = append(args, "-out", filepath.Join(folder, "out"))
+			}
+			_, _, err := bench(t, bare, args...)
 			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one of usage with %q", err, tt.want)
 			}
@@ -339,5 +347,37 @@ func TestNoOverlap(t *testing.T) {
 	const usual = "12" // a twelfth of the chunk
 	if none, some := chunks("0"), chunks(usual); none >= some {
 		t.Errorf("%d chunks without overlap, %d with an overlap of %s", none, some, usual)
+	}
+}
+
+// A checkout is looked over without being run.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("sample")); err != nil {
+		t.Fatal(err)
+	}
+	stdout, _, err := bench(t, bare, "-check", dir)
+	if err != nil || !strings.Contains(stdout, "The data set can be run.\n") || !strings.Contains(stdout, "seafaring: ") {
+		t.Errorf("the sample: %v\n%s", err, stdout)
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "corpus", "seafaring", "*", "reference_pages", "*.txt"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err)
+	}
+	odd := filepath.Join(filepath.Dir(pages[0]), "odd\u202e.txt")
+	for _, tt := range []struct {
+		text, want string
+		status     int
+	}{
+		{"one line", "1 pages without a line break\n    seafaring: odd.txt\n", 0},
+		{"\xff\n", "1 pages that are not UTF-8\n    seafaring: odd.txt\n", exitIncomplete},
+	} {
+		if err := os.WriteFile(odd, []byte(tt.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stdout, _, err = bench(t, bare, "-check", dir)
+		if got := status(err, io.Discard); got != tt.status || !strings.Contains(stdout, tt.want) {
+			t.Errorf("%q: status %d, %v\n%s", tt.text, got, err, stdout)
+		}
 	}
 }

@@ -153,7 +153,7 @@ func TestStatus(t *testing.T) {
 		text string
 	}{
 		{"good enough", []string{"-systems", "bm25", "-min", "evidence_recall_at_5=0.01", "-min", "unscored=0"}, 0, ""},
-		{"too low", []string{"-systems", "bm25", "-min", "mrr=1.5"}, cli.Failed, "mrr of bm25 is "},
+		{"too low", []string{"-systems", "bm25", "-min", "mrr=1"}, cli.Failed, "mrr of bm25 is "},
 		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, exitIncomplete, "zeroshot has no mrr"},
 		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, exitIncomplete, "scores are missing"},
 	} {

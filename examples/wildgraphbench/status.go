@@ -55,6 +55,9 @@ func parseMinimum(v string) (minimum, error) {
 	if err != nil || math.IsNaN(value) {
 		return minimum{}, fmt.Errorf("%q is not a number", text)
 	}
+	if key != "context_tokens" && (value < 0 || value > 1) {
+		return minimum{}, fmt.Errorf("%s is a share from 0 to 1, of which the tables show percent: want %g for %g %%, not %s", key, value/100, value, text)
+	}
 	return minimum{key, value}, nil
 }
 

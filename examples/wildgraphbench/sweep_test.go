@@ -161,8 +161,16 @@ func TestBadGraph(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("a\xff"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (corpus{"x", filepath.Dir(bad)}).domain(); err == nil || !strings.Contains(err.Error(), "bad.txt: not valid UTF-8") {
-		t.Errorf("not UTF-8: %v", err)
+	if _, _, err := (corpus{"x", filepath.Dir(bad)}).domain(); err == nil || !strings.Contains(err.Error(), "holds no document") {
+		t.Errorf("nothing but a file that is not UTF-8: %v", err)
+	}
+	good := filepath.Join(filepath.Dir(bad), "good.txt")
+	if err := os.WriteFile(good, []byte("Barn owls live in Europe."), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, err := bench(t, bare, "-out", filepath.Join(empty, "out"), "-systems", "BM25", "-limit", "1", "-graph", "x="+filepath.Dir(bad))
+	if err != nil || !strings.Contains(stderr, "Note: x: left out, not being UTF-8 (1): bad.txt\n") || !strings.Contains(stderr, "Note: no system has a graph of x to describe") {
+		t.Errorf("%v\n%s", err, stderr)
 	}
 }
 
