@@ -71,6 +71,9 @@ func (s *state) openLog() (err error) {
 	if s.log, err = record.Open(s.opts.Dir); err != nil {
 		return err
 	}
+	if torn := s.log.Recovered().TornBytes; torn > 0 {
+		s.opts.Logger.Warn("benchmark: an unfinished write was cut off the records: what it was of is done again", "folder", s.opts.Dir, "bytes", torn)
+	}
 	for _, pattern := range []string{journal.TempPattern, "predictions/" + journal.TempPattern} {
 		left, _ := filepath.Glob(filepath.Join(s.opts.Dir, pattern))
 		for _, name := range left {

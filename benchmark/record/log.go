@@ -194,6 +194,14 @@ func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
 // Closing finds the end of the work on a cell.
 func (l *Log) Closing(c Cell) (Closing, bool) { return get(l, l.closings, c) }
 
+// Recovered tells what was found in the folder, and cut off.
+func (l *Log) Recovered() journal.Recovery {
+	if l.journal == nil {
+		return journal.Recovery{}
+	}
+	return l.journal.Recovered()
+}
+
 // Close releases the folder.
 func (l *Log) Close() error {
 	if l.journal == nil {

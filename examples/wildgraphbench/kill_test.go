@@ -3,16 +3,23 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // TestMain lets the test binary be the program, so that a test can kill it.
@@ -96,4 +103,31 @@ func folder(t *testing.T, dir string) map[string]string {
 		t.Fatalf("%d files, %v", len(out), err)
 	}
 	return out
+}
+
+// A terminal that hangs up ends the program as the keyboard does: what was paid is
+// in the ledger.
+func TestHangUp(t *testing.T) {
+	var cmd *exec.Cmd
+	var once sync.Once
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if !strings.HasSuffix(req.Messages[0].Text, "the word ready.") {
+			once.Do(func() { _ = cmd.Process.Signal(syscall.SIGHUP) })
+			time.Sleep(100 * time.Millisecond)
+		}
+		return llmtest.Default(req)
+	}})
+	defer server.Close()
+	dir := filepath.Join(t.TempDir(), "out")
+	cmd = child("-out", dir, "-cache", filepath.Join(t.TempDir(), "c"), "-domains", "seafaring", "-systems", "bm25", "-model", "m")
+	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+server.OpenAIURL(), "OPENAI_API_KEY=sk")
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != exitIncomplete {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var ledger struct{ Total struct{ Calls int } }
+	data, err := os.ReadFile(filepath.Join(dir, LedgerName))
+	if err := errors.Join(err, json.Unmarshal(data, &ledger)); err != nil || ledger.Total.Calls < 2 {
+		t.Errorf("%+v, %v\n%s", ledger, err, out)
+	}
 }

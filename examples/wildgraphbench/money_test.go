@@ -3,14 +3,18 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -76,5 +80,48 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	}
 	if info, err := os.Lstat(filepath.Join(dir, LedgerName)); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("no ledger: %v\n%s", err, stderr)
+	}
+}
+
+// What was cut off a journal is told; a folder that is removed ends the run at once.
+func TestTornAndRemovedFolders(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-out", dir, "-domains", "seafaring", "-systems", "bm25", "-limit", "2"}
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Contains(stderr, "unfinished") {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	file := filepath.Join(dir, record.JournalName)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data[:len(data)-3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an unfinished write was cut off") != 1 {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+
+	asked := 0
+	var mu sync.Mutex
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked == 10 {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Error(err)
+			}
+		}
+		return llmtest.Default(req)
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	_, stderr, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-systems", "bm25", "-model", "m", "-concurrency", "1")
+	if !errors.Is(err, journal.ErrGone) {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+	if asked > 12 {
+		t.Errorf("%d calls were made after the folder was gone", asked-10)
 	}
 }

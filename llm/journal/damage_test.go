@@ -121,7 +121,7 @@ func TestEveryBitFlip(t *testing.T) {
 				wholePrefix(t, j, 99)
 			case err == nil:
 				t.Fatalf("byte %d bit %d: accepted", at, bit)
-			case !errors.Is(err, ErrCorrupt):
+			case at == len(magic) && !errors.Is(err, ErrVersion) || at != len(magic) && !errors.Is(err, ErrCorrupt):
 				t.Fatalf("byte %d bit %d: %v", at, bit, err)
 			}
 		}
@@ -195,12 +195,12 @@ func TestRepair(t *testing.T) {
 				b[ends[41]+8] ^= 1 // kind of record 42
 				return b
 			},
-			want:  Repaired{Records: 97, Lost: []Span{{4, 4}, {41, 42}}},
+			want:  Repaired{Records: 97, Lost: []Span{{4, 4}, {41, 42}}, Bad: int64(ends[3])},
 			keeps: func(i int) bool { return i != 3 && i != 40 && i != 41 },
 		},
 		"bad tail": {
 			damage: func(b []byte) []byte { return b[:ends[90]+5] },
-			want:   Repaired{Records: 90, BadTail: 5},
+			want:   Repaired{Records: 90, BadTail: 5, Bad: int64(ends[90]), Torn: true},
 			keeps:  func(i int) bool { return i < 90 },
 		},
 		"swapped": {
@@ -209,20 +209,35 @@ func TestRepair(t *testing.T) {
 				out = append(out, b[ends[4]:ends[5]]...)
 				return append(out, b[ends[6]:]...)
 			},
-			want:  Repaired{Records: 99, Lost: []Span{{5, 5}}},
+			want:  Repaired{Records: 99, Lost: []Span{{5, 5}}, Bad: int64(ends[4])},
 			keeps: func(i int) bool { return i != 4 },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, out := filepath.Join(dir, name), filepath.Join(dir, name+" repaired")
-			write(t, path, tc.damage(bytes.Clone(data)))
+			damaged := tc.damage(bytes.Clone(data))
+			write(t, path, damaged)
+			seen, err := Verify(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, damaged) {
+				t.Errorf("Verify changes the file, %v", err)
+			}
 			got, err := Repair(path, out)
 			if err != nil {
 				t.Fatal(err)
 			}
 			tc.want.Header = testHeader
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.want, seen); diff != "" {
 				t.Error(diff)
+			}
+			if j, err := Open(path, testHeader, Options{}); (err == nil) != (tc.want.Bad == 0 || tc.want.Torn) {
+				t.Errorf("Open: %v", err)
+			} else if err == nil && (j.Recovered().TornBytes > 0) != tc.want.Torn {
+				t.Errorf("Open: %+v", j.Recovered())
+			} else if err == nil {
+				_ = j.Close()
 			}
 			records := readAll(t, mustOpen(t, out))
 			k := 0

@@ -16,6 +16,8 @@ type disk interface {
 	// syncDir makes the entries of a folder durable.
 	syncDir(dir string) error
 	exists(path string) bool
+	// at reports whether the open file is the one of that name.
+	at(path string, f file) bool
 	// create makes a file of a new name in a folder, for WriteFile.
 	create(dir string) (f file, path string, err error)
 	rename(from, to string) error
@@ -41,6 +43,16 @@ func (osDisk) syncDir(dir string) error       { return syncDir(dir) }
 func (osDisk) exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// at says yes where it cannot tell: a folder may be closed to us meanwhile.
+func (osDisk) at(path string, f file) bool {
+	now, err := os.Stat(path)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	open, err := f.Stat()
+	return err != nil || os.SameFile(now, open)
 }
 
 func (osDisk) create(dir string) (file, string, error) {

@@ -32,7 +32,11 @@
 //     acknowledged, of which a power cut left some sectors: it is cut off with
 //     what follows and reported by [Journal.Recovered].
 //   - A bad record with a firm one after it is damage. Open refuses with
-//     [ErrCorrupt]; [Repair] copies what is whole and lists what is lost.
+//     [ErrCorrupt]; [Repair] copies what is whole and lists what is lost, [Verify]
+//     only looks. The program examples/journal does both.
+//   - A file that is removed or replaced while it is open is noticed at the next
+//     sync, and ends the handle with [ErrGone]: nothing is acknowledged into a file
+//     that has no name.
 //   - What Open shows is on disk: records that a process wrote and did not
 //     live to sync are written again and synced.
 //   - A journal knows its schema and configuration; opening it with others

@@ -54,10 +54,13 @@ func readHeader(r io.ReaderAt, size int64) (Header, int64, error) {
 		return h, 0, err
 	}
 	if n < len(pre) || !bytes.HasPrefix(pre, []byte(magic)) {
-		return h, 0, fmt.Errorf("%w: this is not a journal", ErrCorrupt)
+		return h, 0, fmt.Errorf("%w: this is not a journal: name another file", ErrCorrupt)
 	}
-	if v := pre[len(magic)]; v != version {
-		return h, 0, fmt.Errorf("%w: format version %d, this program reads version %d", ErrCorrupt, v, version)
+	switch v := pre[len(magic)]; {
+	case v > version:
+		return h, 0, fmt.Errorf("%w: version %d, this program reads version %d: use the newer program that wrote it, or another file", ErrVersion, v, version)
+	case v < version:
+		return h, 0, fmt.Errorf("%w: version %d, this program reads version %d: use the program that wrote it, or another file", ErrVersion, v, version)
 	}
 	length := int64(binary.LittleEndian.Uint32(pre[preambleSz:]))
 	sum := binary.LittleEndian.Uint32(pre[preambleSz+4:])

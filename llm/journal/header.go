@@ -12,9 +12,14 @@ var (
 	ErrLocked   = errors.New("journal: in use by another process")
 	ErrMismatch = errors.New("journal: written with another schema or configuration")
 	ErrCorrupt  = errors.New("journal: damaged")
+	ErrVersion  = errors.New("journal: written in another format")
+	ErrGone     = errors.New("journal: removed or replaced while in use")
 	ErrClosed   = errors.New("journal: closed")
 	ErrTooLarge = errors.New("journal: record too large")
 )
+
+// remedy is what helps against damage.
+const remedy = "`go run github.com/wildgraph/wildgraph/examples/journal repair FILE NEW` copies the good records"
 
 // Header says what a journal holds. It is written once, at creation.
 type Header struct {

@@ -64,8 +64,9 @@ type batch struct {
 
 // Open opens the journal at path for reading and appending, or creates it
 // (mode 0600) in an existing directory. It returns [ErrLocked], a
-// [*MismatchError] or [ErrCorrupt], wrapped, when the file is in use, of
-// another kind, or damaged.
+// [*MismatchError], [ErrVersion] or [ErrCorrupt], wrapped, when the file is in
+// use, of another kind, in another format, or damaged. Whoever opens it should tell
+// what [Journal.Recovered] says was cut off.
 func Open(path string, h Header, o Options) (*Journal, error) {
 	j := &Journal{path: path, maxRecord: o.MaxRecord, batch: newBatch()}
 	if j.maxRecord <= 0 {
@@ -169,13 +170,13 @@ func (j *Journal) recover(size int64) error {
 		at, seq, found, err := resync(j.f, end, size, next, true)
 		switch {
 		case errors.Is(err, errBad):
-			return fmt.Errorf("%w: %s: record %d at byte %d is bad and what follows cannot be told apart: journal.Repair copies the good records",
-				ErrCorrupt, j.path, next, end)
+			return fmt.Errorf("%w: %s: record %d at byte %d is bad and what follows cannot be told apart: %s",
+				ErrCorrupt, j.path, next, end, remedy)
 		case err != nil:
 			return fmt.Errorf("journal: read %s: %w", j.path, err)
 		case found:
-			return fmt.Errorf("%w: %s: record %d at byte %d is bad, but record %d at byte %d is whole: journal.Repair copies the good records",
-				ErrCorrupt, j.path, next, end, seq, at)
+			return fmt.Errorf("%w: %s: record %d at byte %d is bad, but record %d at byte %d is whole: %s",
+				ErrCorrupt, j.path, next, end, seq, at, remedy)
 		}
 	}
 	if err := j.settle(x, size); err != nil {
@@ -227,7 +228,8 @@ func (j *Journal) Path() string { return j.path }
 // numbers. The payload is copied.
 //
 // After a failed write or fsync the handle is dead: this and every later
-// Append return the error. What was acknowledged before is safe.
+// Append return the error. What was acknowledged before is safe. A file that was
+// removed or replaced meanwhile is [ErrGone].
 func (j *Journal) Append(kind uint8, payload []byte) error {
 	_, err := j.AppendAt(kind, payload)
 	return err
@@ -322,6 +324,9 @@ func (j *Journal) flush(buf []byte, at int64, sync bool) error {
 	}
 	if err := j.f.Sync(); err != nil {
 		return fmt.Errorf("journal: fsync %s: %w: open it again to see what is on disk", j.path, err)
+	}
+	if !j.disk.at(j.path, j.f) {
+		return fmt.Errorf("%w: %s: what is written goes nowhere: put it back if you have it, and start again", ErrGone, j.path)
 	}
 	return nil
 }

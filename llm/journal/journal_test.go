@@ -251,3 +251,55 @@ func TestOpenRefusesOtherThings(t *testing.T) {
 		t.Errorf("missing folder: %v", err)
 	}
 }
+
+// A file that loses its name, or gives it to another, ends the run at the next
+// append and not at its end.
+func TestRemovedOrReplacedIsNoticed(t *testing.T) {
+	for name, do := range map[string]func(path string) error{
+		"removed":        os.Remove,
+		"folder removed": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+		"renamed":        func(path string) error { return os.Rename(path, path+".old") },
+		"replaced": func(path string) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path, []byte("something else"), 0o600))
+		},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "j")
+		j := mustOpen(t, path)
+		if err := j.Append(1, []byte("kept")); err != nil {
+			t.Fatal(err)
+		}
+		if err := do(path); err != nil {
+			t.Skip(name, err) // not everywhere can an open file be removed
+		}
+		if err := j.Append(1, []byte("lost")); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := j.Append(1, []byte("lost")); !errors.Is(err, ErrGone) {
+			t.Errorf("%s, the second time: %v", name, err)
+		}
+	}
+}
+
+// Another format is not damage: nothing is to be repaired.
+func TestOtherFormats(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	_ = mustOpen(t, path).Close()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []byte{version - 1, version + 1} {
+		data[len(magic)] = v
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(path, testHeader, Options{})
+		if !errors.Is(err, ErrVersion) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "another file") {
+			t.Errorf("version %d: %v", v, err)
+		}
+	}
+}

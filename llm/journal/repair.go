@@ -11,16 +11,20 @@ import (
 // Span is a run of sequence numbers, both ends included.
 type Span struct{ First, Last uint64 }
 
-// Repaired tells what Repair saved.
+// Repaired tells what is whole in a file, and what is not.
 type Repaired struct {
 	Header Header
-	// Records is the number of records copied.
+	// Records is the number of whole records.
 	Records int
-	// Lost are the sequence numbers in the damaged file that are missing
-	// from the copy. Records after the last whole one cannot be counted:
-	// BadTail bytes hold them.
+	// Lost are the sequence numbers that are missing among them. Records after
+	// the last whole one cannot be counted: BadTail bytes hold them.
 	Lost    []Span
 	BadTail int64
+	// Bad is where the first bad record begins, 0 if there is none. Torn says that it
+	// is no damage but an unfinished write, of which nothing was acknowledged: Open
+	// cuts it off with what follows.
+	Bad  int64
+	Torn bool
 }
 
 // Repair copies the whole records of a damaged journal into a new one at
@@ -28,60 +32,88 @@ type Repaired struct {
 // file stays as it is. A journal whose header is damaged cannot be repaired.
 func Repair(path, out string) (Repaired, error) { return repair(osDisk{}, path, out) }
 
-func repair(d disk, path, out string) (Repaired, error) {
-	var r Repaired
-	if !d.exists(path) {
-		return r, fmt.Errorf("journal: repair %s: %w", path, os.ErrNotExist)
-	}
-	f, err := d.open(path)
-	if err != nil {
-		return r, fmt.Errorf("journal: repair %s: %w", path, err)
-	}
-	defer f.Close()
-	if d.exists(out) {
-		return r, fmt.Errorf("journal: repair %s: %s exists: name a new file", path, out)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return r, fmt.Errorf("journal: repair %s: %w", path, err)
-	}
-	h, begin, err := readHeader(f, info.Size())
-	if err != nil {
-		return r, fmt.Errorf("journal: repair %s: %w", path, err)
-	}
-	r.Header = h
-	dst, err := Open(out, h, Options{MaxRecord: 1<<31 - 1, disk: d})
-	if err != nil {
-		return r, err
-	}
-	err = r.copy(dst, f, begin, info.Size())
+func repair(d disk, path, out string) (r Repaired, err error) {
+	err = look(d, path, func(src file, size, begin int64) error {
+		if d.exists(out) {
+			return fmt.Errorf("%s exists: name a new file", out)
+		}
+		dst, err := Open(out, r.Header, Options{MaxRecord: 1<<31 - 1, disk: d})
+		if err != nil {
+			return err
+		}
+		err = r.walk(src, begin, size, dst.copyIn)
+		return errors.Join(err, dst.flushPending(), dst.Close())
+	}, &r)
 	if err != nil {
 		err = fmt.Errorf("journal: repair %s: %w", path, err)
 	}
-	return r, errors.Join(err, dst.Close())
+	return r, err
 }
 
-// copy appends every whole record of src to dst in batches.
-func (r *Repaired) copy(dst *Journal, src file, at, size int64) error {
+// Verify looks through a journal and changes nothing.
+func Verify(path string) (r Repaired, err error) {
+	err = look(osDisk{}, path, func(f file, size, begin int64) error {
+		return r.walk(f, begin, size, func(Record) error { return nil })
+	}, &r)
+	if err != nil {
+		err = fmt.Errorf("journal: verify %s: %w", path, err)
+	}
+	return r, err
+}
+
+// look opens a journal that is there, under its lock, and reads its header.
+func look(d disk, path string, then func(f file, size, begin int64) error, r *Repaired) (err error) {
+	if !d.exists(path) {
+		return os.ErrNotExist
+	}
+	f, err := d.open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	h, begin, err := readHeader(f, info.Size())
+	if err != nil {
+		return err
+	}
+	r.Header = h
+	return then(f, info.Size(), begin)
+}
+
+// copyIn appends a record of another journal. Records are written in batches.
+func (j *Journal) copyIn(rec Record) error {
 	const flushAt = 1 << 20
+	j.batch.buf = appendRecord(j.batch.buf, rec.Kind, j.next, rec.Payload)
+	j.next++
+	if len(j.batch.buf) < flushAt {
+		return nil
+	}
+	return j.flushPending()
+}
+
+// walk hands every whole record of src to yield.
+func (r *Repaired) walk(src file, at, size int64, yield func(Record) error) error {
 	next := uint64(1)
 	for at < size {
-		var werr error
+		var stop error
 		x, err := scan(src, at, size, next, func(rec Record) bool {
 			r.Records++
-			dst.batch.buf = appendRecord(dst.batch.buf, rec.Kind, dst.next, rec.Payload)
-			dst.next++
-			if len(dst.batch.buf) >= flushAt {
-				werr = dst.flushPending()
-			}
-			return werr == nil
+			stop = yield(rec)
+			return stop == nil
 		})
-		if err = errors.Join(err, werr); err != nil {
+		if err = errors.Join(err, stop); err != nil {
 			return err
 		}
 		at, next = x.end, x.next
 		if at == size {
 			break
+		}
+		if r.Bad == 0 {
+			_, _, damage, err := resync(src, at, size, next, true)
+			r.Bad, r.Torn = at, err == nil && !damage
 		}
 		found, seq, ok, err := resync(src, at, size, next, false)
 		if errors.Is(err, errBad) {
@@ -108,7 +140,7 @@ func (r *Repaired) copy(dst *Journal, src file, at, size int64) error {
 		}
 		at, next = found, seq
 	}
-	return dst.flushPending()
+	return nil
 }
 
 // flushPending commits what copy collected; nobody else uses the journal.

@@ -60,6 +60,8 @@ func (d *simDisk) op() (do bool, err error) {
 
 func (d *simDisk) exists(path string) bool { return d.files[path] != nil }
 
+func (d *simDisk) at(path string, f file) bool { return d.files[path] == f.(*simHandle).f }
+
 func (d *simDisk) open(path string) (file, error) {
 	do, err := d.op()
 	if do && d.files[path] == nil {

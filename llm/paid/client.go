@@ -113,6 +113,9 @@ func Open(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("paid: %w", err)
 	}
+	if o.Logger != nil && j.Recovered().TornBytes > 0 {
+		o.Logger.Warn("paid: an unfinished write was cut off what is kept: a call it was for is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
+	}
 	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices, o.count)}
 	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
 	if err == nil {

@@ -17,6 +17,9 @@ import (
 // everyLine is how long lines of one message keep apart.
 const everyLine = 10 * time.Second
 
+// longest is how much is written of one value, in bytes.
+const longest = 500
+
 // NewLogger writes what a person who waits should know, warnings and worse, a line
 // each: of one message a line every ten seconds, with the number of those between.
 func NewLogger(w io.Writer) *slog.Logger {
@@ -57,6 +60,9 @@ func (l *lines) Handle(_ context.Context, r slog.Record) error {
 		value := a.Value.String()
 		if a.Value.Kind() == slog.KindDuration {
 			value = a.Value.Duration().Round(100 * time.Millisecond).String()
+		}
+		if len(value) > longest {
+			value = strings.ToValidUTF8(value[:longest], "") + "…"
 		}
 		fmt.Fprintf(&b, ", %s: %s", strings.ReplaceAll(a.Key, "_", " "), value)
 		return true

@@ -22,10 +22,10 @@ func TestLogger(t *testing.T) {
 			log.Info("transport: nobody need know")
 			time.Sleep(time.Second)
 		}
-		log.Warn("transport: no reply yet", "probe_in", time.Minute)
+		log.Warn("transport: no reply yet", "probe_in", time.Minute, "stack", strings.Repeat("x", 1000))
 		want := "transport: trying again, wait: 1.2s, error: no [2Jway\n" +
 			strings.Repeat("transport: trying again, wait: 1.2s, error: no [2Jway (and 9 times before)\n", 2) +
-			"transport: no reply yet, probe in: 1m0s\n"
+			"transport: no reply yet, probe in: 1m0s, stack: " + strings.Repeat("x", 500) + "…\n"
 		if out.String() != want {
 			t.Errorf("%s, want\n%s", &out, want)
 		}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command journal looks after the files in which runs and models' replies are kept.
+//
+//	go run ./examples/journal verify FILE        # is it whole? changes nothing
+//	go run ./examples/journal repair FILE NEW    # copies what is whole
+//
+// The exit status is 0 for a file without a fault, 1 for one that is damaged or
+// cannot be read, 2 for a wrong command line, and 3 for one that ends in an unfinished
+// write, which the next program to open it cuts off.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// exitTorn is the exit status for an unfinished write.
+const exitTorn = 3
+
+var (
+	errDamaged = errors.New("damaged: `repair FILE NEW` copies what is whole")
+	errTorn    = errors.New("unfinished")
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout)
+	if errors.Is(err, errTorn) {
+		os.Exit(exitTorn)
+	}
+	os.Exit(cli.Fail(os.Stderr, "journal", err))
+}
+
+// run is the program without its process.
+func run(args []string, w io.Writer) error {
+	switch {
+	case len(args) == 2 && args[0] == "verify":
+		return verify(args[1], w)
+	case len(args) == 3 && args[0] == "repair":
+		return repair(args[1], args[2], w)
+	}
+	return cli.Usagef("use it as: journal verify FILE, or: journal repair FILE NEW")
+}
+
+func verify(path string, w io.Writer) error {
+	r, err := journal.Verify(path)
+	if err != nil {
+		return err
+	}
+	describe(w, path, r)
+	switch {
+	case r.Torn:
+		if err := excerpt(w, path, r.Bad); err != nil {
+			return err
+		}
+		return errTorn
+	case r.Bad > 0:
+		return fmt.Errorf("%s is %w", path, errDamaged)
+	}
+	return nil
+}
+
+func repair(path, out string, w io.Writer) error {
+	r, err := journal.Repair(path, out)
+	if err != nil {
+		return err
+	}
+	describe(w, path, r)
+	fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", text.Printable(out), cli.Digits(r.Records))
+	return nil
+}
+
+// describe says what is whole in a file and what is not.
+func describe(w io.Writer, path string, r journal.Repaired) {
+	fmt.Fprintf(w, "%s: %s whole records of %s.\n", text.Printable(path), cli.Digits(r.Records), text.Printable(r.Header.Schema))
+	if r.Bad > 0 {
+		fmt.Fprintf(w, "The first bad record begins at byte %s.\n", cli.Digits(int(r.Bad)))
+	}
+	for _, s := range r.Lost {
+		fmt.Fprintf(w, "Lost: records %d to %d.\n", s.First, s.Last)
+	}
+	if r.BadTail > 0 {
+		fmt.Fprintf(w, "No record is whole in the last %s bytes.\n", cli.Digits(int(r.BadTail)))
+	}
+	if r.Torn {
+		fmt.Fprintln(w, "That is a write which was not finished, and nothing was acknowledged of it: the next program to open the file cuts it off and makes the call again.")
+	}
+}
+
+// shown is how much of an unfinished write is shown, in bytes.
+const shown = 2000
+
+// excerpt shows the beginning of what will be cut off.
+func excerpt(w io.Writer, path string, at int64) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b := make([]byte, shown)
+	n, err := f.ReadAt(b, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "It begins: %s\n", text.Printable(fmt.Sprintf("%q", b[:n])))
+	return err
+}

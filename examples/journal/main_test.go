@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// What is whole, torn and damaged is told apart, in words and by the end of the
+// program, and a repaired file opens.
+func TestVerifyAndRepair(t *testing.T) {
+	dir := t.TempDir()
+	header := journal.Header{Schema: "test/1"}
+	path := filepath.Join(dir, "j")
+	j, err := journal.Open(path, header, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if err := j.Append(1, []byte("a reply that was paid for")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/2] ^= 1
+	newer := bytes.Clone(whole)
+	newer[7]++
+	for name, tt := range map[string]struct {
+		data    []byte
+		is      error
+		says    string
+		records string // in the repaired file; "" is no repair
+	}{
+		"whole":      {whole, nil, "100 whole records of test/1.\n", "the 100 whole"},
+		"torn":       {whole[:len(whole)-3], errTorn, "makes the call again.\nIt begins: ", "the 99 whole"},
+		"damaged":    {damaged, errDamaged, "Lost: records ", "the 99 whole"},
+		"newer":      {newer, journal.ErrVersion, "", ""},
+		"no journal": {[]byte("notes"), journal.ErrCorrupt, "", ""},
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, tt.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := run([]string{"verify", file}, &out); !errors.Is(err, tt.is) || (err == nil) != (tt.is == nil) || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%s: %v\n%s", name, err, &out)
+		}
+		out.Reset()
+		err := run([]string{"repair", file, file + ".new"}, &out)
+		if (err == nil) != (tt.records != "") || !strings.Contains(out.String(), tt.records) {
+			t.Errorf("%s: %v\n%s", name, err, &out)
+		}
+		if err != nil {
+			continue
+		}
+		if err := run([]string{"verify", file + ".new"}, &out); err != nil {
+			t.Errorf("%s, repaired: %v", name, err)
+		}
+	}
+	for _, args := range [][]string{nil, {"verify"}, {"repair", path}, {"mend", path}} {
+		if err := run(args, &strings.Builder{}); !errors.Is(err, cli.ErrUsage) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
