@@ -5,6 +5,11 @@
 // too, and prints agreement, Cohen's kappa, the confusion matrix and intervals.
 //
 //	go run ./examples/judgecheck [-in FILE] [-model NAME]
+//	go run ./examples/judgecheck -data DIR
+//
+// With -data the pairs are answers to questions of a checkout of WildGraphBench
+// that the program makes again, by four frozen systems, and knows by their hashes;
+// -half chooses those on which rules were developed, or the others.
 //
 // A line of the file is a JSON object with the keys question, reference,
 // answer and label (0 or 1), and optionally label2, a second person's label:
@@ -24,10 +29,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/judge/upstream"
@@ -74,6 +81,7 @@ func exitCode(err error) int {
 // settings are the flags.
 type settings struct {
 	in, model, profile, cache string
+	data, half                string
 	minKappa                  float64
 	maxUnscored               int
 	show                      bool
@@ -86,7 +94,9 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.in, "in", "", "`FILE` of labelled pairs, one JSON object per line (default: a shipped sample)")
 	flags.StringVar(&s.model, "model", "", "`NAME` of a language model that judges; its server comes from OPENAI_BASE_URL and OPENAI_API_KEY, or OLLAMA_HOST (default: none, the lexical judge)")
 	flags.StringVar(&s.cache, "cache", "", "`FILE` of the model's replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
-	flags.StringVar(&s.profile, "profile", paper.Profile, "paper or upstream; how a model judges")
+	flags.StringVar(&s.profile, "profile", joint.Profile, "joint, paper or upstream; how a model judges")
+	flags.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout: judge labelled answers to its questions")
+	flags.StringVar(&s.half, "half", "", "with -data: development or heldout (default: both)")
 	flags.Float64Var(&s.minKappa, "min-kappa", -1, "fail below this kappa")
 	flags.IntVar(&s.maxUnscored, "max-unscored", 0, "fail with more pairs than this that the judge left unscored")
 	flags.BoolVar(&s.show, "show", false, "show the pairs on which judge and label differ")
@@ -100,11 +110,17 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	if flags.NArg() > 0 {
 		problems = append(problems, fmt.Sprintf("unexpected argument %q", flags.Arg(0)))
 	}
-	if s.profile != paper.Profile && s.profile != upstream.Profile {
-		problems = append(problems, fmt.Sprintf("-profile %q is neither paper nor upstream", s.profile))
+	if !slices.Contains([]string{joint.Profile, paper.Profile, upstream.Profile}, s.profile) {
+		problems = append(problems, fmt.Sprintf("-profile %q is none of joint, paper, upstream", s.profile))
 	}
-	if s.profile == upstream.Profile && s.model == "" {
-		problems = append(problems, "-profile upstream needs -model")
+	if s.in != "" && s.data != "" {
+		problems = append(problems, "-in and -data are two sets of pairs: choose one")
+	}
+	if !slices.Contains([]string{"", "development", "heldout"}, s.half) || s.half != "" && s.data == "" {
+		problems = append(problems, fmt.Sprintf("-half %q: want development or heldout, and -data", s.half))
+	}
+	if s.profile != joint.Profile && s.model == "" {
+		problems = append(problems, "-profile needs -model")
 	}
 	if s.maxUnscored < 0 {
 		problems = append(problems, fmt.Sprintf("-max-unscored %d is negative", s.maxUnscored))
@@ -119,6 +135,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return err
+	}
+	if s.data != "" {
+		j, closeCache, err := newJudge(s)
+		if err != nil {
+			return err
+		}
+		defer closeCache()
+		return checkLabels(ctx, stdout, j, os.DirFS(s.data), s)
 	}
 	name, in := "the shipped sample", io.Reader(strings.NewReader(sample))
 	if s.in != "" {
@@ -178,10 +202,13 @@ func newJudge(s settings) (judge.Judge, func(), error) {
 	m, err := client.Model(s.model)
 	if err == nil {
 		var j judge.Judge
-		if s.profile == upstream.Profile {
+		switch s.profile {
+		case upstream.Profile:
 			j, err = upstream.New(m, upstream.Options{})
-		} else {
+		case paper.Profile:
 			j, err = paper.New(m, paper.Options{})
+		default:
+			j, err = joint.New(m, joint.Options{})
 		}
 		if err == nil {
 			return j, closeCache, nil
