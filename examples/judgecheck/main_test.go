@@ -37,10 +37,10 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"120 pairs of the shipped sample, judged by lexical/gold/v2",
+		"120 pairs of the shipped sample, judged by lexical/gold/v3",
 		"labelled wrong         51        8         0",
-		"labelled right         10       51         0",
-		"agreement        0.850", "kappa            0.700",
+		"labelled right          9       52         0",
+		"agreement        0.858", "kappa            0.717",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -125,7 +125,7 @@ func TestModel(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	out, err := check(t, two, "-model", "grader")
-	if err != nil || !strings.Contains(out, "wildgraph/paper/gold/v2/") || !strings.Contains(out, "calls 5") || strings.Contains(out, "planted") {
+	if err != nil || !strings.Contains(out, "wildgraph/joint/gold/v1/") || !strings.Contains(out, "calls 5") || strings.Contains(out, "planted") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	paid := server.Bill().Total.Calls

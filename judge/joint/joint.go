@@ -164,17 +164,11 @@ func (j *Judge) compare(ctx context.Context, c judge.Case, out *judge.SummaryJud
 			return exam.ErrCrossed
 		}
 	}
-	met := 0
 	for g, by := range stated {
-		if len(by) > 0 {
-			met++
-		}
 		for _, p := range by {
 			out.Matches = append(out.Matches, judge.Match{Gold: g, Predicted: p})
 		}
 	}
-	score.Recall(out, met, len(c.Statements))
-	score.Precision(out, score.Count(supported))
-	score.Ceiling(out, len(c.Statements))
+	score.Together(out, len(c.Statements), supported)
 	return nil
 }

@@ -129,7 +129,9 @@ type reply struct{ System, User, Reply string }
 // statements are those of a reply to a split.
 func (r reply) statements(t *testing.T) string {
 	t.Helper()
-	var found struct{ Results []struct{ Statements []string } }
+	var found struct {
+		Results []struct{ Statements []string }
+	}
 	if err := json.Unmarshal([]byte(r.Reply), &found); err != nil || len(found.Results) != 1 {
 		t.Fatalf("%s: %v", r.Reply, err)
 	}

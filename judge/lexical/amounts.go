@@ -84,6 +84,10 @@ func (s *scan) amounts(out []amount) []amount {
 		if s.tokens[i].used {
 			continue
 		}
+		if s.tokens[i].digits && s.ofName(i) {
+			s.tokens[i].named = true
+			continue
+		}
 		a, end, ok := s.number(i)
 		if !ok {
 			continue
@@ -99,6 +103,9 @@ func (s *scan) amounts(out []amount) []amount {
 			a.factor = 1
 		}
 		a.about, a.bound = s.modifiers(i)
+		if a.dim == dollars && s.gap(i) == "$" && dollarPrefixes[s.word(i-1)] { // US$100
+			s.tokens[i-1].used = true
+		}
 		out = append(out, a)
 		for k := i; k <= end && k < len(s.tokens); k++ {
 			s.tokens[k].used = true

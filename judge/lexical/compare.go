@@ -17,8 +17,8 @@ const (
 	// tenths let the verb be another, but not the subject or the object.
 	wholeShare = 0.7
 	// wordShare is demanded of what a reference adds to the question when that
-	// is words alone: more than half of them.
-	wordShare = 0.6
+	// is words alone: half of them, and two if there are two.
+	wordShare = 0.5
 	// keyShare is demanded when it has names, numbers or dates. These must be
 	// there anyway, and the words around them are mostly said otherwise.
 	keyShare = 0.4
@@ -28,6 +28,9 @@ const (
 	// terseWeight is how much else an answer may say and still be a short
 	// answer, which need not repeat the subject: three words.
 	terseWeight = 3.0
+	// fewWords is how many words a reference must add, beside names and numbers, for
+	// one of them to be demanded.
+	fewWords = 2.0
 )
 
 // finding is the outcome of a comparison.
@@ -53,7 +56,7 @@ func (f finding) verdict() judge.Verdict {
 // statedIn says whether an answer states the reference f. The question, nil if
 // there is none, has been marked as given.
 func (f *features) statedIn(answer, question *features) finding {
-	key, fault := f.missing(answer)
+	key, fault := f.missing(answer, question)
 	if fault == "" && question != nil {
 		fault = f.replaced(answer, question)
 	}
@@ -61,7 +64,8 @@ func (f *features) statedIn(answer, question *features) finding {
 		return finding{fault: fault}
 	}
 	asked := question != nil
-	all, held, allAsked, heldAsked := f.shares(answer)
+	all, held, allAsked, heldAsked := f.shares(answer, question)
+	words, heldWords := f.words(answer)
 	out := finding{share: 1}
 	need := wholeShare
 	if asked {
@@ -76,7 +80,13 @@ func (f *features) statedIn(answer, question *features) finding {
 	if allAsked > 0 {
 		out.share = heldAsked / allAsked
 	}
-	out.same = out.share >= need
+	out.same = out.share >= need && !(asked && !key && words >= fewWords && heldWords < fewWords)
+	// Names and numbers are the topic; a statement about it has other words too.
+	switch {
+	case f.echo && heldWords < wholeShare*words,
+		asked && key && question.asks == 0 && words >= fewWords && heldWords == 0 && answer.beyond(f, question) > terseWeight:
+		out.same, out.fault = false, "it names the same and says something else"
+	}
 	if asked && held < topicShare*all && answer.beyond(f, question) > terseWeight {
 		out.same, out.fault = false, "it speaks of something else"
 	}
@@ -88,18 +98,19 @@ func (f *features) statedIn(answer, question *features) finding {
 
 // missing looks for the names, numbers and dates that an answer must have; key
 // tells whether there are any.
-func (f *features) missing(g *features) (key bool, fault string) {
+func (f *features) missing(g, question *features) (key bool, fault string) {
+	demanded := f.demanded(question)
 	for i := range f.dates {
-		if d := &f.dates[i]; !d.given {
+		if d := &f.dates[i]; !d.given && demanded&askedTime != 0 {
 			key = true
-			if !d.heldBy(g) {
+			if !d.heldBy(g) && !d.completedBy(g, question) {
 				return key, "another date, or none"
 			}
 		}
 	}
 	for i := range f.amounts {
 		a := &f.amounts[i]
-		if a.given {
+		if a.given || a.dim != ordinal && demanded&askedNumber == 0 {
 			continue
 		}
 		held := a.heldBy(g)
@@ -123,6 +134,41 @@ func (f *features) missing(g *features) (key bool, fault string) {
 		}
 	}
 	return key, ""
+}
+
+// demanded are the kinds of detail that an answer must have. A question for a
+// number does not ask for a time, nor the other way round; one that names no kind,
+// or none that the reference adds, asks for all.
+func (f *features) demanded(question *features) kinds {
+	const all = askedNumber | askedTime | askedName
+	if question == nil || question.asks == 0 {
+		return all
+	}
+	has := kinds(0)
+	if slices.ContainsFunc(f.dates, func(d date) bool { return !d.given }) {
+		has |= askedTime
+	}
+	if slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given && a.dim != ordinal }) {
+		has |= askedNumber
+	}
+	if question.asks&has == 0 || question.asks&askedName != 0 {
+		return all
+	}
+	return question.asks | askedName
+}
+
+// words are the weight of what f adds, or of all of it without a question, that is
+// no name, and of what of it is held.
+func (f *features) words(g *features) (all, held float64) {
+	for i := range f.terms {
+		if t := &f.terms[i]; !t.name && !t.given {
+			all += float64(t.weight)
+			if g.has(t.hash) {
+				held += float64(t.weight)
+			}
+		}
+	}
+	return all, held
 }
 
 // perhapsOther reports whether the first word of f, which may be a name or
@@ -163,10 +209,13 @@ func (f *features) hasOrdinal() bool {
 // shares are the weights of f and of what the answer holds of it, over all and
 // over what the question did not give. missing has passed before, so names that
 // the answer shortens count as held.
-func (f *features) shares(g *features) (all, held, allAsked, heldAsked float64) {
+func (f *features) shares(g, question *features) (all, held, allAsked, heldAsked float64) {
 	k := 0
 	for i := range f.terms {
 		t := &f.terms[i]
+		if t.free {
+			continue
+		}
 		for k < len(g.terms) && g.terms[k].hash < t.hash {
 			k++
 		}
@@ -182,23 +231,26 @@ func (f *features) shares(g *features) (all, held, allAsked, heldAsked float64) 
 			heldAsked += h
 		}
 	}
-	count := func(given, has bool) {
+	// What the question gives of dates and numbers must not be replaced, and need
+	// not be repeated; what it does not ask for, neither.
+	demanded := f.demanded(question)
+	count := func(has bool) {
 		all += numberWeight
-		h := 0.0
+		allAsked += numberWeight
 		if has {
-			h = numberWeight
-		}
-		held += h
-		if !given {
-			allAsked += numberWeight
-			heldAsked += h
+			held += numberWeight
+			heldAsked += numberWeight
 		}
 	}
 	for i := range f.dates {
-		count(f.dates[i].given, f.dates[i].heldBy(g))
+		if d := &f.dates[i]; !d.given && demanded&askedTime != 0 {
+			count(d.heldBy(g) || d.completedBy(g, question))
+		}
 	}
 	for i := range f.amounts {
-		count(f.amounts[i].given, f.amounts[i].heldBy(g))
+		if a := &f.amounts[i]; !a.given && (a.dim == ordinal || demanded&askedNumber != 0) {
+			count(a.heldBy(g))
+		}
 	}
 	return all, held, allAsked, heldAsked
 }
@@ -207,7 +259,7 @@ func (f *features) shares(g *features) (all, held, allAsked, heldAsked float64) 
 // form.
 func (f *features) shortName(hash uint64, g *features) bool {
 	return slices.ContainsFunc(f.names, func(n name) bool {
-		return slices.ContainsFunc(n.parts, func(p namePart) bool { return p.hash == hash }) && n.heldBy(g)
+		return n.has(hash) && n.heldBy(g)
 	})
 }
 

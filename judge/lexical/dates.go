@@ -80,7 +80,7 @@ func (s *scan) dates(out []date) []date {
 		end := i
 		if m, ok := monthsByName[t.word]; ok && t.upper {
 			out, end = s.aroundMonth(out, i, m)
-		} else if t.digits {
+		} else if t.digits && !s.ofName(i) {
 			out, end = s.numericDate(out, i)
 		} else if century, ok := ordinals[t.word]; ok && s.word(i+1) == "century" {
 			out, end = append(out, s.century(int32(century), i+1)), i+1
@@ -130,6 +130,9 @@ func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 		k--
 	}
 	day, ok := dayOf(s.word(k))
+	if n := ordinals[s.word(k)]; !ok && k < i-1 && n > 0 { // the first of February
+		day, ok = int8(n), true
+	}
 	if ok && k >= 0 && !s.tokens[k].used && (k < i-1 || s.near(i, "")) {
 		d.day = day
 		s.tokens[k].used = true
@@ -194,6 +197,8 @@ func (s *scan) numericDate(out []date, i int) ([]date, int) {
 		return out, i
 	}
 	switch next := s.word(i + 1); {
+	case rest == "s" && len(digits) == 4 && n%100 == 0 && n < 2000:
+		return append(out, date{year: int32(n), span: 100}), i // the 1900s are a century
 	case rest == "s" && len(digits) == 4:
 		return append(out, date{year: int32(n), span: 10}), i
 	case rest == "s" && len(digits) == 2 && n >= 20 && n%10 == 0:
@@ -245,12 +250,13 @@ func (s *scan) rangeEnd(i int, first int32) (int32, bool) {
 	return 0, false
 }
 
-// century is the span of the n-th century; next is the token "century".
+// century is the span of the n-th century, as people count: the 20th is the 1900s.
+// Next is the token "century".
 func (s *scan) century(n int32, next int) date {
 	if era := s.word(next + 1); era == "bc" || era == "bce" {
 		return date{year: -100 * n, span: 100}
 	}
-	return date{year: 100*(n-1) + 1, span: 100}
+	return date{year: 100 * (n - 1), span: 100}
 }
 
 // measured reports whether the number at i counts something, so that it is no

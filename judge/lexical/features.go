@@ -19,8 +19,13 @@ type features struct {
 	amounts []amount
 	names   []name
 	poles   []pole
-	pronoun bool // begins with one: speaks of what came before
-	answer  int8 // +1 for a statement that begins with yes, -1 with no
+	// letters are the first letters of the words in order, a blank where a clause
+	// ends: an acronym of common words (GDP) is found there.
+	letters string
+	asks    kinds // of a question
+	echo    bool  // of a reference that says nothing beyond the question
+	pronoun bool  // begins with one: speaks of what came before
+	answer  int8  // +1 for a statement that begins with yes, -1 with no
 }
 
 // term is a word that is no stop word, by the hash of its stem.
@@ -29,6 +34,7 @@ type term struct {
 	weight float32
 	mask   uint8 // affirmed, denied or both
 	given  bool  // the question says it too
+	free   bool  // of a clause that the question does not ask for
 	name   bool  // part of a name
 }
 
@@ -134,6 +140,7 @@ func (r *reader) read(statement string) features {
 	}
 	r.known = append(r.known, r.found...)
 	f := r.since(&before)
+	f.letters = s.letters()
 	f.pronoun = pronouns[s.word(0)]
 	switch s.word(0) {
 	case "yes":
@@ -218,17 +225,21 @@ func (r *reader) term(i int) {
 		r.terms = append(r.terms, term{hash: r.hash(&t), weight: weight, mask: mask, name: true})
 		return
 	}
-	if t.stop {
+	// "more than 500" is a bound of the number.
+	compared := comparatives[t.word] && !(s.word(i+1) == "than" && i+2 < len(s.tokens) && s.tokens[i+2].used)
+	if t.stop && !compared || glue[t.word] {
 		return
 	}
-	if p := r.lang.poles[t.stem]; p != 0 {
+	if p := r.lang.poles[t.stem]; p != 0 && (compared || !comparatives[t.word]) {
 		word, side := uint8(affirmed), mask
 		if p < 0 {
 			p, word, side = -p, denied, affirmed+denied-mask
 		}
 		r.poles = append(r.poles, pole{p, word, side})
 	}
-	r.terms = append(r.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
+	if !t.stop {
+		r.terms = append(r.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
+	}
 }
 
 // sort orders the terms and keeps each once, with its largest weight and all
@@ -257,7 +268,11 @@ func (r *reader) join(all []features) features {
 		r.known = append(r.known, g.names...)
 		r.poles = append(r.poles, g.poles...)
 	}
-	return r.since(&before)
+	f := r.since(&before)
+	for _, g := range all {
+		f.letters += " " + g.letters
+	}
+	return f
 }
 
 // hashOf is FNV-1a with 64 bits: equal words, equal hashes, in every process.

@@ -5,6 +5,7 @@ package lexical
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 func (d *date) heldBy(g *features) bool {
@@ -12,6 +13,17 @@ func (d *date) heldBy(g *features) bool {
 		d.bare() && slices.ContainsFunc(g.amounts, func(a amount) bool { // 1200 may be a year or a number
 			return a.dim == noDimension && a.value == float64(d.year)
 		})
+}
+
+// completedBy reports whether g names day and month, and the question the year.
+func (d *date) completedBy(g, question *features) bool {
+	if question == nil || d.year == 0 || d.day == 0 && d.month == 0 ||
+		!slices.ContainsFunc(question.dates, func(e date) bool { return e.year == d.year && e.span == 0 }) {
+		return false
+	}
+	short := *d
+	short.year = 0
+	return slices.ContainsFunc(g.dates, func(e date) bool { return e.year == 0 && short.in(e) })
 }
 
 func (a *amount) heldBy(g *features) bool {
@@ -32,7 +44,7 @@ func (n *name) heldBy(g *features) bool {
 	for _, p := range n.parts {
 		all = all && g.has(p.hash)
 	}
-	if all || n.initials != 0 && g.has(n.initials) {
+	if all || n.initials != 0 && g.has(n.initials) || n.acronym != "" && strings.Contains(g.letters, n.acronym) {
 		return true
 	}
 	for i := range g.names {

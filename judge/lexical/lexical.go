@@ -30,7 +30,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // version changes whenever a rule does: figures of different versions do not
 // compare.
-const version = 2
+const version = 3
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {
@@ -115,11 +115,16 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 	if score.Blank(c.Question) {
 		return nil
 	}
-	q := r.read(score.Plain(c.Question))
+	text := score.Plain(c.Question)
+	q := r.read(text)
+	q.asks = r.scan.asks()
 	if gold.give(&q); gold.adds() {
-		return &q
+		if r.release(gold, text, score.Plain(c.Reference)); gold.adds() {
+			return &q
+		}
 	}
-	gold.give(&features{}) // nothing
+	gold.withdraw()
+	gold.echo = true
 	return nil
 }
 
@@ -154,8 +159,8 @@ func (f *features) denies() bool {
 	return slices.ContainsFunc(f.terms, func(t term) bool { return t.mask&denied != 0 })
 }
 
-// Summary takes the sentences of the answer as its statements and matches
-// each with each gold statement.
+// Summary takes the sentences of the answer as its statements. A gold statement is
+// met by one of them, or by a few together.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.SummaryJudgment{}, err
@@ -174,14 +179,14 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 		return out, nil
 	}
 	gold, predicted := r.statements(c.Statements), r.inContext(out.Predicted)
-	for g := range gold {
-		for p := range predicted {
-			if !gold[g].empty() && gold[g].statedIn(&predicted[p], nil).same {
-				out.Matches = append(out.Matches, judge.Match{Gold: g, Predicted: p})
-			}
+	if question := r.read(score.Plain(c.Question)); !question.empty() {
+		for g := range gold {
+			gold[g].giveTopic(&question)
 		}
 	}
-	score.Matches(&out, len(gold))
+	var supported []bool
+	out.Matches, supported = r.matches(gold, predicted)
+	score.Together(&out, len(gold), supported)
 	if text := score.Reference(j.o.Precision, c); !score.NoReference(&out, j.o.Precision, c) && text != "" {
 		score.Precision(&out, supportedBy(r.sentences(text), predicted))
 	}

@@ -27,6 +27,18 @@ var (
 	// scopeEnds end the reach of a negation.
 	scopeEnds = wordSet("but although though while however because and whereas yet instead")
 
+	// timePrefixes stand before years with a hyphen: mid-1990, Pre-2008.
+	timePrefixes = wordSet("pre post mid early late since circa")
+	// dollarPrefixes stand before $: US$100 (folded to its country), A$100.
+	dollarPrefixes = wordSet("america a au c ca nz hk")
+	// glue are the stems' words that tell who says something, not what.
+	glue = wordSet("say said says saying state stated states stating claim claimed claims note noted notes report reported reports reportedly " +
+		"announce announced announces describe described describes mention mentioned argue argued argues contend contended contends " +
+		"believe believed believes express expressed suggest suggested suggests reveal revealed reveals indicate indicated indicates " +
+		"conclude concluded refer referred tell told according inform informed declare declared")
+	// comparatives are stop words, or would be: they are poles of what they compare.
+	comparatives = wordSet("more fewer less larger bigger greater smaller lesser higher lower longer shorter older elder younger newer faster quicker slower stronger weaker better worse")
+
 	pronouns      = wordSet("it he she they this these its his her their him them")
 	hedges        = wordSet("about approximately around roughly nearly almost circa ca some estimated approx")
 	lowerBounds   = wordSet("over exceeding exceeds exceeded above")
@@ -42,7 +54,7 @@ var (
 		"zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
 		"eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
-		"eighty": 80, "ninety": 90, "one": 1,
+		"eighty": 80, "ninety": 90, "one": 1, "couple": 2, "twice": 2,
 	}
 	magnitudes = map[string]float64{
 		"dozen": 12, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3,
@@ -81,7 +93,7 @@ belgian=belgium swiss=switzerland austrian=austria polish=poland czech=czechia h
 bulgarian=bulgaria greek=greece greeks=greece turkish=turkey russian=russia russians=russia ukrainian=ukraine swedish=sweden
 danish=denmark norwegian=norway finnish=finland icelandic=iceland japanese=japan chinese=china korean=korea koreans=korea
 indian=india indians=india pakistani=pakistan vietnamese=vietnam thai=thailand filipino=philippines philippine=philippines
-indonesian=indonesia australian=australia canadian=canada canadians=canada mexican=mexico brazilian=brazil argentine=argentina
+western=west eastern=east northern=north southern=south indonesian=indonesia australian=australia canadian=canada canadians=canada mexican=mexico brazilian=brazil argentine=argentina
 egyptian=egypt israeli=israel iranian=iran iraqi=iraq syrian=syria european=europe europeans=europe african=africa asian=asia`
 
 // antonymGroups are words that cannot both be true of one thing; each line has
@@ -123,7 +135,27 @@ upper|lower
 urban|rural
 domestic|foreign
 strengthen intensify|weaken
+more|fewer less
+larger bigger greater|smaller lesser
+higher|lower
+longer|shorter
+older elder|younger newer
+faster quicker|slower
+stronger|weaker
+better|worse
 true|false`, "\n")
+
+// countries lead from the commonest names of countries and unions, which are not
+// forms of each other, to one word; people and things of them lead there as demonyms.
+var countries = pairsOf(`united_states_of_america=america united_states=america u_s_a=america u_s=america usa=america us=america
+united_kingdom=britain great_britain=britain u_k=britain uk=britain soviet_union=soviet u_s_s_r=soviet ussr=soviet
+european_union=eu e_u=eu united_nations=un u_n=un`)
+
+// countryStarts are the first words of them.
+var countryStarts = wordSet("united u usa us great uk soviet ussr european e eu")
+
+// longestCountry is how many words the longest of them has.
+const longestCountry = 4
 
 // dimension is what a unit measures; amounts of different dimensions differ.
 type dimension uint8

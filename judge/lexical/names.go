@@ -14,9 +14,11 @@ type name struct {
 	// initials is the hash of the first letters, as an acronym would be; 0
 	// with fewer than two parts.
 	initials uint64
-	strong   bool // not only the capital at the start of a sentence
-	negated  bool
-	given    bool // the question says it too
+	// acronym is the word of a name that is nothing but capitals, three or more.
+	acronym string
+	strong  bool // not only the capital at the start of a sentence
+	negated bool
+	given   bool // the question says it too
 }
 
 type namePart struct {
@@ -24,6 +26,10 @@ type namePart struct {
 	first   rune
 	initial bool // a single letter
 }
+
+// leastAcronym is how many letters an acronym of common words has at least: with
+// fewer, any words would do.
+const leastAcronym = 3
 
 // shoutShare is the share of capitalised words from which capitals tell
 // nothing: headings and shouting.
@@ -58,6 +64,9 @@ func (r *reader) names() {
 			}
 		}
 		n := name{strong: !loud && (i > 0 || last > i)}
+		if i == 0 && last == 0 && strings.HasSuffix(s.word(0), "ly") {
+			continue // an adverb begins the sentence
+		}
 		var acronym []byte
 		for k := i; k <= last; k++ {
 			if !r.nameWord(k) {
@@ -72,6 +81,8 @@ func (r *reader) names() {
 		n.parts = r.parts[from:len(r.parts):len(r.parts)]
 		if len(n.parts) > 1 {
 			n.initials = hashOf(string(acronym))
+		} else if w := s.word(i); len(w) >= leastAcronym && s.text[s.tokens[i].start:s.tokens[i].end] == strings.ToUpper(w) {
+			n.acronym = w
 		}
 		r.found = append(r.found, n)
 		i = last
@@ -81,6 +92,9 @@ func (r *reader) names() {
 // nameWord reports whether the token at i may be part of a name.
 func (r *reader) nameWord(i int) bool {
 	t := &r.scan.tokens[i]
+	if t.named {
+		return true
+	}
 	if !t.upper || t.used || weekdays[t.word] || pronouns[t.word] {
 		return false
 	}

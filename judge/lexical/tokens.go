@@ -18,6 +18,7 @@ type token struct {
 	digits     bool // begins with a digit
 	stop       bool // a stop word; its stem is the word
 	used       bool // part of a date or an amount
+	named      bool // a number that is part of a name: COVID-19
 }
 
 // scan is a statement cut into words, with the gaps between them.
@@ -40,6 +41,60 @@ func (s *scan) read(a *text.Standard, statement string) {
 			upper: unicode.IsUpper(r), digits: word[0] >= '0' && word[0] <= '9',
 		})
 	})
+	s.foldCountries(a)
+}
+
+// foldCountries makes one token of each country that has several names: "U.S." and
+// "United States".
+func (s *scan) foldCountries(a *text.Standard) {
+	kept := s.tokens[:0]
+	for i := 0; i < len(s.tokens); i++ {
+		t := s.tokens[i]
+		for n := min(longestCountry, len(s.tokens)-i); n > 0 && t.upper && countryStarts[t.word]; n-- {
+			last := s.tokens[i+n-1]
+			name, ok := countries[phrase(s.tokens[i:i+n])]
+			if short := last.end-t.start < len("u s s r")+2; !ok || !last.upper || short && !capitals(s.text[t.start:last.end]) {
+				continue
+			}
+			t.word, t.stem, t.end, t.stop = name, name, last.end, false
+			if stem, ok := a.Term(name); ok {
+				t.stem = stem
+			}
+			i += n - 1
+			break
+		}
+		kept = append(kept, t)
+	}
+	s.tokens = kept
+}
+
+// phrase is words joined as in the table of countries.
+func phrase(tokens []token) string {
+	if len(tokens) == 1 {
+		return tokens[0].word
+	}
+	words := make([]string, len(tokens))
+	for i, t := range tokens {
+		words[i] = t.word
+	}
+	return strings.Join(words, "_")
+}
+
+// capitals reports whether a text has no small letter.
+func capitals(text string) bool { return !strings.ContainsFunc(text, unicode.IsLower) }
+
+
+// letters are the first letters of the words; see features.letters.
+func (s *scan) letters() string {
+	var b strings.Builder
+	for i, t := range s.tokens {
+		if clauseMark(s.gap(i)) {
+			b.WriteByte(' ')
+		}
+		r, _ := utf8.DecodeRuneInString(t.word)
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // word is the token at i, or "" outside.
@@ -76,6 +131,17 @@ func (s *scan) joined(i int) bool {
 		return i > 0
 	}
 	return false
+}
+
+// ofName reports whether token i is a number that a hyphen joins to a name, as in
+// COVID-19 and RSA-240.
+func (s *scan) ofName(i int) bool {
+	if i == 0 || s.gap(i) != "-" {
+		return false
+	}
+	t := &s.tokens[i-1]
+	_, month := monthsByName[t.word]
+	return t.upper && !t.stop && !t.used && !month && !timePrefixes[t.word] && numberWordsOf[t.word] == 0
 }
 
 // near reports whether nothing but blanks and the given marks stand before

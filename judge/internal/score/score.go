@@ -146,6 +146,18 @@ func Matches(s *judge.SummaryJudgment, gold int) {
 	Ceiling(s, gold)
 }
 
+// Together computes recall and precision where several statements may state one:
+// every gold statement in a match is met, and so many predicted ones are supported.
+func Together(s *judge.SummaryJudgment, gold int, supported []bool) {
+	met := make([]bool, gold)
+	for _, m := range s.Matches {
+		met[m.Gold] = true
+	}
+	Recall(s, Count(met), gold)
+	Precision(s, Count(supported))
+	Ceiling(s, gold)
+}
+
 // Ceiling sets what the precision against gold statements can be.
 func Ceiling(s *judge.SummaryJudgment, gold int) {
 	s.Ceiling = judge.Score(min(1, float64(gold)/float64(len(s.Predicted))), "")

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// library makes a small data set in the layout of WildGraphBench.
+func library(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"QA/towers/questions.jsonl": `{"question": "When was the tower of Porto lit for the first time?", "answer": "The tower of Porto was first lit in 1873.", "ref_urls": ["https://a.example/porto"]}
+{"question": "How did the towers develop?", "gold_statements": ["They grew."], "ref_urls": []}
+`,
+		"corpus/towers/Tower/references.jsonl":          `{"title": "Porto", "url": "https://a.example/porto"}` + "\n",
+		"corpus/towers/Tower/reference_pages/Porto.txt": "# Porto\n\nThe [tower of Porto](https://x.example) was first lit in 1873 by Dr. Alves. It was lit with oil then. Short one.\n",
+		"corpus/towers/Tower/reference_pages/Lisbon.txt": "The tower of Lisbon was lit in 1901 for the first time. Nobody knows who built the tower there.\n",
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The frozen systems answer as they did when people read their answers.
+func TestFrozenAnswers(t *testing.T) {
+	all, err := makeAnswers(os.DirFS(library(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, m := range all {
+		fmt.Fprintf(&got, "%s %s %v %s %s\n", m.ID, m.system, m.likely, m.hash(), m.answer)
+	}
+	const want = `towers/1 given true 5dc8ddfd310df588 The tower of Porto was first lit in 1873 by Dr. Alves. It was lit with oil then.
+towers/1 passage true 5dc8ddfd310df588 The tower of Porto was first lit in 1873 by Dr. Alves. It was lit with oil then.
+towers/1 sentence true b1870d5e4191c8b3 The tower of Porto was first lit in 1873 by Dr. Alves.
+towers/1 three true a00e7c9ca674f87f The tower of Porto was first lit in 1873 by Dr. Alves. It was lit with oil then. The tower of Lisbon was lit in 1901 for the first time.
+`
+	if got.String() != want {
+		t.Errorf("got\n%s", got.String())
+	}
+}
+
+// Answers that are made otherwise now are counted and left out.
+func TestChangedAnswers(t *testing.T) {
+	out, err := check(t, "", "-data", library(t))
+	if err == nil || !strings.Contains(out, "0 labelled answers of 4") || !strings.Contains(out, "300 changed") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The weighted kappa, by hand.
+func TestTable(t *testing.T) {
+	part := []labelled{{right: true, weight: 3}, {right: false, weight: 5}, {right: true, weight: 2}}
+	part[0].judged.State, part[0].judged.Value = "scored", 1
+	table := tableOf(part, []int32{0, 1, 2})
+	// agree .8; chance .5 · .7 + .5 · .3 = .5
+	if k := table.kappa(); k < 0.6-1e-12 || k > 0.6+1e-12 {
+		t.Errorf("kappa %v of %v", k, table)
+	}
+}
+
+// The figures that docs/judge.md shows.
+func TestLabelsOfTheDataSet(t *testing.T) {
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		t.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-data", dir}, &out, &out); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("../../docs/judge.md")
+	if err != nil || !strings.Contains(string(doc), strings.TrimSpace(out.String())) {
+		t.Errorf("docs/judge.md does not show\n%s", out.String())
+	}
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexical
+
+import (
+	"slices"
+	"strings"
+)
+
+// kinds are what a question asks for in so many words: a number, a time, a name.
+type kinds uint8
+
+const (
+	askedNumber kinds = 1 << iota
+	askedTime
+	askedName
+)
+
+// asks reads which kinds a question asks for; none where its wording leaves it
+// open ("what happened …").
+func (s *scan) asks() kinds {
+	var k kinds
+	for i := range s.tokens {
+		w, next := s.word(i), s.word(i+1)
+		switch {
+		case w == "how" && howMuch[next]:
+			k |= askedNumber
+		case w == "when" && (i == 0 || auxiliaries[next]):
+			k |= askedTime
+		case w == "who" || w == "whom" || w == "whose":
+			if i == 0 || clauseMark(s.gap(i)) || s.word(i-1) == "and" {
+				k |= askedName
+			}
+		case w == "what" || w == "which":
+			k |= s.kindOfNoun(i + 1)
+		}
+	}
+	return k
+}
+
+// kindOfNoun looks for a noun that a number or a time answers, in the words behind
+// "what" or "which" up to the end of the noun phrase: "what was the total number of".
+func (s *scan) kindOfNoun(i int) kinds {
+	for k := i; k < min(len(s.tokens), i+nounReach) && !(k > i && clauseMark(s.gap(k))); k++ {
+		switch w := s.word(k); {
+		case numberNouns[w]:
+			return askedNumber
+		case timeNouns[w]:
+			return askedTime
+		case phraseEnds[w]:
+			return 0
+		}
+	}
+	return 0
+}
+
+// nounReach is how many words there may be from "what" to its noun: "was the
+// approximate total".
+const nounReach = 6
+
+var (
+	howMuch     = wordSet("many much long far old tall high large big often deep wide fast")
+	numberNouns = wordSet("number percentage proportion amount total tally sum size score scoreline price cost value fraction percent population rate height length distance age")
+	timeNouns   = wordSet("year date day month decade century time")
+	phraseEnds  = wordSet("of in on at by for from with to that which who did do does between among")
+)
+
+// frameOf is the part of a question before what it asks: "In addition to the
+// boycotts, what did he admit?". It ends with the comma; 0 is no such part.
+func frameOf(question string) int {
+	first, _, _ := strings.Cut(strings.TrimSpace(question), " ")
+	comma := strings.Index(question, ",")
+	if comma < 0 || !frameWords[strings.ToLower(first)] || !strings.Contains(question[comma:], " ") {
+		return 0
+	}
+	return comma
+}
+
+// frameWords begin what is only the frame of a question, or of a statement.
+var frameWords = wordSet("in besides apart aside beyond rather despite although though while whereas following after before during given unlike instead other")
+
+// clauses cut a statement before ", and", ", but", "; " and after a subordinate
+// beginning ("While …, "). There is one at least.
+func clauses(statement string) []string {
+	var out []string
+	first, _, _ := strings.Cut(statement, " ")
+	if comma := strings.Index(statement, ", "); comma > 0 && frameWords[strings.ToLower(first)] {
+		out, statement = append(out, statement[:comma]), statement[comma+2:]
+	}
+	for {
+		at := -1
+		for _, mark := range []string{", and ", ", but ", "; ", ", while ", ", although ", ", whereas "} {
+			if i := strings.Index(statement, mark); i >= 0 && (at < 0 || i < at) {
+				at = i
+			}
+		}
+		if at < 0 {
+			return append(out, statement)
+		}
+		out, statement = append(out, statement[:at]), statement[at+2:]
+	}
+}
+
+// release marks as given what of a reference answers only the frame of the
+// question: a clause that has words of the frame, and none of those in which
+// the question itself goes beyond it. Without another clause left nothing is
+// released. A clause that shares nothing with the question goes with the next.
+func (r *reader) release(gold *features, question, reference string) {
+	at := frameOf(question)
+	all := clauses(reference)
+	if at == 0 || len(all) < 2 {
+		return
+	}
+	frame, asked := r.read(question[:at]), r.read(question[at:])
+	var free, waiting, kept []features
+	for _, clause := range all {
+		f := r.read(clause)
+		inFrame, inAsked := f.meets(&frame, &asked), f.meets(&asked, &frame)
+		switch {
+		case inFrame > inAsked:
+			free = append(append(free, waiting...), f)
+			waiting = nil
+		case inFrame == 0 && inAsked == 0:
+			waiting = append(waiting, f)
+		default:
+			kept, waiting = append(append(kept, waiting...), f), nil
+		}
+	}
+	if len(kept) == 0 {
+		return
+	}
+	for i := range free {
+		gold.give(&free[i])
+		for k := range gold.terms {
+			t := &gold.terms[k]
+			in := func(f features) bool { return f.has(t.hash) }
+			t.free = t.free || in(free[i]) && !slices.ContainsFunc(kept, in)
+		}
+	}
+}
+
+// meets is the weight of the words of f that are in one text and not in another.
+func (f *features) meets(in, not *features) float64 {
+	sum := 0.0
+	for _, t := range f.terms {
+		if in.has(t.hash) && !not.has(t.hash) {
+			sum += float64(t.weight)
+		}
+	}
+	return sum
+}
