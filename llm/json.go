@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -22,7 +24,9 @@ const maxJSONDepth = 200
 //
 // A truncated object is never repaired: what is missing might have been the
 // point ([ErrTruncated]). Several different objects, duplicate keys, broken
-// JSON and no JSON at all are [ErrInvalidOutput].
+// JSON and no JSON at all are [ErrInvalidOutput]. So is an object that goes on
+// behind its end, and one with bare keys, of which an inner object would be left;
+// braces of prose, with words or nothing in them, are passed over.
 func ReadObject(text string) (json.RawMessage, error) {
 	text, _, open := SplitThinking(text)
 	if open {
@@ -38,16 +42,19 @@ func ReadObject(text string) (json.RawMessage, error) {
 		p := &jsonReader{in: trimmed, at: at + next}
 		err := p.value(0)
 		switch {
+		case err == nil && goesOn(trimmed[p.at:]):
+			return nil, outputError(ErrInvalidOutput, text, p.fail("the object ends, and goes on behind its end"))
 		case err == nil:
-			if found != nil && !bytes.Equal(found, p.out) {
+			if at = p.at; len(found) <= len("{}") {
+				found = p.out
+			} else if len(p.out) > len("{}") && !bytes.Equal(found, p.out) {
 				return nil, outputError(ErrInvalidOutput, text, errors.New("several different JSON objects"))
 			}
-			found, at = p.out, p.at
 		case errors.Is(err, errCut):
 			return nil, outputError(ErrTruncated, text, fmt.Errorf("the JSON object ends too early"))
-		case p.sawKey:
+		case p.sawKey || !prose(trimmed[at+next+1:]):
 			return nil, outputError(ErrInvalidOutput, text, err)
-		default: // a brace in prose
+		default:
 			at += next + 1
 		}
 	}
@@ -55,6 +62,27 @@ func ReadObject(text string) (json.RawMessage, error) {
 		return nil, outputError(ErrInvalidOutput, text, errors.New("no JSON object"))
 	}
 	return found, nil
+}
+
+// goesOn reports whether an object that was closed goes on in what follows it: with
+// another key, or with a brace too many.
+func goesOn(rest string) bool { return goingOn.MatchString(rest) }
+
+var goingOn = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
+
+// prose reports whether what follows a brace is no JSON: not a quote, nor a word
+// with a colon, a quote or another brace behind it before the brace is closed.
+func prose(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	first, _ := utf8.DecodeRuneInString(rest)
+	if first == '"' || first == '\'' {
+		return false
+	}
+	if !unicode.IsLetter(first) && first != '_' {
+		return true
+	}
+	stop := strings.IndexAny(rest, `{}":`)
+	return stop < 0 || rest[stop] == '}'
 }
 
 func outputError(kind Kind, text string, err error) *Error {
@@ -346,6 +374,7 @@ func (p *jsonReader) number() error {
 var literals = []struct{ in, out string }{
 	{"true", "true"}, {"false", "false"}, {"null", "null"},
 	{"True", "true"}, {"False", "false"}, {"None", "null"},
+	{"TRUE", "true"}, {"FALSE", "false"}, {"NULL", "null"},
 	{"NaN", "null"}, {"nan", "null"}, {"Infinity", "null"}, {"undefined", "null"},
 }
 

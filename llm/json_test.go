@@ -31,6 +31,11 @@ func TestReadObject(t *testing.T) {
 		{`{"a":1} {"a":1}`, `{"a":1}`},
 		{"{\"a\":\"\xff\"}", "{\"a\":\"\ufffd\"}"},
 		{`{}`, `{}`},
+		{"{\"a\":1}\nI used braces { } here.", `{"a":1}`},
+		{"Braces {} and {names} and \\frac{1}{2}: {\"a\":1}", `{"a":1}`},
+		{`{"a":TRUE,"b":[FALSE,NULL]}`, `{"a":true,"b":[false,null]}`},
+		{"{\"a\":1}, as you asked: no more", `{"a":1}`},
+		{"An object {like this one}: {\"a\":{}}", `{"a":{}}`},
 		{`{"猫":"犬"}`, `{"猫":"犬"}`},
 	} {
 		got, err := ReadObject(tc.in)
@@ -45,27 +50,36 @@ func TestReadObject(t *testing.T) {
 
 func TestReadObjectRefuses(t *testing.T) {
 	for in, want := range map[string]Kind{
-		"":                                   ErrInvalidOutput,
-		"I cannot say.":                      ErrInvalidOutput,
-		"[1,2]":                              ErrInvalidOutput,
-		`{"a":1} or rather {"a":2}`:          ErrInvalidOutput,
-		`{"verdict":"yes","verdict":"no"}`:   ErrInvalidOutput,
-		`{"a":[{"b":1},{"b":2} oops]}`:       ErrInvalidOutput, // not its inner objects
-		`{"a" "b"}`:                          ErrInvalidOutput,
-		`{"a":1e}`:                           ErrInvalidOutput,
-		`{"a":"\u12x4 and more"}`:            ErrInvalidOutput,
-		`{verdict: true}`:                    ErrInvalidOutput,
-		`{"a":1`:                             ErrTruncated,
-		`{"a":"half`:                         ErrTruncated,
-		`{"a":tr`:                            ErrTruncated,
-		`{"a":12`:                            ErrTruncated,
-		`{"a":1,`:                            ErrTruncated,
-		`{"a":1 // no`:                       ErrTruncated,
-		`{"a":"\u00`:                         ErrTruncated,
-		`{"a":1} and {"b":`:                  ErrTruncated,
-		"<think>not done {\"a\":1}":          ErrTruncated,
-		strings.Repeat(`{"a":`, 100_000):     ErrInvalidOutput, // too deep
-		`{"a":` + strings.Repeat("[", 1<<20): ErrInvalidOutput,
+		"":                                 ErrInvalidOutput,
+		"I cannot say.":                    ErrInvalidOutput,
+		"[1,2]":                            ErrInvalidOutput,
+		`{"a":1} or rather {"a":2}`:        ErrInvalidOutput,
+		`{"verdict":"yes","verdict":"no"}`: ErrInvalidOutput,
+		`{"a":[{"b":1},{"b":2} oops]}`:     ErrInvalidOutput, // not its inner objects
+		`{"a" "b"}`:                        ErrInvalidOutput,
+		`{"a":1e}`:                         ErrInvalidOutput,
+		`{"a":"\u12x4 and more"}`:          ErrInvalidOutput,
+		`{verdict: true}`:                  ErrInvalidOutput,
+		`{verdict: "no", example: {"verdict": "yes"}}`: ErrInvalidOutput, // not its inner object
+		`{reasoning: "x", scores: {"correct": true}}`:  ErrInvalidOutput,
+		`{"x0" {}}`:          ErrInvalidOutput,
+		`{verdict {"a": 1}}`: ErrInvalidOutput,
+		`{ "verdict" = "no", "was": {"verdict": "yes"}}`:    ErrInvalidOutput,
+		`{"verdict": "no"}, "reason": "wrong year"}`:        ErrInvalidOutput,
+		"{\"verdict\": \"no\"}\n, 'reason' : 'wrong year'}": ErrInvalidOutput,
+		`{"verdict": "no"}}`:                                ErrInvalidOutput,
+		`{{"verdict": "no"}}`:                               ErrInvalidOutput,
+		`{"a":1`:                                            ErrTruncated,
+		`{"a":"half`:                                        ErrTruncated,
+		`{"a":tr`:                                           ErrTruncated,
+		`{"a":12`:                                           ErrTruncated,
+		`{"a":1,`:                                           ErrTruncated,
+		`{"a":1 // no`:                                      ErrTruncated,
+		`{"a":"\u00`:                                        ErrTruncated,
+		`{"a":1} and {"b":`:                                 ErrTruncated,
+		"<think>not done {\"a\":1}":                         ErrTruncated,
+		strings.Repeat(`{"a":`, 100_000):                    ErrInvalidOutput, // too deep
+		`{"a":` + strings.Repeat("[", 1<<20):                ErrInvalidOutput,
 	} {
 		got, err := ReadObject(in)
 		if !errors.Is(err, want) {
@@ -95,7 +109,7 @@ func TestSplitThinking(t *testing.T) {
 }
 
 func FuzzReadObject(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, "```json\n{'a':[True,],}\n```", `{"a":"\ud83d\ude00 \d"`, "<think>x</think>{}", `{"a":-Infinity,/*c*/"b":.5}`, "{\"\xc7\xcd\":1}"} {
+	for _, seed := range []string{`{"a":1}`, "```json\n{'a':[True,],}\n```", `{"a":"\ud83d\ude00 \d"`, "<think>x</think>{}", `{"a":-Infinity,/*c*/"b":.5}`, "{\"\xc7\xcd\":1}", `{a: {"b":1}}`, `{"a":1}, "b":2}`, `{} {"a":TRUE}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
