@@ -178,14 +178,18 @@ func bias(estimate float64, sorted []float64) float64 {
 // acceleration is a of BCa, from the values of the statistic without each item
 // in turn; 0 where these are all equal.
 func acceleration(jackknife []float64) float64 {
-	mean := 0.0
+	// In units of the largest: cubes of large values are beyond a float64.
+	mean, unit := 0.0, largest(jackknife)
+	if unit == 0 {
+		return 0
+	}
 	for _, v := range jackknife {
-		mean += v
+		mean += v / unit
 	}
 	mean /= float64(len(jackknife))
 	squares, cubes := 0.0, 0.0
 	for _, v := range jackknife {
-		d := mean - v
+		d := mean - v/unit
 		squares += d * d
 		cubes += d * d * d
 	}
@@ -221,9 +225,40 @@ func quantile(sorted []float64, level float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
+// deviation is the standard deviation, in units of the largest value so that squares
+// stay within a float64.
 func deviation(values []float64) float64 {
-	if len(values) < 2 {
+	unit := largest(values)
+	if len(values) < 2 || unit == 0 {
 		return 0
 	}
-	return stat.StdDev(values, nil)
+	return unit * stat.StdDev(over(values, unit), nil)
+}
+
+// largest is the size of the largest value, as a power of two: dividing by it
+// changes no digit. It is 1 where squares and cubes are harmless, 0 where all are 0.
+func largest(values []float64) float64 {
+	most := 0.0
+	for _, v := range values {
+		most = max(most, math.Abs(v))
+	}
+	switch {
+	case most == 0:
+		return 0
+	case most > 1e-75 && most < 1e75:
+		return 1
+	}
+	_, exponent := math.Frexp(most)
+	return math.Ldexp(1, exponent-1)
+}
+
+func over(values []float64, unit float64) []float64 {
+	if unit == 1 {
+		return values
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = v / unit
+	}
+	return out
 }

@@ -23,6 +23,10 @@ func Number(names []string) []int32 {
 	return numbers
 }
 
+// MaxValue is the size of the largest values: the sum of ten million of them is
+// still a float64.
+const MaxValue = 1e300
+
 // groups are values added up by cluster, in the order clusters first occur.
 type groups struct {
 	sums  []float64
@@ -40,8 +44,8 @@ func group(values []float64, clusters []int32, atLeast int) (groups, error) {
 		return groups{}, fmt.Errorf("%d values, %d clusters: want as many, or no clusters", len(values), len(clusters))
 	}
 	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return groups{}, fmt.Errorf("value %d is %v: want it finite", i, v)
+		if math.IsNaN(v) || math.Abs(v) > MaxValue {
+			return groups{}, fmt.Errorf("value %d is %v: want it finite, and not beyond ±%g", i, v, MaxValue)
 		}
 	}
 	g := groups{clustered: clusters != nil, n: len(values)}
@@ -114,21 +118,26 @@ func (g groups) mean() float64 {
 // sum of the latter is the squared sum of deviations of each cluster without
 // the squares of the deviations themselves.
 func (g groups) standardError(values []float64) float64 {
-	mean, n := g.mean(), float64(g.n)
+	unit := largest(values)
+	if unit == 0 {
+		return 0
+	}
+	mean, n := g.mean()/unit, float64(g.n)
 	squares := 0.0
 	for _, v := range values {
-		squares += (v - mean) * (v - mean)
+		d := v/unit - mean
+		squares += d * d
 	}
 	variance := squares / (n - 1) / n
 	if g.single {
-		return math.Sqrt(variance)
+		return unit * math.Sqrt(variance)
 	}
 	within := -squares
 	for c, s := range g.sums {
-		d := s - mean*float64(g.sizes[c])
+		d := s/unit - mean*float64(g.sizes[c])
 		within += d * d
 	}
-	return math.Sqrt(max(0, variance+within/(n*n)))
+	return unit * math.Sqrt(max(0, variance+within/(n*n)))
 }
 
 // label fills in what the interval says about the data.

@@ -64,7 +64,7 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 	c.MeanB /= float64(len(b))
 	c.Effect = g.bootstrap(o)
 	c.SD = deviation(differences)
-	if r := stat.Correlation(a, b, nil); !math.IsNaN(r) {
+	if r := stat.Correlation(over(a, cmp.Or(largest(a), 1)), over(b, cmp.Or(largest(b), 1)), nil); !math.IsNaN(r) {
 		c.Correlation = r
 	}
 	c.SE = g.standardError(differences)

@@ -86,9 +86,10 @@ func TestPermutationIsMcNemar(t *testing.T) {
 	}
 }
 
-// Drawn patterns come close to the exact p-value; 40 equal differences of
-// which 26 are positive: 2·P(X >= 26), X of 40 tosses, = 0.0806904678.
-func TestPermutationDrawn(t *testing.T) {
+// Equal differences beyond the number that is enumerated: 40, of which 26 are
+// positive: 2·P(X >= 26), X of 40 tosses, = 0.0806904678. Drawn patterns come close
+// to it when the differences have no common unit.
+func TestPermutationOfMany(t *testing.T) {
 	d := make([]float64, 40)
 	for i := range d {
 		d[i] = .3
@@ -96,17 +97,141 @@ func TestPermutationDrawn(t *testing.T) {
 			d[i] = -.3
 		}
 	}
-	got, err := Permutation(d, nil, Options{Resamples: 200000})
-	if err != nil || got.Method != "permutation-drawn" || !near(got.P, 0.0806904678, .003) {
+	got, err := Permutation(d, nil, Options{})
+	if err != nil || got.Method != "permutation-exact" || got.Patterns != 0 || !near(got.P, 0.0806904678, 1e-10) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// Never 0.
 	for i := range d {
-		d[i] = 1
+		d[i] *= 1 + 1e-3*math.Sqrt(float64(i+1)) // no common unit
+	}
+	got, err = Permutation(d, nil, Options{Resamples: 200000})
+	if err != nil || got.Method != "permutation-drawn" || got.Patterns != 200000 || !near(got.P, 0.0806904678, .01) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// Never 0, and no floor: one pattern of 2^40 and its opposite.
+	for i := range d {
+		d[i] = math.Abs(d[i])
 	}
 	got, err = Permutation(d, nil, Options{Resamples: 99})
-	if err != nil || got.P != .01 {
+	if err != nil || got.Method != "permutation-saddlepoint" || got.P != math.Ldexp(1, -39) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// The distribution over a unit is that of all patterns, whatever the multiples are.
+func TestLatticeAgainstEnumeration(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for n := 1; n <= 16; n++ {
+		d := make([]float64, n)
+		observed, size := 0.0, 0.0
+		for i := range d {
+			d[i] = float64(1+rng.IntN(9)) / 12 * float64(1-2*rng.IntN(2))
+			observed += d[i]
+			size += math.Abs(d[i])
+		}
+		bound := math.Abs(observed) - 1e-9*size
+		extreme, patterns := enumerate(d, bound)
+		got, ok := lattice(d, bound)
+		if want := float64(extreme) / float64(patterns); !ok || !near(got, want, 1e-12) {
+			t.Errorf("%v: %v, %v, want %v", d, got, ok, want)
+		}
+	}
+	for name, d := range map[string][]float64{"no unit": {1, math.Sqrt2, math.Pi}, "too many steps": {1e-9, 1, 1, 1}} {
+		if p, ok := lattice(d, 1); ok {
+			t.Errorf("%s: %v", name, p)
+		}
+	}
+}
+
+// The saddlepoint is close to the enumerated tail, down to one pattern in thousands.
+func TestSaddlepointAgainstEnumeration(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 20 {
+		d := make([]float64, MaxExact)
+		for i := range d {
+			d[i] = .2 + rng.Float64()
+		}
+		for flips := range 6 { // fewer extremes the fewer signs differ
+			observed := 0.0
+			for i, v := range d {
+				if i < flips {
+					v = -v
+				}
+				observed += v
+			}
+			if observed <= 0 {
+				continue
+			}
+			extreme, patterns := enumerate(d, observed-1e-9)
+			want := float64(extreme) / float64(patterns)
+			got := saddlepoint(d, observed)
+			if flips == 0 && got != want || want > 1e-4 && math.Abs(got/want-1) > .1 || got < want/3 || got > 3*want {
+				t.Errorf("%d flips: %v, want %v", flips, got, want)
+			}
+		}
+	}
+}
+
+// Twenty-two systems have 231 pairs; a clear difference stays one.
+func TestManyComparisonsFindSomething(t *testing.T) {
+	p := make([]float64, 231)
+	for i := range p {
+		p[i] = .5
+	}
+	d := make([]float64, 300)
+	for i := range d {
+		d[i] = math.Sqrt(float64(i%7 + 2))
+		if i%5 == 0 {
+			d[i] = -d[i]
+		}
+	}
+	got, err := Permutation(d, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p[17] = got.P
+	if corrected, err := Holm(p); err != nil || corrected[17] > 1e-6 || corrected[0] != 1 {
+		t.Errorf("p %v, corrected %v, %v", got, corrected[17], err)
+	}
+}
+
+// Scaling by a power of two scales everything and changes no p-value, however large
+// or small the values are; beyond MaxValue is an error.
+func TestLargeAndSmallValues(t *testing.T) {
+	clusters := []int32{0, 0, 1, 1, 2, 2, 3, 4}
+	for _, o := range []Options{{}, {Method: Percentile}} {
+		plain, err := Compare(scoresA, scoresB, clusters, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		student, err := StudentT(scoresA, clusters, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, exponent := range []int{-1000, -300, 500, 900, 990} {
+			a, b := make([]float64, len(scoresA)), make([]float64, len(scoresB))
+			for i := range a {
+				a[i], b[i] = math.Ldexp(scoresA[i], exponent), math.Ldexp(scoresB[i], exponent)
+			}
+			got, err := Compare(a, b, clusters, o)
+			back := func(v float64) float64 { return math.Ldexp(v, -exponent) }
+			if err != nil || back(got.Effect.Estimate) != plain.Effect.Estimate || !near(back(got.Effect.Low), plain.Effect.Low, 1e-12) || !near(back(got.Effect.High), plain.Effect.High, 1e-12) ||
+				!near(back(got.SD), plain.SD, 1e-12) || !near(back(got.SE), plain.SE, 1e-12) || !near(got.Correlation, plain.Correlation, 1e-9) || got.Test != plain.Test {
+				t.Errorf("2^%d: %+v, %v, want %+v", exponent, got, err, plain)
+			}
+			s, err := StudentT(a, clusters, o)
+			if err != nil || !near(back(s.Low), student.Low, 1e-12) || !near(back(s.High), student.High, 1e-12) {
+				t.Errorf("2^%d: %+v, %v, want %+v", exponent, s, err, student)
+			}
+		}
+	}
+	for _, v := range []float64{1.5e300, -math.MaxFloat64, math.Inf(1)} {
+		if _, err := Bootstrap([]float64{1, v}, nil, Options{}); err == nil || !strings.Contains(err.Error(), "beyond") {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+	if i, err := Bootstrap([]float64{1e300, -1e300, 1e300}, nil, Options{}); err != nil || math.IsNaN(i.Low) || i.Low > i.Estimate || i.High < i.Estimate {
+		t.Errorf("%+v, %v", i, err)
 	}
 }
 

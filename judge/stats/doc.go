@@ -30,8 +30,8 @@
 //	McNemar           ErrTooFew    interval     p = 1 if nobody differs
 //	Holm              empty        unchanged    -
 //
-// With clusters n is the number of clusters. NaN and infinite values are
-// errors everywhere.
+// With clusters n is the number of clusters. NaN, infinite values and
+// values beyond ±1e300 are errors everywhere.
 //
 // # Randomness
 //
