@@ -33,6 +33,8 @@ type SystemRun struct {
 	NotApplicable string
 	// Foreign tells that cost and prompts of the answers are not known.
 	Foreign bool
+	// Baseline tells that every system is compared with this one.
+	Baseline bool
 	// Domains are in the order of the data set.
 	Domains []DomainRun
 	// Sweep are the top-k of the sweep, ascending.
@@ -71,7 +73,7 @@ func (s *state) results() *Run {
 		MaxFailed: s.opts.MaxFailed, NoTimings: s.opts.NoTimings,
 	}
 	for _, e := range s.Systems {
-		of := SystemRun{Name: e.Name, NotApplicable: e.NotApplicable, Foreign: e.Foreign}
+		of := SystemRun{Name: e.Name, NotApplicable: e.NotApplicable, Foreign: e.Foreign, Baseline: e.Baseline}
 		for _, d := range s.set.Domains {
 			cell := s.cell(e, d)
 			index, _ := s.log.Index(cell)

@@ -47,6 +47,8 @@ type Entry struct {
 	// Fixed tells that the answers do not depend on top-k: the system takes no
 	// part in a sweep.
 	Fixed bool
+	// Baseline tells that every system is compared with this one.
+	Baseline bool
 	// Foreign tells that the answers were made elsewhere: what they cost and how
 	// long their prompts were is not known.
 	Foreign bool

@@ -11,16 +11,30 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// pairs compares every pair of systems by the headline figures.
+// tooFew stands for an interval or a test of fewer questions.
+const tooFew = "too few"
+
+// pairs compares, by each of the headline figures, the best system with every other,
+// and every system with the baselines: what a reader asks, and few enough to leave
+// p-values after the correction for their number.
 func pairs(run *benchmark.Run, systems []benchmark.SystemRun) ([]Pair, error) {
 	var out []Pair
 	for _, f := range figures {
 		if !f.compared {
 			continue
 		}
-		for i, a := range systems {
-			for _, b := range systems[i+1:] {
-				if f.ranked && (provenance(a) || provenance(b)) {
+		var measured []benchmark.SystemRun
+		for _, s := range systems {
+			if !f.ranked || !provenance(s) {
+				measured = append(measured, s)
+			}
+		}
+		best := f.best(measured)
+		for i, a := range measured {
+			for j, b := range measured {
+				ofBest := j == best && i != j
+				ofBaseline := a.Baseline && i != j && !(b.Baseline && j < i)
+				if !ofBest && (!ofBaseline || i == best) {
 					continue
 				}
 				p, err := f.compare(a, b)
@@ -30,12 +44,31 @@ func pairs(run *benchmark.Run, systems []benchmark.SystemRun) ([]Pair, error) {
 				if err != nil {
 					return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", a.Name, b.Name, f.key, err)
 				}
+				p.Best, p.Baseline = ofBest, a.Baseline || b.Baseline
 				p.Lexical = f.judged && labelOf(run).lexical
 				out = append(out, p)
 			}
 		}
 	}
 	return out, holm(out, func(p *Pair) *Pair { return p })
+}
+
+// best is the place of the system with the highest mean, the first of equal ones; -1
+// without a mean.
+func (f figure) best(systems []benchmark.SystemRun) int {
+	best, highest := -1, 0.0
+	for i, s := range systems {
+		var all sample
+		for _, d := range s.Domains {
+			for _, r := range d.Results {
+				all.add(f.of(r), source(r))
+			}
+		}
+		if m := all.mean(); m != nil && (best < 0 || *m > highest) {
+			best, highest = i, *m
+		}
+	}
+	return best
 }
 
 // compare compares two systems over the same questions.
@@ -54,72 +87,88 @@ func (f figure) compare(a, b benchmark.SystemRun) (Pair, error) {
 }
 
 func newPair(a, b, figure string, c stats.Comparison) Pair {
-	return Pair{
-		A: a, B: b, Figure: figure, N: c.Effect.N,
-		Difference: c.Effect.Estimate, Low: c.Effect.Low, High: c.Effect.High,
-		Detectable: c.Detectable, P: c.Test.P,
+	p := Pair{A: a, B: b, Figure: figure, N: c.Effect.N, Difference: c.Effect.Estimate}
+	if p.N >= MinQuestions {
+		p.Low, p.High, p.P = &c.Effect.Low, &c.Effect.High, &c.Test.P
+		if c.Detectable > 0 {
+			p.Detectable = &c.Detectable
+		}
 	}
+	return p
 }
 
-// holm corrects the p-values of all comparisons as one family.
+// holm corrects the p-values of all comparisons that have one, as one family.
 func holm[T any](all []T, pair func(*T) *Pair) error {
-	p := make([]float64, len(all))
+	var tested []*Pair
+	var p []float64
 	for i := range all {
-		p[i] = pair(&all[i]).P
+		if of := pair(&all[i]); of.P != nil {
+			tested, p = append(tested, of), append(p, *of.P)
+		}
 	}
 	corrected, err := stats.Holm(p)
 	if err != nil {
 		return fmt.Errorf("report: correcting p-values: %w", err)
 	}
-	for i := range all {
-		pair(&all[i]).PHolm = corrected[i]
+	for i, of := range tested {
+		of.PHolm = &corrected[i]
 	}
 	return nil
 }
 
-// pairTable compares, by each figure, the best system with every other.
-func (r *Report) pairTable() Table {
-	t := Table{
-		Title:      "The best system and the others",
-		RowHeading: "Second minus first",
-		Groups:     []ColumnGroup{{"", []string{"Figure", "Questions", "Points", "95 % interval", "Detectable", "p", "p (Holm)"}, false}},
-		Notes: []string{"Paired over the same questions, by source page: bootstrap interval and permutation test; p (Holm) is corrected for all pairs of systems, which are in report.json. " +
-			"Detectable is the least difference that so many questions show (power 0.8)."},
+// turned is the pair with the systems in the other order.
+func (p Pair) turned() Pair {
+	p.A, p.B, p.Difference = p.B, p.A, -p.Difference
+	if p.Low != nil {
+		p.Low, p.High = ref(-*p.High), ref(-*p.Low)
 	}
-	best := r.best()
-	for _, p := range r.Pairs {
-		if b := best[p.Figure]; p.A != b && p.B != b {
-			continue
-		}
-		name := strings.ReplaceAll(p.Figure, "_", " ")
-		if p.Lexical {
-			name = "lexical " + name
-		}
-		t.addTexts(p.B+" − "+p.A,
-			name, count(p.N), points(p.Difference), points(p.Low)+" to "+points(p.High), points(p.Detectable),
-			pValue(p.P), pValue(p.PHolm))
-	}
-	return t
+	return p
 }
 
-// best names, for each figure of the pairs, the system that comes out of its
-// comparisons with the most points in all; the first of equal ones.
-func (r *Report) best() map[string]string {
-	sums := make(map[string]map[string]float64)
+// texts are difference, interval, detectable difference and p-values.
+func (p Pair) texts() []string {
+	if p.P == nil {
+		return []string{points(p.Difference), tooFew, tooFew, tooFew, tooFew}
+	}
+	detectable := "–"
+	if p.Detectable != nil {
+		detectable = points(*p.Detectable)
+	}
+	return []string{points(p.Difference), points(*p.Low) + " to " + points(*p.High), detectable, pValue(*p.P), pValue(*p.PHolm)}
+}
+
+func (r *Report) addPair(t *Table, p Pair) {
+	name := strings.ReplaceAll(p.Figure, "_", " ")
+	if p.Lexical {
+		name = "lexical " + name
+	}
+	t.addTexts(p.B+" − "+p.A, append([]string{name, count(p.N)}, p.texts()...)...)
+}
+
+// pairTables compare, by each figure, the best system with every other, and every
+// system with the baselines.
+func (r *Report) pairTables() []Table {
+	columns := []ColumnGroup{{"", []string{"Figure", "Questions", "Points", "95 % interval", "Detectable", "p", "p (Holm)"}, false}}
+	best := Table{
+		Title: "The best system and the others", RowHeading: "Best − other", Groups: columns,
+		Notes: []string{fmt.Sprintf("Paired over the same questions, by source page: bootstrap interval and permutation test; p (Holm) is corrected for all pairs of this table and of the baselines'. "+
+			"Detectable is the least difference that so many questions show (power 0.8). With fewer than %d questions there is neither interval nor test.", MinQuestions)},
+	}
+	baseline := Table{Title: "The systems and the baselines", RowHeading: "System − baseline", Groups: columns}
+	isBaseline := make(map[string]bool)
+	for _, s := range r.Systems {
+		isBaseline[s.System] = s.baseline
+	}
 	for _, p := range r.Pairs {
-		if sums[p.Figure] == nil {
-			sums[p.Figure] = make(map[string]float64)
+		if p.Best {
+			r.addPair(&best, p)
 		}
-		sums[p.Figure][p.A] -= p.Difference
-		sums[p.Figure][p.B] += p.Difference
-	}
-	best := make(map[string]string)
-	for figure, of := range sums {
-		for _, s := range r.Systems {
-			if sum, ok := of[s.System]; ok && (best[figure] == "" || sum > of[best[figure]]) {
-				best[figure] = s.System
+		if p.Baseline {
+			if !isBaseline[p.A] {
+				p = p.turned()
 			}
+			r.addPair(&baseline, p)
 		}
 	}
-	return best
+	return []Table{best, baseline}
 }

@@ -73,7 +73,7 @@ func equalContext(run *benchmark.Run, systems []benchmark.SystemRun) ([]ContextP
 	}
 	err := holm(out, func(p *ContextPair) *Pair { return &p.Pair })
 	for i, p := range out {
-		out[i].Separable = p.PHolm < stats.DefaultAlpha && (p.Low > 0 || p.High < 0)
+		out[i].Separable = p.P != nil && *p.PHolm < stats.DefaultAlpha && (*p.Low > 0 || *p.High < 0)
 	}
 	return out, err
 }
@@ -144,11 +144,11 @@ func (r *Report) equalContextTable() Table {
 			verdict = "more than flat"
 		case p.Separable:
 			verdict = "less than flat"
+		case p.P == nil:
+			verdict = tooFew
 		}
-		t.addTexts(p.B+" − "+p.A, append([]string{
-			count(p.N), decimal(&p.ContextTokens, 0), percent(&p.MeanA), percent(&p.MeanB),
-			points(p.Difference), points(p.Low) + " to " + points(p.High), points(p.Detectable),
-		}, pValue(p.P), pValue(p.PHolm), verdict)...)
+		texts := []string{count(p.N), decimal(&p.ContextTokens, 0), percent(&p.MeanA), percent(&p.MeanB)}
+		t.addTexts(p.B+" − "+p.A, append(append(texts, p.texts()...), verdict)...)
 	}
 	return t
 }

@@ -104,7 +104,10 @@ func (r *Report) graphTable() Table {
 	if len(t.Rows) == 0 {
 		return Table{}
 	}
-	published := publishedGraphs(r.Published)
+	var published []benchmark.PublishedGraph
+	if r.Published != nil && r.label.graphs {
+		published = r.Published.Graphs
+	}
 	for _, p := range published {
 		degree := 2 * float64(p.Edges) / float64(max(p.Nodes, 1))
 		t.addTexts(p.Name+", published", p.Tokens+" tokens", count(p.Nodes), count(p.Edges), "–",
@@ -128,12 +131,4 @@ func edges(x Index) string {
 		return "–"
 	}
 	return decimal(ref(float64(x.Edges)), 0)
-}
-
-// publishedGraphs returns the graphs of a publication.
-func publishedGraphs(p *benchmark.Published) []benchmark.PublishedGraph {
-	if p == nil {
-		return nil
-	}
-	return p.Graphs
 }

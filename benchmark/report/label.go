@@ -16,6 +16,10 @@ const Offline = "offline"
 type label struct {
 	offline bool // answers are made without a model
 	lexical bool // judged by words, or made offline
+	// published tells that figures of publications compare: a model answered, and one
+	// judged by the procedure of the paper or the released evaluator. graphs is the
+	// same for graphs: a model has extracted them.
+	published, graphs bool
 }
 
 // labelOf reads the names of kit and judge. The kind of the parts that answer
@@ -23,7 +27,11 @@ type label struct {
 // in its name.
 func labelOf(run *benchmark.Run) label {
 	offline := run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline)
-	return label{offline, offline || strings.HasPrefix(run.Judge, "lexical/")}
+	l := label{offline: offline, lexical: offline || strings.HasPrefix(run.Judge, "lexical/")}
+	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
+	l.published = !l.lexical && (profile == "paper" || profile == "upstream")
+	l.graphs = run.Kit == "model" || strings.HasPrefix(run.Kit, "model+")
+	return l
 }
 
 // title marks a title of judged figures.

@@ -15,7 +15,7 @@ import (
 // of a column is bold, 95 % confidence intervals stand in parentheses.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# %s\n\n%s Ranges in parentheses are 95 %% confidence intervals.\n", markdownText(r.heading()), markdownText(r.summary()))
+	fmt.Fprintf(b, "# %s\n\n%s Ranges in parentheses are 95 %% confidence intervals, from %d questions on.\n", markdownText(r.heading()), markdownText(r.summary()), MinQuestions)
 	for _, t := range r.Tables() {
 		fmt.Fprintf(b, "\n## %s\n\n| %s |", markdownText(t.Title), t.Heading())
 		for _, g := range t.Groups {

@@ -53,7 +53,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 	}
 	out.Overall = overall.overall()
 	out.health(run, of)
-	out.foreign, out.provenance = of.Foreign, provenance(of)
+	out.foreign, out.provenance, out.baseline = of.Foreign, provenance(of), of.Baseline
 	out.Cost, out.Sweep = out.cost(), sweep(run, of)
 	if !run.NoTimings && of.NotApplicable == "" && !of.Foreign && len(millis) > 0 {
 		slices.Sort(millis)

@@ -13,9 +13,10 @@ import (
 // addPublished puts each published row about a domain, "" for all together,
 // under the row of the same system, and those of other systems below all. The
 // figures fill the columns of qualityGroups; what follows those stays empty.
-// asked is how many questions the run has in this table.
+// asked is how many questions the run has in this table. Where another procedure has
+// judged, or rules have answered, there are none: the figures would not compare.
 func (r *Report) addPublished(t *Table, domain string, asked int) {
-	if r.Published == nil {
+	if r.Published == nil || !r.label.published {
 		return
 	}
 	rows := slices.DeleteFunc(slices.Clone(r.Published.Rows), func(p benchmark.PublishedRow) bool { return p.Domain != domain })

@@ -19,7 +19,8 @@ type Report struct {
 	Kit     string         `json:"kit"`
 	Config  map[string]any `json:"config"`
 	Systems []System       `json:"systems"`
-	// Pairs compares every two systems by the headline figures.
+	// Pairs compares, by the headline figures, the best system with every other, and
+	// every system with the baselines.
 	Pairs []Pair `json:"pairs,omitempty"`
 	// EqualContext compares every system that does more than rank chunks with
 	// every flat one by the evidence for multi-fact questions, at equal context
@@ -64,6 +65,7 @@ type System struct {
 
 	foreign    bool // what the answers cost is not known
 	provenance bool // see the function
+	baseline   bool
 }
 
 // Domain is one system on one domain.
@@ -98,7 +100,7 @@ type Type struct {
 	ContextTokens *float64 `json:"context_tokens,omitempty"`
 	// Intervals are 95 % confidence intervals of the figures above, by their
 	// keys: Student's t over source pages, since questions about one page are
-	// not independent.
+	// not independent. Below [MinQuestions] there is none.
 	Intervals map[string]Interval `json:"intervals,omitempty"`
 	// Judged are the figures of a judge that is a model, Lexical those of the
 	// offline kit's; one of them is nil.
@@ -175,20 +177,25 @@ type Pair struct {
 	A      string `json:"a"`
 	B      string `json:"b"`
 	Figure string `json:"figure"`
+	// Best tells that B has the highest mean of all systems, Baseline that one of
+	// the two is a baseline.
+	Best     bool `json:"best,omitempty"`
+	Baseline bool `json:"baseline,omitempty"`
 	// Lexical tells that the figure is a lexical judge's.
 	Lexical bool `json:"lexical,omitempty"`
 	N       int  `json:"n"`
 	// Difference is the mean of B minus the mean of A, Low to High its 95 %
 	// interval by the paired bootstrap over source pages.
-	Difference float64 `json:"difference"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
+	Difference float64  `json:"difference"`
+	Low        *float64 `json:"low,omitempty"`
+	High       *float64 `json:"high,omitempty"`
 	// Detectable is the least difference that so many questions show.
-	Detectable float64 `json:"detectable"`
+	Detectable *float64 `json:"detectable,omitempty"`
 	// P is the p-value of the permutation test, PHolm the same corrected for
-	// all pairs and figures of the report.
-	P     float64 `json:"p"`
-	PHolm float64 `json:"p_holm"`
+	// all pairs and figures of the report. Below [MinQuestions] there is neither
+	// interval nor test.
+	P     *float64 `json:"p,omitempty"`
+	PHolm *float64 `json:"p_holm,omitempty"`
 }
 
 // ContextPair compares a flat system A with another, B, by evidence recall at

@@ -9,6 +9,10 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
+// MinQuestions is how many questions an interval or a test takes: with fewer it says
+// next to nothing, and looks as if it did.
+const MinQuestions = 10
+
 // sample gathers one figure over questions, with the source page each is
 // about: questions about one page are not independent.
 type sample struct {
@@ -43,6 +47,9 @@ func (s *sample) mean() *float64 {
 // which has a width even when all values are equal. It is nil where there are
 // too few questions.
 func (s *sample) interval() *Interval {
+	if len(s.values) < MinQuestions {
+		return nil
+	}
 	i, err := stats.StudentT(s.values, stats.Number(s.sources), stats.Options{})
 	if err != nil {
 		return nil

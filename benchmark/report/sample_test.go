@@ -58,7 +58,7 @@ func TestPagesAreTheUnit(t *testing.T) {
 	}
 	// Two pages differ, by ½ each: half of the four ways to swap them are as
 	// far apart. By questions it would be 2 of 64.
-	if p := r.Pairs[0]; p.Figure != "evidence_recall_at_5" || p.N != 12 || p.Difference != 0.25 || math.Abs(p.P-0.5) > 0.02 {
+	if p := r.Pairs[0]; p.Figure != "evidence_recall_at_5" || p.N != 12 || p.Difference != 0.25 || math.Abs(*p.P-0.5) > 0.02 {
 		t.Errorf("%+v", p)
 	}
 }

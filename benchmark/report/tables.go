@@ -16,9 +16,10 @@ import (
 // percent. What has no rows is left out.
 func (r *Report) Tables() []Table {
 	out := []Table{
-		r.mainTable(), r.failureTable(), r.evidenceTable(), r.equalContextTable(), r.pairTable(),
-		r.graphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable(),
+		r.mainTable(), r.failureTable(), r.evidenceTable(), r.equalContextTable(),
 	}
+	out = append(out, r.pairTables()...)
+	out = append(out, r.graphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable())
 	if len(r.Systems) > 0 {
 		for i, d := range r.Systems[0].Domains {
 			if d.Types[benchmark.All].N > 0 {

@@ -134,7 +134,7 @@ func TestEqualContext(t *testing.T) {
 		t.Errorf("uncut: recall %v in %v tokens, want 1 in 15", *all.PromptRecall, *all.ContextTokens)
 	}
 	text := tables(t, rep)
-	for _, want := range []string{"Multi-fact evidence at equal context", "scholar − parrot", "not separable"} {
+	for _, want := range []string{"Multi-fact evidence at equal context", "scholar − parrot", "too few"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q:\n%s", want, text)
 		}
@@ -295,7 +295,7 @@ func TestPublishedRows(t *testing.T) {
 	dir := t.TempDir()
 	r := study(dir, nil)
 	r.Options.SweepTopK = []int{2, 4, 10}
-	r.Options.Kit = report.Offline
+	r.Judge = named{name: "wildgraph/paper/gold/v3/m"}
 	r.Dataset.Published = &benchmark.Published{
 		Rows: []benchmark.PublishedRow{
 			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)),
@@ -320,6 +320,24 @@ func TestPublishedRows(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
+	if text := tables(t, rep); !strings.Contains(text, "Zoos | of <the> world, published") {
+		t.Error("the published graph is not there")
+	}
+	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/upstream/gold/v1/m"}} {
+		r := study("", nil)
+		r.Judge, r.Options.Kit, r.Dataset.Published = named{name: other.judge}, other.kit, rep.Published
+		odd, err := run(t, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := strings.Contains(tables(t, odd), "↳ published")
+		if want := strings.Contains(other.judge, "upstream"); rows != want {
+			t.Errorf("%+v: published rows %v, want %v", other, rows, want)
+		}
+		if graphs := strings.Contains(tables(t, odd), "world, published"); graphs != (other.kit == "model") {
+			t.Errorf("%+v: published graphs %v", other, graphs)
+		}
+	}
 	got := files(t, dir)
 	golden(t, "tables.md", got["/report.md"])
 	golden(t, "tables.txt", tables(t, rep))
@@ -331,6 +349,14 @@ func TestPublishedRows(t *testing.T) {
 		t.Errorf("the page has %v", drawn)
 	}
 }
+
+// named is the zoo's judge by another name.
+type named struct {
+	zoo.Exact
+	name string
+}
+
+func (n named) Name() string { return n.name }
 
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
@@ -366,7 +392,7 @@ func page(t *testing.T, text string) map[string]int {
 // With a judge that is a model, the intervals of its figures stand with the
 // others in report.json.
 func TestIntervalsOfModel(t *testing.T) {
-	rep, err := run(t, zoo.Runner("", new(atomic.Int64), nil))
+	rep, err := run(t, grown(zoo.Runner("", new(atomic.Int64), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// grown asks every question four times, under other IDs.
+func grown(r *benchmark.Runner) *benchmark.Runner {
+	for i, d := range r.Dataset.Domains {
+		items := slices.Clone(d.Items)
+		for _, suffix := range []string{"b", "c", "d"} {
+			for _, it := range d.Items {
+				it.Question.ID += suffix
+				items = append(items, it)
+			}
+		}
+		r.Dataset.Domains[i].Items = items
+	}
+	return r
+}
+
+// The best system is compared with every other, and every system with the baselines;
+// with few questions there is a difference and nothing that says how sure it is.
+func TestPairs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		many bool
+	}{{"7 questions", false}, {"28 questions", true}} {
+		r := study("", nil)
+		scholar := r.Systems[1]
+		r.Systems = append(r.Systems, scholar, r.Systems[0])
+		r.Systems[2].Name, r.Systems[3].Name = "pupil", "twin"
+		r.Systems[1].Baseline = true
+		if tt.many {
+			r = grown(r)
+		}
+		rep, err := run(t, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range rep.Pairs {
+			if p.Figure != "accuracy" {
+				continue
+			}
+			got = append(got, fmt.Sprint(p.A, " ", p.B, " ", p.Best, " ", p.Baseline))
+			if p.Best && p.Difference < 0 {
+				t.Errorf("%s: the best is worse: %+v", tt.name, p)
+			}
+			if tested := p.P != nil && p.PHolm != nil && p.Low != nil && p.High != nil; tested != tt.many || p.Detectable != nil && *p.Detectable == 0 {
+				t.Errorf("%s: %+v", tt.name, p)
+			}
+		}
+		want := []string{"scholar parrot true true", "scholar pupil false true", "scholar twin false true", "pupil parrot true false", "twin parrot true false"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: pairs (-want +got):\n%s", tt.name, diff)
+		}
+		_, text, _ := strings.Cut(tables(t, rep), "The best system and the others")
+		text, _, _ = strings.Cut(text, "With fewer than")
+		for _, want := range []string{"Best − other", "System − baseline", "parrot − scholar", "pupil − scholar"} {
+			if !strings.Contains(tables(t, rep), want) {
+				t.Errorf("%s: the tables lack %q", tt.name, want)
+			}
+		}
+		if !tt.many && !strings.Contains(text, "too few") || strings.Contains(text, "scholar − ") {
+			t.Errorf("%s:\n%s", tt.name, text)
+		}
+		if all := rep.Systems[0].Overall.Types[benchmark.All]; (len(all.Intervals) > 0) != tt.many {
+			t.Errorf("%s: intervals %v", tt.name, all.Intervals)
+		}
+	}
+}
+
+// reviewer ranks the pages behind its reports, and reads no chunk.
+type reviewer struct{ scholar }
+
+func (r *reviewer) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	a, err := r.scholar.Answer(ctx, q)
+	a.Evidence = []graphrag.Hit{}
+	return a, err
+}
+
+// A ranking of what reports were made from is in the table, and is neither compared
+// nor the best of its column.
+func TestRankingOfProvenance(t *testing.T) {
+	r := grown(study("", nil))
+	r.Options.CountTokens = nil
+	r.Systems = append(r.Systems, benchmark.Entry{Name: "reviewer", New: func(string) (benchmark.System, error) {
+		return &reviewer{scholar{notes: []graphrag.Derived{{Kind: "report", Text: "A report.", Docs: []string{"owl.txt"}}}}}, nil
+	}})
+	rep, err := run(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.RecallAt5 != 1 || all.Coverage != nil || all.ContextTokens != nil {
+		t.Errorf("%+v", all)
+	}
+	for _, p := range rep.Pairs {
+		if p.Figure == "evidence_recall_at_5" && (p.A == "reviewer" || p.B == "reviewer") {
+			t.Errorf("compared: %+v", p)
+		}
+	}
+	evidence := rep.Tables()[1]
+	for i, cell := range evidence.Rows[2].Cells[:8] {
+		if cell.Best || !evidence.Rows[0].Cells[i].Best {
+			t.Errorf("column %d: reviewer %+v, parrot %+v", i, cell, evidence.Rows[0].Cells[i])
+		}
+	}
+	if !strings.Contains(strings.Join(evidence.Notes, " "), "reviewer reads no chunk") {
+		t.Errorf("notes %q", evidence.Notes)
+	}
+}
