@@ -349,6 +349,9 @@ func (s *settings) validate(given map[string]bool, systems []string, earlier ...
 			bad("-%s needs -%s model", flag, needs)
 		}
 	}
+	if s.grounded && slices.Contains(s.judgeProfiles, upstream.Profile) {
+		bad("-grounded is no part of -judge-profile upstream")
+	}
 	if given["judge-profile"] && s.answerKit == kitOffline {
 		bad("-judge-profile needs -answer-kit model: it is the procedure of a model")
 	}

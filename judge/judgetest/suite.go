@@ -167,18 +167,23 @@ func Covers(share float64, facts ...string) Check {
 		case s.Recall.Value >= share:
 			return nil
 		}
-		met := make([]bool, len(facts))
-		for _, m := range s.Matches {
-			met[m.Gold] = true
-		}
-		var lacking []string
-		for i, f := range facts {
-			if len(s.Matches) > 0 && !met[i] {
-				lacking = append(lacking, f)
-			}
-		}
-		return fmt.Errorf("the answer covers %.2f of the facts, want %.2f; lacking: %q", s.Recall.Value, share, lacking)
+		return fmt.Errorf("the answer covers %.2f of the facts, want %.2f; %s", s.Recall.Value, share, lacking(s, facts))
 	}
+}
+
+// lacking names the facts that no match has. A judge that holds facts against whole
+// texts tells how many are met and not which.
+func lacking(s judge.SummaryJudgment, facts []string) string {
+	if s.Counts.GoldMet > 0 && len(s.Matches) == 0 {
+		return fmt.Sprintf("lacking %d of %q", s.Counts.Gold-s.Counts.GoldMet, facts)
+	}
+	var out []string
+	for i, f := range facts {
+		if !slices.ContainsFunc(s.Matches, func(m judge.Match) bool { return m.Gold == i }) {
+			out = append(out, f)
+		}
+	}
+	return fmt.Sprintf("lacking: %q", out)
 }
 
 // Cites demands that the answer has citations, that they are sound, and that

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -77,6 +78,30 @@ func TestCitationsOutOfBounds(t *testing.T) {
 	a := Answer{Answer: graphrag.Answer{Text: "ab", Citations: []graphrag.Citation{{End: 3}, {End: 1, Evidence: 5}}}}
 	if err := Cites()(t.Context(), a); err == nil || strings.Count(err.Error(), "out of bounds") != 2 {
 		t.Errorf("%v", err)
+	}
+}
+
+// Every fact that is lacking is named, also when none is there.
+func TestCoversNamesWhatIsLacking(t *testing.T) {
+	for answer, want := range map[string]string{
+		"The weather was fine.":          `lacking: ["The bridge was opened in 1890." "It is 70 metres long."]`,
+		"The bridge was opened in 1890.": `lacking: ["It is 70 metres long."]`,
+		"":                               `lacking: ["The bridge was opened in 1890." "It is 70 metres long."]`,
+	} {
+		s := Suite{
+			Ask:   func(context.Context, string) (graphrag.Answer, error) { return graphrag.Answer{Text: answer}, nil },
+			Cases: []Case{{Question: "What is known of the bridge?", Checks: []Check{Covers(1, "The bridge was opened in 1890.", "It is 70 metres long.")}}},
+		}
+		if err := s.complete(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !strings.Contains(got[0].Error(), want) {
+			t.Errorf("%q: %v, want %s", answer, got, want)
+		}
+	}
+	whole := judge.SummaryJudgment{Counts: judge.Counts{Gold: 3, GoldMet: 1}}
+	if got := lacking(whole, []string{"a", "b", "c"}); got != `lacking 2 of ["a" "b" "c"]` {
+		t.Error(got)
 	}
 }
 

@@ -22,11 +22,12 @@ const maxErrors = 20
 
 // ReadRun reads a TREC run: lines of "query Q0 document rank score tag",
 // separated by spaces or tabs. The second, fourth and last column are not
-// looked at. Lines of a query need not stand together; blank lines, a byte
-// order mark and CRLF are passed over. Ids are bytes and need not be UTF-8.
+// looked at, nor what stands behind it, as in trec_eval. Lines of a query need not
+// stand together; blank lines, lines that begin with # (comments since trec_eval 10),
+// a byte order mark and CRLF are passed over. Ids are bytes and need not be UTF-8.
 //
-// The error lists the faulty lines by number, up to 20 of them: another number
-// of columns, a score that is no number, a document that occurs twice for its
+// The error lists the faulty lines by number, up to 20 of them: fewer
+// columns, a score that is no number, a document that occurs twice for its
 // query ([ErrDuplicate]).
 func ReadRun(r io.Reader) (*Run, error) {
 	rows, err := read(r, 6, 2, func(fields [][]byte) (float64, error) {
@@ -105,7 +106,7 @@ func (t rows[V]) byQuery(yield func(string, []row[V]) bool) {
 	}
 }
 
-// read reads lines of so many columns: the query, something, the document,
+// read reads lines of so many columns, or more: the query, something, the document,
 // and what value makes of them.
 func read[V any](r io.Reader, columns, doc int, value func([][]byte) (V, error)) (rows[V], error) {
 	var table rows[V]
@@ -125,9 +126,9 @@ func read[V any](r io.Reader, columns, doc int, value func([][]byte) (V, error))
 		n := 0
 		fields, n = split(fields[:0], text, columns)
 		switch {
-		case n == 0:
+		case n == 0 || fields[0][0] == '#':
 			continue
-		case n != columns:
+		case n < columns:
 			fail(line, fmt.Errorf("%d columns, want %d", n, columns))
 			continue
 		}

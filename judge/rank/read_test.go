@@ -83,6 +83,28 @@ func TestReadRun(t *testing.T) {
 	}
 }
 
+// Comments and what stands behind the last column are passed over, as in trec_eval 10.
+func TestCommentsAndFurtherColumns(t *testing.T) {
+	run, err := ReadRun(strings.NewReader("# made by us, at depth 5\nq Q0 d 1 2.5 t further words\n  #q Q0 e 1 2 t\nq# Q0 d 1 1 t\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"q", "q#"}, run.Queries()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Hit{{"d", 2.5}}, run.Hits("q")); diff != "" {
+		t.Error(diff)
+	}
+	// Four words that end in a number would be a judgment.
+	qrels, err := ReadQrels(strings.NewReader("# judged in 2024\nq 0 d 1 by hand\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"q"}, qrels.Queries()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	long := strings.Repeat("x", MaxLine+1)
 	for name, tc := range map[string]struct {
@@ -90,7 +112,7 @@ func TestReadErrors(t *testing.T) {
 		wants []string
 	}{
 		"all lines": {"q Q0 d 1 x t\nq Q0 d\nq Q0 d 1 nan t\n", []string{"line 1: score \"x\"", "line 2: 3 columns, want 6", "line 3: score \"nan\""}},
-		"columns":   {"q Q0 d 1 2 t extra more\n", []string{"line 1: 8 columns"}},
+		"columns":   {"q Q0 d 1 2\n", []string{"line 1: 5 columns"}},
 		"duplicate": {"q Q0 d 1 5 t\np Q0 d 1 5 t\nq Q0 e 1 5 t\nq Q0 d 1 4 t\n", []string{"line 4: document \"d\" of query \"q\" occurs twice, before in line 1"}},
 		"long line": {"q Q0 d 1 1 t\n" + long, []string{"line 2: longer than 1048576 bytes"}},
 		"quoting":   {"q Q0 d 1 \x1b[31m t\n", []string{`\x1b[31m`}},

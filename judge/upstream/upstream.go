@@ -33,7 +33,7 @@ const (
 )
 
 // promptVersion changes whenever a prompt or the protocol does.
-const promptVersion = 2
+const promptVersion = 3
 
 // Judge is a [judge.Judge] that repeats the released evaluator.
 type Judge struct {
@@ -46,6 +46,9 @@ var _ judge.Judge = (*Judge)(nil)
 // New returns the judge that asks m.
 func New(m llm.Model, o Options) (*Judge, error) {
 	err := score.Complete(&o.Options)
+	if o.Grounded {
+		err = errors.Join(err, errors.New("judge: the released evaluator does not ask whether an answer is grounded"))
+	}
 	if m == nil {
 		err = errors.Join(err, errors.New("judge: no model"))
 	}

@@ -128,11 +128,11 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := upstream.New(nil, upstream.Options{Options: judge.Options{Precision: "q", MaxStatements: -1}})
-	if err == nil || strings.Count(err.Error(), "\n") != 2 {
+	_, err := upstream.New(nil, upstream.Options{Options: judge.Options{Precision: "q", MaxStatements: -1, Grounded: true}})
+	if err == nil || strings.Count(err.Error(), "\n") != 3 {
 		t.Errorf("%v", err)
 	}
-	if name := byModel(t, llmtest.NewScript("m"), upstream.Options{Options: judge.Options{MaxStatements: 3}}).Name(); name != "wildgraph/upstream/gold/v2/max3/m" {
+	if name := byModel(t, llmtest.NewScript("m"), upstream.Options{Options: judge.Options{MaxStatements: 3}}).Name(); name != "wildgraph/upstream/gold/v3/max3/m" {
 		t.Error(name)
 	}
 }
