@@ -147,17 +147,29 @@ type Answer struct {
 	Usage Usage `json:"usage"`
 }
 
-// Citation says that Answer.Text[Start:End] rests on one piece of evidence.
+// Citation says what Answer.Text[Start:End] rests on.
 type Citation struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Evidence is an index into Answer.Evidence.
-	Evidence int `json:"evidence"`
+	// Of says where Evidence points: "" into Answer.Evidence, OfDerived into
+	// Answer.Derived. OfMemory points nowhere: the model says that it knows this by
+	// itself, and nothing that it was shown says so.
+	Of       Origin `json:"of,omitempty"`
+	Evidence int    `json:"evidence"`
 	// SourceStart and SourceEnd delimit the quoted bytes in the document the
 	// chunk came from; both are 0 when the whole chunk is meant.
 	SourceStart int `json:"source_start,omitempty"`
 	SourceEnd   int `json:"source_end,omitempty"`
 }
+
+// Origin is what a [Citation] cites, if not source text.
+type Origin string
+
+// The origins beside source text.
+const (
+	OfDerived Origin = "derived"
+	OfMemory  Origin = "memory"
+)
 
 // Derived is prompt text that a system made from its sources, with its
 // provenance.
@@ -165,8 +177,20 @@ type Derived struct {
 	// Kind is what it is: "fact", "summary", "report", …
 	Kind string `json:"kind"`
 	Text string `json:"text"`
+	// Heading is the length in bytes of what Text begins with to name what it is
+	// about, such as "Fram (ship): ". The rest is what is said about it.
+	Heading int `json:"heading,omitempty"`
 	// Docs are the IDs of the documents behind it.
 	Docs []string `json:"docs,omitempty"`
+}
+
+// Row is a piece of derived text with a heading: what it is about, a colon, and what
+// is said about it.
+func Row(kind, heading, said string, docs []string) Derived {
+	if said != "" {
+		heading += ": "
+	}
+	return Derived{Kind: kind, Text: heading + said, Heading: len(heading), Docs: docs}
 }
 
 // Usage counts what was asked of models. Tokens are the provider's own

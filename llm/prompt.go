@@ -21,7 +21,30 @@ type Prompts struct{ texts map[string]*template.Template }
 // Data is a text that a prompt marks off by a [Fence]. In the templates .Nonce
 // names the marks, .Pieces are the data between marks, and .Data is all of them, a
 // blank line apart. A text without a label has a part in the nonce alone.
-type Data struct{ Label, Text string }
+type Data struct {
+	Label, Text string
+	// Rows, if there are any, take the place of Text: many short texts between one pair
+	// of marks, a line each, after its number in square brackets, which counts from
+	// First and has the letters of Prefix: [F3]. A line break in a text becomes a
+	// blank, so that no text can look like two.
+	Rows   []string
+	Prefix string
+	First  int
+}
+
+func (d Data) text() string {
+	if d.Rows == nil {
+		return d.Text
+	}
+	var b strings.Builder
+	for i, t := range d.Rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "[%s%d] %s", d.Prefix, d.First+i, strings.Join(strings.FieldsFunc(t, lineBreak), " "))
+	}
+	return b.String()
+}
 
 // MustPrompts reads the templates of the folder "prompts", which are a part of
 // the program: it panics if one cannot be read.
@@ -48,13 +71,13 @@ func MustPrompts(files fs.FS) Prompts {
 func (p Prompts) Request(stage, name string, values map[string]any, data ...Data) (Request, error) {
 	texts := make([]string, len(data))
 	for i, d := range data {
-		texts[i] = d.Text
+		texts[i] = d.text()
 	}
 	fence := NewFence(texts...)
 	var pieces []string
-	for _, d := range data {
+	for i, d := range data {
 		if d.Label != "" {
-			pieces = append(pieces, fence.Wrap(d.Label, d.Text))
+			pieces = append(pieces, fence.Wrap(d.Label, texts[i]))
 		}
 	}
 	shown := strings.Join(pieces, "\n\n")
@@ -88,6 +111,11 @@ func fill(t *template.Template, places map[string]any) (string, error) {
 		return "", fmt.Errorf("llm: prompt: %w", err)
 	}
 	return b.String(), nil
+}
+
+// lineBreak tells what a model may take for the end of a line.
+func lineBreak(r rune) bool {
+	return r >= '\n' && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
 // Printable is a text without control characters and bytes that are not valid

@@ -174,6 +174,9 @@ func (l *library) sources(a graphrag.Answer) []string {
 	}
 	var out []string
 	for _, c := range a.Citations {
+		if c.Of != "" {
+			continue
+		}
 		chunk := a.Evidence[c.Evidence].Chunk
 		start, end := c.SourceStart, c.SourceEnd
 		if end == 0 {

@@ -160,7 +160,7 @@ func records(t *testing.T, format extract.Format, answers ...string) kg.Extracti
 	if gleanings == 0 {
 		gleanings = extract.NoGleaning
 	}
-	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: format, Gleanings: gleanings, Types: []string{"ship", "person"}})
+	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: format, Gleanings: gleanings, AlwaysGlean: true, Types: []string{"ship", "person"}})
 	return got(t, e, err, "Colin Archer built the Fram.")
 }
 
@@ -271,23 +271,29 @@ func TestGleaning(t *testing.T) {
 		gleanings int
 		more      string
 		calls     int
+		always    bool
+		end       string // of each reply
 	}{
-		{extract.Tuples, 0, "Y", 2},
-		{extract.Tuples, extract.NoGleaning, "Y", 1},
-		{extract.Tuples, 3, "Y", 6},
-		{extract.Tuples, 3, "N", 3},
-		{extract.Lines, 5, "Y", 2},
-		{extract.Objects, 0, "Y", 1},
+		{extract.Tuples, 0, "Y", 2, true, "<|COMPLETE|>"},
+		{extract.Tuples, extract.NoGleaning, "Y", 1, true, ""},
+		{extract.Tuples, 3, "Y", 6, true, ""},
+		{extract.Tuples, 3, "N", 3, true, ""},
+		{extract.Lines, 5, "Y", 2, true, ""},
+		{extract.Objects, 0, "Y", 1, true, ""},
+		{extract.Tuples, 3, "", 1, false, "<|COMPLETE|>\n"}, // the model says that it has written everything
+		{extract.Tuples, 3, "", 4, false, "<|MORE|>"},
+		{extract.Lines, 0, "", 2, false, ""},
 	} {
 		m := llmtest.NewScript("m").Reply(func(r llm.Request) bool {
 			return strings.HasSuffix(r.Messages[len(r.Messages)-1].Text, "one letter.")
-		}, tt.more).Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`)
-		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, Types: []string{"ship"}})
+		}, tt.more).Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`+tt.end)
+		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, AlwaysGlean: tt.always, Types: []string{"ship"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Extract(t.Context(), one("Fram")); err != nil {
-			t.Fatal(err)
+		x := got(t, e, err, "Fram")
+		if tt.format == extract.Tuples && len(x.Problems) != 0 {
+			t.Errorf("%+v", x.Problems)
 		}
 		if m.Calls() != tt.calls || tt.more == "Y" && e.Calls() != tt.calls {
 			t.Errorf("%s, %d gleanings: %d calls, Calls says %d, want %d", tt.format, tt.gleanings, m.Calls(), e.Calls(), tt.calls)

@@ -49,13 +49,17 @@ type RecordOptions struct {
 	// system. Objects needs them.
 	Types []string
 	// Domain says what the texts are about and which questions matter
-	// (Fast-GraphRAG's "domain"), Language in which descriptions are written.
-	// Both may be empty.
+	// (Fast-GraphRAG's "domain"). Language is that of descriptions, by default that
+	// of each passage; names stay as they are written.
 	Domain, Language string
-	// Gleanings is how often the model is asked for what it has missed: 0 for
-	// the default of the format (1 of Tuples and Lines, none of Objects),
+	// Gleanings is how often the model is asked at most for what it has missed: 0
+	// for the default of the format (1 of Tuples and Lines, none of Objects),
 	// NoGleaning for never. Lines asks at most once.
 	Gleanings int
+	// AlwaysGlean asks also where the model says that it has written everything, as
+	// the published programs do. It takes about two thirds of the tokens of the
+	// extraction and finds an eighth of the records.
+	AlwaysGlean bool
 }
 
 // Records extracts typed entities and described relations, and asks again for
@@ -90,8 +94,8 @@ func NewRecords(o RecordOptions) (*Records, error) {
 	return &Records{o}, nil
 }
 
-// Calls returns the number of calls for one chunk, when none fails: one, one
-// for each gleaning, and one question whether to go on between two gleanings.
+// Calls returns the number of calls for one chunk, when none fails, at most: one,
+// one for each gleaning, and one question whether to go on between two gleanings.
 func (r *Records) Calls() int {
 	return 1 + r.o.Gleanings + max(0, r.o.Gleanings-1)
 }
@@ -137,11 +141,11 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 			return answers, err
 		}
 		answers = append(answers, reply.Text)
-		if round == r.o.Gleanings {
+		if round == r.o.Gleanings || !r.o.AlwaysGlean && complete(reply.Text) {
 			return answers, nil
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Text})
-		if round > 0 {
+		if round > 0 && r.o.AlwaysGlean {
 			more, err := r.goOn(ctx, req)
 			if err != nil || !more {
 				return answers, err
@@ -153,7 +157,7 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 }
 
 const (
-	moreRecords = "Entities and relations of the passage are still missing. Write the missing ones, in the same form, and none that you have written before."
+	moreRecords = "Look at the passage again. Are there entities or relations that you have not written? If so, write those, in the same form, and none that you have written before, and end as before. If not, reply <|COMPLETE|> alone."
 	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
 )
 

@@ -22,7 +22,11 @@ import (
 // sep stands for a delimiter between fields, however it was written.
 const sep = "\x1f"
 
-var endMark = regexp.MustCompile(`(?i)<?\|\s*COMPLETE\s*\|?>?`)
+// The marks at the end of a reply: everything is written, or there would be more.
+var (
+	endMark  = regexp.MustCompile(`(?i)<?\|\s*(?:COMPLETE|MORE)\s*\|?>?`)
+	complete = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?\s*$`).MatchString
+)
 
 // delimiter is what models make of <|> and <|#|>: <|##|>, <#|>, |#|>, <|#|, <||>,
 // ||#||, doubled ones, and such with a character too many: <X|#|>, <|#|Y>, <|\#|>,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestRecordedReplies(t *testing.T) {
 	type counts struct{ Replies, Mentions, Facts, Problems int }
 	got := make(map[string]counts)
-	for _, r := range texttest.Calls(t) {
+	for _, r := range llmtest.Calls(t) {
 		for _, verify := range []bool{false, true} {
 			kind, x := extractor(t, r, verify)
 			if x == nil {
@@ -51,7 +51,7 @@ func TestRecordedReplies(t *testing.T) {
 
 // extractor is one that gets the reply, with the kind of the reply; nil for calls
 // that are not for an extraction.
-func extractor(t *testing.T, r texttest.Call, verify bool) (string, extract.Extractor) {
+func extractor(t *testing.T, r llmtest.Call, verify bool) (string, extract.Extractor) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, r.Reply)
 	o := extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: verify}, Types: []string{"x"}, Gleanings: extract.NoGleaning}
 	var x extract.Extractor

@@ -30,13 +30,13 @@ type Describer interface {
 // describeBy returns the describer of a kit: with a model by one call, or several
 // where the descriptions are too long for one; without, and where a reply cannot
 // be used, by sentences of theirs.
-func describeBy(model llm.Model, count func(string) int) func(tokens int) (Describer, error) {
+func describeBy(model llm.Model, count func(string) int, language string) func(tokens int) (Describer, error) {
 	return func(tokens int) (Describer, error) {
 		quote, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: count})
 		if err != nil || model == nil {
 			return quoting{quote}, err
 		}
-		return writing{quoting{quote}, model, count, tokens}, nil
+		return writing{quoting{quote}, model, count, tokens, language}, nil
 	}
 }
 
@@ -65,6 +65,8 @@ type writing struct {
 	model  llm.Model
 	count  func(string) int
 	tokens int
+	// language of the description, "" for that of what it is made of.
+	language string
 }
 
 func (d writing) Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error) {
@@ -116,11 +118,12 @@ var promptFiles embed.FS
 var prompts = llm.MustPrompts(promptFiles)
 
 func (d writing) write(ctx context.Context, subject string, of []kg.Description) (string, error) {
-	data := []llm.Data{{Label: "name", Text: subject}}
+	texts := make([]string, len(of))
 	for i, x := range of {
-		data = append(data, llm.Data{Label: fmt.Sprintf("description %d", i+1), Text: x.Text})
+		texts[i] = x.Text
 	}
-	req, err := prompts.Request(StageDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4}, data...)
+	req, err := prompts.Request(StageDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
+		llm.Data{Label: "name", Text: subject}, llm.Data{Label: "quotes", Rows: texts, First: 1})
 	if err != nil {
 		return "", err
 	}

@@ -53,6 +53,10 @@ type Cut struct {
 	Size, Overlap int
 	// KeepLinks indexes and reads the targets of links as well.
 	KeepLinks bool
+	// DropFurniture leaves out menus, buttons, cookie notes and lists of links before
+	// pages are cut, which saves a model a quarter to a half of what it would read.
+	// The published figures are over whole pages.
+	DropFurniture bool
 }
 
 // Chunker returns the chunker for the cut.
@@ -62,10 +66,22 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 		return nil, err
 	}
 	o := chunk.Options{Splitter: splitter}
-	if !c.KeepLinks {
+	switch {
+	case c.DropFurniture && c.KeepLinks:
+		o.Clean = text.StripFurniture
+	case c.DropFurniture:
+		o.Clean = plainText
+	case !c.KeepLinks:
 		o.Clean = text.StripLinks
 	}
 	return chunk.New(o)
+}
+
+// plainText is a page without furniture and then without links.
+func plainText(s string) (string, text.Mapping) {
+	s, first := text.StripFurniture(s)
+	s, then := text.StripLinks(s)
+	return s, first.Compose(then, len(s))
 }
 
 // check reports everything that is wrong with a frame.

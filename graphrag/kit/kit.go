@@ -70,6 +70,9 @@ type Kit struct {
 	// Read answers from evidence.
 	Read reader.Reader
 
+	// Language is that of what models write; "" is that of their sources.
+	Language string
+
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int
 	// MaxContext limits what a prompt holds as evidence, in tokens; 0 is no limit.

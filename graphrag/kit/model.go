@@ -3,6 +3,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type ModelOptions struct {
 	// Seed.
 	Embedder embed.Embedder
 	Seed     uint64
+	// Language is that of the descriptions and reports that the model writes; by
+	// default it is that of the passages.
+	Language string
 	// Mode says what to do without evidence, MaxContext how much of it is read, in
 	// tokens; 0 is all.
 	Mode       reader.Mode
@@ -47,21 +51,21 @@ func ByModel(o ModelOptions) (Kit, error) {
 	paid := metered(o.Model)
 	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode})
 	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true, Concurrency: o.Concurrency})
-	reports, err3 := report.ByModel(report.ModelOptions{Model: paid})
+	reports, err3 := report.ByModel(report.ModelOptions{Model: paid, Language: o.Language})
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Kit{}, fmt.Errorf("kit: %w", err)
 	}
 	k := Kit{
-		Index: NameModel, Answer: NameModel,
+		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
-			r.Model, r.Verify, r.Concurrency = paid, true, o.Concurrency
+			r.Model, r.Verify, r.Concurrency, r.Language = paid, true, o.Concurrency, cmp.Or(r.Language, o.Language)
 			x, err := extract.NewRecords(r)
 			return Extraction{Extractor: x}, err
 		},
-		Link: link.Trigrams{}, Describe: describeBy(paid, o.Count), Report: reports, IndexModel: paid,
+		Link: link.Trigrams{}, Describe: describeBy(paid, o.Count, o.Language), Report: reports, IndexModel: paid,
 		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
 		AnswerModel:   paid, Read: read, Count: o.Count, MaxContext: o.MaxContext,
 	}

@@ -46,7 +46,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 	if k.Find == nil {
 		k.Find = ByWords
 	}
-	k.Describe = describeBy(nil, k.Count)
+	k.Describe = describeBy(nil, k.Count, "")
 	return k, nil
 }
 

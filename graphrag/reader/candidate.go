@@ -69,7 +69,7 @@ func collect(ctx context.Context, a text.Analyzer, evidence []graphrag.Hit, deri
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c.read(d.Text, -1, len(evidence)+i)
+		c.read(d.Text[min(max(d.Heading, 0), len(d.Text)):], -1, len(evidence)+i)
 	}
 	// The weight of BM25, which stays positive.
 	n := float64(len(c.candidates))

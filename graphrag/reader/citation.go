@@ -13,12 +13,32 @@ import (
 // maxMark bounds the numbers in citation marks. Larger ones are text: [1945].
 const maxMark = 999
 
-// cite takes the citation marks [1], [2, 3] and [4-6] out of a reply and
-// returns the text without them, and one citation for each sentence and
-// passage that a mark connects. Marks of passages that do not exist (there are
-// n) go without leaving a citation. Brackets with anything else inside stay.
-func cite(reply string, n int) (string, []graphrag.Citation) {
-	type mark struct{ at, passage int } // at: offset in the text without marks
+// material is what a reply can cite: passages by number, facts and reports by the
+// places of derived texts, and in open mode the model's own knowledge.
+type material struct {
+	passages       int
+	facts, reports []int
+	memory         bool
+}
+
+func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) material {
+	m := material{passages: len(evidence), memory: mode == Open}
+	m.facts, m.reports = numbered(derived)
+	return m
+}
+
+// any tells whether there is something to cite.
+func (m material) any() bool { return m.passages+len(m.facts)+len(m.reports) > 0 }
+
+// cite takes the citation marks [1], [2, F3], [R4-6] and [memory] out of a reply
+// and returns the text without them, and one citation for each sentence and piece
+// that a mark connects. Marks of pieces that do not exist go without leaving a
+// citation. Brackets with anything else inside stay.
+func cite(reply string, of material) (string, []graphrag.Citation) {
+	type mark struct {
+		at    int // offset in the text without marks
+		piece graphrag.Citation
+	}
 	var b strings.Builder
 	var marks []mark
 	for i := 0; i < len(reply); {
@@ -28,7 +48,7 @@ func cite(reply string, n int) (string, []graphrag.Citation) {
 			break
 		}
 		open += i
-		passages, end := parseMark(reply, open, n)
+		pieces, end := parseMark(reply, open, of)
 		if end == 0 {
 			b.WriteString(reply[i : open+1])
 			i = open + 1
@@ -36,7 +56,7 @@ func cite(reply string, n int) (string, []graphrag.Citation) {
 		}
 		// The blank before a mark goes with it: "so [1]." becomes "so.".
 		b.WriteString(strings.TrimRight(reply[i:open], " \t"))
-		for _, p := range passages {
+		for _, p := range pieces {
 			marks = append(marks, mark{b.Len(), p})
 		}
 		i = end
@@ -47,26 +67,51 @@ func cite(reply string, n int) (string, []graphrag.Citation) {
 
 	var citations []graphrag.Citation
 	sentences := text.Sentences(answer)
-	seen := make(map[[2]int]bool) // sentence and passage
+	seen := make(map[graphrag.Citation]bool)
 	s := 0
 	for _, m := range marks {
 		// The sentence of a mark is the last that begins before it.
 		for s+1 < len(sentences) && sentences[s+1].Start < m.at-lead {
 			s++
 		}
-		if s >= len(sentences) || seen[[2]int{s, m.passage}] {
+		if s >= len(sentences) {
 			continue
 		}
-		seen[[2]int{s, m.passage}] = true
-		citations = append(citations, graphrag.Citation{Start: sentences[s].Start, End: sentences[s].End, Evidence: m.passage})
+		m.piece.Start, m.piece.End = sentences[s].Start, sentences[s].End
+		if !seen[m.piece] {
+			seen[m.piece] = true
+			citations = append(citations, m.piece)
+		}
 	}
 	return answer, citations
 }
 
-// parseMark reads a citation mark at s[open] and returns the passages it names
-// that exist, counted from 0, and the offset after it; 0 if it is no mark.
-func parseMark(s string, open, n int) (passages []int, end int) {
+// piece is the one of a number, counted from 1, under a letter.
+func (m material) piece(letter byte, number int) graphrag.Citation {
+	switch letter {
+	case 'F':
+		return graphrag.Citation{Of: graphrag.OfDerived, Evidence: m.facts[number-1]}
+	case 'R':
+		return graphrag.Citation{Of: graphrag.OfDerived, Evidence: m.reports[number-1]}
+	}
+	return graphrag.Citation{Evidence: number - 1}
+}
+
+func (m material) count(letter byte) int {
+	return map[byte]int{'F': len(m.facts), 'R': len(m.reports), 0: m.passages}[letter]
+}
+
+// parseMark reads a citation mark at s[open] and returns the pieces it names that
+// exist, and the offset after it; 0 if it is no mark.
+func parseMark(s string, open int, of material) (pieces []graphrag.Citation, end int) {
 	i := open + 1
+	letter := func() (l byte) {
+		if i < len(s) && (s[i]|0x20 == 'f' || s[i]|0x20 == 'r') {
+			l = s[i] &^ 0x20
+			i++
+		}
+		return l
+	}
 	number := func() int {
 		start := i
 		for i < len(s) && i-start < 4 && '0' <= s[i] && s[i] <= '9' {
@@ -85,31 +130,40 @@ func parseMark(s string, open, n int) (passages []int, end int) {
 	}
 	for {
 		blanks()
-		first := number()
-		if first < 0 {
-			return nil, 0
-		}
-		last := first
-		if blanks(); strings.HasPrefix(s[i:], "-") || strings.HasPrefix(s[i:], "–") {
-			i += len("-")
-			if s[i-1] != '-' {
-				i += len("–") - len("-")
-			}
-			blanks()
-			if last = number(); last < first {
+		if of.memory && len(s) >= i+len(memory) && strings.EqualFold(s[i:i+len(memory)], memory) {
+			i += len(memory)
+			pieces = append(pieces, graphrag.Citation{Of: graphrag.OfMemory})
+		} else {
+			l := letter()
+			first := number()
+			if first < 0 {
 				return nil, 0
 			}
-			blanks()
+			last := first
+			if blanks(); strings.HasPrefix(s[i:], "-") || strings.HasPrefix(s[i:], "–") {
+				i += len("-")
+				if s[i-1] != '-' {
+					i += len("–") - len("-")
+				}
+				blanks()
+				if again := letter(); again != 0 && again != l {
+					return nil, 0
+				}
+				if last = number(); last < first {
+					return nil, 0
+				}
+			}
+			for p := max(first, 1); p <= min(last, of.count(l)) && len(pieces) < maxMark; p++ {
+				pieces = append(pieces, of.piece(l, p))
+			}
 		}
-		for p := max(first, 1); p <= min(last, n) && len(passages) < n; p++ {
-			passages = append(passages, p-1)
-		}
+		blanks()
 		if i >= len(s) {
 			return nil, 0
 		}
 		switch s[i] {
 		case ']':
-			return passages, i + 1
+			return pieces, i + 1
 		case ',', ';':
 			i++
 		default:
@@ -117,6 +171,9 @@ func parseMark(s string, open, n int) (passages []int, end int) {
 		}
 	}
 }
+
+// memory is the mark of what a model knows by itself.
+const memory = "memory"
 
 // isSourceSpan tells whether the text of a chunk is its source span, byte for
 // byte, and was not cleaned. Cleaning only ever takes bytes away.

@@ -13,6 +13,7 @@ import (
 
 func TestCite(t *testing.T) {
 	type citation = graphrag.Citation
+	three := material{passages: 3}
 	for _, tt := range []struct {
 		reply, text string
 		want        []citation
@@ -31,7 +32,7 @@ func TestCite(t *testing.T) {
 		{"Cut [1", "Cut [1", nil},
 		{"Much [99999999999999999999].", "Much [99999999999999999999].", nil},
 	} {
-		got, citations := cite(tt.reply, 3)
+		got, citations := cite(tt.reply, three)
 		if got != tt.text {
 			t.Errorf("cite(%q) = %q, want %q", tt.reply, got, tt.text)
 		}
@@ -45,8 +46,32 @@ func TestCite(t *testing.T) {
 	}
 }
 
+// Facts and reports lead to derived texts, memory nowhere; without material of a
+// kind its marks are text or lead to nothing.
+func TestCiteDerived(t *testing.T) {
+	type citation = graphrag.Citation
+	open := material{passages: 1, facts: []int{1, 2}, reports: []int{0}, memory: true}
+	derived := func(end, i int) citation { return citation{End: end, Of: graphrag.OfDerived, Evidence: i} }
+	for _, tt := range []struct {
+		reply, text string
+		of          material
+		want        []citation
+	}{
+		{"One [F1, r1, 1].", "One.", open, []citation{derived(4, 1), derived(4, 0), {End: 4}}},
+		{"One [F1-F2] [F9] [F1].", "One.", open, []citation{derived(4, 1), derived(4, 2)}},
+		{"One [F1–2; Memory].", "One.", open, []citation{derived(4, 1), derived(4, 2), {End: 4, Of: graphrag.OfMemory}}},
+		{"One [memory].", "One [memory].", material{passages: 1}, nil},
+		{"One [F1-R2] [F] [memories] [G1].", "One [F1-R2] [F] [memories] [G1].", open, nil},
+	} {
+		got, citations := cite(tt.reply, tt.of)
+		if diff := cmp.Diff(tt.want, citations); got != tt.text || diff != "" {
+			t.Errorf("cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
+		}
+	}
+}
+
 func checkCite(t *testing.T, reply string, n int) {
-	text, citations := cite(reply, n)
+	text, citations := cite(reply, material{passages: n})
 	if len(text) > len(reply) {
 		t.Fatalf("%.100q became longer", reply)
 	}

@@ -47,5 +47,5 @@ func ExampleByModel() {
 	fmt.Println(a.Text, a.Citations, reader.IsRefusal(a.Text))
 	// Output:
 	// model/reject/fake
-	// The first crewed landing on the Moon was in July 1969. [{0 54 0 0 0}] false
+	// The first crewed landing on the Moon was in July 1969. [{0 54  0 0 0}] false
 }

@@ -51,8 +51,8 @@ type ExtractiveOptions struct {
 //
 // Citations carry the quoted bytes of the source document; if the chunk was
 // cleaned, so that its text is not its source span, the whole span of the
-// chunk. Quotes are without links and line breaks. Sentences of derived text
-// have no citation.
+// chunk. Quotes are without links and line breaks. Headings of derived texts are
+// not quoted.
 //
 // With nothing to quote the answer is a refusal, in Open mode too. Equal input
 // gives equal answers. Only an error of ctx is returned.
@@ -190,6 +190,7 @@ func compose(c *corpus, chosen []int, evidence []graphrag.Hit) graphrag.Answer {
 		start := b.Len()
 		b.WriteString(x.quote)
 		if x.evidence < 0 {
+			answer.Citations = append(answer.Citations, graphrag.Citation{Start: start, End: b.Len(), Of: graphrag.OfDerived, Evidence: x.rank - len(evidence)})
 			continue
 		}
 		citation := graphrag.Citation{Start: start, End: b.Len(), Evidence: x.evidence}

@@ -23,10 +23,10 @@ type ModelOptions struct {
 	Mode Mode
 }
 
-// ByModel returns a reader that asks a language model. Passages are numbered,
-// and the numbers the model cites become citations; the marks themselves are
-// taken out of the answer. The instruction depends on the form of the
-// question.
+// ByModel returns a reader that asks a language model. Passages, facts and reports
+// are numbered, and what the model cites becomes citations; in open mode it marks
+// what it knows by itself, and that becomes one as well. The marks are taken out of
+// the answer. The instruction depends on the form of the question.
 //
 // Without evidence, Open asks the model for what it knows, and Reject refuses
 // without a call. Errors are those of the model, wrapped.
@@ -65,7 +65,7 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 			if open := strings.LastIndexByte(raw, '['); open > strings.LastIndexByte(raw, ']') {
 				settled = raw[:open]
 			}
-			text, _ := cite(settled, len(evidence))
+			text, _ := cite(settled, materialOf(evidence, derived, r.o.Mode))
 			if len(text) > len(shown) && strings.HasPrefix(text, shown) {
 				shown = text
 				if !yield(graphrag.Answer{Text: text}, nil) {
@@ -97,8 +97,8 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	answer := graphrag.Answer{Text: strings.TrimSpace(reply.Text), Evidence: evidence, Derived: derived, Usage: reply.Usage}
-	if len(evidence) > 0 {
-		answer.Text, answer.Citations = cite(reply.Text, len(evidence))
+	if of := materialOf(evidence, derived, r.o.Mode); of.any() {
+		answer.Text, answer.Citations = cite(reply.Text, of)
 	}
 	if answer.Refused = IsRefusal(answer.Text); answer.Refused {
 		answer.Citations = nil

@@ -54,7 +54,7 @@ func byModel(t *testing.T, o reader.ModelOptions) reader.Reader {
 }
 
 func TestPrompts(t *testing.T) {
-	facts := []graphrag.Derived{{Kind: "fact", Text: "(Moon, orbits, Earth)"}, {Kind: "] end", Text: "a report"}}
+	facts := []graphrag.Derived{{Kind: "fact", Text: "(Moon, orbits, Earth)"}, {Kind: "] end", Text: "a\nnote"}, {Kind: "report", Text: "# A report\n\nIt is long."}, {Kind: "point", Text: "One."}, {Kind: "point", Text: "Two."}, {Kind: "entity", Text: "Moon: a body"}}
 	for _, tt := range []struct {
 		name string
 		mode reader.Mode
@@ -137,8 +137,8 @@ func TestFences(t *testing.T) {
 	r := byModel(t, reader.ModelOptions{Model: f})
 	nonce := func(ev []graphrag.Hit) string {
 		read(t, r, graphrag.Question{Text: "q?"}, ev)
-		_, rest, _ := strings.Cut(f.prompt(), "all marks carry the code ")
-		code, _, _ := strings.Cut(rest, ",")
+		_, rest, _ := strings.Cut(f.prompt(), "== user\n[")
+		code, _, _ := strings.Cut(rest, " ")
 		return code
 	}
 	first := nonce(hits(page))
@@ -151,8 +151,8 @@ func TestFences(t *testing.T) {
 	if second == first || strings.Contains(hostile, second) {
 		t.Errorf("the page holds the code %q", second)
 	}
-	if got := strings.Count(f.prompt(), second); got != 3 {
-		t.Errorf("the code stands %d times in the prompt, want the rule and two marks", got)
+	if got := strings.Count(f.prompt(), second); got != 2 {
+		t.Errorf("the code stands %d times in the prompt, want two marks", got)
 	}
 	if strings.ContainsAny(f.prompt(), "\x00\x1b") || !utf8.ValidString(f.prompt()) {
 		t.Error("control characters reached the prompt")

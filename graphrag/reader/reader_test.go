@@ -66,7 +66,7 @@ func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit,
 func checkAnswer(t *testing.T, a graphrag.Answer) {
 	t.Helper()
 	for _, c := range a.Citations {
-		if c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Evidence < 0 || c.Evidence >= len(a.Evidence) || c.SourceStart > c.SourceEnd {
+		if c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Evidence < 0 || c.Evidence >= len(a.Evidence)+len(a.Derived) || c.SourceStart > c.SourceEnd {
 			t.Fatalf("citation %+v of %q, %d pieces of evidence", c, a.Text, len(a.Evidence))
 		}
 	}
@@ -157,10 +157,12 @@ func TestExtractiveModes(t *testing.T) {
 			t.Errorf("an answer out of nothing: %+v", a)
 		}
 	}
-	// Derived text is quoted without a citation.
-	a := read(t, open, near, nil, graphrag.Derived{Kind: "report", Text: "The report says that tides are caused by the Moon and by the Sun."})
-	if a.Refused || len(a.Citations) != 0 || len(a.Derived) != 1 {
-		t.Errorf("from derived text: %+v", a)
+	// Of derived text what is said is quoted and cited, and not what names it.
+	said := "The report says that tides are caused by the Moon and by the Sun."
+	a, err := open.Read(t.Context(), near, nil, []graphrag.Derived{graphrag.Row("entity", "What causes the tides of the Earth (concept)", said, nil)})
+	want := []graphrag.Citation{{End: len(said), Of: graphrag.OfDerived}}
+	if diff := cmp.Diff(want, a.Citations); err != nil || a.Text != said || diff != "" || len(a.Derived) != 1 {
+		t.Errorf("from derived text: %+v, %v, %s", a, err, diff)
 	}
 	if got := open.Name() + " " + reject.Name(); got != "extractive/open extractive/reject" {
 		t.Errorf("names %q", got)

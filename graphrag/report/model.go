@@ -28,6 +28,8 @@ type ModelOptions struct {
 	// Words is the length that is asked for; 0 means 2,000
 	// (microsoft/graphrag, config/defaults.py, max_length).
 	Words int
+	// Language of the reports; by default that of most descriptions.
+	Language string
 }
 
 // ByModel returns a reporter that asks a language model, once for each
@@ -114,7 +116,7 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 }
 
 func (m *modelReporter) request(c *Input) (llm.Request, error) {
-	req, err := prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
+	req, err := prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 	req.Schema, req.SchemaName = schema, "community_report"
 	return req, err
 }

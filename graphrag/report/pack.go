@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,10 +133,11 @@ type packer struct {
 	head                   struct{ reports, nodes, edges int }
 	nodeOrder, edgeOrder   []int32 // by degree, by combined degree
 
-	// Of the communities of the current level and the one below: their rows in
-	// order, and how much these are.
+	size   []int  // of the rows of a community
+	inside []int  // how many edges a community has
+	needed []bool // a report is written
+	// The rows of the communities of the current level and the one below, in order.
 	nodes, edges [][]int32
-	size         []int
 
 	reports      []*Report
 	reportTokens []int
@@ -145,7 +147,7 @@ type packer struct {
 func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*packer, error) {
 	n := len(h.Communities)
 	p := &packer{
-		g: g, h: h, o: o, nodes: make([][]int32, n), edges: make([][]int32, n), size: make([]int, n),
+		g: g, h: h, o: o, nodes: make([][]int32, n), edges: make([][]int32, n), size: make([]int, n), inside: make([]int, n), needed: make([]bool, n),
 		reports: make([]*Report, n), reportTokens: make([]int, n), failed: make([]error, n),
 	}
 	p.head.reports, p.head.nodes, p.head.edges = o.CountTokens(reportsHead), o.CountTokens(nodesHead), o.CountTokens(edgesHead)
@@ -158,7 +160,83 @@ func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) 
 	}
 	p.nodeOrder = ordered(len(g.Nodes), func(v int32) int { return g.Nodes[v].Degree })
 	p.edgeOrder = ordered(len(g.Edges), g.CombinedDegree)
+	p.measure()
+	for c := range h.Communities {
+		if o.Wanted == nil {
+			p.needed[c] = p.reportable(int32(c))
+		}
+	}
+	for _, c := range o.Wanted {
+		if c < 0 || int(c) >= n {
+			return nil, fmt.Errorf("Wanted has community %d: there are %d", c, n)
+		}
+		p.want(c)
+	}
 	return p, nil
+}
+
+// measure finds how large the rows of each community are.
+func (p *packer) measure() {
+	for level := range int32(p.h.Levels) {
+		of := p.members(level)
+		for v, c := range of {
+			if c >= 0 {
+				p.size[c] += int(p.nodeTokens[v])
+			}
+		}
+		for e := range p.g.Edges {
+			edge := &p.g.Edges[e]
+			if c := of[edge.Source]; c >= 0 && c == of[edge.Target] {
+				p.size[c] += int(p.edgeTokens[e])
+				p.inside[c]++
+			}
+		}
+	}
+	for c := range p.size {
+		if p.inside[c] > 0 {
+			p.size[c] += p.head.nodes + p.head.edges
+		}
+	}
+}
+
+// reportable tells whether there is something to write about a community.
+func (p *packer) reportable(c int32) bool {
+	return p.inside[c] > 0 && len(p.h.Communities[c].Nodes) >= p.o.MinSize
+}
+
+// want asks for the report of a community, or of the next one above that has one,
+// and of its parts, if it must be made of theirs.
+func (p *packer) want(c int32) {
+	for c >= 0 && !p.reportable(c) {
+		c = p.h.Communities[c].Parent
+	}
+	if c < 0 || p.needed[c] {
+		return
+	}
+	p.needed[c] = true
+	if p.size[c] > p.o.Tokens {
+		for _, part := range p.h.Communities[c].Children {
+			if p.reportable(part) {
+				p.want(part)
+			}
+		}
+	}
+}
+
+// members returns the community of each node on a level, -1 for none.
+func (p *packer) members(level int32) []int32 {
+	of := make([]int32, len(p.g.Nodes))
+	for v := range of {
+		of[v] = -1
+	}
+	for c := range p.h.Communities {
+		if p.h.Communities[c].Level == level {
+			for _, v := range p.h.Communities[c].Nodes {
+				of[v] = int32(c)
+			}
+		}
+	}
+	return of
 }
 
 // counted calls count for 0..n-1 on all processors.
@@ -183,40 +261,27 @@ func ordered(n int, rank func(int32) int) []int32 {
 }
 
 // enter gathers the rows of the communities of a level, drops those of the level
-// two below, and returns the communities with an edge inside.
+// two below, and returns the communities to report on.
 func (p *packer) enter(level int32) []int32 {
-	of := make([]int32, len(p.g.Nodes))
-	for v := range of {
-		of[v] = -1
-	}
-	for c := range p.h.Communities {
-		switch p.h.Communities[c].Level {
-		case level:
-			for _, v := range p.h.Communities[c].Nodes {
-				of[v] = int32(c)
-			}
-		case level + 2:
-			p.nodes[c], p.edges[c] = nil, nil
-		}
-	}
+	of := p.members(level)
 	for _, v := range p.nodeOrder {
 		if c := of[v]; c >= 0 {
 			p.nodes[c] = append(p.nodes[c], v)
-			p.size[c] += int(p.nodeTokens[v])
 		}
 	}
 	for _, e := range p.edgeOrder {
 		edge := &p.g.Edges[e]
 		if c := of[edge.Source]; c >= 0 && c == of[edge.Target] {
 			p.edges[c] = append(p.edges[c], e)
-			p.size[c] += int(p.edgeTokens[e])
 		}
 	}
 	var found []int32
 	for c := range p.h.Communities {
-		if p.h.Communities[c].Level == level && len(p.edges[c]) > 0 {
-			p.size[c] += p.head.nodes + p.head.edges
+		switch l := p.h.Communities[c].Level; {
+		case l == level && p.needed[c]:
 			found = append(found, int32(c))
+		case l == level+2:
+			p.nodes[c], p.edges[c] = nil, nil
 		}
 	}
 	return found

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -14,7 +13,7 @@ import (
 // Every report of the replies that a real model gave is read at the first try.
 func TestRecordedReplies(t *testing.T) {
 	reports, findings := 0, 0
-	for _, c := range texttest.Calls(t) {
+	for _, c := range llmtest.Calls(t) {
 		if !strings.Contains(c.System, `"rating_explanation"`) {
 			continue
 		}

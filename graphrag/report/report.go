@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -95,18 +96,24 @@ type Finding struct {
 }
 
 // Text is the whole report in markdown: title, summary, and a section for each
-// finding.
+// finding, without the marks of what statements rest on: those mean something only
+// beside the tables.
 func (r *Report) Text() string {
 	var b strings.Builder
-	b.WriteString("# " + r.Title + "\n\n" + r.Summary)
+	b.WriteString("# " + r.Title + "\n\n" + Unmarked(r.Summary))
 	for _, f := range r.Findings {
-		b.WriteString("\n\n## " + f.Summary)
+		b.WriteString("\n\n## " + Unmarked(f.Summary))
 		if f.Explanation != "" {
-			b.WriteString("\n\n" + f.Explanation)
+			b.WriteString("\n\n" + Unmarked(f.Explanation))
 		}
 	}
 	return b.String()
 }
+
+var dataMark = regexp.MustCompile(`(?i)\s*\[data:[^\[\]]*\]`)
+
+// Unmarked is a text without marks such as [Data: Entities (3, 17)].
+func Unmarked(text string) string { return strings.TrimSpace(dataMark.ReplaceAllString(text, "")) }
 
 // Reporter writes the report of one community from what fits into its prompt.
 //
@@ -126,6 +133,13 @@ type Options struct {
 	// max_input_length). CountTokens nil means llm.EstimateTokens.
 	Tokens      int
 	CountTokens func(string) int
+	// MinSize is the least number of members of a community that gets a report; 0
+	// is no bound.
+	MinSize int
+	// Wanted are the communities whose reports are read, nil for all. Others get a
+	// report only where it is needed for one of these: as the report of a part, if
+	// the rows do not fit, or of the community above, if there is none.
+	Wanted []int32
 	// Concurrency is how many reports are written at a time; 0 means 8. It has no
 	// influence on the reports.
 	Concurrency int
@@ -138,6 +152,7 @@ func (o Options) resolve() (Options, error) {
 	checks := opt.Checks{Of: "report"}
 	checks.Want(o.Reporter != nil, "Reporter", "missing", "a reporter")
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
+	opt.Min(&checks, "MinSize", o.MinSize, 0)
 	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	o.Tokens = cmp.Or(o.Tokens, 8000)
 	if o.CountTokens == nil {
@@ -215,6 +230,11 @@ func (p *packer) level(ctx context.Context, level int32) error {
 		}
 		return err
 	})
+	for _, c := range communities { // what could not be written is read about one level up
+		if parent := p.h.Communities[c].Parent; p.reports[c] == nil && parent >= 0 {
+			p.want(parent)
+		}
+	}
 	return cmp.Or(ctx.Err(), err)
 }
 

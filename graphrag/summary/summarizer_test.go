@@ -190,9 +190,8 @@ func TestByModelPrompt(t *testing.T) {
 	if strings.Contains(system, "Moon") || !strings.Contains(user, "piece 2]\nBananas") {
 		t.Errorf("the material is not where it belongs:\n%s", user)
 	}
-	_, rest, _ := strings.Cut(system, "carry the code ")
-	nonce, _, _ := strings.Cut(rest, ",")
-	if len(nonce) < 16 || strings.Count(user, nonce) != 4 {
+	nonce, _, _ := strings.Cut(strings.TrimPrefix(user, "["), " ")
+	if len(nonce) < 16 || strings.Count(user, nonce) != 4 || strings.Contains(system, nonce) {
 		t.Errorf("the code %q stands %d times", nonce, strings.Count(user, nonce))
 	}
 	if s.Name() != "model/40/m" {

@@ -39,7 +39,7 @@ func StripLinks(s string) (clean string, m Mapping) {
 			b.WriteString(p.In(clean))
 		}
 		clean = b.String()
-		m = m.compose(NewMapping(kept), len(clean))
+		m = m.Compose(NewMapping(kept), len(clean))
 	}
 	return clean, m
 }
@@ -93,9 +93,9 @@ func (m *Mapping) add(clean, source int) {
 	m.source = append(m.source, source)
 }
 
-// compose returns the mapping that goes through next and then m, for a text
+// Compose returns the mapping that goes through next and then m, for a text
 // of n bytes.
-func (m Mapping) compose(next Mapping, n int) Mapping {
+func (m Mapping) Compose(next Mapping, n int) Mapping {
 	if m.clean == nil {
 		return next
 	}

@@ -193,11 +193,17 @@ func Cites(docs ...string) Check {
 		var problems []error
 		var cited []string
 		for i, c := range a.Citations {
-			if c.Evidence < 0 || c.Evidence >= len(a.Evidence) || c.Start < 0 || c.End < c.Start || c.End > len(a.Text) {
+			pieces := map[graphrag.Origin]int{"": len(a.Evidence), graphrag.OfDerived: len(a.Derived), graphrag.OfMemory: 1}[c.Of]
+			if c.Evidence < 0 || c.Evidence >= pieces || c.Start < 0 || c.End < c.Start || c.End > len(a.Text) {
 				problems = append(problems, fmt.Errorf("citation %d is out of bounds: %+v", i, c))
 				continue
 			}
-			cited = append(cited, a.Evidence[c.Evidence].Chunk.Doc)
+			switch c.Of {
+			case graphrag.OfDerived:
+				cited = append(cited, a.Derived[c.Evidence].Docs...)
+			case "":
+				cited = append(cited, a.Evidence[c.Evidence].Chunk.Doc)
+			}
 		}
 		if len(a.Citations) == 0 {
 			problems = append(problems, errors.New("the answer cites nothing"))

@@ -56,11 +56,11 @@ func Systems() []System {
 		{msgraphrag.NameGlobal, "Edge and others 2024", func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}})
 		}, graph(2, 1)},
-		lightRAG(lightrag.Hybrid, graph(2, 1)),
+		lightRAG(lightrag.Hybrid, graph(1, 1)),
 		lightRAG(lightrag.Naive, flat(true)),
-		lightRAG(lightrag.Local, graph(2, 1)),
-		lightRAG(lightrag.Global, graph(2, 1)),
-		lightRAG(lightrag.Mix, graph(2, 1)),
+		lightRAG(lightrag.Local, graph(1, 1)),
+		lightRAG(lightrag.Global, graph(1, 1)),
+		lightRAG(lightrag.Mix, graph(1, 1)),
 		{hipporag.Name, "Gutiérrez and others 2024", func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return hipporag.New(k, hipporag.Options{Common: c})
 		}, graph(2, 1)},

@@ -3,6 +3,7 @@
 package all_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
@@ -50,6 +51,43 @@ func TestFailingModelIsCounted(t *testing.T) {
 			if stats.Entities != 0 || len(stats.Stages) == 0 || stats.Stages[0] != want {
 				t.Errorf("%s, %s: %d entities, stages %+v, want %+v", system.Name, kind, stats.Entities, stats.Stages, want)
 			}
+		}
+	}
+}
+
+// All calls of a kind begin alike: what differs from call to call, the code of the
+// marks above all, comes with the user's message, so that a provider's cache of
+// beginnings serves the rest.
+func TestPromptsBeginAlike(t *testing.T) {
+	var docs []graphrag.Document
+	for _, text := range []string{"The Fram was built by Colin Archer.", "Roald Amundsen went to the Bay of Whales.", "Fridtjof Nansen came to Svalbard."} {
+		docs = append(docs, graphrag.Document{ID: text[:5], Text: text})
+	}
+	for _, system := range all.Systems() {
+		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
+		s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Index(t.Context(), baselinestest.Stream(docs...)); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []string{"Who built the Fram?", "Who went to the Bay of Whales?"} {
+			if _, err := s.Answer(t.Context(), graphrag.Question{Text: q, K: 2}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begins := make(map[string]string)
+		for _, r := range m.Requests() {
+			first := r.Messages[0]
+			kind := r.Stage // of passages and of questions
+			if strings.Contains(r.Messages[len(r.Messages)-1].Text, " question]") {
+				kind += " question"
+			}
+			if old, ok := begins[kind]; ok && old != first.Text && first.Role == llm.System {
+				t.Errorf("%s, %s: begins with\n%s\nand with\n%s", system.Name, kind, old, first.Text)
+			}
+			begins[kind] = first.Text
 		}
 	}
 }

@@ -26,8 +26,8 @@ func Obedient(req llm.Request) llm.Reply {
 		text = req.Messages[1].Text
 	}
 	for _, as := range []struct{ marker, reply string }{
-		{`{"named_entities": [`, `{"named_entities": ["AAA", "BBB"]}`},
 		{`{"triples": [`, `{"triples": [["AAA", "went to sea with the first ship of", "BBB"]]}`},
+		{`{"named_entities": [`, `{"named_entities": ["AAA", "BBB"]}`},
 		{`{"fact": [[`, `{"fact": []}`},
 		{`{"high_level_keywords": []`, `{"high_level_keywords": ["going", "sea"], "low_level_keywords": ["sea"]}`},
 		{`{"named": [], "generic": []}`, `{"named": ["AAA"], "generic": ["sea"]}`},

@@ -23,15 +23,12 @@ func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked
 	described := make([]graphrag.Derived, len(entities))
 	for i, e := range entities {
 		d := &s.described[e.ID]
-		described[i] = graphrag.Derived{Kind: "entity", Text: s.g.Entities[e.ID].Name, Docs: s.corpus.Docs(d.Passages)}
-		if d.Text != "" {
-			described[i].Text += ": " + d.Text
-		}
+		described[i] = graphrag.Row("entity", s.g.Entities[e.ID].Name, d.Text, s.corpus.Docs(d.Passages))
 	}
 	stated := make([]graphrag.Derived, len(facts))
 	for i, f := range facts {
 		e := &s.edges[f.ID]
-		stated[i] = graphrag.Derived{Kind: "relation", Text: s.g.Entities[e.from].Name + " – " + s.g.Entities[e.to].Name + ": " + e.text, Docs: s.corpus.Docs(e.passages)}
+		stated[i] = graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Docs(e.passages))
 	}
 	evidence := ranked[:min(max(q.K, 0), len(ranked))]
 	n := fit([3][]int{lengths(described, derivedText), lengths(stated, derivedText), lengths(evidence, hitText)},

@@ -112,7 +112,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.network, err = newNetwork(ctx, k, c.Graph); err != nil {
 		return nil, err
 	}
-	if s.linker, err = newLinker(ctx, k, c, s.described); err != nil {
+	if s.linker, err = newLinker(ctx, k, c, s.described, o.Types); err != nil {
 		return nil, err
 	}
 	if !o.NoIdentity {

@@ -44,7 +44,7 @@ type linker struct {
 	texts retrieve.Texts
 }
 
-func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Description) (*linker, error) {
+func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Description, types []string) (*linker, error) {
 	l := &linker{link: k.Link}
 	texts := make([]string, len(described))
 	for i, d := range described {
@@ -63,7 +63,7 @@ func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Des
 		return l, nil
 	}
 	names, err := k.QuestionNames(c.Known)
-	l.ask = kit.Step(k.AnswerModel, byModel, func(ctx context.Context, text string) (kit.Parts, error) {
+	l.ask = kit.Step(k.AnswerModel, byModel(types), func(ctx context.Context, text string) (kit.Parts, error) {
 		named, err := names(ctx, text)
 		return kit.Parts{Names: named, Themes: rules.Themes(text, named)}, err
 	})
@@ -96,16 +96,20 @@ func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
 
 // byModel asks for the entities of a question. A reply that cannot be read is
 // none: the question itself is linked all the same.
-func byModel(model llm.Model) func(context.Context, string) (kit.Parts, error) {
-	return func(ctx context.Context, text string) (kit.Parts, error) {
-		req, err := prompts.Request(StageQuestion, "question", nil, llm.Data{Label: "question", Text: text})
-		if err != nil {
-			return kit.Parts{}, err
-		}
-		req.JSON = true
-		found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
-		return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
+func byModel(types []string) func(llm.Model) func(context.Context, string) (kit.Parts, error) {
+	return func(model llm.Model) func(context.Context, string) (kit.Parts, error) {
+		return func(ctx context.Context, text string) (kit.Parts, error) { return partsBy(ctx, model, types, text) }
 	}
+}
+
+func partsBy(ctx context.Context, model llm.Model, types []string, question string) (kit.Parts, error) {
+	req, err := prompts.Request(StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, llm.Data{Label: "question", Text: question})
+	if err != nil {
+		return kit.Parts{}, err
+	}
+	req.JSON = true
+	found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
+	return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
 }
 
 // seeds are the entities to walk from. Each name has the entity it means, and

@@ -4,7 +4,6 @@ package fastgraphrag
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -186,11 +185,11 @@ func (f facts) within(first, n int) facts {
 
 // ask has the model say which facts of one prompt say the same.
 func ask(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
-	data := make([]llm.Data, len(of))
+	texts := make([]string, len(of))
 	for i, e := range of {
-		data[i] = llm.Data{Label: fmt.Sprintf("fact %d", i), Text: e.text}
+		texts[i] = e.text
 	}
-	req, err := prompts.Request(StageMerge, "merge", nil, data...)
+	req, err := prompts.Request(StageMerge, "merge", nil, llm.Data{Label: "facts", Rows: texts})
 	if err != nil {
 		return nil, err
 	}

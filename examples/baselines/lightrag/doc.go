@@ -12,9 +12,10 @@
 // such chunks alone and builds no graph. [Options].Paper is the algorithm of
 // the paper (commit 32464fa).
 //
-// Indexing takes two calls per chunk, for entities and relations and for what was
-// missed, and one for each entity or pair with eight descriptions, or 1,200
-// tokens of them. A question takes one call for its keywords, and one to read.
+// Indexing takes one call per chunk, for entities and relations, and a second where
+// the model had to stop before it had written all (the code always asks again:
+// [Options].AlwaysGlean), and one for each entity or pair with eight descriptions, or
+// 1,200 tokens of them. A question takes one call for its keywords, and one to read.
 // Naive takes that one alone.
 //
 // Where this differs from the code, and why:

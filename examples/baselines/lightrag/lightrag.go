@@ -57,6 +57,9 @@ type Options struct {
 	// extractor; see extract.RecordOptions.
 	Types    []string
 	Language string
+	// AlwaysGlean asks for more records where the model says that there are none, as
+	// the code does.
+	AlwaysGlean bool
 	// TopK is the number of entities or relations that keywords find, ChunkTopK
 	// that of chunks a question finds, RelatedChunks how many chunks an entity
 	// or relation brings; 0 for the default of each.
@@ -84,7 +87,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f.Problems = o.check()
 	if o.Mode != Naive {
 		f.Needs = append(f.Needs, kit.Describing, kit.QuestionNames)
-		f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language}))
+		f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language, AlwaysGlean: o.AlwaysGlean}))
 	}
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)

@@ -94,7 +94,7 @@ func TestCalls(t *testing.T) {
 		chunks, describe int
 	}{{lightrag.Hybrid, 7, 0}, {lightrag.Local, 8, 1}, {lightrag.Global, 9, 1}, {lightrag.Mix, 8, 1}, {lightrag.Naive, 8, 0}} {
 		m := scripted()
-		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine})
+		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine, AlwaysGlean: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestInsertIsPaidOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{})
+	s, err := lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{AlwaysGlean: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,16 +197,13 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 	if kind := s.g.Entities[e].Type; kind != "" {
 		text += " (" + kind + ")"
 	}
-	if d := s.described[e].Text; d != "" {
-		text += ": " + d
-	}
-	return graphrag.Derived{Kind: "entity", Text: text, Docs: s.corpus.Docs(s.described[e].Passages)}
+	return graphrag.Row("entity", text, s.described[e].Text, s.corpus.Docs(s.described[e].Passages))
 }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
 	rel := &s.pairs[r]
-	text := s.g.Entities[rel.ends[0]].Name + " – " + s.g.Entities[rel.ends[1]].Name + ": " + rel.described.Text
-	return graphrag.Derived{Kind: "relation", Text: text, Docs: s.corpus.Docs(rel.described.Passages)}
+	text := s.g.Entities[rel.ends[0]].Name + " – " + s.g.Entities[rel.ends[1]].Name
+	return graphrag.Row("relation", text, rel.described.Text, s.corpus.Docs(rel.described.Passages))
 }
 
 // evidence are the first K chunks, as far as the rest of the budget goes.

@@ -4,7 +4,6 @@ package msgraphrag
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ type describer func(ctx context.Context, subject string, of []kg.Description) ([
 
 func newDescriber(k kit.Kit, o Options) (describer, error) {
 	s, err := summary.Extractive(summary.ExtractiveOptions{Tokens: offlineWords, CountTokens: k.Count})
-	return kit.Step(k.IndexModel, func(m llm.Model) describer { return writer{m, k.Count, o.Logger, quoter(s)}.describe }, quoter(s)), err
+	return kit.Step(k.IndexModel, func(m llm.Model) describer { return writer{m, k.Count, o, k.Language, quoter(s)}.describe }, quoter(s)), err
 }
 
 // quoter quotes.
@@ -47,13 +46,22 @@ func quoter(by summary.Summarizer) describer {
 
 // writer has the model write, and quotes where its reply cannot be used.
 type writer struct {
-	model  llm.Model
-	count  func(string) int
-	logger *slog.Logger
-	quote  describer
+	model    llm.Model
+	count    func(string) int
+	o        Options
+	language string
+	quote    describer
 }
 
 func (w writer) describe(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
+	if tokens := 0; len(of) < w.o.FoldFrom {
+		for _, d := range of {
+			tokens += w.count(d.Text)
+		}
+		if tokens < longDescriptions {
+			return of, nil
+		}
+	}
 	text, err := w.fold(ctx, subject, of)
 	if err := llm.Fatal(err); err != nil {
 		return nil, err
@@ -62,7 +70,7 @@ func (w writer) describe(ctx context.Context, subject string, of []kg.Descriptio
 	if err == nil {
 		return []kg.Description{{Text: text, Passages: passages(of)}}, nil
 	}
-	w.logger.Warn("no summary of the descriptions, quotes instead", "of", subject, "error", err)
+	w.o.Logger.Warn("no summary of the descriptions, quotes instead", "of", subject, "error", err)
 	return w.quote(ctx, subject, of)
 }
 
@@ -91,11 +99,8 @@ func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (
 }
 
 func (w writer) write(ctx context.Context, subject string, texts []string) (string, error) {
-	parts := []llm.Data{{Label: "subject", Text: subject}}
-	for _, t := range texts {
-		parts = append(parts, llm.Data{Label: "description", Text: t})
-	}
-	req, err := request(StageDescribe, "describe", DefaultFoldWords, "", parts...)
+	req, err := prompts.Request(StageDescribe, "describe", map[string]any{"Words": DefaultFoldWords, "Language": w.language},
+		llm.Data{Label: "subject", Text: subject}, llm.Data{Label: "descriptions", Rows: texts, First: 1})
 	if err != nil {
 		return "", err
 	}

@@ -61,6 +61,7 @@ func (o DriftOptions) resolve() (DriftOptions, error) {
 // the follow-ups.
 func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
 	o, err := o.resolve()
+	o.AllReports = true // any may be the nearest
 	return frame(NameDrift, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		global, err := newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle})
 		if err != nil {

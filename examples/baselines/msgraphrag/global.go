@@ -46,6 +46,7 @@ func (o GlobalOptions) resolve() (GlobalOptions, error) {
 // NewGlobal returns the system that reads the reports.
 func NewGlobal(k kit.Kit, o GlobalOptions) (*kit.System, error) {
 	o, err := o.resolve()
+	o.AllReports = o.AllReports || o.Dynamic
 	return frame(NameGlobal, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		return newGlobal(ctx, x, o)
 	})

@@ -156,7 +156,16 @@ func (x *index) report(ctx context.Context) error {
 		reporter = x.kit.Report
 	}
 	var err error
-	x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, report.Options{Reporter: reporter, CountTokens: x.kit.Count})
+	o := report.Options{Reporter: reporter, CountTokens: x.kit.Count, MinSize: x.o.MinSize}
+	if x.kit.IndexModel != nil && !x.o.AllReports { // without a model they cost nothing
+		o.Wanted = []int32{}
+		for _, c := range distinct(x.hierarchy.Cut(x.o.Level)) {
+			if c >= 0 {
+				o.Wanted = append(o.Wanted, c)
+			}
+		}
+	}
+	x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, o)
 	if err != nil {
 		return err
 	}

@@ -131,14 +131,15 @@ func (l *local) context(entities []int32) []graphrag.Derived {
 	out := l.reportTable(entities, reports)
 	for _, e := range retrieve.Within(entities, rest, func(e int32) int { return l.entityTokens[e] }) {
 		rest -= l.entityTokens[e]
-		out = append(out, l.derived("entity", l.entityText(e), passages(l.graph.Nodes[e].Descriptions)))
+		n := &l.graph.Nodes[e]
+		out = append(out, graphrag.Row("entity", n.Title, joined(n.Descriptions), l.corpus.Docs(passages(n.Descriptions))))
 	}
 	for _, e := range l.relationTable(entities, rest) {
 		sources := passages(l.graph.Edges[e].Descriptions)
 		if len(sources) == 0 {
 			sources = l.stated[e]
 		}
-		out = append(out, l.derived("relationship", l.edgeText(e), sources))
+		out = append(out, graphrag.Row("relationship", l.pair(e), joined(l.graph.Edges[e].Descriptions), l.corpus.Docs(sources)))
 	}
 	return out
 }
@@ -274,26 +275,27 @@ func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit 
 	return append([]graphrag.Hit{}, retrieve.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
 }
 
+// entityText and edgeText are the rows as they are read and counted.
 func (l *local) entityText(e int32) string {
 	n := &l.graph.Nodes[e]
-	return said(n.Title, n.Descriptions)
+	return graphrag.Row("", n.Title, joined(n.Descriptions), nil).Text
 }
 
 func (l *local) edgeText(e int32) string {
-	edge := &l.graph.Edges[e]
-	return said(l.graph.Nodes[edge.Source].Title+" – "+l.graph.Nodes[edge.Target].Title, edge.Descriptions)
+	return graphrag.Row("", l.pair(e), joined(l.graph.Edges[e].Descriptions), nil).Text
 }
 
-// said is a name and what is said about it.
-func said(name string, of []kg.Description) string {
-	if len(of) == 0 {
-		return name
-	}
+func (l *local) pair(edge int32) string {
+	e := &l.graph.Edges[edge]
+	return l.graph.Nodes[e.Source].Title + " – " + l.graph.Nodes[e.Target].Title
+}
+
+func joined(of []kg.Description) string {
 	texts := make([]string, len(of))
 	for i := range of {
 		texts[i] = of[i].Text
 	}
-	return name + ": " + strings.Join(texts, " ")
+	return strings.Join(texts, " ")
 }
 
 // byDegree are the nodes by degree, the largest first, equal ones by number.

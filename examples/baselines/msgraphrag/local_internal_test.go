@@ -111,7 +111,7 @@ func TestSources(t *testing.T) {
 // and what comes of them goes before the next.
 func TestFold(t *testing.T) {
 	model := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
-		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, " description]")/2)}
+		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, "\n[")-3)}
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})
 	if err != nil {

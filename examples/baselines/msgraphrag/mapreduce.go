@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -84,12 +85,13 @@ func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived
 	var used []int32
 	left := s.o.ReduceTokens
 	for _, p := range all {
-		text := fmt.Sprintf("Analyst %d\nImportance Score: %g\n%s", p.batch+1, p.Score, strings.TrimSpace(p.Description))
+		behind := cited(p.Description, batches[p.batch])
+		text := s.pointText(p.point, behind)
 		if left -= s.kit.Count(text); left < 0 {
 			break
 		}
 		var sources []int32
-		for _, r := range cited(p.Description, batches[p.batch]) {
+		for _, r := range behind {
 			sources = append(sources, s.reports.Reports[r].Sources...)
 			if !slices.Contains(used, r) {
 				used = append(used, r)
@@ -98,6 +100,16 @@ func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived
 		out = append(out, s.derived("point", text, distinct(sources)))
 	}
 	return out, used
+}
+
+// pointText is a point as it is read: the marks mean nothing without the table, the
+// titles of the reports behind it do.
+func (s *global) pointText(p point, behind []int32) string {
+	text := fmt.Sprintf("%s (importance %g", report.Unmarked(p.Description), p.Score)
+	for i, r := range behind {
+		text += []string{"; from the reports ", ", "}[min(i, 1)] + "“" + s.reports.Reports[r].Title + "”"
+	}
+	return text + ")"
 }
 
 var citation = regexp.MustCompile(`(?i)\breports\s*\(([^()]*)\)`)

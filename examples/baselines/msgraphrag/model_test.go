@@ -98,6 +98,9 @@ func indexed(t *testing.T, s *kit.System, err error) *kit.System {
 	return s
 }
 
+// published are the settings of the code, which the calls are counted for.
+var published = msgraphrag.Options{FoldFrom: 2, AllReports: true, AlwaysGlean: true}
+
 // The index takes two calls per chunk, one for the entity with two descriptions,
 // and one per community: 4 + 1 + 2.
 var indexCalls = map[string]int{extract.StageRecords: 2, extract.StageGlean: 2, msgraphrag.StageDescribe: 1, report.Stage: 2}
@@ -112,9 +115,20 @@ func plus(more map[string]int) map[string]int {
 	return out
 }
 
+// By default a model is asked for nothing that nobody reads: no more records where all
+// are written, no description of two, no report below the level that is searched.
+func TestDefaultCalls(t *testing.T) {
+	m := scripted()
+	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{})
+	indexed(t, s, err)
+	if diff := cmp.Diff(map[string]int{extract.StageRecords: 2, report.Stage: 2}, stages(m)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLocalCalls(t *testing.T) {
 	m := scripted().Reply(llmtest.Any, "Ada [1].")
-	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{})
+	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: published})
 	indexed(t, s, err)
 	if diff := cmp.Diff(indexCalls, stages(m)); diff != "" {
 		t.Errorf("index: %s", diff)
@@ -155,7 +169,7 @@ func TestGlobalCalls(t *testing.T) {
 		rankedOf string
 	}{
 		{"map and reduce", msgraphrag.GlobalOptions{}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
-		{"a batch for each report", msgraphrag.GlobalOptions{Tokens: 25}, points, "", map[string]int{msgraphrag.StageMap: 2, "read": 1}, false, 4, "one.md"},
+		{"a batch for each report", msgraphrag.GlobalOptions{Tokens: 20}, points, "", map[string]int{msgraphrag.StageMap: 2, "read": 1}, false, 4, "one.md"},
 		{"room for one point", msgraphrag.GlobalOptions{ReduceTokens: 26}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 1, "one.md"},
 		{"nothing to say", msgraphrag.GlobalOptions{}, `{"points": [{"description": "no", "score": 0}]}`, "", map[string]int{msgraphrag.StageMap: 1}, true, 0, ""},
 		{"nonsense", msgraphrag.GlobalOptions{}, "I do not know.", "", map[string]int{msgraphrag.StageMap: 2}, true, 0, ""},
@@ -165,6 +179,7 @@ func TestGlobalCalls(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := scripted().Reply(llmtest.Stage(msgraphrag.StageMap), tt.points).Reply(llmtest.Stage(msgraphrag.StageRate), tt.rating).Reply(llmtest.Any, "A bell.")
+			tt.o.Options = published
 			s, err := msgraphrag.NewGlobal(modelKit(t, m), tt.o)
 			indexed(t, s, err)
 			a, err := s.Answer(t.Context(), graphrag.Question{Text: "What was built?", K: 2})
@@ -179,7 +194,7 @@ func TestGlobalCalls(t *testing.T) {
 			}
 			// The analyst who has not read report 0 cannot cite it.
 			best := a.Derived[slices.IndexFunc(a.Derived, func(d graphrag.Derived) bool { return d.Docs != nil })]
-			if !strings.Contains(best.Text, "Score: 90\nAda built") || !slices.Equal(best.Docs, []string{"one.md", "two.md"}) {
+			if !strings.HasPrefix(best.Text, "Ada built a bell. (importance 90; from the reports “The") || !slices.Equal(best.Docs, []string{"one.md", "two.md"}) {
 				t.Errorf("the best point is %+v", best)
 			}
 			if len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != tt.rankedOf {
@@ -253,7 +268,7 @@ func TestDriftCalls(t *testing.T) {
 			return llm.Reply{Text: `{"response": "Somebody.", "score": 10, "follow_up_queries": []}`}
 		}).
 		Reply(llmtest.Any, "Ada.")
-	s, err := msgraphrag.NewDrift(modelKit(t, m), msgraphrag.DriftOptions{})
+	s, err := msgraphrag.NewDrift(modelKit(t, m), msgraphrag.DriftOptions{Options: published})
 	indexed(t, s, err)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
 	if err != nil {

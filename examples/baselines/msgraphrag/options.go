@@ -29,6 +29,7 @@ const (
 	DefaultPasses      = 1
 	DefaultRandomness  = 0.001
 	DefaultSeed        = 0xDEADBEEF
+	DefaultFoldFrom    = 5    // descriptions of a thing; the code: 2
 	DefaultFoldTokens  = 4000 // of descriptions in one prompt
 	DefaultFoldWords   = 500  // of a description
 	DefaultContext     = 12_000
@@ -37,6 +38,9 @@ const (
 
 // TopLevel as [Options].Level reads the coarsest communities.
 const TopLevel = -1
+
+// longDescriptions are so many tokens that a model makes one of few as well.
+const longDescriptions = 600
 
 // offlineWords is the length of a description that is made of quotes: 20 of them
 // fill the part of the context that they have.
@@ -58,6 +62,17 @@ type Options struct {
 	MaxSize, Passes int
 	// Seed of Leiden; 0 for DefaultSeed.
 	Seed uint64
+	// FoldFrom is how many descriptions of a thing a model makes one of; fewer are
+	// left as they are unless they are long. 0 for DefaultFoldFrom, 2 as the code has it.
+	FoldFrom int
+	// MinSize is the least number of members of a community that gets a report, 0 for
+	// all with a relation inside. What is in a smaller one is in the reports above.
+	MinSize int
+	// AllReports has a model write also the reports that the search does not read.
+	AllReports bool
+	// AlwaysGlean asks for more records where the model says that there are none, as
+	// the code does.
+	AlwaysGlean bool
 	// Logger hears of descriptions and reports that could not be written; nil is
 	// silent.
 	Logger *slog.Logger
@@ -67,6 +82,8 @@ func (o Options) resolve() (Options, error) {
 	var c kit.Checks
 	c.Min("Level", float64(o.Level), TopLevel)
 	c.Min("Passes", float64(o.Passes), 0)
+	c.Min("FoldFrom", float64(o.FoldFrom), 0)
+	c.Min("MinSize", float64(o.MinSize), 0)
 	c.Want(o.MaxSize == 0 || o.MaxSize >= 2, "MaxSize", o.MaxSize, "2 or more, or 0 for the default")
 	switch o.Level {
 	case 0:
@@ -75,7 +92,7 @@ func (o Options) resolve() (Options, error) {
 		o.Level = 0
 	}
 	o.MaxSize, o.Passes = cmp.Or(o.MaxSize, DefaultMaxSize), cmp.Or(o.Passes, DefaultPasses)
-	o.Seed = cmp.Or(o.Seed, DefaultSeed)
+	o.Seed, o.FoldFrom = cmp.Or(o.Seed, DefaultSeed), cmp.Or(o.FoldFrom, DefaultFoldFrom)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -88,7 +105,7 @@ func frame(name string, k kit.Kit, o Options, problems error, search func(contex
 	o, err := o.resolve()
 	f := kit.Frame{Name: name, Common: o.Common, Kit: k, Problems: errors.Join(err, problems), Needs: []kit.Role{kit.Finding, kit.Describing, kit.Reporting}}
 	f.Knowledge.OnlyDescribed = o.Extract == nil // graphrag/index/operations/extract_graph: relations without their ends go
-	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples}))
+	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples, AlwaysGlean: o.AlwaysGlean}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		x, err := newIndex(ctx, k, o, c)
 		if err != nil {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package all_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// kinds tell the calls of indexing apart by what their prompts ask for, those of
+// now and those that were recorded.
+var kinds = []struct{ kind, mark string }{
+	{"tuples", `("entity"<|>`}, {"lines", "entity<|#|>"}, {"objects", `"other_relationships"`},
+	{"triples", `{"triples": [[`}, {"names", `{"named_entities": [`}, {"report", `"rating_explanation": `}, {"describe", "You make one description of several"},
+}
+
+func kindOf(system string) string {
+	for _, k := range kinds {
+		if strings.Contains(system, k.mark) {
+			return k.kind
+		}
+	}
+	return ""
+}
+
+// subject is what a call is about: the title of a passage, the thing described,
+// or the members of a community. A gleaning has another subject.
+func subject(kind string, user ...string) []string {
+	c := llmtest.Call{User: user[0]}
+	lines := strings.Split(c.Data(), "\n")
+	if kind != "report" {
+		if len(user) > 1 || strings.Contains(user[0], "are still missing") {
+			return []string{"more of", lines[0]}
+		}
+		return lines[:1]
+	}
+	var names []string
+	for _, line := range lines {
+		if cells := strings.SplitN(line, ",", 3); len(cells) == 3 && cells[0] != "id" && strings.Count(line, ",") > 1 {
+			names = append(names, cells[1])
+		}
+	}
+	return names
+}
+
+// recorded answers as the recorded model did to the call that is most like it.
+type recorded struct{ calls map[string][]llmtest.Call }
+
+func (r recorded) reply(kind string, subjects []string) string {
+	best, reply := -1.0, ""
+	for _, c := range r.calls[kind] {
+		same, theirs := 0, subject(kind, c.User)
+		for _, s := range subjects {
+			if slices.Contains(theirs, s) {
+				same++
+			}
+		}
+		if like := float64(same) / float64(len(subjects)+len(theirs)); like > best {
+			best, reply = like, c.Reply
+		}
+	}
+	return reply
+}
+
+func named(name string) func(kit.Kit, kit.Common) (*kit.System, error) {
+	s, _ := all.Find(name)
+	return s.New
+}
+
+// What the systems take of a model to index the domain seafaring of the sample,
+// prompts and replies in cl100k tokens: as recorded with the prompts of the first
+// release, with the prompts of now, and without the furniture of the pages.
+func TestTokensToIndex(t *testing.T) {
+	r := recorded{make(map[string][]llmtest.Call)}
+	before := make(map[string][3]int)
+	count := tokens.Cl100k().Count
+	for _, c := range llmtest.Calls(t) {
+		kind := kindOf(c.System)
+		r.calls[kind] = append(r.calls[kind], c)
+		b := before[kind]
+		before[kind] = [3]int{b[0] + 1, b[1] + count(c.System) + count(c.User), b[2] + count(c.Reply)}
+	}
+	set, _, err := wildgraph.Load(os.DirFS("../../wildgraphbench/sample"), wildgraph.Options{Domains: []string{"seafaring"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []graphrag.Document
+	for doc, err := range set.Domains[0].Documents() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+	t.Logf("%-18s %28s %36s %36s", "", "before: calls prompt reply", "now", "without furniture")
+	for _, x := range []struct {
+		system string
+		make   func(kit.Kit, kit.Common) (*kit.System, error)
+		kinds  []string
+		most   float64 // of the tokens before
+	}{
+		{"msgraphrag-local", named("msgraphrag-local"), []string{"tuples", "describe", "report"}, 2. / 3},
+		{"  always gleaned", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Common: c, AlwaysGlean: true}})
+		}, []string{"tuples", "describe", "report"}, 1},
+		{"lightrag", named("lightrag"), []string{"lines"}, 2. / 3},
+		{"  always gleaned", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return lightrag.New(k, lightrag.Options{Common: c, AlwaysGlean: true})
+		}, []string{"lines"}, 1.15},
+		{"fastgraphrag", named("fastgraphrag"), []string{"objects"}, 1.15},
+		{"hipporag2", named("hipporag2"), []string{"names", "triples"}, 1.15},
+	} {
+		var was [3]int
+		for _, kind := range x.kinds {
+			for i := range was {
+				was[i] += before[kind][i]
+			}
+		}
+		var now [2][3]int
+		for i, common := range []kit.Common{{}, {Cut: kit.Cut{DropFurniture: true}}} {
+			m := llmtest.NewScript("recorded").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+				var user []string
+				prompt := 0
+				for _, message := range req.Messages {
+					prompt += count(message.Text)
+					if message.Role == llm.User {
+						user = append(user, message.Text)
+					}
+				}
+				kind := kindOf(req.Messages[0].Text)
+				reply := r.reply(kind, subject(kind, user...))
+				return llm.Reply{Text: reply, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: count(reply)}}
+			})
+			s, err := x.make(baselinestest.ModelKit(t, m), common)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stats, err := s.Index(t.Context(), baselinestest.Stream(docs...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			now[i] = [3]int{stats.Calls, stats.PromptTokens, stats.CompletionTokens}
+			t.Logf("%s: %d entities, %d relations, stages %+v", x.system, stats.Entities, stats.Relations, stats.Stages)
+		}
+		share := func(n [3]int) float64 { return float64(n[1]+n[2]) / float64(was[1]+was[2]) }
+		t.Logf("%-18s %6d %8d %8d %6d %8d %8d %6.0f %% %6d %8d %8d %6.0f %%", x.system, was[0], was[1], was[2],
+			now[0][0], now[0][1], now[0][2], 100*share(now[0]), now[1][0], now[1][1], now[1][2], 100*share(now[1]))
+		if share(now[0]) > x.most {
+			t.Errorf("%s takes %.2f of what it took, want %.2f", x.system, share(now[0]), x.most)
+		}
+	}
+}
