@@ -56,6 +56,8 @@ var figures = []figure{
 	tallied("micro_recall", "Micro recall", judge.FigureMicroRecall, func(j *Judged) **float64 { return &j.MicroRecall }),
 	tallied("micro_precision", "Micro precision", judge.FigureMicroPrecision, func(j *Judged) **float64 { return &j.MicroPrecision }),
 	tallied("micro_f1", "Micro F1", judge.FigureMicroF1, func(j *Judged) **float64 { return &j.MicroF1 }),
+	verdict("precision_ceiling", "Ceiling", statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Ceiling }), func(j *Judged) **float64 { return &j.PrecisionCeiling }).unmarked(),
+	verdict("grounded", "Grounded", grounded, func(j *Judged) **float64 { return &j.Grounded }),
 }
 
 func evidence(key, title string, in func(*benchmark.Evidence) **float64) figure {
@@ -91,6 +93,14 @@ func fact(r benchmark.Result) *float64 {
 		return ref(j.Value)
 	}
 	return nil
+}
+
+// grounded is the verdict on what the evidence supports of an answer of any type.
+func grounded(r benchmark.Result) *float64 {
+	if j := r.Judgment.Fact; j != nil && j.Grounded.State == judge.Scored {
+		return ref(j.Grounded.Value)
+	}
+	return statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Grounded })(r)
 }
 
 // statements is a verdict on an answer judged by statements.

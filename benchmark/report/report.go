@@ -129,6 +129,11 @@ type Judged struct {
 	Precision         *float64 `json:"precision,omitempty"`
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
+	// PrecisionCeiling is what precision comes to when every gold statement is met by
+	// one predicted one and nothing else is; Grounded the share of answers, of any
+	// type, whose every claim the evidence supports.
+	PrecisionCeiling *float64 `json:"precision_ceiling,omitempty"`
+	Grounded         *float64 `json:"grounded,omitempty"`
 	// The micro figures count statements, not questions.
 	MicroRecall    *float64 `json:"micro_recall,omitempty"`
 	MicroPrecision *float64 `json:"micro_precision,omitempty"`

@@ -44,12 +44,28 @@ func (r *Report) qualityGroups() []ColumnGroup {
 	var statements []ColumnGroup
 	for _, kind := range r.types {
 		if kind.Statements {
-			statements = append(statements, ColumnGroup{kind.Title, []string{"Recall", "Precision", "F1"}, true})
+			columns := []string{"Recall", "Precision", "F1"}
+			if r.has(kind.Key, "precision_ceiling") {
+				columns = append(columns, titles("precision_ceiling")...)
+			}
+			statements = append(statements, ColumnGroup{kind.Title, columns, true})
 		} else {
 			answers.Columns = append(answers.Columns, sentence(kind.Title)+" Acc.")
 		}
 	}
-	return append([]ColumnGroup{answers}, statements...)
+	groups := append([]ColumnGroup{answers}, statements...)
+	if r.has(benchmark.All, "grounded") {
+		groups = append(groups, ColumnGroup{"All answers", titles("grounded"), false})
+	}
+	return groups
+}
+
+// has reports whether any system has the figure: not every judge gives all.
+func (r *Report) has(kind, key string) bool {
+	return slices.ContainsFunc(r.Systems, func(s System) bool {
+		_, ok := s.Overall.Types[kind].Figure(key)
+		return ok
+	})
 }
 
 // quality are the figures of Tables 2 and 6–17, of whose F1 there are two.
@@ -63,7 +79,13 @@ func (r *Report) quality(t Types, f1 string) []measured {
 	for _, kind := range r.types {
 		if kind.Statements {
 			row = append(row, t.row(kind.Key, "recall", "precision", f1)...)
+			if r.has(kind.Key, "precision_ceiling") {
+				row = append(row, t.measured(kind.Key, "precision_ceiling"))
+			}
 		}
+	}
+	if r.has(benchmark.All, "grounded") {
+		row = append(row, t.measured(benchmark.All, "grounded"))
 	}
 	return row
 }
@@ -93,10 +115,34 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; lookup != nil && embedder != nil {
 		notes = append(notes, fmt.Sprintf("What is most like a question is looked up by %v; dense retrieval is by %v.", lookup, embedder))
 	}
+	if r.has(benchmark.All, "precision_ceiling") {
+		notes = append(notes, "Ceiling: gold statements over statements of the answer, what precision comes to when every gold statement is met by one and nothing else is.")
+	}
+	if r.has(benchmark.All, "grounded") {
+		notes = append(notes, "Grounded: answers whose every claim the evidence supports that the system was given.")
+	}
+	if share := r.evidenceShare(); share > 0 {
+		notes = append(notes, fmt.Sprintf("Showing the judge the evidence took %s %% of its prompt tokens.", percent(&share)))
+	}
 	if share := r.unscored(); share > 0 {
 		notes = append(notes, fmt.Sprintf("Up to %s %% of a system's questions have no score; the means are over the others.", percent(&share)))
 	}
 	return notes
+}
+
+// evidenceShare is the evidence's share of the judge's prompt tokens.
+func (r *Report) evidenceShare() float64 {
+	shown, all := 0, 0
+	for _, s := range r.Systems {
+		all += s.JudgeUsage.PromptTokens
+		if v := s.Overall.Types[benchmark.All].Verdicts(); v != nil {
+			shown += v.Protocol.EvidenceTokens
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(shown) / float64(all)
 }
 
 // unscored is the largest share of questions without a score of any system.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// thorough also says what precision can be, what is grounded, and what showing the
+// evidence took.
+type thorough struct{ zoo.Exact }
+
+func (t thorough) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
+	j, err := t.Exact.Fact(ctx, c)
+	j.Grounded = judge.Score(1, "")
+	j.Usage, j.Protocol.EvidenceTokens = graphrag.Usage{Calls: 1, PromptTokens: 100}, 50
+	return j, err
+}
+
+func (t thorough) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
+	j, err := t.Exact.Summary(ctx, c)
+	j.Ceiling, j.Grounded = judge.Score(0.25, ""), judge.Score(0, "")
+	return j, err
+}
+
+// What a judge gives beyond accuracy, recall and precision has a column, and its
+// price a note; a judge that does not give it has none.
+func TestColumnsOfThoroughJudges(t *testing.T) {
+	r := study("", nil)
+	r.Judge = thorough{}
+	rep, err := run(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := rep.Systems[0].Overall.Types
+	if v, ok := all["summary"].Figure("precision_ceiling"); !ok || v != 0.25 {
+		t.Errorf("ceiling %v, %v", v, ok)
+	}
+	if v, ok := all[benchmark.All].Figure("grounded"); !ok || v <= 0 || v >= 1 {
+		t.Errorf("grounded %v, %v", v, ok)
+	}
+	text := tables(t, rep)
+	for _, want := range []string{"Ceiling", "Grounded", "evidence took 50.00 % of its prompt tokens"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	r = study("", nil)
+	if rep, err = run(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if text := tables(t, rep); strings.Contains(text, "Ceiling") || strings.Contains(text, "Grounded") || strings.Contains(text, "prompt tokens") {
+		t.Errorf("columns without figures:\n%s", text)
+	}
+}
