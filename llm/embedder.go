@@ -43,7 +43,7 @@ const maxNorm = 1e18
 // so whoever keeps vectors asks first.
 func CheckVectors(texts []string, vectors [][]float32) error {
 	bad := func(format string, args ...any) error {
-		return &Error{Kind: ErrInvalidOutput, Billed: BilledYes, Err: fmt.Errorf(
+		return &Error{Kind: ErrBadVector, Billed: BilledYes, Err: fmt.Errorf(
 			format+": not kept; check that the server runs this embedding model soundly, or name another", args...)}
 	}
 	if len(vectors) != len(texts) {

@@ -114,6 +114,22 @@ func (p *provider) acknowledge(t *testing.T, dir string) (lost int) {
 		t.Fatal(err)
 	}
 	defer j.Close()
+	now := onDisk(t, j, false)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key := range p.acked {
+		if !now[key] {
+			lost++
+		}
+	}
+	p.acked = now
+	return lost
+}
+
+// onDisk are the replies and vectors that a client has kept; failed replies are
+// asked for again and are not among the good ones.
+func onDisk(t *testing.T, j *journal.Journal, good bool) map[string]bool {
+	t.Helper()
 	now := make(map[string]bool)
 	for rec, err := range j.Records() {
 		if err != nil {
@@ -124,21 +140,17 @@ func (p *provider) acknowledge(t *testing.T, dir string) (lost int) {
 				Messages []llm.Message `json:"messages"`
 			} `json:"request"`
 		}
+		const failed = 2 // the kind of record
+		if good && rec.Kind == failed {
+			continue
+		}
 		if json.Unmarshal(rec.Payload, &chat) == nil {
 			now["chat "+digestOf(messages(llm.Request{Messages: chat.Request.Messages}))] = true
 		} else if len(rec.Payload) == 32+4*vectorLength {
 			now["vector "+string(rec.Payload[32:])] = true
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for key := range p.acked {
-		if !now[key] {
-			lost++
-		}
-	}
-	p.acked = now
-	return lost
+	return now
 }
 
 func messages(r llm.Request) string {

@@ -214,7 +214,7 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || out[at] != nil {
-			return nil, used, &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes,
+			return nil, used, &llm.Error{Kind: llm.ErrBadVector, Billed: llm.BilledYes,
 				Err: fmt.Errorf("%d vectors for %d texts: index %d comes twice or is none of them", len(r.Data), n, at)}
 		}
 		out[at] = d.Embedding

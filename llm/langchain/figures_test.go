@@ -74,12 +74,13 @@ func TestVectorsThatAreNone(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := len(s.Requests())
-			s.Fail(llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, vector)})
+			bad := llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, vector)}
+			s.Fail(bad, bad, bad)
 			v, err := e.EmbedQuery(t.Context(), "hello")
-			if !errors.Is(err, llm.ErrInvalidOutput) || !strings.Contains(err.Error(), e.Name()) || !strings.Contains(err.Error(), "name another") {
+			if !errors.Is(err, llm.ErrBadVector) || !strings.Contains(err.Error(), e.Name()) || !strings.Contains(err.Error(), "name another") {
 				t.Errorf("%s: %s: %v, %v", kind, vector, v, err)
 			}
-			if n := len(s.Requests()) - before; n != 1 {
+			if n := len(s.Requests()) - before; n != 3 {
 				t.Errorf("%s: %s: %d requests", kind, vector, n)
 			}
 		}

@@ -122,8 +122,7 @@ func (m *model) overWire(ctx context.Context, req llm.Request) (llm.Reply, error
 	_, err := m.m.GenerateContent(transport.WithCall(ctx, call), messages(req), options(req)...)
 	switch {
 	case done: // complete and paid for, even if the context has ended since
-		reply.Usage = call.Usage
-		return reply, nil
+		return reply, nil // with what it took itself: the attempts before it are on the bill
 	case call.Err != nil:
 		return llm.Reply{}, call.Err
 	case ctx.Err() != nil:

@@ -228,11 +228,15 @@ func TestFaults(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 				s.Fail(tc.faults...)
-				reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
+				var written usage.Bill
+				reply, err := m.Generate(usage.WithBill(t.Context(), &written), llm.Prompt("hello"))
 				if got := len(s.Requests()); got != tc.requests {
 					t.Errorf("%d requests, want %d", got, tc.requests)
 				}
-				usage := reply.Usage
+				usage := written.Known()
+				if err == nil && reply.Usage.Calls != 1 {
+					t.Errorf("a reply that took %+v", reply.Usage)
+				}
 				if tc.want == "" {
 					if err != nil || reply.Text != "You said: hello" {
 						t.Fatalf("reply %+v, error %v", reply, err)
@@ -326,8 +330,9 @@ func TestEmbedderDetails(t *testing.T) {
 			`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}],"embeddings":[[1],[1,2]]}`,
 			`{"data":[{"index":0,"embedding":[1]},{"index":7,"embedding":[1]}],"embeddings":[]}`,
 		} {
-			s.Fail(llmtest.Fault{Status: 200, Body: body})
-			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, llm.ErrInvalidOutput) {
+			bad := llmtest.Fault{Status: 200, Body: body}
+			s.Fail(bad, bad, bad)
+			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, llm.ErrBadVector) {
 				t.Errorf("%s: %v", body, err)
 			}
 		}

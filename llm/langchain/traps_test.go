@@ -353,8 +353,9 @@ func TestTrapS1TextsAreNotChanged(t *testing.T) {
 // S2: EmbedQuery indexes an empty result.
 func TestTrapS2EmptyResultIsAnError(t *testing.T) {
 	bothEmbedders(t, Config{}, func(t *testing.T, s *llmtest.Server, e llm.NamedEmbedder) {
-		s.Fail(llmtest.Fault{Status: 200, Body: `{"data":[],"embeddings":[]}`})
-		if _, err := e.EmbedQuery(t.Context(), "x"); !errors.Is(err, llm.ErrInvalidOutput) {
+		bad := llmtest.Fault{Status: 200, Body: `{"data":[],"embeddings":[]}`}
+		s.Fail(bad, bad, bad)
+		if _, err := e.EmbedQuery(t.Context(), "x"); !errors.Is(err, llm.ErrBadVector) {
 			t.Errorf("%v", err)
 		}
 	})

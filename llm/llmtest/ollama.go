@@ -85,7 +85,11 @@ func (s *Server) ollamaEmbed(r Received, f Fault, _ http.Header) ([]byte, llm.Us
 	if err != nil {
 		return nil, usage, err
 	}
-	out := map[string]any{"model": model, "embeddings": vectors}
+	sent := make([]any, len(vectors))
+	for i, v := range vectors {
+		sent[i] = f.vector(v)
+	}
+	out := map[string]any{"model": model, "embeddings": sent}
 	if !f.NoUsage {
 		out["prompt_eval_count"] = usage.EmbeddedTokens
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -126,7 +127,7 @@ func (s *Server) openaiChat(r Received, f Fault, h http.Header) ([]byte, llm.Usa
 		"model": wire.Model, "system_fingerprint": "fp_test", "choices": choices,
 	}
 	if !f.NoUsage {
-		out["usage"] = openaiUsage(reply.Usage)
+		out["usage"] = f.usage(openaiUsage(reply.Usage))
 	}
 	if wire.Stream {
 		h.Set("Content-Type", "text/event-stream")
@@ -174,7 +175,20 @@ func (s *Server) reply(r Received, f Fault, wire interface{ request() (llm.Reque
 	if f.Reply != nil {
 		return complete(req, *f.Reply), nil
 	}
-	return complete(req, s.o.Handler(req)), nil
+	answer := s.o.Handler
+	if f.Answer != nil {
+		answer = f.Answer
+	}
+	return limited(req, complete(req, answer(req))), nil
+}
+
+// limited cuts a reply at the limit of its request, as servers do.
+func limited(req llm.Request, reply llm.Reply) llm.Reply {
+	if n := req.MaxTokens; n > 0 && reply.Usage.CompletionTokens > n {
+		reply.Usage.CompletionTokens, reply.Finish = n, llm.FinishLength
+		reply.Text = strings.ToValidUTF8(reply.Text[:min(len(reply.Text), 4*n)], "")
+	}
+	return reply
 }
 
 func (s *Server) openaiEmbeddings(r Received, f Fault, _ http.Header) ([]byte, llm.Usage, error) {
@@ -184,14 +198,14 @@ func (s *Server) openaiEmbeddings(r Received, f Fault, _ http.Header) ([]byte, l
 	}
 	data := make([]any, len(vectors))
 	for i, v := range vectors {
-		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": v}
+		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": f.vector(v)}
 	}
 	if f.Shuffle {
 		slices.Reverse(data)
 	}
 	out := map[string]any{"object": "list", "model": model, "data": data}
 	if !f.NoUsage {
-		out["usage"] = map[string]any{"prompt_tokens": usage.EmbeddedTokens, "total_tokens": usage.EmbeddedTokens}
+		out["usage"] = f.usage(map[string]any{"prompt_tokens": usage.EmbeddedTokens, "total_tokens": usage.EmbeddedTokens})
 	}
 	body, err := json.Marshal(out)
 	return body, usage, err

@@ -57,6 +57,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	faults   []Fault
+	chaos    Chaos
+	seen     map[string]int // requests by path and body
 	requests []Received
 	bill     Bill
 }
@@ -101,10 +103,17 @@ type Fault struct {
 	// Reply replaces the handler's reply, for instance by one with
 	// [llm.FinishLength] or without text.
 	Reply *llm.Reply
+	// Answer replaces the handler.
+	Answer Handler
 	// EmptyChoices sends no choice at all.
 	EmptyChoices bool
-	// NoUsage leaves the token counts out.
+	// NoUsage leaves the token counts out, Usage replaces them, each by the same.
 	NoUsage bool
+	Usage   json.RawMessage
+	// Vector replaces each vector by what is sent in its place.
+	Vector func([]float32) any
+	// Lost bills the reply and drops the connection, with Raw if there is some.
+	Lost bool
 	// Shuffle sends embeddings in reverse order, with the right indexes.
 	Shuffle bool
 }
@@ -128,7 +137,7 @@ func NewServer(o ServerOptions) *Server {
 	if o.Embed == nil {
 		o.Embed = func(text string) []float32 { return HashVector(text, DefaultDimensions) }
 	}
-	s := &Server{o: o, done: make(chan struct{}), bill: Bill{ByKey: map[string]llm.Usage{}}}
+	s := &Server{o: o, done: make(chan struct{}), seen: map[string]int{}, bill: Bill{ByKey: map[string]llm.Usage{}}}
 	if o.InMemory {
 		m := newMemory()
 		s.http = &httptest.Server{Listener: m, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
@@ -201,7 +210,16 @@ func (s *Server) receive(r Received) Fault {
 			return f
 		}
 	}
-	return Fault{}
+	id := r.Path + "\n" + string(r.Body)
+	s.seen[id]++
+	return s.chaos.fault(r, s.seen[id])
+}
+
+// Trouble makes the server fail by chance from now on; the zero Chaos heals it.
+func (s *Server) Trouble(c Chaos) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chaos = c
 }
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
@@ -214,7 +232,12 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	if !s.wait(req, f) {
 		panic(http.ErrAbortHandler)
 	}
-	if f.Reset || f.Raw != "" {
+	if f.Lost {
+		if _, usage, status := s.answer(r, f, http.Header{}); status == http.StatusOK {
+			s.charge(r, usage)
+		}
+	}
+	if f.Reset || f.Lost || f.Raw != "" {
 		drop(w, f.Raw)
 		return
 	}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
+)
+
+const chaosKey = "sk-chaos-0123456789abcdef"
+
+// lasting are the troubles that leave something behind which looks whole: replies
+// whose text says something else, and figures that nobody gets to know. Money is
+// exact with them too, but the report is of what was replied.
+var lasting = []llmtest.Trouble{llmtest.Echo, llmtest.Garbage, llmtest.Refusal, llmtest.KeyInReply, llmtest.StrangeUsage, llmtest.NoUsage}
+
+// chaos is the server of a chaos run, and what it knows of its client.
+type chaos struct {
+	*llmtest.Server
+
+	mu     sync.Mutex
+	served map[string]int // good replies and vectors, by what was asked
+	acked  map[string]bool
+	again  []string // asked for though the reply was on the client's disk
+	left   int      // requests until the kill
+	kill   func()
+}
+
+func newChaos(t *testing.T) *chaos {
+	c := &chaos{}
+	grader := judgetest.Grader{
+		Fact:       func(reference, answer string) bool { return len(reference)%2 == 0 },
+		Statements: func(string) []string { return []string{"One thing."} },
+		Same:       func(_, predicted string) bool { return predicted == "One thing." },
+	}
+	c.Server = llmtest.NewServer(llmtest.ServerOptions{
+		Key: chaosKey,
+		Handler: func(req llm.Request) llm.Reply {
+			c.serve("chat " + digestOf(messages(req)))
+			if text, ok := grader.Reply(req); ok {
+				return llm.Reply{Text: text}
+			}
+			return baselinestest.Obedient(req)
+		},
+		Embed: func(text string) []float32 {
+			v := vectorOf(text)
+			c.serve(vectorKey(v))
+			return v
+		},
+	})
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *chaos) serve(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.acked[key] {
+		c.again = append(c.again, key)
+	}
+	if c.left--; c.left == 0 && c.kill != nil {
+		go c.kill()
+	}
+}
+
+// start runs the program to its end, or to the request at which it is killed.
+func (c *chaos) start(t *testing.T, dir string, killAt int, more ...string) (out []byte, killed bool) {
+	t.Helper()
+	cmd := child(append([]string{"-no-timings", "-systems", "naiverag,hipporag2", "-domains", "seafaring", "-limit", "1",
+		"-model", "m", "-embed-model", "e", "-out", dir, "-cache", filepath.Join(dir, cacheName)}, more...)...)
+	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+c.OpenAIURL(), "OPENAI_API_KEY="+chaosKey)
+	var once sync.Once
+	c.mu.Lock()
+	c.left, c.kill = killAt, func() { once.Do(func() { _ = cmd.Process.Kill() }) }
+	c.mu.Unlock()
+	out, err := cmd.CombinedOutput()
+	c.mu.Lock()
+	c.left, c.kill = 0, nil
+	c.mu.Unlock()
+	if strings.Contains(string(out), chaosKey) {
+		t.Errorf("the key is shown:\n%s", out)
+	}
+	exit, _ := err.(*exec.ExitError)
+	return out, exit != nil && exit.ExitCode() < 0
+}
+
+// audit holds the client's books against the bill, and takes in what is on its disk.
+func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
+	t.Helper()
+	name := filepath.Join(dir, cacheName)
+	if data, err := os.ReadFile(name); err != nil {
+		return 0 // killed before the first call
+	} else if strings.Contains(string(data), chaosKey) {
+		t.Error("the key is kept")
+	}
+	j, err := journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	ledger, err := paid.NewLedger(j, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, bill := ledger.Account(), c.Bill().Total
+	owed := bill.Tokens() - before.Tokens()
+	if owed > a.Total.Most.Tokens() || owed > a.Total.Usage.Tokens() && len(a.Unknown) == 0 && !a.Total.Usage.Estimated {
+		t.Errorf("%d tokens are billed, the ledger has %d, %d at the most, in doubt %d calls", owed, a.Total.Usage.Tokens(), a.Total.Most.Tokens(), len(a.Unknown))
+	}
+	c.acked = onDisk(t, j, true)
+	return a.Total.Unknown
+}
+
+// TestChaos runs the whole program against a server that fails by chance, kills it
+// now and then, and holds its books against the bill: a token that was billed is in
+// the ledger, or one of the calls listed as in doubt may have cost it, and nothing
+// that came whole is asked for again. When the server is well, the program ends with
+// the report of a run without any trouble. WILDGRAPH_CHAOS sets the number of seeds,
+// each with every trouble alone and all together.
+func TestChaos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program many times")
+	}
+	seeds, all := 1, false
+	if v := os.Getenv("WILDGRAPH_CHAOS"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			t.Fatalf("WILDGRAPH_CHAOS: %v", err)
+		}
+		seeds, all = n, true
+	}
+	scenarios := map[string][]llmtest.Trouble{"all": nil, "all that pass": slices.DeleteFunc(slices.Clone(llmtest.Troubles), func(k llmtest.Trouble) bool { return slices.Contains(lasting, k) })}
+	for _, k := range llmtest.Troubles {
+		if all {
+			scenarios[string(k)] = []llmtest.Trouble{k}
+		}
+	}
+	c := newChaos(t)
+	whole := filepath.Join(t.TempDir(), "whole")
+	if out, _ := c.start(t, whole, 0); len(out) == 0 {
+		t.Fatal("the program says nothing")
+	}
+	want := folder(t, whole)
+	for seed := range seeds {
+		for name, kinds := range scenarios {
+			t.Run(name+" "+strconv.Itoa(seed), func(t *testing.T) {
+				same := !slices.ContainsFunc(kinds, func(k llmtest.Trouble) bool { return slices.Contains(lasting, k) }) && kinds != nil
+				c.ordeal(t, uint64(seed), kinds, want, same)
+			})
+		}
+	}
+}
+
+// ordeal is one run under trouble, with kills, and its end in peace.
+func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []llmtest.Trouble, want map[string]string, same bool) {
+	dir := filepath.Join(t.TempDir(), "run")
+	before, kills, starts := c.Bill().Total, 0, 4
+	random := rand.New(rand.NewPCG(seed, 7))
+	c.acked, c.again = nil, nil
+	c.Trouble(llmtest.Chaos{Seed: seed, Share: 0.2, Kinds: kinds})
+	began := time.Now()
+	for range starts {
+		_, killed := c.start(t, dir, 1+random.IntN(60))
+		if killed {
+			kills++
+		}
+		c.audit(t, dir, before)
+	}
+	c.Trouble(llmtest.Chaos{})
+	out, _ := c.start(t, dir, 0)
+	doubt := c.audit(t, dir, before)
+	if n := len(c.again); n > 0 && same {
+		t.Errorf("%d replies were asked for again though they were on disk", n)
+	}
+	if diff := cmp.Diff(want, folder(t, dir)); same && diff != "" {
+		t.Errorf("(-healthy +after trouble):\n%.3000s\n%s", diff, out)
+	}
+	t.Logf("%d kills in %d starts, %d tokens billed, %d attempts in doubt, %v", kills, starts, c.Bill().Total.Tokens()-before.Tokens(), doubt, time.Since(began).Round(time.Second))
+}
