@@ -18,24 +18,31 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// Predictions are answers another program made, to be judged beside our own:
-// a system without an index.
+// Predictions are answers another program made, to be judged beside our own.
 type Predictions struct {
-	name    string
-	answers map[string]string // question text → answer
+	name     string
+	answers  map[string]string            // question text → answer
+	evidence map[string][]string          // question text → what the answer was made of
+	pages    map[string]map[string]string // domain → name or URL of a page → document
 }
+
+// ErrGaps is wrapped by the error about predictions that leave questions out.
+var ErrGaps = errors.New("no line for")
 
 // ReadPredictions reads answers from JSON lines, a JSON array or one JSON
 // object, in the shapes the released evaluator accepts: each has a
 // "question" and an answer under "pred_answer", "answer", "result" (with a
 // "response") or "response". Questions are matched by their trimmed text.
 //
-// Every question of the data set must have one answer (an empty one counts as
-// wrong): duplicates, gaps and questions the data set does not have are
-// errors that name file and line. want are the questions that will be asked;
-// known says whether the data set has a question that is not among them.
+// An "evidence" beside the answer lists what it was made of, best first: names or
+// URLs of pages, or chunks of a page as "name#number"; see [Predictions.Locate].
+//
+// Every question in want must have one answer (an empty one counts as wrong):
+// duplicates, gaps and questions the data set does not have are errors that name
+// file and line. Questions that are not in want may be left out, and are not asked
+// then; known says whether the data set has a question.
 func ReadPredictions(name, file string, r io.Reader, want []string, known func(question string) bool) (*Predictions, error) {
-	p := &Predictions{name: name, answers: make(map[string]string)}
+	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string)}
 	seen := make(map[string]int)
 	var problems []error
 	for l, err := range jsonl.ReadValues[map[string]json.RawMessage](r, jsonl.Options{Name: file}) {
@@ -54,6 +61,13 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 			problem("the question of line %d again: %.80q", seen[question], question)
 		case !known(question):
 			problem("the data set does not have this question: %.80q", question)
+		}
+		if raw, ok := l.Value["evidence"]; ok && err == nil {
+			var evidence []string
+			if json.Unmarshal(raw, &evidence) != nil {
+				problem(`"evidence" is not a list of texts`)
+			}
+			p.evidence[question] = append([]string{}, evidence...)
 		}
 		seen[question] = l.Number
 		p.answers[question] = answer
@@ -80,8 +94,8 @@ func (p *Predictions) gaps(file string, want []string) []error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return []error{fmt.Errorf("%s: no line for %d of %d questions, the first is %.80q; add lines with an empty answer where there is none",
-		file, len(missing), len(want), missing[0])}
+	return []error{fmt.Errorf("%s: %w %d of %d questions, the first is %.80q; add lines with an empty answer where there is none",
+		file, ErrGaps, len(missing), len(want), missing[0])}
 }
 
 // fields finds question and answer as the released evaluator does: the first
@@ -121,27 +135,94 @@ func fields(object map[string]json.RawMessage) (question, answer string, err err
 func (p *Predictions) Entry() Entry {
 	var lines []string
 	for _, q := range slices.Sorted(maps.Keys(p.answers)) {
-		lines = append(lines, q, p.answers[q])
+		lines = append(append(lines, q, p.answers[q]), p.evidence[q]...)
 	}
 	return Entry{
 		Name: p.name, Fixed: true, Foreign: true, Settings: map[string]any{"score " + p.name: record.Digest(lines...)},
-		New: func(string) (System, error) { return p, nil },
+		New: func(domain string) (System, error) { return &predicted{p, domain}, nil },
+		Only: func(q graphrag.Question) bool {
+			_, ok := p.answers[strings.TrimSpace(q.Text)]
+			return ok
+		},
 	}
+}
+
+// Locate finds the pages of the evidence. What is no page of the question's domain
+// is an error.
+func (p *Predictions) Locate(set *Dataset) error {
+	if len(p.evidence) == 0 {
+		return nil
+	}
+	p.pages = make(map[string]map[string]string)
+	var problems []error
+	for _, d := range set.Domains {
+		pages := make(map[string]string)
+		for doc, err := range d.Documents() {
+			if err != nil {
+				return err
+			}
+			pages[doc.ID] = doc.ID
+			if doc.Source != "" {
+				pages[doc.Source] = doc.ID
+			}
+		}
+		p.pages[d.Name] = pages
+		for _, it := range d.Items {
+			for _, name := range p.evidence[strings.TrimSpace(it.Question.Text)] {
+				if _, ok := locate(pages, name); !ok {
+					problems = append(problems, fmt.Errorf("%.80q, the evidence for %.80q, is no page of %s: want the name or the URL of one, or a chunk as name#number", name, it.Question.Text, d.Name))
+				}
+			}
+		}
+	}
+	if n := len(problems); n > 5 {
+		problems = append(problems[:5], fmt.Errorf("… and %d more problems", n-5))
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("benchmark: predictions of %s: %w", p.name, errors.Join(problems...))
+	}
+	return nil
+}
+
+// locate finds the page that evidence is of.
+func locate(pages map[string]string, name string) (string, bool) {
+	if id, ok := pages[name]; ok {
+		return id, true
+	}
+	id, ok := pages[name[:max(strings.LastIndexByte(name, '#'), 0)]]
+	return id, ok
+}
+
+// predicted are the predictions for one domain: a system without an index.
+type predicted struct {
+	*Predictions
+	domain string
 }
 
 // Index builds nothing.
-func (p *Predictions) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+func (p *predicted) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return graphrag.IndexStats{}, nil
 }
 
-// Answer looks the answer up. It has no evidence.
-func (p *Predictions) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	answer, ok := p.answers[strings.TrimSpace(q.Text)]
+// Answer looks the answer up.
+func (p *predicted) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	question := strings.TrimSpace(q.Text)
+	answer, ok := p.answers[question]
 	if !ok {
 		return graphrag.Answer{}, fmt.Errorf("benchmark: %s has no answer to %.80q", p.name, q.Text)
 	}
-	return graphrag.Answer{Text: answer}, nil
+	out := graphrag.Answer{Text: answer}
+	pages, located := p.pages[p.domain]
+	if evidence, ok := p.evidence[question]; ok && located {
+		out.Ranked = []graphrag.Hit{} // perhaps it found nothing
+		for i, name := range evidence {
+			page, _ := locate(pages, name)
+			out.Ranked = append(out.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{ID: name, Doc: page}, Score: -float64(i)})
+		}
+		out.Evidence = out.Ranked
+	}
+	return out, nil
 }
 
 // Close does nothing.
-func (p *Predictions) Close() error { return nil }
+func (p *predicted) Close() error { return nil }

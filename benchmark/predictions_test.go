@@ -3,8 +3,11 @@
 package benchmark_test
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -31,6 +34,10 @@ func TestReadPredictions(t *testing.T) {
 		{"stranger", "{\"question\": \"What?\", \"answer\": \"a\"}\n\n{\"question\": \"Where?\", \"answer\": \"b\"}", "", "", "f.jsonl:3: the data set does not have this question"},
 		{"no answer", `{"question": "What?", "text": "a"}`, "", "", "f.jsonl:1: no answer"},
 		{"answer is no text", `{"question": "What?", "answer": 7}`, "", "", `f.jsonl:1: "answer" is not a text`},
+		{"evidence is no list", `{"question": "What?", "answer": "a", "evidence": "page"}`, "", "", `f.jsonl:1: "evidence" is not a list of texts`},
+		{"a key twice", `{"question": "What?", "answer": "a", "answer": "b"}`, "", "", `f.jsonl:1: the key "answer" stands twice`},
+		{"a second array", `[{"question": "What?", "answer": "a"}] [{"question": "Who?", "answer": "b"}]`, "", "", "f.jsonl:1: something follows"},
+		{"not UTF-8", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"Wh\xff?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: not valid UTF-8"},
 		{"no question", `{"answer": "a"}`, "", "", `f.jsonl:1: no "question"`},
 		{"not an object", "[\n1]", "", "", "f.jsonl:2: json: cannot unmarshal number"},
 		{"cut off", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": ", "", "", "f.jsonl:2: unexpected EOF"},
@@ -46,8 +53,9 @@ func TestReadPredictions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			system, _ := p.Entry().New("d")
 			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
-				got, err := p.Answer(t.Context(), graphrag.Question{Text: q})
+				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
 				if err != nil || got.Text != a {
 					t.Errorf("%s: %q, %v, want %q", q, got.Text, err, a)
 				}
@@ -83,6 +91,85 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 	}
 }
 
+// With evidence, predictions have the figures of evidence; lengths and texts of their
+// prompts are not known, and nothing of that is 0.
+func TestEvidenceOfPredictions(t *testing.T) {
+	read := func(evidence string) (*benchmark.Predictions, *benchmark.Dataset) {
+		set := zoo.Dataset()
+		var lines []string
+		for it := range set.Items() {
+			animal := strings.TrimSuffix(it.Gold[0][0], ".txt")
+			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
+		}
+		p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, set
+	}
+	coverage, err := benchmark.NewCoverage("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
+		p, set := read(evidence)
+		if err := p.Locate(set); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: zoo.Exact{}, Options: benchmark.Options{
+			Dir: dir, ShowEvidence: true, Coverage: coverage, CountTokens: func(string) int { return 1 }}}
+		for range 2 { // the second start asks nothing again
+			rep := reported(t, r)
+			s := rep.Systems[0]
+			all := s.Overall.Types[benchmark.All]
+			if all.N != 7 || math.Abs(*all.PromptRecall-want) > 1e-12 || math.Abs(*all.RecallAt5-want) > 1e-12 || all.ContextTokens != nil || all.Coverage != nil {
+				t.Errorf("%s: %+v", evidence, all)
+			}
+			if s.Cost.IndexPerMB != nil || s.Cost.AnswerPerQuestion != nil || s.QueryMsP50 != nil {
+				t.Errorf("%s: what it cost is not known: %+v", evidence, s)
+			}
+		}
+	}
+	p, set := read(`["GOLD.txt", "dodo.txt#1"]`)
+	if err := p.Locate(set); err == nil || !strings.Contains(err.Error(), `"dodo.txt#1", the evidence for "What does the owl eat?", is no page of birds`) {
+		t.Errorf("a page that is not there: %v", err)
+	}
+}
+
+// A file with some of the answers is one row more, which says how many and is in no
+// comparison.
+func TestPartialPredictions(t *testing.T) {
+	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(
+		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	dir := t.TempDir()
+	r := zoo.Runner(dir, &calls, nil)
+	r.Options.SweepTopK = []int{3}
+	r.Systems = append([]benchmark.Entry{p.Entry()}, r.Systems...)
+	rep := reported(t, r)
+	theirs := rep.Systems[0]
+	if all := theirs.Overall.Types[benchmark.All]; all.N != 2 || all.Unscored != 0.5 || *all.Accuracy != 1 || len(theirs.NotCompared) != 1 {
+		t.Errorf("%+v, %q", all, theirs.NotCompared)
+	}
+	if n := rep.Systems[1].Overall.Types[benchmark.All].N; n != 7 {
+		t.Errorf("the others have %d questions", n)
+	}
+	for _, p := range rep.Pairs {
+		if p.A == "theirs" || p.B == "theirs" {
+			t.Errorf("compared: %+v", p)
+		}
+	}
+	got := files(t, dir)
+	if !strings.Contains(got["/report.md"], "theirs (n = 2)") || !strings.Contains(got["/report.md"], "7 questions") ||
+		strings.Count(got["/predictions/theirs.jsonl"], "\n") != 2 || strings.Count(got["/judgments.jsonl"], `"system":"theirs"`) != 2 {
+		t.Errorf("report.md:\n%s\n%s", got["/report.md"], got["/predictions/theirs.jsonl"])
+	}
+}
+
 func FuzzReadPredictions(f *testing.F) {
 	f.Add(`{"question": "What?", "answer": "a"}`)
 	f.Add(`[{"question": "What?", "result": {"response": "a"}}]`)
@@ -90,7 +177,8 @@ func FuzzReadPredictions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data string) {
 		p, err := benchmark.ReadPredictions("p", "f", strings.NewReader(data), []string{"What?"}, func(q string) bool { return q == "What?" })
 		if err == nil {
-			if _, err := p.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil {
+			system, _ := p.Entry().New("d")
+			if _, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil {
 				t.Errorf("accepted without an answer: %v", err)
 			}
 		}

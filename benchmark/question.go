@@ -125,15 +125,12 @@ func (s *state) answer(ctx context.Context, system System, e Entry, c record.Cel
 		}
 		return out, nil
 	}
-	count := s.opts.CountTokens
-	if e.Foreign {
-		count = nil
-	}
 	build := out.Build
-	out = record.NewAnswer(out.Key, a, count, s.opts.ShowEvidence)
-	out.Build, out.Millis = build, millis
-	// Of a prompt of summaries alone nothing is known that statements could be in.
-	if s.opts.Coverage != nil && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
+	out = record.NewAnswer(out.Key, a, s.opts.CountTokens, s.opts.ShowEvidence && !e.Foreign)
+	out.Build, out.Millis, out.Foreign = build, millis, e.Foreign
+	// Of a foreign prompt, and of one of summaries alone, there is no text of the
+	// sources that could hold the statements.
+	if s.opts.Coverage != nil && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
 		if v, ok := s.opts.Coverage.Evidence(it, a.Evidence); ok {
 			out.Coverage, out.Gold = ref(v), it.digest()
 		}

@@ -59,8 +59,10 @@ type SweepRun struct {
 // Result is one question with everything that is recorded of it. Of a system
 // that was not run there is the question alone.
 type Result struct {
-	Domain   string
-	Item     Item
+	Domain string
+	Item   Item
+	// Skipped tells that the system was not asked this question, see Entry.Only.
+	Skipped  bool
 	Answer   record.Answer
 	Judgment record.Judgment
 	Evidence Evidence
@@ -100,7 +102,7 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 	index, _ := s.log.Index(cell)
 	for _, it := range items {
 		r := Result{Domain: d.Name, Item: it}
-		if e.NotApplicable == "" {
+		if r.Skipped = !e.asks(it); e.NotApplicable == "" && !r.Skipped {
 			r.Answer, _ = s.log.Answer(key(cell, it.Question))
 			if index.Error != "" {
 				r.Answer = record.Answer{Key: key(cell, it.Question), Error: "no index: " + index.Error}

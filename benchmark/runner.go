@@ -52,6 +52,9 @@ type Entry struct {
 	// Foreign tells that the answers were made elsewhere: what they cost and how
 	// long their prompts were is not known.
 	Foreign bool
+	// Only chooses the questions that the system is asked; nil is all. One that is
+	// not asked all is not compared with others.
+	Only func(graphrag.Question) bool
 }
 
 // Options of a [Runner]. The zero value runs everything with the settings of

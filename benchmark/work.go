@@ -127,10 +127,13 @@ func (s *state) swept(d Domain, k int) []Item {
 	return out
 }
 
+// asks tells whether the system is asked a question.
+func (e Entry) asks(it Item) bool { return e.Only == nil || e.Only(it.Question) }
+
 // questions are all that is asked of a system in a domain. A top-k of the sweep
 // that is a type's own is asked once.
 func (s *state) questions(e Entry, d Domain) []Item {
-	all := slices.Clone(d.Items)
+	all := slices.DeleteFunc(slices.Clone(d.Items), func(it Item) bool { return !e.asks(it) })
 	if e.Fixed {
 		return all
 	}
@@ -139,7 +142,7 @@ func (s *state) questions(e Entry, d Domain) []Item {
 		own[t.Key] = t.K
 	}
 	for _, k := range s.opts.SweepTopK {
-		all = append(all, slices.DeleteFunc(s.swept(d, k), func(it Item) bool { return own[it.Type] == k })...)
+		all = append(all, slices.DeleteFunc(s.swept(d, k), func(it Item) bool { return own[it.Type] == k || !e.asks(it) })...)
 	}
 	return all
 }

@@ -161,7 +161,13 @@ func (l *Log) Add(r Record) error {
 		if err != nil {
 			return fmt.Errorf("record: %w", err)
 		}
-		if err := l.journal.Append(r.kind(), payload); err != nil {
+		err = l.journal.Append(r.kind(), payload)
+		if errors.Is(err, journal.ErrGone) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return fmt.Errorf("record: %w; the %d answers and %d judgments in it are gone with it", err, len(l.answers), len(l.judgments))
+		}
+		if err != nil {
 			return fmt.Errorf("record: keeping a record (what is already kept stays; make room and start again): %w", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // The records of a folder, counted.
@@ -140,4 +142,26 @@ func TestLog(t *testing.T) {
 	if _, ok := memory.Answer(key); !ok {
 		t.Error("not kept in memory")
 	}
+}
+
+// Records whose file is taken away while it is in use are an error at once, which
+// tells what was in it.
+func TestFolderTakenAway(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	log, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := record.Key{ID: "1"}
+	if err := log.Add(record.Answer{Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skip(err)
+	}
+	err = log.Add(record.Judgment{Key: key})
+	if !errors.Is(err, journal.ErrGone) || !strings.Contains(err.Error(), "the 1 answers and 0 judgments in it are gone") {
+		t.Errorf("%v", err)
+	}
+	_ = log.Close()
 }

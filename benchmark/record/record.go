@@ -97,6 +97,9 @@ type Answer struct {
 	Detail string `json:"detail,omitempty"`
 	// Build is that of the index, see [Index].
 	Build int `json:"build,omitempty"`
+	// Foreign tells that the answer was made elsewhere: neither the texts of its
+	// prompt nor their lengths are known.
+	Foreign bool `json:"foreign,omitempty"`
 	// Uncounted tells that the tokens of the prompt were not counted.
 	Uncounted bool `json:"uncounted,omitempty"`
 	// Ranked are the ranked chunks, best first; nil of systems that rank none.
@@ -190,8 +193,12 @@ func (a Answer) ContextTokens() int {
 	return n
 }
 
-// Shown are the texts of the prompt, and false if they were not kept.
+// Shown are the texts of the prompt, and false if they were not kept. Of a foreign
+// answer there are none.
 func (a Answer) Shown() ([]string, bool) {
+	if a.Foreign {
+		return nil, true
+	}
 	var texts []string
 	kept := true
 	for _, e := range a.Evidence {

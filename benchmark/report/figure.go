@@ -41,7 +41,7 @@ var figures = []figure{
 	{
 		key: "context_tokens", title: "Context tokens", size: true, plain: true,
 		of: func(r benchmark.Result) *float64 {
-			if r.Answer.Uncounted || r.Answer.Error != "" {
+			if r.Answer.Uncounted || r.Answer.Foreign || r.Skipped || r.Answer.Error != "" {
 				return nil
 			}
 			return ref(float64(r.Answer.ContextTokens()))

@@ -137,6 +137,9 @@ func writeLines(w io.Writer, s benchmark.SystemRun, line func(benchmark.Result) 
 	enc := lines(w)
 	for _, d := range s.Domains {
 		for _, r := range d.Results {
+			if r.Skipped {
+				continue
+			}
 			if err := enc.Encode(line(r)); err != nil {
 				return err
 			}

@@ -41,6 +41,10 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 			s.add(g)
 		}
 		for _, r := range d.Results {
+			if r.Skipped {
+				s.partial = true
+				continue
+			}
 			answers = sum(answers, answered(r))
 			if strings.HasPrefix(r.Answer.Error, "panic:") {
 				panics = append(panics, fmt.Sprintf("question %s: %s", r.Answer.ID, r.Answer.Error))
@@ -121,19 +125,28 @@ func judged(r benchmark.Result) graphrag.Stage {
 // mark stands behind the name of a system that is not compared.
 const mark = " †"
 
-// name is the system's, marked if it is not compared.
+// name is the system's, marked if it is not compared, and with the number of its
+// questions if that is not all.
 func (s System) name() string {
+	if s.partial {
+		return fmt.Sprintf("%s (n = %d)", s.System, s.Overall.Types[benchmark.All].N)
+	}
 	if len(s.NotCompared) > 0 {
 		return s.System + mark
 	}
 	return s.System
 }
 
-// row sets the cells apart that are not compared: all of a system that has failed,
-// and the ranking of one that ranks what is behind its reports.
+// compared tells whether the system's figures may be set beside those of others.
+func (s System) compared() bool {
+	return s.NotApplicable == "" && len(s.NotCompared) == 0 && !s.partial
+}
+
+// row sets the cells apart that are not compared: all of a system that has
+// failed or was not asked everything, and the ranking of one that ranks what is behind its reports.
 func (s System) row(cells []measured) []measured {
 	for i, c := range cells {
-		cells[i].unmarked = c.unmarked || len(s.NotCompared) > 0 || s.provenance && c.ranked
+		cells[i].unmarked = c.unmarked || !s.compared() || s.provenance && c.ranked
 	}
 	return cells
 }

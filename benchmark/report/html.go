@@ -138,7 +138,7 @@ func htmlDomains(run *benchmark.Run) []htmlDomain {
 				q.Gold = append(q.Gold, text.Printable(gold))
 			}
 			for _, s := range run.Systems {
-				if s.NotApplicable == "" {
+				if s.NotApplicable == "" && !s.Domains[i].Results[n].Skipped {
 					q.Answers = append(q.Answers, newHTMLAnswer(s.Domains[i].Results[n]))
 				}
 			}

@@ -19,7 +19,7 @@ func New(run *benchmark.Run) (*Report, error) {
 	for _, s := range run.Systems {
 		system := newSystem(run, s)
 		r.Systems = append(r.Systems, system)
-		if s.NotApplicable == "" && len(system.NotCompared) == 0 {
+		if system.compared() {
 			compared = append(compared, s)
 		}
 	}

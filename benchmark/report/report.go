@@ -65,6 +65,7 @@ type System struct {
 
 	foreign    bool // what the answers cost is not known
 	provenance bool // see the function
+	partial    bool // it was not asked all questions
 	baseline   bool
 }
 

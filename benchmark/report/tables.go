@@ -184,10 +184,11 @@ func (r *Report) names() []string {
 
 // questions is how many the run asks.
 func (r *Report) questions() int {
-	if len(r.Systems) == 0 {
-		return 0
+	most := 0
+	for _, s := range r.Systems {
+		most = max(most, s.Overall.Types[benchmark.All].N)
 	}
-	return r.Systems[0].Overall.Types[benchmark.All].N
+	return most
 }
 
 func (r *Report) domainTable(i int) Table {
@@ -283,7 +284,7 @@ func (r *Report) summary() string {
 	if len(r.Systems) == 0 {
 		return "No system was run."
 	}
-	n := r.Systems[0].Overall.Types[benchmark.All].N
+	n := r.questions()
 	return fmt.Sprintf("%s and %s over %s. Judge: %v.", plural(len(r.Systems), "system"), plural(n, "question"),
 		plural(len(r.Systems[0].Domains), "domain"), r.Config["judge"])
 }

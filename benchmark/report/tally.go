@@ -39,6 +39,9 @@ func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 func newTypeTally() *typeTally { return &typeTally{samples: make([]sample, len(figures))} }
 
 func (t *tally) add(r benchmark.Result) {
+	if r.Skipped {
+		return
+	}
 	for _, key := range []string{r.Item.Type, benchmark.All} {
 		tt := t.byType[key]
 		tt.n++

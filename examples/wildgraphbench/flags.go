@@ -42,6 +42,7 @@ type settings struct {
 	scores      []score
 	graphs      []corpus
 	minima      []minimum
+	partial     bool
 	limit       int
 
 	topKQA, topKSummary     int
@@ -86,6 +87,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	list(fs, &s.systems, "systems", "comma-separated `LIST` of systems (default: all)")
 	fs.BoolVar(&s.listSystems, "list-systems", false, "print the names of the systems and exit")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
+	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
 	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)", parseMinimum)
 	fs.IntVar(&s.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	predictions, err := readScores(s.scores, set, s.limit)
+	predictions, err := readScores(s.scores, set, s.limit, s.partial)
 	if err != nil {
 		return err
 	}

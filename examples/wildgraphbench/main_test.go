@@ -286,7 +286,27 @@ func TestScore(t *testing.T) {
 	if diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical); diff != "" || r.Systems[1].System != "theirs" {
 		t.Errorf("our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
 	}
+	for _, key := range []string{"evidence_recall_at_5", "evidence_recall", "hit_at_5"} {
+		ours, _ := r.Systems[0].Overall.Types[benchmark.All].Figure(key)
+		theirs, ok := r.Systems[1].Overall.Types[benchmark.All].Figure(key)
+		if !ok || key == "evidence_recall" && theirs != ours || theirs == 0 {
+			t.Errorf("%s of our own predictions, read back: %v, ours %v", key, theirs, ours)
+		}
+	}
+	if _, ok := r.Systems[1].Overall.Types[benchmark.All].Figure("context_tokens"); ok {
+		t.Error("the length of a prompt nobody has seen is known")
+	}
 	lines, _ := os.ReadFile(own)
+	some := filepath.Join(dir, "some.jsonl")
+	if err := os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "d"), "-score", "theirs="+some); err == nil || !strings.Contains(err.Error(), "no line for 21 of 24 questions") || !strings.Contains(err.Error(), "-partial") {
+		t.Errorf("3 of 24 questions: %v", err)
+	}
+	if stdout, _, err = bench(t, bare, "-out", filepath.Join(dir, "d"), "-systems", "bm25", "-score", "theirs="+some, "-partial"); err != nil || !strings.Contains(stdout, "theirs (n = 3)") {
+		t.Errorf("3 of 24 questions, with -partial: %v\n%s", err, stdout)
+	}
 	twice := filepath.Join(dir, "twice.jsonl")
 	if err := os.WriteFile(twice, append(lines, lines...), 0o644); err != nil {
 		t.Fatal(err)

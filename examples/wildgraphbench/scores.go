@@ -32,7 +32,13 @@ func parseNamed(v, what string) (name, value string, err error) {
 }
 
 // readScores reads the foreign predictions before any work is spent.
-func readScores(scores []score, set *benchmark.Dataset, limit int) ([]benchmark.Entry, error) {
+//
+// A partial file need not answer every question.
+func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool) ([]benchmark.Entry, error) {
+	want := questions(set, limit)
+	if partial {
+		want = nil
+	}
 	known := make(map[string]bool)
 	for _, q := range questions(set, 0) {
 		known[q] = true
@@ -43,8 +49,14 @@ func readScores(scores []score, set *benchmark.Dataset, limit int) ([]benchmark.
 		if err != nil {
 			return nil, err
 		}
-		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, questions(set, limit), func(q string) bool { return known[q] })
+		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, want, func(q string) bool { return known[q] })
+		if errors.Is(err, benchmark.ErrGaps) {
+			err = fmt.Errorf("%w; or take it as it is with -partial", err)
+		}
 		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		if err := p.Locate(set); err != nil {
 			return nil, err
 		}
 		out = append(out, p.Entry())
