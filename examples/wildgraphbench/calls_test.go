@@ -25,7 +25,7 @@ func TestCallsOfSystems(t *testing.T) {
 	}
 	type cost struct{ perChunk, toSearch int }
 	want := map[string]cost{
-		"naiverag": {}, "bm25": {}, "lightrag-naive": {}, "linearrag": {}, "zeroshot": {},
+		"naiverag": {}, "bm25": {}, "linearrag": {}, "zeroshot": {},
 		"hipporag": {2, 1}, "hipporag2": {2, 1}, // names, triples; names of the question, or the filter
 		"fastgraphrag": {1, 1},                                                                              // no gleaning; entities of the question
 		"lightrag":     {1, 1}, "lightrag-local": {1, 1}, "lightrag-global": {1, 1}, "lightrag-mix": {1, 1}, // no gleaning where all is written; keywords

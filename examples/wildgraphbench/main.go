@@ -33,6 +33,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
@@ -50,12 +51,12 @@ func main() {
 
 // run is the program without its process.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	s, err := parse(args, getenv, stderr, systemNames())
+	s, err := parse(args, getenv, stderr, all.Names())
 	if err != nil {
 		return err
 	}
 	if s.listSystems {
-		_, err := fmt.Fprintln(stdout, strings.Join(systemNames(), "\n"))
+		_, err := fmt.Fprintln(stdout, strings.Join(all.Names(), "\n"))
 		return err
 	}
 	if s.check != "" {

@@ -177,7 +177,7 @@ func TestUsage(t *testing.T) {
 
 func TestListSystems(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-list-systems")
-	if err != nil || stdout != strings.ReplaceAll("naiverag bm25 fastgraphrag msgraphrag-local msgraphrag-global lightrag lightrag-naive lightrag-local lightrag-global lightrag-mix hipporag hipporag2 linearrag zeroshot ", " ", "\n") {
+	if err != nil || stdout != strings.ReplaceAll("naiverag lightrag-naive bm25 fastgraphrag msgraphrag-local msgraphrag-global lightrag lightrag-local lightrag-global lightrag-mix hipporag hipporag2 linearrag zeroshot ", " ", "\n") {
 		t.Errorf("%q, %v", stdout, err)
 	}
 }
@@ -322,7 +322,7 @@ func TestFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	name := func(args ...string) string {
-		s, err := parse(args, bare, io.Discard, systemNames())
+		s, err := parse(args, bare, io.Discard, all.Names())
 		if err != nil {
 			t.Fatal(err)
 		}

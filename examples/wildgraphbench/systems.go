@@ -14,16 +14,8 @@ import (
 // selected are the systems that take part, in the order of the registry.
 func (s settings) selected() []all.System {
 	return slices.DeleteFunc(all.Systems(), func(sys all.System) bool {
-		return len(s.systems) > 0 && !slices.Contains(s.systems, sys.Name)
+		return len(s.systems) > 0 && !slices.ContainsFunc(s.systems, sys.Is)
 	})
-}
-
-func systemNames() []string {
-	var names []string
-	for _, s := range all.Systems() {
-		names = append(names, s.Name)
-	}
-	return names
 }
 
 // common translates the flags: 0 tokens of overlap are none, not the default.

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -130,7 +131,7 @@ type Options struct {
 	Reporter Reporter
 	// Tokens is how much each report is written from, counted by CountTokens row
 	// by row; 0 means 8,000 (microsoft/graphrag, config/defaults.py,
-	// max_input_length). CountTokens nil means llm.EstimateTokens.
+	// max_input_length). CountTokens nil means those of cl100k.
 	Tokens      int
 	CountTokens func(string) int
 	// MinSize is the least number of members of a community that gets a report; 0
@@ -156,7 +157,7 @@ func (o Options) resolve() (Options, error) {
 	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	o.Tokens = cmp.Or(o.Tokens, 8000)
 	if o.CountTokens == nil {
-		o.CountTokens = llm.EstimateTokens
+		o.CountTokens = tokens.Cl100k().Count
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, 8)
 	return o, checks.Err()

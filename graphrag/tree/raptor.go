@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // defaultRegularization is in parts of the variance of the first principal
@@ -40,8 +40,8 @@ type RaptorOptions struct {
 	MaxLevels int
 	// ClusterTokens bounds the texts of one cluster; 0 means 3,500.
 	ClusterTokens int
-	// CountTokens counts the tokens of a text, see tokens.Counter; nil means
-	// llm.EstimateTokens.
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil means those of
+	// cl100k.
 	CountTokens func(string) int
 	// Regularization of the mixtures, see cluster.MixtureOptions: the least
 	// variance of a cluster in any direction; 0 means 1e-4.
@@ -75,7 +75,7 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 		o.Reducer = PCA()
 	}
 	if o.CountTokens == nil {
-		o.CountTokens = llm.EstimateTokens
+		o.CountTokens = tokens.Cl100k().Count
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, concurrency)
 	return o, checks.Err()

@@ -4,6 +4,8 @@
 package all
 
 import (
+	"slices"
+
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
@@ -24,7 +26,13 @@ type System struct {
 	// New makes it of a kit, with the settings of its paper.
 	New func(k kit.Kit, c kit.Common) (*kit.System, error)
 	Cost
+	// Also are other names of it: where a published system is another one in all
+	// that it does, they are one, with one row in reports.
+	Also []string
 }
+
+// Is tells whether the system has this name, or has it also.
+func (s System) Is(name string) bool { return s.Name == name || slices.Contains(s.Also, name) }
 
 // Cost is what a system takes of models.
 type Cost struct {
@@ -41,36 +49,35 @@ type Cost struct {
 // Systems lists them in the order of reports.
 func Systems() []System {
 	return []System{
-		{naiverag.Name, "Lewis and others 2020", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		{Name: naiverag.Name, Source: "Lewis and others 2020", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return naiverag.New(k, naiverag.Options{Common: c})
-		}, flat(true)},
-		{bm25.Name, "Robertson and Zaragoza 2009", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		}, Cost: flat(true), Also: []string{lightrag.Name + "-" + string(lightrag.Naive)}},
+		{Name: bm25.Name, Source: "Robertson and Zaragoza 2009", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return bm25.New(k, bm25.Options{Common: c})
-		}, flat(false)},
-		{fastgraphrag.Name, "Circlemind 2024", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		}, Cost: flat(false)},
+		{Name: fastgraphrag.Name, Source: "Circlemind 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return fastgraphrag.New(k, fastgraphrag.Options{Common: c})
-		}, graph(1, 1)},
-		{msgraphrag.NameLocal, "Edge and others 2024", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		}, Cost: graph(1, 1)},
+		{Name: msgraphrag.NameLocal, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Common: c}})
-		}, graph(2, 0)},
-		{msgraphrag.NameGlobal, "Edge and others 2024", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		}, Cost: graph(2, 0)},
+		{Name: msgraphrag.NameGlobal, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}})
-		}, graph(2, 1)},
+		}, Cost: graph(2, 1)},
 		lightRAG(lightrag.Hybrid, graph(1, 1)),
-		lightRAG(lightrag.Naive, flat(true)),
 		lightRAG(lightrag.Local, graph(1, 1)),
 		lightRAG(lightrag.Global, graph(1, 1)),
 		lightRAG(lightrag.Mix, graph(1, 1)),
-		{hipporag.Name, "Gutiérrez and others 2024", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		{Name: hipporag.Name, Source: "Gutiérrez and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return hipporag.New(k, hipporag.Options{Common: c})
-		}, graph(2, 1)},
-		{hipporag2.Name, "Gutiérrez and others 2025", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		}, Cost: graph(2, 1)},
+		{Name: hipporag2.Name, Source: "Gutiérrez and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return hipporag2.New(k, hipporag2.Options{Common: c})
-		}, graph(2, 1)},
-		{linearrag.Name, "Zhuang and others 2025", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		}, Cost: graph(2, 1)},
+		{Name: linearrag.Name, Source: "Zhuang and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return linearrag.New(k, linearrag.Options{Common: c})
-		}, graph(0, 0)},
-		{zeroshot.Name, "", func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Cost{NeedsModel: true}},
+		}, Cost: graph(0, 0)},
+		{Name: zeroshot.Name, Source: "", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Cost: Cost{NeedsModel: true}},
 	}
 }
 
@@ -86,15 +93,23 @@ func lightRAG(mode lightrag.Mode, cost Cost) System {
 	if mode != lightrag.Hybrid {
 		name += "-" + string(mode)
 	}
-	return System{name, "Guo and others 2024", func(k kit.Kit, c kit.Common) (*kit.System, error) {
+	return System{Name: name, Source: "Guo and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 		return lightrag.New(k, lightrag.Options{Common: c, Mode: mode})
-	}, cost}
+	}, Cost: cost}
+}
+
+// Names are all names of all systems, in the order of reports.
+func Names() (names []string) {
+	for _, s := range Systems() {
+		names = append(append(names, s.Name), s.Also...)
+	}
+	return names
 }
 
 // Find returns the system of a name.
 func Find(name string) (System, bool) {
 	for _, s := range Systems() {
-		if s.Name == name {
+		if s.Is(name) {
 			return s, true
 		}
 	}

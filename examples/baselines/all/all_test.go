@@ -4,6 +4,7 @@ package all_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,12 @@ func TestSystems(t *testing.T) {
 		if err != nil || made.Name() != s.Name || seen[s.Name] {
 			t.Errorf("%s: %v", s.Name, err)
 		}
-		seen[s.Name] = true
+		for _, name := range append([]string{s.Name}, s.Also...) {
+			seen[name] = true
+			if found, ok := all.Find(name); !ok || found.Name != s.Name || !slices.Contains(all.Names(), name) {
+				t.Errorf("%s is not found", name)
+			}
+		}
 		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NeedsModel {
 			t.Errorf("%s offline: %v", s.Name, err)
 		}
@@ -41,9 +47,9 @@ func TestSystems(t *testing.T) {
 		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.NeedsModel && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
 			t.Errorf("%s with -1 chunks of a page: %v", s.Name, err)
 		}
-		if found, ok := all.Find(s.Name); !ok || found.Name != s.Name {
-			t.Errorf("%s is not found", s.Name)
-		}
+	}
+	if s, _ := all.Find("lightrag-naive"); s.Name != "naiverag" {
+		t.Errorf("lightrag-naive is %q, want the system that it is", s.Name)
 	}
 	if _, ok := all.Find("no-such"); ok {
 		t.Error("found what is not there")

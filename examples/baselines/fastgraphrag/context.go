@@ -4,17 +4,15 @@ package fastgraphrag
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// The budgets of the three tables in tokens, and the characters of one.
+// The budgets of the three tables in tokens. The code takes four characters for one.
 const (
 	EntityBudget = 4000
 	FactBudget   = 3000
 	ChunkBudget  = 9000
-	tokenLength  = 4
 )
 
 // context is what is read: K chunks, the entities and the facts, each as far as
@@ -31,19 +29,17 @@ func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked
 		stated[i] = graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Docs(e.passages))
 	}
 	evidence := ranked[:min(max(q.K, 0), len(ranked))]
-	n := fit([3][]int{lengths(described, derivedText), lengths(stated, derivedText), lengths(evidence, hitText)},
-		[3]int{EntityBudget * tokenLength, FactBudget * tokenLength, ChunkBudget * tokenLength})
+	said := func(d graphrag.Derived) string { return d.Text }
+	n := fit([3][]int{lengths(s.count, described, said), lengths(s.count, stated, said),
+		lengths(s.count, evidence, func(h graphrag.Hit) string { return h.Chunk.Text })}, [3]int{EntityBudget, FactBudget, ChunkBudget})
 	return graphrag.Found{Ranked: ranked, Evidence: append([]graphrag.Hit{}, evidence[:n[2]]...), Derived: slices.Concat(described[:n[0]], stated[:n[1]])}
 }
 
-func derivedText(d graphrag.Derived) string { return d.Text }
-func hitText(h graphrag.Hit) string         { return h.Chunk.Text }
-
-// lengths are those of texts in characters.
-func lengths[T any](of []T, text func(T) string) []int {
+// lengths are those of texts in tokens.
+func lengths[T any](count func(string) int, of []T, text func(T) string) []int {
 	out := make([]int, len(of))
 	for i, x := range of {
-		out[i] = utf8.RuneCountInString(text(x))
+		out[i] = count(text(x))
 	}
 	return out
 }

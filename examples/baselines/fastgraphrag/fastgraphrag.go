@@ -101,13 +101,14 @@ func (o Options) domain() string {
 type searcher struct {
 	o      Options
 	corpus *kit.Corpus
+	count  func(string) int
 	*network
 	*linker
 	walk *ppr.Solver
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
-	s := &searcher{o: o, corpus: c}
+	s := &searcher{o: o, corpus: c, count: k.Count}
 	var err error
 	if s.network, err = newNetwork(ctx, k, c.Graph); err != nil {
 		return nil, err
