@@ -117,7 +117,10 @@ func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) 
 	}
 	m := newLSA(v, opts)
 	matrix := newSparse(v.terms.Len())
-	for _, b := range bags {
+	for i, b := range bags {
+		if i%grain == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("embed: fit LSA: %w", ctx.Err())
+		}
 		row, squares := weigh(b, v.rootIDF)
 		for i := range row {
 			row[i].weight /= math.Sqrt(squares)

@@ -110,10 +110,10 @@ func readCorpus(ctx context.Context, a text.Analyzer, texts []string, maxTerms, 
 			numbers[w] = append(numbers[w], int32(v.terms.Find(counters[w].numbers.Terms().At(n))))
 		}
 	}
-	for i := range bags {
+	return v, bags, par.Each(ctx, len(bags), workers, func(i int) error {
 		bags[i] = bags[i].renumber(numbers[counted[i]])
-	}
-	return v, bags, nil
+		return nil
+	})
 }
 
 // renumber gives the entries other numbers and drops those with -1.

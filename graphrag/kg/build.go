@@ -28,10 +28,12 @@ func build(ctx context.Context, o Options, extractions []Extraction, manual map[
 	if o.OnlyDescribed {
 		b.dropUndescribed(merges, extractions)
 	}
-	b.number(merges)
-	b.entities()
-	b.relations()
-	b.index()
+	for _, step := range []func(){func() { b.number(merges) }, b.entities, b.relations, b.index} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		step()
+	}
 	return b.g, ctx.Err()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -26,20 +27,27 @@ const longestSentence = 600
 
 func (d described) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	found, err := d.Extractor.Extract(ctx, chunks)
-	for i := range found {
-		sentences := text.Sentences(chunks[i].Text)
-		for m := range found[i].Mentions {
-			if mention := &found[i].Mentions[m]; mention.Description == "" {
-				mention.Description = sentenceAt(chunks[i].Text, sentences, mention.Span)
-			}
-		}
-		for f := range found[i].Facts {
-			if fact := &found[i].Facts[f]; fact.Description == "" {
-				fact.Description = sentenceAt(chunks[i].Text, sentences, fact.Span)
-			}
+	if err != nil {
+		return nil, err
+	}
+	return found, par.Each(ctx, len(found), 0, func(i int) error {
+		describe(chunks[i].Text, &found[i])
+		return nil
+	})
+}
+
+func describe(of string, x *kg.Extraction) {
+	sentences := text.Sentences(of)
+	for m := range x.Mentions {
+		if mention := &x.Mentions[m]; mention.Description == "" {
+			mention.Description = sentenceAt(of, sentences, mention.Span)
 		}
 	}
-	return found, err
+	for f := range x.Facts {
+		if fact := &x.Facts[f]; fact.Description == "" {
+			fact.Description = sentenceAt(of, sentences, fact.Span)
+		}
+	}
 }
 
 // sentenceAt is the one in which a span begins, "" if the place is not known.

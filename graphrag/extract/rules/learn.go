@@ -73,6 +73,9 @@ func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers in
 		}
 		lines = append(lines, c.lines...)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	for _, word := range slices.Sorted(maps.Keys(sums)) {
 		l.words[word] = int32(len(l.class))
 		l.class = append(l.class, 0)
@@ -80,7 +83,7 @@ func (l *Lexicon) count(ctx context.Context, chunks []graphrag.Chunk, workers in
 		l.capital = append(l.capital, sums[word].capital)
 	}
 	l.shared(lines)
-	return segments, nil
+	return segments, ctx.Err()
 }
 
 // counts of a word inside sentences.

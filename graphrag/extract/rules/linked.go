@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -34,10 +35,13 @@ const (
 
 func (l linked) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	found, err := l.Extractor.Extract(ctx, chunks)
-	for i := range found {
-		link(chunks[i].Text, &found[i])
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	return found, par.Each(ctx, len(found), 0, func(i int) error {
+		link(chunks[i].Text, &found[i])
+		return nil
+	})
 }
 
 func link(of string, x *kg.Extraction) {

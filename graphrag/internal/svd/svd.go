@@ -21,6 +21,9 @@ import (
 // SIAM Review 53(2), 2011, section 4.2, advise 5 to 10).
 const oversample = 10
 
+// stride is the number of entries between two looks at the context.
+const stride = 1 << 16
+
 // Matrix is a matrix A of rows×cols.
 type Matrix interface {
 	Dims() (rows, cols int)
@@ -55,6 +58,9 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 	q, z := make([]float64, n*width), make([]float64, m*width)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for i := range z {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, nil, nil, ctx.Err()
+		}
 		z[i] = rng.NormFloat64()
 	}
 	for i := range rounds + 1 {
@@ -94,6 +100,9 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 		return nil, nil, nil, err
 	}
 	for i := range v {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, nil, nil, ctx.Err()
+		}
 		v[i] /= sigma[i%len(sigma)]
 	}
 	fixSigns(u, v, len(sigma))
