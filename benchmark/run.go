@@ -29,6 +29,7 @@ type Run struct {
 // SystemRun is what is recorded of one system.
 type SystemRun struct {
 	Name string
+	Also []string // other names of the same system
 	// NotApplicable says why the system was not run: it has no records.
 	NotApplicable string
 	// Foreign tells that cost and prompts of the answers are not known.
@@ -75,7 +76,7 @@ func (s *state) results() *Run {
 		MaxFailed: s.opts.MaxFailed, NoTimings: s.opts.NoTimings,
 	}
 	for _, e := range s.Systems {
-		of := SystemRun{Name: e.Name, NotApplicable: e.NotApplicable, Foreign: e.Foreign, Baseline: e.Baseline}
+		of := SystemRun{Name: e.Name, Also: e.Also, NotApplicable: e.NotApplicable, Foreign: e.Foreign, Baseline: e.Baseline}
 		for _, d := range s.set.Domains {
 			cell := s.cell(e, d)
 			index, _ := s.log.Index(cell)

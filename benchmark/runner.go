@@ -37,6 +37,8 @@ type System interface {
 // Entry is a system that takes part.
 type Entry struct {
 	Name string
+	// Also are other names under which the same system is known.
+	Also []string
 	// New makes a fresh system; it is called once per domain.
 	New func(domain string) (System, error)
 	// Settings decide the answers of this system, beside Options.Settings.

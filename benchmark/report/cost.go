@@ -61,7 +61,7 @@ func (r *Report) costTable() Table {
 	}
 	for _, s := range r.Systems {
 		if s.NotApplicable != "" {
-			t.addTexts(s.System)
+			t.addTexts(s.name())
 			continue
 		}
 		index := s.indexed()
@@ -77,7 +77,7 @@ func (r *Report) costTable() Table {
 				texts[i] = notApplicable
 			}
 		}
-		t.addTexts(s.System, texts...)
+		t.addTexts(s.name(), texts...)
 	}
 	return t
 }
@@ -95,7 +95,7 @@ func (r *Report) unitCostTable() Table {
 	called := false
 	for _, s := range r.Systems {
 		if s.Cost == nil {
-			t.addTexts(s.System)
+			t.addTexts(s.name())
 			continue
 		}
 		var texts []string
@@ -109,7 +109,7 @@ func (r *Report) unitCostTable() Table {
 			figures := []string{decimal(&u.Calls, 2), decimal(&u.PromptTokens, 0), decimal(&u.CompletionTokens, 0), decimal(&u.EmbeddedTokens, 0)}
 			texts = append(texts, figures[:width]...)
 		}
-		t.addTexts(s.System, texts...)
+		t.addTexts(s.name(), texts...)
 	}
 	if !called {
 		return Table{}

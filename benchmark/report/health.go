@@ -125,16 +125,17 @@ func judged(r benchmark.Result) graphrag.Stage {
 // mark stands behind the name of a system that is not compared.
 const mark = " †"
 
-// name is the system's, marked if it is not compared, and with the number of its
-// questions if that is not all.
+// name is the system's with its other names, marked if it is not compared, and with
+// the number of its questions if that is not all.
 func (s System) name() string {
-	if s.partial {
-		return fmt.Sprintf("%s (n = %d)", s.System, s.Overall.Types[benchmark.All].N)
+	name := strings.Join(append([]string{s.System}, s.Also...), " = ")
+	switch {
+	case s.partial:
+		return fmt.Sprintf("%s (n = %d)", name, s.Overall.Types[benchmark.All].N)
+	case len(s.NotCompared) > 0:
+		return name + mark
 	}
-	if len(s.NotCompared) > 0 {
-		return s.System + mark
-	}
-	return s.System
+	return name
 }
 
 // compared tells whether the system's figures may be set beside those of others.

@@ -31,7 +31,7 @@ func New(run *benchmark.Run) (*Report, error) {
 }
 
 func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
-	out := System{System: of.Name, NotApplicable: of.NotApplicable}
+	out := System{System: of.Name, Also: of.Also, NotApplicable: of.NotApplicable}
 	overall := newTally(run, of)
 	var millis []float64
 	var peak float64

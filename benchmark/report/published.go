@@ -25,10 +25,10 @@ func (r *Report) addPublished(t *Table, domain string, asked int) {
 	}
 	var out []TableRow
 	used := make([]bool, len(rows))
-	for _, own := range t.Rows {
+	for n, own := range t.Rows {
 		out = append(out, own)
 		for i, p := range rows {
-			if p.System == strings.TrimSuffix(own.Name, mark) {
+			if s := r.Systems[n]; p.System == s.System || slices.Contains(s.Also, p.System) {
 				used[i] = true
 				out = append(out, r.publishedRow(p, "↳ published", len(t.Columns())))
 			}

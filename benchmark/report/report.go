@@ -38,6 +38,8 @@ type Report struct {
 // System is one system's row.
 type System struct {
 	System string `json:"system"`
+	// Also are other names of the same system.
+	Also []string `json:"also,omitempty"`
 	// NotApplicable says why the system was not run.
 	NotApplicable string `json:"not_applicable,omitempty"`
 	// NotCompared says what of the system failed so often, or so badly, that its

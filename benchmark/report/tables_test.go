@@ -325,12 +325,16 @@ func TestPublishedRows(t *testing.T) {
 	}
 	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/upstream/gold/v1/m"}} {
 		r := study("", nil)
+		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = named{name: other.judge}, other.kit, rep.Published
 		odd, err := run(t, r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows := strings.Contains(tables(t, odd), "↳ published")
+		if !strings.Contains(tables(t, odd), "budgie = parrot ") {
+			t.Errorf("%+v: the row has not both names", other)
+		}
 		if want := strings.Contains(other.judge, "upstream"); rows != want {
 			t.Errorf("%+v: published rows %v, want %v", other, rows, want)
 		}
