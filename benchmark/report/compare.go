@@ -118,9 +118,9 @@ func holm[T any](all []T, pair func(*T) *Pair) error {
 
 // turned is the pair with the systems in the other order.
 func (p Pair) turned() Pair {
-	p.A, p.B, p.Difference = p.B, p.A, -p.Difference
+	p.A, p.B, p.Difference = p.B, p.A, 0-p.Difference // not -0
 	if p.Low != nil {
-		p.Low, p.High = ref(-*p.High), ref(-*p.Low)
+		p.Low, p.High = ref(0-*p.High), ref(0-*p.Low)
 	}
 	return p
 }

@@ -82,28 +82,41 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// reviewer ranks the pages behind its reports, and reads no chunk.
+// reviewer ranks the pages behind its reports, and reads no chunk; blind finds
+// nothing.
 type reviewer struct{ scholar }
 
 func (r *reviewer) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	a, err := r.scholar.Answer(ctx, q)
 	a.Evidence = []graphrag.Hit{}
+	slices.SortStableFunc(a.Ranked, func(x, y graphrag.Hit) int { // what is asked for first
+		return strings.Index(q.Text, strings.TrimSuffix(y.Chunk.Doc, ".txt")) - strings.Index(q.Text, strings.TrimSuffix(x.Chunk.Doc, ".txt"))
+	})
 	return a, err
 }
 
+type blind struct{ scholar }
+
+func (b *blind) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	return graphrag.Answer{Text: "Animals eat.", Ranked: []graphrag.Hit{}}, nil
+}
+
 // A ranking of what reports were made from is in the table, and is neither compared
-// nor the best of its column.
+// nor the best of its column, nor does it keep another from being it.
 func TestRankingOfProvenance(t *testing.T) {
 	r := grown(study("", nil))
 	r.Options.CountTokens = nil
-	r.Systems = append(r.Systems, benchmark.Entry{Name: "reviewer", New: func(string) (benchmark.System, error) {
-		return &reviewer{scholar{notes: []graphrag.Derived{{Kind: "report", Text: "A report.", Docs: []string{"owl.txt"}}}}}, nil
-	}})
+	notes := []graphrag.Derived{{Kind: "report", Text: "A report.", Docs: []string{"owl.txt"}}}
+	r.Systems = []benchmark.Entry{
+		r.Systems[1],
+		{Name: "blind", New: func(string) (benchmark.System, error) { return &blind{}, nil }},
+		{Name: "reviewer", New: func(string) (benchmark.System, error) { return &reviewer{scholar{notes: notes}}, nil }},
+	}
 	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.RecallAt5 != 1 || all.Coverage != nil || all.ContextTokens != nil {
+	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.MRR != 1 || all.Coverage != nil || all.ContextTokens != nil {
 		t.Errorf("%+v", all)
 	}
 	for _, p := range rep.Pairs {
@@ -114,10 +127,15 @@ func TestRankingOfProvenance(t *testing.T) {
 	evidence := rep.Tables()[1]
 	for i, cell := range evidence.Rows[2].Cells[:8] {
 		if cell.Best || !evidence.Rows[0].Cells[i].Best {
-			t.Errorf("column %d: reviewer %+v, parrot %+v", i, cell, evidence.Rows[0].Cells[i])
+			t.Errorf("column %d: reviewer %+v, scholar %+v", i, cell, evidence.Rows[0].Cells[i])
 		}
 	}
 	if !strings.Contains(strings.Join(evidence.Notes, " "), "reviewer reads no chunk") {
 		t.Errorf("notes %q", evidence.Notes)
+	}
+	for _, cell := range rep.Tables()[0].Rows[0].Cells { // all answered alike
+		if cell.Best {
+			t.Errorf("the best of equal ones: %+v", cell)
+		}
 	}
 }

@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -88,7 +87,7 @@ func (t *Table) fill(names []string, rows [][]measured) {
 	for i, name := range names {
 		row := TableRow{Name: name}
 		for c, m := range rows[i] {
-			cell := Cell{Text: percent(m.value), Best: len(rows) > 1 && !m.unmarked && isBest(rows, c, m.value)}
+			cell := Cell{Text: percent(m.value), Best: !m.unmarked && isBest(rows, c, m.value)}
 			if m.size && m.value != nil {
 				cell.Text = decimal(m.value, 0)
 			}
@@ -101,12 +100,24 @@ func (t *Table) fill(names []string, rows [][]measured) {
 	}
 }
 
-// isBest tells whether no figure of a column is larger than f.
+// isBest tells whether no figure of a column is larger than f, and one is smaller:
+// where all are equal there is no best.
 func isBest(rows [][]measured, column int, f *float64) bool {
-	if f == nil || *f == 0 {
+	if f == nil {
 		return false
 	}
-	return !slices.ContainsFunc(rows, func(row []measured) bool { return !row[column].unmarked && deref(row[column].value) > *f })
+	smaller := false
+	for _, row := range rows {
+		m := row[column]
+		if m.unmarked || m.value == nil {
+			continue
+		}
+		if *m.value > *f {
+			return false
+		}
+		smaller = smaller || *m.value < *f
+	}
+	return smaller
 }
 
 // addTexts adds a row of texts; without any, all its cells are n/a.

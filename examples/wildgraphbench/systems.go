@@ -31,7 +31,7 @@ func (s settings) common() kit.Common {
 // settings it cannot work with are known before the run; servers are asked
 // whether they are there before the first index is begun.
 func entry(ctx context.Context, sys all.System, s settings, p *parts) (benchmark.Entry, error) {
-	e := benchmark.Entry{Name: sys.Name, Fixed: !sys.Retrieves, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
+	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: !sys.Retrieves, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
 	if sys.NeedsModel && s.answerKit == kitOffline {
 		e.NotApplicable = "needs a language model"
 		return e, nil
