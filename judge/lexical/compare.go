@@ -151,7 +151,7 @@ func (f *features) demanded(question *features) kinds {
 	if slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given && a.dim != ordinal }) {
 		has |= askedNumber
 	}
-	if question.asks&has == 0 || question.asks&askedName != 0 {
+	if question.asks&has == 0 {
 		return all
 	}
 	return question.asks | askedName

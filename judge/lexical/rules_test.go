@@ -42,6 +42,9 @@ func TestDates(t *testing.T) {
 		"1939–45":                            {{year: 1939}, {year: 1945}},
 		"the 1990s":                          {{year: 1990, span: 10}},
 		"the '90s":                           {{year: 1990, span: 10}},
+		"the 2000s":                          {{year: 2000, span: 10}},
+		"Mid-1990 prices":                    {{year: 1990}},
+		"its second February 2012":           {{year: 2012, month: 2}},
 		"the 19th century":                   {{year: 1800, span: 100}},
 		"the early 1900s":                    {{year: 1900, span: 100}},
 		"the twelfth century":                {{year: 1100, span: 100}},
@@ -94,6 +97,8 @@ func TestAmounts(t *testing.T) {
 		"the 2nd storm":                     {{2, ordinal}},
 		"the second storm":                  {{2, ordinal}},
 		"the B52 and 3M":                    nil,
+		"COVID-19 and RSA-240":              nil,
+		"a factor-19 test":                  {{19, noDimension}},
 		"1.2.3":                             {{1.2, noDimension}, {3, noDimension}},
 		"12 0 twenty hundred million, zero": {{12, noDimension}, {0, noDimension}, {2e9, noDimension}, {0, noDimension}},
 	} {
@@ -240,6 +245,7 @@ func TestRulesOfReading(t *testing.T) {
 		"the year in the question":  {"On which day of 2012 did Sanba land?", "Sanba landed on September 17, 2012.", "It landed on 17 September.", true},
 		"another day":               {"On which day of 2012 did Sanba land?", "Sanba landed on September 17, 2012.", "It landed on 18 September.", false},
 		"a day of another year":     {"On which day of 2012 did Sanba land?", "Sanba landed on September 17, 2012.", "It landed on 17 September 2011.", false},
+		"a year of something else":  {"What did the plan of 2011 say of Sanba's day?", "Sanba landed on September 17, 2012.", "It landed on 17 September.", false},
 		"a year that nobody gave":   {"When did Sanba land?", "Sanba landed on September 17, 2012.", "It landed on 17 September.", false},
 		"a century in its hundreds": {"When was the tower built?", "The tower was built in the 20th century.", "It was built in the early 1900s.", true},
 		"another century":           {"When was the tower built?", "The tower was built in the 20th century.", "It was built in the early 1800s.", false},
@@ -252,12 +258,15 @@ func TestRulesOfReading(t *testing.T) {
 		"the question stated":         {"Did Sanba hit the coast of South Korea in 2012?", "Sanba hit the coast of South Korea in 2012.", "In 2012 Sanba hit the coast of South Korea.", true},
 		"a name is not the statement": {"What was the fate of the uprising?", "The uprising was soon suppressed by the Germans.", "German units also occupied Slovakia, Hungary, Greece and Norway that year.", false},
 		// A question limits what its reference may demand.
-		"a number without its time":   {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 54 cases.", true},
-		"a time without its number":   {"When did ABC find the cases?", "ABC found 54 cases in May 2020.", "ABC found the cases in May 2020.", true},
-		"the number that is asked":    {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 45 cases between August 2015 and April 2020.", false},
-		"a frame is not asked for":    {"In addition to the boycotts of clubs, what did Blatter say of the choice?", "Several players and clubs declared boycotts, and Blatter said that the choice was a mistake.", "Blatter: the choice was a mistake.", true},
-		"the answer to a frame alone": {"In addition to the boycotts of clubs, what did Blatter say of the choice?", "Several players and clubs declared boycotts, and Blatter said that the choice was a mistake.", "Players and clubs declared boycotts of the choice.", false},
-		"twice is two":                {"How often was it won?", "It was won twice.", "It was won two times.", true},
+		"a number without its time":    {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 54 cases.", true},
+		"a time without its number":    {"When did ABC find the cases?", "ABC found 54 cases in May 2020.", "ABC found the cases in May 2020.", true},
+		"the number that is asked":     {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 45 cases between August 2015 and April 2020.", false},
+		"a frame is not asked for":     {"In addition to the boycotts of clubs, what did Blatter say of the choice?", "Several players and clubs declared boycotts, and Blatter said that the choice was a mistake.", "Blatter: the choice was a mistake.", true},
+		"the answer to a frame alone":  {"In addition to the boycotts of clubs, what did Blatter say of the choice?", "Several players and clubs declared boycotts, and Blatter said that the choice was a mistake.", "Players and clubs declared boycotts of the choice.", false},
+		"a number that is not there":   {"How many times did Sanba land?", "Sanba landed once, on 17 September 2012.", "Sanba landed once.", false},
+		"the name that is asked for":   {"Who ended the Slovak revolt?", "The Slovak revolt was soon suppressed by the Germans.", "German tanks, guns, trucks and bombers of many armies ended the Slovak revolt.", true},
+		"a name that is not asked for": {"What was the fate of the Slovak revolt?", "The Slovak revolt was soon suppressed by the Germans.", "German tanks and bombers of three armies reached the Slovak revolt.", false},
+		"twice is two":                 {"How often was it won?", "It was won twice.", "It was won two times.", true},
 	} {
 		r := newReader(t)
 		v := r.fact(judge.Case{Question: tt.question, Reference: tt.gold, Answer: tt.answer})

@@ -23,10 +23,14 @@ func TestStatedTogether(t *testing.T) {
 		met          bool
 		supported    int
 	}{
-		"both lights":                {lights, bellRock + " " + plymouth + " " + skerryvore, true, 2},
-		"the first alone":            {lights, bellRock + " " + plymouth, false, 1},
-		"the second alone":           {lights, skerryvore + " " + plymouth, false, 0},
-		"the year of another":        {lights, bellRock + " The Skerryvore lighthouse is made of pink granite. Cordouan was lit on 1 February 1844 by Jules Brebner.", false, 1},
+		"both lights":         {lights, bellRock + " " + plymouth + " " + skerryvore, true, 2},
+		"the first alone":     {lights, bellRock + " " + plymouth, false, 1},
+		"the second alone":    {lights, skerryvore + " " + plymouth, false, 0},
+		"the year of another": {lights, bellRock + " The Skerryvore lighthouse is made of pink granite. Cordouan was lit on 1 February 1844 by Jules Brebner.", false, 1},
+		"a year told of another": {"The Bell Rock lighthouse was lit in 1811 and the Skerryvore lighthouse in 1844.",
+			"The Bell Rock lighthouse was lit in 1811. The Skerryvore lighthouse is of pink granite. Cordouan was lit in 1844.", false, 1},
+		"beside a denial":            {lamp, arc + " Michael Faraday was never an adviser in London. " + faraday, true, 2},
+		"twice alone":                {"Skerryvore was lit in 1844.", "In 1844 Skerryvore was lit. It rained. Skerryvore was lit at last in 1844.", true, 2},
 		"lamp and adviser":           {lamp, arc + " " + plymouth + " " + faraday, true, 2},
 		"the lamp without adviser":   {lamp, arc + " " + plymouth, false, 0},
 		"the adviser without a year": {lamp, faraday + " " + plymouth, false, 0},
@@ -37,6 +41,9 @@ func TestStatedTogether(t *testing.T) {
 			s, err := newJudge(t, judge.Options{}).Summary(t.Context(), judge.Case{Question: "How did lighthouses develop?", Statements: []string{tt.gold}, Answer: tt.answer})
 			if err != nil || (s.Recall.Value == 1) != tt.met || s.Counts.PredictedMet != tt.supported {
 				t.Errorf("%+v, %v", s, err)
+			}
+			if name == "twice alone" && len(s.Matches) != 2 {
+				t.Errorf("%+v: want both that state it alone", s.Matches)
 			}
 		})
 	}

@@ -83,7 +83,6 @@ func phrase(tokens []token) string {
 // capitals reports whether a text has no small letter.
 func capitals(text string) bool { return !strings.ContainsFunc(text, unicode.IsLower) }
 
-
 // letters are the first letters of the words; see features.letters.
 func (s *scan) letters() string {
 	var b strings.Builder

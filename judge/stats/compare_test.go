@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -136,7 +137,7 @@ func TestLatticeAgainstEnumeration(t *testing.T) {
 			t.Errorf("%v: %v, %v, want %v", d, got, ok, want)
 		}
 	}
-	for name, d := range map[string][]float64{"no unit": {1, math.Sqrt2, math.Pi}, "too many steps": {1e-9, 1, 1, 1}} {
+	for name, d := range map[string][]float64{"no unit": {1, math.Sqrt2, math.Pi}, "too large": {1e-9, 1, 1, 1}, "too many steps": append(slices.Repeat([]float64{1e6}, 30), 1)} {
 		if p, ok := lattice(d, 1); ok {
 			t.Errorf("%s: %v", name, p)
 		}
@@ -172,6 +173,21 @@ func TestSaddlepointAgainstEnumeration(t *testing.T) {
 	}
 }
 
+func TestSaddlepointEdges(t *testing.T) {
+	d := slices.Repeat([]float64{1, math.Sqrt2}, 20)
+	if p := saddlepoint(d, 0); p != 1 {
+		t.Errorf("at the middle p is %v", p)
+	}
+	last := 1.0
+	for x := .5; x < 20*(1+math.Sqrt2); x++ {
+		p := saddlepoint(d, x)
+		if !(p < last) || p < math.Ldexp(1, 1-len(d)) {
+			t.Errorf("beyond %v p is %v, before %v", x, p, last)
+		}
+		last = p
+	}
+}
+
 // Twenty-two systems have 231 pairs; a clear difference stays one.
 func TestManyComparisonsFindSomething(t *testing.T) {
 	p := make([]float64, 231)
@@ -204,6 +220,10 @@ func TestLargeAndSmallValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		independent, err := StudentT(scoresA, nil, o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		student, err := StudentT(scoresA, clusters, o)
 		if err != nil {
 			t.Fatal(err)
@@ -218,6 +238,9 @@ func TestLargeAndSmallValues(t *testing.T) {
 			if err != nil || back(got.Effect.Estimate) != plain.Effect.Estimate || !near(back(got.Effect.Low), plain.Effect.Low, 1e-12) || !near(back(got.Effect.High), plain.Effect.High, 1e-12) ||
 				!near(back(got.SD), plain.SD, 1e-12) || !near(back(got.SE), plain.SE, 1e-12) || !near(got.Correlation, plain.Correlation, 1e-9) || got.Test != plain.Test {
 				t.Errorf("2^%d: %+v, %v, want %+v", exponent, got, err, plain)
+			}
+			if s, err := StudentT(a, nil, o); err != nil || !near(back(s.Low), independent.Low, 1e-12) {
+				t.Errorf("2^%d: %+v, %v, want %+v", exponent, s, err, independent)
 			}
 			s, err := StudentT(a, clusters, o)
 			if err != nil || !near(back(s.Low), student.Low, 1e-12) || !near(back(s.High), student.High, 1e-12) {

@@ -36,9 +36,6 @@ func lattice(sums []float64, bound float64) (p float64, ok bool) {
 	for t := reached; t >= 0 && unit*float64(2*t-reached) >= bound; t-- {
 		p += probability[t]
 	}
-	if bound <= 0 {
-		return 1, true
-	}
 	return min(1, 2*p), true // the other tail is as heavy
 }
 
@@ -104,10 +101,9 @@ func saddlepoint(sums []float64, x float64) float64 {
 		cumulant += s + math.Log1p(math.Exp(-2*s)) - math.Ln2 // log cosh without overflow
 	}
 	w, u := math.Sqrt(2*max(0, t*x-cumulant)), t*math.Sqrt(second)
-	tail := normalCDF(-w) + math.Exp(-w*w/2)/math.Sqrt(2*math.Pi)*(1/u-1/w)
-	floor := math.Ldexp(1, 1-len(sums)) // the observed pattern and its opposite
-	if math.IsNaN(tail) {
-		return floor
+	if w < 1e-6 { // the middle, where the formula is 0/0
+		return 1
 	}
-	return min(1, max(2*tail, floor))
+	tail := normalCDF(-w) + math.Exp(-w*w/2)/math.Sqrt(2*math.Pi)*(1/u-1/w)
+	return min(1, 2*tail)
 }
