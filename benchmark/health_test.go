@@ -25,6 +25,7 @@ type odd struct {
 	index, ask func()                  // may panic
 	stats      func() []graphrag.Stage // what went wrong while indexing
 	graph      *kg.Graph
+	claims     graphrag.IndexStats // of its graph
 }
 
 func (o *odd) Graph() *kg.Graph { return o.graph }
@@ -34,6 +35,8 @@ func (o *odd) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 		o.index()
 	}
 	stats, err := o.Parrot.Index(ctx, docs)
+	o.claims.Documents, o.claims.Chunks = stats.Documents, stats.Chunks
+	stats = o.claims
 	if o.stats != nil {
 		stats.Stages = o.stats()
 	}
@@ -200,6 +203,31 @@ func TestEmptyGraph(t *testing.T) {
 		if got := strings.Join(rep.Systems[0].NotCompared, "; "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// Where a system shows its graph all figures are the graph's, whatever its statistics
+// are of: here three names, of which two are joined both ways.
+func TestGraphFiguresAreTheGraphs(t *testing.T) {
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fact := func(head, tail string) kg.Fact {
+		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: "knows", Tail: tail}}
+	}
+	if err := base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}); err != nil {
+		t.Fatal(err)
+	}
+	graph, err := base.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	rep := reported(t, oddly("", &calls, &odd{graph: graph, claims: graphrag.IndexStats{Entities: 12614, Relations: 9, MaxDegree: 2002, AverageDegree: 7.41, IsolatedShare: 0.9}}))
+	got := rep.Systems[0].Domains[0].Index
+	if got.Entities != 3 || got.Edges != 1 || got.Relations != 2 || got.MaxDegree != 1 || got.AverageDegree != 2.0/3 || got.IsolatedShare != 1.0/3 || got.Chunks != 4 {
+		t.Errorf("%+v", got)
 	}
 }
 

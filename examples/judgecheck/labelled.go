@@ -12,6 +12,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
@@ -77,7 +78,7 @@ func half(all []labelled, held bool) []labelled {
 func checkLabels(ctx context.Context, w io.Writer, j judge.Judge, fsys fs.FS, s settings) error {
 	all, err := makeAnswers(fsys)
 	if err != nil {
-		return fmt.Errorf("%w: -data: %w", errUsage, err)
+		return cli.Usagef("-data: %w", err)
 	}
 	pairs, changed, err := readLabels(all)
 	if err != nil {

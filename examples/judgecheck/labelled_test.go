@@ -19,8 +19,8 @@ func library(t *testing.T) string {
 		"QA/towers/questions.jsonl": `{"question": "When was the tower of Porto lit for the first time?", "answer": "The tower of Porto was first lit in 1873.", "ref_urls": ["https://a.example/porto"]}
 {"question": "How did the towers develop?", "gold_statements": ["They grew."], "ref_urls": []}
 `,
-		"corpus/towers/Tower/references.jsonl":          `{"title": "Porto", "url": "https://a.example/porto"}` + "\n",
-		"corpus/towers/Tower/reference_pages/Porto.txt": "# Porto\n\nThe [tower of Porto](https://x.example) was first lit in 1873 by Dr. Alves. It was lit with oil then. Short one.\n",
+		"corpus/towers/Tower/references.jsonl":           `{"title": "Porto", "url": "https://a.example/porto"}` + "\n",
+		"corpus/towers/Tower/reference_pages/Porto.txt":  "# Porto\n\nThe [tower of Porto](https://x.example) was first lit in 1873 by Dr. Alves. It was lit with oil then. Short one.\n",
 		"corpus/towers/Tower/reference_pages/Lisbon.txt": "The tower of Lisbon was lit in 1901 for the first time. Nobody knows who built the tower there.\n",
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))

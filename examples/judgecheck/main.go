@@ -49,7 +49,6 @@ var sample string
 
 // The kinds of failure that have an exit code of their own.
 var (
-	errUsage  = errors.New("usage")
 	errMissed = errors.New("missed")
 	// errUnscored stands above errMissed: a kappa over some of the pairs
 	// decides nothing.
@@ -60,22 +59,16 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "judgecheck:", err)
-	}
-	os.Exit(exitCode(err))
+	os.Exit(exitCode(err, os.Stderr))
 }
 
-func exitCode(err error) int {
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
-	case errors.Is(err, errUnscored), errors.Is(err, context.Canceled):
+// exitCode prints the error and returns the exit status.
+func exitCode(err error, stderr io.Writer) int {
+	code := cli.Fail(stderr, "judgecheck", err)
+	if code == cli.Failed && (errors.Is(err, errUnscored) || errors.Is(err, context.Canceled)) {
 		return 3
 	}
-	return 1
+	return code
 }
 
 // settings are the flags.
@@ -90,7 +83,6 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("judgecheck", flag.ContinueOnError)
-	flags.SetOutput(stderr)
 	flags.StringVar(&s.in, "in", "", "`FILE` of labelled pairs, one JSON object per line (default: a shipped sample)")
 	flags.StringVar(&s.model, "model", "", "`NAME` of a language model that judges; its server comes from OPENAI_BASE_URL and OPENAI_API_KEY, or OLLAMA_HOST (default: none, the lexical judge)")
 	flags.StringVar(&s.cache, "cache", "", "`FILE` of the model's replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
@@ -100,11 +92,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.Float64Var(&s.minKappa, "min-kappa", -1, "fail below this kappa")
 	flags.IntVar(&s.maxUnscored, "max-unscored", 0, "fail with more pairs than this that the judge left unscored")
 	flags.BoolVar(&s.show, "show", false, "show the pairs on which judge and label differ")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return s, err
-		}
-		return s, fmt.Errorf("%w: %w", errUsage, err)
+	if err := cli.Parse(flags, args, stderr); err != nil {
+		return s, err
 	}
 	var problems []string
 	if flags.NArg() > 0 {
@@ -126,7 +115,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		problems = append(problems, fmt.Sprintf("-max-unscored %d is negative", s.maxUnscored))
 	}
 	if len(problems) > 0 {
-		return s, fmt.Errorf("%w: %s", errUsage, strings.Join(problems, "; "))
+		return s, cli.Usagef("%s", strings.Join(problems, "; "))
 	}
 	return s, nil
 }
@@ -148,14 +137,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if s.in != "" {
 		f, err := os.Open(s.in)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errUsage, err)
+			return cli.Usage(err)
 		}
 		defer func() { _ = f.Close() }() // only read
 		name, in = s.in, f
 	}
 	pairs, err := readPairs(name, in)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return cli.Usage(err)
 	}
 	j, closeCache, err := newJudge(s)
 	if err != nil {

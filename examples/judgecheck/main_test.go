@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +99,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := check(t, tt.lines, tt.args...)
-			if code := exitCode(err); code != tt.code {
+			if code := exitCode(err, io.Discard); code != tt.code {
 				t.Errorf("exit code %d, want %d: %v", code, tt.code, err)
 			}
 			if tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
