@@ -58,7 +58,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
-		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
+		Entities: entitiesByRules(nil), // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
 			r.Model, r.Verify, r.Concurrency, r.Language = paid, true, o.Concurrency, cmp.Or(r.Language, o.Language)

@@ -25,6 +25,10 @@ type OfflineOptions struct {
 	Seed uint64
 	// Find compares questions with texts; nil means [ByWords].
 	Find Finder
+	// Titles says whether the title of a passage is a name that has to do with each
+	// name in it. By default it is where nearly all documents are one short passage
+	// with a short title, as those of question sets over an encyclopedia.
+	Titles *bool
 }
 
 // Offline returns the kit that needs no network, no key and no model file: rules
@@ -38,7 +42,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 	k := Kit{
 		Index: NameOffline, Answer: NameOffline,
 		Embed: lsa(o.Seed), Find: o.Find, Lookup: "BM25", Encoder: "LSA",
-		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
+		Entities: entitiesByRules(o.Titles), Triples: triplesByRules(o.Titles), Records: recordsByRules(o.Titles),
 		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
 		Read:          read, Count: tokens.Cl100k().Count,
@@ -72,21 +76,27 @@ func byVectors(ctx context.Context, fitted func(context.Context) (embed.Embedder
 	return retrieve.NewVectors(ctx, e, texts)
 }
 
-func entitiesByRules() (Extraction, error) {
-	x, err := rules.New(rules.Options{})
-	return Extraction{x, true}, err
+func entitiesByRules(titles *bool) func() (Extraction, error) {
+	return func() (Extraction, error) {
+		x, err := rules.New(rules.Options{})
+		return Extraction{titled{x, false, titles}, true}, err
+	}
 }
 
 // triplesByRules are the facts of the rules, with what they leave unsaid.
-func triplesByRules() (Extraction, error) {
-	x, err := rules.New(rules.Options{})
-	return Extraction{rules.Linked(x), true}, err
+func triplesByRules(titles *bool) func() (Extraction, error) {
+	return func() (Extraction, error) {
+		x, err := rules.New(rules.Options{})
+		return Extraction{titled{rules.Linked(x), true, titles}, true}, err
+	}
 }
 
 // recordsByRules describe names and facts by the sentences that they stand in.
-func recordsByRules(extract.RecordOptions) (Extraction, error) {
-	x, err := triplesByRules()
-	return Extraction{rules.Described(x), true}, err
+func recordsByRules(titles *bool) func(extract.RecordOptions) (Extraction, error) {
+	return func(extract.RecordOptions) (Extraction, error) {
+		x, err := triplesByRules(titles)()
+		return Extraction{rules.Described(x), true}, err
+	}
 }
 
 func namesByRules(known func(folded string) bool) (NameFinder, error) {

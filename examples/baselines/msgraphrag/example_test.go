@@ -42,8 +42,8 @@ func ExampleNewLocal() {
 	fmt.Println(a.Text)
 	fmt.Println(a.Derived[0].Kind, a.Derived[0].Docs)
 	// Output:
-	// The Fram was built by Colin Archer. Colin Archer built the ship in Larvik for Fridtjof Nansen.
-	// report [amundsen.md fram.md]
+	// The Fram was built by Colin Archer.
+	// report [amundsen.md fram.md larvik.md]
 }
 
 func ExampleNewGlobal() {
@@ -54,10 +54,10 @@ func ExampleNewGlobal() {
 		fmt.Println(report.Kind, report.Docs)
 	}
 	// Output:
-	// Fridtjof Nansen sailed on the Fram in 1893. Amundsen sailed on the Fram to Antarctica. Colin Archer built the ship in Larvik for Fridtjof Nansen. Robert Scott sailed on the Terra Nova to Antarctica.
-	// report [amundsen.md fram.md]
+	// Colin Archer built the ship in Larvik for Fridtjof Nansen. Fridtjof Nansen sailed on the Fram in 1893. Amundsen sailed on the Fram to Antarctica. Robert Scott sailed on the Terra Nova to Antarctica.
+	// report [amundsen.md fram.md larvik.md]
 	// report [amundsen.md scott.md]
-	// report [fram.md larvik.md]
+	// report [amundsen.md scott.md]
 }
 
 func ExampleNewDrift() {
