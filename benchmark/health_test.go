@@ -204,6 +204,15 @@ func TestEmptyGraph(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	r := oddly("", &calls, &odd{graph: empty})
+	for i := range r.Dataset.Domains { // nothing to read, nothing to know
+		r.Dataset.Domains[i].Documents = func() iter.Seq2[graphrag.Document, error] {
+			return func(func(graphrag.Document, error) bool) {}
+		}
+	}
+	if got := reported(t, r).Systems[0].NotCompared; got != nil {
+		t.Errorf("without documents: %q", got)
+	}
 }
 
 // Where a system shows its graph all figures are the graph's, whatever its statistics

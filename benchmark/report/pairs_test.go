@@ -82,6 +82,24 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// Where the best system is a baseline nothing is compared twice.
+func TestBestBaseline(t *testing.T) {
+	r := study("", nil)
+	r.Systems[0].Baseline = true
+	rep, err := run(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range rep.Pairs {
+		if p.A != "scholar" || p.B != "parrot" || !p.Best || !p.Baseline {
+			t.Errorf("%+v", p)
+		}
+	}
+	if text := tables(t, rep); len(rep.Pairs) != 3 || strings.Count(text, "parrot − scholar") != 3 || strings.Count(text, "scholar − parrot") != 3+1 { // and at equal context
+		t.Errorf("%d pairs\n%s", len(rep.Pairs), text)
+	}
+}
+
 // reviewer ranks the pages behind its reports, and reads no chunk; blind finds
 // nothing.
 type reviewer struct{ scholar }

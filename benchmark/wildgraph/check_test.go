@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 		`{"question": "How do owls HUNT", "question_type": ["summary"], "gold_statements": ["Owls fly.", " ", "Owls fly."], "ref_urls": ["http://c.example/"]}`,
 		`{"question": "How many owls did the keeper see?", "question_type": "single", "answer": "The keeper Ann Smith saw 12 owls in 1912.", "ref_urls": ["http://c.example/"]}`,
 		`{"question": "How many owls did the keeper see, and in which year?", "question_type": "single", "answer": "Ann saw 12 owls in 1912 and 13 in 1913.", "ref_urls": ["http://c.example/"]}`,
-		`{"question": "How many mice does an owl eat?", "question_type": "single", "answer": "An owl eats 3,000 mice.", "ref_urls": ["http://c.example/"]}`,
+		`{"question": "How many mice does an owl eat?", "question_type": "single", "answer": "An owl in Norway eats 3,000 mice.", "ref_urls": ["http://c.example/"]}`,
 		`{"question": "Is it true that barn owls hunt by ear?", "question_type": "single", "answer": "Barn owls hunt by ear.", "ref_urls": ["http://c.example/"]}`,
 	}, "\n"))...)
 	got, err := wildgraph.Check(odd, wildgraph.Options{})
