@@ -109,3 +109,24 @@ func TestRunsHeal(t *testing.T) {
 		})
 	}
 }
+
+// Whatever graph a model was to build, a model that builds none is told from a system
+// that found little.
+func TestNoGraphIsNoSystem(t *testing.T) {
+	const graphs = "fastgraphrag,msgraphrag-local,msgraphrag-global,lightrag,lightrag-mix,hipporag,hipporag2"
+	for _, text := range []string{"I am sorry, I cannot do that.", `{"verdict": "none"`, "%%%"} {
+		a := &ailing{}
+		a.start(t)
+		a.spoil = func(_ llm.Request, judging bool) (llm.Reply, bool) { return llm.Reply{Text: text}, !judging }
+		dir := t.TempDir()
+		_, _, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,"+graphs, "-model", "m", "-no-timings")
+		if status(err, io.Discard) != exitIncomplete {
+			t.Errorf("%q: %v", text, err)
+		}
+		for _, s := range readReport(t, dir).Systems {
+			if marked := len(s.NotCompared) > 0; marked != strings.Contains(graphs, s.System) {
+				t.Errorf("%q: %s: %q, %+v", text, s.System, s.NotCompared, s.Stages)
+			}
+		}
+	}
+}
