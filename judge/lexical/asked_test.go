@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/judge"
 )
 
 func TestAsks(t *testing.T) {
@@ -89,6 +91,42 @@ func TestGivenNames(t *testing.T) {
 	for text, want := range map[string]int{"Shortly after it fell.": 0, "Sanba fell.": 1, "Shortly after, Sanba fell.": 1} {
 		if f := r.read(text); len(f.names) != want {
 			t.Errorf("%q: %d names, want %d", text, len(f.names), want)
+		}
+	}
+}
+
+// Words of one group are one word, in all their forms; names are not.
+func TestSynonyms(t *testing.T) {
+	r := newReader(t)
+	for _, pair := range [][2]string{{"it began there", "it starts there"}, {"they bought it", "they acquired it"}, {"a doctor came", "physicians came"}} {
+		a, b := r.read(pair[0]), r.read(pair[1])
+		for _, term := range a.terms {
+			if !b.has(term.hash) && r.lang.stem("came") != "" && term.hash != hashOf(r.lang.stem("came")) {
+				t.Errorf("%q and %q differ in %+v", pair[0], pair[1], term)
+			}
+		}
+	}
+	if a, b := r.read("He met Start there."), r.read("They begin there."); a.has(b.terms[0].hash) {
+		t.Error("a name is a verb")
+	}
+	seen := make(map[string]string)
+	for _, group := range synonymGroups {
+		for w := range strings.FieldsSeq(group) {
+			if other, ok := seen[r.lang.stem(w)]; ok && other != group {
+				t.Errorf("%q is in %q and in %q", w, other, group)
+			}
+			seen[r.lang.stem(w)] = group
+		}
+	}
+}
+
+// A question for a number demands no name.
+func TestNamesThatAreNotAskedFor(t *testing.T) {
+	r := newReader(t)
+	for answer, want := range map[string]float64{"The guests were 54.": 1, "The guests of Porto were 45.": 0} {
+		v := r.fact(judge.Case{Question: "How many guests came?", Reference: "At the invitation of Lady Astor 54 guests came.", Answer: answer})
+		if v.Value != want {
+			t.Errorf("%q: %+v, want %v", answer, v, want)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (f *features) missing(g, question *features) (key bool, fault string) {
 		}
 	}
 	for i := range f.names {
-		if n := &f.names[i]; n.strong && !n.given && !n.negated {
+		if n := &f.names[i]; n.strong && !n.given && !n.negated && demanded&askedName != 0 {
 			key = true
 			if !n.heldBy(g) {
 				return key, "another name, or none"
@@ -137,8 +137,8 @@ func (f *features) missing(g, question *features) (key bool, fault string) {
 }
 
 // demanded are the kinds of detail that an answer must have. A question for a
-// number does not ask for a time, nor the other way round; one that names no kind,
-// or none that the reference adds, asks for all.
+// number does not ask for a time or a name, nor the other way round; one that names
+// no kind, or none that the reference adds, asks for all.
 func (f *features) demanded(question *features) kinds {
 	const all = askedNumber | askedTime | askedName
 	if question == nil || question.asks == 0 {
@@ -151,10 +151,13 @@ func (f *features) demanded(question *features) kinds {
 	if slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given && a.dim != ordinal }) {
 		has |= askedNumber
 	}
+	if slices.ContainsFunc(f.names, func(n name) bool { return n.strong && !n.given && !n.negated }) {
+		has |= askedName
+	}
 	if question.asks&has == 0 {
 		return all
 	}
-	return question.asks | askedName
+	return question.asks
 }
 
 // words are the weight of what f adds, or of all of it without a question, that is
@@ -210,6 +213,7 @@ func (f *features) hasOrdinal() bool {
 // over what the question did not give. missing has passed before, so names that
 // the answer shortens count as held.
 func (f *features) shares(g, question *features) (all, held, allAsked, heldAsked float64) {
+	demanded := f.demanded(question)
 	k := 0
 	for i := range f.terms {
 		t := &f.terms[i]
@@ -226,14 +230,13 @@ func (f *features) shares(g, question *features) (all, held, allAsked, heldAsked
 		}
 		all += w
 		held += h
-		if !t.given {
+		if !t.given && (!t.name || demanded&askedName != 0) {
 			allAsked += w
 			heldAsked += h
 		}
 	}
 	// What the question gives of dates and numbers must not be replaced, and need
 	// not be repeated; what it does not ask for, neither.
-	demanded := f.demanded(question)
 	count := func(has bool) {
 		all += numberWeight
 		allAsked += numberWeight

@@ -72,7 +72,8 @@ const negationWindow = 12
 // stemmer is the vocabulary of a judge: stems, and the sides of antonyms.
 type stemmer struct {
 	words *text.Standard
-	poles map[string]int8 // stem → ±(group+1)
+	poles map[string]int8   // stem → ±(group+1)
+	same  map[string]string // stem → the first of its group of synonyms
 }
 
 func newStemmer() (*stemmer, error) {
@@ -80,7 +81,13 @@ func newStemmer() (*stemmer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stemmer{words, make(map[string]int8)}
+	s := &stemmer{words, make(map[string]int8), make(map[string]string)}
+	for _, group := range synonymGroups {
+		all := strings.Fields(group)
+		for _, w := range all {
+			s.same[s.stem(w)] = s.stem(all[0])
+		}
+	}
 	for i, group := range antonymGroups {
 		plus, minus, _ := strings.Cut(group, "|")
 		for _, w := range strings.Fields(plus) {

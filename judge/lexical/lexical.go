@@ -16,7 +16,7 @@ import (
 
 // Judge is a [judge.Judge] without a model. Names, numbers with their units, dates
 // and denials have to agree, and most of the other words; what the question
-// says need not be repeated. It knows no synonyms and no inference, so it finds
+// says need not be repeated. It knows few synonyms and no inference, so it finds
 // fewer equivalences than a model and its figures must not be set beside a
 // model's. docs/judge.md lists what it cannot see, with measured agreement. It
 // is deterministic and safe for concurrent use.
