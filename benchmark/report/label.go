@@ -17,7 +17,7 @@ type label struct {
 	offline bool // answers are made without a model
 	lexical bool // judged by words, or made offline
 	// published tells that figures of publications compare: a model answered, and one
-	// judged by the procedure of the paper or the released evaluator. graphs is the
+	// judged by the procedure of the paper. graphs is the
 	// same for graphs: a model has extracted them.
 	published, graphs bool
 }
@@ -29,7 +29,7 @@ func labelOf(run *benchmark.Run) label {
 	offline := run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline)
 	l := label{offline: offline, lexical: offline || strings.HasPrefix(run.Judge, "lexical/")}
 	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
-	l.published = !l.lexical && (profile == "paper" || profile == "upstream")
+	l.published = !l.lexical && profile == "paper"
 	l.graphs = run.Kit == "model" || strings.HasPrefix(run.Kit, "model+")
 	return l
 }

@@ -323,7 +323,7 @@ func TestPublishedRows(t *testing.T) {
 	if text := tables(t, rep); !strings.Contains(text, "Zoos | of <the> world, published") {
 		t.Error("the published graph is not there")
 	}
-	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/upstream/gold/v1/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
+	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/paper/section/v3/m"}, {"model", "wildgraph/upstream/gold/v1/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = named{name: other.judge}, other.kit, rep.Published
@@ -335,7 +335,7 @@ func TestPublishedRows(t *testing.T) {
 		if !strings.Contains(tables(t, odd), "budgie = parrot ") {
 			t.Errorf("%+v: the row has not both names", other)
 		}
-		if want := strings.Contains(other.judge, "upstream"); rows != want {
+		if want := strings.Contains(other.judge, "/paper/section"); rows != want {
 			t.Errorf("%+v: published rows %v, want %v", other, rows, want)
 		}
 		if graphs := strings.Contains(tables(t, odd), "world, published"); graphs != strings.HasPrefix(other.kit, "model") {
