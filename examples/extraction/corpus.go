@@ -86,7 +86,13 @@ func (c *corpus) draw(n int, seed uint64) []item {
 	if n == 0 {
 		return nil
 	}
-	entities, triples := map[string][]item{}, map[string][]item{}
+	entities, triples := c.items()
+	return append(pick(entities, n, seed), pick(triples, n, seed)...)
+}
+
+// items are all entities and triples, those that are one under one key.
+func (c *corpus) items() (entities, triples map[string][]item) {
+	entities, triples = map[string][]item{}, map[string][]item{}
 	for i, x := range c.found {
 		ch := c.chunks[i]
 		sentences := text.Sentences(ch.Text)
@@ -108,7 +114,19 @@ func (c *corpus) draw(n int, seed uint64) []item {
 			triples[key] = append(triples[key], it)
 		}
 	}
-	return append(pick(entities, n, seed), pick(triples, n, seed)...)
+	return entities, triples
+}
+
+// add adds the keys of all items.
+func (c *corpus) add(to map[item]bool) {
+	entities, triples := c.items()
+	for _, kind := range []map[string][]item{entities, triples} {
+		for _, items := range kind {
+			for _, it := range items {
+				to[it.key()] = true
+			}
+		}
+	}
 }
 
 func show(t graphrag.Triple) string {

@@ -19,58 +19,81 @@ type verdict struct {
 	Reason  string `json:"reason,omitempty"` // why wrong: a short code
 }
 
-// key is what tells one item from another.
+// key is what tells one item from another. Where the sentence of a triple begins and
+// ends is not a part of it.
 func (i item) key() item {
+	if i.Kind == "triple" {
+		i.Start, i.End = 0, 0
+	}
 	i.Type, i.Sentence = "", ""
 	return i
 }
 
-// score compares the verdicts with the sample, and prints the precision and
-// what was wrong.
-func score(out io.Writer, sample []item, in io.Reader, name string) error {
-	open := map[item]bool{}
-	for _, it := range sample {
-		open[it.key()] = true
-	}
-	type cell struct{ domain, kind string }
-	right, total := map[cell]int{}, map[cell]int{}
-	reasons := map[cell]map[string]int{}
+// maxGone is the share of the verdicts that may be about what is not found any more.
+// The others are still a sample of what is.
+const maxGone = 0.05
+
+// cell is what has a precision of its own.
+type cell struct{ domain, kind string }
+
+// tally counts the verdicts of a cell.
+type tally struct {
+	right, total, gone int
+	reasons            map[string]int
+}
+
+// score prints the precision of what is found, and what was wrong, by the verdicts
+// on a sample of it.
+func score(out io.Writer, found map[item]bool, in io.Reader, name string) error {
+	seen := map[item]bool{}
+	tallies := map[cell]*tally{}
 	var cells []cell
 	for l, err := range jsonl.Read[verdict](in, jsonl.Options{Name: name}) {
 		if err != nil {
 			return err
 		}
 		v, n := l.Value, l.Number
-		if !open[v.key()] {
-			return fmt.Errorf("%s:%d: %s %s at %d of %q is not in the sample, or twice in the file", name, n, v.Kind, v.Text, v.Start, v.Page)
+		if seen[v.key()] {
+			return fmt.Errorf("%s:%d: %s %s at %d of %q has two verdicts", name, n, v.Kind, v.Text, v.Start, v.Page)
 		}
-		delete(open, v.key())
+		seen[v.key()] = true
 		c := cell{v.Domain, v.Kind}
-		if total[c] == 0 {
-			cells = append(cells, c)
-			reasons[c] = map[string]int{}
+		t := tallies[c]
+		if t == nil {
+			t = &tally{reasons: map[string]int{}}
+			tallies[c], cells = t, append(cells, c)
 		}
-		total[c]++
-		switch v.Verdict {
-		case "right":
-			right[c]++
-		case "wrong":
-			reasons[c][v.Reason]++
-		default:
+		switch {
+		case v.Verdict != "right" && v.Verdict != "wrong":
 			return fmt.Errorf("%s:%d: verdict %q is neither right nor wrong", name, n, v.Verdict)
+		case !found[v.key()]:
+			t.gone++
+			continue
+		case v.Verdict == "right":
+			t.right++
+		default:
+			t.reasons[v.Reason]++
 		}
-	}
-	if len(open) > 0 {
-		return fmt.Errorf("%s: %d of the %d items of the sample have no verdict", name, len(open), len(sample))
+		t.total++
 	}
 	for _, c := range cells {
-		interval, err := stats.Wilson(right[c], total[c], stats.Options{})
+		if t := tallies[c]; float64(t.gone) > maxGone*float64(t.gone+t.total) {
+			return fmt.Errorf("%s: %s, %s: %d of %d verdicts are about what is not found: draw and judge another sample", name, c.domain, c.kind, t.gone, t.gone+t.total)
+		}
+	}
+	return printTallies(out, cells, tallies)
+}
+
+func printTallies(out io.Writer, cells []cell, tallies map[cell]*tally) error {
+	for _, c := range cells {
+		t := tallies[c]
+		interval, err := stats.Wilson(t.right, t.total, stats.Options{})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%-18s %-7s precision %v\n", c.domain, c.kind, interval)
-		codes := make([]string, 0, len(reasons[c]))
-		for code, n := range reasons[c] {
+		fmt.Fprintf(out, "%-18s %-7s precision %v, %d others are not found any more\n", c.domain, c.kind, interval, t.gone)
+		codes := make([]string, 0, len(t.reasons))
+		for code, n := range t.reasons {
 			codes = append(codes, fmt.Sprintf("%s %d", code, n))
 		}
 		slices.Sort(codes)
