@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	defer parts.close()
 	if s.dryRun {
 		describe(stderr, s, set, stats)
-		return dryRun(ctx, stdout, s, set, parts)
+		return dryRun(ctx, stdout, s, set, parts, predictions)
 	}
 	entries, err := entries(ctx, s, parts)
 	if err != nil {

@@ -32,7 +32,8 @@ type parts struct {
 	kit    kit.Kit
 	judges []profiled
 	count  func(string) int
-	client *paid.Client // nil offline
+	client *paid.Client // nil offline, and in a dry run
+	dry    *dryServer   // in a dry run with models
 	log    *slog.Logger // is told what is waited for
 }
 
@@ -56,25 +57,38 @@ func newParts(s settings, log *slog.Logger) (*parts, error) {
 		}
 		p.judges = []profiled{{Judge: j}}
 	}
-	if s.paid() && !s.dryRun {
-		if err := p.models(s, o); err != nil {
+	if s.paid() {
+		server, err := p.connect(s)
+		if err == nil {
+			err = p.models(s, o, server)
+		}
+		if err != nil {
 			return nil, errors.Join(err, p.close())
 		}
 	}
 	return p, nil
 }
 
-// models puts the model's parts into the kit, and its judge. Replies are kept on
-// disk as they come and shared with other runs; limits and ledger are the report
-// folder's.
-func (p *parts) models(s settings, o judge.Options) error {
+// server hands out models.
+type server interface {
+	Model(name string) (llm.Model, error)
+	Embedder(name string) (llm.NamedEmbedder, error)
+}
+
+// connect finds the server of the models. Replies are kept on disk as they come and
+// shared with other runs; limits and ledger are the report folder's.
+func (p *parts) connect(s settings) (server, error) {
+	if s.dryRun {
+		p.dry = newDryServer(p.count)
+		return p.dry, nil
+	}
 	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: s.concurrency, Logger: p.log})
 	if err != nil {
-		return cli.Usagef("-kit model: %w", err)
+		return nil, cli.Usagef("-kit model: %w", err)
 	}
 	run, err := filepath.Abs(s.out)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.client, err = paid.Open(paid.Options{
 		Provider: provider, File: s.cache, Run: run,
@@ -82,15 +96,20 @@ func (p *parts) models(s settings, o judge.Options) error {
 		ReplyTokens: s.replyTokens, Logger: p.log,
 	})
 	if err != nil {
-		return fmt.Errorf("-cache: %w", err)
+		return nil, fmt.Errorf("-cache: %w", err)
 	}
-	m, err := p.client.Model(s.model)
+	return p.client, nil
+}
+
+// models puts the model's parts into the kit, and its judges.
+func (p *parts) models(s settings, o judge.Options, from server) error {
+	m, err := from.Model(s.model)
 	if err != nil {
 		return cli.Usage(err) // nothing was asked: an address or a name is wrong
 	}
 	k := kit.ModelOptions{Model: m, Concurrency: s.concurrency, Seed: s.seed, Mode: reader.Mode(s.mode), Count: p.count}
 	if s.embedModel != "" {
-		if k.Embedder, err = p.client.Embedder(s.embedModel); err != nil {
+		if k.Embedder, err = from.Embedder(s.embedModel); err != nil {
 			return cli.Usage(err)
 		}
 	}
@@ -101,8 +120,11 @@ func (p *parts) models(s settings, o judge.Options) error {
 	kits := map[string]kit.Kit{kitOffline: p.kit, kitModel: byModel}
 	p.kit = kit.Mixed(kits[s.indexKit], kits[s.answerKit])
 	if s.answerKit == kitModel {
-		if m, err = p.client.Model(s.judgeModel); err != nil {
+		if m, err = from.Model(s.judgeModel); err != nil {
 			return cli.Usage(err)
+		}
+		if p.dry != nil {
+			m = p.dry.judge(s.judgeModel)
 		}
 		for _, name := range s.judgeProfiles {
 			j, err := byProfile(name, m, s, o)

@@ -71,21 +71,22 @@ func TestSweepOfSample(t *testing.T) {
 	}
 }
 
-// The estimate counts every other top-k: 6 summaries, one answer and two calls
-// of the judge each.
+// The estimate counts every other top-k: 6 summaries at four of them.
 func TestSweepDryRun(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{})
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
-	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-systems", "bm25,zeroshot", "-sweep-topk", "8..12")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for stage, calls := range map[string]string{"sweep answer": "24", "sweep judge": "48"} {
-		line, _, _ := strings.Cut(stdout[max(0, strings.Index(stdout, stage)):], "\n")
-		if !strings.HasPrefix(line, stage) || !slices.Contains(strings.Fields(line), calls) {
-			t.Errorf("%s: %q, want %s calls", stage, line, calls)
+	args := []string{"-dry-run", "-model", "m", "-systems", "bm25,zeroshot"}
+	for stage, calls := range map[string][2]string{"bm25 answer": {"24", "48"}, "zeroshot answer": {"24", "24"}} {
+		for i, more := range [][]string{nil, {"-sweep-topk", "8..12"}} {
+			stdout, _, err := bench(t, bare, append(slices.Clone(args), more...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := dryCalls(stdout, stage); got != calls[i] {
+				t.Errorf("%s, %v: %s calls, want %s:\n%s", stage, more, got, calls[i], stdout)
+			}
 		}
 	}
 }

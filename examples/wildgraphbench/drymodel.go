@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/usage"
+)
+
+// How long a careful model's replies were, in bytes, over the pages of the sample
+// (360 replies of one model). A reply to a passage grows with the passage.
+const (
+	perEntity      = 170 // of a passage, for one entity of a typed graph
+	perName        = 140 // for one plain name
+	perTriple      = 65
+	entityText     = 110 // a description
+	gleaned        = 3   // entities of a second look
+	factAnswer     = 225
+	summaryAnswer  = 2800
+	perStatement   = 115 // of an answer, for one statement of it
+	mostStatements = 20
+	searchReply    = 190
+	gradeReply     = 340
+	matchReply     = 800
+	mergedText     = 230
+	finding        = 240 // of a report, which has a few
+	mapPoint       = 220
+)
+
+// dryServer hands out models that are asked nothing: what a call would take is
+// written down, once for calls that are alike, and the reply is made up of the
+// prompt, of the kind and the length that a model's would have. So the prompts are
+// the real ones, and there are as many as the replies lead to.
+type dryServer struct {
+	count func(string) int
+
+	mu     sync.Mutex
+	system string             // whose calls are made
+	weight map[string]float64 // of the calls of a question, by its ID: those it stands for
+	long   map[string]bool    // questions that are answered at length
+	pages  float64            // weight of the calls without a question
+	seen   map[string]bool
+	sums   map[row]*dryUsage
+	order  []row
+}
+
+type row struct{ stage, model string }
+
+// dryUsage is a usage of weighted calls.
+type dryUsage struct{ calls, prompt, completion, embedded float64 }
+
+func newDryServer(count func(string) int) *dryServer {
+	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*dryUsage{}}
+}
+
+func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
+func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
+	return dryEmbedder{d, name}, nil
+}
+
+// judge is a model whose calls are those of a judge.
+func (d *dryServer) judge(name string) llm.Model { return dryModel{d, name, "judge"} }
+
+// add counts a call, unless one like it was counted before.
+func (d *dryServer) add(ctx context.Context, key, stage, model string, u dryUsage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seen[key] {
+		return
+	}
+	d.seen[key] = true
+	at := row{d.system + " " + stage, model}
+	sum := d.sums[at]
+	if sum == nil {
+		sum = &dryUsage{}
+		d.sums[at], d.order = sum, append(d.order, at)
+	}
+	w, ok := d.weight[usage.QuestionOf(ctx)]
+	if !ok {
+		w = d.pages
+	}
+	sum.calls += w * u.calls
+	sum.prompt += w * u.prompt
+	sum.completion += w * u.completion
+	sum.embedded += w * u.embedded
+}
+
+// estimate is what was counted.
+func (d *dryServer) estimate() (e paid.Estimate) {
+	for _, at := range d.order {
+		u := d.sums[at]
+		e.Add(at.stage, at.model, llm.Usage{
+			Calls: int(u.calls + .5), PromptTokens: int(u.prompt + .5), CompletionTokens: int(u.completion + .5), EmbeddedTokens: int(u.embedded + .5),
+		})
+	}
+	return e
+}
+
+type dryModel struct {
+	*dryServer
+	name, stage string
+}
+
+func (m dryModel) Name() string { return m.name }
+
+// Generate implements [llm.Model].
+func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	stage := m.stage
+	if stage == "" {
+		stage = map[string]string{"index": "index", "retrieve": "search"}[usage.StageOf(ctx)]
+	}
+	if stage == "" {
+		stage = "answer"
+	}
+	text, bytes := m.reply(ctx, req, stage)
+	prompt := m.count(string(req.Schema))
+	for _, msg := range req.Messages {
+		prompt += m.count(msg.Text)
+	}
+	completion := m.count(text)
+	if bytes > len(text) {
+		completion = completion * bytes / max(len(text), 1)
+	}
+	key, err := json.Marshal(req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	m.add(ctx, m.name+string(key), stage, m.name, dryUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
+}
+
+// reply makes up a reply; bytes is how long a model's would be if it is longer.
+func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
+	switch stage {
+	case "judge":
+		text, ok := grader.Reply(req)
+		if !ok {
+			text = `{"statements": []}`
+		}
+		if strings.Contains(text, `"gold"`) || strings.Contains(text, `"by"`) {
+			return text, matchReply
+		}
+		return text, gradeReply
+	case "answer":
+		m.mu.Lock()
+		long := m.long[usage.QuestionOf(ctx)]
+		m.mu.Unlock()
+		if long {
+			return m.quote(req, summaryAnswer), 0
+		}
+		return m.quote(req, factAnswer), 0
+	}
+	if stage == "search" {
+		return extracted(req), searchReply
+	}
+	return extracted(req), 0
+}
+
+// grader judges the dry answers: it agrees, and cuts answers into pieces.
+var grader = judgetest.Grader{
+	Fact: func(_, _ string) bool { return true },
+	Statements: func(answer string) (out []string) {
+		for i := 0; i+perStatement <= len(answer) && len(out) < mostStatements; i += perStatement {
+			out = append(out, strings.ToValidUTF8(answer[i:i+perStatement], ""))
+		}
+		return out
+	},
+}
+
+// quote is an answer of words of the evidence.
+func (m dryModel) quote(req llm.Request, bytes int) string {
+	text := passage(req)
+	var b strings.Builder
+	for b.Len() < bytes && len(text) > 0 {
+		n := min(len(text), perStatement)
+		fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(text[:n]), " "), ""))
+		text = text[n:]
+	}
+	return "It is so: " + b.String()
+}
+
+// passage is what a request is about: the first message of the user.
+func passage(req llm.Request) string {
+	for _, msg := range req.Messages {
+		if msg.Role == llm.User {
+			return msg.Text
+		}
+	}
+	return ""
+}
+
+var (
+	named    = regexp.MustCompile(`\p{Lu}[\p{L}’'-]+(?: \p{Lu}[\p{L}’'-]+){0,2}`)
+	noRecord = strings.NewReplacer("<", "", ">", "", "|", "", `"`, "", "(", "", ")", "", "#", "", "\n", " ", "[", "", "]", "")
+)
+
+// entity is a name of a passage and the words from there on.
+type entity struct{ Name, Text string }
+
+// entities are n names of a passage, spread over it, at most as many as it has.
+func entities(text string, n int) (out []entity) {
+	var all []entity
+	seen := map[string]bool{}
+	for _, at := range named.FindAllStringIndex(text, -1) {
+		if name := text[at[0]:at[1]]; !seen[name] {
+			seen[name] = true
+			words := noRecord.Replace(strings.ToValidUTF8(text[at[0]:min(len(text), at[0]+entityText)], ""))
+			all = append(all, entity{name, strings.Join(strings.Fields(words), " ")})
+		}
+	}
+	n = min(n, len(all))
+	for i := range n {
+		out = append(out, all[i*len(all)/n])
+	}
+	return out
+}
+
+// extracted is a reply to the prompts of indexes and searches, by the form that
+// they show.
+func extracted(req llm.Request) string {
+	var whole strings.Builder
+	for _, msg := range req.Messages {
+		whole.WriteString(msg.Text)
+	}
+	prompt, text := whole.String(), passage(req)
+	asks := func(marker string) bool { return strings.Contains(prompt, marker) }
+	typed := entities(text, max(len(text)/perEntity, 1))
+	if req.Stage == extract.StageGlean {
+		typed = typed[:min(len(typed), gleaned)]
+	}
+	switch {
+	case asks(`{"triples": [`):
+		var triples [][]string
+		for i, found := 0, entities(text, len(text)); i < len(text)/perTriple && len(found) > 0; i++ {
+			triples = append(triples, []string{found[i%len(found)].Name, "is said to have been near to", found[(i+1)%len(found)].Name})
+		}
+		return asJSON("triples", triples)
+	case asks(`{"named_entities": [`):
+		return asJSON("named_entities", names(entities(text, max(len(text)/perName, 1))))
+	case asks(`{"fact": [[`):
+		return `{"fact": []}`
+	case asks(`{"high_level_keywords": []`):
+		return asJSON("high_level_keywords", []string{"history", "construction", "people and places"}, "low_level_keywords", names(entities(text, 5)))
+	case asks(`{"named": [], "generic": []}`):
+		return asJSON("named", names(entities(text, 3)), "generic", []string{"history", "places"})
+	case asks(`("entity"<|>`):
+		return records(typed, `("entity"<|>%s<|>event<|>%s)##`, `("relationship"<|>%s<|>%s<|>%s<|>7)##`) + "<|COMPLETE|>"
+	case asks(`entity<|#|>`):
+		return records(typed, "entity<|#|>%s<|#|>Event<|#|>%s\n", "relation<|#|>%s<|#|>%s<|#|>history, places<|#|>%s\n") + "<|COMPLETE|>"
+	case asks(`"other_relationships": [`):
+		return graphObject(typed)
+	case asks(`"rating_explanation": ""`):
+		return reportObject(text)
+	case asks(`{"points": [{`):
+		var points []map[string]any
+		for _, e := range entities(text, 6) {
+			points = append(points, map[string]any{"description": padded(e.Text, mapPoint), "score": 50})
+		}
+		return asJSON("points", points)
+	case asks(`{"reason": "", "rating": 0}`):
+		return `{"reason": "It touches the subject.", "rating": 3}`
+	}
+	return padded(strings.Join(names(typed), ", "), mergedText)
+}
+
+func names(found []entity) []string {
+	out := []string{}
+	for _, e := range found {
+		out = append(out, e.Name)
+	}
+	return out
+}
+
+func records(found []entity, one, two string) string {
+	var b strings.Builder
+	for _, e := range found {
+		fmt.Fprintf(&b, one, e.Name, e.Text)
+	}
+	for i, e := range found {
+		fmt.Fprintf(&b, two, e.Name, found[(i+1)%len(found)].Name, e.Text)
+	}
+	return b.String()
+}
+
+func graphObject(found []entity) string {
+	nodes, edges := []map[string]string{}, []map[string]string{}
+	for i, e := range found {
+		nodes = append(nodes, map[string]string{"name": e.Name, "type": "event", "desc": e.Text})
+		edges = append(edges, map[string]string{"source": e.Name, "target": found[(i+1)%len(found)].Name, "desc": e.Text})
+	}
+	return asJSON("entities", nodes, "relationships", edges)
+}
+
+func reportObject(text string) string {
+	var findings []map[string]string
+	for _, e := range entities(text, 3) {
+		findings = append(findings, map[string]string{"summary": e.Name, "explanation": padded(e.Text, finding)})
+	}
+	return asJSON("title", "A community", "summary", padded(text, finding), "rating", 5, "rating_explanation", "It matters to the whole.", "findings", findings)
+}
+
+// padded repeats a text, or cuts it, to a length.
+func padded(text string, bytes int) string {
+	text = noRecord.Replace(strings.Join(strings.Fields(text), " ")) + " and so on. "
+	return strings.ToValidUTF8(strings.Repeat(text, bytes/len(text)+1)[:bytes], "")
+}
+
+// asJSON is a JSON object of pairs of keys and values.
+func asJSON(pairs ...any) string {
+	m := map[string]any{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0].(string)] = pair[1]
+	}
+	b, err := json.Marshal(m)
+	if err != nil { // names, texts and numbers
+		return "{}"
+	}
+	return string(b)
+}
+
+type dryEmbedder struct {
+	*dryServer
+	name string
+}
+
+func (e dryEmbedder) Name() string { return e.name }
+
+func (e dryEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		v, err := e.EmbedQuery(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (e dryEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	e.add(ctx, e.name+"\x00"+text, "embed", e.name, dryUsage{embedded: float64(e.count(text))})
+	v := make([]float32, 16)
+	for i, b := range []byte(text) {
+		v[(i+int(b))%len(v)] += float32(b)
+	}
+	v[0]++ // never zero
+	return v, nil
+}
