@@ -4,7 +4,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -115,7 +114,7 @@ func Write(dir string, run *benchmark.Run) (*Report, error) {
 
 // WriteJSON writes the report as indented JSON, with sorted keys.
 func (r *Report) WriteJSON(w io.Writer) error {
-	enc := lines(w)
+	enc := text.JSON(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
@@ -134,7 +133,7 @@ func writeLines(w io.Writer, s benchmark.SystemRun, line func(benchmark.Result) 
 	if s.NotApplicable != "" {
 		return nil
 	}
-	enc := lines(w)
+	enc := text.JSON(w)
 	for _, d := range s.Domains {
 		for _, r := range d.Results {
 			if r.Skipped {
@@ -154,7 +153,7 @@ func writeSweep(w io.Writer, run *benchmark.Run) error {
 	for _, kind := range run.Dataset.Types {
 		own[kind.Key] = kind.K
 	}
-	enc := lines(w)
+	enc := text.JSON(w)
 	for _, s := range run.Systems {
 		for _, d := range run.Dataset.Domains {
 			for _, at := range s.Sweep {
@@ -172,22 +171,4 @@ func writeSweep(w io.Writer, run *benchmark.Run) error {
 		}
 	}
 	return nil
-}
-
-// lines encodes JSON lines without HTML escapes, and with escapes for what could
-// steer the terminal in which they are looked at.
-func lines(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(escaper{w})
-	enc.SetEscapeHTML(false)
-	return enc
-}
-
-// escaper escapes what a json.Encoder writes, which are whole values.
-type escaper struct{ w io.Writer }
-
-func (e escaper) Write(p []byte) (int, error) {
-	if _, err := e.w.Write(text.EscapeJSON(p)); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }

@@ -24,7 +24,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -34,6 +33,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 func main() {
@@ -130,8 +130,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return out.Flush()
 	}
-	lines := json.NewEncoder(out)
-	lines.SetEscapeHTML(false)
+	lines := text.JSON(out)
 	for _, it := range sample {
 		if err := lines.Encode(it); err != nil {
 			return err

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/joint"
@@ -178,7 +178,7 @@ func (p *parts) account(dir string, w io.Writer) error {
 	a := p.client.Account()
 	name := filepath.Join(dir, LedgerName)
 	err := journal.WriteFile(name, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
+		enc := text.JSON(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(a)
 	})

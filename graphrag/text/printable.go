@@ -3,7 +3,9 @@
 package text
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -31,10 +33,27 @@ func OneLine(s string) string { return blankLines.Replace(Printable(s)) }
 
 var blankLines = strings.NewReplacer("\n", " ", "\t", " ")
 
-// EscapeJSON writes the characters that Printable takes out as \u escapes, so that
-// JSON can be looked at in a terminal: inside of texts they mean the same, and
-// elsewhere valid JSON has none but line breaks and tabs.
-func EscapeJSON(data []byte) []byte {
+// JSON encodes values without HTML escapes, and with the characters that Printable
+// takes out as \u escapes, so that what is written can be looked at in a terminal.
+func JSON(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(escaper{w})
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// escaper takes what a json.Encoder writes: whole values.
+type escaper struct{ w io.Writer }
+
+func (e escaper) Write(p []byte) (int, error) {
+	if _, err := e.w.Write(escape(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// escape writes hidden characters as \u escapes: inside of texts they mean the same,
+// and elsewhere valid JSON has none but line breaks and tabs.
+func escape(data []byte) []byte {
 	if !strings.ContainsFunc(string(data), hidden) {
 		return data
 	}

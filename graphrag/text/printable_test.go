@@ -4,6 +4,7 @@ package text_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -45,19 +46,18 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// Escaped JSON means what it meant, and shows nothing hidden.
-func TestEscapeJSON(t *testing.T) {
-	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d 中"}
-	plain, err := json.Marshal(in)
-	if err != nil {
+// What is encoded means what it meant, and shows nothing hidden.
+func TestJSON(t *testing.T) {
+	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d <中>"}
+	var out strings.Builder
+	if err := text.JSON(&out).Encode(in); err != nil {
 		t.Fatal(err)
 	}
-	escaped := text.EscapeJSON(plain)
-	if want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` 中"}`; string(escaped) != want {
-		t.Errorf("%s, want %s", escaped, want)
+	if want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"; out.String() != want {
+		t.Errorf("%s, want %s", out.String(), want)
 	}
-	var out map[string]string
-	if err := json.Unmarshal(escaped, &out); err != nil || out["a\u202eb"] != in["a\u202eb"] {
-		t.Errorf("%q, %v", out, err)
+	var back map[string]string
+	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back["a\u202eb"] != in["a\u202eb"] {
+		t.Errorf("%q, %v", back, err)
 	}
 }
