@@ -128,7 +128,7 @@ func (p Pair) turned() Pair {
 // texts are difference, interval, detectable difference and p-values.
 func (p Pair) texts() []string {
 	if p.P == nil {
-		return []string{points(p.Difference), tooFew, tooFew, tooFew, tooFew}
+		return []string{points(p.Difference), tooFew, "–", "–", "–"}
 	}
 	detectable := "–"
 	if p.Detectable != nil {

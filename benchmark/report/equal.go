@@ -78,13 +78,13 @@ func equalContext(run *benchmark.Run, systems []benchmark.SystemRun) ([]ContextP
 	return out, err
 }
 
-// nature tells whether a system showed evidence, and whether it is no flat one:
-// it indexes entities or puts derived text into a prompt.
+// nature tells whether a system showed text of the sources, and whether it is no flat
+// one: it indexes entities or puts derived text into a prompt.
 func nature(s benchmark.SystemRun) (found, derived bool) {
 	for _, d := range s.Domains {
 		derived = derived || d.Index.Stats.Entities > 0
 		for _, r := range d.Results {
-			found = found || r.Evidence.PromptRecall != nil && !r.Answer.Uncounted
+			found = found || r.Evidence.PromptRecall != nil && !r.Answer.Uncounted && r.Answer.SourceTokens() > 0
 			derived = derived || r.Answer.ContextTokens() > r.Answer.SourceTokens()
 		}
 	}
@@ -145,7 +145,7 @@ func (r *Report) equalContextTable() Table {
 		case p.Separable:
 			verdict = "less than flat"
 		case p.P == nil:
-			verdict = tooFew
+			verdict = "–"
 		}
 		texts := []string{count(p.N), decimal(&p.ContextTokens, 0), percent(&p.MeanA), percent(&p.MeanB)}
 		t.addTexts(p.B+" − "+p.A, append(append(texts, p.texts()...), verdict)...)
