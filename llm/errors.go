@@ -44,8 +44,6 @@ const (
 	ErrEmpty Kind = "empty reply"
 	// ErrInvalidOutput: a reply that does not hold what was asked for.
 	ErrInvalidOutput Kind = "invalid output"
-	// ErrBadVector: an embedding that cannot be used, see [CheckVectors].
-	ErrBadVector Kind = "unusable vector"
 	// ErrBudgetExceeded: the call was not made, see llm/paid.
 	ErrBudgetExceeded Kind = "budget exceeded"
 	// ErrCanceled: the context was cancelled.
@@ -144,7 +142,7 @@ func (e *Error) Is(target error) bool {
 // Retryable reports whether the same request may succeed later.
 func (e *Error) Retryable() bool {
 	switch e.Kind {
-	case ErrRateLimited, ErrTransient, ErrTimeout, ErrEmpty, ErrBadVector:
+	case ErrRateLimited, ErrTransient, ErrTimeout, ErrEmpty:
 		return true
 	}
 	return false

@@ -102,8 +102,8 @@ var mutants = []mutant{
 	{"attempts of a dead call forgotten", "paid/ledger.go", "		return l.keep(recordIntent, e)\n	}\n	used", "		return nil\n	}\n	used", "paid"},
 	{"attempts not reserved", "paid/budget.go", "		if !b.grow(more) {", "		if false {", "paid"},
 	{"unknown attempts of earlier starts cost nothing", "paid/client.go", "o.Tokens - spent.Most.Tokens()", "o.Tokens - spent.Usage.Tokens()", "paid"},
-	{"zeros taken for a vector", "embedder.go", "case norm == 0 &&", "case false &&", "paid"},
-	{"dimension not compared", "paid/vectors.go", "	return cmp.Or(err, why)\n", "	return err\n", "paid"},
+	{"zeros taken for a vector", "transport/vectors.go", "case norm == 0 &&", "case false &&", "paid"},
+	{"dimension not compared", "paid/dimension.go", "	case d.settled != 0 && d.settled != n:", "	case false:", "paid"},
 	{"null taken for zero", "langchain/embedder.go", "bytes.Contains(b, []byte(\"null\")) || ", "", "langchain"},
 	{"dead intents forgotten", "paid/ledger.go", "		l.open[e.ID] = e\n", "", "paid"},
 	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		usage.RecordUnknown", "	if false {\n		usage.RecordUnknown", "langchain"},
@@ -111,7 +111,7 @@ var mutants = []mutant{
 	// Secrets.
 	{"secrets shown in errors", "errors.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},
 	{"key shown in errors of the network", "transport/exchange.go", "			e.Err = errors.New(shown)\n", "", "langchain"},
-	{"key kept in replies", "langchain/config.go", "		return reply, err\n	}\n}", "		return read(body)\n	}\n}", "langchain"},
+	{"key kept in replies", "langchain/config.go", "	if len(key) < leastSecret {", "	if true {", "langchain"},
 	{"key shown in errors", "transport/exchange.go", "	e.Body = llm.Excerpt([]byte(e.Body), secrets...)\n", "", "langchain"},
 	{"ids and shapes of keys on cassettes", "llmtest/cassette.go", "return keyShapes.ReplaceAllString(text, \"***\")", "return text", "llmtest"},
 }

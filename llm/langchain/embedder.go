@@ -35,7 +35,7 @@ type Embedder struct {
 
 var (
 	_ embeddings.Embedder = (*Embedder)(nil)
-	_ llm.Batcher         = (*Embedder)(nil)
+	_ llm.Embedder        = (*Embedder)(nil)
 )
 
 // OpenAIEmbedder embeds with OpenAI's API or a compatible one.
@@ -86,7 +86,8 @@ func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]f
 // [paid.CachedEmbedder].
 func (e *Embedder) Name() string { return e.name }
 
-// Batch implements [llm.Batcher].
+// Batch is how many texts are sent in one request. Whoever keeps vectors as they
+// come asks for no more at a time.
 func (e *Embedder) Batch() int { return e.c.Batch }
 
 // EmbedDocuments returns one vector per text, in order. A text without any
@@ -101,7 +102,7 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 		}
 		out = append(out, vectors...)
 	}
-	if err := llm.CheckVectors(texts, out); err != nil {
+	if err := transport.CheckVectors(texts, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.name, err)
 	}
 	return out, nil
@@ -141,7 +142,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 			u.EmbeddedTokens = e.count(texts)
 		}
 		if err == nil {
-			err = llm.CheckVectors(texts, v)
+			err = transport.CheckVectors(texts, v)
 		}
 		vectors = v
 		return u, named(e.name, err)
@@ -214,7 +215,7 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || out[at] != nil {
-			return nil, used, &llm.Error{Kind: llm.ErrBadVector, Billed: llm.BilledYes,
+			return nil, used, &llm.Error{Kind: transport.ErrBadVector, Billed: llm.BilledYes,
 				Err: fmt.Errorf("%d vectors for %d texts: index %d comes twice or is none of them", len(r.Data), n, at)}
 		}
 		out[at] = d.Embedding

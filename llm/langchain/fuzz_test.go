@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // A reply that is read has text and counts that add up; anything else is an
@@ -56,7 +57,7 @@ func FuzzReadVectors(f *testing.F) {
 			if u.EmbeddedTokens < 0 || u.EmbeddedTokens > 1e8 {
 				t.Fatalf("%s: %+v", name, u)
 			}
-			if err != nil || llm.CheckVectors(texts, vectors) != nil {
+			if err != nil || transport.CheckVectors(texts, vectors) != nil {
 				continue
 			}
 			if len(vectors) != n {

@@ -332,7 +332,7 @@ func TestEmbedderDetails(t *testing.T) {
 		} {
 			bad := llmtest.Fault{Status: 200, Body: body}
 			s.Fail(bad, bad, bad)
-			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, llm.ErrBadVector) {
+			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, transport.ErrBadVector) {
 				t.Errorf("%s: %v", body, err)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
@@ -355,7 +356,7 @@ func TestTrapS2EmptyResultIsAnError(t *testing.T) {
 	bothEmbedders(t, Config{}, func(t *testing.T, s *llmtest.Server, e llm.NamedEmbedder) {
 		bad := llmtest.Fault{Status: 200, Body: `{"data":[],"embeddings":[]}`}
 		s.Fail(bad, bad, bad)
-		if _, err := e.EmbedQuery(t.Context(), "x"); !errors.Is(err, llm.ErrBadVector) {
+		if _, err := e.EmbedQuery(t.Context(), "x"); !errors.Is(err, transport.ErrBadVector) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -20,37 +20,34 @@ type Chaos struct {
 	Seed uint64
 	// Share is how many of the requests fail, from 0 to 1.
 	Share float64
-	// Kinds are the ways to fail, nil for all there are.
-	Kinds []Trouble
+	// Kinds are the ways to fail, of [Troubles]; nil is all.
+	Kinds []string
 }
-
-// Trouble is one way in which a server fails.
-type Trouble string
 
 // The ways to fail. Those of vectors befall embeddings, and those of replies chats.
 const (
-	RateLimit      Trouble = "429"
-	ServerError    Trouble = "500"
-	Hang           Trouble = "hang" // for a while, billed, then the connection drops
-	Drop           Trouble = "drop" // the connection, billed
-	EmptyReply     Trouble = "empty reply"
-	CutReply       Trouble = "cut reply"
-	Refusal        Trouble = "refusal"
-	Garbage        Trouble = "garbage"
-	Echo           Trouble = "echo" // of the prompt
-	WrongDimension Trouble = "wrong dimension"
-	NewDimension   Trouble = "another dimension each time"
-	ZeroVector     Trouble = "zero vector"
-	NullVector     Trouble = "null vector"
-	StrangeUsage   Trouble = "strange usage"
-	NoUsage        Trouble = "no usage"
-	KeyInHeader    Trouble = "key in a header" // a broken one, billed
-	KeyInReply     Trouble = "key in the reply"
+	rateLimit      = "429"
+	serverError    = "500"
+	hang           = "hang" // for a while, billed, then the connection drops
+	dropped        = "drop" // the connection, billed
+	emptyReply     = "empty reply"
+	cutReply       = "cut reply"
+	refusal        = "refusal"
+	garbage        = "garbage"
+	echo           = "echo" // of the prompt
+	wrongDimension = "wrong dimension"
+	newDimension   = "another dimension each time"
+	zeroVector     = "zero vector"
+	nullVector     = "null vector"
+	strangeUsage   = "strange usage"
+	noUsage        = "no usage"
+	keyInHeader    = "key in a header" // a broken one, billed
+	keyInReply     = "key in the reply"
 )
 
 // Troubles are all ways to fail.
-var Troubles = []Trouble{RateLimit, ServerError, Hang, Drop, EmptyReply, CutReply, Refusal, Garbage, Echo,
-	WrongDimension, NewDimension, ZeroVector, NullVector, StrangeUsage, NoUsage, KeyInHeader, KeyInReply}
+var Troubles = []string{rateLimit, serverError, hang, dropped, emptyReply, cutReply, refusal, garbage, echo,
+	wrongDimension, newDimension, zeroVector, nullVector, strangeUsage, noUsage, keyInHeader, keyInReply}
 
 // strange are figures of usage that servers were seen to send, and worse.
 var strange = []string{`"12"`, `12.0`, `-3`, `4611686018427387904`, `1e300`, `null`, `"many"`, `[]`, `{}`}
@@ -73,41 +70,41 @@ func (c Chaos) fault(r Received, n int) Fault {
 	vector := func(f func(v []float32) any) Fault { return Fault{Vector: f} }
 	_, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	switch kinds[rng.IntN(len(kinds))] {
-	case RateLimit:
+	case rateLimit:
 		return Fault{Status: 429}
-	case ServerError:
+	case serverError:
 		return Fault{Status: 500}
-	case Hang:
+	case hang:
 		return Fault{Delay: 50 * time.Millisecond, Lost: true}
-	case Drop:
+	case dropped:
 		return Fault{Lost: true}
-	case EmptyReply:
+	case emptyReply:
 		return say("", "")
-	case CutReply:
+	case cutReply:
 		return say("half of", llm.FinishLength)
-	case Refusal:
+	case refusal:
 		return say("I cannot help with that.", "refusal")
-	case Garbage:
+	case garbage:
 		return say(`{"a": [1, "b"}}} {{ ,,`, "")
-	case Echo:
+	case echo:
 		return Fault{Answer: func(req llm.Request) llm.Reply { return llm.Reply{Text: allText(req)} }}
-	case WrongDimension:
+	case wrongDimension:
 		return vector(func(v []float32) any { return v[:len(v)-1] })
-	case NewDimension:
+	case newDimension:
 		keep := 1 + rng.IntN(7)
 		return vector(func(v []float32) any { return v[:max(1, len(v)-keep)] })
-	case ZeroVector:
+	case zeroVector:
 		return vector(func(v []float32) any { return make([]float32, len(v)) })
-	case NullVector:
+	case nullVector:
 		return vector(func(v []float32) any { return make([]*float32, len(v)) })
-	case StrangeUsage:
+	case strangeUsage:
 		figure := strange[rng.IntN(len(strange))]
 		return Fault{Usage: json.RawMessage(figure)}
-	case NoUsage:
+	case noUsage:
 		return Fault{NoUsage: true}
-	case KeyInHeader:
+	case keyInHeader:
 		return Fault{Lost: true, Raw: "HTTP/1.1 200 OK\r\nAuthorization Bearer " + key + "\r\n\r\n"}
-	case KeyInReply:
+	case keyInReply:
 		return Fault{Answer: func(req llm.Request) llm.Reply { return llm.Reply{Text: key + " " + allText(req)} }}
 	}
 	return Fault{}

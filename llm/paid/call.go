@@ -149,7 +149,7 @@ type embedder struct {
 // Name implements [llm.NamedEmbedder].
 func (m *embedder) Name() string { return m.name }
 
-// Batch implements [llm.Batcher].
+// Batch is how many texts go in one request.
 func (m *embedder) Batch() int { return batchOf(m.e) }
 
 func (m *embedder) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {

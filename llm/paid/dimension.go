@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // dimension is how many components the vectors of a name have: what two replies
@@ -44,7 +45,7 @@ func (d *dimension) right(ctx context.Context, c *cachedEmbedder, n int, kept bo
 		if err != nil {
 			return nil, err
 		}
-		if llm.CheckVectors([]string{"ready"}, [][]float32{v}) == nil {
+		if transport.CheckVectors([]string{"ready"}, [][]float32{v}) == nil {
 			d.vote(len(v))
 		}
 	}
@@ -52,7 +53,7 @@ func (d *dimension) right(ctx context.Context, c *cachedEmbedder, n int, kept bo
 	case d.settled == 0 && len(d.votes) > 1:
 		return nil, d.unsteady(c.name)
 	case d.settled != 0 && d.settled != n:
-		return &llm.Error{Kind: llm.ErrBadVector, Billed: llm.BilledYes, Err: fmt.Errorf("%s: a vector has %d dimensions where others have %d: "+
+		return &llm.Error{Kind: transport.ErrBadVector, Billed: llm.BilledYes, Err: fmt.Errorf("%s: a vector has %d dimensions where others have %d: "+
 			"not kept; check that the server runs one model under this name, or name another", c.name, n, d.settled)}, nil
 	}
 	return nil, nil
@@ -77,6 +78,6 @@ func (d *dimension) differs(n int) bool {
 
 // unsteady is the error of a server whose replies do not agree.
 func (d *dimension) unsteady(name string) error {
-	return &llm.Error{Kind: llm.ErrBadVector, Billed: llm.BilledYes,
+	return &llm.Error{Kind: transport.ErrBadVector, Billed: llm.BilledYes,
 		Err: fmt.Errorf("%s: the dimension of the vectors changes from reply to reply: not kept; check that the server runs one model under this name, or name another", name)}
 }

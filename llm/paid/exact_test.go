@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
@@ -133,7 +134,7 @@ func TestBadVectorsAreNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.wrong = func(_ int, v [][]float32) ([][]float32, error) { return spoil(v), nil }
-		if _, err := e.EmbedDocuments(t.Context(), numbered(2)); !errors.Is(err, llm.ErrBadVector) || !strings.Contains(err.Error(), "name another") {
+		if _, err := e.EmbedDocuments(t.Context(), numbered(2)); !errors.Is(err, transport.ErrBadVector) || !strings.Contains(err.Error(), "name another") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name != "of two dimensions" { // one vector has but one
@@ -173,7 +174,7 @@ func TestDimensionThatChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, first := e.EmbedDocuments(t.Context(), numbered(40))
-		if (at > 1) != errors.Is(first, llm.ErrBadVector) {
+		if (at > 1) != errors.Is(first, transport.ErrBadVector) {
 			t.Errorf("request %d: %v", at, first)
 		}
 		out, err := e.EmbedDocuments(t.Context(), numbered(40))
@@ -196,7 +197,7 @@ func TestDimensionThatChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.EmbedDocuments(t.Context(), numbered(9)); !errors.Is(err, llm.ErrBadVector) || never.n > 15 {
+	if _, err := e.EmbedDocuments(t.Context(), numbered(9)); !errors.Is(err, transport.ErrBadVector) || never.n > 15 {
 		t.Errorf("%d requests: %v", never.n, err)
 	}
 }

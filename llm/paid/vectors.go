@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/transport"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -33,7 +34,7 @@ const (
 
 // batchOf is how many texts an embedder sends in one request.
 func batchOf(e llm.Embedder) int {
-	if b, ok := e.(llm.Batcher); ok && b.Batch() > 0 {
+	if b, ok := e.(interface{ Batch() int }); ok && b.Batch() > 0 {
 		return b.Batch()
 	}
 	return defaultBatch
@@ -49,7 +50,7 @@ type cachedEmbedder struct {
 // CachedEmbedder keeps the vectors of e in the journal, text by text, and
 // asks e only for texts it has not seen, no more at a time than e sends in one
 // request. name must tell everything that decides a vector: endpoint, model,
-// dimension, prefixes. Vectors that cannot be used ([llm.CheckVectors]), or have
+// dimension, prefixes. Vectors that cannot be used ([transport.CheckVectors]), or have
 // another dimension than the others, are an error and are not kept; if an earlier
 // program kept some, they are asked for again. The journal stays the caller's to
 // close; the vectors are read from it.
@@ -100,7 +101,7 @@ func (c *cachedEmbedder) vector(ctx context.Context, k key, text string) (v []fl
 	if err != nil {
 		return nil, err
 	}
-	why := llm.CheckVectors([]string{text}, [][]float32{v})
+	why := transport.CheckVectors([]string{text}, [][]float32{v})
 	if why == nil {
 		why, err = c.dim.right(ctx, c, len(v), true)
 	}
@@ -199,7 +200,7 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 
 // fit says what is wrong with vectors that just came.
 func (c *cachedEmbedder) fit(ctx context.Context, texts []string, vectors [][]float32) error {
-	if err := llm.CheckVectors(texts, vectors); err != nil || len(vectors) == 0 {
+	if err := transport.CheckVectors(texts, vectors); err != nil || len(vectors) == 0 {
 		return err
 	}
 	why, err := c.dim.right(ctx, c, len(vectors[0]), false)

@@ -122,7 +122,7 @@ func (x *exchange) endpointFails(e *failure) bool {
 }
 
 func (x *exchange) final(e *failure) bool {
-	return e.final || !e.Retryable() || x.req.Context().Err() != nil || e.RetryAfter > x.t.o.MaxRetryAfter ||
+	return e.final || !e.Retryable() && e.Kind != ErrBadVector || x.req.Context().Err() != nil || e.RetryAfter > x.t.o.MaxRetryAfter ||
 		x.attempts >= x.t.o.Attempts || x.soft > maxSoft
 }
 
