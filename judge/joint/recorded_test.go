@@ -3,11 +3,8 @@
 package joint_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,17 +16,13 @@ import (
 	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // What judging takes in prompt tokens, on the prompts of judge/paper that a run
-// recorded (JUDGE_REPLIES is a folder of JSON lines with user and reply): the same
-// answers judged jointly take less than half.
+// recorded (see [llmtest.Calls]): the same answers judged jointly take less than half.
 func TestTokensOfRecordedPrompts(t *testing.T) {
-	dir := os.Getenv("JUDGE_REPLIES")
-	if dir == "" {
-		t.Skip("JUDGE_REPLIES is not set")
-	}
-	cases, before, evidence := recorded(t, dir)
+	cases, before, evidence := recorded(t)
 	facts, summaries := 0, 0
 	var after [2]int // of facts, of summaries
 	for _, c := range cases {
@@ -75,59 +68,51 @@ type recordedCase struct {
 
 // recorded takes the cases out of recorded prompts, and counts the tokens of the
 // prompts and of the evidence in them: of facts, and of summaries.
-func recorded(t *testing.T, dir string) (cases []recordedCase, prompts, evidence [2]int) {
+func recorded(t *testing.T) (cases []recordedCase, prompts, evidence [2]int) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recorded prompts in %s: %v", dir, err)
-	}
 	count := tokens.Cl100k().Count
-	for _, file := range files {
-		all := readReplies(t, file)
-		split := make(map[string]recordedCase) // by the statements; the comparison has no question and no answer
-		for _, r := range all {
-			if parts := between(r.User); strings.HasPrefix(r.User, "You split an answer") {
-				split[r.statements(t)] = recordedCase{Case: judge.Case{Question: parts[0][1], Answer: parts[1][1]}}
-			}
+	all := llmtest.Calls(t)
+	split := make(map[string]recordedCase) // by the statements; the comparison has no question and no answer
+	for _, r := range all {
+		if parts := between(r.User); strings.HasPrefix(r.User, "You split an answer") {
+			split[statements(t, r)] = recordedCase{Case: judge.Case{Question: parts[0][1], Answer: parts[1][1]}}
 		}
-		for _, r := range all {
-			parts := between(r.User)
-			kind := 1
-			switch {
-			case strings.HasPrefix(r.User, "You grade answers."):
-				kind = 0
-				for i, p := range parts {
-					if p[0] == "reference" && !slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool { return c.Fact == p[1] }) {
-						cases = append(cases, recordedCase{Case: judge.Case{Question: parts[i-1][1], Reference: p[1], Answer: parts[i+1][1]}})
-					}
+	}
+	for _, r := range all {
+		parts := between(r.User)
+		kind := 1
+		switch {
+		case strings.HasPrefix(r.User, "You grade answers."):
+			kind = 0
+			for i, p := range parts {
+				if p[0] == "reference" && !slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool { return c.Fact == p[1] }) {
+					cases = append(cases, recordedCase{Case: judge.Case{Question: parts[i-1][1], Reference: p[1], Answer: parts[i+1][1]}})
 				}
-			case strings.HasPrefix(r.User, "You split an answer"):
-			case strings.HasPrefix(r.User, "You compare two lists"):
-				predicted := listed(parts[1][1])
-				c, ok := split[strings.Join(predicted, "\n")]
-				if !ok {
-					t.Fatalf("%s: nobody split the answer with %q", file, predicted)
-				}
-				c.Statements, c.predicted = listed(parts[0][1]), predicted
-				cases = append(cases, c)
-			default:
-				continue
 			}
-			prompts[kind] += count(r.User)
-			for _, p := range parts {
-				if strings.HasPrefix(p[0], "evidence") {
-					evidence[kind] += count(p[1])
-				}
+		case strings.HasPrefix(r.User, "You split an answer"):
+		case strings.HasPrefix(r.User, "You compare two lists"):
+			predicted := listed(parts[1][1])
+			c, ok := split[strings.Join(predicted, "\n")]
+			if !ok {
+				t.Fatalf("nobody split the answer with %q", predicted)
+			}
+			c.Statements, c.predicted = listed(parts[0][1]), predicted
+			cases = append(cases, c)
+		default:
+			continue
+		}
+		prompts[kind] += count(r.User)
+		for _, p := range parts {
+			if strings.HasPrefix(p[0], "evidence") {
+				evidence[kind] += count(p[1])
 			}
 		}
 	}
 	return cases, prompts, evidence
 }
 
-type reply struct{ System, User, Reply string }
-
 // statements are those of a reply to a split.
-func (r reply) statements(t *testing.T) string {
+func statements(t *testing.T, r llmtest.Call) string {
 	t.Helper()
 	var found struct {
 		Results []struct{ Statements []string }
@@ -136,26 +121,6 @@ func (r reply) statements(t *testing.T) string {
 		t.Fatalf("%s: %v", r.Reply, err)
 	}
 	return strings.Join(found.Results[0].Statements, "\n")
-}
-
-func readReplies(t *testing.T, file string) []reply {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var out []reply
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<22)
-	for lines.Scan() {
-		var r reply
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, r)
-	}
-	return out
 }
 
 // between are the texts of a prompt between marks, each with its label.
