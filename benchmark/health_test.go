@@ -66,10 +66,8 @@ func oddly(dir string, calls *atomic.Int64, o *odd) *benchmark.Runner {
 func TestPanics(t *testing.T) {
 	var calls atomic.Int64
 	healthy := reported(t, zoo.Runner("", &calls, nil))
-	fault := func() {
-		var wings map[string]int
-		wings["owl"] = 2
-	}
+	count := func(wings map[string]int) { wings["owl"] = 2 }
+	fault := func() { count(nil) }
 	for _, tt := range []struct {
 		name           string
 		odd            odd

@@ -168,7 +168,7 @@ func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) 
 	}
 	for _, c := range o.Wanted {
 		if c < 0 || int(c) >= n {
-			return nil, fmt.Errorf("Wanted has community %d: there are %d", c, n)
+			return nil, fmt.Errorf("community %d of Wanted: there are %d", c, n)
 		}
 		p.want(c)
 	}
