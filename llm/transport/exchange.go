@@ -43,6 +43,7 @@ type exchange struct {
 	soft     int
 	busy     time.Duration // in attempts and back-off
 	paused   bool          // the last attempt met an endpoint that is down
+	outage   bool          // the last attempt told of the endpoint, see endpointFails
 	last     *llm.Error
 }
 
@@ -96,7 +97,7 @@ func (x *exchange) note(e *failure) {
 	if x.failures++; x.failures == 1 {
 		x.since = time.Now()
 	}
-	if x.endpointFails(e) {
+	if x.outage = x.endpointFails(e); x.outage {
 		return
 	}
 	x.attempts++
@@ -141,7 +142,8 @@ func (x *exchange) finish(err error) *llm.Error {
 func (x *exchange) Reset() {}
 
 // NextBackOff is full jitter, with the server's Retry-After as the floor. It
-// stops at the deadline, in which waiting for a rate limit is not counted.
+// stops at the deadline, in which waiting for the endpoint is not counted: that has a
+// limit of its own.
 func (x *exchange) NextBackOff() time.Duration {
 	if x.paused {
 		return 0 // the gate holds it
@@ -152,7 +154,7 @@ func (x *exchange) NextBackOff() time.Duration {
 	}
 	// Never all at the same moment after a pause.
 	wait := jitter(ceiling) + x.last.RetryAfter
-	if x.last.Kind == llm.ErrRateLimited {
+	if x.outage {
 		if time.Since(x.since)+wait >= x.t.o.MaxOutage {
 			return x.stop(fmt.Sprintf("%d attempts in %s", x.failures, x.t.o.MaxOutage))
 		}

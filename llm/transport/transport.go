@@ -83,8 +83,8 @@ type Options struct {
 // 529, at most once in 5 s. When four fifths of at least 20 attempts within
 // 30 s fail, it stops sending and probes every 30 s: calls wait meanwhile,
 // for MaxOutage or until their context ends, unless no server ever answered
-// there. While an endpoint that has answered others fails everybody, calls use up no
-// attempts either, and wait till their Deadline; told to slow down, till MaxOutage.
+// there. While an endpoint that has answered others fails everybody, or tells them to
+// slow down, calls use up no attempts either, and try again for as long.
 //
 // A failure is an [*Error]; http.Client wraps it in a *url.Error, and clients
 // that flatten it to text can be bypassed with a [Call].

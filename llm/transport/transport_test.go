@@ -106,10 +106,10 @@ func sendOn(ctx context.Context, tr *Transport) (string, error) {
 // Where nobody was ever answered, failures that may pass use up the attempts, and a
 // server that says to slow down is waited for.
 func TestAttempts(t *testing.T) {
-	for code, attempts := range map[int]int{500: 10, 502: 10, 429: 60} {
+	for code, attempts := range map[int]int{500: 10, 502: 10, 429: 40} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &wire{}
-			for range 59 {
+			for range 39 {
 				w.replies = append(w.replies, status(code, "no"))
 			}
 			if _, err := send(t, t.Context(), Options{Base: w}); (err == nil) != (code == 429) || len(w.at) != attempts {
