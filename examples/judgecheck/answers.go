@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -137,22 +136,6 @@ func (m made) holdsKeys() bool {
 		}
 	}
 	return keys > 0 && 2*held >= keys
-}
-
-// draw takes n answers at random of all, and then k more of the likely ones. What
-// is random follows from the hash of system, question and answer.
-func draw(all []made, n, k int) []made {
-	all = slices.Clone(all)
-	place := func(m made) string { return hashed(m.system + "\x00" + m.ID + "\x00" + m.answer) }
-	slices.SortFunc(all, func(a, b made) int { return cmp.Compare(place(a), place(b)) })
-	n = min(n, len(all))
-	out := all[:n:n]
-	for _, m := range all[n:] {
-		if m.likely && k > 0 {
-			out, k = append(out, m), k-1
-		}
-	}
-	return out
 }
 
 // heldOut tells to which half a question belongs: all of its answers to the same.

@@ -4,9 +4,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,4 +89,49 @@ func TestLabelsOfTheDataSet(t *testing.T) {
 	if err != nil || !strings.Contains(string(doc), strings.TrimSpace(out.String())) {
 		t.Errorf("docs/judge.md does not show\n%s", out.String())
 	}
+}
+
+// The labels are of answers that nobody chose: a draw by hash makes them again.
+func TestLabelsAreADraw(t *testing.T) {
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		t.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	all, err := makeAnswers(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, changed, err := readLabels(all)
+	if err != nil || changed != 0 {
+		t.Fatalf("%d changed, %v", changed, err)
+	}
+	names := func(m made) string { return m.system + " " + m.ID }
+	var want, got []string
+	for _, m := range draw(all, 200, 100) {
+		want = append(want, names(m))
+	}
+	for _, p := range pairs {
+		got = append(got, names(p.made))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		t.Errorf("labelled are %d answers, not the %d that are drawn", len(got), len(want))
+	}
+}
+
+// draw takes n answers at random of all, and then k more of the likely ones. What
+// is random follows from the hash of system, question and answer.
+func draw(all []made, n, k int) []made {
+	all = slices.Clone(all)
+	place := func(m made) string { return hashed(m.system + "\x00" + m.ID + "\x00" + m.answer) }
+	slices.SortFunc(all, func(a, b made) int { return cmp.Compare(place(a), place(b)) })
+	n = min(n, len(all))
+	out := all[:n:n]
+	for _, m := range all[n:] {
+		if m.likely && k > 0 {
+			out, k = append(out, m), k-1
+		}
+	}
+	return out
 }

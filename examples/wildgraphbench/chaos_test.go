@@ -35,12 +35,11 @@ var lasting = []string{"echo", "garbage", "refusal", "key in the reply", "strang
 type chaos struct {
 	*llmtest.Server
 
-	mu     sync.Mutex
-	served map[string]int // good replies and vectors, by what was asked
-	acked  map[string]bool
-	again  []string // asked for though the reply was on the client's disk
-	left   int      // requests until the kill
-	kill   func()
+	mu    sync.Mutex
+	acked map[string]bool
+	again []string // asked for though the reply was on the client's disk
+	left  int      // requests until the kill
+	kill  func()
 }
 
 func newChaos(t *testing.T) *chaos {
