@@ -64,6 +64,21 @@ func TestTitleFacts(t *testing.T) {
 	if got := with(&no); got != nil {
 		t.Errorf("not wanted: %v", got)
 	}
+	names := 0
+	for _, m := range triplesOf(t, &yes, c)[0].Mentions {
+		if m.Name == "Fram" {
+			names++
+		}
+	}
+	c.Text = "It was built by Colin Archer in Larvik."
+	added := triplesOf(t, &yes, c)[0].Mentions
+	if last := added[len(added)-1]; names != 1 || last.Name != "Fram" || last.Span != (kg.Span{}) {
+		t.Errorf("%d mentions of a title that the passage names; one it does not name is %+v", names, last)
+	}
+	c.Title = strings.Repeat("A long headline ", 3)
+	if n := ofTitles(triplesOf(t, &yes, c)); n > 0 {
+		t.Errorf("a headline is no name, but has %d facts", n)
+	}
 }
 
 // A corpus is one of titled passages if nearly all documents are: short, alone, and

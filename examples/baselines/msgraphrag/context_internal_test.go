@@ -187,3 +187,17 @@ func TestFoldTokens(t *testing.T) {
 		}
 	}
 }
+
+// A model writes the reports of the level that is searched, and no others.
+func TestWantedReports(t *testing.T) {
+	x := &index{hierarchy: community.Hierarchy{Nodes: 4, Levels: 2, Communities: []community.Community{
+		{Level: 0, Parent: -1, Nodes: []int32{0, 1, 2, 3}, Children: []int32{1, 2}},
+		{Level: 1, Parent: 0, Nodes: []int32{0, 1}}, {Level: 1, Parent: 0, Nodes: []int32{2, 3}},
+	}}}
+	for level, want := range [][]int32{{0}, {1, 2}} {
+		x.o.Level = level
+		if got := x.wanted(); !slices.Equal(got, want) {
+			t.Errorf("level %d wants %v, not %v", level, got, want)
+		}
+	}
+}

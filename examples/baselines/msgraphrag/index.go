@@ -149,6 +149,17 @@ func (x *index) communities(ctx context.Context) error {
 	return err
 }
 
+// wanted are the communities whose reports a search at the level reads.
+func (x *index) wanted() []int32 {
+	out := []int32{}
+	for _, c := range distinct(x.hierarchy.Cut(x.o.Level)) {
+		if c >= 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // report writes the reports.
 func (x *index) report(ctx context.Context) error {
 	reporter := x.o.Reporter
@@ -158,12 +169,7 @@ func (x *index) report(ctx context.Context) error {
 	var err error
 	o := report.Options{Reporter: reporter, CountTokens: x.kit.Count, MinSize: x.o.MinSize}
 	if x.kit.IndexModel != nil && !x.o.AllReports { // without a model they cost nothing
-		o.Wanted = []int32{}
-		for _, c := range distinct(x.hierarchy.Cut(x.o.Level)) {
-			if c >= 0 {
-				o.Wanted = append(o.Wanted, c)
-			}
-		}
+		o.Wanted = x.wanted()
 	}
 	x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, o)
 	if err != nil {

@@ -82,6 +82,10 @@ func (c *cancels) Mul(ctx context.Context, out, x []float64, width int) error {
 	return nil
 }
 
+func (c *cancels) MulT(_ context.Context, out, x []float64, width int) error {
+	return c.dense.MulT(context.Background(), out, x, width)
+}
+
 // The dense arithmetic between the products does not hold up the end of the context.
 func TestCancelledBetweenProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
