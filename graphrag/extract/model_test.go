@@ -214,6 +214,7 @@ func TestBrokenRecords(t *testing.T) {
 		{"with itself", `("entity"<|>Fram<|>ship<|>x)##("relationship"<|>Fram<|>fram.<|>is<|>2)`, extract.Tuples, two[:1], 0, 1},
 		{"damaged delimiters", "entity<|##|>Fram<|>ship<#|>A ship.\nentity<|#|Oslo|#|>geo<||>A city.", extract.Lines, two, 0, 0},
 		{"relation called entity", "entity<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>She lies there.", extract.Lines, two, 1, 0},
+		{"description is a kind", "relation<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>relation<|#|>2", extract.Lines, two, 1, 0},
 		{"keywords are a kind", "relation<|#|>Fram<|#|>Oslo<|#|>relation<|#|>She lies there.", extract.Lines, two, 1, 0},
 		{"relationship", "relationship<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>She lies there.", extract.Lines, two, 1, 0},
 		{"glued lines", "entity<|#|>Fram<|#|>ship<|#|>A ship.<|#|>entity<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},

@@ -65,6 +65,7 @@ func TestTitleFacts(t *testing.T) {
 		t.Errorf("not wanted: %v", got)
 	}
 	names := 0
+	c.Text = "In 1911 Colin Archer saw the Fram in Larvik."
 	for _, m := range triplesOf(t, &yes, c)[0].Mentions {
 		if m.Name == "Fram" {
 			names++
