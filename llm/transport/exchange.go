@@ -265,11 +265,13 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	return resp, nil
 }
 
-// tellWait tells now and then that a reply does not come, until it is stopped.
+// tellWait tells now and then that a reply does not come, until it is stopped; then
+// nothing more is written.
 func (x *exchange) tellWait(began time.Time) (stop func()) {
-	done := make(chan struct{})
+	done, ended := make(chan struct{}), make(chan struct{})
 	tick := time.NewTicker(patience)
 	go func() {
+		defer close(ended)
 		defer tick.Stop()
 		for {
 			select {
@@ -281,7 +283,10 @@ func (x *exchange) tellWait(began time.Time) (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done) }
+	return func() {
+		close(done)
+		<-ended
+	}
 }
 
 // errIdle is a body that stopped coming.
