@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -112,26 +113,39 @@ func TestHangUp(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no process hangs up there")
 	}
-	var cmd *exec.Cmd
+	asked := make(chan struct{})
 	var once sync.Once
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		if !strings.HasSuffix(req.Messages[0].Text, "the word ready.") {
-			once.Do(func() { _ = cmd.Process.Signal(syscall.SIGHUP) })
+			once.Do(func() { close(asked) })
 			time.Sleep(100 * time.Millisecond)
 		}
 		return llmtest.Default(req)
 	}})
 	defer server.Close()
 	dir := filepath.Join(t.TempDir(), "out")
-	cmd = child("-out", dir, "-cache", filepath.Join(t.TempDir(), "c"), "-domains", "seafaring", "-systems", "bm25", "-model", "m")
+	cmd := child("-out", dir, "-cache", filepath.Join(t.TempDir(), "c"), "-domains", "seafaring", "-systems", "bm25", "-model", "m")
 	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+server.OpenAIURL(), "OPENAI_API_KEY=sk")
-	out, err := cmd.CombinedOutput()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	select {
+	case <-asked:
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+		err = <-ended
+	case err = <-ended:
+	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != exitIncomplete {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, &out)
 	}
 	var ledger struct{ Total struct{ Calls int } }
 	data, err := os.ReadFile(filepath.Join(dir, LedgerName))
 	if err := errors.Join(err, json.Unmarshal(data, &ledger)); err != nil || ledger.Total.Calls < 2 {
-		t.Errorf("%+v, %v\n%s", ledger, err, out)
+		t.Errorf("%+v, %v\n%s", ledger, err, &out)
 	}
 }
