@@ -19,11 +19,12 @@ type dimension struct {
 	votes   map[int]int
 	kept    map[int]bool // what is kept has one vote for each dimension
 	settled int
+	asked   int // replies that were asked for to settle a dispute
 }
 
 const (
 	agree    = 2
-	disputed = 5 // replies that are asked for to settle a dispute
+	disputed = 5 // replies at most that are asked for, however many find the dispute
 )
 
 // right says why vectors of n components do not belong to the name, if so. Where
@@ -37,10 +38,7 @@ func (d *dimension) right(ctx context.Context, c *cachedEmbedder, n int, kept bo
 			d.kept[n] = true
 		}
 	}
-	for range disputed {
-		if d.settled != 0 || len(d.votes) < 2 {
-			break
-		}
+	for ; d.asked < disputed && d.settled == 0 && len(d.votes) > 1; d.asked++ {
 		v, err := c.e.EmbedQuery(ctx, "ready")
 		if err != nil {
 			return nil, err
