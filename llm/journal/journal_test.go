@@ -122,13 +122,24 @@ func TestAppendedRecordsComeBack(t *testing.T) {
 	}
 }
 
+// lastToSync lets everybody else run before it syncs, as the wait for a disk does,
+// even with a single processor and a disk in memory.
+type lastToSync struct{ *faulty }
+
+func (d lastToSync) Sync() error {
+	for range 100 {
+		runtime.Gosched()
+	}
+	return d.faulty.Sync()
+}
+
 func TestConcurrentAppendsShareSyncs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	var disk *faulty
 	j, err := Open(path, testHeader, Options{disk: hookDisk{open_: func(p string) (file, error) {
 		f, err := openLocked(p)
 		disk = &faulty{file: f, failAt: -1}
-		return disk, err
+		return lastToSync{disk}, err
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +159,7 @@ func TestConcurrentAppendsShareSyncs(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if disk.syncs > workers*each {
+	if disk.syncs >= workers*each {
 		t.Errorf("%d fsyncs for %d appends", disk.syncs, workers*each)
 	}
 	last := map[uint8]int{}
