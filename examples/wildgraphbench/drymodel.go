@@ -28,6 +28,7 @@ const (
 	gleaned        = 3   // entities of a second look
 	factAnswer     = 225
 	summaryAnswer  = 2800
+	fromMemory     = .6  // of an answer, without anything to read
 	perStatement   = 115 // of an answer, for one statement of it
 	mostStatements = 20
 	searchReply    = 190
@@ -156,10 +157,14 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 		m.mu.Lock()
 		long := m.long[usage.QuestionOf(ctx)]
 		m.mu.Unlock()
+		bytes := float64(factAnswer)
 		if long {
-			return m.quote(req, summaryAnswer), 0
+			bytes = summaryAnswer
 		}
-		return m.quote(req, factAnswer), 0
+		if strings.HasPrefix(passage(req), "Question: ") {
+			bytes *= fromMemory
+		}
+		return m.quote(req, int(bytes)), 0
 	}
 	if stage == "search" {
 		return extracted(req), searchReply
@@ -178,7 +183,7 @@ var grader = judgetest.Grader{
 	},
 }
 
-// quote is an answer of words of the evidence.
+// quote is an answer of words of the evidence, or of the question without any.
 func (m dryModel) quote(req llm.Request, bytes int) string {
 	text := passage(req)
 	var b strings.Builder
@@ -187,7 +192,7 @@ func (m dryModel) quote(req llm.Request, bytes int) string {
 		fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(text[:n]), " "), ""))
 		text = text[n:]
 	}
-	return "It is so: " + b.String()
+	return padded("It is so: "+b.String(), bytes)
 }
 
 // passage is what a request is about: the first message of the user.

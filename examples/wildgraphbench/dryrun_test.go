@@ -10,23 +10,36 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// dryCalls are the calls of a row of an estimate.
-func dryCalls(stdout, stage string) string {
-	for line := range strings.Lines(stdout) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), stage+" "); ok {
-			fields := strings.Fields(rest)
-			return fields[len(fields)-4]
+// dryRow is a row of an estimate: calls, prompt tokens, reply tokens, embedded
+// tokens, all 0 if it has none.
+func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
+	t.Helper()
+	for line := range strings.Lines(estimate) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), stage+" ")
+		if !ok {
+			continue
+		}
+		fields := strings.Fields(strings.ReplaceAll(rest, ",", ""))
+		for i, f := range fields[len(fields)-4:] {
+			n, err := strconv.Atoi(f)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			row[i] = n
 		}
 	}
-	return "no"
+	return row
 }
 
 // An estimate counts what a run with a model asks: every system alone, and what
@@ -46,7 +59,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dryCalls(stdout, "lightrag-local index") != "no" || dryCalls(stdout, "lightrag index") == "no" {
+	if dryRow(t, stdout, "lightrag-local index")[0] != 0 || dryRow(t, stdout, "lightrag index")[0] == 0 {
 		t.Errorf("an extraction that is shared is counted twice:\n%s", stdout)
 	}
 	before := len(server.Requests())
@@ -54,9 +67,8 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := len(server.Requests()) - before - 2 // a sign of life of each model
-	expected, err := strconv.Atoi(strings.ReplaceAll(dryCalls(stdout, "total"), ",", ""))
-	if err != nil || math.Abs(float64(asked-expected)) > .15*float64(asked) {
-		t.Errorf("%d calls were made, %d expected, %v:\n%s", asked, expected, err, stdout)
+	if expected := dryRow(t, stdout, "total")[0]; math.Abs(float64(asked-expected)) > .15*float64(asked) {
+		t.Errorf("%d calls were made, %d expected:\n%s", asked, expected, stdout)
 	}
 }
 
@@ -86,8 +98,72 @@ func TestDryRunOfAPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
-		if got := dryCalls(out.String(), stage); got != "10" {
-			t.Errorf("%s: %s calls, want 10:\n%s", stage, got, &out)
+		if got := dryRow(t, out.String(), stage)[0]; got != 10 {
+			t.Errorf("%s: %d calls, want 10:\n%s", stage, got, &out)
+		}
+	}
+}
+
+// What an estimate says of calls and tokens is what a careful model takes that
+// replies as one was recorded to.
+func TestDryRunOfARecordedModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs seven systems twice")
+	}
+	recorded := baselinestest.NewRecorded(llmtest.Calls(t))
+	count := tokens.Cl100k().Count
+	var mu sync.Mutex
+	var taken map[string]llm.Usage
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		_, stage := baselinestest.RecordedKind(req.Messages[0].Text)
+		if stage == "" {
+			text, _ := grader.Reply(req)
+			return llm.Reply{Text: text}
+		}
+		u := llm.Usage{Calls: 1, PromptTokens: count(string(req.Schema))}
+		for _, m := range req.Messages {
+			u.PromptTokens += count(m.Text)
+		}
+		text := recorded.Reply(req)
+		u.CompletionTokens = count(text)
+		mu.Lock()
+		taken[stage] = taken[stage].Add(u)
+		mu.Unlock()
+		return llm.Reply{Text: text}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	for _, system := range []string{"bm25", "fastgraphrag", "msgraphrag-local", "msgraphrag-global", "lightrag", "hipporag2", "zeroshot"} {
+		taken = map[string]llm.Usage{}
+		args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "2", "-systems", system, "-model", "m"}
+		estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, errIncomplete) {
+			t.Fatal(err)
+		}
+		var sum llm.Usage
+		var expected [4]int
+		for _, stage := range []string{"index", "search", "answer"} {
+			row := dryRow(t, estimate, system+" "+stage)
+			t.Logf("%-18s %-7s %+v, expected %v", system, stage, taken[stage], row)
+			sum = sum.Add(taken[stage])
+			for i, n := range row {
+				expected[i] += n
+			}
+		}
+		for _, x := range []struct {
+			what            string
+			taken, expected int
+			within          float64
+		}{
+			{"calls", sum.Calls, expected[0], .1}, {"prompt tokens", sum.PromptTokens, expected[1], .15}, {"reply tokens", sum.CompletionTokens, expected[2], .25},
+		} {
+			if math.Abs(float64(x.expected-x.taken)) > x.within*float64(x.taken) {
+				t.Errorf("%s: %d %s, expected %d", system, x.taken, x.what, x.expected)
+			}
 		}
 	}
 }

@@ -222,9 +222,9 @@ func TestDryRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for stage, calls := range map[string]string{"naiverag embed": "0", "bm25 answer": "24", "zeroshot answer": "24", "hipporag index": "162", "hipporag search": "24", "all: answer": "96"} {
-		if got := dryCalls(stdout, stage); got != calls {
-			t.Errorf("%s: %s calls, want %s:\n%s", stage, got, calls, stdout)
+	for stage, calls := range map[string]int{"naiverag embed": 0, "bm25 answer": 24, "zeroshot answer": 24, "hipporag index": 162, "hipporag search": 24, "all: answer": 96} {
+		if got := dryRow(t, stdout, stage)[0]; got != calls {
+			t.Errorf("%s: %d calls, want %d:\n%s", stage, got, calls, stdout)
 		}
 	}
 	if !strings.Contains(stdout, "EUR. Replies") || !strings.Contains(stdout, "Nothing was called.") {

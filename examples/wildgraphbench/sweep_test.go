@@ -78,14 +78,14 @@ func TestSweepDryRun(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
 	args := []string{"-dry-run", "-model", "m", "-systems", "bm25,zeroshot"}
-	for stage, calls := range map[string][2]string{"bm25 answer": {"24", "48"}, "zeroshot answer": {"24", "24"}} {
+	for stage, calls := range map[string][2]int{"bm25 answer": {24, 48}, "zeroshot answer": {24, 24}} {
 		for i, more := range [][]string{nil, {"-sweep-topk", "8..12"}} {
 			stdout, _, err := bench(t, bare, append(slices.Clone(args), more...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := dryCalls(stdout, stage); got != calls[i] {
-				t.Errorf("%s, %v: %s calls, want %s:\n%s", stage, more, got, calls[i], stdout)
+			if got := dryRow(t, stdout, stage)[0]; got != calls[i] {
+				t.Errorf("%s, %v: %d calls, want %d:\n%s", stage, more, got, calls[i], stdout)
 			}
 		}
 	}

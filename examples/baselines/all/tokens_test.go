@@ -4,8 +4,6 @@ package all_test
 
 import (
 	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
@@ -20,61 +18,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// kinds tell the calls of indexing apart by what their prompts ask for, those of
-// now and those that were recorded.
-var kinds = []struct{ kind, mark string }{
-	{"tuples", `("entity"<|>`}, {"lines", "entity<|#|>"}, {"objects", `"other_relationships"`},
-	{"triples", `{"triples": [[`}, {"names", `{"named_entities": [`}, {"report", `"rating_explanation": `}, {"describe", "You make one description of several"},
-}
-
-func kindOf(system string) string {
-	for _, k := range kinds {
-		if strings.Contains(system, k.mark) {
-			return k.kind
-		}
-	}
-	return ""
-}
-
-// subject is what a call is about: the title of a passage, the thing described,
-// or the members of a community. A gleaning has another subject.
-func subject(kind string, user ...string) []string {
-	c := llmtest.Call{User: user[0]}
-	lines := strings.Split(c.Data(), "\n")
-	if kind != "report" {
-		if len(user) > 1 || strings.Contains(user[0], "are still missing") {
-			return []string{"more of", lines[0]}
-		}
-		return lines[:1]
-	}
-	var names []string
-	for _, line := range lines {
-		if cells := strings.SplitN(line, ",", 3); len(cells) == 3 && cells[0] != "id" && strings.Count(line, ",") > 1 {
-			names = append(names, cells[1])
-		}
-	}
-	return names
-}
-
-// recorded answers as the recorded model did to the call that is most like it.
-type recorded struct{ calls map[string][]llmtest.Call }
-
-func (r recorded) reply(kind string, subjects []string) string {
-	best, reply := -1.0, ""
-	for _, c := range r.calls[kind] {
-		same, theirs := 0, subject(kind, c.User)
-		for _, s := range subjects {
-			if slices.Contains(theirs, s) {
-				same++
-			}
-		}
-		if like := float64(same) / float64(len(subjects)+len(theirs)); like > best {
-			best, reply = like, c.Reply
-		}
-	}
-	return reply
-}
-
 func named(name string) func(kit.Kit, kit.Common) (*kit.System, error) {
 	s, _ := all.Find(name)
 	return s.New
@@ -84,12 +27,12 @@ func named(name string) func(kit.Kit, kit.Common) (*kit.System, error) {
 // prompts and replies in cl100k tokens: as recorded with the prompts of the first
 // release, with the prompts of now, and without the furniture of the pages.
 func TestTokensToIndex(t *testing.T) {
-	r := recorded{make(map[string][]llmtest.Call)}
+	calls := llmtest.Calls(t)
+	r := baselinestest.NewRecorded(calls)
 	before := make(map[string][3]int)
 	count := tokens.Cl100k().Count
-	for _, c := range llmtest.Calls(t) {
-		kind := kindOf(c.System)
-		r.calls[kind] = append(r.calls[kind], c)
+	for _, c := range calls {
+		kind, _ := baselinestest.RecordedKind(c.System)
 		b := before[kind]
 		before[kind] = [3]int{b[0] + 1, b[1] + count(c.System) + count(c.User), b[2] + count(c.Reply)}
 	}
@@ -131,16 +74,11 @@ func TestTokensToIndex(t *testing.T) {
 		var now [2][3]int
 		for i, common := range []kit.Common{{}, {Cut: kit.Cut{DropFurniture: true}}} {
 			m := llmtest.NewScript("recorded").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
-				var user []string
 				prompt := 0
 				for _, message := range req.Messages {
 					prompt += count(message.Text)
-					if message.Role == llm.User {
-						user = append(user, message.Text)
-					}
 				}
-				kind := kindOf(req.Messages[0].Text)
-				reply := r.reply(kind, subject(kind, user...))
+				reply := r.Reply(req)
 				return llm.Reply{Text: reply, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: count(reply)}}
 			})
 			s, err := x.make(baselinestest.ModelKit(t, m), common)
