@@ -5,8 +5,6 @@ package joint
 import (
 	"context"
 	"embed"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,10 +25,7 @@ type Options struct {
 }
 
 // Judge is a [judge.Judge] that asks a language model.
-type Judge struct {
-	exam exam.Exam
-	o    Options
-}
+type Judge struct{ exam exam.Exam }
 
 var _ judge.Judge = (*Judge)(nil)
 
@@ -45,30 +40,21 @@ var prompts = llm.MustPrompts(promptFiles)
 
 // New returns the judge that asks m.
 func New(m llm.Model, o Options) (*Judge, error) {
-	err := score.Complete(&o.Options)
-	if m == nil {
-		err = errors.Join(err, errors.New("judge: no model"))
-	}
+	e, err := exam.New(m, Profile, promptVersion, exam.Options(o))
 	if err != nil {
 		return nil, err
 	}
-	return &Judge{exam.Exam{Model: m, NoCanaries: o.NoCanaries}, o}, nil
+	return &Judge{e}, nil
 }
 
 // Name tells everything that figures depend on: profile, precision reference,
 // prompt version, options that differ from the profile's, and model.
-func (j *Judge) Name() string {
-	name := fmt.Sprintf("wildgraph/%s/%s/v%d", Profile, j.o.Precision, promptVersion) + score.Suffix(j.o.Options)
-	if j.o.NoCanaries {
-		name += "/nocanaries"
-	}
-	return name + "/" + j.exam.Model.Name()
-}
+func (j *Judge) Name() string { return j.exam.Name() }
 
 // Fact asks whether the answer states what the question asks for of the
 // reference. Empty and refused answers score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
-	return j.exam.Fact(ctx, c, j.o.Options, func(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
+	return j.exam.Fact(ctx, c, func(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
 		return j.exam.Grade(ctx, c, nil, t, func(f llm.Fence, tasks string) llm.Request {
 			return exam.Request(prompts, "judge-fact", "fact", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks})
 		})
@@ -78,7 +64,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 // Summary splits the answer into its statements and compares the two lists in
 // both directions, in one call.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
-	return j.exam.Summary(ctx, c, j.o.Options, j.compare)
+	return j.exam.Summary(ctx, c, j.compare)
 }
 
 // lists are the gold and the predicted statements of a summary, with a control

@@ -243,7 +243,7 @@ func (e Exam) Run(ctx context.Context, b Batch, t *score.Trace, ask func([]Item)
 	open := b.Items
 	for range 2 {
 		request := ask(open)
-		found, reply, err := llm.Decode[lines](ctx, e.Model, request)
+		found, reply, err := llm.Decode[lines](ctx, e.model, request)
 		t.Charge(reply.Usage, err)
 		t.Show(request, reply.Usage)
 		if err != nil {

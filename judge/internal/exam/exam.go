@@ -10,6 +10,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,12 +24,39 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts(promptFiles)
 
-// Exam asks a model.
-type Exam struct {
-	Model llm.Model
+// Options are those of every profile.
+type Options struct {
+	judge.Options
 	// NoCanaries leaves out the control items.
 	NoCanaries bool
 }
+
+// Exam asks a model.
+type Exam struct {
+	Options
+	model llm.Model
+	name  string
+}
+
+// New returns the exam of a profile; version is that of its prompts and protocol.
+func New(m llm.Model, profile string, version int, o Options) (Exam, error) {
+	err := score.Complete(&o.Options)
+	if m == nil {
+		err = errors.Join(err, errors.New("judge: no model"))
+	}
+	if err != nil {
+		return Exam{}, err
+	}
+	name := fmt.Sprintf("wildgraph/%s/%s/v%d", profile, o.Precision, version) + score.Suffix(o.Options)
+	if o.NoCanaries {
+		name += "/nocanaries"
+	}
+	return Exam{o, m, name + "/" + m.Name()}, nil
+}
+
+// Name tells everything that figures depend on: profile, precision reference,
+// version, options that differ from the profile's, and model.
+func (e Exam) Name() string { return e.name }
 
 // Canaries are the control items of a batch, the true one first.
 func (e Exam) Canaries() []int {

@@ -10,7 +10,7 @@ import (
 )
 
 // Fact judges an answer by the profile's way to grade.
-func (e Exam) Fact(ctx context.Context, c judge.Case, o judge.Options, grade func(context.Context, judge.Case, *score.Trace) (judge.Verdict, error)) (out judge.FactJudgment, err error) {
+func (e Exam) Fact(ctx context.Context, c judge.Case, grade func(context.Context, judge.Case, *score.Trace) (judge.Verdict, error)) (out judge.FactJudgment, err error) {
 	var t score.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	v, done := score.WithoutAnswer(c)
@@ -20,7 +20,7 @@ func (e Exam) Fact(ctx context.Context, c judge.Case, o judge.Options, grade fun
 		}
 	}
 	out.Verdict = v
-	if o.Grounded {
+	if e.Grounded {
 		out.Grounded, err = e.grounded(ctx, c, []string{c.Answer}, &t)
 	}
 	return out, err
@@ -28,18 +28,18 @@ func (e Exam) Fact(ctx context.Context, c judge.Case, o judge.Options, grade fun
 
 // Summary splits an answer, compares its statements with the gold ones by the
 // profile's way, and holds them against the reference for precision.
-func (e Exam) Summary(ctx context.Context, c judge.Case, o judge.Options, compare func(context.Context, judge.Case, *judge.SummaryJudgment, *score.Trace) error) (judge.SummaryJudgment, error) {
+func (e Exam) Summary(ctx context.Context, c judge.Case, compare func(context.Context, judge.Case, *judge.SummaryJudgment, *score.Trace) error) (judge.SummaryJudgment, error) {
 	out, done, err := score.WithoutSummary(c)
 	if done {
-		if err == nil && o.Grounded {
+		if err == nil && e.Grounded {
 			out.Grounded, _ = score.Ungrounded(c)
 		}
 		return out, err
 	}
 	var t score.Trace
-	err = e.summary(ctx, c, o, &out, &t, compare)
+	err = e.summary(ctx, c, &out, &t, compare)
 	switch {
-	case err != nil || !o.Grounded:
+	case err != nil || !e.Grounded:
 	case len(out.Predicted) > 0:
 		out.Grounded, err = e.grounded(ctx, c, out.Predicted, &t)
 	case out.Recall.State == judge.Unscored: // no statements could be had
@@ -51,9 +51,9 @@ func (e Exam) Summary(ctx context.Context, c judge.Case, o judge.Options, compar
 	return out, err
 }
 
-func (e Exam) summary(ctx context.Context, c judge.Case, o judge.Options, out *judge.SummaryJudgment, t *score.Trace, compare func(context.Context, judge.Case, *judge.SummaryJudgment, *score.Trace) error) error {
+func (e Exam) summary(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *score.Trace, compare func(context.Context, judge.Case, *judge.SummaryJudgment, *score.Trace) error) error {
 	var err error
-	if out.Predicted, out.Truncated, err = e.Split(ctx, c, o.MaxStatements, t); err == nil {
+	if out.Predicted, out.Truncated, err = e.Split(ctx, c, e.MaxStatements, t); err == nil {
 		if len(out.Predicted) == 0 {
 			score.NoStatement(out, c)
 			return nil
@@ -66,7 +66,7 @@ func (e Exam) summary(ctx context.Context, c judge.Case, o judge.Options, out *j
 		out.Recall, out.Precision = v, v
 		return err
 	}
-	return e.precision(ctx, out, o.Precision, c, t)
+	return e.precision(ctx, out, e.Precision, c, t)
 }
 
 // grounded asks, in one request, whether the evidence supports every statement.
