@@ -40,9 +40,10 @@ type Type struct {
 	// K is the number of chunks put into a prompt.
 	K int
 	// Statements tells that answers are judged statement by statement, by
-	// recall and precision, and not as right or wrong. Such questions can be
-	// swept over K.
+	// recall and precision, and not as right or wrong.
 	Statements bool
+	// Swept tells that the questions are asked with the top-k of a sweep as well.
+	Swept bool
 	// Several tells that the evidence is spread over documents: systems are
 	// compared by these questions at equal context.
 	Several bool
@@ -74,6 +75,8 @@ type Item struct {
 	Question graphrag.Question
 	// Reference is the gold answer of a question that is right or wrong.
 	Reference string
+	// Aliases are other answers that are as right as the reference.
+	Aliases []string
 	// Statements are the gold statements of a question that is judged by them.
 	Statements []string
 	// Section is the text the statements were taken from, "" if unknown.
@@ -111,7 +114,16 @@ func (it Item) Source() string {
 
 // digest names the gold: a judgment that was made by another one is not used.
 func (it Item) digest() string {
-	return record.Digest(append([]string{it.Reference, it.Section}, it.Statements...)...)
+	return record.Digest(slices.Concat([]string{it.Reference, it.Section}, it.Statements, aliases(it.Aliases))...)
+}
+
+// aliases are what other answers add to a digest: without any it is what it always
+// was.
+func aliases(others []string) []string {
+	if len(others) == 0 {
+		return nil
+	}
+	return append([]string{"", "aliases"}, others...)
 }
 
 func (d *Dataset) has(key string) bool {

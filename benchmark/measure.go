@@ -16,8 +16,9 @@ import (
 // made in the list of chunks, as a top-k prompt sees it: five chunks of one
 // document are one document.
 type Evidence struct {
-	// RecallAt5 and RecallAt10 are the shares of gold units met by the first
-	// k ranked chunks.
+	// RecallAt2, RecallAt5 and RecallAt10 are the shares of gold units met by the
+	// first k ranked chunks.
+	RecallAt2  *float64 `json:"evidence_recall_at_2,omitempty"`
 	RecallAt5  *float64 `json:"evidence_recall_at_5,omitempty"`
 	RecallAt10 *float64 `json:"evidence_recall_at_10,omitempty"`
 	// HitAt5 is 1 when any unit is met by the first five chunks, AllAt5 when
@@ -52,6 +53,7 @@ func Measure(it Item, a record.Answer) Evidence {
 		for i, r := range a.Ranked {
 			ranked[i] = r.Doc
 		}
+		e.RecallAt2 = ref(UnitRecall(it.Gold, ranked[:min(2, len(ranked))]))
 		e.RecallAt5 = ref(UnitRecall(it.Gold, ranked[:min(5, len(ranked))]))
 		e.RecallAt10 = ref(UnitRecall(it.Gold, ranked[:min(10, len(ranked))]))
 		e.HitAt5 = ref(indicator(*e.RecallAt5 > 0))

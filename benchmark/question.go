@@ -74,7 +74,7 @@ func passing(cause string) bool {
 func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
 	c := judge.Case{
 		Question: it.Question.Text, Answer: a.Text, Refused: a.Refused,
-		Reference: it.Reference, Statements: it.Statements, Section: it.Section,
+		Type: it.Type, Reference: it.Reference, Aliases: it.Aliases, Statements: it.Statements, Section: it.Section,
 	}
 	if s.opts.ShowEvidence {
 		c.Evidence, _ = a.Shown()
@@ -84,7 +84,7 @@ func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
 
 // digest names a case: with another gold or answer the verdict would be another.
 func digest(c judge.Case) string {
-	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, c.Section}, c.Statements, []string{""}, c.Evidence)...)
+	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, c.Section}, c.Statements, []string{""}, c.Evidence, aliases(c.Aliases))...)
 }
 
 // question answers and judges one question, each step unless a record of it

@@ -50,8 +50,8 @@ type DomainRun struct {
 	Results []Result
 }
 
-// SweepRun holds the questions of all domains that are judged by statements, at
-// one top-k of the sweep. At the run's own the results are the run's as well.
+// SweepRun holds the questions of all domains that are swept, at one top-k of the
+// sweep. At the run's own the results are the run's as well.
 type SweepRun struct {
 	K       int
 	Results []Result

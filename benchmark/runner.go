@@ -68,8 +68,8 @@ type Options struct {
 	// TopK are the chunks put into a prompt, by the type of the question; a
 	// type that is not there has the K of the data set.
 	TopK map[string]int
-	// SweepTopK are further top-k with which the questions that are judged by
-	// statements are asked, ascending.
+	// SweepTopK are further top-k with which the questions of types that are swept
+	// are asked, ascending.
 	SweepTopK []int
 	// Depth is how many ranked chunks are asked for, at least TopK; 0 is
 	// DefaultDepth.

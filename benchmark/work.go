@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // state is a run in progress.
@@ -119,7 +120,7 @@ func (s *state) swept(d Domain, k int) []Item {
 	for _, t := range s.set.Types {
 		t.K = k
 		for _, it := range d.Items {
-			if t.Statements && it.Type == t.Key {
+			if t.Swept && it.Type == t.Key {
 				out = append(out, s.asks(it, t))
 			}
 		}
@@ -295,11 +296,12 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	var bytes int64
 	cell := s.cell(e, d)
 	r, err := guarded(func() (record.Index, error) {
+		ctx, meter := usage.WithMeter(ctx)
 		stats, err := system.Index(ctx, s.counted(e, d, &bytes))
 		if err != nil {
 			return record.Index{}, fmt.Errorf("indexing: %w", err)
 		}
-		r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes}
+		r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes, Usage: meter.Stages()}
 		return r, describe(system, &r)
 	})
 	if err != nil {

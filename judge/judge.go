@@ -34,8 +34,13 @@ type Case struct {
 	Answer   string
 	// Refused is true when the system declined to answer.
 	Refused bool
-	// Reference is the gold statement of a fact question.
+	// Type is the type of the question by the name its data set has for it, for
+	// judges that judge types differently; may be empty.
+	Type string
+	// Reference is the gold statement of a fact question, Aliases are others that
+	// say the same.
 	Reference string
+	Aliases   []string
 	// Statements are the gold statements of a summary question.
 	Statements []string
 	// Section is the text the gold statements were taken from, for judges
@@ -85,9 +90,12 @@ type FactJudgment struct {
 	Verdict
 	// Grounded is 1 when the evidence supports every claim of the answer, else 0;
 	// empty without [Options.Grounded], not applicable without evidence.
-	Grounded Verdict        `json:"grounded,omitzero"`
-	Protocol Protocol       `json:"protocol,omitzero"`
-	Usage    graphrag.Usage `json:"usage"`
+	Grounded Verdict `json:"grounded,omitzero"`
+	// Scores are further figures of the answer, by names that tell how they are
+	// made, such as "f1/musique".
+	Scores   map[string]Verdict `json:"scores,omitempty"`
+	Protocol Protocol           `json:"protocol,omitzero"`
+	Usage    graphrag.Usage     `json:"usage"`
 }
 
 // Protocol counts what was found in the replies of a model that judges.

@@ -66,6 +66,9 @@ type Index struct {
 	Cell
 	Stats   graphrag.IndexStats `json:"stats"`
 	Seconds float64             `json:"seconds"`
+	// Usage is what models were asked for the index by the stage of the request,
+	// such as "community report".
+	Usage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
 	// Bytes is the size of the documents that were read.
 	Bytes int64 `json:"bytes,omitempty"`
 	// Build counts the indexes that were built anew because the one before had

@@ -20,7 +20,8 @@ import (
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"system", "domain", "type", "n", "k", "judge"}
-	header = append(header, Keys()...)
+	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
+	header = append(header, figures...)
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	for _, s := range r.Systems {
 		for _, d := range append(slices.Clone(s.Domains), Domain{Types: s.Overall.Types}) {
 			for _, key := range keys {
-				if err := out.Write(csvRow(s.System, cmp.Or(csvText(d.Domain), allDomains), key, d.Types[key])); err != nil {
+				if err := out.Write(csvRow(s.System, cmp.Or(csvText(d.Domain), allDomains), key, d.Types[key], figures)); err != nil {
 					return err
 				}
 			}
@@ -45,7 +46,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 // allDomains stands for the domains together.
 const allDomains = "*"
 
-func csvRow(system, domain, key string, t Type) []string {
+func csvRow(system, domain, key string, t Type, figures []string) []string {
 	kind := "model"
 	switch {
 	case t.Lexical != nil:
@@ -54,7 +55,7 @@ func csvRow(system, domain, key string, t Type) []string {
 		kind = ""
 	}
 	row := []string{csvText(system), domain, key, strconv.Itoa(t.N), strconv.Itoa(t.K), kind}
-	for _, key := range Keys() {
+	for _, key := range figures {
 		value := ""
 		if f, ok := t.Figure(key); ok {
 			value = strconv.FormatFloat(f, 'f', 6, 64)

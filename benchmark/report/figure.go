@@ -29,6 +29,7 @@ type figure struct {
 // figures are all that a [Type] holds but for the share without a score, in the
 // order of the CSV file; the micro figures are not in it.
 var figures = []figure{
+	evidence("evidence_recall_at_2", "R@2", func(e *benchmark.Evidence) **float64 { return &e.RecallAt2 }).ofRanking(),
 	evidence("evidence_recall_at_5", "R@5", func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).ofRanking().headline(),
 	evidence("evidence_recall_at_10", "R@10", func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }).ofRanking(),
 	evidence("hit_at_5", "Hit@5", func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }).ofRanking(),
@@ -124,19 +125,41 @@ func (f figure) value(t Type) *float64 {
 	return nil
 }
 
-// find returns a figure of the table.
-func find(key string) figure {
+// find returns a figure of the table, and false for the name of a score.
+func find(key string) (figure, bool) {
 	for _, f := range figures {
 		if f.key == key {
-			return f
+			return f, true
 		}
 	}
-	panic("report: no figure " + key)
+	return figure{}, false
+}
+
+// score is a named score with its interval.
+func (t Type) score(name string) measured {
+	v := t.Verdicts()
+	if v == nil {
+		return measured{}
+	}
+	var m measured
+	if value, ok := v.Scores[name]; ok {
+		m.value = &value
+	}
+	if i, ok := v.Intervals[name]; ok {
+		m.interval = &i
+	} else if i, ok := t.Intervals[name]; ok {
+		m.interval = &i
+	}
+	return m
 }
 
 // measured is a figure of a type of questions with its interval.
 func (t Types) measured(of, key string) measured {
-	f, in := find(key), t[of]
+	in := t[of]
+	f, ok := find(key)
+	if !ok {
+		return in.score(key)
+	}
 	m := measured{value: f.value(in), size: f.size, unmarked: f.plain, ranked: f.ranked}
 	intervals := in.Intervals
 	if v := in.Verdicts(); f.judged && v != nil {
@@ -168,10 +191,10 @@ func (t Type) Figure(key string) (float64, bool) {
 	if v := t.Verdicts(); key == unscoredKey && v != nil {
 		value = &v.Unscored
 	}
-	for _, f := range figures {
-		if f.key == key {
-			value = f.value(t)
-		}
+	if f, ok := find(key); ok {
+		value = f.value(t)
+	} else if m := t.score(key); m.value != nil {
+		value = m.value
 	}
 	if value == nil {
 		return 0, false

@@ -20,6 +20,7 @@ type thorough struct{ zoo.Exact }
 func (t thorough) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	j, err := t.Exact.Fact(ctx, c)
 	j.Grounded = judge.Score(1, "")
+	j.Scores = map[string]judge.Verdict{"f1/zoo": judge.Score(0.5, ""), "by_model": judge.NoScore("no model")}
 	j.Usage, j.Protocol.EvidenceTokens = graphrag.Usage{Calls: 1, PromptTokens: 100}, 50
 	return j, err
 }
@@ -46,8 +47,21 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	if v, ok := all[benchmark.All].Figure("grounded"); !ok || v <= 0 || v >= 1 {
 		t.Errorf("grounded %v, %v", v, ok)
 	}
+	if v, ok := all["single-fact"].Figure("f1/zoo"); !ok || v != 0.5 {
+		t.Errorf("a named score is %v, %v", v, ok)
+	}
+	if v, ok := all["summary"].Figure("f1/zoo"); ok {
+		t.Errorf("a named score of no question is %v", v)
+	}
+	if v, ok := all[benchmark.All].Figure("by_model"); ok {
+		t.Errorf("a named score that could not be had is %v", v)
+	}
+	var csv strings.Builder
+	if err := rep.WriteCSV(&csv); err != nil || !strings.Contains(csv.String(), ",unscored,f1/zoo\n") {
+		t.Errorf("%v, %.300s", err, csv.String())
+	}
 	text := tables(t, rep)
-	for _, want := range []string{"Ceiling", "Grounded", "evidence took 50.00 % of its prompt tokens"} {
+	for _, want := range []string{"Ceiling", "Grounded", "f1/zoo", "evidence took 50.00 % of its prompt tokens"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

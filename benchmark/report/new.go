@@ -44,7 +44,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 			out.AnswerUsage = out.AnswerUsage.Add(r.Answer.Usage)
 			out.JudgeUsage = out.JudgeUsage.Add(r.Judgment.Usage())
 		}
-		index := Index{IndexStats: d.Index.Stats, Bytes: d.Index.Bytes, Degrees: d.Index.Degrees, Edges: d.Index.Edges}
+		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Degrees: d.Index.Degrees, Edges: d.Index.Edges}
 		if !run.NoTimings && of.NotApplicable == "" && !of.Foreign {
 			index.Seconds = ref(round(d.Index.Seconds, 3))
 		}

@@ -61,8 +61,7 @@ type System struct {
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
 	// Cost relates the usages to the size of the work.
 	Cost *Cost `json:"cost,omitempty"`
-	// Sweep are the questions that are judged by statements, at other top-k in
-	// ascending order.
+	// Sweep are the questions that are swept, at other top-k in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
 	foreign    bool // what the answers cost is not known
@@ -82,6 +81,8 @@ type Domain struct {
 type Index struct {
 	graphrag.IndexStats
 	Seconds *float64 `json:"seconds,omitempty"`
+	// ByStage is what models were asked for the index, by the stage of the request.
+	ByStage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
 	// Bytes is the size of the documents.
 	Bytes int64 `json:"bytes,omitempty"`
 	// Degrees and Edges are there for systems that show their graph.
@@ -137,6 +138,8 @@ type Judged struct {
 	// type, whose every claim the evidence supports.
 	PrecisionCeiling *float64 `json:"precision_ceiling,omitempty"`
 	Grounded         *float64 `json:"grounded,omitempty"`
+	// Scores are further figures, by the names of [judge.FactJudgment].
+	Scores map[string]float64 `json:"scores,omitempty"`
 	// The micro figures count statements, not questions.
 	MicroRecall    *float64 `json:"micro_recall,omitempty"`
 	MicroPrecision *float64 `json:"micro_precision,omitempty"`

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// swept names the questions of a sweep: those that are judged by statements.
+// swept names the questions of a sweep.
 func (r *Report) swept() (title, plural string) {
 	var titles, plurals []string
 	for _, kind := range r.types {
-		if kind.Statements {
+		if kind.Swept {
 			titles, plurals = append(titles, kind.Title), append(plurals, kind.Plural)
 		}
 	}

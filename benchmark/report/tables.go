@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -102,7 +103,8 @@ func (t Types) row(of string, keys ...string) []measured {
 func titles(keys ...string) []string {
 	var out []string
 	for _, key := range keys {
-		out = append(out, find(key).title)
+		f, _ := find(key)
+		out = append(out, f.title)
 	}
 	return out
 }
@@ -194,18 +196,36 @@ func (r *Report) questions() int {
 func (r *Report) domainTable(i int) Table {
 	evidence := []string{"evidence_recall_at_5", "evidence_recall_at_10"}
 	domain := r.Systems[0].Domains[i]
+	scores := r.scoreNames(func(s System) Type { return s.Domains[i].Types[benchmark.All] })
 	t := Table{
 		Title:  r.label.title("Domain: " + domain.Domain),
 		Groups: append(r.qualityGroups(), ColumnGroup{"Evidence", titles(evidence...), true}),
 	}
+	if len(scores) > 0 {
+		t.Groups = append(t.Groups, ColumnGroup{"Scores", scores, false})
+	}
 	var rows [][]measured
 	for _, s := range r.Systems {
 		types := s.Domains[i].Types
-		rows = append(rows, s.row(append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...)))
+		row := append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...)
+		rows = append(rows, s.row(append(row, types.row(benchmark.All, scores...)...)))
 	}
 	t.fill(r.names(), rows)
 	r.addPublished(&t, domain.Domain, domain.Types[benchmark.All].N)
 	return t
+}
+
+// scoreNames are the names of the scores that any system has in a part of the report.
+func (r *Report) scoreNames(part func(System) Type) []string {
+	names := make(map[string]bool)
+	for _, s := range r.Systems {
+		if v := part(s).Verdicts(); v != nil {
+			for name := range v.Scores {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 func (r *Report) evidenceTable() Table {

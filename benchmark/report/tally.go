@@ -22,6 +22,7 @@ type tally struct {
 type typeTally struct {
 	n, unscored int
 	samples     []sample
+	scores      map[string]*sample
 	verdicts    judge.Tally
 }
 
@@ -36,7 +37,9 @@ func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 	return t
 }
 
-func newTypeTally() *typeTally { return &typeTally{samples: make([]sample, len(figures))} }
+func newTypeTally() *typeTally {
+	return &typeTally{samples: make([]sample, len(figures)), scores: make(map[string]*sample)}
+}
 
 func (t *tally) add(r benchmark.Result) {
 	if r.Skipped {
@@ -60,6 +63,14 @@ func (t *typeTally) add(r benchmark.Result) {
 	answerable := r.Evidence.PromptRecall != nil && *r.Evidence.PromptRecall == 1
 	switch j := r.Judgment; {
 	case j.Fact != nil:
+		for name, v := range j.Fact.Scores {
+			if t.scores[name] == nil {
+				t.scores[name] = &sample{}
+			}
+			if v.State == judge.Scored {
+				t.scores[name].add(&v.Value, source(r))
+			}
+		}
 		t.verdicts.AddFact(*j.Fact)
 		t.verdicts.Refusals.Add(r.Answer.Refused, answerable, j.Fact.Verdict)
 		if j.Fact.State == judge.Unscored {
@@ -94,7 +105,29 @@ func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 			others[f.key] = *v
 		}
 	}
+	if v := in.Verdicts(); v != nil {
+		v.Scores = t.named(judged)
+	}
 	return judged, others
+}
+
+// named are the means of the named scores; their intervals are added to those given.
+func (t *typeTally) named(intervals map[string]Interval) map[string]float64 {
+	var out map[string]float64
+	for name, s := range t.scores {
+		m := s.mean()
+		if m == nil {
+			continue
+		}
+		if out == nil {
+			out = make(map[string]float64)
+		}
+		out[name] = *m
+		if i := s.interval(); i != nil {
+			intervals[name] = *i
+		}
+	}
+	return out
 }
 
 func (t *tally) report() Types {

@@ -35,7 +35,7 @@ func Types() []benchmark.Type {
 	return []benchmark.Type{
 		{Key: SingleFact, Title: "Single-Fact", Short: "Single", Plural: "single-fact questions", Form: graphrag.Sentence, K: 5},
 		{Key: MultiFact, Title: "Multi-Fact", Short: "Multi", Plural: "multi-fact questions", Form: graphrag.Sentence, K: 5, Several: true},
-		{Key: Summary, Title: "Summary", Short: "Summary", Plural: "summaries", Form: graphrag.Overview, K: 10, Statements: true},
+		{Key: Summary, Title: "Summary", Short: "Summary", Plural: "summaries", Form: graphrag.Overview, K: 10, Statements: true, Swept: true},
 	}
 }
 

@@ -5,6 +5,7 @@ package usage
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -17,6 +18,9 @@ import (
 type Meter struct {
 	outer *Meter
 	count tally
+
+	mu     sync.Mutex
+	stages map[string]llm.Usage
 }
 
 // tally is a sum of usage that many may add to.
@@ -50,10 +54,31 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 // Usage is the sum so far.
 func (m *Meter) Usage() llm.Usage { return m.count.sum() }
 
-func meter(ctx context.Context, u llm.Usage) {
+// Stages is the sum so far by stage: that of the request, of embeddings
+// [StageEmbed]. It is nil without a call.
+func (m *Meter) Stages() map[string]llm.Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.stages)
+}
+
+// StageEmbed is the stage under which a [Meter] counts embedded texts.
+const StageEmbed = "embed"
+
+func meter(ctx context.Context, stage string, u llm.Usage) {
 	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
 		m.count.add(u)
+		m.add(stage, u)
 	}
+}
+
+func (m *Meter) add(stage string, u llm.Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stages == nil {
+		m.stages = make(map[string]llm.Usage)
+	}
+	m.stages[stage] = m.stages[stage].Add(u)
 }
 
 // Metered is m with every call counted by the meters of its context.
@@ -69,9 +94,9 @@ func (m metered) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 func (m metered) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
 	reply, err := llm.Stream(ctx, m.Model, req, piece)
 	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
-		meter(ctx, failed.Usage)
+		meter(ctx, req.Stage, failed.Usage)
 	} else {
-		meter(ctx, reply.Usage)
+		meter(ctx, req.Stage, reply.Usage)
 	}
 	return reply, err
 }
@@ -92,12 +117,12 @@ func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 	for _, t := range texts {
 		u.EmbeddedTokens += m.count(t)
 	}
-	meter(ctx, u)
+	meter(ctx, StageEmbed, u)
 	return m.Embedder.EmbedDocuments(ctx, texts)
 }
 
 func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	meter(ctx, llm.Usage{Estimated: true, EmbeddedTokens: m.count(text)})
+	meter(ctx, StageEmbed, llm.Usage{Estimated: true, EmbeddedTokens: m.count(text)})
 	return m.Embedder.EmbedQuery(ctx, text)
 }
 

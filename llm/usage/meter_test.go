@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/usage"
@@ -41,6 +43,15 @@ func TestMeter(t *testing.T) {
 	embedded := llm.Usage{EmbeddedTokens: 4, Estimated: true}
 	if inner.Usage() != embedded || outer.Usage() != cost.Add(cost).Add(embedded) {
 		t.Errorf("inner %+v, outer %+v", inner.Usage(), outer.Usage())
+	}
+	staged := llm.Prompt("fine")
+	staged.Stage = "extract"
+	if _, err := m.Generate(ctx, staged); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]llm.Usage{"extract": cost, usage.StageEmbed: embedded}
+	if diff := cmp.Diff(want, inner.Stages()); diff != "" {
+		t.Errorf("by stage (-want +got):\n%s", diff)
 	}
 	if _, err := m.Generate(t.Context(), llm.Prompt("without a meter")); err != nil {
 		t.Error(err)
