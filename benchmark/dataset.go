@@ -81,6 +81,9 @@ type Item struct {
 	Statements []string
 	// Section is the text the statements were taken from, "" if unknown.
 	Section string
+	// Unanswerable tells that the question has no answer in its corpus: refusing it is
+	// right, answering it is wrong, and no judge is asked.
+	Unanswerable bool
 	// Gold lists the units of evidence: each is a set of documents of which
 	// any one holds that piece of the evidence.
 	Gold []Unit

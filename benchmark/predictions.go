@@ -23,6 +23,7 @@ type Predictions struct {
 	name     string
 	answers  map[string]string            // question text → answer
 	evidence map[string][]string          // question text → what the answer was made of
+	refused  map[string]bool              // question text → there is no answer, but a refusal
 	pages    map[string]map[string]string // domain → name or URL of a page → document
 }
 
@@ -36,13 +37,14 @@ var ErrGaps = errors.New("no line for")
 //
 // An "evidence" beside the answer lists what it was made of, best first: names or
 // URLs of pages, or chunks of a page as "name#number"; see [Predictions.Locate].
+// A "refused" beside it tells that the answer is none.
 //
 // Every question in want must have one answer (an empty one counts as wrong):
 // duplicates, gaps and questions the data set does not have are errors that name
 // file and line. Questions that are not in want may be left out, and are not asked
 // then; known says whether the data set has a question.
 func ReadPredictions(name, file string, r io.Reader, want []string, known func(question string) bool) (*Predictions, error) {
-	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string)}
+	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string), refused: make(map[string]bool)}
 	seen := make(map[string]int)
 	var problems []error
 	for l, err := range jsonl.ReadValues[map[string]json.RawMessage](r, jsonl.Options{Name: file}) {
@@ -68,6 +70,13 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 				problem(`"evidence" is not a list of texts`)
 			}
 			p.evidence[question] = append([]string{}, evidence...)
+		}
+		if raw, ok := l.Value["refused"]; ok && err == nil {
+			var refused bool
+			if json.Unmarshal(raw, &refused) != nil {
+				problem(`"refused" is neither true nor false`)
+			}
+			p.refused[question] = refused
 		}
 		seen[question] = l.Number
 		p.answers[question] = answer
@@ -136,6 +145,9 @@ func (p *Predictions) Entry() Entry {
 	var lines []string
 	for _, q := range slices.Sorted(maps.Keys(p.answers)) {
 		lines = append(append(lines, q, p.answers[q]), p.evidence[q]...)
+		if p.refused[q] {
+			lines = append(lines, "refused")
+		}
 	}
 	return Entry{
 		Name: p.name, Fixed: true, Foreign: true, Settings: map[string]any{"score " + p.name: record.Digest(lines...)},
@@ -211,7 +223,7 @@ func (p *predicted) Answer(_ context.Context, q graphrag.Question) (graphrag.Ans
 	if !ok {
 		return graphrag.Answer{}, fmt.Errorf("benchmark: %s has no answer to %.80q", p.name, q.Text)
 	}
-	out := graphrag.Answer{Text: answer}
+	out := graphrag.Answer{Text: answer, Refused: p.refused[question]}
 	pages, located := p.pages[p.domain]
 	if evidence, ok := p.evidence[question]; ok && located {
 		out.Ranked = []graphrag.Hit{} // perhaps it found nothing

@@ -15,6 +15,25 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
+// A refusal of another program is one in the report.
+func TestRefusedPredictions(t *testing.T) {
+	refused := make(map[bool]any)
+	for _, r := range []bool{false, true} {
+		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		system, _ := p.Entry().New("d")
+		if a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil || a.Refused != r {
+			t.Errorf("refused %v: %+v, %v", r, a, err)
+		}
+		refused[r] = p.Entry().Settings["score foreign"]
+	}
+	if refused[true] == refused[false] {
+		t.Error("a refusal and an answer of the same words are recorded as one")
+	}
+}
+
 func TestReadPredictions(t *testing.T) {
 	want := []string{"What?", "Who?"}
 	known := func(q string) bool { return slices.Contains([]string{"What?", "Who?", "When?"}, q) }
@@ -35,6 +54,7 @@ func TestReadPredictions(t *testing.T) {
 		{"no answer", `{"question": "What?", "text": "a"}`, "", "", "f.jsonl:1: no answer"},
 		{"answer is no text", `{"question": "What?", "answer": 7}`, "", "", `f.jsonl:1: "answer" is not a text`},
 		{"evidence is no list", `{"question": "What?", "answer": "a", "evidence": "page"}`, "", "", `f.jsonl:1: "evidence" is not a list of texts`},
+		{"refused is no truth", `{"question": "What?", "answer": "a", "refused": "yes"}`, "", "", `f.jsonl:1: "refused" is neither true nor false`},
 		{"a key twice", `{"question": "What?", "answer": "a", "answer": "b"}`, "", "", `f.jsonl:1: the key "answer" stands twice`},
 		{"a second array", `[{"question": "What?", "answer": "a"}] [{"question": "Who?", "answer": "b"}]`, "", "", "f.jsonl:1: something follows"},
 		{"not UTF-8", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"Wh\xff?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: not valid UTF-8"},

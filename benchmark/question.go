@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -34,7 +35,7 @@ func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
 
 // judged finds the judge's word on an answer that need not be asked for again.
 func (s *state) judged(it Item, a record.Answer) (record.Judgment, bool) {
-	j, ok := s.log.Judgment(a.Key, s.Judge.Name(), digest(s.judgeCase(it, a)))
+	j, ok := s.log.Judgment(a.Key, s.Judge.Name(), s.digest(it, a))
 	return j, ok && !s.again(unscored(j))
 }
 
@@ -83,7 +84,11 @@ func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
 }
 
 // digest names a case: with another gold or answer the verdict would be another.
-func digest(c judge.Case) string {
+func (s *state) digest(it Item, a record.Answer) string {
+	c := s.judgeCase(it, a)
+	if it.Unanswerable {
+		return record.Digest("unanswerable", strconv.FormatBool(a.Refused))
+	}
 	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, c.Section}, c.Statements, []string{""}, c.Evidence, aliases(c.Aliases))...)
 }
 
@@ -157,8 +162,11 @@ func (s *state) failure(ctx context.Context, err error, where ...any) (text, det
 }
 
 func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Judgment, error) {
+	out := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
+	if it.Unanswerable {
+		return s.settled(out, it, unanswerable(a)), nil
+	}
 	c := s.judgeCase(it, a)
-	out := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: digest(c)}
 	_, err := guarded(func() (none struct{}, err error) {
 		if s.set.statements(it.Type) {
 			var j judge.SummaryJudgment
@@ -174,23 +182,22 @@ func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Jud
 	if p := (*panicked)(nil); errors.As(err, &p) && ctx.Err() == nil {
 		s.opts.Logger.Error("panic", "judge", s.Judge.Name(), "system", a.System, "question", a.ID, "error", err, "stack", p.stack)
 		out.Detail = p.stack
-		return s.noScore(out, it, "the judge failed: "+p.Error()), nil
+		return s.settled(out, it, judge.NoScore("the judge failed: "+p.Error())), nil
 	}
 	return out, err
 }
 
 // unanswered is the judgment of a question without an answer.
 func (s *state) unanswered(it Item, a record.Answer) record.Judgment {
-	j := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: digest(s.judgeCase(it, a))}
-	return s.noScore(j, it, "no answer: "+a.Error)
+	j := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
+	return s.settled(j, it, judge.NoScore("no answer: "+a.Error))
 }
 
-// noScore is a judgment without a score.
-func (s *state) noScore(j record.Judgment, it Item, reason string) record.Judgment {
-	none := judge.NoScore(reason)
-	j.Fact, j.Summary = &judge.FactJudgment{Verdict: none}, nil
+// settled is a judgment that no judge has made.
+func (s *state) settled(j record.Judgment, it Item, v judge.Verdict) record.Judgment {
+	j.Fact, j.Summary = &judge.FactJudgment{Verdict: v}, nil
 	if s.set.statements(it.Type) {
-		j.Fact, j.Summary = nil, &judge.SummaryJudgment{Recall: none, Precision: none}
+		j.Fact, j.Summary = nil, &judge.SummaryJudgment{Recall: v, Precision: v}
 	}
 	return j
 }

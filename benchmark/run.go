@@ -108,7 +108,7 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 			if index.Error != "" {
 				r.Answer = record.Answer{Key: key(cell, it.Question), Error: "no index: " + index.Error}
 			}
-			r.Judgment, _ = s.log.Judgment(r.Answer.Key, s.Judge.Name(), digest(s.judgeCase(it, r.Answer)))
+			r.Judgment, _ = s.log.Judgment(r.Answer.Key, s.Judge.Name(), s.digest(it, r.Answer))
 			if r.Answer.Error != "" {
 				r.Judgment = s.unanswered(it, r.Answer)
 			}

@@ -106,6 +106,10 @@ type Found struct {
 	Usage Usage `json:"usage"`
 }
 
+// Nothing is what a search found that found nothing. Whether that is a refusal is for
+// the reader to say: in open mode a model answers from what it knows.
+func Nothing() Found { return Found{Ranked: []Hit{}} }
+
 // Read is the source text to read for a question: Evidence, or the first K of
 // Ranked.
 func (f Found) Read(q Question) []Hit {

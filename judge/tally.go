@@ -74,7 +74,6 @@ type Tally struct {
 	Grounded Mean `json:"grounded"`
 	// Counts are the statements of all scored summaries together.
 	Counts   Counts   `json:"counts"`
-	Refusals Refusals `json:"refusals"`
 	Protocol Protocol `json:"protocol"`
 	// Truncated is the number of answers with more statements than the limit.
 	Truncated int `json:"truncated"`
@@ -196,7 +195,8 @@ type Refusals struct {
 	AnsweredWrong  int `json:"answered_wrong"`
 	RefusedRightly int `json:"refused_rightly"` // the evidence did not hold the answer
 	RefusedWrongly int `json:"refused_wrongly"` // it did
-	// Unscored are the answers on which there is no verdict.
+	// Unscored are the answers on which there is no verdict, and the refusals of which
+	// it is not known what was read.
 	Unscored int `json:"unscored"`
 }
 

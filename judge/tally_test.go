@@ -104,15 +104,15 @@ func TestPartlyUnscored(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	var tally judge.Tally
+	var got judge.Refusals
 	for i := range 12 {
 		v := judge.Score(float64(i%2), "")
 		if i == 7 {
 			v = judge.NoScore("x: y")
 		}
-		tally.Refusals.Add(i%4 == 0, i%8 == 0, v)
+		got.Add(i%4 == 0, i%8 == 0, v)
 	}
-	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); tally.Refusals != want {
-		t.Errorf("refusals %+v, want %+v", tally.Refusals, want)
+	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); got != want {
+		t.Errorf("refusals %+v, want %+v", got, want)
 	}
 }

@@ -21,7 +21,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"system", "domain", "type", "n", "k", "judge"}
 	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
-	header = append(header, figures...)
+	header = append(append(header, figures...), "answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -61,6 +61,13 @@ func csvRow(system, domain, key string, t Type, figures []string) []string {
 			value = strconv.FormatFloat(f, 'f', 6, 64)
 		}
 		row = append(row, value)
+	}
+	v := t.Verdicts()
+	if v == nil {
+		return append(row, "", "", "", "")
+	}
+	for _, n := range []int{v.Refusals.AnsweredRight, v.Refusals.AnsweredWrong, v.Refusals.RefusedRightly, v.Refusals.RefusedWrongly} {
+		row = append(row, strconv.Itoa(n))
 	}
 	return row
 }

@@ -151,8 +151,7 @@ type Judged struct {
 	Unscored float64             `json:"unscored"`
 	Reasons  map[string]int      `json:"unscored_reasons,omitempty"`
 	Bounds   map[string]Interval `json:"bounds,omitempty"`
-	// Refusals tells answers from refusals. A refusal is wrong when the
-	// prompt held a page of every unit of the gold.
+	// Refusals tells answers from refusals, see [benchmark.Refusals].
 	Refusals judge.Refusals `json:"refusals"`
 	// Protocol counts what was odd in the judge's replies.
 	Protocol judge.Protocol `json:"protocol,omitzero"`

@@ -11,13 +11,13 @@ import (
 )
 
 // Tables returns the report in the form of the paper: the main results
-// (Table 2), what failed, what was retrieved, the systems in pairs, the graphs (Table 4 and
+// (Table 2), what failed, what was refused, what was retrieved, the systems in pairs, the graphs (Table 4 and
 // Figure 4), the sweep over top-k (Figure 5), what it cost, the question counts
 // (Table 5) and the results on every domain (Tables 6–17). Fractions are in
 // percent. What has no rows is left out.
 func (r *Report) Tables() []Table {
 	out := []Table{
-		r.mainTable(), r.failureTable(), r.evidenceTable(), r.equalContextTable(),
+		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(), r.equalContextTable(),
 	}
 	out = append(out, r.pairTables()...)
 	out = append(out, r.graphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable())

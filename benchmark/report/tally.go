@@ -21,6 +21,7 @@ type tally struct {
 // order of figures, and the judge's own aggregates.
 type typeTally struct {
 	n, unscored int
+	results     []benchmark.Result
 	samples     []sample
 	scores      map[string]*sample
 	verdicts    judge.Tally
@@ -60,7 +61,7 @@ func (t *typeTally) add(r benchmark.Result) {
 			t.samples[i].add(f.of(r), source(r))
 		}
 	}
-	answerable := r.Evidence.PromptRecall != nil && *r.Evidence.PromptRecall == 1
+	t.results = append(t.results, r)
 	switch j := r.Judgment; {
 	case j.Fact != nil:
 		for name, v := range j.Fact.Scores {
@@ -72,13 +73,11 @@ func (t *typeTally) add(r benchmark.Result) {
 			}
 		}
 		t.verdicts.AddFact(*j.Fact)
-		t.verdicts.Refusals.Add(r.Answer.Refused, answerable, j.Fact.Verdict)
 		if j.Fact.State == judge.Unscored {
 			t.unscored++
 		}
 	case j.Summary != nil:
 		t.verdicts.AddSummary(*j.Summary)
-		t.verdicts.Refusals.Add(r.Answer.Refused, answerable, j.Summary.Recall)
 		if j.Summary.Recall.State == judge.Unscored || j.Summary.Precision.State == judge.Unscored {
 			t.unscored++
 		}
@@ -158,7 +157,7 @@ func (t *tally) report() Types {
 // judged is what the verdicts say beside the figures.
 func (t *typeTally) judged() *Judged {
 	v := t.verdicts
-	j := &Judged{Unscored: float64(t.unscored) / float64(t.n), Refusals: v.Refusals, Protocol: v.Protocol}
+	j := &Judged{Unscored: float64(t.unscored) / float64(t.n), Refusals: benchmark.Refusals(t.results...), Protocol: v.Protocol}
 	for _, f := range v.Figures() {
 		if f.Unscored == 0 || f.Low == f.High {
 			continue

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -100,8 +102,16 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	if of := materialOf(evidence, derived, r.o.Mode); of.any() {
 		answer.Text, answer.Citations = cite(reply.Text, of)
 	}
-	if answer.Refused = IsRefusal(answer.Text); answer.Refused {
+	if answer.Refused = r.refuses(answer); answer.Refused {
 		answer.Citations = nil
 	}
 	return answer, nil
+}
+
+// refuses tells whether a reply declines to answer. In open mode one that says so of
+// the evidence and goes on from memory does not.
+func (r *byModel) refuses(a graphrag.Answer) bool {
+	goesOn := r.o.Mode == Open && (len(text.Sentences(a.Text)) > 1 ||
+		slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == graphrag.OfMemory }))
+	return IsRefusal(a.Text) && !goesOn
 }

@@ -110,6 +110,17 @@ func TestByModel(t *testing.T) {
 		t.Errorf("not seen as a refusal: %+v", a)
 	}
 
+	for reply, want := range map[string]bool{ // what is said of the evidence, and then known, is an answer
+		"The evidence does not contain the answer. It was Neil Armstrong [memory].":     false,
+		"The evidence does not contain the answer. It was Neil Armstrong.":              false,
+		"The evidence does not contain the answer, but it was Neil Armstrong [memory].": false,
+		"The evidence does not contain the answer.":                                     true,
+	} {
+		f.reply = reply
+		if a := read(t, r, graphrag.Question{Text: "x?"}, hits(page)); a.Refused != want {
+			t.Errorf("%q in open mode: refused %v", reply, a.Refused)
+		}
+	}
 	asked := len(f.asked)
 	if a = read(t, byModel(t, reader.ModelOptions{Model: f, Mode: reader.Reject}), graphrag.Question{Text: "x?"}, nil); !a.Refused || a.Text != reader.Refusal || len(f.asked) != asked {
 		t.Errorf("without evidence: %+v after %d calls", a, len(f.asked)-asked)

@@ -62,6 +62,7 @@ var refusals = []string{
 	"there is not enough information",
 	"not enough information",
 	"insufficient information",
+	"我不知道", "我无法回答", "无法回答", "证据中没有", "证据不包含", "材料中没有", "提供的材料中没有", "没有足够的信息",
 }
 
 // IsRefusal tells whether an answer declines to answer: it begins with
@@ -80,10 +81,4 @@ func IsRefusal(answer string) bool {
 // refuse returns the answer of a reader that read evidence and found nothing.
 func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer {
 	return graphrag.Answer{Text: Refusal, Refused: true, Evidence: evidence, Derived: derived}
-}
-
-// Nothing is what a search found that has nothing to answer from: the refusal,
-// which costs no call.
-func Nothing() graphrag.Found {
-	return graphrag.Found{Answer: &graphrag.Answer{Text: Refusal, Refused: true}}
 }

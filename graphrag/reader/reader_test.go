@@ -214,6 +214,8 @@ func TestIsRefusal(t *testing.T) {
 		"I don’t know.": true,
 		"The provided context does not contain information on this.": true,
 		"I do not know the exact date. It was in 1969, says [1].":    false,
+		"证据中没有这个问题的答案。":                                              true,
+		"我不知道确切的日期。书中说是1969年。":                                       false,
 		"The Moon.": false,
 		"":          false,
 		"According to the evidence, it does not contain water.": false,

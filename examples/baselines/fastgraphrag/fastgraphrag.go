@@ -12,7 +12,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
 // Name of the system in reports.
@@ -131,14 +130,14 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// Retrieve walks from the entities of the question. Without any there is no answer.
+// Retrieve walks from the entities of the question. Without any nothing is found.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	seeds, steps, err := s.seeds(ctx, q)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
 	if len(seeds) == 0 {
-		return reader.Nothing(), nil
+		return graphrag.Nothing(), nil
 	}
 	ranks, err := s.walk.Solve(ctx, seeds, nil)
 	if err != nil {

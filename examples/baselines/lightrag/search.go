@@ -10,7 +10,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
@@ -67,10 +66,10 @@ func (s *searcher) nearest(ctx context.Context, t retrieve.Texts, query string, 
 }
 
 // Retrieve searches, cuts to the budgets, and collects the chunks. Without
-// keywords, or without anything that they find, there is no answer.
+// keywords nothing is found.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return reader.Nothing(), nil
+		return graphrag.Nothing(), nil
 	}
 	var found material
 	var steps []graphrag.Step
@@ -80,7 +79,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 			return graphrag.Found{}, err
 		}
 		if k = or(k, q.Text); len(k.Names) == 0 && len(k.Themes) == 0 {
-			return reader.Nothing(), nil
+			return graphrag.Nothing(), nil
 		}
 		steps = []graphrag.Step{{Kind: "low-level keywords", Query: q.Text, Found: k.Names}, {Kind: "high-level keywords", Query: q.Text, Found: k.Themes}}
 		if found, err = s.search(ctx, k, q.Text); err != nil {
@@ -95,7 +94,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	}
 	ranked := s.corpus.InOrder(rank.Interleave(found.alike, found.ofEntities, found.ofRelations), q.Want(), Name)
 	if len(ranked) == 0 && len(found.derived) == 0 {
-		return reader.Nothing(), nil
+		return graphrag.Nothing(), nil
 	}
 	return graphrag.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived, Steps: steps}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -114,7 +113,7 @@ type way interface {
 // Retrieve runs the primer and the rounds, and has the answers read.
 func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return reader.Nothing(), nil
+		return graphrag.Nothing(), nil
 	}
 	reports, err := d.primed(ctx, q.Text)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -114,7 +113,7 @@ func (w asking) read(_ graphrag.Question, root action, actions []action, ranked 
 		}
 	}
 	if answers = w.fit(answers); len(answers) == 0 {
-		return reader.Nothing()
+		return graphrag.Nothing()
 	}
 	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: answers}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
@@ -131,7 +130,7 @@ func (s *global) shuffle(places []int32) []int32 {
 func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	reports := s.shuffled
 	if len(reports) == 0 || strings.TrimSpace(q.Text) == "" {
-		return reader.Nothing(), nil
+		return graphrag.Nothing(), nil
 	}
 	var err error
 	if s.o.Dynamic {
@@ -144,7 +143,7 @@ func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 		return graphrag.Found{}, err
 	}
 	if len(derived) == 0 {
-		return reader.Nothing(), nil
+		return graphrag.Nothing(), nil
 	}
 	likeness, err := s.units.Scores(ctx, q.Text, nil)
 	if err != nil {

@@ -164,17 +164,17 @@ func TestGlobalCalls(t *testing.T) {
 		points   string
 		rating   string
 		calls    map[string]int
-		refused  bool
+		nothing  bool // is found, and the model answers from what it knows
 		derived  int
 		rankedOf string
 	}{
 		{"map and reduce", msgraphrag.GlobalOptions{}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
 		{"a batch for each report", msgraphrag.GlobalOptions{Tokens: 20}, points, "", map[string]int{msgraphrag.StageMap: 2, "read": 1}, false, 4, "one.md"},
 		{"room for one point", msgraphrag.GlobalOptions{ReduceTokens: 26}, points, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, false, 1, "one.md"},
-		{"nothing to say", msgraphrag.GlobalOptions{}, `{"points": [{"description": "no", "score": 0}]}`, "", map[string]int{msgraphrag.StageMap: 1}, true, 0, ""},
-		{"nonsense", msgraphrag.GlobalOptions{}, "I do not know.", "", map[string]int{msgraphrag.StageMap: 2}, true, 0, ""},
+		{"nothing to say", msgraphrag.GlobalOptions{}, `{"points": [{"description": "no", "score": 0}]}`, "", map[string]int{msgraphrag.StageMap: 1, "read": 1}, true, 0, ""},
+		{"nonsense", msgraphrag.GlobalOptions{}, "I do not know.", "", map[string]int{msgraphrag.StageMap: 2, "read": 1}, true, 0, ""},
 		{"dynamic", msgraphrag.GlobalOptions{Dynamic: true}, points, `{"reason": "", "rating": 3}`, map[string]int{msgraphrag.StageRate: 2, msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
-		{"dynamic, none", msgraphrag.GlobalOptions{Dynamic: true}, points, `{"reason": "", "rating": 0}`, map[string]int{msgraphrag.StageRate: 2}, true, 0, ""},
+		{"dynamic, none", msgraphrag.GlobalOptions{Dynamic: true}, points, `{"reason": "", "rating": 0}`, map[string]int{msgraphrag.StageRate: 2, "read": 1}, true, 0, ""},
 		{"dynamic, nonsense keeps all", msgraphrag.GlobalOptions{Dynamic: true}, points, "three", map[string]int{msgraphrag.StageRate: 4, msgraphrag.StageMap: 1, "read": 1}, false, 2, "one.md"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,13 +183,13 @@ func TestGlobalCalls(t *testing.T) {
 			s, err := msgraphrag.NewGlobal(modelKit(t, m), tt.o)
 			indexed(t, s, err)
 			a, err := s.Answer(t.Context(), graphrag.Question{Text: "What was built?", K: 2})
-			if err != nil || a.Refused != tt.refused || len(a.Derived) != tt.derived || len(a.Evidence) != 0 {
+			if err != nil || a.Refused || len(a.Derived) != tt.derived || len(a.Evidence) != 0 {
 				t.Fatalf("%+v, %v", a, err)
 			}
 			if diff := cmp.Diff(plus(tt.calls), stages(m)); diff != "" {
 				t.Error(diff)
 			}
-			if tt.refused {
+			if tt.nothing {
 				return
 			}
 			// The analyst who has not read report 0 cannot cite it.

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// What counts as what, one question at a time.
+func TestRefusals(t *testing.T) {
+	one, two := []benchmark.Unit{{"a"}}, []benchmark.Unit{{"a", "a2"}, {"b"}}
+	read := func(docs ...string) record.Answer {
+		a := record.Answer{Ranked: []record.Ranked{}}
+		for _, d := range docs {
+			a.Evidence = append(a.Evidence, record.Evidence{Doc: d})
+		}
+		return a
+	}
+	refused := func(a record.Answer) record.Answer { a.Refused = true; return a }
+	derived := func(a record.Answer, docs ...string) record.Answer {
+		a.Derived = []record.Derived{{Docs: docs}}
+		return a
+	}
+	fact := func(v judge.Verdict) record.Judgment {
+		return record.Judgment{Fact: &judge.FactJudgment{Verdict: v}}
+	}
+	summary := func(v judge.Verdict) record.Judgment {
+		return record.Judgment{Summary: &judge.SummaryJudgment{Recall: v, Precision: judge.Score(1, "")}}
+	}
+	right, wrong, none := judge.Score(1, ""), judge.Score(0, ""), judge.NoScore("no answer: x")
+	statements := benchmark.Item{Gold: two, Statements: []string{"s", "t"}}
+	for name, tt := range map[string]struct {
+		it   benchmark.Item
+		a    record.Answer
+		j    record.Judgment
+		want judge.Refusals
+	}{
+		"right":                                  {benchmark.Item{Gold: one}, read("x"), fact(right), judge.Refusals{AnsweredRight: 1}},
+		"wrong":                                  {benchmark.Item{Gold: one}, read("a"), fact(wrong), judge.Refusals{AnsweredWrong: 1}},
+		"refused, gold read":                     {benchmark.Item{Gold: one}, refused(read("x", "a")), fact(wrong), judge.Refusals{RefusedWrongly: 1}},
+		"refused, other read":                    {benchmark.Item{Gold: one}, refused(read("x")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
+		"refused, nothing read":                  {benchmark.Item{Gold: one}, refused(read()), fact(wrong), judge.Refusals{RefusedRightly: 1}},
+		"refused, one unit of two read":          {benchmark.Item{Gold: two}, refused(read("a2")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
+		"refused, both units read":               {benchmark.Item{Gold: two}, refused(read("b", "a2")), fact(wrong), judge.Refusals{RefusedWrongly: 1}},
+		"refused summary, one unit of two read":  {statements, refused(read("b")), summary(wrong), judge.Refusals{RefusedWrongly: 1}},
+		"refused summary, none read":             {statements, refused(read("x")), summary(wrong), judge.Refusals{RefusedRightly: 1}},
+		"summary with half of the gold":          {statements, read("b"), summary(judge.Score(.5, "")), judge.Refusals{AnsweredWrong: 1}},
+		"summary with all of the gold":           {statements, read("b"), summary(right), judge.Refusals{AnsweredRight: 1}},
+		"refused, only a report on gold read":    {benchmark.Item{Gold: one}, refused(derived(read(), "a", "x")), fact(wrong), judge.Refusals{RefusedWrongly: 1}},
+		"refused, only another report read":      {benchmark.Item{Gold: one}, refused(derived(read(), "x")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
+		"refused, other text, fact of gold page": {benchmark.Item{Gold: one}, refused(derived(read("x"), "a")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
+		"refused, unanswerable":                  {benchmark.Item{Unanswerable: true, Gold: one}, refused(read("a")), fact(right), judge.Refusals{RefusedRightly: 1}},
+		"answered, unanswerable":                 {benchmark.Item{Unanswerable: true}, read("a"), fact(wrong), judge.Refusals{AnsweredWrong: 1}},
+		"refused, gold not known":                {benchmark.Item{}, refused(read("a")), fact(wrong), judge.Refusals{Unscored: 1}},
+		"refused, reading not known":             {benchmark.Item{Gold: one}, record.Answer{Foreign: true, Refused: true}, fact(wrong), judge.Refusals{Unscored: 1}},
+		"not judged":                             {benchmark.Item{Gold: one}, read("a"), fact(none), judge.Refusals{Unscored: 1}},
+		"failed":                                 {benchmark.Item{Gold: one}, record.Answer{Error: "timeout"}, fact(none), judge.Refusals{Unscored: 1}},
+		"no record":                              {benchmark.Item{Gold: one}, record.Answer{}, record.Judgment{}, judge.Refusals{}},
+	} {
+		if got := benchmark.Refusals(benchmark.Result{Item: tt.it, Answer: tt.a, Judgment: tt.j}); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
+		}
+	}
+	skipped := benchmark.Result{Skipped: true, Answer: refused(read()), Judgment: fact(wrong)}
+	both := benchmark.Refusals(skipped,
+		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: read("a"), Judgment: fact(right)},
+		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: refused(read("a")), Judgment: fact(wrong)})
+	if want := (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1}); both != want {
+		t.Errorf("several: %+v, want %+v", both, want)
+	}
+}
+
+// shy refuses what is asked of hawks and eels, and has read their pages.
+type shy struct{ zoo.Parrot }
+
+func (s *shy) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	a, err := s.Parrot.Answer(ctx, q)
+	a.Refused = q.Text == "What does the hawk eat?" || q.Text == "What does the eel eat?"
+	return a, err
+}
+
+// A run counts its refusals by system and type. A question without an answer is not
+// put to the judge, and marking it so asks no system again.
+func TestRunCountsRefusals(t *testing.T) {
+	var calls atomic.Int64
+	dir := t.TempDir()
+	run := func(unanswerable bool) (*benchmark.Run, *report.Report) {
+		t.Helper()
+		r := zoo.Runner(dir, &calls, nil)
+		r.Systems = []benchmark.Entry{{Name: "shy", New: func(string) (benchmark.System, error) {
+			return &shy{zoo.Parrot{Calls: &calls}}, nil
+		}}}
+		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
+		out, err := r.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := report.New(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, rep
+	}
+	_, rep := run(false)
+	// Of seven questions two are summaries with half of their gold. The hawk's needs
+	// the owl as well, which was not read; the eel's page was.
+	got := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
+	if diff := cmp.Diff(judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1}, got.Refusals); diff != "" {
+		t.Error(diff)
+	}
+	before := calls.Load()
+	out, rep := run(true)
+	got = rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
+	if diff := cmp.Diff(judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 2}, got.Refusals); diff != "" {
+		t.Error(diff)
+	}
+	eel := out.Systems[0].Domains[1].Results[0].Judgment.Fact
+	if eel == nil || eel.Value != 1 || calls.Load() != before {
+		t.Errorf("the eel is judged %+v after %d more answers", eel, calls.Load()-before)
+	}
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baselinestest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Unanswerable is a question that Pages say nothing about.
+var Unanswerable = graphrag.Question{Text: "Who composed the opera Turandot?", K: 3, Depth: 5, Form: graphrag.Sentence}
+
+// knowing answers the last prompt as a model would that knows the opera: in reject
+// mode it does as it is told. No report has to do with the opera.
+func knowing(req llm.Request) llm.Reply {
+	first, last := req.Messages[0].Text, req.Messages[len(req.Messages)-1].Text
+	asked := strings.Contains(last, "Turandot")
+	switch {
+	case req.Stage != "read" && asked && strings.Contains(first, `{"points": [{`):
+		return llm.Reply{Text: `{"points": [{"description": "They say nothing about an opera.", "score": 0}]}`}
+	case req.Stage != "read" && asked && strings.Contains(first, `{"high_level_keywords": []`):
+		return llm.Reply{Text: `{"high_level_keywords": [], "low_level_keywords": []}`}
+	case req.Stage != "read":
+		return Obedient(req)
+	case asked && strings.Contains(first, reader.Refusal):
+		return llm.Reply{Text: reader.Refusal}
+	case asked:
+		return llm.Reply{Text: "Giacomo Puccini [memory]."}
+	}
+	return llm.Reply{Text: "An answer [1]."}
+}
+
+// modes checks that a system leaves it to the reader whether to refuse: in reject
+// mode a question that the pages do not answer has the reader's refusal, in open
+// mode whoever has something to answer from answers, and a model always has.
+func (make Maker) modes(t *testing.T) {
+	kits := func(mode reader.Mode) map[string]kit.Kit {
+		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: sharedWords{}, Mode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
+	}
+	long := Unanswerable // beyond what is a keyword by itself
+	long.Text += " It was first performed after the death of its composer."
+	for _, mode := range []reader.Mode{reader.Open, reader.Reject} {
+		for name, k := range kits(mode) {
+			s := make.over(t, k, Pages...)
+			for _, q := range []graphrag.Question{Questions[0], Questions[1], Questions[2], Unanswerable, long} {
+				a, err := s.Answer(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var last graphrag.Answer
+				for piece, err := range s.Stream(t.Context(), q) {
+					if last = piece; err != nil {
+						t.Fatal(err)
+					}
+				}
+				if diff := cmp.Diff(a, last); diff != "" {
+					t.Errorf("%s, %s, %q (-Answer +Stream):\n%.2000s", name, mode, q.Text, diff)
+				}
+				material := len(a.Evidence)+len(a.Derived) > 0
+				asked := strings.Contains(q.Text, "Turandot")
+				switch {
+				case mode == reader.Reject && asked:
+					if !a.Refused || a.Text != reader.Refusal || len(a.Citations) > 0 {
+						t.Errorf("%s in reject mode: %q is answered by %q, want the refusal", name, q.Text, a.Text)
+					}
+				case a.Refused && (mode == reader.Open && (material || name == kit.NameModel) || material && q.Text == Questions[1].Text):
+					t.Errorf("%s in %s mode refuses %q, %d passages and %d derived texts", name, mode, q.Text, len(a.Evidence), len(a.Derived))
+				}
+			}
+		}
+	}
+}
