@@ -57,7 +57,7 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 		t.Errorf("a named score that could not be had is %v", v)
 	}
 	var csv strings.Builder
-	if err := rep.WriteCSV(&csv); err != nil || !strings.Contains(csv.String(), ",unscored,f1/zoo\n") {
+	if err := rep.WriteCSV(&csv); err != nil || !strings.Contains(csv.String(), ",unscored,f1/zoo,answered_right,") {
 		t.Errorf("%v, %.300s", err, csv.String())
 	}
 	text := tables(t, rep)
