@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package shortanswer judges answers that are a name, a number, yes or no, a choice,
+// or a few sentences, by a gold answer and its aliases. It serves the multi-hop data
+// sets and both that are called GraphRAG-Bench.
+//
+// The verdict is accuracy: does the answer say what the gold answer says? A model is
+// shown question, gold and answer and replies 1 or 0; whatever else it replies leaves
+// the answer unscored. Without a model package judge/lexical decides, and where the
+// answer is a choice, the choice.
+//
+// Beside the verdict stand scores under names of their own. A [Scheme] says for a
+// type of questions which there are:
+//
+//	em/P, f1/P    exact match and token F1 by the rules of the profile P (judge/answer)
+//	contains      1 if a gold answer stands in the answer, word for word, after the same
+//	              normalization
+//	rouge_l       F-measure of the longest common subsequence of words (Lin 2004) over
+//	              lower-cased runs of a-z and 0-9, without stems
+//	choice        1 if the answer names the gold choices and no other; of a selection 0.5
+//	              if it names some of them and no other (arXiv 2506.02404)
+//	graded        by a model: 1, 0.5 or 0 (arXiv 2506.02404)
+//	factuality    by a model: F1 of the statements of answer and gold answer
+//	correctness   by a model and an embedder: 0.75 factuality + 0.25 (1 + cosine)/2
+//	coverage      by a model: share of the gold answer's statements that the answer holds
+//	faithfulness  by a model: share of the answer's statements that its evidence holds
+//
+// The last four are those of arXiv 2506.05690 by prompts of ours; without a model
+// they are not applicable.
+package shortanswer

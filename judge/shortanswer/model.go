@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shortanswer
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/score"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// accuracy asks whether the answer says what the gold answer says.
+func (j *Judge) accuracy(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
+	return j.ask(ctx, "accuracy", c, t, map[string]float64{"0": 0, "1": 1})
+}
+
+// grade asks how far it does.
+func (j *Judge) grade(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
+	return j.ask(ctx, "grade", c, t, map[string]float64{"0": 0, "0.5": 0.5, "1": 1})
+}
+
+// ask makes a score of a reply that is one of the words, blanks around it aside. Any
+// other reply is none: a guess would be a score.
+func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *score.Trace, words map[string]float64) (judge.Verdict, error) {
+	gold := score.Plain(c.Reference)
+	for _, alias := range c.Aliases {
+		gold += "\nor: " + score.Plain(alias)
+	}
+	req, err := prompts.Request("judge-"+name, name, nil,
+		llm.Data{Label: "question", Text: score.Plain(c.Question)},
+		llm.Data{Label: "gold", Text: gold},
+		llm.Data{Label: "answer", Text: score.Plain(c.Answer)})
+	if err != nil {
+		return judge.Verdict{}, err
+	}
+	reply, err := j.o.Model.Generate(ctx, req)
+	t.Charge(reply.Usage, err)
+	if err != nil {
+		return exam.Failure(ctx, t, err)
+	}
+	if value, ok := words[strings.TrimSpace(reply.Text)]; ok {
+		return judge.Score(value, ""), nil
+	}
+	return exam.Failure(ctx, t, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
+}
+
+// byModel adds the scores of a scheme that a model gives. Of an answer that says
+// nothing they are 0, without a call; without a model they are not applicable.
+func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool, out map[string]judge.Verdict, t *score.Trace) error {
+	wanted := map[string]bool{
+		"graded": s.Graded, "factuality": s.Statements, "correctness": s.Statements && j.o.Embedder != nil,
+		"coverage": s.Coverage, "faithfulness": s.Faithful,
+	}
+	for name, want := range wanted {
+		switch {
+		case !want:
+		case j.o.Model == nil:
+			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "needs a model"}
+		case name == "faithfulness" && (silent || score.Blank(score.Evidence(c))):
+			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "no answer or no evidence"}
+		case silent:
+			out[name] = judge.Score(0, "no answer")
+		}
+	}
+	if j.o.Model == nil || silent {
+		return nil
+	}
+	if s.Graded {
+		v, err := j.grade(ctx, c, t)
+		if err != nil {
+			return err
+		}
+		out["graded"] = v
+	}
+	if !s.Statements && !s.Coverage && !s.Faithful {
+		return nil
+	}
+	err := j.statements(ctx, c, s, out, t)
+	if err == nil {
+		return nil
+	}
+	v, err := exam.Failure(ctx, t, err)
+	for name, want := range wanted { // those that are still to be had
+		if _, there := out[name]; err == nil && want && !there {
+			out[name] = v
+		}
+	}
+	return err
+}
+
+// statements compares the statements of the answer with the gold answer and the other
+// way round, and with the evidence.
+func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *score.Trace) error {
+	gold := c
+	gold.Answer = c.Reference
+	wanted, _, err := j.exam.Split(ctx, gold, judge.DefaultMaxStatements, t)
+	if err != nil {
+		return err
+	}
+	covered := 0
+	if len(wanted) > 0 {
+		if covered, err = j.exam.Support(ctx, c.Answer, wanted, t); err != nil {
+			return err
+		}
+	}
+	if s.Coverage {
+		out["coverage"] = share(covered, len(wanted), "no statement in the gold answer")
+	}
+	if !s.Statements && !s.Faithful {
+		return nil
+	}
+	made, _, err := j.exam.Split(ctx, c, judge.DefaultMaxStatements, t)
+	if err != nil {
+		return err
+	}
+	if s.Statements {
+		if err := j.correctness(ctx, c, made, len(wanted)-covered, out, t); err != nil {
+			return err
+		}
+	}
+	if s.Faithful && out["faithfulness"].State == "" {
+		text := score.Evidence(c)
+		t.Evidence = len(text)
+		held := 0
+		if len(made) > 0 {
+			if held, err = j.exam.Support(ctx, text, made, t); err != nil {
+				return err
+			}
+		}
+		out["faithfulness"] = share(held, len(made), "no statement in the answer")
+	}
+	return nil
+}
+
+// correctness is made of true and false positives among the statements of the answer
+// and of the gold statements that it misses.
+func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, missed int, out map[string]judge.Verdict, t *score.Trace) error {
+	right := 0
+	if len(made) > 0 {
+		var err error
+		if right, err = j.exam.Support(ctx, c.Reference, made, t); err != nil {
+			return err
+		}
+	}
+	f1 := Factuality(right, len(made)-right, missed)
+	out["factuality"] = judge.Score(f1, fmt.Sprintf("%d of %d statements, %d missed", right, len(made), missed))
+	if j.o.Embedder == nil {
+		return nil
+	}
+	vectors, err := j.o.Embedder.EmbedDocuments(ctx, []string{c.Answer, c.Reference})
+	if err == nil && (len(vectors) != 2 || len(vectors[0]) != len(vectors[1])) {
+		err = errors.New("judge: the embedder gave no two vectors of one length")
+	}
+	if err != nil {
+		return err
+	}
+	out["correctness"] = judge.Score(Correctness(f1, cosine(vectors[0], vectors[1])), "")
+	return nil
+}
+
+// Factuality is the F1 of so many true and false positives and false negatives; 1 if
+// there are none of all.
+func Factuality(truePositives, falsePositives, falseNegatives int) float64 {
+	all := 2*truePositives + falsePositives + falseNegatives
+	if all == 0 {
+		return 1
+	}
+	return 2 * float64(truePositives) / float64(all)
+}
+
+// Correctness weighs factuality with the likeness of two texts: three quarters and a
+// quarter, the cosine mapped to 0..1 (arXiv 2506.05690, the released evaluation).
+func Correctness(factuality, cosine float64) float64 {
+	return 0.75*factuality + 0.25*(1+min(max(cosine, -1), 1))/2
+}
+
+func cosine(a, b []float32) float64 {
+	var ab, aa, bb float64
+	for i := range a {
+		ab += float64(a[i]) * float64(b[i])
+		aa += float64(a[i]) * float64(a[i])
+		bb += float64(b[i]) * float64(b[i])
+	}
+	if c := ab / math.Sqrt(aa*bb); !math.IsNaN(c) && !slices.Contains([]float64{math.Inf(1), math.Inf(-1)}, c) {
+		return c
+	}
+	return 0
+}
+
+func share(n, of int, none string) judge.Verdict {
+	if of == 0 {
+		return judge.NoScore(none)
+	}
+	return judge.Score(float64(n)/float64(of), fmt.Sprintf("%d of %d", n, of))
+}

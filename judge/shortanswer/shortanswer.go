@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shortanswer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/answer"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/score"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Profile is what reports and flags call the procedure.
+const Profile = "shortanswer"
+
+// Kind is what an answer consists of.
+type Kind uint8
+
+// The kinds of answers.
+const (
+	Text      Kind = iota
+	One            // one of several choices, or true or false
+	Selection      // any number of choices
+)
+
+// Scheme says how the answers to a type of questions are scored. The zero Scheme has
+// accuracy, contains, and EM and F1 by the rules of SQuAD 1.1.
+type Scheme struct {
+	Kind    Kind
+	Profile answer.Profile
+	// Rouge adds rouge_l, Graded graded, Statements factuality and correctness,
+	// Coverage coverage, and Faithful faithfulness.
+	Rouge, Graded, Statements, Coverage, Faithful bool
+}
+
+// Options of a [Judge].
+type Options struct {
+	// Model decides; nil leaves it to rules.
+	Model llm.Model
+	// Embedder completes factuality to correctness; may be nil.
+	Embedder llm.Embedder
+	// Schemes are by [judge.Case.Type]; a type without one has the zero Scheme.
+	Schemes map[string]Scheme
+}
+
+// Judge is a [judge.Judge] of short answers.
+type Judge struct {
+	o     Options
+	exam  exam.Exam
+	words *lexical.Judge
+}
+
+var _ judge.Judge = (*Judge)(nil)
+
+// version changes whenever a prompt, a rule or a scheme of the library's data sets
+// does.
+const version = 1
+
+// New returns a judge.
+func New(o Options) (*Judge, error) {
+	for name, s := range o.Schemes {
+		if _, err := s.Profile.Score("", []string{"gold"}); err != nil || s.Kind > Selection {
+			return nil, fmt.Errorf("judge: the scheme of %q has profile %v and kind %d: want those there are", name, s.Profile, s.Kind)
+		}
+	}
+	words, err := lexical.New(judge.Options{})
+	if err != nil {
+		return nil, err
+	}
+	j := &Judge{o: o, words: words}
+	if o.Model != nil {
+		j.exam, err = exam.New(o.Model, Profile, version, exam.Options{})
+	}
+	return j, err
+}
+
+// Name tells what decides: rules, or the model.
+func (j *Judge) Name() string {
+	if j.o.Model == nil {
+		return fmt.Sprintf("lexical/%s/v%d", Profile, version)
+	}
+	if e, ok := j.o.Embedder.(llm.NamedEmbedder); ok {
+		return j.exam.Name() + "/" + e.Name()
+	}
+	return j.exam.Name()
+}
+
+// Fact judges an answer. Empty and refused ones score 0 without a call.
+func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	s := j.o.Schemes[c.Type]
+	if c.Refused {
+		c.Answer = ""
+	}
+	var t score.Trace
+	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
+	out.Scores = byWords(c, s)
+	v, done := score.WithoutAnswer(c)
+	switch {
+	case done:
+	case j.o.Model != nil:
+		v, err = j.accuracy(ctx, c, &t)
+	case s.Kind != Text:
+		v = judge.Score(whole(out.Scores["choice"].Value), "")
+	default:
+		v, err = j.lexical(ctx, c)
+	}
+	out.Verdict = v
+	if err == nil {
+		err = j.byModel(ctx, c, s, done, out.Scores, &t)
+	}
+	return out, err
+}
+
+// Summary has nothing to say: no type of these questions is judged by statements.
+func (j *Judge) Summary(context.Context, judge.Case) (judge.SummaryJudgment, error) {
+	none := judge.Verdict{State: judge.NotApplicable, Reason: "short answers are right or wrong"}
+	return judge.SummaryJudgment{Recall: none, Precision: none}, nil
+}
+
+// lexical decides by words: whether a sentence of the answer states the gold answer or
+// one of its aliases.
+func (j *Judge) lexical(ctx context.Context, c judge.Case) (judge.Verdict, error) {
+	var first judge.Verdict
+	for i, gold := range golds(c) {
+		one := c
+		one.Reference = gold
+		f, err := j.words.Fact(ctx, one)
+		if err != nil || f.State == judge.Scored && f.Value == 1 {
+			return f.Verdict, err
+		}
+		if i == 0 {
+			first = f.Verdict
+		}
+	}
+	return first, nil
+}
+
+func golds(c judge.Case) []string { return append([]string{c.Reference}, c.Aliases...) }
+
+// byWords are the scores that need no model.
+func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
+	out := map[string]judge.Verdict{"contains": judge.Score(indicator(Contains(c.Answer, golds(c)...)), "")}
+	if s.Kind != Text {
+		return map[string]judge.Verdict{"choice": judge.Score(Choice(c.Answer, c.Reference, s.Kind == Selection), "")}
+	}
+	em, f1 := "em/"+s.Profile.String(), "f1/"+s.Profile.String()
+	a, err := s.Profile.Score(c.Answer, golds(c))
+	if err != nil {
+		out[em], out[f1] = judge.NoScore(err.Error()), judge.NoScore(err.Error())
+	} else {
+		out[em], out[f1] = judge.Score(a.EM, ""), judge.Score(a.F1, "")
+	}
+	if s.Rouge {
+		best := 0.0
+		for _, g := range golds(c) {
+			best = max(best, RougeL(c.Answer, g))
+		}
+		out["rouge_l"] = judge.Score(best, "")
+	}
+	return out
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// whole is 1 for a whole score, else 0.
+func whole(v float64) float64 { return indicator(v == 1) }
