@@ -6,10 +6,12 @@
 //
 //	go run ./examples/judgecheck [-in FILE] [-model NAME]
 //	go run ./examples/judgecheck -data DIR
+//	go run ./examples/judgecheck -pairwise A.jsonl,B.jsonl -model NAME
 //
 // With -data the pairs are answers to questions of a checkout of WildGraphBench
 // that the program makes again, by four frozen systems, and knows by their hashes;
-// -half chooses those on which rules were developed, or the others.
+// -half chooses those on which rules were developed, or the others. With -pairwise a
+// model says which of two systems' answers are the better ones.
 //
 // A line of the file is a JSON object with the keys question, reference,
 // answer and label (0 or 1), and optionally label2, a second person's label:
@@ -36,6 +38,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/judge/pairwise"
 	"github.com/wildgraph/wildgraph/judge/paper"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 	"github.com/wildgraph/wildgraph/llm"
@@ -75,6 +78,9 @@ func exitCode(err error, stderr io.Writer) int {
 type settings struct {
 	in, model, profile, cache string
 	data, half                string
+	pairwise                  []string // two files
+	cases                     []pairwise.Case
+	alone                     int // questions of one of the files
 	minKappa                  float64
 	maxUnscored               int
 	show                      bool
@@ -89,6 +95,12 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.profile, "profile", joint.Profile, "joint, paper or upstream; how a model judges")
 	flags.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout: judge labelled answers to its questions")
 	flags.StringVar(&s.half, "half", "", "with -data: development or heldout (default: both)")
+	flags.Func("pairwise", "two `FILES` of predictions, with a comma between them, as a report folder has them: which answers does the model prefer?", func(v string) error {
+		if s.pairwise = strings.Split(v, ","); len(s.pairwise) != 2 {
+			return errors.New("want two files, with a comma between them")
+		}
+		return nil
+	})
 	flags.Float64Var(&s.minKappa, "min-kappa", -1, "fail below this kappa")
 	flags.IntVar(&s.maxUnscored, "max-unscored", 0, "fail with more pairs than this that the judge left unscored")
 	flags.BoolVar(&s.show, "show", false, "show the pairs on which judge and label differ")
@@ -111,19 +123,34 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	if s.profile != joint.Profile && s.model == "" {
 		problems = append(problems, "-profile needs -model")
 	}
+	if s.pairwise != nil && (s.model == "" || s.in != "" || s.data != "") {
+		problems = append(problems, "-pairwise needs -model, and neither -in nor -data: only a model can say which answer is better")
+	}
 	if s.maxUnscored < 0 {
 		problems = append(problems, fmt.Sprintf("-max-unscored %d is negative", s.maxUnscored))
 	}
 	if len(problems) > 0 {
 		return s, cli.Usagef("%s", strings.Join(problems, "; "))
 	}
-	return s, nil
+	var err error
+	if s.pairwise != nil {
+		s.cases, s.alone, err = common([2]string(s.pairwise))
+	}
+	return s, cli.Usage(err)
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return err
+	}
+	if s.pairwise != nil {
+		m, closeCache, err := openModel(s)
+		if err != nil {
+			return err
+		}
+		defer closeCache()
+		return compareFiles(ctx, stdout, m, s)
 	}
 	if s.data != "" {
 		j, closeCache, err := newJudge(s)
@@ -167,13 +194,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return r.check(s)
 }
 
-// newJudge makes the judge, and what is to be called when it is done. A model's
-// replies are kept: nothing is paid for twice.
+// newJudge makes the judge, and what is to be called when it is done.
 func newJudge(s settings) (judge.Judge, func(), error) {
 	if s.model == "" {
 		j, err := lexical.New(judge.Options{})
 		return j, func() {}, err
 	}
+	m, closeCache, err := openModel(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	var j judge.Judge
+	switch s.profile {
+	case upstream.Profile:
+		j, err = upstream.New(m, upstream.Options{})
+	case paper.Profile:
+		j, err = paper.New(m, paper.Options{})
+	default:
+		j, err = joint.New(m, joint.Options{})
+	}
+	if err != nil {
+		closeCache()
+		return nil, nil, fmt.Errorf("-model %s: %w", s.model, err)
+	}
+	return j, closeCache, nil
+}
+
+// openModel connects to the model. Its replies are kept: nothing is paid for twice.
+func openModel(s settings) (llm.Model, func(), error) {
 	provider, err := langchain.ProviderFromEnv(transport.Options{Logger: cli.NewLogger(os.Stderr)})
 	if err != nil {
 		return nil, nil, fmt.Errorf("-model %s: %w", s.model, err)
@@ -187,24 +235,12 @@ func newJudge(s settings) (judge.Judge, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("-cache: %w", err)
 	}
-	closeCache := func() { _ = client.Close() } // every reply was synced as it came
 	m, err := client.Model(s.model)
-	if err == nil {
-		var j judge.Judge
-		switch s.profile {
-		case upstream.Profile:
-			j, err = upstream.New(m, upstream.Options{})
-		case paper.Profile:
-			j, err = paper.New(m, paper.Options{})
-		default:
-			j, err = joint.New(m, joint.Options{})
-		}
-		if err == nil {
-			return j, closeCache, nil
-		}
+	if err != nil {
+		_ = client.Close()
+		return nil, nil, fmt.Errorf("-model %s: %w", s.model, err)
 	}
-	closeCache()
-	return nil, nil, fmt.Errorf("-model %s: %w", s.model, err)
+	return m, func() { _ = client.Close() }, nil // every reply was synced as it came
 }
 
 // judgeAll labels the pairs in order.
