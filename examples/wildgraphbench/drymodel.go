@@ -245,6 +245,19 @@ func extracted(req llm.Request) string {
 		typed = typed[:min(len(typed), gleaned)]
 	}
 	switch {
+	case asks(`{"Nodes": [], "Relations": [], "Attributes": []}`):
+		return asJSON("Nodes", []string{"person", "event", "place"}, "Relations", []string{"took_part_in", "happened_in", "built_by", "part_of"}, "Attributes", []string{"date", "size"})
+	case asks(`"entity_types": {"entity": "type"}`):
+		return boundedObject(entities(text, max(len(text)/perName, 1)))
+	case asks(`{"communities": [{"id": 0`):
+		return groupNames(text)
+	case asks(`{"sub_queries": [{"id": "q1", "text": ""`):
+		return `{"sub_queries": []}`
+	case asks(`{"thought": "", "status": "answer"`):
+		if strings.Contains(text, "\n2. ") { // a second look is enough
+			return asJSON("thought", "All of it is known by now.", "status", "answer", "next_query", "")
+		}
+		return asJSON("thought", "One step is missing.", "status", "continue", "next_query", strings.Join(names(entities(text, 3)), " "))
 	case asks(`{"triples": [`):
 		var triples [][]string
 		for i, found := 0, entities(text, len(text)); i < len(text)/perTriple && len(found) > 0; i++ {
@@ -305,6 +318,26 @@ func graphObject(found []entity) string {
 		edges = append(edges, map[string]string{"source": e.Name, "target": found[(i+1)%len(found)].Name, "desc": e.Text})
 	}
 	return asJSON("entities", nodes, "relationships", edges)
+}
+
+// boundedObject is a graph within a schema: a type for each entity, a fact for each.
+func boundedObject(found []entity) string {
+	types, triples := map[string]string{}, [][]string{}
+	for i, e := range found {
+		types[e.Name] = "event"
+		triples = append(triples, []string{e.Name, "took_part_in", found[(i+1)%len(found)].Name})
+	}
+	return asJSON("attributes", map[string]any{}, "triples", triples, "entity_types", types)
+}
+
+var group = regexp.MustCompile(`(?m)^id: (\d+)$`)
+
+func groupNames(text string) string {
+	var groups []map[string]any
+	for _, id := range group.FindAllStringSubmatch(text, -1) {
+		groups = append(groups, map[string]any{"id": id[1], "name": "Group " + id[1], "summary": padded("Things that go together", entityText)})
+	}
+	return asJSON("communities", groups)
 }
 
 func reportObject(text string) string {

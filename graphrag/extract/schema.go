@@ -116,6 +116,17 @@ func find(of []SchemaItem, name string) (SchemaItem, bool) {
 	return SchemaItem{}, false
 }
 
+// Name returns the name that an item of any of the three lists has, whatever the
+// spelling or alias it is asked for by.
+func (s Schema) Name(of string) (string, bool) {
+	for _, list := range [][]SchemaItem{s.EntityTypes, s.Relations, s.Attributes} {
+		if it, ok := find(list, of); ok {
+			return it.Name, true
+		}
+	}
+	return "", false
+}
+
 // bound gives what was extracted the names of the schema. With strict, what is
 // not in the schema is dropped, as a problem: an entity's unknown type, a
 // relation that is unknown or whose ends are not of its types, an unknown

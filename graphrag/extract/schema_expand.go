@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/graphrag/link"
 )
 
 // Expansion lets a schema grow while documents are read (Youtu-GraphRAG, equation
@@ -33,10 +32,10 @@ type Expansion struct {
 	MinDocs int
 	// Batch is the number of documents between two expansions; 0 means 32.
 	Batch int
-	// Embedder, when set, finds names of what is in the schema already: with a
-	// cosine of Novelty (0 means 0.95) or more a new name becomes an alias.
-	Embedder embed.Embedder
-	Novelty  float64
+	// Link, when set, finds names of what is in the schema already: with a likeness
+	// of Novelty (0 means 0.95) or more a new name becomes an alias.
+	Link    link.Linker
+	Novelty float64
 }
 
 // withDefaults fills in the defaults and puts what is wrong into checks.
@@ -159,28 +158,20 @@ func (e Expansion) score(of []proposal) Decision {
 
 // alias finds the item that a name means, "" if it is new.
 func (e Expansion) alias(ctx context.Context, of []SchemaItem, name string) (string, error) {
-	if e.Embedder == nil || len(of) == 0 {
+	if e.Link == nil || len(of) == 0 {
 		return "", nil
 	}
-	texts := []string{name}
-	for _, it := range of {
-		texts = append(texts, it.Name)
+	names := make([]string, len(of))
+	for i, it := range of {
+		names[i] = foldItem(it.Name)
 	}
-	v, err := e.Embedder.EmbedDocuments(ctx, texts)
-	if err == nil && len(v) != len(texts) {
-		err = fmt.Errorf("%d vectors for %d names", len(v), len(texts))
-	}
+	index, err := e.Link.Index(ctx, names)
 	if err != nil {
 		return "", fmt.Errorf("extract: comparing %q with the schema: %w", name, err)
 	}
-	best, at := 0.0, -1
-	for i := range of {
-		if c := vector.Cosine(v[0], v[i+1]); c >= e.Novelty && c > best {
-			best, at = c, i
-		}
+	near, err := index.Nearest(ctx, foldItem(name), 1)
+	if err != nil || len(near) == 0 || near[0].Score < e.Novelty {
+		return "", err
 	}
-	if at < 0 {
-		return "", nil
-	}
-	return of[at].Name, nil
+	return of[near[0].ID].Name, nil
 }

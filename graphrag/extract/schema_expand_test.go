@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag/link"
 )
 
 var ships = Schema{
@@ -53,6 +55,10 @@ func (near) EmbedDocuments(_ context.Context, texts []string) ([][]float32, erro
 
 type same struct{ near }
 
+func (same) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	return []float32{float32(len(text)), 1}, nil
+}
+
 func (same) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -63,7 +69,7 @@ func (same) EmbedDocuments(_ context.Context, texts []string) ([][]float32, erro
 
 // A name that means what is there becomes its alias.
 func TestAlias(t *testing.T) {
-	plain, decisions, err := Expansion{Embedder: same{}}.weigh(t.Context(), ships,
+	plain, decisions, err := Expansion{Link: link.Embeddings{Embedder: same{}}}.weigh(t.Context(), ships,
 		[]proposal{{Kind: entityTypeKind, Name: "sailor", Confidence: 1, Doc: "a"}, {Kind: entityTypeKind, Name: "sailor", Confidence: 1, Doc: "b"}})
 	if err != nil || decisions[0].Alias != "person" || plain.EntityTypes[0].Aliases[0] != "sailor" || len(plain.EntityTypes) != 2 {
 		t.Errorf("%+v, %+v, %v", plain, decisions, err)

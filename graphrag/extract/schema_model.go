@@ -30,6 +30,9 @@ const (
 // SchemaOptions for [NewBySchema].
 type SchemaOptions struct {
 	ModelOptions
+	// By, when set, extracts in place of a model: the schema bounds what it finds,
+	// and what the schema lacks it proposes, sure of itself.
+	By     Extractor
 	Schema Schema
 	// Mode is Strict if empty.
 	Mode SchemaMode
@@ -37,7 +40,7 @@ type SchemaOptions struct {
 	Expand *Expansion
 }
 
-// BySchema extracts within the bounds of a schema, one call per chunk
+// BySchema extracts within the bounds of a schema, with a model by one call per chunk
 // (Youtu-GraphRAG, section 3.1).
 type BySchema struct{ o SchemaOptions }
 
@@ -45,7 +48,9 @@ type BySchema struct{ o SchemaOptions }
 func NewBySchema(o SchemaOptions) (*BySchema, error) {
 	o.Mode = cmp.Or(o.Mode, Strict)
 	checks := opt.Checks{Of: "extract"}
-	o.check(&checks)
+	if o.By == nil {
+		o.check(&checks)
+	}
 	checks.Want(o.Mode == Strict || o.Mode == Prefer, "Mode", o.Mode, "strict or prefer")
 	checks.Want(len(o.Schema.EntityTypes) > 0, "Schema", "without entity types", "one or more")
 	if o.Expand != nil {
@@ -71,6 +76,13 @@ func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, Schema, []Decision, error) {
 	schema := e.o.Schema
 	out := make([]kg.Extraction, len(chunks))
+	var free []kg.Extraction // by rules
+	if e.o.By != nil {
+		var err error
+		if free, err = e.o.By.Extract(ctx, chunks); err != nil {
+			return nil, Schema{}, nil, err
+		}
+	}
 	found := make([][]proposal, len(chunks))
 	var decisions []Decision
 	var proposals []proposal
@@ -82,7 +94,13 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 			at[chunks[c].ID] = c
 		}
 		extractions, err := e.o.each(ctx, part, func(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) (err error) {
-			found[at[c.ID]], err = e.chunk(ctx, schema, c, x)
+			i := at[c.ID]
+			if free != nil {
+				*x = free[i]
+				found[i] = e.bound(schema, x)
+				return nil
+			}
+			found[i], err = e.chunk(ctx, schema, c, x)
 			return err
 		})
 		if err != nil {
@@ -178,6 +196,29 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	}
 	return slices.Concat(proposed(entityTypeKind, c.Doc, found.New.Nodes), proposed(relationKind, c.Doc, found.New.Relations),
 		proposed(attributeKind, c.Doc, found.New.Attributes)), nil
+}
+
+// bound bounds what was found without a model and proposes what is lost by it.
+func (e *BySchema) bound(s Schema, x *kg.Extraction) []proposal {
+	var out []proposal
+	if e.o.Expand != nil {
+		propose := func(kind, name string) {
+			if p := (proposal{Kind: kind, Name: name, Confidence: 1, Doc: x.Doc}); foldItem(name) != "" && !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+		for _, m := range x.Mentions {
+			propose(entityTypeKind, m.Type)
+		}
+		for _, f := range x.Facts {
+			propose(relationKind, f.Relation)
+		}
+		for _, a := range x.Attributes {
+			propose(attributeKind, a.Key)
+		}
+	}
+	s.bound(x, e.o.Mode == Strict)
+	return out
 }
 
 // notes are the items that say more than their name.

@@ -15,67 +15,43 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Layer is a level of a [Tree].
-type Layer int8
-
-// The levels of Youtu-GraphRAG (arXiv 2508.19855, section 3.2), its two lowest, the
-// attributes and the facts, in one: attributes alone are no graph.
-const (
-	EntityLayer Layer = 1 + iota
-	KeywordLayer
-	CommunityLayer
-)
-
-// The relations that hold the levels together (TencentCloudADP/youtu-graphrag).
-const (
-	HasAttribute  = "has_attribute"  // entity → attribute
-	RepresentedBy = "represented_by" // entity → its keyword
-	KeywordOf     = "keyword_of"     // keyword → community
-	MemberOf      = "member_of"      // entity → community
-)
-
-// Tree is a knowledge graph with its attributes, communities and their
-// keywords on four levels. Keywords and communities are super-nodes: [Tree.Upto]
-// has the graph without them.
+// Tree is a knowledge graph on the four levels of Youtu-GraphRAG (arXiv 2508.19855,
+// equation 8).
 type Tree struct {
-	// Nodes are the entities by their ids, then the attributes, the keywords and
-	// the communities.
-	Nodes []Node
-	// Edges are the relations of the knowledge graph by their ids, then those to
-	// attributes, to keywords, and to communities.
-	Edges []Edge
-	// Communities of two members or more.
+	// Facts are levels two and one: the relations of the knowledge graph by their
+	// ids, then the attributes by entity.
+	Facts []Fact
+	// Nodes is the number of nodes that facts join: the entities by their ids, then
+	// a node for each attribute.
+	Nodes int
+	// Communities, those of two members or more, are level four, and their Keywords
+	// level three. They are no nodes of the graph, so that no path leads through
+	// them.
 	Communities []Community
 	// Failed are the communities that the model gave no name. They have a
 	// generic one.
 	Failed []Failure
-
-	nodes, edges [CommunityLayer + 1]int // how many there are up to a level
 }
 
-// Node is a node of the tree.
-type Node struct {
-	Layer Layer
-	Text  string
-	// Attribute is set for "key: value" of an entity.
-	Attribute bool
-	// Entity is what it is about: the entity itself, that of an attribute or
-	// keyword, the centre of a community.
-	Entity int32
-}
-
-// Edge is an edge of the tree. From and To are places in Nodes.
-type Edge struct {
-	From, To int32
+// Fact is a triple of the tree: two entities and how they are related, or an entity
+// and its attribute.
+type Fact struct {
+	// Head is an entity. Tail is one as well, or the node of an attribute.
+	Head, Tail int32
+	// Relation is the label of the relation, or the key of the attribute.
 	Relation string
+	// Text says all of it.
+	Text string
+	// Passages say so.
+	Passages []int32
 }
 
-// Community is a community as a super-node.
+// Community is a community with its name.
 type Community struct {
-	// Node is its place in the tree, ID its number in the partition.
-	Node, ID int32
-	Members  []int32
-	Center   int32
+	// ID is its number in the partition.
+	ID      int32
+	Members []int32
+	Center  int32
 	// Keywords are entities, the best first.
 	Keywords          []int32
 	Name, Description string
@@ -115,8 +91,7 @@ func (o Options) resolve() (Options, error) {
 
 // Build builds the tree of a knowledge graph and a partition of its
 // entities, such as that of perception.ByMembers. It makes one call for each
-// [Options.Batch] of communities; those of one member have no name and
-// no node.
+// [Options.Batch] of communities; those of one member have no name.
 //
 // A batch that the model cannot name, because its reply is unusable, cut or
 // refused, is listed as failed, and so is a community that the reply leaves out.
@@ -148,57 +123,23 @@ func Build(ctx context.Context, g *kg.Graph, p perception.Partition, o Options) 
 	return t, nil
 }
 
-// grow makes the nodes and edges, level by level.
+// grow lists the facts.
 func (t *Tree) grow(g *kg.Graph) {
-	add := func(n Node) int32 {
-		t.Nodes = append(t.Nodes, n)
-		return int32(len(t.Nodes) - 1)
-	}
-	link := func(from, to int32, relation string) {
-		t.Edges = append(t.Edges, Edge{from, to, relation})
-	}
-	done := func(layer Layer) { t.nodes[layer], t.edges[layer] = len(t.Nodes), len(t.Edges) }
-
-	for e := range g.Entities {
-		add(Node{Layer: EntityLayer, Text: g.Entities[e].Name, Entity: int32(e)})
-	}
 	for r := range g.Relations {
-		link(g.Relations[r].Head, g.Relations[r].Tail, g.Relations[r].Label)
+		rel := &g.Relations[r]
+		f := Fact{Head: rel.Head, Tail: rel.Tail, Relation: rel.Label}
+		f.Text = g.Entities[rel.Head].Name + " " + rel.Label + " " + g.Entities[rel.Tail].Name
+		for _, p := range g.RelationPassages(int32(r)) {
+			f.Passages = append(f.Passages, p.ID)
+		}
+		t.Facts = append(t.Facts, f)
 	}
+	t.Nodes = len(g.Entities)
 	for e := range g.Entities {
 		for _, a := range g.Entities[e].Attributes {
-			link(int32(e), add(Node{EntityLayer, a.Key + ": " + a.Value, true, int32(e)}), HasAttribute)
+			text := g.Entities[e].Name + " " + a.Key + ": " + a.Value
+			t.Facts = append(t.Facts, Fact{int32(e), int32(t.Nodes), a.Key, text, a.Passages})
+			t.Nodes++
 		}
 	}
-	done(EntityLayer)
-	keywords := make([][]int32, len(t.Communities))
-	for i, c := range t.Communities {
-		for _, k := range c.Keywords {
-			node := add(Node{Layer: KeywordLayer, Text: g.Entities[k].Name, Entity: k})
-			keywords[i] = append(keywords[i], node)
-			link(k, node, RepresentedBy)
-		}
-	}
-	done(KeywordLayer)
-	for i := range t.Communities {
-		c := &t.Communities[i]
-		c.Node = add(Node{Layer: CommunityLayer, Text: c.Name, Entity: c.Center})
-		for _, k := range keywords[i] {
-			link(k, c.Node, KeywordOf)
-		}
-		for _, e := range c.Members {
-			link(e, c.Node, MemberOf)
-		}
-	}
-	done(CommunityLayer)
-}
-
-// Upto returns the tree up to a level and without the super-nodes above, for
-// algorithms that should not walk through them: EntityLayer has the knowledge
-// graph and its attributes, KeywordLayer also the keywords, CommunityLayer all.
-func (t *Tree) Upto(layer Layer) ([]Node, []Edge) {
-	if layer < EntityLayer || layer > CommunityLayer {
-		return nil, nil
-	}
-	return t.Nodes[:t.nodes[layer]:t.nodes[layer]], t.Edges[:t.edges[layer]:t.edges[layer]]
 }

@@ -56,29 +56,16 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []knowledge.Node{
-		{Layer: knowledge.EntityLayer, Text: "barn owl", Entity: 0}, {Layer: knowledge.EntityLayer, Text: "eagle owl", Entity: 1}, {Layer: knowledge.EntityLayer, Text: "hare", Entity: 2}, {Layer: knowledge.EntityLayer, Text: "mouse", Entity: 3},
-		{Layer: knowledge.EntityLayer, Text: "face: white", Attribute: true, Entity: 0},
-		{Layer: knowledge.KeywordLayer, Text: "eagle owl", Entity: 1}, {Layer: knowledge.KeywordLayer, Text: "barn owl", Entity: 0},
-		{Layer: knowledge.CommunityLayer, Text: "eagle owl", Entity: 1},
+	want := []knowledge.Fact{
+		{Head: 0, Tail: 3, Relation: "finds", Text: "barn owl finds mouse", Passages: []int32{0}},
+		{Head: 1, Tail: 2, Relation: "takes", Text: "eagle owl takes hare", Passages: []int32{1}},
+		{Head: 0, Tail: 4, Relation: "face", Text: "barn owl face: white", Passages: []int32{0}},
 	}
-	if diff := cmp.Diff(want, tree.Nodes); diff != "" {
-		t.Error(diff)
-	}
-	edges := []knowledge.Edge{
-		{0, 3, "finds"}, {1, 2, "takes"}, {0, 4, knowledge.HasAttribute}, {1, 5, knowledge.RepresentedBy}, {0, 6, knowledge.RepresentedBy},
-		{5, 7, knowledge.KeywordOf}, {6, 7, knowledge.KeywordOf}, {0, 7, knowledge.MemberOf}, {1, 7, knowledge.MemberOf},
-	}
-	if diff := cmp.Diff(edges, tree.Edges); diff != "" {
-		t.Error(diff)
-	}
-	for layer, n := range map[knowledge.Layer][2]int{0: {0, 0}, knowledge.EntityLayer: {5, 3}, knowledge.KeywordLayer: {7, 5}, knowledge.CommunityLayer: {8, 9}, 4: {0, 0}} {
-		if nodes, edges := tree.Upto(layer); len(nodes) != n[0] || len(edges) != n[1] {
-			t.Errorf("layer %d: %d nodes, %d edges, want %v", layer, len(nodes), len(edges), n)
-		}
+	if diff := cmp.Diff(want, tree.Facts); diff != "" || tree.Nodes != 5 {
+		t.Errorf("%d nodes\n%s", tree.Nodes, diff)
 	}
 	c := tree.Communities[0]
-	if len(tree.Communities) != 1 || c.Node != 7 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) {
+	if len(tree.Communities) != 1 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) {
 		t.Errorf("%+v", tree.Communities)
 	}
 }
@@ -164,7 +151,7 @@ func TestErrors(t *testing.T) {
 		t.Error("an entity that is not there")
 	}
 	tree, err := knowledge.Build(t.Context(), &kg.Graph{}, perception.Partition{}, knowledge.Options{})
-	if err != nil || len(tree.Nodes) != 0 {
+	if err != nil || len(tree.Facts) != 0 {
 		t.Errorf("nothing: %+v, %v", tree, err)
 	}
 }

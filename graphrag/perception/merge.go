@@ -59,24 +59,35 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 
 func failed(err error) error { return fmt.Errorf("perception: %w", err) }
 
+// Check reports everything that is wrong with the options, whatever the vectors.
+func (o Options) Check() error {
+	checks := opt.Checks{Of: "perception"}
+	o.check(&checks)
+	return checks.Err()
+}
+
+func (o *Options) check(checks *opt.Checks) {
+	opt.Range(checks, "Direction", o.Direction, BothDirections, Outgoing)
+	opt.Range(checks, "Relations", o.Relations, MultisetJaccard, EuclideanJaccard)
+	if o.RelationWeight != None {
+		opt.Range(checks, "RelationWeight", o.RelationWeight, 0, 1)
+	}
+	opt.Min(checks, "Lambda", o.Lambda, 0)
+	opt.Min(checks, "Epsilon", o.Epsilon, 0)
+	if o.Adoption != None {
+		opt.Min(checks, "Adoption", o.Adoption, 0)
+	}
+	opt.Min(checks, "Beta", o.Beta, 0)
+	opt.Min(checks, "MaxClusters", o.MaxClusters, 0)
+	opt.Min(checks, "MaxSize", o.MaxSize, None)
+	opt.Min(checks, "MaxCommunities", o.MaxCommunities, 0)
+	opt.Min(checks, "Keywords", o.Keywords, 0)
+}
+
 // resolve reports everything that is wrong and fills in the defaults.
 func (o *Options) resolve(n int) error {
 	checks := opt.Checks{Of: "perception"}
-	opt.Range(&checks, "Direction", o.Direction, BothDirections, Outgoing)
-	opt.Range(&checks, "Relations", o.Relations, MultisetJaccard, EuclideanJaccard)
-	if o.RelationWeight != None {
-		opt.Range(&checks, "RelationWeight", o.RelationWeight, 0, 1)
-	}
-	opt.Min(&checks, "Lambda", o.Lambda, 0)
-	opt.Min(&checks, "Epsilon", o.Epsilon, 0)
-	if o.Adoption != None {
-		opt.Min(&checks, "Adoption", o.Adoption, 0)
-	}
-	opt.Min(&checks, "Beta", o.Beta, 0)
-	opt.Min(&checks, "MaxClusters", o.MaxClusters, 0)
-	opt.Min(&checks, "MaxSize", o.MaxSize, None)
-	opt.Min(&checks, "MaxCommunities", o.MaxCommunities, 0)
-	opt.Min(&checks, "Keywords", o.Keywords, 0)
+	o.check(&checks)
 	if o.Initial != nil {
 		checks.Want(len(o.Initial) == n, "Initial", fmt.Sprintf("%d labels", len(o.Initial)), fmt.Sprintf("%d, one for each entity", n))
 		if i := slices.IndexFunc(o.Initial, func(label int32) bool { return label < 0 || int(label) >= n }); i >= 0 {

@@ -14,7 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
@@ -77,6 +79,12 @@ func Systems() []System {
 		{Name: linearrag.Name, Source: "Zhuang and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return linearrag.New(k, linearrag.Options{Common: c})
 		}, Cost: graph(0, 0)},
+		{Name: youtu.Name, Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return youtu.New(k, youtu.Options{Common: c})
+		}, Cost: graph(2, 1+1+agent.DefaultSteps)},
+		{Name: youtu.NameNoAgent, Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return youtu.New(k, youtu.Options{Common: c, NoAgent: true})
+		}, Cost: graph(2, 1)},
 		{Name: zeroshot.Name, Source: "", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Cost: Cost{NeedsModel: true}},
 	}
 }

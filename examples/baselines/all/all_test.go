@@ -16,9 +16,13 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -116,6 +120,10 @@ func TestBadOptions(t *testing.T) {
 		"msgraphrag-global": {func() (*kit.System, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 9, ReduceTokens: -1, Options: msgraphrag.Options{Level: -2}})
 		}, []string{"Threshold is 9", "ReduceTokens is -1", "Level is -2"}},
+		"youtu": {func() (*kit.System, error) {
+			return youtu.New(k, youtu.Options{Facts: -1, SubQueries: -1, Steps: -1, Tokens: -1, Mode: "x", NoSchema: true, Schema: &extract.Schema{},
+				Communities: perception.Options{Epsilon: nan}, Paths: path.Options{Depth: -1}})
+		}, []string{"Facts is -1", "SubQueries is -1", "Steps is -1", "Tokens is -1", "NoSchema", "Epsilon is NaN", "Depth is -1"}},
 	} {
 		_, err := tt.new()
 		for _, want := range tt.want {

@@ -5,6 +5,8 @@ package baselinestest
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -25,7 +27,14 @@ func Obedient(req llm.Request) llm.Reply {
 	if len(req.Messages) > 2 && req.Messages[1].Role == llm.User { // a later turn about the same text
 		text = req.Messages[1].Text
 	}
+	if strings.Contains(prompt, `{"communities": [{"id": 0`) {
+		return named(text)
+	}
 	for _, as := range []struct{ marker, reply string }{
+		{`{"Nodes": [], "Relations": [], "Attributes": []}`, `{"Nodes": ["event"], "Relations": ["goes_with"], "Attributes": []}`},
+		{`"entity_types": {"entity": "type"}`, `{"attributes": {}, "triples": [["AAA", "goes_with", "BBB"]], "entity_types": {"AAA": "event", "BBB": "event"}}`},
+		{`{"sub_queries": [{"id": "q1", "text": ""`, `{"sub_queries": []}`},
+		{`{"thought": "", "status": "answer"`, `{"thought": "It is all there.", "status": "answer", "next_query": ""}`},
 		{`{"triples": [`, `{"triples": [["AAA", "went to sea with the first ship of", "BBB"]]}`},
 		{`{"named_entities": [`, `{"named_entities": ["AAA", "BBB"]}`},
 		{`{"fact": [[`, `{"fact": []}`},
@@ -46,6 +55,17 @@ func Obedient(req llm.Request) llm.Reply {
 		}
 	}
 	return llm.Reply{Text: "An answer [1]."}
+}
+
+var groupID = regexp.MustCompile(`(?m)^id: (\d+)$`)
+
+// named gives each group a name of its own.
+func named(groups string) llm.Reply {
+	var names []string
+	for _, id := range groupID.FindAllStringSubmatch(groups, -1) {
+		names = append(names, fmt.Sprintf(`{"id": %[1]s, "name": "Group %[1]s", "summary": "Things that go together."}`, id[1]))
+	}
+	return llm.Reply{Text: `{"communities": [` + strings.Join(names, ", ") + `]}`}
 }
 
 // longest is the longest word between the marks of a prompt, the first of equal ones.

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package youtu
+
+import (
+	"context"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// agent puts the search and the agent together.
+func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
+	var schema *extract.Schema
+	if !s.o.NoSchema {
+		schema = vocabulary(s.corpus.Graph)
+	}
+	var problem error
+	decompose := kit.Step(k.AnswerModel, func(m llm.Model) (d agent.Decomposer) {
+		d, problem = agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: schema, Most: s.o.SubQueries})
+		return d
+	}, s.byRules)
+	if problem != nil {
+		return nil, problem
+	}
+	once, err := agent.Decomposed(s.search, decompose, schema, s.o.SubQueries)
+	if err != nil || s.o.NoAgent {
+		return perDoc{once, s.o.MaxPerDoc}, err
+	}
+	o := agent.Options{Steps: s.o.Steps, Tokens: s.o.Tokens}
+	reflect := kit.Step(k.AnswerModel, func(m llm.Model) (r agent.Reflect) {
+		o.Draft = drafts(k)
+		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count, Evidence: k.MaxContext})
+		return r
+	}, s.followFacts)
+	if problem != nil {
+		return nil, problem
+	}
+	again := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		return s.search(ctx, q, agent.SubQuery{})
+	})
+	r, err := agent.Reflecting(once, again, reflect, o)
+	return perDoc{r, s.o.MaxPerDoc}, err
+}
+
+// perDoc keeps the first chunks of each document: searches that keep to a limit each
+// exceed it together.
+type perDoc struct {
+	graphrag.Retriever
+	most int
+}
+
+func (p perDoc) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	found, err := p.Retriever.Retrieve(ctx, q)
+	of := make(map[string]int)
+	found.Ranked = slices.DeleteFunc(found.Ranked, func(h graphrag.Hit) bool {
+		of[h.Chunk.Doc]++
+		return p.most > 0 && of[h.Chunk.Doc] > p.most
+	})
+	return found, err
+}
+
+// drafts has the kit's reader answer from what was found first.
+func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) (graphrag.Answer, error) {
+	return func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
+		hits, derived := f.Read(q), f.Derived
+		budget := k.MaxContext
+		if q.Tokens > 0 && (budget == 0 || q.Tokens < budget) {
+			budget = q.Tokens
+		}
+		if budget > 0 {
+			hits, derived = retrieve.Fit(hits, derived, budget, k.Count)
+		}
+		return k.Read.Read(ctx, q, hits, derived)
+	}
+}
+
+// byRules takes a question apart without a model: it stays as it is.
+func (s *searcher) byRules(context.Context, string) ([]agent.SubQuery, error) { return nil, nil }
+
+// followFacts reflects without a model.
+func (s *searcher) followFacts(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+	for _, d := range m.Found.Derived {
+		if d.Kind == "fact" {
+			query := m.Question.Text + " " + d.Text
+			if !m.Asked(query) {
+				return agent.Verdict{Query: query}, nil
+			}
+		}
+	}
+	return agent.Verdict{}, nil
+}
+
+// vocabularySize is how many names of each kind a question's decomposition is shown.
+const vocabularySize = 60
+
+// vocabulary is the schema as the graph has it: the types, relations and attributes
+// that occur in it, the most frequent first. What a schema names and no text has
+// leads nowhere.
+func vocabulary(g *kg.Graph) *extract.Schema {
+	types, relations, attributes := make(map[string]int), make(map[string]int), make(map[string]int)
+	for e := range g.Entities {
+		types[g.Entities[e].Type]++
+		for _, a := range g.Entities[e].Attributes {
+			attributes[a.Key]++
+		}
+	}
+	for r := range g.Relations {
+		relations[g.Relations[r].Label] += g.Relations[r].Count
+	}
+	items := func(counts map[string]int) (out []extract.SchemaItem) {
+		delete(counts, "")
+		var all []rank.Scored[string]
+		for name, n := range counts {
+			all = append(all, rank.Scored[string]{ID: name, Score: float64(n)})
+		}
+		for _, x := range rank.Best(all, vocabularySize) {
+			out = append(out, extract.SchemaItem{Name: x.ID})
+		}
+		return out
+	}
+	return &extract.Schema{EntityTypes: items(types), Relations: items(relations), Attributes: items(attributes)}
+}

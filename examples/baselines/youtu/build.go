@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package youtu
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/knowledge"
+	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// searcher is an index of one corpus.
+type searcher struct {
+	o      Options
+	corpus *kit.Corpus
+	tree   *knowledge.Tree
+
+	chunks, facts, names, communities retrieve.Texts
+	questionNames                     func(question string) []string
+	links                             link.NameIndex
+	among                             []int32 // the entities that links compares
+	// around are the facts of each entity, and those of each community's members.
+	around [][]int32
+	// ways is the graph of the facts. arcs has for each fact its two places there.
+	ways *graph.Graph
+	arcs [][2]int64
+}
+
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.Retriever, error) {
+	s := &searcher{o: o, corpus: c}
+	var err error
+	if s.tree, err = grow(ctx, k, o, c); err != nil {
+		return nil, err
+	}
+	if err := s.index(ctx, k); err != nil {
+		return nil, err
+	}
+	if err := s.join(); err != nil {
+		return nil, err
+	}
+	return s.agent(k)
+}
+
+// grow makes the tree of knowledge.
+func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*knowledge.Tree, error) {
+	var p perception.Partition
+	if !o.NoCommunities && len(c.Graph.Relations) > 0 {
+		vectors, dim, triples, err := perceived(ctx, o, c)
+		if err != nil {
+			return nil, err
+		}
+		if p, err = perception.ByMembers(ctx, vectors, dim, triples, o.Communities); err != nil {
+			return nil, err
+		}
+	}
+	t, err := knowledge.Build(ctx, c.Graph, p, knowledge.Options{Model: k.IndexModel})
+	if err != nil {
+		return nil, err
+	}
+	failed := t.Failed
+	for i := range t.Communities {
+		if len(failed) > 0 && failed[0].ID == t.Communities[i].ID {
+			kit.Done(ctx, "report", failed[0].Err)
+			failed = failed[1:]
+			continue
+		}
+		kit.Done(ctx, "report", nil)
+	}
+	return t, nil
+}
+
+// perceived are the vectors of the entities by equation 4. An attribute is a triple
+// of its entity, of the relation has_attribute and of its text.
+func perceived(ctx context.Context, o Options, c *kit.Corpus) (vectors []float32, dim int, triples []perception.Triple, err error) {
+	g := c.Graph
+	const hasAttribute = "has attribute"
+	labels := []string{hasAttribute}
+	for r := range g.Relations {
+		labels = append(labels, g.Relations[r].Label)
+	}
+	slices.Sort(labels)
+	labels = slices.Compact(labels)
+	label := func(text string) int32 {
+		at, _ := slices.BinarySearch(labels, text)
+		return int32(at)
+	}
+	var names []string
+	for e := range g.Entities {
+		names = append(names, g.Entities[e].Name)
+	}
+	for r := range g.Relations {
+		rel := &g.Relations[r]
+		triples = append(triples, perception.Triple{Head: rel.Head, Relation: label(rel.Label), Tail: rel.Tail})
+	}
+	all := slices.Clone(triples) // with a node for each attribute
+	for e := range g.Entities {
+		for _, a := range g.Entities[e].Attributes {
+			all = append(all, perception.Triple{Head: int32(e), Relation: label(hasAttribute), Tail: int32(len(names))})
+			triples = append(triples, perception.Triple{Head: int32(e), Relation: label(hasAttribute), Tail: int32(e)})
+			names = append(names, a.Key+": "+a.Value)
+		}
+	}
+	entities, dim, err := rows(ctx, c, names)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	relations, _, err := rows(ctx, c, labels)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	vectors, err = perception.EntityVectors(entities, dim, relations, all, perception.VectorOptions{Direction: o.Communities.Direction})
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	return vectors[:len(g.Entities)*3*dim], 3 * dim, triples, nil
+}
+
+// rows embeds texts, one vector behind the other.
+func rows(ctx context.Context, c *kit.Corpus, texts []string) (out []float32, dim int, err error) {
+	e, err := c.Embedder(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	const atOnce = 256
+	var t transform
+	for part := range slices.Chunk(texts, atOnce) {
+		vectors, err := e.EmbedDocuments(ctx, part)
+		if err == nil && len(vectors) != len(part) {
+			err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), len(part))
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, v := range vectors {
+			v = t.apply(v)
+			dim, out = len(v), append(out, v...)
+		}
+	}
+	return out, dim, nil
+}
+
+// index makes the four indexes, and that of names.
+func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
+	g := s.corpus.Graph
+	var names, facts, communities []string
+	for e := range g.Entities {
+		names = append(names, g.Entities[e].Name)
+	}
+	for _, f := range s.tree.Facts {
+		facts = append(facts, f.Text)
+	}
+	for _, c := range s.tree.Communities {
+		communities = append(communities, s.community(c).Text)
+	}
+	if s.chunks, err = s.corpus.FindChunks(ctx); err != nil {
+		return err
+	}
+	for _, x := range []struct {
+		to    *retrieve.Texts
+		texts []string
+	}{{&s.names, names}, {&s.facts, facts}, {&s.communities, communities}} {
+		if *x.to, err = s.corpus.Find(ctx, x.texts); err != nil {
+			return err
+		}
+	}
+	s.among, _ = g.Phrases()
+	keys := make([]string, len(s.among))
+	for i, e := range s.among {
+		keys[i] = g.Entities[e].Key
+	}
+	if s.links, err = k.Link.Index(ctx, keys); err != nil {
+		return err
+	}
+	x, err := rules.New(rules.Options{})
+	s.questionNames = func(question string) []string { return x.QuestionNames(question, s.corpus.Known) }
+	return err
+}
+
+// community is a community as it is compared and read: its name, what it is about,
+// and its keywords.
+func (s *searcher) community(c knowledge.Community) graphrag.Derived {
+	var words []string
+	for _, e := range c.Keywords {
+		words = append(words, s.corpus.Graph.Entities[e].Name)
+	}
+	said := strings.TrimSpace(c.Description + " (" + strings.Join(words, "; ") + ")")
+	return graphrag.Row("community", c.Name, said, s.corpus.Docs(c.Sources))
+}
+
+// join makes the graph of the facts.
+func (s *searcher) join() error {
+	s.around = make([][]int32, len(s.corpus.Graph.Entities))
+	var edges []graph.Edge
+	for i, f := range s.tree.Facts {
+		s.around[f.Head] = append(s.around[f.Head], int32(i))
+		if f.Tail != f.Head && int(f.Tail) < len(s.around) {
+			s.around[f.Tail] = append(s.around[f.Tail], int32(i))
+		}
+		edges = append(edges, graph.Edge{From: f.Head, To: f.Tail})
+	}
+	var err error
+	if s.ways, err = graph.New(s.tree.Nodes, edges, graph.Options{Precision: graph.Unweighted}); err != nil {
+		return err
+	}
+	place := func(from, to int32) int64 {
+		lo, _ := s.ways.Row(from)
+		at, _ := slices.BinarySearch(s.ways.Neighbors(from), to)
+		return lo + int64(at)
+	}
+	for _, f := range s.tree.Facts {
+		s.arcs = append(s.arcs, [2]int64{place(f.Head, f.Tail), place(f.Tail, f.Head)})
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Target is what a sub-query is looking for.
+type Target string
+
+// The targets of Youtu-GraphRAG, and none in particular.
+const (
+	Auto      Target = ""
+	Node      Target = "node"      // an entity and its attributes
+	Fact      Target = "triple"    // a relation between two
+	Community Target = "community" // what many have in common
+)
+
+// SubQuery is a part of a question that can be searched for by itself.
+type SubQuery struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	// Target and Types say what it is after: names of the schema. They are hints.
+	Target Target   `json:"target,omitempty"`
+	Types  []string `json:"types,omitempty"`
+	// DependsOn are the IDs of those whose results it needs.
+	DependsOn []string `json:"depends_on,omitempty"`
+}
+
+// DefaultSubQueries is the most sub-queries of a question (the workers of
+// TencentCloudADP/youtu-graphrag; the paper has "a pre-defined maximum").
+const DefaultSubQueries = 4
+
+// maxSubQuery is the longest text of a sub-query, in bytes.
+const maxSubQuery = 1000
+
+// Plan makes sub-queries that can be carried out of what somebody, a model most
+// often, proposed for a question: those without a text and those that say the same
+// as another are left out, no more than most are kept (0 means
+// [DefaultSubQueries]), an ID that is missing or taken is replaced, targets and
+// types that do not exist are dropped, and so is what one waits for that is not
+// there, is itself, or would have it wait for ever. Of nothing it makes the question
+// itself. schema may be nil: then all types are dropped. The second result tells, in
+// words, what was changed.
+func Plan(question string, proposed []SubQuery, schema *extract.Schema, most int) ([]SubQuery, []string) {
+	if most <= 0 {
+		most = DefaultSubQueries
+	}
+	p := plan{names: make(map[string]string), said: make(map[string]string), taken: make(map[string]bool)}
+	for _, s := range proposed {
+		p.add(s, most)
+	}
+	if len(p.kept) == 0 {
+		if len(proposed) == 0 {
+			p.note("no sub-query: the question stands for itself")
+		}
+		return []SubQuery{{ID: "q1", Text: question}}, p.notes
+	}
+	for i := range p.kept {
+		p.types(&p.kept[i], schema)
+		p.needs(&p.kept[i])
+	}
+	p.untangle()
+	return p.kept, p.notes
+}
+
+type plan struct {
+	kept  []SubQuery
+	names map[string]string // of the IDs that were given: the first that has one keeps it
+	said  map[string]string // folded texts and the IDs of their sub-queries
+	taken map[string]bool
+	notes []string
+}
+
+func (p *plan) note(format string, a ...any) { p.notes = append(p.notes, fmt.Sprintf(format, a...)) }
+
+// add keeps a sub-query unless it says nothing new.
+func (p *plan) add(s SubQuery, most int) {
+	given := strings.TrimSpace(s.ID)
+	s.Text = clip(strings.Join(strings.Fields(s.Text), " "))
+	switch {
+	case fold(s.Text) == "":
+		p.note("sub-query %q has no text", given)
+		return
+	case p.said[fold(s.Text)] != "":
+		p.note("sub-query %q says the same as %q", given, p.said[fold(s.Text)])
+		if p.names[given] == "" {
+			p.names[given] = p.said[fold(s.Text)]
+		}
+		return
+	case len(p.kept) == most:
+		p.note("sub-query %q is one too many: at most %d are asked", given, most)
+		return
+	}
+	s.ID = clip(given)
+	for n := len(p.kept) + 1; s.ID == "" || p.taken[s.ID]; n++ {
+		s.ID = fmt.Sprintf("q%d", n)
+	}
+	if s.ID != given {
+		p.note("sub-query %d has the ID %q, which is empty or taken: it is %q now", len(p.kept)+1, given, s.ID)
+	}
+	p.taken[s.ID], p.said[fold(s.Text)] = true, s.ID
+	if given != "" && p.names[given] == "" {
+		p.names[given] = s.ID
+	}
+	p.kept = append(p.kept, s)
+}
+
+// types drops targets and types that do not exist.
+func (p *plan) types(s *SubQuery, schema *extract.Schema) {
+	s.Target = Target(fold(string(s.Target)))
+	if s.Target == "auto" {
+		s.Target = Auto
+	}
+	if !slices.Contains([]Target{Auto, Node, Fact, Community}, s.Target) {
+		p.note("sub-query %q has the unknown target %q", s.ID, s.Target)
+		s.Target = Auto
+	}
+	var known []string
+	for _, t := range s.Types {
+		name, ok := "", false
+		if schema != nil {
+			name, ok = schema.Name(t)
+		}
+		switch {
+		case !ok:
+			p.note("sub-query %q has the unknown type %q", s.ID, t)
+		case !slices.Contains(known, name):
+			known = append(known, name)
+		}
+	}
+	s.Types = known
+}
+
+// needs keeps what a sub-query waits for if it is there.
+func (p *plan) needs(s *SubQuery) {
+	var known []string
+	for _, d := range s.DependsOn {
+		id, ok := p.names[strings.TrimSpace(d)]
+		switch {
+		case !ok:
+			p.note("sub-query %q waits for %q, which is not there", s.ID, d)
+		case id == s.ID:
+			p.note("sub-query %q waits for itself", s.ID)
+		case !slices.Contains(known, id):
+			known = append(known, id)
+		}
+	}
+	s.DependsOn = known
+}
+
+// untangle drops what closes a circle: where all that are left wait for each other,
+// the first of them waits no longer.
+func (p *plan) untangle() {
+	done := make(map[string]bool)
+	for left := len(p.kept); left > 0; {
+		before, stuck := left, -1
+		for i := range p.kept {
+			s := &p.kept[i]
+			if done[s.ID] {
+				continue
+			}
+			if slices.ContainsFunc(s.DependsOn, func(d string) bool { return !done[d] }) {
+				if stuck < 0 {
+					stuck = i
+				}
+				continue
+			}
+			done[s.ID] = true
+			left--
+		}
+		if left == before {
+			s := &p.kept[stuck]
+			p.note("sub-query %q waits in a circle", s.ID)
+			s.DependsOn = slices.DeleteFunc(s.DependsOn, func(d string) bool { return !done[d] })
+		}
+	}
+}
+
+func fold(s string) string { return text.FoldName(s) }
+
+// clip cuts a text at the end of a word.
+func clip(s string) string {
+	if len(s) <= maxSubQuery {
+		return s
+	}
+	s = strings.ToValidUTF8(s[:maxSubQuery], "")
+	if at := strings.LastIndexByte(s, ' '); at > 0 {
+		s = s[:at]
+	}
+	return s
+}

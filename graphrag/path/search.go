@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// Options of [Search]. The depth is the paper's; the other bounds are ours.
+type Options struct {
+	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how
+	// many paths are kept, 0 for 50.
+	Depth, MaxPaths int
+	// MaxExpand is how many arcs are walked in all, 0 for 5,000. MaxNeighbors is
+	// how many of a node are tried, those with the best arcs, 0 for 100.
+	MaxExpand, MaxNeighbors int
+}
+
+// Check reports everything that is wrong.
+func (o Options) Check() error {
+	checks := opt.Checks{Of: "path"}
+	opt.Min(&checks, "Depth", o.Depth, 0)
+	opt.Min(&checks, "MaxPaths", o.MaxPaths, 0)
+	opt.Min(&checks, "MaxExpand", o.MaxExpand, 0)
+	opt.Min(&checks, "MaxNeighbors", o.MaxNeighbors, 0)
+	return checks.Err()
+}
+
+func (o Options) withDefaults() Options {
+	o.Depth, o.MaxPaths = cmp.Or(o.Depth, 5), cmp.Or(o.MaxPaths, 50)
+	o.MaxExpand, o.MaxNeighbors = cmp.Or(o.MaxExpand, 5000), cmp.Or(o.MaxNeighbors, 100)
+	return o
+}
+
+// Path is a way through a graph that meets no node twice.
+type Path struct {
+	Start int32
+	// Arcs are places in the rows of the graph: arc a leads to g.Targets()[a].
+	Arcs []int64
+	// Score is the mean of the scores of the arcs.
+	Score float64
+}
+
+// Search walks from each start, depth first and the best arcs first, and returns
+// the best paths of one edge or more, best first, equal ones in the order in which
+// they were met. scores has a number for each arc of g. The arcs that may be walked
+// are shared out equally, among the starts and then among the neighbours of each
+// node, so that no corner of the graph takes them all; what one leaves over goes to
+// the next. So time and memory are bounded by the options and the degrees of the
+// nodes that are met, each of which is looked through once.
+//
+// A start that is no node of g, or scores of another length than its arcs, is an
+// error, as is the end of ctx. Search is safe for concurrent use.
+func Search(ctx context.Context, g *graph.Graph, starts []int32, scores []float64, o Options) ([]Path, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if int64(len(scores)) != g.Arcs() {
+		return nil, fmt.Errorf("path: %d scores for %d arcs", len(scores), g.Arcs())
+	}
+	for _, s := range starts {
+		if s < 0 || int(s) >= g.N() {
+			return nil, fmt.Errorf("path: start %d: the graph has %d nodes", s, g.N())
+		}
+	}
+	w := &walk{ctx: ctx, g: g, scores: scores, o: o.withDefaults(), first: make([]int32, g.N())}
+	w.best.Reset(w.o.MaxPaths)
+	w.rows = append(w.rows, 0) // place 0 of first means: not looked at yet
+	left := w.o.MaxExpand
+	seen := make([]int32, 0, len(starts))
+	for i, s := range starts {
+		if slices.Contains(seen, s) {
+			continue
+		}
+		seen = append(seen, s)
+		share := left / (len(starts) - i)
+		w.nodes, w.arcs = append(w.nodes[:0], s), w.arcs[:0]
+		left -= share - w.from(s, 0, share)
+	}
+	return w.paths(), ctx.Err()
+}
+
+// walk is one search.
+type walk struct {
+	ctx    context.Context
+	g      *graph.Graph
+	scores []float64
+	o      Options
+
+	nodes []int32 // of the path that is being walked
+	arcs  []int64
+
+	// The best arcs of a node that was met are rows[first[node]:], after their
+	// number.
+	first []int32
+	rows  []int64
+
+	met  []int64 // the paths so far, each its length, start and arcs
+	at   []int32 // where each begins in met
+	best rank.Top[int32]
+}
+
+// from walks on from a node and returns how many arcs of the budget it left.
+func (w *walk) from(node int32, sum float64, budget int) (left int) {
+	row := w.row(node)
+	tried := 0
+	for _, a := range row { // those that are walked at all
+		if tried < budget && !slices.Contains(w.nodes, w.g.Targets()[a]) {
+			tried++
+		}
+	}
+	left = budget - tried
+	for _, a := range row {
+		next := w.g.Targets()[a]
+		if tried == 0 || w.ctx.Err() != nil {
+			break
+		}
+		if slices.Contains(w.nodes, next) {
+			continue
+		}
+		w.nodes, w.arcs = append(w.nodes, next), append(w.arcs, a)
+		w.meet(sum + w.scores[a])
+		if len(w.arcs) < w.o.Depth {
+			share := left / tried
+			left -= share - w.from(next, sum+w.scores[a], share)
+		}
+		w.nodes, w.arcs = w.nodes[:len(w.nodes)-1], w.arcs[:len(w.arcs)-1]
+		tried--
+	}
+	return left
+}
+
+// row returns the arcs of a node that are tried, the best first, equal ones by
+// place.
+func (w *walk) row(node int32) []int64 {
+	if w.first[node] == 0 {
+		w.first[node] = int32(len(w.rows))
+		lo, hi := w.g.Row(node)
+		var best rank.Top[int64]
+		best.Reset(w.o.MaxNeighbors)
+		for a := lo; a < hi; a++ {
+			if w.g.Targets()[a] != node {
+				best.Push(a, w.scores[a])
+			}
+		}
+		sorted := best.Append(nil)
+		w.rows = append(w.rows, int64(len(sorted)))
+		for _, s := range sorted {
+			w.rows = append(w.rows, s.ID)
+		}
+	}
+	at := int64(w.first[node])
+	return w.rows[at+1 : at+1+w.rows[at]]
+}
+
+// meet takes note of the path as it stands.
+func (w *walk) meet(sum float64) {
+	w.at = append(w.at, int32(len(w.met)))
+	w.met = append(append(w.met, int64(len(w.arcs)), int64(w.nodes[0])), w.arcs...)
+	w.best.Push(int32(len(w.at)-1), sum/float64(len(w.arcs)))
+}
+
+func (w *walk) paths() []Path {
+	var out []Path
+	for _, b := range w.best.Append(nil) {
+		p := w.met[w.at[b.ID]:]
+		out = append(out, Path{Start: int32(p[1]), Arcs: p[2 : 2+p[0] : 2+p[0]], Score: b.Score})
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package path_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/path"
+)
+
+// scored builds a graph whose edges weigh what they score.
+func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, []float64) {
+	t.Helper()
+	g, err := graph.New(n, edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, g.Weights64()
+}
+
+// show writes paths as the nodes that they meet.
+func show(g *graph.Graph, paths []path.Path) string {
+	var out []string
+	for _, p := range paths {
+		s := fmt.Sprint(p.Start)
+		for _, a := range p.Arcs {
+			s += fmt.Sprint("-", g.Targets()[a])
+		}
+		out = append(out, fmt.Sprintf("%s %.2f", s, p.Score))
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestSearch(t *testing.T) {
+	// A triangle 0 1 2 with a tail 2 3 4, and an island 5 6.
+	g, scores := scored(t, 7, graph.Edge{From: 0, To: 1, Weight: .5}, graph.Edge{From: 1, To: 2, Weight: .9}, graph.Edge{From: 0, To: 2, Weight: .1},
+		graph.Edge{From: 2, To: 3, Weight: .4}, graph.Edge{From: 3, To: 4}, graph.Edge{From: 5, To: 6, Weight: 1}, graph.Edge{From: 0, To: 0, Weight: 9})
+	for _, tt := range []struct {
+		name   string
+		starts []int32
+		o      path.Options
+		want   string
+	}{
+		{"one edge", []int32{0}, path.Options{Depth: 1}, "0-1 0.50, 0-2 0.10"},
+		{"two edges, the mean of them", []int32{0}, path.Options{Depth: 2}, "0-1-2 0.70, 0-1 0.50, 0-2-1 0.50, 0-2-3 0.25, 0-2 0.10"},
+		{"the best three", []int32{0}, path.Options{Depth: 5, MaxPaths: 3}, "0-1-2 0.70, 0-1-2-3 0.60, 0-1 0.50"},
+		{"two starts, one twice", []int32{5, 4, 5}, path.Options{Depth: 2, MaxPaths: 3}, "5-6 1.00, 4-3-2 0.20, 4-3 0.00"},
+		{"one neighbour of each", []int32{2}, path.Options{MaxNeighbors: 1}, "2-1 0.90"},
+		{"two arcs in all", []int32{0}, path.Options{MaxExpand: 2}, "0-1 0.50, 0-2 0.10"},
+		{"no start", nil, path.Options{}, ""},
+	} {
+		paths, err := path.Search(t.Context(), g, tt.starts, scores, tt.o)
+		if got := show(g, paths); err != nil || got != tt.want {
+			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
+		}
+	}
+}
+
+// Whatever the graph, no path meets a node twice or is longer than the depth, and
+// with room for all of them they are those of a plain enumeration.
+func TestSearchProperties(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := 4 + rng.IntN(5)
+		var edges []graph.Edge
+		for range 2 * n {
+			edges = append(edges, graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: rng.Float64()})
+		}
+		g, scores := scored(t, n, edges...)
+		depth := 1 + rng.IntN(4)
+		paths, err := path.Search(t.Context(), g, []int32{0}, scores, path.Options{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var count func(nodes []int32) int
+		count = func(nodes []int32) (sum int) {
+			if len(nodes) > depth {
+				return 0
+			}
+			for _, v := range g.Neighbors(nodes[len(nodes)-1]) {
+				if !slices.Contains(nodes, v) {
+					sum += 1 + count(append(slices.Clone(nodes), v))
+				}
+			}
+			return sum
+		}
+		if want := count([]int32{0}); len(paths) != want {
+			t.Errorf("seed %d: %d paths, want %d", seed, len(paths), want)
+		}
+		for _, p := range paths {
+			nodes := []int32{p.Start}
+			for _, a := range p.Arcs {
+				lo, hi := g.Row(nodes[len(nodes)-1])
+				if next := g.Targets()[a]; slices.Contains(nodes, next) || a < lo || a >= hi {
+					t.Errorf("seed %d: %v with arc %d", seed, nodes, a)
+				} else {
+					nodes = append(nodes, next)
+				}
+			}
+		}
+	}
+}
+
+// A hub of 100,000 neighbours, each of which leads to all others through it, takes
+// no more than the bound, and the arcs are shared out: both sides are met.
+func TestHub(t *testing.T) {
+	const leaves = 100_000
+	edges := []graph.Edge{{From: 0, To: leaves + 1, Weight: .2}, {From: leaves + 1, To: leaves + 2, Weight: .8}}
+	for v := int32(1); v <= leaves; v++ {
+		edges = append(edges, graph.Edge{From: 0, To: v, Weight: .1 + float64(v)/leaves/10})
+	}
+	g, scores := scored(t, leaves+3, edges...)
+	paths, err := path.Search(t.Context(), g, []int32{0, leaves + 2}, scores, path.Options{MaxPaths: 1 << 20})
+	if err != nil || len(paths) > 5000 || len(paths) < 150 {
+		t.Fatalf("%d paths, %v", len(paths), err)
+	}
+	for i, want := range []string{fmt.Sprintf("%d-%d 0.80", leaves+2, leaves+1), fmt.Sprintf("0-%d-%d 0.50", leaves+1, leaves+2), fmt.Sprintf("%d-%d-0 0.50", leaves+2, leaves+1)} {
+		if got := show(g, paths[i:i+1]); got != want {
+			t.Errorf("path %d is %s, want %s", i, got, want)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	g, scores := scored(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
+	for want, err := range map[string]error{
+		"start 2": second(path.Search(t.Context(), g, []int32{2}, scores, path.Options{})),
+		"start -": second(path.Search(t.Context(), g, []int32{-1}, scores, path.Options{})),
+		"1 score": second(path.Search(t.Context(), g, nil, scores[:1], path.Options{})),
+		"Depth":   second(path.Search(t.Context(), g, nil, scores, path.Options{Depth: -1})),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want …%s…", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := path.Search(ctx, g, []int32{0}, scores, path.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
