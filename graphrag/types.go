@@ -82,6 +82,7 @@ type Form string
 
 // The forms of answers.
 const (
+	Short    Form = "short"    // the answer alone: a name, a number, yes or no
 	Sentence Form = "sentence" // one fact, in one sentence
 	List     Form = "list"     // items, one a line
 	Overview Form = "overview" // everything relevant, in prose

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // Finding is something odd in a data set, and where: questions by domain and line,
@@ -153,7 +155,7 @@ func (c *checkup) pages(domain string, t topic) {
 
 // raw reads a page as it is.
 func (t *topic) raw(file string) (string, error) {
-	f, err := openRegular(t.fsys, path.Join(t.dir, "reference_pages", file))
+	f, err := jsonl.Open(t.fsys, path.Join(t.dir, "reference_pages", file))
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,6 @@ package wildgraph
 
 import (
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"iter"
 
@@ -15,7 +14,7 @@ import (
 // *jsonl.Error for what a line holds and *fs.PathError for the file.
 func readLines[T any](fsys fs.FS, name string) iter.Seq2[jsonl.Line[T], error] {
 	return func(yield func(jsonl.Line[T], error) bool) {
-		f, err := openRegular(fsys, name)
+		f, err := jsonl.Open(fsys, name)
 		if err != nil {
 			yield(jsonl.Line[T]{}, err)
 			return
@@ -23,19 +22,6 @@ func readLines[T any](fsys fs.FS, name string) iter.Seq2[jsonl.Line[T], error] {
 		defer f.Close() // only read
 		jsonl.Read[T](f, jsonl.Options{Name: name})(yield)
 	}
-}
-
-// openRegular opens a file, and no pipe, device or folder: reading one of those
-// may never end.
-func openRegular(fsys fs.FS, name string) (fs.File, error) {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
-	}
-	return fsys.Open(name)
 }
 
 // stringOrList accepts "a" and ["a", …]: the released files wrap the question

@@ -247,7 +247,7 @@ func (t *topic) check(sum hash.Hash, stats *Stats) error {
 
 func (t *topic) read(file string) (string, error) {
 	name := path.Join(t.dir, "reference_pages", file)
-	f, err := openRegular(t.fsys, name)
+	f, err := jsonl.Open(t.fsys, name)
 	if err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"reflect"
 	"slices"
@@ -55,6 +56,19 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line,
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Open opens a file, and no pipe, device or folder: reading one of those may never
+// end.
+func Open(fsys fs.FS, name string) (fs.File, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
+	}
+	return fsys.Open(name)
+}
 
 // Read decodes every line that is not empty. An error is an [*Error] and comes
 // with the number of its line; the lines after it are read as well, unless the

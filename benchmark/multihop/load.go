@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multihop
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+// The largest file that is read, and the largest record of one, in bytes. HotpotQA's
+// training set, the largest file of all, has 0.6 GB, and a novel less than 2 MB.
+const (
+	MaxFile   = 1 << 30
+	MaxRecord = 64 << 20
+)
+
+// ErrUnknownSet is wrapped by errors about a data set that is none, or not there.
+var ErrUnknownSet = errors.New("unknown data set")
+
+// Options choose what is loaded. The zero value loads everything.
+type Options struct {
+	// Sets are names of data sets, in any order; empty means all present.
+	Sets []string
+}
+
+// layout is where a data set stands in a folder.
+type layout struct {
+	// files are names of its questions; the first that is there is read. Those that
+	// begin with "?" are taken only from a folder whose name begins with own.
+	files []string
+	own   string
+	load  func(fsys fs.FS, set, file string) (part, error)
+}
+
+// part is what was read of a data set.
+type part struct {
+	domains []benchmark.Domain
+	notes   []string
+}
+
+var layouts = map[string]layout{
+	HotpotQA: {
+		files: []string{"hotpotqa.json", "hotpotqa_train.json", "hotpot_dev_distractor_v1.json", "hotpot_train_v1.1.json"},
+		load:  loadHops("", hotpotItem),
+	},
+	TwoWiki: {
+		files: []string{"2wikimultihopqa.json", "2wikimultihopqa_train.json", "?dev.json", "?train.json"}, own: "2wiki",
+		load: loadHops(" ", twoWikiItem),
+	},
+	MuSiQue: {
+		files: []string{"musique.json", "musique_train.json", "musique_ans_v1.0_dev.jsonl", "musique_full_v1.0_dev.jsonl", "musique_ans_v1.0_train.jsonl"},
+		load:  loadMuSiQue,
+	},
+	Medical:   {files: benchFiles("medical"), load: loadBench},
+	Novel:     {files: benchFiles("novel"), load: loadBench},
+	Textbooks: {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
+}
+
+// Load reads the data sets of a folder, each from the folder itself or from one in it.
+// All problems found are reported together, the first few of each file: those of a
+// record are [*jsonl.Error].
+func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
+	found, err := find(fsys, o.Sets)
+	if err != nil {
+		return nil, err
+	}
+	set := &benchmark.Dataset{Name: "Multi-hop QA"}
+	var problems []error
+	for _, name := range Sets() {
+		file, ok := found[name]
+		if !ok {
+			continue
+		}
+		p, err := layouts[name].load(fsys, name, file)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("multihop: %s: %w", name, err))
+			continue
+		}
+		set.Domains = append(set.Domains, p.domains...)
+		for _, n := range p.notes {
+			set.Notes = append(set.Notes, name+": "+n)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	set.Types = types(set.Items())
+	return set, nil
+}
+
+// find are the files of questions by the name of the data set: the wanted ones, or
+// all there are.
+func find(fsys fs.FS, wanted []string) (map[string]string, error) {
+	for _, name := range wanted {
+		if !slices.Contains(Sets(), name) {
+			return nil, fmt.Errorf("multihop: %w %q; there are %s", ErrUnknownSet, name, strings.Join(Sets(), ", "))
+		}
+	}
+	folders := []string{"."}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("multihop: %w", err)
+	}
+	for _, e := range entries {
+		if info, err := fs.Stat(fsys, e.Name()); err == nil && info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			folders = append(folders, e.Name())
+		}
+	}
+	found := make(map[string]string)
+	for _, name := range Sets() {
+		if len(wanted) > 0 && !slices.Contains(wanted, name) {
+			continue
+		}
+		if file := layouts[name].find(fsys, folders, len(wanted) > 0); file != "" {
+			found[name] = file
+		} else if len(wanted) > 0 {
+			return nil, fmt.Errorf("multihop: %w: no %s here; its questions are in one of %s", ErrUnknownSet, name, strings.ReplaceAll(strings.Join(layouts[name].files, ", "), "?", ""))
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("multihop: %w: there is none in this folder, nor in those in it; there are %s", ErrUnknownSet, strings.Join(Sets(), ", "))
+	}
+	return found, nil
+}
+
+// find is the first file of questions in any of the folders, "" without.
+func (l layout) find(fsys fs.FS, folders []string, named bool) string {
+	for _, dir := range folders {
+		for _, f := range l.files {
+			file, plain := strings.CutPrefix(f, "?")
+			if plain && !strings.HasPrefix(dir, l.own) && !(named && dir == ".") {
+				continue
+			}
+			if info, err := fs.Stat(fsys, path.Join(dir, file)); err == nil && !info.IsDir() {
+				return path.Join(dir, file)
+			}
+		}
+	}
+	return ""
+}
+
+// beside is the name of another file in the folder of one.
+func beside(file, name string) string { return path.Join(path.Dir(file), name) }
+
+// records reads the records of a file and hands the value of each to take, with the
+// number of its line. Of what is wrong the first few are reported.
+func records[T any](fsys fs.FS, file string, take func(line int, value T) error) error {
+	f, err := jsonl.Open(fsys, file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	const most = 5
+	var problems []error
+	more := 0
+	for l, err := range jsonl.ReadValues[T](&capped{r: f, left: MaxFile}, jsonl.Options{Name: file, MaxLine: MaxRecord}) {
+		if err == nil {
+			if err = take(l.Number, l.Value); err != nil {
+				err = &jsonl.Error{File: file, Line: l.Number, Err: err}
+			}
+		}
+		switch {
+		case err == nil:
+		case len(problems) < most:
+			problems = append(problems, err)
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		problems = append(problems, fmt.Errorf("… and %d more problems of %s", more, file))
+	}
+	return errors.Join(problems...)
+}

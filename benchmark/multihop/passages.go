@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multihop
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+// capped is a reader that fails behind its last byte.
+type capped struct {
+	r    io.Reader
+	left int
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)
+	}
+	n, err := c.r.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+// passages are the documents of a data set, and what finds gold among them.
+type passages struct {
+	docs     []graphrag.Document
+	byText   map[string]string   // title and text, blanks aside → ID
+	byTitle  map[string][]string // → IDs
+	repeated int
+}
+
+func newPassages() *passages {
+	return &passages{byText: make(map[string]string), byTitle: make(map[string][]string)}
+}
+
+func textKey(title, text string) string {
+	return strings.Join(strings.Fields(title), " ") + "\x00" + strings.Join(strings.Fields(text), "")
+}
+
+// add appends a passage, unless it is there. Its ID is its place.
+func (p *passages) add(title, text string) {
+	key := textKey(title, text)
+	if _, known := p.byText[key]; known {
+		p.repeated++
+		return
+	}
+	id := fmt.Sprintf("%06d", len(p.docs)+p.repeated)
+	p.byText[key] = id
+	p.byTitle[title] = append(p.byTitle[title], id)
+	p.docs = append(p.docs, graphrag.Document{ID: id, Title: title, Text: text})
+}
+
+// unit is the gold evidence of a paragraph: the passage with its text, or any of its
+// title. It is empty if there is neither.
+func (p *passages) unit(title, text string) benchmark.Unit {
+	if id, ok := p.byText[textKey(title, text)]; ok {
+		return benchmark.Unit{id}
+	}
+	return p.byTitle[title]
+}
+
+// domain is the data set of these passages.
+func (p *passages) domain(name string, items []benchmark.Item) benchmark.Domain {
+	return domain(name, p.docs, items)
+}
+
+func domain(name string, docs []graphrag.Document, items []benchmark.Item) benchmark.Domain {
+	sum := sha256.New()
+	for _, d := range docs {
+		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
+	}
+	stream := func() iter.Seq2[graphrag.Document, error] {
+		return func(yield func(graphrag.Document, error) bool) {
+			for _, d := range docs {
+				if !yield(d, nil) {
+					return
+				}
+			}
+		}
+	}
+	return benchmark.Domain{Name: name, Documents: stream, Items: items, Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16])}
+}
+
+// passage is a record of a corpus of passages.
+type passage struct {
+	Title string  `json:"title"`
+	Text  *string `json:"text"`
+}
+
+// read reads a corpus: objects with a title and a text, or one object of titles with
+// their sentences.
+func (p *passages) read(fsys fs.FS, file, joiner string) error {
+	byTitle, err := titled(fsys, file)
+	switch {
+	case err != nil:
+		return err
+	case byTitle:
+		err = p.readTitled(fsys, file, joiner)
+	default:
+		err = records(fsys, file, func(_ int, v passage) error {
+			if v.Text == nil {
+				return errors.New(`a passage without "text"`)
+			}
+			p.add(v.Title, *v.Text)
+			return nil
+		})
+	}
+	if err == nil && len(p.docs) == 0 {
+		err = fmt.Errorf("%s holds no passage", file)
+	}
+	return err
+}
+
+// firstList is how an object of lists begins.
+var firstList = regexp.MustCompile(`^(?:\x{feff})?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[`)
+
+// titled reports whether a file is an object of titles.
+func titled(fsys fs.FS, file string) (bool, error) {
+	f, err := jsonl.Open(fsys, file)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // only read
+	head, err := bufio.NewReaderSize(f, 1<<14).Peek(1 << 14)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	return firstList.Match(head), nil
+}
+
+const byteOrderMark = "\ufeff"
+
+func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
+	f, err := jsonl.Open(fsys, file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	in := bufio.NewReader(&capped{r: f, left: MaxFile})
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
+	}
+	dec := json.NewDecoder(in)
+	n := 0
+	fail := func(err error) error { return fmt.Errorf("%s: title %d: %w", file, n, err) }
+	if _, err := dec.Token(); err != nil { // the brace
+		return fail(err)
+	}
+	seen := make(map[string]bool)
+	for dec.More() {
+		n++
+		key, err := dec.Token()
+		title, ok := key.(string)
+		switch {
+		case err != nil:
+			return fail(err)
+		case !ok || strings.ContainsRune(title, utf8.RuneError):
+			return fail(errors.New("not a text in UTF-8"))
+		case seen[title]:
+			return fail(fmt.Errorf("%.80q stands twice", title))
+		}
+		seen[title] = true
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fail(err)
+		}
+		var sentences []string
+		if !utf8.Valid(raw) {
+			return fail(errors.New("not valid UTF-8"))
+		}
+		if err := json.Unmarshal(raw, &sentences); err != nil {
+			return fail(err)
+		}
+		p.add(title, strings.Join(sentences, joiner))
+	}
+	if _, err := dec.Token(); err != nil {
+		return fail(err)
+	}
+	return nil
+}

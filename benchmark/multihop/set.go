@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multihop
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge/answer"
+	"github.com/wildgraph/wildgraph/judge/shortanswer"
+)
+
+// The names of the data sets.
+const (
+	HotpotQA  = "hotpotqa"
+	TwoWiki   = "2wiki"
+	MuSiQue   = "musique"
+	Medical   = "graphrag-bench-medical"
+	Novel     = "graphrag-bench-novel"
+	Textbooks = "graphrag-bench-textbooks"
+)
+
+// Sets are the names of all data sets, in report order.
+func Sets() []string { return []string{HotpotQA, TwoWiki, MuSiQue, Medical, Novel, Textbooks} }
+
+// SetOf is the name of the data set that a domain is of.
+func SetOf(domain string) string {
+	set, _, _ := strings.Cut(domain, "/")
+	return set
+}
+
+// DefaultK is the number of chunks in a prompt: the top-k of the main results of
+// arXiv 2508.19855, Table 1.
+const DefaultK = 20
+
+// kind is a type of questions of some data sets.
+type kind struct {
+	key, title, short string
+	sets              []string
+	several           bool
+	form              graphrag.Form
+	scheme            shortanswer.Scheme
+}
+
+// kinds are all types, in report order.
+var kinds = func() []kind {
+	var out []kind
+	add := func(sets []string, several bool, form graphrag.Form, s shortanswer.Scheme, named ...string) {
+		for _, n := range named {
+			key, title, _ := strings.Cut(n, "=")
+			short, _, _ := strings.Cut(title, " ")
+			out = append(out, kind{key, title, short, sets, several, form, s})
+		}
+	}
+	hotpot, twoWiki := shortanswer.Scheme{Profile: answer.HotpotQA}, shortanswer.Scheme{Profile: answer.TwoWiki}
+	add([]string{HotpotQA}, true, graphrag.Short, hotpot, "bridge=Bridge", "comparison=Comparison")
+	add([]string{TwoWiki}, true, graphrag.Short, twoWiki,
+		"2wiki-compositional=Compositional", "2wiki-inference=Inference", "2wiki-comparison=Comparison of two", "2wiki-bridge-comparison=Bridge comparison")
+	add([]string{MuSiQue}, true, graphrag.Short, shortanswer.Scheme{Profile: answer.MuSiQue}, "2-hop=2-hop", "3-hop=3-hop", "4-hop=4-hop")
+	bench := []string{Medical, Novel}
+	fact := shortanswer.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true}
+	add(bench, false, graphrag.Sentence, fact, "fact-retrieval=Fact retrieval", "complex-reasoning=Complex reasoning")
+	long := shortanswer.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true, Coverage: true}
+	add(bench, false, graphrag.Overview, long, "contextual-summarize=Contextual summary")
+	long.Faithful = true
+	add(bench, false, graphrag.Overview, long, "creative-generation=Creative generation")
+	books := []string{Textbooks}
+	open := shortanswer.Scheme{Profile: answer.MRQA, Graded: true}
+	add(books, false, graphrag.Short, open, "fill-in-blank=Fill-in-blank")
+	add(books, false, graphrag.Short, shortanswer.Scheme{Kind: shortanswer.One}, "multi-choice=Multi-choice")
+	add(books, false, graphrag.Short, shortanswer.Scheme{Kind: shortanswer.Selection}, "multi-select=Multi-select")
+	add(books, false, graphrag.Short, shortanswer.Scheme{Kind: shortanswer.One}, "true-or-false=True-or-false")
+	add(books, false, graphrag.Sentence, open, "open-ended=Open-ended")
+	return out
+}()
+
+// types are those of the questions that are there.
+func types(items func(func(benchmark.Item) bool)) []benchmark.Type {
+	used := make(map[string]bool)
+	for it := range items {
+		used[it.Type] = true
+	}
+	var out []benchmark.Type
+	for _, k := range kinds {
+		if used[k.key] {
+			out = append(out, benchmark.Type{
+				Key: k.key, Title: k.title, Short: k.short, Plural: strings.ToLower(k.title) + " questions",
+				Form: k.form, K: DefaultK, Swept: true, Several: k.several,
+			})
+		}
+	}
+	return out
+}
+
+// Schemes say how answers are scored, by the type of the question.
+func Schemes() map[string]shortanswer.Scheme {
+	out := make(map[string]shortanswer.Scheme)
+	for _, k := range kinds {
+		out[k.key] = k.scheme
+	}
+	return out
+}
+
+// known reports whether a data set has a type of questions.
+func known(set, key string) bool {
+	return slices.ContainsFunc(kinds, func(k kind) bool { return k.key == key && slices.Contains(k.sets, set) })
+}
