@@ -304,21 +304,3 @@ func (r *hopReader) part(set string) (part, error) {
 	}
 	return p, nil
 }
-
-// check finds what is wrong with a question of any data set.
-func check(set string, it benchmark.Item, seen map[string]bool) error {
-	switch {
-	case it.Question.ID == "":
-		return errors.New("a question without an ID")
-	case seen[it.Question.ID]:
-		return fmt.Errorf("the ID %.80q stands twice", it.Question.ID)
-	case strings.TrimSpace(it.Question.Text) == "":
-		return errors.New("the question is empty")
-	case strings.TrimSpace(it.Reference) == "":
-		return errors.New("a question without an answer: that of a test set?")
-	case !known(set, it.Type):
-		return fmt.Errorf("%.80q is no type of questions of %s", strings.TrimPrefix(it.Type, set+"-"), set)
-	}
-	seen[it.Question.ID] = true
-	return nil
-}

@@ -11,14 +11,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
-)
-
-// The largest file that is read, and the largest record of one, in bytes. HotpotQA's
-// training set, the largest file of all, has 0.6 GB, and a novel less than 2 MB.
-const (
-	MaxFile   = 1 << 30
-	MaxRecord = 64 << 20
 )
 
 // ErrUnknownSet is wrapped by errors about a data set that is none, or not there.
@@ -37,12 +29,6 @@ type layout struct {
 	files []string
 	own   string
 	load  func(fsys fs.FS, set, file string) (part, error)
-}
-
-// part is what was read of a data set.
-type part struct {
-	domains []benchmark.Domain
-	notes   []string
 }
 
 var layouts = map[string]layout{
@@ -144,38 +130,4 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 		}
 	}
 	return ""
-}
-
-// beside is the name of another file in the folder of one.
-func beside(file, name string) string { return path.Join(path.Dir(file), name) }
-
-// records reads the records of a file and hands the value of each to take, with the
-// number of its line. Of what is wrong the first few are reported.
-func records[T any](fsys fs.FS, file string, take func(line int, value T) error) error {
-	f, err := jsonl.Open(fsys, file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read
-	const most = 5
-	var problems []error
-	more := 0
-	for l, err := range jsonl.ReadValues[T](&capped{r: f, left: MaxFile}, jsonl.Options{Name: file, MaxLine: MaxRecord}) {
-		if err == nil {
-			if err = take(l.Number, l.Value); err != nil {
-				err = &jsonl.Error{File: file, Line: l.Number, Err: err}
-			}
-		}
-		switch {
-		case err == nil:
-		case len(problems) < most:
-			problems = append(problems, err)
-		default:
-			more++
-		}
-	}
-	if more > 0 {
-		problems = append(problems, fmt.Errorf("… and %d more problems of %s", more, file))
-	}
-	return errors.Join(problems...)
 }

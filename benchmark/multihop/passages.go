@@ -21,21 +21,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// capped is a reader that fails behind its last byte.
-type capped struct {
-	r    io.Reader
-	left int
-}
-
-func (c *capped) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)
-	}
-	n, err := c.r.Read(p[:min(len(p), c.left)])
-	c.left -= n
-	return n, err
-}
-
 // passages are the documents of a data set, and what finds gold among them.
 type passages struct {
 	docs     []graphrag.Document
