@@ -83,7 +83,7 @@ type IndexStats struct {
 // Stage counts the pieces of work of one step of indexing: chunks to extract
 // from, texts to embed, reports to write.
 type Stage struct {
-	Name     string `json:"name"`               // "extract", "embed", "describe", "merge", "report"
+	Name     string `json:"name"`               // "extract", "embed", "summarize", "describe", "merge", "report"
 	Asked    int    `json:"asked"`              // pieces that were to be done
 	Failed   int    `json:"failed,omitempty"`   // of these, without any result
 	Refused  int    `json:"refused,omitempty"`  // of the failed, those that the model declined or a filter stopped

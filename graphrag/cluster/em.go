@@ -130,6 +130,10 @@ func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, 
 	return m.factor()
 }
 
+// negligible is a probability that adds nothing to a covariance in the 16 digits of a
+// float64. Most are below it.
+const negligible = 1e-18
+
 // estimate computes one component.
 func (m *Mixture) estimate(c int, vectors []float32, p []float64, regularization float64, covariance []float64) {
 	d := m.Dim
@@ -148,7 +152,7 @@ func (m *Mixture) estimate(c int, vectors []float32, p []float64, regularization
 	centred := make([]float64, d)
 	for i := range m.N {
 		r := p[i*m.K+c]
-		if r == 0 {
+		if r < negligible {
 			continue
 		}
 		for j, x := range vectors[i*d : (i+1)*d] {

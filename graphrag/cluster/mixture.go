@@ -128,31 +128,40 @@ const DefaultMembership = 0.1
 // vectors: one less than n, at most 49.
 func MaxComponents(n int) int { return max(1, min(50, n)-1) }
 
-// SelectMixture fits mixtures of 1 to limit components and returns the one of
-// least BIC, the smaller of two equal ones, with the BIC of them all. A limit of
-// 0 means [MaxComponents]; one above the number of vectors means that number.
-func SelectMixture(ctx context.Context, vectors []float32, dim, limit int, opts MixtureOptions) (*Mixture, []float64, error) {
+// patience is how many mixtures in a row may be no better than the best one so far
+// before the search ends, exactComponents up to how many components none is skipped.
+const (
+	patience        = 4
+	exactComponents = 8
+)
+
+// SelectMixture fits mixtures of more and more components, at most limit, and returns
+// the one of least BIC, the smaller of two equal ones. A limit of 0 means
+// [MaxComponents]; one above the number of vectors means that number.
+//
+// Up to 8 components each number is tried, from there on steps are an eighth, and the
+// search ends when four in a row brought nothing: fitting all numbers, as RAPTOR's
+// code does, takes most of its time for those that are far too many.
+func SelectMixture(ctx context.Context, vectors []float32, dim, limit int, opts MixtureOptions) (*Mixture, error) {
 	if limit < 0 {
-		return nil, nil, fmt.Errorf("cluster: at most %d components, want 0 or more", limit)
+		return nil, fmt.Errorf("cluster: at most %d components, want 0 or more", limit)
 	}
 	if err := checkRows("row", vectors, dim); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	n := len(vectors) / dim
 	if limit == 0 {
 		limit = MaxComponents(n)
 	}
 	var best *Mixture
-	var criteria []float64
-	for k := 1; k <= min(limit, n); k++ {
+	for k, worse := 1, 0; k <= min(limit, n) && worse < patience; k += max(1, k/exactComponents) {
 		m, err := FitMixture(ctx, vectors, dim, k, opts)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		criteria = append(criteria, m.BIC())
-		if best == nil || m.BIC() < best.BIC() {
-			best = m
+		if worse++; best == nil || m.BIC() < best.BIC() {
+			best, worse = m, 0
 		}
 	}
-	return best, criteria, nil
+	return best, nil
 }

@@ -51,6 +51,9 @@ type Cut struct {
 	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of
 	// the size, Overlap -1 none.
 	Size, Overlap int
+	// Sentences cuts between sentences: a chunk is whole ones up to Size, and
+	// overlaps no other.
+	Sentences bool
 	// KeepLinks indexes and reads the targets of links as well.
 	KeepLinks bool
 	// DropFurniture leaves out menus, buttons, cookie notes and lists of links before
@@ -62,6 +65,9 @@ type Cut struct {
 // Chunker returns the chunker for the cut.
 func (c Cut) Chunker() (*chunk.Chunker, error) {
 	splitter, err := chunk.Tokens(chunk.TokenOptions{Size: c.Size, Overlap: c.Overlap})
+	if c.Sentences && err == nil {
+		splitter, err = chunk.Sentences(chunk.SentenceOptions{MaxTokens: c.Size})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +166,11 @@ func (c *Corpus) Known(folded string) bool {
 	return ok
 }
 
-// Docs are the IDs of the documents that passages are from, each once.
-func (c *Corpus) Docs(passages []int32) []string {
-	docs := make([]string, len(passages))
-	for i, p := range passages {
-		docs[i] = c.Graph.Passages[p].Doc
+// Docs are the IDs of the documents that chunks are from, each once.
+func (c *Corpus) Docs(chunks []int32) []string {
+	docs := make([]string, len(chunks))
+	for i, n := range chunks {
+		docs[i] = c.Chunks[n].Doc
 	}
 	return distinct(docs)
 }

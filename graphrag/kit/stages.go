@@ -11,19 +11,20 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The steps of building: the kit counts what a chunk says and texts that are
-// embedded, and recipes count with [Done] one description of many, one fact of those
-// that say the same, and the report on a community.
+// The steps of building: the kit counts what a chunk says, texts that are embedded,
+// and summaries, and recipes count with [Done] one description of many, one fact of
+// those that say the same, and the report on a community.
 const (
 	stepExtract = "extract"
 	stepEmbed   = "embed"
 )
 
 // steps are the names of [graphrag.Stage] in the order in which they run.
-var steps = []string{stepExtract, stepEmbed, "describe", "merge", "report"}
+var steps = []string{stepExtract, stepEmbed, summary.Stage, "describe", "merge", "report"}
 
 // tally counts the pieces of work of the steps of one change.
 type tally struct {

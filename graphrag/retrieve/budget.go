@@ -70,13 +70,13 @@ func Within[T any](list []T, tokens int, cost func(T) int) []T {
 }
 
 // Fit returns what of the evidence and the derived texts fits into a number of
-// tokens. At most half of them go to derived texts if there is evidence, the rest
+// tokens. Derived texts get half of them, or what the evidence leaves, the rest goes
 // to evidence, both in the order given, up to the first piece that does not fit.
 // If nothing fits at all, the first chunk is cut. The evidence is not nil.
 func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count func(string) int) ([]graphrag.Hit, []graphrag.Derived) {
 	left := tokens
-	if len(evidence) > 0 {
-		left /= 2
+	for i := 0; i < len(evidence) && len(derived) > 0 && left > tokens/2; i++ {
+		left = max(left-count(Titled(evidence[i].Chunk)), tokens/2)
 	}
 	used, notes := 0, 0
 	for ; notes < len(derived); notes++ {

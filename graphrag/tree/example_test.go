@@ -29,7 +29,7 @@ func ExampleRaptor() {
 		fmt.Println(err)
 		return
 	}
-	built, err := tree.Raptor(context.Background(), leaves, tree.RaptorOptions{
+	built, err := tree.Raptor(context.Background(), [][]string{leaves}, tree.RaptorOptions{
 		Summarizer: summarizer, Embedder: embedder, Dim: 2, MaxLevels: 1, Regularization: .1,
 	})
 	if err != nil {
@@ -38,7 +38,7 @@ func ExampleRaptor() {
 	}
 	mixed := 0
 	for _, root := range built.Roots() {
-		ferries, below := 0, built.Leaves(root)
+		ferries, below := 0, built.Sources(root)
 		for _, leaf := range below {
 			if strings.Contains(leaves[leaf], "ferry") {
 				ferries++
@@ -62,11 +62,11 @@ func ExampleSequential() {
 		fmt.Println(err)
 		return
 	}
-	t, err := tree.Sequential(context.Background(), []string{
+	t, err := tree.Sequential(context.Background(), [][]string{{
 		"The Moon is the only natural satellite of the Earth.",
 		"The Moon orbits the Earth in about 27 days.",
 		"Tides on the Earth follow the Moon.",
-	}, tree.SequentialOptions{Summarizer: s})
+	}}, tree.SequentialOptions{Summarizer: s})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -61,7 +61,7 @@ func TestTreesOfPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sequential, err := tree.Sequential(t.Context(), leaves, tree.SequentialOptions{Summarizer: s})
+		sequential, err := tree.Sequential(t.Context(), [][]string{leaves}, tree.SequentialOptions{Summarizer: s})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
@@ -77,16 +78,20 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	if o.CountTokens == nil {
 		o.CountTokens = tokens.Cl100k().Count
 	}
-	o.Concurrency = cmp.Or(o.Concurrency, concurrency)
 	return o, checks.Err()
 }
 
-// Raptor builds the tree of RAPTOR. The nodes of a level are clustered in two
-// steps, all of them and then those of each cluster that has more than Dim+1;
-// every cluster makes a summary on the level above. The number of clusters is
-// the one of least BIC, and a node can be in several. It ends with MaxLevels, or
-// with a level of no more than Dim+1 nodes, or where clustering no longer makes
-// fewer of them.
+// Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level
+// are clustered in two steps, all of them and then those of each cluster that has
+// more than Dim+1; every cluster makes a summary on the level above. The number of
+// clusters is the one of least BIC, and a node can be in several. It ends with
+// MaxLevels, or with a level of no more than Dim+1 nodes, or where clustering no
+// longer makes fewer of them.
+//
+// The paper has one text to a tree. Here each document is clustered by itself, and
+// then the tops of all documents in the same way, in as many levels again: what a
+// change of one document makes new is in its own tree and above all, and no mixture
+// is fitted to more nodes than a document or the tops have.
 //
 // A cluster whose texts are too long is clustered again, its parts now without
 // common nodes; where that makes no smaller ones, it is divided by k-means into
@@ -94,49 +99,97 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 // ClusterTokens, unless one node alone has more.
 //
 // Leaves are texts of about 100 tokens in the paper, cut between sentences.
-func Raptor(ctx context.Context, leaves []string, o RaptorOptions) (*Tree, error) {
+func Raptor(ctx context.Context, docs [][]string, o RaptorOptions) (*Tree, error) {
 	o, err := o.resolve()
 	if err != nil {
 		return nil, err
 	}
-	t := newTree(leaves)
-	if len(leaves) == 0 {
-		return t, ctx.Err()
-	}
-	if err := t.embed(ctx, o.Embedder); err != nil {
+	t, tops := newTree(docs)
+	r := &raptor{RaptorOptions: o, tree: t}
+	if err := r.embed(ctx); err != nil {
 		return nil, err
 	}
-	for range o.MaxLevels {
-		first, end := t.Level(len(t.Levels) - 1)
-		if int(end-first) <= o.Dim+1 {
-			break
-		}
-		nodes := make([]int32, 0, end-first)
-		for n := first; n < end; n++ {
-			nodes = append(nodes, n)
-		}
-		r := &raptor{RaptorOptions: o, tree: t}
-		groups, err := r.groups(ctx, nodes)
-		if err != nil {
-			return nil, fmt.Errorf("tree: level %d: clusters: %w", len(t.Levels), err)
-		}
-		if len(groups) >= len(nodes) {
-			break
-		}
-		if err := t.grow(ctx, o.Summarizer, groups, o.Concurrency, o.Progress); err != nil {
-			return nil, err
-		}
-		if err := t.embed(ctx, o.Embedder); err != nil {
-			return nil, err
-		}
+	if err := r.levels(ctx, tops); err != nil {
+		return nil, err
 	}
-	return t, ctx.Err()
+	if len(docs) > 1 {
+		all := slices.Concat(tops...)
+		slices.Sort(all)
+		err = r.levels(ctx, [][]int32{all})
+	}
+	return t, cmp.Or(err, ctx.Err())
 }
 
-// raptor clusters the nodes of one level.
+// raptor makes a tree of vectors.
 type raptor struct {
 	RaptorOptions
 	tree *Tree
+	// vectors and tokens of the nodes so far.
+	vectors [][]float32
+	tokens  []int
+}
+
+// levels adds levels over the tops, each by itself, until none is to be clustered.
+func (r *raptor) levels(ctx context.Context, tops [][]int32) error {
+	ended := make([]bool, len(tops))
+	for range r.MaxLevels {
+		groups := make([][][]int32, len(tops))
+		err := par.Each(ctx, len(tops), 0, func(d int) (err error) {
+			if ended[d] = ended[d] || len(tops[d]) <= r.Dim+1; ended[d] {
+				return nil
+			}
+			groups[d], err = r.groups(ctx, tops[d])
+			if ended[d] = len(groups[d]) >= len(tops[d]); ended[d] {
+				groups[d] = nil
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("tree: level %d: clusters: %w", len(r.tree.Levels), err)
+		}
+		if !slices.ContainsFunc(groups, func(of [][]int32) bool { return len(of) > 0 }) {
+			return nil
+		}
+		if err := r.tree.grow(ctx, r.Summarizer, tops, groups, r.Concurrency, r.Progress); err != nil {
+			return err
+		}
+		if err := r.embed(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// embed adds the vectors and lengths of the nodes that have none yet.
+func (r *raptor) embed(ctx context.Context) error {
+	have := len(r.vectors)
+	var texts []string
+	for _, n := range r.tree.Nodes[have:] {
+		texts = append(texts, n.Text)
+		r.tokens = append(r.tokens, r.CountTokens(n.Text))
+	}
+	if len(texts) == 0 {
+		return ctx.Err()
+	}
+	vectors, err := r.Embedder.EmbedDocuments(ctx, texts)
+	if err != nil {
+		return fmt.Errorf("tree: embed %d nodes: %w", len(texts), err)
+	}
+	if len(vectors) != len(texts) {
+		return fmt.Errorf("tree: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
+	}
+	r.vectors = append(r.vectors, vectors...)
+	for i, v := range r.vectors[have:] {
+		if len(v) != len(r.vectors[0]) || len(v) == 0 {
+			return fmt.Errorf("tree: the embedder gave node %d a vector of %d numbers, the first one of %d", have+i, len(v), len(r.vectors[0]))
+		}
+		for _, c := range v {
+			if c-c != 0 {
+				return fmt.Errorf("tree: the embedder gave node %d a vector with %v", have+i, c)
+			}
+		}
+	}
+	return nil
 }
 
 // groups returns the clusters of nodes, each within the limit, in the order of
@@ -168,7 +221,7 @@ func spread(parts [][]int32, do func(part []int32) ([][]int32, error)) ([][]int3
 func (r *raptor) fit(ctx context.Context, nodes []int32) ([][]int32, error) {
 	tokens := 0
 	for _, n := range nodes {
-		tokens += r.CountTokens(r.tree.Nodes[n].Text)
+		tokens += r.tokens[n]
 	}
 	if tokens <= r.ClusterTokens || len(nodes) < 2 {
 		return [][]int32{nodes}, nil
@@ -186,8 +239,8 @@ func (r *raptor) fit(ctx context.Context, nodes []int32) ([][]int32, error) {
 // twice clusters nodes globally and the clusters locally.
 func (r *raptor) twice(ctx context.Context, nodes []int32, threshold float64) ([][]int32, error) {
 	global, err := r.once(ctx, nodes, threshold)
-	if err != nil {
-		return nil, err
+	if err != nil || len(global) == 1 { // the second step would do the same
+		return global, err
 	}
 	return spread(global, func(g []int32) ([][]int32, error) { return r.once(ctx, g, threshold) })
 }
@@ -201,7 +254,7 @@ func (r *raptor) once(ctx context.Context, nodes []int32, threshold float64) ([]
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := cluster.SelectMixture(ctx, vectors, length, 0, cluster.MixtureOptions{Seed: r.Seed, Regularization: r.Regularization})
+	m, err := cluster.SelectMixture(ctx, vectors, length, 0, cluster.MixtureOptions{Seed: r.Seed, Regularization: r.Regularization})
 	if err != nil {
 		return nil, err
 	}
@@ -243,10 +296,10 @@ func (r *raptor) divide(ctx context.Context, nodes []int32, k int) ([][]int32, e
 // reduced returns short vectors of nodes, and their length. Vectors are scaled to
 // length 1 first: nearness is that of cosines.
 func (r *raptor) reduced(ctx context.Context, nodes []int32) ([]float32, int, error) {
-	dim := len(r.tree.Vectors[0])
+	dim := len(r.vectors[0])
 	vectors := make([]float32, 0, len(nodes)*dim)
 	for _, n := range nodes {
-		vectors = appendUnit(vectors, r.tree.Vectors[n])
+		vectors = appendUnit(vectors, r.vectors[n])
 	}
 	to := max(1, min(r.Dim, len(nodes)-2))
 	reduced, length, err := r.Reducer.Reduce(ctx, vectors, dim, to)

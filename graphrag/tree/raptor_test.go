@@ -60,7 +60,7 @@ func raptor(t *testing.T, leaves []string, o tree.RaptorOptions) *tree.Tree {
 	if o.Embedder == nil {
 		o.Embedder = topics{.02}
 	}
-	built, err := tree.Raptor(t.Context(), leaves, o)
+	built, err := tree.Raptor(t.Context(), [][]string{leaves}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,9 @@ func raptor(t *testing.T, leaves []string, o tree.RaptorOptions) *tree.Tree {
 }
 
 // checkTree verifies what holds for every tree.
-func checkTree(t *testing.T, built *tree.Tree, leaves []string) {
+func checkTree(t *testing.T, built *tree.Tree, docs ...[]string) {
 	t.Helper()
+	leaves := slices.Concat(docs...)
 	parents := make([]int, len(built.Nodes))
 	for i, n := range built.Nodes {
 		first, end := built.Level(n.Level)
@@ -88,18 +89,15 @@ func checkTree(t *testing.T, built *tree.Tree, leaves []string) {
 		}
 		for _, c := range n.Children {
 			parents[c]++
-			if built.Nodes[c].Level != n.Level-1 {
+			if built.Nodes[c].Level >= n.Level {
 				t.Fatalf("node %d of level %d has a child of level %d", i, n.Level, built.Nodes[c].Level)
 			}
 		}
 	}
 	for i, n := range built.Nodes {
-		if n.Level < len(built.Levels)-1 && parents[i] == 0 {
+		if len(docs) == 1 && n.Level < len(built.Levels)-1 && parents[i] == 0 {
 			t.Fatalf("node %d of level %d belongs to nothing", i, n.Level)
 		}
-	}
-	if len(built.Vectors) != 0 && len(built.Vectors) != len(built.Nodes) {
-		t.Fatalf("%d vectors for %d nodes", len(built.Vectors), len(built.Nodes))
 	}
 }
 
@@ -117,6 +115,51 @@ func TestRaptorClustersByTopic(t *testing.T) {
 		if len(of) != 1 {
 			t.Errorf("node %d has leaves of %d topics", n, len(of))
 		}
+	}
+}
+
+// The leaves of a document have a tree of their own, and the tops of all trees, and
+// documents that are too short for one, are clustered in common.
+func TestRaptorOfDocuments(t *testing.T) {
+	docs := [][]string{onTopics(60, 3), {"t4 alone"}, nil, {"t5 alone", "t5 and again"}, onTopics(60, 4)}
+	o := tree.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{.02}, Dim: 2, Regularization: 1e-2}
+	built, err := tree.Raptor(t.Context(), docs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTree(t, built, docs...)
+	of := func(leaf int32) int { // its document
+		switch {
+		case leaf < 60:
+			return 0
+		case leaf < 63:
+			return int(leaf - 59)
+		}
+		return 4
+	}
+	alone, common := 0, 0
+	first, end := built.Level(1)
+	for n := first; n < end; n++ {
+		docs := make(map[int]bool)
+		for _, leaf := range built.Sources(n) {
+			docs[of(leaf)] = true
+		}
+		if len(docs) != 1 {
+			t.Errorf("node %d of the first level is of %d documents", n, len(docs))
+		}
+		alone++
+	}
+	for n := end; int(n) < len(built.Nodes); n++ {
+		docs := make(map[int]bool)
+		for _, leaf := range built.Sources(n) {
+			docs[of(leaf)] = true
+		}
+		if len(docs) > 1 {
+			common++
+		}
+	}
+	if alone == 0 || common == 0 {
+		t.Errorf("levels %v: %d summaries of one document, %d of several", sizes(built), alone, common)
 	}
 }
 
@@ -188,7 +231,7 @@ func TestRaptorRefusesBadVectors(t *testing.T) {
 	for want, vectors := range map[string][][]float32{
 		"1 vectors for 2 texts": {{1}}, "of 1 numbers, the first one of 2": {{1, 2}, {1}}, "node 1 a vector with NaN": {{1}, {nan}}, "of 0 numbers": {{}, {}},
 	} {
-		_, err := tree.Raptor(t.Context(), []string{"a", "b"}, tree.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
+		_, err := tree.Raptor(t.Context(), [][]string{{"a", "b"}}, tree.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want …%s…", err, want)
 		}

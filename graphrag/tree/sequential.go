@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
@@ -15,8 +14,6 @@ import (
 type SequentialOptions struct {
 	// Summarizer is required.
 	Summarizer summary.Summarizer
-	// Embedder, if set, gives the tree the vectors of its nodes.
-	Embedder embed.Embedder
 	// Group is how many neighbours make one summary, at least 2; 0 means 5
 	// (YiboZhao624/E-2GraphRAG, merge_num).
 	Group int
@@ -26,11 +23,12 @@ type SequentialOptions struct {
 	Progress Progress
 }
 
-// Sequential builds the tree of E²GraphRAG: each Group of neighbouring leaves
-// makes a summary, and so on with the summaries until a level has no more than
-// 1.2 times Group. Its summaries are of the texts below them; the published
-// code condenses node numbers from the second level on.
-func Sequential(ctx context.Context, leaves []string, o SequentialOptions) (*Tree, error) {
+// Sequential builds the tree of E²GraphRAG over the leaves of documents: in each,
+// every Group of neighbours makes a summary, and so on with the summaries until a
+// level has no more than 1.2 times Group. Its summaries are of the texts below
+// them; the published code condenses node numbers from the second level on. A
+// document of one leaf has no summary: it would say the same again.
+func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tree, error) {
 	o.Group = cmp.Or(o.Group, 5)
 	checks := opt.Checks{Of: "tree"}
 	checks.Want(o.Summarizer != nil, "Summarizer", "missing", "a summarizer")
@@ -39,34 +37,30 @@ func Sequential(ctx context.Context, leaves []string, o SequentialOptions) (*Tre
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
-	t := newTree(leaves)
-	for size := len(leaves); size > 0; {
-		groups := neighbours(len(t.Nodes)-size, size, o.Group)
-		if err := t.grow(ctx, o.Summarizer, groups, cmp.Or(o.Concurrency, concurrency), o.Progress); err != nil {
+	t, tops := newTree(docs)
+	for {
+		groups, more := make([][][]int32, len(tops)), false
+		for d, top := range tops {
+			first := len(t.Levels) == 1 && len(top) > 1
+			if first || 5*len(top) > 6*o.Group { // 1.2 times, without rounding
+				groups[d], more = neighbours(top, o.Group), true
+			}
+		}
+		if !more {
+			return t, ctx.Err()
+		}
+		if err := t.grow(ctx, o.Summarizer, tops, groups, o.Concurrency, o.Progress); err != nil {
 			return nil, err
 		}
-		size = len(groups)
-		if 5*size <= 6*o.Group { // 1.2 times, without rounding
-			break
-		}
 	}
-	if o.Embedder != nil && len(leaves) > 0 {
-		if err := t.embed(ctx, o.Embedder); err != nil {
-			return nil, err
-		}
-	}
-	return t, ctx.Err()
 }
 
-// neighbours cuts the n nodes from first on into groups.
-func neighbours(first, n, group int) [][]int32 {
+// neighbours cuts nodes into groups.
+func neighbours(nodes []int32, group int) [][]int32 {
 	var groups [][]int32
-	for lo := 0; lo < n; lo += group {
-		var g []int32
-		for i := lo; i < min(lo+group, n); i++ {
-			g = append(g, int32(first+i))
-		}
-		groups = append(groups, g)
+	for lo := 0; lo < len(nodes); lo += group {
+		hi := min(lo+group, len(nodes))
+		groups = append(groups, nodes[lo:hi:hi])
 	}
 	return groups
 }

@@ -7,16 +7,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
 // Node is a leaf or a summary.
 type Node struct {
-	// Level is 0 for leaves, 1 for summaries of leaves, and so on.
+	// Level is 0 for leaves, and the number of the round in which a summary was
+	// made: each is above those of all its children.
 	Level int
 	Text  string
 	// Children are the nodes summarized, in the order they were read; none for
@@ -35,12 +37,10 @@ type Progress func(level, done, total int)
 // can have several parents. A tree of few leaves may have no summaries, and one
 // without leaves has no nodes.
 type Tree struct {
-	// Nodes level by level: first the leaves in their order.
+	// Nodes level by level: first the leaves, document by document.
 	Nodes []Node
 	// Levels has where each level begins in Nodes.
 	Levels []int32
-	// Vectors of the nodes, if an embedder was given.
-	Vectors [][]float32
 }
 
 // Level returns the numbers of the nodes of a level: from first to below end.
@@ -52,22 +52,38 @@ func (t *Tree) Level(level int) (first, end int32) {
 	return t.Levels[level], end
 }
 
-// Leaves returns the leaves below a node in ascending order: what its text rests
-// on. A leaf rests on itself.
-func (t *Tree) Leaves(node int32) []int32 {
-	reached := []int32{node}
-	for level := t.Nodes[node].Level; level > 0; level-- {
-		var next []int32
-		for _, n := range reached {
-			if t.Nodes[n].Level == 0 {
-				next = append(next, n)
+// Sources returns the leaves that the text of a node rests on, in ascending order:
+// those it quotes, or, where a text does not say what it quotes, all below it. A
+// leaf rests on itself.
+func (t *Tree) Sources(node int32) []int32 {
+	var leaves []int32
+	whole := make(map[int32]bool) // nodes that were looked at as a whole
+	var visit func(n int32, start, end int)
+	visit = func(n int32, start, end int) {
+		of := &t.Nodes[n]
+		if start == 0 && end == len(of.Text) {
+			if whole[n] {
+				return
 			}
-			next = append(next, t.Nodes[n].Children...)
+			whole[n] = true
 		}
-		slices.Sort(next)
-		reached = slices.Compact(next)
+		switch {
+		case of.Level == 0:
+			leaves = append(leaves, n)
+		case len(of.Quotes) == 0:
+			for _, c := range of.Children {
+				visit(c, 0, len(t.Nodes[c].Text))
+			}
+		}
+		for _, q := range of.Quotes {
+			if q.Start < end && start < q.End {
+				visit(of.Children[q.Source], q.SourceStart, q.SourceEnd)
+			}
+		}
 	}
-	return reached
+	visit(node, 0, len(t.Nodes[node].Text))
+	slices.Sort(leaves)
+	return slices.Compact(leaves)
 }
 
 // Roots returns the nodes without a parent in ascending order.
@@ -87,76 +103,79 @@ func (t *Tree) Roots() []int32 {
 	return roots
 }
 
-// Join makes one tree of several, such as those of the documents of a corpus.
-// Its leaves are those of the first tree, then those of the second, and so on;
-// other nodes get new numbers. It has vectors if all trees have.
-func Join(trees ...*Tree) *Tree {
-	out, embedded := &Tree{}, true
-	numbers := make([][]int32, len(trees)) // new ones of the nodes of each tree
-	for i, t := range trees {
-		numbers[i] = make([]int32, 0, len(t.Nodes))
-		embedded = embedded && len(t.Vectors) == len(t.Nodes)
-	}
-	for level := 0; ; level++ {
-		begin := len(out.Nodes)
-		for i, t := range trees {
-			if level >= len(t.Levels) {
-				continue
-			}
-			first, end := t.Level(level)
-			for n := first; n < end; n++ {
-				node := t.Nodes[n]
-				node.Children = slices.Clone(node.Children)
-				for j, c := range node.Children {
-					node.Children[j] = numbers[i][c]
-				}
-				numbers[i] = append(numbers[i], int32(len(out.Nodes)))
-				out.Nodes = append(out.Nodes, node)
-				if embedded {
-					out.Vectors = append(out.Vectors, t.Vectors[n])
-				}
+// Traverse returns the nodes RAPTOR's traversal reads, given how like the question
+// each node of the tree is: the k best of the roots, the k best of their children,
+// and so on down to the leaves, in this order and each once. Nodes of a likeness
+// of 0 or less are left out.
+func (t *Tree) Traverse(likeness []float64, k int) []int32 {
+	var chosen []int32
+	taken := make(map[int32]bool)
+	for layer := t.Roots(); len(layer) > 0 && k > 0; {
+		var scored []rank.Scored[int32]
+		for _, n := range layer {
+			if likeness[n] > 0 {
+				scored = append(scored, rank.Scored[int32]{ID: n, Score: likeness[n]})
 			}
 		}
-		if len(out.Nodes) == begin {
-			return out
+		layer = nil
+		for _, n := range rank.Best(scored, k) {
+			if !taken[n.ID] {
+				taken[n.ID] = true
+				chosen = append(chosen, n.ID)
+			}
+			layer = append(layer, t.Nodes[n.ID].Children...)
 		}
-		out.Levels = append(out.Levels, int32(begin))
+		slices.Sort(layer)
+		layer = slices.Compact(layer)
 	}
+	return chosen
 }
 
-// newTree returns a tree of leaves.
-func newTree(leaves []string) *Tree {
-	t := &Tree{}
-	if len(leaves) > 0 {
+// newTree returns a tree of leaves, and those of each document.
+func newTree(docs [][]string) (t *Tree, tops [][]int32) {
+	t = &Tree{}
+	for _, leaves := range docs {
+		var top []int32
+		for _, text := range leaves {
+			top = append(top, int32(len(t.Nodes)))
+			t.Nodes = append(t.Nodes, Node{Text: text})
+		}
+		tops = append(tops, top)
+	}
+	if len(t.Nodes) > 0 {
 		t.Levels = []int32{0}
 	}
-	for _, text := range leaves {
-		t.Nodes = append(t.Nodes, Node{Text: text})
-	}
-	return t
+	return t, tops
 }
 
-// grow adds a level of summaries, one for each group of nodes.
-func (t *Tree) grow(ctx context.Context, s summary.Summarizer, groups [][]int32, concurrency int, progress Progress) error {
-	level := len(t.Levels)
-	texts := make([][]string, len(groups))
-	for i, g := range groups {
-		for _, n := range g {
-			texts[i] = append(texts[i], t.Nodes[n].Text)
-		}
-	}
-	summaries := make([]summary.Summary, len(groups))
+// concurrency is the default number of summaries made at a time: a model answers
+// over a network.
+const concurrency = 8
+
+// grow adds a level of summaries, one for each group of nodes, and puts those of
+// each document in place of its nodes; a document without groups stays as it is. A
+// group of which the summarizer makes nothing has the text of its first node.
+func (t *Tree) grow(ctx context.Context, s summary.Summarizer, tops [][]int32, groups [][][]int32, workers int, progress Progress) error {
+	level, all := len(t.Levels), slices.Concat(groups...)
+	summaries := make([]summary.Summary, len(all))
 	var mu sync.Mutex
 	done := 0
-	err := par.Each(ctx, len(groups), concurrency, func(i int) (err error) {
-		if summaries[i], err = s.Summarize(ctx, texts[i]); err != nil {
-			return fmt.Errorf("group %d of %d: %w", i+1, len(groups), err)
+	err := par.Each(ctx, len(all), cmp.Or(workers, concurrency), func(i int) (err error) {
+		texts := make([]string, len(all[i]))
+		for j, n := range all[i] {
+			texts[j] = t.Nodes[n].Text
+		}
+		if summaries[i], err = s.Summarize(ctx, texts); err != nil {
+			return fmt.Errorf("group %d of %d: %w", i+1, len(all), err)
+		}
+		if strings.TrimSpace(summaries[i].Text) == "" {
+			summaries[i] = summary.Summary{Text: texts[0]}
 		}
 		if progress != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			done++
-			progress(level, done, len(groups))
+			progress(level, done, len(all))
 		}
 		return nil
 	})
@@ -164,38 +183,15 @@ func (t *Tree) grow(ctx context.Context, s summary.Summarizer, groups [][]int32,
 		return fmt.Errorf("tree: level %d: %w", level, err)
 	}
 	t.Levels = append(t.Levels, int32(len(t.Nodes)))
-	for i, one := range summaries {
-		t.Nodes = append(t.Nodes, Node{Level: level, Text: one.Text, Children: groups[i], Quotes: one.Quotes})
-	}
-	return nil
-}
-
-// concurrency is the default number of summaries made at a time: a model answers
-// over a network.
-const concurrency = 8
-
-// embed adds the vectors of the nodes that have none yet.
-func (t *Tree) embed(ctx context.Context, e embed.Embedder) error {
-	var texts []string
-	for _, n := range t.Nodes[len(t.Vectors):] {
-		texts = append(texts, n.Text)
-	}
-	vectors, err := e.EmbedDocuments(ctx, texts)
-	if err != nil {
-		return fmt.Errorf("tree: embed %d nodes: %w", len(texts), err)
-	}
-	if len(vectors) != len(texts) {
-		return fmt.Errorf("tree: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
-	}
-	t.Vectors = append(t.Vectors, vectors...)
-	for i, v := range t.Vectors {
-		if len(v) != len(t.Vectors[0]) || len(v) == 0 {
-			return fmt.Errorf("tree: the embedder gave node %d a vector of %d numbers, the first one of %d", i, len(v), len(t.Vectors[0]))
+	for d, of := range groups {
+		if len(of) > 0 {
+			tops[d] = nil
 		}
-		for _, c := range v {
-			if c-c != 0 {
-				return fmt.Errorf("tree: the embedder gave node %d a vector with %v", i, c)
-			}
+		for _, group := range of {
+			one := summaries[0]
+			summaries = summaries[1:]
+			tops[d] = append(tops[d], int32(len(t.Nodes)))
+			t.Nodes = append(t.Nodes, Node{Level: level, Text: one.Text, Children: group, Quotes: one.Quotes})
 		}
 	}
 	return nil

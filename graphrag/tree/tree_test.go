@@ -61,11 +61,11 @@ func TestSequentialCalls(t *testing.T) {
 		leaves int
 		levels []int
 	}{
-		{1, []int{1}}, {4, []int{1}}, {6, []int{2}}, {30, []int{6}}, {31, []int{7, 2}},
+		{1, []int{}}, {4, []int{1}}, {6, []int{2}}, {30, []int{6}}, {31, []int{7, 2}},
 		{100, []int{20, 4}}, {1000, []int{200, 40, 8, 2}},
 	} {
 		j := &joiner{}
-		built, err := tree.Sequential(t.Context(), numbered(c.leaves), tree.SequentialOptions{Summarizer: j})
+		built, err := tree.Sequential(t.Context(), [][]string{numbered(c.leaves)}, tree.SequentialOptions{Summarizer: j})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestSequentialCalls(t *testing.T) {
 }
 
 func TestSequentialCondensesNeighbours(t *testing.T) {
-	built, err := tree.Sequential(t.Context(), numbered(7), tree.SequentialOptions{Summarizer: &joiner{}, Group: 2})
+	built, err := tree.Sequential(t.Context(), [][]string{numbered(7)}, tree.SequentialOptions{Summarizer: &joiner{}, Group: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,10 +98,10 @@ func TestSequentialCondensesNeighbours(t *testing.T) {
 	if diff := cmp.Diff(want, texts); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int32{4, 5, 6}, built.Leaves(12)); diff != "" {
+	if diff := cmp.Diff([]int32{4, 5, 6}, built.Sources(12)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int32{3}, built.Leaves(3)); diff != "" {
+	if diff := cmp.Diff([]int32{3}, built.Sources(3)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -115,22 +115,22 @@ func TestTreesOfNothing(t *testing.T) {
 	if err != nil || len(r.Nodes) != 0 {
 		t.Errorf("%v %v", r, err)
 	}
-	if got := r.Traverse([]float32{1}, 3); got != nil {
+	if got := r.Traverse(nil, 3); got != nil {
 		t.Errorf("traversed %v", got)
 	}
 }
 
 func TestTreeErrors(t *testing.T) {
-	_, err := tree.Sequential(t.Context(), numbered(40), tree.SequentialOptions{Summarizer: &joiner{fail: "12"}})
+	_, err := tree.Sequential(t.Context(), [][]string{numbered(40)}, tree.SequentialOptions{Summarizer: &joiner{fail: "12"}})
 	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "level 1: group 3 of 8") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tree.Sequential(ctx, numbered(40), tree.SequentialOptions{Summarizer: &joiner{}}); !errors.Is(err, context.Canceled) {
+	if _, err := tree.Sequential(ctx, [][]string{numbered(40)}, tree.SequentialOptions{Summarizer: &joiner{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := tree.Raptor(ctx, numbered(40), tree.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}}); !errors.Is(err, context.Canceled) {
+	if _, err := tree.Raptor(ctx, [][]string{numbered(40)}, tree.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	_, err = tree.Sequential(t.Context(), nil, tree.SequentialOptions{Group: 1, Concurrency: -1})
@@ -147,18 +147,8 @@ func TestTreeErrors(t *testing.T) {
 	}
 }
 
-// RAPTOR's worked example: nodes s1, c4, c1, s2, c7 in rank order.
-func TestFitWorkedExample(t *testing.T) {
-	tokens := []int{130, 86, 90, 140, 60}
-	for budget, want := range map[int]int{0: 0, 300: 2, 400: 3, 446: 4, 450: 4, 505: 4, 506: 5, 1000: 5} {
-		if got := tree.Fit(tokens, budget); got != want {
-			t.Errorf("budget %d: %d nodes, want %d", budget, got, want)
-		}
-	}
-}
-
 // Two levels over four leaves: each step keeps what the steps before chose.
-func TestTraverseAndRank(t *testing.T) {
+func TestTraverse(t *testing.T) {
 	built := &tree.Tree{
 		Levels: []int32{0, 4, 6},
 		Nodes: []tree.Node{
@@ -166,66 +156,56 @@ func TestTraverseAndRank(t *testing.T) {
 			{Level: 1, Children: []int32{0, 1}}, {Level: 1, Children: []int32{1, 2, 3}},
 			{Level: 2, Children: []int32{4, 5}},
 		},
-		Vectors: [][]float32{{1, 0}, {0, 1}, {1, 1}, {-1, 0}, {2, 1}, {0, 3}, {0, 0}},
 	}
-	if diff := cmp.Diff([]int32{6, 4, 0}, built.Traverse([]float32{1, 0}, 1)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{6, 4, 5, 0, 2}, built.Traverse([]float32{1, 0}, 2)); diff != "" {
-		t.Error(diff)
-	}
-	var order []int32
-	for _, r := range built.Rank([]float32{5, 0}) {
-		order = append(order, r.ID)
-	}
-	if diff := cmp.Diff([]int32{0, 4, 2, 1, 5, 6, 3}, order); diff != "" {
-		t.Error(diff)
-	}
-	if got := built.Rank([]float32{1, 2, 3}); got != nil {
-		t.Errorf("a vector of another length ranks %v", got)
+	likeness := []float64{1, .1, .7, 0, .9, .2, .1}
+	for k, want := range map[int][]int32{0: nil, 1: {6, 4, 0}, 2: {6, 4, 5, 0, 2}, 9: {6, 4, 5, 0, 2, 1}} {
+		if diff := cmp.Diff(want, built.Traverse(likeness, k)); diff != "" {
+			t.Errorf("%d of each layer: %s", k, diff)
+		}
 	}
 }
 
-func TestJoin(t *testing.T) {
-	build := func(leaves ...string) *tree.Tree {
-		built, err := tree.Sequential(t.Context(), leaves, tree.SequentialOptions{Summarizer: &joiner{}, Embedder: topics{}, Group: 2})
-		if err != nil {
-			t.Fatal(err)
+// Documents have trees of their own, short and long ones side by side.
+func TestSequentialOfDocuments(t *testing.T) {
+	built, err := tree.Sequential(t.Context(), [][]string{{"alone"}, nil, {"0", "1", "2", "3", "4", "5"}}, tree.SequentialOptions{Summarizer: &joiner{}, Group: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{7, 3, 2}, sizes(built)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int32{0, 10, 11}, built.Roots()); diff != "" {
+		t.Error(diff)
+	}
+	if got := built.Nodes[10].Text; got != "((0 1) (2 3))" {
+		t.Errorf("node 10 is %q", got)
+	}
+	if diff := cmp.Diff([]int32{1, 2, 3, 4}, built.Sources(10)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A text that quotes rests on the leaves it quotes, through as many levels as there
+// are.
+func TestSourcesFollowQuotes(t *testing.T) {
+	built := &tree.Tree{
+		Levels: []int32{0, 3, 4},
+		Nodes: []tree.Node{
+			{Text: "a"}, {Text: "b"}, {Text: "c"},
+			{Level: 1, Text: "a c", Children: []int32{0, 1, 2}, Quotes: []summary.Quote{{Start: 0, End: 1, Source: 0, SourceEnd: 1}, {Start: 2, End: 3, Source: 2, SourceEnd: 1}}},
+			{Level: 2, Text: "c", Children: []int32{3, 1}, Quotes: []summary.Quote{{Start: 0, End: 1, Source: 0, SourceStart: 2, SourceEnd: 3}}},
+		},
+	}
+	for node, want := range map[int32][]int32{1: {1}, 3: {0, 2}, 4: {2}} {
+		if diff := cmp.Diff(want, built.Sources(node)); diff != "" {
+			t.Errorf("node %d: %s", node, diff)
 		}
-		return built
-	}
-	long, short := build("t0", "t1", "t2", "t3", "t4", "t5"), build("t1 too")
-	joined := tree.Join(short, &tree.Tree{}, long)
-	if diff := cmp.Diff([]int{7, 4, 2}, sizes(joined)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{7, 11, 12}, joined.Roots()); diff != "" {
-		t.Error(diff)
-	}
-	if got := joined.Nodes[11].Text; got != "((t0 t1) (t2 t3))" {
-		t.Errorf("node 11 is %q", got)
-	}
-	if diff := cmp.Diff([]int32{1, 2, 3, 4}, joined.Leaves(11)); diff != "" {
-		t.Error(diff)
-	}
-	if len(joined.Vectors) != 13 {
-		t.Errorf("%d vectors", len(joined.Vectors))
-	}
-	// The shallow tree is found as well as the deep one.
-	question := make([]float32, 24)
-	question[1] = 1
-	if diff := cmp.Diff([]int32{7, 0}, joined.Traverse(question, 1)); diff != "" {
-		t.Error(diff)
-	}
-	bare := tree.Join(long, &tree.Tree{Nodes: []tree.Node{{Text: "x"}}, Levels: []int32{0}})
-	if bare.Vectors != nil || len(bare.Nodes) != 12 {
-		t.Errorf("%d vectors, %d nodes", len(bare.Vectors), len(bare.Nodes))
 	}
 }
 
 func TestProgress(t *testing.T) {
 	var heard [][3]int
-	_, err := tree.Sequential(t.Context(), numbered(6), tree.SequentialOptions{Summarizer: &joiner{}, Group: 2, Progress: func(level, done, total int) {
+	_, err := tree.Sequential(t.Context(), [][]string{numbered(6)}, tree.SequentialOptions{Summarizer: &joiner{}, Group: 2, Progress: func(level, done, total int) {
 		heard = append(heard, [3]int{level, done, total})
 	}})
 	if err != nil {

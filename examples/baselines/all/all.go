@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
+	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
@@ -85,6 +86,9 @@ func Systems() []System {
 		{Name: youtu.NameNoAgent, Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return youtu.New(k, youtu.Options{Common: c, NoAgent: true})
 		}, Cost: graph(2, 1)},
+		{Name: raptor.Name, Source: "Sarthi and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return raptor.New(k, raptor.Options{Common: c})
+		}, Cost: graph(3, 0)},
 		{Name: zeroshot.Name, Source: "", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Cost: Cost{NeedsModel: true}},
 	}
 }

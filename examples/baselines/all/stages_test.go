@@ -3,6 +3,7 @@
 package all_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", system.Name, kind, err)
 			}
-			if system.PerChunk == 0 {
+			if system.PerChunk == 0 || slices.Contains([]string{"raptor", "e2graphrag"}, system.Name) { // those two only summarize
 				continue
 			}
 			want := graphrag.Stage{Name: "extract", Asked: 2, Failed: 2}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package raptor
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/tree"
+)
+
+// Name of the system in reports.
+const Name = "raptor"
+
+// The settings of the paper (sections 3 and 4.1) and of its code
+// (parthsarthi03/raptor): the length of leaves and of summaries, the budget of the
+// collapsed tree, and the nodes that traversal takes of a layer.
+const (
+	DefaultLeaf    = 100
+	DefaultSummary = 100
+	DefaultTokens  = 2000
+	DefaultLayer   = 5
+)
+
+// Options of the system. The zero value is the paper's setting.
+type Options struct {
+	kit.Common
+	// Leaf is the most tokens of a leaf, Summary those asked of a summary; 0 for the
+	// defaults.
+	Leaf, Summary int
+	// Tokens is the budget of a question that has none; 0 for DefaultTokens.
+	Tokens int
+	// Traverse goes down the tree from its top and reads the best Layer nodes of
+	// each layer, 0 for DefaultLayer, in place of the best of all nodes.
+	Traverse bool
+	Layer    int
+	// Tree says how leaves become a tree. Its Embedder and Summarizer, when set, are
+	// used in place of the kit's.
+	Tree tree.RaptorOptions
+}
+
+func (o Options) resolve() (Options, error) {
+	var c kit.Checks
+	c.Min("Leaf", float64(o.Leaf), 0)
+	c.Min("Summary", float64(o.Summary), 0)
+	c.Min("Tokens", float64(o.Tokens), 0)
+	c.Min("Layer", float64(o.Layer), 0)
+	o.Leaf, o.Summary = cmp.Or(o.Leaf, DefaultLeaf), cmp.Or(o.Summary, DefaultSummary)
+	o.Tokens, o.Layer = cmp.Or(o.Tokens, DefaultTokens), cmp.Or(o.Layer, DefaultLayer)
+	o.Cut.Sentences = true
+	return o, c.Err()
+}
+
+// New returns the system.
+func New(k kit.Kit, o Options) (*kit.System, error) {
+	o, err := o.resolve()
+	return kit.New(kit.Frame{
+		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding, kit.Finding}, Problems: err,
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) },
+	})
+}
+
+// searcher is the tree of a corpus.
+type searcher struct {
+	o      Options
+	count  func(string) int
+	corpus *kit.Corpus
+	leaves []leaf
+	tree   *tree.Tree
+	texts  retrieve.Texts // the nodes
+}
+
+// leaf is a piece of a chunk.
+type leaf struct {
+	chunk      int32
+	start, end int // in its text
+}
+
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
+	s := &searcher{o: o, count: k.Count, corpus: c}
+	if err := s.cut(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.Tree.Summarizer == nil {
+		if o.Tree.Summarizer, err = k.Summarizer(o.Summary); err != nil {
+			return nil, err
+		}
+	}
+	if o.Tree.Embedder == nil {
+		if o.Tree.Embedder, err = c.Embedder(ctx); err != nil {
+			return nil, err
+		}
+	}
+	o.Tree.CountTokens = k.Count
+	if s.tree, err = tree.Raptor(ctx, s.documents(), o.Tree); err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(s.tree.Nodes))
+	for i, n := range s.tree.Nodes {
+		texts[i] = n.Text
+	}
+	s.texts, err = c.Find(ctx, texts)
+	return s, err
+}
+
+// cut makes leaves of the chunks.
+func (s *searcher) cut(ctx context.Context) error {
+	splitter, err := chunk.Sentences(chunk.SentenceOptions{MaxTokens: s.o.Leaf})
+	if err != nil {
+		return err
+	}
+	spans := make([][]chunk.Span, len(s.corpus.Chunks))
+	err = kit.Each(ctx, len(spans), func(ctx context.Context, i int) (err error) {
+		spans[i], err = splitter.Split(ctx, s.corpus.Chunks[i].Text)
+		return err
+	})
+	for i, of := range spans {
+		for _, p := range of {
+			if strings.TrimSpace(s.corpus.Chunks[i].Text[p.Start:p.End]) != "" {
+				s.leaves = append(s.leaves, leaf{int32(i), p.Start, p.End})
+			}
+		}
+	}
+	return err
+}
+
+// documents are the texts of the leaves of each document. The title of a page stands
+// above each, as in what all systems compare with questions: most of a page does not
+// say what it is about.
+func (s *searcher) documents() (docs [][]string) {
+	last := ""
+	for _, l := range s.leaves {
+		c := &s.corpus.Chunks[l.chunk]
+		if len(docs) == 0 || c.Doc != last {
+			docs, last = append(docs, nil), c.Doc
+		}
+		docs[len(docs)-1] = append(docs[len(docs)-1], strings.TrimSpace(c.Title+"\n\n"+strings.TrimSpace(c.Text[l.start:l.end])))
+	}
+	return docs
+}
+
+// Retrieve chooses nodes of the tree. Leaves are read as what they are, pieces of
+// chunks, and rank these by the best of each; summaries are derived.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	likeness, err := s.texts.Scores(ctx, q.Text, nil)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	scores := make([]float64, len(s.corpus.Chunks))
+	for i, l := range s.leaves {
+		scores[l.chunk] = max(scores[l.chunk], likeness[i])
+	}
+	found := graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Evidence: []graphrag.Hit{}}
+	if q.K <= 0 && q.Tokens <= 0 {
+		return found, nil
+	}
+	for _, n := range s.choose(likeness, cmp.Or(q.Tokens, s.o.Tokens)) {
+		if int(n) < len(s.leaves) {
+			found.Evidence = append(found.Evidence, s.hit(n, likeness[n]))
+		} else {
+			found.Derived = append(found.Derived, s.summary(n))
+		}
+	}
+	return found, nil
+}
+
+// choose are the nodes to read, in order: of the collapsed tree the best that fit into
+// the budget, up to the first that does not.
+func (s *searcher) choose(likeness []float64, budget int) []int32 {
+	if s.o.Traverse {
+		return s.tree.Traverse(likeness, s.o.Layer)
+	}
+	var nodes []rank.Scored[int32]
+	for n, score := range likeness {
+		if score > 0 {
+			nodes = append(nodes, rank.Scored[int32]{ID: int32(n), Score: score})
+		}
+	}
+	var out []int32
+	for _, n := range retrieve.Within(rank.Best(nodes, len(nodes)), budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) }) {
+		out = append(out, n.ID)
+	}
+	return out
+}
+
+// tokens is what a node takes of a budget.
+func (s *searcher) tokens(n int32) int {
+	if int(n) < len(s.leaves) {
+		return s.count(retrieve.Titled(s.hit(n, 0).Chunk))
+	}
+	return s.count(s.tree.Nodes[n].Text)
+}
+
+// hit is a leaf as a piece of its chunk.
+func (s *searcher) hit(n int32, score float64) graphrag.Hit {
+	l := s.leaves[n]
+	c := s.corpus.Chunks[l.chunk]
+	if len(c.Text) == c.End-c.Start { // as in the page
+		c.Start, c.End = c.Start+l.start, c.Start+l.end
+	}
+	c.Text, c.Tokens = c.Text[l.start:l.end], 0
+	return graphrag.Hit{Chunk: c, Score: score, Source: Name}
+}
+
+// summary is a summary with the documents behind it.
+func (s *searcher) summary(n int32) graphrag.Derived {
+	leaves := s.tree.Sources(n)
+	chunks := make([]int32, len(leaves))
+	for i, l := range leaves {
+		chunks[i] = s.leaves[l].chunk
+	}
+	return graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Docs: s.corpus.Docs(chunks)}
+}
+

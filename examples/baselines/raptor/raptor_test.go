@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package raptor_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// harbours is a page of many leaves, a sentence to each.
+func harbours(n int) graphrag.Document {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "Harbour %d of the coast was built of %s by the shipyard of master %c%c in the year %d for the %s of the town. ",
+			i, []string{"oak", "granite", "slate", "brick"}[i%4], 'A'+i%26, 'a'+i%7, 1800+i, []string{"whalers", "pilots", "fishermen"}[i%3])
+	}
+	return graphrag.Document{ID: "harbours.md", Title: "Harbours", Text: b.String()}
+}
+
+func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Document) *kit.System {
+	t.Helper()
+	s, err := raptor.New(k, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), baselinestest.Stream(docs...)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The budget of the paper, and that of a question in its place, hold for leaves and
+// summaries together; leaves are whole sentences of their page.
+func TestBudget(t *testing.T) {
+	k, page := baselinestest.OfflineKit(t), harbours(400)
+	s := indexed(t, k, raptor.Options{Leaf: 40}, page)
+	for _, tokens := range []int{0, 300, 900} {
+		a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite built for the whalers of the town by the shipyard", K: 1, Tokens: tokens})
+		if err != nil {
+			t.Fatal(err)
+		}
+		budget, used := tokens, 0
+		if budget == 0 {
+			budget = raptor.DefaultTokens
+		}
+		for _, h := range a.Evidence {
+			used += k.Count(retrieve.Titled(h.Chunk))
+			if text := page.Text[h.Chunk.Start:h.Chunk.End]; text != h.Chunk.Text || !strings.HasPrefix(text, "Harbour ") || !strings.HasSuffix(strings.TrimSpace(text), ".") {
+				t.Errorf("leaf %q at %q", h.Chunk.Text, text)
+			}
+		}
+		for _, d := range a.Derived {
+			used += k.Count(d.Text)
+			if d.Kind != "summary" || !slices.Equal(d.Docs, []string{"harbours.md"}) {
+				t.Errorf("%+v", d)
+			}
+		}
+		if used > budget || used < budget-150 {
+			t.Errorf("%d tokens of %d are read", used, budget)
+		}
+		if len(a.Evidence) == 0 || tokens == 0 && len(a.Derived) == 0 {
+			t.Errorf("%d leaves, %d summaries in %d tokens", len(a.Evidence), len(a.Derived), budget)
+		}
+	}
+}
+
+// Without evidence asked for, nothing is read, and chunks are ranked all the same.
+func TestNoEvidence(t *testing.T) {
+	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, baselinestest.Pages...)
+	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", Depth: 3})
+	if err != nil || len(a.Evidence)+len(a.Derived) != 0 || len(a.Ranked) == 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// A model writes one summary for each cluster, and what was written is kept: another
+// page costs the summaries of its own tree and those above the trees.
+func TestSummariesByModel(t *testing.T) {
+	m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
+	s := indexed(t, baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40}, harbours(100))
+	first := baselinestest.Stages(m)
+	if first["summarize"] < 5 {
+		t.Fatalf("calls %v", first)
+	}
+	if _, err := s.Insert(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+		t.Fatal(err)
+	}
+	if more := baselinestest.Stages(m)["summarize"] - first["summarize"]; more > 5 {
+		t.Errorf("%d calls for a few short pages, after %d for the long one", more, first["summarize"])
+	}
+}
+
+// Pages without a sentence, without a word, and of one endless sentence.
+func TestOddPages(t *testing.T) {
+	for name, text := range map[string]string{
+		"no sentence": "menu\nhome\nlogin", "no word": "--- | --- | ***\n\n---", "endless": strings.Repeat("harbour whale ", 5000),
+		"blank": " \n\t ", "one letter": "a",
+	} {
+		s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, graphrag.Document{ID: "x.md", Text: text})
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which harbour has a whale?", K: 2})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if found := len(a.Ranked) > 0; found != (name == "endless") {
+			t.Errorf("%s: %d chunks", name, len(a.Ranked))
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	_, err := raptor.New(baselinestest.OfflineKit(t), raptor.Options{Leaf: -1, Summary: -1, Tokens: -1, Layer: -1})
+	for _, want := range []string{"Leaf is -1", "Summary is -1", "Tokens is -1", "Layer is -1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+}
+
+// Traversal reads the best of each layer, and nothing else.
+func TestTraverse(t *testing.T) {
+	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
+	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{2, 2}, []int{len(a.Evidence), min(2, len(a.Derived))}); diff != "" {
+		t.Errorf("%d leaves, %d summaries: %s", len(a.Evidence), len(a.Derived), diff)
+	}
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Summarizer makes one text of several, of about so many tokens: written by the model
+// that builds, or, without one and where its reply cannot be used, quoted.
+func (k Kit) Summarizer(tokens int) (summary.Summarizer, error) {
+	quote, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: k.Count})
+	if err != nil || k.IndexModel == nil {
+		return quote, err
+	}
+	write, err := summary.ByModel(summary.ModelOptions{Model: k.IndexModel, Tokens: tokens})
+	return fallingBack{write, quote}, err
+}
+
+// fallingBack quotes where the writer fails at a text.
+type fallingBack struct {
+	summary.Summarizer
+	quote summary.Summarizer
+}
+
+func (s fallingBack) Summarize(ctx context.Context, texts []string) (summary.Summary, error) {
+	written, err := s.Summarizer.Summarize(ctx, texts)
+	if err == nil && written.Text == "" && strings.TrimSpace(strings.Join(texts, "")) != "" {
+		err = fmt.Errorf("summary: %w", llm.ErrEmpty)
+	}
+	if err != nil && !llm.OfOneReply(err) {
+		return summary.Summary{}, err
+	}
+	if Done(ctx, summary.Stage, err); err != nil {
+		return s.quote.Summarize(ctx, texts)
+	}
+	return written, nil
+}
