@@ -33,6 +33,7 @@ func TestCallsOfSystems(t *testing.T) {
 		"msgraphrag-global": {1 + 1, 1, 0}, // one batch of reports
 		"youtu":             {1, 3, 2},     // decompose, draft, one reflection; a schema, a batch of names
 		"youtu-noagent":     {1, 1, 2},
+		"raptor":            {0, 0, 18}, // summaries, one for ten leaves of these short pages
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-18s %7s %9s %8s %14s %16s\n", "system", "chunks", "to index", "a chunk", "to search", "tokens indexed")

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -35,6 +36,7 @@ const (
 	gradeReply     = 340
 	matchReply     = 800
 	mergedText     = 230
+	summaryText    = 420 // of a tree, in 100 tokens
 	finding        = 240 // of a report, which has a few
 	mapPoint       = 220
 )
@@ -245,6 +247,8 @@ func extracted(req llm.Request) string {
 		typed = typed[:min(len(typed), gleaned)]
 	}
 	switch {
+	case req.Stage == summary.Stage:
+		return padded(strings.Join(strings.Fields(text), " "), summaryText)
 	case asks(`{"Nodes": [], "Relations": [], "Attributes": []}`):
 		return asJSON("Nodes", []string{"person", "event", "place"}, "Relations", []string{"took_part_in", "happened_in", "built_by", "part_of"}, "Attributes", []string{"date", "size"})
 	case asks(`"entity_types": {"entity": "type"}`):

@@ -13,8 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// StageDescribe names the calls of a [Describer] in accounts.
-const StageDescribe = "describe"
+// stepDescribe names the calls of a [Describer] in accounts.
+const stepDescribe = "describe"
 
 // window is how many tokens of descriptions one summary is made of
 // (LightRAG, lightrag/constants.py).
@@ -73,14 +73,14 @@ func (d writing) Describe(ctx context.Context, subject string, of []kg.Descripti
 	for len(of) > 0 {
 		next, err := d.round(ctx, subject, of)
 		if llm.OfOneReply(err) {
-			Done(ctx, StageDescribe, err)
+			Done(ctx, stepDescribe, err)
 			break
 		}
 		if err != nil {
 			return kg.Description{}, fmt.Errorf("describing %q: %w", kg.Beginning(subject), err)
 		}
 		if of = next; len(of) == 1 {
-			Done(ctx, StageDescribe, nil)
+			Done(ctx, stepDescribe, nil)
 			return of[0], nil
 		}
 	}
@@ -122,7 +122,7 @@ func (d writing) write(ctx context.Context, subject string, of []kg.Description)
 	for i, x := range of {
 		texts[i] = x.Text
 	}
-	req, err := prompts.Request(StageDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
+	req, err := prompts.Request(stepDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
 		llm.Data{Label: "name", Text: subject}, llm.Data{Label: "quotes", Rows: texts, First: 1})
 	if err != nil {
 		return "", err

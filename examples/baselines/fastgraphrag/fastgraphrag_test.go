@@ -35,7 +35,7 @@ func scripted() *llmtest.Script {
 			"relationships":[{"source":"Colin Archer","target":"FRAM","desc":"Archer built the Fram, says source %d."}],"other_relationships":[]}`,
 			strings.Repeat("long ", 17), i, i))
 	}
-	return m.Reply(llmtest.Stage(kit.StageDescribe), "The Fram is a ship.").
+	return m.Reply(llmtest.Stage("describe"), "The Fram is a ship.").
 		Reply(llmtest.Stage(fastgraphrag.StageMerge), `{"grouped_facts":[{"ids":[0,1,2,99],"description":"Archer built the Fram."},{"ids":[3]}]}`).
 		Reply(llmtest.Stage(fastgraphrag.StageQuestion), `{"named":["[PERSON] COLIN ARCHER"],"generic":["ship"]}`).
 		Reply(llmtest.Any, "Colin Archer [1].")
@@ -63,7 +63,7 @@ func TestCalls(t *testing.T) {
 		}
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
-			want[kit.StageDescribe], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
+			want["describe"], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
 		}
 		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" || stats.Calls != tt.chunks+tt.describe+tt.merge {
 			t.Errorf("%d chunks take %d calls: %s", tt.chunks, stats.Calls, diff)

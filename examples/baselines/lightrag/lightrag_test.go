@@ -74,7 +74,7 @@ func scripted() *llmtest.Script {
 			"entity<|#|>Fram<|#|>Artifact<|#|>A ship, says source %d.\nentity<|#|>Sailor %d<|#|>Person<|#|>A sailor.\n"+
 				"relation<|#|>Sailor %d<|#|>Fram<|#|>sailing, ice<|#|>Sailor %d sailed on the Fram.\n<|COMPLETE|>", i, i, i, i))
 	}
-	return m.Reply(llmtest.Stage(kit.StageDescribe), "The Fram is a ship.").
+	return m.Reply(llmtest.Stage("describe"), "The Fram is a ship.").
 		Reply(llmtest.Stage(lightrag.StageKeywords), `{"high_level_keywords":["sailing"],"low_level_keywords":["Fram"]}`).
 		Reply(llmtest.Any, "The sailors [1].")
 }
@@ -104,7 +104,7 @@ func TestCalls(t *testing.T) {
 		}
 		want := map[string]int{extract.StageRecords: tt.chunks, extract.StageGlean: tt.chunks}
 		if tt.describe > 0 {
-			want[kit.StageDescribe] = tt.describe
+			want["describe"] = tt.describe
 		}
 		calls := 2
 		if tt.mode == lightrag.Naive {

@@ -66,7 +66,7 @@ func (w writer) describe(ctx context.Context, subject string, of []kg.Descriptio
 	if err := llm.Fatal(err); err != nil {
 		return nil, err
 	}
-	kit.Done(ctx, kit.StageDescribe, err)
+	kit.Done(ctx, "describe", err)
 	if err == nil {
 		return []kg.Description{{Text: text, Passages: passages(of)}}, nil
 	}

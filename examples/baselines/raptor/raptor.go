@@ -218,4 +218,3 @@ func (s *searcher) summary(n int32) graphrag.Derived {
 	}
 	return graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Docs: s.corpus.Docs(chunks)}
 }
-
