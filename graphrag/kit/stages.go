@@ -24,7 +24,7 @@ const (
 )
 
 // steps are the names of [graphrag.Stage] in the order in which they run.
-var steps = []string{stepExtract, stepEmbed, summary.Stage, stepDescribe, "merge", "report"}
+var steps = []string{stepExtract, stepEmbed, summary.Stage, "describe", "merge", "report"}
 
 // tally counts the pieces of work of the steps of one change.
 type tally struct {
