@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -179,7 +180,7 @@ func vectorOf(text string) []float32 {
 // grader matches without reading, fails canaries, and leaves summaries unscored.
 func toEnd(cmd *exec.Cmd) ([]byte, error) {
 	out, err := cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitIncomplete {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == lab.ExitIncomplete {
 		err = nil
 	}
 	return out, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -23,7 +24,7 @@ func check(s settings, w io.Writer) error {
 	o := wildgraph.Options{Domains: s.domains}
 	findings, err := wildgraph.Check(root.FS(), o)
 	if err != nil {
-		return fmt.Errorf("%w: the data set cannot be run: %w", errIncomplete, err)
+		return fmt.Errorf("%w: the data set cannot be run: %w", lab.ErrIncomplete, err)
 	}
 	const most = 5
 	for _, f := range findings {
@@ -35,7 +36,7 @@ func check(s settings, w io.Writer) error {
 	}
 	_, stats, err := wildgraph.Load(root.FS(), o)
 	if err != nil {
-		return fmt.Errorf("%w: the data set cannot be run:\n%w", errIncomplete, err)
+		return fmt.Errorf("%w: the data set cannot be run:\n%w", lab.ErrIncomplete, err)
 	}
 	for _, d := range stats {
 		fmt.Fprintf(w, "%s: %d pages (%.1f MB), %d questions.\n", text.OneLine(d.Domain), d.Pages, float64(d.Bytes)/1e6, d.Questions())

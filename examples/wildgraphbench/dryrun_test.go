@@ -16,6 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/internal/dry"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -46,10 +48,10 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 // several share once.
 func TestDryRunFollowsTheRun(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
-		if text, ok := grader.Reply(req); ok {
+		if text, ok := dry.Grader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
-		return llm.Reply{Text: extracted(req)}
+		return llm.Reply{Text: dry.Extracted(req)}
 	}})
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
@@ -63,7 +65,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 		t.Errorf("an extraction that is shared is counted twice:\n%s", stdout)
 	}
 	before := len(server.Requests())
-	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, errIncomplete) {
+	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
 		t.Fatal(err)
 	}
 	asked := len(server.Requests()) - before - 2 // a sign of life of each model
@@ -94,7 +96,7 @@ func TestDryRunOfAPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := dryRun(t.Context(), &out, s, set, p, nil); err != nil {
+	if err := p.DryRun(t.Context(), &out, set, nil, s.runners(p, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
@@ -117,7 +119,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		_, stage := baselinestest.RecordedKind(req.Messages[0].Text)
 		if stage == "" {
-			text, _ := grader.Reply(req)
+			text, _ := dry.Grader.Reply(req)
 			return llm.Reply{Text: text}
 		}
 		u := llm.Usage{Calls: 1, PromptTokens: count(string(req.Schema))}
@@ -141,7 +143,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, errIncomplete) {
+		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
 			t.Fatal(err)
 		}
 		var sum llm.Usage

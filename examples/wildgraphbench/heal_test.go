@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -81,7 +82,7 @@ func TestRunsHeal(t *testing.T) {
 			}
 			a.spoil = tt.spoil
 			stdout, _, err := bench(t, bare, args(ill)...)
-			if status(err, io.Discard) != exitIncomplete || !strings.Contains(err.Error(), tt.says) || !strings.Contains(stdout, "What failed") {
+			if lab.Status(io.Discard, "wildgraphbench", err) != lab.ExitIncomplete || !strings.Contains(err.Error(), tt.says) || !strings.Contains(stdout, "What failed") {
 				t.Errorf("%v\n%s", err, stdout)
 			}
 			for name, text := range folder(t, ill) {
@@ -120,7 +121,7 @@ func TestNoGraphIsNoSystem(t *testing.T) {
 		a.spoil = func(_ llm.Request, judging bool) (llm.Reply, bool) { return llm.Reply{Text: text}, !judging }
 		dir := t.TempDir()
 		_, _, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,"+graphs, "-model", "m", "-no-timings")
-		if status(err, io.Discard) != exitIncomplete {
+		if lab.Status(io.Discard, "wildgraphbench", err) != lab.ExitIncomplete {
 			t.Errorf("%q: %v", text, err)
 		}
 		for _, s := range readReport(t, dir).Systems {

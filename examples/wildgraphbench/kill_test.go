@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -94,7 +95,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") || d.Name() == LedgerName {
+		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") || d.Name() == lab.LedgerName {
 			return err
 		}
 		data, err := os.ReadFile(name)
@@ -140,11 +141,11 @@ func TestHangUp(t *testing.T) {
 		err = <-ended
 	case err = <-ended:
 	}
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != exitIncomplete {
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != lab.ExitIncomplete {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	var ledger struct{ Total struct{ Calls int } }
-	data, err := os.ReadFile(filepath.Join(dir, LedgerName))
+	data, err := os.ReadFile(filepath.Join(dir, lab.LedgerName))
 	if err := errors.Join(err, json.Unmarshal(data, &ledger)); err != nil || ledger.Total.Calls < 2 {
 		t.Errorf("%+v, %v\n%s", ledger, err, &out)
 	}

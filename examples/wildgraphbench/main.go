@@ -35,6 +35,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/upstream"
@@ -46,7 +47,7 @@ var sample embed.FS
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	os.Exit(status(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr), os.Stderr))
+	os.Exit(lab.Status(os.Stderr, "wildgraphbench", run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)))
 }
 
 // run is the program without its process.
@@ -55,7 +56,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	if s.listSystems {
+	if s.ListSystems {
 		_, err := fmt.Fprintln(stdout, strings.Join(all.Names(), "\n"))
 		return err
 	}
@@ -66,7 +67,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	predictions, err := readScores(s.scores, set, s.limit, s.partial)
+	predictions, err := readScores(s.scores, set, s.Limit, s.partial)
 	if err != nil {
 		return err
 	}
@@ -74,12 +75,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	defer parts.close()
-	if s.dryRun {
+	defer parts.Close()
+	if s.DryRun {
 		describe(stderr, s, set, stats)
-		return dryRun(ctx, stdout, s, set, parts, predictions)
+		return parts.DryRun(ctx, stdout, set, predictions, s.runners(parts, nil))
 	}
-	entries, err := entries(ctx, s, parts)
+	entries, err := parts.Entries(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,45 +89,53 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
+	runners := s.runners(parts, coverage)(set, append(entries, predictions...))
 	var verdicts []error
 	for i, j := range parts.judges {
 		if u, ok := j.Judge.(*upstream.Judge); ok {
 			fmt.Fprintln(stderr, "Note:", u.Warning())
 		}
-		folder := s.out
+		folder := s.Out
 		if i > 0 { // judged again, from the same records
-			folder = filepath.Join(s.out, j.profile)
+			folder = filepath.Join(s.Out, j.profile)
 			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
 		}
-		runner := &benchmark.Runner{
-			Dataset: set,
-			Systems: append(entries, predictions...),
-			Judge:   j.Judge,
-			Options: benchmark.Options{
-				Dir: s.out, Kit: s.kitName(), Limit: s.limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
-				Settings: parts.decisive(s), Config: s.descriptive(j.profile), Concurrency: s.concurrency,
-				ShowEvidence: s.answerKit == kitModel || s.grounded || s.precisionRef == string(judge.RefEvidence),
-				CountTokens:  parts.count, Coverage: coverage, NoTimings: s.noTimings,
-				MaxFailed: maxFailed(s.maxFailed), Retry: s.retry, Logger: parts.log,
-			},
-		}
-		r, err := runOnce(ctx, s, runner, parts, folder, stdout, stderr)
+		r, err := runOnce(ctx, s, runners[i], parts, folder, stdout, stderr)
 		if err != nil {
 			return err
 		}
-		verdicts = append(verdicts, verdict(s.minima, r))
+		verdicts = append(verdicts, lab.Complete(r), missed(s.minima, r))
 	}
 	return errors.Join(verdicts...)
 }
 
+// runners run entries over a data set, one for each judge.
+func (s settings) runners(p *parts, coverage *benchmark.Coverage) lab.Run {
+	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
+		for _, j := range p.judges {
+			out = append(out, &benchmark.Runner{
+				Dataset: set, Systems: systems, Judge: j.Judge,
+				Options: benchmark.Options{
+					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
+					Settings: p.Decisive(), Config: s.descriptive(j.profile), Concurrency: s.Concurrency,
+					ShowEvidence: s.ByModel() || s.grounded || s.precisionRef == string(judge.RefEvidence),
+					CountTokens:  p.Count, Coverage: coverage, NoTimings: s.NoTimings,
+					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
+				},
+			})
+		}
+		return out
+	}
+}
+
 // runOnce runs what is not on record, and writes the report into a folder.
 func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*report.Report, error) {
-	bar := newProgress(stderr)
-	runner.Options.Progress = bar.event
+	bar := lab.NewProgress(stderr)
+	runner.Options.Progress = bar.Event
 	start := time.Now()
 	records, err := runner.Run(ctx)
-	bar.done()
-	if err := errors.Join(err, p.account(s.out, stderr)); err != nil {
+	bar.Done()
+	if err := errors.Join(err, p.Account(s.Out, stderr)); err != nil {
 		return nil, err
 	}
 	r, err := report.Write(folder, records)
@@ -141,26 +150,8 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		return nil, err
 	}
 	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
-		took(s, bar, time.Since(start)), filepath.Join(folder, "report.html"))
+		bar.Took(time.Since(start), s.NoTimings), filepath.Join(folder, "report.html"))
 	return r, err
-}
-
-// maxFailed translates the flag: 0 allows none, and is not the default.
-func maxFailed(share float64) float64 {
-	if share == 0 {
-		return -1
-	}
-	return share
-}
-
-func took(s settings, bar *progress, d time.Duration) string {
-	if bar.answered() == 0 {
-		return fmt.Sprintf("Nothing to do, %d answers are there. ", bar.last.Done)
-	}
-	if s.noTimings {
-		return ""
-	}
-	return fmt.Sprintf("%d questions answered and judged in %s. ", bar.answered(), d.Round(10*time.Millisecond))
 }
 
 // load opens the data set: the shipped sample, or a folder.
@@ -200,21 +191,8 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph
 		bytes += st.Bytes
 	}
 	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
-		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.limit)), s.kitName())
+		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.Limit)), s.KitName())
 	for _, note := range set.Notes {
 		fmt.Fprintln(w, "Note:", text.OneLine(note))
 	}
-}
-
-// entries make the selected systems take part.
-func entries(ctx context.Context, s settings, p *parts) ([]benchmark.Entry, error) {
-	var out []benchmark.Entry
-	for _, sys := range s.selected() {
-		e, err := entry(ctx, sys, s, p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
-	}
-	return out, nil
 }

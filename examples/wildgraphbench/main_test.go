@@ -21,6 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -70,7 +72,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("progress: %s", stderr)
 	}
 	r := readReport(t, dir)
-	if r.Kit != kitOffline || len(r.Systems) != len(all.Systems()) || len(r.Systems[0].Domains) < 2 {
+	if r.Kit != kit.NameOffline || len(r.Systems) != len(all.Systems()) || len(r.Systems[0].Domains) < 2 {
 		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))
 	}
 	for _, s := range r.Systems {
@@ -150,7 +152,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-score", "x=" + filepath.Join(folder, "none")}, "-score x: "},
 		{[]string{"-kit", "model", "-model", "m", "-budget-money", "5"}, "-budget-money needs -prices"},
 		{[]string{"-prices", filepath.Join(folder, "none")}, "-prices: "},
-		{[]string{"-min", "beauty=1"}, "KEY=VALUE, KEY one of evidence_recall_at_5"},
+		{[]string{"-min", "beauty=1"}, "KEY=VALUE, KEY one of evidence_recall_at_2"},
 		{[]string{"-min", "accuracy=good"}, `"good" is not a number`},
 		{[]string{"-nonsense"}, "nonsense"},
 		{[]string{"now"}, `unexpected argument "now"`},
@@ -164,7 +166,7 @@ func TestUsage(t *testing.T) {
 			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one of usage with %q", err, tt.want)
 			}
-			if got := status(err, io.Discard); got != 2 {
+			if got := lab.Status(io.Discard, "wildgraphbench", err); got != 2 {
 				t.Errorf("exit status %d, want 2", got)
 			}
 		})
@@ -231,7 +233,7 @@ func TestBadData(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			_, _, err := bench(t, bare, "-data", broken(t, tt.damage), "-out", out)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || status(err, io.Discard) != 1 {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
 				t.Errorf("error %v, want a failure with %q", err, tt.want)
 			}
 			if _, err := os.Stat(out); err == nil {
@@ -267,7 +269,7 @@ func TestOtherConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = bench(t, bare, "-out", old, "-systems", "bm25", "-limit", "1")
-	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || status(err, io.Discard) != 1 {
+	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
 		t.Errorf("records of another version: %v", err)
 	}
 }
@@ -326,7 +328,7 @@ func TestFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return filepath.ToSlash(s.out)
+		return filepath.ToSlash(s.Out)
 	}
 	base := name()
 	if !strings.HasPrefix(base, "wildgraphbench-out/sample-offline-") {
@@ -390,13 +392,13 @@ func TestCheck(t *testing.T) {
 		status     int
 	}{
 		{"one line", "1 pages without a line break\n    seafaring: odd.txt\n", 0},
-		{"\xff\n", "1 pages that are not UTF-8\n    seafaring: odd.txt\n", exitIncomplete},
+		{"\xff\n", "1 pages that are not UTF-8\n    seafaring: odd.txt\n", lab.ExitIncomplete},
 	} {
 		if err := os.WriteFile(odd, []byte(tt.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		stdout, _, err = bench(t, bare, "-check", dir)
-		if got := status(err, io.Discard); got != tt.status || !strings.Contains(stdout, tt.want) {
+		if got := lab.Status(io.Discard, "wildgraphbench", err); got != tt.status || !strings.Contains(stdout, tt.want) {
 			t.Errorf("%q: status %d, %v\n%s", tt.text, got, err, stdout)
 		}
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -49,7 +51,7 @@ func TestModelKit(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := readReport(t, dir)
-	if r.Kit != kitModel || len(r.Systems) != 3 {
+	if r.Kit != kit.NameModel || len(r.Systems) != 3 {
 		t.Fatalf("kit %s, %d systems", r.Kit, len(r.Systems))
 	}
 	for _, s := range r.Systems {
@@ -118,7 +120,7 @@ func TestServerTrouble(t *testing.T) {
 			t.Setenv("OPENAI_BASE_URL", url)
 			t.Setenv("OPENAI_API_KEY", "sk")
 			_, _, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "bm25", "-model", "m", "-concurrency", "1")
-			if err == nil || !strings.Contains(err.Error(), tt.want) || status(err, io.Discard) != 1 {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
@@ -131,7 +133,7 @@ func TestBudget(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
 	_, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "zeroshot", "-model", "m", "-budget-tokens", "100")
-	if !errors.Is(err, llm.ErrBudgetExceeded) || status(err, io.Discard) != exitIncomplete {
+	if !errors.Is(err, llm.ErrBudgetExceeded) || lab.Status(io.Discard, "wildgraphbench", err) != lab.ExitIncomplete {
 		t.Errorf("error %v, want the budget", err)
 	}
 	if calls := server.Bill().Total.Calls; calls != 0 {
@@ -154,13 +156,13 @@ func TestStatus(t *testing.T) {
 	}{
 		{"good enough", []string{"-systems", "bm25", "-min", "evidence_recall_at_5=0.01", "-min", "unscored=0"}, 0, ""},
 		{"too low", []string{"-systems", "bm25", "-min", "mrr=1"}, cli.Failed, "mrr of bm25 is "},
-		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, exitIncomplete, "zeroshot has no mrr"},
-		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, exitIncomplete, "scores are missing"},
+		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, lab.ExitIncomplete, "zeroshot has no mrr"},
+		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, lab.ExitIncomplete, "scores are missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...)
 			var errs strings.Builder
-			if got := status(err, &errs); got != tt.want || !strings.Contains(errs.String(), tt.text) {
+			if got := lab.Status(&errs, "wildgraphbench", err); got != tt.want || !strings.Contains(errs.String(), tt.text) {
 				t.Errorf("exit status %d, %q; want %d with %q", got, errs.String(), tt.want, tt.text)
 			}
 		})
@@ -173,7 +175,7 @@ func TestUpstreamWarns(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
 	_, stderr, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "zeroshot", "-model", "m", "-judge-profile", "upstream", "-precision-ref", "none")
-	if !errors.Is(err, errIncomplete) || !strings.Contains(stderr, "Note: ") || !strings.Contains(stderr, "precision") {
+	if !errors.Is(err, lab.ErrIncomplete) || !strings.Contains(stderr, "Note: ") || !strings.Contains(stderr, "precision") {
 		t.Errorf("%v\n%s", err, stderr)
 	}
 }
@@ -196,7 +198,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 	if spent == 0 || spent > 30000 {
 		t.Errorf("%d tokens spent of 30000", spent)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, LedgerName))
+	data, err := os.ReadFile(filepath.Join(dir, lab.LedgerName))
 	var account paid.Account
 	if err := errors.Join(err, json.Unmarshal(data, &account)); err != nil {
 		t.Fatal(err)
@@ -246,7 +248,7 @@ func TestCancel(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	err := run(ctx, []string{"-out", t.TempDir()}, bare, &out, &errs)
-	if !errors.Is(err, context.Canceled) || status(err, &errs) != exitIncomplete || !strings.Contains(errs.String(), "start again") {
+	if !errors.Is(err, context.Canceled) || lab.Status(&errs, "wildgraphbench", err) != lab.ExitIncomplete || !strings.Contains(errs.String(), "start again") {
 		t.Errorf("error %v, %s", err, errs.String())
 	}
 }
@@ -285,7 +287,7 @@ func TestJudgeAgain(t *testing.T) {
 		graded.Store(0)
 		var out, errs bytes.Buffer // without -cache
 		args := []string{"-out", tt.dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-judge-model", tt.judge, "-no-timings"}
-		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, errIncomplete) {
+		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, lab.ErrIncomplete) {
 			t.Fatal(err)
 		}
 		if (read.Load() > 0) != tt.reads || (graded.Load() > 0) != tt.grades {
@@ -355,20 +357,20 @@ func TestMixedKits(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk")
 	for _, tt := range []struct {
 		index, answer, kit string
-	}{{kitOffline, kitModel, "offline+model"}, {kitModel, kitOffline, "model+offline"}, {kitModel, kitModel, "model"}, {kitOffline, kitOffline, "offline"}} {
+	}{{kit.NameOffline, kit.NameModel, "offline+model"}, {kit.NameModel, kit.NameOffline, "model+offline"}, {kit.NameModel, kit.NameModel, "model"}, {kit.NameOffline, kit.NameOffline, "offline"}} {
 		dir := t.TempDir()
 		args := []string{"-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "hipporag,zeroshot", "-no-timings", "-index-kit", tt.index, "-answer-kit", tt.answer}
 		if tt.kit != "offline" {
 			args = append(args, "-model", "m")
 		}
-		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, errIncomplete) {
+		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
 			t.Fatalf("%s: %v", tt.kit, err)
 		}
 		r := readReport(t, dir)
 		hippo, zero := r.Systems[0], r.Systems[1]
 		all := hippo.Overall.Types[benchmark.All]
-		if r.Kit != tt.kit || (hippo.Domains[0].Index.Calls > 0) != (tt.index == kitModel) || (hippo.AnswerUsage.Calls > 0) != (tt.answer == kitModel) ||
-			(all.Judged != nil) != (tt.answer == kitModel) || (all.Lexical != nil) != (tt.answer == kitOffline) || (zero.NotApplicable == "") != (tt.answer == kitModel) {
+		if r.Kit != tt.kit || (hippo.Domains[0].Index.Calls > 0) != (tt.index == kit.NameModel) || (hippo.AnswerUsage.Calls > 0) != (tt.answer == kit.NameModel) ||
+			(all.Judged != nil) != (tt.answer == kit.NameModel) || (all.Lexical != nil) != (tt.answer == kit.NameOffline) || (zero.NotApplicable == "") != (tt.answer == kit.NameModel) {
 			t.Errorf("%s: kit %s, %d calls to index, %d to answer; %+v", tt.kit, r.Kit, hippo.Domains[0].Index.Calls, hippo.AnswerUsage.Calls, all)
 		}
 		before := calls.Load()
@@ -376,7 +378,7 @@ func TestMixedKits(t *testing.T) {
 		if err != nil || calls.Load() != before {
 			t.Fatal(err)
 		}
-		if strings.Contains(stdout, "hipporag index") != (tt.index == kitModel) || strings.Contains(stdout, "hipporag answer") != (tt.answer == kitModel) {
+		if strings.Contains(stdout, "hipporag index") != (tt.index == kit.NameModel) || strings.Contains(stdout, "hipporag answer") != (tt.answer == kit.NameModel) {
 			t.Errorf("%s: the estimate\n%s", tt.kit, stdout)
 		}
 	}

@@ -13,29 +13,11 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
-	"github.com/wildgraph/wildgraph/llm/paid"
 )
-
-func TestBill(t *testing.T) {
-	line := paid.Line{Usage: llm.Usage{Calls: 1284, PromptTokens: 1_495_140}, Cost: paid.Cost{Amount: paid.MoneyOf(1.5)}}
-	lost := line
-	lost.Unknown, lost.Most.PromptTokens = 3, 2_000_000
-	for _, tt := range []struct {
-		a    paid.Account
-		want string
-	}{
-		{paid.Account{Total: line}, "1,284 calls, 1,495,140 tokens; no prices given."},
-		{paid.Account{Total: line, Currency: "EUR"}, "1,284 calls, 1,495,140 tokens; cost 1.5000 EUR."},
-		{paid.Account{Total: lost}, "1,284 calls, 1,495,140 tokens; no prices given. 3 more attempts may have been billed, with which it is 2,000,000 tokens at the most."},
-	} {
-		if got := bill(tt.a); got != tt.want {
-			t.Errorf("%s, want %s", got, tt.want)
-		}
-	}
-}
 
 // An address that cannot be one is a wrong command line, not a failed run.
 func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
@@ -43,7 +25,7 @@ func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
 		t.Setenv("OPENAI_BASE_URL", url)
 		_, _, err := bench(t, bare, "-model", "m", "-out", t.TempDir(), "-cache", filepath.Join(t.TempDir(), "c"))
 		var out strings.Builder
-		if status := status(err, &out); status != cli.WrongUsage || strings.Contains(out.String(), "secret") {
+		if status := lab.Status(&out, "wildgraphbench", err); status != cli.WrongUsage || strings.Contains(out.String(), "secret") {
 			t.Errorf("%s: status %d: %s", url, status, &out)
 		}
 	}
@@ -71,14 +53,14 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(victim, filepath.Join(dir, LedgerName)); err != nil {
+	if err := os.Symlink(victim, filepath.Join(dir, lab.LedgerName)); err != nil {
 		t.Skip(err)
 	}
 	_, stderr, _ := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,hipporag2", "-model", "m", "-concurrency", "2")
 	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
 		t.Errorf("the ledger was written through a link: %q, %v", data, err)
 	}
-	if info, err := os.Lstat(filepath.Join(dir, LedgerName)); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(filepath.Join(dir, lab.LedgerName)); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("no ledger: %v\n%s", err, stderr)
 	}
 }

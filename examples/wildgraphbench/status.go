@@ -3,10 +3,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,31 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
-	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/llm"
 )
-
-// exitIncomplete is the exit status of a run that was stopped or is out of budget, of
-// questions without a score and of failed systems; it stands beside cli.Failed, which
-// is also that of a figure below its -min.
-const exitIncomplete = 3
-
-// errIncomplete marks a run that is done with questions left without a score, or
-// with systems that are not compared.
-var errIncomplete = errors.New("incomplete")
-
-// status prints the error of a run and returns the exit status.
-func status(err error, stderr io.Writer) int {
-	if errors.Is(err, context.Canceled) && !errors.Is(err, cli.ErrUsage) {
-		fmt.Fprintln(stderr, "\nwildgraphbench: stopped; what is done is kept, start again to go on")
-		return exitIncomplete
-	}
-	code := cli.Fail(stderr, "wildgraphbench", err)
-	if errors.Is(err, errIncomplete) || errors.Is(err, llm.ErrBudgetExceeded) {
-		return exitIncomplete
-	}
-	return code
-}
 
 // minimum is a demand on every system that ran: -min KEY=VALUE.
 type minimum struct {
@@ -61,37 +35,23 @@ func parseMinimum(v string) (minimum, error) {
 	return minimum{key, value}, nil
 }
 
-// verdict is nil when every question has a score, no system failed so much that it
-// is not compared, and every figure is at least
-// what -min demands of it, over all domains and question types.
-func verdict(minima []minimum, r *report.Report) error {
-	var missed []error
-	var failed []error
-	unscored := 0
+// missed says which figures are less than -min demands, over all domains and question
+// types.
+func missed(minima []minimum, r *report.Report) error {
+	var problems []error
 	for _, sys := range r.Systems {
 		if sys.NotApplicable != "" {
 			continue
 		}
-		if len(sys.NotCompared) > 0 {
-			failed = append(failed, fmt.Errorf("%w: %s is not compared: %s", errIncomplete, sys.System, strings.Join(sys.NotCompared, "; ")))
-		}
 		all := sys.Overall.Types[benchmark.All]
-		if v := all.Verdicts(); v != nil {
-			for _, n := range v.Reasons {
-				unscored += n
-			}
-		}
 		for _, m := range minima {
 			switch got, ok := all.Figure(m.key); {
 			case !ok:
-				missed = append(missed, fmt.Errorf("%s has no %s", sys.System, m.key))
+				problems = append(problems, fmt.Errorf("%s has no %s", sys.System, m.key))
 			case got < m.value:
-				missed = append(missed, fmt.Errorf("%s of %s is %.4f, below %g", m.key, sys.System, got, m.value))
+				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g", m.key, sys.System, got, m.value))
 			}
 		}
 	}
-	if unscored > 0 {
-		failed = append(failed, fmt.Errorf("%w: %d scores are missing, for the reasons in the report; -retry asks for them again", errIncomplete, unscored))
-	}
-	return errors.Join(append(failed, missed...)...)
+	return errors.Join(problems...)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package lab
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 // would say.
 func TestTimeLeft(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out)
+	p := NewProgress(&out)
 	now := time.Unix(0, 0)
 	p.now = func() time.Time { return now }
 	step := func(stage string, cell, done, resumed int) {
-		p.event(benchmark.Event{System: "owl\x1b[2J", Domain: "a\u202eb", Stage: stage, Cell: cell, Cells: 2, Done: done, Total: 100, Resumed: resumed})
+		p.Event(benchmark.Event{System: "owl\x1b[2J", Domain: "a\u202eb", Stage: stage, Cell: cell, Cells: 2, Done: done, Total: 100, Resumed: resumed})
 	}
 	step("index", 1, 0, 0)
 	now = now.Add(60 * time.Second)
@@ -31,11 +31,11 @@ func TestTimeLeft(t *testing.T) {
 	}
 	want := "owl [2J on ab: indexing\n10 of 100 questions (2m30s left)\n20 of 100 questions (2m20s left)\n" +
 		"30 of 100 questions (2m10s left)\n40 of 100 questions (2m0s left)\n50 of 100 questions (1m50s left)\n"
-	if out.String() != want || p.answered() != 50 {
-		t.Errorf("%d answered\n%s\nwant\n%s", p.answered(), out.String(), want)
+	if out.String() != want || p.Answered() != 50 {
+		t.Errorf("%d answered\n%s\nwant\n%s", p.Answered(), out.String(), want)
 	}
 	step("answer", 2, 100, 50)
-	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 questions were answered before\n") || p.answered() != 50 {
-		t.Errorf("%d answered\n%s", p.answered(), out.String())
+	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 questions were answered before\n") || p.Answered() != 50 {
+		t.Errorf("%d answered\n%s", p.Answered(), out.String())
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package lab
 
 import (
 	"context"
@@ -11,32 +11,46 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// selected are the systems that take part, in the order of the registry.
-func (s settings) selected() []all.System {
+// Selected are the systems that take part, in the order of the registry.
+func (s Settings) Selected() []all.System {
 	return slices.DeleteFunc(all.Systems(), func(sys all.System) bool {
-		return len(s.systems) > 0 && !slices.ContainsFunc(s.systems, sys.Is)
+		return len(s.Systems) > 0 && !slices.ContainsFunc(s.Systems, sys.Is)
 	})
 }
 
 // common translates the flags: 0 tokens of overlap are none, not the default.
-func (s settings) common() kit.Common {
-	c := kit.Common{Cut: kit.Cut{Size: s.chunkSize, Overlap: s.chunkOverlap}, MaxPerDoc: s.chunksPerPage}
+func (s Settings) common() kit.Common {
+	c := kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: s.ChunkOverlap}, MaxPerDoc: s.ChunksPerDoc}
 	if c.Cut.Overlap == 0 {
 		c.Cut.Overlap = -1
 	}
 	return c
 }
 
+// Entries make the selected systems take part.
+func (p *Parts) Entries(ctx context.Context) ([]benchmark.Entry, error) {
+	var out []benchmark.Entry
+	for _, sys := range p.settings.Selected() {
+		e, err := p.entry(ctx, sys)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
 // entry makes the system take part in a run. It is built once at once, so that
 // settings it cannot work with are known before the run; servers are asked
 // whether they are there before the first index is begun.
-func entry(ctx context.Context, sys all.System, s settings, p *parts) (benchmark.Entry, error) {
+func (p *Parts) entry(ctx context.Context, sys all.System) (benchmark.Entry, error) {
 	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: !sys.Retrieves, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
-	if sys.NeedsModel && s.answerKit == kitOffline {
+	if sys.NeedsModel && !p.settings.ByModel() {
 		e.NotApplicable = "needs a language model"
 		return e, nil
 	}
-	probe, err := sys.New(p.kit, s.common())
+	common := p.settings.common()
+	probe, err := sys.New(p.Kit, common)
 	if err != nil {
 		return e, err
 	}
@@ -44,7 +58,7 @@ func entry(ctx context.Context, sys all.System, s settings, p *parts) (benchmark
 		if err := p.reachable(ctx); err != nil {
 			return nil, err
 		}
-		return sys.New(p.kit, s.common())
+		return sys.New(p.Kit, common)
 	}
 	return e, probe.Close()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package lab
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -81,10 +80,14 @@ func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 	return out, nil
 }
 
-// dryRun runs a part of everything with models that are asked nothing, and prints
-// what all of it is expected to take.
-func dryRun(ctx context.Context, w io.Writer, s settings, set *benchmark.Dataset, p *parts, predictions []benchmark.Entry) error {
-	set = set.Limited(s.limit)
+// Run makes the runner of entries over a data set, as a program runs them.
+type Run func(set *benchmark.Dataset, systems []benchmark.Entry) []*benchmark.Runner
+
+// DryRun runs a part of everything with models that are asked nothing, and prints
+// what all of it is expected to take. Others are entries beside the systems.
+func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset, others []benchmark.Entry, run Run) error {
+	s := p.settings
+	set = set.Limited(s.Limit)
 	began, share, largest := time.Now(), 0.0, 1.0
 	for _, d := range set.Domains {
 		part, err := sampleOf(set, d)
@@ -94,42 +97,38 @@ func dryRun(ctx context.Context, w io.Writer, s settings, set *benchmark.Dataset
 		one := *set
 		one.Domains = []benchmark.Domain{part.Domain}
 		begun := time.Now()
-		if err := dryDomain(ctx, s, &one, part, p, predictions); err != nil {
+		if err := p.dryDomain(ctx, &one, part, others, run); err != nil {
 			return fmt.Errorf("estimating %s: %w", d.Name, err)
 		}
 		share += part.pages * float64(time.Since(begun))
 		largest = max(largest, part.pages)
 	}
-	if !s.paid() {
+	if !s.Paid() {
 		var mem runtime.MemStats
 		runtime.ReadMemStats(&mem)
 		_, err := fmt.Fprintf(w, "The offline kit makes no call of a model. Expected time: %s, and %s MB of memory, as a part of it took %s.\n",
 			max(time.Duration(share), time.Second).Round(time.Second), cli.Digits(int(float64(mem.Sys)*largest/1e6)), time.Since(began).Round(100*time.Millisecond))
 		return err
 	}
-	return writeEstimate(w, s, p.dry)
+	return p.writeEstimate(w)
 }
 
 // dryDomain runs every system over a part of a domain, one after the other, so that
 // what several share is counted with the first.
-func dryDomain(ctx context.Context, s settings, set *benchmark.Dataset, part sampled, p *parts, predictions []benchmark.Entry) error {
+func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part sampled, others []benchmark.Entry, run Run) error {
 	if p.dry != nil {
-		p.dry.pages, p.dry.weight, p.dry.long = part.pages, part.weight, part.long
+		p.dry.Part(part.pages, part.weight, part.long)
 	}
-	systems, err := entries(ctx, s, p)
+	systems, err := p.Entries(ctx)
 	if err != nil {
 		return err
 	}
-	for _, e := range append(systems, predictions...) {
+	for _, e := range append(systems, others...) {
 		if p.dry != nil {
-			p.dry.system = e.Name
+			p.dry.System(e.Name)
 		}
-		for _, j := range p.judges {
-			runner := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{e}, Judge: j.Judge, Options: benchmark.Options{
-				Kit: s.kitName(), TopK: s.topK(), SweepTopK: s.sweepTopK, Settings: p.decisive(s), NoTimings: true, Concurrency: s.concurrency,
-				ShowEvidence: s.answerKit == kitModel || s.grounded || s.precisionRef == string(judge.RefEvidence),
-				CountTokens:  p.count, MaxFailed: 1,
-			}}
+		for _, runner := range run(set, []benchmark.Entry{e}) {
+			runner.Options.Dir, runner.Options.Coverage, runner.Options.Progress, runner.Options.MaxFailed = "", nil, nil, 1
 			if _, err := runner.Run(ctx); err != nil {
 				return err
 			}
@@ -139,8 +138,8 @@ func dryDomain(ctx context.Context, s settings, set *benchmark.Dataset, part sam
 }
 
 // writeEstimate prints the table of an estimate and its cost.
-func writeEstimate(w io.Writer, s settings, d *dryServer) error {
-	e := d.estimate()
+func (p *Parts) writeEstimate(w io.Writer) error {
+	s, e := p.settings, p.dry.Estimate()
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "system and stage\tmodel\tcalls\tprompt tokens\treply tokens\tembedded tokens\t")
 	line := func(stage, model string, u llm.Usage) {
@@ -165,9 +164,9 @@ func writeEstimate(w io.Writer, s settings, d *dryServer) error {
 		return err
 	}
 	cost := "no prices given"
-	if s.priceList != nil {
-		cost = fmt.Sprintf("expected cost %s %s", e.Cost(s.priceList), s.priceList.Currency)
+	if s.PriceList != nil {
+		cost = fmt.Sprintf("expected cost %s %s", e.Cost(s.PriceList), s.PriceList.Currency)
 	}
-	_, err := fmt.Fprintf(w, "What systems share is counted with the first of them; %s. Replies already in %s are not paid for again. Nothing was called.\n", cost, s.cache)
+	_, err := fmt.Fprintf(w, "What systems share is counted with the first of them; %s. Replies already in %s are not paid for again. Nothing was called.\n", cost, s.Cache)
 	return err
 }

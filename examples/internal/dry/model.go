@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package dry has models that are asked nothing: a dry run of a program counts what
+// it would ask.
+package dry
 
 import (
 	"context"
@@ -41,11 +43,11 @@ const (
 	mapPoint       = 220
 )
 
-// dryServer hands out models that are asked nothing: what a call would take is
+// Server hands out models that are asked nothing: what a call would take is
 // written down, once for calls that are alike, and the reply is made up of the
 // prompt, of the kind and the length that a model's would have. So the prompts are
 // the real ones, and there are as many as the replies lead to.
-type dryServer struct {
+type Server struct {
 	count func(string) int
 
 	mu     sync.Mutex
@@ -54,29 +56,43 @@ type dryServer struct {
 	long   map[string]bool    // questions that are answered at length
 	pages  float64            // weight of the calls without a question
 	seen   map[string]bool
-	sums   map[row]*dryUsage
+	sums   map[row]*sum
 	order  []row
 }
 
 type row struct{ stage, model string }
 
-// dryUsage is a usage of weighted calls.
-type dryUsage struct{ calls, prompt, completion, embedded float64 }
+// sum is a usage of weighted calls.
+type sum struct{ calls, prompt, completion, embedded float64 }
 
-func newDryServer(count func(string) int) *dryServer {
-	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*dryUsage{}}
+// NewServer counts tokens by count.
+func NewServer(count func(string) int) *Server {
+	return &Server{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*sum{}}
 }
 
-func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
-func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
-	return dryEmbedder{d, name}, nil
+// Model hands out a model.
+func (d *Server) Model(name string) (llm.Model, error) { return model{d, name, ""}, nil }
+
+// Embedder hands out an embedder.
+func (d *Server) Embedder(name string) (llm.NamedEmbedder, error) {
+	return embedder{d, name}, nil
 }
 
-// judge is a model whose calls are those of a judge.
-func (d *dryServer) judge(name string) llm.Model { return dryModel{d, name, "judge"} }
+// Judge is a model whose calls are those of a judge.
+func (d *Server) Judge(name string) llm.Model { return model{d, name, "judge"} }
+
+// Part says what the next calls stand for: those of a question for as many as its
+// weight, all others for so many pages; long are questions that are answered at
+// length.
+func (d *Server) Part(pages float64, weight map[string]float64, long map[string]bool) {
+	d.pages, d.weight, d.long = pages, weight, long
+}
+
+// System names the system that makes the next calls.
+func (d *Server) System(name string) { d.system = name }
 
 // add counts a call, unless one like it was counted before.
-func (d *dryServer) add(ctx context.Context, key, stage, model string, u dryUsage) {
+func (d *Server) add(ctx context.Context, key, stage, model string, u sum) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.seen[key] {
@@ -84,23 +100,23 @@ func (d *dryServer) add(ctx context.Context, key, stage, model string, u dryUsag
 	}
 	d.seen[key] = true
 	at := row{d.system + " " + stage, model}
-	sum := d.sums[at]
-	if sum == nil {
-		sum = &dryUsage{}
-		d.sums[at], d.order = sum, append(d.order, at)
+	of := d.sums[at]
+	if of == nil {
+		of = &sum{}
+		d.sums[at], d.order = of, append(d.order, at)
 	}
 	w, ok := d.weight[usage.QuestionOf(ctx)]
 	if !ok {
 		w = d.pages
 	}
-	sum.calls += w * u.calls
-	sum.prompt += w * u.prompt
-	sum.completion += w * u.completion
-	sum.embedded += w * u.embedded
+	of.calls += w * u.calls
+	of.prompt += w * u.prompt
+	of.completion += w * u.completion
+	of.embedded += w * u.embedded
 }
 
-// estimate is what was counted.
-func (d *dryServer) estimate() (e paid.Estimate) {
+// Estimate is what was counted.
+func (d *Server) Estimate() (e paid.Estimate) {
 	for _, at := range d.order {
 		u := d.sums[at]
 		e.Add(at.stage, at.model, llm.Usage{
@@ -110,15 +126,15 @@ func (d *dryServer) estimate() (e paid.Estimate) {
 	return e
 }
 
-type dryModel struct {
-	*dryServer
+type model struct {
+	*Server
 	name, stage string
 }
 
-func (m dryModel) Name() string { return m.name }
+func (m model) Name() string { return m.name }
 
 // Generate implements [llm.Model].
-func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (m model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	stage := m.stage
 	if stage == "" {
 		stage = map[string]string{"index": "index", "retrieve": "search"}[usage.StageOf(ctx)]
@@ -139,15 +155,18 @@ func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	m.add(ctx, m.name+string(key), stage, m.name, dryUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	m.add(ctx, m.name+string(key), stage, m.name, sum{calls: 1, prompt: float64(prompt), completion: float64(completion)})
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
 }
 
 // reply makes up a reply; bytes is how long a model's would be if it is longer.
-func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
+func (m model) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
 	switch stage {
 	case "judge":
-		text, ok := grader.Reply(req)
+		if req.Stage == "judge-accuracy" || req.Stage == "judge-grade" {
+			return "1", 1
+		}
+		text, ok := Grader.Reply(req)
 		if !ok {
 			text = `{"statements": []}`
 		}
@@ -169,13 +188,13 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 		return m.quote(req, int(bytes)), 0
 	}
 	if stage == "search" {
-		return extracted(req), searchReply
+		return Extracted(req), searchReply
 	}
-	return extracted(req), 0
+	return Extracted(req), 0
 }
 
-// grader judges the dry answers: it agrees, and cuts answers into pieces.
-var grader = judgetest.Grader{
+// Grader judges the dry answers: it agrees, and cuts answers into pieces.
+var Grader = judgetest.Grader{
 	Fact: func(_, _ string) bool { return true },
 	Statements: func(answer string) (out []string) {
 		for i := 0; i+perStatement <= len(answer) && len(out) < mostStatements; i += perStatement {
@@ -186,7 +205,7 @@ var grader = judgetest.Grader{
 }
 
 // quote is an answer of words of the evidence, or of the question without any.
-func (m dryModel) quote(req llm.Request, bytes int) string {
+func (m model) quote(req llm.Request, bytes int) string {
 	text := passage(req)
 	var b strings.Builder
 	for b.Len() < bytes && len(text) > 0 {
@@ -233,9 +252,9 @@ func entities(text string, n int) (out []entity) {
 	return out
 }
 
-// extracted is a reply to the prompts of indexes and searches, by the form that
+// Extracted is a reply to the prompts of indexes and searches, by the form that
 // they show.
-func extracted(req llm.Request) string {
+func Extracted(req llm.Request) string {
 	var whole strings.Builder
 	for _, msg := range req.Messages {
 		whole.WriteString(msg.Text)
@@ -371,14 +390,14 @@ func asJSON(pairs ...any) string {
 	return string(b)
 }
 
-type dryEmbedder struct {
-	*dryServer
+type embedder struct {
+	*Server
 	name string
 }
 
-func (e dryEmbedder) Name() string { return e.name }
+func (e embedder) Name() string { return e.name }
 
-func (e dryEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+func (e embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
 		v, err := e.EmbedQuery(ctx, t)
@@ -390,8 +409,8 @@ func (e dryEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]fl
 	return out, nil
 }
 
-func (e dryEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	e.add(ctx, e.name+"\x00"+text, "embed", e.name, dryUsage{embedded: float64(e.count(text))})
+func (e embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	e.add(ctx, e.name+"\x00"+text, "embed", e.name, sum{embedded: float64(e.count(text))})
 	v := make([]float32, 16)
 	for i, b := range []byte(text) {
 		v[(i+int(b))%len(v)] += float32(b)

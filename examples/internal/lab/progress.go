@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package lab
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// progress shows how far a run is: a bar on a terminal, a line now and then
+// Progress shows how far a run is: a bar on a terminal, a line now and then
 // elsewhere.
-type progress struct {
+type Progress struct {
 	w    io.Writer
 	bar  *progressbar.ProgressBar // nil: plain lines
 	tty  bool
@@ -27,13 +27,14 @@ type progress struct {
 	now  func() time.Time
 }
 
-func newProgress(w io.Writer) *progress {
+// NewProgress writes to w.
+func NewProgress(w io.Writer) *Progress {
 	f, ok := w.(*os.File)
-	return &progress{w: w, tty: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
+	return &Progress{w: w, tty: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
 }
 
-// event takes a step of the run; see benchmark.Options.Progress.
-func (p *progress) event(e benchmark.Event) {
+// Event takes a step of the run; see benchmark.Options.Progress.
+func (p *Progress) Event(e benchmark.Event) {
 	if p.last.Total == 0 {
 		p.next = max(e.Total/10, 1)
 	}
@@ -46,7 +47,7 @@ func (p *progress) event(e benchmark.Event) {
 	p.last = e
 }
 
-func (p *progress) draw(e benchmark.Event) {
+func (p *Progress) draw(e benchmark.Event) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(e.Total,
 			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24), progressbar.OptionShowCount(),
@@ -64,7 +65,7 @@ func (p *progress) draw(e benchmark.Event) {
 }
 
 // print writes a line for every new cell and for every tenth of the questions.
-func (p *progress) print(e benchmark.Event) {
+func (p *Progress) print(e benchmark.Event) {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(p.w, text.OneLine(fmt.Sprintf(format, args...)))
 	}
@@ -88,15 +89,26 @@ func (p *progress) print(e benchmark.Event) {
 	}
 }
 
-// done clears the bar.
-func (p *progress) done() {
+// Done clears the bar.
+func (p *Progress) Done() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 	}
 }
 
-// answered is the number of questions this start answered.
-func (p *progress) answered() int { return p.pace.fresh }
+// Answered is the number of questions this start answered.
+func (p *Progress) Answered() int { return p.pace.fresh }
+
+// Took says how much was answered in how long.
+func (p *Progress) Took(d time.Duration, noTimings bool) string {
+	if p.Answered() == 0 {
+		return fmt.Sprintf("Nothing to do, %d answers are there. ", p.last.Done)
+	}
+	if noTimings {
+		return ""
+	}
+	return fmt.Sprintf("%d questions answered and judged in %s. ", p.Answered(), d.Round(10*time.Millisecond))
+}
 
 // pace is how long indexing and answering take: the one by the index, the other by
 // the question.

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/dry"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
+)
+
+// Parts are what the systems of a run share.
+type Parts struct {
+	Kit   kit.Kit
+	Count func(string) int
+	Log   *slog.Logger // is told what is waited for
+	// Judge is the model that judges, Embedder the one that embeds; nil without.
+	Judge    llm.Model
+	Embedder llm.NamedEmbedder
+
+	settings Settings
+	client   *paid.Client // nil offline, and in a dry run
+	dry      *dry.Server  // in a dry run with models
+}
+
+// NewParts makes the parts of the settings. They are closed after use.
+func NewParts(s Settings, log *slog.Logger) (*Parts, error) {
+	p := &Parts{Count: tokens.Cl100k().Count, Log: log, settings: s}
+	var err error
+	if p.Kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.Mode), Seed: s.Seed}); err != nil {
+		return nil, err
+	}
+	if s.Paid() {
+		server, err := p.connect()
+		if err == nil {
+			err = p.models(server)
+		}
+		if err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+	}
+	return p, nil
+}
+
+// server hands out models.
+type server interface {
+	Model(name string) (llm.Model, error)
+	Embedder(name string) (llm.NamedEmbedder, error)
+}
+
+// connect finds the server of the models. Replies are kept on disk as they come and
+// shared with other runs; limits and ledger are the report folder's.
+func (p *Parts) connect() (server, error) {
+	s := p.settings
+	if s.DryRun {
+		p.dry = dry.NewServer(p.Count)
+		return p.dry, nil
+	}
+	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: p.Log})
+	if err != nil {
+		return nil, cli.Usagef("-kit model: %w", err)
+	}
+	run, err := filepath.Abs(s.Out)
+	if err != nil {
+		return nil, err
+	}
+	p.client, err = paid.Open(paid.Options{
+		Provider: provider, File: s.Cache, Run: run,
+		Tokens: s.BudgetTokens, Money: paid.MoneyOf(s.BudgetMoney), Prices: s.PriceList, CountTokens: p.Count, RetryFailures: s.Retry,
+		ReplyTokens: s.ReplyTokens, Logger: p.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("-cache: %w", err)
+	}
+	return p.client, nil
+}
+
+// models puts the model's parts into the kit, and finds the one that judges.
+func (p *Parts) models(from server) error {
+	s := p.settings
+	m, err := from.Model(s.Model)
+	if err != nil {
+		return cli.Usage(err) // nothing was asked: an address or a name is wrong
+	}
+	k := kit.ModelOptions{Model: m, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Count: p.Count}
+	if s.EmbedModel != "" {
+		if p.Embedder, err = from.Embedder(s.EmbedModel); err != nil {
+			return cli.Usage(err)
+		}
+		k.Embedder = p.Embedder
+	}
+	byModel, err := kit.ByModel(k)
+	if err != nil {
+		return err
+	}
+	kits := map[string]kit.Kit{kit.NameOffline: p.Kit, kit.NameModel: byModel}
+	p.Kit = kit.Mixed(kits[s.IndexKit], kits[s.AnswerKit])
+	if s.ByModel() {
+		if p.Judge, err = from.Model(s.JudgeModel); err != nil {
+			return cli.Usage(err)
+		}
+		if p.dry != nil {
+			p.Judge = p.dry.Judge(s.JudgeModel)
+		}
+	}
+	return nil
+}
+
+// Decisive are the settings that decide the answers, with what the kit means by
+// "most like the question".
+func (p *Parts) Decisive() map[string]any {
+	c := p.settings.Decisive()
+	c["lookup"], c["embedder"] = p.Kit.Lookup, p.Kit.Encoder
+	return c
+}
+
+// reachable makes one small call to every model, the first time it is called:
+// a wrong key or name should be known before hours of indexing.
+func (p *Parts) reachable(ctx context.Context) error {
+	if p.client == nil {
+		return nil
+	}
+	return p.client.Probe(ctx)
+}
+
+// LedgerName is the file in the report folder that says what was really paid:
+// by stage, question and model, with the calls whose cost is not known. It
+// counts what interruptions made the run pay twice, so it is no part of the
+// report.
+const LedgerName = "ledger.json"
+
+// Account writes the ledger and prints its sum.
+func (p *Parts) Account(dir string, w io.Writer) error {
+	if p.client == nil {
+		return nil
+	}
+	a := p.client.Account()
+	name := filepath.Join(dir, LedgerName)
+	err := journal.WriteFile(name, func(w io.Writer) error {
+		enc := text.JSON(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(a)
+	})
+	if err != nil {
+		return fmt.Errorf("the ledger: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", bill(a), name)
+	return err
+}
+
+// bill says in a sentence or two what an account comes to.
+func bill(a paid.Account) string {
+	price := "no prices given"
+	if a.Currency != "" {
+		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
+	}
+	text := fmt.Sprintf("%s calls, %s tokens; %s.", cli.Digits(a.Total.Usage.Calls), cli.Digits(a.Total.Usage.Tokens()), price)
+	if n := a.Total.Unknown; n > 0 {
+		text += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", cli.Digits(n), cli.Digits(a.Total.Most.Tokens()))
+	}
+	return text
+}
+
+// Close ends the use of the models.
+func (p *Parts) Close() error {
+	if p.client == nil {
+		return nil
+	}
+	return p.client.Close()
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lab is what the programs share that run systems over benchmarks: flags,
+// kits and models, the systems, progress, and the estimate of a dry run.
+package lab
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/llm/paid"
+)
+
+// Settings are the flags that the programs share.
+type Settings struct {
+	Systems                               []string
+	ListSystems                           bool
+	Limit                                 int
+	ChunkSize, ChunkOverlap, ChunksPerDoc int
+
+	Kit, IndexKit, AnswerKit      string
+	Model, EmbedModel, JudgeModel string
+	Mode                          string
+
+	Out, Cache   string
+	BudgetTokens int
+	BudgetMoney  float64
+	PriceList    *paid.Prices
+	DryRun       bool
+	ReplyTokens  int
+	Concurrency  int
+	Seed         uint64
+	NoTimings    bool
+	MaxFailed    float64
+	Retry        bool
+
+	prices string // the file
+	given  map[string]bool
+}
+
+// Flags declares the flags but those of model and mode, which a program may have
+// several of. Out names the folder that holds the report folders without -out.
+func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out string) {
+	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems (default: all)")
+	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the names of the systems and exit")
+	fs.IntVar(&s.Limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
+	fs.IntVar(&s.ChunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
+	fs.IntVar(&s.ChunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
+	fs.IntVar(&s.ChunksPerDoc, "chunks-per-page", 0, "at most `N` chunks of one page in a ranking (0 = no limit)")
+	fs.StringVar(&s.Kit, "kit", "", "offline or model: the parts that index and those that answer (default: model when -model is given, else offline)")
+	fs.StringVar(&s.IndexKit, "index-kit", "", "offline or model: the parts that index (default: those of -kit)")
+	fs.StringVar(&s.AnswerKit, "answer-kit", "", "offline or model: the parts that answer and judge (default: those of -kit)")
+	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
+	fs.StringVar(&s.JudgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
+	fs.StringVar(&s.Out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+out+" named for the configuration)")
+	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
+	fs.IntVar(&s.BudgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	fs.Float64Var(&s.BudgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
+	fs.StringVar(&s.prices, "prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
+	fs.BoolVar(&s.DryRun, "dry-run", false, "print the expected calls and tokens, and call nothing")
+	fs.IntVar(&s.ReplyTokens, "reply-tokens", paid.DefaultReplyTokens, "most tokens a model's reply may have; raise it for models that think aloud")
+	fs.IntVar(&s.Concurrency, "concurrency", 0, "questions answered at a time, and the most model calls in flight (0 = number of CPUs, with a model 8)")
+	fs.Uint64Var(&s.Seed, "seed", 1, "seed of everything random")
+	fs.Float64Var(&s.MaxFailed, "max-failed", benchmark.DefaultMaxFailed, "largest `SHARE` of failed pieces, from indexing to judging, with which a system is compared")
+	fs.BoolVar(&s.Retry, "retry", false, "ask again for everything without a score, and build again every index of which a part failed (without it: where the cause may have passed)")
+	fs.BoolVar(&s.NoTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
+}
+
+// List is a flag of names separated by commas.
+func List(fs *flag.FlagSet, to *[]string, name, usage string) {
+	fs.Func(name, usage, func(v string) error {
+		for part := range strings.SplitSeq(v, ",") {
+			if part = strings.TrimSpace(part); part != "" && !slices.Contains(*to, part) {
+				*to = append(*to, part)
+			}
+		}
+		if len(*to) == 0 {
+			return errors.New("an empty list")
+		}
+		return nil
+	})
+}
+
+// Complete chooses the kits: the model kit when a model is named, unless the offline
+// kit was asked for; then what follows from them, and writes the names of systems as
+// they are written. systems are the names there are. It returns every problem that it
+// sees.
+func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
+	s.given = make(map[string]bool)
+	fs.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
+	for i, name := range s.Systems { // in any case
+		if at := slices.IndexFunc(systems, func(known string) bool { return strings.EqualFold(known, name) }); at >= 0 {
+			s.Systems[i] = systems[at]
+		}
+	}
+	var problems []error
+	if s.given["out"] && s.Out == "" {
+		problems = append(problems, errors.New("-out is empty: name a folder, or leave the flag out"))
+	}
+	if s.Kit == "" {
+		s.Kit = kit.NameOffline
+		if s.Model != "" {
+			s.Kit = kit.NameModel
+		}
+	}
+	s.IndexKit, s.AnswerKit = cmp.Or(s.IndexKit, s.Kit), cmp.Or(s.AnswerKit, s.Kit)
+	// Names from the environment do not matter without a use for them.
+	for flag, name := range map[string]struct {
+		of   *string
+		used bool
+	}{"model": {&s.Model, s.Paid()}, "embed-model": {&s.EmbedModel, s.IndexKit == kit.NameModel}, "judge-model": {&s.JudgeModel, s.AnswerKit == kit.NameModel}} {
+		if !name.used && !s.given[flag] {
+			*name.of = ""
+		}
+	}
+	if s.AnswerKit == kit.NameModel && s.JudgeModel == "" {
+		s.JudgeModel = s.Model
+	}
+	if s.Concurrency == 0 && s.Paid() {
+		s.Concurrency = callsInFlight
+	}
+	if s.Cache == "" && s.Paid() {
+		var err error
+		if s.Cache, err = paid.UserFile(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return append(append(problems, s.readPrices()...), s.check(systems)...)
+}
+
+// Given tells whether a flag stands on the command line.
+func (s *Settings) Given(flag string) bool { return s.given[flag] }
+
+// KitName names the kinds of both parts, as in reports.
+func (s Settings) KitName() string { return kit.Kit{Index: s.IndexKit, Answer: s.AnswerKit}.Name() }
+
+// Paid tells whether models are called.
+func (s Settings) Paid() bool { return s.IndexKit == kit.NameModel || s.AnswerKit == kit.NameModel }
+
+// ByModel tells whether a model answers and judges.
+func (s Settings) ByModel() bool { return s.AnswerKit == kit.NameModel }
+
+// callsInFlight is how many calls a server bears to begin with, see
+// transport.Transport. A question waits for its server, not for a processor.
+const callsInFlight = 8
+
+// Decisive are the settings that decide the answers.
+func (s Settings) Decisive() map[string]any {
+	c := map[string]any{
+		"chunk_size": s.ChunkSize, "chunk_overlap": s.ChunkOverlap, "encoding": tokens.Cl100k().Name(),
+		"chunks_per_page": s.ChunksPerDoc, "mode": s.Mode, "seed": s.Seed,
+	}
+	if s.Paid() {
+		c["model"], c["embed_model"] = s.Model, s.EmbedModel
+		if s.ReplyTokens != paid.DefaultReplyTokens {
+			c["reply_tokens"] = s.ReplyTokens
+		}
+	}
+	return c
+}
+
+// Folder names what decides the answers: the data, the models, and a digest of the
+// settings and of what else decides. A run with more systems, questions or judges
+// finds the records there.
+func (s Settings) Folder(data, models string, more map[string]any) string {
+	parts := []string{"sample", s.KitName()}
+	if dir, err := filepath.Abs(data); data != "" && err == nil {
+		parts[0] = filepath.Base(dir)
+	}
+	if s.Paid() {
+		parts[1] = models
+	}
+	values := s.Decisive()
+	values["kit"] = s.KitName()
+	for k, v := range more {
+		values[k] = v
+	}
+	if r, err := record.NewSettings(values); err == nil { // they can be written as JSON
+		parts = append(parts, r.Digest[:8])
+	}
+	return strings.Map(func(r rune) rune {
+		if benchmark.ValidName("a" + string(r)) {
+			return r
+		}
+		return '_'
+	}, strings.Join(parts, "-"))
+}
+
+// readPrices reads the file of -prices, if there is one.
+func (s *Settings) readPrices() []error {
+	if s.prices == "" {
+		return nil
+	}
+	f, err := os.Open(s.prices)
+	if err != nil {
+		return []error{fmt.Errorf("-prices: %w", err)}
+	}
+	defer f.Close() // only read
+	if s.PriceList, err = paid.ReadPrices(f); err != nil {
+		return []error{fmt.Errorf("-prices %s: %w", s.prices, err)}
+	}
+	return nil
+}
+
+// OneOf is a problem unless a flag has one of the values allowed.
+func OneOf(flag, v string, allowed ...string) []error {
+	if slices.Contains(allowed, v) {
+		return nil
+	}
+	return []error{fmt.Errorf("-%s %q is none of %s", flag, v, strings.Join(allowed, ", "))}
+}
+
+// AtLeast is a problem if a flag is less.
+func AtLeast(flag string, v, least int) []error {
+	if v >= least {
+		return nil
+	}
+	return []error{fmt.Errorf("-%s %d is less than %d", flag, v, least)}
+}
+
+// Folders is a problem for each flag that is given and names no folder.
+func (s *Settings) Folders(byFlag map[string]string) (problems []error) {
+	for flag, dir := range byFlag {
+		if info, err := os.Stat(dir); s.given[flag] && err != nil {
+			problems = append(problems, fmt.Errorf("-%s: %v", flag, err))
+		} else if s.given[flag] && !info.IsDir() {
+			problems = append(problems, fmt.Errorf("-%s %s is not a folder", flag, dir))
+		}
+	}
+	return problems
+}
+
+// check finds what is wrong with the flags; systems are the names there are.
+func (s *Settings) check(systems []string) []error {
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	add := func(found []error) { problems = append(problems, found...) }
+	add(OneOf("kit", s.Kit, kit.NameOffline, kit.NameModel))
+	if s.given["index-kit"] || s.given["answer-kit"] {
+		add(OneOf("index-kit", s.IndexKit, kit.NameOffline, kit.NameModel))
+		add(OneOf("answer-kit", s.AnswerKit, kit.NameOffline, kit.NameModel))
+	}
+	add(OneOf("mode", s.Mode, string(reader.Open), string(reader.Reject)))
+	for _, n := range []struct {
+		flag     string
+		v, least int
+	}{
+		{"limit", s.Limit, 0}, {"chunk-size", s.ChunkSize, 1}, {"chunk-overlap", s.ChunkOverlap, 0}, {"chunks-per-page", s.ChunksPerDoc, 0},
+		{"budget-tokens", s.BudgetTokens, 0}, {"concurrency", s.Concurrency, 0}, {"reply-tokens", s.ReplyTokens, 1},
+	} {
+		add(AtLeast(n.flag, n.v, n.least))
+	}
+	if s.BudgetMoney < 0 || s.BudgetMoney != s.BudgetMoney {
+		bad("-budget-money %v is less than 0", s.BudgetMoney)
+	}
+	if !(s.MaxFailed >= 0 && s.MaxFailed <= 1) {
+		bad("-max-failed %v is not within 0 and 1", s.MaxFailed)
+	}
+	if s.BudgetMoney > 0 && s.PriceList == nil {
+		bad("-budget-money needs -prices FILE: this program knows no prices")
+	}
+	if s.ChunkOverlap >= s.ChunkSize && s.ChunkSize >= 1 {
+		bad("-chunk-overlap %d is not less than -chunk-size %d", s.ChunkOverlap, s.ChunkSize)
+	}
+	if s.Paid() && s.Model == "" {
+		bad("-kit model needs -model NAME (or $WILDGRAPH_MODEL)")
+	}
+	for flag, needs := range map[string]string{"model": "kit", "budget-tokens": "kit", "budget-money": "kit", "embed-model": "index-kit", "judge-model": "answer-kit"} {
+		has := map[string]bool{"kit": s.Paid(), "index-kit": s.IndexKit == kit.NameModel, "answer-kit": s.AnswerKit == kit.NameModel}
+		if s.given[flag] && !has[needs] {
+			bad("-%s needs -%s model", flag, needs)
+		}
+	}
+	for _, name := range s.Systems {
+		if !slices.Contains(systems, name) {
+			meant := ""
+			if near := cli.Nearest(name, systems); near != "" {
+				meant = fmt.Sprintf(", did you mean %s?", near)
+			}
+			bad("-systems: unknown system %q%s; there are %s", name, meant, strings.Join(systems, ", "))
+		}
+	}
+	return problems
+}
