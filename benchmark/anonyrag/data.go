@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package anonyrag
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Name is the name of the data set in reports.
+const Name = "AnonyRAG"
+
+// MaxSimple is the number of hops up to which a question is simple (Table 4).
+const MaxSimple = 4
+
+// TopK is how many chunks stand in a prompt (section 5.1: top-20 accuracy).
+const TopK = 20
+
+// Language is a part of the data set: the passages of its books, and questions.
+type Language struct {
+	Name   string
+	Corpus []Passage
+	QA     []QA
+}
+
+// Passage is a piece of a book.
+type Passage struct {
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text"`
+}
+
+// QA is a question with its gold.
+type QA struct {
+	// Format is Choice or Reversion.
+	Format   string `json:"type"`
+	Question string `json:"question"`
+	// Options are the texts of A to D; none where the question holds them.
+	Options []string `json:"options,omitempty"`
+	// Answer is a letter, or a line PERSON#1——name for each placeholder; Aliases are
+	// such lines with other names.
+	Answer  string   `json:"answer"`
+	Aliases []string `json:"aliases,omitempty"`
+	// Hops is the number of facts that the answer takes; 0 is not known, unless Class
+	// is given.
+	Hops  int    `json:"hops,omitempty"`
+	Class string `json:"difficulty,omitempty"`
+	// Evidence are the IDs of the passages that hold the answer.
+	Evidence []string `json:"evidence,omitempty"`
+	Book     string   `json:"book,omitempty"`
+	// Made tells how the question came about: by hand, by a template, by a model.
+	Made string `json:"made,omitempty"`
+}
+
+// The classes of questions by hops.
+const (
+	Simple  = "simple"
+	Complex = "complex"
+)
+
+// kind is the key of the question's type: its format, and its class if that is known.
+func (q QA) kind() string {
+	switch {
+	case q.Class != "":
+		return q.Format + "-" + q.Class
+	case q.Hops > MaxSimple:
+		return q.Format + "-" + Complex
+	case q.Hops > 0:
+		return q.Format + "-" + Simple
+	}
+	return q.Format
+}
+
+// text is the question as it is asked.
+func (q QA) text() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(q.Question))
+	for i, o := range q.Options {
+		fmt.Fprintf(&b, "\n%c. %s", 'A'+i, o)
+	}
+	return b.String()
+}
+
+// types are all there can be, in the order of reports.
+func types() []benchmark.Type {
+	var out []benchmark.Type
+	for _, f := range []struct {
+		format, title, short, plural string
+		form                         graphrag.Form
+	}{{Choice, "Choice", "Choice", "multiple-choice questions", graphrag.Sentence}, {Reversion, "Reversion", "Rev.", "reversions", graphrag.List}} {
+		for _, class := range []string{Simple, Complex, ""} {
+			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: f.form, K: TopK, Several: class == Complex}
+			if class != "" {
+				t.Key, t.Title, t.Short, t.Plural = f.format+"-"+class, f.title+", "+class, f.short+" "+class, class+" "+f.plural
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Dataset makes a data set of languages, each a domain. It has the types of the
+// questions that there are.
+func Dataset(name string, languages ...Language) *benchmark.Dataset {
+	set := &benchmark.Dataset{Name: name}
+	present := make(map[string]bool)
+	for _, l := range languages {
+		d := l.domain()
+		for _, it := range d.Items {
+			present[it.Type] = true
+		}
+		set.Domains = append(set.Domains, d)
+	}
+	set.Types = slices.DeleteFunc(types(), func(t benchmark.Type) bool { return !present[t.Key] })
+	return set
+}
+
+func (l Language) domain() benchmark.Domain {
+	d := benchmark.Domain{Name: l.Name, Documents: l.documents}
+	var texts []string
+	known := make(map[string]bool)
+	for _, p := range l.Corpus {
+		texts = append(texts, p.ID, p.Title, p.Text)
+		known[p.ID] = true
+	}
+	d.Fingerprint = record.Digest(texts...)
+	for i, q := range l.QA {
+		it := benchmark.Item{
+			Type:      q.kind(),
+			Question:  graphrag.Question{ID: fmt.Sprintf("%s/%d", l.Name, i+1), Text: q.text()},
+			Reference: q.Answer,
+			Aliases:   q.Aliases,
+		}
+		for _, id := range q.Evidence {
+			if known[id] {
+				it.Gold = append(it.Gold, benchmark.Unit{id})
+			}
+		}
+		d.Items = append(d.Items, it)
+	}
+	return d
+}
+
+func (l Language) documents() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for _, p := range l.Corpus {
+			if !yield(graphrag.Document{ID: p.ID, Title: p.Title, Text: p.Text}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Census counts questions by format and class.
+type Census struct {
+	ChoiceSimple, ChoiceComplex, ReversionSimple, ReversionComplex int
+	Unknown                                                        int // of no known class
+}
+
+// All is the number of all questions.
+func (c Census) All() int {
+	return c.ChoiceSimple + c.ChoiceComplex + c.ReversionSimple + c.ReversionComplex + c.Unknown
+}
+
+// CensusOf counts the questions of a domain.
+func CensusOf(items []benchmark.Item) Census {
+	var c Census
+	places := map[string]*int{
+		Choice + "-" + Simple: &c.ChoiceSimple, Choice + "-" + Complex: &c.ChoiceComplex,
+		Reversion + "-" + Simple: &c.ReversionSimple, Reversion + "-" + Complex: &c.ReversionComplex,
+	}
+	for _, it := range items {
+		if at := places[it.Type]; at != nil {
+			*at++
+		} else {
+			c.Unknown++
+		}
+	}
+	return c
+}
+
+// PaperBook is a book of the original data set with its questions (Table 4).
+type PaperBook struct {
+	Language, Title string
+	Census
+}
+
+// Table4 are the questions of the original data set.
+func Table4() []PaperBook {
+	return []PaperBook{
+		{"chs", "Water Margin", Census{29, 24, 65, 146, 0}},
+		{"chs", "Dream of the Red Chamber", Census{26, 34, 50, 314, 0}},
+		{"eng", "Moby-Dick", Census{54, 51, 51, 142, 0}},
+		{"eng", "Middlemarch", Census{54, 22, 116, 219, 0}},
+	}
+}

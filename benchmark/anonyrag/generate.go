@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package anonyrag
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// StageQuestions of calls in accounts.
+const StageQuestions = "write questions"
+
+// The ways in which questions are made, see [QA.Made].
+const (
+	MadeByTemplate = "template"
+	MadeByModel    = "model"
+)
+
+// EntitiesOf are the persons and places of extractions, by the types that an extractor
+// gave them; a name of several types has the one it was given most often. They are in
+// the order of their first mention.
+func EntitiesOf(extractions []kg.Extraction) []Entity {
+	types := make(map[string]map[string]int)
+	var order []string
+	for _, x := range extractions {
+		for _, m := range x.Mentions {
+			kind := entityType(m.Type)
+			name := strings.TrimSpace(m.Name)
+			if kind == "" || name == "" || anyPlaceholder.MatchString(name) {
+				continue
+			}
+			if types[name] == nil {
+				types[name] = make(map[string]int)
+				order = append(order, name)
+			}
+			types[name][kind]++
+		}
+	}
+	var out []Entity
+	for _, name := range order {
+		e := Entity{Name: name, Type: "PERSON"}
+		if types[name]["LOCATION"] > types[name]["PERSON"] {
+			e.Type = "LOCATION"
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// entityType is the type of placeholder for an extractor's type, "" for what is not
+// hidden.
+func entityType(s string) string {
+	s = strings.ToLower(s)
+	for _, t := range []struct{ word, kind string }{{"person", "PERSON"}, {"人", "PERSON"}, {"location", "LOCATION"}, {"place", "LOCATION"}, {"geo", "LOCATION"}, {"地", "LOCATION"}} {
+		if strings.Contains(s, t.word) {
+			return t.kind
+		}
+	}
+	return ""
+}
+
+// fact is a triple between entities by their names, and the passage that states it.
+type fact struct {
+	graphrag.Triple
+	passage string
+}
+
+// FromTriples makes questions of extracted facts by templates, without a model: of each
+// fact whose tail is an entity a choice among four entities of its type, of each about
+// two entities a reversion, and of each two that share a name a choice of two hops.
+// Where head and relation have several tails there is no question, nor where there are
+// fewer than three other entities to choose from. The documents of the extractions are
+// the passages.
+func FromTriples(extractions []kg.Extraction, entities []Entity, chinese bool) []Draft {
+	called := make(map[string]string) // by any name
+	for _, e := range entities {
+		for _, name := range e.names() {
+			called[name] = e.Name
+		}
+	}
+	var facts []fact
+	tails := make(map[[2]string][]string)
+	for _, x := range extractions {
+		for _, f := range x.Facts {
+			t := f.Triple
+			t.Head, t.Tail = cmp.Or(called[t.Head], t.Head), called[t.Tail]
+			key := [2]string{t.Head, t.Relation}
+			if !slices.Contains(tails[key], t.Tail) {
+				tails[key] = append(tails[key], t.Tail)
+			}
+			if at := slices.IndexFunc(facts, func(f fact) bool { return f.Triple == t }); at < 0 && t.Tail != "" && t.Head != t.Tail {
+				facts = append(facts, fact{t, x.Doc})
+			}
+		}
+	}
+	facts = slices.DeleteFunc(facts, func(f fact) bool { return len(tails[[2]string{f.Head, f.Relation}]) > 1 })
+	words := templates[chinese]
+	var out []Draft
+	add := func(d Draft, ok bool, hops int, passages ...string) {
+		if ok {
+			d.Hops, d.Evidence, d.Made = hops, slices.Compact(passages), MadeByTemplate
+			out = append(out, d)
+		}
+	}
+	for _, f := range facts {
+		d, ok := choose(fmt.Sprintf(words.one, f.Head, f.Relation), f.Tail, entities)
+		add(d, ok, 1, f.passage)
+		d = Draft{Question: fmt.Sprintf(words.what, f.Head, f.Tail), Answer: fmt.Sprintf(words.said, f.Head, f.Relation, f.Tail)}
+		add(d, called[f.Head] != "", 1, f.passage)
+		for _, g := range facts {
+			if g.Head == f.Tail && g.Tail != f.Head {
+				d, ok := choose(fmt.Sprintf(words.two, f.Head, f.Relation, g.Relation), g.Tail, entities)
+				add(d, ok, 2, f.passage, g.passage)
+			}
+		}
+	}
+	return out
+}
+
+// templates are in English and, under true, in Chinese.
+var templates = map[bool]struct{ one, two, what, said string }{
+	false: {`Which name completes the statement "%s %s ___"?`, `Two statements share a name X, which is not told: "%s %s X" and "X %s ___". Which name completes the second one?`,
+		"What does the story say of %s and %s?", "%s %s %s."},
+	true: {"哪个名字能补全这句话：“%s%s___”？", "有两句话都提到没有说出的X：“%s%sX”，“X%s___”。哪个名字能补全第二句？", "书中说%s和%s有什么关系？", "%s%s%s。"},
+}
+
+// choose makes a choice between the answer and three other entities of its type, in an
+// order that follows from the question.
+func choose(question, answer string, entities []Entity) (Draft, bool) {
+	at := slices.IndexFunc(entities, func(e Entity) bool { return e.Name == answer })
+	order := func(name string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(question+"\x00"+name))) }
+	var others []string
+	for _, e := range entities {
+		if e.Type == entities[at].Type && e.Name != answer && !strings.Contains(question, e.Name) {
+			others = append(others, e.Name)
+		}
+	}
+	byHash := func(a, b string) int { return cmp.Compare(order(a), order(b)) }
+	slices.SortFunc(others, byHash)
+	if len(others) < 3 {
+		return Draft{}, false
+	}
+	options := append(others[:3:3], answer)
+	slices.SortFunc(options, byHash)
+	return Draft{Question: question, Options: options, Answer: string(rune('A' + slices.Index(options, answer)))}, true
+}
+
+// written is what a model writes of one question.
+type written struct {
+	Question string   `json:"question"`
+	Options  []string `json:"options"`
+	Answer   string   `json:"answer"`
+	Hops     int      `json:"hops"`
+	Passages []int    `json:"passages"`
+}
+
+type writtenAll struct {
+	Questions []written `json:"questions"`
+}
+
+// Check implements what llm.Decode asks of replies.
+func (w writtenAll) Check() error {
+	if w.Questions == nil {
+		return errors.New(`the key "questions" is missing`)
+	}
+	return nil
+}
+
+// ByModel has a model write up to n questions over passages, half of them multiple
+// choice, in the manner of the seeds: questions of other data sets. What it writes is
+// used if it is whole; faults says what was not. Names stand in the questions as in the
+// passages: [Book.Anonymized] hides them in both.
+func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []string, n int) (drafts []Draft, faults []string, err error) {
+	data := []llm.Data{{Label: "seeds", Rows: seeds, Prefix: "S", First: 1}}
+	for i, p := range passages {
+		data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(p.Text)})
+	}
+	req, err := prompts.Request(StageQuestions, "questions", map[string]any{"N": n}, data...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("anonyrag: %w", err)
+	}
+	said, _, err := llm.Decode[writtenAll](ctx, m, req)
+	if llm.OfOneReply(err) {
+		return nil, []string{err.Error()}, nil
+	} else if err != nil {
+		return nil, nil, fmt.Errorf("anonyrag: questions: %w", err)
+	}
+	for i, w := range said.Questions {
+		d, err := w.draft(passages)
+		switch {
+		case len(drafts) == n:
+		case err != nil:
+			faults = append(faults, fmt.Sprintf("question %d: %v", i+1, err))
+		default:
+			drafts = append(drafts, d)
+		}
+	}
+	return drafts, faults, nil
+}
+
+// draft checks a question.
+func (w written) draft(passages []Passage) (Draft, error) {
+	d := Draft{Question: strings.TrimSpace(w.Question), Options: w.Options, Answer: strings.TrimSpace(w.Answer), Hops: w.Hops, Made: MadeByModel}
+	if d.Question == "" || d.Answer == "" || d.Hops < 1 || len(w.Passages) == 0 {
+		return d, errors.New("want question, answer, hops from 1 on, and passages")
+	}
+	for _, n := range w.Passages {
+		if n < 1 || n > len(passages) {
+			return d, fmt.Errorf("there is no passage %d", n)
+		}
+		d.Evidence = append(d.Evidence, passages[n-1].ID)
+	}
+	if len(d.Options) == 0 {
+		return d, nil
+	}
+	seen := make(map[string]bool)
+	for _, o := range d.Options {
+		seen[fold(o)] = true
+	}
+	letter, ok := ParseChoice(d.Answer)
+	if len(d.Options) != 4 || len(seen) != 4 || seen[""] || !ok {
+		return d, errors.New("want four options that differ, and the letter of one")
+	}
+	d.Answer = letter
+	return d, nil
+}
+
+// Unsolved leaves out the questions that are answered rightly without any context: ask
+// puts a question to whoever shall not know the answer, j says whether it is right.
+// Questions whose answer or verdict could not be had stay.
+func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (Language, error) {
+	var kept []QA
+	for i, it := range Dataset("", l).Domains[0].Items {
+		solved, err := solves(ctx, it, ask, j)
+		if err != nil {
+			return l, fmt.Errorf("anonyrag: zero-shot filter: %w", err)
+		}
+		if !solved {
+			kept = append(kept, l.QA[i])
+		}
+	}
+	l.QA = kept
+	return l, nil
+}
+
+func solves(ctx context.Context, it benchmark.Item, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (bool, error) {
+	a, err := ask(ctx, it.Question)
+	if llm.OfOneReply(err) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	v, err := j.Fact(ctx, judge.Case{
+		Question: it.Question.Text, Answer: a.Text, Refused: a.Refused, Type: it.Type, Reference: it.Reference, Aliases: it.Aliases,
+	})
+	return v.State == judge.Scored && v.Value == 1, err
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package anonyrag_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
+	t.Helper()
+	j, err := anonyrag.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestJudge(t *testing.T) {
+	j := newJudge(t, anonyrag.Options{})
+	if j.Name() != "exact/anonyrag/v1" {
+		t.Errorf("name %q", j.Name())
+	}
+	for _, tt := range []struct {
+		name      string
+		c         judge.Case
+		want      float64
+		precision float64 // of reversions
+	}{
+		{"right letter", judge.Case{Type: "choice-simple", Reference: "B. (Jim)", Answer: "The answer is B."}, 1, 0},
+		{"wrong letter", judge.Case{Type: "choice", Reference: "B", Answer: "C"}, 0, 0},
+		{"two letters", judge.Case{Type: "choice", Reference: "B", Answer: "B or C"}, 0, 0},
+		{"no letter", judge.Case{Type: "choice", Reference: "B", Answer: "Jim"}, 0, 0},
+		{"refused", judge.Case{Type: "choice", Reference: "B", Answer: "B", Refused: true}, 0, 0},
+		{"all names", judge.Case{Type: "reversion-complex", Reference: "PERSON#1——Silver\nPERSON#2——Jim", Aliases: []string{"PERSON#1——Barbecue"}, Answer: "PERSON#2: Jim\nPERSON#1: barbecue"}, 1, 1},
+		{"one name", judge.Case{Type: "reversion-simple", Reference: "PERSON#1——Silver\nPERSON#2——Jim", Answer: "PERSON#1: Flint\nPERSON#2: Jim"}, 0, .5},
+		{"one more", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim\nPERSON#3: Ben"}, 0, .5},
+		{"refused names", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim", Refused: true}, 0, 0},
+	} {
+		got, err := j.Fact(t.Context(), tt.c)
+		if err != nil || got.State != judge.Scored || got.Value != tt.want {
+			t.Errorf("%s: %+v, %v", tt.name, got, err)
+		}
+		if p, ok := got.Scores[anonyrag.ScorePrecision]; ok != strings.HasPrefix(tt.c.Type, anonyrag.Reversion) || p.Value != tt.precision {
+			t.Errorf("%s: %+v", tt.name, got.Scores)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := j.Fact(ctx, judge.Case{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if s, err := j.Summary(t.Context(), judge.Case{}); err != nil || s.Recall.State != judge.NotApplicable {
+		t.Errorf("%+v, %v", s, err)
+	}
+	// With a model its word decides, and the names are compared as ever.
+	model := newJudge(t, anonyrag.Options{Model: llmtest.NewScript("m").Reply(llmtest.Any, "1")})
+	got, err := model.Fact(t.Context(), judge.Case{Type: "reversion", Reference: "PERSON#1——Silver", Answer: "PERSON#1: the one-legged cook"})
+	if err != nil || got.Value != 1 || got.Scores[anonyrag.ScoreF1].Value != 0 || !strings.Contains(model.Name(), "/m+exact/anonyrag") {
+		t.Errorf("%q: %+v, %v", model.Name(), got, err)
+	}
+}
+
+// oracle knows the gold, but for one question in three.
+type oracle struct{ gold map[string]string }
+
+func (o oracle) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+	return graphrag.IndexStats{}, nil
+}
+
+func (o oracle) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	return graphrag.Answer{Text: o.gold[q.ID]}, nil
+}
+
+func (o oracle) Close() error { return nil }
+
+// A run has an accuracy for each format and class, and the figures of mappings.
+func TestRun(t *testing.T) {
+	l, err := sample(t, "eng").Anonymized()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := anonyrag.Dataset(anonyrag.Name, l)
+	gold := make(map[string]string)
+	right := make(map[string][2]float64)
+	n := 0
+	for it := range set.Items() {
+		counts := right[it.Type]
+		counts[1]++
+		if n++; n%3 != 0 {
+			gold[it.Question.ID] = it.Reference
+			counts[0]++
+		}
+		right[it.Type] = counts
+	}
+	runner := &benchmark.Runner{
+		Dataset: set, Judge: newJudge(t, anonyrag.Options{}), Options: benchmark.Options{Kit: "model", NoTimings: true},
+		Systems: []benchmark.Entry{{Name: "oracle", New: func(string) (benchmark.System, error) { return oracle{gold}, nil }}},
+	}
+	run, err := runner.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := report.New(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(right) != 4 {
+		t.Fatalf("types %v", right)
+	}
+	for kind, counts := range right {
+		want := counts[0] / counts[1]
+		types := rep.Systems[0].Overall.Types[kind]
+		if got, ok := types.Figure("accuracy"); !ok || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: accuracy %v, want %v", kind, got, want)
+		}
+		f1, ok := types.Figure(anonyrag.ScoreF1)
+		if ok != strings.HasPrefix(kind, anonyrag.Reversion) || ok && math.Abs(f1-want) > 1e-12 {
+			t.Errorf("%s: F1 %v, want %v", kind, f1, want)
+		}
+	}
+}
+
+// A book becomes a benchmark whose names are hidden, and answers are scored by them.
+func Example() {
+	book := anonyrag.Book{
+		Title: "A voyage", Language: "eng",
+		Entities: []anonyrag.Entity{{Name: "Fridtjof Nansen", Aliases: []string{"Nansen"}, Type: "PERSON"}, {Name: "Larvik", Type: "LOCATION"}},
+		Passages: []anonyrag.Passage{{ID: "1", Text: "Nansen had his ship built in Larvik."}},
+		Questions: []anonyrag.Draft{
+			{Question: "Where did Nansen have his ship built?", Answer: "In Larvik.", Hops: 1, Evidence: []string{"1"}},
+		},
+	}
+	hidden, err := book.Anonymized()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(hidden.Corpus[0].Text)
+	gold := anonyrag.GoldOf(hidden.QA[0].Answer, hidden.QA[0].Aliases...)
+	counts := anonyrag.Compare(gold, anonyrag.ParseReversion("PERSON#1 = nansen\nLOCATION#1 = Bergen"))
+	fmt.Printf("P %.2f, R %.2f, F1 %.2f\n", counts.Precision(), counts.Recall(), counts.F1())
+	// Output:
+	// [PERSON#1] had his ship built in [LOCATION#1].
+	// P 0.50, R 0.50, F1 0.50
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package anonyrag
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+// MaxRecord is the largest passage or question that is read, in bytes.
+const MaxRecord = 16 << 20
+
+// Load reads a data set from a folder: for each language a file of passages and one of
+// questions, JSON arrays or lines, such as eng_corpus.json and eng_qa.json. A name
+// holds the language (chs, zh, eng, en) and what the file is (corpus or chunks; qa or
+// questions).
+//
+// A passage is a text, or an object with a "text" ("context", "content", "chunk"), and
+// perhaps an "id" and a "title". A question is an object with "question" ("query") and
+// "answer" ("ground_truth", "gold"), and perhaps "type" (choice or objective,
+// reversion or subjective), "options", "hops" or "difficulty" (simple, complex),
+// "evidence" (IDs of passages), "aliases" and "book". Without a type the answer tells
+// the format. Problems name file and line and are reported together.
+func Load(fsys fs.FS) (*benchmark.Dataset, error) {
+	languages, err := find(fsys)
+	if err != nil {
+		return nil, fmt.Errorf("anonyrag: %w", err)
+	}
+	var parts []Language
+	var notes []string
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(languages)) {
+		l, lost, err := read(fsys, name, languages[name])
+		problems = append(problems, err)
+		parts = append(parts, l)
+		if lost > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d pieces of evidence are no passage of the corpus and were left out", name, lost))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("anonyrag: %w", err)
+	}
+	set := Dataset(Name, parts...)
+	set.Notes = notes
+	return set, nil
+}
+
+// files are those of a language.
+type files struct{ corpus, qa string }
+
+// find tells the files by their names.
+func find(fsys fs.FS) (map[string]files, error) {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]files)
+	for _, e := range entries {
+		base, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			base, ok = strings.CutSuffix(e.Name(), ".jsonl")
+		}
+		language, what := "", ""
+		for _, word := range strings.FieldsFunc(strings.ToLower(base), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			switch word {
+			case "chs", "zh", "chinese":
+				language = "chs"
+			case "eng", "en", "english":
+				language = "eng"
+			case "corpus", "chunk", "chunks", "passages":
+				what = "corpus"
+			case "qa", "questions":
+				what = "qa"
+			}
+		}
+		if !ok || language == "" || what == "" {
+			continue
+		}
+		f := out[language]
+		place := &f.corpus
+		if what == "qa" {
+			place = &f.qa
+		}
+		if *place != "" {
+			return nil, fmt.Errorf("%s and %s both look like the %s of %s: leave one", *place, e.Name(), what, language)
+		}
+		*place = e.Name()
+		out[language] = f
+	}
+	for language, f := range out {
+		if f.corpus == "" || f.qa == "" {
+			return nil, fmt.Errorf("of %s there is only %s%s: want the passages, such as %[1]s_corpus.json, and the questions, such as %[1]s_qa.json", language, f.corpus, f.qa)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no data set here: want files such as eng_corpus.json and eng_qa.json, or chs_corpus.json and chs_qa.json (parquet files have to be converted)")
+	}
+	return out, nil
+}
+
+// object is a record with keys of one's own.
+type object map[string]json.RawMessage
+
+// read reads a language. lost counts evidence that is no passage.
+func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
+	l.Name = name
+	known := make(map[string]bool)
+	err1 := each(fsys, f.corpus, func(raw json.RawMessage, n int) error {
+		p, err := readPassage(raw, fmt.Sprintf("%s-%05d", name, n))
+		switch {
+		case err != nil:
+			return err
+		case known[p.ID]:
+			return fmt.Errorf("the id %q stands above", p.ID)
+		}
+		known[p.ID] = true
+		l.Corpus = append(l.Corpus, p)
+		return nil
+	})
+	err2 := each(fsys, f.qa, func(raw json.RawMessage, _ int) error {
+		q, err := readQA(raw)
+		if err == nil {
+			l.QA = append(l.QA, q)
+		}
+		return err
+	})
+	for _, q := range l.QA {
+		for _, id := range q.Evidence {
+			if !known[id] {
+				lost++
+			}
+		}
+	}
+	return l, lost, errors.Join(err1, err2)
+}
+
+// each reads the records of a file; n counts them from 1.
+func each(fsys fs.FS, name string, take func(raw json.RawMessage, n int) error) error {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // only read
+	var problems []error
+	n := 0
+	for l, err := range jsonl.ReadValues[json.RawMessage](file, jsonl.Options{Name: name, MaxLine: MaxRecord}) {
+		if n++; err == nil {
+			if err = take(l.Value, n); err != nil {
+				err = &jsonl.Error{File: name, Line: l.Number, Err: err}
+			}
+		}
+		if err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if n == 0 {
+		problems = append(problems, fmt.Errorf("%s holds nothing", name))
+	}
+	return joinSome(problems)
+}
+
+func readPassage(raw json.RawMessage, id string) (Passage, error) {
+	p := Passage{ID: id}
+	if json.Unmarshal(raw, &p.Text) != nil {
+		o, err := readObject(raw)
+		if err != nil {
+			return p, err
+		}
+		p.Text, p.Title = o.text("text", "context", "content", "chunk"), o.text("title")
+		if given := o.text("id", "chunk_id", "idx"); given != "" {
+			p.ID = given
+		}
+	}
+	if strings.TrimSpace(p.Text) == "" {
+		return p, errors.New(`no "text"`)
+	}
+	return p, nil
+}
+
+func readObject(raw json.RawMessage) (object, error) {
+	var o object
+	if json.Unmarshal(raw, &o) != nil || o == nil {
+		return nil, errors.New("not an object")
+	}
+	return o, nil
+}
+
+// text is the first of the keys that is there, a text or a number.
+func (o object) text(keys ...string) string {
+	for _, key := range keys {
+		var s string
+		var n json.Number
+		switch raw, ok := o[key]; {
+		case !ok:
+		case json.Unmarshal(raw, &s) == nil && s != "":
+			return s
+		case json.Unmarshal(raw, &n) == nil && n != "":
+			return n.String()
+		}
+	}
+	return ""
+}
+
+// list is a list of texts, or one text; a key that is not there has none.
+func (o object) list(key string) ([]string, error) {
+	raw, ok := o[key]
+	if !ok || string(raw) == "null" {
+		return nil, nil
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return list, nil
+	}
+	if one := o.text(key); one != "" {
+		return []string{one}, nil
+	}
+	return nil, fmt.Errorf("%q is no list of texts", key)
+}
+
+func readQA(raw json.RawMessage) (QA, error) {
+	o, err := readObject(raw)
+	if err != nil {
+		return QA{}, err
+	}
+	q := QA{Question: o.text("question", "query"), Answer: o.text("answer", "ground_truth", "gold"), Book: o.text("book"), Made: o.text("made")}
+	var err1, err2, err3 error
+	q.Options, err1 = o.list("options")
+	q.Aliases, err2 = o.list("aliases")
+	q.Evidence, err3 = o.list("evidence")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return q, err
+	}
+	if q.Hops, q.Class, err = o.hops(); err != nil {
+		return q, err
+	}
+	if strings.TrimSpace(q.Question) == "" || strings.TrimSpace(q.Answer) == "" {
+		return q, errors.New(`want a "question" and an "answer"`)
+	}
+	q.Format, err = formatOf(o.text("type", "question_type", "format"), q.Answer)
+	if err != nil {
+		return q, err
+	}
+	return q, q.check()
+}
+
+// hops reads how hard a question is.
+func (o object) hops() (hops int, class string, err error) {
+	if s := o.text("hops", "hop"); s != "" {
+		if hops, err = strconv.Atoi(s); err != nil || hops < 1 {
+			return 0, "", fmt.Errorf(`"hops" is %q, want a number from 1 on`, s)
+		}
+		return hops, "", nil
+	}
+	switch s := strings.ToLower(o.text("difficulty", "level")); s {
+	case "":
+	case Simple, Complex:
+		return 0, s, nil
+	default:
+		return 0, "", fmt.Errorf(`"difficulty" is %q, want %s or %s`, s, Simple, Complex)
+	}
+	return 0, "", nil
+}
+
+// formatOf tells the format by its name, or by the answer.
+func formatOf(name, answer string) (string, error) {
+	name = strings.ToLower(name)
+	switch {
+	case strings.Contains(name, "choice"), name == "objective":
+		return Choice, nil
+	case strings.Contains(name, "reversion"), name == "subjective":
+		return Reversion, nil
+	case name != "":
+		return "", fmt.Errorf("the type %q is none of choice, objective, reversion, subjective", name)
+	case len(ParseReversion(answer)) > 0:
+		return Reversion, nil
+	}
+	if _, ok := ParseChoice(answer); ok {
+		return Choice, nil
+	}
+	return "", fmt.Errorf("no type, and the answer %.60q is neither a letter nor a list of placeholders with their names", answer)
+}
+
+// check finds gold that no answer could meet.
+func (q QA) check() error {
+	switch q.Format {
+	case Reversion:
+		if len(GoldOf(q.Answer)) == 0 {
+			return fmt.Errorf("the answer %.60q names no placeholder", q.Answer)
+		}
+	case Choice:
+		letter, ok := ParseChoice(q.Answer)
+		if !ok {
+			return fmt.Errorf("the answer %.60q is no letter from A to D", q.Answer)
+		}
+		if n := len(q.Options); n > 0 && (n > 4 || int(letter[0]-'A') >= n) {
+			return fmt.Errorf("%d options for the answer %s", n, letter)
+		}
+	}
+	return nil
+}

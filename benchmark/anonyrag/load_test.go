@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package anonyrag_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+)
+
+func folder(files ...string) fstest.MapFS {
+	out := make(fstest.MapFS)
+	for i := 0; i < len(files); i += 2 {
+		out[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return out
+}
+
+const (
+	corpus = `[{"id": "c1", "title": "One", "text": "[PERSON#1] kept the [LOCATION#1]."}, {"context": "[PERSON#2] went home."}, "[PERSON#3] slept."]`
+	qa     = `{"question": "Who went home?\nA. [PERSON#1]\nB. [PERSON#2]", "answer": "B. (Jim)", "type": "objective", "hops": 5, "evidence": ["eng-00002", "c9"]}
+{"query": "Q: Who kept the [LOCATION#1]? A: [PERSON#1].", "ground_truth": "PERSON#1——Silver\nLOCATION#1——Spy-glass", "aliases": ["PERSON#1——Long John"], "difficulty": "simple", "evidence": "c1"}
+{"question": "Who slept?", "answer": "C", "options": ["[PERSON#1]", "[PERSON#2]", "[PERSON#3]", "nobody"]}`
+)
+
+// The shapes that are read, and what becomes of them.
+func TestLoad(t *testing.T) {
+	set, err := anonyrag.Load(folder("anonyrag_eng_text_chunks.json", corpus, "anonyrag_eng_qa.jsonl", qa, "README.md", "x", "eng_schema.json", "{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, k := range set.Types {
+		keys = append(keys, k.Key)
+	}
+	if diff := cmp.Diff([]string{"choice-complex", "choice", "reversion-simple"}, keys); diff != "" {
+		t.Errorf("types: %s", diff)
+	}
+	d := set.Domains[0]
+	if d.Name != "eng" || len(set.Domains) != 1 || len(set.Notes) != 1 || !strings.Contains(set.Notes[0], "1 pieces of evidence") || d.Fingerprint == "" {
+		t.Errorf("%q, notes %q", d.Name, set.Notes)
+	}
+	var docs []string
+	for doc, err := range d.Documents() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc.ID+"|"+doc.Title+"|"+doc.Text)
+	}
+	if diff := cmp.Diff([]string{"c1|One|[PERSON#1] kept the [LOCATION#1].", "eng-00002||[PERSON#2] went home.", "eng-00003||[PERSON#3] slept."}, docs); diff != "" {
+		t.Error(diff)
+	}
+	want := []benchmark.Item{
+		{Type: "choice-complex", Reference: "B. (Jim)", Gold: []benchmark.Unit{{"eng-00002"}}},
+		{Type: "reversion-simple", Reference: "PERSON#1——Silver\nLOCATION#1——Spy-glass", Aliases: []string{"PERSON#1——Long John"}, Gold: []benchmark.Unit{{"c1"}}},
+		{Type: "choice", Reference: "C"},
+	}
+	want[0].Question.Text, want[0].Question.ID = "Who went home?\nA. [PERSON#1]\nB. [PERSON#2]", "eng/1"
+	want[1].Question.Text, want[1].Question.ID = "Q: Who kept the [LOCATION#1]? A: [PERSON#1].", "eng/2"
+	want[2].Question.Text, want[2].Question.ID = "Who slept?\nA. [PERSON#1]\nB. [PERSON#2]\nC. [PERSON#3]\nD. nobody", "eng/3"
+	if diff := cmp.Diff(want, d.Items); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is made of a book comes back from its files.
+func TestLoadWhatWasBuilt(t *testing.T) {
+	l, err := sample(t, "chs").Anonymized()
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpus, err1 := json.Marshal(l.Corpus)
+	qa, err2 := json.Marshal(l.QA)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	set, err := anonyrag.Load(folder("chs_corpus.json", string(corpus), "chs_qa.json", string(qa)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := anonyrag.Dataset("", l)
+	if diff := cmp.Diff(own.Domains[0].Items, set.Domains[0].Items); diff != "" {
+		t.Error(diff)
+	}
+	if set.Domains[0].Fingerprint != own.Domains[0].Fingerprint {
+		t.Error("another corpus")
+	}
+}
+
+func TestLoadReportsProblems(t *testing.T) {
+	ok := `{"question": "Who?", "answer": "A"}`
+	for want, fsys := range map[string]fs.FS{
+		"no data set here":                        folder("data.parquet", "x"),
+		"of chs there is only chs_qa.json":        folder("chs_qa.json", ok),
+		"both look like the qa of eng":            folder("eng_qa.json", ok, "en_questions.json", ok, "eng_corpus.json", `["x"]`),
+		"eng_corpus.json holds nothing":           folder("eng_corpus.json", "[]", "eng_qa.json", ok),
+		`eng_corpus.json:2: no "text"`:            folder("eng_corpus.json", "\"x\"\n{\"id\": 7}", "eng_qa.json", ok),
+		`the id "7" stands above`:                 folder("eng_corpus.json", `[{"id": 7, "text": "x"}, {"id": "7", "text": "y"}]`, "eng_qa.json", ok),
+		"eng_corpus.json:1: not an object":        folder("eng_corpus.json", "7", "eng_qa.json", ok),
+		`eng_qa.json:2: want a "question" and an`: folder("eng_corpus.json", `["x"]`, "eng_qa.json", ok+"\n"+`{"question": "Who?"}`),
+		"is neither a letter nor a list":          folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "Jim"}`),
+		`the type "essay" is none of`:             folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "type": "essay"}`),
+		`"hops" is "many"`:                        folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "hops": "many"}`),
+		`"difficulty" is "hard"`:                  folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "level": "hard"}`),
+		"names no placeholder":                    folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "Jim", "type": "subjective"}`),
+		"2 options for the answer C":              folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": ["x", "y"]}`),
+		`"options" is no list`:                    folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": {"A": "x"}}`),
+		"eng_qa.json is not a regular file":       fstest.MapFS{"eng_corpus.json": &fstest.MapFile{Data: []byte(`["x"]`)}, "eng_qa.json": &fstest.MapFile{Mode: fs.ModeNamedPipe}},
+		"and 2 more problems":                     folder("eng_corpus.json", `["x"]`, "eng_qa.json", strings.Repeat("{}\n", 10)),
+		"eng_qa.json:1: ":                         folder("eng_corpus.json", `["x"]`, "eng_qa.json", "{\"question\": \"\xff\"}"),
+	} {
+		if _, err := anonyrag.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// The sums of the paper's table.
+func TestTable4(t *testing.T) {
+	var sum anonyrag.Census
+	languages := make(map[string]int)
+	for _, b := range anonyrag.Table4() {
+		sum.ChoiceSimple += b.ChoiceSimple
+		sum.ChoiceComplex += b.ChoiceComplex
+		sum.ReversionSimple += b.ReversionSimple
+		sum.ReversionComplex += b.ReversionComplex
+		languages[b.Language] += b.All()
+	}
+	if sum != (anonyrag.Census{ChoiceSimple: 163, ChoiceComplex: 131, ReversionSimple: 282, ReversionComplex: 821}) || sum.All() != 1397 || languages["chs"] != 688 || languages["eng"] != 709 {
+		t.Errorf("%+v, %v", sum, languages)
+	}
+}
+
+// Whatever the files hold: an error, or questions that can be asked and answered.
+func FuzzLoad(f *testing.F) {
+	f.Add(corpus, qa)
+	f.Add(`"x"`, `{"question": "q", "answer": "PERSON#1: x", "hops": 3.5}`)
+	f.Add("[]", "\ufeff[{}]")
+	f.Fuzz(func(t *testing.T, corpus, qa string) {
+		set, err := anonyrag.Load(folder("eng_corpus.json", corpus, "eng_qa.json", qa))
+		if err != nil {
+			return
+		}
+		keys := make(map[string]bool)
+		for _, k := range set.Types {
+			keys[k.Key] = true
+		}
+		for it := range set.Items() {
+			if strings.TrimSpace(it.Question.Text) == "" || !keys[it.Type] {
+				t.Fatalf("%+v", it)
+			}
+			_, letter := anonyrag.ParseChoice(it.Reference)
+			if strings.HasPrefix(it.Type, anonyrag.Choice) != letter && len(anonyrag.GoldOf(it.Reference)) == 0 {
+				t.Fatalf("nothing is right: %+v", it)
+			}
+		}
+	})
+}
