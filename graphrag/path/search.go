@@ -5,7 +5,9 @@ package path
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
@@ -21,6 +23,8 @@ type Options struct {
 	// MaxExpand is how many arcs are walked in all, 0 for 5,000. MaxNeighbors is
 	// how many of a node are tried, those with the best arcs, 0 for 100.
 	MaxExpand, MaxNeighbors int
+	// Cost is what each edge takes from the score of a path.
+	Cost float64
 }
 
 // Check reports everything that is wrong.
@@ -30,6 +34,7 @@ func (o Options) Check() error {
 	opt.Min(&checks, "MaxPaths", o.MaxPaths, 0)
 	opt.Min(&checks, "MaxExpand", o.MaxExpand, 0)
 	opt.Min(&checks, "MaxNeighbors", o.MaxNeighbors, 0)
+	opt.Min(&checks, "Cost", o.Cost, 0)
 	return checks.Err()
 }
 
@@ -39,38 +44,79 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Likeness says how the arcs of a graph answer to a question.
+type Likeness struct {
+	// Scores has for each arc how like the question it is by itself.
+	Scores []float64
+	// Parts has for each arc the parts of the question that it speaks of, a bit for
+	// each, and Weights what each part is worth. Both may be nil.
+	Parts   []uint64
+	Weights []float64
+}
+
+// MaxParts is the largest number of parts of a question.
+const MaxParts = 64
+
+func (l Likeness) check(arcs int64) error {
+	if int64(len(l.Scores)) != arcs || l.Parts != nil && int64(len(l.Parts)) != arcs {
+		return fmt.Errorf("path: %d scores and %d parts for %d arcs", len(l.Scores), len(l.Parts), arcs)
+	}
+	if len(l.Weights) > MaxParts {
+		return fmt.Errorf("path: a question of %d parts, want at most %d", len(l.Weights), MaxParts)
+	}
+	return nil
+}
+
+// Worth is what parts are worth together.
+func (l Likeness) Worth(parts uint64) float64 {
+	sum := 0.0
+	for ; parts != 0; parts &= parts - 1 {
+		if i := bits.TrailingZeros64(parts); i < len(l.Weights) {
+			sum += l.Weights[i]
+		}
+	}
+	return sum
+}
+
+func (l Likeness) parts(arc int64) uint64 {
+	if l.Parts == nil {
+		return 0
+	}
+	return l.Parts[arc]
+}
+
 // Path is a way through a graph that meets no node twice.
 type Path struct {
 	Start int32
 	// Arcs are places in the rows of the graph: arc a leads to g.Targets()[a].
 	Arcs []int64
-	// Score is the mean of the scores of the arcs.
+	// Score is the mean of the scores of the arcs, and what the parts are worth of
+	// which any of them speaks, less the cost of the edges.
 	Score float64
 }
 
-// Search walks from each start, depth first and the best arcs first, and returns
-// the best paths of one edge or more, best first, equal ones in the order in which
-// they were met. scores has a number for each arc of g. The arcs that may be walked
+// Search walks from each start, depth first, and returns the best paths of one edge
+// or more, best first, equal ones in the order in which they were met. A part of the
+// question counts once in a path, so that one that speaks of all parts, each in its
+// place, is better than one that says the same again and again: of the arcs of a node
+// those come first that add most to the path so far. The arcs that may be walked
 // are shared out equally, among the starts and then among the neighbours of each
 // node, so that no corner of the graph takes them all; what one leaves over goes to
 // the next. So time and memory are bounded by the options and the degrees of the
 // nodes that are met, each of which is looked through once.
 //
-// A start that is no node of g, or scores of another length than its arcs, is an
+// A start that is no node of g, or a likeness of another length than its arcs, is an
 // error, as is the end of ctx. Search is safe for concurrent use.
-func Search(ctx context.Context, g *graph.Graph, starts []int32, scores []float64, o Options) ([]Path, error) {
-	if err := o.Check(); err != nil {
+func Search(ctx context.Context, g *graph.Graph, starts []int32, like Likeness, o Options) ([]Path, error) {
+	if err := errors.Join(o.Check(), like.check(g.Arcs())); err != nil {
 		return nil, err
-	}
-	if int64(len(scores)) != g.Arcs() {
-		return nil, fmt.Errorf("path: %d scores for %d arcs", len(scores), g.Arcs())
 	}
 	for _, s := range starts {
 		if s < 0 || int(s) >= g.N() {
 			return nil, fmt.Errorf("path: start %d: the graph has %d nodes", s, g.N())
 		}
 	}
-	w := &walk{ctx: ctx, g: g, scores: scores, o: o.withDefaults(), first: make([]int32, g.N())}
+	w := &walk{ctx: ctx, g: g, like: like, o: o.withDefaults(), first: make([]int32, g.N())}
 	w.best.Reset(w.o.MaxPaths)
 	w.rows = append(w.rows, 0) // place 0 of first means: not looked at yet
 	left := w.o.MaxExpand
@@ -82,17 +128,17 @@ func Search(ctx context.Context, g *graph.Graph, starts []int32, scores []float6
 		seen = append(seen, s)
 		share := left / (len(starts) - i)
 		w.nodes, w.arcs = append(w.nodes[:0], s), w.arcs[:0]
-		left -= share - w.from(s, 0, share)
+		left -= share - w.from(s, 0, 0, share)
 	}
 	return w.paths(), ctx.Err()
 }
 
 // walk is one search.
 type walk struct {
-	ctx    context.Context
-	g      *graph.Graph
-	scores []float64
-	o      Options
+	ctx  context.Context
+	g    *graph.Graph
+	like Likeness
+	o    Options
 
 	nodes []int32 // of the path that is being walked
 	arcs  []int64
@@ -107,38 +153,41 @@ type walk struct {
 	best rank.Top[int32]
 }
 
-// from walks on from a node and returns how many arcs of the budget it left.
-func (w *walk) from(node int32, sum float64, budget int) (left int) {
-	row := w.row(node)
-	tried := 0
-	for _, a := range row { // those that are walked at all
-		if tried < budget && !slices.Contains(w.nodes, w.g.Targets()[a]) {
-			tried++
-		}
-	}
-	left = budget - tried
-	for _, a := range row {
-		next := w.g.Targets()[a]
-		if tried == 0 || w.ctx.Err() != nil {
+// from walks on from a node and returns how many arcs of the budget it left. sum and
+// parts are those of the path so far.
+func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int) {
+	row := w.onward(node, parts, budget)
+	left = budget - len(row)
+	for i, a := range row {
+		if w.ctx.Err() != nil {
 			break
 		}
-		if slices.Contains(w.nodes, next) {
-			continue
-		}
-		w.nodes, w.arcs = append(w.nodes, next), append(w.arcs, a)
-		w.meet(sum + w.scores[a])
+		next := w.g.Targets()[a.ID]
+		w.nodes, w.arcs = append(w.nodes, next), append(w.arcs, a.ID)
+		sum, parts := sum+w.like.Scores[a.ID], parts|w.like.parts(a.ID)
+		w.meet(sum, parts)
 		if len(w.arcs) < w.o.Depth {
-			share := left / tried
-			left -= share - w.from(next, sum+w.scores[a], share)
+			share := left / (len(row) - i)
+			left -= share - w.from(next, sum, parts, share)
 		}
 		w.nodes, w.arcs = w.nodes[:len(w.nodes)-1], w.arcs[:len(w.arcs)-1]
-		tried--
 	}
 	return left
 }
 
-// row returns the arcs of a node that are tried, the best first, equal ones by
-// place.
+// onward returns the arcs to walk from a node, at most so many, those first that
+// add most.
+func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
+	var out []rank.Scored[int64]
+	for _, a := range w.row(node) {
+		if !slices.Contains(w.nodes, w.g.Targets()[a]) {
+			out = append(out, rank.Scored[int64]{ID: a, Score: w.like.Scores[a] + w.like.Worth(w.like.parts(a)&^parts)})
+		}
+	}
+	return rank.Best(out, max(0, most))
+}
+
+// row returns the arcs of a node that are tried at all.
 func (w *walk) row(node int32) []int64 {
 	if w.first[node] == 0 {
 		w.first[node] = int32(len(w.rows))
@@ -147,7 +196,7 @@ func (w *walk) row(node int32) []int64 {
 		best.Reset(w.o.MaxNeighbors)
 		for a := lo; a < hi; a++ {
 			if w.g.Targets()[a] != node {
-				best.Push(a, w.scores[a])
+				best.Push(a, w.like.Scores[a]+w.like.Worth(w.like.parts(a)))
 			}
 		}
 		sorted := best.Append(nil)
@@ -161,10 +210,10 @@ func (w *walk) row(node int32) []int64 {
 }
 
 // meet takes note of the path as it stands.
-func (w *walk) meet(sum float64) {
+func (w *walk) meet(sum float64, parts uint64) {
 	w.at = append(w.at, int32(len(w.met)))
 	w.met = append(append(w.met, int64(len(w.arcs)), int64(w.nodes[0])), w.arcs...)
-	w.best.Push(int32(len(w.at)-1), sum/float64(len(w.arcs)))
+	w.best.Push(int32(len(w.at)-1), sum/float64(len(w.arcs))+w.like.Worth(parts)-w.o.Cost*float64(len(w.arcs)))
 }
 
 func (w *walk) paths() []Path {

@@ -16,13 +16,13 @@ import (
 )
 
 // scored builds a graph whose edges weigh what they score.
-func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, []float64) {
+func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, path.Likeness) {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g, g.Weights64()
+	return g, path.Likeness{Scores: g.Weights64()}
 }
 
 // show writes paths as the nodes that they meet.
@@ -40,7 +40,7 @@ func show(g *graph.Graph, paths []path.Path) string {
 
 func TestSearch(t *testing.T) {
 	// A triangle 0 1 2 with a tail 2 3 4, and an island 5 6.
-	g, scores := scored(t, 7, graph.Edge{From: 0, To: 1, Weight: .5}, graph.Edge{From: 1, To: 2, Weight: .9}, graph.Edge{From: 0, To: 2, Weight: .1},
+	g, like := scored(t, 7, graph.Edge{From: 0, To: 1, Weight: .5}, graph.Edge{From: 1, To: 2, Weight: .9}, graph.Edge{From: 0, To: 2, Weight: .1},
 		graph.Edge{From: 2, To: 3, Weight: .4}, graph.Edge{From: 3, To: 4}, graph.Edge{From: 5, To: 6, Weight: 1}, graph.Edge{From: 0, To: 0, Weight: 9})
 	for _, tt := range []struct {
 		name   string
@@ -56,10 +56,37 @@ func TestSearch(t *testing.T) {
 		{"two arcs in all", []int32{0}, path.Options{MaxExpand: 2}, "0-1 0.50, 0-2 0.10"},
 		{"no start", nil, path.Options{}, ""},
 	} {
-		paths, err := path.Search(t.Context(), g, tt.starts, scores, tt.o)
+		paths, err := path.Search(t.Context(), g, tt.starts, like, tt.o)
 		if got := show(g, paths); err != nil || got != tt.want {
 			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
 		}
+	}
+}
+
+// Parts of a question count once: of a way that says the first part twice and one that
+// says both, the second is better, though its arcs score less; and with a cost the
+// shorter one of two that say the same.
+func TestParts(t *testing.T) {
+	g, like := scored(t, 5, graph.Edge{From: 0, To: 1, Weight: .2}, graph.Edge{From: 1, To: 2, Weight: .2}, graph.Edge{From: 1, To: 3, Weight: .1}, graph.Edge{From: 3, To: 4})
+	like.Parts, like.Weights = make([]uint64, g.Arcs()), []float64{.6, .4}
+	for u := range int32(5) {
+		lo, hi := g.Row(u)
+		for a := lo; a < hi; a++ {
+			if v := g.Targets()[a]; u+v == 1 || u+v == 3 {
+				like.Parts[a] = 1
+			} else if u+v == 4 {
+				like.Parts[a] = 2
+			}
+		}
+	}
+	paths, err := path.Search(t.Context(), g, []int32{0}, like, path.Options{Cost: .05})
+	if got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"; err != nil || got != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+	// With room for two arcs the second neighbour tried is the one that adds a part.
+	paths, err = path.Search(t.Context(), g, []int32{0}, like, path.Options{MaxExpand: 2})
+	if got, want := show(g, paths), "0-1-3 1.15, 0-1 0.80"; err != nil || got != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }
 
@@ -73,9 +100,9 @@ func TestSearchProperties(t *testing.T) {
 		for range 2 * n {
 			edges = append(edges, graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: rng.Float64()})
 		}
-		g, scores := scored(t, n, edges...)
+		g, like := scored(t, n, edges...)
 		depth := 1 + rng.IntN(4)
-		paths, err := path.Search(t.Context(), g, []int32{0}, scores, path.Options{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})
+		paths, err := path.Search(t.Context(), g, []int32{0}, like, path.Options{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,8 +143,8 @@ func TestHub(t *testing.T) {
 	for v := int32(1); v <= leaves; v++ {
 		edges = append(edges, graph.Edge{From: 0, To: v, Weight: .1 + float64(v)/leaves/10})
 	}
-	g, scores := scored(t, leaves+3, edges...)
-	paths, err := path.Search(t.Context(), g, []int32{0, leaves + 2}, scores, path.Options{MaxPaths: 1 << 20})
+	g, like := scored(t, leaves+3, edges...)
+	paths, err := path.Search(t.Context(), g, []int32{0, leaves + 2}, like, path.Options{MaxPaths: 1 << 20})
 	if err != nil || len(paths) > 5000 || len(paths) < 150 {
 		t.Fatalf("%d paths, %v", len(paths), err)
 	}
@@ -129,12 +156,14 @@ func TestHub(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	g, scores := scored(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
+	g, like := scored(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
 	for want, err := range map[string]error{
-		"start 2": second(path.Search(t.Context(), g, []int32{2}, scores, path.Options{})),
-		"start -": second(path.Search(t.Context(), g, []int32{-1}, scores, path.Options{})),
-		"1 score": second(path.Search(t.Context(), g, nil, scores[:1], path.Options{})),
-		"Depth":   second(path.Search(t.Context(), g, nil, scores, path.Options{Depth: -1})),
+		"start 2":  second(path.Search(t.Context(), g, []int32{2}, like, path.Options{})),
+		"start -":  second(path.Search(t.Context(), g, []int32{-1}, like, path.Options{})),
+		"1 score":  second(path.Search(t.Context(), g, nil, path.Likeness{Scores: like.Scores[:1]}, path.Options{})),
+		"65 parts": second(path.Search(t.Context(), g, nil, path.Likeness{Scores: like.Scores, Weights: make([]float64, 65)}, path.Options{})),
+		"3 parts":  second(path.Search(t.Context(), g, nil, path.Likeness{Scores: like.Scores, Parts: make([]uint64, 3)}, path.Options{})),
+		"Depth":    second(path.Search(t.Context(), g, nil, like, path.Options{Depth: -1})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want …%s…", err, want)
@@ -142,7 +171,7 @@ func TestBadInput(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := path.Search(ctx, g, []int32{0}, scores, path.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := path.Search(ctx, g, []int32{0}, like, path.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

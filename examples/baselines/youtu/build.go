@@ -25,6 +25,7 @@ type searcher struct {
 	tree   *knowledge.Tree
 
 	chunks, facts, names, communities retrieve.Texts
+	words                             *words
 	questionNames                     func(question string) []string
 	links                             link.NameIndex
 	among                             []int32 // the entities that links compares
@@ -161,6 +162,7 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 	for _, c := range s.tree.Communities {
 		communities = append(communities, s.community(c).Text)
 	}
+	s.words = wordsOf(s.tree.Facts, retrieve.TitledTexts(s.corpus.Chunks))
 	if s.chunks, err = s.corpus.FindChunks(ctx); err != nil {
 		return err
 	}

@@ -15,6 +15,10 @@ import (
 // (TencentCloudADP/youtu-graphrag).
 const DefaultFacts = 20
 
+// DefaultPathCost is what each edge of a path takes from its score, so that of two
+// paths that say the same the shorter one is better. Ours.
+const DefaultPathCost = 0.1
+
 // Options of the system. The zero value is the paper's setting, and where the paper
 // is silent that of its program.
 type Options struct {

@@ -20,8 +20,9 @@ const (
 	// typeBonus is what a fact of a wanted type gains, in shares of its score: the
 	// tenth that the program gives to eight words.
 	typeBonus = 0.1
-	// minLike is the least likeness of a name that is linked to a name of a question.
-	minLike = 0.5
+	// factShare is what the likeness of a single fact counts beside the words of the
+	// question that a path has.
+	factShare = 0.5
 )
 
 // query is a sub-query on its way.
@@ -29,8 +30,10 @@ type query struct {
 	text string
 	// scores has how like the query each fact is.
 	scores []float64
-	// entities are those that it is about, the best first.
+	// entities are those that it is about, the best first; it names as many of them
+	// as named says.
 	entities []int32
+	named    int
 }
 
 // ask compares a query with all facts and names.
@@ -41,8 +44,7 @@ func (s *searcher) ask(ctx context.Context, text string, types []string) (*query
 	}
 	s.favour(scores, types)
 	q := &query{text: text, scores: scores}
-	q.entities, err = s.named(ctx, text)
-	return q, err
+	return q, s.link(ctx, q)
 }
 
 // favour raises the facts of the types that a query is after.
@@ -64,38 +66,33 @@ func (s *searcher) favour(scores []float64, types []string) {
 	}
 }
 
-// named are the entities of a query: those that it names, and then those whose
-// names are most like it.
-func (s *searcher) named(ctx context.Context, text string) ([]int32, error) {
-	var out []int32
+// link finds the entities of a query: those that it names, or that are nearest to
+// what it names, and then those whose names are most like it.
+func (s *searcher) link(ctx context.Context, q *query) error {
 	add := func(e int32) {
-		if len(out) < routeEntities && !slices.Contains(out, e) {
-			out = append(out, e)
+		if len(q.entities) < routeEntities && !slices.Contains(q.entities, e) {
+			q.entities = append(q.entities, e)
 		}
 	}
-	for _, name := range s.questionNames(text) {
+	for _, name := range s.questionNames(q.text) {
 		if e, ok := s.corpus.Graph.Find(name); ok {
 			add(e)
 			continue
 		}
 		near, err := s.links.Nearest(ctx, s.corpus.Graph.Key(name), 1)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, n := range near {
-			if n.Score >= minLike {
-				add(s.among[n.ID])
-			}
+			add(s.among[n.ID])
 		}
 	}
-	like, err := s.names.Best(ctx, text, routeEntities)
-	if err != nil {
-		return nil, err
-	}
+	q.named = len(q.entities)
+	like, err := s.names.Best(ctx, q.text, routeEntities)
 	for _, e := range like {
 		add(e.ID)
 	}
-	return out, nil
+	return err
 }
 
 // byFact is the second route: the facts most like the query.
@@ -153,32 +150,53 @@ func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communitie
 	return s.best(q, facts), communities, nil
 }
 
-// byPath is the fourth: the facts along the paths that are most like the query.
-func (s *searcher) byPath(ctx context.Context, q *query) ([]int32, error) {
-	scores := make([]float64, s.ways.Arcs())
-	of := make([]int32, s.ways.Arcs()) // the best fact of each arc
-	for f, arcs := range s.arcs {
-		for _, a := range arcs {
-			if of[a] == 0 || q.scores[f] > scores[a] {
-				scores[a], of[a] = q.scores[f], int32(f)+1
-			}
-		}
-	}
-	paths, err := path.Search(ctx, s.ways, q.entities[:min(routeStarts, len(q.entities))], scores, s.o.Paths)
+// byPath is the fourth: the facts along the paths, from what the query names, that
+// speak of most of it. through has for each chunk the score of the best path that a
+// fact of it is part of.
+func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through []float64, err error) {
+	like, of := s.likeness(q)
+	starts := q.entities[:min(cmp.Or(q.named, routeStarts), len(q.entities))]
+	paths, err := path.Search(ctx, s.ways, starts, like, s.o.Paths)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var facts []int32
 	seen := make([]bool, len(q.scores))
+	through = make([]float64, len(s.corpus.Chunks))
 	for _, p := range paths {
 		for _, a := range p.Arcs {
-			if f := of[a] - 1; !seen[f] && len(facts) < routeFacts {
+			f := of[a]
+			for _, c := range s.tree.Facts[f].Passages {
+				through[c] = max(through[c], p.Score)
+			}
+			if !seen[f] && len(facts) < routeFacts {
 				seen[f] = true
 				facts = append(facts, f)
 			}
 		}
 	}
-	return facts, nil
+	return facts, through, nil
+}
+
+// likeness says how each arc answers to a query, by the fact of it that does best.
+func (s *searcher) likeness(q *query) (like path.Likeness, of []int32) {
+	parts, weights := s.words.parts(q.text, len(s.tree.Facts))
+	arcs := s.ways.Arcs()
+	like = path.Likeness{Scores: make([]float64, arcs), Parts: make([]uint64, arcs), Weights: weights}
+	of = make([]int32, arcs)
+	value := make([]float64, arcs)
+	for i := range value {
+		value[i] = -1
+	}
+	for f, places := range s.arcs {
+		score := factShare * q.scores[f]
+		worth := score + like.Worth(parts[f])
+		for _, a := range places {
+			if worth > value[a] {
+				like.Scores[a], like.Parts[a], of[a], value[a] = score, parts[f], int32(f), worth
+			}
+		}
+	}
+	return like, of
 }
 
 func ids(list []rank.Scored[int32]) []int32 {

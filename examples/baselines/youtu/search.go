@@ -10,8 +10,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// chunkDepth is how many chunks a route ranks at least.
-const chunkDepth = 100
+// What the likeness of a chunk, and a fact of it that is read, count beside the score
+// of a path through it. The paper and its program put the chunks of facts and the
+// chunks most like the question into one set and say nothing of their order.
+const (
+	chunkShare = 0.2
+	readShare  = 0.05
+)
 
 // search finds the facts and chunks for one sub-query: four routes find facts, RRF
 // merges them, and the chunks that the facts of each route are from are merged with
@@ -25,7 +30,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	paths, err := s.byPath(ctx, asked)
+	paths, through, err := s.byPath(ctx, asked)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
@@ -34,30 +39,22 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		name   string
 		facts  []int32
 	}{{agent.Node, "entities", s.byEntity(asked)}, {agent.Fact, "facts", s.byFact(asked)}, {agent.Community, "communities", community}, {agent.Auto, "paths", paths}}
-	depth := max(q.Want(), chunkDepth)
-	like, err := s.chunks.Best(ctx, q.Text, depth)
-	if err != nil {
-		return graphrag.Found{}, err
-	}
-	chunks := [][]int32{ids(like)}
 	var lists [][]int32
 	var steps []graphrag.Step
 	for _, r := range routes {
 		for range times(r.target, sub.Target) {
 			lists = append(lists, r.facts)
-			chunks = append(chunks, s.passages(r.facts, depth))
 		}
 		steps = append(steps, graphrag.Step{Kind: r.name, Query: q.Text, Found: s.texts(r.facts[:min(3, len(r.facts))])})
 	}
-	scores := make([]float64, len(s.corpus.Chunks))
-	for _, c := range rank.RRF(chunks...) {
-		scores[c.ID] = c.Score
+	facts := rank.RRF(lists...)
+	facts = facts[:min(s.o.Facts, len(facts))]
+	scores, err := s.chunks.Scores(ctx, q.Text, nil)
+	if err != nil {
+		return graphrag.Found{}, err
 	}
-	found := graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), "youtu"), Steps: steps}
-	for i, f := range rank.RRF(lists...) {
-		if i == s.o.Facts {
-			break
-		}
+	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, facts), q.Want(), "youtu"), Steps: steps}
+	for _, f := range facts {
 		fact := s.tree.Facts[f.ID]
 		found.Derived = append(found.Derived, graphrag.Derived{Kind: "fact", Text: fact.Text, Docs: s.corpus.Docs(fact.Passages)})
 	}
@@ -67,27 +64,31 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	return found, nil
 }
 
+// weigh scores the chunks: by the best path that leads through each, how like the
+// query it is, and the best of the facts read that is from it. scores are those of
+// the chunks by themselves, and are written over.
+func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) []float64 {
+	for c := range scores {
+		scores[c] = through[c] + chunkShare*scores[c]
+	}
+	read := make([]float64, len(scores))
+	for _, f := range facts {
+		for _, c := range s.tree.Facts[f.ID].Passages {
+			read[c] = max(read[c], f.Score/facts[0].Score)
+		}
+	}
+	for c := range scores {
+		scores[c] += readShare * read[c]
+	}
+	return scores
+}
+
 // times is how often a route counts: twice if it is what the sub-query is after.
 func times(route, wanted agent.Target) int {
 	if route != agent.Auto && route == wanted {
 		return 2
 	}
 	return 1
-}
-
-// passages are those that facts are from, in the order of the facts.
-func (s *searcher) passages(facts []int32, most int) []int32 {
-	var out []int32
-	seen := make(map[int32]bool)
-	for _, f := range facts {
-		for _, p := range s.tree.Facts[f].Passages {
-			if !seen[p] && len(out) < most {
-				seen[p] = true
-				out = append(out, p)
-			}
-		}
-	}
-	return out
 }
 
 func (s *searcher) texts(facts []int32) []string {

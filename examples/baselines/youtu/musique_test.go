@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package youtu_test
+
+import (
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/judge/stats"
+)
+
+// With the recorded triples and no model, one pass finds no less than HippoRAG, by
+// the paired test over the questions.
+func TestMuSiQue(t *testing.T) {
+	m, k, common := baselinestest.LoadMuSiQue(t), baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
+	measure := func(s *kit.System, err error) baselinestest.Recall {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Measure(t, s)
+	}
+	other := measure(hipporag.New(k, hipporag.Options{Common: common, Extract: m.Triples}))
+	for _, tt := range []struct {
+		name string
+		o    youtu.Options
+		min  float64
+	}{
+		{"noagent", youtu.Options{NoAgent: true}, 67.8},
+		{"noagent, no communities", youtu.Options{NoAgent: true, NoCommunities: true}, 67},
+		{"agent by rules", youtu.Options{}, 66},
+	} {
+		tt.o.Common, tt.o.Extract = common, m.Triples
+		r := measure(youtu.New(k, tt.o))
+		c, err := stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-24s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f; less hipporag %+.1f [%.1f, %.1f] p %.3f", tt.name,
+			r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.Test.P)
+		if r.At[5] < tt.min || c.Effect.Estimate < 0 && c.Test.P < .05 {
+			t.Errorf("%s: R@5 is %.1f, want %.1f and not below hipporag (%.1f)", tt.name, r.At[5], tt.min, other.At[5])
+		}
+	}
+}
