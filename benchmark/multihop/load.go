@@ -20,6 +20,9 @@ var ErrUnknownSet = errors.New("unknown data set")
 type Options struct {
 	// Sets are names of data sets, in any order; empty means all present.
 	Sets []string
+	// Corpora tells that corpora without questions are loaded too, where Sets names
+	// none.
+	Corpora bool
 }
 
 // layout is where a data set stands in a folder.
@@ -44,16 +47,17 @@ var layouts = map[string]layout{
 		files: []string{"musique.json", "musique_train.json", "musique_ans_v1.0_dev.jsonl", "musique_full_v1.0_dev.jsonl", "musique_ans_v1.0_train.jsonl"},
 		load:  loadMuSiQue,
 	},
-	Medical:   {files: benchFiles("medical"), load: loadBench},
-	Novel:     {files: benchFiles("novel"), load: loadBench},
-	Textbooks: {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
+	Medical:     {files: benchFiles("medical"), load: loadBench},
+	Novel:       {files: benchFiles("novel"), load: loadBench},
+	UltraDomain: {files: ultraFiles(), own: UltraDomain, load: loadUltraDomain},
+	Textbooks:   {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
 }
 
 // Load reads the data sets of a folder, each from the folder itself or from one in it.
 // All problems found are reported together, the first few of each file: those of a
 // record are [*jsonl.Error].
 func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
-	found, err := find(fsys, o.Sets)
+	found, err := find(fsys, o)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +87,8 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 
 // find are the files of questions by the name of the data set: the wanted ones, or
 // all there are.
-func find(fsys fs.FS, wanted []string) (map[string]string, error) {
+func find(fsys fs.FS, o Options) (map[string]string, error) {
+	wanted := o.Sets
 	for _, name := range wanted {
 		if !slices.Contains(Sets(), name) {
 			return nil, fmt.Errorf("multihop: %w %q; there are %s", ErrUnknownSet, name, strings.Join(Sets(), ", "))
@@ -101,7 +106,7 @@ func find(fsys fs.FS, wanted []string) (map[string]string, error) {
 	}
 	found := make(map[string]string)
 	for _, name := range Sets() {
-		if len(wanted) > 0 && !slices.Contains(wanted, name) {
+		if len(wanted) > 0 && !slices.Contains(wanted, name) || len(wanted) == 0 && name == UltraDomain && !o.Corpora {
 			continue
 		}
 		if file := layouts[name].find(fsys, folders, len(wanted) > 0); file != "" {
@@ -121,7 +126,7 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 	for _, dir := range folders {
 		for _, f := range l.files {
 			file, plain := strings.CutPrefix(f, "?")
-			if plain && !strings.HasPrefix(dir, l.own) && !(named && dir == ".") {
+			if plain && !strings.HasPrefix(strings.ToLower(dir), l.own) && !(named && dir == ".") {
 				continue
 			}
 			if info, err := fs.Stat(fsys, path.Join(dir, file)); err == nil && !info.IsDir() {

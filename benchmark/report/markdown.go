@@ -14,9 +14,13 @@ import (
 // WriteMarkdown writes the tables of the report as Markdown; the best figure
 // of a column is bold, 95 % confidence intervals stand in parentheses.
 func (r *Report) WriteMarkdown(w io.Writer) error {
+	return writeMarkdown(w, r.heading(), r.summary(), r.Tables())
+}
+
+func writeMarkdown(w io.Writer, heading, summary string, tables []Table) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# %s\n\n%s Ranges in parentheses are 95 %% confidence intervals, from %d questions on.\n", markdownText(r.heading()), markdownText(r.summary()), MinQuestions)
-	for _, t := range r.Tables() {
+	fmt.Fprintf(b, "# %s\n\n%s Ranges in parentheses are 95 %% confidence intervals, from %d questions on.\n", markdownText(heading), markdownText(summary), MinQuestions)
+	for _, t := range tables {
 		fmt.Fprintf(b, "\n## %s\n\n| %s |", markdownText(t.Title), t.Heading())
 		for _, g := range t.Groups {
 			for _, c := range g.Columns {

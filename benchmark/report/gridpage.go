@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// GridJSON is the content of report.json in the folder of a grid.
+type GridJSON struct {
+	Version   int                 `json:"version"`
+	Kit       string              `json:"kit"`
+	Judge     string              `json:"judge"`
+	Cells     []GridCell          `json:"cells"`
+	Built     []Construction      `json:"construction"`
+	Published []PublishedAccuracy `json:"published,omitempty"`
+}
+
+// WriteGrid computes a grid and writes report.json, report.md and report.html into a
+// folder. It returns the tables and, of each trial, the report.
+func WriteGrid(dir string, g *Grid) ([]Table, []*Report, error) {
+	r, err := newGrid(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	tables := r.tables()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("report: folder: %w", err)
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"report.md", func(w io.Writer) error { return writeMarkdown(w, r.heading(), r.summary(), tables) }},
+		{"report.html", func(w io.Writer) error { return r.writeHTML(w, tables) }},
+		{"report.json", r.writeJSON}, // last: who sees it sees the others
+	} {
+		if err := journal.WriteFile(filepath.Join(dir, f.name), f.write); err != nil {
+			return nil, nil, fmt.Errorf("report: %w", err)
+		}
+	}
+	return tables, r.reports, nil
+}
+
+func (g *gridReport) heading() string { return g.Heading + g.label().heading() }
+
+func (g *gridReport) summary() string {
+	if len(g.reports) == 0 {
+		return "No system was run."
+	}
+	return fmt.Sprintf("%s under %s.", g.reports[0].summary(), plural(len(g.Trials), "model and mode"))
+}
+
+func (g *gridReport) writeHTML(w io.Writer, tables []Table) error {
+	page, err := template.New("report").Parse(reportHTML)
+	if err != nil {
+		return err
+	}
+	strong, about := g.label().page()
+	out := htmlReport{Heading: text.OneLine(g.heading()), Summary: text.OneLine(g.summary()), Strong: strong, Label: about}
+	for _, t := range tables {
+		out.Tables = append(out.Tables, newHTMLTable(t))
+	}
+	if len(g.reports) > 0 {
+		out.Settings = settings(g.reports[0].Config)
+	}
+	return page.Execute(w, out)
+}
+
+func (g *gridReport) writeJSON(w io.Writer) error {
+	out := GridJSON{Version: Version, Published: g.Published}
+	for i, t := range g.Trials {
+		out.Kit, out.Judge = t.Run.Kit, t.Run.Judge
+		for _, s := range t.Run.Systems {
+			for _, set := range g.sets {
+				if s.NotApplicable == "" {
+					out.Built = append(out.Built, g.built[cellKey{i, set, s.Name, 0}])
+				}
+				for _, k := range g.TopK {
+					out.Cells = append(out.Cells, g.cells[cellKey{i, set, s.Name, k}])
+				}
+			}
+		}
+	}
+	enc := text.JSON(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(out)
+}
