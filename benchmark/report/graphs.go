@@ -76,9 +76,9 @@ func sameGraph(a, b Index) bool {
 		slices.Equal(a.Degrees, b.Degrees)
 }
 
-// graphTable is Table 4 with the figures of Figure 4. It is empty without a
+// GraphTable is Table 4 with the figures of Figure 4. It is empty without a
 // graph.
-func (r *Report) graphTable() Table {
+func (r *Report) GraphTable() Table {
 	t := Table{
 		Title: "Graphs", RowHeading: "Graph",
 		Groups: []ColumnGroup{{"", []string{"Corpus", "Nodes", "Edges", "Relations", "Max. degree", "Avg. degree", "Isolated %"}, false}},

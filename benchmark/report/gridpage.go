@@ -23,16 +23,23 @@ type GridJSON struct {
 	Published []PublishedAccuracy `json:"published,omitempty"`
 }
 
+// GridTables are the tables of a grid: all of them, and one that has the main figures
+// of the whole in a row for each system.
+type GridTables struct {
+	All      []Table
+	Overview Table
+}
+
 // WriteGrid computes a grid and writes report.json, report.md and report.html into a
-// folder. It returns the tables and, of each trial, the report.
-func WriteGrid(dir string, g *Grid) ([]Table, []*Report, error) {
+// folder.
+func WriteGrid(dir string, g *Grid) (GridTables, error) {
 	r, err := newGrid(g)
 	if err != nil {
-		return nil, nil, err
+		return GridTables{}, err
 	}
 	tables := r.tables()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, nil, fmt.Errorf("report: folder: %w", err)
+		return GridTables{}, fmt.Errorf("report: folder: %w", err)
 	}
 	for _, f := range []struct {
 		name  string
@@ -43,10 +50,10 @@ func WriteGrid(dir string, g *Grid) ([]Table, []*Report, error) {
 		{"report.json", r.writeJSON}, // last: who sees it sees the others
 	} {
 		if err := journal.WriteFile(filepath.Join(dir, f.name), f.write); err != nil {
-			return nil, nil, fmt.Errorf("report: %w", err)
+			return GridTables{}, fmt.Errorf("report: %w", err)
 		}
 	}
-	return tables, r.reports, nil
+	return GridTables{tables, r.overview()}, nil
 }
 
 func (g *gridReport) heading() string { return g.Heading + g.label().heading() }

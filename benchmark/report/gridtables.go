@@ -108,6 +108,42 @@ func (g *gridReport) accuracyTable(k int) Table {
 	return t
 }
 
+// overview has the accuracies of every column and the recall of the first trial, over
+// one data set or the mean of several.
+func (g *gridReport) overview() Table {
+	t := Table{Title: g.Heading + g.label().heading()}
+	for _, set := range g.sets {
+		for _, k := range g.TopK {
+			group := ColumnGroup{Heading: fmt.Sprintf("%s, top-%d", g.Title(set), k), Qualified: true}
+			for _, tr := range g.Trials {
+				group.Columns = append(group.Columns, capital(tr.Mode))
+			}
+			t.Groups = append(t.Groups, group)
+		}
+		t.Groups = append(t.Groups, ColumnGroup{"Passages found", titles("evidence_recall_at_2", "evidence_recall_at_5", "all_at_5"), false})
+	}
+	g.fill(&t, func(s System) (row []measured) {
+		for _, set := range g.sets {
+			for _, k := range g.TopK {
+				for i := range g.Trials {
+					row = append(row, g.cells[cellKey{i, set, s.System, k}].measured("accuracy"))
+				}
+			}
+			for _, key := range []string{"evidence_recall_at_2", "evidence_recall_at_5", "all_at_5"} {
+				row = append(row, g.cells[cellKey{0, set, s.System, g.TopK[0]}].measured(key))
+			}
+		}
+		return row
+	})
+	note := "Accuracy and recall in percent."
+	if g.label().lexical {
+		note += " Lexical: no language model took part."
+	}
+	t.Notes = []string{note}
+	t.clean()
+	return t
+}
+
 // asked tells whether there is any question.
 func (g *gridReport) asked() bool {
 	return slices.ContainsFunc(g.reports, func(r *Report) bool { return r.questions() > 0 })

@@ -20,7 +20,7 @@ func (r *Report) Tables() []Table {
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(), r.equalContextTable(),
 	}
 	out = append(out, r.pairTables()...)
-	out = append(out, r.graphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable())
+	out = append(out, r.GraphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable())
 	if len(r.Systems) > 0 {
 		for i, d := range r.Systems[0].Domains {
 			if d.Types[benchmark.All].N > 0 {

@@ -31,7 +31,7 @@ func (s Settings) common() kit.Common {
 func (p *Parts) Entries(ctx context.Context) ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
 	for _, sys := range p.settings.Selected() {
-		e, err := p.entry(ctx, sys)
+		e, err := p.Entry(ctx, sys)
 		if err != nil {
 			return nil, err
 		}
@@ -40,10 +40,10 @@ func (p *Parts) Entries(ctx context.Context) ([]benchmark.Entry, error) {
 	return out, nil
 }
 
-// entry makes the system take part in a run. It is built once at once, so that
+// Entry makes a system take part in a run. It is built once at once, so that
 // settings it cannot work with are known before the run; servers are asked
 // whether they are there before the first index is begun.
-func (p *Parts) entry(ctx context.Context, sys all.System) (benchmark.Entry, error) {
+func (p *Parts) Entry(ctx context.Context, sys all.System) (benchmark.Entry, error) {
 	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: !sys.Retrieves, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
 	if sys.NeedsModel && !p.settings.ByModel() {
 		e.NotApplicable = "needs a language model"

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark/multihop"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// settings are the parsed flags. Those of the models and modes are lists: every model
+// runs in every mode.
+type settings struct {
+	lab.Settings
+	data     string
+	sets     []string
+	topK     []int
+	models   []string
+	modes    []string
+	graph    bool
+	ablation bool
+}
+
+// defaultOut holds the report folders that -out does not name.
+const defaultOut = "multihop-out"
+
+// maxTopK is the largest top-k; as many chunks fill any prompt.
+const maxTopK = 1000
+
+// parse reads the command line. Every problem it can see without looking at the data is
+// reported at once. systems are the names there are.
+func parse(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
+	s := settings{topK: []int{20, 10}}
+	fs := flag.NewFlagSet("multihop", flag.ContinueOnError)
+	fs.Usage = func() {
+		fmt.Fprint(stderr, "Usage: multihop [flags]\n\n"+
+			"Runs question-answering systems over HotpotQA, 2Wiki, MuSiQue and GraphRAG-Bench and\n"+
+			"writes a report folder. Without flags: every system on a small sample, offline.\n\n")
+		fs.PrintDefaults()
+	}
+	fs.StringVar(&s.data, "data", "", "`DIR` that holds the data sets, in it or in folders in it (default: the shipped sample)")
+	lab.List(fs, &s.sets, "dataset", "comma-separated `LIST` of data sets: "+strings.Join(multihop.Sets(), ", ")+" (default: all present)")
+	fs.Func("topk", "comma-separated `LIST` of top-k, each with a table: chunks in a prompt (default 20,10)", func(v string) (err error) {
+		s.topK, err = parseTopK(v)
+		return err
+	})
+	lab.List(fs, &s.models, "model", "comma-separated `LIST` of answering models, each with columns of its own (default: $WILDGRAPH_MODEL)")
+	lab.List(fs, &s.modes, "mode", "comma-separated `LIST` of open (may use own knowledge) and reject (must refuse without evidence), each with a column (default: open)")
+	fs.BoolVar(&s.graph, "graph", false, "ask nothing: index every data set, UltraDomain too, and print the statistics of the graphs (default of -systems: lightrag)")
+	fs.BoolVar(&s.ablation, "ablation", false, "also run Youtu-GraphRAG without communities and without a schema")
+	s.Flags(fs, getenv, defaultOut)
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return s, err
+	}
+	if fs.NArg() > 0 {
+		return s, cli.Usagef("unexpected argument %q", fs.Arg(0))
+	}
+	if len(s.models) == 0 {
+		s.models = []string{getenv("WILDGRAPH_MODEL")}
+	}
+	if len(s.modes) == 0 {
+		s.modes = []string{string(reader.Open)}
+	}
+	s.Model, s.Mode = s.models[0], s.modes[0]
+	problems := s.Complete(fs, systems)
+	if !s.Paid() {
+		s.models = []string{""}
+	}
+	for _, mode := range s.modes[1:] {
+		problems = append(problems, lab.OneOf("mode", mode, string(reader.Open), string(reader.Reject))...)
+	}
+	for _, name := range s.sets {
+		problems = append(problems, lab.OneOf("dataset", name, multihop.Sets()...)...)
+	}
+	problems = append(problems, s.Folders(map[string]string{"data": s.data})...)
+	if s.graph && s.ablation {
+		problems = append(problems, errors.New("-graph asks nothing, -ablation asks more: give one of them"))
+	}
+	if s.graph && len(s.Systems) == 0 {
+		s.Systems = []string{"lightrag"}
+	}
+	if len(problems) > 0 {
+		return s, cli.Usage(errors.Join(problems...))
+	}
+	if s.Out == "" {
+		s.Out = filepath.Join(defaultOut, s.Folder(s.data, strings.Join(s.models, "+"), map[string]any{
+			"topk": s.topK, "mode": "", "model": s.models, // of all trials
+		}))
+	}
+	return s, nil
+}
+
+// parseTopK reads a list of top-k, in the order of the tables.
+func parseTopK(v string) ([]int, error) {
+	var out []int
+	for part := range strings.SplitSeq(v, ",") {
+		k, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || k < 1 || k > maxTopK {
+			return nil, fmt.Errorf("%q: want numbers from 1 to %d separated by commas", v, maxTopK)
+		}
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+// trial are the settings of one model in one mode, with the name of its folder.
+type trial struct {
+	settings
+	folder string
+}
+
+// trials are all that is run, the models in their order, each in all modes.
+func (s settings) trials() []trial {
+	var out []trial
+	for _, model := range s.models {
+		for _, mode := range s.modes {
+			t := trial{s, mode}
+			t.Model, t.Mode = model, mode
+			if len(s.models) > 1 {
+				t.folder = strings.Map(func(r rune) rune {
+					if strings.ContainsRune(`/\:`, r) {
+						return '_'
+					}
+					return r
+				}, model) + "-" + mode
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
