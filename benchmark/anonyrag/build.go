@@ -136,7 +136,7 @@ func (d *Dictionary) reversion(q QA, question, answer, language string) QA {
 	}
 	if len(gold) > 0 {
 		holder, _, _ := strings.Cut(gold[0], "——")
-		task := tasks[language == "chs" || strings.HasPrefix(language, "zh")]
+		task := tasks[chinese(language)]
 		q.Question = task[0] + question + task[1] + answer + task[2] + holder + "——" + task[3]
 	}
 	q.Answer = strings.Join(gold, "\n")

@@ -78,13 +78,21 @@ func (q QA) kind() string {
 }
 
 // text is the question as it is asked.
-func (q QA) text() string {
+func (q QA) text(language string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(q.Question))
 	for i, o := range q.Options {
 		fmt.Fprintf(&b, "\n%c. %s", 'A'+i, o)
 	}
+	if len(q.Options) > 0 {
+		b.WriteString(map[bool]string{false: "\nAnswer with the letter of the right option.", true: "\n请用正确选项的字母回答。"}[chinese(language)])
+	}
 	return b.String()
+}
+
+// chinese tells the language of a part by its name.
+func chinese(language string) bool {
+	return strings.HasPrefix(language, "chs") || strings.HasPrefix(language, "zh")
 }
 
 // types are all there can be, in the order of reports.
@@ -133,7 +141,7 @@ func (l Language) domain() benchmark.Domain {
 	for i, q := range l.QA {
 		it := benchmark.Item{
 			Type:      q.kind(),
-			Question:  graphrag.Question{ID: fmt.Sprintf("%s/%d", l.Name, i+1), Text: q.text()},
+			Question:  graphrag.Question{ID: fmt.Sprintf("%s/%d", l.Name, i+1), Text: q.text(l.Name)},
 			Reference: q.Answer,
 			Aliases:   q.Aliases,
 		}

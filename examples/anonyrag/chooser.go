@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// chooser answers multiple choice without a model: it takes the option that stands,
+// together with the question, most wholly in one sentence of the evidence and the next.
+// Everything else is the other reader's.
+type chooser struct {
+	reader.Reader
+	words *benchmark.Coverage
+}
+
+func newChooser(other reader.Reader) (reader.Reader, error) {
+	words, err := benchmark.NewCoverage("")
+	return chooser{other, words}, err
+}
+
+// Name implements [reader.Reader].
+func (c chooser) Name() string { return "chooser+" + c.Reader.Name() }
+
+var option = regexp.MustCompile(`(?m)^([A-D])\. (.+)$`)
+
+// Read implements [reader.Reader].
+func (c chooser) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
+	options := option.FindAllStringSubmatchIndex(q.Text, -1)
+	if len(options) < 2 || len(evidence)+len(derived) == 0 {
+		return c.Reader.Read(ctx, q, evidence, derived)
+	}
+	var windows []string
+	for _, h := range evidence {
+		windows = append(windows, pairs(h.Chunk.Text)...)
+	}
+	for _, d := range derived {
+		windows = append(windows, d.Text)
+	}
+	stem := q.Text[:options[0][0]]
+	best, answer := -1.0, ""
+	for _, at := range options {
+		held := 0.0
+		for _, w := range windows {
+			asked, _ := c.words.Statements([]string{stem}, []string{w})
+			said, ok := c.words.Statements([]string{q.Text[at[4]:at[5]]}, []string{w})
+			if ok {
+				held = max(held, said*(1+asked))
+			}
+		}
+		if held > best {
+			best, answer = held, q.Text[at[0]:at[1]]
+		}
+	}
+	return graphrag.Answer{Text: answer, Evidence: evidence, Derived: derived}, ctx.Err()
+}
+
+// pairs are the sentences of a text, each with the next one.
+func pairs(s string) []string {
+	var out []string
+	sentences := text.Sentences(s)
+	for i, p := range sentences {
+		window := p.In(s)
+		if i+1 < len(sentences) {
+			window += " " + sentences[i+1].In(s)
+		}
+		out = append(out, strings.TrimSpace(window))
+	}
+	return out
+}
