@@ -81,7 +81,9 @@ func TestOffline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table, _, _ := strings.Cut(out[strings.Index(out, "What is right"):], "\n  Choice:"); !strings.Contains(strings.ReplaceAll(string(doc), " \n", "\n"), strings.ReplaceAll(table, " \n", "\n")) {
+	trailing := regexp.MustCompile(`(?m) +$`)
+	table, _, _ := strings.Cut(out[strings.Index(out, "What is right"):], "\n  Choice:")
+	if table = trailing.ReplaceAllString(table, ""); !strings.Contains(string(doc), table) {
 		t.Errorf("docs/anonyrag.md does not show\n%s", table)
 	}
 }
