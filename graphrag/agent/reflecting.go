@@ -40,6 +40,10 @@ type Memory struct {
 	Found graphrag.Found
 	// Left is what is left of the budget, in tokens; -1 without one.
 	Left int
+
+	// known are the chunks and derived texts of all searches, also of those that did
+	// not make it into Found.
+	known map[string]bool
 }
 
 // Turn is a search and the thought that followed it.
@@ -103,7 +107,8 @@ func (r *reflecting) Retrieve(ctx context.Context, q graphrag.Question) (graphra
 		return graphrag.Found{}, err
 	}
 	all := []graphrag.Found{found}
-	m := Memory{Question: q, Turns: []Turn{{Query: q.Text}}, Found: found, Left: -1}
+	m := Memory{Question: q, Turns: []Turn{{Query: q.Text}}, Found: found, Left: -1, known: make(map[string]bool)}
+	m.news(found)
 	if r.o.Tokens > 0 {
 		m.Left = r.o.Tokens
 	}
@@ -188,25 +193,14 @@ func (m *Memory) Asked(query string) bool {
 	return false
 }
 
-// news tells whether something was found that is not in the memory.
+// news takes note of what was found and tells whether any of it is new.
 func (m *Memory) news(found graphrag.Found) bool {
-	known := make(map[string]bool)
-	for _, h := range m.Found.Ranked {
-		known[h.Chunk.ID] = true
-	}
+	before := len(m.known)
 	for _, h := range found.Read(m.Question) {
-		if !known[h.Chunk.ID] {
-			return true
-		}
-	}
-	clear(known)
-	for _, d := range m.Found.Derived {
-		known[d.Text] = true
+		m.known["chunk "+h.Chunk.ID] = true
 	}
 	for _, d := range found.Derived {
-		if !known[d.Text] {
-			return true
-		}
+		m.known["text "+d.Text] = true
 	}
-	return false
+	return len(m.known) > before
 }

@@ -80,10 +80,6 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts(promptFiles)
 
-var schema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["communities"],"properties":{"communities":` +
-	`{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","name","summary"],"properties":` +
-	`{"id":{"type":"integer"},"name":{"type":"string"},"summary":{"type":"string"}}}}}}`)
-
 // namingReply is what a model writes.
 type namingReply struct {
 	Communities []struct {
@@ -145,11 +141,10 @@ func (n *namer) request(batch []Community) (llm.Request, error) {
 		for _, e := range n.shown(c) {
 			names = append(names, oneLine(llm.Printable(n.g.Entities[e].Name)))
 		}
-		fmt.Fprintf(&list, "id: %d\ncentre: %s\nmembers: %s\nnumber of members: %d\n\n",
-			c.ID, oneLine(llm.Printable(n.g.Entities[c.Center].Name)), strings.Join(names, "; "), len(c.Members))
+		fmt.Fprintf(&list, "id: %d\ncentre: %s\n%d members: %s\n", c.ID, oneLine(llm.Printable(n.g.Entities[c.Center].Name)), len(c.Members), strings.Join(names, "; "))
 	}
 	req, err := prompts.Request(Stage, "names", nil, llm.Data{Label: "groups", Text: strings.TrimSpace(list.String())})
-	req.Schema, req.SchemaName = schema, "communities"
+	req.JSON = true
 	return req, err
 }
 

@@ -15,6 +15,11 @@ import (
 // (TencentCloudADP/youtu-graphrag).
 const DefaultFacts = 20
 
+// DefaultCommunities is the most communities there are: with so many, naming them
+// takes less than the 10,000 tokens that the paper states for a data set, however
+// large it is. The program has 100, and leaves out the entities of the others.
+const DefaultCommunities = 64
+
 // DefaultPathCost is what each edge of a path takes from its score, so that of two
 // paths that say the same the shorter one is better. Ours.
 const DefaultPathCost = 0.1
@@ -33,7 +38,8 @@ type Options struct {
 	// Expansion says when the schema grows, FixedSchema that it does not.
 	Expansion   extract.Expansion
 	FixedSchema bool
-	// Communities are found with these options, paths with those.
+	// Communities are found with these options, by default at most
+	// DefaultCommunities of any size; paths with those.
 	Communities perception.Options
 	Paths       path.Options
 	// Facts is how many facts are read, SubQueries how many there may be of a

@@ -15,7 +15,7 @@ import (
 // chunks most like the question into one set and say nothing of their order.
 const (
 	chunkShare = 0.2
-	readShare  = 0.05
+	readShare  = 0.02
 )
 
 // search finds the facts and chunks for one sub-query: four routes find facts, RRF

@@ -19,6 +19,7 @@ const (
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
+	o.Communities.MaxCommunities = cmp.Or(o.Communities.MaxCommunities, DefaultCommunities)
 	o.Paths.Cost = cmp.Or(o.Paths.Cost, DefaultPathCost)
 	o.Facts = cmp.Or(o.Facts, DefaultFacts)
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding, kit.Linking}}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// saying reflects in the given verdicts, one after the other.
+func saying(verdicts ...agent.Verdict) agent.Reflect {
+	return func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+		n := len(m.Turns) - 1
+		if n == len(verdicts) {
+			return agent.Verdict{}, errors.New("asked once too often")
+		}
+		return verdicts[n], nil
+	}
+}
+
+func next(query string) agent.Verdict { return agent.Verdict{Query: query} }
+
+func TestReflecting(t *testing.T) {
+	pages := map[string]string{"Q?": "a b", "one": "c a", "two": "d", "known": "a b", "nothing": ""}
+	r := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		return graphrag.Found{Ranked: hits(pages[q.Text]), Usage: graphrag.Usage{Calls: 1}}, ctx.Err()
+	})
+	for _, tt := range []struct {
+		name     string
+		verdicts []agent.Verdict
+		o        agent.Options
+		ranked   string
+		stop     string
+		searches int
+	}{
+		{"answered at once", []agent.Verdict{{Thought: "all there", Answered: true, Query: "one"}}, agent.Options{}, "a b", "answered", 1},
+		{"gives up", []agent.Verdict{next("one"), next(" ")}, agent.Options{}, "a c b", "no further query", 2},
+		{"asks again what it asked", []agent.Verdict{next("one"), next(" ONE ")}, agent.Options{}, "a c b", "searched for before", 2},
+		{"asks the question again", []agent.Verdict{next("q?")}, agent.Options{}, "a b", "searched for before", 1},
+		{"finds nothing new", []agent.Verdict{next("known")}, agent.Options{}, "a b", "nothing new", 2},
+		{"finds nothing", []agent.Verdict{next("nothing")}, agent.Options{}, "a b", "nothing new", 2},
+		{"the last step", []agent.Verdict{next("one"), next("two")}, agent.Options{Steps: 2}, "a c d b", "last step", 3},
+		{"the budget", []agent.Verdict{next("one")}, agent.Options{Tokens: 10}, "a c b", "budget", 2},
+	} {
+		reflect := saying(tt.verdicts...)
+		it, err := agent.Reflecting(r, r, func(ctx context.Context, m agent.Memory) (agent.Verdict, error) {
+			if tt.o.Tokens > 0 && m.Left < 8 {
+				return agent.Verdict{}, fmt.Errorf("no: %w", agent.ErrSpent)
+			}
+			v, err := reflect(ctx, m)
+			v.Tokens = 3
+			return v, err
+		}, tt.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 2, Depth: 9})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var ids []string
+		for _, h := range f.Ranked {
+			ids = append(ids, h.Chunk.ID)
+		}
+		last := f.Steps[len(f.Steps)-1]
+		if strings.Join(ids, " ") != tt.ranked || last.Kind != "stop" || !strings.Contains(last.Found[0], tt.stop) || f.Usage.Calls != tt.searches {
+			t.Errorf("%s: %s, %v after %d searches", tt.name, ids, last, f.Usage.Calls)
+		}
+	}
+	broken := errors.New("no server")
+	it, _ := agent.Reflecting(r, r, func(context.Context, agent.Memory) (agent.Verdict, error) { return agent.Verdict{}, broken }, agent.Options{})
+	if _, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?"}); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if _, err := agent.Reflecting(nil, r, nil, agent.Options{Steps: -1}); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "reflection is") || !strings.Contains(err.Error(), "-1 steps") {
+		t.Errorf("%v does not name all", err)
+	}
+}
+
+// The first thought is a draft, and what was thought is remembered in the order of the
+// searches.
+func TestMemory(t *testing.T) {
+	r := graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
+		return graphrag.Found{Ranked: hits(strings.ToLower(q.Text[:1]))}, nil
+	})
+	var last agent.Memory
+	it, err := agent.Reflecting(r, r, func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+		last = m
+		if len(m.Turns) == 2 {
+			return agent.Verdict{Answered: true}, nil
+		}
+		return agent.Verdict{Thought: "the builder is missing", Query: "Builder?"}, nil
+	}, agent.Options{Draft: func(_ context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
+		return graphrag.Answer{Text: "perhaps " + f.Ranked[0].Chunk.ID, Usage: graphrag.Usage{Calls: 7}}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]agent.Turn{{Query: "Q?", Thought: "perhaps q"}, {Query: "Builder?", Thought: "the builder is missing"}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
+		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
+	}
+	want := []graphrag.Step{
+		{Kind: "draft", Found: []string{"perhaps q"}},
+		{Kind: "reflect", Query: "Builder?", Found: []string{"the builder is missing"}}, {Kind: "search", Query: "Builder?", Found: []string{"b"}},
+		{Kind: "reflect"}, {Kind: "stop", Found: []string{"answered"}},
+	}
+	if diff := cmp.Diff(want, f.Steps); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReflectByModel(t *testing.T) {
+	memory := agent.Memory{Question: graphrag.Question{Text: "Who built it?", K: 1}, Turns: []agent.Turn{{Query: "Who built it?", Thought: "Archer, says the draft"}, {Query: "Which ship?"}}, Left: -1,
+		Found: graphrag.Found{Ranked: hits("a b"), Derived: []graphrag.Derived{{Text: "Fram built by Archer"}}}}
+	words := func(s string) int { return len(strings.Fields(s)) }
+	for _, tt := range []struct {
+		name, reply string
+		want        agent.Verdict
+		calls       int
+	}{
+		{"answer", `{"thought": "t", "status": "answer", "next_query": "x"}`, agent.Verdict{Thought: "t", Answered: true}, 1},
+		{"continue", `{"thought": "t", "status": "Continue", "next_query": "Where?"}`, agent.Verdict{Thought: "t", Query: "Where?"}, 1},
+		{"abstain", `{"thought": "t", "status": "abstain", "next_query": "Where?"}`, agent.Verdict{Thought: "t"}, 1},
+		{"continue without a query", `{"status": "continue"}`, agent.Verdict{Thought: "the reflection could not be used"}, 2},
+		{"another status", `{"status": "done"}`, agent.Verdict{Thought: "the reflection could not be used"}, 2},
+		{"no JSON", `I believe so.`, agent.Verdict{Thought: "the reflection could not be used"}, 2},
+	} {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
+		reflect, err := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := reflect(t.Context(), memory)
+		if v.Tokens == 0 {
+			t.Errorf("%s: no tokens are counted", tt.name)
+		}
+		v.Tokens = 0
+		if err != nil || v != tt.want || m.Calls() != tt.calls {
+			t.Errorf("%s: %+v after %d calls, %v", tt.name, v, m.Calls(), err)
+		}
+		user := m.Requests()[0].Messages[1].Text
+		for _, part := range []string{"Who built it?", "Archer, says the draft", "2. Which ship?", "Fram built by Archer\n\ntext of a\n\ntext of b"} {
+			if !strings.Contains(user, part) {
+				t.Errorf("%s: %q is not shown in\n%s", tt.name, part, user)
+			}
+		}
+	}
+	// A budget below the prompt makes no call; one above it limits the reply.
+	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"status": "answer"}`)
+	reflect, _ := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
+	memory.Left = 400
+	if _, err := reflect(t.Context(), memory); !errors.Is(err, agent.ErrSpent) || m.Calls() != 0 {
+		t.Errorf("%v after %d calls", err, m.Calls())
+	}
+	memory.Left = 2000
+	if v, err := reflect(t.Context(), memory); err != nil || !v.Answered || m.Requests()[0].MaxTokens == 0 || m.Requests()[0].MaxTokens > 2000 {
+		t.Errorf("%+v, %v, %+v", v, err, m.Requests()[0].MaxTokens)
+	}
+	denied, _ := agent.ReflectByModel(agent.ReflectOptions{Model: llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), Count: words})
+	if _, err := denied(t.Context(), memory); !errors.Is(err, llm.ErrAuth) {
+		t.Error(err)
+	}
+	if _, err := agent.ReflectByModel(agent.ReflectOptions{Evidence: -1}); err == nil || !strings.Contains(err.Error(), "model") || !strings.Contains(err.Error(), "counter") || !strings.Contains(err.Error(), "-1") {
+		t.Errorf("%v does not name all", err)
+	}
+}
