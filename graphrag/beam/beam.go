@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package beam
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// Graph says which triples there are.
+type Graph interface {
+	// Neighbors lists, for each triple, triples that share an entity with it,
+	// without the triple itself. A hub may have more than anybody wants; limit is how
+	// many are looked at, at most.
+	Neighbors(ctx context.Context, triples []int32, limit int) ([][]int32, error)
+	// Scores tells how like the question each chain is, its triples put together:
+	// a cosine. Numbers below 0 count as 0.
+	Scores(ctx context.Context, chains [][]int32) ([]float64, error)
+}
+
+// The settings of GeAR (section 4.2).
+const (
+	DefaultWidth     = 10
+	DefaultLength    = 2
+	DefaultNeighbors = 100
+)
+
+// None switches an option off whose zero value stands for a default.
+const None = -1
+
+// Options of a search. Zero values mean the defaults of the paper.
+type Options struct {
+	Width  int // chains that are kept, b
+	Length int // triples of a chain at most, l
+	// Diversity is γ: a chain that is n-th, from 0, of those that grow out of one is
+	// worth exp(-min(n, γ)/γ) of its score. 0 means twice Width; None is no penalty.
+	Diversity float64
+	// Neighbors is how many triples a chain may grow by at most, those most like the
+	// question by themselves.
+	Neighbors int
+	// OwnChain forbids a triple only to chains that hold it. By default, as the paper
+	// writes it, no chain grows by a triple that any of the chains holds.
+	OwnChain bool
+	// DropDeadEnds lets chains that cannot grow vanish, as the paper writes it. By
+	// default they stay, with their score.
+	DropDeadEnds bool
+	// Mean compares chains of different length by their score per triple, instead of
+	// by its sum, which is larger the longer a chain is.
+	Mean bool
+}
+
+func (o *Options) complete() error {
+	c := opt.Checks{Of: "beam"}
+	opt.Min(&c, "Width", o.Width, 0)
+	opt.Min(&c, "Length", o.Length, 0)
+	opt.Min(&c, "Neighbors", o.Neighbors, 0)
+	if o.Diversity != None {
+		opt.Min(&c, "Diversity", o.Diversity, 0)
+	}
+	o.Width = cmp.Or(o.Width, DefaultWidth)
+	o.Length = cmp.Or(o.Length, DefaultLength)
+	o.Neighbors = cmp.Or(o.Neighbors, DefaultNeighbors)
+	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
+	return c.Err()
+}
+
+// Chain is a chain of triples, each a neighbor of the one before.
+type Chain struct {
+	Triples []int32
+	Score   float64
+}
+
+// Search returns the best chains that start with one of the triples, best first. Of
+// equal ones the one with the smaller numbers comes first. Start may name a triple
+// twice; without any there are no chains.
+func Search(ctx context.Context, g Graph, start []int32, o Options) ([]Chain, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	s := search{g, o}
+	beams, err := s.begin(ctx, start)
+	for range o.Length - 1 {
+		if err != nil || len(beams) == 0 {
+			break
+		}
+		beams, err = s.step(ctx, beams)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("beam: %w", err)
+	}
+	return beams, nil
+}
+
+// Flatten returns the triples of the chains breadth-first: the first of each, then
+// the second of each, and so on, each triple once.
+func Flatten(chains []Chain) []int32 {
+	lists := make([][]int32, len(chains))
+	for i, c := range chains {
+		lists[i] = c.Triples
+	}
+	return rank.Interleave(lists...)
+}
+
+type search struct {
+	g Graph
+	o Options
+}
+
+// begin makes the first beams of the triples a search starts with.
+func (s search) begin(ctx context.Context, start []int32) ([]Chain, error) {
+	start = slices.Clone(start)
+	slices.Sort(start)
+	var chains []Chain
+	for _, t := range slices.Compact(start) {
+		chains = append(chains, Chain{Triples: []int32{t}})
+	}
+	if err := s.score(ctx, chains); err != nil {
+		return nil, err
+	}
+	return s.best(chains), nil
+}
+
+// step grows every beam by one triple and keeps the best of what comes of it.
+func (s search) step(ctx context.Context, beams []Chain) ([]Chain, error) {
+	neighbors, err := s.neighbors(ctx, beams)
+	if err != nil {
+		return nil, err
+	}
+	var grown []Chain
+	ends := []int{0} // of the chains that grow out of each beam
+	for i, b := range beams {
+		for _, t := range neighbors[i] {
+			grown = append(grown, Chain{append(slices.Clone(b.Triples), t), b.Score})
+		}
+		ends = append(ends, len(grown))
+	}
+	if err := s.score(ctx, grown); err != nil {
+		return nil, err
+	}
+	for i := range beams {
+		s.diversify(grown[ends[i]:ends[i+1]])
+		if !s.o.DropDeadEnds && ends[i] == ends[i+1] {
+			grown = append(grown, beams[i])
+		}
+	}
+	return s.best(grown), nil
+}
+
+// neighbors are the triples that each beam may grow by.
+func (s search) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
+	last := make([]int32, len(beams))
+	held := map[int32]bool{}
+	for i, b := range beams {
+		last[i] = b.Triples[len(b.Triples)-1]
+		for _, t := range b.Triples {
+			held[t] = true
+		}
+	}
+	// What the beams hold may be among the neighbors, so more are asked for.
+	found, err := s.g.Neighbors(ctx, last, s.o.Neighbors+len(held))
+	if err == nil && len(found) != len(last) {
+		err = fmt.Errorf("neighbors of %d triples came for %d", len(found), len(last))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range beams {
+		free := make([]int32, 0, len(found[i]))
+		for _, t := range found[i] {
+			if s.o.OwnChain && !slices.Contains(b.Triples, t) || !s.o.OwnChain && !held[t] {
+				free = append(free, t)
+			}
+		}
+		slices.Sort(free)
+		if found[i], err = s.cap(ctx, slices.Compact(free)); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// cap keeps of too many neighbors those most like the question by themselves.
+func (s search) cap(ctx context.Context, triples []int32) ([]int32, error) {
+	if len(triples) <= s.o.Neighbors {
+		return triples, nil
+	}
+	alone := make([]Chain, len(triples))
+	for i, t := range triples {
+		alone[i].Triples = []int32{t}
+	}
+	if err := s.score(ctx, alone); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(alone, compare)
+	for i := range s.o.Neighbors {
+		triples[i] = alone[i].Triples[0]
+	}
+	return triples[:s.o.Neighbors], nil
+}
+
+// score adds to the score of each chain what it has as a whole.
+func (s search) score(ctx context.Context, chains []Chain) error {
+	if len(chains) == 0 {
+		return ctx.Err()
+	}
+	triples := make([][]int32, len(chains))
+	for i, c := range chains {
+		triples[i] = c.Triples
+	}
+	scores, err := s.g.Scores(ctx, triples)
+	if err == nil && len(scores) != len(chains) {
+		err = fmt.Errorf("scores of %d chains came for %d", len(scores), len(chains))
+	}
+	if err != nil {
+		return err
+	}
+	for i, score := range scores {
+		// The penalty is a factor: it would make a negative score a better one.
+		chains[i].Score += max(score, 0)
+	}
+	return nil
+}
+
+// diversify orders the chains that grew out of one, and penalises them by rank.
+func (s search) diversify(chains []Chain) {
+	slices.SortFunc(chains, compare)
+	if gamma := s.o.Diversity; gamma != None {
+		for n := range chains {
+			chains[n].Score *= math.Exp(-min(float64(n), gamma) / gamma)
+		}
+	}
+}
+
+// best keeps the width of the beam.
+func (s search) best(chains []Chain) []Chain {
+	by := compare
+	if s.o.Mean {
+		mean := func(c Chain) Chain { return Chain{c.Triples, c.Score / float64(len(c.Triples))} }
+		by = func(a, b Chain) int { return compare(mean(a), mean(b)) }
+	}
+	slices.SortFunc(chains, by)
+	return chains[:min(len(chains), s.o.Width)]
+}
+
+func compare(a, b Chain) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), slices.Compare(a.Triples, b.Triples))
+}
