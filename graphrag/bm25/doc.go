@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bm25 ranks texts for a query by BM25, in memory, exactly.
+// Package bm25 ranks texts for a query by BM25, exactly.
 //
 //	score(d, q) = Σ over the terms t of q of  idf(t) · tf·(k1+1) / (tf + k1·(1-b+b·|d|/avg))
 //	idf(t)      = ln(1 + (N-df+½)/(df+½))
@@ -15,8 +15,10 @@
 // number of them. [Index.Search] returns the k best documents: always the true
 // ones, with scores within 1e-4 of the formula for queries of the length of
 // questions (sums are float32, the relative error is below 1e-6 per term),
-// although most of the postings are never read. [Index.WriteTo] and [Read] keep an index in a file.
-// [Retriever] makes a [graphrag.Retriever] of an index and its chunks.
+// although most of the postings are never read. [Index.WriteTo] and [Read] keep an
+// index in a file. A corpus that does not fit into memory is built in parts, which
+// [Merge] writes as one into a folder; [Open] maps it, so that it takes the memory of
+// what is asked for.
 //
 // With a TitleWeight of n the title of a chunk counts as if it stood n times
 // more in its text: tf(t) grows by n times the occurrences in the title and

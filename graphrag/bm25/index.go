@@ -7,6 +7,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -22,8 +23,8 @@ const (
 // list of documents otherwise.
 const denseShare = 6
 
-// Index is a BM25 index in memory. It is immutable and safe for concurrent
-// use.
+// Index is a BM25 index, in memory or in a folder that is mapped there. It is
+// immutable and safe for concurrent use.
 type Index struct {
 	options Options
 	terms   *text.Vocabulary
@@ -39,7 +40,16 @@ type Index struct {
 	maxima  []float32 // columns: largest saturation in each window
 
 	large     map[uint64]uint32 // frequencies of largeTF and more, by key
-	searchers sync.Pool         // of *searcher
+	written   written
+	folder    *flat.Folder // where the slices lie, if not in memory
+	searchers sync.Pool    // of *searcher
+}
+
+// written is how much of an index went to a folder already while it is built.
+type written struct {
+	docs            uint64
+	terms           int
+	blocks, columns uint32
 }
 
 // entry is what is known of a term: a list of blocks, or a column when there
@@ -98,7 +108,7 @@ func saturation(tf, norm float32) float32 { return tf / (tf + norm) }
 
 // addTerm adds the next term's postings; documents are ascending.
 func (ix *Index) addTerm(docs, tfs []uint32) {
-	term := len(ix.entries)
+	term := ix.written.terms + len(ix.entries)
 	e := entry{df: uint32(len(docs))}
 	if len(docs)*denseShare > len(ix.lengths) {
 		e.first = ix.addColumn(term, docs, tfs)
@@ -109,32 +119,32 @@ func (ix *Index) addTerm(docs, tfs []uint32) {
 }
 
 func (ix *Index) addList(term int, docs, tfs []uint32) (first, blocks uint32) {
-	first = uint32(len(ix.blocks))
+	begin := len(ix.blocks)
 	for i, d := range docs {
 		w := d >> windowBits
-		if last := len(ix.blocks) - 1; last < int(first) || ix.blocks[last].window != w {
-			ix.blocks = append(ix.blocks, block{start: uint64(len(ix.docs)), window: w})
+		if last := len(ix.blocks) - 1; last < begin || ix.blocks[last].window != w {
+			ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs)), window: w})
 		}
 		b := &ix.blocks[len(ix.blocks)-1]
 		b.max = max(b.max, saturation(float32(tfs[i]), ix.norms[d]))
 		ix.docs = append(ix.docs, uint16(d&(windowSize-1)))
 		ix.tfs = append(ix.tfs, ix.small(term, d, tfs[i]))
 	}
-	return first, uint32(len(ix.blocks)) - first
+	return ix.written.blocks + uint32(begin), uint32(len(ix.blocks) - begin)
 }
 
 func (ix *Index) addColumn(term int, docs, tfs []uint32) (column uint32) {
 	n, windows := len(ix.lengths), ix.windows()
-	column = uint32(len(ix.maxima) / windows)
+	at := len(ix.maxima) / windows
 	ix.columns = append(ix.columns, make([]uint8, n)...)
 	ix.maxima = append(ix.maxima, make([]float32, windows)...)
-	tf, maxima := ix.columns[int(column)*n:], ix.maxima[int(column)*windows:]
+	tf, maxima := ix.columns[at*n:], ix.maxima[at*windows:]
 	for i, d := range docs {
 		tf[d] = ix.small(term, d, tfs[i])
 		w := d >> windowBits
 		maxima[w] = max(maxima[w], saturation(float32(tfs[i]), ix.norms[d]))
 	}
-	return column
+	return ix.written.columns + uint32(at)
 }
 
 // small returns the byte that stands for a frequency, and keeps it aside when
@@ -159,7 +169,7 @@ func (ix *Index) exact(small uint8, term int, doc uint32) uint32 {
 
 // finish ends the lists.
 func (ix *Index) finish() {
-	ix.blocks = append(ix.blocks, block{start: uint64(len(ix.docs))})
+	ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs))})
 }
 
 // span is where a block lies in docs and tfs.

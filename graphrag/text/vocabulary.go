@@ -2,7 +2,11 @@
 
 package text
 
-import "hash/maphash"
+import (
+	"bytes"
+	"hash/maphash"
+	"sort"
+)
 
 // Vocabulary numbers distinct strings in the order of their first appearance. It
 // is a table with linear probing over one arena of bytes: looking up a word
@@ -12,6 +16,15 @@ type Vocabulary struct {
 	table []slot // length a power of two, at most 3/4 full
 	bytes []byte
 	ends  []int // ends[i] is where string i ends in bytes
+
+	sorted bool // the strings are in order, and there is no table
+}
+
+// SortedVocabulary is the vocabulary of strings that lie one after the other in an
+// arena, such as a file mapped into memory, in ascending order; ends[i] is where
+// string i ends. None can be added, and the arguments belong to the vocabulary.
+func SortedVocabulary(arena []byte, ends []int) *Vocabulary {
+	return &Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
 // slot is empty when its id is 0; otherwise it holds string id-1.
@@ -39,10 +52,18 @@ func (v *Vocabulary) At(i int) []byte {
 
 // Find returns the number of a string, or -1.
 func (v *Vocabulary) Find(word []byte) int {
+	if v.sorted {
+		i := sort.Search(v.Len(), func(i int) bool { return bytes.Compare(v.At(i), word) >= 0 })
+		if i < v.Len() && bytes.Equal(v.At(i), word) {
+			return i
+		}
+		return -1
+	}
 	return int(v.slot(uint32(maphash.Bytes(v.seed, word)), word).id) - 1
 }
 
-// Add returns the number of a string, giving it the next one when it is new.
+// Add returns the number of a string, giving it the next one when it is new. A
+// sorted vocabulary cannot be added to.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	h := uint32(maphash.Bytes(v.seed, word))
 	s := v.slot(h, word)

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// zipf are texts of made-up words, of which few are in most texts and one is in a
+// text more often than a byte counts.
+func zipf(n int) (texts []string) {
+	r := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(r, 1.1, 3, 5000)
+	for i := range n {
+		var b strings.Builder
+		for range 20 + r.IntN(40) {
+			fmt.Fprintf(&b, "w%d ", z.Uint64())
+		}
+		if i%4000 == 17 {
+			b.WriteString(strings.Repeat("often ", 300+i))
+		}
+		texts = append(texts, b.String())
+	}
+	return texts
+}
+
+func built(t *testing.T, texts []string, o bm25.Options) *bm25.Index {
+	t.Helper()
+	ix, err := bm25.BuildTexts(t.Context(), texts, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
+	t.Helper()
+	if err := bm25.Merge(t.Context(), dir, parts...); err != nil {
+		t.Fatal(err)
+	}
+	ix, err := bm25.Open(dir, text.Plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ix.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ix
+}
+
+// An index that was merged of parts in a folder finds what one in memory finds over
+// the whole, with the same scores, and so does one that was merged of merged ones.
+func TestMerge(t *testing.T) {
+	texts := zipf(20_000)
+	whole := built(t, texts, bm25.Plain())
+	dir := t.TempDir()
+	a, b, c := built(t, texts[:9000], bm25.Plain()), built(t, texts[9000:9001], bm25.Plain()), built(t, texts[9001:], bm25.Plain())
+	one := merged(t, filepath.Join(dir, "one"), a, b, c)
+	two := merged(t, filepath.Join(dir, "two"), merged(t, filepath.Join(dir, "part"), a, b), c)
+	if err := one.Verify(t.Context()); err != nil || one.Len() != len(texts) {
+		t.Fatalf("%d documents, %v", one.Len(), err)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		query := "often"
+		for range r.IntN(8) {
+			query += fmt.Sprintf(" w%d", r.IntN(200))
+		}
+		want := whole.Search(query, 20, nil)
+		for name, ix := range map[string]*bm25.Index{"of three parts": one, "of merged parts": two} {
+			if got := ix.Search(query, 20, nil); !alike(got, want) {
+				t.Fatalf("%s, %q:\n%v\n%v", name, query, got, want)
+			}
+		}
+		if math.Abs(whole.Whole(query)-one.Whole(query)) > 1e-9 {
+			t.Errorf("%q: a whole text has %g and %g", query, whole.Whole(query), one.Whole(query))
+		}
+	}
+	files, err := os.ReadDir(filepath.Join(dir, "one"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		x, errX := os.ReadFile(filepath.Join(dir, "one", f.Name()))
+		y, errY := os.ReadFile(filepath.Join(dir, "two", f.Name()))
+		if errX != nil || errY != nil || string(x) != string(y) {
+			t.Errorf("%s depends on the order of merging", f.Name())
+		}
+	}
+}
+
+// alike are rankings of equal scores but for rounding.
+func alike(a, b []rank.Scored[int32]) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if math.Abs(a[i].Score-b[i].Score) > 1e-5*b[i].Score {
+			return false
+		}
+		if a[i].ID != b[i].ID && (i == 0 || math.Abs(b[i].Score-b[i-1].Score) > 1e-5*b[i].Score) && (i+1 == len(b) || math.Abs(b[i].Score-b[i+1].Score) > 1e-5*b[i].Score) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestMergeEdges(t *testing.T) {
+	dir := t.TempDir()
+	empty := merged(t, filepath.Join(dir, "empty"), built(t, nil, bm25.Plain()), built(t, nil, bm25.Plain()))
+	if got := empty.Search("anything", 5, nil); len(got) != 0 || empty.Len() != 0 {
+		t.Errorf("an empty index has %d documents and finds %v", empty.Len(), got)
+	}
+	wordless := merged(t, filepath.Join(dir, "wordless"), built(t, []string{"", "…"}, bm25.Plain()))
+	if got := wordless.Search("anything", 5, nil); len(got) != 0 || wordless.Len() != 2 {
+		t.Errorf("texts without a word: %d documents, %v", wordless.Len(), got)
+	}
+	one := built(t, []string{"a b"}, bm25.Plain())
+	if err := bm25.Merge(t.Context(), filepath.Join(dir, "none")); err == nil {
+		t.Error("nothing is merged")
+	}
+	other := bm25.Plain()
+	other.K1 = 2
+	if err := bm25.Merge(t.Context(), filepath.Join(dir, "other"), one, built(t, []string{"b"}, other)); err == nil || !strings.Contains(err.Error(), "k1 2") {
+		t.Errorf("other options: %v", err)
+	}
+	if err := bm25.Merge(t.Context(), filepath.Join(dir, "empty"), one); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("over another index: %v", err)
+	}
+	if _, err := bm25.Open(filepath.Join(dir, "empty"), nil); err == nil || !strings.Contains(err.Error(), "analyzer") {
+		t.Errorf("with another analyzer: %v", err)
+	}
+	if _, err := bm25.Open(filepath.Join(dir, "nowhere"), nil); !errors.Is(err, bm25.ErrFolder) {
+		t.Errorf("no folder: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	stopped := filepath.Join(dir, "stopped")
+	if err := bm25.Merge(ctx, stopped, one); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := bm25.Open(stopped, text.Plain()); !errors.Is(err, bm25.ErrFolder) {
+		t.Errorf("what was cancelled is opened: %v", err)
+	}
+}

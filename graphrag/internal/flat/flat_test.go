@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flat_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+)
+
+type pair struct {
+	A uint32
+	B float32
+}
+
+type meta struct{ Name string }
+
+func write(t *testing.T, dir string) {
+	t.Helper()
+	w, err := flat.Create(dir, "test", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := flat.NewArray[pair](w, "pairs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := flat.NewArray[byte](w, "bytes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := flat.NewArray[uint64](w, "none"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		pairs.Append(pair{uint32(i), float32(i) / 2}, pair{uint32(i), -1})
+		bytes.Append([]byte("some bytes")...)
+	}
+	if pairs.Len() != 2000 || bytes.Len() != 10_000 {
+		t.Errorf("%d pairs, %d bytes", pairs.Len(), bytes.Len())
+	}
+	if err := w.Close(meta{"x"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	write(t, dir)
+	var m meta
+	f, err := flat.Open(dir, "test", 3, &m)
+	if err != nil || m.Name != "x" {
+		t.Fatal(m, err)
+	}
+	if err := f.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	pairs, err := flat.View[pair](f, "pairs")
+	if err != nil || len(pairs) != 2000 || pairs[6] != (pair{3, 1.5}) || pairs[1999] != (pair{999, -1}) {
+		t.Errorf("%d pairs, %v", len(pairs), err)
+	}
+	none, err := flat.View[uint64](f, "none")
+	if err != nil || len(none) != 0 {
+		t.Errorf("%v, %v", none, err)
+	}
+	for _, wrong := range []func() error{
+		func() error { _, err := flat.View[uint32](f, "pairs"); return err },
+		func() error { _, err := flat.View[pair](f, "pear"); return err },
+	} {
+		if err := wrong(); !errors.Is(err, flat.ErrFormat) {
+			t.Errorf("another array: %v", err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := flat.Create(dir, "test", 3); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("writing over it: %v", err)
+	}
+}
+
+func TestDamage(t *testing.T) {
+	open := func(dir, kind string, version int) error {
+		f, err := flat.Open(dir, kind, version, &meta{})
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Verify(t.Context()), f.Close())
+	}
+	change := func(name string, by func([]byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, name), by(data), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, damage := range map[string]func(*testing.T, string){
+		"a flipped bit": change("bytes", func(b []byte) []byte { b[77] ^= 4; return b }),
+		"cut":           change("pairs", func(b []byte) []byte { return b[:len(b)-1] }),
+		"longer":        change("pairs", func(b []byte) []byte { return append(b, 0) }),
+		"no manifest":   func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "manifest.json")) },
+		"no array":      func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "bytes")) },
+		"half manifest": change("manifest.json", func(b []byte) []byte { return b[:len(b)/2] }),
+		"a way out":     change("manifest.json", func(b []byte) []byte { return []byte(strings.Replace(string(b), `"bytes": {`, `"../bytes": {`, 1)) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir)
+			damage(t, dir)
+			if err := open(dir, "test", 3); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), filepath.Dir(dir)) {
+				t.Errorf("it is opened: %v", err)
+			}
+		})
+	}
+	dir := t.TempDir()
+	write(t, dir)
+	if err := errors.Join(open(dir, "test", 2), open(dir, "other", 3)); !errors.Is(err, flat.ErrFormat) || strings.Count(err.Error(), "build it again") != 2 {
+		t.Errorf("of another version and kind: %v", err)
+	}
+}
+
+// A folder that was given up is not whole, and can be written again.
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	w, err := flat.Create(dir, "test", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := flat.NewArray[int32](w, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Append(slices.Repeat([]int32{7}, 1<<17)...)
+	if err := w.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := flat.Open(dir, "test", 3, &meta{}); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), "never finished") {
+		t.Errorf("it is opened: %v", err)
+	}
+	write(t, dir)
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"unsafe"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// ErrFormat is wrapped by errors about folders that are of another kind or version,
+// not whole, or damaged.
+var ErrFormat = errors.New("not a whole index folder")
+
+// Folder is an open folder. Its arrays may be read by many at once, until it is
+// closed.
+type Folder struct {
+	dir  string
+	m    manifest
+	maps map[string]mmap.MMap
+}
+
+// Open opens a folder of a kind and version, and reads what its owner wrote into
+// meta.
+func Open(dir, kind string, version int, meta any) (*Folder, error) {
+	f := &Folder{dir: dir, maps: map[string]mmap.MMap{}}
+	data, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w: there is no %s: it was never finished; build it again", dir, ErrFormat, manifestName)
+	}
+	if err == nil {
+		err = f.describe(data, kind, version, meta)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	for name, a := range f.m.Arrays {
+		if err := f.open(name, a); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(dir, name), err), f.Close())
+		}
+	}
+	return f, nil
+}
+
+func (f *Folder) describe(data []byte, kind string, version int, meta any) error {
+	if x := uint16(1); *(*byte)(unsafe.Pointer(&x)) != 1 {
+		return errors.New("index folders are read on little-endian machines only")
+	}
+	if err := json.Unmarshal(data, &f.m); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFormat, manifestName, err)
+	}
+	if f.m.Kind != kind || f.m.Version != version {
+		return fmt.Errorf("%w: it is %q, version %d, and %q, version %d, is wanted; build it again", ErrFormat, f.m.Kind, f.m.Version, kind, version)
+	}
+	if err := json.Unmarshal(f.m.Meta, meta); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFormat, manifestName, err)
+	}
+	return nil
+}
+
+// open maps a file. An empty one cannot be mapped, and need not be.
+func (f *Folder) open(name string, a array) error {
+	if filepath.Base(name) != name {
+		return fmt.Errorf("%w: the name leads out of the folder", ErrFormat)
+	}
+	in, err := os.Open(filepath.Join(f.dir, name))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != a.Bytes {
+		return fmt.Errorf("%w: it has %d bytes, and %d are wanted: it was cut or written to; build it again", ErrFormat, info.Size(), a.Bytes)
+	}
+	if a.Bytes == 0 {
+		return nil
+	}
+	f.maps[name], err = mmap.Map(in, mmap.RDONLY, 0)
+	return err
+}
+
+// View is the array of a name, where it lies. It must not be written to, nor used
+// after the folder is closed.
+func View[T any](f *Folder, name string) ([]T, error) {
+	a, ok := f.m.Arrays[name]
+	var zero T
+	if width := int(unsafe.Sizeof(zero)); !ok || a.Width != width || a.Bytes%int64(width) != 0 {
+		return nil, fmt.Errorf("%s: %w: no array %q of values of %d bytes", f.dir, ErrFormat, name, width)
+	}
+	b := f.maps[name]
+	if len(b) == 0 {
+		return nil, nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/a.Width), nil
+}
+
+// Verify reads every byte and compares the checksums.
+func (f *Folder) Verify(ctx context.Context) error {
+	names := make([]string, 0, len(f.maps))
+	for name := range f.m.Arrays {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		sum := uint32(0)
+		for part := range slices.Chunk(f.maps[name], 1<<24) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			sum = crc32.Update(sum, castagnoli, part)
+		}
+		if sum != f.m.Arrays[name].CRC {
+			return fmt.Errorf("%s: %w: its bytes are not those that were written; build it again", filepath.Join(f.dir, name), ErrFormat)
+		}
+	}
+	return nil
+}
+
+// Close ends the use of all arrays.
+func (f *Folder) Close() error {
+	var errs []error
+	for name, m := range f.maps {
+		errs = append(errs, m.Unmap())
+		delete(f.maps, name)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flat
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"unsafe"
+)
+
+// manifestName is the file that makes a folder whole.
+const manifestName = "manifest.json"
+
+// manifest describes a folder.
+type manifest struct {
+	Kind    string           `json:"kind"`
+	Version int              `json:"version"`
+	Meta    json.RawMessage  `json:"meta"`
+	Arrays  map[string]array `json:"arrays"`
+}
+
+type array struct {
+	Bytes int64  `json:"bytes"`
+	Width int    `json:"width"` // of a value, in bytes
+	CRC   uint32 `json:"crc32c"`
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Writer writes a folder.
+type Writer struct {
+	dir    string
+	m      manifest
+	arrays []*file
+}
+
+type file struct {
+	name string
+	f    *os.File
+	w    *bufio.Writer
+	err  error
+	array
+}
+
+// Create begins a folder, which must not hold a manifest; what else is in it is
+// replaced.
+func Create(dir, kind string, version int) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
+		return nil, fmt.Errorf("%s: there is something already: remove it or name another folder", dir)
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return &Writer{dir: dir, m: manifest{Kind: kind, Version: version, Arrays: map[string]array{}}}, nil
+}
+
+// Array is an array that is being written.
+type Array[T any] struct{ f *file }
+
+// NewArray begins the array of a name.
+func NewArray[T any](w *Writer, name string) (Array[T], error) {
+	f, err := os.Create(filepath.Join(w.dir, name))
+	if err != nil {
+		return Array[T]{}, err
+	}
+	var zero T
+	a := &file{name: name, f: f, w: bufio.NewWriterSize(f, 1<<18), array: array{Width: int(unsafe.Sizeof(zero))}}
+	w.arrays = append(w.arrays, a)
+	return Array[T]{a}, nil
+}
+
+// Append adds values. An error stays: see [Writer.Err].
+func (a Array[T]) Append(values ...T) {
+	if len(values) == 0 {
+		return
+	}
+	b := bytesOf(values)
+	a.f.CRC = crc32.Update(a.f.CRC, castagnoli, b)
+	a.f.Bytes += int64(len(b))
+	if _, err := a.f.w.Write(b); err != nil {
+		a.f.err = err
+	}
+}
+
+// Err is why an array could not be written, if so: a full disk. Close returns it as
+// well; who has much to do looks earlier.
+func (w *Writer) Err() error {
+	for _, a := range w.arrays {
+		if a.err != nil {
+			return fmt.Errorf("%s: %w", w.dir, a.err)
+		}
+	}
+	return nil
+}
+
+// Len is the number of values so far.
+func (a Array[T]) Len() int { return int(a.f.Bytes) / a.f.Width }
+
+// bytesOf are the bytes of values, where they lie.
+func bytesOf[T any](values []T) []byte {
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))
+}
+
+// Close makes all arrays durable, and then the folder whole, with meta beside them.
+func (w *Writer) Close(meta any) error {
+	var err error
+	if w.m.Meta, err = json.Marshal(meta); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	var errs []error
+	for _, a := range w.arrays {
+		errs = append(errs, a.w.Flush(), a.f.Sync(), a.f.Close())
+		w.m.Arrays[a.name] = a.array
+	}
+	w.arrays = nil
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("%s: %w", w.dir, err)
+	}
+	data, err := json.MarshalIndent(w.m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return publish(filepath.Join(w.dir, manifestName), append(data, '\n'))
+}
+
+// Abort gives the writing up; the folder stays without a manifest.
+func (w *Writer) Abort() error {
+	var errs []error
+	for _, a := range w.arrays {
+		errs = append(errs, a.f.Close(), os.Remove(a.f.Name()))
+	}
+	w.arrays = nil
+	return errors.Join(errs...)
+}
+
+// publish writes a file under another name, syncs it, and renames it.
+func publish(name string, data []byte) error {
+	f, err := os.Create(name + ".new")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(name))
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package triples
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The files do not depend on how many parts an index was built in, and the parts do
+// not stay.
+func TestParts(t *testing.T) {
+	source := func(yield func(Triple, error) bool) {
+		for i := range 1000 {
+			e := func(n int) Entity { return Entity{fmt.Sprint("Q", n), fmt.Sprint("thing ", n%70)} }
+			if !yield(Triple{e(i % 100), e(1000), e(i * i % 130), i%5 == 0}, nil) {
+				return
+			}
+		}
+	}
+	var want map[string][]byte
+	for _, size := range []int{1000, 400, 7} {
+		dir := t.TempDir()
+		if err := build(t.Context(), dir, source, Options{}, size); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string][]byte{}
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				got[name], err = os.ReadFile(filepath.Join(dir, name))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !maps.EqualFunc(got, want, bytes.Equal) || len(got) < 10 {
+			t.Errorf("in parts of %d, %d files differ from those in one part", size, len(got))
+		}
+	}
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package triples_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+func source(list []triples.Triple) iter.Seq2[triples.Triple, error] {
+	return func(yield func(triples.Triple, error) bool) {
+		for _, t := range list {
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// random are triples over few entities, some of them values, some circles.
+func random(n int) (out []triples.Triple) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range n {
+		e := func() triples.Entity {
+			i := r.IntN(n/5 + 1)
+			return triples.Entity{ID: fmt.Sprint("Q", i), Label: fmt.Sprint("thing ", i%(n/10+1))}
+		}
+		out = append(out, triples.Triple{Head: e(), Relation: triples.Entity{ID: "P1", Label: "is like"}, Tail: e(), Literal: r.IntN(4) == 0})
+	}
+	return out
+}
+
+// both makes an index in memory and one in a folder.
+func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
+	t.Helper()
+	memory, err := triples.New(t.Context(), source(list), triples.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := triples.Build(t.Context(), dir, source(list), triples.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := triples.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := folder.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := folder.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return map[string]*triples.Index{"memory": memory, "folder": folder}
+}
+
+// What an index holds is what was read, and neighbors are those that a comparison of
+// all with all finds.
+func TestIndex(t *testing.T) {
+	list := random(300)
+	share := func(a, b triples.Triple) bool {
+		for _, x := range ends(a) {
+			if slices.Contains(ends(b), x) {
+				return true
+			}
+		}
+		return false
+	}
+	for name, ix := range both(t, list) {
+		if ix.Len() != len(list) {
+			t.Fatalf("%s: %d triples", name, ix.Len())
+		}
+		for i := range list {
+			if diff := cmp.Diff(list[i], ix.Triple(int32(i))); diff != "" {
+				t.Fatal(name, diff)
+			}
+			var want []int32
+			for j := range list {
+				if i != j && share(list[i], list[j]) {
+					want = append(want, int32(j))
+				}
+			}
+			got := ix.Neighbors(int32(i), 1000, nil)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: %v has the neighbors %v, want %v", name, list[i], got, want)
+			}
+			if few := ix.Neighbors(int32(i), 2, []int32{7}); len(few) != min(3, len(want)+1) || few[0] != 7 {
+				t.Errorf("%s: two neighbors are %v", name, few)
+			}
+		}
+	}
+}
+
+// ends are the entities of a triple.
+func ends(t triples.Triple) []string {
+	if t.Literal {
+		return []string{t.Head.ID}
+	}
+	return []string{t.Head.ID, t.Tail.ID}
+}
+
+func TestSearch(t *testing.T) {
+	list := []triples.Triple{
+		{Head: triples.Entity{ID: "Q1", Label: "Paris"}, Relation: same("capital of"), Tail: same("France")},
+		{Head: triples.Entity{ID: "Q2", Label: "Paris"}, Relation: same("city in"), Tail: same("Texas")},
+		{Head: same("Fram"), Relation: same("designed by"), Tail: same("Colin Archer")},
+		{Head: same("Fram"), Relation: same("launched in"), Tail: same("1892"), Literal: true},
+		{Head: same("Belgica"), Relation: same("bought in"), Tail: same("1892"), Literal: true},
+	}
+	for name, ix := range both(t, list) {
+		var ids []int32
+		for _, hit := range ix.Search("which ship did Colin Archer design?", 3, nil) {
+			ids = append(ids, hit.ID)
+		}
+		if !slices.Equal(ids, []int32{2}) {
+			t.Errorf("%s: found %v", name, ids)
+		}
+		if got := ix.Neighbors(0, 10, nil); len(got) != 0 {
+			t.Errorf("%s: two things of one name are neighbors: %v", name, got)
+		}
+		if got := ix.Neighbors(3, 10, nil); !slices.Equal(got, []int32{2}) {
+			t.Errorf("%s: neighbors of a launch are %v", name, got)
+		}
+		if whole := ix.Whole("Colin Archer"); whole <= 0 {
+			t.Errorf("%s: a whole triple is worth %g", name, whole)
+		}
+	}
+}
+
+// The index in a folder finds what the one in memory finds.
+func TestFolder(t *testing.T) {
+	list := random(5000)
+	found := map[string][]rank.Scored[int32]{}
+	for name, ix := range both(t, list) {
+		found[name] = ix.Search("a thing like thing 77", 50, nil)
+	}
+	if diff := cmp.Diff(found["memory"], found["folder"]); diff != "" || len(found["folder"]) != 50 {
+		t.Error(diff)
+	}
+}
+
+// A hub of a million triples costs no more than what is asked for.
+func TestHub(t *testing.T) {
+	var list []triples.Triple
+	for i := range 100_000 {
+		list = append(list, triples.Triple{Head: same("human"), Relation: same("class of"), Tail: same(fmt.Sprint("person ", i))})
+	}
+	list = append(list, triples.Triple{Head: same("person 77"), Relation: same("child of"), Tail: same("person 5")})
+	ix, err := triples.New(t.Context(), source(list), triples.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]int32, 0, 8)
+	if got := ix.Neighbors(77, 3, dst); !slices.Equal(got, []int32{100_000, 0, 1}) {
+		t.Errorf("neighbors of a hub's triple are %v", got)
+	}
+	if n := testing.AllocsPerRun(10, func() { dst = ix.Neighbors(77, 3, dst[:0]) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+func TestBadFolders(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	list := random(50)
+	if err := triples.Build(t.Context(), at("good"), source(list), triples.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := triples.Build(t.Context(), at("good"), source(list), triples.Options{}); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("building over another: %v", err)
+	}
+	broken := errors.New("broken")
+	fails := func(yield func(triples.Triple, error) bool) {
+		_ = yield(list[0], nil) && yield(triples.Triple{}, broken)
+	}
+	if err := triples.Build(t.Context(), at("half"), fails, triples.Options{}); !errors.Is(err, broken) {
+		t.Errorf("a source that fails: %v", err)
+	}
+	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "never finished") {
+		t.Errorf("a half folder: %v", err)
+	}
+	// A build that was killed leaves parts, too; the next one begins anew.
+	if err := os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := triples.Build(t.Context(), at("half"), source(list), triples.Options{}); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	if err := os.Truncate(filepath.Join(at("half"), "heads"), 16); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "heads") {
+		t.Errorf("a cut folder: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := triples.Build(ctx, at("stopped"), source(list), triples.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	for name, ix := range both(t, nil) {
+		if ix.Len() != 0 || len(ix.Search("anything", 3, nil)) != 0 {
+			t.Errorf("%s: an empty index is not", name)
+		}
+	}
+}
