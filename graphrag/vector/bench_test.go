@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"unsafe"
@@ -68,18 +69,19 @@ func benchIndex(b *testing.B, opts Options) (*Index, [][]float32) {
 // and gonum's matrix-vector product without any selection.
 func BenchmarkSearch(b *testing.B) {
 	float, queries := benchIndex(b, Options{})
+	rows := slices.Concat(float.rows.parts...)
 	b.Run("read", func(b *testing.B) {
-		raw := unsafe.Slice((*byte)(unsafe.Pointer(&float.rows[0])), 4*len(float.rows))
+		raw := unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 4*len(rows))
 		b.SetBytes(int64(len(raw)))
 		for b.Loop() {
 			bytes.Count(raw, []byte{0xff})
 		}
 	})
 	b.Run("gonum", func(b *testing.B) {
-		a := blas32.General{Rows: benchRows, Cols: benchDim, Stride: float.stride, Data: float.rows}
+		a := blas32.General{Rows: benchRows, Cols: benchDim, Stride: float.stride, Data: rows}
 		x := blas32.Vector{N: benchDim, Inc: 1, Data: queries[0]}
 		y := blas32.Vector{N: benchRows, Inc: 1, Data: make([]float32, benchRows)}
-		b.SetBytes(int64(4 * len(float.rows)))
+		b.SetBytes(int64(4 * len(rows)))
 		for b.Loop() {
 			blas32.Gemv(blas.NoTrans, 1, a, x, 0, y)
 		}
@@ -88,7 +90,7 @@ func BenchmarkSearch(b *testing.B) {
 		return func(b *testing.B) {
 			var dst []rank.Scored[int32]
 			b.ReportAllocs()
-			b.SetBytes(int64(4 * len(x.rows)))
+			b.SetBytes(int64(4 * x.n * x.stride))
 			for i := 0; b.Loop(); i++ {
 				dst, _ = x.Search(queries[i%len(queries)], 10, dst[:0])
 			}

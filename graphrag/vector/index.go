@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -51,9 +52,10 @@ type Index struct {
 
 	mu      sync.RWMutex
 	n       int
-	rows    []float32 // padded with zeros in both directions, see grow
-	longest float64   // norm of the longest row
-	codes   codes     // empty unless quantized
+	rows    slabs[float32] // padded with zeros in both directions, see grow
+	longest float64        // norm of the longest row
+	codes   codes          // empty unless quantized
+	folder  *flat.Folder   // where rows and codes lie, if not in memory
 }
 
 // New returns an empty index.
@@ -66,6 +68,7 @@ func New(opts Options) (*Index, error) {
 	}
 	opts.Workers = par.Workers(opts.Workers)
 	x := &Index{opts: opts, stride: roundUp(opts.Dim, laneWidth), kernels: fastest()}
+	x.rows.width, x.codes.values.width, x.codes.bounds.width = x.stride, x.stride, 1
 	x.scratch.New = func() any { return new(scratch) }
 	return x, nil
 }
@@ -110,6 +113,9 @@ func (x *Index) Add(vectors ...[]float32) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.folder != nil {
+		return errors.New("vector: add: the index is in a folder and does not grow: write another with Create")
+	}
 	if len(vectors) > math.MaxInt32-x.n {
 		return fmt.Errorf("vector: add: %d rows beside %d, an index holds at most %d: use several", len(vectors), x.n, math.MaxInt32)
 	}
@@ -132,9 +138,10 @@ func (x *Index) Add(vectors ...[]float32) error {
 func (x *Index) grow(more int) {
 	x.n += more
 	height := roundUp(x.n, rowGroup)
-	x.rows = append(x.rows, make([]float32, height*x.stride-len(x.rows))...)
+	x.rows.grow(height)
 	if x.quantized() {
-		x.codes.grow(height, x.stride)
+		x.codes.values.grow(height)
+		x.codes.bounds.grow(height)
 	}
 }
 
@@ -150,7 +157,7 @@ func (x *Index) encode(first int) {
 	}
 }
 
-func (x *Index) row(i int) []float32 { return x.rows[i*x.stride : (i+1)*x.stride] }
+func (x *Index) row(i int) []float32 { return x.rows.part(i, 1) }
 
 // check returns the norm of a vector, or what is wrong with it.
 func (x *Index) check(v []float32) (float64, error) {

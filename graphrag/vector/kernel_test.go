@@ -83,19 +83,18 @@ func TestCodeErrorBound(t *testing.T) {
 		for range 50 {
 			dim := laneWidth * (1 + rng.IntN(12))
 			row, query := randomVector(rng, dim, size), randomVector(rng, dim, 1)
-			var c codes
-			c.grow(1, dim)
-			c.set(0, row)
+			values := make([]int8, dim)
+			b := codeRow(values, row)
 			code := make([]int16, dim)
 			length := norm(query)
 			step, rest := codeQuery(code, query, length)
 			sum := make([]int32, 1)
 			for i, q := range code {
-				sum[0] += int32(q) * int32(c.values[i])
+				sum[0] += int32(q) * int32(values[i])
 			}
-			got := float64(float32(sum[0]) * (float32(step) * c.bounds[0].scale))
+			got := float64(float32(sum[0]) * (float32(step) * b.scale))
 			want := exactDot(row, query) / length
-			bound := float64(c.bounds[0].rest) + codeError(rest, norm(row), c.longest, length)
+			bound := float64(b.rest) + codeError(rest, norm(row), float64(b.rest), length)
 			if math.Abs(got-want) > bound {
 				t.Fatalf("size %g, dim %d: %v, want %v ± %v", size, dim, got, want, bound)
 			}

@@ -7,8 +7,8 @@ import "math"
 // codes are the rows as int8, each with its own scale:
 // row ≈ scale · code, and the length of the difference is at most rest.
 type codes struct {
-	values  []int8 // padded like Index.rows
-	bounds  []bound
+	values  slabs[int8] // padded like Index.rows
+	bounds  slabs[bound]
 	longest float64 // longest rest
 }
 
@@ -19,15 +19,16 @@ type bound struct {
 
 const maxCode = 127
 
-func (c *codes) grow(height, stride int) {
-	c.values = append(c.values, make([]int8, height*stride-len(c.values))...)
-	c.bounds = append(c.bounds, make([]bound, height-len(c.bounds))...)
+// set computes the code of row i.
+func (c *codes) set(i int, row []float32) {
+	bound := codeRow(c.values.part(i, 1), row)
+	c.bounds.part(i, 1)[0] = bound
+	c.longest = max(c.longest, float64(bound.rest))
 }
 
-// set computes the code of row i. Whatever the rounding does to scale and
-// code, rest is measured against what was really stored.
-func (c *codes) set(i int, row []float32) {
-	code := c.values[i*len(row) : (i+1)*len(row)]
+// codeRow writes the code of a row. Whatever the rounding does to scale and code, rest
+// is measured against what was really stored.
+func codeRow(code []int8, row []float32) bound {
 	step := float32(largest(row) / maxCode)
 	squares := 0.0
 	for j, v := range row {
@@ -42,8 +43,7 @@ func (c *codes) set(i int, row []float32) {
 	}
 	// A little more than measured covers the rounding of the measurement.
 	rest := math.Sqrt(squares) * (1 + 0x1p-20)
-	c.bounds[i] = bound{scale: step, rest: ceil32(rest)}
-	c.longest = max(c.longest, float64(c.bounds[i].rest))
+	return bound{scale: step, rest: ceil32(rest)}
 }
 
 // codeQuery writes the query, scaled to length 1, as int16: unit ≈ step·code.

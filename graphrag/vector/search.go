@@ -94,7 +94,7 @@ func (x *Index) scanAll(s *scratch, length float64) {
 		x.scan(s, length, 0, x.n)
 		return
 	}
-	shard := roundUp(1+(x.n-1)/workers, rowGroup)
+	shard := roundUp(1+(x.n-1)/workers, blockRows)
 	for len(s.parts) < workers {
 		s.parts = append(s.parts, new(scratch))
 	}
@@ -113,7 +113,7 @@ func (x *Index) scanAll(s *scratch, length float64) {
 }
 
 // scan offers the rows first to last-1 to s.sel. first is a multiple of
-// rowGroup.
+// blockRows.
 func (x *Index) scan(s *scratch, length float64, first, last int) {
 	if x.quantized() {
 		x.scanCodes(s, length, first, last)
@@ -124,7 +124,7 @@ func (x *Index) scan(s *scratch, length float64, first, last int) {
 	for ; first < last; first += blockRows {
 		n := min(blockRows, last-first)
 		dots := s.dots[:roundUp(n, rowGroup)]
-		x.kernels.dot(dots, x.rows[first*x.stride:(first+len(dots))*x.stride], s.query)
+		x.kernels.dot(dots, x.rows.part(first, len(dots)), s.query)
 		reach := s.sel.cut - slack
 		for i, dot := range dots[:n] {
 			if dot >= reach {
@@ -145,8 +145,8 @@ func (x *Index) scanCodes(s *scratch, length float64, first, last int) {
 	for ; first < last; first += blockRows {
 		n := min(blockRows, last-first)
 		sums := s.sums[:roundUp(n, rowGroup)]
-		x.kernels.dotCodes(sums, x.codes.values[first*x.stride:(first+len(sums))*x.stride], s.code)
-		bounds := x.codes.bounds[first : first+n]
+		x.kernels.dotCodes(sums, x.codes.values.part(first, len(sums)), s.code)
+		bounds := x.codes.bounds.part(first, n)
 		for i, sum := range sums[:n] {
 			b := bounds[i]
 			dot, margin := float32(sum)*(step32*b.scale), b.rest+slack
@@ -286,7 +286,7 @@ func (b *batch) set(x *Index, queries [][]float32, lengths []float64, k int) {
 // scan offers n rows from first on to the selectors of all queries.
 func (b *batch) scan(x *Index, first, n, queries int) {
 	high := roundUp(n, rowGroup)
-	rows := x.rows[first*x.stride : (first+high)*x.stride]
+	rows := x.rows.part(first, high)
 	dots := b.dots[:high*queryGroup]
 	for q := 0; q < queries; q += queryGroup {
 		x.kernels.dotGroup(dots, rows, b.queries[q*x.stride:(q+queryGroup)*x.stride])

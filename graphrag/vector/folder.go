@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+)
+
+// The kind and version of folders.
+const (
+	folderKind    = "vectors"
+	folderVersion = 1
+)
+
+type folderMeta struct {
+	Dim     int     `json:"dim"`
+	Rows    int     `json:"rows"`
+	Cosine  bool    `json:"cosine"`
+	Codes   bool    `json:"codes"`
+	Longest float64 `json:"longest"`      // norm of a row
+	Rest    float64 `json:"longest_rest"` // of a code
+}
+
+// Writer writes an index to a folder, row by row, so that it need not fit into
+// memory. It is not safe for concurrent use.
+type Writer struct {
+	x      *Index // without rows
+	meta   folderMeta
+	w      *flat.Writer
+	rows   flat.Array[float32]
+	values flat.Array[int8]
+	bounds flat.Array[bound]
+	row    []float32 // padded
+	code   []int8
+}
+
+// Create begins an index in a folder, which must not hold one. Codes are written if
+// the options ask for them.
+func Create(dir string, o Options) (*Writer, error) {
+	x, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
+	if w.w, err = flat.Create(dir, folderKind, folderVersion); err != nil {
+		return nil, fmt.Errorf("vector: create: %w", err)
+	}
+	var errs [3]error
+	w.rows, errs[0] = flat.NewArray[float32](w.w, "rows")
+	w.values, errs[1] = flat.NewArray[int8](w.w, "codes")
+	w.bounds, errs[2] = flat.NewArray[bound](w.w, "bounds")
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, errors.Join(fmt.Errorf("vector: create: %w", err), w.w.Abort())
+	}
+	return w, nil
+}
+
+// Add writes vectors; their ids are the next numbers, from 0. If one is unusable
+// none is written, and the error wraps [ErrVector].
+func (w *Writer) Add(vectors ...[]float32) error {
+	norms := make([]float64, len(vectors))
+	for i, v := range vectors {
+		var err error
+		if norms[i], err = w.x.check(v); err != nil {
+			return fmt.Errorf("vector: add: row %d: %w", i, err)
+		}
+	}
+	if len(vectors) > math.MaxInt32-w.meta.Rows {
+		return fmt.Errorf("vector: add: %d rows beside %d, an index holds at most %d: use several", len(vectors), w.meta.Rows, math.MaxInt32)
+	}
+	for i, v := range vectors {
+		copy(w.row, v)
+		if w.meta.Cosine {
+			scale(w.row, norms[i])
+		}
+		w.put()
+		w.meta.Rows++
+	}
+	return w.w.Err()
+}
+
+// put writes the row that is held.
+func (w *Writer) put() {
+	w.rows.Append(w.row...)
+	w.meta.Longest = max(w.meta.Longest, norm(w.row))
+	if w.meta.Codes {
+		b := codeRow(w.code, w.row)
+		w.values.Append(w.code...)
+		w.bounds.Append(b)
+		w.meta.Rest = max(w.meta.Rest, float64(b.rest))
+	}
+}
+
+// Close makes the index durable and the folder whole.
+func (w *Writer) Close() error {
+	clear(w.row)
+	for range roundUp(w.meta.Rows, rowGroup) - w.meta.Rows {
+		w.put()
+	}
+	if err := w.w.Close(w.meta); err != nil {
+		return fmt.Errorf("vector: close: %w", err)
+	}
+	return nil
+}
+
+// Abort gives the writing up.
+func (w *Writer) Abort() error { return w.w.Abort() }
+
+// ErrFolder is wrapped by the errors of [Open] about folders that are not an index,
+// not whole, damaged or of another version.
+var ErrFolder = flat.ErrFormat
+
+// Open opens an index that a [Writer] wrote, where it lies: mapped into memory, so
+// that it takes as much of it as is read. With codes, a search reads the codes of all
+// rows and a few rows. Nothing can be added. Workers is that of opts, whose other
+// fields are ignored.
+func Open(dir string, opts Options) (*Index, error) {
+	var meta folderMeta
+	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)
+	if err != nil {
+		return nil, fmt.Errorf("vector: open: %w", err)
+	}
+	x, err := New(Options{Dim: meta.Dim, Cosine: meta.Cosine, Quantized: meta.Codes, Workers: opts.Workers})
+	if err == nil {
+		err = x.lie(folder, meta)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("vector: open: %w", err), folder.Close())
+	}
+	return x, nil
+}
+
+// lie takes the rows of a folder as they lie.
+func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
+	rows, errRows := flat.View[float32](folder, "rows")
+	values, errValues := flat.View[int8](folder, "codes")
+	bounds, errBounds := flat.View[bound](folder, "bounds")
+	if err := errors.Join(errRows, errValues, errBounds); err != nil {
+		return err
+	}
+	height := roundUp(meta.Rows, rowGroup)
+	coded := 0
+	if meta.Codes {
+		coded = height
+	}
+	if meta.Rows < 0 || len(rows) != height*x.stride || len(values) != coded*x.stride || len(bounds) != coded {
+		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
+	}
+	x.folder, x.n, x.longest, x.codes.longest = folder, meta.Rows, meta.Longest, meta.Rest
+	x.rows.lie(rows)
+	x.codes.values.lie(values)
+	x.codes.bounds.lie(bounds)
+	return nil
+}
+
+// Verify reads every byte of an index in a folder and compares checksums. Of an
+// index in memory it says nothing.
+func (x *Index) Verify(ctx context.Context) error {
+	if x.folder == nil {
+		return nil
+	}
+	return x.folder.Verify(ctx)
+}
+
+// Close ends the use of an index in a folder. One in memory needs none.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.folder == nil {
+		return nil
+	}
+	x.n = 0
+	return x.folder.Close()
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// An index in a folder gives the results of one in memory, bit for bit, with codes
+// and without, over one slab and several.
+func TestFolder(t *testing.T) {
+	for _, o := range []Options{{Dim: 7}, {Dim: 33, Quantized: true, Cosine: true}, {Dim: 24, Quantized: true, Workers: 3}} {
+		for _, n := range []int{0, 1, 5, 2*slabRows + 11} {
+			rng := rand.New(rand.NewPCG(uint64(n), 9))
+			dir := filepath.Join(t.TempDir(), "index")
+			memory, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := Create(dir, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range n {
+				v := randomVector(rng, o.Dim, 1)
+				if err := errors.Join(memory.Add(v), w.Add(v)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			folder, err := Open(dir, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := folder.Verify(t.Context()); err != nil || folder.Len() != n || folder.Dim() != o.Dim {
+				t.Errorf("%+v: %d rows of %d, %v", o, folder.Len(), folder.Dim(), err)
+			}
+			var queries [][]float32
+			for range 9 {
+				queries = append(queries, randomVector(rng, o.Dim, 3))
+			}
+			for _, q := range queries {
+				got, errGot := folder.Search(q, 10, nil)
+				want, errWant := memory.Search(q, 10, nil)
+				if errGot != nil || errWant != nil || !reflect.DeepEqual(got, want) {
+					t.Fatalf("%+v, %d rows: %v, want %v; %v, %v", o, n, got, want, errGot, errWant)
+				}
+			}
+			got, errGot := folder.SearchBatch(t.Context(), queries, 10)
+			want, errWant := memory.SearchBatch(t.Context(), queries, 10)
+			if errGot != nil || errWant != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v, %d rows: batches differ; %v, %v", o, n, errGot, errWant)
+			}
+			if err := folder.Add(queries[0]); err == nil || !strings.Contains(err.Error(), "does not grow") {
+				t.Errorf("it grows: %v", err)
+			}
+			if err := folder.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestBadFolders(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(filepath.Join(dir, "good"), Options{Dim: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Add([]float32{1, 2}, []float32{1}); !errors.Is(err, ErrVector) {
+		t.Errorf("another dimension: %v", err)
+	}
+	if err := w.Add([]float32{1, float32(math.NaN())}); !errors.Is(err, ErrVector) {
+		t.Errorf("no number: %v", err)
+	}
+	if err := errors.Join(w.Add([]float32{1, 2}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if x, err := Open(filepath.Join(dir, "good"), Options{}); err != nil || x.Len() != 1 {
+		t.Errorf("what was unusable left something: %v", err)
+	}
+	if _, err := Create(filepath.Join(dir, "good"), Options{Dim: 2}); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("over another: %v", err)
+	}
+	if _, err := Create(filepath.Join(dir, "none"), Options{}); err == nil {
+		t.Error("without a dimension")
+	}
+	half, err := Create(filepath.Join(dir, "half"), Options{Dim: 2})
+	if err == nil {
+		err = errors.Join(half.Add([]float32{1, 2}), half.Abort())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(filepath.Join(dir, "half"), Options{}); !errors.Is(err, ErrFolder) {
+		t.Errorf("a half folder: %v", err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "good", "rows"), 8); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(filepath.Join(dir, "good"), Options{}); !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), "rows") {
+		t.Errorf("a cut folder: %v", err)
+	}
+}
