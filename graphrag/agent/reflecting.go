@@ -61,13 +61,16 @@ type Options struct {
 	Tokens int
 	// Draft, when set, is the first thought: an answer from what was found first.
 	Draft func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error)
+	// Merge puts together what the searches found, as many hits as are wanted; nil
+	// takes the best of each in turn.
+	Merge func(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error)
 }
 
 // Reflecting is a retriever that searches with first and then, as long as reflect
 // has another query, with again. It stops when reflect is content or gives up, has a
 // query that was searched for already, at a search that finds nothing new, after the
 // last step, and when the budget is spent; the last of Found.Steps says which. What
-// is found is the best of all searches in turn.
+// is found is merged of all searches.
 func Reflecting(first, again graphrag.Retriever, reflect Reflect, o Options) (graphrag.Retriever, error) {
 	var problems []error
 	if first == nil || again == nil {
@@ -81,6 +84,11 @@ func Reflecting(first, again graphrag.Retriever, reflect Reflect, o Options) (gr
 	}
 	if o.Steps == 0 {
 		o.Steps = DefaultSteps
+	}
+	if o.Merge == nil {
+		o.Merge = func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+			return merge(all, want), nil
+		}
 	}
 	return &reflecting{first, again, reflect, o}, errors.Join(problems...)
 }
@@ -129,7 +137,9 @@ func (r *reflecting) Retrieve(ctx context.Context, q graphrag.Question) (graphra
 			return graphrag.Found{}, err
 		}
 		all = append(all, next)
-		m.Found = merge(all, q.Want())
+		if m.Found, err = r.o.Merge(ctx, all, q.Want()); err != nil {
+			return graphrag.Found{}, fmt.Errorf("agent: merge: %w", err)
+		}
 		if stop != "" {
 			break
 		}

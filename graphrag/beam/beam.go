@@ -55,6 +55,9 @@ type Options struct {
 	Mean bool
 }
 
+// Check reports everything that is wrong with the options.
+func (o Options) Check() error { return o.complete() }
+
 func (o *Options) complete() error {
 	c := opt.Checks{Of: "beam"}
 	opt.Min(&c, "Width", o.Width, 0)

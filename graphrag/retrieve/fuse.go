@@ -20,7 +20,7 @@ const fuseDepth = 100
 
 // Fuse returns a retriever that asks all of some at the same time and merges
 // their rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009).
-// Derived texts, steps and usage are those of all, in the order given.
+// Derived texts, each once, steps and usage are those of all, in the order given.
 func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
 	if len(retrievers) == 0 || slices.Contains(retrievers, nil) {
 		return nil, fmt.Errorf("retrieve: Fuse: %w", errMissing)
@@ -46,7 +46,13 @@ func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	if err := g.Wait(); err != nil {
 		return graphrag.Found{}, err
 	}
-	return merge(all, q.Want(), func(lists ...[]rank.Scored[string]) ([]rank.Scored[string], error) {
+	return Fused(all, q.Want()), nil
+}
+
+// Fused is what was found by several, with their rankings merged by reciprocal rank
+// fusion: what [Fuse] does of what it was given.
+func Fused(all []graphrag.Found, want int) graphrag.Found {
+	found, _ := merge(all, want, func(lists ...[]rank.Scored[string]) ([]rank.Scored[string], error) {
 		ids := make([][]string, len(lists))
 		for i, list := range lists {
 			for _, x := range list {
@@ -55,6 +61,7 @@ func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 		}
 		return rank.RRF(ids...), nil
 	})
+	return found
 }
 
 // merge makes one ranking of several, by the rule given.
@@ -69,7 +76,11 @@ func merge(all []graphrag.Found, want int, rule func(...[]rank.Scored[string]) (
 				hits[h.Chunk.ID] = h
 			}
 		}
-		out.Derived = append(out.Derived, found.Derived...)
+		for _, d := range found.Derived {
+			if !slices.ContainsFunc(out.Derived, func(o graphrag.Derived) bool { return o.Kind == d.Kind && o.Text == d.Text }) {
+				out.Derived = append(out.Derived, d)
+			}
+		}
 		out.Steps = append(out.Steps, found.Steps...)
 		out.Usage = out.Usage.Add(found.Usage)
 	}

@@ -55,6 +55,15 @@ func (p perDoc) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	}
 }
 
+// Capped are the hits but those beyond the first n of their document; n 0 keeps all.
+// It is for what was merged of rankings that each keep to the limit.
+func Capped(hits []graphrag.Hit, n int) []graphrag.Hit {
+	if n == 0 || hits == nil {
+		return hits
+	}
+	return perDoc{n: n}.first(hits, len(hits))
+}
+
 // first are the first hits, no more than n of a document.
 func (p perDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	out := []graphrag.Hit{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
@@ -86,12 +87,23 @@ func Systems() []System {
 		{Name: youtu.NameNoAgent, Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return youtu.New(k, youtu.Options{Common: c, NoAgent: true})
 		}, Cost: graph(2, 1)},
+		{Name: gear.Name, Source: "Shen and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return gear.New(k, gear.Options{Common: c})
+		}, Cost: graph(2, gearCalls(gear.DefaultSteps, 1))},
+		{Name: gear.NameOriginal, Source: "Shen and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return gear.New(k, gear.Options{Common: c, Original: true})
+		}, Cost: graph(2, gearCalls(gear.DefaultOriginalSteps, gear.DefaultOriginalSteps))},
 		{Name: raptor.Name, Source: "Sarthi and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return raptor.New(k, raptor.Options{Common: c})
 		}, Cost: graph(3, 0)},
 		{Name: zeroshot.Name, Source: "", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Cost: Cost{NeedsModel: true}},
 	}
 }
+
+// gearCalls are those of so many steps, of which some use the graph: each reads
+// once, and once more what the graph brought, all but the last are reflected on, and
+// the passages are filtered once.
+func gearCalls(steps, expanded int) int { return steps + expanded + (steps - 1) + 1 }
 
 func flat(embeds bool) Cost { return Cost{Retrieves: true, Embeds: embeds} }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
@@ -18,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/beam"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
@@ -120,6 +122,9 @@ func TestBadOptions(t *testing.T) {
 		"msgraphrag-global": {func() (*kit.System, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 9, ReduceTokens: -1, Options: msgraphrag.Options{Level: -2}})
 		}, []string{"Threshold is 9", "ReduceTokens is -1", "Level is -2"}},
+		"gear": {func() (*kit.System, error) {
+			return gear.New(k, gear.Options{Steps: -1, LinkShare: nan, Expand: "x", Beam: beam.Options{Width: -1}})
+		}, []string{"Steps is -1", "LinkShare is NaN", "Expand is x", "Width is -1"}},
 		"youtu": {func() (*kit.System, error) {
 			return youtu.New(k, youtu.Options{Facts: -1, SubQueries: -1, Steps: -1, Tokens: -1, Mode: "x", NoSchema: true, Schema: &extract.Schema{},
 				Communities: perception.Options{Epsilon: nan}, Paths: path.Options{Depth: -1}})

@@ -35,6 +35,8 @@ func Obedient(req llm.Request) llm.Reply {
 		{`"entity_types": {"entity": "type"}`, `{"attributes": {}, "triples": [["AAA", "goes_with", "BBB"]], "entity_types": {"AAA": "event", "BBB": "event"}}`},
 		{`{"sub_queries": [{"id": "q1", "text": ""`, `{"sub_queries": []}`},
 		{`{"thought": "", "status": "answer"`, `{"thought": "It is all there.", "status": "answer", "next_query": ""}`},
+		{`{"answerable": false`, `{"answerable": true, "missing": "", "next_question": ""}`},
+		{`{"keep": [`, `{"keep": [1, 2, 3]}`},
 		{`{"triples": [`, `{"triples": [["AAA", "went to sea with the first ship of", "BBB"]]}`},
 		{`{"named_entities": [`, `{"named_entities": ["AAA", "BBB"]}`},
 		{`{"fact": [[`, `{"fact": []}`},

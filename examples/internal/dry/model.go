@@ -281,12 +281,17 @@ func Extracted(req llm.Request) string {
 			return asJSON("thought", "All of it is known by now.", "status", "answer", "next_query", "")
 		}
 		return asJSON("thought", "One step is missing.", "status", "continue", "next_query", strings.Join(names(entities(text, 3)), " "))
-	case asks(`{"triples": [`):
-		var triples [][]string
-		for i, found := 0, entities(text, len(text)); i < len(text)/perTriple && len(found) > 0; i++ {
-			triples = append(triples, []string{found[i%len(found)].Name, "is said to have been near to", found[(i+1)%len(found)].Name})
+	case asks(`{"triples": [["head", "relation", "tail"]]}`):
+		return asJSON("triples", triples(text, 10))
+	case asks(`{"answerable": false`):
+		if strings.Contains(text, "\n2. ") {
+			return asJSON("answerable", true, "missing", "", "next_question", "")
 		}
-		return asJSON("triples", triples)
+		return asJSON("answerable", false, "missing", "one step", "next_question", strings.Join(names(entities(text, 3)), " "))
+	case asks(`{"keep": [`):
+		return asJSON("keep", []int{1, 2, 3, 4, 5})
+	case asks(`{"triples": [`):
+		return asJSON("triples", triples(text, len(text)/perTriple))
 	case asks(`{"named_entities": [`):
 		return asJSON("named_entities", names(entities(text, max(len(text)/perName, 1))))
 	case asks(`{"fact": [[`):
@@ -313,6 +318,15 @@ func Extracted(req llm.Request) string {
 		return `{"reason": "It touches the subject.", "rating": 3}`
 	}
 	return padded(strings.Join(names(typed), ", "), mergedText)
+}
+
+// triples are n triples of the names of a passage.
+func triples(text string, n int) (out [][]string) {
+	found := entities(text, len(text))
+	for i := 0; i < n && len(found) > 0; i++ {
+		out = append(out, []string{found[i%len(found)].Name, "is said to have been near to", found[(i+1)%len(found)].Name})
+	}
+	return out
 }
 
 func names(found []entity) []string {

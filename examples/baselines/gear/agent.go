@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gear
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// reflectByModel asks a model whether the triples in memory answer the question, and
+// for the next query if not (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply
+// that cannot be used ends the search.
+func reflectByModel(m llm.Model) agent.Reflect {
+	return func(ctx context.Context, memory agent.Memory) (agent.Verdict, error) {
+		req, err := prompts.Request(StageReflect, "reflect", nil,
+			llm.Data{Label: "question", Text: memory.Question.Text},
+			llm.Data{Label: "triples", Text: facts(memory.Found)},
+			llm.Data{Label: "searches", Text: searches(memory)})
+		if err != nil {
+			return agent.Verdict{}, err
+		}
+		req.JSON = true
+		reply, _, err := llm.Decode[verdict](ctx, m, req)
+		if llm.OfOneReply(err) {
+			return agent.Verdict{}, nil
+		}
+		if err != nil || reply.Answerable == nil {
+			return agent.Verdict{}, err
+		}
+		return agent.Verdict{Answered: *reply.Answerable, Thought: reply.Missing, Query: reply.Next}, nil
+	}
+}
+
+type verdict struct {
+	Answerable *bool  `json:"answerable"`
+	Missing    string `json:"missing"`
+	Next       string `json:"next_question"`
+}
+
+// Check implements what llm.Decode asks of replies.
+func (v verdict) Check() error {
+	if v.Answerable == nil {
+		return errors.New(`the key "answerable" is missing`)
+	}
+	return nil
+}
+
+// facts are the triples in memory, one a line.
+func facts(found graphrag.Found) string {
+	var b strings.Builder
+	for _, d := range found.Derived {
+		if d.Kind == "fact" {
+			b.WriteString(d.Text + "\n")
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func searches(m agent.Memory) string {
+	var b strings.Builder
+	for i, t := range m.Turns {
+		b.WriteString(strconv.Itoa(i+1) + ". " + t.Query + "\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// reflectByRules asks again with the name that the triple in memory brings in that is
+// most like the question: "When was the director of Laughter in Hell born?" and
+// "Edward L. Cahn directed Laughter in Hell" make a query with Edward L. Cahn.
+func reflectByRules(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+	for _, d := range m.Found.Derived {
+		if query := rewrite(m.Question.Text, d.Text); d.Kind == "fact" && query != "" && !m.Asked(query) {
+			return agent.Verdict{Query: query, Thought: d.Text}, nil
+		}
+	}
+	return agent.Verdict{}, nil
+}
+
+// rewrite is a question with the words that a fact brings in; "" if it brings none.
+func rewrite(question, fact string) string {
+	asked := terms(question)
+	var brought []string
+	for _, w := range strings.Fields(fact) {
+		if t := terms(w); len(t) > 0 && !contains(asked, t) {
+			brought = append(brought, w)
+		}
+	}
+	if len(brought) == 0 {
+		return ""
+	}
+	return question + " " + strings.Join(brought, " ")
+}
+
+func terms(s string) map[string]bool {
+	a, out := text.Default(), map[string]bool{}
+	a.Words(s, func(w []byte) bool {
+		if t, ok := a.Term(string(w)); ok {
+			out[t] = true
+		}
+		return true
+	})
+	return out
+}
+
+func contains(all, some map[string]bool) bool {
+	for t := range some {
+		if !all[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// fused puts the steps together by rank. The original adds, for each triple that a
+// model read, the passages that are found for it (GeAR, equations 8 and 9); what the
+// rules have in memory nobody has chosen.
+func (s *searcher) fused(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+	lists := slices.Clone(all)
+	if s.voting {
+		for _, d := range retrieve.Fused(all, want).Derived {
+			found, err := s.base.Retrieve(ctx, graphrag.Question{Text: d.Text, K: s.o.Passages})
+			if err != nil {
+				return graphrag.Found{}, err
+			}
+			lists = append(lists, graphrag.Found{Ranked: found.Ranked, Usage: found.Usage})
+		}
+	}
+	return retrieve.Fused(lists, want), nil
+}
+
+// keepAll filters nothing.
+func keepAll(_ context.Context, _ string, passages []graphrag.Chunk) ([]int, error) {
+	places := make([]int, len(passages))
+	for i := range places {
+		places[i] = i
+	}
+	return places, nil
+}
+
+// filterByModel has a model drop the passages that do not help (GeAR-s, equation 6).
+// A reply that names none, or cannot be used, drops none.
+func filterByModel(m llm.Model) filter {
+	return func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error) {
+		all, _ := keepAll(ctx, question, passages)
+		if len(passages) < 2 {
+			return all, ctx.Err()
+		}
+		data := []llm.Data{{Label: "question", Text: question}}
+		for i, c := range passages {
+			data = append(data, llm.Data{Label: "passage " + strconv.Itoa(i+1), Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
+		}
+		req, err := prompts.Request(StageFilter, "filter", nil, data...)
+		if err != nil {
+			return nil, err
+		}
+		req.JSON = true
+		reply, _, err := llm.Decode[struct {
+			Keep []int `json:"keep"`
+		}](ctx, m, req)
+		if err != nil && !llm.OfOneReply(err) {
+			return nil, err
+		}
+		wanted := make(map[int]bool)
+		for _, n := range reply.Keep {
+			wanted[n-1] = true
+		}
+		var kept []int
+		for _, i := range all {
+			if wanted[i] {
+				kept = append(kept, i)
+			}
+		}
+		if len(kept) == 0 {
+			return all, nil
+		}
+		return kept, nil
+	}
+}
+
+// finish filters what is read. What is ranked stays.
+func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		found, err := r.Retrieve(ctx, q)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		found.Ranked = retrieve.Capped(found.Ranked, s.o.MaxPerDoc)
+		found.Ranked = found.Ranked[:min(len(found.Ranked), q.Want())]
+		evidence := found.Read(q)
+		chunks := make([]graphrag.Chunk, len(evidence))
+		for i, h := range evidence {
+			chunks[i] = h.Chunk
+		}
+		places, err := s.keep(ctx, q.Text, chunks)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		if len(places) < len(evidence) {
+			kept := make([]graphrag.Hit, len(places))
+			for i, p := range places {
+				kept[i] = evidence[p]
+			}
+			found.Evidence = kept
+		}
+		return found, nil
+	})
+}

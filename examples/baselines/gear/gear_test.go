@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gear_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/gear"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// The second passage of the question shares no word with it, and a graph from
+// elsewhere has the step between.
+var (
+	films = []graphrag.Document{
+		{ID: "film", Text: "Laughter in Hell is a drama. Its director was Edward Cahn."},
+		{ID: "cahn", Text: "Edward Cahn lived in Hollywood until 1963."},
+		{ID: "oyster", Text: "Pacific oysters are farmed in Puget Sound."},
+		{ID: "other", Text: "A drama about a choir was shown in Oslo. Who directed it nobody knows."},
+	}
+	question = graphrag.Question{ID: "q", Text: "Where did the director of Laughter in Hell live?", K: 3}
+)
+
+func elsewhere(t *testing.T, lines ...string) *triples.Index {
+	t.Helper()
+	r := triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n")))
+	ix, err := triples.New(t.Context(), r.All(), triples.Options{})
+	if err != nil || r.Bad().Lines > 0 {
+		t.Fatal(err, r.Bad().First)
+	}
+	return ix
+}
+
+func wiki(t *testing.T) *triples.Index {
+	return elsewhere(t, "Laughter in Hell\tdirector\tEdward Cahn", "Edward Cahn\tresidence\tHollywood",
+		"Pacific oyster\tstudied in\tHell Gate", "Oslo\tin\tNorway")
+}
+
+// model reads one triple of the first step's passages, asks for another step until it
+// has seen so many queries, and keeps the first passage.
+func model(steps int) *llmtest.Script {
+	return llmtest.NewScript("m").
+		Handle(llmtest.Stage(gear.StageRead), func(req llm.Request) llm.Reply {
+			query, _, _ := strings.Cut(req.Messages[len(req.Messages)-1].Text, "\n[/")
+			return llm.Reply{Text: fmt.Sprintf(`{"triples": [["Laughter in Hell", "director", "Edward Cahn"], ["read", "for", %q], ["only", "two"], ["", "is", "empty"], 5]}`, query[len(query)-20:])}
+		}).
+		Handle(llmtest.Stage(gear.StageReflect), func(req llm.Request) llm.Reply {
+			text := req.Messages[len(req.Messages)-1].Text
+			n := strings.Count(text, ". Query ") + 1
+			if n >= steps {
+				return llm.Reply{Text: `{"answerable": true}`}
+			}
+			return llm.Reply{Text: fmt.Sprintf(`{"answerable": false, "missing": "where he lived", "next_question": "Query %d about oysters"}`, n)}
+		}).
+		Reply(llmtest.Stage(gear.StageFilter), `{"keep": [1, 99, -4]}`).
+		Reply(llmtest.Any, "In Hollywood [1].")
+}
+
+func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
+	t.Helper()
+	s, err := gear.New(baselinestest.ModelKit(t, m), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), baselinestest.Stream(films...)); err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Answer(t.Context(), question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// What a step costs: one call to read, another if the graph brought other passages,
+// one to reflect; and at the end one to filter. A model that always wants another step gets
+// two, or what the options say.
+func TestCalls(t *testing.T) {
+	for _, x := range []struct {
+		name  string
+		steps int // that the model wants
+		o     gear.Options
+		want  map[string]int
+	}{
+		{"content at once", 1, gear.Options{}, map[string]int{gear.StageRead: 1, gear.StageReflect: 1, gear.StageFilter: 1}},
+		{"never content", 99, gear.Options{}, map[string]int{gear.StageRead: 3, gear.StageReflect: 1, gear.StageFilter: 1}},
+		{"never content, five steps", 99, gear.Options{Steps: 5}, map[string]int{gear.StageRead: 9, gear.StageReflect: 4, gear.StageFilter: 1}},
+		{"one step", 99, gear.Options{Steps: 1}, map[string]int{gear.StageRead: 1, gear.StageFilter: 1}},
+		{"never expanded", 99, gear.Options{Expand: gear.ExpandNever}, map[string]int{gear.StageRead: 2, gear.StageReflect: 1, gear.StageFilter: 1}},
+		{"always expanded", 1, gear.Options{Expand: gear.ExpandAlways}, map[string]int{gear.StageRead: 1, gear.StageReflect: 1, gear.StageFilter: 1}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			x.o.Graph = wiki(t)
+			m := model(x.steps)
+			a := ask(t, m, x.o)
+			got := baselinestest.Stages(m)
+			delete(got, "read")
+			if diff := cmp.Diff(x.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if len(a.Evidence) != 1 {
+				t.Errorf("%d passages are read, and one was to be kept", len(a.Evidence))
+			}
+			if x.o.Steps != 1 && a.Steps[len(a.Steps)-1].Kind != "stop" {
+				t.Errorf("nothing tells why it stopped: %+v", a.Steps)
+			}
+		})
+	}
+}
+
+// The graph leads to the passage that no word of the question leads to, and to that
+// of an oyster only without the conditions on links.
+func TestExternalGraph(t *testing.T) {
+	find := func(graph *triples.Index, o gear.Options) (ids []string, expanded []string) {
+		t.Helper()
+		o.Graph, o.Expand, o.Steps = graph, gear.ExpandAlways, 1
+		s, err := gear.New(baselinestest.OfflineKit(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := s.Index(t.Context(), baselinestest.Stream(films...))
+		if err != nil || stats.Entities != 0 {
+			t.Fatalf("%d entities were extracted: %v", stats.Entities, err)
+		}
+		found, err := s.Retrieve(t.Context(), question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range found.Ranked {
+			ids = append(ids, h.Chunk.Doc)
+		}
+		for _, step := range found.Steps {
+			if step.Kind == "expand" {
+				expanded = append(expanded, step.Found...)
+			}
+		}
+		return ids, expanded
+	}
+	ids, expanded := find(elsewhere(t, "Edward Cahn\tlived in\tHollywood", "Edward Cahn\tdirector of\tLaughter in Hell"), gear.Options{})
+	t.Log(ids, expanded)
+	if !slices.Contains(ids, "cahn") {
+		t.Errorf("the second passage is not found: %v by %v", ids, expanded)
+	}
+	if _, drifted := find(elsewhere(t, "Pacific oyster\tstudied in\tHell Gate"), gear.Options{}); len(drifted) != 0 {
+		t.Errorf("a triple of nothing that was read is taken: %v", drifted)
+	}
+}
+
+// Replies that cannot be used end the search with what there is, and drop nothing.
+func TestBadReplies(t *testing.T) {
+	m := llmtest.NewScript("m").
+		Reply(llmtest.Stage(gear.StageRead), `not JSON`).
+		Reply(llmtest.Stage(gear.StageReflect), `{"next_question": "and now?"}`).
+		Reply(llmtest.Stage(gear.StageFilter), `{"keep": "all"}`).
+		Reply(llmtest.Any, "In Hollywood [1].")
+	a := ask(t, m, gear.Options{Graph: wiki(t)})
+	if len(a.Evidence) != len(a.Ranked) || len(a.Evidence) < 2 || len(a.Derived) != 0 {
+		t.Errorf("%d passages, %v", len(a.Evidence), a.Derived)
+	}
+	if stop := a.Steps[len(a.Steps)-1]; stop.Kind != "stop" || !slices.Equal(stop.Found, []string{"no further query"}) {
+		t.Errorf("it stopped with %+v", stop)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	_, err := gear.New(baselinestest.OfflineKit(t), gear.Options{Steps: -1, Passages: -1, LinkShare: 2, Expand: "often", Original: true, Graph: wiki(t)})
+	if err == nil {
+		t.Fatal("unusable options are taken")
+	}
+	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "set one of them"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %q: %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gear_test
+
+import (
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/gear"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/judge/stats"
+)
+
+// The parts of the system over recorded triples, and what the graph brings beside the
+// same retrieval without it, question by question.
+func TestMuSiQue(t *testing.T) {
+	m := baselinestest.LoadMuSiQue(t)
+	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
+	var flat, expanded []float64
+	for _, x := range []struct {
+		name string
+		o    gear.Options
+	}{
+		{"one step, no graph", gear.Options{Steps: 1}},
+		{"two steps, no graph", gear.Options{Expand: gear.ExpandNever}},
+		{"one step, expanded", gear.Options{Steps: 1, Expand: gear.ExpandAlways}},
+		{"gear", gear.Options{}},
+		{"one step, original", gear.Options{Original: true, Steps: 1}},
+		{"gear-original, two steps", gear.Options{Original: true, Steps: 2}},
+		{"gear-original", gear.Options{Original: true}},
+	} {
+		x.o.Common, x.o.Extract = common, m.Triples
+		s, err := gear.New(k, x.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := m.Measure(t, s)
+		t.Logf("%-28s R@2 %.1f R@5 %.1f R@10 %.1f all@5 %.0f", x.name, r.At[2], r.At[5], r.At[10], r.All[5])
+		switch x.name {
+		case "one step, no graph":
+			flat = r.Each[10]
+		case "one step, expanded":
+			expanded = r.Each[10]
+		}
+	}
+	c, err := stats.Compare(flat, expanded, nil, stats.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("R@10 with the graph %+.1f [%.1f, %.1f], p %.4f", c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.Test.P)
+	if c.Effect.Low <= 0 {
+		t.Errorf("the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)
+	}
+}

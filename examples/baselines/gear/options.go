@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gear
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/wildgraph/wildgraph/graphrag/beam"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// Names of the system in reports, and of the one before it.
+const (
+	Name         = "gear"
+	NameOriginal = "gear-original"
+)
+
+// The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on
+// MuSiQue, ten passages to read from (GeAR, section 4.2). How alike a triple must be
+// to one that it is linked to is ours: GeAR-s reports drift without a threshold.
+const (
+	DefaultSteps         = 2
+	DefaultOriginalSteps = 4
+	DefaultPassages      = 10
+	DefaultLinkShare     = 0.5
+	DefaultAligned       = 1
+)
+
+// Expansion says in which steps the graph is used.
+type Expansion string
+
+// The expansions. The default is that of the system: GeAR-s expands from the second
+// step on, since simple questions gain nothing by it, and GeAR always.
+const (
+	ExpandLater  Expansion = "later"
+	ExpandAlways Expansion = "always"
+	ExpandNever  Expansion = "never"
+)
+
+// Options of the system. The zero value is GeAR-s over the graph of the corpus.
+type Options struct {
+	kit.Common
+	// Extract, when set, is used in place of the kit's extractor for the graph of
+	// the corpus.
+	Extract extract.Extractor
+	// Graph is a graph from elsewhere. With it nothing is extracted from the corpus
+	// when it is indexed.
+	Graph *triples.Index
+	// Original is the system of arXiv 2412.18431.
+	Original bool
+	// Expand says in which steps the graph is used.
+	Expand Expansion
+	// Steps is how many searches there are at most, Passages how many passages
+	// triples are read from, Aligned how many passages a triple of another graph is
+	// aligned with; 0 is the default of each.
+	Steps, Passages, Aligned int
+	// LinkShare is the least score of a triple of the graph beside that of the triple
+	// it stands for, above 0 and up to 1.
+	LinkShare float64
+	// Beam are the options of the search through the graph.
+	Beam beam.Options
+}
+
+func (o Options) check() error {
+	var c kit.Checks
+	c.Min("Steps", float64(o.Steps), 0)
+	c.Min("Passages", float64(o.Passages), 0)
+	c.Min("Aligned", float64(o.Aligned), 0)
+	c.Range("LinkShare", o.LinkShare, 0, 1)
+	c.Want(o.Expand == "" || o.Expand == ExpandLater || o.Expand == ExpandAlways || o.Expand == ExpandNever, "Expand", o.Expand, "later, always or never")
+	c.Add(o.Beam.Check())
+	if o.Graph != nil && (o.Original || o.Extract != nil) {
+		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
+	}
+	return c.Err()
+}
+
+func (o Options) withDefaults() Options {
+	steps, expand := DefaultSteps, ExpandLater
+	if o.Original {
+		steps, expand = DefaultOriginalSteps, ExpandAlways
+	}
+	o.Steps, o.Expand = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand)
+	o.Passages, o.Aligned, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.Aligned, DefaultAligned), cmp.Or(o.LinkShare, DefaultLinkShare)
+	return o
+}
