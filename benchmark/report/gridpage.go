@@ -62,7 +62,10 @@ func (g *gridReport) summary() string {
 	if len(g.reports) == 0 {
 		return "No system was run."
 	}
-	return fmt.Sprintf("%s under %s.", g.reports[0].summary(), plural(len(g.Trials), "model and mode"))
+	if len(g.Trials) == 1 {
+		return g.reports[0].summary()
+	}
+	return fmt.Sprintf("%s Each under %d pairs of a model and a mode.", g.reports[0].summary(), len(g.Trials))
 }
 
 func (g *gridReport) writeHTML(w io.Writer, tables []Table) error {

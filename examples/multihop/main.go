@@ -36,6 +36,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/knowledge"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	reports "github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -154,6 +155,11 @@ const (
 // entries make the systems take part, and the variants that are asked for.
 func (t trial) entries(ctx context.Context, p *lab.Parts) ([]benchmark.Entry, error) {
 	out, err := p.Entries(ctx)
+	for i, e := range out {
+		if e.Fixed && t.Mode == string(reader.Reject) && e.NotApplicable == "" {
+			out[i].NotApplicable = "answers from memory: there is no evidence to reject by"
+		}
+	}
 	if err != nil || !t.ablation {
 		return out, err
 	}

@@ -137,7 +137,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{}, err
 	}
 	if len(seeds) == 0 && s.o.Fallback == None {
-		return graphrag.Found{}, nil
+		return graphrag.Found{Ranked: []graphrag.Hit{}, Steps: steps}, nil
 	}
 	if len(seeds) == 0 {
 		alike, err := s.texts.Scores(ctx, q.Text, nil)
