@@ -99,8 +99,6 @@ type Found struct {
 	// Derived is what else goes into the prompt: facts of a graph, descriptions,
 	// reports.
 	Derived []Derived `json:"derived,omitempty"`
-	// Answer, when set, is the answer: there is nothing left to read.
-	Answer *Answer `json:"answer,omitempty"`
 	// Steps are what was done to find this, in order.
 	Steps []Step `json:"steps,omitempty"`
 	// Usage is what finding it cost.

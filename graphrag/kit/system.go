@@ -142,7 +142,7 @@ func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Foun
 		}
 	}
 	found.Evidence = found.Read(q)
-	if budget > 0 && found.Answer == nil {
+	if budget > 0 {
 		found.Evidence, found.Derived = retrieve.Fit(found.Evidence, found.Derived, budget, s.frame.Kit.Count)
 	}
 	if found.Ranked != nil {
@@ -183,9 +183,6 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(gra
 		if err != nil {
 			yield(graphrag.Answer{}, err)
 			return
-		}
-		if found.Answer != nil { // there is nothing left to read
-			read = func(graphrag.Found) iter.Seq2[graphrag.Answer, error] { return whole(*found.Answer, nil) }
 		}
 		for a, err := range read(found) {
 			a.Ranked, a.Steps = found.Ranked, found.Steps
