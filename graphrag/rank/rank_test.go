@@ -34,6 +34,11 @@ func TestRRF(t *testing.T) {
 			list{{"p2", .032258065}, {"p1", .016393443}, {"p9", .016393443}, {"p3", .015873016}}},
 		{"four routes", [][]string{words("p3 p1"), words("p3 p7"), words("p1 p2 p3"), words("p7 p2")},
 			list{{"p3", .048659901}, {"p1", .032522475}, {"p7", .032522475}, {"p2", .032258065}}},
+		{"four routes of Youtu-GraphRAG", [][]string{words("t1 t2 t3"), words("t2 t4"), words("t3"), words("t2 t3 t5")},
+			list{{"t2", .048915918}, {"t3", .048395491}, {"t1", .016393443}, {"t4", .016129032}, {"t5", .015873016}}},
+		{"fifth twice is more than first and tenth", [][]string{words("x b c d y e f g h i"), words("j k l m y n o p q x")},
+			list{{"y", .030769231}, {"x", .030679157}, {"j", 1. / 61}, {"b", 1. / 62}, {"k", 1. / 62}, {"c", 1. / 63}, {"l", 1. / 63}, {"d", 1. / 64}, {"m", 1. / 64},
+				{"e", 1. / 66}, {"n", 1. / 66}, {"f", 1. / 67}, {"o", 1. / 67}, {"g", 1. / 68}, {"p", 1. / 68}, {"h", 1. / 69}, {"q", 1. / 69}, {"i", 1. / 70}}},
 		{"first place of a repeated id", [][]string{words("a b a")}, list{{"a", 1. / 61}, {"b", 1. / 62}}},
 	}
 	for _, test := range tests {
