@@ -127,15 +127,33 @@ func (s Schema) Name(of string) (string, bool) {
 	return "", false
 }
 
-// bound gives what was extracted the names of the schema. With strict, what is
+// bounds finds the items of a schema by their folded names and aliases.
+type bounds struct{ types, relations, attributes map[string]SchemaItem }
+
+func (s Schema) bounds() bounds {
+	by := func(of []SchemaItem) map[string]SchemaItem {
+		out := make(map[string]SchemaItem, len(of))
+		for _, it := range of {
+			for _, name := range append([]string{it.Name}, it.Aliases...) {
+				if _, ok := out[foldItem(name)]; !ok {
+					out[foldItem(name)] = it
+				}
+			}
+		}
+		return out
+	}
+	return bounds{by(s.EntityTypes), by(s.Relations), by(s.Attributes)}
+}
+
+// apply gives what was extracted the names of the schema. With strict, what is
 // not in the schema is dropped, as a problem: an entity's unknown type, a
 // relation that is unknown or whose ends are not of its types, an unknown
 // attribute (equation 2). Else it stays, and is a problem all the same.
-func (s Schema) bound(x *kg.Extraction, strict bool) {
+func (s bounds) apply(x *kg.Extraction, strict bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {
 		m := &x.Mentions[i]
-		switch it, ok := find(s.EntityTypes, m.Type); {
+		switch it, ok := s.types[foldItem(m.Type)]; {
 		case ok:
 			m.Type = it.Name
 			types[kg.FoldUnicode.Key(m.Name)] = it.Name
@@ -154,28 +172,28 @@ func (s Schema) bound(x *kg.Extraction, strict bool) {
 		return strict && why != ""
 	})
 	for i := range x.Facts {
-		if it, ok := find(s.Relations, x.Facts[i].Relation); ok {
+		if it, ok := s.relations[foldItem(x.Facts[i].Relation)]; ok {
 			x.Facts[i].Relation = it.Name
 		}
 	}
 	dropRepeated(x) // in several spellings of a relation
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool {
-		_, ok := find(s.Attributes, a.Key)
+		_, ok := s.attributes[foldItem(a.Key)]
 		if !ok {
 			problem(x, "schema", a.Entity+" | "+a.Key+" | "+a.Value, "the attribute is not in the schema")
 		}
 		return strict && !ok
 	})
 	for i := range x.Attributes {
-		if it, ok := find(s.Attributes, x.Attributes[i].Key); ok {
+		if it, ok := s.attributes[foldItem(x.Attributes[i].Key)]; ok {
 			x.Attributes[i].Key = it.Name
 		}
 	}
 }
 
 // allows says why a fact is out of bounds, "" if it is not.
-func (s Schema) allows(f kg.Fact, types map[string]string) string {
-	r, ok := find(s.Relations, f.Relation)
+func (s bounds) allows(f kg.Fact, types map[string]string) string {
+	r, ok := s.relations[foldItem(f.Relation)]
 	if !ok {
 		return "the relation is not in the schema"
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm"
@@ -81,7 +82,7 @@ func names(found []json.RawMessage, most int) []SchemaItem {
 	var out []SchemaItem
 	for _, raw := range found {
 		name := strings.Join(strings.Fields(llm.Printable(word(raw))), " ")
-		if _, again := find(out, name); foldItem(name) != "" && len(name) <= maxItem && !again && len(out) < most {
+		if _, again := find(out, name); len(name) <= maxItem && !again && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
 			out = append(out, SchemaItem{Name: name})
 		}
 	}

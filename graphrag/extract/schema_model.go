@@ -87,6 +87,7 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	var decisions []Decision
 	var proposals []proposal
 	for _, batch := range e.batches(chunks) {
+		within := schema.bounds()
 		part := make([]graphrag.Chunk, len(batch))
 		at := make(map[string]int, len(batch))
 		for i, c := range batch {
@@ -97,10 +98,10 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 			i := at[c.ID]
 			if free != nil {
 				*x = free[i]
-				found[i] = e.bound(schema, x)
+				found[i] = e.bound(within, x)
 				return nil
 			}
-			found[i], err = e.chunk(ctx, schema, c, x)
+			found[i], err = e.chunk(ctx, schema, within, c, x)
 			return err
 		})
 		if err != nil {
@@ -173,7 +174,7 @@ func (b bounded) Check() error {
 	return nil
 }
 
-func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.Extraction) ([]proposal, error) {
+func (e *BySchema) chunk(ctx context.Context, s Schema, within bounds, c graphrag.Chunk, x *kg.Extraction) ([]proposal, error) {
 	plain, err := json.Marshal(s.Plain())
 	if err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 		return nil, err
 	}
 	found.read(x)
-	s.bound(x, e.o.Mode == Strict)
+	within.apply(x, e.o.Mode == Strict)
 	if e.o.Expand == nil {
 		return nil, nil
 	}
@@ -199,7 +200,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 }
 
 // bound bounds what was found without a model and proposes what is lost by it.
-func (e *BySchema) bound(s Schema, x *kg.Extraction) []proposal {
+func (e *BySchema) bound(s bounds, x *kg.Extraction) []proposal {
 	var out []proposal
 	if e.o.Expand != nil {
 		propose := func(kind, name string) {
@@ -217,7 +218,9 @@ func (e *BySchema) bound(s Schema, x *kg.Extraction) []proposal {
 			propose(attributeKind, a.Key)
 		}
 	}
-	s.bound(x, e.o.Mode == Strict)
+	x.Mentions, x.Facts, x.Attributes = slices.Clone(x.Mentions), slices.Clone(x.Facts), slices.Clone(x.Attributes)
+	x.Problems = slices.Clip(x.Problems)
+	s.apply(x, e.o.Mode == Strict)
 	return out
 }
 

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package youtu_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// What the prompts of the agent's calls have alone.
+const (
+	decomposes = `{"sub_queries": [{"id": "q1", "text": ""`
+	reflects   = `{"thought": "", "status": "answer"`
+)
+
+// asked tells what a request asks for by a mark of its prompt.
+func asked(req llm.Request, mark string) bool { return strings.Contains(req.Messages[0].Text, mark) }
+
+// kitOf asks models of a server by HTTP, and embeds there.
+func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
+	t.Helper()
+	server := llmtest.NewServer(o)
+	t.Cleanup(server.Close)
+	config := langchain.Config{Model: "m", BaseURL: server.OpenAIURL()}
+	model, err := langchain.OpenAI(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	embedder, err := langchain.OpenAIEmbedder(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// towns are pages of which each has a name of its own.
+func towns(n int) []graphrag.Document {
+	var docs []graphrag.Document
+	for i := range n {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%03d", i), Text: fmt.Sprintf("Town%03d lies on the river River%03d and was founded by Founder%03d.", i, i%23, i)})
+	}
+	return docs
+}
+
+func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document) (*kit.System, graphrag.IndexStats) {
+	t.Helper()
+	s, err := youtu.New(k, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := s.Index(t.Context(), baselinestest.Stream(docs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, stats
+}
+
+// A model that always wants another step costs exactly the limit: a plan, a draft,
+// five reflections and an answer are 8 calls; without the agent a plan and an answer
+// are 2. One that wants the same step again, or is content, stops at once.
+func TestCallsOfAQuestion(t *testing.T) {
+	var queries atomic.Int64
+	for _, tt := range []struct {
+		name  string
+		o     youtu.Options
+		again string // the next query; %d counts
+		calls int
+		stop  string
+	}{
+		{"always another step", youtu.Options{}, "Who founded Town%03d?", 8, "the last step is done"},
+		{"two steps", youtu.Options{Steps: 2}, "Who founded Town%03d?", 5, "the last step is done"},
+		{"the same step again", youtu.Options{}, "Who founded Town007?", 5, "the query was searched for before"},
+		{"no agent", youtu.Options{NoAgent: true}, "Who founded Town%03d?", 2, ""},
+	} {
+		queries.Store(0)
+		k := kitOf(t, llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+			if !asked(req, reflects) {
+				return baselinestest.Obedient(req)
+			}
+			query := tt.again
+			if strings.Contains(query, "%") {
+				query = fmt.Sprintf(query, 10*queries.Add(1))
+			}
+			return llm.Reply{Text: fmt.Sprintf(`{"thought": "The founder is missing.", "status": "continue", "next_query": %q}`, query)}
+		}})
+		tt.o.Schema, tt.o.NoCommunities = &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}}, true
+		s, _ := indexed(t, k, tt.o, towns(60)...)
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Usage.Calls != tt.calls {
+			t.Errorf("%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
+		}
+		if last := a.Steps[len(a.Steps)-1]; tt.stop != "" && (last.Kind != "stop" || last.Found[0] != tt.stop) {
+			t.Errorf("%s: %+v, want %q", tt.name, last, tt.stop)
+		}
+	}
+}
+
+// To index 100 chunks with 23 communities of two takes 100 + 5 = 105 calls.
+func TestCallsOfAnIndex(t *testing.T) {
+	initial := make([]int32, 46) // by name: the founders, then the rivers
+	for i := range initial {
+		initial[i] = int32(i % 23)
+	}
+	pair := regexp.MustCompile(`River(\d{3})`)
+	k := kitOf(t, llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if !asked(req, `"entity_types": {"entity": "type"}`) {
+			return baselinestest.Obedient(req)
+		}
+		n := pair.FindStringSubmatch(req.Messages[1].Text)[1]
+		return llm.Reply{Text: fmt.Sprintf(`{"triples": [["Guild of River%[1]s", "goes_with", "River%[1]s"]], "entity_types": {"Guild of River%[1]s": "event", "River%[1]s": "event"}}`, n)}
+	}})
+	_, stats := indexed(t, k, youtu.Options{
+		Schema:      &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}},
+		Communities: perception.Options{Initial: initial, MaxSize: 2, Adoption: perception.None},
+	}, towns(100)...)
+	if stats.Chunks != 100 || stats.Entities != 46 || stats.Calls != 105 {
+		t.Errorf("%d chunks, %d entities, %d calls, stages %+v", stats.Chunks, stats.Entities, stats.Calls, stats.Stages)
+	}
+	if last := stats.Stages[len(stats.Stages)-1]; last.Asked != 23 || last.Failed != 0 {
+		t.Errorf("%+v, want 23 communities", last)
+	}
+}
+
+// Four sub-queries are at the server at the same time: it answers none before all of
+// them have come.
+func TestSubQueriesInFlight(t *testing.T) {
+	var waiting sync.WaitGroup
+	waiting.Add(4)
+	all := make(chan struct{})
+	go func() { waiting.Wait(); close(all) }()
+	subs := make(map[string]*sync.Once)
+	var plan []string
+	for i := range 4 {
+		text := fmt.Sprintf("Which river does Town%03d lie on?", i)
+		subs[text] = new(sync.Once)
+		plan = append(plan, fmt.Sprintf(`{"id": "q%d", "text": %q}`, i, text))
+	}
+	k := kitOf(t, llmtest.ServerOptions{
+		Handler: func(req llm.Request) llm.Reply {
+			if asked(req, decomposes) {
+				return llm.Reply{Text: `{"sub_queries": [` + strings.Join(plan, ",") + `]}`}
+			}
+			return baselinestest.Obedient(req)
+		},
+		Embed: func(text string) []float32 {
+			if first, ok := subs[text]; ok {
+				first.Do(waiting.Done)
+				select {
+				case <-all:
+				case <-time.After(time.Minute):
+					t.Errorf("%q waits for the others", text)
+				}
+			}
+			return llmtest.HashVector(text, 32)
+		},
+	})
+	s, _ := indexed(t, k, youtu.Options{NoAgent: true}, towns(8)...)
+	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which rivers do the towns lie on?", K: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Steps) == 0 || len(a.Steps[0].Found) != 4 {
+		t.Errorf("%+v", a.Steps)
+	}
+}
+
+// Reflections never take more tokens than they may, whatever the model answers.
+func TestTokensOfReflections(t *testing.T) {
+	count := tokens.Cl100k().Count
+	for _, reply := range []string{
+		`{"thought": "` + strings.Repeat("and so on ", 60) + `", "status": "continue", "next_query": "Who founded Town0%02d?"}`,
+		strings.Repeat("I cannot say. ", 40) + "%d", // is asked for again
+	} {
+		for _, budget := range []int{300, 1500, 4000, 9000} {
+			var mu sync.Mutex
+			spent, calls := 0, 0
+			k := kitOf(t, llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+				if !asked(req, reflects) {
+					return baselinestest.Obedient(req)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				calls++
+				text := fmt.Sprintf(reply, 10+calls)
+				for _, m := range req.Messages {
+					spent += count(m.Text)
+				}
+				if n := count(text); req.MaxTokens < n {
+					t.Errorf("budget %d: a reply may have %d tokens only", budget, req.MaxTokens)
+				} else {
+					spent += n
+				}
+				return llm.Reply{Text: text}
+			}})
+			s, _ := indexed(t, k, youtu.Options{Tokens: budget, NoCommunities: true}, towns(40)...)
+			a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if spent > budget || budget >= 1500 && calls == 0 || calls > 6 {
+				t.Errorf("budget %d: %d tokens in %d calls; %+v", budget, spent, calls, a.Steps[len(a.Steps)-1])
+			}
+		}
+	}
+}
+
+// Plans that cannot be carried out as they are still lead to an answer, of four
+// sub-queries at most.
+func TestBadPlans(t *testing.T) {
+	var forty []string
+	for i := range 40 {
+		forty = append(forty, fmt.Sprintf(`{"id": "q%d", "text": "Who founded Town%03d?", "depends_on": ["q%d"]}`, i, i, (i+1)%40))
+	}
+	for _, tt := range []struct{ name, plan, said string }{
+		{"forty in a circle", `{"sub_queries": [` + strings.Join(forty, ",") + `]}`, "at most 4 are asked"},
+		{"two that wait for each other", `{"sub_queries": [` + strings.Join(forty[:1], ",") + `, {"id": "q1", "text": "Where?", "depends_on": ["q0"]}]}`, "waits in a circle"},
+		{"none", `{"sub_queries": []}`, "the question stands for itself"},
+		{"no plan", `I would look it up.`, "the question stands for itself"},
+		{"of no such kind", `{"sub_queries": [{"text": "Where?", "target": "galaxy", "types": ["star"]}]}`, `unknown target "galaxy"`},
+	} {
+		m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+			if asked(req, decomposes) {
+				return llm.Reply{Text: tt.plan}
+			}
+			return baselinestest.Obedient(req)
+		})
+		s, _ := indexed(t, baselinestest.ModelKit(t, m), youtu.Options{NoAgent: true}, towns(12)...)
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})
+		if err != nil || a.Text == "" || len(a.Ranked) == 0 {
+			t.Errorf("%s: %+v, %v", tt.name, a, err)
+			continue
+		}
+		searches := 0
+		for _, step := range a.Steps {
+			if step.Kind == "search" {
+				searches++
+			}
+		}
+		if said := strings.Join(a.Steps[0].Found, "; "); searches < 1 || searches > 4 || !strings.Contains(said, tt.said) {
+			t.Errorf("%s: %d searches, %s", tt.name, searches, said)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package youtu_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func schemaOf(types ...string) *extract.Schema {
+	s := &extract.Schema{Relations: []extract.SchemaItem{{Name: "passes"}}}
+	for _, t := range types {
+		s.EntityTypes = append(s.EntityTypes, extract.SchemaItem{Name: t})
+	}
+	return s
+}
+
+// comets reads pages about comets within a schema that has none at first: it proposes
+// the type, and uses it once the schema has it. Calls end in an order that has nothing
+// to do with that in which they began.
+func comets(salt string) *llmtest.Script {
+	return llmtest.NewScript("comets").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		if !asked(req, `"entity_types": {"entity": "type"}`) {
+			return baselinestest.Obedient(req)
+		}
+		h := fnv.New32()
+		h.Write([]byte(salt + req.Messages[1].Text))
+		time.Sleep(time.Duration(h.Sum32()%2000) * time.Microsecond)
+		name := strings.Fields(req.Messages[1].Text[strings.Index(req.Messages[1].Text, "Comet"):])[0]
+		propose, kind := `{"nodes": [{"name": "comet", "confidence": 0.95}], "relations": ["returns_in"]}`, "comet"
+		if strings.Contains(req.Messages[0].Text, `"comet"`) {
+			propose = `{}`
+		}
+		return llm.Reply{Text: fmt.Sprintf(`{"attributes": {}, "triples": [[%[1]q, "passes", "Sun"], [%[1]q, "returns in", "Year of %[1]s"]],
+			"entity_types": {%[1]q: %[2]q, "Sun": "star", "Year of %[1]s": "year"}, "new_schema_types": %[3]s}`, name, kind, propose)}
+	})
+}
+
+// cometPages are pages in an order that a salt decides.
+func cometPages(n int, salt string) []graphrag.Document {
+	var docs []graphrag.Document
+	for i := range n {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%03d", i), Text: fmt.Sprintf("Comet%03d passes the Sun. It returns in the Year of Comet%03d.", i, i)})
+	}
+	slices.SortFunc(docs, func(a, b graphrag.Document) int { return strings.Compare(hash(salt+a.ID), hash(salt+b.ID)) })
+	return docs
+}
+
+func hash(s string) string {
+	h := fnv.New64()
+	h.Write([]byte(s))
+	return fmt.Sprint(h.Sum64() * 0x9e3779b97f4a7c15)
+}
+
+// known is what a graph says, in words.
+func known(s *kit.System) (out []string) {
+	g := s.Graph()
+	for e := range g.Entities {
+		out = append(out, g.Entities[e].Name+": "+g.Entities[e].Type)
+	}
+	for r := range g.Relations {
+		out = append(out, fmt.Sprint(g.Triple(int32(r))))
+	}
+	return out
+}
+
+// A schema grows at the ends of batches of documents by name: whatever the order of
+// the workers and that in which documents came, and whether they came at once or one
+// after the other, the graph is the same.
+func TestSchemaGrowsAlike(t *testing.T) {
+	grow := func(salt string, insert int) []string {
+		docs := cometPages(40, salt)
+		s, _ := indexed(t, baselinestest.ModelKit(t, comets(salt)), youtu.Options{
+			Schema: schemaOf("star", "year"), Expansion: extract.Expansion{Batch: 8}, NoCommunities: true,
+		}, docs[:len(docs)-insert]...)
+		for _, d := range docs[len(docs)-insert:] {
+			if _, err := s.Insert(t.Context(), baselinestest.Stream(d)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return known(s)
+	}
+	want := grow("a", 0)
+	// The first eight pages are read without the type, the others with it; so are the
+	// relations that it bounds.
+	if !slices.Contains(want, "Comet007: ") || !slices.Contains(want, "Comet008: comet") || !slices.Contains(want, "{Comet008 returns_in Year of Comet008}") {
+		t.Errorf("%.2000q", want)
+	}
+	for salt, insert := range map[string]int{"b": 0, "c": 0, "d": 3, "e": 10} {
+		if diff := cmp.Diff(want, grow(salt, insert)); diff != "" {
+			t.Errorf("order %s, %d inserted (-at once +so):\n%.2000s", salt, insert, diff)
+		}
+	}
+}
+
+// Without a model the rules are held to a given schema, which what they find in two
+// documents extends.
+func TestSchemaWithoutAModel(t *testing.T) {
+	count := func(o youtu.Options) map[string]int {
+		s, _ := indexed(t, baselinestest.OfflineKit(t), o, baselinestest.Pages...)
+		types := make(map[string]int)
+		for e := range s.Graph().Entities {
+			types[s.Graph().Entities[e].Type]++
+		}
+		return types
+	}
+	free, fixed := count(youtu.Options{}), count(youtu.Options{Schema: schemaOf("person"), FixedSchema: true})
+	grown := count(youtu.Options{Schema: schemaOf("person"), Expansion: extract.Expansion{Batch: 1}})
+	if free["place"] == 0 || fixed["place"] != 0 || fixed["person"] == 0 || fixed["person"] != free["person"] {
+		t.Errorf("free %v, fixed %v", free, fixed)
+	}
+	if grown["person"] != free["person"] || grown["place"] == 0 || grown["place"] > free["place"] {
+		t.Errorf("free %v, grown %v", free, grown)
+	}
+}
+
+// A schema that cannot be used is refused before anything is paid.
+func TestBadSchemas(t *testing.T) {
+	m := llmtest.NewScript("m")
+	for want, s := range map[string]*extract.Schema{
+		"without entity types":                      {},
+		`"Person" names both entity type "person"`:  schemaOf("person", "Person"),
+		`a name of entity type " " is empty`:        schemaOf("person", " "),
+		`"town", which is no entity type`:           {EntityTypes: schemaOf("person").EntityTypes, Relations: []extract.SchemaItem{{Name: "born_in", Range: []string{"town"}}}},
+		`"lives in" names both relation "lives_in"`: {EntityTypes: schemaOf("person").EntityTypes, Relations: []extract.SchemaItem{{Name: "lives_in"}, {Name: "resides", Aliases: []string{"lives in"}}}},
+	} {
+		for _, k := range []kit.Kit{baselinestest.ModelKit(t, m), baselinestest.OfflineKit(t)} {
+			if _, err := youtu.New(k, youtu.Options{Schema: s}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want …%s…", err, want)
+			}
+		}
+	}
+	if _, err := youtu.New(baselinestest.ModelKit(t, m), youtu.Options{Expansion: extract.Expansion{Mu: 2}}); err == nil || !strings.Contains(err.Error(), "Mu is 2") {
+		t.Error(err)
+	}
+	if m.Calls() != 0 {
+		t.Errorf("%d calls", m.Calls())
+	}
+}
+
+// Where no schema can be made of the corpus a general one stands in, and the graph
+// says so.
+func TestNoSchemaMade(t *testing.T) {
+	for name, reply := range map[string]string{"no JSON": "Here you are.", "another shape": `{"Nodes": {"person": 1}}`, "no types": `{"Nodes": [], "Relations": ["x"]}`, "only blanks": `{"Nodes": [" ", null, 7.5]}`} {
+		m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+			if asked(req, `{"Nodes": [], "Relations": [], "Attributes": []}`) {
+				return llm.Reply{Text: reply}
+			}
+			if asked(req, `"entity_types": {"entity": "type"}`) {
+				return llm.Reply{Text: `{"triples": [["Fridtjof Nansen", "born in", "Norway"]], "entity_types": {"Fridtjof Nansen": "person", "Norway": "place"}}`}
+			}
+			return baselinestest.Obedient(req)
+		})
+		s, _ := indexed(t, baselinestest.ModelKit(t, m), youtu.Options{}, graphrag.Document{ID: "a", Text: "Fridtjof Nansen was born in Norway."})
+		r := s.Graph().Rejected
+		if len(s.Graph().Relations) != 1 || len(r) == 0 || !strings.Contains(r[0].Reason, "a general schema stands in") {
+			t.Errorf("%s: %d relations, %+v", name, len(s.Graph().Relations), r)
+		}
+	}
+}
+
+// A question whose names are not in the graph is looked up by its words.
+func TestUnknownNames(t *testing.T) {
+	for _, o := range []youtu.Options{{}, {NoAgent: true}, {NoCommunities: true}, {NoSchema: true}} {
+		s, _ := indexed(t, baselinestest.OfflineKit(t), o, baselinestest.Pages...)
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Does Zaphod Beeblebrox know when the moon raises the tides?", K: 2})
+		if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "tides.md" {
+			t.Errorf("%+v: %+v, %v", o, a.Ranked, err)
+		}
+	}
+}
