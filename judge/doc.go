@@ -12,7 +12,8 @@
 // judge/joint asks a language model what statements say together, judge/paper asks
 // one pair by pair as the equations do, judge/upstream asks one by the procedure of
 // the released evaluator, and judge/lexical compares words, numbers and negation
-// without a model.
+// without a model. Others are for other questions: judge/shortanswer for names, numbers
+// and choices, judge/pairwise for which of two answers is the better one.
 //
 // Every verdict has one of three states. A judge that fails leaves the answer
 // [Unscored], with the reason; it never turns its own failure into a wrong

@@ -222,7 +222,7 @@ func (s settings) generated(ctx context.Context, parts *lab.Parts, b *anonyrag.B
 	drafts := anonyrag.FromTriples(found, b.Entities, b.Language == "chs")
 	drafts = drafts[:min(s.generate, len(drafts))]
 	b.Questions = append(b.Questions, drafts...)
-	return fmt.Sprintf(", %d of them made by template", len(drafts)), nil
+	return fmt.Sprintf(", %d of them made by template (zero-shot filter n/a without a model)", len(drafts)), nil
 }
 
 // filtered leaves out the questions that the model answers without the book.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -171,6 +172,12 @@ func TestMemoryLeaksThroughNames(t *testing.T) {
 	}
 	if strings.Contains(out, "offline") || strings.Contains(out, "planted") {
 		t.Errorf("%s", out)
+	}
+	// A judge by model takes the same answers; what this one replies is no verdict, so
+	// they are unscored, and not wrong.
+	out, err = program(t, "-model", "m", "-judged", "-judge-model", "strict", "-systems", "zeroshot", "-out", dir, "-cache", filepath.Join(dir, "cache"))
+	if !errors.Is(err, lab.ErrIncomplete) || !strings.Contains(out, "zeroshot") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

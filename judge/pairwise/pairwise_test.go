@@ -52,6 +52,11 @@ func reply(r llm.Request, winners ...any) llm.Reply {
 	return llm.Reply{Text: string(b), Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 2}}
 }
 
+// withCode puts the code of a request into a reply.
+func withCode(r llm.Request, text string) string {
+	return strings.ReplaceAll(text, "CODE", codeOf.FindStringSubmatch(r.Messages[0].Text)[1])
+}
+
 // longer prefers the longer answer by the first criterion, the one shown first by the
 // second, the one shown second by the third, and is undecided once by the last.
 func longer(r llm.Request) llm.Reply {
