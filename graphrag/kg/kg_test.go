@@ -148,7 +148,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The examples of HippoRAG's normalisation (specs, golden G6).
+// The examples of HippoRAG's normalisation.
 func TestFoldASCII(t *testing.T) {
 	for name, want := range map[string]string{
 		"Beyoncé's (1981)": "beyonc  s  1981", "  U.S.A. ": "u s a", "東京": "", "C++": "c", "o’neil & sons": "o neil   sons",

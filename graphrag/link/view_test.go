@@ -39,8 +39,7 @@ func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	return g
 }
 
-// hippo is the corpus of the golden tests G2 and G3: four passages, eight
-// triples (specs/hipporag_linearrag.md, section 9).
+// hippo is the corpus of the worked examples: four passages, eight triples.
 func hippo(t *testing.T, o kg.Options) *kg.Graph {
 	t.Helper()
 	return put(t, o,
@@ -89,9 +88,9 @@ func weights(g *kg.Graph, v *kg.View) map[string]float64 {
 	return out
 }
 
-// Golden G2: effective weights of HippoRAG v1, with synonyms that overwrite
+// A worked example: effective weights of HippoRAG v1, with synonyms that overwrite
 // facts as its code does, and with synonyms that add up.
-func TestGoldenG2(t *testing.T) {
+func TestSynonymsOverwrite(t *testing.T) {
 	g := hippo(t, kg.Options{Folding: kg.FoldASCII})
 	synonyms, err := Synonyms(t.Context(), g, hippoSimilar, SynonymOptions{})
 	if err != nil || len(synonyms) != 4 {
@@ -129,9 +128,9 @@ func TestGoldenG2(t *testing.T) {
 	}
 }
 
-// Golden G3: the graph of HippoRAG 2 has the passages as nodes, with an edge of
+// A worked example: the graph of HippoRAG 2 has the passages as nodes, with an edge of
 // weight 1 to each phrase of their facts.
-func TestGoldenG3Graph(t *testing.T) {
+func TestGraphOfExample(t *testing.T) {
 	g := hippo(t, kg.Options{})
 	v, err := g.View(kg.ViewOptions{Passages: true})
 	if err != nil || v.Entities != 7 || v.Passages != 4 || v.Passage(2) != 9 {
@@ -188,8 +187,8 @@ func (a angles) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	return []float32{float32(3 * cos), float32(3 * sin)}, nil // of any length
 }
 
-// Golden G4: which names become synonyms of which.
-func TestGoldenG4(t *testing.T) {
+// A worked example: which names become synonyms of which.
+func TestSynonymsOfExample(t *testing.T) {
 	names := angles{"usa": 0, "us": 10, "united states": 20, "u s a": 30, "canada": 36, "mexico": 38}
 	x := kg.Extraction{Chunk: "p0", Doc: "p"}
 	for _, n := range []string{"usa", "us", "united states", "u s a", "canada", "mexico", ""} {
@@ -229,7 +228,7 @@ func TestGoldenG4(t *testing.T) {
 
 // With 150 equal neighbours 101 are kept: the code stops when it has more than
 // 100.
-func TestGoldenG4Limit(t *testing.T) {
+func TestSynonymLimit(t *testing.T) {
 	x := kg.Extraction{Chunk: "p0", Doc: "p"}
 	for i := range 151 {
 		x.Mentions = append(x.Mentions, kg.Mention{Name: "name" + strings.Repeat("x", i)})

@@ -16,9 +16,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
-// Golden test G2 (specs/hipporag_linearrag.md, section 9): the rule by which
-// synonyms overwrite facts changes the ranking.
-func TestGoldenG2(t *testing.T) {
+// An example of four passages, worked out with igraph: the rule by which synonyms
+// overwrite facts changes the ranking.
+func TestSynonymsOverwrite(t *testing.T) {
 	facts := [][]graphrag.Triple{
 		{{Head: "Alice Smith", Relation: "works at", Tail: "Acme Corp."}, {Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}},
 		{{Head: "Berlin", Relation: "capital of", Tail: "Germany"}, {Head: "Bob Jones", Relation: "born in", Tail: "Berlin"}},

@@ -18,8 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// TestGoldenRun repeats the run of golden/musique_train_runs.json, which was
-// made with igraph: exact linking, facts without synonyms, damping 0.5. The first
+// TestGoldenRun repeats a run that was made with igraph, whose file stands beside the data: exact linking, facts without synonyms, damping 0.5. The first
 // ten passages of every question have its scores, and recall at 1, 2, 5, 10 and
 // 20 is 30.3, 44.6, 55.1, 62.0 and 65.2 %, all gold in five 29 %.
 func TestGoldenRun(t *testing.T) {

@@ -14,8 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
-// Golden test G3 (specs/hipporag_linearrag.md, section 9): four passages, seven
-// facts, given similarities.
+// An example worked out with igraph: four passages, seven facts, given similarities.
 var (
 	goldenFacts = [][]graphrag.Triple{
 		{{Head: "Alice Smith", Relation: "works at", Tail: "Acme Corp."}, {Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}},
@@ -86,7 +85,7 @@ func (s *searcher) goldenFacts(t *testing.T, ids ...int) []scored {
 	return out
 }
 
-func TestGoldenG3(t *testing.T) {
+func TestWorkedExample(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		o     Options
