@@ -69,7 +69,8 @@ func capitalRuns(question string) []kg.Mention {
 		run.Start = -1
 	}
 	opening := true
-	for at := 0; at < len(question); {
+	skip := func(at int) int { return len(question) - len(strings.TrimLeftFunc(question[at:], unicode.IsSpace)) }
+	for at := skip(0); at < len(question); {
 		n := strings.IndexFunc(question[at:], unicode.IsSpace)
 		if n < 0 {
 			n = len(question) - at
@@ -97,9 +98,7 @@ func capitalRuns(question string) []kg.Mention {
 		if opening || strings.ContainsAny(behind, ",;:)\"”’'") {
 			flush()
 		}
-		for at += n; at < len(question) && unicode.IsSpace(rune(question[at])); {
-			at++
-		}
+		at = skip(at + n)
 	}
 	flush()
 	return out
