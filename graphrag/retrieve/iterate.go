@@ -11,6 +11,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
+// StepSearch is the kind of the steps of [Iterate]: each has its query.
+const StepSearch = "search"
+
 // Next says what to look for next, given the question and what was found so far;
 // "" ends the search. What it costs goes into the usage.
 type Next func(ctx context.Context, q graphrag.Question, sofar graphrag.Found) (query string, usage graphrag.Usage, err error)
@@ -48,7 +51,7 @@ func (it iterated) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		if err != nil {
 			return graphrag.Found{}, fmt.Errorf("retrieve: step %d: %w", step, err)
 		}
-		found.Steps = append([]graphrag.Step{{Kind: "search", Query: asked.Text, Found: chunkIDs(found.Read(q))}}, found.Steps...)
+		found.Steps = append([]graphrag.Step{{Kind: StepSearch, Query: asked.Text, Found: chunkIDs(found.Read(q))}}, found.Steps...)
 		all = append(all, found)
 		if sofar, err = merge(all, q.Want(), rank.CombMAX); err != nil {
 			return graphrag.Found{}, fmt.Errorf("retrieve: step %d: %w", step, err)

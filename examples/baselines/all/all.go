@@ -68,6 +68,12 @@ func Systems() []System {
 		{Name: msgraphrag.NameGlobal, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}})
 		}, Cost: graph(2, 1)},
+		{Name: msgraphrag.NameDynamic, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}, Dynamic: true})
+		}, Cost: graph(2, ratedReports)},
+		{Name: msgraphrag.NameDrift, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{Options: msgraphrag.Options{Common: c}})
+		}, Cost: graph(2, 1+msgraphrag.DefaultFolds+msgraphrag.DefaultDepth*msgraphrag.DefaultFollowUps)},
 		lightRAG(lightrag.Hybrid, graph(1, 1)),
 		lightRAG(lightrag.Local, graph(1, 1)),
 		lightRAG(lightrag.Global, graph(1, 1)),
@@ -104,6 +110,10 @@ func Systems() []System {
 // once, and once more what the graph brought, all but the last are reflected on, and
 // the passages are filtered once.
 func gearCalls(steps, expanded int) int { return steps + expanded + (steps - 1) + 1 }
+
+// ratedReports stands for a call for each report that dynamic selection looks at:
+// those of the top level, a fifth of all, and of the parts of those that are kept.
+const ratedReports = 500
 
 func flat(embeds bool) Cost { return Cost{Retrieves: true, Embeds: embeds} }
 

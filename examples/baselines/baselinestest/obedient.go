@@ -47,6 +47,8 @@ func Obedient(req llm.Request) llm.Reply {
 		{`"other_relationships": [`, `{"entities": [{"name": "AAA", "type": "event", "desc": "AAA is a thing of the sea."}, {"name": "BBB", "type": "event", "desc": "BBB is a thing of the sea."}], "relationships": [{"source": "AAA", "target": "BBB", "desc": "AAA goes with BBB."}]}`},
 		{`"rating_explanation": ""`, `{"title": "AAA", "summary": "AAA goes with BBB.", "rating": 5, "rating_explanation": "It is as good as another.", "findings": [{"summary": "They go together.", "explanation": "AAA goes with BBB."}]}`},
 		{`{"points": [{`, `{"points": [{"description": "AAA goes with BBB.", "score": 50}]}`},
+		{`"intermediate_answer": "`, `{"intermediate_answer": "AAA goes with BBB.", "score": 50, "follow_up_queries": ["Where does AAA go?"]}`},
+		{`{"response": "`, `{"response": "AAA goes to sea.", "score": 50, "follow_up_queries": []}`},
 		{`{"reason": "", "rating": 0}`, `{"reason": "It touches the subject.", "rating": 3}`},
 	} {
 		if strings.Contains(prompt, as.marker) {

@@ -65,7 +65,11 @@ func (o Options) check() error {
 }
 
 // New returns the system.
-func New(k kit.Kit, o Options) (*kit.System, error) {
+func New(k kit.Kit, o Options) (*kit.System, error) { return kit.New(Frame(k, o)) }
+
+// Frame is what the system is made of, for those that put something around its
+// retriever.
+func Frame(k kit.Kit, o Options) kit.Frame {
 	o.Damping = cmp.Or(o.Damping, DefaultDamping)
 	if o.NoWalk {
 		o.Damping = 1e-12 // nobody walks on
@@ -77,7 +81,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f.Problems = o.check()
 	f.ExtractBy(o.Extract, k.Triples)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
-	return kit.New(f)
+	return f
 }
 
 // searcher is an index of one corpus.

@@ -42,11 +42,19 @@ func (o GlobalOptions) resolve() (GlobalOptions, error) {
 	return o, c.Err()
 }
 
+// name is that of the system in reports.
+func (o GlobalOptions) name() string {
+	if o.Dynamic {
+		return NameDynamic
+	}
+	return NameGlobal
+}
+
 // NewGlobal returns the system that reads the reports.
 func NewGlobal(k kit.Kit, o GlobalOptions) (*kit.System, error) {
 	o, err := o.resolve()
 	o.AllReports = o.AllReports || o.Dynamic
-	return frame(NameGlobal, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
+	return frame(o.name(), k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		return newGlobal(ctx, x, o)
 	})
 }
@@ -153,7 +161,7 @@ func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	for _, r := range used {
 		step.Found = append(step.Found, s.reports.Reports[r].Title)
 	}
-	ranked := s.corpus.InOrder(s.behind(used, likeness, q.Want()), q.Want(), NameGlobal)
+	ranked := s.corpus.InOrder(s.behind(used, likeness, q.Want()), q.Want(), s.o.name())
 	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived, Steps: []graphrag.Step{step}}, nil
 }
 

@@ -16,9 +16,10 @@ import (
 
 // The names of the systems in reports.
 const (
-	NameLocal  = "msgraphrag-local"
-	NameGlobal = "msgraphrag-global"
-	NameDrift  = "msgraphrag-drift"
+	NameLocal   = "msgraphrag-local"
+	NameGlobal  = "msgraphrag-global"
+	NameDynamic = "msgraphrag-dynamic"
+	NameDrift   = "msgraphrag-drift"
 )
 
 // The settings of the code: graphrag/config/defaults.py, for the level
@@ -46,7 +47,7 @@ const longDescriptions = 600
 // fill the part of the context that they have.
 const offlineWords = 150
 
-// Options are what the three systems share. The zero value is the setting of the
+// Options are what the systems share. The zero value is the setting of the
 // code, over the paper's chunks.
 type Options struct {
 	kit.Common

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ircot
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// Name of the system in reports.
+const Name = "hipporag-ircot"
+
+// DefaultSteps is HippoRAG's setting for MuSiQue, the longest chain of facts in it;
+// for HotpotQA and 2Wiki it takes 2. DefaultPassages is how many of a step are merged
+// and shown to the model.
+const (
+	DefaultSteps    = 4
+	DefaultPassages = 10
+)
+
+// Options of the system. The zero value is the default recipe.
+type Options struct {
+	hipporag.Options
+	// Steps is how often something is retrieved at most, Passages how many chunks a
+	// step gives at least; 0 for the defaults.
+	Steps, Passages int
+}
+
+// New returns HippoRAG with iterative retrieval.
+func New(k kit.Kit, o Options) (*kit.System, error) {
+	f := hipporag.Frame(k, o.Options)
+	f.Name = Name
+	return kit.New(Around(f, o.Steps, o.Passages))
+}
+
+// Around puts iterative retrieval around the retriever of any system; 0 for the
+// defaults.
+func Around(f kit.Frame, steps, passages int) kit.Frame {
+	var c kit.Checks
+	c.Min("Steps", float64(steps), 0)
+	c.Min("Passages", float64(passages), 0)
+	c.Add(f.Problems)
+	f.Problems = c.Err()
+	steps, passages = cmp.Or(steps, DefaultSteps), cmp.Or(passages, DefaultPassages)
+	build := f.Build
+	f.Build = func(ctx context.Context, corpus *kit.Corpus) (graphrag.Retriever, error) {
+		inner, err := build(ctx, corpus)
+		if err != nil {
+			return nil, err
+		}
+		return around(inner, f.Kit, steps, passages)
+	}
+	return f
+}
+
+func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.Retriever, error) {
+	scaled := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		found, err := inner.Retrieve(ctx, q)
+		return scale(found), err
+	})
+	think := kit.Step(k.AnswerModel, byModel(k, passages), nobody)
+	next := func(ctx context.Context, q graphrag.Question, sofar graphrag.Found) (string, graphrag.Usage, error) {
+		before := searched(sofar)
+		query, err := think(ctx, q, sofar, before[1:])
+		if slices.Contains(before, query) {
+			query = "" // it would find the same again
+		}
+		return query, graphrag.Usage{}, err // metered where it is asked
+	}
+	it, err := retrieve.Iterate(scaled, next, steps)
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		q.Depth = max(q.Depth, passages)
+		return it.Retrieve(ctx, q)
+	}), err
+}
+
+// searched are the queries of the steps so far; the first is the question.
+func searched(found graphrag.Found) (queries []string) {
+	for _, s := range found.Steps {
+		if s.Kind == retrieve.StepSearch {
+			queries = append(queries, s.Query)
+		}
+	}
+	return queries
+}
+
+// scale brings the scores of a step to a best one of 1: those of steps compare then,
+// also where one of them walked and another one could not.
+func scale(found graphrag.Found) graphrag.Found {
+	if len(found.Ranked) == 0 || found.Ranked[0].Score <= 0 {
+		return found
+	}
+	found.Ranked = slices.Clone(found.Ranked)
+	top := found.Ranked[0].Score
+	for i := range found.Ranked {
+		found.Ranked[i].Score /= top
+	}
+	return found
+}

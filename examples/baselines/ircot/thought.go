@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ircot
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// StageThought names the calls for the next thought in accounts.
+const StageThought = "next thought"
+
+// final is what the last thought begins with.
+const final = "so the answer is"
+
+// shownTokens bounds the passages of a prompt: IRCoT shows 15 paragraphs of 350 words.
+const shownTokens = 7000
+
+// thinker says what to look for next, given the thoughts so far; "" ends the search.
+type thinker func(ctx context.Context, q graphrag.Question, sofar graphrag.Found, thoughts []string) (string, error)
+
+// byModel has the model think. One that fails at this question has no more thoughts.
+func byModel(k kit.Kit, passages int) func(llm.Model) thinker {
+	return func(m llm.Model) thinker {
+		return func(ctx context.Context, q graphrag.Question, sofar graphrag.Found, thoughts []string) (string, error) {
+			var data []llm.Data
+			shown := sofar.Ranked[:min(passages, len(sofar.Ranked))]
+			for i, h := range retrieve.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(retrieve.Titled(h.Chunk)) }) {
+				data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(retrieve.Titled(h.Chunk))})
+			}
+			if len(thoughts) > 0 {
+				data = append(data, llm.Data{Label: "thoughts", Rows: thoughts, First: 1})
+			}
+			req, err := prompts.Request(StageThought, "thought", map[string]any{"Question": strings.TrimSpace(llm.Printable(q.Text))}, data...)
+			if err != nil {
+				return "", err
+			}
+			req.Question = q.ID
+			reply, err := m.Generate(ctx, req)
+			thought := strings.Join(strings.Fields(llm.Printable(reply.Text)), " ")
+			if err != nil || strings.Contains(strings.ToLower(thought), final) {
+				return "", llm.Fatal(err)
+			}
+			return thought, nil
+		}
+	}
+}
+
+// nobody thinks without a model: one step is all there is. Rules were tried on
+// MuSiQue's sample, to go on from the sentence or the passage that says most of what
+// the question asks, or from its title; they lose 2 to 11 points of recall at 5.
+func nobody(ctx context.Context, _ graphrag.Question, _ graphrag.Found, _ []string) (string, error) {
+	return "", ctx.Err()
+}
