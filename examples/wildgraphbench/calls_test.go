@@ -29,12 +29,15 @@ func TestCallsOfSystems(t *testing.T) {
 		"hipporag": {2, 1, 0}, "hipporag2": {2, 1, 0}, // names, triples; names of the question, or the filter
 		"fastgraphrag": {1, 1, 0},                                                                                       // no gleaning; entities of the question
 		"lightrag":     {1, 1, 0}, "lightrag-local": {1, 1, 0}, "lightrag-global": {1, 1, 0}, "lightrag-mix": {1, 1, 0}, // no gleaning where all is written; keywords
-		"msgraphrag-local":  {1 + 1, 0, 0},                         // a report
-		"msgraphrag-global": {1 + 1, 1, 0},                         // one batch of reports
-		"gear":              {2, 3, 0}, "gear-original": {2, 3, 0}, // names, triples; read, reflect, filter
-		"youtu":         {1, 3, 2}, // decompose, draft, one reflection; a schema, a batch of names
-		"youtu-noagent": {1, 1, 2},
-		"raptor":        {0, 0, 18}, // summaries, one for ten leaves of these short pages
+		"gear": {2, 3, 0}, "gear-original": {2, 3, 0}, // names, triples; read, reflect, filter
+		"msgraphrag-local":   {1 + 1, 0, 0},         // a report
+		"msgraphrag-global":  {1 + 1, 1, 0},         // one batch of reports
+		"msgraphrag-dynamic": {1 + 1, 19 + 1, 0},    // a rating of each report
+		"msgraphrag-drift":   {1 + 1, 1 + 5 + 5, 0}, // a hypothetical answer, folds of reports, a follow-up of each
+		"hipporag-ircot":     {2, 2 + 2, 0},         // names of the question and of a thought, which is had again
+		"youtu":              {1, 3, 2},             // decompose, draft, one reflection; a schema, a batch of names
+		"youtu-noagent":      {1, 1, 2},
+		"raptor":             {0, 0, 18}, // summaries, one for ten leaves of these short pages
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-18s %7s %9s %8s %14s %16s\n", "system", "chunks", "to index", "a chunk", "to search", "tokens indexed")

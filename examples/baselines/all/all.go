@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
@@ -81,6 +82,9 @@ func Systems() []System {
 		{Name: hipporag.Name, Source: "Gutiérrez and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return hipporag.New(k, hipporag.Options{Common: c})
 		}, Cost: graph(2, 1)},
+		{Name: ircot.Name, Source: "Trivedi and others 2023", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return ircot.New(k, ircot.Options{Options: hipporag.Options{Common: c}})
+		}, Cost: graph(2, 2*ircot.DefaultSteps-1)}, // names at each step, thoughts between them
 		{Name: hipporag2.Name, Source: "Gutiérrez and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return hipporag2.New(k, hipporag2.Options{Common: c})
 		}, Cost: graph(2, 1)},

@@ -38,7 +38,9 @@ const (
 	gradeReply     = 340
 	matchReply     = 800
 	mergedText     = 230
-	summaryText    = 420 // of a tree, in 100 tokens
+	summaryText    = 420  // of a tree, in 100 tokens
+	stepAnswer     = 1500 // of DRIFT
+	followUps      = 5
 	finding        = 240 // of a report, which has a few
 	mapPoint       = 220
 )
@@ -314,6 +316,12 @@ func Extracted(req llm.Request) string {
 			points = append(points, map[string]any{"description": padded(e.Text, mapPoint), "score": 50})
 		}
 		return asJSON("points", points)
+	case asks(`{"intermediate_answer": "`):
+		return asJSON("intermediate_answer", padded(text, stepAnswer), "score", 50, "follow_up_queries", asked(typed))
+	case asks(`{"response": "`):
+		return asJSON("response", padded(text, stepAnswer), "score", 50, "follow_up_queries", asked(typed))
+	case asks(`"So the answer is:"`): // numbered, so that none comes twice
+		return fmt.Sprintf("%d: It must be found out what %s has to do with it.", strings.Count(text, "\n["), strings.Join(names(entities(text, 2)), " and "))
 	case asks(`{"reason": "", "rating": 0}`):
 		return `{"reason": "It touches the subject.", "rating": 3}`
 	}
@@ -325,6 +333,15 @@ func triples(text string, n int) (out [][]string) {
 	found := entities(text, len(text))
 	for i := 0; i < n && len(found) > 0; i++ {
 		out = append(out, []string{found[i%len(found)].Name, "is said to have been near to", found[(i+1)%len(found)].Name})
+	}
+	return out
+}
+
+// asked are questions about the things of a text.
+func asked(found []entity) []string {
+	out := []string{}
+	for _, e := range found[:min(followUps, len(found))] {
+		out = append(out, "What is told of "+e.Name+"?")
 	}
 	return out
 }
