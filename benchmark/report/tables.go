@@ -110,7 +110,10 @@ func titles(keys ...string) []string {
 }
 
 func (r *Report) qualityNotes(f1 string) []string {
-	notes := []string{"Percent. F1 is " + f1 + "."}
+	notes := []string{"Percent."}
+	if slices.ContainsFunc(r.types, func(t benchmark.Type) bool { return t.Statements }) {
+		notes[0] += " F1 is " + f1 + "."
+	}
 	if note := r.label.note(); note != "" {
 		notes = append(notes, note)
 	}

@@ -141,6 +141,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.build != "" {
 		return nil
 	}
+	if !s.ByModel() {
+		set = withoutReversions(set)
+	}
 	o := anonyrag.Options{}
 	if s.judged {
 		o.Model = parts.Judge
@@ -170,6 +173,17 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	return s.compare(ctx, runners(set, entries)[0], parts, stdout, stderr)
+}
+
+// withoutReversions leaves out what no rule can answer.
+func withoutReversions(set *benchmark.Dataset) *benchmark.Dataset {
+	out := *set
+	out.Types = slices.DeleteFunc(slices.Clone(set.Types), func(t benchmark.Type) bool { return strings.HasPrefix(t.Key, anonyrag.Reversion) })
+	out.Domains = slices.Clone(set.Domains)
+	for i, d := range set.Domains {
+		out.Domains[i].Items = slices.DeleteFunc(slices.Clone(d.Items), func(it benchmark.Item) bool { return strings.HasPrefix(it.Type, anonyrag.Reversion) })
+	}
+	return &out
 }
 
 // compare runs what is not on record, prints the table and writes the report.

@@ -80,7 +80,7 @@ func table(run *benchmark.Run, r *report.Report, topK int, byModel bool) report.
 					t.Rows[n].Name += " †"
 				}
 			}
-			t.Rows[n].Cells = append(t.Rows[n].Cells, cells(s, raw, i, byModel)...)
+			t.Rows[n].Cells = append(t.Rows[n].Cells, cells(s, raw, i)...)
 		}
 	}
 	return t
@@ -88,7 +88,7 @@ func table(run *benchmark.Run, r *report.Report, topK int, byModel bool) report.
 
 // cells are those of a system for a language; raw is the place of the domain with its
 // names, -1 if there is none.
-func cells(s benchmark.SystemRun, raw, hidden int, byModel bool) []report.Cell {
+func cells(s benchmark.SystemRun, raw, hidden int) []report.Cell {
 	of := func(domain int) (t tally) {
 		if s.NotApplicable == "" && domain >= 0 {
 			for _, r := range s.Domains[domain].Results {
@@ -99,7 +99,7 @@ func cells(s benchmark.SystemRun, raw, hidden int, byModel bool) []report.Cell {
 	}
 	before, after := of(raw), of(hidden)
 	names := report.Cell{Text: "n/a"}
-	if byModel && after.names.Gold > 0 {
+	if after.names.Gold > 0 {
 		names.Text = fmt.Sprintf("%.1f", 100*after.names.F1())
 	}
 	choice, recall := percent(float64(after.chosen), after.choices), percent(after.recall, after.recalls)
