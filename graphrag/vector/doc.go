@@ -30,5 +30,10 @@
 // A single query is limited by the rate at which memory is read. [Index.SearchBatch]
 // reads each row once for many queries and is limited by arithmetic instead.
 //
+// # Larger than memory
+//
+// A [Writer] writes rows and codes to a folder, and [Open] maps it: with codes, a
+// search reads the codes of all rows, and the few rows that it scores.
+//
 // On amd64 with AVX2 and FMA the scans run in assembly, elsewhere in plain Go.
 package vector
