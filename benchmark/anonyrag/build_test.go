@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -333,9 +334,9 @@ func TestUnsolved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
+	var asked atomic.Int32
 	ask := func(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
-		asked++
+		asked.Add(1)
 		switch {
 		case strings.Contains(q.Text, "failed"):
 			return graphrag.Answer{}, &llm.Error{Kind: llm.ErrFiltered}
@@ -345,7 +346,7 @@ func TestUnsolved(t *testing.T) {
 		return graphrag.Answer{Text: "A. I remember it."}, nil
 	}
 	got, err := anonyrag.Unsolved(t.Context(), l, ask, j)
-	if err != nil || len(got.QA) != 3 || got.QA[0].Format != anonyrag.Reversion || asked != 4 || len(l.QA) != 4 {
+	if err != nil || len(got.QA) != 3 || got.QA[0].Format != anonyrag.Reversion || asked.Load() != 4 || len(l.QA) != 4 {
 		t.Errorf("%+v, %v", got.QA, err)
 	}
 	fatal := func(context.Context, graphrag.Question) (graphrag.Answer, error) {

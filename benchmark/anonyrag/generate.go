@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -244,21 +246,34 @@ func (w written) draft(passages []Passage) (Draft, error) {
 
 // Unsolved leaves out the questions that are answered rightly without any context: ask
 // puts a question to whoever shall not know the answer, j says whether it is right.
-// Questions whose answer or verdict could not be had stay.
+// Questions whose answer or verdict could not be had stay. Both are called from several
+// places at once.
 func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (Language, error) {
+	items := Dataset("", l).Domains[0].Items
+	solved := make([]bool, len(items))
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(filteredAtOnce)
+	for i, it := range items {
+		group.Go(func() (err error) {
+			solved[i], err = solves(gctx, it, ask, j)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return l, fmt.Errorf("anonyrag: zero-shot filter: %w", err)
+	}
 	var kept []QA
-	for i, it := range Dataset("", l).Domains[0].Items {
-		solved, err := solves(ctx, it, ask, j)
-		if err != nil {
-			return l, fmt.Errorf("anonyrag: zero-shot filter: %w", err)
-		}
-		if !solved {
-			kept = append(kept, l.QA[i])
+	for i, q := range l.QA {
+		if !solved[i] {
+			kept = append(kept, q)
 		}
 	}
 	l.QA = kept
 	return l, nil
 }
+
+// filteredAtOnce is how many questions wait for a model at a time.
+const filteredAtOnce = 8
 
 func solves(ctx context.Context, it benchmark.Item, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (bool, error) {
 	a, err := ask(ctx, it.Question)

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -202,10 +203,8 @@ func (s settings) generated(ctx context.Context, parts *lab.Parts, b *anonyrag.B
 	if s.generate == 0 {
 		return "", nil
 	}
-	if m := parts.Kit.AnswerModel; m != nil {
-		drafts, faults, err := anonyrag.ByModel(ctx, m, b.Passages, seeds, s.generate)
-		b.Questions = append(b.Questions, drafts...)
-		return fmt.Sprintf(", %d of them written by the model (%d more were not usable)", len(drafts), len(faults)), err
+	if parts.Kit.AnswerModel != nil {
+		return s.written(ctx, parts, b)
 	}
 	x, err := parts.Kit.Triples()
 	if err != nil {
@@ -223,6 +222,38 @@ func (s settings) generated(ctx context.Context, parts *lab.Parts, b *anonyrag.B
 	drafts = drafts[:min(s.generate, len(drafts))]
 	b.Questions = append(b.Questions, drafts...)
 	return fmt.Sprintf(", %d of them made by template (zero-shot filter n/a without a model)", len(drafts)), nil
+}
+
+// A model is shown so many passages at a time, and asked for so many questions.
+const (
+	shownPassages  = 20
+	askedQuestions = 5
+)
+
+// written has the model write questions over parts of the book, evenly from its
+// beginning to its end.
+func (s settings) written(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
+	shown := batches(b.Passages, shownPassages, (s.generate+askedQuestions-1)/askedQuestions)
+	drafts, faults := make([][]anonyrag.Draft, len(shown)), make([][]string, len(shown))
+	err := kit.Each(ctx, len(shown), func(ctx context.Context, i int) (err error) {
+		n := (i+1)*s.generate/len(shown) - i*s.generate/len(shown)
+		drafts[i], faults[i], err = anonyrag.ByModel(ctx, parts.Kit.AnswerModel, shown[i], seeds, n)
+		return err
+	})
+	all := slices.Concat(drafts...)
+	b.Questions = append(b.Questions, all...)
+	return fmt.Sprintf(", %d of them written by the model (%d more were not usable)", len(all), len(slices.Concat(faults...))), err
+}
+
+// batches are up to n parts of a list, of up to size elements each, at equal distances.
+func batches[T any](list []T, size, n int) [][]T {
+	all := slices.Collect(slices.Chunk(list, size))
+	n = min(n, len(all))
+	var out [][]T
+	for i := range n {
+		out = append(out, all[i*len(all)/n])
+	}
+	return out
 }
 
 // filtered leaves out the questions that the model answers without the book.

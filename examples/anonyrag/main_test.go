@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -228,6 +229,16 @@ func TestBuild(t *testing.T) {
 	}
 	if !regexp.MustCompile(`^Who steered the \[LOCATION#1\] for \[PERSON#\d\]\?$`).MatchString(qa[0].Question) || qa[1].Format != anonyrag.Reversion || qa[0].Made != anonyrag.MadeByModel {
 		t.Errorf("%+v", qa)
+	}
+}
+
+// A long book is shown in parts, from its beginning to its end.
+func TestBatches(t *testing.T) {
+	list := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for n, want := range map[int]string{0: "[]", 1: "[[0 1 2]]", 2: "[[0 1 2] [6 7 8]]", 4: "[[0 1 2] [3 4 5] [6 7 8] [9]]", 9: "[[0 1 2] [3 4 5] [6 7 8] [9]]"} {
+		if got := fmt.Sprint(batches(list, 3, n)); got != want {
+			t.Errorf("%d batches: %s, want %s", n, got, want)
+		}
 	}
 }
 
