@@ -40,9 +40,10 @@ type Trial struct {
 
 // PublishedAccuracy is one figure of a published table of results.
 type PublishedAccuracy struct {
-	// Source is publication and table, Model what answered.
+	// Source is publication and table, Model what answered, Judge what judged.
 	Source string `json:"source"`
 	Model  string `json:"model"`
+	Judge  string `json:"judge"`
 	TopK   int    `json:"top_k"`
 	// System is the name of the system here, Label the one in the publication.
 	System string `json:"system"`

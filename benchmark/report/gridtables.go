@@ -238,8 +238,8 @@ func (g *gridReport) addPublished(t *Table, columns []column, chosen func(Publis
 				order = append(order, key)
 			}
 			rows[key].Cells[i].Text = percent(ref(p.Accuracy))
-			if !slices.Contains(sources, p.Source) {
-				sources = append(sources, p.Source)
+			if from := p.Source + " (judge: " + p.Judge + ")"; !slices.Contains(sources, from) {
+				sources = append(sources, from)
 			}
 		}
 	}
@@ -267,7 +267,7 @@ func (g *gridReport) addPublished(t *Table, columns []column, chosen func(Publis
 		}
 	}
 	t.Rows = out
-	note := "Published rows: " + strings.Join(sources, ", ") + ", over other samples of questions; judged by DeepSeek-V3-0324."
+	note := "Published rows: " + strings.Join(sources, ", ") + ", over samples of questions of its own."
 	if g.label().lexical {
 		note += " They do not compare with a lexical judge's figures."
 	}

@@ -141,7 +141,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{}, err
 	}
 	if len(seeds) == 0 && s.o.Fallback == None {
-		return graphrag.Found{Ranked: []graphrag.Hit{}, Steps: steps}, nil
+		return graphrag.Nothing(), nil
 	}
 	if len(seeds) == 0 {
 		alike, err := s.texts.Scores(ctx, q.Text, nil)
