@@ -76,38 +76,55 @@ type Decision struct {
 }
 
 // weigh decides on all proposals together. The decisions are sorted by kind and
-// name; the schema that is returned holds what was accepted.
+// name; the schema that is returned holds what was accepted. What is new is so
+// beside the schema as it was.
 func (e Expansion) weigh(ctx context.Context, s Schema, proposals []proposal) (Schema, []Decision, error) {
 	checks := opt.Checks{Of: "extract"}
 	if e = e.withDefaults(&checks); checks.Err() != nil {
 		return s, nil, checks.Err()
 	}
+	before := s.bounds()
+	has := map[string]map[string]SchemaItem{entityTypeKind: before.types, relationKind: before.relations, attributeKind: before.attributes}
+	near := make(map[string]link.NameIndex)
 	s = s.clone()
 	var decisions []Decision
 	for _, of := range groups(proposals) {
-		list := s.list(of[0].Kind)
-		if list == nil || foldItem(of[0].Name) == "" {
+		kind := of[0].Kind
+		list := s.list(kind)
+		if _, ok := has[kind][foldItem(of[0].Name)]; ok || list == nil || foldItem(of[0].Name) == "" {
 			continue
 		}
-		if _, ok := find(*list, of[0].Name); ok {
-			continue
+		if near[kind] == nil && e.Link != nil && len(*list) > 0 {
+			var err error
+			if near[kind], err = e.Link.Index(ctx, foldedNames(*list)); err != nil {
+				return Schema{}, nil, fmt.Errorf("extract: comparing names with the schema: %w", err)
+			}
 		}
 		d := e.score(of)
 		if d.Accepted {
-			var err error
-			if d.Alias, err = e.alias(ctx, *list, d.Name); err != nil {
+			at, err := e.alias(ctx, near[kind], d.Name)
+			if err != nil {
 				return Schema{}, nil, err
 			}
-			if d.Alias != "" {
-				i := slices.IndexFunc(*list, func(it SchemaItem) bool { return it.Name == d.Alias })
-				(*list)[i].Aliases = append(slices.Clone((*list)[i].Aliases), d.Name)
-			} else {
+			if at < 0 {
 				*list = append(*list, SchemaItem{Name: d.Name})
+			} else {
+				it := &(*list)[at]
+				it.Aliases = append(slices.Clone(it.Aliases), d.Name)
+				d.Alias = it.Name
 			}
 		}
 		decisions = append(decisions, d)
 	}
 	return s, decisions, nil
+}
+
+func foldedNames(of []SchemaItem) []string {
+	names := make([]string, len(of))
+	for i, it := range of {
+		names[i] = foldItem(it.Name)
+	}
+	return names
 }
 
 func (s *Schema) list(kind string) *[]SchemaItem {
@@ -156,22 +173,14 @@ func (e Expansion) score(of []proposal) Decision {
 	return d
 }
 
-// alias finds the item that a name means, "" if it is new.
-func (e Expansion) alias(ctx context.Context, of []SchemaItem, name string) (string, error) {
-	if e.Link == nil || len(of) == 0 {
-		return "", nil
+// alias is the place of the item that a name means, -1 if it is new.
+func (e Expansion) alias(ctx context.Context, among link.NameIndex, name string) (int32, error) {
+	if among == nil {
+		return -1, nil
 	}
-	names := make([]string, len(of))
-	for i, it := range of {
-		names[i] = foldItem(it.Name)
-	}
-	index, err := e.Link.Index(ctx, names)
-	if err != nil {
-		return "", fmt.Errorf("extract: comparing %q with the schema: %w", name, err)
-	}
-	near, err := index.Nearest(ctx, foldItem(name), 1)
+	near, err := among.Nearest(ctx, foldItem(name), 1)
 	if err != nil || len(near) == 0 || near[0].Score < e.Novelty {
-		return "", err
+		return -1, err
 	}
-	return of[near[0].ID].Name, nil
+	return near[0].ID, nil
 }
