@@ -24,21 +24,21 @@ const Stage = "name communities"
 // namer gives communities their names and descriptions.
 type namer struct {
 	g     *kg.Graph
-	o     Options
+	model llm.Model
 	quote summary.Summarizer
 }
 
 // name names all communities, a batch at a time.
 func (n *namer) name(ctx context.Context, t *Tree) error {
-	batch := n.o.Batch
-	if n.o.Model == nil {
-		batch = 1
+	size := batch
+	if n.model == nil {
+		size = 1
 	}
-	batches := (len(t.Communities) + batch - 1) / batch
+	batches := (len(t.Communities) + size - 1) / size
 	failed := make([][]Failure, batches)
-	err := par.Each(ctx, batches, n.o.Concurrency, func(i int) (err error) {
-		some := t.Communities[i*batch : min((i+1)*batch, len(t.Communities))]
-		if n.o.Model == nil {
+	err := par.Each(ctx, batches, atOnce, func(i int) (err error) {
+		some := t.Communities[i*size : min((i+1)*size, len(t.Communities))]
+		if n.model == nil {
 			return n.quoted(ctx, &some[0])
 		}
 		failed[i], err = n.asked(ctx, some)
@@ -61,7 +61,7 @@ func (n *namer) quoted(ctx context.Context, c *Community) error {
 				continue
 			}
 			seen[e] = true
-			for _, d := range n.g.Entities[e].Descriptions[:min(len(n.g.Entities[e].Descriptions), n.o.Members)] {
+			for _, d := range n.g.Entities[e].Descriptions[:min(len(n.g.Entities[e].Descriptions), members)] {
 				texts, sources = append(texts, d.Text), append(sources, d.Passages)
 			}
 		}
@@ -97,7 +97,7 @@ func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error)
 	if err != nil {
 		return nil, err
 	}
-	reply, _, err := llm.Decode[namingReply](ctx, n.o.Model, req)
+	reply, _, err := llm.Decode[namingReply](ctx, n.model, req)
 	if err != nil && !llm.OfOneReply(err) {
 		return nil, fmt.Errorf("names of communities: %w", err)
 	}
@@ -130,7 +130,7 @@ func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error)
 
 // shown are the members that the model sees.
 func (n *namer) shown(c *Community) []int32 {
-	return c.Members[:min(len(c.Members), n.o.Members)]
+	return c.Members[:min(len(c.Members), members)]
 }
 
 func (n *namer) request(batch []Community) (llm.Request, error) {

@@ -3,12 +3,10 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
@@ -65,42 +63,24 @@ type Failure struct {
 	Err error
 }
 
-// Options of [Build]. The defaults are those of TencentCloudADP/youtu-graphrag.
-type Options struct {
-	// Model names the communities. Without one, a community has the name of its
-	// centre and a description that is quoted from those of its members.
-	Model llm.Model
-	// Batch is how many communities are named by one call; 0 means 5. Members is
-	// how many members of each the model sees; 0 means 10.
-	Batch, Members int
-	// Concurrency is how many calls are made at a time; 0 means 8. It has no
-	// influence on the tree.
-	Concurrency int
-}
-
-func (o Options) resolve() (Options, error) {
-	checks := opt.Checks{Of: "knowledge"}
-	opt.Min(&checks, "Batch", o.Batch, 0)
-	opt.Min(&checks, "Members", o.Members, 0)
-	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
-	o.Batch = cmp.Or(o.Batch, 5)
-	o.Members = cmp.Or(o.Members, 10)
-	o.Concurrency = cmp.Or(o.Concurrency, 8)
-	return o, checks.Err()
-}
+// How communities are named (TencentCloudADP/youtu-graphrag): so many by one call,
+// with so many members of each.
+const (
+	batch   = 5
+	members = 10
+	atOnce  = 8 // calls
+)
 
 // Build builds the tree of a knowledge graph and a partition of its
-// entities, such as that of perception.ByMembers. It makes one call for each
-// [Options.Batch] of communities; those of one member have no name.
+// entities, such as that of perception.ByMembers. The model names the communities,
+// five by one call; without one, a community has the name of its centre and a
+// description that is quoted from those of its members. Those of one member have no
+// name.
 //
 // A batch that the model cannot name, because its reply is unusable, cut or
 // refused, is listed as failed, and so is a community that the reply leaves out.
 // Any other error ends the work.
-func Build(ctx context.Context, g *kg.Graph, p perception.Partition, o Options) (*Tree, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func Build(ctx context.Context, g *kg.Graph, p perception.Partition, model llm.Model) (*Tree, error) {
 	t := &Tree{}
 	for id, c := range p.Communities {
 		for _, e := range slices.Concat(c.Members, c.Keywords, []int32{c.Center}) {
@@ -116,7 +96,7 @@ func Build(ctx context.Context, g *kg.Graph, p perception.Partition, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	if err := (&namer{g, o, quote}).name(ctx, t); err != nil {
+	if err := (&namer{g, model, quote}).name(ctx, t); err != nil {
 		return nil, fmt.Errorf("knowledge: %w", err)
 	}
 	t.grow(g)

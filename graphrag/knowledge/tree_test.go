@@ -52,7 +52,7 @@ func birds() (*kg.Graph, perception.Partition) {
 
 func TestBuild(t *testing.T) {
 	g, p := birds()
-	tree, err := knowledge.Build(t.Context(), g, p, knowledge.Options{})
+	tree, err := knowledge.Build(t.Context(), g, p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestCalls(t *testing.T) {
 		}
 		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
 	})
-	tree, err := knowledge.Build(t.Context(), g, p, knowledge.Options{Model: model})
+	tree, err := knowledge.Build(t.Context(), g, p, model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,22 +135,19 @@ func TestCalls(t *testing.T) {
 func TestErrors(t *testing.T) {
 	g, p := birds()
 	denied := llmtest.NewScript("namer").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := knowledge.Build(t.Context(), g, p, knowledge.Options{Model: denied}); !errors.Is(err, llm.ErrAuth) {
+	if _, err := knowledge.Build(t.Context(), g, p, denied); !errors.Is(err, llm.ErrAuth) {
 		t.Errorf("denied: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := knowledge.Build(ctx, g, p, knowledge.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := knowledge.Build(ctx, g, p, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := knowledge.Build(t.Context(), g, p, knowledge.Options{Batch: -1, Members: -1}); err == nil || !strings.Contains(err.Error(), "Members") {
-		t.Errorf("options: %v", err)
-	}
 	p.Communities[0].Center = 9
-	if _, err := knowledge.Build(t.Context(), g, p, knowledge.Options{}); err == nil {
+	if _, err := knowledge.Build(t.Context(), g, p, nil); err == nil {
 		t.Error("an entity that is not there")
 	}
-	tree, err := knowledge.Build(t.Context(), &kg.Graph{}, perception.Partition{}, knowledge.Options{})
+	tree, err := knowledge.Build(t.Context(), &kg.Graph{}, perception.Partition{}, nil)
 	if err != nil || len(tree.Facts) != 0 {
 		t.Errorf("nothing: %+v, %v", tree, err)
 	}
@@ -158,7 +155,7 @@ func TestErrors(t *testing.T) {
 
 func ExampleBuild() {
 	g, p := birds()
-	tree, err := knowledge.Build(context.Background(), g, p, knowledge.Options{})
+	tree, err := knowledge.Build(context.Background(), g, p, nil)
 	if err != nil {
 		panic(err)
 	}

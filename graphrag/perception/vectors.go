@@ -28,23 +28,16 @@ const (
 	Outgoing
 )
 
-// VectorOptions of [EntityVectors].
-type VectorOptions struct {
-	Direction Direction
-	// Normalize scales the results to length 1; a vector of zeros stays.
-	Normalize bool
-}
-
 // EntityVectors represents entities by their triples (Youtu-GraphRAG,
 // equation 4): the mean, over the triples of an entity, of the vectors of head,
 // relation and tail side by side. entities and relations hold a vector of dim
 // components for each entity and relation, row after row; the result has a row of
 // 3·dim for each entity. An entity without triples gets its own vector and zeros.
-func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple, opts VectorOptions) ([]float32, error) {
+func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple, direction Direction) ([]float32, error) {
 	n, err := checkVectors("entities", entities, dim)
 	rels, relErr := checkVectors("relations", relations, dim)
 	checks := opt.Checks{Of: "perception"}
-	opt.Range(&checks, "Direction", opts.Direction, BothDirections, Outgoing)
+	opt.Range(&checks, "Direction", direction, BothDirections, Outgoing)
 	if err := errors.Join(err, relErr, checks.Err()); err != nil {
 		return nil, err
 	}
@@ -63,7 +56,7 @@ func EntityVectors(entities []float32, dim int, relations []float32, triples []T
 	}
 	for _, t := range slices.SortedFunc(slices.Values(triples), compareTriples) { // sums do not depend on the order given
 		add(t.Head, t)
-		if opts.Direction == BothDirections && t.Tail != t.Head {
+		if direction == BothDirections && t.Tail != t.Head {
 			add(t.Tail, t)
 		}
 	}
@@ -76,9 +69,6 @@ func EntityVectors(entities []float32, dim int, relations []float32, triples []T
 				row[i] = float64(entities[e*dim+i])
 			}
 			scale = 1
-		}
-		if opts.Normalize {
-			scale = 1 / max(norm(row), math.SmallestNonzeroFloat64)
 		}
 		for i, x := range row {
 			out[e*3*dim+i] = float32(x * scale)

@@ -63,7 +63,7 @@ func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*knowledge.
 			return nil, err
 		}
 	}
-	t, err := knowledge.Build(ctx, c.Graph, p, knowledge.Options{Model: k.IndexModel})
+	t, err := knowledge.Build(ctx, c.Graph, p, k.IndexModel)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func perceived(ctx context.Context, o Options, c *kit.Corpus) (vectors []float32
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	vectors, err = perception.EntityVectors(entities, dim, relations, all, perception.VectorOptions{Direction: o.Communities.Direction})
+	vectors, err = perception.EntityVectors(entities, dim, relations, all, o.Communities.Direction)
 	if err != nil {
 		return nil, 0, nil, err
 	}
