@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
@@ -47,6 +48,7 @@ func TestMuSiQueCompared(t *testing.T) {
 		{"hipporag2", measure(hipporag2.New(k, hipporag2.Options{Common: common, Extract: m.Triples})), 0},
 		{"linearrag", measure(linearrag.New(k, linearrag.Options{Common: common, Extract: m.Triples.EntitiesOnly()})), 5},
 		{"hipporag", measure(hipporag.New(k, hipporag.Options{Common: common, Extract: m.Triples})), 5},
+		{"youtu-noagent", measure(youtu.New(k, youtu.Options{Common: common, Extract: m.Triples, NoAgent: true})), 5},
 	} {
 		c, err := stats.Compare(flat.Each[5], x.r.Each[5], nil, stats.Options{Seed: 1})
 		if err != nil {

@@ -26,7 +26,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	decompose := kit.Step(k.AnswerModel, func(m llm.Model) (d agent.Decomposer) {
 		d, problem = agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: schema, Most: s.o.SubQueries})
 		return d
-	}, s.byRules)
+	}, byRules(schema))
 	if problem != nil {
 		return nil, problem
 	}
@@ -39,7 +39,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 		o.Draft = drafts(k)
 		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count, Evidence: k.MaxContext})
 		return r
-	}, s.followFacts)
+	}, followFacts)
 	if problem != nil {
 		return nil, problem
 	}
@@ -80,22 +80,6 @@ func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) 
 		}
 		return k.Read.Read(ctx, q, hits, derived)
 	}
-}
-
-// byRules takes a question apart without a model: it stays as it is.
-func (s *searcher) byRules(context.Context, string) ([]agent.SubQuery, error) { return nil, nil }
-
-// followFacts reflects without a model.
-func (s *searcher) followFacts(_ context.Context, m agent.Memory) (agent.Verdict, error) {
-	for _, d := range m.Found.Derived {
-		if d.Kind == "fact" {
-			query := m.Question.Text + " " + d.Text
-			if !m.Asked(query) {
-				return agent.Verdict{Query: query}, nil
-			}
-		}
-	}
-	return agent.Verdict{}, nil
 }
 
 // vocabularySize is how many names of each kind a question's decomposition is shown.
