@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // rankGap keeps the prize of a rank of edges below that of the rank before
@@ -18,19 +19,20 @@ import (
 const rankGap = 0.01
 
 // NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all
-// others 0; k is at most the number of nodes. Of equally similar ones the first come first.
+// others 0; k is at most the number of nodes that are similar at all, above 0. Of equally
+// similar ones the first come first.
 func NodePrizes(similarities []float64, k int) []float64 {
-	order := make([]int32, len(similarities))
-	for i := range order {
-		order[i] = int32(i)
+	var top rank.Top[int32]
+	top.Reset(max(0, k))
+	for i, s := range similarities {
+		if s > 0 {
+			top.Push(int32(i), s)
+		}
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(similarities[b], similarities[a]), cmp.Compare(a, b))
-	})
 	prizes := make([]float64, len(similarities))
-	k = min(k, len(order))
-	for rank := range k {
-		prizes[order[rank]] = float64(k - rank)
+	best := top.Append(nil)
+	for place, x := range best {
+		prizes[x.ID] = float64(len(best) - place)
 	}
 	return prizes
 }
@@ -39,18 +41,18 @@ func NodePrizes(similarities []float64, k int) []float64 {
 // (G-Retriever: 5 for WebQSP, 3 for scene graphs).
 // The edges of rank j, from 0, share k-j between them, but no more each than
 // just less than one of the rank before; k is at most the number of distinct
-// similarities.
+// similarities above 0.
 func EdgePrizes(similarities []float64, k int) []float64 {
 	ranks := slices.Clone(similarities)
 	slices.SortFunc(ranks, func(a, b float64) int { return cmp.Compare(b, a) })
-	ranks = slices.Compact(ranks)
+	ranks = slices.DeleteFunc(slices.Compact(ranks), func(s float64) bool { return !(s > 0) })
 	k = max(0, min(k, len(ranks)))
 	counts := make([]int, k)
-	rank := make([]int, len(similarities))
+	places := make([]int, len(similarities))
 	for i, s := range similarities {
-		rank[i], _ = slices.BinarySearchFunc(ranks, s, func(r, s float64) int { return cmp.Compare(s, r) })
-		if rank[i] < k {
-			counts[rank[i]]++
+		places[i], _ = slices.BinarySearchFunc(ranks, s, func(r, s float64) int { return cmp.Compare(s, r) })
+		if places[i] < k {
+			counts[places[i]]++
 		}
 	}
 	values, last := make([]float64, k), float64(k)
@@ -59,7 +61,7 @@ func EdgePrizes(similarities []float64, k int) []float64 {
 		last = values[j] * (1 - rankGap)
 	}
 	prizes := make([]float64, len(similarities))
-	for i, r := range rank {
+	for i, r := range places {
 		if r < k {
 			prizes[i] = values[r]
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
+	"github.com/wildgraph/wildgraph/examples/baselines/gretriever"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
@@ -106,6 +107,9 @@ func Systems() []System {
 		{Name: raptor.Name, Source: "Sarthi and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return raptor.New(k, raptor.Options{Common: c})
 		}, Cost: graph(3, 0)},
+		{Name: gretriever.Name, Source: "He and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return gretriever.New(k, gretriever.Options{Common: c})
+		}, Cost: graph(2, 0)},
 		{Name: zeroshot.Name, Source: "", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Cost: Cost{NeedsModel: true}},
 	}
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gretriever
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/steiner"
+)
+
+// Name of the system in reports.
+const Name = "gretriever"
+
+// The settings of the code for WebQSP (XiaoxinHe/G-Retriever): how many entities and
+// how many ranks of relations have prizes, and what a relation costs.
+const (
+	DefaultNodes = 3
+	DefaultEdges = 5
+	DefaultCost  = 0.5
+)
+
+// Options of the system. The zero value is the setting for WebQSP.
+type Options struct {
+	kit.Common
+	// Extract, when set, is used in place of the kit's extractor, e.g.
+	// extract.Recorded.
+	Extract extract.Extractor
+	// Nodes and Edges have prizes, -1 for none; Cost is what an edge costs; 0 for the
+	// defaults.
+	Nodes, Edges int
+	Cost         float64
+}
+
+func (o Options) resolve() (Options, error) {
+	var c kit.Checks
+	c.Min("Nodes", float64(o.Nodes), -1)
+	c.Min("Edges", float64(o.Edges), -1)
+	c.Min("Cost", o.Cost, 0)
+	o.Nodes, o.Edges, o.Cost = cmp.Or(o.Nodes, DefaultNodes), cmp.Or(o.Edges, DefaultEdges), cmp.Or(o.Cost, DefaultCost)
+	return o, c.Err()
+}
+
+// New returns the system.
+func New(k kit.Kit, o Options) (*kit.System, error) {
+	o, err := o.resolve()
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: err}
+	f.ExtractBy(o.Extract, k.Triples)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, o, c) }
+	return kit.New(f)
+}
+
+// searcher is the textual graph of a corpus: entity e is node e, relation r edge r.
+type searcher struct {
+	o                    Options
+	corpus               *kit.Corpus
+	ends                 []graph.Edge // of the relations
+	nodes, edges, chunks retrieve.Texts
+}
+
+func build(ctx context.Context, o Options, c *kit.Corpus) (*searcher, error) {
+	s := &searcher{o: o, corpus: c}
+	nodes, edges := make([]string, len(c.Graph.Entities)), make([]string, len(c.Graph.Relations))
+	for e := range nodes {
+		nodes[e] = c.Graph.Entities[e].Name
+	}
+	for r := range edges {
+		rel, t := &c.Graph.Relations[r], c.Graph.Triple(int32(r))
+		s.ends = append(s.ends, graph.Edge{From: rel.Head, To: rel.Tail})
+		edges[r] = strings.Join([]string{t.Head, t.Relation, t.Tail}, " ")
+	}
+	var err error
+	if s.nodes, err = c.Find(ctx, nodes); err != nil {
+		return nil, err
+	}
+	if s.edges, err = c.Find(ctx, edges); err != nil {
+		return nil, err
+	}
+	s.chunks, err = c.FindChunks(ctx)
+	return s, err
+}
+
+// Retrieve selects the part of the graph that belongs to the question, and ranks the
+// chunks that state it.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	part, err := s.part(ctx, q.Text)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	likeness, err := s.chunks.Scores(ctx, q.Text, nil)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	step := graphrag.Step{Kind: "subgraph", Query: q.Text}
+	var derived []graphrag.Derived
+	for _, r := range part.Edges {
+		d := s.fact(r)
+		derived, step.Found = append(derived, d), append(step.Found, d.Text)
+	}
+	ranked := s.corpus.InOrder(s.stating(part, likeness), q.Want(), Name)
+	return graphrag.Found{Ranked: ranked, Derived: derived, Steps: []graphrag.Step{step}}, nil
+}
+
+// part is the subgraph that belongs to a question.
+func (s *searcher) part(ctx context.Context, question string) (*steiner.Selection, error) {
+	nodes, err := s.nodes.Scores(ctx, question, nil)
+	if err != nil {
+		return nil, err
+	}
+	edges, err := s.edges.Scores(ctx, question, nil)
+	if err != nil {
+		return nil, err
+	}
+	return steiner.Subgraph(ctx, s.ends, steiner.NodePrizes(nodes, s.o.Nodes), steiner.EdgePrizes(edges, s.o.Edges), s.o.Cost)
+}
+
+// fact is an edge as a row of text.
+func (s *searcher) fact(r int32) graphrag.Derived {
+	t := s.corpus.Graph.Triple(r)
+	var chunks []int32
+	for _, p := range s.corpus.Graph.RelationPassages(r) {
+		chunks = append(chunks, p.ID)
+	}
+	return graphrag.Row("fact", strings.Join([]string{t.Head, t.Relation, t.Tail}, ", "), "", s.corpus.Docs(chunks))
+}
+
+// stating are the chunks behind a part of the graph: those that state an edge of it,
+// then those that name a node of it, each by likeness to the question.
+func (s *searcher) stating(part *steiner.Selection, likeness []float64) []int32 {
+	g, taken := s.corpus.Graph, make(map[int32]bool)
+	var order []int32
+	take := func(of [][]kg.Posting) {
+		first := len(order)
+		for _, p := range slices.Concat(of...) {
+			if !taken[p.ID] {
+				taken[p.ID] = true
+				order = append(order, p.ID)
+			}
+		}
+		slices.SortFunc(order[first:], func(a, b int32) int {
+			return cmp.Or(cmp.Compare(likeness[b], likeness[a]), cmp.Compare(a, b))
+		})
+	}
+	var states, names [][]kg.Posting
+	for _, r := range part.Edges {
+		states = append(states, g.RelationPassages(r))
+	}
+	for _, e := range part.Nodes {
+		names = append(names, g.EntityPassages(e))
+	}
+	take(states)
+	take(names)
+	return order
+}

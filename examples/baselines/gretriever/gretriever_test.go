@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gretriever_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/gretriever"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+func system(k kit.Kit) (*kit.System, error) { return gretriever.New(k, gretriever.Options{}) }
+
+func TestConform(t *testing.T)    { baselinestest.Conform(t, system) }
+func TestVectors(t *testing.T)    { baselinestest.Vectors(t, system) }
+func BenchmarkQuery(b *testing.B) { baselinestest.Queries(b, baselinestest.Largest, system) }
+
+// stated is an extractor of the triples in a chunk, one a line, with "|" between the
+// parts.
+type stated struct{}
+
+func (stated) Name() string { return "stated" }
+
+func (stated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	out := make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+		for line := range strings.Lines(c.Text) {
+			if p := strings.Split(strings.TrimSpace(line), "|"); len(p) == 3 {
+				out[i].Facts = append(out[i].Facts, kg.Fact{Triple: graphrag.Triple{Head: p[0], Relation: p[1], Tail: p[2]}})
+			}
+		}
+	}
+	return out, ctx.Err()
+}
+
+func indexed(t *testing.T, o gretriever.Options, pages ...string) *kit.System {
+	t.Helper()
+	o.Extract = stated{}
+	s, err := gretriever.New(baselinestest.OfflineKit(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []graphrag.Document
+	for i, text := range pages {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%d.md", i), Text: text})
+	}
+	if _, err := s.Index(t.Context(), baselinestest.Stream(docs...)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func docs(hits []graphrag.Hit) (out []string) {
+	for _, h := range hits {
+		out = append(out, h.Chunk.Doc)
+	}
+	return out
+}
+
+// The part joins what the question names through what it does not name, each triple
+// with the pages that state it, and these pages come first.
+func TestPartOfTheGraph(t *testing.T) {
+	s := indexed(t, gretriever.Options{}, "dell curry|played for|hornets\nstephen curry|child of|dell curry", "dell curry|educated at|virginia tech",
+		"virginia tech|located in|blacksburg", "warriors|located in|oakland", "dell curry|was born in|harrisonburg")
+	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the father of Stephen Curry, of whom he is a child, educated? In Virginia?", K: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string][]string)
+	for _, d := range found.Derived {
+		got[d.Text] = d.Docs
+	}
+	for fact, of := range map[string]string{"stephen curry, child of, dell curry": "0.md", "dell curry, educated at, virginia tech": "1.md"} {
+		if diff := cmp.Diff([]string{of}, got[fact]); diff != "" {
+			t.Errorf("%s: %s", fact, diff)
+		}
+	}
+	if ranked := docs(found.Ranked); len(ranked) < 2 || ranked[0] != "0.md" || ranked[1] != "1.md" || strings.Contains(strings.Join(ranked, " "), "3.md") {
+		t.Errorf("ranked %v", ranked)
+	}
+	if got["warriors, located in, oakland"] != nil {
+		t.Error("another part of the graph was selected")
+	}
+}
+
+// A question without a word of the graph, and one about names that are not in it,
+// select nothing.
+func TestNothingToSelect(t *testing.T) {
+	s := indexed(t, gretriever.Options{}, "dell curry|played for|hornets")
+	for _, q := range []string{"", "why is it so", "Who built the Fram?", "??"} {
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 3})
+		if err != nil || len(found.Ranked) != 0 || len(found.Derived) != 0 {
+			t.Errorf("%q: %+v, %v", q, found, err)
+		}
+	}
+}
+
+// A name with a hundred thousand relations: the part has those with prizes, and no
+// more of them.
+func TestHub(t *testing.T) {
+	var b strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&b, "hub|meets|thing %d\n", i)
+	}
+	s := indexed(t, gretriever.Options{Common: kit.Common{Cut: kit.Cut{Size: 20_000}}}, b.String())
+	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Does the hub meet thing 77?", K: 3})
+	if err != nil || len(found.Derived) == 0 || len(found.Derived) > 50 {
+		t.Errorf("%d triples, %v", len(found.Derived), err)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	_, err := gretriever.New(baselinestest.OfflineKit(t), gretriever.Options{Nodes: -2, Edges: -2, Cost: math.NaN()})
+	for _, want := range []string{"Nodes is -2", "Edges is -2", "Cost is NaN"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+}
