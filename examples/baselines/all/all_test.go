@@ -62,6 +62,20 @@ func TestSystems(t *testing.T) {
 	}
 }
 
+// Every system of the registry leaves it to the reader whether to refuse.
+func TestModes(t *testing.T) {
+	for _, s := range all.Systems() {
+		t.Run(s.Name, func(t *testing.T) {
+			baselinestest.Modes(t, func(k kit.Kit) (*kit.System, error) {
+				if s.NeedsModel && k.AnswerModel == nil {
+					k.AnswerModel = llmtest.NewScript("m")
+				}
+				return s.New(k, kit.Common{})
+			})
+		})
+	}
+}
+
 // However many chunks of a page are found, a ranking has no more than MaxPerDoc.
 func TestMaxPerDoc(t *testing.T) {
 	k := baselinestest.OfflineKit(t)

@@ -38,10 +38,11 @@ func knowing(req llm.Request) llm.Reply {
 	return llm.Reply{Text: "An answer [1]."}
 }
 
-// modes checks that a system leaves it to the reader whether to refuse: in reject
+// Modes checks that a system leaves it to the reader whether to refuse: in reject
 // mode a question that the pages do not answer has the reader's refusal, in open
 // mode whoever has something to answer from answers, and a model always has.
-func (make Maker) modes(t *testing.T) {
+func Modes(t *testing.T, make Maker) {
+	t.Helper()
 	kits := func(mode reader.Mode) map[string]kit.Kit {
 		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
 		if err != nil {
