@@ -222,6 +222,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 		{"another kit", func(r *benchmark.Runner) { r.Options.Kit = "other" }, 4, 14, 14},
 		{"another corpus of a domain", func(r *benchmark.Runner) { r.Dataset.Domains[0].Fingerprint = "new" }, 2, 2 * 4, 2 * 4},
 		{"another gold", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Reference = "Mice." }, 0, 0, 2},
+		{"another alias", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Aliases = []string{"Mice."} }, 0, 0, 2},
 		{"another evidence", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Gold = []benchmark.Unit{{"tit.txt"}} }, 0, 0, 0},
 		{"another question", func(r *benchmark.Runner) { r.Dataset.Domains[0].Items[0].Question.Text += " And the tit?" }, 2, 2, 2},
 		{"facts that decide nothing", func(r *benchmark.Runner) { r.Options.Config = map[string]any{"mood": "good"} }, 0, 0, 0},

@@ -80,6 +80,11 @@ func Write(dir string, run *benchmark.Run) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r, r.Write(dir, run)
+}
+
+// Write writes the files of the report of a run.
+func (r *Report) Write(dir string, run *benchmark.Run) error {
 	type file struct {
 		name  string
 		write func(io.Writer) error
@@ -102,14 +107,14 @@ func Write(dir string, run *benchmark.Run) (*Report, error) {
 		files = append([]file{{SweepName, func(w io.Writer) error { return writeSweep(w, run) }}}, files...)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
-		return nil, fmt.Errorf("report: folder: %w", err)
+		return fmt.Errorf("report: folder: %w", err)
 	}
 	for _, f := range files {
 		if err := journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write); err != nil {
-			return nil, fmt.Errorf("report: %w", err)
+			return fmt.Errorf("report: %w", err)
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // WriteJSON writes the report as indented JSON, with sorted keys.

@@ -28,6 +28,8 @@ type GridJSON struct {
 type GridTables struct {
 	All      []Table
 	Overview Table
+	// Reports are those of the trials.
+	Reports []*Report
 }
 
 // WriteGrid computes a grid and writes report.json, report.md and report.html into a
@@ -53,7 +55,7 @@ func WriteGrid(dir string, g *Grid) (GridTables, error) {
 			return GridTables{}, fmt.Errorf("report: %w", err)
 		}
 	}
-	return GridTables{tables, r.overview()}, nil
+	return GridTables{tables, r.overview(), r.reports}, nil
 }
 
 func (g *gridReport) heading() string { return g.Heading + g.label().heading() }

@@ -46,7 +46,7 @@ func Published(domains []string) *benchmark.Published {
 	if !known {
 		return nil
 	}
-	p.Graphs = publishedGraphs()
+	p.Graphs = PublishedGraphs()
 	return &p
 }
 
@@ -93,9 +93,9 @@ func publishedRow(row []string) benchmark.PublishedRow {
 	return r
 }
 
-// publishedGraphs are the rows of Table 4, whose column "Degrees" counts the
+// PublishedGraphs are the rows of Table 4, whose column "Degrees" counts the
 // edges. The isolated share is of section 4.3 and there for one graph only.
-func publishedGraphs() []benchmark.PublishedGraph {
+func PublishedGraphs() []benchmark.PublishedGraph {
 	graph := func(name, tokens string, nodes, edges, maxDegree int) benchmark.PublishedGraph {
 		return benchmark.PublishedGraph{
 			Name: name, Source: paper + ", Table 4", Model: "LightRAG with " + paperModel,

@@ -30,6 +30,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -121,6 +122,7 @@ func load(s settings) (*benchmark.Dataset, error) {
 		set.Name += " sample"
 	}
 	if s.graph {
+		set.Published = &benchmark.Published{Graphs: wildgraph.PublishedGraphs()}
 		for i := range set.Domains {
 			set.Domains[i].Items = nil
 		}
@@ -136,11 +138,11 @@ func describe(w io.Writer, s settings, set *benchmark.Dataset) {
 	for range set.Limited(s.Limit).Items() {
 		n++
 	}
-	plural := "s"
+	corpora := "corpora"
 	if len(set.Domains) == 1 {
-		plural = ""
+		corpora = "corpus"
 	}
-	fmt.Fprintf(w, "%s: %d corpus%s, %s questions. Kit: %s.\n", set.Name, len(set.Domains), strings.Replace(plural, "s", "es", 1), cli.Digits(n), s.KitName())
+	fmt.Fprintf(w, "%s: %d %s, %s questions. Kit: %s.\n", set.Name, len(set.Domains), corpora, cli.Digits(n), s.KitName())
 	for _, note := range set.Notes {
 		fmt.Fprintln(w, "Note:", text.OneLine(note))
 	}
@@ -261,8 +263,8 @@ func write(w io.Writer, s settings, grid *report.Grid, took string) error {
 	}
 	var verdicts []error
 	for i, t := range s.trials() {
-		r, err := report.Write(filepath.Join(s.Out, t.folder), grid.Trials[i].Run)
-		if err != nil {
+		r := tables.Reports[i]
+		if err := r.Write(filepath.Join(s.Out, t.folder), grid.Trials[i].Run); err != nil {
 			return err
 		}
 		verdicts = append(verdicts, lab.Complete(r))

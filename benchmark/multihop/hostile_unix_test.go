@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package multihop
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A pipe in place of a file is no file, and a link out of the folder leads nowhere:
+// loading ends at once and says which.
+func TestNoFiles(t *testing.T) {
+	dir := t.TempDir()
+	const question = `{"id": "2hop__1_2", "question": "?", "answer": "a", "paragraphs": [{"title": "t", "paragraph_text": "x", "is_supporting": true}]}`
+	if err := os.WriteFile(filepath.Join(dir, "musique.json"), []byte(question), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	corpus := filepath.Join(dir, "musique_corpus.json")
+	if err := syscall.Mkfifo(corpus, 0o644); err != nil {
+		t.Skip(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if _, err := Load(root.FS(), Options{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json is not a regular file") {
+		t.Errorf("a pipe: %v", err)
+	}
+	if err := os.Remove(corpus); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", corpus); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(root.FS(), Options{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json") {
+		t.Errorf("a link out of the folder: %v", err)
+	}
+}
+
+// A file without end is read so far and no further.
+func TestCapped(t *testing.T) {
+	got, err := io.ReadAll(&capped{r: strings.NewReader(strings.Repeat("x", 100)), left: 10})
+	if len(got) != 10 || err == nil || !strings.Contains(err.Error(), "larger than 1024 MiB") {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if got, err := io.ReadAll(&capped{r: strings.NewReader("0123456789"), left: 11}); len(got) != 10 || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
