@@ -3,7 +3,9 @@
 package agent_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 var schema = extract.Schema{
@@ -59,4 +62,44 @@ func TestPlan(t *testing.T) {
 	if n := len(long[0].Text); n > 1000 || n < 900 || !strings.HasSuffix(long[0].Text, "многословно") {
 		t.Errorf("a text of %d bytes: …%q", n, long[0].Text[n-20:])
 	}
+}
+
+// Whatever a model writes, the plan can be carried out: one to four sub-queries with
+// a text and an ID of their own, none of which waits for ever.
+func FuzzPlan(f *testing.F) {
+	for _, reply := range []string{
+		`{"sub_queries": [{"id": "q1", "text": "Who?", "target": "node", "types": ["person"], "depends_on": ["q2"]}, {"id": "q2", "text": "Where?", "depends_on": "q1"}]}`,
+		`{"sub_queries": [{"id": 1, "text": "a"}, {"id": 1, "text": "A "}, {"id": null, "text": "b", "depends_on": [1, 1, "1"]}, {"text": ""}]}`,
+		`{"sub_queries": [{"id": "q2", "text": "a"}, {"text": "b"}, {"id": "q2", "text": "c"}, {"id": "q4", "text": "d"}, {"text": "e"}]}`,
+		`{"sub_queries": []}`, `{"sub_queries": null}`, `[]`, "",
+	} {
+		f.Add(reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proposed, err := d(context.Background(), "Who?")
+		if err != nil {
+			t.Fatalf("%q: %v", reply, err)
+		}
+		subs, _ := agent.Plan("Who?", proposed, &schema, 0)
+		done := map[string]bool{}
+		for range subs {
+			for _, s := range subs {
+				if !slices.ContainsFunc(s.DependsOn, func(id string) bool { return !done[id] }) {
+					done[s.ID] = true
+				}
+			}
+		}
+		if len(subs) < 1 || len(subs) > 4 || len(done) != len(subs) {
+			t.Errorf("%q: %+v, done %v", reply, subs, done)
+		}
+		for _, s := range subs {
+			if strings.TrimSpace(s.Text) == "" || s.ID == "" {
+				t.Errorf("%q: %+v", reply, s)
+			}
+		}
+	})
 }

@@ -117,6 +117,7 @@ func Search(ctx context.Context, g *graph.Graph, starts []int32, like Likeness, 
 		}
 	}
 	w := &walk{ctx: ctx, g: g, like: like, o: o.withDefaults(), first: make([]int32, g.N())}
+	w.ahead = make([][]rank.Scored[int64], w.o.Depth)
 	w.best.Reset(w.o.MaxPaths)
 	w.rows = append(w.rows, 0) // place 0 of first means: not looked at yet
 	left := w.o.MaxExpand
@@ -142,6 +143,7 @@ type walk struct {
 
 	nodes []int32 // of the path that is being walked
 	arcs  []int64
+	ahead [][]rank.Scored[int64] // the arcs to walk, by the length of the path
 
 	// The best arcs of a node that was met are rows[first[node]:], after their
 	// number.
@@ -178,12 +180,13 @@ func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int
 // onward returns the arcs to walk from a node, at most so many, those first that
 // add most.
 func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
-	var out []rank.Scored[int64]
+	out := w.ahead[len(w.arcs)][:0]
 	for _, a := range w.row(node) {
 		if !slices.Contains(w.nodes, w.g.Targets()[a]) {
 			out = append(out, rank.Scored[int64]{ID: a, Score: w.like.Scores[a] + w.like.Worth(w.like.parts(a)&^parts)})
 		}
 	}
+	w.ahead[len(w.arcs)] = out
 	return rank.Best(out, max(0, most))
 }
 
