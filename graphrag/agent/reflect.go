@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -86,9 +85,10 @@ func (m *Memory) turns() string {
 	return strings.TrimSpace(b.String())
 }
 
-// evidence is what was found, the facts first, as far as there is room for it.
+// evidence is what there is to read, the facts first, as far as there is room for it:
+// not what else was ranked for measuring.
 func (o ReflectOptions) evidence(m Memory) string {
-	hits, derived := retrieve.Fit(m.Found.Ranked, m.Found.Derived, o.Evidence, o.Count)
+	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, o.Evidence, o.Count)
 	var parts []string
 	for _, d := range derived {
 		parts = append(parts, llm.Printable(d.Text))
@@ -151,5 +151,3 @@ func (p *purse) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	p.spent += max(prompt, reply.Usage.PromptTokens) + max(p.count(reply.Text)+p.count(reply.Reasoning), reply.Usage.CompletionTokens)
 	return reply, err
 }
-
-var _ graphrag.Retriever = (*reflecting)(nil)

@@ -125,8 +125,8 @@ func TestMemory(t *testing.T) {
 }
 
 func TestReflectByModel(t *testing.T) {
-	memory := agent.Memory{Question: graphrag.Question{Text: "Who built it?", K: 1}, Turns: []agent.Turn{{Query: "Who built it?", Thought: "Archer, says the draft"}, {Query: "Which ship?"}}, Left: -1,
-		Found: graphrag.Found{Ranked: hits("a b"), Derived: []graphrag.Derived{{Text: "Fram built by Archer"}}}}
+	memory := agent.Memory{Question: graphrag.Question{Text: "Who built it?", K: 2, Depth: 3}, Turns: []agent.Turn{{Query: "Who built it?", Thought: "Archer, says the draft"}, {Query: "Which ship?"}}, Left: -1,
+		Found: graphrag.Found{Ranked: hits("a b c"), Derived: []graphrag.Derived{{Text: "Fram built by Archer"}}}}
 	words := func(s string) int { return len(strings.Fields(s)) }
 	for _, tt := range []struct {
 		name, reply string
@@ -154,6 +154,9 @@ func TestReflectByModel(t *testing.T) {
 			t.Errorf("%s: %+v after %d calls, %v", tt.name, v, m.Calls(), err)
 		}
 		user := m.Requests()[0].Messages[1].Text
+		if strings.Contains(user, "text of c") {
+			t.Errorf("%s: a chunk that is ranked for measuring alone is shown", tt.name)
+		}
 		for _, part := range []string{"Who built it?", "Archer, says the draft", "2. Which ship?", "Fram built by Archer\n\ntext of a\n\ntext of b"} {
 			if !strings.Contains(user, part) {
 				t.Errorf("%s: %q is not shown in\n%s", tt.name, part, user)

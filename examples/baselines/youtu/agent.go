@@ -32,7 +32,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	}
 	once, err := agent.Decomposed(s.search, decompose, schema, s.o.SubQueries)
 	if err != nil || s.o.NoAgent {
-		return perDoc{once, s.o.MaxPerDoc}, err
+		return s.trimmed(once), err
 	}
 	o := agent.Options{Steps: s.o.Steps, Tokens: s.o.Tokens}
 	reflect := kit.Step(k.AnswerModel, func(m llm.Model) (r agent.Reflect) {
@@ -46,8 +46,22 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	again := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		return s.search(ctx, q, agent.SubQuery{})
 	})
-	r, err := agent.Reflecting(once, again, reflect, o)
+	r, err := agent.Reflecting(s.trimmed(once), again, reflect, o)
 	return perDoc{r, s.o.MaxPerDoc}, err
+}
+
+// trimmed keeps what sub-queries found together to what one may: so many facts and
+// communities, and chunks of a document.
+func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		found, err := perDoc{r, s.o.MaxPerDoc}.Retrieve(ctx, q)
+		left := map[string]int{kindFact: s.o.Facts, kindCommunity: routeCommunities}
+		found.Derived = slices.DeleteFunc(found.Derived, func(d graphrag.Derived) bool {
+			left[d.Kind]--
+			return left[d.Kind] < 0
+		})
+		return found, err
+	})
 }
 
 // perDoc keeps the first chunks of each document: searches that keep to a limit each

@@ -195,7 +195,7 @@ func (s *searcher) community(c knowledge.Community) graphrag.Derived {
 		words = append(words, s.corpus.Graph.Entities[e].Name)
 	}
 	said := strings.TrimSpace(c.Description + " (" + strings.Join(words, "; ") + ")")
-	return graphrag.Row("community", c.Name, said, s.corpus.Docs(c.Sources))
+	return graphrag.Row(kindCommunity, c.Name, said, s.corpus.Docs(c.Sources))
 }
 
 // join makes the graph of the facts.

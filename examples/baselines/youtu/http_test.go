@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -182,8 +184,61 @@ func TestSubQueriesInFlight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Steps) == 0 || len(a.Steps[0].Found) != 4 {
-		t.Errorf("%+v", a.Steps)
+	facts := 0
+	for _, d := range a.Derived {
+		if d.Kind == "fact" {
+			facts++
+		}
+	}
+	if len(a.Steps) == 0 || len(a.Steps[0].Found) != 4 || facts > youtu.DefaultFacts {
+		t.Errorf("%d facts, %+v", facts, a.Steps)
+	}
+}
+
+// A document more costs its own calls where the schema stands, and opening what was
+// saved costs none.
+func TestChangesPayForWhatIsNew(t *testing.T) {
+	k := baselinestest.ModelKit(t, llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient))
+	docs := towns(30)
+	s, _ := indexed(t, k, youtu.Options{}, docs[:29]...)
+	after, err := s.Insert(t.Context(), baselinestest.Stream(docs[29]))
+	if err != nil || after.Calls < 1 || after.Calls > 4 { // the chunk, perhaps the schema, a batch or two of names
+		t.Errorf("%d calls for one document more, %v", after.Calls, err)
+	}
+	dir := t.TempDir()
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := youtu.New(k, youtu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := opened.Open(t.Context(), dir)
+	if err != nil || stats.Calls != 0 || stats.EmbeddedTokens != 0 || stats.Entities != after.Entities {
+		t.Errorf("opened: %+v, %v", stats, err)
+	}
+}
+
+// How many chunks are ranked for measuring has no influence on what is asked and
+// answered.
+func TestDepthChangesNothing(t *testing.T) {
+	k := baselinestest.ModelKit(t, llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		if asked(req, reflects) {
+			return llm.Reply{Text: fmt.Sprintf(`{"status": "continue", "next_query": "Who founded Town%03d?"}`, len(req.Messages[1].Text)%30)}
+		}
+		return baselinestest.Obedient(req)
+	}))
+	s, _ := indexed(t, k, youtu.Options{}, towns(30)...)
+	var answers [2]graphrag.Answer
+	for i, depth := range []int{0, 25} {
+		var err error
+		if answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2, Depth: depth}); err != nil {
+			t.Fatal(err)
+		}
+		answers[i].Ranked = nil
+	}
+	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+		t.Errorf("(-depth 0 +depth 25):\n%.2000s", diff)
 	}
 }
 

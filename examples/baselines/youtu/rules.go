@@ -52,7 +52,7 @@ func byRules(schema *extract.Schema) agent.Decomposer {
 // did not search with yet.
 func followFacts(_ context.Context, m agent.Memory) (agent.Verdict, error) {
 	for _, d := range m.Found.Derived {
-		if d.Kind == "fact" {
+		if d.Kind == kindFact {
 			query := m.Question.Text + " " + d.Text
 			if !m.Asked(query) {
 				return agent.Verdict{Query: query}, nil

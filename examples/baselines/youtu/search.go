@@ -10,6 +10,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
+// The kinds of derived text.
+const (
+	kindFact      = "fact"
+	kindCommunity = "community"
+)
+
 // What the likeness of a chunk, and a fact of it that is read, count beside the score
 // of a path through it. The paper and its program put the chunks of facts and the
 // chunks most like the question into one set and say nothing of their order.
@@ -56,7 +62,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, facts), q.Want(), "youtu"), Steps: steps}
 	for _, f := range facts {
 		fact := s.tree.Facts[f.ID]
-		found.Derived = append(found.Derived, graphrag.Derived{Kind: "fact", Text: fact.Text, Docs: s.corpus.Docs(fact.Passages)})
+		found.Derived = append(found.Derived, graphrag.Derived{Kind: kindFact, Text: fact.Text, Docs: s.corpus.Docs(fact.Passages)})
 	}
 	for _, c := range near {
 		found.Derived = append(found.Derived, s.community(s.tree.Communities[c]))
