@@ -17,13 +17,6 @@ import (
 // form, K and budget, and the text that is to be looked for.
 type Search func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
 
-// Over is the search of a retriever that knows nothing of targets and types.
-func Over(r graphrag.Retriever) Search {
-	return func(ctx context.Context, q graphrag.Question, _ SubQuery) (graphrag.Found, error) {
-		return r.Retrieve(ctx, q)
-	}
-}
-
 // Decomposed is a retriever that takes a question apart with decompose, searches for
 // its sub-queries and gives the best of each in turn. All sub-queries that wait for
 // no other are searched at the same time; one that does is asked together with the

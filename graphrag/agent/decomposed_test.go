@@ -26,13 +26,13 @@ func hits(ids string) []graphrag.Hit {
 	return out
 }
 
-// found is a retriever by the first line of what it is asked.
+// found is a search by the first line of what it is asked.
 func found(answers map[string]graphrag.Found) agent.Search {
-	return agent.Over(graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	return func(ctx context.Context, q graphrag.Question, _ agent.SubQuery) (graphrag.Found, error) {
 		f := answers[strings.Split(q.Text, "\n")[0]]
 		f.Usage.Calls++
 		return f, ctx.Err()
-	}))
+	}
 }
 
 func proposing(subs ...agent.SubQuery) agent.Decomposer {

@@ -142,7 +142,7 @@ func TestBadOptions(t *testing.T) {
 		"youtu": {func() (*kit.System, error) {
 			return youtu.New(k, youtu.Options{Facts: -1, SubQueries: -1, Steps: -1, Tokens: -1, Mode: "x", NoSchema: true, Schema: &extract.Schema{},
 				Communities: perception.Options{Epsilon: nan}, Paths: path.Options{Depth: -1}})
-		}, []string{"Facts is -1", "SubQueries is -1", "Steps is -1", "Tokens is -1", "NoSchema", "Epsilon is NaN", "Depth is -1"}},
+		}, []string{"Facts is -1", "SubQueries is -1", "Steps is -1", "Tokens is -1", "Mode is x", "NoSchema", "Epsilon is NaN", "Depth is -1"}},
 	} {
 		_, err := tt.new()
 		for _, want := range tt.want {

@@ -57,6 +57,7 @@ func (o Options) check() error {
 	c.Min("SubQueries", float64(o.SubQueries), 0)
 	c.Min("Steps", float64(o.Steps), 0)
 	c.Min("Tokens", float64(o.Tokens), 0)
+	c.Want(o.Mode == "" || o.Mode == extract.Strict || o.Mode == extract.Prefer, "Mode", o.Mode, "strict or prefer")
 	c.Add(o.Paths.Check())
 	c.Add(o.Communities.Check())
 	if o.NoSchema && o.Schema != nil {
