@@ -61,7 +61,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := &benchmark.Dataset{Name: "Multi-hop QA"}
+	set := &benchmark.Dataset{Name: Name}
 	var problems []error
 	for _, name := range Sets() {
 		file, ok := found[name]

@@ -13,6 +13,9 @@ import (
 	"github.com/wildgraph/wildgraph/judge/shortanswer"
 )
 
+// Name is the name of the data sets together in reports.
+const Name = "Multi-hop QA"
+
 // The names of the data sets.
 const (
 	HotpotQA  = "hotpotqa"

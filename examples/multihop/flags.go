@@ -49,7 +49,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 		fs.PrintDefaults()
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` that holds the data sets, in it or in folders in it (default: the shipped sample)")
-	lab.List(fs, &s.sets, "dataset", "comma-separated `LIST` of data sets: "+strings.Join(multihop.Sets(), ", ")+" (default: all present)")
+	lab.List(fs, &s.sets, "dataset", "comma-separated `LIST` of data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
 	fs.Func("topk", "comma-separated `LIST` of top-k, each with a table: chunks in a prompt (default 20,10)", func(v string) (err error) {
 		s.topK, err = parseTopK(v)
 		return err
@@ -80,7 +80,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 		problems = append(problems, lab.OneOf("mode", mode, string(reader.Open), string(reader.Reject))...)
 	}
 	for _, name := range s.sets {
-		problems = append(problems, lab.OneOf("dataset", name, multihop.Sets()...)...)
+		problems = append(problems, lab.OneOf("dataset", name, append(multihop.Sets(), anonyName)...)...)
 	}
 	problems = append(problems, s.Folders(map[string]string{"data": s.data})...)
 	if s.graph && s.ablation {

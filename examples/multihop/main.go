@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	describe(stderr, s, set)
 	grid := &report.Grid{
-		Heading: set.Name, TopK: s.topK, Set: multihop.SetOf, Title: multihop.Title,
+		Heading: set.Name, TopK: s.topK, Set: multihop.SetOf, Title: title,
 		Community: []string{reports.Stage, knowledge.Stage, summary.Stage},
 		Ablation:  []string{noCommunity, youtu.NameNoAgent, noSchema, youtu.Name},
 	}
@@ -111,7 +112,7 @@ func load(s settings) (*benchmark.Dataset, error) {
 		defer root.Close() // all was read
 		fsys = root.FS()
 	}
-	set, err := multihop.Load(fsys, multihop.Options{Sets: s.sets, Corpora: s.graph})
+	set, err := read(fsys, s)
 	if errors.Is(err, multihop.ErrUnknownSet) {
 		return nil, cli.Usagef("-dataset: %w", err)
 	}
@@ -130,6 +131,25 @@ func load(s settings) (*benchmark.Dataset, error) {
 		return nil, cli.Usagef("-dataset: %s has no questions that are asked here; -graph describes its graph", strings.Join(s.sets, ", "))
 	}
 	return set, nil
+}
+
+// read reads the data sets that are chosen, or all there are.
+func read(fsys fs.FS, s settings) (*benchmark.Dataset, error) {
+	others := slices.DeleteFunc(slices.Clone(s.sets), func(name string) bool { return name == anonyName })
+	named := len(others) < len(s.sets)
+	info, err := fs.Stat(fsys, anonyName)
+	there := err == nil && info.IsDir()
+	if named && !there {
+		return nil, fmt.Errorf("%w: no folder %s here", multihop.ErrUnknownSet, anonyName)
+	}
+	set, err := multihop.Load(fsys, multihop.Options{Sets: others, Corpora: s.graph})
+	if there && errors.Is(err, multihop.ErrUnknownSet) && len(others) == 0 || named && len(others) == 0 {
+		set, err = &benchmark.Dataset{Name: multihop.Name}, nil
+	}
+	if err == nil && there && (named || len(s.sets) == 0) {
+		err = addAnonyRAG(set, fsys)
+	}
+	return set, err
 }
 
 // describe says what is going to be run.
@@ -193,7 +213,7 @@ func (t trial) run(ctx context.Context, set *benchmark.Dataset, stdout, stderr i
 		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	j, err := newJudge(parts)
+	j, err := newJudge(parts, set)
 	if err != nil {
 		return nil, "", err
 	}
@@ -226,12 +246,26 @@ func (t trial) run(ctx context.Context, set *benchmark.Dataset, stdout, stderr i
 	return records, bar.Took(time.Since(start), t.NoTimings), nil
 }
 
-func newJudge(p *lab.Parts) (judge.Judge, error) {
+func newJudge(p *lab.Parts, set *benchmark.Dataset) (judge.Judge, error) {
 	o := shortanswer.Options{Model: p.Judge, Schemes: multihop.Schemes()}
 	if p.Embedder != nil {
 		o.Embedder = p.Embedder
 	}
-	return shortanswer.New(o)
+	short, err := shortanswer.New(o)
+	if err != nil {
+		return nil, err
+	}
+	var hidden []string
+	for _, t := range set.Types {
+		if _, ok := o.Schemes[t.Key]; !ok {
+			hidden = append(hidden, t.Key)
+		}
+	}
+	if len(hidden) == 0 {
+		return short, nil
+	}
+	other, err := anonyrag.New(anonyrag.Options{Model: p.Judge})
+	return judges{short, other, hidden}, err
 }
 
 // depth is how deep rankings are measured: the deepest recall that papers give.

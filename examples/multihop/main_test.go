@@ -299,6 +299,36 @@ func TestPublishedRows(t *testing.T) {
 	}
 }
 
+// AnonyRAG stands in a folder of that name, and fills the last columns.
+func TestAnonyRAG(t *testing.T) {
+	data := t.TempDir()
+	if err := os.Mkdir(filepath.Join(data, anonyName), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"eng_corpus.json": `[{"id": "p1", "text": "[PERSON#1] founded [LOCATION#2] in 1704."}, {"id": "p2", "text": "[PERSON#3] eats bread."}]`,
+		"eng_qa.json":     `[{"question": "Who founded [LOCATION#2]?", "answer": "B", "type": "choice", "options": ["[PERSON#3]", "[PERSON#1]", "[PERSON#4]", "[PERSON#5]"], "hops": 1, "evidence": ["p1"]}]`,
+	} {
+		if err := os.WriteFile(filepath.Join(data, anonyName, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{nil, {"-dataset", anonyName}} {
+		stdout, _, err := program(t, append(args, "-data", data, "-out", t.TempDir(), "-systems", "bm25,hipporag2", "-no-timings")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Anony-ENG", "↳ published: DeepSeek-V3-0324", "43.16", "37.24"} {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%v: no %q in\n%s", args, want, stdout)
+			}
+		}
+	}
+	if _, _, err := program(t, "-dataset", anonyName, "-out", t.TempDir()); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no folder anonyrag") {
+		t.Errorf("without the folder: %v", err)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
