@@ -37,3 +37,14 @@ func fold(names []string) []string {
 	}
 	return names
 }
+
+func TestMayBeNoun(t *testing.T) {
+	for word, want := range map[string]bool{
+		"ship": true, "engine": true, "norway": true, "mother": true, "müller": true, "北京": true, "fram": true,
+		"the": false, "quickly": false, "was": false, "visited": false, "who": false, "because": false,
+	} {
+		if got := rules.MayBeNoun(word); got != want {
+			t.Errorf("%q: %v", word, got)
+		}
+	}
+}

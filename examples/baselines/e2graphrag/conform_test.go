@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2graphrag_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/e2graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+func system(k kit.Kit) (*kit.System, error) { return e2graphrag.New(k, e2graphrag.Options{}) }
+
+func TestConform(t *testing.T)    { baselinestest.Conform(t, system) }
+func TestVectors(t *testing.T)    { baselinestest.Vectors(t, system) }
+func BenchmarkQuery(b *testing.B) { baselinestest.Queries(b, baselinestest.Largest, system) }
+
+func TestBadOptions(t *testing.T) {
+	_, err := e2graphrag.New(baselinestest.OfflineKit(t), e2graphrag.Options{Group: 1, Summary: -1, Path: 5, Chunks: -1})
+	for _, want := range []string{"Group is 1", "Summary is -1", "Path is 5", "Chunks is -1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+}

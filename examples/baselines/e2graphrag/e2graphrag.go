@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2graphrag
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/tree"
+)
+
+// Name of the system in reports.
+const Name = "e2graphrag"
+
+// The settings of the code (YiboZhao624/E-2GraphRAG): neighbours that make a summary,
+// its tokens, how many terms a path has at most, and how many chunks are looked for.
+const (
+	DefaultGroup   = 5
+	DefaultSummary = 1000
+	DefaultPath    = 4
+	DefaultChunks  = 25
+)
+
+// Options of the system. The zero value is the setting of the code.
+type Options struct {
+	kit.Common
+	// Group is how many neighbours make a summary, Summary its tokens; 0 for the
+	// defaults.
+	Group, Summary int
+	// Path is how many terms a path between two terms of the question may have, 2 to
+	// 4, Chunks how many chunks are enough; 0 for the defaults.
+	Path, Chunks int
+	// PathChunks takes the chunks along the path between two terms, where the code
+	// takes those that have both ends.
+	PathChunks bool
+}
+
+func (o Options) resolve() (Options, error) {
+	var c kit.Checks
+	c.Want(o.Group == 0 || o.Group > 1, "Group", o.Group, "2 or more, or 0 for the default")
+	c.Min("Summary", float64(o.Summary), 0)
+	c.Want(o.Path == 0 || o.Path >= 2 && o.Path <= DefaultPath, "Path", o.Path, "2 to 4, or 0 for the default")
+	c.Min("Chunks", float64(o.Chunks), 0)
+	o.Group, o.Summary = cmp.Or(o.Group, DefaultGroup), cmp.Or(o.Summary, DefaultSummary)
+	o.Path, o.Chunks = cmp.Or(o.Path, DefaultPath), cmp.Or(o.Chunks, DefaultChunks)
+	return o, c.Err()
+}
+
+// New returns the system.
+func New(k kit.Kit, o Options) (*kit.System, error) {
+	o, err := o.resolve()
+	return kit.New(kit.Frame{
+		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: err,
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) },
+	})
+}
+
+// searcher is the tree and the terms of a corpus. Node i of the tree is chunk i, the
+// nodes after the chunks are summaries.
+type searcher struct {
+	o      Options
+	corpus *kit.Corpus
+	tree   *tree.Tree
+	terms  *terms
+	texts  retrieve.Texts // the nodes
+}
+
+func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
+	s := &searcher{o: o, corpus: c}
+	summarizer, err := k.Summarizer(o.Summary)
+	if err != nil {
+		return nil, err
+	}
+	var docs [][]string
+	for i, chunk := range c.Chunks {
+		if i == 0 || c.Chunks[i-1].Doc != chunk.Doc {
+			docs = append(docs, nil)
+		}
+		docs[len(docs)-1] = append(docs[len(docs)-1], chunk.Text)
+	}
+	if s.tree, err = tree.Sequential(ctx, docs, tree.SequentialOptions{Summarizer: summarizer, Group: o.Group}); err != nil {
+		return nil, err
+	}
+	if s.terms, err = newTerms(ctx, c.Chunks); err != nil {
+		return nil, err
+	}
+	texts := retrieve.TitledTexts(c.Chunks)
+	for _, n := range s.tree.Nodes[len(texts):] {
+		texts = append(texts, n.Text)
+	}
+	s.texts, err = c.Find(ctx, texts)
+	return s, err
+}
+
+// Retrieve looks for chunks that have several terms of the question, and where there
+// are none, for chunks and summaries that are like it. Of nodes K are read.
+func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	nodes, step, err := s.search(ctx, q.Text)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	var chunks []int32
+	found := graphrag.Found{Evidence: []graphrag.Hit{}, Steps: []graphrag.Step{step}}
+	for place, n := range nodes {
+		switch {
+		case int(n) < len(s.corpus.Chunks):
+			chunks = append(chunks, n)
+			if place < q.K {
+				found.Evidence = append(found.Evidence, graphrag.Hit{Chunk: s.corpus.Chunks[n], Score: 1 / float64(len(chunks)), Source: Name})
+			}
+		case place < q.K:
+			found.Derived = append(found.Derived, graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Docs: s.corpus.Docs(s.tree.Sources(n))})
+		}
+	}
+	found.Ranked = s.corpus.InOrder(chunks, q.Want(), Name)
+	return found, nil
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2graphrag
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+// over is a searcher over chunks of pages, those of a page separated by "|".
+func over(t *testing.T, o Options, pages ...string) *searcher {
+	t.Helper()
+	k, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []graphrag.Chunk
+	for p, page := range pages {
+		for i, text := range strings.Split(page, "|") {
+			text = strings.ReplaceAll(text, ". ", ".\n\n") // sentences without capitals
+			chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%d#%06d", p, i), Doc: fmt.Sprint(p), Index: i, Text: text})
+		}
+	}
+	if o, err = o.resolve(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := build(t.Context(), k, o, kit.NewCorpus(k, chunks, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *searcher) number(word string) int32 {
+	found := s.terms.in(word, 1)
+	return found[0]
+}
+
+// toy has alice and bob in chunks 0 and 1, and louvre two steps from alice in none.
+const toy = "alice bob engine. alice engine.|bob paris. alice paris.|paris louvre.|louvre monalisa."
+
+// A page of 31 chunks takes 7 and 2 summaries, one of 4 takes one, a short one none.
+func TestCalls(t *testing.T) {
+	page := func(chunks int) string { return strings.TrimSuffix(strings.Repeat("alice|", chunks), "|") }
+	s := over(t, Options{}, page(31), page(4), page(1))
+	if got := len(s.tree.Nodes) - len(s.corpus.Chunks); got != 7+2+1 || len(s.corpus.Chunks) != 36 {
+		t.Errorf("%d summaries of %d chunks", got, len(s.corpus.Chunks))
+	}
+}
+
+// The worked example: sentences [alice, bob, engine], [alice, engine], [bob, paris].
+func TestCooccurrence(t *testing.T) {
+	s := over(t, Options{}, "alice bob engine. alice engine. bob paris.")
+	got := make(map[string]float64)
+	for e := range s.terms.graph.Edges() {
+		a, b := string(s.terms.words.At(int(e.From))), string(s.terms.words.At(int(e.To)))
+		got[min(a, b)+"–"+max(a, b)] = e.Weight
+	}
+	engine := string(s.terms.words.At(int(s.number("engine"))))
+	if diff := cmp.Diff(map[string]float64{"alic–bob": 1, "alic–" + engine: 2, "bob–" + engine: 1, "bob–pari": 1}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Two terms that meet are local; a pair with a path whose ends never share a chunk is
+// not, unless the chunks along the path are wanted; one term has no pair.
+func TestPairs(t *testing.T) {
+	ask := func(o Options, question string) string {
+		nodes, step, err := over(t, o, toy).search(t.Context(), question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := make(map[int32]bool)
+		for _, n := range nodes {
+			of[n] = true
+		}
+		return fmt.Sprint(step.Kind, " ", of)
+	}
+	for _, x := range []struct {
+		o              Options
+		question, want string
+	}{
+		{Options{}, "Did alice meet bob?", "local map[0:true 1:true]"},
+		{Options{}, "Is alice in the louvre?", "global, by terms map[0:true 1:true 2:true 3:true 4:true]"}, // 4 is the summary
+		{Options{PathChunks: true}, "Is alice in the louvre?", "local map[1:true 2:true]"},
+		{Options{}, "Who is alice?", "global, by terms map[0:true 1:true 4:true]"},
+		{Options{}, "why is it so", "global map[]"},
+		{Options{}, "", "global map[]"},
+		{Options{}, "Who was in Atlantis?", "global map[]"},
+		{Options{}, "alice\nbob paris", "global, by terms map[0:true 1:true 2:true 4:true]"}, // the first line alone
+	} {
+		if got := ask(x.o, x.question); got != x.want {
+			t.Errorf("%q: %s, want %s", x.question, got, x.want)
+		}
+	}
+}
+
+// Too many chunks make paths shorter; where that leaves none, those of before are
+// ranked by their terms, then their run of neighbours, then how often they have them.
+func TestTooManyChunks(t *testing.T) {
+	s := over(t, Options{Chunks: 2}, "alice bob.|alice bob. alice.|alice bob engine.", "alice bob. alice bob. alice bob.")
+	nodes, step, err := s.search(t.Context(), "alice bob engine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step.Kind != "local, too many" {
+		t.Errorf("%s", step.Kind)
+	}
+	if diff := cmp.Diff([]int32{2, 1}, nodes); diff != "" {
+		t.Error(diff)
+	}
+	// alice and engine meet in one chunk but in no sentence: the path between them has
+	// three terms, and goes first.
+	s = over(t, Options{Chunks: 2}, "alice bob.|alice bob.|alice. engine bob.")
+	nodes, step, err = s.search(t.Context(), "alice engine bob")
+	if err != nil || step.Kind != "local, too many" || len(nodes) != 2 {
+		t.Errorf("%v, %s, %v", nodes, step.Kind, err)
+	}
+	s = over(t, Options{Chunks: 2}, "alice bob.|alice. bob engine.|alice. engine.|alice. engine.")
+	if nodes, step, err = s.search(t.Context(), "alice engine"); err != nil || step.Kind != "local, too many" || len(nodes) != 2 {
+		t.Errorf("%v, %s, %v", nodes, step.Kind, err)
+	}
+}
+
+// A term with a hundred thousand neighbours, a page without a full stop, and a question
+// as long as a page take no longer than they must.
+func TestHub(t *testing.T) {
+	var b strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&b, "hub thing%d. ", i)
+	}
+	s := over(t, Options{}, b.String(), strings.Repeat("whale ship ", 50_000))
+	if d := s.terms.graph.Degree(s.number("hub")); d < 100_000 {
+		t.Errorf("the hub has %d neighbours", d)
+	}
+	if arcs := s.terms.graph.Arcs(); arcs > 250_000 {
+		t.Errorf("%d arcs", arcs)
+	}
+	if got := s.terms.path(s.number("thing1"), s.number("thing99999")); len(got) != 3 {
+		t.Errorf("path %v", got)
+	}
+	if got := s.terms.path(s.number("hub"), s.number("whale")); got != nil {
+		t.Errorf("path %v", got)
+	}
+	if got := s.terms.in(b.String(), maxTerms); len(got) != maxTerms {
+		t.Errorf("%d terms of a question", len(got))
+	}
+	if _, _, err := s.search(t.Context(), b.String()); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newTerms(ctx, s.corpus.Chunks); err == nil {
+		t.Error("cancelled")
+	}
+}
