@@ -37,6 +37,7 @@ func TestCallsOfSystems(t *testing.T) {
 		"hipporag-ircot":     {2, 2 + 2, 0},         // names of the question and of a thought, which is had again
 		"youtu":              {1, 3, 2},             // decompose, draft, one reflection; a schema, a batch of names
 		"youtu-noagent":      {1, 1, 2},
+		"e2graphrag":         {0, 0, 0}, // each page is one chunk
 		"gretriever":         {2, 0, 0},
 		"raptor":             {0, 0, 18}, // summaries, one for ten leaves of these short pages
 	}

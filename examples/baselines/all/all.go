@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/e2graphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/baselines/gretriever"
@@ -107,6 +108,9 @@ func Systems() []System {
 		{Name: raptor.Name, Source: "Sarthi and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return raptor.New(k, raptor.Options{Common: c})
 		}, Cost: graph(3, 0)},
+		{Name: e2graphrag.Name, Source: "Zhao and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return e2graphrag.New(k, e2graphrag.Options{Common: c})
+		}, Cost: graph(1, 0)},
 		{Name: gretriever.Name, Source: "He and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return gretriever.New(k, gretriever.Options{Common: c})
 		}, Cost: graph(2, 0)},

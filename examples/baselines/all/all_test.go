@@ -91,7 +91,7 @@ func TestMaxPerDoc(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 10})
+			found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 			if err != nil || len(found.Ranked) < 2 {
 				t.Fatalf("%s: %d chunks, %v", s.Name, len(found.Ranked), err)
 			}
