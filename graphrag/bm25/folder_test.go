@@ -25,7 +25,7 @@ func zipf(n int) (texts []string) {
 	z := rand.NewZipf(r, 1.1, 3, 5000)
 	for i := range n {
 		var b strings.Builder
-		for range 20 + r.IntN(40) {
+		for range 5 + r.IntN(15) {
 			fmt.Fprintf(&b, "w%d ", z.Uint64())
 		}
 		if i%4000 == 17 {
@@ -75,7 +75,7 @@ func TestMerge(t *testing.T) {
 		t.Fatalf("%d documents, %v", one.Len(), err)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
+	for range 60 {
 		query := "often"
 		for range r.IntN(8) {
 			query += fmt.Sprintf(" w%d", r.IntN(200))
