@@ -11,7 +11,7 @@ import (
 
 // constructionTable is Figure 5, with the plots of Figure 6.
 func (g *gridReport) constructionTable() Table {
-	t := Table{Title: "Construction", Notes: []string{
+	t := Table{Title: "Construction" + g.on(), Notes: []string{
 		"Prompt and completion tokens of the index, those of them that describe communities, and the seconds that all of it took, once for each data set.",
 	}}
 	for _, set := range g.sets {

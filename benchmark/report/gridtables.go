@@ -49,6 +49,15 @@ func (g *gridReport) columns(trials ...int) (groups []ColumnGroup, out []column)
 	return groups, out
 }
 
+// on names the data set where there is one alone: its columns have no heading in a
+// terminal then.
+func (g *gridReport) on() string {
+	if len(g.sets) != 1 {
+		return ""
+	}
+	return " on " + g.Title(g.sets[0])
+}
+
 func (g *gridReport) all() []int {
 	var out []int
 	for i := range g.Trials {
@@ -79,7 +88,7 @@ func (g *gridReport) tables() []Table {
 func (g *gridReport) accuracyTable(k int) Table {
 	groups, columns := g.columns(g.all()...)
 	t := Table{
-		Title: fmt.Sprintf("%s at top-%d", g.label().title("Accuracy"), k), Groups: groups,
+		Title: fmt.Sprintf("%s at top-%d", g.label().title("Accuracy"+g.on()), k), Groups: groups,
 		Notes: g.accuracyNotes(columns, k),
 	}
 	if !g.asked() {
@@ -287,7 +296,7 @@ func (g *gridReport) ablationTable() Table {
 		return Table{}
 	}
 	var columns []column
-	t := Table{Title: g.label().title("Ablation") + fmt.Sprintf(" at top-%d", g.TopK[0]), RowHeading: "Variant"}
+	t := Table{Title: g.label().title("Ablation"+g.on()) + fmt.Sprintf(" at top-%d", g.TopK[0]), RowHeading: "Variant"}
 	for _, set := range g.sets {
 		best := 0
 		for i, tr := range g.Trials {
@@ -330,7 +339,7 @@ func (g *gridReport) ablationMode(set string) string {
 // recallTable shows what share of the gold passages was found, where there are any.
 func (g *gridReport) recallTable() Table {
 	keys := []string{"evidence_recall_at_2", "evidence_recall_at_5", "evidence_recall_at_10", "all_at_5", "mrr"}
-	t := Table{Title: "Retrieved passages", Notes: []string{"Percent of the gold passages among the first k chunks; All@5: questions with all of them among the first five."}}
+	t := Table{Title: "Retrieved passages" + g.on(), Notes: []string{"Percent of the gold passages among the first k chunks; All@5: questions with all of them among the first five."}}
 	var sets []string
 	for _, set := range g.sets {
 		if slices.ContainsFunc(g.systems(), func(s System) bool {

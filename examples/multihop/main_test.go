@@ -288,7 +288,7 @@ func TestPublishedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Accuracy (offline) at top-20", "Accuracy (offline) at top-10", "Ablation (offline) at top-20", "youtu-nocommunity", "youtu-noschema",
+		"Accuracy on MuSiQue (offline) at top-20", "Accuracy on MuSiQue (offline) at top-10", "Ablation on MuSiQue (offline) at top-20", "youtu-nocommunity", "youtu-noschema",
 		"↳ published: DeepSeek-V3-0324", "↳ published: Qwen3-32B", "G-Retriever, published: DeepSeek-V3-0324",
 		"arXiv 2508.19855, Table 1", "arXiv 2508.19855, Table 3", "do not compare with a lexical judge's figures",
 		"37.80", "47.50", "46.90", "44.00",
