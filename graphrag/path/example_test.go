@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package path_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/path"
+)
+
+// Where was the builder of the Fram born? One edge speaks of the building, one of the
+// birth; the path over both is the best.
+func ExampleSearch() {
+	names := []string{"Fram", "Colin Archer", "Larvik", "Nansen"}
+	const built, born = 1, 2
+	said := map[[2]int32]uint64{{0, 1}: built, {1, 2}: born, {0, 3}: 0}
+	var edges []graph.Edge
+	for ends := range said {
+		edges = append(edges, graph.Edge{From: ends[0], To: ends[1]})
+	}
+	g, err := graph.New(len(names), edges, graph.Options{Precision: graph.Unweighted})
+	if err != nil {
+		panic(err)
+	}
+	like := path.Likeness{Scores: make([]float64, g.Arcs()), Parts: make([]uint64, g.Arcs()), Weights: []float64{.5, .5}}
+	for u := range int32(len(names)) {
+		lo, hi := g.Row(u)
+		for a := lo; a < hi; a++ {
+			v := g.Targets()[a]
+			like.Parts[a] = said[[2]int32{min(u, v), max(u, v)}]
+		}
+	}
+	paths, err := path.Search(context.Background(), g, []int32{0}, like, path.Options{Cost: .1})
+	if err != nil {
+		panic(err)
+	}
+	for _, p := range paths {
+		fmt.Print(names[p.Start])
+		for _, a := range p.Arcs {
+			fmt.Print(" – ", names[g.Targets()[a]])
+		}
+		fmt.Printf("  %.1f\n", p.Score)
+	}
+	// Output:
+	// Fram – Colin Archer – Larvik  0.8
+	// Fram – Colin Archer  0.4
+	// Fram – Nansen  -0.1
+}
