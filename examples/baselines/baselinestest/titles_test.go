@@ -16,7 +16,7 @@ func TestMuSiQueByRules(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	common := kit.Common{Cut: kit.Cut{KeepLinks: true}}
 	yes, no := true, false
-	for _, name := range []string{"hipporag", "hipporag2", "linearrag", "fastgraphrag", "lightrag", "msgraphrag-local"} {
+	for _, name := range []string{"hipporag", "hipporag2", "linearrag", "fastgraphrag", "lightrag", "msgraphrag-local", "youtu-noagent"} {
 		system, _ := all.Find(name)
 		measure := func(titles *bool) baselinestest.Recall {
 			k, err := kit.Offline(kit.OfflineOptions{Seed: 1, Titles: titles})

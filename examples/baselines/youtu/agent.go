@@ -39,7 +39,9 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 		o.Draft = drafts(k)
 		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count, Evidence: k.MaxContext})
 		return r
-	}, followFacts)
+	}, func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+		return fillGaps(m, func(term string) bool { return s.words.chunks[term] > 0 }), nil
+	})
 	if problem != nil {
 		return nil, problem
 	}

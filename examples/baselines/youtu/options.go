@@ -24,6 +24,12 @@ const DefaultCommunities = 64
 // paths that say the same the shorter one is better. Ours.
 const DefaultPathCost = 0.1
 
+// The kinds of derived text.
+const (
+	kindFact      = "fact"
+	kindCommunity = "community"
+)
+
 // Options of the system. The zero value is the paper's setting, and where the paper
 // is silent that of its program.
 type Options struct {

@@ -5,10 +5,12 @@ package youtu
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -48,16 +50,36 @@ func byRules(schema *extract.Schema) agent.Decomposer {
 	}
 }
 
-// followFacts reflects without a model: it searches again with the best fact that it
-// did not search with yet.
-func followFacts(_ context.Context, m agent.Memory) (agent.Verdict, error) {
-	for _, d := range m.Found.Derived {
-		if d.Kind == kindFact {
-			query := m.Question.Text + " " + d.Text
-			if !m.Asked(query) {
-				return agent.Verdict{Query: query}, nil
-			}
+// fillGaps reflects without a model: a question is answered when what there is to
+// read has all of its words that the corpus knows. Else it looks for those that are
+// missing, beside the best fact.
+func fillGaps(m agent.Memory, known func(term string) bool) agent.Verdict {
+	read := make(map[string]bool)
+	note := func(of string) {
+		for _, term := range text.Default().Terms(of) {
+			read[term] = true
 		}
 	}
-	return agent.Verdict{}, nil
+	best := ""
+	for _, d := range m.Found.Derived {
+		note(d.Text)
+		if best == "" && d.Kind == kindFact {
+			best = d.Text
+		}
+	}
+	for _, h := range m.Found.Read(m.Question) {
+		note(retrieve.Titled(h.Chunk))
+	}
+	var missing []string
+	text.Default().Spans(m.Question.Text, func(word []byte, start, end int) {
+		term, ok := text.Default().Term(string(word))
+		if said := m.Question.Text[start:end]; ok && known(term) && !read[term] && !slices.Contains(missing, said) {
+			missing = append(missing, said)
+		}
+	})
+	if len(missing) == 0 {
+		return agent.Verdict{Thought: "every word of the question is in what was found", Answered: true}
+	}
+	words := strings.Join(missing, " ")
+	return agent.Verdict{Thought: "nothing says: " + words, Query: words + " " + best}
 }

@@ -10,12 +10,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// The kinds of derived text.
-const (
-	kindFact      = "fact"
-	kindCommunity = "community"
-)
-
 // What the likeness of a chunk, and a fact of it that is read, count beside the score
 // of a path through it. The paper and its program put the chunks of facts and the
 // chunks most like the question into one set and say nothing of their order.
