@@ -128,8 +128,8 @@ func TestIterate(t *testing.T) {
 	}
 }
 
-// Half of a budget at most goes to derived texts, the rest to chunks with their
-// titles; the first chunk is cut if nothing fits.
+// Half of a budget goes to derived texts, or what the evidence leaves, the rest to
+// chunks with their titles; the first chunk is cut if nothing fits.
 func TestFit(t *testing.T) {
 	ten := "one two three four five six seven eight nine ten"
 	hits := func(n int) (out []graphrag.Hit) {
@@ -140,7 +140,7 @@ func TestFit(t *testing.T) {
 	}
 	note := graphrag.Derived{Text: "five words are in here"}
 	for _, tt := range []struct{ budget, hits, notes, wantHits, wantNotes int }{
-		{26, 3, 0, 2, 0}, {26, 2, 3, 1, 2}, {11, 0, 3, 0, 2}, {8, 2, 0, 1, 0}, {1, 1, 0, 1, 0}, {9, 1, 9, 1, 0}, {10, 1, 9, 0, 1},
+		{26, 3, 0, 2, 0}, {26, 2, 3, 1, 2}, {11, 0, 3, 0, 2}, {8, 2, 0, 1, 0}, {1, 1, 0, 1, 0}, {9, 1, 9, 1, 0}, {10, 1, 9, 0, 1}, {40, 1, 9, 1, 5},
 	} {
 		derived := make([]graphrag.Derived, tt.notes)
 		for i := range derived {

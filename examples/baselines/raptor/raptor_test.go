@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -98,6 +99,31 @@ func TestSummariesByModel(t *testing.T) {
 	}
 	if more := baselinestest.Stages(m)["summarize"] - first["summarize"]; more > 5 {
 		t.Errorf("%d calls for a few short pages, after %d for the long one", more, first["summarize"])
+	}
+}
+
+// A model that refuses, or says nothing, leaves no hole: what it was to condense is
+// quoted, and the index says how many summaries it did not write.
+func TestSummariesThatFail(t *testing.T) {
+	for name, m := range map[string]*llmtest.Script{
+		"refused": llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrRefused}), "empty": llmtest.NewScript("m").Reply(llmtest.Any, " \n"),
+	} {
+		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := s.Index(t.Context(), baselinestest.Stream(harbours(100)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(stats.Stages, func(s graphrag.Stage) bool { return s.Name == "summarize" })
+		if i < 0 || stats.Stages[i].Asked < 5 || stats.Stages[i].Failed != stats.Stages[i].Asked || (stats.Stages[i].Refused > 0) != (name == "refused") {
+			t.Errorf("%s: stages %+v", name, stats.Stages)
+		}
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
+		if err != nil || len(found.Derived) == 0 || !strings.Contains(found.Derived[0].Text, "Harbour") {
+			t.Errorf("%s: %d summaries, %v", name, len(found.Derived), err)
+		}
 	}
 }
 
