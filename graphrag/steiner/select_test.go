@@ -165,6 +165,16 @@ func TestSubgraphWithoutPrizesIsEmpty(t *testing.T) {
 	}
 }
 
+// What is not like the question at all has no prize, also where nothing better is left.
+func TestNoPrizeForNothing(t *testing.T) {
+	if diff := cmp.Diff([]float64{0, 1, 0, 2}, NodePrizes([]float64{0, .4, -.1, .5}, 3)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{0, .5, .5, 0}, EdgePrizes([]float64{0, .4, .4, -.1}, 5)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestNodePrizesTies(t *testing.T) {
 	if diff := cmp.Diff([]float64{0, 2, 1, 0}, NodePrizes([]float64{.1, .5, .5, .5}, 2)); diff != "" {
 		t.Error(diff)

@@ -76,6 +76,18 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// The worked example of the collapsed tree: nodes s1, c4, c1, s2, c7 in the order of
+// their likeness. It ends at the first that does not fit; one that fills the budget is
+// taken.
+func TestCollapsedBudget(t *testing.T) {
+	nodes := []int{130, 86, 90, 140, 60}
+	for budget, want := range map[int]int{0: 0, 300: 2, 400: 3, 446: 4, 450: 4, 505: 4, 506: 5, 1000: 5} {
+		if got := retrieve.Within(nodes, budget, func(tokens int) int { return tokens }); len(got) != want {
+			t.Errorf("budget %d: %d nodes, want %d", budget, len(got), want)
+		}
+	}
+}
+
 // Without evidence asked for, nothing is read, and chunks are ranked all the same.
 func TestNoEvidence(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, baselinestest.Pages...)
