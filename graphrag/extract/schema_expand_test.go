@@ -46,14 +46,7 @@ func TestSchemaAcceptance(t *testing.T) {
 	}
 }
 
-type near struct{}
-
-func (near) EmbedQuery(context.Context, string) ([]float32, error) { return []float32{1}, nil }
-func (near) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
-	return make([][]float32, len(texts), len(texts)+1), nil
-}
-
-type same struct{ near }
+type same struct{}
 
 func (same) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	return []float32{float32(len(text)), 1}, nil
