@@ -29,7 +29,7 @@ func PCA() Reducer { return pca{} }
 type pca struct{}
 
 const (
-	powerRounds = 6
+	powerRounds = 2
 	smallest    = 1e-6 // least deviation of a component, in parts of the first
 )
 
