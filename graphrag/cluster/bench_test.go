@@ -155,7 +155,7 @@ func BenchmarkScores(b *testing.B) {
 	}
 }
 
-// BenchmarkMixture selects among 49 mixtures for 1,000 vectors, as RAPTOR does
+// BenchmarkMixture selects among mixtures of up to 49 components for 1,000 vectors, as RAPTOR does
 // for a level of so many nodes.
 func BenchmarkMixture(b *testing.B) {
 	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
