@@ -44,13 +44,13 @@ func TestSystems(t *testing.T) {
 				t.Errorf("%s is not found", name)
 			}
 		}
-		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NeedsModel {
+		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.Blind {
 			t.Errorf("%s offline: %v", s.Name, err)
 		}
 		if _, err := s.New(kit.Kit{}, kit.Common{}); err == nil || !strings.HasPrefix(err.Error(), s.Name) {
 			t.Errorf("%s of an empty kit: %v", s.Name, err)
 		}
-		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.NeedsModel && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
+		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.Blind && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
 			t.Errorf("%s with -1 chunks of a page: %v", s.Name, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestModes(t *testing.T) {
 	for _, s := range all.Systems() {
 		t.Run(s.Name, func(t *testing.T) {
 			baselinestest.Modes(t, func(k kit.Kit) (*kit.System, error) {
-				if s.NeedsModel && k.AnswerModel == nil {
+				if s.Blind && k.AnswerModel == nil {
 					k.AnswerModel = llmtest.NewScript("m")
 				}
 				return s.New(k, kit.Common{})
@@ -80,7 +80,7 @@ func TestModes(t *testing.T) {
 func TestMaxPerDoc(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	for _, s := range all.Systems() {
-		if s.NeedsModel {
+		if s.Blind {
 			continue
 		}
 		for limit, want := range map[int]bool{0: true, 1: false} { // whether a page comes twice

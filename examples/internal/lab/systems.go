@@ -44,8 +44,8 @@ func (p *Parts) Entries(ctx context.Context) ([]benchmark.Entry, error) {
 // settings it cannot work with are known before the run; servers are asked
 // whether they are there before the first index is begun.
 func (p *Parts) Entry(ctx context.Context, sys all.System) (benchmark.Entry, error) {
-	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: !sys.Retrieves, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
-	if sys.NeedsModel && !p.settings.ByModel() {
+	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.Blind, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
+	if sys.Blind && !p.settings.ByModel() {
 		e.NotApplicable = "needs a language model"
 		return e, nil
 	}
