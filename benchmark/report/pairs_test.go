@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // grown asks every question four times, under other IDs.
@@ -155,5 +156,37 @@ func TestRankingOfProvenance(t *testing.T) {
 		if cell.Best {
 			t.Errorf("the best of equal ones: %+v", cell)
 		}
+	}
+}
+
+// unsure is a reviewer without a report on tits.
+type unsure struct{ reviewer }
+
+func (u *unsure) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	if strings.Contains(q.Text, "tit") {
+		return graphrag.Answer{Text: "Nobody knows.", Ranked: []graphrag.Hit{}, Evidence: []graphrag.Hit{}}, nil
+	}
+	return u.reviewer.Answer(ctx, q)
+}
+
+// What is read of reports alone holds no source text, also where nothing was found:
+// the share of the statements in it is not that of the questions without a report.
+func TestCoverageOfReports(t *testing.T) {
+	r := study("", nil)
+	var err error
+	if r.Options.Coverage, err = benchmark.NewCoverage(text.English); err != nil {
+		t.Fatal(err)
+	}
+	notes := []graphrag.Derived{{Kind: "report", Text: "A report.", Docs: []string{"owl.txt"}}}
+	r.Systems = []benchmark.Entry{r.Systems[1], {Name: "unsure", New: func(string) (benchmark.System, error) {
+		return &unsure{reviewer{scholar{notes: notes}}}, nil
+	}}}
+	rep, err := run(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scholar, unsure := rep.Systems[0].Overall.Types[benchmark.All], rep.Systems[1].Overall.Types[benchmark.All]
+	if scholar.Coverage == nil || unsure.Coverage != nil || unsure.RecallAt5 == nil {
+		t.Errorf("coverage of source text %v, of reports %v; recall %v", scholar.Coverage, unsure.Coverage, unsure.RecallAt5)
 	}
 }

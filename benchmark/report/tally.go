@@ -14,6 +14,7 @@ type tally struct {
 	types   []benchmark.Type
 	lexical bool
 	run     bool // the system was run: there are figures
+	reports bool // it reads reports alone, see provenance
 	byType  map[string]*typeTally
 }
 
@@ -29,7 +30,7 @@ type typeTally struct {
 
 func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 	t := &tally{
-		types: run.Dataset.Types, lexical: labelOf(run).lexical, run: of.NotApplicable == "",
+		types: run.Dataset.Types, lexical: labelOf(run).lexical, run: of.NotApplicable == "", reports: provenance(of),
 		byType: map[string]*typeTally{benchmark.All: newTypeTally()},
 	}
 	for _, kind := range t.types { // also where a domain has none, as nature has no multi-fact
@@ -50,14 +51,16 @@ func (t *tally) add(r benchmark.Result) {
 		tt := t.byType[key]
 		tt.n++
 		if t.run {
-			tt.add(r)
+			tt.add(r, t.reports)
 		}
 	}
 }
 
-func (t *typeTally) add(r benchmark.Result) {
+// add takes a question in. Of a system that reads reports alone nothing is known of
+// the source text it read, also where it found nothing to read.
+func (t *typeTally) add(r benchmark.Result, reports bool) {
 	for i, f := range figures {
-		if f.of != nil {
+		if f.of != nil && !(reports && f.key == "statement_coverage") {
 			t.samples[i].add(f.of(r), source(r))
 		}
 	}
