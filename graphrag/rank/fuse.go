@@ -17,7 +17,10 @@ const rrfK = 60
 
 // RRF merges lists by reciprocal rank fusion: the score of an identifier is the
 // sum of 1/(60+rank) over the lists that hold it, ranks counted from 1.
-func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] {
+func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] { return fuse(rrfK, lists...) }
+
+// fuse is RRF with any constant.
+func fuse[ID cmp.Ordered](k int, lists ...[]ID) []Scored[ID] {
 	total := 0
 	for _, list := range lists {
 		total += len(list)
@@ -29,7 +32,7 @@ func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] {
 		for place, id := range list {
 			if _, again := seen[id]; !again {
 				seen[id] = struct{}{}
-				shares = append(shares, Scored[ID]{id, 1 / float64(rrfK+place+1)})
+				shares = append(shares, Scored[ID]{id, 1 / float64(k+place+1)})
 			}
 		}
 	}
