@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
 	"github.com/wildgraph/wildgraph/judge/internal/score"
@@ -167,7 +167,11 @@ func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, mi
 	if err != nil {
 		return err
 	}
-	out["correctness"] = judge.Score(Correctness(f1, cosine(vectors[0], vectors[1])), "")
+	like := vector.Cosine(vectors[0], vectors[1])
+	if math.IsNaN(like) {
+		return errors.New("judge: the embedder gave a vector with what is no number")
+	}
+	out["correctness"] = judge.Score(Correctness(f1, like), "")
 	return nil
 }
 
@@ -185,19 +189,6 @@ func Factuality(truePositives, falsePositives, falseNegatives int) float64 {
 // quarter, the cosine mapped to 0..1 (arXiv 2506.05690, the released evaluation).
 func Correctness(factuality, cosine float64) float64 {
 	return 0.75*factuality + 0.25*(1+min(max(cosine, -1), 1))/2
-}
-
-func cosine(a, b []float32) float64 {
-	var ab, aa, bb float64
-	for i := range a {
-		ab += float64(a[i]) * float64(b[i])
-		aa += float64(a[i]) * float64(a[i])
-		bb += float64(b[i]) * float64(b[i])
-	}
-	if c := ab / math.Sqrt(aa*bb); !math.IsNaN(c) && !slices.Contains([]float64{math.Inf(1), math.Inf(-1)}, c) {
-		return c
-	}
-	return 0
 }
 
 func share(n, of int, none string) judge.Verdict {

@@ -49,14 +49,14 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 		return s.search(ctx, q, agent.SubQuery{})
 	})
 	r, err := agent.Reflecting(s.trimmed(once), again, reflect, o)
-	return perDoc{r, s.o.MaxPerDoc}, err
+	return capped(r, s.o.MaxPerDoc), err
 }
 
 // trimmed keeps what sub-queries found together to what one may: so many facts and
 // communities, and chunks of a document.
 func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		found, err := perDoc{r, s.o.MaxPerDoc}.Retrieve(ctx, q)
+		found, err := capped(r, s.o.MaxPerDoc).Retrieve(ctx, q)
 		left := map[string]int{kindFact: s.o.Facts, kindCommunity: routeCommunities}
 		found.Derived = slices.DeleteFunc(found.Derived, func(d graphrag.Derived) bool {
 			left[d.Kind]--
@@ -66,21 +66,14 @@ func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	})
 }
 
-// perDoc keeps the first chunks of each document: searches that keep to a limit each
+// capped keeps the first chunks of each document: searches that keep to a limit each
 // exceed it together.
-type perDoc struct {
-	graphrag.Retriever
-	most int
-}
-
-func (p perDoc) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	found, err := p.Retriever.Retrieve(ctx, q)
-	of := make(map[string]int)
-	found.Ranked = slices.DeleteFunc(found.Ranked, func(h graphrag.Hit) bool {
-		of[h.Chunk.Doc]++
-		return p.most > 0 && of[h.Chunk.Doc] > p.most
+func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		found, err := r.Retrieve(ctx, q)
+		found.Ranked = retrieve.Capped(found.Ranked, perDoc)
+		return found, err
 	})
-	return found, err
 }
 
 // drafts has the kit's reader answer from what was found first.
