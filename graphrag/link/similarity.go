@@ -60,7 +60,7 @@ func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold flo
 	}
 	out := make([][]scored, 0, len(names))
 	for lo := 0; lo < len(vectors); lo += block {
-		found, err := index.SearchBatch(ctx, vectors[lo:min(lo+block, len(vectors))], min(limit+1, len(vectors)))
+		found, err := index.SearchBatch(ctx, vectors[lo:min(lo+block, len(vectors))], vector.Params{K: limit + 1})
 		if err != nil {
 			return nil, fmt.Errorf("link: comparing names: %w", err)
 		}

@@ -115,7 +115,7 @@ func BenchmarkSearchBatch(b *testing.B) {
 		for _, n := range []int{16, 1000} {
 			b.Run(fmt.Sprintf("%s/%d", k.name, n), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := x.SearchBatch(b.Context(), queries[:n], 10); err != nil {
+					if _, err := x.SearchBatch(b.Context(), queries[:n], Params{K: 10}); err != nil {
 						b.Fatal(err)
 					}
 				}

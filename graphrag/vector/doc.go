@@ -30,6 +30,10 @@
 // A single query is limited by the rate at which memory is read. [Index.SearchBatch]
 // reads each row once for many queries and is limited by arithmetic instead.
 //
+// A condition ([Params].Keep) is looked at when a row is about to become a candidate,
+// so it is asked about few rows and the result is as exact as without: the best of
+// the rows that are kept.
+//
 // # Larger than memory
 //
 // A [Writer] writes rows and codes to a folder, and [Open] maps it: with codes, a

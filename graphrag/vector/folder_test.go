@@ -55,8 +55,8 @@ func TestFolder(t *testing.T) {
 					t.Fatalf("%+v, %d rows: %v, want %v; %v, %v", o, n, got, want, errGot, errWant)
 				}
 			}
-			got, errGot := folder.SearchBatch(t.Context(), queries, 10)
-			want, errWant := memory.SearchBatch(t.Context(), queries, 10)
+			got, errGot := folder.SearchBatch(t.Context(), queries, Params{K: 10})
+			want, errWant := memory.SearchBatch(t.Context(), queries, Params{K: 10})
 			if errGot != nil || errWant != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v, %d rows: batches differ; %v, %v", o, n, errGot, errWant)
 			}

@@ -102,7 +102,7 @@ func TestSearchIsExact(t *testing.T) {
 					}
 					queries := someVectors(rng, 3, dim, variant&4 != 0)
 					k := rng.IntN(len(vectors) + 4)
-					batch, err := x.SearchBatch(t.Context(), queries, k)
+					batch, err := x.SearchBatch(t.Context(), queries, Params{K: k})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -144,7 +144,7 @@ func TestSameResultEverywhere(t *testing.T) {
 			for i, q := range queries {
 				single[i], _ = x.Search(q, k, nil)
 			}
-			batch, err := x.SearchBatch(t.Context(), queries, k)
+			batch, err := x.SearchBatch(t.Context(), queries, Params{K: k})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := x.Search([]float32{1}, 1, nil); !errors.Is(err, ErrVector) {
 		t.Errorf("Search: %v", err)
 	}
-	if _, err := x.SearchBatch(t.Context(), [][]float32{{1, 1}, {nan, 1}}, 1); !errors.Is(err, ErrVector) || !strings.Contains(err.Error(), "query 1") {
+	if _, err := x.SearchBatch(t.Context(), [][]float32{{1, 1}, {nan, 1}}, Params{K: 1}); !errors.Is(err, ErrVector) || !strings.Contains(err.Error(), "query 1") {
 		t.Errorf("SearchBatch: %v", err)
 	}
 	if err := x.Add([]float32{1, 2}); err != nil {
@@ -237,7 +237,7 @@ func TestRefusals(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.SearchBatch(ctx, [][]float32{{1, 1}}, 1); !errors.Is(err, context.Canceled) {
+	if _, err := x.SearchBatch(ctx, [][]float32{{1, 1}}, Params{K: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled SearchBatch: %v", err)
 	}
 }

@@ -4,9 +4,7 @@ package vector
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -17,13 +15,6 @@ const (
 	// blockRows are estimated before their bounds are looked at: few enough
 	// to stay in the first cache, many enough to hide the call.
 	blockRows = 256
-	// batchRows are read once for all the queries of a block: 64 rows of 384
-	// floats fill 96 kB, a part of the second cache.
-	batchRows = 64
-	// batchQueries share one reading of the matrix: 256 queries of 384
-	// floats fill 384 kB, a part of the second cache, and 256 products per
-	// float outweigh the reading by far.
-	batchQueries = 256
 	// shardRows is the least a worker gets of one search; below, starting it
 	// costs more than it saves.
 	shardRows = 8192
@@ -40,28 +31,44 @@ type scratch struct {
 	parts   []*scratch // of other workers
 }
 
-// Search appends the k rows with the largest scores to dst, best first, equal
-// scores by id; all rows if there are fewer than k, none if k <= 0. It
+// Params say what a search is for.
+type Params struct {
+	// K is how many rows are wanted; none if it is 0 or less.
+	K int
+	// Keep, if set, says of a row whether it may be found: a filter, or what was not
+	// deleted. Only rows that would else be found, or nearly so, are asked about. It
+	// must say the same of a row throughout a search, may be called by several
+	// goroutines at once, and must not use the index.
+	Keep func(id int32) bool
+}
+
+// Search is [Index.SearchWith] for the k best of all rows.
+func (x *Index) Search(query []float32, k int, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
+	return x.SearchWith(query, Params{K: k}, dst)
+}
+
+// SearchWith appends the K rows with the largest scores, of those that are kept, to
+// dst, best first, equal scores by id; all if there are fewer than K. It
 // allocates only what dst lacks, once the index has seen a few searches, and
 // unless [Options.Workers] splits the scan. The error wraps [ErrVector].
-func (x *Index) Search(query []float32, k int, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
+func (x *Index) SearchWith(query []float32, p Params, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
 	length, err := x.check(query)
 	if err != nil {
 		return dst, fmt.Errorf("vector: search: query: %w", err)
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if k = min(k, x.n); k <= 0 {
+	if p.K = min(p.K, x.n); p.K <= 0 {
 		return dst, nil
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	if length = s.setQuery(query, length, x); length == 0 {
-		return x.firstRows(k, dst), nil
+		return x.firstRows(p, dst), nil
 	}
-	s.sel.reset(k)
+	s.sel.reset(p)
 	x.scanAll(s, length)
-	return x.rescore(s, s.query, k, dst), nil
+	return x.rescore(s, s.query, dst), nil
 }
 
 // setQuery keeps a padded copy of the query, scaled if the index is for
@@ -79,9 +86,12 @@ func (s *scratch) setQuery(query []float32, length float64, x *Index) float64 {
 }
 
 // firstRows is the result of a query of zeros: all scores are 0.
-func (x *Index) firstRows(k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
-	for i := range k {
-		dst = append(dst, rank.Scored[int32]{ID: int32(i)})
+func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int32] {
+	for id := int32(0); int(id) < x.n && p.K > 0; id++ {
+		if p.Keep == nil || p.Keep(id) {
+			dst = append(dst, rank.Scored[int32]{ID: id})
+			p.K--
+		}
 	}
 	return dst
 }
@@ -100,7 +110,7 @@ func (x *Index) scanAll(s *scratch, length float64) {
 	}
 	for _, part := range s.parts[:workers] {
 		part.query = append(part.query[:0], s.query...)
-		part.sel.reset(s.sel.k)
+		part.sel.reset(s.sel.Params)
 	}
 	_ = par.Ranges(context.Background(), x.n, shard, workers, func(_, first, last int) error {
 		x.scan(s.parts[first/shard], length, first, last)
@@ -109,6 +119,7 @@ func (x *Index) scanAll(s *scratch, length float64) {
 	for _, part := range s.parts[:workers] {
 		s.sel.cut = max(s.sel.cut, part.sel.cut)
 		s.sel.kept = append(s.sel.kept, part.sel.kept...)
+		part.sel.Keep = nil
 	}
 }
 
@@ -157,15 +168,17 @@ func (x *Index) scanCodes(s *scratch, length float64, first, last int) {
 	}
 }
 
-// rescore appends the k best of the candidates by their scores.
-func (x *Index) rescore(s *scratch, query []float32, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
+// rescore appends the best of the candidates by their scores, and lets go of what the
+// caller passed.
+func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s.sel.prune()
+	s.sel.Keep = nil
 	s.results = s.results[:0]
 	for _, c := range s.sel.kept {
 		s.results = append(s.results, rank.Scored[int32]{ID: c.id, Score: x.score(int(c.id), query)})
 	}
 	slices.SortFunc(s.results, rank.Compare)
-	return append(dst, s.results[:k]...)
+	return append(dst, s.results[:min(s.sel.K, len(s.results))]...)
 }
 
 // score is the definition.
@@ -190,115 +203,4 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 		dst[i] = x.score(i, s.query)
 	}
 	return dst, nil
-}
-
-// SearchBatch is [Index.Search] for many queries: results[i] belongs to
-// queries[i]. Every row is read once for hundreds of queries, which makes a
-// query several times cheaper than a single one. The error names each
-// unusable query and wraps [ErrVector]; or it is that of ctx, which is looked
-// at between blocks of rows.
-func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]rank.Scored[int32], error) {
-	lengths := make([]float64, len(queries))
-	var errs []error
-	for i, q := range queries {
-		var err error
-		if lengths[i], err = x.check(q); err != nil {
-			errs = append(errs, fmt.Errorf("vector: search batch: query %d: %w", i, err))
-		}
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	results := make([][]rank.Scored[int32], len(queries))
-	if k = min(k, x.n); k <= 0 {
-		return results, nil
-	}
-	share := roundUp(1+(len(queries)-1)/x.opts.Workers, queryGroup)
-	size := min(batchQueries, share)
-	batches := make([]batch, x.opts.Workers)
-	err := par.Ranges(ctx, len(queries), size, x.opts.Workers, func(worker, first, last int) error {
-		batches[worker].search(ctx, x, queries[first:last], lengths[first:last], k, results[first:last])
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("vector: search batch of %d: %w", len(queries), err)
-	}
-	return results, nil
-}
-
-// batch answers blocks of queries, one block after the other.
-type batch struct {
-	queries []float32 // padded, and filled up to whole groups
-	slacks  []float32
-	sels    []selector
-	dots    []float32
-	rescore scratch
-}
-
-func (b *batch) search(ctx context.Context, x *Index, queries [][]float32, lengths []float64, k int, results [][]rank.Scored[int32]) {
-	b.set(x, queries, lengths, k)
-	for first := 0; first < x.n; first += batchRows {
-		if ctx.Err() != nil {
-			return
-		}
-		b.scan(x, first, min(batchRows, x.n-first), len(queries))
-	}
-	for i := range queries {
-		results[i] = make([]rank.Scored[int32], 0, k)
-		if lengths[i] == 0 {
-			results[i] = x.firstRows(k, results[i])
-			continue
-		}
-		b.rescore.sel, b.sels[i] = b.sels[i], b.rescore.sel // to share one buffer of results
-		results[i] = x.rescore(&b.rescore, b.query(x, i), k, results[i])
-		b.rescore.sel, b.sels[i] = b.sels[i], b.rescore.sel
-	}
-}
-
-func (b *batch) query(x *Index, i int) []float32 { return b.queries[i*x.stride : (i+1)*x.stride] }
-
-// set prepares a block of queries.
-func (b *batch) set(x *Index, queries [][]float32, lengths []float64, k int) {
-	size := roundUp(len(queries), queryGroup)
-	b.queries = slices.Grow(b.queries[:0], size*x.stride)[:size*x.stride]
-	clear(b.queries)
-	b.slacks = slices.Grow(b.slacks[:0], size)[:size]
-	b.dots = slices.Grow(b.dots[:0], batchRows*queryGroup)[:batchRows*queryGroup]
-	for len(b.sels) < size {
-		b.sels = append(b.sels, selector{})
-	}
-	for i, q := range queries {
-		row := b.query(x, i)
-		copy(row, q)
-		if x.opts.Cosine {
-			scale(row, lengths[i])
-		}
-		b.slacks[i] = ceil32(floatError(x.stride, x.longest, norm(row)))
-		b.sels[i].reset(k)
-		if lengths[i] == 0 {
-			b.sels[i].cut = float32(math.Inf(1)) // wants no candidates
-		}
-	}
-}
-
-// scan offers n rows from first on to the selectors of all queries.
-func (b *batch) scan(x *Index, first, n, queries int) {
-	high := roundUp(n, rowGroup)
-	rows := x.rows.part(first, high)
-	dots := b.dots[:high*queryGroup]
-	for q := 0; q < queries; q += queryGroup {
-		x.kernels.dotGroup(dots, rows, b.queries[q*x.stride:(q+queryGroup)*x.stride])
-		for j := q; j < min(q+queryGroup, queries); j++ {
-			sel, slack := &b.sels[j], b.slacks[j]
-			reach := sel.cut - slack
-			for i := range n {
-				if dot := dots[i*queryGroup+j-q]; dot >= reach {
-					sel.offer(int32(first+i), dot-slack, dot+slack)
-					reach = sel.cut - slack
-				}
-			}
-		}
-	}
 }

@@ -5,12 +5,12 @@ package vector
 import "math"
 
 // selector keeps, of rows with a lower and an upper bound for their score,
-// those that can be among the k best: all whose upper bound reaches the k-th
-// largest lower bound.
+// those that are to be kept and can be among the K best: all whose upper bound reaches
+// the K-th largest lower bound.
 type selector struct {
-	k     int
-	lows  []float32 // the k largest lower bounds, smallest first (a heap)
-	cut   float32   // lows[0] once there are k, -Inf before
+	Params
+	lows  []float32 // the K largest lower bounds, smallest first (a heap)
+	cut   float32   // lows[0] once there are K, -Inf before
 	kept  []candidate
 	limit int // size of kept at which it is pruned
 }
@@ -20,24 +20,27 @@ type candidate struct {
 	upper float32
 }
 
-func (s *selector) reset(k int) {
-	s.k, s.lows, s.kept = k, s.lows[:0], s.kept[:0]
+func (s *selector) reset(p Params) {
+	s.Params, s.lows, s.kept = p, s.lows[:0], s.kept[:0]
 	s.cut = float32(math.Inf(-1))
-	s.limit = 4*k + 1024
+	s.limit = 4*p.K + 1024
 }
 
 // offer takes a row. The caller should have dropped it when upper < s.cut.
 func (s *selector) offer(id int32, lower, upper float32) {
+	if s.Keep != nil && !s.Keep(id) {
+		return
+	}
 	if len(s.kept) >= s.limit {
 		s.prune()
 		s.limit = max(s.limit, 2*len(s.kept))
 	}
 	s.kept = append(s.kept, candidate{id, upper})
 	switch {
-	case len(s.lows) < s.k:
+	case len(s.lows) < s.K:
 		s.lows = append(s.lows, lower)
 		s.up(len(s.lows) - 1)
-		if len(s.lows) < s.k {
+		if len(s.lows) < s.K {
 			return
 		}
 	case lower > s.lows[0]:

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// keptOf is the oracle: all scores, those of rows to keep, in order.
+func keptOf(t *testing.T, x *Index, query []float32, p Params) []rank.Scored[int32] {
+	t.Helper()
+	scores, err := x.Scores(query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []rank.Scored[int32]{}
+	for i, score := range scores {
+		if p.Keep == nil || p.Keep(int32(i)) {
+			all = append(all, rank.Scored[int32]{ID: int32(i), Score: score})
+		}
+	}
+	slices.SortFunc(all, rank.Compare)
+	return all[:max(0, min(p.K, len(all)))]
+}
+
+// keeps are conditions that keep nothing, all, one row, every seventh, and the half
+// above.
+func keeps(n int) []func(int32) bool {
+	return []func(int32) bool{
+		nil,
+		func(int32) bool { return false },
+		func(int32) bool { return true },
+		func(id int32) bool { return int(id) == n/2 },
+		func(id int32) bool { return id%7 == 3 },
+		func(id int32) bool { return int(id) >= n/2 },
+	}
+}
+
+func TestKeep(t *testing.T) {
+	for name, kernels := range kernelSets() {
+		rng := rand.New(rand.NewPCG(4, 4))
+		for _, n := range []int{1, 300, 2*shardRows + 7} {
+			for _, opts := range []Options{{Workers: 1}, {Cosine: true}, {Quantized: true, Workers: 3}} {
+				opts.Dim = 5 + rng.IntN(30)
+				x := newIndex(t, opts, kernels)
+				if err := x.Add(someVectors(rng, n, opts.Dim, n == 300)...); err != nil {
+					t.Fatal(err)
+				}
+				queries := append(someVectors(rng, 5, opts.Dim, n == 300), make([]float32, opts.Dim))
+				for i, keep := range keeps(n) {
+					p := Params{K: rng.IntN(40), Keep: keep}
+					batch, err := x.SearchBatch(t.Context(), queries, p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for j, q := range queries {
+						want := keptOf(t, x, q, p)
+						got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if diff := gocmp.Diff(want, got); diff != "" {
+							t.Fatalf("%s %+v n=%d condition %d k=%d: (-want +got)\n%s", name, opts, n, i, p.K, diff)
+						}
+						if diff := gocmp.Diff(want, batch[j]); len(want) > 0 && diff != "" {
+							t.Fatalf("%s %+v n=%d condition %d k=%d: batch (-want +got)\n%s", name, opts, n, i, p.K, diff)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A condition is asked about the rows that could be found, not about all.
+func TestKeepIsLazy(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	const n = 4 * shardRows
+	for _, opts := range []Options{{Dim: 16}, {Dim: 16, Quantized: true}, {Dim: 16, Quantized: true, Workers: 4}} {
+		x := newIndex(t, opts, fastest())
+		for range n {
+			if err := x.Add(randomVector(rng, opts.Dim, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var asked atomic.Int64
+		p := Params{K: 10, Keep: func(id int32) bool { asked.Add(1); return id%2 == 0 }}
+		if _, err := x.SearchWith(randomVector(rng, opts.Dim, 1), p, nil); err != nil {
+			t.Fatal(err)
+		}
+		if asked.Load() > n/10 {
+			t.Errorf("%+v: asked about %d rows of %d", opts, asked.Load(), n)
+		}
+	}
+}
