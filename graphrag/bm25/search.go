@@ -18,10 +18,21 @@ import (
 // only as far as its capacity is short; nothing else is allocated for words
 // the index has been asked before.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
+	return ix.SearchWhere(query, k, nil, dst)
+}
+
+// SearchWhere is [Index.Search] among the documents that keep wants; nil wants all.
+// The statistics in the scores are those of all documents. Keep must say the same of
+// a document each time it is asked; it is asked of those alone whose score may be
+// among the k best.
+func (ix *Index) SearchWhere(query string, k int, keep func(doc int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.searchers.Get().(*searcher)
-	defer ix.searchers.Put(s)
 	s.analyze(query)
-	return s.search(k, dst[:0])
+	s.keep = keep
+	dst = s.search(k, dst[:0])
+	s.keep = nil
+	ix.searchers.Put(s) // unless keep panics
+	return dst
 }
 
 // Whole is the score of a text of average length that has every indexed term of
@@ -84,9 +95,10 @@ type searcher struct {
 	sums       [windowSize]float32
 	candidates []uint16
 	active     []activeTerm
-	blockOf    []uint32  // for each window and listed term of the query, its block plus 1
-	upper      []float32 // upper bound of the scores of each window
-	order      []int32   // windows, by upper bound
+	keep       func(doc int32) bool // what may be found; nil: all
+	blockOf    []uint32             // for each window and listed term of the query, its block plus 1
+	upper      []float32            // upper bound of the scores of each window
+	order      []int32              // windows, by upper bound
 
 	best    rank.Top[int32] // of the windows searched
 	partial rank.Top[int32] // best, and the sums of one term's documents in this window
@@ -235,7 +247,10 @@ func (s *searcher) window(w int) {
 		s.extend(&s.active[i], norms, base, rest)
 	}
 	for _, d := range s.candidates {
-		s.best.Push(int32(base)+int32(d), float64(s.sums[d]))
+		sum, doc := float64(s.sums[d]), int32(base)+int32(d)
+		if s.keep == nil || sum >= s.best.Threshold() && s.keep(doc) {
+			s.best.Push(doc, sum)
+		}
 	}
 	s.raise(&s.best)
 	clear(s.sums[:])
@@ -266,6 +281,9 @@ func (s *searcher) activate(w int) {
 	}
 }
 
+// dropped is the sum of a document that may not be found.
+var dropped = float32(math.Inf(-1))
+
 // raise raises the threshold to that of t.
 func (s *searcher) raise(t *rank.Top[int32]) {
 	if threshold := float32(t.Threshold()); threshold > s.threshold {
@@ -276,8 +294,13 @@ func (s *searcher) raise(t *rank.Top[int32]) {
 
 // note takes the sum of another document of this window into partial: with the
 // best of the windows before, sums are lower bounds of scores. It returns the
-// threshold.
+// threshold. A document that may not be found must not raise it: its sum is dropped,
+// and stays below every other whatever is added.
 func (s *searcher) note(doc int, sum float32) float32 {
+	if s.keep != nil && !s.keep(int32(doc)) {
+		s.sums[doc&(windowSize-1)] = dropped
+		return s.threshold
+	}
 	s.partial.Push(int32(doc), float64(sum))
 	s.raise(&s.partial)
 	return s.threshold
@@ -376,6 +399,7 @@ func (s *searcher) extend(a *activeTerm, norms *[windowSize]float32, base int, r
 		sum := s.sums[d&(windowSize-1)]
 		if sum > notable {
 			notable = s.note(base+int(d), sum)
+			sum = s.sums[d&(windowSize-1)]
 		}
 		if sum+rest >= s.cutoff {
 			kept = append(kept, d)

@@ -131,6 +131,10 @@ func TestSearch(t *testing.T) {
 		if !slices.Equal(ids, []int32{2}) {
 			t.Errorf("%s: found %v", name, ids)
 		}
+		got := ix.SearchWhere("Fram, Belgica: 1892", 1, func(triple int32) bool { return triple != 3 }, nil)
+		if len(got) != 1 || got[0].ID != 4 {
+			t.Errorf("%s: without the best, found %v", name, got)
+		}
 		if got := ix.Neighbors(0, 10, nil); len(got) != 0 {
 			t.Errorf("%s: two things of one name are neighbors: %v", name, got)
 		}
