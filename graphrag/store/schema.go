@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
+)
+
+// Schema declares what a collection holds. It is fixed when the collection is created.
+type Schema struct {
+	// Analyzer names what makes words of texts and queries, such as
+	// text.Default().Name(). Engines have it set alike, or say ErrMismatch.
+	Analyzer string `json:"analyzer,omitempty"`
+	// Tables are the kinds of records, by name.
+	Tables map[string]TableSchema `json:"tables"`
+}
+
+// TableSchema declares the records of one kind.
+type TableSchema struct {
+	// Text says that Title and Text are searched; TitleWeight is how often the title
+	// counts as if it stood in the text. K1 and B are those of BM25; 0 is the default.
+	Text        bool    `json:"text,omitempty"`
+	TitleWeight int     `json:"title_weight,omitempty"`
+	K1          float64 `json:"k1,omitempty"`
+	B           float64 `json:"b,omitempty"`
+	// Dim is the number of components of vectors; 0 says that there are none.
+	Dim int `json:"dim,omitempty"`
+	// Dot compares vectors by their dot product instead of by the cosine.
+	Dot bool `json:"dot,omitempty"`
+	// Model names what made the vectors, so that nobody mixes those of two.
+	Model string `json:"model,omitempty"`
+	// Fields are those that filters may name.
+	Fields map[string]Kind `json:"fields,omitempty"`
+}
+
+// Kind is what values a field has.
+type Kind string
+
+// The kinds of fields.
+const (
+	String Kind = "string"
+	Number Kind = "number"
+)
+
+// Fields are values by the names of fields: a string, or a number as float64 or int.
+type Fields map[string]any
+
+// Limits of what is stored.
+const (
+	MaxID   = 1024     // bytes of an id or a scope
+	MaxText = 16 << 20 // bytes of a title, a text or the data of a record
+)
+
+// Check reports everything that is wrong with a schema.
+func (s Schema) Check() error {
+	var errs []error
+	if len(s.Tables) == 0 {
+		errs = append(errs, errors.New("it has no table: name one in Tables"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
+		errs = append(errs, CheckName("table", name))
+		if err := s.Tables[name].check(); err != nil {
+			errs = append(errs, fmt.Errorf("table %q: %w", name, err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("schema: %w: %w", ErrInvalid, err)
+	}
+	return nil
+}
+
+func (t TableSchema) check() error {
+	var errs []error
+	if t.Dim < 0 || t.Dim > vector.MaxDim {
+		errs = append(errs, fmt.Errorf("Dim is %d, want 0 to %d", t.Dim, vector.MaxDim))
+	}
+	if t.TitleWeight < 0 || !(t.K1 >= 0) || !(t.B >= 0 && t.B <= 1) {
+		errs = append(errs, fmt.Errorf("TitleWeight, K1 and B are %d, %g and %g, want 0 or more, and B up to 1", t.TitleWeight, t.K1, t.B))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
+		errs = append(errs, CheckName("field", name))
+		if kind := t.Fields[name]; kind != String && kind != Number {
+			errs = append(errs, fmt.Errorf("field %q is a %q, want string or number", name, kind))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// CheckName tells what is wrong with the name of a collection, generation, table or
+// field: names are 1 to 63 of a-z, 0-9, _ and -, and begin with a letter, which all
+// engines take.
+func CheckName(of, name string) error {
+	ok := len(name) > 0 && len(name) <= 63 && name[0] >= 'a' && name[0] <= 'z'
+	if ok && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s %.80q: a name is 1 to 63 of a-z, 0-9, _ and -, and begins with a letter", ErrInvalid, of, name)
+}
+
+// CheckRecord tells what is wrong with a record of a table.
+func (t TableSchema) CheckRecord(r Record) error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if r.ID == "" {
+		wrong("it has no id")
+	}
+	if len(r.ID) > MaxID || len(r.Scope) > MaxID {
+		wrong("its id or scope is longer than %d bytes", MaxID)
+	}
+	if len(r.Title) > MaxText || len(r.Text) > MaxText || len(r.Data) > MaxText {
+		wrong("its title, text or data is longer than %d bytes", MaxText)
+	}
+	for _, s := range []string{r.ID, r.Scope, r.Title, r.Text} {
+		if !utf8.ValidString(s) {
+			wrong("%.40q is not UTF-8", s)
+		}
+	}
+	if len(r.Vector) != 0 && len(r.Vector) != t.Dim {
+		wrong("its vector has %d components, those of the table have %d", len(r.Vector), t.Dim)
+	}
+	for i, c := range r.Vector {
+		if c-c != 0 {
+			wrong("component %d of its vector is %v", i, c)
+			break
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Fields)) {
+		if _, err := t.value(name, r.Fields[name]); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return invalid(errs)
+}
+
+// value is a value of a field: a string or a float64.
+func (t TableSchema) value(field string, v any) (any, error) {
+	kind, ok := t.Fields[field]
+	if !ok {
+		return nil, fmt.Errorf("there is no field %.80q: declare it in the schema", field)
+	}
+	switch v := v.(type) {
+	case string:
+		if kind == String && len(v) <= MaxID && utf8.ValidString(v) {
+			return v, nil
+		}
+	case int:
+		if kind == Number {
+			return float64(v), nil
+		}
+	case float64:
+		if kind == Number && !math.IsNaN(v) {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("field %q: %.80v is no %s that is stored: strings have at most %d bytes of UTF-8, numbers are float64 or int", field, v, kind, MaxID)
+}
+
+// CheckTriple tells what is wrong with a triple.
+func CheckTriple(t Triple) error {
+	var errs []error
+	for _, e := range []triples.Entity{t.Head, t.Relation, t.Tail} {
+		if e.ID == "" {
+			errs = append(errs, errors.New("head, relation or tail has no id"))
+		}
+		if len(e.ID) > triples.MaxLabel || len(e.Label) > triples.MaxLabel {
+			errs = append(errs, fmt.Errorf("the id or label of %.40q is longer than %d bytes", e.ID, triples.MaxLabel))
+		}
+		if !utf8.ValidString(e.ID) || !utf8.ValidString(e.Label) {
+			errs = append(errs, fmt.Errorf("the id or label of %.40q is not UTF-8", e.ID))
+		}
+	}
+	if len(t.Source) > MaxID || !utf8.ValidString(t.Source) {
+		errs = append(errs, fmt.Errorf("its source is not UTF-8 of at most %d bytes", MaxID))
+	}
+	if math.IsNaN(t.Weight) || math.IsInf(t.Weight, 0) {
+		errs = append(errs, fmt.Errorf("its weight is %v", t.Weight))
+	}
+	return invalid(errs)
+}
+
+func invalid(errs []error) error {
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return nil
+}

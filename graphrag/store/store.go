@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"context"
+	"iter"
+)
+
+// Store keeps collections.
+type Store interface {
+	// Create makes a collection, or opens the one of that name, which must have this
+	// schema: ErrMismatch says what differs.
+	Create(ctx context.Context, name string, s Schema) (Collection, error)
+	// Open opens a collection. There is none of that name: ErrNotFound.
+	Open(ctx context.Context, name string) (Collection, error)
+	// Collections lists the names, in order.
+	Collections(ctx context.Context) ([]string, error)
+	// Drop removes a collection with all generations. What is pinned stays readable
+	// until it is closed.
+	Drop(ctx context.Context, name string) error
+	// Can tells what the engine can do.
+	Can() Capabilities
+	// Close ends the use of the store. What was not flushed is lost.
+	Close() error
+}
+
+// Capabilities tell what an engine can do, so that nobody has to guess.
+type Capabilities struct {
+	// BM25 says that text is ranked by BM25; otherwise by what the engine has.
+	BM25 bool
+	// Exact says that an Effort of 1 finds the true nearest vectors.
+	Exact bool
+	// FixedReads says that a pinned generation stays as it was pinned, even if it is
+	// written to. Otherwise it stays the same generation.
+	FixedReads bool
+	// MaxBatch is the number of items that a call takes, MaxK the number of hits that
+	// it gives; 0 is no limit.
+	MaxBatch, MaxK int
+}
+
+// Collection is the index of one corpus.
+type Collection interface {
+	// Schema is what the collection was created with.
+	Schema() Schema
+	// Write opens a generation for writing: a new one of that name; one that was begun,
+	// as it was after its last Flush; or the published one.
+	Write(ctx context.Context, generation string) (Generation, error)
+	// Pin opens the published generation for reading. Nothing was published yet:
+	// ErrNotFound.
+	Pin(ctx context.Context) (Generation, error)
+	// Publish makes a generation that was flushed the one that is read, if the one that
+	// is read now is was ("" for none): otherwise ErrConflict, and nothing changes.
+	Publish(ctx context.Context, generation, was string) error
+	// Generations lists their names, in order, and which of them is published: "" if none
+	// is.
+	Generations(ctx context.Context) (names []string, published string, err error)
+	// Discard removes a generation. The published one cannot be: ErrConflict. What is
+	// pinned stays readable until it is closed.
+	Discard(ctx context.Context, generation string) error
+}
+
+// Generation is one whole index.
+type Generation interface {
+	Name() string
+	// Table is a table of the schema. There is none of that name: ErrNotFound.
+	Table(name string) (Table, error)
+	Triples() Triples
+	// Flush makes everything that was put and deleted durable, and seen by all later
+	// searches.
+	Flush(ctx context.Context) error
+	// Close ends the use of this handle.
+	Close() error
+}
+
+// Table is records of one kind.
+type Table interface {
+	Records
+	TextIndex
+	VectorIndex
+}
+
+// Records are found by their ids.
+type Records interface {
+	// Put adds records; one with the id of one that is there takes its place. Those that
+	// cannot be taken are told by an *ItemsError; the others are put.
+	Put(ctx context.Context, records ...Record) error
+	// Get returns the records of some ids, in the order of these. Ids that are not there
+	// are left out.
+	Get(ctx context.Context, ids ...string) ([]Record, error)
+	// Delete removes records. Ids that are not there change nothing.
+	Delete(ctx context.Context, ids ...string) error
+	// DeleteScope removes the records of a scope.
+	DeleteScope(ctx context.Context, scope string) error
+	// All reads the records with an id greater than after, in the order of their ids,
+	// as they were when it began. An error ends it.
+	All(ctx context.Context, after string) iter.Seq2[Record, error]
+	// Count is how many there are.
+	Count(ctx context.Context) (int, error)
+}
+
+// Record is one thing that is kept: a chunk, an entity, a report, a reply.
+type Record struct {
+	ID string
+	// Scope is what it belongs to, such as a document: DeleteScope removes all of it.
+	Scope string
+	// Title and Text are what is searched by words. They may be empty.
+	Title, Text string
+	// Vector is what is searched by likeness. A record without one is never found so.
+	Vector []float32
+	// Fields are what a Filter goes by: those of the schema.
+	Fields Fields
+	// Data is whatever else is to be kept.
+	Data []byte
+}
+
+// TextIndex finds records by words.
+type TextIndex interface {
+	// SearchText returns the best records for each query. Those without a word of the
+	// query are no hits.
+	SearchText(ctx context.Context, queries ...TextQuery) ([][]Hit, error)
+}
+
+// TextQuery asks for the K best records for a text.
+type TextQuery struct {
+	Text  string
+	K     int
+	Where Filter
+}
+
+// VectorIndex finds records by vectors.
+type VectorIndex interface {
+	// SearchVectors returns the records with the largest similarity for each query.
+	SearchVectors(ctx context.Context, queries ...VectorQuery) ([][]Hit, error)
+}
+
+// VectorQuery asks for the K records with the largest similarity to a vector.
+type VectorQuery struct {
+	Vector []float32
+	K      int
+	Where  Filter
+	// Effort is the share of the records that an approximate search looks at, about: 1
+	// is all of them, 0 what the engine thinks right.
+	Effort float64
+}
+
+// Hit is a record that was found.
+type Hit struct {
+	ID    string
+	Score float64 // larger is better
+}
