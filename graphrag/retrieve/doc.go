@@ -2,7 +2,8 @@
 
 // Package retrieve makes retrievers of indexes, and retrievers of retrievers.
 //
-// [NewSparse] ranks chunks by BM25, [NewDense] by the cosine of their vectors.
+// [NewSparse] ranks chunks by BM25, [NewDense] by the cosine of their vectors; [Stored]
+// does both with chunks that are in a store.
 // [Fuse] merges several by rank, [PerDoc] limits the chunks of one document,
 // [Budget] keeps what is read within a number of tokens, and [Iterate] retrieves
 // again with the queries that what was found leads to, as IRCoT does. Each is a

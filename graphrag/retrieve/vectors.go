@@ -5,7 +5,6 @@ package retrieve
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
@@ -84,7 +83,7 @@ func (v *Vectors) query(ctx context.Context, text string) ([]float32, error) {
 		return nil, err
 	}
 	row, err := v.embedder.EmbedQuery(ctx, text)
-	if err != nil || !slices.ContainsFunc(row, func(x float32) bool { return x != 0 }) {
+	if err != nil || isZero(row) {
 		return nil, err
 	}
 	return row, nil

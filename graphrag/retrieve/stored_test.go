@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// table is a table that searches as other retrievers do, and remembers what it was
+// asked.
+type table struct {
+	store.Table
+	records       map[string]store.Record
+	sparse, dense graphrag.Retriever
+	text          store.TextQuery
+	vector        store.VectorQuery
+	err           error
+}
+
+func (t *table) SearchText(ctx context.Context, q ...store.TextQuery) ([][]store.Hit, error) {
+	t.text = q[0]
+	return t.search(ctx, t.sparse, graphrag.Question{Text: q[0].Text, K: q[0].K})
+}
+
+// SearchVectors finds the text again of which the embedder made a vector.
+func (t *table) SearchVectors(ctx context.Context, q ...store.VectorQuery) ([][]store.Hit, error) {
+	t.vector = q[0]
+	question := strings.Repeat("typhoon ", int(q[0].Vector[0])) + strings.Repeat("rain ", int(q[0].Vector[1]))
+	return t.search(ctx, t.dense, graphrag.Question{Text: question, K: q[0].K})
+}
+
+func (t *table) search(ctx context.Context, r graphrag.Retriever, q graphrag.Question) ([][]store.Hit, error) {
+	found, err := r.Retrieve(ctx, q)
+	hits := make([]store.Hit, len(found.Ranked))
+	for i, h := range found.Ranked {
+		hits[i] = store.Hit{ID: h.Chunk.ID, Score: h.Score}
+	}
+	return [][]store.Hit{hits}, err
+}
+
+func (t *table) Get(_ context.Context, ids ...string) (out []store.Record, _ error) {
+	for _, id := range ids {
+		if r, ok := t.records[id]; ok {
+			out = append(out, r)
+		}
+	}
+	return out, t.err
+}
+
+// weather counts two words.
+type weather struct{}
+
+func (weather) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return []float32{float32(strings.Count(text, "typhoon")), float32(strings.Count(text, "rain"))}, ctx.Err()
+}
+
+func (w weather) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, _ error) {
+	for _, text := range texts {
+		row, _ := w.EmbedQuery(ctx, text)
+		out = append(out, row)
+	}
+	return out, ctx.Err()
+}
+
+// What is stored is found as what is in memory.
+func TestStored(t *testing.T) {
+	chunks := pages(3, 4)
+	sparse, err1 := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
+	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather{}, retrieve.DenseOptions{})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	tab := &table{sparse: sparse, dense: dense, records: map[string]store.Record{}}
+	for _, c := range chunks {
+		tab.records[c.ID] = retrieve.ToRecord(c)
+	}
+	stored := retrieve.Stored{Table: tab, Where: store.Equal("domain", "weather"), Effort: 0.5}
+	for _, question := range []string{"typhoon", "rain", "typhoon rain rain", "", "unknown"} {
+		for _, k := range []int{0, 3, 100} {
+			for _, c := range []struct{ got, want graphrag.Retriever }{{stored.Sparse(), sparse}, {stored.Dense(weather{}), dense}} {
+				if d := cmp.Diff(ranked(t, c.want, question, k), ranked(t, c.got, question, k)); d != "" {
+					t.Errorf("%q, k %d: %s", question, k, d)
+				}
+			}
+		}
+	}
+	if d := cmp.Diff(stored.Where, tab.text.Where) + cmp.Diff(stored.Where, tab.vector.Where); d != "" || tab.vector.Effort != 0.5 {
+		t.Errorf("asked with effort %v and another filter: %s", tab.vector.Effort, d)
+	}
+
+	delete(tab.records, "p0#0001")
+	if got := strings.Join(ids(ranked(t, stored.Sparse(), "typhoon", 3)), " "); got != "p0#0000 p0#0002" {
+		t.Errorf("found %s, although p0#0001 was deleted meanwhile", got)
+	}
+	tab.records["p0#0002"] = store.Record{ID: "p0#0002", Data: []byte("a thesis")}
+	if _, err := stored.Sparse().Retrieve(t.Context(), graphrag.Question{Text: "typhoon", K: 3}); err == nil || !strings.Contains(err.Error(), `"p0#0002"`) {
+		t.Errorf("data that is not of a chunk: %v", err)
+	}
+	tab.err = store.ErrNotFound
+	if _, err := stored.Dense(weather{}).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("error %v does not wrap that of the table", err)
+	}
+}
+
+func TestRecords(t *testing.T) {
+	for _, c := range []graphrag.Chunk{
+		{ID: "a#0001", Doc: "a", Title: "A", Text: "text"},
+		{ID: "a#0002", Doc: "a", Title: "A", Text: "text", Index: 2, Start: 10, End: 14, Tokens: 1},
+	} {
+		r := retrieve.ToRecord(c)
+		if r.Scope != "a" || (r.Data == nil) != (c.Index == 0) {
+			t.Errorf("record %+v", r)
+		}
+		if got, err := retrieve.FromRecord(r); err != nil || got != c {
+			t.Errorf("%+v came back as %+v, error %v", c, got, err)
+		}
+	}
+}
