@@ -7,7 +7,8 @@
 // [Fuse] merges several by rank, [PerDoc] limits the chunks of one document,
 // [Budget] keeps what is read within a number of tokens, and [Iterate] retrieves
 // again with the queries that what was found leads to, as IRCoT does. Each is a
-// graphrag.Retriever over any other, so they compose in every order.
+// graphrag.Retriever over any other, so they compose in every order. [All] asks
+// several questions at once.
 //
 // [Texts] compares a query with texts of any kind: entities, facts, sentences,
 // reports. [NewWords] does so by BM25, [NewVectors] by the vectors of an embedder.

@@ -33,20 +33,39 @@ var errMissing = errors.New("a retriever is missing")
 type fused []graphrag.Retriever
 
 func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	deeper := q
-	deeper.Depth = max(q.Want(), fuseDepth)
-	all := make([]graphrag.Found, len(f))
+	all, err := f.RetrieveAll(ctx, []graphrag.Question{q})
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	return all[0], nil
+}
+
+// RetrieveAll implements [Batch]: each of the retrievers is asked as [All] asks it.
+func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
+	deeper := slices.Clone(qs)
+	for i, q := range qs {
+		deeper[i].Depth = max(q.Want(), fuseDepth)
+	}
+	all := make([][]graphrag.Found, len(f))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, r := range f {
 		g.Go(func() (err error) {
-			all[i], err = r.Retrieve(gctx, deeper)
+			all[i], err = All(gctx, r, deeper)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return graphrag.Found{}, err
+		return nil, err
 	}
-	return Fused(all, q.Want()), nil
+	out := make([]graphrag.Found, len(qs))
+	for i, q := range qs {
+		lists := make([]graphrag.Found, len(f))
+		for j := range f {
+			lists[j] = all[j][i]
+		}
+		out[i] = Fused(lists, q.Want())
+	}
+	return out, nil
 }
 
 // Fused is what was found by several, with their rankings merged by reciprocal rank

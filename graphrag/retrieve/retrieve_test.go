@@ -276,3 +276,52 @@ func Example() {
 	// a#0 Typhoon Bolaven crossed the islands in August.
 	// b#0 Few buildings were damaged by the typhoon.
 }
+
+// batched counts its calls.
+type batched struct {
+	graphrag.Retriever
+	calls *int
+	short bool
+}
+
+func (b batched) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
+	*b.calls++
+	found, err := retrieve.All(ctx, b.Retriever, qs)
+	if b.short {
+		return found[1:], err
+	}
+	return found, err
+}
+
+// Many questions give what each gives alone, in one call where a retriever takes them.
+func TestAll(t *testing.T) {
+	sparse, err := retrieve.NewSparse(t.Context(), corpusOf("x:red apple", "y:green pear", "z:red pear tree"), bm25.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	both, err := retrieve.Fuse(batched{sparse, &calls, false}, sparse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var qs []graphrag.Question
+	for i, text := range []string{"red", "pear", "tree apple", "none", "red pear"} {
+		qs = append(qs, graphrag.Question{Text: text, K: i})
+	}
+	got, err := retrieve.All(t.Context(), both, qs)
+	if err != nil || calls != 1 {
+		t.Fatalf("%d calls, %v", calls, err)
+	}
+	for i, q := range qs {
+		want, err := both.Retrieve(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got[i]); diff != "" {
+			t.Errorf("%q: %s", q.Text, diff)
+		}
+	}
+	if _, err := retrieve.All(t.Context(), batched{sparse, &calls, true}, qs); err == nil || !strings.Contains(err.Error(), "4 questions came for 5") {
+		t.Errorf("missing results: %v", err)
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -90,7 +89,7 @@ func rewrite(question, fact string) string {
 	asked := terms(question)
 	var brought []string
 	for _, w := range strings.Fields(fact) {
-		if t := terms(w); len(t) > 0 && !contains(asked, t) {
+		if t := terms(w); len(t) > 0 && share(t, asked) < 1 {
 			brought = append(brought, w)
 		}
 	}
@@ -100,38 +99,22 @@ func rewrite(question, fact string) string {
 	return question + " " + strings.Join(brought, " ")
 }
 
-func terms(s string) map[string]bool {
-	a, out := text.Default(), map[string]bool{}
-	a.Words(s, func(w []byte) bool {
-		if t, ok := a.Term(string(w)); ok {
-			out[t] = true
-		}
-		return true
-	})
-	return out
-}
-
-func contains(all, some map[string]bool) bool {
-	for t := range some {
-		if !all[t] {
-			return false
-		}
-	}
-	return true
-}
-
 // fused puts the steps together by rank. The original adds, for each triple that a
 // model read, the passages that are found for it (GeAR, equations 8 and 9); what the
 // rules have in memory nobody has chosen.
 func (s *searcher) fused(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
 	lists := slices.Clone(all)
 	if s.voting {
+		var facts []string
 		for _, d := range retrieve.Fused(all, want).Derived {
-			found, err := s.base.Retrieve(ctx, graphrag.Question{Text: d.Text, K: s.o.Passages})
-			if err != nil {
-				return graphrag.Found{}, err
-			}
-			lists = append(lists, graphrag.Found{Ranked: found.Ranked, Usage: found.Usage})
+			facts = append(facts, d.Text)
+		}
+		votes, err := search(ctx, s.base, facts, s.o.Passages)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		for _, v := range votes {
+			lists = append(lists, graphrag.Found{Ranked: v.Ranked, Usage: v.Usage})
 		}
 	}
 	return retrieve.Fused(lists, want), nil

@@ -11,4 +11,7 @@
 //
 // [Options.Original] is the system before it (arXiv 2412.18431): the graph is that of
 // the corpus, whose triples know their passages, and every step is expanded.
+//
+// [New] indexes a corpus in memory. [Over] searches over [Parts]: a corpus of millions
+// of passages in a store, beside a graph such as [Indexed] and [Stored] are.
 package gear

@@ -6,11 +6,9 @@ import (
 	"context"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // New returns the system.
@@ -28,66 +26,47 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.Retriever, error) {
-	s := &searcher{o: o, corpus: c, place: make(map[string]int32), graph: o.Graph, voting: o.Original && k.AnswerModel != nil}
-	for i := range c.Chunks {
-		s.place[c.Chunks[i].ID] = int32(i)
-	}
-	var err error
-	if s.base, err = s.hybrid(ctx); err != nil {
-		return nil, err
-	}
-	if s.graph == nil {
-		if s.graph, err = triples.New(ctx, s.stated, triples.Options{}); err != nil {
-			return nil, err
-		}
-	}
-	s.read, err = s.reading(k)
+	p, err := corpusParts(ctx, k, o, c)
 	if err != nil {
 		return nil, err
 	}
-	s.keep = kit.Step(k.AnswerModel, filterByModel, keepAll)
-	return s.agent(k)
+	o.Graph, o.Extract, o.Cut = nil, nil, kit.Cut{}
+	return Over(p, o)
 }
 
-// hybrid is the retrieval of passages: BM25, and what the kit takes for alike, fused
-// by rank (GeAR-s, equation 1).
-func (s *searcher) hybrid(ctx context.Context) (r graphrag.Retriever, err error) {
+// corpusParts are the parts of a corpus in memory.
+func corpusParts(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	// The settings of the system bm25, made for passages of whole pages.
-	if s.words, err = retrieve.NewSparse(ctx, s.corpus.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2}); err != nil {
-		return nil, err
-	}
-	like, err := s.corpus.FindChunks(ctx)
+	words, err := retrieve.NewSparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
 	if err != nil {
-		return nil, err
+		return Parts{}, err
 	}
-	dense := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		scores, err := like.Scores(ctx, q.Text, nil)
-		return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), "like")}, err
-	})
-	if r, err = retrieve.Fuse(s.words, dense); err != nil {
-		return nil, err
+	like, err := c.FindChunks(ctx)
+	if err != nil {
+		return Parts{}, err
 	}
-	return retrieve.PerDoc(r, s.o.MaxPerDoc)
+	p := Parts{Align: words, Find: c.Find, Kit: k}
+	if p.Passages, err = retrieve.Fuse(words, alike(c, like)); err != nil {
+		return Parts{}, err
+	}
+	if o.Graph != nil {
+		p.Graph = Indexed(o.Graph)
+		return p, nil
+	}
+	p.Graph, err = corpusGraph(ctx, c)
+	return p, err
 }
 
-// stated are the triples of the corpus: triple i is relation i of its graph.
-func (s *searcher) stated(yield func(triples.Triple, error) bool) {
-	g := s.corpus.Graph
-	entity := func(e int32) triples.Entity { return triples.Entity{ID: g.Entities[e].Key, Label: g.Entities[e].Name} }
-	for i := range g.Relations {
-		r := &g.Relations[i]
-		if !yield(triples.Triple{Head: entity(r.Head), Relation: triples.Entity{ID: r.Label, Label: r.Label}, Tail: entity(r.Tail)}, nil) {
-			return
+// alike retrieves the chunks that the kit takes for like the question.
+func alike(c *kit.Corpus, like retrieve.Texts) graphrag.Retriever {
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		best, err := like.Best(ctx, q.Text, q.Want())
+		found := graphrag.Nothing()
+		for _, b := range best {
+			if b.Score > 0 {
+				found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: c.Chunks[b.ID], Score: b.Score, Source: "like"})
+			}
 		}
-	}
-}
-
-// agent searches step by step.
-func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
-	first, later := s.step(s.o.Expand == ExpandAlways), s.step(s.o.Expand != ExpandNever)
-	if s.o.Steps == 1 {
-		return s.finish(first), nil
-	}
-	r, err := agent.Reflecting(first, later, kit.Step(k.AnswerModel, reflectByModel, reflectByRules), agent.Options{Steps: s.o.Steps - 1, Merge: s.fused})
-	return s.finish(r), err
+		return found, err
+	})
 }

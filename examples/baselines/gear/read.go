@@ -15,51 +15,55 @@ import (
 )
 
 // reading is the way to read of the kit. Without a model the triples are those that
-// the graph of the corpus has of the passages (GeAR's NaiveGE), or, with a graph from
-// elsewhere, what the rules extract from them.
-func (s *searcher) reading(k kit.Kit) (read, error) {
+// the graph has of the passages (GeAR's NaiveGE), or, if it knows no passages, what
+// the rules extract from them.
+func reading(k kit.Kit, sourced bool) (read, error) {
 	if k.AnswerModel != nil {
-		return s.readByModel(k.AnswerModel), nil
+		return readByModel(k.AnswerModel), nil
 	}
-	if s.o.Graph == nil {
-		return s.known, nil
+	if sourced {
+		return stated, nil
+	}
+	if k.Triples == nil {
+		return nil, errors.New("the kit has nothing to read triples with: no AnswerModel and no Triples")
 	}
 	x, err := k.Triples()
-	return s.extracted(x.Extractor), err
+	return extracted(x.Extractor), err
 }
 
-// known are the triples that the graph of the corpus has of passages.
-func (s *searcher) known(ctx context.Context, _ string, passages []int32) ([]proximal, error) {
+// stated are the triples that the graph has of passages.
+func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
+	lists, err := g.(Sourced).Stated(ctx, passages)
+	if err != nil {
+		return nil, err
+	}
 	var out []proximal
 	at := make(map[int32]int)
-	for _, p := range passages {
-		for _, r := range s.corpus.Graph.PassageRelations(p) {
-			if i, ok := at[r.ID]; ok {
-				out[i].passages = append(out[i].passages, p)
+	for i, list := range lists {
+		for _, n := range list {
+			if first, ok := at[n]; ok {
+				out[first].docs = append(out[first].docs, passages[i].Doc)
 				continue
 			}
-			at[r.ID] = len(out)
-			out = append(out, proximal{s.corpus.Graph.Triple(r.ID), r.ID, []int32{p}})
+			at[n] = len(out)
+			t := g.Triple(n)
+			out = append(out, proximal{graphrag.Triple{Head: t.Head.Label, Relation: t.Relation.Label, Tail: t.Tail.Label}, n, []string{passages[i].Doc}})
 		}
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // extracted extracts from the passages when the question is asked.
-func (s *searcher) extracted(x extract.Extractor) read {
-	return func(ctx context.Context, _ string, passages []int32) ([]proximal, error) {
-		chunks := make([]graphrag.Chunk, len(passages))
-		for i, p := range passages {
-			chunks[i] = s.corpus.Chunks[p]
-		}
-		found, err := x.Extract(ctx, chunks)
+func extracted(x extract.Extractor) read {
+	return func(ctx context.Context, _ Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
+		found, err := x.Extract(ctx, passages)
 		if err != nil {
 			return nil, err
 		}
 		var out []proximal
 		for i := range found {
 			for _, f := range found[i].Facts {
-				out = append(out, proximal{f.Triple, -1, passages[i : i+1]})
+				out = append(out, proximal{f.Triple, -1, []string{passages[i].Doc}})
 			}
 		}
 		return out, nil
@@ -73,14 +77,15 @@ const (
 )
 
 // readByModel asks a model. A reply that cannot be used holds no triples.
-func (s *searcher) readByModel(m llm.Model) read {
-	return func(ctx context.Context, question string, passages []int32) ([]proximal, error) {
+func readByModel(m llm.Model) read {
+	return func(ctx context.Context, _ Graph, question string, passages []graphrag.Chunk) ([]proximal, error) {
 		if len(passages) == 0 {
 			return nil, ctx.Err()
 		}
 		data := []llm.Data{{Label: "question", Text: question}}
-		for _, p := range passages {
-			c := s.corpus.Chunks[p]
+		var docs []string
+		for _, c := range passages {
+			docs = append(docs, c.Doc)
 			data = append(data, llm.Data{Label: "passage", Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
 		}
 		req, err := prompts.Request(StageRead, "read", map[string]any{"Most": mostTriples, "Words": mostWords}, data...)
@@ -97,7 +102,7 @@ func (s *searcher) readByModel(m llm.Model) read {
 		}
 		var out []proximal
 		for _, t := range reply.usable() {
-			out = append(out, proximal{t, -1, passages})
+			out = append(out, proximal{t, -1, docs})
 		}
 		return out, nil
 	}

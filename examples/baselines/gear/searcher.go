@@ -7,9 +7,6 @@ import (
 	"embed"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -25,14 +22,11 @@ const (
 	StageFilter  = "filter passages"
 )
 
-// searcher is an index of one corpus.
+// searcher is a search over parts.
 type searcher struct {
+	Parts
 	o      Options
-	corpus *kit.Corpus
-	place  map[string]int32 // of each chunk
-	base   graphrag.Retriever
-	words  *retrieve.Sparse
-	graph  *triples.Index
+	base   graphrag.Retriever // Passages, limited for each document
 	read   read
 	keep   filter
 	voting bool // the passages of remembered triples count
@@ -41,16 +35,16 @@ type searcher struct {
 // proximal is a triple that was read from passages.
 type proximal struct {
 	graphrag.Triple
-	// id is its number in the graph, -1 if it has to be linked.
-	id       int32
-	passages []int32
+	// number is that of the triple in the graph, -1 if it has to be linked.
+	number int32
+	docs   []string // of the passages
 }
 
 func (p proximal) text() string { return p.Head + " " + p.Relation + " " + p.Tail }
 
 // read lists triples of passages that help with a question: "proximal" ones (GeAR,
 // equation 1; GeAR-s, equation 2).
-type read func(ctx context.Context, question string, passages []int32) ([]proximal, error)
+type read func(ctx context.Context, g Graph, question string, passages []graphrag.Chunk) ([]proximal, error)
 
 // filter says which passages are to be read, by their places.
 type filter func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error)

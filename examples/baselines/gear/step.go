@@ -4,6 +4,7 @@ package gear
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -11,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // remembered is how many of the triples that are read go to the memory: those most
@@ -21,23 +23,27 @@ const remembered = mostTriples
 // fuse and read again.
 func (s *searcher) step(expand bool) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		var g Graph
+		if s.Graph != nil {
+			g = s.Graph()
+		}
 		found, err := s.retrieve(ctx, q)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
 		passages := s.first(found)
-		near, err := s.read(ctx, q.Text, passages)
+		near, err := s.read(ctx, g, q.Text, passages)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
 		if expand && len(near) > 0 {
-			reached, err := s.expand(ctx, q, near)
+			reached, err := s.expand(ctx, g, q, near)
 			if err != nil {
 				return graphrag.Found{}, err
 			}
 			found = retrieve.Fused([]graphrag.Found{reached, found}, max(q.Want(), s.o.Passages))
-			if others := s.first(found); !slices.Equal(others, passages) {
-				if near, err = s.read(ctx, q.Text, others); err != nil {
+			if others := s.first(found); !slices.EqualFunc(others, passages, sameChunk) {
+				if near, err = s.read(ctx, g, q.Text, others); err != nil {
 					return graphrag.Found{}, err
 				}
 			}
@@ -54,38 +60,36 @@ func (s *searcher) retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 }
 
 // first are the passages that triples are read from.
-func (s *searcher) first(found graphrag.Found) []int32 {
-	var out []int32
+func (s *searcher) first(found graphrag.Found) []graphrag.Chunk {
+	var out []graphrag.Chunk
 	for _, h := range found.Ranked[:min(s.o.Passages, len(found.Ranked))] {
-		out = append(out, s.place[h.Chunk.ID])
+		out = append(out, h.Chunk)
 	}
 	return out
 }
 
+func sameChunk(a, b graphrag.Chunk) bool { return a.ID == b.ID }
+
 // memory are the triples most like the query as facts to remember.
 func (s *searcher) memory(ctx context.Context, query string, near []proximal) ([]graphrag.Derived, error) {
-	like, err := s.likeness(ctx, query)
-	if err != nil {
-		return nil, err
-	}
 	texts := make([]string, len(near))
 	for i, p := range near {
 		texts[i] = p.text()
 	}
-	scores, err := like(ctx, texts)
+	scores, err := s.likeness(ctx, query, texts)
 	if err != nil {
 		return nil, err
 	}
 	var out []graphrag.Derived
 	for _, i := range best(scores, remembered) {
-		out = append(out, graphrag.Derived{Kind: "fact", Text: texts[i], Docs: s.docs(near[i].passages)})
+		out = append(out, graphrag.Derived{Kind: "fact", Text: texts[i], Docs: distinct(near[i].docs)})
 	}
 	return out, nil
 }
 
-func (s *searcher) docs(passages []int32) (out []string) {
-	for _, p := range passages {
-		if doc := s.corpus.Chunks[p].Doc; !slices.Contains(out, doc) {
+func distinct(docs []string) (out []string) {
+	for _, doc := range docs {
+		if !slices.Contains(out, doc) {
 			out = append(out, doc)
 		}
 	}
@@ -108,128 +112,148 @@ func best(scores []float64, n int) []int32 {
 
 // expand goes from the triples that were read to those of the graph, through it, and
 // back to passages.
-func (s *searcher) expand(ctx context.Context, q graphrag.Question, near []proximal) (graphrag.Found, error) {
-	var start []int32
-	for _, p := range near {
-		if t := s.link(p); t >= 0 {
-			start = append(start, t)
-		}
-	}
-	like, err := s.likeness(ctx, q.Text)
+func (s *searcher) expand(ctx context.Context, g Graph, q graphrag.Question, near []proximal) (graphrag.Found, error) {
+	start, err := s.link(ctx, g, near)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	chains, err := beam.Search(ctx, &around{s, like}, start, s.o.Beam)
+	chains, err := beam.Search(ctx, &around{g, func(texts []string) ([]float64, error) { return s.likeness(ctx, q.Text, texts) }}, start, s.o.Beam)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
 	reached := beam.Flatten(chains)
-	order, err := s.align(ctx, reached)
+	found, err := s.align(ctx, g, reached)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
 	step := graphrag.Step{Kind: "expand", Query: q.Text}
 	for _, t := range reached {
-		step.Found = append(step.Found, s.graph.Triple(t).Text())
+		step.Found = append(step.Found, g.Triple(t).Text())
 	}
-	return graphrag.Found{Ranked: s.corpus.InOrder(order, len(order), Name), Steps: []graphrag.Step{step}}, nil
+	found.Steps = []graphrag.Step{step}
+	return found, nil
 }
 
-// link is the triple of the graph that one stands for: the first that is found for
-// its words, if it is alike enough and they share the name of an end; -1 if none is.
-// Without these two conditions the words of a triple lead to whatever has some of
-// them (GeAR-s, section 6).
-func (s *searcher) link(p proximal) int32 {
-	if p.id >= 0 {
-		return p.id
+// link finds the triples of the graph that those that were read stand for: the first
+// that is found for its words, if it is alike enough and they share the name of an
+// end. Without these two conditions the words of a triple lead to whatever has some
+// of them (GeAR-s, section 6).
+func (s *searcher) link(ctx context.Context, g Graph, near []proximal) (start []int32, err error) {
+	var asked []proximal
+	var texts []string
+	for _, p := range near {
+		if p.number >= 0 {
+			start = append(start, p.number)
+			continue
+		}
+		asked, texts = append(asked, p), append(texts, p.text())
 	}
-	hits := s.graph.Search(p.text(), 1, nil)
-	if len(hits) == 0 || hits[0].Score < s.o.LinkShare*s.graph.Whole(p.text()) {
-		return -1
+	if len(asked) == 0 {
+		return start, nil
 	}
-	t := s.graph.Triple(hits[0].ID)
+	links, err := g.Link(ctx, texts, 1)
+	if err == nil && len(links) != len(texts) {
+		err = fmt.Errorf("gear: links of %d triples came for %d", len(links), len(texts))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range links {
+		if len(l.Best) > 0 && l.Best[0].Score >= s.o.LinkShare*l.Whole && sharesEnd(asked[i], g.Triple(l.Best[0].ID)) {
+			start = append(start, l.Best[0].ID)
+		}
+	}
+	return start, nil
+}
+
+func sharesEnd(p proximal, t triples.Triple) bool {
 	for _, a := range []string{p.Head, p.Tail} {
 		for _, b := range []string{t.Head.Label, t.Tail.Label} {
 			if name := text.FoldName(a); name != "" && name == text.FoldName(b) {
-				return hits[0].ID
+				return true
 			}
 		}
 	}
-	return -1
+	return false
 }
 
 // align maps triples to passages, in their order: to those that state them, if the
 // system is the original, and otherwise to those that are found for their words
 // (GeAR-s, equation 3).
-func (s *searcher) align(ctx context.Context, reached []int32) ([]int32, error) {
-	var order []int32
-	seen := make(map[int32]bool)
-	for _, t := range reached {
-		passages, err := s.aligned(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range passages {
-			if !seen[p] {
-				seen[p] = true
-				order = append(order, p)
+func (s *searcher) align(ctx context.Context, g Graph, reached []int32) (graphrag.Found, error) {
+	lists, err := s.aligned(ctx, g, reached)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	out := graphrag.Nothing()
+	seen := make(map[string]bool)
+	for _, l := range lists {
+		out.Usage = out.Usage.Add(l.Usage)
+		for _, h := range l.Ranked {
+			if !seen[h.Chunk.ID] {
+				seen[h.Chunk.ID] = true
+				out.Ranked = append(out.Ranked, graphrag.Hit{Chunk: h.Chunk, Score: 1 / float64(len(seen)), Source: Name})
 			}
 		}
 	}
-	return order, nil
+	out.Ranked = retrieve.Capped(out.Ranked, s.o.MaxPerDoc)
+	return out, nil
 }
 
-func (s *searcher) aligned(ctx context.Context, t int32) (out []int32, err error) {
+func (s *searcher) aligned(ctx context.Context, g Graph, reached []int32) ([]graphrag.Found, error) {
 	if s.o.Original {
-		for _, p := range s.corpus.Graph.RelationPassages(t) {
-			out = append(out, p.ID)
-		}
-		return out, nil
+		return g.(Sourced).Sources(ctx, reached)
 	}
-	found, err := s.words.Retrieve(ctx, graphrag.Question{Text: s.graph.Triple(t).Text(), K: s.o.Aligned})
-	for _, h := range found.Ranked {
-		out = append(out, s.place[h.Chunk.ID])
+	texts := make([]string, len(reached))
+	for i, t := range reached {
+		texts[i] = g.Triple(t).Text()
 	}
-	return out, err
+	return search(ctx, s.Align, texts, s.o.Aligned)
+}
+
+// search finds k passages for each text.
+func search(ctx context.Context, r graphrag.Retriever, texts []string, k int) ([]graphrag.Found, error) {
+	if len(texts) == 0 {
+		return nil, ctx.Err()
+	}
+	qs := make([]graphrag.Question, len(texts))
+	for i, t := range texts {
+		qs[i] = graphrag.Question{Text: t, K: k}
+	}
+	return retrieve.All(ctx, r, qs)
 }
 
 // likeness tells how like a query texts are, as the kit compares them.
-func (s *searcher) likeness(ctx context.Context, query string) (func(context.Context, []string) ([]float64, error), error) {
-	return func(ctx context.Context, texts []string) ([]float64, error) {
-		t, err := s.corpus.Find(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		return t.Scores(ctx, query, nil)
-	}, nil
+func (s *searcher) likeness(ctx context.Context, query string, texts []string) ([]float64, error) {
+	t, err := s.Find(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	return t.Scores(ctx, query, nil)
 }
 
 // around is the graph as the beam search sees it.
 type around struct {
-	*searcher
-	like func(context.Context, []string) ([]float64, error)
+	Graph
+	like func(texts []string) ([]float64, error)
 }
 
 // looked is how many neighbors of a triple are looked at for one that is kept.
 const looked = 10
 
 func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
-	out := make([][]int32, len(list))
-	for i, t := range list {
-		out[i] = a.graph.Neighbors(t, looked*limit, nil)
-	}
-	return out, ctx.Err()
+	return a.Graph.Neighbors(ctx, list, looked*limit)
 }
 
-func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error) {
+func (a *around) Scores(_ context.Context, chains [][]int32) ([]float64, error) {
 	texts := make([]string, len(chains))
 	for i, c := range chains {
 		for j, t := range c {
 			if j > 0 {
 				texts[i] += " "
 			}
-			texts[i] += a.graph.Triple(t).Text()
+			texts[i] += a.Triple(t).Text()
 		}
 	}
-	return a.like(ctx, texts)
+	return a.like(texts)
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gear
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// Over returns the search over parts. Of the options, Cut, Extract and Graph are of
+// corpora that [New] reads, and must not be set.
+func Over(p Parts, o Options) (graphrag.Retriever, error) {
+	s := &searcher{Parts: p, o: o.withDefaults()}
+	var err1, err2 error
+	s.read, err1 = reading(p.Kit, s.sourced())
+	if p.Passages != nil {
+		s.base, err2 = retrieve.PerDoc(p.Passages, o.MaxPerDoc)
+	}
+	if err := errors.Join(o.check(), s.check(o), err1, err2); err != nil {
+		return nil, fmt.Errorf("gear: %w", err)
+	}
+	if s.Find == nil {
+		s.Find = kit.NewCorpus(p.Kit, nil, nil).Find
+	}
+	s.voting = o.Original && p.Kit.AnswerModel != nil
+	s.keep = kit.Step(p.Kit.AnswerModel, filterByModel, keepAll)
+	return s.agent()
+}
+
+func (s *searcher) check(o Options) error {
+	var c kit.Checks
+	c.Want(s.Passages != nil, "Passages", "missing", "a retriever")
+	c.Want(s.Kit.Find != nil || s.Find != nil, "Find", "missing", "one, or that of a kit")
+	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{}, "Graph, Extract or Cut", "set", "none of them: they are of corpora that New reads")
+	if s.o.Expand == ExpandNever {
+		return c.Err()
+	}
+	c.Want(s.Graph != nil, "Graph", "missing", "one, or the expansion never")
+	c.Want(s.Align != nil || o.Original, "Align", "missing", "a retriever")
+	c.Want(!o.Original || s.Graph != nil && s.sourced(), "Graph", "of no passages", "a Sourced one for the original")
+	return c.Err()
+}
+
+func (s *searcher) sourced() bool {
+	if s.Graph == nil {
+		return false
+	}
+	_, ok := s.Graph().(Sourced)
+	return ok
+}
+
+// agent searches step by step.
+func (s *searcher) agent() (graphrag.Retriever, error) {
+	first, later := s.step(s.o.Expand == ExpandAlways), s.step(s.o.Expand != ExpandNever)
+	if s.o.Steps == 1 {
+		return s.finish(first), nil
+	}
+	r, err := agent.Reflecting(first, later, kit.Step(s.Kit.AnswerModel, reflectByModel, reflectByRules), agent.Options{Steps: s.o.Steps - 1, Merge: s.fused})
+	return s.finish(r), err
+}

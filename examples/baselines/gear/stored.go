@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gear
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// Stored is a graph in a store. What an engine scores does not compare, so a triple
+// counts as like a text by the share of the text's words that it has, and Whole is 1.
+// A triple that several sources state is one.
+func Stored(ts store.Triples) func() Graph {
+	return func() Graph { return &stored{store: ts, number: make(map[statement]int32)} }
+}
+
+// stored numbers the triples in the order in which a question meets them.
+type stored struct {
+	store  store.Triples
+	met    []triples.Triple
+	number map[statement]int32
+}
+
+// statement is a triple by the ids of its parts.
+type statement struct {
+	head, relation, tail string
+	literal              bool
+}
+
+func (g *stored) meet(t triples.Triple) int32 {
+	key := statement{t.Head.ID, t.Relation.ID, t.Tail.ID, t.Literal}
+	n, ok := g.number[key]
+	if !ok {
+		n = int32(len(g.met))
+		g.number[key], g.met = n, append(g.met, t)
+	}
+	return n
+}
+
+// Triple implements [Graph].
+func (g *stored) Triple(n int32) triples.Triple { return g.met[n] }
+
+// Link implements [Graph].
+func (g *stored) Link(ctx context.Context, texts []string, k int) ([]Links, error) {
+	queries := make([]store.TextQuery, len(texts))
+	for i, t := range texts {
+		queries[i] = store.TextQuery{Text: t, K: k}
+	}
+	found, err := g.store.SearchTriples(ctx, queries...)
+	if err == nil && len(found) != len(texts) {
+		err = fmt.Errorf("gear: the store gave triples for %d of %d texts", len(found), len(texts))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Links, len(texts))
+	for i, hits := range found {
+		out[i].Whole = 1
+		asked := terms(texts[i])
+		for _, h := range hits {
+			out[i].Best = append(out[i].Best, rank.Scored[int32]{ID: g.meet(h.Triple.Triple), Score: share(asked, terms(h.Text()))})
+		}
+	}
+	return out, nil
+}
+
+// share is how many of the terms are among the others; 0 of none.
+func share(of, among map[string]bool) float64 {
+	n := 0
+	for t := range of {
+		if among[t] {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(of)))
+}
+
+// Neighbors implements [Graph]. Those of the entity that has fewer come first, as of
+// an index.
+func (g *stored) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
+	var entities []string
+	place := make(map[string]int)
+	for _, n := range list {
+		for _, e := range ends(g.met[n]) {
+			if _, ok := place[e]; !ok {
+				place[e] = len(entities)
+				entities = append(entities, e)
+			}
+		}
+	}
+	if len(entities) == 0 {
+		return make([][]int32, len(list)), ctx.Err()
+	}
+	// The triple itself is among them.
+	found, err := g.store.Neighbors(ctx, entities, store.Near{Limit: limit + 1})
+	if err == nil && len(found) != len(entities) {
+		err = fmt.Errorf("gear: the store gave neighbors of %d of %d entities", len(found), len(entities))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]int32, len(list))
+	for i, n := range list {
+		var lists [][]store.Triple
+		for _, e := range ends(g.met[n]) {
+			lists = append(lists, found[place[e]])
+		}
+		if len(lists) == 2 && len(lists[1]) < len(lists[0]) {
+			lists[0], lists[1] = lists[1], lists[0]
+		}
+		out[i] = g.others(n, lists, limit)
+	}
+	return out, nil
+}
+
+// others are the triples of some lists but one, each once, up to a limit.
+func (g *stored) others(but int32, lists [][]store.Triple, limit int) (out []int32) {
+	seen := map[int32]bool{but: true}
+	for _, list := range lists {
+		for _, t := range list {
+			if n := g.meet(t.Triple); len(out) < limit && !seen[n] {
+				seen[n] = true
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// ends are the entities of a triple. Values join nothing.
+func ends(t triples.Triple) []string {
+	if t.Literal || t.Head.ID == t.Tail.ID {
+		return []string{t.Head.ID}
+	}
+	return []string{t.Head.ID, t.Tail.ID}
+}
+
+// terms are the different terms of a text.
+func terms(s string) map[string]bool {
+	a, out := text.Default(), map[string]bool{}
+	a.Words(s, func(w []byte) bool {
+		if t, ok := a.Term(string(w)); ok {
+			out[t] = true
+		}
+		return true
+	})
+	return out
+}
