@@ -18,6 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Sizes of the pieces the pages are cut into, in bytes.
@@ -152,4 +153,57 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(float64(times[len(times)*99/100])/1e3, "p99-µs")
 		})
 	}
+}
+
+// BenchmarkMerge merges twenty parts whose documents come in turns, with one in
+// twenty left out. They are of 110 words on average.
+func BenchmarkMerge(b *testing.B) {
+	const parts, documentBytes = 20, 700
+	rng := rand.New(rand.NewPCG(1, 2))
+	dir := b.TempDir()
+	c := benchCorpus(b)
+	pieces, _ := cut(c.pages, documentBytes)
+	texts, list := make([][]string, parts), make([]bm25.Part, parts)
+	next, postings := int32(0), 0
+	for _, piece := range pieces {
+		p := rng.IntN(parts)
+		texts[p] = append(texts[p], piece)
+		number := int32(-1)
+		if rng.IntN(20) > 0 {
+			number = next
+			next++
+			words := map[string]bool{}
+			for _, w := range terms(text.Plain(), piece) {
+				words[w] = true
+			}
+			postings += len(words)
+		}
+		list[p].Numbers = append(list[p].Numbers, number)
+	}
+	for p := range list {
+		list[p].Index = folderOf(b, filepath.Join(dir, fmt.Sprint(p)), texts[p])
+	}
+	for n := 0; b.Loop(); n++ {
+		if err := bm25.MergeOrdered(b.Context(), filepath.Join(dir, "merged", fmt.Sprint(n)), list...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(next), "documents")
+	b.ReportMetric(float64(postings)*float64(b.N)/b.Elapsed().Seconds()/1e6, "M-postings/s")
+}
+
+// folderOf is an index in a folder.
+func folderOf(b *testing.B, dir string, texts []string) *bm25.Index {
+	ix, err := bm25.BuildTexts(b.Context(), texts, bm25.Plain())
+	if err == nil {
+		err = bm25.Merge(b.Context(), dir, ix)
+	}
+	if err == nil {
+		ix, err = bm25.Open(dir, text.Plain())
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = ix.Close() })
+	return ix
 }

@@ -15,11 +15,11 @@
 // number of them. [Index.Search] returns the k best documents: always the true
 // ones, with scores within 1e-4 of the formula for queries of the length of
 // questions (sums are float32, the relative error is below 1e-6 per term),
-// although most of the postings are never read; [Index.SearchWhere] does among the
-// documents of a condition. [Index.WriteTo] and [Read] keep an
-// index in a file. A corpus that does not fit into memory is built in parts, which
-// [Merge] writes as one into a folder; [Open] maps it, so that it takes the memory of
-// what is asked for.
+// although most of the postings are never read; [Index.SearchWhere] does so among the
+// documents of a condition. [Index.WriteTo] and [Read] keep an index in a file. A
+// corpus that does not fit into memory is built in parts, which [Merge] writes as one
+// into a folder, and [MergeOrdered] in a given order and without the documents that
+// are gone; [Open] maps it, so that it takes the memory of what is asked for.
 //
 // With a TitleWeight of n the title of a chunk counts as if it stood n times
 // more in its text: tf(t) grows by n times the occurrences in the title and

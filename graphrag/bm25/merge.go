@@ -3,7 +3,6 @@
 package bm25
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,22 +14,44 @@ import (
 
 // Merge writes the documents of all parts, those of the first before those of the
 // second and so on, as one index into a folder that [Open] opens. It needs memory
-// for the lengths of all documents and for the longest list of one word, so a corpus
+// for some numbers of each document and for the longest list of one word, so a corpus
 // that does not fit into memory is built part by part. The parts must have the same
 // options. They are not closed. A merge that fails leaves a folder without an index.
 func Merge(ctx context.Context, dir string, parts ...*Index) error {
-	if err := merges(parts); err != nil {
+	numbered := make([]Part, len(parts))
+	first := 0
+	for i, ix := range parts {
+		numbers := make([]int32, ix.Len())
+		for d := range numbers {
+			numbers[d] = int32(first + d)
+		}
+		numbered[i] = Part{ix, numbers}
+		first += len(numbers)
+	}
+	return MergeOrdered(ctx, dir, numbered...)
+}
+
+// Part is an index whose documents become some of another.
+type Part struct {
+	Index *Index
+	// Numbers are the numbers that the documents of the index have in the other,
+	// ascending, and -1 of a document that is left out.
+	Numbers []int32
+}
+
+// MergeOrdered is [Merge] with the documents in a given order, and without those
+// that are left out: the folder is that of an index of the other texts in this order.
+// All numbers together are 0 to n-1 for an n, each once.
+func MergeOrdered(ctx context.Context, dir string, parts ...Part) error {
+	lengths, err := merges(parts)
+	if err != nil {
 		return fmt.Errorf("bm25: merge: %w", err)
 	}
 	w, err := flat.Create(dir, folderKind, folderVersion)
 	if err != nil {
 		return fmt.Errorf("bm25: merge: %w", err)
 	}
-	var lengths []uint32
-	for _, p := range parts {
-		lengths = append(lengths, p.lengths...)
-	}
-	m := &merging{Index: newIndex(parts[0].options, nil, lengths), w: w}
+	m := &merging{Index: newIndex(parts[0].Index.options, nil, lengths), w: w}
 	meta, err := m.run(ctx, parts)
 	if err != nil {
 		return errors.Join(fmt.Errorf("bm25: merge: %w", err), w.Abort())
@@ -41,11 +62,24 @@ func Merge(ctx context.Context, dir string, parts ...*Index) error {
 	return nil
 }
 
-// merges tells whether indexes can be merged.
-func merges(parts []*Index) error {
+// merges tells whether indexes can be merged, and the lengths of the documents that
+// the whole has.
+func merges(parts []Part) (lengths []uint32, err error) {
 	if len(parts) == 0 {
-		return errors.New("no index to merge")
+		return nil, errors.New("no index to merge")
 	}
+	indexes := make([]*Index, len(parts))
+	for i, p := range parts {
+		indexes[i] = p.Index
+	}
+	if err := alike(indexes); err != nil {
+		return nil, err
+	}
+	return numbered(parts)
+}
+
+// alike tells whether indexes can be one.
+func alike(parts []*Index) error {
 	settings := func(ix *Index) string {
 		o := ix.options
 		return fmt.Sprintf("k1 %g, b %g, titles %d, analyzer %s", o.K1, o.B, o.TitleWeight, o.Analyzer.Name())
@@ -78,7 +112,7 @@ type merging struct {
 	maxima  flat.Array[float32]
 }
 
-func (m *merging) run(ctx context.Context, parts []*Index) (folderMeta, error) {
+func (m *merging) run(ctx context.Context, parts []Part) (folderMeta, error) {
 	var errs []error
 	array(m.w, "lengths", &m.lengths, &errs)
 	array(m.w, "terms", &m.arena, &errs)
@@ -117,37 +151,39 @@ func array[T any](w *flat.Writer, name string, a *flat.Array[T], errs *[]error) 
 // flushAt is how many postings are held before they are written.
 const flushAt = 1 << 22
 
-// terms writes the postings of all terms, in the order of the terms.
-func (m *merging) terms(ctx context.Context, parts []*Index) error {
-	from := make([]cursor, len(parts))
-	first := uint32(0)
-	for i, p := range parts {
-		from[i] = newCursor(p, first)
-		first += uint32(p.Len())
-	}
-	var docs, tfs []uint32
-	for n := 0; ; n++ {
-		term, ok := least(from)
-		if !ok {
-			return nil
+// terms writes the postings of all terms, in the order of the terms. They are
+// gathered beside the writing.
+func (m *merging) terms(ctx context.Context, parts []Part) error {
+	ctx, cancel := context.WithCancel(ctx)
+	full, free := make(chan *gathered, 1), make(chan *gathered, 2)
+	free <- newGathered()
+	free <- newGathered()
+	go func() {
+		defer close(full)
+		gather(ctx, parts, m.Len(), full, free)
+	}()
+	defer func() {
+		cancel()
+		for range full { // until the other has seen it
 		}
-		docs, tfs = docs[:0], tfs[:0]
-		for i := range from {
-			if c := &from[i]; !c.done() && bytes.Equal(c.term(), term) {
-				docs, tfs = c.append(docs, tfs)
-				c.at++
+	}()
+	for g := range full {
+		term, posting := 0, 0
+		for i, end := range g.ends {
+			m.arena.Append(g.terms[term:end]...)
+			m.ends.Append(m.arena.Len())
+			m.addTerm(g.docs[posting:g.lists[i]], g.tfs[posting:g.lists[i]])
+			term, posting = end, g.lists[i]
+			if len(m.Index.docs)+len(m.Index.columns) > flushAt {
+				m.flush()
 			}
 		}
-		m.arena.Append(term...)
-		m.ends.Append(m.arena.Len())
-		m.addTerm(docs, tfs)
-		if len(m.Index.docs)+len(m.Index.columns) > flushAt || n%(1<<16) == 0 {
-			if err := errors.Join(ctx.Err(), m.w.Err()); err != nil {
-				return err
-			}
-			m.flush()
+		if err := m.w.Err(); err != nil {
+			return err
 		}
+		free <- g
 	}
+	return ctx.Err()
 }
 
 // flush writes what is held.
@@ -167,54 +203,4 @@ func (m *merging) flush() {
 	}
 	ix.entries, ix.blocks, ix.docs, ix.tfs = ix.entries[:0], ix.blocks[:0], ix.docs[:0], ix.tfs[:0]
 	ix.columns, ix.maxima = ix.columns[:0], ix.maxima[:0]
-}
-
-// cursor goes through the terms of an index in their order.
-type cursor struct {
-	ix    *Index
-	order []int32 // of the terms; nil if they are in order
-	at    int
-	first uint32 // number of its first document in the whole
-}
-
-func newCursor(ix *Index, first uint32) cursor {
-	c := cursor{ix: ix, first: first}
-	if ix.folder == nil {
-		c.order = make([]int32, ix.terms.Len())
-		for i := range c.order {
-			c.order[i] = int32(i)
-		}
-		slices.SortFunc(c.order, func(a, b int32) int { return bytes.Compare(ix.terms.At(int(a)), ix.terms.At(int(b))) })
-	}
-	return c
-}
-
-func (c *cursor) done() bool { return c.at == c.ix.terms.Len() }
-
-// id is the number of the term.
-func (c *cursor) id() int {
-	if c.order != nil {
-		return int(c.order[c.at])
-	}
-	return c.at
-}
-
-func (c *cursor) term() []byte { return c.ix.terms.At(c.id()) }
-
-// append adds the postings of the term.
-func (c *cursor) append(docs, tfs []uint32) (_, _ []uint32) {
-	c.ix.postings(c.id(), func(doc, tf uint32) {
-		docs, tfs = append(docs, c.first+doc), append(tfs, tf)
-	})
-	return docs, tfs
-}
-
-// least is the first term of all that are left.
-func least(from []cursor) (term []byte, ok bool) {
-	for i := range from {
-		if c := &from[i]; !c.done() && (!ok || bytes.Compare(c.term(), term) < 0) {
-			term, ok = c.term(), true
-		}
-	}
-	return term, ok
 }
