@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // New returns the system.
@@ -16,6 +17,9 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: o.check()}
 	if o.Original {
 		f.Name = NameOriginal
+	}
+	if o.Align == Dense || o.Link == Dense {
+		f.Needs = append(f.Needs, kit.Embedding)
 	}
 	o = o.withDefaults()
 	if o.Graph == nil {
@@ -30,7 +34,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 	if err != nil {
 		return nil, err
 	}
-	o.Graph, o.Extract, o.Cut = nil, nil, kit.Cut{}
+	o.Graph, o.Extract, o.Cut, o.Align, o.Link = nil, nil, kit.Cut{}, "", ""
 	return Over(p, o)
 }
 
@@ -49,12 +53,48 @@ func corpusParts(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Part
 	if p.Passages, err = retrieve.Fuse(words, alike(c, like)); err != nil {
 		return Parts{}, err
 	}
-	if o.Graph != nil {
-		p.Graph = Indexed(o.Graph)
-		return p, nil
+	if o.Align == Dense {
+		vectors, err := embedded(ctx, c, like)
+		if err != nil {
+			return Parts{}, err
+		}
+		p.Align = alike(c, vectors)
 	}
-	p.Graph, err = corpusGraph(ctx, c)
+	p.Graph, err = graphOf(ctx, o, c)
 	return p, err
+}
+
+// graphOf is the graph from elsewhere, or that of the corpus.
+func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error) {
+	ix := o.Graph
+	var err error
+	if ix == nil {
+		if ix, err = triples.New(ctx, relations(c.Graph), triples.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	graph := Indexed(ix)
+	if o.Link == Dense {
+		if graph, err = denselyLinked(ctx, ix, c); err != nil {
+			return nil, err
+		}
+	}
+	if o.Graph == nil {
+		graph = corpusGraph(c, graph)
+	}
+	return graph, nil
+}
+
+// embedded are the chunks as vectors: what the kit compares, if it compares vectors.
+func embedded(ctx context.Context, c *kit.Corpus, like retrieve.Texts) (retrieve.Texts, error) {
+	if v, ok := like.(*retrieve.Vectors); ok {
+		return v, nil
+	}
+	e, err := c.Embedder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.NewVectors(ctx, e, retrieve.TitledTexts(c.Chunks))
 }
 
 // alike retrieves the chunks that the kit takes for like the question.

@@ -4,9 +4,12 @@ package gear
 
 import (
 	"context"
+	"iter"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
@@ -36,6 +39,35 @@ func (g indexed) Neighbors(ctx context.Context, list []int32, limit int) ([][]in
 	return out, ctx.Err()
 }
 
+// dense links by the cosine of vectors, whose Whole is 1.
+type dense struct {
+	indexed
+	vectors *retrieve.Vectors
+}
+
+func denselyLinked(ctx context.Context, ix *triples.Index, c *kit.Corpus) (func() Graph, error) {
+	e, err := c.Embedder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, ix.Len())
+	for i := range texts {
+		texts[i] = ix.Triple(int32(i)).Text()
+	}
+	v, err := retrieve.NewVectors(ctx, e, texts)
+	return func() Graph { return dense{indexed{ix}, v} }, err
+}
+
+func (g dense) Link(ctx context.Context, texts []string, k int) ([]Links, error) {
+	out := make([]Links, len(texts))
+	err := kit.Each(ctx, len(texts), func(ctx context.Context, i int) (err error) {
+		out[i].Whole = 1
+		out[i].Best, err = g.vectors.Best(ctx, texts[i], k)
+		return err
+	})
+	return out, err
+}
+
 // own is the graph of a corpus in memory: triple i is relation i.
 type own struct {
 	Graph
@@ -43,20 +75,15 @@ type own struct {
 	place  map[string]int32 // of each chunk
 }
 
-func corpusGraph(ctx context.Context, c *kit.Corpus) (func() Graph, error) {
-	ix, err := triples.New(ctx, relations(c), triples.Options{})
-	if err != nil {
-		return nil, err
-	}
+func corpusGraph(c *kit.Corpus, graph func() Graph) func() Graph {
 	place := make(map[string]int32, len(c.Chunks))
 	for i := range c.Chunks {
 		place[c.Chunks[i].ID] = int32(i)
 	}
-	return func() Graph { return own{indexed{ix}, c, place} }, nil
+	return func() Graph { return own{graph(), c, place} }
 }
 
-func relations(c *kit.Corpus) func(yield func(triples.Triple, error) bool) {
-	g := c.Graph
+func relations(g *kg.Graph) iter.Seq2[triples.Triple, error] {
 	entity := func(e int32) triples.Entity { return triples.Entity{ID: g.Entities[e].Key, Label: g.Entities[e].Name} }
 	return func(yield func(triples.Triple, error) bool) {
 		for i := range g.Relations {

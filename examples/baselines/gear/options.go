@@ -40,6 +40,15 @@ const (
 	ExpandNever  Expansion = "never"
 )
 
+// Matching says what finds a text for another.
+type Matching string
+
+// The matchings: words by BM25, as in GeAR-s, or the cosine of the kit's embedder.
+const (
+	Sparse Matching = "sparse"
+	Dense  Matching = "dense"
+)
+
 // Options of the system. The zero value is GeAR-s over the graph of the corpus.
 type Options struct {
 	kit.Common
@@ -57,8 +66,12 @@ type Options struct {
 	// triples are read from, Aligned how many passages a triple of another graph is
 	// aligned with; 0 is the default of each.
 	Steps, Passages, Aligned int
+	// Align says how passages are found for triples, and Link how triples of the graph
+	// are found for those that were read; Sparse by default. Dense embeds all passages,
+	// or all triples of the graph, when a corpus is indexed.
+	Align, Link Matching
 	// LinkShare is the least score of a triple of the graph beside that of the triple
-	// it stands for, above 0 and up to 1.
+	// it stands for, above 0 and up to 1: of BM25's, or the cosine.
 	LinkShare float64
 	// Beam are the options of the search through the graph.
 	Beam beam.Options
@@ -71,6 +84,9 @@ func (o Options) check() error {
 	c.Min("Aligned", float64(o.Aligned), 0)
 	c.Range("LinkShare", o.LinkShare, 0, 1)
 	c.Want(o.Expand == "" || o.Expand == ExpandLater || o.Expand == ExpandAlways || o.Expand == ExpandNever, "Expand", o.Expand, "later, always or never")
+	for _, m := range []Matching{o.Align, o.Link} {
+		c.Want(m == "" || m == Sparse || m == Dense, "Align or Link", m, "sparse or dense")
+	}
 	c.Add(o.Beam.Check())
 	if o.Graph != nil && (o.Original || o.Extract != nil) {
 		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
