@@ -131,6 +131,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
+// BenchmarkSearch asks one index, and eight that are searched as one.
 func BenchmarkSearch(b *testing.B) {
 	c := benchCorpus(b)
 	for _, size := range []int{chunkBytes, passageBytes} {
@@ -139,20 +140,40 @@ func BenchmarkSearch(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		dst := make([]rank.Scored[int32], 0, 10)
 		b.Run(fmt.Sprintf("%s/%d", c.name, size), func(b *testing.B) {
-			var times []time.Duration
-			dst := make([]rank.Scored[int32], 0, 10)
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				start := time.Now()
-				dst = ix.Search(c.questions[i%len(c.questions)], 10, dst)
-				times = append(times, time.Since(start))
+			ask(b, c.questions, func(q string) { dst = ix.Search(q, 10, dst) })
+		})
+		var parts []*bm25.Index
+		for part := range slices.Chunk(pieces, (len(pieces)+7)/8) {
+			ix, err := bm25.BuildTexts(b.Context(), part, bm25.Plain())
+			if err != nil {
+				b.Fatal(err)
 			}
-			slices.Sort(times)
-			b.ReportMetric(float64(times[len(times)/2])/1e3, "p50-µs")
-			b.ReportMetric(float64(times[len(times)*99/100])/1e3, "p99-µs")
+			parts = append(parts, ix)
+		}
+		all, err := bm25.NewCollection(parts...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		found := make([]bm25.Found, 0, 10)
+		b.Run(fmt.Sprintf("%s/%d/parts", c.name, size), func(b *testing.B) {
+			ask(b, c.questions, func(q string) { found = all.Search(q, 10, nil, found) })
 		})
 	}
+}
+
+func ask(b *testing.B, questions []string, search func(q string)) {
+	var times []time.Duration
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		search(questions[i%len(questions)])
+		times = append(times, time.Since(start))
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2])/1e3, "p50-µs")
+	b.ReportMetric(float64(times[len(times)*99/100])/1e3, "p99-µs")
 }
 
 // BenchmarkMerge merges twenty parts whose documents come in turns, with one in

@@ -19,7 +19,10 @@
 // documents of a condition. [Index.WriteTo] and [Read] keep an index in a file. A
 // corpus that does not fit into memory is built in parts, which [Merge] writes as one
 // into a folder, and [MergeOrdered] in a given order and without the documents that
-// are gone; [Open] maps it, so that it takes the memory of what is asked for.
+// are gone; [Open] maps it, so that it takes the memory of what is asked for. A
+// [Collection] searches several indexes as one, as a store does whose texts come and
+// go: new ones are an index of their own, a condition hides those that are gone, and
+// now and then some indexes are merged.
 //
 // With a TitleWeight of n the title of a chunk counts as if it stood n times
 // more in its text: tf(t) grows by n times the occurrences in the title and

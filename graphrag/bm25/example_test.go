@@ -79,3 +79,28 @@ func ExampleOptions_analyzer() {
 	// document 0
 	// document 1
 }
+
+// Indexes that are searched as one give the scores of one index. What is replaced is
+// hidden until the indexes are merged.
+func ExampleCollection() {
+	ctx := context.Background()
+	old, err := bm25.BuildTexts(ctx, []string{"The Fram lies in Oslo.", "Oslo has a harbour."}, bm25.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fresh, err := bm25.BuildTexts(ctx, []string{"The Fram lies in a museum in Oslo."}, bm25.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := bm25.NewCollection(old, fresh)
+	if err != nil {
+		log.Fatal(err)
+	}
+	valid := func(part int, doc int32) bool { return part != 0 || doc != 0 }
+	for _, f := range all.Search("Where in Oslo is the Fram?", 3, valid, nil) {
+		fmt.Printf("document %d of index %d: %.2f\n", f.Doc, f.Part, f.Score)
+	}
+	// Output:
+	// document 0 of index 1: 0.53
+	// document 1 of index 0: 0.15
+}

@@ -25,22 +25,28 @@ func (ix *Index) Explain(query string, doc int) ([]Contribution, error) {
 	if doc < 0 || doc >= ix.Len() {
 		return nil, fmt.Errorf("bm25: explain document %d: the index has documents 0 to %d", doc, ix.Len()-1)
 	}
-	s := ix.searchers.Get().(*searcher)
-	defer ix.searchers.Put(s)
-	s.analyze(query)
-	var cs []Contribution
+	return ix.alone.explain(query, 0, doc), nil
+}
+
+// explain is [Collection.Explain] of a document that is there.
+func (c *Collection) explain(query string, part, doc int) (cs []Contribution) {
+	s, p := c.ask(query), c.parts[part]
+	defer s.done()
 	for _, q := range s.query {
-		id := int(q.id)
-		tf := float64(ix.termFrequency(id, uint32(doc)))
+		id := int(q.ids[part])
+		if id < 0 {
+			continue
+		}
+		tf := float64(p.ix.termFrequency(id, uint32(doc)))
 		if tf == 0 {
 			continue
 		}
 		cs = append(cs, Contribution{
-			Term: string(ix.terms.At(id)), Times: int(q.times), Frequency: int(tf),
-			Documents: int(ix.entries[id].df), IDF: ix.idf(ix.entries[id].df),
-			Score: q.times * ix.weight(id) * tf / (tf + float64(ix.norms[doc])),
+			Term: string(p.ix.terms.At(id)), Times: int(q.times), Frequency: int(tf),
+			Documents: int(q.df), IDF: c.idf(q.df),
+			Score: q.times * c.weight(q.df) * tf / (tf + float64(p.norms[doc])),
 		})
 	}
 	slices.SortStableFunc(cs, func(a, b Contribution) int { return cmp.Compare(b.Score, a.Score) })
-	return cs, nil
+	return cs
 }

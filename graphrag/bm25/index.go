@@ -3,11 +3,12 @@
 package bm25
 
 import (
+	"context"
 	"math"
 	"sort"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -29,7 +30,8 @@ type Index struct {
 	options Options
 	terms   *text.Vocabulary
 	lengths []uint32 // of the documents, in terms
-	average float64  // of lengths
+	total   float64  // of lengths
+	average float64
 	norms   []float32
 
 	entries []entry   // of each term
@@ -39,10 +41,10 @@ type Index struct {
 	columns []uint8   // columns: term frequency of each document
 	maxima  []float32 // columns: largest saturation in each window
 
-	large     map[uint64]uint32 // frequencies of largeTF and more, by key
-	written   written
-	folder    *flat.Folder // where the slices lie, if not in memory
-	searchers sync.Pool    // of *searcher
+	large   map[uint64]uint32 // frequencies of largeTF and more, by key
+	written written
+	folder  *flat.Folder // where the slices lie, if not in memory
+	alone   *Collection  // of this index
 }
 
 // written is how much of an index went to a folder already while it is built.
@@ -72,32 +74,37 @@ const largeTF = math.MaxUint8
 
 func newIndex(o Options, terms *text.Vocabulary, lengths []uint32) *Index {
 	ix := &Index{options: o, terms: terms, lengths: lengths, large: map[uint64]uint32{}}
-	total := 0.0
 	for _, l := range lengths {
-		total += float64(l)
+		ix.total += float64(l)
 	}
 	if len(lengths) > 0 {
-		ix.average = total / float64(len(lengths))
+		ix.average = ix.total / float64(len(lengths))
 	}
-	ix.norms = make([]float32, ix.windows()*windowSize)
-	for d := range ix.norms {
-		ix.norms[d] = 1
-		if d < len(lengths) {
-			ix.norms[d] = ix.norm(lengths[d])
-		}
-	}
-	ix.searchers.New = func() any { return newSearcher(ix) }
+	ix.norms = ix.normsFor(ix.average)
+	ix.alone = collect([]*Index{ix})
 	return ix
 }
 
-// norm is the part of the denominator that depends on the length. It is never
-// 0, so that a frequency of 0 saturates to 0.
-func (ix *Index) norm(length uint32) float32 {
-	ratio := 1.0
-	if ix.average > 0 {
-		ratio = float64(length) / ix.average
-	}
-	return float32(max(ix.options.K1*(1-ix.options.B+ix.options.B*ratio), Zero))
+// normsFor are the parts of the denominators that depend on the lengths, for an
+// average length, filled up to whole windows. None is 0, so that a frequency of 0
+// saturates to 0.
+func (ix *Index) normsFor(average float64) []float32 {
+	k1, b := ix.options.K1, ix.options.B
+	norms := make([]float32, ix.windows()*windowSize)
+	_ = par.Ranges(context.Background(), len(norms), windowSize, 0, func(_, lo, hi int) error {
+		for d := lo; d < hi; d++ {
+			norms[d] = 1
+			if d < len(ix.lengths) {
+				ratio := 1.0
+				if average > 0 {
+					ratio = float64(ix.lengths[d]) / average
+				}
+				norms[d] = float32(max(k1*(1-b+b*ratio), Zero))
+			}
+		}
+		return nil
+	}) // which never fails
+	return norms
 }
 
 // windows is how many windows the documents fill.
@@ -182,15 +189,10 @@ func (ix *Index) column(column uint32, window int) []uint8 {
 	return ix.columns[int(column)*n+start : int(column)*n+min(start+windowSize, n)]
 }
 
-// idf is ln(1+(N-df+1/2)/(df+1/2)), which is always positive.
-func (ix *Index) idf(df uint32) float64 {
-	return math.Log1p((float64(len(ix.lengths)) - float64(df) + 0.5) / (float64(df) + 0.5))
-}
-
-// weight is what a saturation is multiplied with for one occurrence in the
-// query.
-func (ix *Index) weight(term int) float64 {
-	return ix.idf(ix.entries[term].df) * (ix.options.K1 + 1)
+// maximaOf are the largest saturations of a column in each window.
+func (ix *Index) maximaOf(column uint32) []float32 {
+	n := ix.windows()
+	return ix.maxima[int(column)*n : (int(column)+1)*n]
 }
 
 // termFrequency returns how often a term is in a document.

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"sync"
+)
+
+// Collection is several indexes that are searched as one: its scores, to the bit, and
+// its order are those of the index that [Merge] makes of them. The numbers of
+// documents and words and the average length are those of all documents, also of
+// those that a condition leaves out. It is immutable and safe for concurrent use as
+// long as its indexes are open.
+type Collection struct {
+	options   Options
+	parts     []part
+	windows   []int32 // of each window, its part
+	documents int
+	average   float64   // of their lengths
+	searchers sync.Pool // of *searcher
+}
+
+// part is an index in a collection.
+type part struct {
+	ix     *Index
+	number int
+	first  int32     // number of its first document in the whole
+	window int       // number of its first window there
+	norms  []float32 // of its documents, for the average of the whole
+	shrink float32   // no norm is less than this times that for its own average
+}
+
+// most bounds the saturations for the average of the whole, given the bound s of
+// those for the part's own.
+//
+// The norm k1·(1-b+b·l/avg) of a length l is n with the own average, o, and n' with
+// that of the whole, c. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and
+// 1-b ≥ r·(1-b). So a saturation tf/(tf+n'), which falls with the norm, is at most
+// tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows with t, and t ≤ s.
+func (p *part) most(s float32) float32 {
+	if p.shrink == 1 {
+		return s
+	}
+	return s / (s + p.shrink*(1-s))
+}
+
+// NewCollection puts indexes of the same options together, which stay as they are.
+// There may be none, and empty ones. It takes four bytes for each document, and none
+// if there is a single index.
+func NewCollection(parts ...*Index) (*Collection, error) {
+	if err := alike(parts); err != nil {
+		return nil, fmt.Errorf("bm25: collection: %w", err)
+	}
+	return collect(parts), nil
+}
+
+func collect(indexes []*Index) *Collection {
+	c := &Collection{parts: make([]part, len(indexes))}
+	total := 0.0
+	for i, ix := range indexes {
+		c.options = ix.options
+		c.parts[i] = part{ix: ix, number: i, first: int32(c.documents), window: len(c.windows)}
+		for range ix.windows() {
+			c.windows = append(c.windows, int32(i))
+		}
+		c.documents += ix.Len()
+		total += ix.total
+	}
+	if c.documents > 0 {
+		c.average = total / float64(c.documents)
+	}
+	for i := range c.parts {
+		p := &c.parts[i]
+		p.norms, p.shrink = p.ix.norms, 1
+		if own := p.ix.average; own != c.average {
+			p.norms = p.ix.normsFor(c.average)
+			if own > 0 {
+				p.shrink = float32(min(1, own/c.average))
+			}
+		}
+	}
+	c.searchers.New = func() any { return newSearcher(c) }
+	return c
+}
+
+// Len is the number of documents.
+func (c *Collection) Len() int { return c.documents }
+
+// Found is a document that was found.
+type Found struct {
+	Part  int   // position of its index
+	Doc   int32 // its number there
+	Score float64
+}
+
+// Search is [Index.SearchWhere] in all indexes as one; documents of equal score are
+// in the order of their indexes.
+func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {
+	dst = dst[:0]
+	if c.documents == 0 {
+		return dst
+	}
+	s := c.ask(query)
+	s.keep = keep
+	s.found = s.search(k, s.found[:0])
+	for _, f := range s.found {
+		p := &c.parts[sort.Search(len(c.parts), func(i int) bool { return c.parts[i].first > f.ID })-1]
+		dst = append(dst, Found{p.number, f.ID - p.first, f.Score})
+	}
+	s.done() // unless keep panics
+	return dst
+}
+
+// Whole is [Index.Whole] of all indexes as one.
+func (c *Collection) Whole(query string) float64 {
+	if c.documents == 0 {
+		return 0
+	}
+	s := c.ask(query)
+	defer s.done()
+	sum := 0.0
+	for _, q := range s.query {
+		sum += q.times * c.idf(q.df)
+	}
+	return sum
+}
+
+// Explain is [Index.Explain] of a document of an index, with its score among all.
+func (c *Collection) Explain(query string, part int, doc int32) ([]Contribution, error) {
+	if part < 0 || part >= len(c.parts) {
+		return nil, fmt.Errorf("bm25: explain a document of index %d: there are %d", part, len(c.parts))
+	}
+	if n := c.parts[part].ix.Len(); doc < 0 || int(doc) >= n {
+		return nil, fmt.Errorf("bm25: explain document %d of index %d: it has documents 0 to %d", doc, part, n-1)
+	}
+	return c.explain(query, part, int(doc)), nil
+}
+
+// ask returns a searcher with the terms of a query.
+func (c *Collection) ask(query string) *searcher {
+	s := c.searchers.Get().(*searcher)
+	s.analyze(query)
+	return s
+}
+
+// df is how many documents have a term, given its id in each part.
+func (c *Collection) df(ids []int32) (df uint32) {
+	for i, id := range ids {
+		if id >= 0 {
+			df += c.parts[i].ix.entries[id].df
+		}
+	}
+	return df
+}
+
+// idf is ln(1+(N-df+1/2)/(df+1/2)), which is always positive.
+func (c *Collection) idf(df uint32) float64 {
+	return math.Log1p((float64(c.documents) - float64(df) + 0.5) / (float64(df) + 0.5))
+}
+
+// weight is what a saturation is multiplied with for one occurrence in the query.
+func (c *Collection) weight(df uint32) float64 { return c.idf(df) * (c.options.K1 + 1) }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// uneven are the texts of parts that differ in number and in length, some of them in
+// several parts.
+func uneven(rng *rand.Rand, sizes []int) (parts [][]string) {
+	same := randomWords(rng, 12, 500, 0)
+	for i, n := range sizes {
+		texts := make([]string, n)
+		for d := range texts {
+			if texts[d] = same; rng.IntN(30) > 0 {
+				texts[d] = randomWords(rng, rng.IntN(4+40*(i%3)), 6000, rng.IntN(60))
+			}
+		}
+		if n > 40 {
+			texts[33] += strings.Repeat(" w3", 260+i)
+		}
+		parts = append(parts, texts)
+	}
+	return parts
+}
+
+// A collection finds what the index finds that its parts are merged into, in the same
+// order and with the same scores to the bit, with a condition and without.
+func TestCollection(t *testing.T) {
+	for seed, sizes := range [][]int{{700}, {0, 5, 0}, {3, 1, 400, 2}, {9000, 100, 0, 12_000, 300, 1}, {8192, 8192, 20_000}, {40, 40, 40, 40, 40}} {
+		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
+			dir, rng := t.TempDir(), rand.New(rand.NewPCG(uint64(seed), 5))
+			o := bm25.Plain()
+			o.B = []float64{0, 1, .3}[seed%3]
+			var parts []*bm25.Index
+			starts := []int{0}
+			for i, texts := range uneven(rng, sizes) {
+				ix := built(t, texts, o)
+				if i%2 == 0 {
+					ix = merged(t, filepath.Join(dir, fmt.Sprint(i)), ix)
+				}
+				parts, starts = append(parts, ix), append(starts, starts[i]+len(texts))
+			}
+			whole := merged(t, filepath.Join(dir, "whole"), parts...)
+			c, err := bm25.NewCollection(parts...)
+			if err != nil || c.Len() != whole.Len() {
+				t.Fatal(c, err)
+			}
+			var got []bm25.Found
+			var scores []float64
+			for range 25 {
+				q := randomWords(rng, 1+rng.IntN(12), 9000, rng.IntN(60)) + " w3 unknown"
+				scores = whole.Scores(q, scores)
+				conditions := predicates(rng, scores)
+				conditions["nil"] = nil
+				for name, keep := range conditions {
+					var keepIn func(part int, doc int32) bool
+					if keep != nil {
+						keepIn = func(part int, doc int32) bool { return keep(int32(starts[part]) + doc) }
+					}
+					for _, k := range []int{0, 1, 10, 300} {
+						want := whole.SearchWhere(q, k, keep, nil)
+						got = c.Search(q, k, keepIn, got)
+						if !slices.Equal(ranking(got, starts), want) {
+							t.Fatalf("%q, %d of %s: %v, want %v", q, k, name, got, want)
+						}
+					}
+				}
+				if c.Whole(q) != whole.Whole(q) {
+					t.Errorf("%q: a whole text has %v, want %v", q, c.Whole(q), whole.Whole(q))
+				}
+				for _, f := range got[:min(3, len(got))] {
+					explained(t, c, whole, q, f, starts[f.Part])
+				}
+			}
+		})
+	}
+}
+
+// ranking numbers what was found in the whole.
+func ranking(found []bm25.Found, starts []int) (out []rank.Scored[int32]) {
+	for _, f := range found {
+		out = append(out, rank.Scored[int32]{ID: int32(starts[f.Part]) + f.Doc, Score: f.Score})
+	}
+	return out
+}
+
+func explained(t *testing.T, c *bm25.Collection, whole *bm25.Index, q string, f bm25.Found, start int) {
+	t.Helper()
+	got, err := c.Explain(q, f.Part, f.Doc)
+	want, errWhole := whole.Explain(q, start+int(f.Doc))
+	if err != nil || errWhole != nil || !slices.Equal(got, want) {
+		t.Errorf("%q: %v is explained by %v, %v, want %v, %v", q, f, got, err, want, errWhole)
+	}
+	sum := 0.0
+	for _, x := range got {
+		sum += x.Score
+	}
+	if math.Abs(sum-f.Score) > 1e-4 {
+		t.Errorf("%q: %v is explained by a sum of %v", q, f, sum)
+	}
+}
+
+func TestCollectionEdges(t *testing.T) {
+	none, err := bm25.NewCollection()
+	if err != nil || none.Len() != 0 || len(none.Search("a", 3, nil, nil)) != 0 || none.Whole("a") != 0 {
+		t.Errorf("an empty collection: %v, %v", none, err)
+	}
+	a, wordless := built(t, []string{"a rose", "a tulip"}, bm25.Plain()), built(t, []string{"", "…"}, bm25.Plain())
+	if _, err := bm25.NewCollection(a, built(t, []string{"b"}, bm25.Options{K1: 2, Analyzer: text.Plain()})); err == nil || !strings.Contains(err.Error(), "index 2 has other options") {
+		t.Errorf("other options: %v", err)
+	}
+	c, err := bm25.NewCollection(wordless, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Search("tulip", 3, nil, nil); len(got) != 1 || got[0].Part != 1 || got[0].Doc != 1 {
+		t.Errorf("beside texts without words, found %v", got)
+	}
+	for _, at := range [][2]int{{-1, 0}, {2, 0}, {1, -1}, {1, 2}} {
+		if _, err := c.Explain("a", at[0], int32(at[1])); err == nil {
+			t.Errorf("Explain of document %d of index %d: no error", at[1], at[0])
+		}
+	}
+}
+
+func TestCollectionAllocatesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 8))
+	var parts []*bm25.Index
+	for _, texts := range uneven(rng, []int{900, 20, 9000}) {
+		parts = append(parts, built(t, texts, bm25.Plain()))
+	}
+	c, err := bm25.NewCollection(parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(part int, doc int32) bool { return part != 1 && doc%2 == 0 }
+	dst := c.Search("w1 w3 w70 unknown", 10, keep, nil)
+	least := math.Inf(1) // under the race detector, pools lose things at random
+	for range 50 {
+		least = min(least, testing.AllocsPerRun(1, func() { dst = c.Search("w1 w3 w70 unknown", 10, keep, dst) }))
+	}
+	if least > 0 || len(dst) != 10 {
+		t.Errorf("%v allocations per search of %d", least, len(dst))
+	}
+}
