@@ -25,7 +25,7 @@ type Collection struct {
 
 // part is an index in a collection.
 type part struct {
-	ix     *Index
+	ix     *inverted
 	number int
 	first  int32     // number of its first document in the whole
 	window int       // number of its first window there
@@ -62,7 +62,7 @@ func collect(indexes []*Index) *Collection {
 	total := 0.0
 	for i, ix := range indexes {
 		c.options = ix.options
-		c.parts[i] = part{ix: ix, number: i, first: int32(c.documents), window: len(c.windows)}
+		c.parts[i] = part{ix: &ix.inverted, number: i, first: int32(c.documents), window: len(c.windows)}
 		for range ix.windows() {
 			c.windows = append(c.windows, int32(i))
 		}
@@ -126,17 +126,6 @@ func (c *Collection) Whole(query string) float64 {
 		sum += q.times * c.idf(q.df)
 	}
 	return sum
-}
-
-// Explain is [Index.Explain] of a document of an index, with its score among all.
-func (c *Collection) Explain(query string, part int, doc int32) ([]Contribution, error) {
-	if part < 0 || part >= len(c.parts) {
-		return nil, fmt.Errorf("bm25: explain a document of index %d: there are %d", part, len(c.parts))
-	}
-	if n := c.parts[part].ix.Len(); doc < 0 || int(doc) >= n {
-		return nil, fmt.Errorf("bm25: explain document %d of index %d: it has documents 0 to %d", doc, part, n-1)
-	}
-	return c.explain(query, part, int(doc)), nil
 }
 
 // ask returns a searcher with the terms of a query.

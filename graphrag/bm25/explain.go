@@ -28,6 +28,17 @@ func (ix *Index) Explain(query string, doc int) ([]Contribution, error) {
 	return ix.alone.explain(query, 0, doc), nil
 }
 
+// Explain is [Index.Explain] of a document of an index, with its score among all.
+func (c *Collection) Explain(query string, part int, doc int32) ([]Contribution, error) {
+	if part < 0 || part >= len(c.parts) {
+		return nil, fmt.Errorf("bm25: explain a document of index %d: there are %d", part, len(c.parts))
+	}
+	if n := len(c.parts[part].ix.lengths); doc < 0 || int(doc) >= n {
+		return nil, fmt.Errorf("bm25: explain document %d of index %d: it has documents 0 to %d", doc, part, n-1)
+	}
+	return c.explain(query, part, int(doc)), nil
+}
+
 // explain is [Collection.Explain] of a document that is there.
 func (c *Collection) explain(query string, part, doc int) (cs []Contribution) {
 	s, p := c.ask(query), c.parts[part]

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
@@ -76,25 +75,6 @@ func merges(parts []Part) (lengths []uint32, err error) {
 		return nil, err
 	}
 	return numbered(parts)
-}
-
-// alike tells whether indexes can be one.
-func alike(parts []*Index) error {
-	settings := func(ix *Index) string {
-		o := ix.options
-		return fmt.Sprintf("k1 %g, b %g, titles %d, analyzer %s", o.K1, o.B, o.TitleWeight, o.Analyzer.Name())
-	}
-	total := 0
-	for i, p := range parts {
-		if a, b := settings(parts[0]), settings(p); a != b {
-			return fmt.Errorf("index %d has other options than the first: %s and %s", i+1, b, a)
-		}
-		total += p.Len()
-	}
-	if total > math.MaxInt32 {
-		return fmt.Errorf("%d documents: split them over several indexes of at most %d", total, math.MaxInt32)
-	}
-	return nil
 }
 
 // merging is an index that goes to a folder term by term.

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"context"
+	"math"
+	"sort"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Documents are searched in windows: the sums of one window fit the first
+// cache, and a document within it is named by 16 bits.
+const (
+	windowBits = 13
+	windowSize = 1 << windowBits
+)
+
+// denseShare decides how a term's frequencies are kept: as a column of one
+// byte for every document when it is in more than 1/denseShare of them, as a
+// list of documents otherwise.
+const denseShare = 6
+
+// inverted are the postings of an index.
+type inverted struct {
+	options Options
+	terms   *text.Vocabulary
+	lengths []uint32 // of the documents, in terms
+	total   float64  // of lengths
+	average float64
+	norms   []float32
+
+	entries []entry   // of each term
+	blocks  []block   // of the listed terms, and a last one that ends the lists
+	docs    []uint16  // lists: document within its window
+	tfs     []uint8   // lists: term frequency there
+	columns []uint8   // columns: term frequency of each document
+	maxima  []float32 // columns: largest saturation in each window
+
+	large   map[uint64]uint32 // frequencies of largeTF and more, by key
+	written written
+	folder  *flat.Folder // where the slices lie, if not in memory
+}
+
+// written is how much of an index went to a folder already while it is built.
+type written struct {
+	docs            uint64
+	terms           int
+	blocks, columns uint32
+}
+
+// entry is what is known of a term: a list of blocks, or a column when there
+// are none.
+type entry struct {
+	df     uint32
+	first  uint32 // first block, or number of the column
+	blocks uint32
+}
+
+// block is the part of a term's list that falls into one window.
+type block struct {
+	start  uint64 // in docs and tfs; it ends where the next block starts
+	window uint32
+	max    float32 // largest saturation
+}
+
+// largeTF marks a frequency that does not fit its byte.
+const largeTF = math.MaxUint8
+
+func newInverted(o Options, terms *text.Vocabulary, lengths []uint32) inverted {
+	ix := inverted{options: o, terms: terms, lengths: lengths, large: map[uint64]uint32{}}
+	for _, l := range lengths {
+		ix.total += float64(l)
+	}
+	if len(lengths) > 0 {
+		ix.average = ix.total / float64(len(lengths))
+	}
+	ix.norms = ix.normsFor(ix.average)
+	return ix
+}
+
+// normsFor are the parts of the denominators that depend on the lengths, for an
+// average length, filled up to whole windows. None is 0, so that a frequency of 0
+// saturates to 0.
+func (ix *inverted) normsFor(average float64) []float32 {
+	k1, b := ix.options.K1, ix.options.B
+	norms := make([]float32, ix.windows()*windowSize)
+	_ = par.Ranges(context.Background(), len(norms), windowSize, 0, func(_, lo, hi int) error {
+		for d := lo; d < hi; d++ {
+			norms[d] = 1
+			if d < len(ix.lengths) {
+				ratio := 1.0
+				if average > 0 {
+					ratio = float64(ix.lengths[d]) / average
+				}
+				norms[d] = float32(max(k1*(1-b+b*ratio), Zero))
+			}
+		}
+		return nil
+	}) // which never fails
+	return norms
+}
+
+// windows is how many windows the documents fill.
+func (ix *inverted) windows() int { return (len(ix.lengths) + windowSize - 1) >> windowBits }
+
+// saturation is tf/(tf+norm), the part of the score that is below 1.
+func saturation(tf, norm float32) float32 { return tf / (tf + norm) }
+
+// addTerm adds the next term's postings; documents are ascending.
+func (ix *inverted) addTerm(docs, tfs []uint32) {
+	term := ix.written.terms + len(ix.entries)
+	e := entry{df: uint32(len(docs))}
+	if len(docs)*denseShare > len(ix.lengths) {
+		e.first = ix.addColumn(term, docs, tfs)
+	} else {
+		e.first, e.blocks = ix.addList(term, docs, tfs)
+	}
+	ix.entries = append(ix.entries, e)
+}
+
+func (ix *inverted) addList(term int, docs, tfs []uint32) (first, blocks uint32) {
+	begin := len(ix.blocks)
+	for i, d := range docs {
+		w := d >> windowBits
+		if last := len(ix.blocks) - 1; last < begin || ix.blocks[last].window != w {
+			ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs)), window: w})
+		}
+		b := &ix.blocks[len(ix.blocks)-1]
+		b.max = max(b.max, saturation(float32(tfs[i]), ix.norms[d]))
+		ix.docs = append(ix.docs, uint16(d&(windowSize-1)))
+		ix.tfs = append(ix.tfs, ix.small(term, d, tfs[i]))
+	}
+	return ix.written.blocks + uint32(begin), uint32(len(ix.blocks) - begin)
+}
+
+func (ix *inverted) addColumn(term int, docs, tfs []uint32) (column uint32) {
+	n, windows := len(ix.lengths), ix.windows()
+	at := len(ix.maxima) / windows
+	ix.columns = append(ix.columns, make([]uint8, n)...)
+	ix.maxima = append(ix.maxima, make([]float32, windows)...)
+	tf, maxima := ix.columns[at*n:], ix.maxima[at*windows:]
+	for i, d := range docs {
+		tf[d] = ix.small(term, d, tfs[i])
+		w := d >> windowBits
+		maxima[w] = max(maxima[w], saturation(float32(tfs[i]), ix.norms[d]))
+	}
+	return ix.written.columns + uint32(at)
+}
+
+// small returns the byte that stands for a frequency, and keeps it aside when
+// it does not fit.
+func (ix *inverted) small(term int, doc, tf uint32) uint8 {
+	if tf < largeTF {
+		return uint8(tf)
+	}
+	ix.large[key(term, doc)] = tf
+	return largeTF
+}
+
+func key(term int, doc uint32) uint64 { return uint64(term)<<32 | uint64(doc) }
+
+// exact is the frequency that the byte of a term and document stands for.
+func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
+	if small == largeTF {
+		return ix.large[key(term, doc)]
+	}
+	return uint32(small)
+}
+
+// finish ends the lists.
+func (ix *inverted) finish() {
+	ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs))})
+}
+
+// span is where a block lies in docs and tfs.
+func (ix *inverted) span(b uint32) (start, end uint64) {
+	return ix.blocks[b].start, ix.blocks[b+1].start
+}
+
+// column returns a column's part in a window.
+func (ix *inverted) column(column uint32, window int) []uint8 {
+	n := len(ix.lengths)
+	start := window * windowSize
+	return ix.columns[int(column)*n+start : int(column)*n+min(start+windowSize, n)]
+}
+
+// maximaOf are the largest saturations of a column in each window.
+func (ix *inverted) maximaOf(column uint32) []float32 {
+	n := ix.windows()
+	return ix.maxima[int(column)*n : (int(column)+1)*n]
+}
+
+// termFrequency returns how often a term is in a document.
+func (ix *inverted) termFrequency(term int, doc uint32) uint32 {
+	e, w, d := ix.entries[term], doc>>windowBits, uint16(doc&(windowSize-1))
+	if e.blocks == 0 {
+		return ix.exact(ix.column(e.first, int(w))[d], term, doc)
+	}
+	list := ix.blocks[e.first : e.first+e.blocks]
+	b := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
+	if b == len(list) || list[b].window != w {
+		return 0
+	}
+	start, end := ix.span(e.first + uint32(b))
+	if i := search16(ix.docs[start:end], d); i >= 0 {
+		return ix.exact(ix.tfs[start+uint64(i)], term, doc)
+	}
+	return 0
+}
+
+// search16 returns where x is in an ascending list, or -1.
+func search16(list []uint16, x uint16) int {
+	lo, hi := 0, len(list)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); list[mid] < x {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(list) && list[lo] == x {
+		return lo
+	}
+	return -1
+}
