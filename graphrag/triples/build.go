@@ -67,6 +67,7 @@ func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 	}
 	b := newBuilder(ctx, o)
 	if err = b.read(source, partSize, func() error { return b.store(parts) }); err == nil {
+		b.things, b.relations, b.texts = nil, nil, nil // merging needs memory of its own
 		err = bm25.Merge(ctx, filepath.Join(dir, wordsFolder), b.parts...)
 	}
 	err = errors.Join(err, b.closeParts(), os.RemoveAll(parts))
