@@ -29,6 +29,8 @@ type settings struct {
 	modes    []string
 	graph    bool
 	ablation bool
+
+	experiment, triples string
 }
 
 // defaultOut holds the report folders that -out does not name.
@@ -58,6 +60,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	lab.List(fs, &s.modes, "mode", "comma-separated `LIST` of open (may use own knowledge) and reject (must refuse without evidence), each with a column (default: open)")
 	fs.BoolVar(&s.graph, "graph", false, "ask nothing: index every data set, UltraDomain too, and print the statistics of the graphs (default of -systems: lightrag)")
 	fs.BoolVar(&s.ablation, "ablation", false, "also run Youtu-GraphRAG without communities and without a schema")
+	fs.StringVar(&s.experiment, "experiment", "", "compare variants of GeAR: `NAME` is one of "+strings.Join(experimentNames(), ", ")+", see docs/multihop.md")
+	fs.StringVar(&s.triples, "triples", "", "`FILE` of triples for -experiment: HippoRAG's extraction (.json), or a graph from elsewhere (.tsv, .jsonl)")
 	s.Flags(fs, getenv, defaultOut)
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err
@@ -86,6 +90,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	if s.graph && s.ablation {
 		problems = append(problems, errors.New("-graph asks nothing, -ablation asks more: give one of them"))
 	}
+	problems = append(problems, s.checkExperiment()...)
 	if s.graph && len(s.Systems) == 0 {
 		s.Systems = []string{"lightrag"}
 	}
@@ -95,9 +100,30 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	if s.Out == "" {
 		s.Out = filepath.Join(defaultOut, s.Folder(s.data, strings.Join(s.models, "+"), map[string]any{
 			"topk": s.topK, "mode": "", "model": s.models, // of all trials
+			"experiment": s.experiment,
 		}))
 	}
 	return s, nil
+}
+
+// checkExperiment finds what does not go with an experiment.
+func (s *settings) checkExperiment() (problems []error) {
+	if s.experiment == "" {
+		if s.triples != "" {
+			problems = append(problems, errors.New("-triples is for -experiment: give one"))
+		}
+		return problems
+	}
+	problems = lab.OneOf("experiment", s.experiment, experimentNames()...)
+	for _, other := range []string{"systems", "graph", "ablation", "dry-run"} {
+		if s.Given(other) {
+			problems = append(problems, fmt.Errorf("-experiment has systems of its own: leave -%s out", other))
+		}
+	}
+	if !s.Given("topk") {
+		s.topK = s.topK[:1] // one ranking is measured
+	}
+	return problems
 }
 
 // parseTopK reads a list of top-k, in the order of the tables.

@@ -94,6 +94,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return nil
 	case s.graph:
 		return graphs(stdout, s, grid)
+	case s.experiment != "":
+		return writeExperiment(stdout, s, set, grid)
 	}
 	return write(stdout, s, grid, took)
 }
@@ -176,6 +178,9 @@ const (
 
 // entries make the systems take part, and the variants that are asked for.
 func (t trial) entries(ctx context.Context, p *lab.Parts) ([]benchmark.Entry, error) {
+	if t.experiment != "" {
+		return t.variantEntries(ctx, p)
+	}
 	out, err := p.Entries(ctx)
 	for i, e := range out {
 		if e.Fixed && t.Mode == string(reader.Reject) && e.NotApplicable == "" {

@@ -118,6 +118,15 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// Naive reads no passage by a model.
+func TestNaive(t *testing.T) {
+	m := model(99)
+	ask(t, m, gear.Options{Naive: true})
+	if got := baselinestest.Stages(m); got[gear.StageRead] != 0 || got[gear.StageReflect] != 1 {
+		t.Errorf("calls are %v", got)
+	}
+}
+
 // The graph leads to the passage that no word of the question leads to, and to that
 // of an oyster only without the conditions on links.
 func TestExternalGraph(t *testing.T) {

@@ -60,6 +60,9 @@ type Options struct {
 	Graph *triples.Index
 	// Original is the system of arXiv 2412.18431.
 	Original bool
+	// Naive takes the triples that the graph has of the passages, where a model would
+	// read them: NaiveGE of the first paper. The graph must be that of the corpus.
+	Naive bool
 	// Expand says in which steps the graph is used.
 	Expand Expansion
 	// Steps is how many searches there are at most, Passages how many passages
@@ -88,8 +91,8 @@ func (o Options) check() error {
 		c.Want(m == "" || m == Sparse || m == Dense, "Align or Link", m, "sparse or dense")
 	}
 	c.Add(o.Beam.Check())
-	if o.Graph != nil && (o.Original || o.Extract != nil) {
-		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
+	if o.Graph != nil && (o.Original || o.Naive || o.Extract != nil) {
+		c.Add(errors.New("a Graph is given, and Original, Naive and Extract are of the corpus: set one of them"))
 	}
 	return c.Err()
 }

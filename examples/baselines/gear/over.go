@@ -17,7 +17,7 @@ import (
 func Over(p Parts, o Options) (graphrag.Retriever, error) {
 	s := &searcher{Parts: p, o: o.withDefaults()}
 	var err1, err2 error
-	s.read, err1 = reading(p.Kit, s.sourced())
+	s.read, err1 = reading(p.Kit, s.sourced(), o.Naive)
 	if p.Passages != nil {
 		s.base, err2 = retrieve.PerDoc(p.Passages, o.MaxPerDoc)
 	}
@@ -38,12 +38,12 @@ func (s *searcher) check(o Options) error {
 	c.Want(s.Kit.Find != nil || s.Find != nil, "Find", "missing", "one, or that of a kit")
 	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{} && o.Align == "" && o.Link == "",
 		"Graph, Extract, Cut, Align or Link", "set", "none of them: they are of corpora that New reads")
+	c.Want(!(o.Original && s.o.Expand != ExpandNever || o.Naive) || s.sourced(), "Graph", "of no passages", "a Sourced one for Original and Naive")
 	if s.o.Expand == ExpandNever {
 		return c.Err()
 	}
 	c.Want(s.Graph != nil, "Graph", "missing", "one, or the expansion never")
 	c.Want(s.Align != nil || o.Original, "Align", "missing", "a retriever")
-	c.Want(!o.Original || s.Graph != nil && s.sourced(), "Graph", "of no passages", "a Sourced one for the original")
 	return c.Err()
 }
 

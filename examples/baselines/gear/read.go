@@ -14,11 +14,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// reading is the way to read of the kit. Without a model the triples are those that
-// the graph has of the passages (GeAR's NaiveGE), or, if it knows no passages, what
-// the rules extract from them.
-func reading(k kit.Kit, sourced bool) (read, error) {
-	if k.AnswerModel != nil {
+// reading is the way to read of the kit. Without a model, or if that is wanted, the
+// triples are those that the graph has of the passages (GeAR's NaiveGE), or, if it
+// knows no passages, what the rules extract from them.
+func reading(k kit.Kit, sourced, naive bool) (read, error) {
+	if k.AnswerModel != nil && !(sourced && naive) {
 		return readByModel(k.AnswerModel), nil
 	}
 	if sourced {

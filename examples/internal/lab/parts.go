@@ -128,9 +128,9 @@ func (p *Parts) Decisive() map[string]any {
 	return c
 }
 
-// reachable makes one small call to every model, the first time it is called:
+// Reachable makes one small call to every model, the first time it is called:
 // a wrong key or name should be known before hours of indexing.
-func (p *Parts) reachable(ctx context.Context) error {
+func (p *Parts) Reachable(ctx context.Context) error {
 	if p.client == nil {
 		return nil
 	}

@@ -18,8 +18,8 @@ func (s Settings) Selected() []all.System {
 	})
 }
 
-// common translates the flags: 0 tokens of overlap are none, not the default.
-func (s Settings) common() kit.Common {
+// Common translates the flags: 0 tokens of overlap are none, not the default.
+func (s Settings) Common() kit.Common {
 	c := kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: s.ChunkOverlap}, MaxPerDoc: s.ChunksPerDoc}
 	if c.Cut.Overlap == 0 {
 		c.Cut.Overlap = -1
@@ -49,13 +49,13 @@ func (p *Parts) Entry(ctx context.Context, sys all.System) (benchmark.Entry, err
 		e.NotApplicable = "needs a language model"
 		return e, nil
 	}
-	common := p.settings.common()
+	common := p.settings.Common()
 	probe, err := sys.New(p.Kit, common)
 	if err != nil {
 		return e, err
 	}
 	e.New = func(string) (benchmark.System, error) {
-		if err := p.reachable(ctx); err != nil {
+		if err := p.Reachable(ctx); err != nil {
 			return nil, err
 		}
 		return sys.New(p.Kit, common)
