@@ -40,7 +40,7 @@ type part struct {
 // that of the whole, c. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and
 // 1-b ≥ r·(1-b). So a saturation tf/(tf+n'), which falls with the norm, is at most
 // tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows with t, and t ≤ s.
-func (p *part) most(s float32) float32 {
+func (p part) most(s float32) float32 {
 	if p.shrink == 1 {
 		return s
 	}
@@ -96,7 +96,7 @@ type Found struct {
 	Score float64
 }
 
-// Search is [Index.SearchWhere] in all indexes as one; documents of equal score are
+// Search is [Index.SearchWith] in all indexes as one; documents of equal score are
 // in the order of their indexes.
 func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {
 	dst = dst[:0]

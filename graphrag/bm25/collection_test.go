@@ -70,7 +70,7 @@ func TestCollection(t *testing.T) {
 						keepIn = func(part int, doc int32) bool { return keep(int32(starts[part]) + doc) }
 					}
 					for _, k := range []int{0, 1, 10, 300} {
-						want := whole.SearchWhere(q, k, keep, nil)
+						want := whole.SearchWith(q, k, keep, nil)
 						got = c.Search(q, k, keepIn, got)
 						if !slices.Equal(ranking(got, starts), want) {
 							t.Fatalf("%q, %d of %s: %v, want %v", q, k, name, got, want)

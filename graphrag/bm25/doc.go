@@ -15,7 +15,7 @@
 // number of them. [Index.Search] returns the k best documents: always the true
 // ones, with scores within 1e-4 of the formula for queries of the length of
 // questions (sums are float32, the relative error is below 1e-6 per term),
-// although most of the postings are never read; [Index.SearchWhere] does so among the
+// although most of the postings are never read; [Index.SearchWith] does so among the
 // documents of a condition. [Index.WriteTo] and [Read] keep an index in a file. A
 // corpus that does not fit into memory is built in parts, which [Merge] writes as one
 // into a folder, and [MergeOrdered] in a given order and without the documents that

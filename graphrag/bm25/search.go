@@ -19,14 +19,14 @@ import (
 // only as far as its capacity is short; nothing else is allocated for words
 // the index has been asked before.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
-	return ix.SearchWhere(query, k, nil, dst)
+	return ix.SearchWith(query, k, nil, dst)
 }
 
-// SearchWhere is [Index.Search] among the documents that keep wants; nil wants all.
+// SearchWith is [Index.Search] among the documents that keep wants; nil wants all.
 // The statistics in the scores are those of all documents. Keep must say the same of
 // a document each time it is asked; it is asked of those alone whose score may be
 // among the k best.
-func (ix *Index) SearchWhere(query string, k int, keep func(doc int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
+func (ix *Index) SearchWith(query string, k int, keep func(doc int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.alone.ask(query)
 	if keep != nil {
 		s.keepDoc, s.keep = keep, s.ofDoc
@@ -219,7 +219,7 @@ func (s *searcher) bound() {
 	s.blockOf = slices.Grow(s.blockOf[:0], n*len(s.upper))[:n*len(s.upper)]
 	clear(s.blockOf)
 	for number := range s.c.parts {
-		p := &s.c.parts[number]
+		p := s.c.parts[number]
 		ix, upper, blockOf := p.ix, s.upper[p.window:], s.blockOf[p.window*n:]
 		for i, q := range s.query {
 			id := q.ids[number]

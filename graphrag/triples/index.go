@@ -49,10 +49,10 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 	return ix.words.Search(query, k, dst)
 }
 
-// SearchWhere is [Index.Search] among the triples that keep wants, as
-// [bm25.Index.SearchWhere] is.
-func (ix *Index) SearchWhere(query string, k int, keep func(triple int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
-	return ix.words.SearchWhere(query, k, keep, dst)
+// SearchWith is [Index.Search] among the triples that keep wants, as
+// [bm25.Index.SearchWith] is.
+func (ix *Index) SearchWith(query string, k int, keep func(triple int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
+	return ix.words.SearchWith(query, k, keep, dst)
 }
 
 // Whole is what [bm25.Index.Whole] is: what scores of a query are measured against.

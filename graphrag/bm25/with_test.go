@@ -52,7 +52,7 @@ func randomQuery(rng *rand.Rand, chunks []graphrag.Chunk) string {
 }
 
 // What is not kept is not found, and hides nothing that is kept.
-func TestSearchWhere(t *testing.T) {
+func TestSearchWith(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		chunks := randomTexts(rng, []int{0, 5, 300, 9000, 20_000}[seed%5], 1+rng.IntN(8000))
@@ -68,7 +68,7 @@ func TestSearchWhere(t *testing.T) {
 			for name, keep := range predicates(rng, scores) {
 				for _, k := range []int{1, 10, 100} {
 					want := among(scores, k, keep)
-					if got = ix.SearchWhere(q, k, keep, got); !slices.Equal(got, want) {
+					if got = ix.SearchWith(q, k, keep, got); !slices.Equal(got, want) {
 						t.Fatalf("seed %d, %q, %d of %s:\n%v, want\n%v", seed, q, k, name, got, want)
 					}
 				}
@@ -81,7 +81,7 @@ func TestSearchWhere(t *testing.T) {
 }
 
 // The condition is asked of few documents, and of none that a query does not meet.
-func TestSearchWhereAsksLittle(t *testing.T) {
+func TestSearchWithAsksLittle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 11))
 	chunks := randomTexts(rng, 20_000, 3000)
 	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
@@ -91,7 +91,7 @@ func TestSearchWhereAsksLittle(t *testing.T) {
 	q := "w1 w2 w40 w700"
 	scores := ix.Scores(q, nil)
 	asked, met := 0, 0
-	ix.SearchWhere(q, 10, func(d int32) bool {
+	ix.SearchWith(q, 10, func(d int32) bool {
 		if asked++; scores[d] == 0 {
 			t.Errorf("asked of document %d, which has no word of the query", d)
 		}
@@ -109,7 +109,7 @@ func TestSearchWhereAsksLittle(t *testing.T) {
 	keep := func(d int32) bool { return d%3 == 0 }
 	least := math.Inf(1) // under the race detector, pools lose things at random
 	for range 50 {
-		least = min(least, testing.AllocsPerRun(1, func() { dst = ix.SearchWhere(q, 10, keep, dst) }))
+		least = min(least, testing.AllocsPerRun(1, func() { dst = ix.SearchWith(q, 10, keep, dst) }))
 	}
 	if least > 0 {
 		t.Errorf("%v allocations per search", least)
