@@ -46,6 +46,9 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, p Params) 
 	if p.K = min(p.K, x.n); p.K <= 0 {
 		return results, nil
 	}
+	if p.Lists = x.lists.effort(p.Lists); p.Lists < x.lists.number() {
+		return results, x.searchEach(ctx, queries, lengths, p, results)
+	}
 	share := roundUp(1+(len(queries)-1)/x.opts.Workers, queryGroup)
 	size := min(batchQueries, share)
 	batches := make([]batch, x.opts.Workers)
@@ -57,6 +60,21 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, p Params) 
 		return nil, fmt.Errorf("vector: search batch of %d: %w", len(queries), err)
 	}
 	return results, nil
+}
+
+// searchEach answers one query after the other: they do not want the same lists.
+func (x *Index) searchEach(ctx context.Context, queries [][]float32, lengths []float64, p Params, results [][]rank.Scored[int32]) error {
+	err := par.Each(ctx, len(queries), x.opts.Workers, func(i int) error {
+		s := x.scratch.Get().(*scratch)
+		defer x.scratch.Put(s)
+		s.setQuery(queries[i], lengths[i], x)
+		results[i] = x.find(s, p, 1, make([]rank.Scored[int32], 0, p.K))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("vector: search batch of %d: %w", len(queries), err)
+	}
+	return nil
 }
 
 // batch answers blocks of queries, one block after the other.

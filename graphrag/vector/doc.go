@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package vector is a dense index: which of many float32 vectors have the
-// largest dot product with a query. It is exact.
+// largest dot product with a query. It is exact, unless it is told to search only some
+// of them.
 //
 // # What is exact
 //
@@ -38,6 +39,14 @@
 //
 // A [Writer] writes rows and codes to a folder, and [Open] maps it: with codes, a
 // search reads the codes of all rows, and the few rows that it scores.
+//
+// With [Options.Lists] the writer sorts the codes into inverted lists around centers
+// found by k-means, as in faiss's IVF (Jégou, Douze and Schmid, "Product quantization
+// for nearest neighbor search", TPAMI 33(1), 2011, section IV), and a search reads the
+// lists whose centers are nearest to the query ([Params].Lists). That is the only thing
+// about it that is not exact: of the rows in these lists it finds the best, and with
+// all lists the best of all, in the same bits as any other index. The order of the
+// lists is by exact scores too, so results are still the same on every machine.
 //
 // On amd64 with AVX2 and FMA the scans run in assembly, elsewhere in plain Go.
 package vector

@@ -14,8 +14,12 @@ import (
 // The kind and version of folders.
 const (
 	folderKind    = "vectors"
-	folderVersion = 1
+	folderVersion = 2
 )
+
+// beyond are the rows of zeros after the last one: a scan may begin anywhere and reads
+// whole groups.
+const beyond = rowGroup - 1
 
 type folderMeta struct {
 	Dim     int     `json:"dim"`
@@ -24,23 +28,27 @@ type folderMeta struct {
 	Codes   bool    `json:"codes"`
 	Longest float64 `json:"longest"`      // norm of a row
 	Rest    float64 `json:"longest_rest"` // of a code
+	Lists   int     `json:"lists"`
 }
 
 // Writer writes an index to a folder, row by row, so that it need not fit into
 // memory. It is not safe for concurrent use.
 type Writer struct {
-	x      *Index // without rows
-	meta   folderMeta
-	w      *flat.Writer
-	rows   flat.Array[float32]
-	values flat.Array[int8]
-	bounds flat.Array[bound]
-	row    []float32 // padded
-	code   []int8
+	x       *Index // without rows
+	meta    folderMeta
+	w       *flat.Writer
+	rows    flat.Array[float32]
+	values  flat.Array[int8] // in the order of adding until invert sorts them
+	bounds  flat.Array[bound]
+	centers flat.Array[float32] // of lists
+	starts  flat.Array[int32]
+	ids     flat.Array[int32]
+	row     []float32 // padded
+	code    []int8
 }
 
 // Create begins an index in a folder, which must not hold one. Codes are written if
-// the options ask for them.
+// the options ask for them, lists as well.
 func Create(dir string, o Options) (*Writer, error) {
 	x, err := New(o)
 	if err != nil {
@@ -50,10 +58,17 @@ func Create(dir string, o Options) (*Writer, error) {
 	if w.w, err = flat.Create(dir, folderKind, folderVersion); err != nil {
 		return nil, fmt.Errorf("vector: create: %w", err)
 	}
-	var errs [3]error
+	order := ""
+	if o.Lists > 0 {
+		order = ".added" // see sortCodes
+	}
+	var errs [6]error
 	w.rows, errs[0] = flat.NewArray[float32](w.w, "rows")
-	w.values, errs[1] = flat.NewArray[int8](w.w, "codes")
-	w.bounds, errs[2] = flat.NewArray[bound](w.w, "bounds")
+	w.values, errs[1] = flat.NewArray[int8](w.w, "codes"+order)
+	w.bounds, errs[2] = flat.NewArray[bound](w.w, "bounds"+order)
+	w.centers, errs[3] = flat.NewArray[float32](w.w, "centers")
+	w.starts, errs[4] = flat.NewArray[int32](w.w, "starts")
+	w.ids, errs[5] = flat.NewArray[int32](w.w, "ids")
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, errors.Join(fmt.Errorf("vector: create: %w", err), w.w.Abort())
 	}
@@ -96,10 +111,17 @@ func (w *Writer) put() {
 	}
 }
 
-// Close makes the index durable and the folder whole.
-func (w *Writer) Close() error {
+// Close makes the index durable and the folder whole. With lists it sorts the rows
+// into them first, which takes minutes for millions; ctx ends that. After an error the
+// folder is not whole.
+func (w *Writer) Close(ctx context.Context) error {
+	if w.x.opts.Lists > 0 {
+		if err := w.invert(ctx); err != nil {
+			return errors.Join(fmt.Errorf("vector: close: %w", err), w.w.Abort())
+		}
+	}
 	clear(w.row)
-	for range roundUp(w.meta.Rows, rowGroup) - w.meta.Rows {
+	for range beyond {
 		w.put()
 	}
 	if err := w.w.Close(w.meta); err != nil {
@@ -117,7 +139,7 @@ var ErrFolder = flat.ErrFormat
 
 // Open opens an index that a [Writer] wrote, where it lies: mapped into memory, so
 // that it takes as much of it as is read. With codes, a search reads the codes of all
-// rows and a few rows. Nothing can be added. Workers is that of opts, whose other
+// rows, or of those in the lists it reads, and a few rows. Nothing can be added. Workers is that of opts, whose other
 // fields are ignored.
 func Open(dir string, opts Options) (*Index, error) {
 	var meta folderMeta
@@ -143,7 +165,7 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	if err := errors.Join(errRows, errValues, errBounds); err != nil {
 		return err
 	}
-	height := roundUp(meta.Rows, rowGroup)
+	height := meta.Rows + beyond
 	coded := 0
 	if meta.Codes {
 		coded = height
@@ -155,7 +177,15 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	x.rows.lie(rows)
 	x.codes.values.lie(values)
 	x.codes.bounds.lie(bounds)
-	return nil
+	if meta.Lists <= 0 {
+		return nil
+	}
+	centers, err := New(Options{Dim: meta.Dim, Quantized: true, Workers: 1})
+	if err != nil {
+		return err
+	}
+	x.lists = &lists{centers: centers}
+	return x.lists.lie(folder, meta)
 }
 
 // Verify reads every byte of an index in a folder and compares checksums. Of an

@@ -32,6 +32,10 @@ type Options struct {
 	// single searches take a fraction of the time. Without assembly for the
 	// processor it would not pay and has no effect.
 	Quantized bool
+	// Lists is into how many lists [Create] sorts the rows, to search some of them, at
+	// most 65,536; 0 means none, and every search reads all rows. About the square
+	// root of the number of rows is usual. An index in memory has none.
+	Lists int
 	// Workers is the number of goroutines that share one search over a large
 	// index, or one batch; 0 means GOMAXPROCS.
 	Workers int
@@ -56,19 +60,21 @@ type Index struct {
 	longest float64        // norm of the longest row
 	codes   codes          // empty unless quantized
 	folder  *flat.Folder   // where rows and codes lie, if not in memory
+	lists   *lists         // if rows are sorted into some; codes lie in their order
 }
 
 // New returns an empty index.
 func New(opts Options) (*Index, error) {
 	c := opt.Checks{Of: "vector: new index"}
 	opt.Range(&c, "Dim", opts.Dim, 1, MaxDim)
+	opt.Range(&c, "Lists", opts.Lists, 0, maxLists)
 	opt.Min(&c, "Workers", opts.Workers, 0)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	opts.Workers = par.Workers(opts.Workers)
 	x := &Index{opts: opts, stride: roundUp(opts.Dim, laneWidth), kernels: fastest()}
-	x.rows.width, x.codes.values.width, x.codes.bounds.width = x.stride, x.stride, 1
+	x.rows, x.codes.values, x.codes.bounds = newSlabs[float32](x.stride), newSlabs[int8](x.stride), newSlabs[bound](1)
 	x.scratch.New = func() any { return new(scratch) }
 	return x, nil
 }

@@ -53,7 +53,7 @@ func TestKeep(t *testing.T) {
 				if err := x.Add(someVectors(rng, n, opts.Dim, n == 300)...); err != nil {
 					t.Fatal(err)
 				}
-				queries := append(someVectors(rng, 5, opts.Dim, n == 300), make([]float32, opts.Dim))
+				queries := append(someVectors(rng, 2, opts.Dim, n == 300), make([]float32, opts.Dim))
 				for i, keep := range keeps(n) {
 					p := Params{K: rng.IntN(40), Keep: keep}
 					batch, err := x.SearchBatch(t.Context(), queries, p)

@@ -23,9 +23,15 @@ const (
 // scratch is what one scan needs beside the index.
 type scratch struct {
 	query   []float32 // padded to the stride
+	length  float64   // of query
 	code    []int16   // of query
+	step    float32   // of code
+	slack   float32   // how far an estimate may be off, see floatError and codeError
+	rows    []float32 // of a block, see Index.block
 	dots    []float32
 	sums    []int32
+	near    []rank.Scored[int32] // lists
+	spans   []span
 	sel     selector
 	results []rank.Scored[int32]
 	parts   []*scratch // of other workers
@@ -40,7 +46,15 @@ type Params struct {
 	// must say the same of a row throughout a search, may be called by several
 	// goroutines at once, and must not use the index.
 	Keep func(id int32) bool
+	// Lists is how many lists are read, if the index has some ([Options].Lists): those
+	// whose centers are nearest to the query, and more if they hold fewer than K rows
+	// to keep. 0 means an eighth of them, at least 8. The result is exact for the
+	// rows in these lists, and exact for all rows if Lists is the number of lists or more.
+	Lists int
 }
+
+// span are the rows from first to before last, in the order of the codes.
+type span struct{ first, last int }
 
 // Search is [Index.SearchWith] for the k best of all rows.
 func (x *Index) Search(query []float32, k int, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
@@ -63,17 +77,27 @@ func (x *Index) SearchWith(query []float32, p Params, dst []rank.Scored[int32]) 
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	if length = s.setQuery(query, length, x); length == 0 {
-		return x.firstRows(p, dst), nil
-	}
-	s.sel.reset(p)
-	x.scanAll(s, length)
-	return x.rescore(s, s.query, dst), nil
+	s.setQuery(query, length, x)
+	return x.find(s, p, x.opts.Workers, dst), nil
 }
 
-// setQuery keeps a padded copy of the query, scaled if the index is for
-// cosines, and returns the length of that.
-func (s *scratch) setQuery(query []float32, length float64, x *Index) float64 {
+// find appends what is to be found for the query of s.
+func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]) []rank.Scored[int32] {
+	if s.length == 0 {
+		return x.firstRows(p, dst)
+	}
+	for lists := x.lists.effort(p.Lists); ; lists *= 2 {
+		all := x.probe(s, lists)
+		s.sel.reset(p)
+		x.scanAll(s, workers)
+		if all || len(s.sel.kept) >= p.K {
+			return x.rescore(s, s.query, dst)
+		}
+	}
+}
+
+// setQuery keeps a padded copy of the query, scaled if the index is for cosines.
+func (s *scratch) setQuery(query []float32, length float64, x *Index) {
 	s.query = append(s.query[:0], query...)
 	for len(s.query) < x.stride {
 		s.query = append(s.query, 0)
@@ -82,7 +106,7 @@ func (s *scratch) setQuery(query []float32, length float64, x *Index) float64 {
 		scale(s.query, length)
 		length = norm(s.query)
 	}
-	return length
+	s.length = length
 }
 
 // firstRows is the result of a query of zeros: all scores are 0.
@@ -96,24 +120,30 @@ func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int3
 	return dst
 }
 
-// scanAll offers every row to s.sel, or shards of them to the selectors of
-// s.parts, whose candidates it takes over.
-func (x *Index) scanAll(s *scratch, length float64) {
-	workers := min(x.opts.Workers, 1+(x.n-1)/shardRows)
-	if workers == 1 {
-		x.scan(s, length, 0, x.n)
+// scanAll offers the rows of all spans to s.sel, or to the selectors of s.parts, whose
+// candidates it takes over.
+func (x *Index) scanAll(s *scratch, workers int) {
+	rows := 0
+	for _, at := range s.spans {
+		rows += at.last - at.first
+	}
+	if workers = min(workers, 1+rows/shardRows, len(s.spans)); workers <= 1 {
+		s.prepare(x)
+		for _, at := range s.spans {
+			x.scan(s, at)
+		}
 		return
 	}
-	shard := roundUp(1+(x.n-1)/workers, blockRows)
 	for len(s.parts) < workers {
 		s.parts = append(s.parts, new(scratch))
 	}
 	for _, part := range s.parts[:workers] {
-		part.query = append(part.query[:0], s.query...)
+		part.query, part.length = append(part.query[:0], s.query...), s.length
 		part.sel.reset(s.sel.Params)
+		part.prepare(x)
 	}
-	_ = par.Ranges(context.Background(), x.n, shard, workers, func(_, first, last int) error {
-		x.scan(s.parts[first/shard], length, first, last)
+	_ = par.Ranges(context.Background(), len(s.spans), 1, workers, func(worker, i, _ int) error {
+		x.scan(s.parts[worker], s.spans[i])
 		return nil
 	})
 	for _, part := range s.parts[:workers] {
@@ -123,47 +153,53 @@ func (x *Index) scanAll(s *scratch, length float64) {
 	}
 }
 
-// scan offers the rows first to last-1 to s.sel. first is a multiple of
-// blockRows.
-func (x *Index) scan(s *scratch, length float64, first, last int) {
-	if x.quantized() {
-		x.scanCodes(s, length, first, last)
+// prepare makes ready for scans with the query.
+func (s *scratch) prepare(x *Index) {
+	if !x.quantized() {
+		s.dots = slices.Grow(s.dots[:0], blockRows)[:blockRows]
+		s.slack = ceil32(floatError(x.stride, x.longest, s.length))
 		return
 	}
-	s.dots = slices.Grow(s.dots[:0], blockRows)[:blockRows]
-	slack := ceil32(floatError(x.stride, x.longest, length))
-	for ; first < last; first += blockRows {
-		n := min(blockRows, last-first)
-		dots := s.dots[:roundUp(n, rowGroup)]
-		x.kernels.dot(dots, x.rows.part(first, len(dots)), s.query)
-		reach := s.sel.cut - slack
-		for i, dot := range dots[:n] {
-			if dot >= reach {
-				s.sel.offer(int32(first+i), dot-slack, dot+slack)
-				reach = s.sel.cut - slack
-			}
+	s.sums = slices.Grow(s.sums[:0], blockRows)[:blockRows]
+	s.code = slices.Grow(s.code[:0], x.stride)[:x.stride]
+	step, rest := codeQuery(s.code, s.query, s.length)
+	s.step, s.slack = float32(step), ceil32(codeError(rest, x.longest, x.codes.longest, s.length))
+}
+
+// scan offers the rows of a span to s.sel.
+func (x *Index) scan(s *scratch, at span) {
+	for ; at.first < at.last; at.first += blockRows {
+		n := min(blockRows, at.last-at.first)
+		if x.quantized() {
+			x.scanCodes(s, at.first, n)
+		} else {
+			x.scanRows(s, at.first, n)
 		}
 	}
 }
 
-// scanCodes is scan over the codes, with the query scaled to length 1.
-func (x *Index) scanCodes(s *scratch, length float64, first, last int) {
-	s.sums = slices.Grow(s.sums[:0], blockRows)[:blockRows]
-	s.code = slices.Grow(s.code[:0], x.stride)[:x.stride]
-	step, rest := codeQuery(s.code, s.query, length)
-	slack := ceil32(codeError(rest, x.longest, x.codes.longest, length))
-	step32 := float32(step)
-	for ; first < last; first += blockRows {
-		n := min(blockRows, last-first)
-		sums := s.sums[:roundUp(n, rowGroup)]
-		x.kernels.dotCodes(sums, x.codes.values.part(first, len(sums)), s.code)
-		bounds := x.codes.bounds.part(first, n)
-		for i, sum := range sums[:n] {
-			b := bounds[i]
-			dot, margin := float32(sum)*(step32*b.scale), b.rest+slack
-			if dot+margin >= s.sel.cut {
-				s.sel.offer(int32(first+i), dot-margin, dot+margin)
-			}
+func (x *Index) scanRows(s *scratch, first, n int) {
+	dots := s.dots[:roundUp(n, rowGroup)]
+	x.kernels.dot(dots, x.block(s, first, n), s.query)
+	reach := s.sel.cut - s.slack
+	for i, dot := range dots[:n] {
+		if dot >= reach {
+			x.offer(s, first+i, dot-s.slack, dot+s.slack)
+			reach = s.sel.cut - s.slack
+		}
+	}
+}
+
+// scanCodes is scanRows over the codes, with the query scaled to length 1.
+func (x *Index) scanCodes(s *scratch, first, n int) {
+	sums := s.sums[:roundUp(n, rowGroup)]
+	x.kernels.dotCodes(sums, x.codes.values.part(first, len(sums)), s.code)
+	bounds := x.codes.bounds.part(first, n)
+	for i, sum := range sums[:n] {
+		b := bounds[i]
+		dot, margin := float32(sum)*(s.step*b.scale), b.rest+s.slack
+		if dot+margin >= s.sel.cut {
+			x.offer(s, first+i, dot-margin, dot+margin)
 		}
 	}
 }

@@ -148,3 +148,48 @@ func TestAbort(t *testing.T) {
 	}
 	write(t, dir)
 }
+
+// What was appended can be read before the folder is whole, and given up.
+func TestViewAndDrop(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	w, err := flat.Create(dir, "test", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, errKept := flat.NewArray[uint16](w, "kept")
+	passing, errPassing := flat.NewArray[pair](w, "passing")
+	if err := errors.Join(errKept, errPassing); err != nil {
+		t.Fatal(err)
+	}
+	if none, letGo, err := passing.View(); err != nil || len(none) != 0 || letGo() != nil {
+		t.Errorf("of nothing: %v, %v", none, err)
+	}
+	for i := range 3 {
+		passing.Append(pair{uint32(i), .5})
+		seen, letGo, err := passing.View()
+		if err != nil || len(seen) != i+1 || seen[i] != (pair{uint32(i), .5}) {
+			t.Fatalf("after %d: %v, %v", i+1, seen, err)
+		}
+		kept.Append(uint16(seen[i].A))
+		if err := letGo(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(passing.Drop(w), w.Close(meta{"x"})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "passing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file stays: %v", err)
+	}
+	f, err := flat.Open(dir, "test", 3, &meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := flat.View[uint16](f, "kept"); err != nil || !slices.Equal(got, []uint16{0, 1, 2}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := flat.View[pair](f, "passing"); !errors.Is(err, flat.ErrFormat) {
+		t.Errorf("what was dropped: %v", err)
+	}
+}

@@ -102,7 +102,7 @@ func View[T any](f *Folder, name string) ([]T, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/a.Width), nil
+	return valuesOf[T](b), nil
 }
 
 // Verify reads every byte and compares the checksums.

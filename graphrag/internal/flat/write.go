@@ -10,7 +10,10 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"unsafe"
+
+	"github.com/edsrzf/mmap-go"
 )
 
 // manifestName is the file that makes a folder whole.
@@ -100,6 +103,25 @@ func (w *Writer) Err() error {
 	return nil
 }
 
+// View is what was appended so far, mapped, for a writer that works over what it has
+// written. It is good until it is let go, and that is before the writer is closed.
+func (a Array[T]) View() (values []T, letGo func() error, err error) {
+	if err := errors.Join(a.f.err, a.f.w.Flush()); err != nil || a.f.Bytes == 0 {
+		return nil, func() error { return nil }, err
+	}
+	m, err := mmap.Map(a.f.f, mmap.RDONLY, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", a.f.f.Name(), err)
+	}
+	return valuesOf[T](m), m.Unmap, nil
+}
+
+// Drop gives an array up, which was for the time of writing only, and its file.
+func (a Array[T]) Drop(w *Writer) error {
+	w.arrays = slices.DeleteFunc(w.arrays, func(f *file) bool { return f == a.f })
+	return errors.Join(a.f.f.Close(), os.Remove(a.f.f.Name()))
+}
+
 // Len is the number of values so far.
 func (a Array[T]) Len() int { return int(a.f.Bytes) / a.f.Width }
 
@@ -107,6 +129,12 @@ func (a Array[T]) Len() int { return int(a.f.Bytes) / a.f.Width }
 func bytesOf[T any](values []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))
+}
+
+// valuesOf is the array that bytes are.
+func valuesOf[T any](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
 // Close makes all arrays durable, and then the folder whole, with meta beside them.

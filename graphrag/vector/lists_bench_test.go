@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector_test
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
+)
+
+const listsDim = 384
+
+// BenchmarkLists tells of several numbers of lists read how long a query takes and how
+// many of its ten best rows it finds, over passages and questions of WildGraphBench and
+// over VECTOR_ROWS generated rows (100,000 if it is not set). The folders lie in the
+// folder for temporary files.
+func BenchmarkLists(b *testing.B) {
+	b.Run("passages", func(b *testing.B) {
+		rows, queries := passages(b)
+		benchLists(b, len(rows), func(i int, _ []float32) []float32 { return rows[i] }, queries)
+	})
+	b.Run("mixture", func(b *testing.B) {
+		n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), "100000"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		draw := mixture()
+		var queries [][]float32
+		for i := range 200 {
+			queries = append(queries, draw(n+i, nil))
+		}
+		benchLists(b, n, draw, queries)
+	})
+}
+
+func benchLists(b *testing.B, n int, row func(i int, dst []float32) []float32, queries [][]float32) {
+	opts := vector.Options{Dim: listsDim, Cosine: true, Quantized: true}
+	for opts.Lists = 64; 2*opts.Lists*opts.Lists <= 4*n; opts.Lists *= 2 {
+	}
+	x := built(b, n, opts, row)
+	defer x.Close()
+	exact, err := x.SearchBatch(b.Context(), queries, vector.Params{K: 10, Lists: math.MaxInt})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for probed := 1; probed <= opts.Lists; probed *= 2 {
+		b.Run(fmt.Sprintf("lists=%d/%d", probed, opts.Lists), func(b *testing.B) {
+			b.ReportAllocs()
+			found, dst := 0, []rank.Scored[int32](nil)
+			for i := 0; b.Loop(); i++ {
+				p := vector.Params{K: 10, Lists: probed}
+				dst, _ = x.SearchWith(queries[i%len(queries)], p, dst[:0])
+			}
+			for i, q := range queries {
+				dst, _ = x.SearchWith(q, vector.Params{K: 10, Lists: probed}, dst[:0])
+				found += common(dst, exact[i])
+			}
+			b.ReportMetric(float64(found)/float64(10*len(queries)), "recall@10")
+		})
+	}
+}
+
+// built is an index of n rows in a folder that ends with the benchmark.
+func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float32) []float32) *vector.Index {
+	b.Helper()
+	dir := filepath.Join(b.TempDir(), "index")
+	w, err := vector.Create(dir, opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	batch := make([][]float32, 4096)
+	for first := 0; first < n; first += len(batch) {
+		batch = batch[:min(len(batch), n-first)]
+		_ = par.Each(b.Context(), len(batch), 0, func(i int) error {
+			batch[i] = row(first+i, batch[i])
+			return nil
+		})
+		if err := w.Add(batch...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	start := time.Now()
+	if err := w.Close(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("%d rows into %d lists: %.1f s", n, opts.Lists, time.Since(start).Seconds())
+	x, err := vector.Open(dir, opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return x
+}
+
+func common(a, b []rank.Scored[int32]) int {
+	n := 0
+	for _, x := range a {
+		for _, y := range b {
+			if x.ID == y.ID {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// mixture draws rows by their number: around 5,000 topics of very different size, in
+// 48 latent dimensions, and a little noise in all.
+func mixture() func(i int, dst []float32) []float32 {
+	const latent, topics = 48, 5000
+	rng := rand.New(rand.NewPCG(48, 1))
+	normal := func(n int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(rng.NormFloat64())
+		}
+		return v
+	}
+	center, basis := normal(topics*latent), normal(latent*listsDim)
+	return func(i int, dst []float32) []float32 {
+		rng := rand.New(rand.NewPCG(49, uint64(i)))
+		topic := int(math.Exp(rng.Float64()*math.Log(topics))) - 1
+		dst = append(dst[:0], make([]float32, listsDim)...)
+		for j := range dst {
+			dst[j] = float32(rng.NormFloat64())
+		}
+		for l := range latent {
+			z := center[topic*latent+l] + .7*float32(rng.NormFloat64())
+			for j, x := range basis[l*listsDim : (l+1)*listsDim] {
+				dst[j] += z * x
+			}
+		}
+		return dst
+	}
+}
+
+// passages are the pages of WildGraphBench in pieces of 400 bytes, and its questions,
+// as an LSA of every tenth piece sees them.
+func passages(b *testing.B) (rows, queries [][]float32) {
+	b.Helper()
+	var texts, sample, questions []string
+	for _, page := range texttest.Pages(b, 1) {
+		for ; len(page) > 400; page = page[400:] {
+			texts = append(texts, page[:400])
+		}
+	}
+	for i := 0; i < len(texts); i += 10 {
+		sample = append(sample, texts[i])
+	}
+	files, err := filepath.Glob(filepath.Join(os.Getenv("WILDGRAPHBENCH_DIR"), "QA", "*", "questions.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			var q struct{ Question string }
+			if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+				b.Fatal(err)
+			}
+			questions = append(questions, q.Question)
+		}
+	}
+	lsa, err := embed.FitLSA(b.Context(), sample, embed.LSAOptions{Dim: listsDim})
+	if err == nil {
+		rows, err = lsa.EmbedDocuments(b.Context(), texts)
+	}
+	if err == nil {
+		queries, err = lsa.EmbedDocuments(b.Context(), questions)
+	}
+	if err != nil || len(questions) == 0 {
+		b.Fatal(len(questions), err)
+	}
+	return rows, queries
+}
