@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 )
@@ -180,12 +181,35 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	if meta.Lists <= 0 {
 		return nil
 	}
-	centers, err := New(Options{Dim: meta.Dim, Quantized: true, Workers: 1})
+	return x.lieLists(folder, meta)
+}
+
+// lieLists takes the lists of a folder as they lie, and copies the centers.
+func (x *Index) lieLists(folder *flat.Folder, meta folderMeta) error {
+	center, err := New(Options{Dim: meta.Dim, Quantized: true, Workers: 1})
 	if err != nil {
 		return err
 	}
-	x.lists = &lists{centers: centers}
-	return x.lists.lie(folder, meta)
+	centers, errCenters := flat.View[float32](folder, "centers")
+	starts, errStarts := flat.View[int32](folder, "starts")
+	ids, errIDs := flat.View[int32](folder, "ids")
+	if err := errors.Join(errCenters, errStarts, errIDs); err != nil {
+		return err
+	}
+	if len(ids) != meta.Rows || len(starts) != meta.Lists+1 || len(centers) != meta.Lists*meta.Dim ||
+		!slices.IsSorted(starts) || starts[0] != 0 || int(starts[meta.Lists]) != meta.Rows {
+		return fmt.Errorf("%w: its lists do not fit its rows; build it again", ErrFolder)
+	}
+	for _, id := range ids {
+		if id < 0 || int(id) >= meta.Rows {
+			return fmt.Errorf("%w: its lists hold row %d of %d; build it again", ErrFolder, id, meta.Rows)
+		}
+	}
+	x.lists = &lists{center, starts, ids}
+	if err := center.Add(slices.Collect(slices.Chunk(centers, meta.Dim))...); err != nil {
+		return fmt.Errorf("%w: center: %w", ErrFolder, err)
+	}
+	return nil
 }
 
 // Verify reads every byte of an index in a folder and compares checksums. Of an

@@ -2,13 +2,7 @@
 
 package vector
 
-import (
-	"errors"
-	"fmt"
-	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
-)
+import "slices"
 
 const (
 	maxLists = 1 << 16
@@ -81,28 +75,4 @@ func (x *Index) block(s *scratch, first, n int) []float32 {
 		copy(s.rows[i*x.stride:], x.row(int(id)))
 	}
 	return s.rows
-}
-
-// lie takes the lists of a folder as they lie, and copies the centers.
-func (l *lists) lie(folder *flat.Folder, meta folderMeta) error {
-	centers, errCenters := flat.View[float32](folder, "centers")
-	starts, errStarts := flat.View[int32](folder, "starts")
-	ids, errIDs := flat.View[int32](folder, "ids")
-	if err := errors.Join(errCenters, errStarts, errIDs); err != nil {
-		return err
-	}
-	if len(ids) != meta.Rows || len(starts) != meta.Lists+1 || len(centers) != meta.Lists*meta.Dim ||
-		!slices.IsSorted(starts) || starts[0] != 0 || int(starts[meta.Lists]) != meta.Rows {
-		return fmt.Errorf("%w: its lists do not fit its rows; build it again", ErrFolder)
-	}
-	for _, id := range ids {
-		if id < 0 || int(id) >= meta.Rows {
-			return fmt.Errorf("%w: its lists hold row %d of %d; build it again", ErrFolder, id, meta.Rows)
-		}
-	}
-	l.starts, l.ids = starts, ids
-	if err := l.centers.Add(slices.Collect(slices.Chunk(centers, meta.Dim))...); err != nil {
-		return fmt.Errorf("%w: center: %w", ErrFolder, err)
-	}
-	return nil
 }
