@@ -52,7 +52,9 @@ func TestExperimentFlags(t *testing.T) {
 		{"-experiment nothing", "none of breakeven"},
 		{"-experiment recall -systems bm25", "leave -systems out"},
 		{"-experiment recall -ablation -dry-run", "leave -dry-run out"},
-		{"-triples x.json", "-triples is for -experiment"},
+		{"-triples x.json", "-triples is for -experiment and -audit"},
+		{"-audit x -experiment recall", "leave -experiment out"},
+		{"-audited x -systems bm25", "leave -systems out"},
 	} {
 		if _, _, err := program(t, strings.Fields(x.args)...); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)

@@ -31,6 +31,7 @@ type settings struct {
 	ablation bool
 
 	experiment, triples string
+	audit, audited      string
 }
 
 // defaultOut holds the report folders that -out does not name.
@@ -61,7 +62,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.BoolVar(&s.graph, "graph", false, "ask nothing: index every data set, UltraDomain too, and print the statistics of the graphs (default of -systems: lightrag)")
 	fs.BoolVar(&s.ablation, "ablation", false, "also run Youtu-GraphRAG without communities and without a schema")
 	fs.StringVar(&s.experiment, "experiment", "", "compare variants of GeAR: `NAME` is one of "+strings.Join(experimentNames(), ", ")+", see docs/multihop.md")
-	fs.StringVar(&s.triples, "triples", "", "`FILE` of triples for -experiment: HippoRAG's extraction (.json), or a graph from elsewhere (.tsv, .jsonl)")
+	fs.StringVar(&s.triples, "triples", "", "`FILE` of triples for -experiment and -audit: HippoRAG's extraction (.json), or a graph from elsewhere (.tsv, .jsonl)")
+	fs.StringVar(&s.audit, "audit", "", "write a sample of linked triples with the passages they were aligned with to `FILE`, for people to label")
+	fs.StringVar(&s.audited, "audited", "", "print what the labels in `FILE` come to, and do nothing else")
 	s.Flags(fs, getenv, defaultOut)
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err
@@ -108,18 +111,25 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 
 // checkExperiment finds what does not go with an experiment.
 func (s *settings) checkExperiment() (problems []error) {
-	if s.experiment == "" {
-		if s.triples != "" {
-			problems = append(problems, errors.New("-triples is for -experiment: give one"))
+	own := ""
+	for _, flag := range []string{"experiment", "audit", "audited"} {
+		if !s.Given(flag) {
+			continue
 		}
+		for _, other := range []string{own, "systems", "graph", "ablation", "dry-run"} {
+			if other != "" && s.Given(other) {
+				problems = append(problems, fmt.Errorf("-%s has systems of its own: leave -%s out", flag, other))
+			}
+		}
+		own = flag
+	}
+	if s.triples != "" && s.experiment == "" && s.audit == "" {
+		problems = append(problems, errors.New("-triples is for -experiment and -audit: give one"))
+	}
+	if s.experiment == "" {
 		return problems
 	}
-	problems = lab.OneOf("experiment", s.experiment, experimentNames()...)
-	for _, other := range []string{"systems", "graph", "ablation", "dry-run"} {
-		if s.Given(other) {
-			problems = append(problems, fmt.Errorf("-experiment has systems of its own: leave -%s out", other))
-		}
-	}
+	problems = append(problems, lab.OneOf("experiment", s.experiment, experimentNames()...)...)
 	if !s.Given("topk") {
 		s.topK = s.topK[:1] // one ranking is measured
 	}

@@ -65,11 +65,17 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		_, err := fmt.Fprintln(stdout, strings.Join(all.Names(), "\n"))
 		return err
 	}
+	if s.audited != "" {
+		return printAudited(stdout, s.audited)
+	}
 	set, err := load(s)
 	if err != nil {
 		return err
 	}
 	describe(stderr, s, set)
+	if s.audit != "" {
+		return runAudit(ctx, s, set, stdout, stderr)
+	}
 	grid := &report.Grid{
 		Heading: set.Name, TopK: s.topK, Set: multihop.SetOf, Title: title,
 		Community: []string{reports.Stage, knowledge.Stage, summary.Stage},

@@ -30,7 +30,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.Retriever, error) {
-	p, err := corpusParts(ctx, k, o, c)
+	p, err := PartsOf(ctx, k, o, c)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +38,9 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 	return Over(p, o)
 }
 
-// corpusParts are the parts of a corpus in memory.
-func corpusParts(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
+// PartsOf are the parts of a corpus in memory: what [New] searches over, for those who
+// put something between. Of the options they take Graph, Align and Link.
+func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	// The settings of the system bm25, made for passages of whole pages.
 	words, err := retrieve.NewSparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
 	if err != nil {
