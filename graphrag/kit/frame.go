@@ -122,13 +122,14 @@ type Corpus struct {
 	Graph *kg.Graph
 
 	kit    Kit
+	shelf  *shelf
 	fitted func(context.Context) (embed.Embedder, error)
 }
 
 // NewCorpus returns a corpus for retrievers that are built without a [System]. A
 // graph, if there is one, has chunk i as passage i.
 func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
-	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k}
+	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k, shelf: &shelf{kit: k}}
 	var once sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
@@ -150,8 +151,16 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 // Embedder is the kit's, fitted to the chunks if it learns from them.
 func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
 
-// Find makes an index of texts, as the kit compares them with questions.
+// Find makes an index of texts, as the kit compares them with questions. What is asked
+// for once the retriever is built is for one question, and not kept in a store.
 func (c *Corpus) Find(ctx context.Context, texts []string) (retrieve.Texts, error) {
+	if n := c.shelf.next(); n > 0 {
+		e, err := c.fitted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.shelf.find(ctx, n, e, texts)
+	}
 	return c.kit.Find(ctx, c.fitted, texts)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -77,6 +78,10 @@ type Kit struct {
 	Count func(text string) int
 	// MaxContext limits what a prompt holds as evidence, in tokens; 0 is no limit.
 	MaxContext int
+
+	// Set by [InStore].
+	store  store.Store
+	prefix string
 }
 
 // The kinds of parts.

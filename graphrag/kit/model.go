@@ -87,7 +87,7 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()
 	}
-	k.Find, k.Lookup = byVectors, "cosine of "+k.Encoder
+	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
 	k.Link = link.Embeddings{Embedder: paid}
 	return k
 }

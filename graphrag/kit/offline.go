@@ -67,8 +67,8 @@ func ByWords(ctx context.Context, _ func(context.Context) (embed.Embedder, error
 	return retrieve.NewWords(ctx, texts)
 }
 
-// byVectors is the [Finder] that compares by the cosine of the embedder's vectors.
-func byVectors(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
+// ByVectors is the [Finder] that compares by the cosine of the embedder's vectors.
+func ByVectors(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
 	e, err := fitted(ctx)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -22,6 +23,10 @@ type state struct {
 	graph     *kg.Graph
 	retriever graphrag.Retriever
 	stats     graphrag.IndexStats
+	// shelf is where its indexes are, refs how many read there: the state while readers
+	// see it, and each question.
+	shelf *shelf
+	refs  atomic.Int64
 	// shortest are the lengths of the chunks in tokens, ascending, added up.
 	shortest []int
 }
@@ -114,8 +119,11 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 		err = errors.New("the frame's Build gave no retriever")
 	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.shelf.close())
 	}
+	c.shelf.finish()
+	s.shelf = c.shelf
+	s.refs.Store(1)
 	s.stats.Stages = append(s.stats.Stages, tally.list()...)
 	for _, c := range all {
 		s.shortest = append(s.shortest, max(1, c.Tokens))
@@ -124,7 +132,18 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	for i := 1; i < len(s.shortest); i++ {
 		s.shortest[i] += s.shortest[i-1]
 	}
-	return s, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	return s, nil
+}
+
+// release ends the use of one reader.
+func (s *state) release() error {
+	if s == nil || s.refs.Add(-1) > 0 {
+		return nil
+	}
+	return s.shelf.close()
 }
 
 // extract finds what the fresh chunks say, or all of them.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -24,6 +25,7 @@ type System struct {
 	writing chan struct{}
 	// now is what readers see: nil before Index and after Close.
 	now  atomic.Pointer[state]
+	turn sync.RWMutex // held while now changes, so that no reader takes one that ends
 	paid *replies
 }
 
@@ -100,10 +102,31 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 		return fail(err)
 	}
 	s.paid.prune()
-	s.now.Store(next)
 	stats := next.stats
 	stats.Usage = meter.Usage()
+	if err := s.show(next); err != nil {
+		return fail(err)
+	}
 	return stats, nil
+}
+
+// show lets readers see a state, or none.
+func (s *System) show(next *state) error {
+	s.turn.Lock()
+	old := s.now.Swap(next)
+	s.turn.Unlock()
+	return old.release()
+}
+
+// acquire is the state that readers see, to be released; nil if there is none.
+func (s *System) acquire() *state {
+	s.turn.RLock()
+	defer s.turn.RUnlock()
+	now := s.now.Load()
+	if now != nil {
+		now.refs.Add(1)
+	}
+	return now
 }
 
 // Graph is what is known; nil before Index and of systems without a graph.
@@ -117,10 +140,11 @@ func (s *System) Graph() *kg.Graph {
 // Retrieve finds what helps to answer a question. What is to be read is within the
 // question's budget and the kit's.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	now := s.now.Load()
+	now := s.acquire()
 	if now == nil {
 		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
 	}
+	defer now.release()
 	ctx, meter := usage.WithMeter(usage.WithStage(newReplies().with(ctx), "retrieve"))
 	found, err := now.retriever.Retrieve(ctx, now.deepen(q))
 	if err != nil {
@@ -198,7 +222,6 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(gra
 func (s *System) Close() error {
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()
-	s.now.Store(nil)
 	s.paid = newReplies()
-	return nil
+	return s.show(nil)
 }

@@ -60,6 +60,9 @@ const (
 	MaxText = 16 << 20 // bytes of a title, a text or the data of a record
 )
 
+// maxComponent keeps the length of any vector below vector.MaxNorm.
+const maxComponent = vector.MaxNorm / 256
+
 // Check reports everything that is wrong with a schema.
 func (s Schema) Check() error {
 	var errs []error
@@ -128,8 +131,8 @@ func (t TableSchema) CheckRecord(r Record) error {
 		wrong("its vector has %d components, those of the table have %d", len(r.Vector), t.Dim)
 	}
 	for i, c := range r.Vector {
-		if c-c != 0 {
-			wrong("component %d of its vector is %v", i, c)
+		if !(math.Abs(float64(c)) <= maxComponent) {
+			wrong("component %d of its vector is %v, want at most %g", i, c, maxComponent)
 			break
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 // Triples are the edges of a graph.
 type Triples interface {
-	// PutTriples adds triples; one with the ID of one that is there takes its place.
+	// PutTriples adds triples; one with the ID of one that is there takes its place. An
+	// entity has one label: if triples call it otherwise, that of one of them.
 	// Those that cannot be taken are told by an *ItemsError; the others are put.
 	PutTriples(ctx context.Context, ts ...Triple) error
 	// DeleteTriples removes triples by their IDs. Those that are not there change

@@ -209,13 +209,14 @@ func (b *builder) connect() {
 		ix.adjacency[next[entity]] = triple
 		next[entity]++
 	})
+	ix.sortEntities()
 }
 
 // write writes the arrays of an index in memory.
 func (ix *Index) write(w *flat.Writer) error {
 	return errors.Join(
 		write(w, "heads", ix.heads), write(w, "relations", ix.relations), write(w, "tails", ix.tails),
-		write(w, "starts", ix.starts), write(w, "adjacency", ix.adjacency),
+		write(w, "starts", ix.starts), write(w, "adjacency", ix.adjacency), write(w, "order", ix.order),
 		ix.entities.write(w, "entity"), ix.kinds.write(w, "relation"), w.Err())
 }
 

@@ -24,6 +24,7 @@ type Index struct {
 	entities, kinds  names   // and literals; kinds are relations
 	starts           []int64 // adjacency[starts[e]:starts[e+1]] are the triples of entity e
 	adjacency        []int32
+	order            []int32 // of the entities, by their ids
 	words            *bm25.Index
 	folder           *flat.Folder // where the slices lie, if not in memory
 }
@@ -99,8 +100,10 @@ type names struct {
 
 func (n *names) len() int { return len(n.idEnds) }
 
+func (n *names) id(i int32) []byte { return part(n.ids, n.idEnds, i) }
+
 func (n *names) at(i int32) Entity {
-	id := string(part(n.ids, n.idEnds, i))
+	id := string(n.id(i))
 	if label := part(n.labels, n.labelEnds, i); len(label) > 0 {
 		return Entity{id, string(label)}
 	}
@@ -118,7 +121,7 @@ func part(arena []byte, ends []int, i int32) []byte {
 // The kind and version of folders.
 const (
 	folderKind    = "triples"
-	folderVersion = 1
+	folderVersion = 2
 )
 
 // wordsFolder is where the index of words is in the folder.
@@ -148,12 +151,12 @@ func Open(dir string, a text.Analyzer) (*Index, error) {
 func (ix *Index) view() error {
 	err := errors.Join(
 		view(ix.folder, "heads", &ix.heads), view(ix.folder, "relations", &ix.relations), view(ix.folder, "tails", &ix.tails),
-		view(ix.folder, "starts", &ix.starts), view(ix.folder, "adjacency", &ix.adjacency),
+		view(ix.folder, "starts", &ix.starts), view(ix.folder, "adjacency", &ix.adjacency), view(ix.folder, "order", &ix.order),
 		ix.entities.view(ix.folder, "entity"), ix.kinds.view(ix.folder, "relation"))
 	if err != nil {
 		return err
 	}
-	if n := len(ix.heads); len(ix.relations) != n || len(ix.tails) != n || ix.words.Len() != n || len(ix.starts) != ix.Entities()+1 ||
+	if n := len(ix.heads); len(ix.order) > ix.Entities() || len(ix.relations) != n || len(ix.tails) != n || ix.words.Len() != n || len(ix.starts) != ix.Entities()+1 ||
 		ix.starts[len(ix.starts)-1] != int64(len(ix.adjacency)) {
 		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
 	}

@@ -23,11 +23,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(kit.Frame{
 		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding},
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			embedder, err := c.Embedder(ctx)
-			if err != nil {
-				return nil, err
-			}
-			dense, err := retrieve.NewDense(ctx, c.Chunks, embedder, retrieve.DenseOptions{})
+			dense, err := c.Dense(ctx)
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
@@ -143,11 +144,14 @@ func (w *Writer) Close(meta any) error {
 	if w.m.Meta, err = json.Marshal(meta); err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	var errs []error
-	for _, a := range w.arrays {
-		errs = append(errs, a.w.Flush(), a.f.Sync(), a.f.Close())
+	// At once: a journaling file system makes them durable together.
+	errs := make([]error, len(w.arrays))
+	var wait sync.WaitGroup
+	for i, a := range w.arrays {
 		w.m.Arrays[a.name] = a.array
+		wait.Go(func() { errs[i] = errors.Join(a.w.Flush(), a.f.Sync(), a.f.Close()) })
 	}
+	wait.Wait()
 	w.arrays = nil
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%s: %w", w.dir, err)

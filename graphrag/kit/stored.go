@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// InStore returns a kit whose systems search in a store: chunks by their words and
+// vectors, and all other texts, such as entities and facts, by the vectors of the
+// kit's embedder. What a system is built with is in collections named prefix-1,
+// prefix-2 and so on, so each system needs a prefix of its own. A change of the system
+// publishes a generation of each, and questions that are under way end in the one
+// before.
+func InStore(k Kit, s store.Store, prefix string) Kit {
+	k.store, k.prefix = s, prefix
+	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
+	return k
+}
+
+// shelf is where the indexes of one state of a system are; without a store it is empty.
+type shelf struct {
+	kit Kit
+
+	mu    sync.Mutex
+	n     int // collections
+	open  []store.Generation
+	built bool // what is asked for now is for one question, and kept in memory
+}
+
+// next is the number of the next collection; 0 is memory.
+func (s *shelf) next() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kit.store == nil || s.built {
+		return 0
+	}
+	s.n++
+	return s.n
+}
+
+func (s *shelf) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.built = true
+}
+
+// close ends the use of what was built.
+func (s *shelf) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, g := range s.open {
+		errs = append(errs, g.Close())
+	}
+	s.open = nil
+	return errors.Join(errs...)
+}
+
+// tableName is that of the one table of each collection.
+const tableName = "texts"
+
+// put publishes a generation of a collection with what fill puts there, in place of
+// the one that is published, and pins it.
+func (s *shelf) put(ctx context.Context, n int, analyzer string, schema store.TableSchema, fill func(store.Table) error) (_ store.Table, err error) {
+	name := fmt.Sprintf("%s-%d", s.kit.prefix, n)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("collection %q: %w", name, err)
+		}
+	}()
+	whole := store.Schema{Analyzer: analyzer, Tables: map[string]store.TableSchema{tableName: schema}}
+	c, err := s.kit.store.Create(ctx, name, whole)
+	if errors.Is(err, store.ErrMismatch) { // of vectors of another length, perhaps
+		if err = s.kit.store.Drop(ctx, name); err == nil {
+			c, err = s.kit.store.Create(ctx, name, whole)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	was, now, err := turn(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := write(ctx, c, now, fill); err != nil {
+		return nil, errors.Join(err, c.Discard(context.WithoutCancel(ctx), now))
+	}
+	if err := c.Publish(ctx, now, was); err != nil {
+		return nil, err
+	}
+	g, err := c.Pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.open = append(s.open, g)
+	s.mu.Unlock()
+	if was != "" {
+		if err := c.Discard(ctx, was); err != nil {
+			return nil, err
+		}
+	}
+	return g.Table(tableName)
+}
+
+// turn names the published generation and the next, and clears away what was begun and
+// never published.
+func turn(ctx context.Context, c store.Collection) (was, now string, err error) {
+	names, was, err := c.Generations(ctx)
+	for _, name := range names {
+		if err == nil && name != was {
+			err = c.Discard(ctx, name)
+		}
+	}
+	n := 0
+	if was != "" {
+		n, _ = strconv.Atoi(was[1:])
+	}
+	return was, fmt.Sprintf("g%d", n+1), err
+}
+
+func write(ctx context.Context, c store.Collection, generation string, fill func(store.Table) error) (err error) {
+	g, err := c.Write(ctx, generation)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	t, err := g.Table(tableName)
+	if err == nil {
+		err = fill(t)
+	}
+	if err == nil {
+		err = g.Flush(ctx)
+	}
+	return err
+}
+
+// atOnce is how many texts are embedded and put in one call.
+const atOnce = 256
+
+// vectors puts the vectors of texts into a collection, under ids that are in their
+// order. There is no table without texts.
+func (s *shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts []string, record func(i int) store.Record) (store.Table, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	rows, err := embedSome(ctx, e, texts, 0)
+	if err != nil {
+		return nil, err
+	}
+	return s.put(ctx, n, "", store.TableSchema{Dim: len(rows[0]), Model: s.kit.Encoder}, func(t store.Table) error {
+		for first := 0; first < len(texts); first += atOnce {
+			if first > 0 {
+				if rows, err = embedSome(ctx, e, texts, first); err != nil {
+					return err
+				}
+			}
+			records := make([]store.Record, len(rows))
+			for i, row := range rows {
+				records[i] = record(first + i)
+				records[i].Vector = row
+			}
+			if err := t.Put(ctx, records...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func embedSome(ctx context.Context, e embed.Embedder, texts []string, first int) ([][]float32, error) {
+	part := texts[first:min(first+atOnce, len(texts))]
+	rows, err := e.EmbedDocuments(ctx, part)
+	if err == nil && len(rows) != len(part) {
+		err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(rows), len(part))
+	}
+	return rows, err
+}
+
+// storedTexts are texts whose vectors are in a table, under [placeID].
+type storedTexts struct {
+	table    store.Table // nil without texts
+	embedder embed.Embedder
+	n        int
+}
+
+// placeID is the id of a text by its place: the order of ids is that of the places.
+func placeID(i int) string { return fmt.Sprintf("%010d", i) }
+
+func (s *shelf) find(ctx context.Context, n int, e embed.Embedder, texts []string) (retrieve.Texts, error) {
+	t, err := s.vectors(ctx, n, e, texts, func(i int) store.Record { return store.Record{ID: placeID(i)} })
+	return &storedTexts{t, e, len(texts)}, err
+}
+
+// Len implements [retrieve.Texts].
+func (t *storedTexts) Len() int { return t.n }
+
+// Best implements [retrieve.Texts].
+func (t *storedTexts) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
+	return t.search(ctx, query, k, 0)
+}
+
+// Scores implements [retrieve.Texts].
+func (t *storedTexts) Scores(ctx context.Context, query string, dst []float64) ([]float64, error) {
+	dst = append(dst[:0], make([]float64, t.n)...)
+	all, err := t.search(ctx, query, t.n, 1)
+	for _, s := range all {
+		dst[s.ID] = s.Score
+	}
+	return dst, err
+}
+
+func (t *storedTexts) search(ctx context.Context, query string, k int, effort float64) ([]rank.Scored[int32], error) {
+	if k = min(k, t.n); k <= 0 {
+		return nil, ctx.Err()
+	}
+	row, err := t.embedder.EmbedQuery(ctx, query)
+	if err != nil || !slices.ContainsFunc(row, func(x float32) bool { return x != 0 }) {
+		return nil, err
+	}
+	hits, err := t.table.SearchVectors(ctx, store.VectorQuery{Vector: row, K: k, Effort: effort})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]rank.Scored[int32], 0, k)
+	for _, h := range hits[0] {
+		i, err := strconv.Atoi(h.ID)
+		if err != nil || i < 0 || i >= t.n {
+			return nil, fmt.Errorf("%w: the store found %.40q, which was not put there", store.ErrMismatch, h.ID)
+		}
+		found = append(found, rank.Scored[int32]{ID: int32(i), Score: h.Score})
+	}
+	return found, nil
+}
+
+// Sparse ranks the chunks by BM25, in memory or in the kit's store.
+func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
+	n := c.shelf.next()
+	if n == 0 {
+		return retrieve.NewSparse(ctx, c.Chunks, o)
+	}
+	schema := store.TableSchema{Text: true, TitleWeight: o.TitleWeight, K1: o.K1, B: o.B}
+	analyzer := ""
+	if o.Analyzer != nil {
+		analyzer = o.Analyzer.Name()
+	}
+	t, err := c.shelf.put(ctx, n, analyzer, schema, func(t store.Table) error {
+		for some := range slices.Chunk(c.Chunks, atOnce) {
+			records := make([]store.Record, len(some))
+			for i, chunk := range some {
+				records[i] = retrieve.ToRecord(chunk)
+			}
+			if err := t.Put(ctx, records...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return retrieve.Stored{Table: t}.Sparse(), err
+}
+
+// Dense ranks the chunks by the vectors of the kit's embedder, in memory or in the
+// kit's store.
+func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
+	e, err := c.Embedder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := c.shelf.next()
+	if n == 0 || len(c.Chunks) == 0 {
+		return retrieve.NewDense(ctx, c.Chunks, e, retrieve.DenseOptions{})
+	}
+	t, err := c.shelf.vectors(ctx, n, e, retrieve.TitledTexts(c.Chunks), func(i int) store.Record { return retrieve.ToRecord(c.Chunks[i]) })
+	return retrieve.Stored{Table: t}.Dense(e), err
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package disk
+
+import (
+	"errors"
+	"fmt"
+	mathbits "math/bits"
+	"sort"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+)
+
+var errFit = fmt.Errorf("%w: its arrays do not fit each other; build it again", flat.ErrFormat)
+
+// texts are strings in a folder, by number.
+type texts struct {
+	arena []byte
+	ends  []int64
+}
+
+func (t texts) len() int { return len(t.ends) }
+
+func (t texts) bytes(i int) []byte {
+	start := int64(0)
+	if i > 0 {
+		start = t.ends[i-1]
+	}
+	return t.arena[start:t.ends[i]]
+}
+
+func (t texts) at(i int) string { return string(t.bytes(i)) }
+
+// search is where s is, or would be, among texts in order.
+func (t texts) search(s string) (int, bool) {
+	i := sort.Search(t.len(), func(i int) bool { return string(t.bytes(i)) >= s })
+	return i, i < t.len() && string(t.bytes(i)) == s
+}
+
+// viewTexts are the texts of a name. Their ends must be in order and within the arena:
+// what is read is not trusted.
+func viewTexts(f *flat.Folder, name string) (t texts, err error) {
+	arena, err1 := flat.View[byte](f, name)
+	ends, err2 := flat.View[int64](f, name+"-ends")
+	if err := errors.Join(err1, err2); err != nil {
+		return t, err
+	}
+	last := int64(0)
+	for _, end := range ends {
+		if end < last {
+			return t, errFit
+		}
+		last = end
+	}
+	if last != int64(len(arena)) {
+		return t, errFit
+	}
+	return texts{arena, ends}, nil
+}
+
+// textsWriter writes texts.
+type textsWriter struct {
+	arena flat.Array[byte]
+	ends  flat.Array[int64]
+}
+
+func newTexts(w *flat.Writer, name string) (t textsWriter, err error) {
+	var err1, err2 error
+	t.arena, err1 = flat.NewArray[byte](w, name)
+	t.ends, err2 = flat.NewArray[int64](w, name+"-ends")
+	return t, errors.Join(err1, err2)
+}
+
+func (t textsWriter) append(s string) {
+	t.arena.Append([]byte(s)...)
+	t.ends.Append(int64(t.arena.Len()))
+}
+
+// bits are a set of rows.
+type bits []uint64
+
+func newBits(n int) bits { return make(bits, (n+63)/64) }
+
+func (b bits) has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
+
+func (b bits) count() (n int) {
+	for _, word := range b {
+		n += mathbits.OnesCount64(word)
+	}
+	return n
+}
+
+func (b bits) add(i int) { b[i>>6] |= 1 << (i & 63) }
+
+// common calls found with the places of texts that are in both, which are in order. It
+// gallops: a short list in a long one costs the logarithm for each, two long ones one
+// pass.
+func common(a, b texts, found func(i, j int)) {
+	if a.len() > b.len() {
+		common(b, a, func(j, i int) { found(i, j) })
+		return
+	}
+	j := 0
+	for i := range a.len() {
+		s := string(a.bytes(i))
+		step := 1
+		for j+step < b.len() && string(b.bytes(j+step)) < s {
+			step *= 2
+		}
+		j += sort.Search(min(step, b.len()-j), func(n int) bool { return string(b.bytes(j+n)) >= s })
+		if j == b.len() {
+			return
+		}
+		if string(b.bytes(j)) == s {
+			found(i, j)
+		}
+	}
+}

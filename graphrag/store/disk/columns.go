@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package disk
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// column is the values of a field, by row.
+type column struct {
+	numbers []float64 // NaN: none
+	codes   []int32   // of strings, places in values; -1: none
+	values  texts     // in order
+}
+
+// missing is the code of a row without a value.
+const missing = -1
+
+// writeColumn writes the values of a field of all rows; nil is none.
+func writeColumn(w *flat.Writer, field string, kind store.Kind, values []any) error {
+	name := "field-" + field
+	if kind == store.Number {
+		numbers, err := flat.NewArray[float64](w, name)
+		if err != nil {
+			return err
+		}
+		for _, v := range values {
+			switch v := v.(type) {
+			case float64:
+				numbers.Append(v)
+			case int:
+				numbers.Append(float64(v))
+			default:
+				numbers.Append(math.NaN())
+			}
+		}
+		return nil
+	}
+	codes, err1 := flat.NewArray[int32](w, name)
+	words, err2 := newTexts(w, name+"-values")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	var distinct []string
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			distinct = append(distinct, s)
+		}
+	}
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	for _, s := range distinct {
+		words.append(s)
+	}
+	for _, v := range values {
+		code := missing
+		if s, ok := v.(string); ok {
+			code, _ = slices.BinarySearch(distinct, s)
+		}
+		codes.Append(int32(code))
+	}
+	return nil
+}
+
+func viewColumn(f *flat.Folder, field string, kind store.Kind, rows int) (c column, err error) {
+	name := "field-" + field
+	if kind == store.Number {
+		if c.numbers, err = flat.View[float64](f, name); err == nil && len(c.numbers) != rows {
+			err = errFit
+		}
+		return c, err
+	}
+	var err1, err2 error
+	c.codes, err1 = flat.View[int32](f, name)
+	c.values, err2 = viewTexts(f, name+"-values")
+	if err = errors.Join(err1, err2); err != nil {
+		return c, err
+	}
+	for _, code := range c.codes {
+		if code < missing || int(code) >= c.values.len() {
+			return c, errFit
+		}
+	}
+	if len(c.codes) != rows {
+		err = errFit
+	}
+	return c, err
+}
+
+// at is the value of a row; nil is none.
+func (c column) at(row int) any {
+	if c.numbers != nil {
+		if v := c.numbers[row]; v == v {
+			return v
+		}
+		return nil
+	}
+	if code := c.codes[row]; code != missing {
+		return c.values.at(int(code))
+	}
+	return nil
+}
+
+// condition is a filter over the rows of one segment; nil holds for all.
+type condition func(row int32) bool
+
+// compile makes a condition of a checked filter.
+func (s *segment) compile(f store.Filter) condition {
+	switch f.Op {
+	case store.OpIn:
+		return s.columns[f.Field].in(f.Values)
+	case store.OpRange:
+		numbers := s.columns[f.Field].numbers
+		return func(row int32) bool { return numbers[row] >= f.Low && numbers[row] <= f.High }
+	case store.OpNot:
+		inner := s.compile(f.Filters[0])
+		return func(row int32) bool { return inner != nil && !inner(row) }
+	case store.OpAnd, store.OpOr:
+		parts := make([]condition, len(f.Filters))
+		for i, g := range f.Filters {
+			parts[i] = s.compile(g)
+		}
+		all := f.Op == store.OpAnd
+		return func(row int32) bool {
+			for _, c := range parts {
+				if holds := c == nil || c(row); holds != all {
+					return holds
+				}
+			}
+			return all
+		}
+	default:
+		return nil
+	}
+}
+
+// in holds where the value is one of some.
+func (c column) in(values []any) condition {
+	if c.numbers != nil {
+		return func(row int32) bool { return slices.Contains(values, any(c.numbers[row])) }
+	}
+	var codes []int32
+	for _, v := range values {
+		if code, ok := c.values.search(v.(string)); ok {
+			codes = append(codes, int32(code))
+		}
+	}
+	return func(row int32) bool { return slices.Contains(codes, c.codes[row]) }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package disk_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// built is a folder with a published generation of some records.
+func built(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	s := open(t, dir, disk.Options{})
+	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := c.Write(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := g.Table("chunks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(table.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
+		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// pin opens what is published.
+func pin(t *testing.T, dir string, o disk.Options) error {
+	s, err := disk.Open(dir, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c, err := s.Open(t.Context(), "corpus")
+	if err != nil {
+		return err
+	}
+	g, err := c.Pin(t.Context())
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// Folders that are not what they should be are told, and named.
+func TestDamage(t *testing.T) {
+	if err := pin(t, built(t), disk.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, name), by(data), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	replace := func(old, by string) func([]byte) []byte {
+		return func(b []byte) []byte { return []byte(strings.Replace(string(b), old, by, 1)) }
+	}
+	for name, x := range map[string]struct {
+		damage func(*testing.T, string)
+		o      disk.Options
+		want   string
+	}{
+		"another version":    {edit("catalog.json", replace(`"version": 1`, `"version": 99`)), disk.Options{}, "version 99"},
+		"no catalog":         {edit("catalog.json", func([]byte) []byte { return []byte("{") }), disk.Options{}, "catalog.json"},
+		"another analyzer":   {func(*testing.T, string) {}, disk.Options{Analyzer: text.Plain()}, "Options.Analyzer"},
+		"a cut file":         {edit("segments/1/rows/ids-ends", func(b []byte) []byte { return b[:3] }), disk.Options{}, "ids-ends"},
+		"a half segment":     {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never finished"},
+		"ends that run back": {edit("segments/1/rows/ids-ends", func(b []byte) []byte { b[7] = 0x80; return b }), disk.Options{}, "do not fit"},
+		"a far vector":       {edit("segments/1/rows/vector-rows", func(b []byte) []byte { b[0] = 7; return b }), disk.Options{}, "do not fit"},
+		"no segment":         {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1")) }, disk.Options{}, "segments/1"},
+		"a file for a folder": {func(t *testing.T, dir string) {
+			_ = os.RemoveAll(dir)
+			_ = os.WriteFile(dir, nil, 0o644)
+		}, disk.Options{}, "not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := built(t)
+			x.damage(t, dir)
+			err := pin(t, dir, x.o)
+			if err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), dir) && x.o.Analyzer == nil {
+				t.Errorf("%v, want an error of %s with %q", err, dir, x.want)
+			}
+		})
+	}
+}
+
+// A folder is open once.
+func TestTwo(t *testing.T) {
+	dir := built(t)
+	s := open(t, dir, disk.Options{})
+	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("opened twice: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := pin(t, dir, disk.Options{}); err != nil {
+		t.Errorf("opened after it was closed: %v", err)
+	}
+	if _, err := s.Create(t.Context(), "late", buildSchema()); err == nil {
+		t.Error("a closed store makes a collection")
+	}
+}
+
+// What a killed flush left is removed; what belongs to nobody else stays.
+func TestSweep(t *testing.T) {
+	dir := built(t)
+	left := filepath.Join(dir, "segments", "99", "rows")
+	if err := os.MkdirAll(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := pin(t, dir, disk.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left, err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1, ListRows: -2, Workers: -1})
+	for _, want := range []string{"Memory", "SegmentRows", "ListRows", "Workers"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %s: %v", want, err)
+		}
+	}
+}

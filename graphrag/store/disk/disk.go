@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// Store is a store in a folder. It implements [store.Store].
+type Store struct {
+	dir  string
+	o    Options
+	lock *journal.Journal
+
+	mu          sync.Mutex // guards the rest, and the catalog on disk
+	catalog     *catalog
+	collections map[string]*collection
+	closed      bool
+}
+
+// Open opens the store in a folder, or begins one. A folder is open once at a time:
+// [store.ErrConflict] says that another process has it, [store.ErrMismatch] that it is
+// no store or one of another version.
+func Open(dir string, o Options) (*Store, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("disk: open: %w", err)
+	}
+	lock, err := journal.Open(filepath.Join(dir, lockName), journal.Header{Schema: "wildgraph store lock"}, journal.Options{})
+	if errors.Is(err, journal.ErrLocked) {
+		return nil, fmt.Errorf("disk: open %s: %w: another process has it open: close that, or name another folder", dir, store.ErrConflict)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("disk: open %s: %w", dir, err)
+	}
+	s := &Store{dir: dir, o: o, lock: lock, collections: map[string]*collection{}}
+	if s.catalog, err = readCatalog(dir); err == nil {
+		err = s.catalog.sweep(dir)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("disk: open: %w", err), lock.Close())
+	}
+	return s, nil
+}
+
+// Can implements [store.Store].
+func (s *Store) Can() store.Capabilities {
+	return store.Capabilities{BM25: true, Exact: true, FixedReads: true}
+}
+
+// Create implements [store.Store].
+func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (store.Collection, error) {
+	if err := errors.Join(store.CheckName("collection", name), schema.Check(), ctx.Err()); err != nil {
+		return nil, fmt.Errorf("disk: create collection: %w", err)
+	}
+	if schema.Analyzer == "" {
+		schema.Analyzer = s.o.Analyzer.Name()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.catalog.Collections[name]
+	switch {
+	case s.closed:
+		return nil, errClosed
+	case !ok:
+		e = &entry{Schema: schema, Generations: map[string]parts{}}
+		if err := s.commit(func() func() {
+			s.catalog.Collections[name] = e
+			return func() { delete(s.catalog.Collections, name) }
+		}); err != nil {
+			return nil, err
+		}
+	case !reflect.DeepEqual(normal(e.Schema), normal(schema)):
+		return nil, fmt.Errorf("disk: create collection %q: %w: it has the schema %+v, not %+v: drop it, or take another name", name, store.ErrMismatch, e.Schema, schema)
+	}
+	return s.open(name, e)
+}
+
+// normal is a schema without the difference between no fields and an empty list.
+func normal(s store.Schema) store.Schema {
+	s.Tables = maps.Clone(s.Tables)
+	for name, t := range s.Tables {
+		if len(t.Fields) == 0 {
+			t.Fields = nil
+			s.Tables[name] = t
+		}
+	}
+	return s
+}
+
+var errClosed = errors.New("disk: the store is closed")
+
+// Open implements [store.Store].
+func (s *Store) Open(ctx context.Context, name string) (store.Collection, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.catalog.Collections[name]
+	if s.closed || ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), errIf(s.closed, errClosed))
+	}
+	if !ok {
+		return nil, fmt.Errorf("disk: open collection %q: %w: create it first; there are %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(s.catalog.Collections)))
+	}
+	return s.open(name, e)
+}
+
+func errIf(is bool, err error) error {
+	if is {
+		return err
+	}
+	return nil
+}
+
+// open opens a collection; s.mu is held.
+func (s *Store) open(name string, e *entry) (*collection, error) {
+	if have := s.o.Analyzer.Name(); e.Schema.Analyzer != have {
+		return nil, fmt.Errorf("disk: collection %q: %w: its analyzer is %q, that of the store %q: set Options.Analyzer", name, store.ErrMismatch, e.Schema.Analyzer, have)
+	}
+	c := s.collections[name]
+	if c == nil {
+		c = &collection{store: s, name: name, entry: e, open: map[string]*generation{}}
+		s.collections[name] = c
+	}
+	return c, nil
+}
+
+// Collections implements [store.Store].
+func (s *Store) Collections(ctx context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.catalog.Collections)), ctx.Err()
+}
+
+// Drop implements [store.Store].
+func (s *Store) Drop(ctx context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.catalog.Collections[name]
+	if err := errors.Join(ctx.Err(), errIf(s.closed, errClosed)); err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("disk: drop collection %q: %w", name, store.ErrNotFound)
+	}
+	err := s.commit(func() func() {
+		delete(s.catalog.Collections, name)
+		return func() { s.catalog.Collections[name] = e }
+	})
+	if err != nil {
+		return err
+	}
+	c := s.collections[name]
+	delete(s.collections, name)
+	for generation, numbers := range e.Generations {
+		err = errors.Join(err, s.forget(c, generation, numbers))
+	}
+	return err
+}
+
+// forget removes the segments of a generation that the catalog does not name any more,
+// as soon as nobody reads them; s.mu is held.
+func (s *Store) forget(c *collection, name string, of parts) error {
+	if c != nil && c.open[name] != nil {
+		g := c.open[name]
+		delete(c.open, name)
+		return g.end(true)
+	}
+	var errs []error
+	for _, numbers := range of {
+		for _, n := range numbers {
+			errs = append(errs, os.RemoveAll(s.folder(n)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// number is that of the next segment.
+func (s *Store) number() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catalog.Next++
+	return s.catalog.Next
+}
+
+// commit changes the catalog, on disk as well; s.mu is held. If it cannot be written
+// the change is undone.
+func (s *Store) commit(change func() (undo func())) error {
+	undo := change()
+	if err := s.catalog.save(s.dir); err != nil {
+		undo()
+		return fmt.Errorf("disk: %w", err)
+	}
+	return nil
+}
+
+// folder is that of a segment.
+func (s *Store) folder(number int) string {
+	return filepath.Join(s.dir, segmentsFolder, strconv.Itoa(number))
+}
+
+// Close implements [store.Store]. What is pinned stays readable until it is closed.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	var errs []error
+	for _, c := range s.collections {
+		for _, g := range c.open {
+			errs = append(errs, g.end(false))
+		}
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package disk_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+)
+
+// A disk that is full: the flush fails, says so, and loses nothing.
+func TestFullDisk(t *testing.T) {
+	if dir := os.Getenv("WILDGRAPH_FULL_DISK_IN"); dir != "" {
+		fullDisk(t, dir)
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$", "-test.v")
+	cmd.Env = append(os.Environ(), "WILDGRAPH_FULL_DISK_IN="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func fullDisk(t *testing.T, dir string) {
+	s := open(t, dir, disk.Options{})
+	defer s.Close()
+	c, err := s.Create(t.Context(), "corpus", buildSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := c.Write(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := g.Table("chunks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(prefix string) {
+		for i := range 2000 {
+			if err := table.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put("a")
+	if err := errors.Join(g.Flush(t.Context()), c.Publish(t.Context(), "first", "")); err != nil {
+		t.Fatal(err)
+	}
+	put("b")
+	signal.Ignore(syscall.SIGXFSZ)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []uint64{100, 4096, 1 << 16, 1 << 17} {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: was.Max}); err != nil {
+			t.Fatal(err)
+		}
+		err := g.Flush(t.Context())
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(err, syscall.EFBIG) {
+			t.Errorf("files of at most %d bytes: %v, want EFBIG", limit, err)
+		}
+		if n, err := table.Count(t.Context()); n != 2000 || err != nil {
+			t.Errorf("%d records are left, %v; want 2000", n, err)
+		}
+	}
+	if err := g.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := table.Count(t.Context()); n != 4000 || err != nil {
+		t.Errorf("%d records when there is room again, %v; want 4000", n, err)
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "segments"))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%d segments are on the disk, %v; want 2", len(entries), err)
+	}
+}

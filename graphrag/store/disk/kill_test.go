@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package disk_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// A build: generations of some flushes of some records each, published one after the
+// other.
+const (
+	batchRecords = 40
+	batches      = 6
+)
+
+func buildSchema() store.Schema {
+	return store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 8}}}
+}
+
+// build goes on building, from wherever it was, and says what is done.
+func build(ctx context.Context, s store.Store, done func(generation, flushes int)) error {
+	c, err := s.Create(ctx, "corpus", buildSchema())
+	if err != nil {
+		return err
+	}
+	_, published, err := c.Generations(ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	if published != "" {
+		if n, err = strconv.Atoi(published[1:]); err != nil {
+			return err
+		}
+	}
+	for ; ; n++ {
+		if err := buildOne(ctx, c, n+1, done); err != nil {
+			return err
+		}
+		was := ""
+		if n > 0 {
+			was = fmt.Sprintf("g%d", n)
+		}
+		if err := c.Publish(ctx, fmt.Sprintf("g%d", n+1), was); err != nil {
+			return err
+		}
+		if was != "" {
+			if err := c.Discard(ctx, was); err != nil {
+				return err
+			}
+		}
+		done(n+1, batches)
+	}
+}
+
+func buildOne(ctx context.Context, c store.Collection, n int, done func(generation, flushes int)) (err error) {
+	g, err := c.Write(ctx, fmt.Sprintf("g%d", n))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	table, err := g.Table("chunks")
+	if err != nil {
+		return err
+	}
+	have, err := table.Count(ctx)
+	if err != nil {
+		return err
+	}
+	for b := have / batchRecords; b < batches; b++ {
+		for i := range batchRecords {
+			id := fmt.Sprintf("r%d-%d", b, i)
+			err := errors.Join(
+				table.Put(ctx, store.Record{ID: id, Text: fmt.Sprintf("zeppelin number %d", i), Vector: []float32{1, float32(b), float32(i), 0, 0, 0, 0, 1}}),
+				g.Triples().PutTriples(ctx, store.Triple{Triple: triples.Triple{Head: triples.Entity{ID: id}, Relation: triples.Entity{ID: "is"}, Tail: triples.Entity{ID: "zeppelin"}}, Source: id}))
+			if err != nil {
+				return err
+			}
+		}
+		if err := g.Flush(ctx); err != nil {
+			return err
+		}
+		done(n, b+1)
+	}
+	return nil
+}
+
+// check looks whether what was done is there, whole, with its triples.
+func check(t *testing.T, s store.Store, generation, flushes int) {
+	t.Helper()
+	ctx := t.Context()
+	c, err := s.Create(ctx, "corpus", buildSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, published, err := c.Generations(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		g, err := c.Write(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := g.Table("chunks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, err1 := table.Count(ctx)
+		facts, err2 := g.Triples().CountTriples(ctx)
+		hits, err3 := table.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 1000})
+		near, err4 := table.SearchVectors(ctx, store.VectorQuery{Vector: make([]float32, 8), K: 1000, Effort: 1})
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			t.Fatal(err)
+		}
+		least := 0
+		if name == fmt.Sprintf("g%d", generation) {
+			least = flushes * batchRecords
+		}
+		if name == published {
+			least = batches * batchRecords
+		}
+		if records%batchRecords != 0 || records < least || facts != records || len(hits[0]) != records || len(near[0]) != records {
+			t.Errorf("%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, generation, flushes, records, facts, len(hits[0]), len(near[0]))
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if published == "" && generation > 1 || published != "" && published < fmt.Sprintf("g%d", generation-1) && len(published) <= len(fmt.Sprint(generation)) {
+		t.Errorf("%q is published, and generation %d was begun", published, generation)
+	}
+}
+
+// A process that builds is killed at any moment: what it had flushed and published is
+// there, and the build goes on.
+func TestKill(t *testing.T) {
+	if dir := os.Getenv("WILDGRAPH_BUILD_IN"); dir != "" {
+		s, err := disk.Open(dir, disk.Options{})
+		if err == nil {
+			err = build(t.Context(), s, func(generation, flushes int) { fmt.Printf("done %d %d\n", generation, flushes) })
+		}
+		t.Fatal(err)
+	}
+	kills := 12
+	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_KILLS")); err == nil {
+		kills = n
+	} else if testing.Short() {
+		kills = 3
+	}
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(1, uint64(kills)))
+	generation, flushes := 0, 0
+	for range kills {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")
+		cmd.Env = append(os.Environ(), "WILDGRAPH_BUILD_IN="+dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(50+r.IntN(500))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &generation, &flushes); err != nil {
+				t.Errorf("it says %q", lines.Text())
+			}
+		}
+		_ = cmd.Wait() // it was killed
+		timer.Stop()
+		s, err := disk.Open(dir, disk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, s, generation, flushes)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d kills, the last in generation %d after %d flushes", kills, generation, flushes)
+	if generation == 0 {
+		t.Error("it was always killed before anything was done")
+	}
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package disk
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
+)
+
+// table implements [store.Table].
+type table struct {
+	handle *handle
+	name   string
+	schema store.TableSchema
+}
+
+// wrap names the table in an error.
+func (t *table) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("disk: table %q: %s: %w", t.name, doing, err)
+}
+
+func (t *table) read(ctx context.Context, doing string, do func(*stack) error) error {
+	return t.wrap(doing, t.handle.read(ctx, t.name, do))
+}
+
+// Put implements [store.Records].
+func (t *table) Put(ctx context.Context, records ...store.Record) error {
+	if err := errors.Join(ctx.Err(), t.handle.writable()); err != nil {
+		return t.wrap("put", err)
+	}
+	var bad store.ItemsError
+	good := make([]*store.Record, 0, len(records))
+	for i, r := range records {
+		if err := t.schema.CheckRecord(r); err != nil {
+			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: r.ID, Err: err})
+			continue
+		}
+		r.Vector, r.Data, r.Fields = slices.Clone(r.Vector), bytes.Clone(r.Data), maps.Clone(r.Fields)
+		good = append(good, &r)
+	}
+	g := t.handle.g
+	err := g.put(ctx, func() {
+		for _, r := range good {
+			g.records[t.name].put(r.ID, r, sizeOf(*r))
+		}
+	})
+	if err == nil && len(bad.Items) > 0 {
+		err = &bad
+	}
+	return t.wrap("put", err)
+}
+
+// Get implements [store.Records].
+func (t *table) Get(ctx context.Context, ids ...string) (records []store.Record, err error) {
+	err = t.read(ctx, "get", func(s *stack) error {
+		for _, id := range ids {
+			if i, row, ok := s.find(id); ok {
+				records = append(records, s.segments[i].record(row))
+			}
+		}
+		return ctx.Err()
+	})
+	return records, err
+}
+
+// Delete implements [store.Records].
+func (t *table) Delete(ctx context.Context, ids ...string) error {
+	if err := errors.Join(ctx.Err(), t.handle.writable()); err != nil {
+		return t.wrap("delete", err)
+	}
+	g := t.handle.g
+	return t.wrap("delete", g.put(ctx, func() {
+		for _, id := range ids {
+			g.records[t.name].put(id, nil, len(id))
+		}
+	}))
+}
+
+// DeleteScope implements [store.Records].
+func (t *table) DeleteScope(ctx context.Context, scope string) error {
+	if err := t.handle.writable(); err != nil {
+		return t.wrap("delete scope", err)
+	}
+	g := t.handle.g
+	g.flushing.Lock()
+	var ids []string
+	err := t.handle.read(ctx, t.name, func(s *stack) error {
+		for i, segment := range s.segments {
+			for row := range segment.len() {
+				if string(segment.scopes.bytes(row)) == scope && !s.dead[i].has(row) {
+					ids = append(ids, segment.ids.at(row))
+				}
+			}
+		}
+		return ctx.Err()
+	})
+	g.mu.Lock()
+	for id, r := range g.records[t.name].items {
+		if r != nil && r.Scope == scope {
+			ids = append(ids, id)
+		}
+	}
+	// What is in the segments and was put again in another scope stays.
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		r := g.records[t.name].items[id]
+		return r != nil && r.Scope != scope
+	})
+	g.mu.Unlock()
+	g.flushing.Unlock()
+	if err != nil {
+		return t.wrap("delete scope", err)
+	}
+	return t.Delete(ctx, ids...)
+}
+
+// All implements [store.Records].
+func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		err := t.read(ctx, "read all", func(s *stack) error {
+			for _, r := range s.records(after) {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if !yield(r, nil) {
+					return errStop
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(store.Record{}, err)
+		}
+	}
+}
+
+var errStop = errors.New("enough")
+
+// Count implements [store.Records].
+func (t *table) Count(ctx context.Context) (n int, err error) {
+	err = t.read(ctx, "count", func(s *stack) error { n = s.live; return nil })
+	return n, err
+}
+
+// SearchText implements [store.TextIndex].
+func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
+	if !t.schema.Text {
+		return nil, t.wrap("search", fmt.Errorf("%w: it has no words: set Text in its schema", store.ErrInvalid))
+	}
+	hits := make([][]store.Hit, len(queries))
+	err := t.read(ctx, "search", func(s *stack) error {
+		for i, q := range queries {
+			keep, err := t.keep(s, q.Where)
+			if err != nil {
+				return err
+			}
+			places, err := s.search(ctx, q.Text, q.K, keep)
+			if err != nil {
+				return err
+			}
+			hits[i] = s.hits(places)
+		}
+		return nil
+	})
+	return hits, err
+}
+
+// keep are the conditions of rows to be found, by segment.
+func (t *table) keep(s *stack, f store.Filter) ([]condition, error) {
+	f, err := t.schema.CheckFilter(f)
+	if err != nil {
+		return nil, err
+	}
+	keep := make([]condition, len(s.segments))
+	for i, segment := range s.segments {
+		keep[i] = s.living(i, segment.compile(f))
+	}
+	return keep, nil
+}
+
+// living is a condition and that a row is not dead; nil if all are found.
+func (s *stack) living(i int, and condition) condition {
+	dead := s.dead[i]
+	if dead.count() == 0 {
+		return and
+	}
+	return func(row int32) bool { return !dead.has(int(row)) && (and == nil || and(row)) }
+}
+
+// place is where something was found.
+type place struct {
+	segment, row int
+	score        float64
+}
+
+// search finds the k best rows for a text, best first, equal ones by their ids.
+func (s *stack) search(ctx context.Context, text string, k int, keep []condition) ([]place, error) {
+	words, err := s.words()
+	if err != nil || k <= 0 {
+		return nil, err
+	}
+	var where func(part int, row int32) bool
+	if slices.ContainsFunc(keep, func(c condition) bool { return c != nil }) {
+		where = func(part int, row int32) bool { return keep[part] == nil || keep[part](row) }
+	}
+	// Among equal ones the index prefers those of the first segments: so all that are
+	// equal to the last are looked at.
+	k = min(k, s.live)
+	for want := k + 1; ; want = min(4*want, s.live+1) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		found := words.Search(text, want, where, nil)
+		if len(found) < want || found[want-1].Score < found[k-1].Score {
+			places := make([]place, len(found))
+			for i, f := range found {
+				places[i] = place{f.Part, int(f.Doc), f.Score}
+			}
+			return s.best(places, k), nil
+		}
+	}
+}
+
+// best are the k best of some places in order, equal ones by their ids.
+func (s *stack) best(places []place, k int) []place {
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), bytes.Compare(s.segments[a.segment].ids.bytes(a.row), s.segments[b.segment].ids.bytes(b.row)))
+	})
+	return places[:min(k, len(places))]
+}
+
+func (s *stack) hits(places []place) []store.Hit {
+	hits := make([]store.Hit, len(places))
+	for i, p := range places {
+		hits[i] = store.Hit{ID: s.segments[p.segment].ids.at(p.row), Score: p.score}
+	}
+	return hits
+}
+
+// SearchVectors implements [store.VectorIndex].
+func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
+	if t.schema.Dim == 0 {
+		return nil, t.wrap("search", fmt.Errorf("%w: it has no vectors: set Dim in its schema", store.ErrInvalid))
+	}
+	hits := make([][]store.Hit, len(queries))
+	err := t.read(ctx, "search", func(s *stack) error {
+		for i, q := range queries {
+			if !(q.Effort >= 0 && q.Effort <= 1) {
+				return fmt.Errorf("%w: Effort is %v, want 0 to 1", store.ErrInvalid, q.Effort)
+			}
+			keep, err := t.keep(s, q.Where)
+			if err != nil {
+				return err
+			}
+			var places []place
+			for n, segment := range s.segments {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				found, err := segment.nearest(q, keep[n], t.handle.g.c.store.o)
+				if err != nil {
+					return fmt.Errorf("%w: %w", store.ErrInvalid, err)
+				}
+				for _, f := range found {
+					places = append(places, place{n, int(segment.row[f.ID]), f.Score})
+				}
+			}
+			hits[i] = s.hits(s.best(places, q.K))
+		}
+		return nil
+	})
+	return hits, err
+}
+
+// nearest are the vectors of a segment that are most like that of a query.
+func (s *segment) nearest(q store.VectorQuery, keep condition, o Options) ([]rank.Scored[int32], error) {
+	p := vector.Params{K: q.K}
+	if keep != nil {
+		p.Keep = func(v int32) bool { return keep(s.row[v]) }
+	}
+	if all := lists(s.vectors.Len(), o); q.Effort > 0 {
+		_ = int(math.Ceil(q.Effort * float64(all)))
+	}
+	return s.vectors.SearchWith(q.Vector, p, nil)
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// A snapshot is a folder of plain files:
+//
+//	TABLE.records.jsonl  a record a line, without its vector
+//	TABLE.vectors.f32    the vectors of the records that have one ("vector": true), in
+//	                     their order, as little-endian float32
+//	triples.jsonl        a triple a line
+//	snapshot.json        the schema and how many there are of each, written last
+const (
+	snapshotName    = "snapshot.json"
+	triplesName     = "triples.jsonl"
+	snapshotVersion = 1
+)
+
+// snapshot describes the files.
+type snapshot struct {
+	Version int            `json:"version"`
+	Schema  Schema         `json:"schema"`
+	Records map[string]int `json:"records"`
+	Triples int            `json:"triples"`
+}
+
+// plainRecord is a record as a line.
+type plainRecord struct {
+	ID     string `json:"id"`
+	Scope  string `json:"scope,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Text   string `json:"text,omitempty"`
+	Vector bool   `json:"vector,omitempty"`
+	Fields Fields `json:"fields,omitempty"`
+	Data   []byte `json:"data,omitempty"`
+}
+
+// Export writes a generation into a folder, which must not hold a snapshot, as plain
+// files that any engine, or no engine, can read.
+func Export(ctx context.Context, dir string, s Schema, g Generation) (err error) {
+	if _, err := os.Stat(filepath.Join(dir, snapshotName)); err == nil {
+		return fmt.Errorf("store: export: %s: %w: there is a snapshot already: remove it or name another folder", dir, ErrConflict)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("store: export: %w", err)
+	}
+	m := snapshot{Version: snapshotVersion, Schema: s, Records: map[string]int{}}
+	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
+		if m.Records[name], err = exportTable(ctx, dir, name, g); err != nil {
+			return fmt.Errorf("store: export: table %q: %w", name, err)
+		}
+	}
+	err = create(filepath.Join(dir, triplesName), func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		for t, err := range g.Triples().AllTriples(ctx, "") {
+			if err != nil {
+				return err
+			}
+			if err := e.Encode(t); err != nil {
+				return err
+			}
+			m.Triples++
+		}
+		return nil
+	})
+	if err == nil {
+		err = journal.WriteFile(filepath.Join(dir, snapshotName), func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
+	}
+	if err != nil {
+		return fmt.Errorf("store: export: %w", err)
+	}
+	return nil
+}
+
+func exportTable(ctx context.Context, dir, name string, g Generation) (n int, err error) {
+	table, err := g.Table(name)
+	if err != nil {
+		return 0, err
+	}
+	err = create(filepath.Join(dir, name+".records.jsonl"), func(lines io.Writer) error {
+		return create(filepath.Join(dir, name+".vectors.f32"), func(vectors io.Writer) error {
+			e := json.NewEncoder(lines)
+			for r, err := range table.All(ctx, "") {
+				if err != nil {
+					return err
+				}
+				line := plainRecord{r.ID, r.Scope, r.Title, r.Text, len(r.Vector) > 0, r.Fields, r.Data}
+				if err := errors.Join(e.Encode(line), binary.Write(vectors, binary.LittleEndian, r.Vector)); err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+	})
+	return n, err
+}
+
+// create writes a file and makes it durable.
+func create(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<18)
+	return errors.Join(write(w), w.Flush(), f.Sync(), f.Close())
+}
+
+// importBatch is how many items are put at a time.
+const importBatch = 1000
+
+// Import puts what Export wrote into a generation, and flushes it. The schema must be
+// that of the export: ErrMismatch says that it is not, or that the files are not whole.
+func Import(ctx context.Context, dir string, s Schema, g Generation) error {
+	data, err := os.ReadFile(filepath.Join(dir, snapshotName))
+	var m snapshot
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err == nil {
+		err = m.check(s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
+		if err == nil {
+			err = importTable(ctx, dir, name, s.Tables[name], m.Records[name], g)
+		}
+	}
+	if err == nil {
+		err = read(filepath.Join(dir, triplesName), m.Triples, func(t Triple) (Triple, error) { return t, nil },
+			func(batch []Triple) error { return g.Triples().PutTriples(ctx, batch...) })
+	}
+	if err == nil {
+		err = g.Flush(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("store: import %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (m snapshot) check(s Schema) error {
+	if m.Version != snapshotVersion {
+		return fmt.Errorf("%w: the snapshot is of version %d, and %d is known", ErrMismatch, m.Version, snapshotVersion)
+	}
+	a, _ := json.Marshal(m.Schema.Tables)
+	b, _ := json.Marshal(s.Tables)
+	if !reflect.DeepEqual(a, b) {
+		return fmt.Errorf("%w: the snapshot has the tables %s, not %s", ErrMismatch, a, b)
+	}
+	return nil
+}
+
+func importTable(ctx context.Context, dir, name string, schema TableSchema, n int, g Generation) error {
+	table, err := g.Table(name)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(dir, name+".vectors.f32"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	vectors := bufio.NewReaderSize(f, 1<<18)
+	return read(filepath.Join(dir, name+".records.jsonl"), n, func(line plainRecord) (Record, error) {
+		r := Record{line.ID, line.Scope, line.Title, line.Text, nil, line.Fields, line.Data}
+		if !line.Vector {
+			return r, nil
+		}
+		r.Vector = make([]float32, schema.Dim)
+		if err := binary.Read(vectors, binary.LittleEndian, r.Vector); err != nil {
+			return r, fmt.Errorf("%s: %w: the vector of %q: %w", f.Name(), ErrMismatch, r.ID, err)
+		}
+		return r, nil
+	}, func(batch []Record) error { return table.Put(ctx, batch...) })
+}
+
+// read reads n lines and puts what is made of them, many at a time.
+func read[L, T any](name string, n int, item func(L) (T, error), put func([]T) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<18))
+	batch := make([]T, 0, importBatch)
+	for i := range n {
+		var line L
+		if err := d.Decode(&line); err != nil {
+			return fmt.Errorf("%s: %w: item %d of %d: %w", name, ErrMismatch, i+1, n, err)
+		}
+		x, err := item(line)
+		if err != nil {
+			return err
+		}
+		if batch = append(batch, x); len(batch) == importBatch || i == n-1 {
+			if err := put(batch); err != nil {
+				return err
+			}
+			batch = make([]T, 0, importBatch)
+		}
+	}
+	return nil
+}

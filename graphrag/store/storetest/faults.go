@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// What was exported and imported is the same.
+func testSnapshot(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(14, 60)
+	records[3].Vector = nil
+	put(t, g, table, records...)
+	bare, err := g.Table("bare")
+	must(t, err)
+	put(t, g, bare, store.Record{ID: "only"})
+	facts := []store.Triple{fact("Fram", "designed by", "Colin Archer", "r1"), fact("Fram", "sailed to", "Antarctica", "r2")}
+	facts[0].Literal = true
+	must(t, g.Triples().PutTriples(t.Context(), facts...))
+	must(t, g.Flush(t.Context()))
+	dir := t.TempDir() + "/snapshot"
+	must(t, store.Export(t.Context(), dir, schema(), g))
+
+	c, err := s.s.Create(t.Context(), "copy", schema())
+	must(t, err)
+	h, err := c.Write(t.Context(), "first")
+	must(t, err)
+	defer h.Close()
+	must(t, store.Import(t.Context(), dir, schema(), h))
+	copied, err := h.Table("chunks")
+	must(t, err)
+	same(t, "imported", all(t, copied, ""), records)
+	if diff := cmp.Diff(byID(facts), allTriples(t, h.Triples(), "")); diff != "" {
+		t.Error(diff)
+	}
+	other := schema()
+	other.Tables = map[string]store.TableSchema{"chunks": {Dim: 3}, "bare": {}}
+	wants(t, "import as another schema", store.Import(t.Context(), dir, other, h), store.ErrMismatch)
+}
+
+// Who is killed leaves what was flushed, and of what was not flushed no hit without
+// its record.
+func testCrash(t *testing.T, s *suite) {
+	if s.f.Crash == nil {
+		t.Skip("the factory has no Crash")
+	}
+	c, g, table := s.generation(t)
+	records := sample(15, 80)
+	put(t, g, table, records[:40]...)
+	must(t, c.Publish(t.Context(), "first", ""))
+	second, err := c.Write(t.Context(), "second")
+	must(t, err)
+	building, err := second.Table("chunks")
+	must(t, err)
+	put(t, second, building, records[:60]...)
+	must(t, building.Put(t.Context(), records[60:]...))
+	must(t, table.Put(t.Context(), records[40:]...))
+	must(t, table.Delete(t.Context(), records[0].ID))
+	must(t, second.Triples().PutTriples(t.Context(), fact("a", "b", "c", records[70].ID)))
+
+	s2 := s.f.Crash(t, s.s)
+	defer s2.Close()
+	c, err = s2.Open(t.Context(), "corpus")
+	must(t, err)
+	pinned, err := c.Pin(t.Context())
+	must(t, err)
+	defer pinned.Close()
+	if pinned.Name() != "first" {
+		t.Errorf("%s is published after the crash", pinned.Name())
+	}
+	resumed, err := c.Write(t.Context(), "second")
+	must(t, err)
+	defer resumed.Close()
+	for _, x := range []struct {
+		g       store.Generation
+		flushed []store.Record
+	}{{pinned, records[:40]}, {resumed, records[:60]}} {
+		table, err := x.g.Table("chunks")
+		must(t, err)
+		var lost []string
+		there := all(t, table, "")
+		for _, r := range x.flushed[1:] {
+			if !slices.ContainsFunc(there, func(h store.Record) bool { return h.ID == r.ID }) {
+				lost = append(lost, r.ID)
+			}
+		}
+		if len(lost) > 0 {
+			t.Errorf("%s lost %v", x.g.Name(), lost)
+		}
+		hits, err := table.SearchText(t.Context(), store.TextQuery{Text: "city river king ship music war", K: 100})
+		must(t, err)
+		near, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 100, Effort: 1})
+		must(t, err)
+		for _, list := range [][]store.Hit{hits[0], near[0]} {
+			found, err := table.Get(t.Context(), idsOf(list)...)
+			must(t, err)
+			if len(found) != len(list) {
+				t.Errorf("%s: %d hits are of %d records", x.g.Name(), len(list), len(found))
+			}
+		}
+	}
+	// The build goes on.
+	table, err = resumed.Table("chunks")
+	must(t, err)
+	put(t, resumed, table, records...)
+	must(t, c.Publish(t.Context(), "second", "first"))
+	same(t, "built to its end", all(t, table, ""), records)
+}
+
+// A store that has too much to do says when to ask again, and then answers.
+func testThrottled(t *testing.T, s *suite) {
+	if s.f.Throttle == nil {
+		t.Skip("the factory has no Throttle")
+	}
+	_, g, table := s.generation(t)
+	put(t, g, table, sample(16, 10)...)
+	const after = 20 * time.Millisecond
+	s.f.Throttle(t, s.s, 2, after)
+	for range 2 {
+		_, err := table.Get(t.Context(), "r00001")
+		var throttled *store.ThrottledError
+		if !errors.As(err, &throttled) || throttled.After != after {
+			t.Fatalf("a throttled call: %v, want a ThrottledError that asks for %v", err, after)
+		}
+		time.Sleep(throttled.After)
+	}
+	if got, err := table.Get(t.Context(), "r00001"); err != nil || len(got) != 1 {
+		t.Errorf("after the time it asked for: %d records, %v", len(got), err)
+	}
+}
+
+// While a part of the engine is down, searches find what they found before.
+func testChaos(t *testing.T, s *suite) {
+	if s.f.Chaos == nil {
+		t.Skip("the factory has no Chaos")
+	}
+	_, g, table := s.generation(t)
+	put(t, g, table, sample(17, 200)...)
+	q := store.TextQuery{Text: "lighthouse expedition river", K: 10}
+	want, err := table.SearchText(t.Context(), q)
+	must(t, err)
+	end := s.f.Chaos(t, s.s)
+	defer end()
+	for range 20 {
+		got, err := table.SearchText(t.Context(), q)
+		must(t, err)
+		if diff := cmp.Diff(idsOf(want[0]), idsOf(got[0])); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storetest_test
+
+import (
+	"context"
+	"iter"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+)
+
+// mutants are bugs, and the test that has to notice each.
+var mutants = map[string]string{
+	"nothing is deleted":           "records",
+	"the first of an id stays":     "records",
+	"bad items are not told":       "bad_items",
+	"no scope is deleted":          "scopes",
+	"an iteration begins anew":     "iterator",
+	"one hit too many":             "words",
+	"equal ones in any order":      "neighbors",
+	"words are ranked from behind": "words",
+	"vectors of another query":     "vectors",
+	"filters are forgotten":        "filters",
+	"the limit is forgotten":       "neighbors",
+	"the other end":                "neighbors",
+	"any schema will do":           "schema",
+	"publishing does not compare":  "generations",
+	"what is pinned is writable":   "generations",
+	"readers follow":               "readers",
+	"cancelling is ignored":        "cancelled",
+	"a flush that does nothing":    "crash",
+	"no triples in an export":      "snapshot",
+}
+
+// A suite that nothing fails proves nothing: each bug is noticed by the test that is
+// for it.
+func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the suite as often as there are mutants")
+	}
+	for bug, test := range mutants {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestMutant$/^"+test+"$", "-test.v")
+			cmd.Env = append(os.Environ(), "WILDGRAPH_MUTANT="+bug)
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "--- FAIL: TestMutant/"+test) {
+				t.Errorf("%q is not noticed by %s: %v\n%s", bug, test, err, out)
+			}
+		})
+	}
+}
+
+// TestMutant is run by TestMutants.
+func TestMutant(t *testing.T) {
+	bug := os.Getenv("WILDGRAPH_MUTANT")
+	if bug == "" {
+		t.Skip("run by TestMutants")
+	}
+	dirs := map[store.Store]string{}
+	open := func(t *testing.T, dir string) store.Store {
+		s, err := disk.Open(dir, disk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &mutant{s, bug}
+		dirs[m] = dir
+		return m
+	}
+	storetest.Test(t, storetest.Factory{
+		New: func(t *testing.T) store.Store { return open(t, t.TempDir()) },
+		Crash: func(t *testing.T, s store.Store) store.Store {
+			dir := t.TempDir() + "/left"
+			if err := os.CopyFS(dir, os.DirFS(dirs[s])); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, dir)
+		},
+	})
+}
+
+type mutant struct {
+	store.Store
+	bug string
+}
+
+func (m *mutant) Create(ctx context.Context, name string, s store.Schema) (store.Collection, error) {
+	if c, err := m.Store.Open(ctx, name); m.bug == "any schema will do" && err == nil {
+		return c, nil
+	}
+	c, err := m.Store.Create(ctx, name, s)
+	return &collection{c, m.bug}, err
+}
+
+func (m *mutant) Open(ctx context.Context, name string) (store.Collection, error) {
+	c, err := m.Store.Open(ctx, name)
+	return &collection{c, m.bug}, err
+}
+
+type collection struct {
+	store.Collection
+	bug string
+}
+
+func (c *collection) Write(ctx context.Context, name string) (store.Generation, error) {
+	g, err := c.Collection.Write(ctx, name)
+	return &generation{Generation: g, bug: c.bug}, err
+}
+
+func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
+	g, err := c.Collection.Pin(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.bug == "what is pinned is writable":
+		return c.Collection.Write(ctx, g.Name())
+	case c.bug == "readers follow":
+		return &generation{g, c.bug, c.Collection}, nil
+	}
+	return &generation{Generation: g, bug: c.bug}, nil
+}
+
+func (c *collection) Publish(ctx context.Context, name, was string) error {
+	if c.bug == "publishing does not compare" {
+		_, was, _ = c.Generations(ctx)
+	}
+	return c.Collection.Publish(ctx, name, was)
+}
+
+type generation struct {
+	store.Generation
+	bug string
+	of  store.Collection // whose published generation is read at each call
+}
+
+func (g *generation) now() store.Generation {
+	if g.of != nil {
+		if now, err := g.of.Pin(context.Background()); err == nil {
+			return now
+		}
+	}
+	return g.Generation
+}
+
+func (g *generation) Flush(ctx context.Context) error {
+	if g.bug == "a flush that does nothing" {
+		return nil
+	}
+	if g.bug == "cancelling is ignored" {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return g.Generation.Flush(ctx)
+}
+
+func (g *generation) Table(name string) (store.Table, error) {
+	t, err := g.now().Table(name)
+	return &table{t, g, name, map[string]bool{}}, err
+}
+
+func (g *generation) Triples() store.Triples { return &facts{g.Generation.Triples(), g.bug} }
+
+type table struct {
+	store.Table
+	g    *generation
+	name string
+	ids  map[string]bool
+}
+
+func (t *table) Put(ctx context.Context, records ...store.Record) error {
+	if t.g.bug == "the first of an id stays" {
+		records = slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool { return t.ids[r.ID] })
+		for _, r := range records {
+			t.ids[r.ID] = true
+		}
+	}
+	err := t.Table.Put(ctx, records...)
+	if t.g.bug == "bad items are not told" {
+		return nil
+	}
+	return err
+}
+
+func (t *table) Delete(ctx context.Context, ids ...string) error {
+	if t.g.bug == "nothing is deleted" {
+		return ctx.Err()
+	}
+	return t.Table.Delete(ctx, ids...)
+}
+
+func (t *table) DeleteScope(ctx context.Context, scope string) error {
+	if t.g.bug == "no scope is deleted" {
+		return nil
+	}
+	return t.Table.DeleteScope(ctx, scope)
+}
+
+func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
+	if t.g.bug == "an iteration begins anew" {
+		after = ""
+	}
+	return t.Table.All(ctx, after)
+}
+
+func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
+	if now, err := t.g.now().Table(t.name); t.g.bug == "readers follow" && err == nil {
+		return now.Get(ctx, ids...)
+	}
+	return t.Table.Get(ctx, ids...)
+}
+
+func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
+	queries = slices.Clone(queries)
+	for i := range queries {
+		switch t.g.bug {
+		case "filters are forgotten":
+			queries[i].Where = store.Filter{}
+		case "one hit too many":
+			queries[i].K++
+		}
+	}
+	hits, err := t.Table.SearchText(ctx, queries...)
+	if t.g.bug == "words are ranked from behind" {
+		for _, list := range hits {
+			slices.Reverse(list)
+		}
+	}
+	return hits, err
+}
+
+func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
+	queries = slices.Clone(queries)
+	for i := range queries {
+		if t.g.bug == "vectors of another query" {
+			queries[i].Vector = slices.Clone(queries[i].Vector)
+			slices.Reverse(queries[i].Vector)
+		}
+	}
+	return t.Table.SearchVectors(ctx, queries...)
+}
+
+type facts struct {
+	store.Triples
+	bug string
+}
+
+func (f *facts) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
+	if f.bug == "no triples in an export" {
+		return func(func(store.Triple, error) bool) {}
+	}
+	return f.Triples.AllTriples(ctx, after)
+}
+
+func (f *facts) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
+	switch f.bug {
+	case "the limit is forgotten":
+		o.Limit = 0
+	case "the other end":
+		o.End = map[store.End]store.End{store.Head: store.Tail, store.Tail: store.Head}[o.End]
+	}
+	found, err := f.Triples.Neighbors(ctx, entities, o)
+	if f.bug == "equal ones in any order" {
+		for _, list := range found {
+			slices.Reverse(list)
+		}
+	}
+	return found, err
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storetest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// The ten best by words are those of package bm25.
+func testWords(t *testing.T, s *suite) {
+	c, g, table := s.generation(t)
+	records := sample(6, 400)
+	for part := range slices.Chunk(records, 90) {
+		put(t, g, table, part...)
+	}
+	chunks := make([]graphrag.Chunk, len(records))
+	for i, r := range records {
+		chunks[i] = graphrag.Chunk{Title: r.Title, Text: r.Text}
+	}
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})
+	must(t, err)
+	r := rand.New(rand.NewPCG(6, 6))
+	queries := []store.TextQuery{{Text: "lighthouse expedition", K: 0}, {Text: "the of", K: 10}, {Text: "", K: 10}, {Text: "zeppelin", K: 10}}
+	for range 40 {
+		queries = append(queries, store.TextQuery{Text: words[14+r.IntN(20)] + " " + words[20+r.IntN(20)] + " " + words[r.IntN(len(words))], K: 10})
+	}
+	check := func(when string) {
+		t.Helper()
+		hits, err := table.SearchText(t.Context(), queries...)
+		must(t, err)
+		shared, most := 0, 0
+		for i, q := range queries {
+			ordered(t, hits[i])
+			got := idsOf(hits[i])
+			for _, want := range ix.Search(q.Text, q.K, []rank.Scored[int32]{}) {
+				most++
+				if slices.Contains(got, records[want.ID].ID) {
+					shared++
+				}
+			}
+			if len(got) > q.K {
+				t.Errorf("%s: %d hits for %+v", when, len(got), q)
+			}
+		}
+		least := .9
+		if s.s.Can().BM25 {
+			least = .99 // of equal scores at the end either may be left out
+		}
+		if overlap := float64(shared) / float64(most); overlap < least {
+			t.Errorf("%s: %.3f of the ten best are those of BM25, want %.2f", when, overlap, least)
+		}
+	}
+	check("flushed")
+	must(t, c.Publish(t.Context(), "first", ""))
+	check("published")
+}
+
+// Nearly all of the ten nearest are found, and all of them with full effort.
+func testVectors(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(7, 5000)
+	for part := range slices.Chunk(records, 2000) {
+		must(t, table.Put(t.Context(), part...))
+		must(t, g.Flush(t.Context()))
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	shared, exact, most := 0, 0, 0
+	for range 50 {
+		q := direction(r)
+		want := nearest(records, q, 10, store.Filter{})
+		hits, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: q, K: 10}, store.VectorQuery{Vector: q, K: 10, Effort: 1})
+		must(t, err)
+		for i, some := range hits {
+			ordered(t, some)
+			got := idsOf(some)
+			for _, id := range want {
+				if slices.Contains(got, id) {
+					if i == 0 {
+						shared++
+					} else {
+						exact++
+					}
+				}
+			}
+		}
+		most += len(want)
+	}
+	if recall := float64(shared) / float64(most); recall < .95 {
+		t.Errorf("recall of the ten nearest is %.3f, want .95", recall)
+	}
+	if s.s.Can().Exact && exact != most {
+		t.Errorf("%d of the %d nearest are found with full effort", exact, most)
+	}
+}
+
+// nearest is what a search by vectors finds, by brute force.
+func nearest(records []store.Record, query []float32, k int, f store.Filter) (ids []string) {
+	q := unit(query)
+	var all []rank.Scored[string]
+	for _, r := range records {
+		if len(r.Vector) > 0 && f.Holds(r.Fields) {
+			dot := 0.0
+			for i, x := range unit(r.Vector) {
+				dot += float64(x) * float64(q[i])
+			}
+			all = append(all, rank.Scored[string]{ID: r.ID, Score: math.Round(dot*1e6) / 1e6})
+		}
+	}
+	for _, x := range rank.Best(all, k) {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
+// Filters against what they say of each record.
+func testFilters(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(8, 300)
+	for part := range slices.Chunk(records, 110) {
+		put(t, g, table, part...)
+	}
+	put(t, g, table, records[:5]...)
+	r := rand.New(rand.NewPCG(8, 8))
+	checked := schema().Tables["chunks"]
+	for range 150 {
+		raw := randomFilter(r, 3)
+		f, err := checked.CheckFilter(raw)
+		must(t, err)
+		var want []string
+		for _, x := range records {
+			if f.Holds(x.Fields) {
+				want = append(want, x.ID)
+			}
+		}
+		byVector, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 300, Where: raw, Effort: 1}, store.VectorQuery{Vector: records[0].Vector, K: 3, Where: raw, Effort: 1})
+		must(t, err)
+		byWord, err := table.SearchText(t.Context(), store.TextQuery{Text: "city river king ship music war science island film", K: 300, Where: raw})
+		must(t, err)
+		got := idsOf(byVector[0])
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v holds for %d records, and %d are found", raw, len(want), len(got))
+		}
+		if s.s.Can().Exact {
+			if diff := cmp.Diff(nearest(records, records[0].Vector, 3, f), idsOf(byVector[1])); diff != "" && len(want) > 0 {
+				t.Errorf("the three nearest of %+v: %s", raw, diff)
+			}
+		}
+		ordered(t, byWord[0])
+		for _, id := range idsOf(byWord[0]) {
+			if !slices.Contains(want, id) {
+				t.Fatalf("%+v does not hold for %s, which is found by words", raw, id)
+			}
+		}
+	}
+}
+
+func randomFilter(r *rand.Rand, depth int) store.Filter {
+	some := func() []store.Filter {
+		list := make([]store.Filter, r.IntN(3))
+		for i := range list {
+			list[i] = randomFilter(r, depth-1)
+		}
+		return list
+	}
+	kind := r.IntN(7)
+	if depth == 0 {
+		kind %= 4
+	}
+	switch kind {
+	case 0:
+		return store.Equal("color", []string{"red", "green", "mauve"}[r.IntN(3)])
+	case 1:
+		return store.In("size", r.IntN(100), float64(r.IntN(100)), r.IntN(100))
+	case 2:
+		low := r.Float64() * 100
+		return store.Range("size", low, low+r.Float64()*50)
+	case 3:
+		return store.Filter{}
+	case 4:
+		return store.Not(randomFilter(r, depth-1))
+	case 5:
+		return store.And(some()...)
+	default:
+		return store.Or(some()...)
+	}
+}
+
+func testBadQueries(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	put(t, g, table, sample(9, 3)...)
+	for _, f := range []store.Filter{
+		store.Equal("weight", 1), store.Equal("size", "large"), store.Range("color", 1, 2), store.Range("size", math.NaN(), 1),
+		{Op: "near"}, {Op: store.OpNot}, store.And(store.Or(store.Equal("nothing", ""))),
+	} {
+		_, err := table.SearchText(t.Context(), store.TextQuery{Text: "city", K: 1, Where: f})
+		wants(t, "a search with an unusable filter", err, store.ErrInvalid)
+		_, err = table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1, Where: f})
+		wants(t, "a search with an unusable filter", err, store.ErrInvalid)
+	}
+	_, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim+1), K: 1})
+	wants(t, "a query of another dimension", err, store.ErrInvalid)
+	_, err = table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1, Effort: 2})
+	wants(t, "an effort of 2", err, store.ErrInvalid)
+	bare, err := g.Table("bare")
+	must(t, err)
+	_, err = bare.SearchText(t.Context(), store.TextQuery{Text: "city", K: 1})
+	wants(t, "a search by words in a table without", err, store.ErrInvalid)
+	_, err = bare.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1})
+	wants(t, "a search by vectors in a table without", err, store.ErrInvalid)
+	_, err = g.Triples().SearchTriples(t.Context(), store.TextQuery{Text: "city", K: 1, Where: store.Equal("color", "red")})
+	wants(t, "a filter of triples", err, store.ErrInvalid)
+}
