@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -121,15 +122,17 @@ type Corpus struct {
 	// Graph is what the chunks say; nil without an extractor.
 	Graph *kg.Graph
 
+	// Shelf is where what is searched in is made.
+	Shelf *find.Shelf
+
 	kit    Kit
-	shelf  *shelf
-	fitted func(context.Context) (embed.Embedder, error)
+	fitted find.Fitted
 }
 
 // NewCorpus returns a corpus for retrievers that are built without a [System]. A
 // graph, if there is one, has chunk i as passage i.
 func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
-	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k, shelf: &shelf{kit: k}}
+	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k, Shelf: find.NewShelf(k.Place)}
 	var once sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
@@ -154,14 +157,7 @@ func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return 
 // Find makes an index of texts, as the kit compares them with questions. What is asked
 // for once the retriever is built is for one question, and not kept in a store.
 func (c *Corpus) Find(ctx context.Context, texts []string) (retrieve.Texts, error) {
-	if n := c.shelf.next(); n > 0 {
-		e, err := c.fitted(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return c.shelf.find(ctx, n, e, texts)
-	}
-	return c.kit.Find(ctx, c.fitted, texts)
+	return c.Shelf.Texts(ctx, c.kit.Find, c.fitted, texts)
 }
 
 // FindChunks makes an index of the chunks with their titles.

@@ -13,11 +13,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -32,7 +31,7 @@ type Kit struct {
 	Embed func(ctx context.Context, corpus []string) (embed.Embedder, error)
 	// Find makes an index that compares questions with texts: what "most like the
 	// question" means, the same for all systems. Lookup names it in reports.
-	Find   Finder
+	Find   find.Finder
 	Lookup string
 	// Encoder names what embeds: LSA, or the embedder.
 	Encoder string
@@ -78,10 +77,9 @@ type Kit struct {
 	Count func(text string) int
 	// MaxContext limits what a prompt holds as evidence, in tokens; 0 is no limit.
 	MaxContext int
-
-	// Set by [InStore].
-	store  store.Store
-	prefix string
+	// Place is where indexes are: in memory, or in a store, in which texts are found by
+	// the vectors of the embedder.
+	Place find.Place
 }
 
 // The kinds of parts.
@@ -134,10 +132,6 @@ type NameFinder func(ctx context.Context, question string) ([]string, error)
 // Parts of a question: the names and things it is concerned with, and what it asks
 // about them.
 type Parts struct{ Names, Themes []string }
-
-// Finder makes an index that compares questions with texts. fitted returns the
-// embedder of the corpus, which is fitted when it is first asked for.
-type Finder func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error)
 
 // Step returns what takes a step of a recipe: the model's way, or without a model
 // the rules'.

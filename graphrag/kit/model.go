@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
@@ -57,7 +58,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	}
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
-		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
+		Embed: lsa(o.Seed), Find: find.ByWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules(nil), // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
@@ -87,7 +88,7 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()
 	}
-	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
+	k.Find, k.Lookup = find.ByVectors, "cosine of "+k.Encoder
 	k.Link = link.Embeddings{Embedder: paid}
 	return k
 }

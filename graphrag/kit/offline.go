@@ -10,10 +10,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
@@ -23,8 +23,8 @@ type OfflineOptions struct {
 	Mode reader.Mode
 	// Seed of LSA.
 	Seed uint64
-	// Find compares questions with texts; nil means [ByWords].
-	Find Finder
+	// Find compares questions with texts; nil means [find.ByWords].
+	Find find.Finder
 	// Titles says whether the title of a passage is a name that has to do with each
 	// name in it. By default it is where nearly all documents are one short passage
 	// with a short title, as those of question sets over an encyclopedia.
@@ -48,7 +48,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 		Read:          read, Count: tokens.Cl100k().Count,
 	}
 	if k.Find == nil {
-		k.Find = ByWords
+		k.Find = find.ByWords
 	}
 	k.Describe = describeBy(nil, k.Count, "")
 	return k, nil
@@ -58,22 +58,6 @@ func lsa(seed uint64) func(context.Context, []string) (embed.Embedder, error) {
 	return func(ctx context.Context, corpus []string) (embed.Embedder, error) {
 		return embed.FitLSA(ctx, corpus, embed.LSAOptions{Seed: seed})
 	}
-}
-
-// ByWords is the [Finder] that compares by BM25. Short texts, such as facts and
-// names, have too few words for LSA, and LSA of a fixed rank cannot tell the
-// subjects of a large corpus apart.
-func ByWords(ctx context.Context, _ func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
-	return retrieve.NewWords(ctx, texts)
-}
-
-// ByVectors is the [Finder] that compares by the cosine of the embedder's vectors.
-func ByVectors(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
-	e, err := fitted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return retrieve.NewVectors(ctx, e, texts)
 }
 
 func entitiesByRules(titles *bool) func() (Extraction, error) {

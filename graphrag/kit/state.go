@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -25,7 +26,7 @@ type state struct {
 	stats     graphrag.IndexStats
 	// shelf is where its indexes are, refs how many read there: the state while readers
 	// see it, and each question.
-	shelf *shelf
+	shelf *find.Shelf
 	refs  atomic.Int64
 	// shortest are the lengths of the chunks in tokens, ascending, added up.
 	shortest []int
@@ -119,10 +120,10 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 		err = errors.New("the frame's Build gave no retriever")
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.shelf.close())
+		return nil, errors.Join(err, c.Shelf.Close())
 	}
-	c.shelf.finish()
-	s.shelf = c.shelf
+	c.Shelf.Finish()
+	s.shelf = c.Shelf
 	s.refs.Store(1)
 	s.stats.Stages = append(s.stats.Stages, tally.list()...)
 	for _, c := range all {
@@ -143,7 +144,7 @@ func (s *state) release() error {
 	if s == nil || s.refs.Add(-1) > 0 {
 		return nil
 	}
-	return s.shelf.close()
+	return s.shelf.Close()
 }
 
 // extract finds what the fresh chunks say, or all of them.

@@ -84,10 +84,10 @@ func (s Schema) Check() error {
 func (t TableSchema) check() error {
 	var errs []error
 	if t.Dim < 0 || t.Dim > vector.MaxDim {
-		errs = append(errs, fmt.Errorf("Dim is %d, want 0 to %d", t.Dim, vector.MaxDim))
+		errs = append(errs, fmt.Errorf("its Dim is %d, want 0 to %d", t.Dim, vector.MaxDim))
 	}
 	if t.TitleWeight < 0 || !(t.K1 >= 0) || !(t.B >= 0 && t.B <= 1) {
-		errs = append(errs, fmt.Errorf("TitleWeight, K1 and B are %d, %g and %g, want 0 or more, and B up to 1", t.TitleWeight, t.K1, t.B))
+		errs = append(errs, fmt.Errorf("its TitleWeight, K1 and B are %d, %g and %g, want 0 or more, and B up to 1", t.TitleWeight, t.K1, t.B))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
 		errs = append(errs, CheckName("field", name))

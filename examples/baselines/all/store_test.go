@@ -9,7 +9,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
 
@@ -21,17 +23,17 @@ func TestInStore(t *testing.T) {
 	}
 	defer s.Close()
 	inMemory := baselinestest.OfflineKit(t)
-	inMemory.Find = kit.ByVectors
+	inMemory.Find = find.ByVectors
 	for _, x := range all.Systems() {
 		if x.Blind {
 			continue
 		}
 		t.Run(x.Name, func(t *testing.T) {
 			want := ask(t, x, inMemory)
-			if diff := cmp.Diff(want, ask(t, x, kit.InStore(inMemory, s, x.Name))); diff != "" {
+			if diff := cmp.Diff(want, ask(t, x, inStore(inMemory, s, x.Name))); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(want, ask(t, x, kit.InStore(inMemory, s, x.Name))); diff != "" {
+			if diff := cmp.Diff(want, ask(t, x, inStore(inMemory, s, x.Name))); diff != "" {
 				t.Errorf("built again: %s", diff)
 			}
 		})
@@ -49,6 +51,11 @@ func TestInStore(t *testing.T) {
 			t.Errorf("%s: generations %v are left, %v", name, generations, err)
 		}
 	}
+}
+
+func inStore(k kit.Kit, s store.Store, prefix string) kit.Kit {
+	k.Place = find.Place{Store: s, Prefix: prefix, Encoder: k.Encoder}
+	return k
 }
 
 // ask indexes, asks, and asks again without a document.
@@ -90,4 +97,3 @@ func ask(t *testing.T, x all.System, k kit.Kit) (ids [][]string) {
 	questions()
 	return ids
 }
-

@@ -43,7 +43,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(kit.Frame{
 		Name: Name, Common: o.Common, Kit: k,
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			sparse, err := c.Sparse(ctx, index)
+			sparse, err := c.Shelf.Sparse(ctx, c.Chunks, index)
 			if err != nil {
 				return nil, err
 			}

@@ -42,7 +42,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 // put something between. Of the options they take Graph, Align and Link.
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	// The settings of the system bm25, made for passages of whole pages.
-	words, err := c.Sparse(ctx, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
+	words, err := c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
 	if err != nil {
 		return Parts{}, err
 	}

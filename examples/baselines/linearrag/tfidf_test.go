@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -18,10 +18,10 @@ import (
 // byTFIDF compares sentences by the cosine of tf-idf vectors and passages, which are
 // known by their number, by BM25: as the figures of the specification were measured
 // (section 11).
-func byTFIDF(passages int) kit.Finder {
+func byTFIDF(passages int) find.Finder {
 	return func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
 		if len(texts) == passages {
-			return kit.ByWords(ctx, fitted, texts)
+			return find.ByWords(ctx, fitted, texts)
 		}
 		return newTFIDF(texts), nil
 	}

@@ -23,7 +23,11 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(kit.Frame{
 		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding},
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			dense, err := c.Dense(ctx)
+			embedder, err := c.Embedder(ctx)
+			if err != nil {
+				return nil, err
+			}
+			dense, err := c.Shelf.Dense(ctx, c.Chunks, embedder)
 			if err != nil {
 				return nil, err
 			}

@@ -43,7 +43,7 @@ func (c *collection) Write(ctx context.Context, name string) (store.Generation, 
 	if err != nil {
 		return nil, err
 	}
-	g.writers++
+	g.join()
 	return &handle{g: g}, nil
 }
 
@@ -60,12 +60,35 @@ func (c *collection) generation(name string) (*generation, error) {
 	if g := c.open[name]; g != nil {
 		return g, nil
 	}
-	g, err := openGeneration(c, name)
+	g, err := openGeneration(c.home(), name, c.entry.Schema, c.entry.Generations[name])
 	if err != nil {
 		return nil, fmt.Errorf("disk: %s: generation %q: %w", c.name, name, err)
 	}
 	c.open[name] = g
 	return g, nil
+}
+
+// home is what the generations have of the collection.
+func (c *collection) home() home {
+	return home{o: c.store.o, folder: c.store.folder, number: c.store.number, commit: c.commit}
+}
+
+// commit replaces the segments of a generation.
+func (c *collection) commit(g *generation, now parts, show func()) error {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	if c.open[g.name] != g || c.store.collections[c.name] != c {
+		return errEnded
+	}
+	was := c.entry.Generations[g.name]
+	err := c.store.commit(func() func() {
+		c.entry.Generations[g.name] = now
+		return func() { c.entry.Generations[g.name] = was }
+	})
+	if err == nil {
+		show()
+	}
+	return err
 }
 
 // Pin implements [store.Collection].

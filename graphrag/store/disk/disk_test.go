@@ -26,6 +26,10 @@ func open(t *testing.T, dir string, o disk.Options) store.Store {
 	return s
 }
 
+func buildSchema() store.Schema {
+	return store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 8}}}
+}
+
 // factory makes stores. A process that is killed leaves what is in the folder.
 func factory(o disk.Options) storetest.Factory {
 	return storetest.Factory{

@@ -67,7 +67,7 @@ type flush struct {
 }
 
 func (f *flush) write(ctx context.Context, records map[string]*pending[store.Record], triples *pending[store.Triple], all bool) error {
-	o := f.g.c.store.o
+	o := f.g.o
 	for table := range f.g.tables() {
 		var write func(dir string) error
 		if p := records[table]; p != nil && len(p.items) > 0 {
@@ -100,8 +100,8 @@ func (f *flush) write(ctx context.Context, records map[string]*pending[store.Rec
 
 // push writes a segment and puts it on the first of a stack.
 func (f *flush) push(table string, on int, write func(dir string) error) error {
-	n := f.g.c.store.number()
-	dir := f.g.c.store.folder(n)
+	n := f.g.number()
+	dir := f.g.folder(n)
 	err := os.RemoveAll(dir)
 	if err == nil {
 		err = write(dir)
@@ -169,7 +169,7 @@ func (f *flush) merge(ctx context.Context, table string, from int) error {
 	}
 	slices.Sort(gone)
 	gone = slices.Compact(gone)
-	o := f.g.c.store.o
+	o := f.g.o
 	return f.push(table, from, func(dir string) error {
 		if table == edgesName {
 			return writeEdges(ctx, dir, top.triples(""), gone, o)
@@ -220,34 +220,25 @@ func (f *flush) show(old *view) error {
 			now[table] = append(now[table], segment.number)
 		}
 	}
-	g, c := f.g, f.g.c
-	c.store.mu.Lock()
-	defer c.store.mu.Unlock()
-	if c.open[g.name] != g || c.store.collections[c.name] != c {
-		return errEnded
-	}
-	was := c.entry.Generations[g.name]
-	err := c.store.commit(func() func() {
-		c.entry.Generations[g.name] = now
-		return func() { c.entry.Generations[g.name] = was }
-	})
-	if err != nil {
-		return err
-	}
 	shown := map[*segment]bool{}
 	for _, s := range f.stacks {
 		for _, segment := range s.segments {
 			shown[segment] = true
 		}
 	}
-	for _, s := range old.stacks {
-		for _, segment := range s.segments {
-			segment.dropped.Store(!shown[segment])
+	err := f.g.commit(f.g, now, func() {
+		for _, s := range old.stacks {
+			for _, segment := range s.segments {
+				segment.dropped.Store(!shown[segment])
+			}
 		}
+		f.g.mu.Lock()
+		defer f.g.mu.Unlock()
+		f.g.view = newView(f.stacks)
+	})
+	if err != nil {
+		return err
 	}
-	g.mu.Lock()
-	g.view = newView(f.stacks)
-	g.mu.Unlock()
 	// What was made and merged at once, and what nobody reads any more. A folder that
 	// cannot be removed now is removed when the store is opened.
 	for _, segment := range f.made {

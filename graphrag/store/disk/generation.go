@@ -13,12 +13,20 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
+// home is what a generation has of the store that it is in.
+type home struct {
+	o      Options
+	folder func(segment int) string
+	number func() int // of the next segment
+	// commit makes segments those of the generation, durably, and then calls show.
+	commit func(g *generation, now parts, show func()) error
+}
+
 // generation is what all handles of a generation share.
 type generation struct {
-	c       *collection
-	name    string
-	schema  store.Schema
-	writers int // handles for writing; guarded by store.mu
+	home
+	name   string
+	schema store.Schema
 
 	flushing sync.Mutex // held by a flush, and by what must not run beside one
 
@@ -27,16 +35,17 @@ type generation struct {
 	records map[string]*pending[store.Record]
 	edges   *pending[store.Triple]
 	bytes   int // of all that is pending
+	writers int // handles for writing
 }
 
-// openGeneration opens the segments that the catalog names; store.mu is held.
-func openGeneration(c *collection, name string) (*generation, error) {
-	g := &generation{c: c, name: name, schema: c.entry.Schema}
+// openGeneration opens the segments of a generation.
+func openGeneration(h home, name string, schema store.Schema, of parts) (*generation, error) {
+	g := &generation{home: h, name: name, schema: schema}
 	g.clear()
 	stacks := map[string]*stack{}
 	for table := range g.tables() {
 		var segments []*segment
-		for _, n := range c.entry.Generations[name][table] {
+		for _, n := range of[table] {
 			s, err := g.openSegment(table, n)
 			if err != nil {
 				for _, s := range segments {
@@ -68,7 +77,23 @@ func (g *generation) openSegment(table string, number int) (*segment, error) {
 	if t, ok := g.schema.Tables[table]; ok {
 		schema = &t
 	}
-	return openSegment(g.c.store.folder(number), number, schema, g.c.store.o)
+	return openSegment(g.folder(number), number, schema, g.o)
+}
+
+// join counts a handle for writing.
+func (g *generation) join() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.writers++
+}
+
+// leave ends one. What the last of them did not flush is lost.
+func (g *generation) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.writers--; g.writers == 0 {
+		g.clear()
+	}
 }
 
 // clear forgets what is pending.
@@ -125,106 +150,10 @@ func (g *generation) put(ctx context.Context, take func()) error {
 	for _, p := range g.records {
 		g.bytes += p.bytes
 	}
-	full := g.bytes > g.c.store.o.Memory
+	full := g.bytes > g.o.Memory
 	g.mu.Unlock()
 	if full {
 		return g.flush(ctx, false)
 	}
 	return nil
-}
-
-// handle implements [store.Generation]: for writing, or pinned.
-type handle struct {
-	g *generation
-
-	mu     sync.Mutex
-	pinned *view // nil: for writing
-	closed bool
-}
-
-// Name implements [store.Generation].
-func (h *handle) Name() string { return h.g.name }
-
-// Table implements [store.Generation].
-func (h *handle) Table(name string) (store.Table, error) {
-	schema, ok := h.g.schema.Tables[name]
-	if !ok {
-		return nil, fmt.Errorf("disk: table %q: %w: there are %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(h.g.schema.Tables)))
-	}
-	return &table{handle: h, name: name, schema: schema}, nil
-}
-
-// Triples implements [store.Generation].
-func (h *handle) Triples() store.Triples { return edges{h} }
-
-// Flush implements [store.Generation].
-func (h *handle) Flush(ctx context.Context) error {
-	if err := h.writable(); err != nil {
-		return err
-	}
-	return h.g.flush(ctx, false)
-}
-
-// Close implements [store.Generation]. What the last handle for writing did not flush
-// is lost.
-func (h *handle) Close() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil
-	}
-	h.closed = true
-	if h.pinned != nil {
-		return h.pinned.release()
-	}
-	h.g.c.store.mu.Lock()
-	defer h.g.c.store.mu.Unlock()
-	if h.g.writers--; h.g.writers == 0 {
-		h.g.mu.Lock()
-		h.g.clear()
-		h.g.mu.Unlock()
-	}
-	return nil
-}
-
-// writable tells why nothing can be written.
-func (h *handle) writable() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return errHandle
-	}
-	if h.pinned != nil {
-		return fmt.Errorf("disk: generation %q: %w: it was pinned; open it with Write", h.g.name, store.ErrReadOnly)
-	}
-	return nil
-}
-
-var errHandle = errors.New("disk: the generation was closed")
-
-// read calls do with what is read, and waits for nobody.
-func (h *handle) read(ctx context.Context, table string, do func(*stack) error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	v, err := h.acquire()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, v.release()) }()
-	return do(v.stacks[table])
-}
-
-func (h *handle) acquire() (*view, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case h.closed:
-		return nil, errHandle
-	case h.pinned != nil:
-		h.pinned.refs.Add(1)
-		return h.pinned, nil
-	default:
-		return h.g.acquire()
-	}
 }

@@ -28,10 +28,6 @@ const (
 	batches      = 6
 )
 
-func buildSchema() store.Schema {
-	return store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 8}}}
-}
-
 // build goes on building, from wherever it was, and says what is done.
 func build(ctx context.Context, s store.Store, done func(generation, flushes int)) error {
 	c, err := s.Create(ctx, "corpus", buildSchema())
@@ -166,7 +162,7 @@ func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, uint64(kills)))
 	generation, flushes := 0, 0
-	for range kills {
+	for n := 0; n < kills || generation == 0 && n < 10*kills; n++ {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_BUILD_IN="+dir)
 		out, err := cmd.StdoutPipe()
@@ -176,7 +172,7 @@ func TestKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(50+r.IntN(500))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		timer := time.AfterFunc(time.Duration(50+r.IntN(500)+100*max(0, n-kills))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &generation, &flushes); err != nil {

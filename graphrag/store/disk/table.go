@@ -270,7 +270,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				found, err := segment.nearest(q, keep[n], t.handle.g.c.store.o)
+				found, err := segment.nearest(q, keep[n], t.handle.g.o)
 				if err != nil {
 					return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 				}
@@ -292,7 +292,10 @@ func (s *segment) nearest(q store.VectorQuery, keep condition, o Options) ([]ran
 		p.Keep = func(v int32) bool { return keep(s.row[v]) }
 	}
 	if all := lists(s.vectors.Len(), o); q.Effort > 0 {
-		_ = int(math.Ceil(q.Effort * float64(all)))
+		p.Lists = int(math.Ceil(q.Effort * float64(all)))
+		if q.Effort == 1 {
+			p.Lists = math.MaxInt
+		}
 	}
 	return s.vectors.SearchWith(q.Vector, p, nil)
 }

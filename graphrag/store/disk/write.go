@@ -71,8 +71,7 @@ func (t *tableWriter) begin(dir string, n int, o Options) error {
 	t.place, err1 = flat.NewArray[int32](t.w, "vectors")
 	t.rows, err2 = flat.NewArray[int32](t.w, "vector-rows")
 	t.vectors, err3 = vector.Create(filepath.Join(dir, vectorsFolder), vector.Options{
-		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Quantized: true, Workers: o.Workers})
-	_ = lists(n, o)
+		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Quantized: true, Workers: o.Workers, Lists: lists(n, o)})
 	return errors.Join(err1, err2, err3)
 }
 
@@ -140,7 +139,7 @@ func (t *tableWriter) finish(ctx context.Context, dir string, gone []string, o O
 	}
 	vectors := t.vectors
 	t.vectors = nil // closed, whatever comes of it
-	return vectors.Close()
+	return vectors.Close(ctx)
 }
 
 func (t *tableWriter) writeWords(ctx context.Context, dir string, o Options) error {

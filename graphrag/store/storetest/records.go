@@ -17,32 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// same compares records. Vectors may be scaled to length 1.
-func same(t *testing.T, what string, got, want []store.Record) {
-	t.Helper()
-	for i := range got {
-		if i < len(want) {
-			got[i], want[i] = normal(got[i]), normal(want[i])
-			got[i].Vector, want[i].Vector = unit(got[i].Vector), unit(want[i].Vector)
-		}
-	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-5), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s (-want +got):\n%.2000s", what, diff)
-	}
-}
-
-func unit(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(float64(x) / math.Sqrt(sum))
-	}
-	return out
-}
-
 // What was put comes back, the last of an id counts, what was deleted is gone.
 func testRecords(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kit
+package find
 
 import (
 	"context"
@@ -18,47 +18,52 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// InStore returns a kit whose systems search in a store: chunks by their words and
-// vectors, and all other texts, such as entities and facts, by the vectors of the
-// kit's embedder. What a system is built with is in collections named prefix-1,
-// prefix-2 and so on, so each system needs a prefix of its own. A change of the system
-// publishes a generation of each, and questions that are under way end in the one
-// before.
-func InStore(k Kit, s store.Store, prefix string) Kit {
-	k.store, k.prefix = s, prefix
-	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
-	return k
+// Place is where the indexes of a system are: in memory, or in a store.
+type Place struct {
+	// Store, if it is set, keeps them in collections named Prefix-1, Prefix-2 and so on, so
+	// each system needs a Prefix of its own.
+	Store  store.Store
+	Prefix string
+	// Encoder names what makes the vectors.
+	Encoder string
 }
 
-// shelf is where the indexes of one state of a system are; without a store it is empty.
-type shelf struct {
-	kit Kit
+// Shelf is the indexes of one state of a system. In a store, each is the published
+// generation of a collection, in place of that of the state before; questions that are
+// under way end in that.
+type Shelf struct {
+	place Place
 
 	mu    sync.Mutex
 	n     int // collections
 	open  []store.Generation
-	built bool // what is asked for now is for one question, and kept in memory
+	built bool
 }
 
+// NewShelf returns an empty one.
+func NewShelf(p Place) *Shelf { return &Shelf{place: p} }
+
 // next is the number of the next collection; 0 is memory.
-func (s *shelf) next() int {
+func (s *Shelf) next() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kit.store == nil || s.built {
+	if s.place.Store == nil || s.built {
 		return 0
 	}
 	s.n++
 	return s.n
 }
 
-func (s *shelf) finish() {
+// Finish ends the building: what is made from now on is for one question, and in
+// memory.
+func (s *Shelf) Finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.built = true
 }
 
-// close ends the use of what was built.
-func (s *shelf) close() error {
+// Close ends the use of what was built.
+func (s *Shelf) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -74,18 +79,18 @@ const tableName = "texts"
 
 // put publishes a generation of a collection with what fill puts there, in place of
 // the one that is published, and pins it.
-func (s *shelf) put(ctx context.Context, n int, analyzer string, schema store.TableSchema, fill func(store.Table) error) (_ store.Table, err error) {
-	name := fmt.Sprintf("%s-%d", s.kit.prefix, n)
+func (s *Shelf) put(ctx context.Context, n int, analyzer string, schema store.TableSchema, fill func(store.Table) error) (_ store.Table, err error) {
+	name := fmt.Sprintf("%s-%d", s.place.Prefix, n)
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("collection %q: %w", name, err)
 		}
 	}()
 	whole := store.Schema{Analyzer: analyzer, Tables: map[string]store.TableSchema{tableName: schema}}
-	c, err := s.kit.store.Create(ctx, name, whole)
+	c, err := s.place.Store.Create(ctx, name, whole)
 	if errors.Is(err, store.ErrMismatch) { // of vectors of another length, perhaps
-		if err = s.kit.store.Drop(ctx, name); err == nil {
-			c, err = s.kit.store.Create(ctx, name, whole)
+		if err = s.place.Store.Drop(ctx, name); err == nil {
+			c, err = s.place.Store.Create(ctx, name, whole)
 		}
 	}
 	if err != nil {
@@ -153,7 +158,7 @@ const atOnce = 256
 
 // vectors puts the vectors of texts into a collection, under ids that are in their
 // order. There is no table without texts.
-func (s *shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts []string, record func(i int) store.Record) (store.Table, error) {
+func (s *Shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts []string, record func(i int) store.Record) (store.Table, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -161,7 +166,7 @@ func (s *shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts []st
 	if err != nil {
 		return nil, err
 	}
-	return s.put(ctx, n, "", store.TableSchema{Dim: len(rows[0]), Model: s.kit.Encoder}, func(t store.Table) error {
+	return s.put(ctx, n, "", store.TableSchema{Dim: len(rows[0]), Model: s.place.Encoder}, func(t store.Table) error {
 		for first := 0; first < len(texts); first += atOnce {
 			if first > 0 {
 				if rows, err = embedSome(ctx, e, texts, first); err != nil {
@@ -200,7 +205,17 @@ type storedTexts struct {
 // placeID is the id of a text by its place: the order of ids is that of the places.
 func placeID(i int) string { return fmt.Sprintf("%010d", i) }
 
-func (s *shelf) find(ctx context.Context, n int, e embed.Embedder, texts []string) (retrieve.Texts, error) {
+// Texts makes an index of texts: in memory by find, in a store by the vectors of the
+// embedder.
+func (s *Shelf) Texts(ctx context.Context, find Finder, fitted Fitted, texts []string) (retrieve.Texts, error) {
+	n := s.next()
+	if n == 0 {
+		return find(ctx, fitted, texts)
+	}
+	e, err := fitted(ctx)
+	if err != nil {
+		return nil, err
+	}
 	t, err := s.vectors(ctx, n, e, texts, func(i int) store.Record { return store.Record{ID: placeID(i)} })
 	return &storedTexts{t, e, len(texts)}, err
 }
@@ -246,22 +261,22 @@ func (t *storedTexts) search(ctx context.Context, query string, k int, effort fl
 	return found, nil
 }
 
-// Sparse ranks the chunks by BM25, in memory or in the kit's store.
-func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
-	n := c.shelf.next()
+// Sparse ranks chunks by BM25.
+func (s *Shelf) Sparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (graphrag.Retriever, error) {
+	n := s.next()
 	if n == 0 {
-		return retrieve.NewSparse(ctx, c.Chunks, o)
+		return retrieve.NewSparse(ctx, chunks, o)
 	}
 	schema := store.TableSchema{Text: true, TitleWeight: o.TitleWeight, K1: o.K1, B: o.B}
 	analyzer := ""
 	if o.Analyzer != nil {
 		analyzer = o.Analyzer.Name()
 	}
-	t, err := c.shelf.put(ctx, n, analyzer, schema, func(t store.Table) error {
-		for some := range slices.Chunk(c.Chunks, atOnce) {
+	t, err := s.put(ctx, n, analyzer, schema, func(t store.Table) error {
+		for some := range slices.Chunk(chunks, atOnce) {
 			records := make([]store.Record, len(some))
-			for i, chunk := range some {
-				records[i] = retrieve.ToRecord(chunk)
+			for i, c := range some {
+				records[i] = retrieve.ToRecord(c)
 			}
 			if err := t.Put(ctx, records...); err != nil {
 				return err
@@ -272,17 +287,12 @@ func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever
 	return retrieve.Stored{Table: t}.Sparse(), err
 }
 
-// Dense ranks the chunks by the vectors of the kit's embedder, in memory or in the
-// kit's store.
-func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
-	e, err := c.Embedder(ctx)
-	if err != nil {
-		return nil, err
+// Dense ranks chunks with their titles by their vectors.
+func (s *Shelf) Dense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (graphrag.Retriever, error) {
+	n := s.next()
+	if n == 0 || len(chunks) == 0 {
+		return retrieve.NewDense(ctx, chunks, e, retrieve.DenseOptions{})
 	}
-	n := c.shelf.next()
-	if n == 0 || len(c.Chunks) == 0 {
-		return retrieve.NewDense(ctx, c.Chunks, e, retrieve.DenseOptions{})
-	}
-	t, err := c.shelf.vectors(ctx, n, e, retrieve.TitledTexts(c.Chunks), func(i int) store.Record { return retrieve.ToRecord(c.Chunks[i]) })
+	t, err := s.vectors(ctx, n, e, retrieve.TitledTexts(chunks), func(i int) store.Record { return retrieve.ToRecord(chunks[i]) })
 	return retrieve.Stored{Table: t}.Dense(e), err
 }
