@@ -8,6 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -38,7 +39,7 @@ func (f *faults) in(k kit.Kit) kit.Kit {
 			return x, err
 		}
 	}
-	records, find := k.Records, k.Find
+	records, own := k.Records, k.Find
 	k.Entities, k.Triples = breaking(k.Entities), breaking(k.Triples)
 	k.Records = func(o extract.RecordOptions) (kit.Extraction, error) {
 		return breaking(func() (kit.Extraction, error) { return records(o) })()
@@ -47,7 +48,7 @@ func (f *faults) in(k kit.Kit) kit.Kit {
 		if err := f.at("look-up"); err != nil {
 			return nil, err
 		}
-		return find(ctx, fitted, texts)
+		return own(ctx, fitted, texts)
 	}
 	return k
 }

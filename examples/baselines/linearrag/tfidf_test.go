@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -19,7 +18,7 @@ import (
 // known by their number, by BM25: as the figures of the specification were measured
 // (section 11).
 func byTFIDF(passages int) find.Finder {
-	return func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts []string) (retrieve.Texts, error) {
+	return func(ctx context.Context, fitted find.Fitted, texts []string) (retrieve.Texts, error) {
 		if len(texts) == passages {
 			return find.ByWords(ctx, fitted, texts)
 		}

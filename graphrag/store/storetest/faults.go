@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
 )
 
 // What was exported and imported is the same.
@@ -27,14 +28,14 @@ func testSnapshot(t *testing.T, s *suite) {
 	must(t, g.Triples().PutTriples(t.Context(), facts...))
 	must(t, g.Flush(t.Context()))
 	dir := t.TempDir() + "/snapshot"
-	must(t, store.Export(t.Context(), dir, schema(), g))
+	must(t, snapshot.Export(t.Context(), dir, schema(), g))
 
 	c, err := s.s.Create(t.Context(), "copy", schema())
 	must(t, err)
 	h, err := c.Write(t.Context(), "first")
 	must(t, err)
 	defer h.Close()
-	must(t, store.Import(t.Context(), dir, schema(), h))
+	must(t, snapshot.Import(t.Context(), dir, schema(), h))
 	copied, err := h.Table("chunks")
 	must(t, err)
 	same(t, "imported", all(t, copied, ""), records)
@@ -43,7 +44,7 @@ func testSnapshot(t *testing.T, s *suite) {
 	}
 	other := schema()
 	other.Tables = map[string]store.TableSchema{"chunks": {Dim: 3}, "bare": {}}
-	wants(t, "import as another schema", store.Import(t.Context(), dir, other, h), store.ErrMismatch)
+	wants(t, "import as another schema", snapshot.Import(t.Context(), dir, other, h), store.ErrMismatch)
 }
 
 // Who is killed leaves what was flushed, and of what was not flushed no hit without
