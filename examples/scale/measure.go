@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/gear"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/judge/stats"
+)
+
+// searches are the two that are compared.
+type searches struct {
+	generation    store.Generation
+	without, with graphrag.Retriever
+}
+
+// open pins what was published and makes searches over it: words and vectors, fused by
+// rank, and the same with one expansion through the graph.
+func open(ctx context.Context, s store.Store, e *hashed) (*searches, error) {
+	c, err := s.Open(ctx, collectionName)
+	if err != nil {
+		return nil, err
+	}
+	g, err := c.Pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &searches{generation: g}
+	if out.with, out.without, err = over(g, e); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return out, nil
+}
+
+func over(g store.Generation, e *hashed) (with, without graphrag.Retriever, err error) {
+	chunks, err := g.Table(chunksTable)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored := retrieve.Stored{Table: chunks}
+	passages, err := retrieve.Fuse(stored.Sparse(), stored.Dense(e))
+	if err != nil {
+		return nil, nil, err
+	}
+	offline, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	parts := gear.Parts{Passages: passages, Align: stored.Sparse(), Graph: gear.Stored(g.Triples()), Kit: offline}
+	with, err1 := gear.Over(parts, gear.Options{Steps: 1, Expand: gear.ExpandAlways})
+	without, err2 := gear.Over(parts, gear.Options{Steps: 1, Expand: gear.ExpandNever})
+	return with, without, errors.Join(err1, err2)
+}
+
+// evidence is how many passages count.
+const evidence = 10
+
+// recall is the share of the two gold passages among the first that are found.
+func recall(ctx context.Context, r graphrag.Retriever, q planted) (float64, error) {
+	found, err := r.Retrieve(ctx, graphrag.Question{Text: q.Text, K: evidence})
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, gold := range q.Gold {
+		if slices.ContainsFunc(found.Ranked, func(h graphrag.Hit) bool { return h.Chunk.ID == passageID(gold) }) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(q.Gold)), nil
+}
+
+// compare asks the questions of one kind both ways: A is without the graph, B with it.
+func (s *searches) compare(ctx context.Context, w *world, bridged bool) (stats.Comparison, error) {
+	var a, b []float64
+	for _, q := range w.questions {
+		if q.Bridged != bridged {
+			continue
+		}
+		without, err := recall(ctx, s.without, q)
+		if err != nil {
+			return stats.Comparison{}, err
+		}
+		with, err := recall(ctx, s.with, q)
+		if err != nil {
+			return stats.Comparison{}, err
+		}
+		a, b = append(a, without), append(b, with)
+	}
+	return stats.Compare(a, b, nil, stats.Options{Seed: w.Seed})
+}
+
+// latency is how long a question takes.
+type latency struct {
+	N   int           `json:"n"`
+	P50 time.Duration `json:"p50_ns"`
+	P90 time.Duration `json:"p90_ns"`
+	P99 time.Duration `json:"p99_ns"`
+	Max time.Duration `json:"max_ns"`
+}
+
+// time asks n questions about passages from all over the corpus, one after the other.
+func (w *world) time(ctx context.Context, r graphrag.Retriever, n int) (latency, error) {
+	took := make([]time.Duration, n)
+	random := seeded(w.Seed, forQuestion)
+	for i := range took {
+		q := graphrag.Question{Text: w.anyQuestion(random.below(w.Passages)), K: evidence}
+		start := time.Now()
+		if _, err := r.Retrieve(ctx, q); err != nil {
+			return latency{}, err
+		}
+		took[i] = time.Since(start)
+	}
+	slices.Sort(took)
+	at := func(percent int) time.Duration { return took[(n*percent+99)/100-1] } // nearest rank
+	return latency{n, at(50), at(90), at(99), took[n-1]}, nil
+}
