@@ -18,6 +18,9 @@ import (
 // fan is how many segments of about one size are merged into one.
 const fan = 8
 
+// least is the number of rows up to which segments are of one size, whatever they have.
+const least = 2048
+
 // flush writes what is pending as segments, merges segments where there are many
 // (where there are two, if all is set), and shows the result. If it fails nothing is
 // lost: what was pending is so again.
@@ -120,32 +123,32 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 }
 
 // crowded is the first of the segments at the top that should be one; -1 if there are
-// none. All merges whatever is small, and what is mostly dead.
+// none. They are small, so that what is merged is hardly larger than large. All merges
+// whatever is small, and what is mostly dead.
 func (s *stack) crowded(large int, all bool) int {
-	top, from := len(s.segments), -1
-	for size := fan; ; size *= fan {
-		i := top
-		for i > 0 && s.segments[i-1].len() < min(size*256, large) {
-			i--
+	top, small := len(s.segments), max(1, large/fan)
+	below := func(rows int) (from int) {
+		for from = top; from > 0 && s.segments[from-1].len() < rows; from-- {
 		}
-		if top-i >= fan {
-			from = i
-		}
-		if size*256 >= large {
-			if all && (top-i > 1 || top-i == 1 && s.wasteful(i)) && from < 0 {
-				from = i
-			}
-			break
+		return from
+	}
+	for rows := least; rows < small*fan; rows *= fan {
+		if from := below(min(rows, small)); top-from >= fan {
+			return from
 		}
 	}
-	if all {
-		for i := range s.segments {
-			if dead := s.dead[i].count(); 2*dead > s.segments[i].len() && (from < 0 || i < from) {
-				from = i
-			}
+	if !all {
+		return -1
+	}
+	for i := range s.segments {
+		if 2*s.dead[i].count() > s.segments[i].len() {
+			return i
 		}
 	}
-	return from
+	if from := below(small); top-from > 1 || top-from == 1 && s.wasteful(from) {
+		return from
+	}
+	return -1
 }
 
 // wasteful tells whether a segment holds what nobody reads.

@@ -75,13 +75,14 @@ func (t *tableWriter) begin(dir string, n int, o Options) error {
 	return errors.Join(err1, err2, err3)
 }
 
-// lists is how many inverted lists there are of n vectors: four times the root, as
-// faiss advises ("Guidelines to choose an index").
+// lists is how many inverted lists there are of n vectors. Several segments have
+// together as many as faiss advises of all their vectors: four times the root or more
+// ("Guidelines to choose an index").
 func lists(n int, o Options) int {
 	if o.ListRows < 0 || n < o.ListRows {
 		return 0
 	}
-	return int(4 * math.Sqrt(float64(n)))
+	return int(2 * math.Sqrt(float64(n)))
 }
 
 // open begins texts by their names.
