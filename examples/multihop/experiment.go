@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/judge/liverag"
 )
 
 // experiment compares variants of GeAR on one question of its papers.
@@ -169,15 +170,20 @@ func writeExperiment(w io.Writer, s settings, set *benchmark.Dataset, grid *repo
 			return err
 		}
 		for i := range found {
-			found[i].Title = fmt.Sprintf("%s: %s, %s", s.experiment, found[i].Title, label(s, t, x))
+			found[i].Title = fmt.Sprintf("%s: %s, %s", s.experiment, found[i].Title, label(s, t, x.modelled))
 		}
 		tables = append(tables, found...)
 	}
+	return writeTables(w, s.Out, experimentFile, tables)
+}
+
+// writeTables prints tables and keeps them in a file of the folder.
+func writeTables(w io.Writer, dir, file string, tables []report.Table) error {
 	var b strings.Builder
 	if err := report.WriteText(&b, tables...); err != nil {
 		return err
 	}
-	name := filepath.Join(s.Out, experimentFile)
+	name := filepath.Join(dir, file)
 	if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
 		return err
 	}
@@ -186,11 +192,11 @@ func writeExperiment(w io.Writer, s settings, set *benchmark.Dataset, grid *repo
 }
 
 // label says what answered.
-func label(s settings, t report.Trial, x experiment) string {
+func label(s settings, t report.Trial, modelled bool) string {
 	switch {
 	case s.Paid():
 		return strings.Join(slices.DeleteFunc([]string{t.Model, t.Mode}, func(s string) bool { return s == "" }), ", ")
-	case x.modelled:
+	case modelled:
 		return "offline (models that are asked nothing)"
 	}
 	return "offline"
@@ -211,7 +217,14 @@ func (x experiment) measure(s settings, set *benchmark.Dataset, run *benchmark.R
 		out = append(out, recallTable(set, run))
 	}
 	if len(x.pairs) > 0 {
-		t, err := pairTable(set, run, x.pairs, s.Seed)
+		t, err := pairTable(set, run, x.pairs, judged(s.judge), s.Seed)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	if s.judge == liverag.Profile && !x.modelled {
+		t, err := liveRAGTable(run, s.Seed)
 		if err != nil {
 			return nil, err
 		}

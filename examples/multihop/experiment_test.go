@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,7 @@ func TestExperimentFlags(t *testing.T) {
 		{"-experiment nothing", "none of breakeven"},
 		{"-experiment recall -systems bm25", "leave -systems out"},
 		{"-experiment recall -ablation -dry-run", "leave -dry-run out"},
+		{"-judge paper", "none of shortanswer, liverag"},
 		{"-triples x.json", "-triples is for -experiment and -audit"},
 		{"-audit x -experiment recall", "leave -experiment out"},
 		{"-audited x -systems bm25", "leave -systems out"},
@@ -208,8 +210,31 @@ func TestCrossing(t *testing.T) {
 func TestDifference(t *testing.T) {
 	a, b := make([]float64, 20), slices.Repeat([]float64{.5}, 20)
 	for n, want := range map[int]string{0: "n/a", 9: "+50.0", 20: "+50.0 [50.0, 50.0]"} {
-		if got, err := difference(a[:n], b[:n], 1); err != nil || got != want {
+		if got, err := difference(a[:n], b[:n], hundred, 1); err != nil || got != want {
 			t.Errorf("of %d questions: %q, %v, want %q", n, got, err, want)
 		}
+	}
+}
+
+// The judge of LiveRAG gives every system correctness and faithfulness on the
+// challenge's scales, and experiments their differences.
+func TestLiveRAG(t *testing.T) {
+	dir := t.TempDir()
+	stdout, _, err := program(t, "-judge", "liverag", "-systems", "bm25,zeroshot", "-out", dir, "-no-timings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, liveRAGFile))
+	if err != nil || !strings.HasPrefix(stdout, string(kept)) {
+		t.Errorf("%v: what is kept is not what was printed:\n%s", err, stdout)
+	}
+	// Most extracted sentences are supported by the passages they are from.
+	row := regexp.MustCompile(`bm25 +│ +-?[012]\.\d{3} \[-[01]\.\d{3}, [012]\.\d{3}\] +10 +0\.[5-9]\d{2} \[-?0\.\d{3}, [01]\.\d{3}\] +10 +10`)
+	if !row.MatchString(stdout) || !strings.Contains(stdout, "lexical/liverag/v1, offline") || !regexp.MustCompile(`zeroshot +│ +n/a`).MatchString(stdout) {
+		t.Error(stdout)
+	}
+	stdout, _, err = program(t, "-judge", "liverag", "-experiment", "steps", "-out", t.TempDir(), "-no-timings")
+	if pair := regexp.MustCompile(`R@15 +correctness +faithfulness`); err != nil || !pair.MatchString(stdout) {
+		t.Errorf("%v\n%s", err, stdout)
 	}
 }

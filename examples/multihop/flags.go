@@ -16,6 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/judge/liverag"
+	"github.com/wildgraph/wildgraph/judge/shortanswer"
 )
 
 // settings are the parsed flags. Those of the models and modes are lists: every model
@@ -32,6 +34,7 @@ type settings struct {
 
 	experiment, triples string
 	audit, audited      string
+	judge               string
 }
 
 // defaultOut holds the report folders that -out does not name.
@@ -63,6 +66,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.BoolVar(&s.ablation, "ablation", false, "also run Youtu-GraphRAG without communities and without a schema")
 	fs.StringVar(&s.experiment, "experiment", "", "compare variants of GeAR: `NAME` is one of "+strings.Join(experimentNames(), ", ")+", see docs/multihop.md")
 	fs.StringVar(&s.triples, "triples", "", "`FILE` of triples for -experiment and -audit: HippoRAG's extraction (.json), or a graph from elsewhere (.tsv, .jsonl)")
+	fs.StringVar(&s.judge, "judge", shortanswer.Profile, "`NAME` of the judge: "+shortanswer.Profile+", or "+liverag.Profile+" for correctness from -1 to 2 and faithfulness from -1 to 1")
 	fs.StringVar(&s.audit, "audit", "", "write a sample of linked triples with the passages they were aligned with to `FILE`, for people to label")
 	fs.StringVar(&s.audited, "audited", "", "print what the labels in `FILE` come to, and do nothing else")
 	s.Flags(fs, getenv, defaultOut)
@@ -93,6 +97,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	if s.graph && s.ablation {
 		problems = append(problems, errors.New("-graph asks nothing, -ablation asks more: give one of them"))
 	}
+	problems = append(problems, lab.OneOf("judge", s.judge, shortanswer.Profile, liverag.Profile)...)
 	problems = append(problems, s.checkExperiment()...)
 	if s.graph && len(s.Systems) == 0 {
 		s.Systems = []string{"lightrag"}
@@ -103,7 +108,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	if s.Out == "" {
 		s.Out = filepath.Join(defaultOut, s.Folder(s.data, strings.Join(s.models, "+"), map[string]any{
 			"topk": s.topK, "mode": "", "model": s.models, // of all trials
-			"experiment": s.experiment,
+			"experiment": s.experiment, "judge": s.judge,
 		}))
 	}
 	return s, nil

@@ -43,6 +43,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/liverag"
 	"github.com/wildgraph/wildgraph/judge/shortanswer"
 )
 
@@ -102,6 +103,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return graphs(stdout, s, grid)
 	case s.experiment != "":
 		return writeExperiment(stdout, s, set, grid)
+	case s.judge == liverag.Profile:
+		return writeLiveRAG(stdout, s, grid)
 	}
 	return write(stdout, s, grid, took)
 }
@@ -224,7 +227,7 @@ func (t trial) run(ctx context.Context, set *benchmark.Dataset, stdout, stderr i
 		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	j, err := newJudge(parts, set)
+	j, err := newJudge(parts, set, t.judge)
 	if err != nil {
 		return nil, "", err
 	}
@@ -257,7 +260,10 @@ func (t trial) run(ctx context.Context, set *benchmark.Dataset, stdout, stderr i
 	return records, bar.Took(time.Since(start), t.NoTimings), nil
 }
 
-func newJudge(p *lab.Parts, set *benchmark.Dataset) (judge.Judge, error) {
+func newJudge(p *lab.Parts, set *benchmark.Dataset, name string) (judge.Judge, error) {
+	if name == liverag.Profile {
+		return liverag.New(liverag.Options{Model: p.Judge})
+	}
 	o := shortanswer.Options{Model: p.Judge, Schemes: multihop.Schemes()}
 	if p.Embedder != nil {
 		o.Embedder = p.Embedder
@@ -286,7 +292,7 @@ func (t trial) options(p *lab.Parts, set *benchmark.Dataset, coverage *benchmark
 	o := benchmark.Options{
 		Dir: t.Out, Kit: t.KitName(), Limit: t.Limit, TopK: make(map[string]int), Depth: depth,
 		Settings: p.Decisive(), Config: map[string]any{"topk": t.topK}, Concurrency: t.Concurrency,
-		ShowEvidence: t.ByModel(), CountTokens: p.Count, Coverage: coverage, NoTimings: t.NoTimings,
+		ShowEvidence: t.ByModel() || t.judge == liverag.Profile, CountTokens: p.Count, Coverage: coverage, NoTimings: t.NoTimings,
 		MaxFailed: lab.MaxFailed(t.MaxFailed), Retry: t.Retry, Logger: p.Log,
 	}
 	if t.ByModel() {

@@ -52,7 +52,7 @@ func policyTables(s settings, set *benchmark.Dataset, run *benchmark.Run) ([]rep
 			row.Cells = append(row.Cells, percent(mean(each(chosen, func(r benchmark.Result) float64 { return recallAt(r, k) }))))
 		}
 		for _, other := range [][]benchmark.Result{without, with} {
-			text, err := difference(each(other, atLabel), each(chosen, atLabel), s.Seed)
+			text, err := difference(each(other, atLabel), each(chosen, atLabel), hundred, s.Seed)
 			if err != nil {
 				return nil, err
 			}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
-	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -102,11 +101,18 @@ func recallTable(set *benchmark.Dataset, run *benchmark.Run) report.Table {
 func percent(share float64) report.Cell { return report.Cell{Text: fmt.Sprintf("%.1f", 100*share)} }
 
 // pairTable compares pairs question by question: the second less the first.
-func pairTable(set *benchmark.Dataset, run *benchmark.Run, pairs [][2]string, seed uint64) (report.Table, error) {
+func pairTable(set *benchmark.Dataset, run *benchmark.Run, pairs [][2]string, judged []measure, seed uint64) (report.Table, error) {
+	measures := judged
+	for _, k := range slices.Backward(recallDepths) {
+		of := func(r benchmark.Result) (float64, bool) { return recallAt(r, k), true }
+		measures = append([]measure{{fmt.Sprintf("R@%d", k), of, hundred}}, measures...)
+	}
 	t := report.Table{
-		Title: "paired differences (points), second less first", RowHeading: "Pair",
-		Groups: []report.ColumnGroup{{Columns: []string{"R@5", "R@10", "R@15", "accuracy"}}},
-		Notes:  []string{fmt.Sprintf("With the 95 %% interval of the paired bootstrap, from %d questions on. Accuracy is over the questions that the judge scored for both.", leastInterval)},
+		Title: "paired differences, second less first", RowHeading: "Pair", Groups: []report.ColumnGroup{{}},
+		Notes: []string{fmt.Sprintf("With the 95 %% interval of the paired bootstrap, from %d questions on; recall and accuracy in points. Judged are the questions that the judge scored for both.", leastInterval)},
+	}
+	for _, m := range measures {
+		t.Groups[0].Columns = append(t.Groups[0].Columns, m.name)
 	}
 	at := func(name string) int {
 		return slices.IndexFunc(run.Systems, func(s benchmark.SystemRun) bool { return s.Name == name })
@@ -116,19 +122,13 @@ func pairTable(set *benchmark.Dataset, run *benchmark.Run, pairs [][2]string, se
 			a, _ := rankings(run, at(pair[0]), kind.key)
 			b, _ := rankings(run, at(pair[1]), kind.key)
 			row := report.TableRow{Name: fmt.Sprintf("%s → %s: %s", pair[0], pair[1], kind.title)}
-			for _, k := range recallDepths {
-				recall := func(r benchmark.Result) float64 { return recallAt(r, k) }
-				text, err := difference(each(a, recall), each(b, recall), seed)
+			for _, m := range measures {
+				text, err := m.difference(a, b, seed)
 				if err != nil {
 					return t, err
 				}
 				row.Cells = append(row.Cells, report.Cell{Text: text})
 			}
-			text, err := accuracies(a, b, seed)
-			if err != nil {
-				return t, err
-			}
-			row.Cells = append(row.Cells, report.Cell{Text: text})
 			t.Rows = append(t.Rows, row)
 		}
 	}
@@ -139,31 +139,44 @@ func pairTable(set *benchmark.Dataset, run *benchmark.Run, pairs [][2]string, se
 // bootstrap of fewer has next to none to draw from.
 const leastInterval = 10
 
-// difference is the mean of b less that of a with its interval, in points.
-func difference(a, b []float64, seed uint64) (string, error) {
+// measure is a figure of a question; false where there is none.
+type measure struct {
+	name string
+	of   func(benchmark.Result) (float64, bool)
+	unit float64 // what 1 is shown as
+}
+
+const hundred = 100
+
+// difference is that of the questions that have the figure from both.
+func (m measure) difference(a, b []benchmark.Result, seed uint64) (string, error) {
+	var of [2][]float64
+	for i := range a {
+		x, ok1 := m.of(a[i])
+		y, ok2 := m.of(b[i])
+		if ok1 && ok2 {
+			of[0], of[1] = append(of[0], x), append(of[1], y)
+		}
+	}
+	return difference(of[0], of[1], m.unit, seed)
+}
+
+// difference is the mean of b less that of a with its interval: two digits of what is
+// shown in small units, one of others.
+func difference(a, b []float64, unit float64, seed uint64) (string, error) {
+	digits := 1
+	if unit < hundred {
+		digits = 2
+	}
 	if len(a) == 0 {
 		return "n/a", nil
 	}
 	if len(a) < leastInterval {
-		return fmt.Sprintf("%+.1f", 100*(mean(b)-mean(a))), nil
+		return fmt.Sprintf("%+.*f", digits, unit*(mean(b)-mean(a))), nil
 	}
 	c, err := stats.Compare(a, b, nil, stats.Options{Seed: seed})
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%+.1f [%.1f, %.1f]", 100*c.Effect.Estimate, 100*c.Effect.Low, 100*c.Effect.High), nil
-}
-
-// accuracies compares the verdicts of the judge on answers.
-func accuracies(a, b []benchmark.Result, seed uint64) (string, error) {
-	var va, vb []float64
-	for i := range a {
-		if a[i].Judgment.Fact == nil || b[i].Judgment.Fact == nil {
-			continue
-		}
-		if x, y := a[i].Judgment.Fact.Verdict, b[i].Judgment.Fact.Verdict; x.State == judge.Scored && y.State == judge.Scored {
-			va, vb = append(va, x.Value), append(vb, y.Value)
-		}
-	}
-	return difference(va, vb, seed)
+	return fmt.Sprintf("%+.*f [%.*f, %.*f]", digits, unit*c.Effect.Estimate, digits, unit*c.Effect.Low, digits, unit*c.Effect.High), nil
 }

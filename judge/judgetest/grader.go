@@ -14,9 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Grader is a model that answers the prompts of judge/joint and judge/paper by
-// rules, for tests of programs that judge by model. It passes the canaries. A nil
-// function says no to everything.
+// Grader is a model that answers the prompts of the judges by model by rules, for tests
+// of programs that judge by model. It passes the canaries. A nil function says no to
+// everything.
 type Grader struct {
 	// Fact says whether a candidate states the reference.
 	Fact func(reference, candidate string) bool
@@ -29,6 +29,9 @@ type Grader struct {
 	Together func(statement string, list []string) []int
 	// Holds says whether a text supports a statement.
 	Holds func(text, statement string) bool
+	// Concerns says whether a statement has to do with a question, when judge/liverag
+	// asks.
+	Concerns func(question, statement string) bool
 }
 
 var _ llm.Model = Grader{}
@@ -100,6 +103,8 @@ func (g Grader) Results(prompt string) []Result {
 		return g.support(parts)
 	case parts.has("candidate"):
 		return g.grades(parts)
+	case parts.has("statement"):
+		return g.relevance(parts)
 	}
 	return nil
 }
@@ -166,6 +171,21 @@ func (g Grader) grades(parts parts) []Result {
 			ok = restates(reference, candidate)
 		}
 		out = append(out, Result{ID: strings.TrimPrefix(p.above, "Task "), Reason: "by rule", Score: score(ok)})
+	}
+	return out
+}
+
+func (g Grader) relevance(parts parts) []Result {
+	var out []Result
+	for i := 0; i+1 < len(parts); i += 2 {
+		question, statement := parts[i].text, parts[i+1].text
+		ok := g.Concerns != nil && g.Concerns(question, statement)
+		for _, c := range exam.Canaries() {
+			if statement == c.Restated {
+				ok = question == c.Question
+			}
+		}
+		out = append(out, Result{ID: strings.TrimPrefix(parts[i].above, "Task "), Score: score(ok)})
 	}
 	return out
 }

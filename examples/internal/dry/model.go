@@ -197,7 +197,8 @@ func (m model) reply(ctx context.Context, req llm.Request, stage string) (text s
 
 // Grader judges the dry answers: it agrees, and cuts answers into pieces.
 var Grader = judgetest.Grader{
-	Fact: func(_, _ string) bool { return true },
+	Fact:     func(_, _ string) bool { return true },
+	Concerns: func(_, _ string) bool { return true },
 	Statements: func(answer string) (out []string) {
 		for i := 0; i+perStatement <= len(answer) && len(out) < mostStatements; i += perStatement {
 			out = append(out, strings.ToValidUTF8(answer[i:i+perStatement], ""))
