@@ -47,10 +47,10 @@ var measures = []struct {
 
 // breakEvenTables compare what reading triples for each question costs with what
 // extracting those of the whole corpus costs once.
-func breakEvenTables(s settings, _ *benchmark.Dataset, run *benchmark.Run) ([]report.Table, error) {
+func breakEvenTables(run *benchmark.Run, _ uint64, paid bool) ([]report.Table, error) {
 	var lines []line
 	for i := range run.Systems {
-		l, err := lineOf(run, i, !s.Paid())
+		l, err := lineOf(run, i, !paid)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func breakEvenTables(s settings, _ *benchmark.Dataset, run *benchmark.Run) ([]re
 	for _, l := range lines[1:] {
 		t.Notes = append(t.Notes, fmt.Sprintf("Where %s and %s cost the same: %s.", lines[0].name, l.name, crossings(lines[0], l)))
 	}
-	if !s.Paid() {
+	if !paid {
 		t.Notes = append(t.Notes, fmt.Sprintf("Offline: calls are those that the prompts lead to; tokens are of the real prompts and of replies of a usual length. "+
 			"Seconds are assumed: %g until a reply begins, %d tokens a second read and %d written, %d calls at a time while indexing.", callSeconds, readPerSec, writtenPerSec, indexAtOnce))
 	}

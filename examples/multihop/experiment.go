@@ -9,10 +9,7 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
@@ -28,7 +25,8 @@ import (
 type experiment struct {
 	variants []variant
 	pairs    [][2]string // of variants that are compared question by question
-	tables   func(s settings, set *benchmark.Dataset, run *benchmark.Run) ([]report.Table, error)
+	// tables are further ones; paid tells that models were really asked.
+	tables func(run *benchmark.Run, seed uint64, paid bool) ([]report.Table, error)
 	// modelled runs offline through models that are asked nothing, for their calls are
 	// what is measured.
 	modelled bool
@@ -177,31 +175,6 @@ func writeExperiment(w io.Writer, s settings, set *benchmark.Dataset, grid *repo
 	return writeTables(w, s.Out, experimentFile, tables)
 }
 
-// writeTables prints tables and keeps them in a file of the folder.
-func writeTables(w io.Writer, dir, file string, tables []report.Table) error {
-	var b strings.Builder
-	if err := report.WriteText(&b, tables...); err != nil {
-		return err
-	}
-	name := filepath.Join(dir, file)
-	if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%sTables: %s\n", b.String(), name)
-	return err
-}
-
-// label says what answered.
-func label(s settings, t report.Trial, modelled bool) string {
-	switch {
-	case s.Paid():
-		return strings.Join(slices.DeleteFunc([]string{t.Model, t.Mode}, func(s string) bool { return s == "" }), ", ")
-	case modelled:
-		return "offline (models that are asked nothing)"
-	}
-	return "offline"
-}
-
 // measure makes the tables: recall at three depths, the pairs, and what the experiment
 // has of its own.
 func (x experiment) measure(s settings, set *benchmark.Dataset, run *benchmark.Run) (out []report.Table, err error) {
@@ -231,7 +204,7 @@ func (x experiment) measure(s settings, set *benchmark.Dataset, run *benchmark.R
 		out = append(out, t)
 	}
 	if x.tables != nil {
-		more, err := x.tables(s, set, run)
+		more, err := x.tables(run, s.Seed, s.Paid())
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
@@ -37,23 +36,6 @@ func value(r benchmark.Result, of func(*judge.FactJudgment) judge.Verdict) (floa
 	}
 	v := of(r.Judgment.Fact)
 	return v.Value, v.State == judge.Scored
-}
-
-// liveRAGFile holds the table, in the report folder.
-const liveRAGFile = "liverag.txt"
-
-// writeLiveRAG prints the figures of all systems on the scales of the challenge.
-func writeLiveRAG(w io.Writer, s settings, grid *report.Grid) error {
-	var tables []report.Table
-	for _, t := range grid.Trials {
-		table, err := liveRAGTable(t.Run, s.Seed)
-		if err != nil {
-			return err
-		}
-		table.Title += ", " + label(s, t, false)
-		tables = append(tables, table)
-	}
-	return writeTables(w, s.Out, liveRAGFile, tables)
 }
 
 // liveRAGTable has a row for each system.

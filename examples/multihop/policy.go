@@ -18,7 +18,7 @@ const labelDepth = 10
 // policyTables say what it brings to decide for each question whether the graph is
 // used: a step of a question that is not expanded is what it was without the graph, so
 // all policies choose between the same two results.
-func policyTables(s settings, set *benchmark.Dataset, run *benchmark.Run) ([]report.Table, error) {
+func policyTables(run *benchmark.Run, seed uint64, _ bool) ([]report.Table, error) {
 	var without, with []benchmark.Result
 	for i, system := range run.Systems {
 		results, _ := rankings(run, i, "")
@@ -38,7 +38,7 @@ func policyTables(s settings, set *benchmark.Dataset, run *benchmark.Run) ([]rep
 			"Oracle: the better of both, question by question, which no policy exceeds.",
 		},
 	}
-	for _, p := range policies(without, with, s.Seed) {
+	for _, p := range policies(without, with, seed) {
 		chosen := slices.Clone(without)
 		expanded := 0.0
 		for i, yes := range p.expand {
@@ -52,7 +52,7 @@ func policyTables(s settings, set *benchmark.Dataset, run *benchmark.Run) ([]rep
 			row.Cells = append(row.Cells, percent(mean(each(chosen, func(r benchmark.Result) float64 { return recallAt(r, k) }))))
 		}
 		for _, other := range [][]benchmark.Result{without, with} {
-			text, err := difference(each(other, atLabel), each(chosen, atLabel), hundred, s.Seed)
+			text, err := difference(each(other, atLabel), each(chosen, atLabel), hundred, seed)
 			if err != nil {
 				return nil, err
 			}
