@@ -31,9 +31,23 @@ func All(ctx context.Context, r graphrag.Retriever, qs []graphrag.Question) ([]g
 		return found, err
 	}
 	found := make([]graphrag.Found, len(qs))
-	err := par.Each(ctx, len(qs), max(callsAtOnce, runtime.GOMAXPROCS(0)), func(i int) (err error) {
+	err := each(ctx, len(qs), func(i int) (err error) {
 		found[i], err = r.Retrieve(ctx, qs[i])
 		return err
 	})
 	return found, err
+}
+
+// each calls f for 0..n-1, some of them at a time.
+func each(ctx context.Context, n int, f func(i int) error) error {
+	return par.Each(ctx, n, max(callsAtOnce, runtime.GOMAXPROCS(0)), f)
+}
+
+// one retrieves for one question.
+func one(ctx context.Context, b Batch, q graphrag.Question) (graphrag.Found, error) {
+	found, err := b.RetrieveAll(ctx, []graphrag.Question{q})
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	return found[0], nil
 }

@@ -33,11 +33,7 @@ var errMissing = errors.New("a retriever is missing")
 type fused []graphrag.Retriever
 
 func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	all, err := f.RetrieveAll(ctx, []graphrag.Question{q})
-	if err != nil {
-		return graphrag.Found{}, err
-	}
-	return all[0], nil
+	return one(ctx, f, q)
 }
 
 // RetrieveAll implements [Batch]: each of the retrievers is asked as [All] asks it.

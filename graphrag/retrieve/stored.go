@@ -24,70 +24,134 @@ type Stored struct {
 	Effort float64
 }
 
-// Sparse ranks the chunks by their words.
+// Sparse ranks the chunks by their words. It is a [Batch].
 func (s Stored) Sparse() graphrag.Retriever {
-	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		if q.Want() == 0 {
-			return graphrag.Nothing(), ctx.Err()
+	return stored{s.Table, "bm25", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
+		queries := make([]store.TextQuery, len(qs))
+		for i, q := range qs {
+			queries[i] = store.TextQuery{Text: q.Text, K: q.Want(), Where: s.Where}
 		}
-		hits, err := s.Table.SearchText(ctx, store.TextQuery{Text: q.Text, K: q.Want(), Where: s.Where})
-		return s.found(ctx, hits, "bm25", err)
-	})
+		return s.Table.SearchText(ctx, queries...)
+	}}
 }
 
 // Dense ranks the chunks by how like their vectors are to that of the question. The
 // embedder must be the one that made the vectors. A question of which it knows nothing
-// has a vector of zeros and finds nothing.
+// has a vector of zeros and finds nothing. It is a [Batch].
 func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
-	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		if q.Want() == 0 {
-			return graphrag.Nothing(), ctx.Err()
-		}
-		row, err := e.EmbedQuery(ctx, q.Text)
+	return stored{s.Table, "dense", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
+		rows := make([][]float32, len(qs))
+		err := each(ctx, len(qs), func(i int) (err error) {
+			rows[i], err = e.EmbedQuery(ctx, qs[i].Text)
+			return err
+		})
 		if err != nil {
-			return graphrag.Found{}, fmt.Errorf("retrieve: question: %w", err)
+			return nil, fmt.Errorf("question: %w", err)
 		}
-		if isZero(row) {
-			return graphrag.Nothing(), nil
-		}
-		hits, err := s.Table.SearchVectors(ctx, store.VectorQuery{Vector: row, K: q.Want(), Where: s.Where, Effort: s.Effort})
-		return s.found(ctx, hits, "dense", err)
-	})
+		return some(len(qs), func(i int) bool { return !isZero(rows[i]) }, func(asked []int) ([][]store.Hit, error) {
+			queries := make([]store.VectorQuery, len(asked))
+			for i, at := range asked {
+				queries[i] = store.VectorQuery{Vector: rows[at], K: qs[at].Want(), Where: s.Where, Effort: s.Effort}
+			}
+			return s.Table.SearchVectors(ctx, queries...)
+		})
+	}}
 }
 
-// found makes hits of what was found for the one query.
-func (s Stored) found(ctx context.Context, answers [][]store.Hit, source string, err error) (graphrag.Found, error) {
-	if err == nil && len(answers) != 1 {
-		err = fmt.Errorf("%d answers came for 1 query", len(answers))
+// stored searches a table.
+type stored struct {
+	table  store.Table
+	source string
+	search func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error)
+}
+
+func (s stored) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	return one(ctx, s, q)
+}
+
+// RetrieveAll implements [Batch]. Questions that want nothing are not asked.
+func (s stored) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
+	answers, err := some(len(qs), func(i int) bool { return qs[i].Want() > 0 }, func(asked []int) ([][]store.Hit, error) {
+		these := make([]graphrag.Question, len(asked))
+		for i, at := range asked {
+			these[i] = qs[at]
+		}
+		return s.search(ctx, these)
+	})
+	if err == nil {
+		err = ctx.Err()
 	}
 	if err != nil {
-		return graphrag.Found{}, fmt.Errorf("retrieve: %s: %w", source, err)
+		return nil, fmt.Errorf("retrieve: %s: %w", s.source, err)
 	}
-	hits := answers[0]
-	if len(hits) == 0 {
-		return graphrag.Nothing(), nil
-	}
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ID
-	}
-	records, err := s.Table.Get(ctx, ids...)
+	chunks, err := s.chunks(ctx, answers)
 	if err != nil {
-		return graphrag.Found{}, fmt.Errorf("retrieve: %s: records of hits: %w", source, err)
+		return nil, err
 	}
-	ranked := make([]graphrag.Hit, 0, len(records))
-	for _, h := range hits {
-		if len(records) == 0 || records[0].ID != h.ID { // records come in the order of ids
-			continue
+	out := make([]graphrag.Found, len(qs))
+	for i, hits := range answers {
+		out[i] = graphrag.Nothing()
+		for _, h := range hits {
+			if c, ok := chunks[h.ID]; ok {
+				out[i].Ranked = append(out[i].Ranked, graphrag.Hit{Chunk: c, Score: h.Score, Source: s.source})
+			}
 		}
-		c, err := FromRecord(records[0])
-		if err != nil {
-			return graphrag.Found{}, err
-		}
-		ranked = append(ranked, graphrag.Hit{Chunk: c, Score: h.Score, Source: source})
-		records = records[1:]
 	}
-	return graphrag.Found{Ranked: ranked}, nil
+	return out, nil
+}
+
+// some asks for those of n that are wanted, in one call if there are any, and puts the
+// answers in their places.
+func some(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit, error)) ([][]store.Hit, error) {
+	var asked []int
+	for i := range n {
+		if wanted(i) {
+			asked = append(asked, i)
+		}
+	}
+	out := make([][]store.Hit, n)
+	if len(asked) == 0 {
+		return out, nil
+	}
+	answers, err := ask(asked)
+	if err == nil && len(answers) != len(asked) {
+		err = fmt.Errorf("%d answers came for %d queries", len(answers), len(asked))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range asked {
+		out[at] = answers[i]
+	}
+	return out, nil
+}
+
+// chunks are those of all hits, by their ids.
+func (s stored) chunks(ctx context.Context, answers [][]store.Hit) (map[string]graphrag.Chunk, error) {
+	var ids []string
+	chunks := make(map[string]graphrag.Chunk)
+	for _, hits := range answers {
+		for _, h := range hits {
+			if _, ok := chunks[h.ID]; !ok {
+				ids = append(ids, h.ID)
+				chunks[h.ID] = graphrag.Chunk{}
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	records, err := s.table.Get(ctx, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("retrieve: %s: records of hits: %w", s.source, err)
+	}
+	clear(chunks) // what was deleted meanwhile is left out
+	for _, r := range records {
+		if chunks[r.ID], err = FromRecord(r); err != nil {
+			return nil, err
+		}
+	}
+	return chunks, nil
 }
 
 // isZero tells whether a vector has no direction.

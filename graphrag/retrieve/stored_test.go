@@ -25,30 +25,48 @@ type table struct {
 	text          store.TextQuery
 	vector        store.VectorQuery
 	err           error
+	calls         int
 }
 
-func (t *table) SearchText(ctx context.Context, q ...store.TextQuery) ([][]store.Hit, error) {
-	t.text = q[0]
-	return t.search(ctx, t.sparse, graphrag.Question{Text: q[0].Text, K: q[0].K})
+func (t *table) SearchText(ctx context.Context, qs ...store.TextQuery) (out [][]store.Hit, err error) {
+	t.calls++
+	for _, q := range qs {
+		t.text = q
+		hits, err := t.search(ctx, t.sparse, graphrag.Question{Text: q.Text, K: q.K})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, hits)
+	}
+	return out, nil
 }
 
 // SearchVectors finds the text again of which the embedder made a vector.
-func (t *table) SearchVectors(ctx context.Context, q ...store.VectorQuery) ([][]store.Hit, error) {
-	t.vector = q[0]
-	question := strings.Repeat("typhoon ", int(q[0].Vector[0])) + strings.Repeat("rain ", int(q[0].Vector[1]))
-	return t.search(ctx, t.dense, graphrag.Question{Text: question, K: q[0].K})
+func (t *table) SearchVectors(ctx context.Context, qs ...store.VectorQuery) (out [][]store.Hit, err error) {
+	t.calls++
+	for _, q := range qs {
+		t.vector = q
+		question := strings.Repeat("typhoon ", int(q.Vector[0])) + strings.Repeat("rain ", int(q.Vector[1]))
+		hits, err := t.search(ctx, t.dense, graphrag.Question{Text: question, K: q.K})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, hits)
+	}
+	return out, nil
 }
 
-func (t *table) search(ctx context.Context, r graphrag.Retriever, q graphrag.Question) ([][]store.Hit, error) {
+func (t *table) search(ctx context.Context, r graphrag.Retriever, q graphrag.Question) ([]store.Hit, error) {
 	found, err := r.Retrieve(ctx, q)
 	hits := make([]store.Hit, len(found.Ranked))
 	for i, h := range found.Ranked {
 		hits[i] = store.Hit{ID: h.Chunk.ID, Score: h.Score}
 	}
-	return [][]store.Hit{hits}, err
+	return hits, err
 }
 
 func (t *table) Get(_ context.Context, ids ...string) (out []store.Record, _ error) {
+	t.calls++
 	for _, id := range ids {
 		if r, ok := t.records[id]; ok {
 			out = append(out, r)
@@ -96,6 +114,24 @@ func TestStored(t *testing.T) {
 	}
 	if d := cmp.Diff(stored.Where, tab.text.Where) + cmp.Diff(stored.Where, tab.vector.Where); d != "" || tab.vector.Effort != 0.5 {
 		t.Errorf("asked with effort %v and another filter: %s", tab.vector.Effort, d)
+	}
+
+	for _, r := range []graphrag.Retriever{stored.Sparse(), stored.Dense(weather{})} {
+		var qs []graphrag.Question
+		for i, text := range []string{"typhoon", "", "rain typhoon", "unknown", "rain"} {
+			qs = append(qs, graphrag.Question{Text: text, K: 3 * i})
+		}
+		tab.calls = 0
+		all, err := retrieve.All(t.Context(), r, qs)
+		if err != nil || tab.calls != 2 {
+			t.Fatalf("%d calls of the table for %d questions, %v", tab.calls, len(qs), err)
+		}
+		for i, q := range qs {
+			alone, err := r.Retrieve(t.Context(), q)
+			if d := cmp.Diff(alone, all[i]); d != "" || err != nil {
+				t.Errorf("%q among others: %s %v", q.Text, d, err)
+			}
+		}
 	}
 
 	delete(tab.records, "p0#0001")

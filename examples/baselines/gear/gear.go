@@ -55,11 +55,13 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 		return Parts{}, err
 	}
 	if o.Align == Dense {
-		vectors, err := embedded(ctx, c, like)
+		e, err := c.Embedder(ctx)
 		if err != nil {
 			return Parts{}, err
 		}
-		p.Align = alike(c, vectors)
+		if p.Align, err = c.Shelf.Dense(ctx, c.Chunks, e); err != nil {
+			return Parts{}, err
+		}
 	}
 	p.Graph, err = graphOf(ctx, o, c)
 	return p, err
@@ -84,18 +86,6 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 		graph = corpusGraph(c, graph)
 	}
 	return graph, nil
-}
-
-// embedded are the chunks as vectors: what the kit compares, if it compares vectors.
-func embedded(ctx context.Context, c *kit.Corpus, like retrieve.Texts) (retrieve.Texts, error) {
-	if v, ok := like.(*retrieve.Vectors); ok {
-		return v, nil
-	}
-	e, err := c.Embedder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return retrieve.NewVectors(ctx, e, retrieve.TitledTexts(c.Chunks))
 }
 
 // alike retrieves the chunks that the kit takes for like the question.
