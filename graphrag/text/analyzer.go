@@ -39,7 +39,7 @@ type Options struct {
 	NoMarks bool
 }
 
-// Standard is the [Analyzer] of this package. It is immutable.
+// Standard is the [Analyzer] of this package. It never changes.
 type Standard struct {
 	options Options
 	classes *classTable
@@ -63,7 +63,7 @@ func New(o Options) (*Standard, error) {
 		a.classes = lettersOnly()
 	}
 	if !o.NoStems {
-		a.stem = l.stem
+		a.stem = l.remembered()
 	}
 	if !o.NoStopWords {
 		a.stop = l.stopWords()
@@ -71,8 +71,10 @@ func New(o Options) (*Standard, error) {
 	return a, nil
 }
 
-// Default returns the analyzer of the zero [Options].
-func Default() *Standard { return must(Options{}) }
+// Default returns the analyzer of the zero [Options], the same one each time.
+func Default() *Standard { return standard() }
+
+var standard = sync.OnceValue(func() *Standard { return must(Options{}) })
 
 // Plain returns the analyzer without linguistics: lower-cased runs of letters
 // and numbers and nothing else, no stems, no stop words, no bigrams. It is what

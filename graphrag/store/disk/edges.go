@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -75,7 +76,8 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
 	hits := make([][]store.TripleHit, len(queries))
 	err := e.read(ctx, "search", func(s *stack) error {
-		for i, q := range queries {
+		return par.Each(ctx, len(queries), e.handle.g.o.Workers, func(i int) error {
+			q := queries[i]
 			f, err := store.TripleFields.CheckFilter(q.Where)
 			if err != nil {
 				return err
@@ -91,8 +93,8 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 			for _, p := range places {
 				hits[i] = append(hits[i], store.TripleHit{Triple: s.segments[p.segment].triple(p.row), Score: p.score})
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	return hits, err
 }
@@ -112,19 +114,18 @@ func (s *segment) where(f store.Filter) condition {
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
 	found := make([][]store.Triple, len(entities))
 	err := e.read(ctx, "neighbors", func(s *stack) error {
-		for i, id := range entities {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		return par.Each(ctx, len(entities), e.handle.g.o.Workers, func(i int) error {
 			var places []place
 			for n, segment := range s.segments {
-				places = segment.neighbors(id, n, o, s.living(n, nil), places)
+				places = segment.neighbors(entities[i], n, o, s.living(n, nil), places)
 			}
-			for _, p := range s.best(places, limit(o, len(places))) {
-				found[i] = append(found[i], s.segments[p.segment].triple(p.row))
+			places = s.best(places, limit(o, len(places)))
+			found[i] = make([]store.Triple, len(places))
+			for j, p := range places {
+				found[i][j] = s.segments[p.segment].triple(p.row)
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	return found, err
 }

@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -162,18 +163,15 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 	}
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
-		for i, q := range queries {
-			keep, err := t.keep(s, q.Where)
+		return par.Each(ctx, len(queries), t.handle.g.o.Workers, func(i int) error {
+			keep, err := t.keep(s, queries[i].Where)
 			if err != nil {
 				return err
 			}
-			places, err := s.search(ctx, q.Text, q.K, keep)
-			if err != nil {
-				return err
-			}
+			places, err := s.search(ctx, queries[i].Text, queries[i].K, keep)
 			hits[i] = s.hits(places)
-		}
-		return nil
+			return err
+		})
 	})
 	return hits, err
 }
