@@ -45,6 +45,7 @@ type progress struct {
 	Triples    int           `json:"triples"`
 	Generating time.Duration `json:"generating_ns"`
 	Indexing   time.Duration `json:"indexing_ns"`
+	Publishing time.Duration `json:"publishing_ns"`
 	Peak       int64         `json:"peak_bytes"`
 	Begun      int           `json:"begun"` // how often
 }
@@ -52,7 +53,7 @@ type progress struct {
 // The defaults of a builder: some megabytes a call, and a few hundred of them a flush.
 const (
 	batchItems = 4096
-	flushItems = 64 * batchItems
+	flushItems = 128 * batchItems
 )
 
 // builder puts a world into a store.
@@ -86,10 +87,21 @@ func (b *builder) build(ctx context.Context, s store.Store) (progress, error) {
 	if err = b.begin(ctx, published != ""); err == nil && published == "" {
 		err = b.all(ctx)
 	}
-	if err = errors.Join(err, b.generation.Close()); err == nil && published == "" {
-		err = c.Publish(ctx, generationName, "")
+	if err == nil && published == "" {
+		err = b.publish(ctx, c)
 	}
-	return b.progress, err
+	return b.progress, errors.Join(err, b.generation.Close())
+}
+
+// publish keeps the last figures, and publishes.
+func (b *builder) publish(ctx context.Context, c store.Collection) error {
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := c.Publish(ctx, generationName, "")
+	b.Publishing = time.Since(start)
+	return err
 }
 
 // begin reads how far the build was.

@@ -33,7 +33,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
-	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
 func main() {
@@ -59,7 +58,7 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	fs.IntVar(&f.Triples, "triples", 400_000, "`NUMBER` of triples")
 	fs.IntVar(&f.Questions, "questions", 400, "`NUMBER` of questions with known evidence")
 	fs.IntVar(&f.queries, "queries", 1000, "`NUMBER` of questions that are timed")
-	fs.IntVar(&f.memory, "memory", 0, "`MEGABYTES` that the store holds before it writes them (default: the store's)")
+	fs.IntVar(&f.memory, "memory", 2048, "`MEGABYTES` that the store holds before it writes them")
 	fs.StringVar(&f.json, "json", "", "`FILE` to write the figures to")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return f, err
@@ -69,23 +68,25 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 		return f, cli.Usagef("unexpected argument %q", fs.Arg(0))
 	case f.dir == "":
 		return f, cli.Usagef("-dir is missing: name the folder of the store")
-	case f.Questions < 4 || f.queries < 1 || f.memory < 0:
-		return f, cli.Usagef("-questions %d, -queries %d and -memory %d: want 4, 1 and 0 or more", f.Questions, f.queries, f.memory)
+	case f.Questions < 4 || f.queries < 1 || f.memory < 1:
+		return f, cli.Usagef("-questions %d, -queries %d and -memory %d: want 4, 1 and 1 or more", f.Questions, f.queries, f.memory)
 	}
 	return f, nil
 }
 
 // figures are what was measured.
 type figures struct {
-	Cores   int              `json:"cores"`
-	Build   progress         `json:"build"`
-	Disk    int64            `json:"disk_bytes"`
-	Start   time.Duration    `json:"start_ns"` // from opening the store to the first answer
-	With    latency          `json:"with"`
-	Without latency          `json:"without"`
-	Bridged stats.Comparison `json:"bridged"` // the questions that need the graph
-	Plain   stats.Comparison `json:"plain"`
-	Peak    int64            `json:"peak_bytes"` // of everything
+	Cores   int           `json:"cores"`
+	Build   progress      `json:"build"`
+	Disk    int64         `json:"disk_bytes"`
+	Start   time.Duration `json:"start_ns"` // from opening the store to the first answer
+	With    latency       `json:"with"`
+	Without latency       `json:"without"`
+	Words   latency       `json:"words"`
+	Lists   float64       `json:"vector_recall"` // of the ten nearest vectors
+	Bridged compared      `json:"bridged"`       // the questions that need the graph
+	Plain   compared      `json:"plain"`
+	Peak    int64         `json:"peak_bytes"` // of everything
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -163,6 +164,12 @@ func (out *figures) ask(ctx context.Context, f flags, w *world, e *hashed) (err 
 	if out.Without, err = w.time(ctx, search.without, f.queries); err != nil {
 		return err
 	}
+	if out.Words, err = w.time(ctx, search.words, f.queries); err != nil {
+		return err
+	}
+	if out.Lists, err = search.lists(ctx, w, e, min(f.queries, 200)); err != nil {
+		return err
+	}
 	if out.Bridged, err = search.compare(ctx, w, true); err != nil {
 		return err
 	}
@@ -179,22 +186,24 @@ func (out *figures) write(w io.Writer) error {
 	fmt.Fprintf(w, "%s passages, %s triples, seed %d, %d cores\n\n", cli.Digits(b.Passages), cli.Digits(b.Triples), b.Settings.Seed, out.Cores)
 	fmt.Fprintf(w, "generated   %8.1f s\n", b.Generating.Seconds())
 	fmt.Fprintf(w, "indexed     %8.1f s, %s items a second, at most %s resident, started %d times\n", b.Indexing.Seconds(), rate(b.Passages+b.Triples), mb(b.Peak), b.Begun)
+	fmt.Fprintf(w, "published   %8.1f s\n", b.Publishing.Seconds())
 	fmt.Fprintf(w, "on disk     %8s\n", mb(out.Disk))
 	fmt.Fprintf(w, "first answer%8.0f ms after opening, at most %s resident in all\n\n", ms(out.Start), mb(out.Peak))
 	fmt.Fprintf(w, "%-28s%10s%10s%10s%10s\n", "ms a question", "p50", "p90", "p99", "worst")
 	for _, l := range []struct {
 		name string
 		latency
-	}{{"words and vectors", out.Without}, {"and one expansion", out.With}} {
+	}{{"words", out.Words}, {"words and vectors", out.Without}, {"and one expansion", out.With}} {
 		fmt.Fprintf(w, "%-28s%10.1f%10.1f%10.1f%10.1f\n", l.name, ms(l.P50), ms(l.P90), ms(l.P99), ms(l.Max))
 	}
-	fmt.Fprintf(w, "\n%-28s%10s%10s%10s   %s\n", "evidence recall@10, %", "questions", "without", "with", "difference [95 %]")
+	fmt.Fprintf(w, "\nof the ten nearest vectors %.1f %% are found\n", 100*out.Lists)
+	fmt.Fprintf(w, "\n%-28s%10s%10s%10s%10s   %s\n", "evidence recall@10, %", "questions", "words", "without", "with", "difference [95 %]")
 	for _, c := range []struct {
 		name string
-		stats.Comparison
+		compared
 	}{{"that need the graph", out.Bridged}, {"that do not", out.Plain}} {
 		d := c.Effect
-		fmt.Fprintf(w, "%-28s%10d%10.1f%10.1f   %+.1f [%+.1f, %+.1f]\n", c.name, d.N, 100*c.MeanA, 100*c.MeanB, 100*d.Estimate, 100*d.Low, 100*d.High)
+		fmt.Fprintf(w, "%-28s%10d%10.1f%10.1f%10.1f   %+.1f [%+.1f, %+.1f]\n", c.name, d.N, 100*c.Words, 100*c.MeanA, 100*c.MeanB, 100*d.Estimate, 100*d.Low, 100*d.High)
 	}
 	return nil
 }

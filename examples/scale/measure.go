@@ -19,6 +19,8 @@ import (
 // searches are the two that are compared.
 type searches struct {
 	generation    store.Generation
+	table         store.Table
+	words         graphrag.Retriever // alone
 	without, with graphrag.Retriever
 }
 
@@ -34,30 +36,55 @@ func open(ctx context.Context, s store.Store, e *hashed) (*searches, error) {
 		return nil, err
 	}
 	out := &searches{generation: g}
-	if out.with, out.without, err = over(g, e); err != nil {
+	if err := out.over(e); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return out, nil
 }
 
-func over(g store.Generation, e *hashed) (with, without graphrag.Retriever, err error) {
-	chunks, err := g.Table(chunksTable)
-	if err != nil {
-		return nil, nil, err
+func (s *searches) over(e *hashed) (err error) {
+	if s.table, err = s.generation.Table(chunksTable); err != nil {
+		return err
 	}
-	stored := retrieve.Stored{Table: chunks}
-	passages, err := retrieve.Fuse(stored.Sparse(), stored.Dense(e))
+	stored := retrieve.Stored{Table: s.table}
+	s.words = stored.Sparse()
+	passages, err := retrieve.Fuse(s.words, stored.Dense(e))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	offline, err := kit.Offline(kit.OfflineOptions{})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	parts := gear.Parts{Passages: passages, Align: stored.Sparse(), Graph: gear.Stored(g.Triples()), Kit: offline}
-	with, err1 := gear.Over(parts, gear.Options{Steps: 1, Expand: gear.ExpandAlways})
-	without, err2 := gear.Over(parts, gear.Options{Steps: 1, Expand: gear.ExpandNever})
-	return with, without, errors.Join(err1, err2)
+	parts := gear.Parts{Passages: passages, Align: s.words, Graph: gear.Stored(s.generation.Triples()), Kit: offline}
+	var err1, err2 error
+	s.with, err1 = gear.Over(parts, gear.Options{Steps: 1, Expand: gear.ExpandAlways})
+	s.without, err2 = gear.Over(parts, gear.Options{Steps: 1, Expand: gear.ExpandNever})
+	return errors.Join(err1, err2)
+}
+
+// lists is how many of the ten vectors nearest to those of n questions a search finds
+// that does not look at all.
+func (s *searches) lists(ctx context.Context, w *world, e *hashed, n int) (float64, error) {
+	found, all := 0, 0
+	random := seeded(w.Seed, forQuestion)
+	for range n {
+		v, err := e.EmbedQuery(ctx, w.anyQuestion(random.below(w.Passages)))
+		if err != nil {
+			return 0, err
+		}
+		hits, err := s.table.SearchVectors(ctx, store.VectorQuery{Vector: v, K: evidence}, store.VectorQuery{Vector: v, K: evidence, Effort: 1})
+		if err != nil {
+			return 0, err
+		}
+		for _, h := range hits[1] {
+			all++
+			if slices.Contains(hits[0], h) {
+				found++
+			}
+		}
+	}
+	return float64(found) / float64(all), nil
 }
 
 // evidence is how many passages count.
@@ -78,8 +105,14 @@ func recall(ctx context.Context, r graphrag.Retriever, q planted) (float64, erro
 	return float64(n) / float64(len(q.Gold)), nil
 }
 
+// compared is the recall of both ways and of words alone.
+type compared struct {
+	stats.Comparison
+	Words float64 `json:"words"`
+}
+
 // compare asks the questions of one kind both ways: A is without the graph, B with it.
-func (s *searches) compare(ctx context.Context, w *world, bridged bool) (stats.Comparison, error) {
+func (s *searches) compare(ctx context.Context, w *world, bridged bool) (out compared, err error) {
 	var a, b []float64
 	for _, q := range w.questions {
 		if q.Bridged != bridged {
@@ -87,15 +120,22 @@ func (s *searches) compare(ctx context.Context, w *world, bridged bool) (stats.C
 		}
 		without, err := recall(ctx, s.without, q)
 		if err != nil {
-			return stats.Comparison{}, err
+			return out, err
 		}
 		with, err := recall(ctx, s.with, q)
 		if err != nil {
-			return stats.Comparison{}, err
+			return out, err
 		}
+		words, err := recall(ctx, s.words, q)
+		if err != nil {
+			return out, err
+		}
+		out.Words += words
 		a, b = append(a, without), append(b, with)
 	}
-	return stats.Compare(a, b, nil, stats.Options{Seed: w.Seed})
+	out.Words /= float64(len(a))
+	out.Comparison, err = stats.Compare(a, b, nil, stats.Options{Seed: w.Seed})
+	return out, err
 }
 
 // latency is how long a question takes.
