@@ -14,7 +14,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // Every experiment runs on the shipped sample with one command and tells of all its
@@ -236,5 +240,32 @@ func TestLiveRAG(t *testing.T) {
 	stdout, _, err = program(t, "-judge", "liverag", "-experiment", "steps", "-out", t.TempDir(), "-no-timings")
 	if pair := regexp.MustCompile(`R@15 +correctness +faithfulness`); err != nil || !pair.MatchString(stdout) {
 		t.Errorf("%v\n%s", err, stdout)
+	}
+}
+
+// With a model the experiments are paid for, and say which model it was. The judge here
+// says that nothing is supported.
+func TestExperimentsByModel(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if text, ok := dry.Grader.Reply(req); ok {
+			return llm.Reply{Text: text}
+		}
+		return baselinestest.Obedient(req)
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	for args, want := range map[string]string{
+		"-experiment steps -judge liverag": "gear-2-steps     │               -1.000        5                   -1.000        5    5",
+		"-experiment breakeven":            "cost of N questions, m1, open",
+	} {
+		stdout, stderr, err := program(t, append(strings.Fields(args), "-out", t.TempDir(), "-model", "m1", "-limit", "2", "-max-failed", "1")...)
+		if err != nil || !strings.Contains(stdout, want) || !strings.Contains(stdout, "m1, open") || strings.Contains(stdout, "assumed") {
+			t.Errorf("%s: %v, want %q\n%s%s", args, err, want, stdout, stderr)
+		}
+	}
+	dir := t.TempDir()
+	if _, stderr, err := program(t, "-audit", filepath.Join(dir, "a.jsonl"), "-out", dir, "-model", "m1", "-limit", "2"); err != nil && !strings.Contains(err.Error(), "no triple was linked") {
+		t.Errorf("%v\n%s", err, stderr)
 	}
 }

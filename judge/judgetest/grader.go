@@ -92,7 +92,7 @@ func (g Grader) Results(prompt string) []Result {
 		id := taskID.FindStringSubmatch(prompt)[1]
 		found := []string{}
 		if g.Statements != nil {
-			found = g.Statements(parts.text("answer"))
+			found = append(found, g.Statements(parts.text("answer"))...)
 		}
 		return []Result{{ID: id, Statements: &found}}
 	case listCode.MatchString(prompt):

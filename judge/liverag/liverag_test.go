@@ -44,8 +44,7 @@ func TestScales(t *testing.T) {
 
 // grader splits by sentences and compares them letter by letter; owls concern it.
 var grader = judgetest.Grader{
-	Statements: func(answer string) []string {
-		out := []string{}
+	Statements: func(answer string) (out []string) {
 		for s := range strings.SplitSeq(answer, ". ") {
 			if s = strings.TrimSuffix(strings.TrimSpace(s), "."); s != "" && s != "I do not know" {
 				out = append(out, s)

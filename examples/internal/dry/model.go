@@ -200,6 +200,9 @@ var Grader = judgetest.Grader{
 	Fact:     func(_, _ string) bool { return true },
 	Concerns: func(_, _ string) bool { return true },
 	Statements: func(answer string) (out []string) {
+		if len(answer) > 0 && len(answer) < perStatement {
+			return []string{answer}
+		}
 		for i := 0; i+perStatement <= len(answer) && len(out) < mostStatements; i += perStatement {
 			out = append(out, strings.ToValidUTF8(answer[i:i+perStatement], ""))
 		}
