@@ -46,24 +46,58 @@ var experiments = map[string]experiment{
 	"recall": {variants: []variant{
 		{"gear-nograph", gear.Options{Steps: 1, Expand: gear.ExpandNever}, 0}, {gear.Name, gear.Options{}, 0}, {gear.NameOriginal, gear.Options{Original: true}, 0},
 	}, pairs: [][2]string{{"gear-nograph", gear.Name}, {"gear-nograph", gear.NameOriginal}, {gear.Name, gear.NameOriginal}}},
-	"steps": {variants: []variant{
-		{"gear-1-step", gear.Options{Steps: 1}, 0}, {"gear-2-steps", gear.Options{Steps: 2}, 0},
-		{"original-1-step", gear.Options{Original: true, Steps: 1}, 0}, {"original-2-steps", gear.Options{Original: true, Steps: 2}, 0},
-	}, pairs: [][2]string{{"gear-1-step", "gear-2-steps"}, {"original-1-step", "original-2-steps"}}},
+	"steps": stepped([]int{1, 2}),
 	"match": {variants: []variant{
 		{"sparse", gear.Options{Expand: gear.ExpandAlways}, 1}, {"dense-align", gear.Options{Expand: gear.ExpandAlways, Align: gear.Dense}, 1},
 		{"dense-link", gear.Options{Expand: gear.ExpandAlways, Link: gear.Dense}, 1}, {"dense", gear.Options{Expand: gear.ExpandAlways, Align: gear.Dense, Link: gear.Dense}, 1},
 	}, pairs: [][2]string{{"sparse", "dense-align"}, {"sparse", "dense-link"}, {"sparse", "dense"}}},
-	"share": {variants: []variant{
-		{"graph-0", gear.Options{Expand: gear.ExpandNever}, 1}, {"graph-5", gear.Options{Expand: gear.ExpandAlways}, .05}, {"graph-20", gear.Options{Expand: gear.ExpandAlways}, .2},
-		{"graph-50", gear.Options{Expand: gear.ExpandAlways}, .5}, {"graph-100", gear.Options{Expand: gear.ExpandAlways}, 1},
-	}, pairs: [][2]string{{"graph-0", "graph-5"}, {"graph-0", "graph-20"}, {"graph-0", "graph-50"}, {"graph-0", "graph-100"}}},
+	"share": sharing([]int{5, 20, 50}),
 	"expand": {variants: []variant{
 		{never, gear.Options{Expand: gear.ExpandNever}, 0}, {always, gear.Options{Expand: gear.ExpandAlways}, 0},
 	}, pairs: [][2]string{{never, always}}, tables: policyTables},
 	"breakeven": {variants: []variant{
 		{online, gear.Options{Expand: gear.ExpandAlways}, 1}, {naive, gear.Options{Naive: true, Expand: gear.ExpandAlways}, 0}, {"original-2-steps", gear.Options{Original: true, Steps: 2}, 0},
 	}, tables: breakEvenTables, modelled: true},
+}
+
+// stepped compares numbers of steps, each with the first.
+func stepped(steps []int) (x experiment) {
+	for _, name := range []string{gear.Name, gear.NameOriginal} {
+		first := ""
+		for _, n := range steps {
+			v := variant{fmt.Sprintf("%s-steps-%d", name, n), gear.Options{Original: name == gear.NameOriginal, Steps: n}, 0}
+			x.variants = append(x.variants, v)
+			if first == "" {
+				first = v.name
+			} else {
+				x.pairs = append(x.pairs, [2]string{first, v.name})
+			}
+		}
+	}
+	return x
+}
+
+// sharing compares shares of a graph, in percent, and all of it, with none.
+func sharing(shares []int) experiment {
+	const none = "graph-0"
+	x := experiment{variants: []variant{{none, gear.Options{Expand: gear.ExpandNever}, 1}}}
+	for _, percent := range append(slices.Clone(shares), 100) {
+		v := variant{fmt.Sprintf("graph-%d", percent), gear.Options{Expand: gear.ExpandAlways}, float64(percent) / 100}
+		x.variants, x.pairs = append(x.variants, v), append(x.pairs, [2]string{none, v.name})
+	}
+	return x
+}
+
+// chosen is the experiment of the settings.
+func (s settings) chosen() experiment {
+	switch {
+	case len(s.steps) > 0:
+		return stepped(s.steps)
+	case len(s.shares) > 0:
+		return sharing(s.shares)
+	default:
+		return experiments[s.experiment]
+	}
 }
 
 // The variants whose names others look for.
@@ -78,7 +112,7 @@ func experimentNames() []string { return slices.Sorted(maps.Keys(experiments)) }
 
 // variantEntries make the variants of the experiment take part.
 func (t trial) variantEntries(ctx context.Context, p *lab.Parts) ([]benchmark.Entry, error) {
-	x := experiments[t.experiment]
+	x := t.chosen()
 	source, err := readTriples(t.triples, t.Seed)
 	if err != nil {
 		return nil, err
@@ -160,7 +194,7 @@ const experimentFile = "experiment.txt"
 
 // writeExperiment prints the tables of the experiment and keeps them in the folder.
 func writeExperiment(w io.Writer, s settings, set *benchmark.Dataset, grid *report.Grid) error {
-	x := experiments[s.experiment]
+	x := s.chosen()
 	var tables []report.Table
 	for _, t := range grid.Trials {
 		found, err := x.measure(s, set, t.Run)

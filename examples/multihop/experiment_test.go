@@ -52,9 +52,24 @@ func TestExperiments(t *testing.T) {
 	}
 }
 
+// Steps and shares may be others, and name their experiment.
+func TestExperimentsOfNumbers(t *testing.T) {
+	for _, x := range []struct{ flag, list, want string }{
+		{"-steps", "1,3", "gear-original-steps-3"}, {"-share", "30", "graph-30"},
+	} {
+		stdout, _, err := program(t, x.flag, x.list, "-out", t.TempDir(), "-no-timings")
+		if err != nil || !strings.Contains(stdout, x.want) || strings.Contains(stdout, "graph-20") || strings.Contains(stdout, "steps-2") {
+			t.Errorf("%s %s: %v\n%s", x.flag, x.list, err, stdout)
+		}
+	}
+}
+
 func TestExperimentFlags(t *testing.T) {
 	for _, x := range []struct{ args, want string }{
 		{"-experiment nothing", "none of breakeven"},
+		{"-experiment share -steps 1,2", "-steps is for -experiment steps"},
+		{"-steps 0", "want numbers from 1"},
+		{"-steps 1,2 -systems bm25", "leave -systems out"},
 		{"-experiment recall -systems bm25", "leave -systems out"},
 		{"-experiment recall -ablation -dry-run", "leave -dry-run out"},
 		{"-judge paper", "none of shortanswer, liverag"},
@@ -256,7 +271,7 @@ func TestExperimentsByModel(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
 	for args, want := range map[string]string{
-		"-experiment steps -judge liverag": "gear-2-steps     │               -1.000        5                   -1.000        5    5",
+		"-experiment steps -judge liverag": "gear-steps-2          │               -1.000        5                   -1.000        5    5",
 		"-experiment breakeven":            "cost of N questions, m1, open",
 	} {
 		stdout, stderr, err := program(t, append(strings.Fields(args), "-out", t.TempDir(), "-model", "m1", "-limit", "2", "-max-failed", "1")...)

@@ -33,12 +33,16 @@ type settings struct {
 	ablation bool
 
 	experiment, triples string
+	steps, shares       []int
 	audit, audited      string
 	judge               string
 }
 
 // defaultOut holds the report folders that -out does not name.
 const defaultOut = "multihop-out"
+
+// maxSteps is more than any question needs.
+const maxSteps = 20
 
 // maxTopK is the largest top-k; as many chunks fill any prompt.
 const maxTopK = 1000
@@ -56,15 +60,20 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` that holds the data sets, in it or in folders in it (default: the shipped sample)")
 	lab.List(fs, &s.sets, "dataset", "comma-separated `LIST` of data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
-	fs.Func("topk", "comma-separated `LIST` of top-k, each with a table: chunks in a prompt (default 20,10)", func(v string) (err error) {
-		s.topK, err = parseTopK(v)
-		return err
-	})
+	numbers := func(to *[]int, low, high int) func(string) error {
+		return func(v string) (err error) {
+			*to, err = parseNumbers(v, low, high)
+			return err
+		}
+	}
+	fs.Func("topk", "comma-separated `LIST` of top-k, each with a table: chunks in a prompt (default 20,10)", numbers(&s.topK, 1, maxTopK))
 	lab.List(fs, &s.models, "model", "comma-separated `LIST` of answering models, each with columns of its own (default: $WILDGRAPH_MODEL)")
 	lab.List(fs, &s.modes, "mode", "comma-separated `LIST` of open (may use own knowledge) and reject (must refuse without evidence), each with a column (default: open)")
 	fs.BoolVar(&s.graph, "graph", false, "ask nothing: index every data set, UltraDomain too, and print the statistics of the graphs (default of -systems: lightrag)")
 	fs.BoolVar(&s.ablation, "ablation", false, "also run Youtu-GraphRAG without communities and without a schema")
 	fs.StringVar(&s.experiment, "experiment", "", "compare variants of GeAR: `NAME` is one of "+strings.Join(experimentNames(), ", ")+", see docs/multihop.md")
+	fs.Func("steps", "comma-separated `LIST` of numbers of steps for -experiment steps, which it implies (default 1,2)", numbers(&s.steps, 1, maxSteps))
+	fs.Func("share", "comma-separated `LIST` of percents of a graph for -experiment share, which it implies (default 5,20,50)", numbers(&s.shares, 1, 99))
 	fs.StringVar(&s.triples, "triples", "", "`FILE` of triples for -experiment and -audit: HippoRAG's extraction (.json), or a graph from elsewhere (.tsv, .jsonl)")
 	fs.StringVar(&s.judge, "judge", shortanswer.Profile, "`NAME` of the judge: "+shortanswer.Profile+", or "+liverag.Profile+" for correctness from -1 to 2 and faithfulness from -1 to 1")
 	fs.StringVar(&s.audit, "audit", "", "write a sample of linked triples with the passages they were aligned with to `FILE`, for people to label")
@@ -108,7 +117,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	if s.Out == "" {
 		s.Out = filepath.Join(defaultOut, s.Folder(s.data, strings.Join(s.models, "+"), map[string]any{
 			"topk": s.topK, "mode": "", "model": s.models, // of all trials
-			"experiment": s.experiment, "judge": s.judge,
+			"experiment": s.experiment, "steps": s.steps, "share": s.shares, "judge": s.judge,
 		}))
 	}
 	return s, nil
@@ -116,9 +125,19 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 
 // checkExperiment finds what does not go with an experiment.
 func (s *settings) checkExperiment() (problems []error) {
+	for _, x := range []struct {
+		flag  string
+		given bool
+	}{{"steps", len(s.steps) > 0}, {"share", len(s.shares) > 0}} {
+		if x.given && s.experiment != "" && s.experiment != x.flag {
+			problems = append(problems, fmt.Errorf("-%s is for -experiment %s, not %s: leave one out", x.flag, x.flag, s.experiment))
+		} else if x.given {
+			s.experiment = x.flag
+		}
+	}
 	own := ""
 	for _, flag := range []string{"experiment", "audit", "audited"} {
-		if !s.Given(flag) {
+		if !s.Given(flag) && !(flag == "experiment" && s.experiment != "") {
 			continue
 		}
 		for _, other := range []string{own, "systems", "graph", "ablation", "dry-run"} {
@@ -141,13 +160,13 @@ func (s *settings) checkExperiment() (problems []error) {
 	return problems
 }
 
-// parseTopK reads a list of top-k, in the order of the tables.
-func parseTopK(v string) ([]int, error) {
+// parseNumbers reads numbers within limits, each once, separated by commas.
+func parseNumbers(v string, low, high int) ([]int, error) {
 	var out []int
 	for part := range strings.SplitSeq(v, ",") {
 		k, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || k < 1 || k > maxTopK {
-			return nil, fmt.Errorf("%q: want numbers from 1 to %d separated by commas", v, maxTopK)
+		if err != nil || k < low || k > high {
+			return nil, fmt.Errorf("%q: want numbers from %d to %d separated by commas", v, low, high)
 		}
 		if !slices.Contains(out, k) {
 			out = append(out, k)
