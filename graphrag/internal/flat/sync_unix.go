@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// syncDir makes the entries of a folder durable.
-func syncDir(dir string) error {
+// SyncDir makes the entries of a folder durable.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

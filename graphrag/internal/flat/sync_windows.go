@@ -2,5 +2,5 @@
 
 package flat
 
-// syncDir does nothing: a rename is durable with the file.
-func syncDir(string) error { return nil }
+// SyncDir does nothing: a rename is durable with the file.
+func SyncDir(string) error { return nil }

@@ -186,5 +186,5 @@ func publish(name string, data []byte) error {
 	if err := os.Rename(f.Name(), name); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(name))
+	return SyncDir(filepath.Dir(name))
 }

@@ -9,9 +9,11 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -108,6 +110,9 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 	err := os.RemoveAll(dir)
 	if err == nil {
 		err = write(dir)
+	}
+	if err == nil { // that it is there, as well as what is in it
+		err = errors.Join(flat.SyncDir(dir), flat.SyncDir(filepath.Dir(dir)))
 	}
 	var s *segment
 	if err == nil {
