@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -46,7 +45,7 @@ type progress struct {
 	Generating time.Duration `json:"generating_ns"`
 	Indexing   time.Duration `json:"indexing_ns"`
 	Publishing time.Duration `json:"publishing_ns"`
-	Peak       int64         `json:"peak_bytes"`
+	Memory     memory        `json:"memory"`
 	Begun      int           `json:"begun"` // how often
 }
 
@@ -198,7 +197,7 @@ func generate[T any](ctx context.Context, lo, hi int, item func(int) T) ([]T, er
 // flush makes durable what was put, and how far that is.
 func (b *builder) flush(ctx context.Context) error {
 	start := time.Now()
-	b.Peak = max(b.Peak, peakMemory())
+	b.Memory.look()
 	t, err := b.generation.Table(progressTable)
 	if err != nil {
 		return err
@@ -214,26 +213,44 @@ func (b *builder) flush(ctx context.Context) error {
 		return err
 	}
 	b.Indexing += time.Since(start)
+	b.Memory.look()
 	if b.flushed != nil {
 		b.flushed(b.progress)
 	}
 	return nil
 }
 
-// peakMemory is the most that was resident at once, with the mapped files, in bytes;
-// where the system does not tell, what Go has obtained of it.
-func peakMemory() int64 {
-	status, _ := os.ReadFile("/proc/self/status") // of Linux
+// memory is in bytes.
+type memory struct {
+	// Peak is the most that was resident at once, with the mapped files, which the system
+	// takes back when it needs room; Own is the most of it that is no file, as it was when
+	// it was looked at.
+	Peak int64 `json:"peak_bytes"`
+	Own  int64 `json:"own_bytes"`
+}
+
+// look looks again. Where the system does not tell, it is what Go has obtained of it.
+func (m *memory) look() {
+	status, err := os.ReadFile("/proc/self/status") // of Linux
+	if err != nil {
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		m.Peak, m.Own = max(m.Peak, int64(s.Sys)), max(m.Own, int64(s.Sys))
+		return
+	}
 	for line := range strings.Lines(string(status)) {
-		if kb, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			if n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")), 10, 64); err == nil {
-				return n << 10
-			}
+		var name string
+		var kb int64
+		if _, err := fmt.Sscanf(line, "%s %d kB", &name, &kb); err != nil {
+			continue
+		}
+		switch name {
+		case "VmHWM:":
+			m.Peak = max(m.Peak, kb<<10)
+		case "RssAnon:":
+			m.Own = max(m.Own, kb<<10)
 		}
 	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.Sys)
 }
 
 // size is the number of bytes of the files in a folder.

@@ -47,6 +47,7 @@ type flags struct {
 	dir, json string
 	queries   int
 	memory    int // megabytes
+	lists     bool
 }
 
 func parse(args []string, stderr io.Writer) (flags, error) {
@@ -59,6 +60,7 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	fs.IntVar(&f.Questions, "questions", 400, "`NUMBER` of questions with known evidence")
 	fs.IntVar(&f.queries, "queries", 1000, "`NUMBER` of questions that are timed")
 	fs.IntVar(&f.memory, "memory", 2048, "`MEGABYTES` that the store holds before it writes them")
+	fs.BoolVar(&f.lists, "lists", false, "keep vectors in inverted lists and search some of them, instead of all vectors")
 	fs.StringVar(&f.json, "json", "", "`FILE` to write the figures to")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return f, err
@@ -86,7 +88,7 @@ type figures struct {
 	Lists   float64       `json:"vector_recall"` // of the ten nearest vectors
 	Bridged compared      `json:"bridged"`       // the questions that need the graph
 	Plain   compared      `json:"plain"`
-	Peak    int64         `json:"peak_bytes"` // of everything
+	Memory  memory        `json:"memory"` // of everything
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -109,7 +111,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := out.ask(ctx, f, w, e); err != nil {
 		return err
 	}
-	out.Peak = peakMemory()
+	out.Memory.look()
 	if f.json != "" {
 		data, err := json.MarshalIndent(out, "", "  ")
 		if err != nil {
@@ -122,9 +124,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return out.write(stdout)
 }
 
+// listRows is from how many vectors on a segment has inverted lists, if any.
+const listRows = 1 << 17
+
 // openStore opens the store in the folder.
 func openStore(f flags) (store.Store, error) {
-	return disk.Open(f.dir, disk.Options{Memory: f.memory << 20})
+	o := disk.Options{Memory: f.memory << 20}
+	if f.lists {
+		o.ListRows = listRows
+	}
+	return disk.Open(f.dir, o)
 }
 
 // index builds the store and closes it.
@@ -149,7 +158,7 @@ func (out *figures) ask(ctx context.Context, f flags, w *world, e *hashed) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	search, err := open(ctx, s, e)
+	search, err := open(ctx, s, e, f.lists)
 	if err != nil {
 		return err
 	}
@@ -185,10 +194,10 @@ func (out *figures) write(w io.Writer) error {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	fmt.Fprintf(w, "%s passages, %s triples, seed %d, %d cores\n\n", cli.Digits(b.Passages), cli.Digits(b.Triples), b.Settings.Seed, out.Cores)
 	fmt.Fprintf(w, "generated   %8.1f s\n", b.Generating.Seconds())
-	fmt.Fprintf(w, "indexed     %8.1f s, %s items a second, at most %s resident, started %d times\n", b.Indexing.Seconds(), rate(b.Passages+b.Triples), mb(b.Peak), b.Begun)
-	fmt.Fprintf(w, "published   %8.1f s\n", b.Publishing.Seconds())
+	fmt.Fprintf(w, "indexed     %8.1f s, %s items a second, at most %s resident, %s its own\n", b.Indexing.Seconds(), rate(b.Passages+b.Triples), mb(b.Memory.Peak), mb(b.Memory.Own))
+	fmt.Fprintf(w, "published   %8.1f s, begun %d times\n", b.Publishing.Seconds(), b.Begun)
 	fmt.Fprintf(w, "on disk     %8s\n", mb(out.Disk))
-	fmt.Fprintf(w, "first answer%8.0f ms after opening, at most %s resident in all\n\n", ms(out.Start), mb(out.Peak))
+	fmt.Fprintf(w, "first answer%8.0f ms after opening, at most %s resident, %s its own\n\n", ms(out.Start), mb(out.Memory.Peak), mb(out.Memory.Own))
 	fmt.Fprintf(w, "%-28s%10s%10s%10s%10s\n", "ms a question", "p50", "p90", "p99", "worst")
 	for _, l := range []struct {
 		name string

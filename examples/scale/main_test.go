@@ -56,7 +56,7 @@ func TestProgram(t *testing.T) {
 	if f.Plain.Effect.Estimate < 0 || f.Plain.Effect.N != 20 {
 		t.Errorf("something is lost by the graph:\n%s", again)
 	}
-	if f.Build.Begun != 1 || f.Disk < 4000*dim || f.With.N != 20 || f.Start <= 0 || f.Peak < f.Build.Peak {
+	if f.Build.Begun != 1 || f.Disk < 4000*dim || f.With.N != 20 || f.Start <= 0 || f.Memory.Peak < f.Build.Memory.Peak {
 		t.Errorf("figures %+v", f)
 	}
 
@@ -73,7 +73,7 @@ func hits(t *testing.T, dir string, w *world, e *hashed) (out [][]graphrag.Hit) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	search, err := open(t.Context(), s, e)
+	search, err := open(t.Context(), s, e, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,13 +20,14 @@ import (
 type searches struct {
 	generation    store.Generation
 	table         store.Table
+	effort        float64
 	words         graphrag.Retriever // alone
 	without, with graphrag.Retriever
 }
 
 // open pins what was published and makes searches over it: words and vectors, fused by
 // rank, and the same with one expansion through the graph.
-func open(ctx context.Context, s store.Store, e *hashed) (*searches, error) {
+func open(ctx context.Context, s store.Store, e *hashed, lists bool) (*searches, error) {
 	c, err := s.Open(ctx, collectionName)
 	if err != nil {
 		return nil, err
@@ -36,17 +37,20 @@ func open(ctx context.Context, s store.Store, e *hashed) (*searches, error) {
 		return nil, err
 	}
 	out := &searches{generation: g}
-	if err := out.over(e); err != nil {
+	if err := out.over(e, lists); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return out, nil
 }
 
-func (s *searches) over(e *hashed) (err error) {
+func (s *searches) over(e *hashed, lists bool) (err error) {
 	if s.table, err = s.generation.Table(chunksTable); err != nil {
 		return err
 	}
-	stored := retrieve.Stored{Table: s.table}
+	if !lists {
+		s.effort = 1
+	}
+	stored := retrieve.Stored{Table: s.table, Effort: s.effort}
 	s.words = stored.Sparse()
 	passages, err := retrieve.Fuse(s.words, stored.Dense(e))
 	if err != nil {
@@ -73,7 +77,7 @@ func (s *searches) lists(ctx context.Context, w *world, e *hashed, n int) (float
 		if err != nil {
 			return 0, err
 		}
-		hits, err := s.table.SearchVectors(ctx, store.VectorQuery{Vector: v, K: evidence}, store.VectorQuery{Vector: v, K: evidence, Effort: 1})
+		hits, err := s.table.SearchVectors(ctx, store.VectorQuery{Vector: v, K: evidence, Effort: s.effort}, store.VectorQuery{Vector: v, K: evidence, Effort: 1})
 		if err != nil {
 			return 0, err
 		}

@@ -21,12 +21,17 @@ type texts struct {
 
 func (t texts) len() int { return len(t.ends) }
 
+// bytes is a text where it lies. What is read is not trusted: one whose ends are
+// damaged is empty.
 func (t texts) bytes(i int) []byte {
-	start := int64(0)
+	start, end := int64(0), t.ends[i]
 	if i > 0 {
 		start = t.ends[i-1]
 	}
-	return t.arena[start:t.ends[i]]
+	if start < 0 || start > end || end > int64(len(t.arena)) {
+		return nil
+	}
+	return t.arena[start:end]
 }
 
 func (t texts) at(i int) string { return string(t.bytes(i)) }
@@ -37,22 +42,15 @@ func (t texts) search(s string) (int, bool) {
 	return i, i < t.len() && string(t.bytes(i)) == s
 }
 
-// viewTexts are the texts of a name. Their ends must be in order and within the arena:
-// what is read is not trusted.
+// viewTexts are the texts of a name. Nothing is read but the last end, so that a folder
+// opens at once.
 func viewTexts(f *flat.Folder, name string) (t texts, err error) {
 	arena, err1 := flat.View[byte](f, name)
 	ends, err2 := flat.View[int64](f, name+"-ends")
 	if err := errors.Join(err1, err2); err != nil {
 		return t, err
 	}
-	last := int64(0)
-	for _, end := range ends {
-		if end < last {
-			return t, errFit
-		}
-		last = end
-	}
-	if last != int64(len(arena)) {
+	if n := len(ends); n == 0 && len(arena) > 0 || n > 0 && ends[n-1] != int64(len(arena)) {
 		return t, errFit
 	}
 	return texts{arena, ends}, nil

@@ -81,11 +81,6 @@ func viewColumn(f *flat.Folder, field string, kind store.Kind, rows int) (c colu
 	if err = errors.Join(err1, err2); err != nil {
 		return c, err
 	}
-	for _, code := range c.codes {
-		if code < missing || int(code) >= c.values.len() {
-			return c, errFit
-		}
-	}
 	if len(c.codes) != rows {
 		err = errFit
 	}
@@ -100,7 +95,7 @@ func (c column) at(row int) any {
 		}
 		return nil
 	}
-	if code := c.codes[row]; code != missing {
+	if code := c.codes[row]; code >= 0 && int(code) < c.values.len() {
 		return c.values.at(int(code))
 	}
 	return nil

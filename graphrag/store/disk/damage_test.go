@@ -80,14 +80,14 @@ func TestDamage(t *testing.T) {
 		o      disk.Options
 		want   string
 	}{
-		"another version":    {edit("catalog.json", replace(`"version": 1`, `"version": 99`)), disk.Options{}, "version 99"},
-		"no catalog":         {edit("catalog.json", func([]byte) []byte { return []byte("{") }), disk.Options{}, "catalog.json"},
-		"another analyzer":   {func(*testing.T, string) {}, disk.Options{Analyzer: text.Plain()}, "Options.Analyzer"},
-		"a cut file":         {edit("segments/1/rows/ids-ends", func(b []byte) []byte { return b[:3] }), disk.Options{}, "ids-ends"},
-		"a half segment":     {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never finished"},
-		"ends that run back": {edit("segments/1/rows/ids-ends", func(b []byte) []byte { b[7] = 0x80; return b }), disk.Options{}, "do not fit"},
-		"a far vector":       {edit("segments/1/rows/vector-rows", func(b []byte) []byte { b[0] = 7; return b }), disk.Options{}, "do not fit"},
-		"no segment":         {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1")) }, disk.Options{}, "segments/1"},
+		"another version":            {edit("catalog.json", replace(`"version": 1`, `"version": 99`)), disk.Options{}, "version 99"},
+		"no catalog":                 {edit("catalog.json", func([]byte) []byte { return []byte("{") }), disk.Options{}, "catalog.json"},
+		"another analyzer":           {func(*testing.T, string) {}, disk.Options{Analyzer: text.Plain()}, "Options.Analyzer"},
+		"a cut file":                 {edit("segments/1/rows/ids-ends", func(b []byte) []byte { return b[:3] }), disk.Options{}, "ids-ends"},
+		"a half segment":             {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never finished"},
+		"a last end that is another": {edit("segments/1/rows/ids-ends", func(b []byte) []byte { b[7] = 0x80; return b }), disk.Options{}, "do not fit"},
+		"nothing about the dead":     {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1/hides")) }, disk.Options{}, "hides"},
+		"no segment":                 {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1")) }, disk.Options{}, "segments/1"},
 		"a file for a folder": {func(t *testing.T, dir string) {
 			_ = os.RemoveAll(dir)
 			_ = os.WriteFile(dir, nil, 0o644)
@@ -138,7 +138,7 @@ func TestSweep(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1, ListRows: -2, Workers: -1})
+	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1, ListRows: -1, Workers: -1})
 	for _, want := range []string{"Memory", "SegmentRows", "ListRows", "Workers"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)

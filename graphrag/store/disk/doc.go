@@ -19,6 +19,6 @@
 // Segments that the catalog does not name are removed when the store is opened.
 //
 // Segments are mapped into memory, so that a collection may be larger than that.
-// Vectors are compared by codes of a byte a component and then exactly; in large
-// segments, those in the inverted lists nearest to the query.
+// Vectors are compared by codes of a byte a component and then exactly: of all rows, or
+// of those in the inverted lists nearest to the query if the options ask for lists.
 package disk

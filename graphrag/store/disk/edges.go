@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,46 +116,63 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	found := make([][]store.Triple, len(entities))
 	err := e.read(ctx, "neighbors", func(s *stack) error {
 		return par.Each(ctx, len(entities), e.handle.g.o.Workers, func(i int) error {
-			var places []place
+			lists := make([][]int32, len(s.segments))
 			for n, segment := range s.segments {
-				places = segment.neighbors(entities[i], n, o, s.living(n, nil), places)
+				lists[n] = segment.neighbors(entities[i], o, s.living(n, nil))
 			}
-			places = s.best(places, limit(o, len(places)))
-			found[i] = make([]store.Triple, len(places))
-			for j, p := range places {
-				found[i][j] = s.segments[p.segment].triple(p.row)
-			}
+			found[i] = s.merged(lists, o.Limit)
 			return nil
 		})
 	})
 	return found, err
 }
 
-func limit(o store.Near, all int) int {
-	if o.Limit > 0 {
-		return min(o.Limit, all)
+// merged are the triples of rows of each segment, which are in the order of their ids,
+// in the order of all ids, up to a limit.
+func (s *stack) merged(rows [][]int32, limit int) (list []store.Triple) {
+	for limit == 0 || len(list) < limit {
+		first := -1
+		var least []byte
+		for n, left := range rows {
+			if len(left) == 0 {
+				continue
+			}
+			if id := s.segments[n].ids.bytes(int(left[0])); first < 0 || bytes.Compare(id, least) < 0 {
+				first, least = n, id
+			}
+		}
+		if first < 0 {
+			break
+		}
+		list = append(list, s.segments[first].triple(int(rows[first][0])))
+		rows[first] = rows[first][1:]
 	}
-	return all
+	return list
 }
 
-// neighbors appends the first triples of an entity, which are in the order of their ids.
-func (s *segment) neighbors(id string, n int, o store.Near, keep condition, places []place) []place {
+// neighbors are the first triples of an entity, which are in the order of their ids.
+func (s *segment) neighbors(id string, o store.Near, keep condition) (rows []int32) {
 	entity, ok := s.edges.Entity(id)
 	if !ok {
-		return places
+		return nil
 	}
-	most := len(places) + o.Limit
-	for _, row := range s.edges.Of(entity) {
+	all := s.edges.Of(entity)
+	if keep == nil && o.End == store.Either && o.Relation == "" {
+		if o.Limit > 0 {
+			all = all[:min(o.Limit, len(all))]
+		}
+		return all
+	}
+	for _, row := range all {
 		head, tail := s.edges.Ends(row)
 		if keep != nil && !keep(row) || o.End == store.Head && head != entity || o.End == store.Tail && tail != entity || o.Relation != "" && s.edges.Triple(row).Relation.ID != o.Relation {
 			continue
 		}
-		places = append(places, place{segment: n, row: int(row)})
-		if o.Limit > 0 && len(places) == most {
+		if rows = append(rows, row); len(rows) == o.Limit {
 			break
 		}
 	}
-	return places
+	return rows
 }
 
 // AllTriples implements [store.Triples].

@@ -122,9 +122,8 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	f.made = append(f.made, s)
-	old := f.stacks[table]
-	f.stacks[table] = newStack(append(slices.Clone(old.segments[:on]), s), old, on)
-	return nil
+	f.stacks[table], err = f.stacks[table].push(on, s)
+	return err
 }
 
 // crowded is the first of the segments at the top that should be one; -1 if there are

@@ -55,7 +55,14 @@ func openGeneration(h home, name string, schema store.Schema, of parts) (*genera
 			}
 			segments = append(segments, s)
 		}
-		stacks[table] = newStack(segments, nil, 0)
+		s, err := openStack(segments)
+		if err != nil {
+			for _, s := range segments {
+				err = errors.Join(err, s.close())
+			}
+			return nil, errors.Join(err, newView(stacks).release())
+		}
+		stacks[table] = s
 	}
 	g.view = newView(stacks)
 	return g, nil

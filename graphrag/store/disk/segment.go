@@ -123,9 +123,6 @@ func (s *segment) fits() error {
 	ok := s.scopes.len() == n && s.titles.len() == n && s.bodies.len() == n && s.data.len() == n && (s.words == nil || s.words.Len() == n)
 	if s.vectors != nil {
 		ok = ok && len(s.place) == n && len(s.row) == s.vectors.Len()
-		for v, row := range s.row {
-			ok = ok && row >= 0 && int(row) < n && s.place[row] == int32(v)
-		}
 	}
 	if !ok {
 		return fmt.Errorf("%s: %w", s.dir, errFit)

@@ -273,7 +273,9 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 					return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 				}
 				for _, f := range found {
-					places = append(places, place{n, int(segment.row[f.ID]), f.Score})
+					if row := int(segment.row[f.ID]); row >= 0 && row < segment.len() {
+						places = append(places, place{n, row, f.Score})
+					}
 				}
 			}
 			hits[i] = s.hits(s.best(places, q.K))
@@ -287,7 +289,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 func (s *segment) nearest(q store.VectorQuery, keep condition, o Options) ([]rank.Scored[int32], error) {
 	p := vector.Params{K: q.K}
 	if keep != nil {
-		p.Keep = func(v int32) bool { return keep(s.row[v]) }
+		p.Keep = func(v int32) bool { row := s.row[v]; return row >= 0 && int(row) < s.len() && keep(row) }
 	}
 	if all := lists(s.vectors.Len(), o); q.Effort > 0 {
 		p.Lists = int(math.Ceil(q.Effort * float64(all)))

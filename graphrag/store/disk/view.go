@@ -4,6 +4,7 @@ package disk
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,21 +21,9 @@ type stack struct {
 	words func() (*bm25.Collection, error) // of all segments, made when it is first asked for
 }
 
-// newStack puts segments on each other. The first keep of them stand as they do in
-// old, which may be nil.
-func newStack(segments []*segment, old *stack, keep int) *stack {
-	s := &stack{segments: segments}
-	for i := range keep {
-		s.dead = append(s.dead, append(bits(nil), old.dead[i]...))
-	}
-	for i := keep; i < len(segments); i++ {
-		s.dead = append(s.dead, newBits(segments[i].len()))
-		for below := range i {
-			hide := func(row, _ int) { s.dead[below].add(row) }
-			common(segments[below].ids, segments[i].ids, hide)
-			common(segments[below].ids, segments[i].gone, hide)
-		}
-	}
+// newStack puts segments on each other, of which some rows are dead.
+func newStack(segments []*segment, dead []bits) *stack {
+	s := &stack{segments: segments, dead: dead}
 	for i, segment := range segments {
 		s.live += segment.len() - s.dead[i].count()
 	}
@@ -49,6 +38,31 @@ func newStack(segments []*segment, old *stack, keep int) *stack {
 		return bm25.NewCollection(parts...)
 	})
 	return s
+}
+
+// push puts a segment on the first of a stack, and keeps what it hides of them.
+func (s *stack) push(on int, top *segment) (*stack, error) {
+	below, dead := s.segments[:on], make([]bits, 0, on+1)
+	for _, d := range s.dead[:on] {
+		dead = append(dead, slices.Clone(d))
+	}
+	top.hide(below, dead)
+	if err := top.writeHides(below, dead); err != nil {
+		return nil, err
+	}
+	return newStack(append(slices.Clone(below), top), append(dead, newBits(top.len()))), nil
+}
+
+// openStack is the stack of segments that were pushed.
+func openStack(segments []*segment) (*stack, error) {
+	dead := make([]bits, len(segments))
+	for i, s := range segments {
+		dead[i] = newBits(s.len())
+		if err := s.readHides(segments[:i], dead); err != nil {
+			return nil, err
+		}
+	}
+	return newStack(segments, dead), nil
 }
 
 // find is where a record is.

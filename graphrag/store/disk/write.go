@@ -79,7 +79,7 @@ func (t *tableWriter) begin(dir string, n int, o Options) error {
 // together as many as faiss advises of all their vectors: four times the root or more
 // ("Guidelines to choose an index").
 func lists(n int, o Options) int {
-	if o.ListRows < 0 || n < o.ListRows {
+	if o.ListRows == 0 || n < o.ListRows {
 		return 0
 	}
 	return int(2 * math.Sqrt(float64(n)))
