@@ -77,7 +77,7 @@ func (c *collection) home() home {
 func (c *collection) commit(g *generation, now parts, show func()) error {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
-	if c.open[g.name] != g || c.store.collections[c.name] != c {
+	if c.store.closed || c.open[g.name] != g || c.store.collections[c.name] != c {
 		return errEnded
 	}
 	was := c.entry.Generations[g.name]

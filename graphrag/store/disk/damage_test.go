@@ -4,6 +4,7 @@ package disk_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,6 +120,77 @@ func TestTwo(t *testing.T) {
 	}
 	if _, err := s.Create(t.Context(), "late", buildSchema()); err == nil {
 		t.Error("a closed store makes a collection")
+	}
+}
+
+// A store that is closed while it flushes leaves the folder to the next one alone.
+func TestCloseWhileFlushing(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 12 {
+		s, err := disk.Open(dir, disk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Create(t.Context(), "corpus", buildSchema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := c.Write(t.Context(), "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := g.Table("chunks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := table.Count(t.Context())
+		if err != nil || before < round { // each round flushed one or more
+			t.Fatalf("round %d: %d records, %v", round, before, err)
+		}
+		flushed := make(chan int)
+		go func() {
+			defer close(flushed)
+			for i := 0; ; i++ {
+				id := fmt.Sprintf("%d-%d", round, i)
+				if errors.Join(table.Put(t.Context(), store.Record{ID: id, Text: "zeppelin"}), g.Flush(t.Context())) != nil {
+					return
+				}
+				flushed <- i + 1
+			}
+		}()
+		done := <-flushed
+		last := make(chan int)
+		go func() {
+			for n := range flushed {
+				done = n
+			}
+			last <- done
+		}()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		next, err := disk.Open(dir, disk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := <-last
+		c, err = next.Open(t.Context(), "corpus")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := c.Write(t.Context(), "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table, err = again.Table("chunks"); err != nil {
+			t.Fatal(err)
+		}
+		if have, err := table.Count(t.Context()); have != before+n || err != nil {
+			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
+		}
+		if err := next.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

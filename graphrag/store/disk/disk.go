@@ -213,19 +213,27 @@ func (s *Store) folder(number int) string {
 	return filepath.Join(s.dir, segmentsFolder, strconv.Itoa(number))
 }
 
-// Close implements [store.Store]. What is pinned stays readable until it is closed.
+// Close implements [store.Store]. A flush that is under way fails, and Close waits for
+// it. What is pinned stays readable until it is closed.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed {
+		s.mu.Unlock()
 		return nil
 	}
 	s.closed = true
-	var errs []error
+	var open []*generation
 	for _, c := range s.collections {
 		for _, g := range c.open {
-			errs = append(errs, g.end(false))
+			open = append(open, g)
 		}
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, g := range open {
+		g.flushing.Lock()
+		errs = append(errs, g.end(false))
+		g.flushing.Unlock()
 	}
 	return errors.Join(append(errs, s.lock.Close())...)
 }
