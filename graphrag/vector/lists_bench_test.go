@@ -29,12 +29,19 @@ const listsDim = 384
 // over VECTOR_ROWS generated rows (100,000 if it is not set). The folders lie in the
 // folder for temporary files.
 func BenchmarkLists(b *testing.B) {
+	rows := "100000"
+	if testing.Short() {
+		rows = "10000"
+	}
 	b.Run("passages", func(b *testing.B) {
+		if testing.Short() {
+			b.Skip("embeds all passages")
+		}
 		rows, queries := passages(b)
 		benchLists(b, len(rows), func(i int, _ []float32) []float32 { return rows[i] }, queries)
 	})
 	b.Run("mixture", func(b *testing.B) {
-		n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), "100000"))
+		n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))
 		if err != nil {
 			b.Fatal(err)
 		}
