@@ -88,7 +88,7 @@ func (s *Shelf) put(ctx context.Context, n int, analyzer string, schema store.Ta
 	}()
 	whole := store.Schema{Analyzer: analyzer, Tables: map[string]store.TableSchema{tableName: schema}}
 	c, err := s.place.Store.Create(ctx, name, whole)
-	if errors.Is(err, store.ErrMismatch) { // of vectors of another length, perhaps
+	if errors.Is(err, store.ErrMismatch) && s.own(ctx, name) { // of vectors of another length, perhaps
 		if err = s.place.Store.Drop(ctx, name); err == nil {
 			c, err = s.place.Store.Create(ctx, name, whole)
 		}
@@ -119,6 +119,17 @@ func (s *Shelf) put(ctx context.Context, n int, analyzer string, schema store.Ta
 		}
 	}
 	return g.Table(tableName)
+}
+
+// own tells whether a collection is one that a shelf made.
+func (s *Shelf) own(ctx context.Context, name string) bool {
+	c, err := s.place.Store.Open(ctx, name)
+	if err != nil {
+		return false
+	}
+	tables := c.Schema().Tables
+	_, ok := tables[tableName]
+	return ok && len(tables) == 1
 }
 
 // turn names the published generation and the next, and clears away what was begun and

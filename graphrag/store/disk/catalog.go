@@ -45,6 +45,10 @@ func readCatalog(dir string) (*catalog, error) {
 	name := filepath.Join(dir, catalogName)
 	data, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
+		// A catalog is written before any segment, so what is there is somebody else's.
+		if entries, _ := os.ReadDir(filepath.Join(dir, segmentsFolder)); len(entries) > 0 {
+			return nil, fmt.Errorf("%s: %w: there is a folder %q and no catalog, so it is no store: restore the catalog, or name another folder", dir, store.ErrMismatch, segmentsFolder)
+		}
 		return c, nil
 	}
 	if err != nil {
@@ -95,7 +99,7 @@ func (c *catalog) sweep(dir string) error {
 	known := c.names()
 	errs := []error{err}
 	for _, e := range entries {
-		if !known[e.Name()] {
+		if _, err := strconv.Atoi(e.Name()); err == nil && !known[e.Name()] {
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}

@@ -137,7 +137,11 @@ func (s *segment) compile(f store.Filter) condition {
 // in holds where the value is one of some.
 func (c column) in(values []any) condition {
 	if c.numbers != nil {
-		return func(row int32) bool { return slices.Contains(values, any(c.numbers[row])) }
+		numbers := make([]float64, len(values))
+		for i, v := range values {
+			numbers[i] = v.(float64)
+		}
+		return func(row int32) bool { return slices.Contains(numbers, c.numbers[row]) }
 	}
 	var codes []int32
 	for _, v := range values {

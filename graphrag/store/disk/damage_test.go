@@ -194,6 +194,21 @@ func TestCloseWhileFlushing(t *testing.T) {
 	}
 }
 
+// A folder that is not a store keeps what is in it.
+func TestForeignFolder(t *testing.T) {
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "segments", "mine")
+	if err := os.MkdirAll(mine, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrMismatch) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("it is opened as a store: %v", err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a killed flush left is removed; what belongs to nobody else stays.
 func TestSweep(t *testing.T) {
 	dir := built(t)
