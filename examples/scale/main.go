@@ -47,7 +47,7 @@ type flags struct {
 	dir, json string
 	queries   int
 	memory    int // megabytes
-	lists     bool
+	exact     bool
 }
 
 func parse(args []string, stderr io.Writer) (flags, error) {
@@ -60,7 +60,7 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	fs.IntVar(&f.Questions, "questions", 400, "`NUMBER` of questions with known evidence")
 	fs.IntVar(&f.queries, "queries", 1000, "`NUMBER` of questions that are timed")
 	fs.IntVar(&f.memory, "memory", 2048, "`MEGABYTES` that the store holds before it writes them")
-	fs.BoolVar(&f.lists, "lists", false, "keep vectors in inverted lists and search some of them, instead of all vectors")
+	fs.BoolVar(&f.exact, "exact", false, "compare questions with all vectors, instead of the hundredth that their signs say is nearest")
 	fs.StringVar(&f.json, "json", "", "`FILE` to write the figures to")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return f, err
@@ -85,7 +85,7 @@ type figures struct {
 	With    latency       `json:"with"`
 	Without latency       `json:"without"`
 	Words   latency       `json:"words"`
-	Lists   float64       `json:"vector_recall"` // of the ten nearest vectors
+	Nearest float64       `json:"vector_recall"` // of the ten nearest vectors
 	Bridged compared      `json:"bridged"`       // the questions that need the graph
 	Plain   compared      `json:"plain"`
 	Memory  memory        `json:"memory"` // of everything
@@ -124,16 +124,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return out.write(stdout)
 }
 
-// listRows is from how many vectors on a segment has inverted lists, if any.
-const listRows = 1 << 17
-
 // openStore opens the store in the folder.
 func openStore(f flags) (store.Store, error) {
-	o := disk.Options{Memory: f.memory << 20}
-	if f.lists {
-		o.ListRows = listRows
-	}
-	return disk.Open(f.dir, o)
+	return disk.Open(f.dir, disk.Options{Memory: f.memory << 20})
 }
 
 // index builds the store and closes it.
@@ -158,7 +151,7 @@ func (out *figures) ask(ctx context.Context, f flags, w *world, e *hashed) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	search, err := open(ctx, s, e, f.lists)
+	search, err := open(ctx, s, e, f.exact)
 	if err != nil {
 		return err
 	}
@@ -176,7 +169,7 @@ func (out *figures) ask(ctx context.Context, f flags, w *world, e *hashed) (err 
 	if out.Words, err = w.time(ctx, search.words, f.queries); err != nil {
 		return err
 	}
-	if out.Lists, err = search.lists(ctx, w, e, min(f.queries, 200)); err != nil {
+	if out.Nearest, err = search.nearest(ctx, w, e, min(f.queries, 200)); err != nil {
 		return err
 	}
 	if out.Bridged, err = search.compare(ctx, w, true); err != nil {
@@ -205,7 +198,7 @@ func (out *figures) write(w io.Writer) error {
 	}{{"words", out.Words}, {"words and vectors", out.Without}, {"and one expansion", out.With}} {
 		fmt.Fprintf(w, "%-28s%10.1f%10.1f%10.1f%10.1f\n", l.name, ms(l.P50), ms(l.P90), ms(l.P99), ms(l.Max))
 	}
-	fmt.Fprintf(w, "\nof the ten nearest vectors %.1f %% are found\n", 100*out.Lists)
+	fmt.Fprintf(w, "\nof the ten nearest vectors %.1f %% are found\n", 100*out.Nearest)
 	fmt.Fprintf(w, "\n%-28s%10s%10s%10s%10s   %s\n", "evidence recall@10, %", "questions", "words", "without", "with", "difference [95 %]")
 	for _, c := range []struct {
 		name string

@@ -27,7 +27,7 @@ type searches struct {
 
 // open pins what was published and makes searches over it: words and vectors, fused by
 // rank, and the same with one expansion through the graph.
-func open(ctx context.Context, s store.Store, e *hashed, lists bool) (*searches, error) {
+func open(ctx context.Context, s store.Store, e *hashed, exact bool) (*searches, error) {
 	c, err := s.Open(ctx, collectionName)
 	if err != nil {
 		return nil, err
@@ -37,17 +37,17 @@ func open(ctx context.Context, s store.Store, e *hashed, lists bool) (*searches,
 		return nil, err
 	}
 	out := &searches{generation: g}
-	if err := out.over(e, lists); err != nil {
+	if err := out.over(e, exact); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return out, nil
 }
 
-func (s *searches) over(e *hashed, lists bool) (err error) {
+func (s *searches) over(e *hashed, exact bool) (err error) {
 	if s.table, err = s.generation.Table(chunksTable); err != nil {
 		return err
 	}
-	if !lists {
+	if exact {
 		s.effort = 1
 	}
 	stored := retrieve.Stored{Table: s.table, Effort: s.effort}
@@ -67,9 +67,9 @@ func (s *searches) over(e *hashed, lists bool) (err error) {
 	return errors.Join(err1, err2)
 }
 
-// lists is how many of the ten vectors nearest to those of n questions a search finds
+// nearest is how many of the ten vectors nearest to those of n questions a search finds
 // that does not look at all.
-func (s *searches) lists(ctx context.Context, w *world, e *hashed, n int) (float64, error) {
+func (s *searches) nearest(ctx context.Context, w *world, e *hashed, n int) (float64, error) {
 	found, all := 0, 0
 	random := seeded(w.Seed, forQuestion)
 	for range n {

@@ -46,7 +46,7 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, p Params) 
 	if p.K = min(p.K, x.n); p.K <= 0 {
 		return results, nil
 	}
-	if p.Lists = x.lists.effort(p.Lists); p.Lists < x.lists.number() {
+	if x.reads(p) < x.n {
 		return results, x.searchEach(ctx, queries, lengths, p, results)
 	}
 	share := roundUp(1+(len(queries)-1)/x.opts.Workers, queryGroup)
@@ -62,7 +62,7 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, p Params) 
 	return results, nil
 }
 
-// searchEach answers one query after the other: they do not want the same lists.
+// searchEach answers one query after the other: they do not read the same rows.
 func (x *Index) searchEach(ctx context.Context, queries [][]float32, lengths []float64, p Params, results [][]rank.Scored[int32]) error {
 	err := par.Each(ctx, len(queries), x.opts.Workers, func(i int) error {
 		s := x.scratch.Get().(*scratch)

@@ -40,13 +40,14 @@
 // A [Writer] writes rows and codes to a folder, and [Open] maps it: with codes, a
 // search reads the codes of all rows, and the few rows that it scores.
 //
-// With [Options.Lists] the writer sorts the codes into inverted lists around centers
-// found by k-means, as in faiss's IVF (Jégou, Douze and Schmid, "Product quantization
-// for nearest neighbor search", TPAMI 33(1), 2011, section IV), and a search reads the
-// lists whose centers are nearest to the query ([Params].Lists). That is the only thing
-// about it that is not exact: of the rows in these lists it finds the best, and with
-// all lists the best of all, in the same bits as any other index. The order of the
-// lists is by exact scores too, so results are still the same on every machine.
+// With [Options.Signs] the writer keeps the signs of each row after a random rotation
+// besides, a sixth of the bytes of the codes, as RaBitQ does (Gao and Long, SIGMOD 2024).
+// A search that asks for it ([Params].Share) estimates all scores by the signs first and
+// reads the codes of the rows with the best estimates. That is the only thing about it
+// that is not exact: of these rows it finds the best, in the same bits as any other
+// search, and which rows they are is the same on every machine. How far the estimates
+// are off does not depend on how the rows lie, as it does with inverted lists or graphs
+// of neighbors: about .75 of the lengths by the root of the number of signs.
 //
 // On amd64 with AVX2 and FMA the scans run in assembly, elsewhere in plain Go.
 package vector

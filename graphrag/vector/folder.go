@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 )
@@ -15,7 +14,7 @@ import (
 // The kind and version of folders.
 const (
 	folderKind    = "vectors"
-	folderVersion = 2
+	folderVersion = 3
 )
 
 // beyond are the rows of zeros after the last one: a scan may begin anywhere and reads
@@ -29,47 +28,47 @@ type folderMeta struct {
 	Codes   bool    `json:"codes"`
 	Longest float64 `json:"longest"`      // norm of a row
 	Rest    float64 `json:"longest_rest"` // of a code
-	Lists   int     `json:"lists"`
+	Signs   bool    `json:"signs"`
 }
 
 // Writer writes an index to a folder, row by row, so that it need not fit into
 // memory. It is not safe for concurrent use.
 type Writer struct {
-	x       *Index // without rows
-	meta    folderMeta
-	w       *flat.Writer
-	rows    flat.Array[float32]
-	values  flat.Array[int8] // in the order of adding until invert sorts them
-	bounds  flat.Array[bound]
-	centers flat.Array[float32] // of lists
-	starts  flat.Array[int32]
-	ids     flat.Array[int32]
-	row     []float32 // padded
-	code    []int8
+	x      *Index // without rows
+	meta   folderMeta
+	w      *flat.Writer
+	rows   flat.Array[float32]
+	values flat.Array[int8]
+	bounds flat.Array[bound]
+	bits   flat.Array[uint64]
+	units  flat.Array[float32]
+	row    []float32 // padded
+	code   []int8
+	signs  *signs // of the last rows, up to signGroup
+	turned []float32
 }
 
 // Create begins an index in a folder, which must not hold one. Codes are written if
-// the options ask for them, lists as well.
+// the options ask for them, signs as well.
 func Create(dir string, o Options) (*Writer, error) {
 	x, err := New(o)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
+	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized, Signs: o.Signs}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
+	if o.Signs {
+		turn := newRotation(o.Dim)
+		w.signs, w.turned = &signs{turn: turn, bits: make([]uint64, signGroup*turn.words())}, make([]float32, turn.width)
+	}
 	if w.w, err = flat.Create(dir, folderKind, folderVersion); err != nil {
 		return nil, fmt.Errorf("vector: create: %w", err)
 	}
-	order := ""
-	if o.Lists > 0 {
-		order = ".added" // see sortCodes
-	}
-	var errs [6]error
+	var errs [5]error
 	w.rows, errs[0] = flat.NewArray[float32](w.w, "rows")
-	w.values, errs[1] = flat.NewArray[int8](w.w, "codes"+order)
-	w.bounds, errs[2] = flat.NewArray[bound](w.w, "bounds"+order)
-	w.centers, errs[3] = flat.NewArray[float32](w.w, "centers")
-	w.starts, errs[4] = flat.NewArray[int32](w.w, "starts")
-	w.ids, errs[5] = flat.NewArray[int32](w.w, "ids")
+	w.values, errs[1] = flat.NewArray[int8](w.w, "codes")
+	w.bounds, errs[2] = flat.NewArray[bound](w.w, "bounds")
+	w.bits, errs[3] = flat.NewArray[uint64](w.w, "signs")
+	w.units, errs[4] = flat.NewArray[float32](w.w, "units")
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, errors.Join(fmt.Errorf("vector: create: %w", err), w.w.Abort())
 	}
@@ -95,6 +94,7 @@ func (w *Writer) Add(vectors ...[]float32) error {
 			scale(w.row, norms[i])
 		}
 		w.put()
+		w.putSigns()
 		w.meta.Rows++
 	}
 	return w.w.Err()
@@ -112,18 +112,29 @@ func (w *Writer) put() {
 	}
 }
 
-// Close makes the index durable and the folder whole. With lists it sorts the rows
-// into them first, which takes minutes for millions; ctx ends that. After an error the
-// folder is not whole.
-func (w *Writer) Close(ctx context.Context) error {
-	if w.x.opts.Lists > 0 {
-		if err := w.invert(ctx); err != nil {
-			return errors.Join(fmt.Errorf("vector: close: %w", err), w.w.Abort())
-		}
+// putSigns writes the signs of the row that is held, with those of its group once it is
+// full.
+func (w *Writer) putSigns() {
+	if w.signs == nil {
+		return
 	}
+	s := w.signs
+	s.units = append(s.units, s.turn.signRow(s.bits, len(s.units), w.row, w.turned))
+	if len(s.units) == signGroup {
+		w.bits.Append(s.bits...)
+		w.units.Append(s.units...)
+		s.units = s.units[:0]
+	}
+}
+
+// Close makes the index durable and the folder whole. After an error it is not whole.
+func (w *Writer) Close() error {
 	clear(w.row)
 	for range beyond {
 		w.put()
+	}
+	for w.signs != nil && len(w.signs.units) > 0 {
+		w.putSigns()
 	}
 	if err := w.w.Close(w.meta); err != nil {
 		return fmt.Errorf("vector: close: %w", err)
@@ -140,7 +151,7 @@ var ErrFolder = flat.ErrFormat
 
 // Open opens an index that a [Writer] wrote, where it lies: mapped into memory, so
 // that it takes as much of it as is read. With codes, a search reads the codes of all
-// rows, or of those in the lists it reads, and a few rows. Nothing can be added. Workers is that of opts, whose other
+// rows, or the signs of all and the codes of a share, and a few rows. Nothing can be added. Workers is that of opts, whose other
 // fields are ignored.
 func Open(dir string, opts Options) (*Index, error) {
 	var meta folderMeta
@@ -178,37 +189,19 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	x.rows.lie(rows)
 	x.codes.values.lie(values)
 	x.codes.bounds.lie(bounds)
-	if meta.Lists <= 0 {
+	if !meta.Signs {
 		return nil
 	}
-	return x.lieLists(folder, meta)
-}
-
-// lieLists takes the lists of a folder as they lie, and copies the centers.
-func (x *Index) lieLists(folder *flat.Folder, meta folderMeta) error {
-	center, err := New(Options{Dim: meta.Dim, Quantized: true, Workers: 1})
-	if err != nil {
+	signs := &signs{turn: newRotation(meta.Dim)}
+	signs.bits, errRows = flat.View[uint64](folder, "signs")
+	signs.units, errValues = flat.View[float32](folder, "units")
+	if err := errors.Join(errRows, errValues); err != nil {
 		return err
 	}
-	centers, errCenters := flat.View[float32](folder, "centers")
-	starts, errStarts := flat.View[int32](folder, "starts")
-	ids, errIDs := flat.View[int32](folder, "ids")
-	if err := errors.Join(errCenters, errStarts, errIDs); err != nil {
-		return err
+	if height = roundUp(meta.Rows, signGroup); len(signs.units) != height || len(signs.bits) != height*signs.turn.words() {
+		return fmt.Errorf("%w: its signs do not fit its rows; build it again", ErrFolder)
 	}
-	if len(ids) != meta.Rows || len(starts) != meta.Lists+1 || len(centers) != meta.Lists*meta.Dim ||
-		!slices.IsSorted(starts) || starts[0] != 0 || int(starts[meta.Lists]) != meta.Rows {
-		return fmt.Errorf("%w: its lists do not fit its rows; build it again", ErrFolder)
-	}
-	for _, id := range ids {
-		if id < 0 || int(id) >= meta.Rows {
-			return fmt.Errorf("%w: its lists hold row %d of %d; build it again", ErrFolder, id, meta.Rows)
-		}
-	}
-	x.lists = &lists{center, starts, ids}
-	if err := center.Add(slices.Collect(slices.Chunk(centers, meta.Dim))...); err != nil {
-		return fmt.Errorf("%w: center: %w", ErrFolder, err)
-	}
+	x.signs = signs
 	return nil
 }
 

@@ -34,7 +34,7 @@ func TestFolder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := w.Close(t.Context()); err != nil {
+			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
 			folder, err := Open(dir, o)
@@ -82,7 +82,7 @@ func TestBadFolders(t *testing.T) {
 	if err := w.Add([]float32{1, float32(math.NaN())}); !errors.Is(err, ErrVector) {
 		t.Errorf("no number: %v", err)
 	}
-	if err := errors.Join(w.Add([]float32{1, 2}), w.Close(t.Context())); err != nil {
+	if err := errors.Join(w.Add([]float32{1, 2}), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if x, err := Open(filepath.Join(dir, "good"), Options{}); err != nil || x.Len() != 1 {

@@ -32,10 +32,10 @@ type Options struct {
 	// single searches take a fraction of the time. Without assembly for the
 	// processor it would not pay and has no effect.
 	Quantized bool
-	// Lists is into how many lists [Create] sorts the rows, to search some of them, at
-	// most 65,536; 0 means none, and every search reads all rows. About the square
-	// root of the number of rows is usual. An index in memory has none.
-	Lists int
+	// Signs keeps a bit or two of each component besides, in the folders that
+	// [Create] writes, for searches that read a share of the rows ([Params].Share). An
+	// index in memory has none.
+	Signs bool
 	// Workers is the number of goroutines that share one search over a large
 	// index, or one batch; 0 means GOMAXPROCS.
 	Workers int
@@ -60,14 +60,13 @@ type Index struct {
 	longest float64        // norm of the longest row
 	codes   codes          // empty unless quantized
 	folder  *flat.Folder   // where rows and codes lie, if not in memory
-	lists   *lists         // if rows are sorted into some; codes lie in their order
+	signs   *signs         // of rows in a folder, if it has some
 }
 
 // New returns an empty index.
 func New(opts Options) (*Index, error) {
 	c := opt.Checks{Of: "vector: new index"}
 	opt.Range(&c, "Dim", opts.Dim, 1, MaxDim)
-	opt.Range(&c, "Lists", opts.Lists, 0, maxLists)
 	opt.Min(&c, "Workers", opts.Workers, 0)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -181,43 +180,3 @@ func (x *Index) check(v []float32) (float64, error) {
 	}
 	return length, nil
 }
-
-// norm returns the Euclidean length: squares of float32 are exact in float64
-// and cannot overflow there.
-func norm(v []float32) float64 {
-	sum := 0.0
-	for _, c := range v {
-		sum += float64(c) * float64(c)
-	}
-	return math.Sqrt(sum)
-}
-
-// Cosine is the cosine of the angle between two vectors, the same bits on every
-// machine. It is 0 if one of them has no length or they have not
-// as many components.
-func Cosine(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	dot, aa, bb := 0.0, 0.0, 0.0
-	for i, x := range a {
-		x, y := float64(x), float64(b[i])
-		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
-}
-
-// scale divides v by length, unless that is 0.
-func scale(v []float32, length float64) {
-	if length == 0 {
-		return
-	}
-	for i, c := range v {
-		v[i] = float32(float64(c) / length)
-	}
-}
-
-func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

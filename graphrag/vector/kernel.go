@@ -2,12 +2,19 @@
 
 package vector
 
+import "math/bits"
+
 // Kernels read vectors whose length is a multiple of laneWidth, and rows in
 // groups of rowGroup, so that they need no code for the rest.
 const (
 	laneWidth  = 32
 	rowGroup   = 4
 	queryGroup = 4
+	// signGroup rows lie together, word by word, so that a kernel has a lane for each.
+	signGroup = 8
+	// signPlanes are the words of a query beside one word of a row: signs, and two bits
+	// of their magnitudes.
+	signPlanes = 3
 )
 
 // kernels are the inner loops of a scan. All slices are flat and of matching
@@ -24,6 +31,9 @@ type kernels struct {
 	dotGroup func(out, rows, queries []float32)
 	// dotCodes: out[i] = codes[i] · query.
 	dotCodes func(out []int32, codes []int8, query []int16)
+	// differ: out[i] is the sum of the magnitudes in planes where row i has another
+	// sign, see [differRows].
+	differ func(out []int32, rows, planes []uint64)
 	// codesPay tells whether dotCodes is faster than dot. In plain Go it is
 	// not: there are fewer multipliers for integers.
 	codesPay bool
@@ -31,7 +41,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows}
+	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, differ: differRows}
 }
 
 func dotRows(out, rows, query []float32) {
@@ -80,6 +90,25 @@ func dotCodeRows(out []int32, codes []int8, query []int16) {
 			s3 += int32(d[i]) * int32(q)
 		}
 		out[0], out[1], out[2], out[3] = s0, s1, s2, s3
+	}
+}
+
+// differRows is in plain Go: out[i] is the sum of the magnitudes of the query where
+// its sign is not that of row i. bits hold len(out) rows, whole groups.
+func differRows(out []int32, rows, planes []uint64) {
+	for ; len(out) >= signGroup; out = out[signGroup:] {
+		var sums [signGroup]int
+		for p := planes; len(p) >= signPlanes; p = p[signPlanes:] {
+			group := rows[:signGroup]
+			rows = rows[signGroup:]
+			for i, word := range group {
+				word ^= p[0]
+				sums[i] += bits.OnesCount64(word) + 2*bits.OnesCount64(word&p[1]) + 4*bits.OnesCount64(word&p[2])
+			}
+		}
+		for i, sum := range sums {
+			out[i] = int32(sum)
+		}
 	}
 }
 

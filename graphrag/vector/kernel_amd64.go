@@ -8,12 +8,15 @@ import "golang.org/x/sys/cpu"
 func fastest() kernels {
 	k := portable()
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		k = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, codesPay: true}
+		k = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, differ: differRows, codesPay: true}
 		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
 			k.dotGroup = dotGroupAVX512
 		}
 		if cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VNNI {
 			k.dotCodes = dotCodesVNNI
+		}
+		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VPOPCNTDQ {
+			k.differ = differVPOPCNT
 		}
 	}
 	return k
@@ -49,8 +52,14 @@ func dotCodesVNNI(out []int32, codes []int8, query []int16) {
 	}
 }
 
+func differVPOPCNT(out []int32, rows, planes []uint64) {
+	if n, words := len(out), len(planes)/signPlanes; n > 0 {
+		differ8VPOPCNT(&out[0], &rows[:n*words][0], &planes[0], n, words)
+	}
+}
+
 // The assembly expects n to be a multiple of rowGroup and dim one of
-// laneWidth, both positive.
+// laneWidth, both positive; for signs, n one of signGroup.
 
 //go:noescape
 func dot4AVX2(out, rows, query *float32, n, dim int)
@@ -66,3 +75,6 @@ func codes4AVX2(out *int32, codes *int8, query *int16, n, dim int)
 
 //go:noescape
 func codes4VNNI(out *int32, codes *int8, query *int16, n, dim int)
+
+//go:noescape
+func differ8VPOPCNT(out *int32, rows, planes *uint64, n, words int)

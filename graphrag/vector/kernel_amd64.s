@@ -327,3 +327,46 @@ vnni4dims:
 	JG            vnni4rows
 	VZEROUPPER
 	RET
+
+// func differ8VPOPCNT(out *int32, rows, planes *uint64, n, words int)
+// Eight rows at a time, a word of each in one register.
+TEXT ·differ8VPOPCNT(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ n+24(FP), BX
+	MOVQ words+32(FP), R8
+
+differ8rows:
+	MOVQ   planes+16(FP), DX
+	MOVQ   R8, CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+
+differ8words:
+	VMOVDQU64   (SI), Z4
+	VPXORQ.BCST (DX), Z4, Z4
+	VPANDQ.BCST 8(DX), Z4, Z5
+	VPANDQ.BCST 16(DX), Z4, Z6
+	VPOPCNTQ    Z4, Z4
+	VPOPCNTQ    Z5, Z5
+	VPOPCNTQ    Z6, Z6
+	VPADDQ      Z4, Z0, Z0
+	VPADDQ      Z5, Z1, Z1
+	VPADDQ      Z6, Z2, Z2
+	ADDQ        $64, SI
+	ADDQ        $24, DX
+	DECQ        CX
+	JNZ         differ8words
+
+	VPSLLQ  $1, Z1, Z1
+	VPSLLQ  $2, Z2, Z2
+	VPADDQ  Z1, Z0, Z0
+	VPADDQ  Z2, Z0, Z0
+	VPMOVQD Z0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ    $32, DI
+	SUBQ    $8, BX
+	JG      differ8rows
+	VZEROUPPER
+	RET

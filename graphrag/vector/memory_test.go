@@ -19,7 +19,7 @@ import (
 
 // TestMemory adds a million rows of 384, alone in its process, and reads the peak of
 // its memory. It runs where VECTOR_MEMORY says what grows: an index in memory, one with
-// codes, or a folder with 2,048 lists, whose mapped files do not count.
+// codes, or a folder with codes and signs, whose mapped files do not count.
 //
 //	VECTOR_MEMORY=rows   go test -count=1 -v -run Memory ./graphrag/vector
 //	VECTOR_MEMORY=codes  go test -count=1 -v -run Memory ./graphrag/vector
@@ -33,7 +33,7 @@ func TestMemory(t *testing.T) {
 	}{
 		"rows":   {vector.Options{Dim: dim}, 1_650_000},
 		"codes":  {vector.Options{Dim: dim, Quantized: true}, 2_050_000},
-		"folder": {vector.Options{Dim: dim, Quantized: true, Lists: 2048}, 450_000},
+		"folder": {vector.Options{Dim: dim, Quantized: true, Signs: true}, 50_000},
 	}[kind]
 	if !ok {
 		t.Skip("VECTOR_MEMORY is none of rows, codes and folder")
@@ -51,7 +51,7 @@ func TestMemory(t *testing.T) {
 			for i := 0; i < n && err == nil; i++ {
 				err = w.Add(draw())
 			}
-			return errors.Join(err, w.Close(t.Context()))
+			return errors.Join(err, w.Close())
 		}
 		x, err := vector.New(c.opts)
 		for i := 0; i < n && err == nil; i++ {

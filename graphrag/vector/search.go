@@ -15,6 +15,8 @@ const (
 	// blockRows are estimated before their bounds are looked at: few enough
 	// to stay in the first cache, many enough to hide the call.
 	blockRows = 256
+	// idsShard is shardRows for rows that are read here and there.
+	idsShard = 1024
 	// shardRows is the least a worker gets of one search; below, starting it
 	// costs more than it saves.
 	shardRows = 8192
@@ -27,11 +29,13 @@ type scratch struct {
 	code    []int16   // of query
 	step    float32   // of code
 	slack   float32   // how far an estimate may be off, see floatError and codeError
-	rows    []float32 // of a block, see Index.block
+	ids     []int32   // of the rows to scan, nil for all
+	rows    []float32 // of some ids, see Index.scanIDs
+	values  []int8
+	bounds  []bound
 	dots    []float32
 	sums    []int32
-	near    []rank.Scored[int32] // lists
-	spans   []span
+	glance  glance
 	sel     selector
 	results []rank.Scored[int32]
 	parts   []*scratch // of other workers
@@ -46,15 +50,12 @@ type Params struct {
 	// must say the same of a row throughout a search, may be called by several
 	// goroutines at once, and must not use the index.
 	Keep func(id int32) bool
-	// Lists is how many lists are read, if the index has some ([Options].Lists): those
-	// whose centers are nearest to the query, and more if they hold fewer than K rows
-	// to keep. 0 means an eighth of them, at least 8. The result is exact for the
-	// rows in these lists, and exact for all rows if Lists is the number of lists or more.
-	Lists int
+	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of
+	// the rows that are read: those with the best estimates by their signs, of those to
+	// keep. The result is exact for these rows; which they are, and so the result, is the
+	// same on every machine. Otherwise the result is exact.
+	Share float64
 }
-
-// span are the rows from first to before last, in the order of the codes.
-type span struct{ first, last int }
 
 // Search is [Index.SearchWith] for the k best of all rows.
 func (x *Index) Search(query []float32, k int, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
@@ -86,14 +87,15 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 	if s.length == 0 {
 		return x.firstRows(p, dst)
 	}
-	for lists := x.lists.effort(p.Lists); ; lists *= 2 {
-		all := x.probe(s, lists)
-		s.sel.reset(p)
-		x.scanAll(s, workers)
-		if all || len(s.sel.kept) >= p.K {
-			return x.rescore(s, s.query, dst)
-		}
+	s.sel.reset(p)
+	if wanted := x.reads(p); wanted < x.n {
+		s.ids = x.likely(s, wanted, workers)
+		x.split(s, len(s.ids), idsShard, workers)
+	} else {
+		s.ids = nil
+		x.split(s, x.n, shardRows, workers)
 	}
+	return x.rescore(s, s.query, dst)
 }
 
 // setQuery keeps a padded copy of the query, scaled if the index is for cosines.
@@ -120,37 +122,37 @@ func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int3
 	return dst
 }
 
-// scanAll offers the rows of all spans to s.sel, or to the selectors of s.parts, whose
-// candidates it takes over.
-func (x *Index) scanAll(s *scratch, workers int) {
-	rows := 0
-	for _, at := range s.spans {
-		rows += at.last - at.first
-	}
-	if workers = min(workers, 1+rows/shardRows, len(s.spans)); workers <= 1 {
+// split scans n rows, or ids, in parts of a size, and offers them to s.sel, or to the selectors of
+// s.parts, whose candidates it takes over.
+func (x *Index) split(s *scratch, n, size, workers int) {
+	if workers = min(workers, 1+n/size); workers <= 1 {
 		s.prepare(x)
-		for _, at := range s.spans {
-			x.scan(s, at)
-		}
+		x.scan(s, 0, n)
 		return
 	}
-	for len(s.parts) < workers {
-		s.parts = append(s.parts, new(scratch))
-	}
-	for _, part := range s.parts[:workers] {
-		part.query, part.length = append(part.query[:0], s.query...), s.length
+	parts := s.grow(workers)
+	for _, part := range parts {
+		part.query, part.length, part.ids = append(part.query[:0], s.query...), s.length, s.ids
 		part.sel.reset(s.sel.Params)
 		part.prepare(x)
 	}
-	_ = par.Ranges(context.Background(), len(s.spans), 1, workers, func(worker, i, _ int) error {
-		x.scan(s.parts[worker], s.spans[i])
+	_ = par.Ranges(context.Background(), n, size, workers, func(worker, first, last int) error {
+		x.scan(parts[worker], first, last)
 		return nil
 	})
-	for _, part := range s.parts[:workers] {
+	for _, part := range parts {
 		s.sel.cut = max(s.sel.cut, part.sel.cut)
 		s.sel.kept = append(s.sel.kept, part.sel.kept...)
 		part.sel.Keep = nil
 	}
+}
+
+// grow returns the scratch of each of several workers.
+func (s *scratch) grow(workers int) []*scratch {
+	for len(s.parts) < workers {
+		s.parts = append(s.parts, new(scratch))
+	}
+	return s.parts[:workers]
 }
 
 // prepare makes ready for scans with the query.
@@ -166,42 +168,76 @@ func (s *scratch) prepare(x *Index) {
 	s.step, s.slack = float32(step), ceil32(codeError(rest, x.longest, x.codes.longest, s.length))
 }
 
-// scan offers the rows of a span to s.sel.
-func (x *Index) scan(s *scratch, at span) {
-	for ; at.first < at.last; at.first += blockRows {
-		n := min(blockRows, at.last-at.first)
+// scan offers rows, or ids, to s.sel, block by block.
+func (x *Index) scan(s *scratch, first, last int) {
+	if s.ids != nil {
+		x.scanIDs(s, s.ids[first:last])
+		return
+	}
+	for ; first < last; first += blockRows {
+		n := min(blockRows, last-first)
+		high := roundUp(n, rowGroup)
 		if x.quantized() {
-			x.scanCodes(s, at.first, n)
+			x.scanCodes(s, x.codes.values.part(first, high), x.codes.bounds.part(first, n), first, nil)
 		} else {
-			x.scanRows(s, at.first, n)
+			x.scanRows(s, x.rows.part(first, high), n, first, nil)
 		}
 	}
 }
 
-func (x *Index) scanRows(s *scratch, first, n int) {
+// scanIDs is scan for some rows: it gathers what it reads of them.
+func (x *Index) scanIDs(s *scratch, ids []int32) {
+	for len(ids) > 0 {
+		some := ids[:min(blockRows, len(ids))]
+		ids = ids[len(some):]
+		high := roundUp(len(some), rowGroup)
+		if x.quantized() {
+			s.values, s.bounds = slices.Grow(s.values[:0], blockRows*x.stride), s.bounds[:0]
+			for _, id := range some {
+				s.values = append(s.values, x.codes.values.part(int(id), 1)...)
+				s.bounds = append(s.bounds, x.codes.bounds.part(int(id), 1)...)
+			}
+			x.scanCodes(s, s.values[:high*x.stride], s.bounds, 0, some)
+		} else {
+			s.rows = slices.Grow(s.rows[:0], blockRows*x.stride)
+			for _, id := range some {
+				s.rows = append(s.rows, x.row(int(id))...)
+			}
+			x.scanRows(s, s.rows[:high*x.stride], len(some), 0, some)
+		}
+	}
+}
+
+// scanRows offers n rows: those from first on, or those with some ids.
+func (x *Index) scanRows(s *scratch, rows []float32, n, first int, ids []int32) {
 	dots := s.dots[:roundUp(n, rowGroup)]
-	x.kernels.dot(dots, x.block(s, first, n), s.query)
+	x.kernels.dot(dots, rows, s.query)
 	reach := s.sel.cut - s.slack
 	for i, dot := range dots[:n] {
 		if dot >= reach {
-			x.offer(s, first+i, dot-s.slack, dot+s.slack)
+			s.sel.offer(idAt(ids, first, i), dot-s.slack, dot+s.slack)
 			reach = s.sel.cut - s.slack
 		}
 	}
 }
 
 // scanCodes is scanRows over the codes, with the query scaled to length 1.
-func (x *Index) scanCodes(s *scratch, first, n int) {
-	sums := s.sums[:roundUp(n, rowGroup)]
-	x.kernels.dotCodes(sums, x.codes.values.part(first, len(sums)), s.code)
-	bounds := x.codes.bounds.part(first, n)
-	for i, sum := range sums[:n] {
-		b := bounds[i]
-		dot, margin := float32(sum)*(s.step*b.scale), b.rest+s.slack
+func (x *Index) scanCodes(s *scratch, values []int8, bounds []bound, first int, ids []int32) {
+	sums := s.sums[:roundUp(len(bounds), rowGroup)]
+	x.kernels.dotCodes(sums, values, s.code)
+	for i, b := range bounds {
+		dot, margin := float32(sums[i])*(s.step*b.scale), b.rest+s.slack
 		if dot+margin >= s.sel.cut {
-			x.offer(s, first+i, dot-margin, dot+margin)
+			s.sel.offer(idAt(ids, first, i), dot-margin, dot+margin)
 		}
 	}
+}
+
+func idAt(ids []int32, first, i int) int32 {
+	if ids != nil {
+		return ids[i]
+	}
+	return int32(first + i)
 }
 
 // rescore appends the best of the candidates by their scores, and lets go of what the

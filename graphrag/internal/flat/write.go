@@ -10,11 +10,8 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"unsafe"
-
-	"github.com/edsrzf/mmap-go"
 )
 
 // manifestName is the file that makes a folder whole.
@@ -102,25 +99,6 @@ func (w *Writer) Err() error {
 		}
 	}
 	return nil
-}
-
-// View is what was appended so far, mapped, for a writer that works over what it has
-// written. It is good until it is let go, and that is before the writer is closed.
-func (a Array[T]) View() (values []T, letGo func() error, err error) {
-	if err := errors.Join(a.f.err, a.f.w.Flush()); err != nil || a.f.Bytes == 0 {
-		return nil, func() error { return nil }, err
-	}
-	m, err := mmap.Map(a.f.f, mmap.RDONLY, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", a.f.f.Name(), err)
-	}
-	return valuesOf[T](m), m.Unmap, nil
-}
-
-// Drop gives an array up, which was for the time of writing only, and its file.
-func (a Array[T]) Drop(w *Writer) error {
-	w.arrays = slices.DeleteFunc(w.arrays, func(f *file) bool { return f == a.f })
-	return errors.Join(a.f.f.Close(), os.Remove(a.f.f.Name()))
 }
 
 // Len is the number of values so far.

@@ -225,8 +225,8 @@ func TestSweep(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1, ListRows: -1, Workers: -1})
-	for _, want := range []string{"Memory", "SegmentRows", "ListRows", "Workers"} {
+	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1, Workers: -1})
+	for _, want := range []string{"Memory", "SegmentRows", "Workers"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)
 		}

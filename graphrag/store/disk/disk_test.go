@@ -50,8 +50,8 @@ func TestStore(t *testing.T) {
 	storetest.Test(t, factory(disk.Options{}))
 }
 
-// With a memory that is always full, segments that are never merged, and inverted lists.
+// With a memory that is always full, segments that are never merged.
 func TestSmall(t *testing.T) {
 	t.Parallel()
-	storetest.Test(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100, ListRows: 64, Workers: 3}))
+	storetest.Test(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100, Workers: 3}))
 }

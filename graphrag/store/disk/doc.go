@@ -20,5 +20,5 @@
 //
 // Segments are mapped into memory, so that a collection may be larger than that.
 // Vectors are compared by codes of a byte a component and then exactly: of all rows, or
-// of those in the inverted lists nearest to the query if the options ask for lists.
+// of the share that their signs say is nearest to the query ([vector.Params]).
 package disk

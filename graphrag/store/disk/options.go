@@ -27,11 +27,6 @@ type Options struct {
 	// SegmentRows is the number of rows from which on a segment is not merged with
 	// others.
 	SegmentRows int
-	// ListRows, if it is not 0, is the number of vectors from which on a segment keeps
-	// them in inverted lists. Searches are then faster and approximate, unless their
-	// Effort is 1: how many of the nearest vectors they find depends on how much the
-	// vectors lie in clusters, so measure it.
-	ListRows int
 	// Workers is the number of goroutines of a search and of a flush; 0 means
 	// GOMAXPROCS.
 	Workers int
@@ -41,7 +36,6 @@ func (o Options) resolve() (Options, error) {
 	c := opt.Checks{Of: "disk: options"}
 	opt.Min(&c, "Memory", o.Memory, 0)
 	opt.Min(&c, "SegmentRows", o.SegmentRows, 0)
-	opt.Min(&c, "ListRows", o.ListRows, 0)
 	opt.Min(&c, "Workers", o.Workers, 0)
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()

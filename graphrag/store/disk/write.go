@@ -7,7 +7,6 @@ import (
 	"errors"
 	"iter"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -27,7 +26,7 @@ func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int
 		return err
 	}
 	t := &tableWriter{schema: schema, w: w, merge: merge, fields: map[string][]any{}}
-	err = t.begin(dir, n, o)
+	err = t.begin(dir, o)
 	for r := range records {
 		if err == nil && t.row%(1<<10) == 0 {
 			err = errors.Join(ctx.Err(), w.Err())
@@ -62,7 +61,7 @@ type tableWriter struct {
 	fields                            map[string][]any // values of all rows
 }
 
-func (t *tableWriter) begin(dir string, n int, o Options) error {
+func (t *tableWriter) begin(dir string, o Options) error {
 	err := open(t.w, "ids", &t.ids, "scopes", &t.scopes, "titles", &t.titles, "texts", &t.bodies, "data", &t.data)
 	if err != nil || t.schema.Dim == 0 {
 		return err
@@ -71,18 +70,8 @@ func (t *tableWriter) begin(dir string, n int, o Options) error {
 	t.place, err1 = flat.NewArray[int32](t.w, "vectors")
 	t.rows, err2 = flat.NewArray[int32](t.w, "vector-rows")
 	t.vectors, err3 = vector.Create(filepath.Join(dir, vectorsFolder), vector.Options{
-		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Quantized: true, Workers: o.Workers, Lists: lists(n, o)})
+		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Quantized: true, Workers: o.Workers, Signs: true})
 	return errors.Join(err1, err2, err3)
-}
-
-// lists is how many inverted lists there are of n vectors. Several segments have
-// together as many as faiss advises of all their vectors: four times the root or more
-// ("Guidelines to choose an index").
-func lists(n int, o Options) int {
-	if o.ListRows == 0 || n < o.ListRows {
-		return 0
-	}
-	return int(2 * math.Sqrt(float64(n)))
 }
 
 // open begins texts by their names.
@@ -140,7 +129,7 @@ func (t *tableWriter) finish(ctx context.Context, dir string, gone []string, o O
 	}
 	vectors := t.vectors
 	t.vectors = nil // closed, whatever comes of it
-	return vectors.Close(ctx)
+	return vectors.Close()
 }
 
 func (t *tableWriter) writeWords(ctx context.Context, dir string, o Options) error {

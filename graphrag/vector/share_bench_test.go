@@ -11,9 +11,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -22,58 +22,55 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-const listsDim = 384
+const shareDim = 384
 
-// BenchmarkLists tells of several numbers of lists read how long a query takes and how
-// many of its ten best rows it finds, over passages and questions of WildGraphBench and
-// over VECTOR_ROWS generated rows (100,000 if it is not set). The folders lie in the
-// folder for temporary files.
-func BenchmarkLists(b *testing.B) {
+// BenchmarkShare tells of several shares how long a query takes and how many of its ten
+// best rows it finds, over passages and questions of WildGraphBench and over VECTOR_ROWS
+// generated rows (100,000 if it is not set): around topics, and without any structure,
+// which is the worst case. The folders lie in the folder for temporary files.
+func BenchmarkShare(b *testing.B) {
 	rows := "100000"
 	if testing.Short() {
 		rows = "10000"
+	}
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))
+	if err != nil {
+		b.Fatal(err)
 	}
 	b.Run("passages", func(b *testing.B) {
 		if testing.Short() {
 			b.Skip("embeds all passages")
 		}
 		rows, queries := passages(b)
-		benchLists(b, len(rows), func(i int, _ []float32) []float32 { return rows[i] }, queries)
+		benchShare(b, len(rows), func(i int, _ []float32) []float32 { return rows[i] }, queries)
 	})
-	b.Run("mixture", func(b *testing.B) {
-		n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))
-		if err != nil {
-			b.Fatal(err)
-		}
-		draw := mixture()
-		var queries [][]float32
-		for i := range 200 {
-			queries = append(queries, draw(n+i, nil))
-		}
-		benchLists(b, n, draw, queries)
-	})
+	for name, draw := range map[string]func(i int, dst []float32) []float32{"mixture": mixture(), "normal": normal} {
+		b.Run(name, func(b *testing.B) {
+			var queries [][]float32
+			for i := range 200 {
+				queries = append(queries, draw(n+i, nil))
+			}
+			benchShare(b, n, draw, queries)
+		})
+	}
 }
 
-func benchLists(b *testing.B, n int, row func(i int, dst []float32) []float32, queries [][]float32) {
-	opts := vector.Options{Dim: listsDim, Cosine: true, Quantized: true}
-	for opts.Lists = 64; 2*opts.Lists*opts.Lists <= 4*n; opts.Lists *= 2 {
-	}
-	x := built(b, n, opts, row)
+func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, queries [][]float32) {
+	x := built(b, n, vector.Options{Dim: shareDim, Cosine: true, Quantized: true, Signs: true}, row)
 	defer x.Close()
-	exact, err := x.SearchBatch(b.Context(), queries, vector.Params{K: 10, Lists: math.MaxInt})
+	exact, err := x.SearchBatch(b.Context(), queries, vector.Params{K: 10})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for probed := 1; probed <= opts.Lists; probed *= 2 {
-		b.Run(fmt.Sprintf("lists=%d/%d", probed, opts.Lists), func(b *testing.B) {
+	for _, share := range []float64{.0001, .001, .002, .005, .01, .02, .05, 1} {
+		b.Run(fmt.Sprintf("share=%v", share), func(b *testing.B) {
 			b.ReportAllocs()
 			found, dst := 0, []rank.Scored[int32](nil)
 			for i := 0; b.Loop(); i++ {
-				p := vector.Params{K: 10, Lists: probed}
-				dst, _ = x.SearchWith(queries[i%len(queries)], p, dst[:0])
+				dst, _ = x.SearchWith(queries[i%len(queries)], vector.Params{K: 10, Share: share}, dst[:0])
 			}
 			for i, q := range queries {
-				dst, _ = x.SearchWith(q, vector.Params{K: 10, Lists: probed}, dst[:0])
+				dst, _ = x.SearchWith(q, vector.Params{K: 10, Share: share}, dst[:0])
 				found += common(dst, exact[i])
 			}
 			b.ReportMetric(float64(found)/float64(10*len(queries)), "recall@10")
@@ -100,11 +97,9 @@ func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float
 			b.Fatal(err)
 		}
 	}
-	start := time.Now()
-	if err := w.Close(b.Context()); err != nil {
+	if err := w.Close(); err != nil {
 		b.Fatal(err)
 	}
-	b.Logf("%d rows into %d lists: %.1f s", n, opts.Lists, time.Since(start).Seconds())
 	x, err := vector.Open(dir, opts)
 	if err != nil {
 		b.Fatal(err)
@@ -136,22 +131,32 @@ func mixture() func(i int, dst []float32) []float32 {
 		}
 		return v
 	}
-	center, basis := normal(topics*latent), normal(latent*listsDim)
+	center, basis := normal(topics*latent), normal(latent*shareDim)
 	return func(i int, dst []float32) []float32 {
 		rng := rand.New(rand.NewPCG(49, uint64(i)))
 		topic := int(math.Exp(rng.Float64()*math.Log(topics))) - 1
-		dst = append(dst[:0], make([]float32, listsDim)...)
+		dst = append(dst[:0], make([]float32, shareDim)...)
 		for j := range dst {
 			dst[j] = float32(rng.NormFloat64())
 		}
 		for l := range latent {
 			z := center[topic*latent+l] + .7*float32(rng.NormFloat64())
-			for j, x := range basis[l*listsDim : (l+1)*listsDim] {
+			for j, x := range basis[l*shareDim : (l+1)*shareDim] {
 				dst[j] += z * x
 			}
 		}
 		return dst
 	}
+}
+
+// normal draws rows of which none is near another.
+func normal(i int, dst []float32) []float32 {
+	rng := rand.New(rand.NewPCG(50, uint64(i)))
+	dst = slices.Grow(dst[:0], shareDim)
+	for range shareDim {
+		dst = append(dst, float32(rng.NormFloat64()))
+	}
+	return dst
 }
 
 // passages are the pages of WildGraphBench in pieces of 400 bytes, and its questions,
@@ -185,7 +190,7 @@ func passages(b *testing.B) (rows, queries [][]float32) {
 			questions = append(questions, q.Question)
 		}
 	}
-	lsa, err := embed.FitLSA(b.Context(), sample, embed.LSAOptions{Dim: listsDim})
+	lsa, err := embed.FitLSA(b.Context(), sample, embed.LSAOptions{Dim: shareDim})
 	if err == nil {
 		rows, err = lsa.EmbedDocuments(b.Context(), texts)
 	}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// topical are vectors around centers, and fifty more as queries.
+func topical(rng *rand.Rand, n, dim int) (rows, queries [][]float32) {
+	centers := make([][]float32, 60)
+	for i := range centers {
+		centers[i] = randomVector(rng, dim, 1)
+	}
+	for range n + 50 {
+		v := randomVector(rng, dim, .6)
+		for j, c := range centers[rng.IntN(len(centers))] {
+			v[j] += c
+		}
+		rows = append(rows, v)
+	}
+	return rows[:n], rows[n:]
+}
+
+// inFolder is an index of rows in a new folder.
+func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "index")
+	w, err := Create(dir, o)
+	if err == nil {
+		err = errors.Join(w.Add(rows...), w.Close())
+	}
+	if err == nil {
+		x, err = Open(dir, o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	return x, dir
+}
+
+// The transform keeps angles and is its own inverse but for the length, for an even and
+// an odd number of steps.
+func TestRotation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	for _, dim := range []int{4, 12, 64, 100, 384} {
+		r := newRotation(dim)
+		if r.width < max(64, dim) || r.width > max(64, 2*dim) || r.width%64 != 0 {
+			t.Fatalf("%d components take %d", dim, r.width)
+		}
+		a, b := randomVector(rng, dim, 1), randomVector(rng, dim, 1)
+		x, y := make([]float32, r.width), make([]float32, r.width)
+		r.apply(x, a)
+		r.apply(y, b)
+		scale := float64(r.width * r.width)
+		if want, got := exactDot(a, b), exactDot(x, y)/scale; math.Abs(got-want) > 1e-4*norm(a)*norm(b) {
+			t.Errorf("%d components: product %v, want %v", dim, got, want)
+		}
+		for i := range x {
+			want := float32(0) // a row of the matrix, by its definition
+			for j, v := range a {
+				sign := 1 - 2*float32(popcount(i&j)&1)
+				want += sign * r.flips[0][j] * v
+			}
+			y[i] = want
+		}
+		one := rotation{r.width, [2][]float32{r.flips[0], ones(r.width)}}
+		one.apply(x, a)
+		hadamard(x) // twice the transform is width times the identity
+		for i := range y {
+			if got := float64(x[i]) / float64(r.width); math.Abs(got-float64(y[i])) > 1e-4*norm(y) {
+				t.Fatalf("%d components: transform at %d is %v, want %v", dim, i, got, y[i])
+			}
+		}
+	}
+}
+
+func popcount(n int) (bits int) {
+	for ; n > 0; n &= n - 1 {
+		bits++
+	}
+	return bits
+}
+
+func ones(n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}
+
+func TestSignKernelsAreEqual(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	for name, k := range kernelSets() {
+		for words := 1; words < 20; words += 1 + rng.IntN(4) {
+			n := signGroup * (1 + rng.IntN(5))
+			rows, planes := make([]uint64, n*words), make([]uint64, signPlanes*words)
+			for i := range rows {
+				rows[i] = rng.Uint64()
+			}
+			for i := range planes {
+				planes[i] = rng.Uint64()
+			}
+			out := make([]int32, n)
+			k.differ(out, rows, planes)
+			for i, got := range out {
+				want := 0 // bit by bit
+				for bit := range 64 * words {
+					at := func(word uint64) int { return int(word >> (bit % 64) & 1) }
+					row := at(rows[(i/signGroup*words+bit/64)*signGroup+i%signGroup])
+					plane := planes[bit/64*signPlanes:]
+					if row != at(plane[0]) {
+						want += 1 + 2*at(plane[1]) + 4*at(plane[2])
+					}
+				}
+				if int(got) != want {
+					t.Fatalf("%s, %d words: row %d differs by %d, want %d", name, words, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Estimates are right in the mean, but for the hundredth that the quantizer takes of all
+// scores alike, and as far off as the paper says: about
+// sqrt((1-c²)/c²)/sqrt(width-1) of the lengths, c = sqrt(2/pi), and a little for what is
+// lost of the query.
+func TestEstimates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 3))
+	const dim = 384
+	turn := newRotation(dim)
+	turned, group, planes := make([]float32, turn.width), make([]uint64, signGroup*turn.words()), make([]uint64, signPlanes*turn.words())
+	var off []float64
+	for range 500 {
+		row, query := randomVector(rng, dim, 3), randomVector(rng, dim, 1)
+		for j := range row { // not far from the query
+			row[j] += query[j]
+		}
+		unit := turn.signRow(group, 3, row, turned)
+		most := turn.signQuery(planes, query, turned)
+		step := signStep / 2 * norm(turned) / math.Sqrt(float64(turn.width)) / float64(turn.width)
+		sums := make([]int32, signGroup)
+		differRows(sums, group, planes)
+		estimate := float64(unit) * float64(most-2*sums[3]) * step
+		off = append(off, (estimate-exactDot(row, query))/norm(row)/norm(query))
+	}
+	mean, deviation := stat.MeanStdDev(off, nil)
+	c2 := 2 / math.Pi
+	want := math.Sqrt((1-c2)/c2) / math.Sqrt(float64(turn.width-1))
+	if math.Abs(mean) > .012 || deviation > 1.2*want || deviation < .9*want {
+		t.Errorf("estimates are off by %.4f in the mean, deviation %.4f; want 0 and about %.4f", mean, deviation, want)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	inf := float32(math.Inf(1))
+	sorted := []float32{-inf, -3e30, -2, -1, -1e-40, 0, 1e-38, .5, .51, 1, 7e20, inf}
+	for i, f := range sorted[1:] {
+		if order(sorted[i]) >= order(f) {
+			t.Errorf("%v comes before %v", f, sorted[i])
+		}
+	}
+}
+
+// A share finds nearly all of the best rows, and neither kernels nor workers nor batches
+// change a bit of what it finds.
+func TestShare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	var rows, queries [][]float32
+	for range 2*shardRows + 77 {
+		rows, queries = append(rows, randomVector(rng, 48, 1)), append(queries, randomVector(rng, 48, 1))
+	}
+	queries = queries[:50]
+	for _, o := range []Options{{Cosine: true, Quantized: true}, {Quantized: true}, {Cosine: true}} {
+		o.Dim, o.Signs, o.Workers = 48, true, 1
+		x, dir := inFolder(t, o, rows)
+		if err := x.Verify(t.Context()); err != nil || x.Len() != len(rows) {
+			t.Fatalf("%+v: %d rows, %v", o, x.Len(), err)
+		}
+		p := Params{K: 10, Share: .01}
+		if wanted := x.reads(p); wanted > len(rows)/4 {
+			t.Fatalf("%d rows are read", wanted)
+		}
+		found := 0
+		var first [][]rank.Scored[int32]
+		for _, q := range queries {
+			want := keptOf(t, x, q, p)
+			for _, all := range []Params{{K: 10}, {K: 10, Share: 1}, {K: len(rows) / manyTimes, Share: .01}} {
+				exact, err := x.SearchWith(q, all, nil)
+				if diff := gocmp.Diff(want, exact[:10]); err != nil || diff != "" {
+					t.Fatalf("%+v %+v: %v (-want +got)\n%s", o, all, err, diff)
+				}
+			}
+			got, err := x.SearchWith(q, p, nil)
+			if err != nil || len(got) != 10 {
+				t.Fatalf("%+v: %v, %v", o, got, err)
+			}
+			for _, hit := range got {
+				if hit.Score >= want[9].Score {
+					found++
+				}
+			}
+			first = append(first, got)
+		}
+		if recall := float64(found) / float64(10*len(queries)); recall < .99 {
+			t.Errorf("%+v: recall@10 is %.3f", o, recall)
+		}
+		other, err := Open(dir, Options{Workers: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, kernels := range kernelSets() {
+			other.kernels = kernels
+			batch, err := other.SearchBatch(t.Context(), queries, p)
+			if diff := gocmp.Diff(first, batch); err != nil || diff != "" {
+				t.Fatalf("%+v %s: %v (-single +batch)\n%s", o, name, err, diff)
+			}
+			for i, q := range queries {
+				got, err := other.SearchWith(q, p, nil)
+				if diff := gocmp.Diff(first[i], got); err != nil || diff != "" {
+					t.Fatalf("%+v %s: with 4 workers: %v (-1 +4)\n%s", o, name, err, diff)
+				}
+			}
+		}
+		if err := other.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// With a condition the share is that of the rows to keep: as many are read.
+func TestKeepWithShare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows, queries := topical(rng, 9000, 24)
+	rows[7], rows[8999] = make([]float32, 24), make([]float32, 24)
+	x, _ := inFolder(t, Options{Dim: 24, Quantized: true, Signs: true}, rows)
+	queries = append(queries[:6], make([]float32, 24))
+	conditions := append(keeps(len(rows)), func(id int32) bool { return id%200 == 7 }) // 45 rows: all are read
+	for i, keep := range conditions {
+		for _, k := range []int{0, 10, 50, math.MaxInt} {
+			p := Params{K: k, Keep: keep, Share: .12}
+			batch, err := x.SearchBatch(t.Context(), queries, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, wanted := 0, 0
+			for j, q := range queries {
+				want := keptOf(t, x, q, p)
+				got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
+				if diff := gocmp.Diff(got, batch[j]); err != nil || len(got) != len(want) || len(got) > 0 && diff != "" {
+					t.Fatalf("condition %d, k=%d: %d rows, want %d; %v (-single +batch)\n%s", i, k, len(got), len(want), err, diff)
+				}
+				for n, hit := range got {
+					if keep != nil && !keep(hit.ID) {
+						t.Errorf("condition %d: row %d is not to be kept", i, hit.ID)
+					}
+					if hit.Score >= want[len(want)-1].Score {
+						found++
+					}
+					wanted++
+					if n > 0 && rank.Compare(got[n-1], hit) >= 0 {
+						t.Errorf("condition %d: not in order", i)
+					}
+				}
+			}
+			few := i == len(conditions)-1 || i == 3
+			if recall := float64(found) / float64(wanted); wanted > 0 && (recall < .95 || few && recall < 1) {
+				t.Errorf("condition %d, k=%d: recall %.3f", i, k, recall)
+			}
+		}
+	}
+}
+
+func TestShareAllocatesNothing(t *testing.T) {
+	rows, queries := topical(rand.New(rand.NewPCG(3, 8)), 3000, 8)
+	x, _ := inFolder(t, Options{Dim: 8, Signs: true, Quantized: true, Workers: 1}, rows)
+	var dst []rank.Scored[int32]
+	least := math.Inf(1)
+	for range 20 { // a pool may be emptied at any time
+		least = min(least, testing.AllocsPerRun(1, func() { dst, _ = x.SearchWith(queries[0], Params{K: 5, Share: .1}, dst[:0]) }))
+	}
+	if least != 0 {
+		t.Errorf("a query allocates %v times", least)
+	}
+}
+
+// Few rows, equal rows, rows of zeros, lengths at the limits, and none at all.
+func TestSignsOfLittle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	for _, n := range []int{0, 1, 8, 2500} {
+		for _, equal := range []bool{false, true} {
+			rows := someVectors(rng, n, 5, true)
+			for i := range rows {
+				switch {
+				case equal:
+					rows[i] = rows[0]
+				case i%2 == 0:
+					scale(rows[i], norm(rows[i])*1e-17)
+				}
+			}
+			x, _ := inFolder(t, Options{Dim: 5, Signs: true, Quantized: true}, rows)
+			for _, q := range someVectors(rng, 9, 5, true) {
+				want := keptOf(t, x, q, Params{K: 3})
+				got, err := x.SearchWith(q, Params{K: 3, Share: .01}, []rank.Scored[int32]{})
+				if err != nil || len(got) != len(want) {
+					t.Fatalf("%d rows: %v, want %v; %v", n, got, want, err)
+				}
+				if diff := gocmp.Diff(want, got); (n < fewRows || equal) && diff != "" {
+					t.Errorf("%d rows, equal %v: (-want +got)\n%s", n, equal, diff)
+				}
+			}
+		}
+	}
+}
+
+// What was killed is no index, nor are signs that do not fit, nor what was written before
+// there were signs.
+func TestBadSigns(t *testing.T) {
+	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
+	dir := filepath.Join(t.TempDir(), "killed")
+	w, err := Create(dir, Options{Dim: 8, Signs: true, Quantized: true})
+	if err == nil {
+		err = w.Add(rows...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
+		t.Errorf("not finished: %v", err)
+	}
+	for old, damaged := range map[string]string{
+		`"version": 3`:          `"version": 2`,
+		"      \"bytes\": 2016": "      \"bytes\": 2012",
+		`"bytes": 4032`:         `"bytes": 4024`,
+	} {
+		_, dir := inFolder(t, Options{Dim: 8, Signs: true}, rows)
+		path := filepath.Join(dir, "manifest.json")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(data), old, damaged, 1)
+		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil || changed == string(data) {
+			t.Fatalf("%v: %s is not in\n%s", err, old, data)
+		}
+		if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
+			t.Errorf("%s: %v", damaged, err)
+		}
+	}
+}
