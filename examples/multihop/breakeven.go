@@ -80,7 +80,9 @@ func breakEvenTables(run *benchmark.Run, _ uint64, paid bool) ([]report.Table, e
 		t.Notes = append(t.Notes, fmt.Sprintf("Offline: calls are those that the prompts lead to; tokens are of the real prompts and of replies of a usual length. "+
 			"Seconds are assumed: %g until a reply begins, %d tokens a second read and %d written, %d calls at a time while indexing.", callSeconds, readPerSec, writtenPerSec, indexAtOnce))
 	}
-	t.Notes = append(t.Notes, draw(lines)...)
+	for _, m := range measures {
+		t.Notes = append(t.Notes, draw(lines, m.name, m.of)...)
+	}
 	return []report.Table{t}, nil
 }
 
@@ -143,13 +145,12 @@ const (
 	plotDecades           = 5 // of questions, from 1
 )
 
-// draw plots the tokens over the questions, both by their logarithm, as lines of
+// draw plots a cost over the questions, both by their logarithm, as lines of
 // characters.
-func draw(lines []line) []string {
-	tokens := measures[1].of
+func draw(lines []line, name string, of func(spent) float64) []string {
 	low, high := math.Inf(1), 0.0
 	for _, l := range lines {
-		low, high = min(low, l.at(1, tokens)), max(high, l.at(math.Pow(10, plotDecades), tokens))
+		low, high = min(low, l.at(1, of)), max(high, l.at(math.Pow(10, plotDecades), of))
 	}
 	low, high = math.Floor(math.Log10(max(1, low))), math.Ceil(math.Log10(max(10, high)))
 	grid := make([][]byte, plotRows)
@@ -159,7 +160,7 @@ func draw(lines []line) []string {
 	for i, l := range lines {
 		for x := range plotColumns {
 			questions := math.Pow(10, float64(x)*plotDecades/(plotColumns-1))
-			at := (math.Log10(max(1, l.at(questions, tokens))) - low) / max(1, high-low)
+			at := (math.Log10(max(1, l.at(questions, of))) - low) / max(1, high-low)
 			y := plotRows - 1 - int(math.Round(at*(plotRows-1)))
 			if y = min(max(y, 0), plotRows-1); grid[y][x] == ' ' {
 				grid[y][x] = byte('a' + i)
@@ -172,7 +173,7 @@ func draw(lines []line) []string {
 	for i, l := range lines {
 		key = append(key, fmt.Sprintf("%c %s", 'a'+i, l.name))
 	}
-	out := []string{fmt.Sprintf("Tokens (1e%.0f to 1e%.0f) over questions (1 to 1e%d): %s, * several", low, high, plotDecades, strings.Join(key, ", "))}
+	out := []string{fmt.Sprintf("%s (1e%.0f to 1e%.0f) over questions (1 to 1e%d): %s, * several", strings.ToUpper(name[:1])+name[1:], low, high, plotDecades, strings.Join(key, ", "))}
 	for _, row := range grid {
 		out = append(out, "│"+string(row))
 	}

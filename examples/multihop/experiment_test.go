@@ -220,8 +220,8 @@ func TestCrossing(t *testing.T) {
 			t.Errorf("%s crosses at %g", never.name, n)
 		}
 	}
-	plot := strings.Join(draw([]line{per, once}), "\n")
-	if strings.Count(plot, "\n") != plotRows+1 || !strings.Contains(plot, "a a, b b") {
+	plot := strings.Join(draw([]line{per, once}, "calls", calls), "\n")
+	if strings.Count(plot, "\n") != plotRows+1 || !strings.Contains(plot, "Calls (1e0 to 1e6)") || !strings.Contains(plot, "a a, b b") {
 		t.Error(plot)
 	}
 }
