@@ -5,7 +5,7 @@ package disk
 import (
 	"errors"
 	"fmt"
-	mathbits "math/bits"
+	"slices"
 	"sort"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
@@ -74,21 +74,26 @@ func (t textsWriter) append(s string) {
 	t.ends.Append(int64(t.arena.Len()))
 }
 
-// bits are a set of rows.
-type bits []uint64
-
-func newBits(n int) bits { return make(bits, (n+63)/64) }
-
-func (b bits) has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
-
-func (b bits) count() (n int) {
-	for _, word := range b {
-		n += mathbits.OnesCount64(word)
-	}
-	return n
+// bits are a set of rows, which knows how many they are: searches ask.
+type bits struct {
+	words []uint64
+	n     int
 }
 
-func (b bits) add(i int) { b[i>>6] |= 1 << (i & 63) }
+func newBits(rows int) bits { return bits{words: make([]uint64, (rows+63)/64)} }
+
+func (b *bits) has(i int) bool { return b.words[i>>6]&(1<<(i&63)) != 0 }
+
+func (b *bits) count() int { return b.n }
+
+func (b *bits) add(i int) {
+	if !b.has(i) {
+		b.words[i>>6] |= 1 << (i & 63)
+		b.n++
+	}
+}
+
+func (b *bits) clone() bits { return bits{slices.Clone(b.words), b.n} }
 
 // common calls found with the places of texts that are in both, which are in order. It
 // gallops: a short list in a long one costs the logarithm for each, two long ones one

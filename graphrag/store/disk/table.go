@@ -190,7 +190,7 @@ func (t *table) keep(s *stack, f store.Filter) ([]condition, error) {
 
 // living is a condition and that a row is not dead; nil if all are found.
 func (s *stack) living(i int, and condition) condition {
-	dead := s.dead[i]
+	dead := &s.dead[i]
 	if dead.count() == 0 {
 		return and
 	}

@@ -44,7 +44,7 @@ func newStack(segments []*segment, dead []bits) *stack {
 func (s *stack) push(on int, top *segment) (*stack, error) {
 	below, dead := s.segments[:on], make([]bits, 0, on+1)
 	for _, d := range s.dead[:on] {
-		dead = append(dead, slices.Clone(d))
+		dead = append(dead, d.clone())
 	}
 	top.hide(below, dead)
 	if err := top.writeHides(below, dead); err != nil {
