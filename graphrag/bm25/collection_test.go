@@ -80,6 +80,18 @@ func TestCollection(t *testing.T) {
 				if c.Whole(q) != whole.Whole(q) {
 					t.Errorf("%q: a whole text has %v, want %v", q, c.Whole(q), whole.Whole(q))
 				}
+				for part := range parts {
+					var docs []int32
+					var want []float64
+					for d := range int32(parts[part].Len()) {
+						if rng.IntN(1+part) == 0 {
+							docs, want = append(docs, d), append(want, scores[int32(starts[part])+d])
+						}
+					}
+					if got := c.Scores(q, part, docs, nil); !slices.Equal(got, want) {
+						t.Fatalf("%q: the scores of %d documents of index %d differ", q, len(docs), part)
+					}
+				}
 				for _, f := range got[:min(3, len(got))] {
 					explained(t, c, whole, q, f, starts[f.Part])
 				}
@@ -153,5 +165,12 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 	}
 	if least > 0 || len(dst) != 10 {
 		t.Errorf("%v allocations per search of %d", least, len(dst))
+	}
+	docs, scores, least := []int32{0, 7, 8999}, []float64(nil), math.Inf(1)
+	for range 50 {
+		least = min(least, testing.AllocsPerRun(1, func() { scores = c.Scores("w1 w3 w70 unknown", 2, docs, scores) }))
+	}
+	if least > 0 || len(scores) != 3 {
+		t.Errorf("%v allocations for scores of %d documents", least, len(scores))
 	}
 }

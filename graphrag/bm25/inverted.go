@@ -200,16 +200,21 @@ func (ix *inverted) termFrequency(term int, doc uint32) uint32 {
 	if e.blocks == 0 {
 		return ix.exact(ix.column(e.first, int(w))[d], term, doc)
 	}
-	list := ix.blocks[e.first : e.first+e.blocks]
-	b := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
-	if b == len(list) || list[b].window != w {
-		return 0
-	}
-	start, end := ix.span(e.first + uint32(b))
-	if i := search16(ix.docs[start:end], d); i >= 0 {
-		return ix.exact(ix.tfs[start+uint64(i)], term, doc)
+	if b, ok := ix.blockIn(e, 0, w); ok {
+		start, end := ix.span(e.first + b)
+		if i := search16(ix.docs[start:end], d); i >= 0 {
+			return ix.exact(ix.tfs[start+uint64(i)], term, doc)
+		}
 	}
 	return 0
+}
+
+// blockIn is the block of a term in a window, or after it, counted from the first of
+// the term. It looks from a block on.
+func (ix *inverted) blockIn(e entry, from, w uint32) (block uint32, ok bool) {
+	list := ix.blocks[e.first+from : e.first+e.blocks]
+	i := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
+	return from + uint32(i), i < len(list) && list[i].window == w
 }
 
 // search16 returns where x is in an ascending list, or -1.
@@ -226,4 +231,22 @@ func search16(list []uint16, x uint16) int {
 		return lo
 	}
 	return -1
+}
+
+// gallop16 is the first place from i on in an ascending list that is not below x.
+func gallop16(list []uint16, i int, x uint16) int {
+	step := 1
+	for i+step <= len(list) && list[i+step-1] < x {
+		i += step
+		step *= 2
+	}
+	hi := min(i+step, len(list))
+	for i < hi {
+		if mid := int(uint(i+hi) >> 1); list[mid] < x {
+			i = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return i
 }

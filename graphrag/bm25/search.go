@@ -95,6 +95,7 @@ type searcher struct {
 
 	best    rank.Top[int32] // of the windows searched
 	found   []rank.Scored[int32]
+	few     []float32       // sums of documents that were named
 	partial rank.Top[int32] // best, and the sums of one term's documents in this window
 
 	threshold float32 // a sum that k documents are known to reach

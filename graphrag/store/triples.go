@@ -24,7 +24,7 @@ type Triples interface {
 	// Filters are of the fields head, relation and tail, which are ids, and source.
 	SearchTriples(ctx context.Context, queries ...TextQuery) ([][]TripleHit, error)
 	// Neighbors returns for each entity, by its id, triples that it is in, in the order
-	// of their IDs.
+	// of their IDs, or that of [Near.Like].
 	Neighbors(ctx context.Context, entities []string, o Near) ([][]Triple, error)
 	// AllTriples reads the triples with an ID greater than after, in the order of their
 	// IDs, as they were when it began. An error ends it.
@@ -72,6 +72,9 @@ type Near struct {
 	End End
 	// Relation, if it is not "", is the id of the only relation that is wanted.
 	Relation string
+	// Like, if it is not "", is a text: the triples that SearchTriples finds for it come
+	// first, in its order, and then the others in that of their IDs.
+	Like string
 }
 
 // End is the end of a triple at which an entity is.

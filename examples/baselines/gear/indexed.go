@@ -31,10 +31,13 @@ func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 	return out, nil
 }
 
-func (g indexed) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
+// looked is how many neighbors of a triple are looked at for one that is kept.
+const looked = 10
+
+func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit int) ([][]int32, error) {
 	out := make([][]int32, len(list))
 	for i, t := range list {
-		out[i] = g.Index.Neighbors(t, limit, nil)
+		out[i] = g.Index.Neighbors(t, looked*limit, nil)
 	}
 	return out, ctx.Err()
 }

@@ -37,9 +37,10 @@ type Parts struct {
 type Graph interface {
 	// Link finds, for each text, the k triples that are most like it.
 	Link(ctx context.Context, texts []string, k int) ([]Links, error)
-	// Neighbors lists, for each triple, at most limit triples that share an entity with
-	// it, without itself.
-	Neighbors(ctx context.Context, triples []int32, limit int) ([][]int32, error)
+	// Neighbors lists, for each triple, triples that share an entity with it, without
+	// itself. Where there are many, limit of each entity will do, if they are those
+	// most like the question.
+	Neighbors(ctx context.Context, triples []int32, question string, limit int) ([][]int32, error)
 	// Triple is a triple that one of the calls named.
 	Triple(number int32) triples.Triple
 }

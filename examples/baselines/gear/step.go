@@ -117,7 +117,7 @@ func (s *searcher) expand(ctx context.Context, g Graph, q graphrag.Question, nea
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	chains, err := beam.Search(ctx, &around{g, func(texts []string) ([]float64, error) { return s.likeness(ctx, q.Text, texts) }}, start, s.o.Beam)
+	chains, err := beam.Search(ctx, &around{g, q.Text, s.likeness}, start, s.o.Beam)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
@@ -232,20 +232,18 @@ func (s *searcher) likeness(ctx context.Context, query string, texts []string) (
 	return t.Scores(ctx, query, nil)
 }
 
-// around is the graph as the beam search sees it.
+// around is the graph as the beam search for a question sees it.
 type around struct {
 	Graph
-	like func(texts []string) ([]float64, error)
+	question string
+	like     func(ctx context.Context, query string, texts []string) ([]float64, error)
 }
-
-// looked is how many neighbors of a triple are looked at for one that is kept.
-const looked = 10
 
 func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
-	return a.Graph.Neighbors(ctx, list, looked*limit)
+	return a.Graph.Neighbors(ctx, list, a.question, limit)
 }
 
-func (a *around) Scores(_ context.Context, chains [][]int32) ([]float64, error) {
+func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error) {
 	texts := make([]string, len(chains))
 	for i, c := range chains {
 		for j, t := range c {
@@ -255,5 +253,5 @@ func (a *around) Scores(_ context.Context, chains [][]int32) ([]float64, error) 
 			texts[i] += a.Triple(t).Text()
 		}
 	}
-	return a.like(texts)
+	return a.like(ctx, a.question, texts)
 }

@@ -80,9 +80,8 @@ func share(of, among map[string]bool) float64 {
 	return float64(n) / float64(max(1, len(of)))
 }
 
-// Neighbors implements [Graph]. Those of the entity that has fewer come first, as of
-// an index.
-func (g *stored) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
+// Neighbors implements [Graph].
+func (g *stored) Neighbors(ctx context.Context, list []int32, question string, limit int) ([][]int32, error) {
 	var entities []string
 	place := make(map[string]int)
 	for _, n := range list {
@@ -97,39 +96,32 @@ func (g *stored) Neighbors(ctx context.Context, list []int32, limit int) ([][]in
 		return make([][]int32, len(list)), ctx.Err()
 	}
 	// The triple itself is among them.
-	found, err := g.store.Neighbors(ctx, entities, store.Near{Limit: limit + 1})
+	found, err := g.store.Neighbors(ctx, entities, store.Near{Limit: limit + 1, Like: question})
 	if err == nil && len(found) != len(entities) {
 		err = fmt.Errorf("gear: the store gave neighbors of %d of %d entities", len(found), len(entities))
 	}
 	if err != nil {
 		return nil, err
 	}
+	numbers := make([][]int32, len(entities))
+	for i, list := range found {
+		for _, t := range list {
+			numbers[i] = append(numbers[i], g.meet(t.Triple))
+		}
+	}
 	out := make([][]int32, len(list))
 	for i, n := range list {
-		var lists [][]store.Triple
+		seen := map[int32]bool{n: true}
 		for _, e := range ends(g.met[n]) {
-			lists = append(lists, found[place[e]])
-		}
-		if len(lists) == 2 && len(lists[1]) < len(lists[0]) {
-			lists[0], lists[1] = lists[1], lists[0]
-		}
-		out[i] = g.others(n, lists, limit)
-	}
-	return out, nil
-}
-
-// others are the triples of some lists but one, each once, up to a limit.
-func (g *stored) others(but int32, lists [][]store.Triple, limit int) (out []int32) {
-	seen := map[int32]bool{but: true}
-	for _, list := range lists {
-		for _, t := range list {
-			if n := g.meet(t.Triple); len(out) < limit && !seen[n] {
-				seen[n] = true
-				out = append(out, n)
+			for _, other := range numbers[place[e]] {
+				if !seen[other] {
+					seen[other] = true
+					out[i] = append(out[i], other)
+				}
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // ends are the entities of a triple. Values join nothing.

@@ -4,12 +4,15 @@ package disk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -115,65 +118,104 @@ func (s *segment) where(f store.Filter) condition {
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
 	found := make([][]store.Triple, len(entities))
 	err := e.read(ctx, "neighbors", func(s *stack) error {
-		return par.Each(ctx, len(entities), e.handle.g.o.Workers, func(i int) error {
-			lists := make([][]int32, len(s.segments))
-			for n, segment := range s.segments {
-				lists[n] = segment.neighbors(entities[i], o, s.living(n, nil))
-			}
-			found[i] = s.merged(lists, o.Limit)
-			return nil
+		return par.Each(ctx, len(entities), e.handle.g.o.Workers, func(i int) (err error) {
+			found[i], err = s.neighbors(ctx, entities[i], o)
+			return err
 		})
 	})
 	return found, err
 }
 
-// merged are the triples of rows of each segment, which are in the order of their ids,
-// in the order of all ids, up to a limit.
-func (s *stack) merged(rows [][]int32, limit int) (list []store.Triple) {
-	for limit == 0 || len(list) < limit {
-		first := -1
-		var least []byte
-		for n, left := range rows {
-			if len(left) == 0 {
+// neighbors are the triples of an entity.
+func (s *stack) neighbors(ctx context.Context, entity string, o store.Near) ([]store.Triple, error) {
+	limit := cmp.Or(o.Limit, math.MaxInt)
+	rows, total := make([][]int32, len(s.segments)), 0
+	keep := make([]condition, len(s.segments))
+	for n, segment := range s.segments {
+		keep[n] = none
+		if number, ok := segment.edges.Entity(entity); ok {
+			keep[n] = segment.near(number, o, s.living(n, nil))
+			rows[n] = segment.edges.Of(number)
+			total += len(rows[n])
+		}
+	}
+	if o.Like == "" {
+		return s.merged(nil, rows, keep, limit), nil
+	}
+	best, err := s.like(ctx, o.Like, min(limit, total), rows, total, keep)
+	return s.merged(best, rows, keep, limit), err
+}
+
+// mostScored is how many triples of an entity are scored one by one: some milliseconds.
+// Those of a hub are searched for.
+const mostScored = 1 << 24
+
+// like are the k of some rows that a search for a text finds first.
+func (s *stack) like(ctx context.Context, text string, k int, rows [][]int32, total int, keep []condition) ([]place, error) {
+	if total > mostScored {
+		return s.search(ctx, text, k, keep)
+	}
+	words, err := s.words()
+	if err != nil {
+		return nil, err
+	}
+	var found []place
+	var scores []float64
+	var top rank.Top[int32] // of the scores
+	top.Reset(k)
+	for n, list := range rows {
+		scores = words.Scores(text, n, list, scores)
+		for i, row := range list {
+			if scores[i] > 0 && scores[i] >= top.Threshold() && keep[n](row) {
+				top.Push(int32(len(found)), scores[i])
+				found = append(found, place{n, int(row), scores[i]})
+			}
+		}
+	}
+	return s.best(found, k), nil
+}
+
+// merged are the triples of places, and those of the other rows of each segment, which
+// are in the order of their ids, in the order of all ids, up to a limit.
+func (s *stack) merged(first []place, rows [][]int32, keep []condition, limit int) (list []store.Triple) {
+	held := make(map[place]bool, len(first))
+	for _, p := range first {
+		list = append(list, s.segments[p.segment].triple(p.row))
+		held[place{segment: p.segment, row: p.row}] = true
+	}
+	for len(list) < limit {
+		least := -1
+		var id []byte
+		for n := range rows {
+			for len(rows[n]) > 0 && (!keep[n](rows[n][0]) || held[place{segment: n, row: int(rows[n][0])}]) {
+				rows[n] = rows[n][1:]
+			}
+			if len(rows[n]) == 0 {
 				continue
 			}
-			if id := s.segments[n].ids.bytes(int(left[0])); first < 0 || bytes.Compare(id, least) < 0 {
-				first, least = n, id
+			if next := s.segments[n].ids.bytes(int(rows[n][0])); least < 0 || bytes.Compare(next, id) < 0 {
+				least, id = n, next
 			}
 		}
-		if first < 0 {
+		if least < 0 {
 			break
 		}
-		list = append(list, s.segments[first].triple(int(rows[first][0])))
-		rows[first] = rows[first][1:]
+		list = append(list, s.segments[least].triple(int(rows[least][0])))
+		rows[least] = rows[least][1:]
 	}
 	return list
 }
 
-// neighbors are the first triples of an entity, which are in the order of their ids.
-func (s *segment) neighbors(id string, o store.Near, keep condition) (rows []int32) {
-	entity, ok := s.edges.Entity(id)
-	if !ok {
-		return nil
-	}
-	all := s.edges.Of(entity)
-	if keep == nil && o.End == store.Either && o.Relation == "" {
-		if o.Limit > 0 {
-			all = all[:min(o.Limit, len(all))]
-		}
-		return all
-	}
-	for _, row := range all {
+// near is the condition that a triple is one of an entity that is wanted.
+func (s *segment) near(entity int32, o store.Near, living condition) condition {
+	return func(row int32) bool {
 		head, tail := s.edges.Ends(row)
-		if keep != nil && !keep(row) || o.End == store.Head && head != entity || o.End == store.Tail && tail != entity || o.Relation != "" && s.edges.Triple(row).Relation.ID != o.Relation {
-			continue
-		}
-		if rows = append(rows, row); len(rows) == o.Limit {
-			break
-		}
+		at := head == entity && o.End != store.Tail || tail == entity && o.End != store.Head
+		return at && (living == nil || living(row)) && (o.Relation == "" || s.edges.Triple(row).Relation.ID == o.Relation)
 	}
-	return rows
 }
+
+func none(int32) bool { return false }
 
 // AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {

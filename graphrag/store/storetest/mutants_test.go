@@ -30,6 +30,7 @@ var mutants = map[string]string{
 	"filters are forgotten":        "filters",
 	"the limit is forgotten":       "neighbors",
 	"the other end":                "neighbors",
+	"the text is forgotten":        "neighbors",
 	"any schema will do":           "schema",
 	"publishing does not compare":  "generations",
 	"what is pinned is writable":   "generations",
@@ -261,6 +262,8 @@ func (f *facts) Neighbors(ctx context.Context, entities []string, o store.Near) 
 	switch f.bug {
 	case "the limit is forgotten":
 		o.Limit = 0
+	case "the text is forgotten":
+		o.Like = ""
 	case "the other end":
 		o.End = map[store.End]store.End{store.Head: store.Tail, store.Tail: store.Head}[o.End]
 	}

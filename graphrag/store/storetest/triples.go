@@ -111,10 +111,48 @@ func testNeighbors(t *testing.T, s *suite) {
 				want = append(want, f)
 			}
 		}
-		got, err := ts.Neighbors(t.Context(), []string{"leaf 1", x.entity}, x.near)
-		must(t, err)
-		if len(got) != 2 || !slices.Equal(got[1], want) {
-			t.Errorf("neighbors of %s, %+v: %d, want %d in the order of their ids", x.entity, x.near, len(got[1]), len(want))
+		neighbors(t, ts, x.entity, x.near, want)
+	}
+	testLikeNeighbors(t, ts, facts)
+}
+
+func neighbors(t *testing.T, ts store.Triples, entity string, near store.Near, want []store.Triple) {
+	t.Helper()
+	got, err := ts.Neighbors(t.Context(), []string{"leaf 1", entity}, near)
+	must(t, err)
+	if len(got) != 2 || !slices.Equal(got[1], want) {
+		t.Errorf("neighbors of %s, %+v: %d, want %d in order", entity, near, len(got[1]), len(want))
+	}
+}
+
+// testLikeNeighbors looks for those that a search finds among the neighbors, then the
+// others.
+func testLikeNeighbors(t *testing.T, ts store.Triples, facts []store.Triple) {
+	for _, near := range []store.Near{
+		{Like: "what is behind leaf 20 or leaf 1207?"}, {Like: "leaf 20 and 1207", Limit: 4}, {Like: "leaf 20 back", End: store.Tail},
+		{Like: "relation 2 of leaf 23 and leaf 300", Limit: 1100}, {Like: "20 23", Relation: "relation 2", Limit: 9}, {Like: "Oslo", Limit: 5},
+	} {
+		at := map[store.End]store.Filter{store.Head: store.Equal("head", "hub"), store.Tail: store.Equal("tail", "hub"),
+			store.Either: store.Or(store.Equal("head", "hub"), store.Equal("tail", "hub"))}[near.End]
+		if near.Relation != "" {
+			at = store.And(at, store.Equal("relation", near.Relation))
 		}
+		hits, err := ts.SearchTriples(t.Context(), store.TextQuery{Text: near.Like, K: len(facts), Where: at})
+		must(t, err)
+		var want []store.Triple
+		for _, h := range hits[0] {
+			want = append(want, h.Triple)
+		}
+		all, err := ts.Neighbors(t.Context(), []string{"hub"}, store.Near{End: near.End, Relation: near.Relation})
+		must(t, err)
+		for _, f := range all[0] {
+			if !slices.Contains(want, f) {
+				want = append(want, f)
+			}
+		}
+		if near.Limit > 0 {
+			want = want[:near.Limit]
+		}
+		neighbors(t, ts, "hub", near, want)
 	}
 }
