@@ -48,7 +48,7 @@ func (ix *Index) Scores(query string, dst []float64) []float64 {
 	s := ix.alone.ask(query)
 	defer s.done()
 	s.bound()
-	for w := range s.order {
+	for w := range s.upper {
 		base, norms := s.activate(w)
 		s.threshold = math.MaxFloat32 // no sum is noted
 		for i := range s.active {
@@ -91,7 +91,7 @@ type searcher struct {
 	ofDoc      func(part int, doc int32) bool // keepDoc, bound once
 	blockOf    []uint32                       // for each window and listed term of the query, its block plus 1
 	upper      []float32                      // upper bound of the scores of each window
-	order      []int32                        // windows, by upper bound
+	order      []int32                        // windows to search, a heap by upper bound
 
 	best    rank.Top[int32] // of the windows searched
 	found   []rank.Scored[int32]
@@ -127,7 +127,7 @@ const maxWords = 1 << 12
 
 func newSearcher(c *Collection) *searcher {
 	windows := len(c.windows)
-	s := &searcher{c: c, numbers: text.NewNumbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, windows)}
+	s := &searcher{c: c, numbers: text.NewNumbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, 0, windows)}
 	s.add = s.addWord
 	s.ofDoc = func(_ int, doc int32) bool { return s.keepDoc(doc) }
 	return s
@@ -203,17 +203,13 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
 	s.threshold, s.cutoff = 0, 0
 	s.bound()
-	for _, w := range s.order {
-		if s.upper[w] == 0 || s.upper[w] < s.cutoff {
-			break
-		}
-		s.window(int(w))
+	for len(s.order) > 0 && s.upper[s.order[0]] >= s.cutoff {
+		s.window(s.next())
 	}
 	return s.best.Append(dst)
 }
 
-// bound finds the blocks of each window and orders the windows by their upper
-// bounds.
+// bound finds the blocks and the upper bound of each window.
 func (s *searcher) bound() {
 	n := len(s.query)
 	clear(s.upper)
@@ -241,10 +237,37 @@ func (s *searcher) bound() {
 			}
 		}
 	}
-	for w := range s.order {
-		s.order[w] = int32(w)
+	s.order = s.order[:0]
+	for w, upper := range s.upper {
+		if upper > 0 {
+			s.order = append(s.order, int32(w))
+		}
 	}
-	slices.SortFunc(s.order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(s.upper[b], s.upper[a]), cmp.Compare(a, b))
-	})
+	for i := len(s.order)/2 - 1; i >= 0; i-- {
+		s.down(i)
+	}
+}
+
+// next takes the window with the largest upper bound. Most are never taken, so they
+// are not sorted.
+func (s *searcher) next() int {
+	w, last := s.order[0], len(s.order)-1
+	s.order[0] = s.order[last]
+	s.order = s.order[:last]
+	s.down(0)
+	return int(w)
+}
+
+func (s *searcher) down(i int) {
+	for h := s.order; ; {
+		child := 2*i + 1
+		if child+1 < len(h) && s.upper[h[child]] < s.upper[h[child+1]] {
+			child++
+		}
+		if child >= len(h) || s.upper[h[i]] >= s.upper[h[child]] {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
 }

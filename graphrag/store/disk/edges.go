@@ -119,7 +119,7 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	found := make([][]store.Triple, len(entities))
 	err := e.read(ctx, "neighbors", func(s *stack) error {
 		return par.Each(ctx, len(entities), e.handle.g.o.Workers, func(i int) (err error) {
-			found[i], err = s.neighbors(ctx, entities[i], o)
+			found[i], err = s.neighbors(entities[i], o)
 			return err
 		})
 	})
@@ -127,7 +127,7 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 }
 
 // neighbors are the triples of an entity.
-func (s *stack) neighbors(ctx context.Context, entity string, o store.Near) ([]store.Triple, error) {
+func (s *stack) neighbors(entity string, o store.Near) ([]store.Triple, error) {
 	limit := cmp.Or(o.Limit, math.MaxInt)
 	rows, total := make([][]int32, len(s.segments)), 0
 	keep := make([]condition, len(s.segments))
@@ -142,19 +142,13 @@ func (s *stack) neighbors(ctx context.Context, entity string, o store.Near) ([]s
 	if o.Like == "" {
 		return s.merged(nil, rows, keep, limit), nil
 	}
-	best, err := s.like(ctx, o.Like, min(limit, total), rows, total, keep)
+	best, err := s.like(o.Like, min(limit, total), rows, keep)
 	return s.merged(best, rows, keep, limit), err
 }
 
-// mostScored is how many triples of an entity are scored one by one: some milliseconds.
-// Those of a hub are searched for.
-const mostScored = 1 << 24
-
-// like are the k of some rows that a search for a text finds first.
-func (s *stack) like(ctx context.Context, text string, k int, rows [][]int32, total int, keep []condition) ([]place, error) {
-	if total > mostScored {
-		return s.search(ctx, text, k, keep)
-	}
+// like are the k of some rows that a search for a text finds first. It scores these
+// rows alone: even of a hub they are few beside all that have a word of the text.
+func (s *stack) like(text string, k int, rows [][]int32, keep []condition) ([]place, error) {
 	words, err := s.words()
 	if err != nil {
 		return nil, err
