@@ -11,6 +11,7 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/tiktoken-go/tokenizer v0.7.0
 	github.com/tmc/langchaingo v0.1.14
+	github.com/yuin/goldmark v1.8.7
 	golang.org/x/net v0.55.0
 	golang.org/x/sync v0.22.0
 	golang.org/x/sys v0.46.0

@@ -26,6 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -69,11 +70,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case strings.TrimSpace(*question) == "":
 		questions = examples
 	}
-	lib, err := open(*docs)
+	folder, err := open(*docs)
 	if err != nil {
 		return err
 	}
-	for _, err := range lib.skipped {
+	files, skipped, err := load.Folder(ctx, folder)
+	if err != nil {
+		return fmt.Errorf("-docs %s: %w", *docs, err)
+	}
+	for _, err := range skipped {
 		fmt.Fprintln(stderr, "skipped:", text.OneLine(err.Error()))
 	}
 	parts, closeCache, err := newKit(*model, *cache)
@@ -86,7 +91,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer system.Close()
-	stats, err := system.Index(ctx, lib.documents())
+	stats, err := system.Index(ctx, documents(files))
 	if err != nil {
 		return err
 	}
@@ -97,31 +102,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(stdout, "\nQ: %s\nA: %s\n", text.OneLine(q), text.OneLine(a.Text))
-		for _, line := range lib.sources(a) {
+		for _, line := range sources(files, a) {
 			fmt.Fprintln(stdout, line)
 		}
 	}
 	return nil
 }
 
-func open(docs string) (*library, error) {
+func open(docs string) (fs.FS, error) {
 	if docs == "" {
-		sub, err := fs.Sub(corpus, "corpus")
-		if err != nil {
-			return nil, err
-		}
-		return load(sub)
+		return fs.Sub(corpus, "corpus")
 	}
 	if info, err := os.Stat(docs); err != nil {
 		return nil, cli.Usagef("-docs: %w", err)
 	} else if !info.IsDir() {
 		return nil, cli.Usagef("-docs %s is not a folder", docs)
 	}
-	lib, err := load(os.DirFS(docs))
-	if err != nil {
-		return nil, fmt.Errorf("-docs %s: %w", docs, err)
-	}
-	return lib, nil
+	return os.DirFS(docs), nil
 }
 
 // newKit makes the parts, and what is to be called when they are done. A model's
@@ -156,10 +153,10 @@ func newKit(model, cache string) (kit.Kit, func(), error) {
 	return kit.Kit{}, nil, err
 }
 
-func (l *library) documents() iter.Seq2[graphrag.Document, error] {
+func documents(files []*load.File) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range l.docs {
-			if !yield(d, nil) {
+		for _, f := range files {
+			if !yield(f.Document, nil) {
 				return
 			}
 		}
@@ -167,10 +164,10 @@ func (l *library) documents() iter.Seq2[graphrag.Document, error] {
 }
 
 // sources renders the citations of an answer: file, line and quote.
-func (l *library) sources(a graphrag.Answer) []string {
-	texts := make(map[string]string)
-	for _, d := range l.docs {
-		texts[d.ID] = d.Text
+func sources(files []*load.File, a graphrag.Answer) []string {
+	byID := make(map[string]*load.File)
+	for _, f := range files {
+		byID[f.Document.ID] = f
 	}
 	var out []string
 	for _, c := range a.Citations {
@@ -182,7 +179,8 @@ func (l *library) sources(a graphrag.Answer) []string {
 		if end == 0 {
 			start, end = chunk.Start, chunk.End
 		}
-		line := fmt.Sprintf("   %s:%d  “%s”", text.OneLine(chunk.Doc), l.lines[chunk.Doc].at(start), quote(texts[chunk.Doc][start:end]))
+		f := byID[chunk.Doc]
+		line := fmt.Sprintf("   %s:%d  “%s”", text.OneLine(chunk.Doc), f.Line(start), quote(f.Document.Text[start:end]))
 		if len(out) == 0 || out[len(out)-1] != line {
 			out = append(out, line)
 		}

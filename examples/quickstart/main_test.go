@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
@@ -61,7 +58,7 @@ func TestFolder(t *testing.T) {
 	if !strings.Contains(out, "notes/owl.md:5") || !strings.Contains(out, "“The barn owl hears a mouse under the snow.”") {
 		t.Errorf("output:\n%s", out)
 	}
-	if !strings.Contains(errs, "skipped: latin1.txt: not UTF-8") || !strings.Contains(errs, "Indexed 1 files") {
+	if !strings.Contains(errs, "skipped: load: latin1.txt: not UTF-8") || !strings.Contains(errs, "Indexed 1 files") {
 		t.Errorf("messages: %s", errs)
 	}
 }
@@ -88,62 +85,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%v: %v, want %q once; %s", tt.args, err, tt.want, errs)
 		}
 	}
-	if _, _, err := ask(t, "-docs", t.TempDir(), "-q", "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no text, Markdown or HTML") {
+	if _, _, err := ask(t, "-docs", t.TempDir(), "-q", "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no file that can be read") {
 		t.Errorf("empty folder: %v", err)
 	}
-}
-
-func TestReadHTML(t *testing.T) {
-	const page = "<html><head><title>A &amp; B</title><style>p{}</style></head>\n<body><nav>Home</nav>\n" +
-		"<p>One <b>bold</b>,\ntwo.</p><script>var x = '<p>no</p>'</script><p>Three&nbsp;four</p></body>"
-	title, text, lines := readHTML(page)
-	if title != "A & B" {
-		t.Errorf("title %q", title)
-	}
-	if want := "One bold, two.\n\nThree four\n\n"; text != want {
-		t.Errorf("text %q, want %q", text, want)
-	}
-	for part, want := range map[string]int{"One": 3, "two": 4, "Three": 4} {
-		if got := lines.at(strings.Index(text, part)); got != want {
-			t.Errorf("%q is on line %d, want %d", part, got, want)
-		}
-	}
-}
-
-// A folder is read in one order, whatever it holds.
-func TestLoadOrder(t *testing.T) {
-	fsys := fstest.MapFS{
-		"b.md": {Data: []byte("b")}, "a/z.txt": {Data: []byte("z")}, "c.HTM": {Data: []byte("<p>c</p>")},
-		"x.pdf": {}, "y.pdf": {}, "Makefile": {}, ".hidden": {},
-	}
-	lib, err := load(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, d := range lib.docs {
-		names = append(names, d.ID)
-	}
-	if diff := cmp.Diff([]string{"a/z.txt", "b.md", "c.HTM"}, names); diff != "" {
-		t.Error(diff)
-	}
-	var skipped []string
-	for _, err := range lib.skipped {
-		skipped = append(skipped, err.Error())
-	}
-	if diff := cmp.Diff([]string{"2 files of another kind (.pdf)", "1 files of another kind (no extension)"}, skipped); diff != "" {
-		t.Errorf("what is left out is not said: %s", diff)
-	}
-}
-
-func FuzzReadHTML(f *testing.F) {
-	f.Add("<p>a</p><script>")
-	f.Add("<title>x<p>\xff&#0;")
-	f.Add(strings.Repeat("<div>", 100))
-	f.Fuzz(func(t *testing.T, page string) {
-		_, text, lines := readHTML(page)
-		if max := 1 + strings.Count(page, "\n"); lines.at(len(text)) > max {
-			t.Errorf("line %d of %d", lines.at(len(text)), max)
-		}
-	})
 }

@@ -24,6 +24,9 @@ type Options struct {
 	// Clean, if set, is applied to the text before it is cut, and tells where
 	// what it kept came from. [text.StripLinks] is one.
 	Clean func(string) (string, text.Mapping)
+	// Lead, if set, says what a piece that begins at an offset of the (cleaned) text
+	// needs to be understood: it becomes Chunk.Lead. load.Lead is one.
+	Lead func(text string, at int) string
 	// Workers is how many documents are cut at a time; 0 means one for each
 	// processor. The result does not depend on it.
 	Workers int
@@ -33,6 +36,7 @@ type Options struct {
 type Chunker struct {
 	splitter Splitter
 	clean    func(string) (string, text.Mapping)
+	lead     func(string, int) string
 	workers  int
 }
 
@@ -48,7 +52,7 @@ func New(o Options) (*Chunker, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return &Chunker{o.Splitter, o.Clean, o.Workers}, nil
+	return &Chunker{o.Splitter, o.Clean, o.Lead, o.Workers}, nil
 }
 
 // Document cuts one document. Its chunks are numbered from 0 in the order of
@@ -76,6 +80,10 @@ func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphr
 			continue
 		}
 		source := mapping.Span(text.Span{Start: p.Start, End: p.End})
+		lead := ""
+		if c.lead != nil {
+			lead = c.lead(body, p.Start)
+		}
 		chunks = append(chunks, graphrag.Chunk{
 			ID:     chunkID(doc.ID, len(chunks)),
 			Doc:    doc.ID,
@@ -84,6 +92,7 @@ func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphr
 			Start:  source.Start,
 			End:    source.End,
 			Text:   piece,
+			Lead:   lead,
 			Tokens: p.Tokens,
 		})
 	}

@@ -219,3 +219,22 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 		t.Errorf("%q comes from %q", c.Text, doc.Text[c.Start:c.End])
 	}
 }
+
+// What a piece needs to be understood is asked for at its beginning in the cleaned text.
+func TestLead(t *testing.T) {
+	words, err := Words(2, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Options{Splitter: words, Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks, err := c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(chunks) != 2 || chunks[0].Lead != "" || chunks[1].Lead != "one two " || chunks[1].Text != "three four" {
+		t.Errorf("%+v", chunks)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -72,7 +73,7 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := chunk.Options{Splitter: splitter}
+	o := chunk.Options{Splitter: splitter, Lead: load.Lead}
 	switch {
 	case c.DropFurniture && c.KeepLinks:
 		o.Clean = text.StripFurniture

@@ -161,18 +161,19 @@ func isZero(row []float32) bool {
 
 // place is what a chunk has that a record has no field for.
 type place struct {
-	Index  int `json:"index,omitempty"`
-	Start  int `json:"start,omitempty"`
-	End    int `json:"end,omitempty"`
-	Tokens int `json:"tokens,omitempty"`
+	Index  int    `json:"index,omitempty"`
+	Start  int    `json:"start,omitempty"`
+	End    int    `json:"end,omitempty"`
+	Tokens int    `json:"tokens,omitempty"`
+	Lead   string `json:"lead,omitempty"`
 }
 
 // ToRecord is a chunk as it is stored: its scope is the document, its data the place
 // in it as JSON, nil if it is all zero. Vector and fields are the caller's.
 func ToRecord(c graphrag.Chunk) store.Record {
 	r := store.Record{ID: c.ID, Scope: c.Doc, Title: c.Title, Text: c.Text}
-	if p := (place{c.Index, c.Start, c.End, c.Tokens}); p != (place{}) {
-		r.Data, _ = json.Marshal(p) // four numbers
+	if p := (place{c.Index, c.Start, c.End, c.Tokens, c.Lead}); p != (place{}) {
+		r.Data, _ = json.Marshal(p) // numbers and a text
 	}
 	return r
 }
@@ -186,5 +187,5 @@ func FromRecord(r store.Record) (graphrag.Chunk, error) {
 			return graphrag.Chunk{}, fmt.Errorf("retrieve: the data of record %.80q is not that of a chunk, put chunks as ToRecord makes them: %w", r.ID, err)
 		}
 	}
-	return graphrag.Chunk{ID: r.ID, Doc: r.Scope, Title: r.Title, Text: r.Text, Index: p.Index, Start: p.Start, End: p.End, Tokens: p.Tokens}, nil
+	return graphrag.Chunk{ID: r.ID, Doc: r.Scope, Title: r.Title, Text: r.Text, Index: p.Index, Start: p.Start, End: p.End, Tokens: p.Tokens, Lead: p.Lead}, nil
 }

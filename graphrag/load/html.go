@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// HTML reads a page. Its text is Markdown: headings, lists, tables with their
+// headers, definition lists and code of the page, in its order, with blanks
+// collapsed. What a browser does not show (scripts, styles, hidden elements) and what
+// stands on every page of a site (navigation, footers, forms) is left out, unless
+// nothing else is there. Tables that hold headings, lists or tables are taken for
+// layout.
+func HTML(name, page string) *File {
+	tokens := tokenize(page)
+	f := &File{}
+	for _, all := range []bool{false, true} {
+		p := &pageText{source: page, tokens: tokens, all: all}
+		p.run()
+		f.Document.Text, f.anchors = strings.TrimRight(p.out.String(), "\n"), p.anchors
+		if f.Document.Text != "" {
+			f.Document.Text += "\n"
+			f.Document.Title = strings.Join(strings.Fields(p.title), " ")
+			break
+		}
+	}
+	f.finish(name, page)
+	return f
+}
+
+// pageText writes the text of a page as Markdown.
+type pageText struct {
+	source  string
+	tokens  []token
+	at      int  // the token that is read
+	all     bool // furniture as well
+	out     strings.Builder
+	anchors anchors
+	title   string
+
+	blank   bool   // a blank is due before the next word
+	prefix  string // what the next word's block begins with
+	lists   []int  // open ones: 0 is a plain list, else the number of the next item
+	pre     bool
+	inTitle bool
+	table   *openTable
+}
+
+// openTable is the table that is being written.
+type openTable struct {
+	rows   int
+	cells  int  // of the row, so far
+	span   int  // further columns of the open cell
+	bare   bool // the first row is no header, and an empty one was written
+	inCell bool
+	inHead bool
+}
+
+func (p *pageText) run() {
+	hide, depth := atom.Atom(0), 0 // the element whose content is left out
+	for i, t := range p.tokens {
+		p.at = i
+		if hide != 0 {
+			if t.tag == hide && t.kind == html.StartTagToken {
+				depth++
+			} else if t.tag == hide && t.kind == html.EndTagToken {
+				if depth--; depth == 0 {
+					hide = 0
+				}
+			}
+			continue
+		}
+		switch t.kind {
+		case html.TextToken:
+			p.text(t)
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if t.kind == html.StartTagToken && !isVoid(t.tag) && (isHidden(t.tag) || !p.all && (t.hidden || isFurniture(t.tag))) {
+				hide, depth = t.tag, 1
+				p.blank = true
+				continue
+			}
+			p.open(t)
+		case html.EndTagToken:
+			p.close(t.tag)
+		}
+	}
+	p.endRow()
+}
+
+// open begins an element.
+func (p *pageText) open(t token) {
+	switch t.tag {
+	case atom.Title:
+		p.inTitle = p.title == ""
+		return
+	case atom.Table:
+		p.endBlock()
+		if p.table == nil && !t.layout {
+			p.table = &openTable{}
+		}
+		return
+	case atom.Tr:
+		p.endRow()
+		return
+	case atom.Thead:
+		if p.table != nil {
+			p.table.inHead = true
+		}
+		return
+	case atom.Tbody:
+		p.endRow()
+		return
+	case atom.Td, atom.Th:
+		if p.table != nil {
+			p.cell(t)
+		} else {
+			p.endBlock()
+		}
+		return
+	}
+	if p.table != nil && p.table.inCell { // a cell is one line
+		p.blank = p.blank || isBlock(t.tag)
+		return
+	}
+	switch t.tag {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		p.endBlock()
+		p.prefix = strings.Repeat("#", int(t.tag.String()[1]-'0')) + " "
+	case atom.Ul:
+		p.list(0)
+	case atom.Ol:
+		p.list(1)
+	case atom.Li:
+		p.endLine()
+		p.prefix = p.item()
+	case atom.Dt:
+		p.endBlock()
+	case atom.Dd:
+		p.endLine()
+		p.prefix = ": "
+	case atom.Pre:
+		p.endBlock()
+		p.out.WriteString("```\n")
+		p.pre = true
+	default:
+		if isBlock(t.tag) {
+			p.endBlock()
+		}
+	}
+}
+
+func (p *pageText) list(first int) {
+	if len(p.lists) == 0 {
+		p.endBlock()
+	} else {
+		p.endLine()
+	}
+	if len(p.lists) < maxDepth/4 {
+		p.lists = append(p.lists, first)
+	}
+}
+
+// item is what an item of the innermost list begins with.
+func (p *pageText) item() string {
+	n := len(p.lists)
+	if n == 0 {
+		return "- "
+	}
+	indent := strings.Repeat("    ", n-1)
+	if p.lists[n-1] == 0 {
+		return indent + "- "
+	}
+	p.lists[n-1]++
+	return indent + strconv.Itoa(min(p.lists[n-1]-1, 999_999)) + ". "
+}
+
+// close ends an element.
+func (p *pageText) close(tag atom.Atom) {
+	switch tag {
+	case atom.Title:
+		p.inTitle = false
+	case atom.Table:
+		p.endRow()
+		p.table = nil
+		p.endBlock()
+	case atom.Tr:
+		p.endRow()
+	case atom.Td, atom.Th:
+		if p.table != nil {
+			p.table.inCell = false
+		}
+	case atom.Thead:
+		p.endRow()
+		if p.table != nil {
+			p.table.inHead = false
+		}
+	case atom.Ul, atom.Ol:
+		if n := len(p.lists); n > 0 {
+			p.lists = p.lists[:n-1]
+		}
+		if len(p.lists) == 0 {
+			p.endBlock()
+		} else {
+			p.endLine()
+		}
+	case atom.Pre:
+		if p.pre {
+			p.pre = false
+			p.endLine()
+			p.out.WriteString("```\n")
+			p.endBlock()
+		}
+	case atom.Li, atom.Dt, atom.Dd:
+		if p.table == nil || !p.table.inCell {
+			p.endLine()
+		}
+	default:
+		if isBlock(tag) && (p.table == nil || !p.table.inCell) {
+			p.endBlock()
+		}
+	}
+}
+
+// cell begins a cell.
+func (p *pageText) cell(t token) {
+	o := p.table
+	if o.cells == 0 {
+		p.endBlock2(o.rows > 0)
+		if columns, header := p.firstRow(p.at); o.rows == 0 && !header {
+			o.bare = true
+			p.out.WriteString("|" + strings.Repeat(" |", columns) + "\n|" + strings.Repeat("---|", columns) + "\n")
+		}
+		p.out.WriteString("|")
+	} else {
+		p.out.WriteString(strings.Repeat(" |", o.span))
+	}
+	p.out.WriteByte(' ')
+	o.cells += t.span
+	o.span = t.span
+	o.inCell, p.blank, p.prefix = true, false, ""
+}
+
+// endRow ends the row of a table that is open. The first row is its header if it
+// has no cell of data, else the header is empty.
+func (p *pageText) endRow() {
+	o := p.table
+	if o == nil || o.cells == 0 {
+		return
+	}
+	p.out.WriteString(strings.Repeat(" |", o.span) + "\n")
+	if o.rows == 0 && !o.bare {
+		p.out.WriteString("|" + strings.Repeat("---|", o.cells) + "\n")
+	}
+	o.rows++
+	o.cells, o.span, o.inCell, p.blank = 0, 0, false, false
+}
+
+// firstRow counts the columns of the row that begins at token i, and tells whether it
+// is the header: if it has no cell of data, or stands in thead.
+func (p *pageText) firstRow(i int) (columns int, header bool) {
+	header = true
+	for n, t := range p.tokens[i:] {
+		cell := t.tag == atom.Td || t.tag == atom.Th
+		switch {
+		case t.tag == atom.Table, t.tag == atom.Tr, t.tag == atom.Thead, n > maxRow:
+			return columns, header || p.table.inHead
+		case cell && t.kind == html.StartTagToken:
+			columns += t.span
+			header = header && t.tag == atom.Th
+		}
+	}
+	return columns, header || p.table.inHead
+}
+
+// maxRow bounds the tokens of the first row of a table that are looked at.
+const maxRow = 8 * maxColumns
+
+// text writes the words of a piece of text.
+func (p *pageText) text(t token) {
+	raw := p.source[t.start:t.end]
+	switch {
+	case p.inTitle:
+		p.title += html.UnescapeString(raw)
+		return
+	case p.table != nil && !p.table.inCell && p.table.cells > 0:
+		return // between cells
+	case p.pre:
+		p.verbatim(raw, t.start)
+		return
+	}
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRuneInString(raw[i:])
+		if unicode.IsSpace(r) {
+			p.blank, i = true, i+n
+			continue
+		}
+		end := i + strings.IndexFunc(raw[i:], unicode.IsSpace)
+		if end < i {
+			end = len(raw)
+		}
+		p.word(raw[i:end], t.start+i)
+		i = end
+	}
+}
+
+// word writes a word as it is in the source at an offset.
+func (p *pageText) word(raw string, at int) {
+	word := strings.TrimSpace(strings.ReplaceAll(html.UnescapeString(raw), "\u00a0", " "))
+	if word == "" {
+		p.blank = true
+		return
+	}
+	begin := p.atBlock()
+	if begin {
+		p.out.WriteString(p.prefix)
+		if p.prefix == "" && marksBlock(word) {
+			p.out.WriteByte('\\')
+		}
+		p.prefix = ""
+	} else if p.blank && !p.afterBlank() {
+		p.out.WriteByte(' ')
+	}
+	p.blank = false
+	if p.table != nil && p.table.inCell {
+		word = strings.ReplaceAll(word, "|", `\|`)
+	}
+	p.anchors.add(p.out.Len(), at)
+	p.out.WriteString(word)
+	p.anchors.add(p.out.Len(), at+len(raw))
+}
+
+// marksBlock tells whether a word at the beginning of a block would be read as a
+// mark of structure.
+func marksBlock(word string) bool {
+	return strings.IndexByte("#>-+*=|:~`", word[0]) >= 0 ||
+		'0' <= word[0] && word[0] <= '9' && strings.TrimLeft(word, "0123456789") == "."
+}
+
+// verbatim writes code.
+func (p *pageText) verbatim(raw string, at int) {
+	for len(raw) > 0 {
+		end := lineEnd(raw, 0)
+		p.anchors.add(p.out.Len(), at)
+		p.out.WriteString(strings.ReplaceAll(html.UnescapeString(raw[:end]), "```", "'''"))
+		raw, at = raw[end:], at+end
+	}
+}
+
+func (p *pageText) last() byte {
+	if s := p.out.String(); s != "" {
+		return s[len(s)-1]
+	}
+	return '\n'
+}
+
+func (p *pageText) atBlock() bool    { return p.prefix != "" || p.last() == '\n' }
+func (p *pageText) afterBlank() bool { return p.last() == ' ' }
+
+// endLine ends the line that is written, if there is one.
+func (p *pageText) endLine() {
+	if p.last() != '\n' {
+		p.out.WriteByte('\n')
+	}
+	p.blank, p.prefix = false, ""
+}
+
+// endBlock begins a new paragraph.
+func (p *pageText) endBlock() { p.endBlock2(false) }
+
+// endBlock2 does so, or begins a new line of a table.
+func (p *pageText) endBlock2(row bool) {
+	p.endLine()
+	if s := p.out.String(); s != "" && !row && !strings.HasSuffix(s, "\n\n") {
+		p.out.WriteByte('\n')
+	}
+}

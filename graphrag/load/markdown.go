@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	gtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Bounds on what is taken for structure. What goes beyond is read as paragraphs:
+// goldmark takes time by the depth of each line, and fills every row up to the
+// columns of its header.
+const (
+	maxDepth   = 32
+	maxColumns = 128
+)
+
+// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's
+// blocks with GFM's tables, PHP Markdown Extra's definition lists and front matter.
+// Indented lines are text and not code, as they are on scraped pages, and HTML is
+// text as well.
+//
+// Offsets are into s. Nothing fails: text that no structure can be found in is
+// paragraphs. The time is about linear in len(s).
+func Blocks(s string) []Block {
+	meta := frontMatter(s)
+	w := walker{source: s, under: -1}
+	body := 0
+	if len(meta) > 0 {
+		w.blocks = meta
+		body = fenceEnd(s)
+	}
+	if tooDeep(s[body:]) || !w.parse(body) {
+		w.blocks = w.blocks[:len(meta)]
+		w.paragraphs(body)
+	}
+	return w.blocks
+}
+
+// blockParser finds blocks and leaves what is inside of lines alone.
+var blockParser = func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(
+			util.Prioritized(parser.NewSetextHeadingParser(), 100),
+			util.Prioritized(extension.NewDefinitionListParser(), 101),
+			util.Prioritized(extension.NewDefinitionDescriptionParser(), 102),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(parser.NewListParser(), 300),
+			util.Prioritized(parser.NewListItemParser(), 400),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(parser.NewATXHeadingParser(), 600),
+			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(parser.NewParagraphParser(), 1000),
+		),
+		parser.WithParagraphTransformers(
+			util.Prioritized(extension.NewTableParagraphTransformer(), 200),
+		),
+	)
+}
+
+// walker collects the blocks of one text.
+type walker struct {
+	source string
+	body   int // where the parsed part begins
+	blocks []Block
+	under  int // the last heading
+}
+
+// parse reads s from body on; false if the parser gave up.
+func (w *walker) parse(body int) (ok bool) {
+	defer func() {
+		if recover() != nil { // a text that breaks the parser is still a text
+			ok = false
+		}
+	}()
+	w.body = body
+	source := []byte(w.source[body:])
+	w.children(blockParser().Parse(gtext.NewReader(source)), -1, 0, 0)
+	return true
+}
+
+// children adds the blocks of a node; lead is the block that they go on from.
+func (w *walker) children(n ast.Node, lead, level, depth int) {
+	if depth > 4*maxDepth {
+		return
+	}
+	before := lead // the last block beside the node, for lists and code
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		first := len(w.blocks)
+		switch c := c.(type) {
+		case *ast.Heading:
+			if w.add(Block{Kind: Heading, Level: c.Level, Lead: -1}, c.Lines()) {
+				w.blocks[first].Under = w.parent(c.Level)
+				w.under = first
+			}
+		case *ast.Paragraph, *ast.TextBlock, *ast.CodeBlock:
+			w.add(Block{Kind: Paragraph, Lead: lead}, c.Lines())
+		case *ast.FencedCodeBlock:
+			w.add(Block{Kind: Code, Lead: before}, c.Lines())
+		case *ast.List:
+			for item := c.FirstChild(); item != nil; item = item.NextSibling() {
+				w.item(item, before, level+1, depth+1)
+			}
+		case *extast.Table:
+			w.table(c, before)
+		case *extast.DefinitionList:
+			w.definitions(c, depth+1)
+		default:
+			w.children(c, lead, level, depth+1)
+		}
+		if len(w.blocks) > first && w.blocks[first].Kind == Paragraph {
+			before = len(w.blocks) - 1
+		} else if len(w.blocks) > first {
+			before = lead
+		}
+	}
+}
+
+// item adds an item: its first text, and what else stands in it.
+func (w *walker) item(n ast.Node, lead, level, depth int) {
+	first := len(w.blocks)
+	if c := n.FirstChild(); c != nil && (c.Kind() == ast.KindTextBlock || c.Kind() == ast.KindParagraph) &&
+		w.add(Block{Kind: Item, Level: level, Lead: lead}, c.Lines()) {
+		n.RemoveChild(n, c)
+		lead = first
+	}
+	w.children(n, lead, level, depth)
+}
+
+func (w *walker) definitions(n ast.Node, depth int) {
+	term := -1
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		first := len(w.blocks)
+		if c.Kind() == extast.KindDefinitionTerm {
+			if w.add(Block{Kind: Term, Lead: -1}, c.Lines()) {
+				term = first
+			}
+			continue
+		}
+		w.children(c, term, 0, depth)
+		for i := first; i < len(w.blocks); i++ {
+			if w.blocks[i].Kind == Paragraph && w.blocks[i].Lead == term {
+				w.blocks[i].Kind = Definition
+			}
+		}
+	}
+}
+
+// table adds the rows of a table; caption is the paragraph before it.
+func (w *walker) table(n ast.Node, caption int) {
+	header := caption
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		b := Block{Kind: Row, Under: w.under, Lead: header, Start: -1}
+		if c.Kind() == extast.KindTableHeader {
+			b.Kind = Header
+		}
+		for cell := c.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			p := text.Span{}
+			if lines := cell.Lines(); lines != nil && lines.Len() > 0 {
+				p = text.Span{Start: w.body + lines.At(0).Start, End: w.body + lines.At(0).Stop}
+				if p.End > p.Start {
+					b.End = p.End
+					if b.Start < 0 {
+						b.Start = p.Start
+					}
+				}
+			}
+			b.Cells = append(b.Cells, p)
+		}
+		if b.Start < 0 || b.End <= b.Start {
+			continue
+		}
+		b.Text = w.source[b.Start:b.End]
+		for i, p := range b.Cells {
+			if p.End > p.Start {
+				b.Cells[i] = text.Span{Start: p.Start - b.Start, End: p.End - b.Start}
+			} else {
+				b.Cells[i] = text.Span{}
+			}
+		}
+		if b.Kind == Header {
+			header = len(w.blocks)
+		}
+		w.blocks = append(w.blocks, b)
+	}
+}
+
+// add appends a block of lines; false if they say nothing.
+func (w *walker) add(b Block, lines *gtext.Segments) bool {
+	var out strings.Builder
+	for i := range lines.Len() {
+		l := lines.At(i)
+		if l.Stop <= l.Start {
+			continue
+		}
+		start, end := w.body+l.Start, w.body+l.Stop
+		if n := len(b.pieces); n > 0 && b.End == start {
+			b.End = end
+			continue
+		} else if n > 0 {
+			w.flush(&b, &out)
+		}
+		b.pieces = append(b.pieces, piece{out.Len(), start})
+		if len(b.pieces) == 1 {
+			b.Start = start
+		}
+		b.End = end
+	}
+	if len(b.pieces) == 0 {
+		return false
+	}
+	if len(b.pieces) == 1 {
+		b.Text, b.pieces = w.source[b.Start:b.End], nil
+	} else {
+		w.flush(&b, &out)
+		b.Text = out.String()
+	}
+	if trimmed := strings.TrimRight(b.Text, " \t\r\n"); len(trimmed) < len(b.Text) {
+		b.End -= len(b.Text) - len(trimmed)
+		b.Text = trimmed
+	}
+	if strings.TrimSpace(b.Text) == "" {
+		return false
+	}
+	b.Under = w.under
+	w.blocks = append(w.blocks, b)
+	return true
+}
+
+// flush copies the open piece of a block, whose source ends at b.End.
+func (w *walker) flush(b *Block, out *strings.Builder) {
+	out.WriteString(w.source[b.pieces[len(b.pieces)-1].source:b.End])
+}
+
+// parent is the heading that one of a level stands under.
+func (w *walker) parent(level int) int {
+	h := w.under
+	for h >= 0 && w.blocks[h].Level >= level {
+		h = w.blocks[h].Under
+	}
+	return h
+}
+
+// paragraphs reads s from body on as paragraphs between blank lines.
+func (w *walker) paragraphs(body int) {
+	s := w.source
+	for at := body; at < len(s); {
+		end := len(s)
+		for i := at; i < len(s); {
+			next := lineEnd(s, i)
+			if strings.TrimSpace(s[i:next]) == "" {
+				end = next
+				break
+			}
+			i = next
+		}
+		if piece := s[at:end]; strings.TrimSpace(piece) != "" {
+			start := at + len(piece) - len(strings.TrimLeft(piece, " \t\r\n"))
+			stop := at + len(strings.TrimRight(piece, " \t\r\n"))
+			w.blocks = append(w.blocks, Block{Kind: Paragraph, Text: s[start:stop], Under: -1, Lead: -1, Start: start, End: stop})
+		}
+		at = end
+	}
+}
+
+// tooDeep tells whether a line has more marks of nesting, or more columns, than are
+// read as structure.
+func tooDeep(s string) bool {
+	for at := 0; at < len(s); {
+		end := lineEnd(s, at)
+		line := s[at:end]
+		marks := 0
+		for i := 0; i < len(line) && strings.IndexByte("> \t-+*0123456789.):", line[i]) >= 0; i++ {
+			if strings.IndexByte(">-+*.):", line[i]) >= 0 && (line[i] == '>' || i+1 < len(line) && line[i+1] == ' ') {
+				marks++
+			}
+		}
+		if marks > maxDepth || len(line) > 2*maxColumns && isDelimiter(line) && strings.Count(line, "|") > maxColumns {
+			return true
+		}
+		at = end
+	}
+	return false
+}
+
+// lineEnd returns the offset after the line feed that ends the line at start.
+func lineEnd(s string, start int) int {
+	if i := strings.IndexByte(s[start:], '\n'); i >= 0 {
+		return start + i + 1
+	}
+	return len(s)
+}
