@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+)
+
+// The files of a model folder. Only the first two and a vocabulary must be there.
+const (
+	configFile    = "config.json"
+	weightsFile   = "model.safetensors"
+	vocabFile     = "vocab.txt"
+	tokenizerFile = "tokenizer.json"
+	modulesFile   = "modules.json"
+	sentenceFile  = "sentence_bert_config.json"
+	casingFile    = "tokenizer_config.json"
+)
+
+// Bounds of what a folder may ask for: far above any sentence encoder, and low
+// enough that no file makes the program run out of memory.
+const (
+	maxJSON   = 64 << 20 // bytes of a text file
+	maxLayers = 256
+	maxHidden = 1 << 14
+	maxTokens = 1 << 13
+	maxVocab  = 1 << 23
+)
+
+// config is what the files say of a model, as far as it decides a vector.
+type config struct {
+	Model    string  `json:"model_type"`
+	Hidden   int     `json:"hidden_size"`
+	Layers   int     `json:"num_hidden_layers"`
+	Heads    int     `json:"num_attention_heads"`
+	Inner    int     `json:"intermediate_size"`
+	Vocab    int     `json:"vocab_size"`
+	Places   int     `json:"max_position_embeddings"`
+	Kinds    int     `json:"type_vocab_size"`
+	Act      string  `json:"hidden_act"`
+	Position string  `json:"position_embedding_type"`
+	Eps      float64 `json:"layer_norm_eps"`
+
+	tokens    int  // of a text, with the two that stand around it
+	first     bool // the vector is that of the first token, not the mean
+	normalize bool
+	lower     bool // sentence-transformers lowers the text itself
+}
+
+// badFile is an error about a file of the folder and what to do about it.
+func badFile(dir, name, remedy string, err error) error {
+	return fmt.Errorf("local: %s: %w: %s", filepath.Join(dir, filepath.FromSlash(name)), err, remedy)
+}
+
+const (
+	remedyFolder = "name the folder of a BERT sentence encoder, as all-MiniLM-L6-v2 comes"
+	remedyCopy   = "copy the file again"
+	remedyModel  = "use a BERT sentence encoder, as all-MiniLM-L6-v2 is"
+)
+
+// readText reads a file of at most maxJSON bytes. A file that is not there is nil
+// unless it must be.
+func readText(dir, name string, must bool) ([]byte, error) {
+	full := filepath.Join(dir, filepath.FromSlash(name))
+	info, err := os.Stat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !must:
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, badFile(dir, name, remedyFolder, errors.New("the file is missing"))
+	case err != nil:
+		return nil, badFile(dir, name, remedyFolder, err)
+	case !info.Mode().IsRegular() || info.Size() > maxJSON:
+		return nil, badFile(dir, name, remedyFolder, fmt.Errorf("not a file of at most %d MB", maxJSON>>20))
+	}
+	b, err := os.ReadFile(full)
+	if err != nil {
+		return nil, badFile(dir, name, remedyCopy, err)
+	}
+	return b, nil
+}
+
+// readJSON reads a JSON file into what to points at; found is false if it may be
+// missing and is.
+func readJSON(dir, name string, must bool, to any) (found bool, err error) {
+	b, err := readText(dir, name, must)
+	if err != nil || b == nil {
+		return false, err
+	}
+	if err := json.Unmarshal(b, to); err != nil {
+		return false, badFile(dir, name, remedyCopy, err)
+	}
+	return true, nil
+}
+
+// readConfig reads all that the folder says beside weights and vocabulary.
+func readConfig(dir string) (config, error) {
+	c := config{Kinds: 2, Act: "gelu", Position: "absolute", Eps: 1e-12}
+	if _, err := readJSON(dir, configFile, true, &c); err != nil {
+		return c, err
+	}
+	if err := c.check(); err != nil {
+		return c, badFile(dir, configFile, remedyModel, err)
+	}
+	c.tokens = c.Places
+	pooling, err := c.readModules(dir)
+	if err == nil {
+		err = c.readSentence(dir)
+	}
+	if err == nil && pooling != "" {
+		err = c.readPooling(dir, pooling)
+	}
+	return c, err
+}
+
+// check finds what the forward pass cannot do.
+func (c *config) check() error {
+	var bad opt.Checks
+	bad.Want(c.Model == "bert", "model_type", fmt.Sprintf("%q", c.Model), `"bert"`)
+	bad.Want(c.Act == "gelu", "hidden_act", fmt.Sprintf("%q", c.Act), `"gelu"`)
+	bad.Want(c.Position == "absolute", "position_embedding_type", fmt.Sprintf("%q", c.Position), `"absolute"`)
+	opt.Range(&bad, "hidden_size", c.Hidden, panel, maxHidden)
+	opt.Range(&bad, "num_hidden_layers", c.Layers, 1, maxLayers)
+	opt.Range(&bad, "num_attention_heads", c.Heads, 1, maxHidden)
+	opt.Range(&bad, "intermediate_size", c.Inner, panel, 4*maxHidden)
+	opt.Range(&bad, "vocab_size", c.Vocab, 1, maxVocab)
+	opt.Range(&bad, "max_position_embeddings", c.Places, 3, maxTokens)
+	opt.Range(&bad, "type_vocab_size", c.Kinds, 1, maxTokens)
+	opt.Range(&bad, "layer_norm_eps", c.Eps, 0, 1.)
+	if c.Heads > 0 {
+		bad.Want(c.Hidden%(c.Heads*panel) == 0, "hidden_size / num_attention_heads", float64(c.Hidden)/float64(c.Heads), fmt.Sprintf("a multiple of %d", panel))
+	}
+	bad.Want(c.Inner%panel == 0, "intermediate_size", c.Inner, fmt.Sprintf("a multiple of %d", panel))
+	return bad.Err()
+}
+
+// readModules reads the steps of the model, and returns the folder of the pooling.
+// Without the file a model is what sentence-transformers takes it for: a mean.
+func (c *config) readModules(dir string) (pooling string, err error) {
+	var modules []struct{ Path, Type string }
+	found, err := readJSON(dir, modulesFile, false, &modules)
+	if err != nil || !found {
+		return "", err
+	}
+	want := []string{"Transformer", "Pooling", "Normalize"}
+	if len(modules) < 2 || len(modules) > len(want) {
+		return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("%d modules, want Transformer, Pooling and perhaps Normalize", len(modules)))
+	}
+	for i, m := range modules {
+		if kind := m.Type[strings.LastIndexByte(m.Type, '.')+1:]; kind != want[i] {
+			return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("module %d is %q, want %s", i, m.Type, want[i]))
+		}
+	}
+	if modules[0].Path != "" {
+		return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("the transformer lies in %q, want it beside the file", modules[0].Path))
+	}
+	if pooling = modules[1].Path; !filepath.IsLocal(filepath.FromSlash(pooling)) {
+		return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("%q is outside the folder", pooling))
+	}
+	c.normalize = len(modules) > 2
+	return pooling, nil
+}
+
+// readSentence reads how long a text may be: what is beyond is cut off.
+func (c *config) readSentence(dir string) error {
+	var s struct {
+		Tokens *int `json:"max_seq_length"`
+		Lower  bool `json:"do_lower_case"`
+	}
+	if _, err := readJSON(dir, sentenceFile, false, &s); err != nil {
+		return err
+	}
+	c.lower = s.Lower
+	if s.Tokens == nil {
+		return nil
+	}
+	if *s.Tokens < 3 || *s.Tokens > c.Places {
+		return badFile(dir, sentenceFile, remedyCopy, fmt.Errorf("max_seq_length is %d, want 3 to %d, which the model has places for", *s.Tokens, c.Places))
+	}
+	c.tokens = *s.Tokens
+	return nil
+}
+
+// readPooling reads how the vectors of the tokens become one.
+func (c *config) readPooling(dir, folder string) error {
+	name := path.Join(folder, configFile)
+	var p struct {
+		Dim      int  `json:"word_embedding_dimension"`
+		First    bool `json:"pooling_mode_cls_token"`
+		Mean     bool `json:"pooling_mode_mean_tokens"`
+		Max      bool `json:"pooling_mode_max_tokens"`
+		Sqrt     bool `json:"pooling_mode_mean_sqrt_len_tokens"`
+		Weighted bool `json:"pooling_mode_weightedmean_tokens"`
+		Last     bool `json:"pooling_mode_lasttoken"`
+	}
+	if _, err := readJSON(dir, name, true, &p); err != nil {
+		return err
+	}
+	if p.First == p.Mean || p.Max || p.Sqrt || p.Weighted || p.Last {
+		return badFile(dir, name, remedyModel, errors.New("want pooling by the mean of the tokens or by the first one, and nothing else"))
+	}
+	if p.Dim != c.Hidden {
+		return badFile(dir, name, remedyCopy, fmt.Errorf("word_embedding_dimension is %d, hidden_size in %s %d", p.Dim, configFile, c.Hidden))
+	}
+	c.first = p.First
+	return nil
+}

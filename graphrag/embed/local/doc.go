@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package local encodes texts with a sentence encoder that lies in a folder: a BERT
+// of the size of all-MiniLM-L6-v2, as sentence-transformers keeps it. It needs no
+// server, no C and no network.
+//
+// [Open] reads config.json, model.safetensors (F32, F16 or BF16) and tokenizer.json
+// or vocab.txt, and, where they are there, modules.json, the pooling's config.json,
+// sentence_bert_config.json and tokenizer_config.json. The last four say how long a
+// text may be (max_seq_length; the rest is cut off), whether the vector is the mean
+// of the tokens' or that of the first, and whether it has the length 1. A folder
+// that asks for anything else is refused, with the file, the reason and a remedy.
+//
+// Vectors are computed in float32. They depend neither on the number of workers nor
+// on the batch, to the bit; between kinds of processor the last bits differ.
+// Processors with AVX2 or AVX-512 are about as fast as their units for floats
+// allow; others run plain Go, some thirty times slower.
+//
+// Architecture: Devlin and others 2019 (BERT), section 3; Reimers and Gurevych 2019
+// (Sentence-BERT), section 3; Wang and others 2020 (MiniLM).
+package local

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+)
+
+// A model is opened by its folder; here it is one of random numbers.
+func Example() {
+	dir, err := os.MkdirTemp("", "model")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	if err := local.WriteTiny(dir); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	model, err := local.Open(dir, local.Options{})
+	if err != nil {
+		fmt.Println(err) // names the file, and what to do about it
+		return
+	}
+	ctx := context.Background()
+	passages, err := model.EmbedDocuments(ctx, []string{"The barn owl hears a mouse.", "A quick brown fox!"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	question, err := model.EmbedQuery(ctx, "the BARN owl hears a mouse.")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Dim(), passages[0][0] == question[0], passages[1][0] == question[0])
+	// Output: 64 true false
+}

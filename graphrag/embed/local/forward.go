@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import "math"
+
+// network is BERT: embeddings, then layers of attention and feed-forward, each with
+// its residual and its norm behind (Devlin and others 2019, section 3; Vaswani and
+// others 2017, section 3).
+type network struct {
+	config
+	kernels
+	words, places []float32 // hidden numbers for each piece and each place
+	norm          layerNorm
+	layers        []layer
+}
+
+type layer struct {
+	qkv, out, inner, outer linear
+	attended, fed          layerNorm
+}
+
+// linear is a weight, packed for kernels.multiply, and its bias.
+type linear struct {
+	depth  int
+	panels []float32
+	bias   []float32
+}
+
+type layerNorm struct{ gain, bias []float32 }
+
+// pack takes the weight as models keep it: a row of depth numbers for each output.
+func pack(weight, bias []float32, depth int) linear {
+	m := linear{depth, make([]float32, len(weight)), bias}
+	for i := range bias {
+		to := m.panels[i/strip*strip*depth+i%strip:]
+		for l, x := range weight[i*depth : (i+1)*depth] {
+			to[l*strip] = x
+		}
+	}
+	return m
+}
+
+// scratch is what a worker writes on. Matrices have rows for whole tiles that may
+// begin at any token.
+type scratch struct {
+	letters
+	ids                 []int32
+	ends                []int // of the texts in ids
+	x, y, qkv, ctx, mid []float32
+	keys, values        []float32
+	scores, heads       []float32
+}
+
+// grow returns a slice of n numbers, s if it is long enough.
+func grow(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return make([]float32, n)
+	}
+	return s[:n]
+}
+
+func tiles(n int) int { return (n + tileRows - 1) / tileRows * tileRows }
+
+// apply writes to out, for all rows of in, in·weight + bias, and base if there is
+// one.
+func (n *network) apply(out, in, base []float32, m linear, rows int) {
+	width := len(m.bias)
+	for r := range rows {
+		row := out[r*width : (r+1)*width]
+		copy(row, m.bias)
+		if base != nil {
+			add(row, base[r*width:])
+		}
+	}
+	for p := 0; p < width; p += panel {
+		n.multiply(out[p:], in, m.panels[p*m.depth:(p+panel)*m.depth], rows, m.depth, width, m.depth)
+	}
+}
+
+// add adds the first numbers of from, as many as to has.
+func add(to, from []float32) {
+	for i, x := range from[:len(to)] {
+		to[i] += x
+	}
+}
+
+// forward encodes the texts in s.ids and leaves the vectors of their tokens in s.x.
+func (n *network) forward(s *scratch) {
+	tokens := len(s.ids)
+	rows := tiles(tokens)
+	room := rows + tileRows
+	s.x, s.y, s.ctx = grow(s.x, room*n.Hidden), grow(s.y, room*n.Hidden), grow(s.ctx, room*n.Hidden)
+	s.qkv, s.mid = grow(s.qkv, room*3*n.Hidden), grow(s.mid, room*n.Inner)
+	n.embed(s)
+	for i := range n.layers {
+		l := &n.layers[i]
+		n.apply(s.qkv, s.x, nil, l.qkv, rows)
+		from := 0
+		for _, end := range s.ends {
+			n.attend(s, from, end)
+			from = end
+		}
+		n.apply(s.y, s.ctx, s.x, l.out, rows)
+		n.normalizeRows(s.y, l.attended, tokens)
+		n.apply(s.mid, s.y, nil, l.inner, rows)
+		n.gelu(s.mid[:rows*n.Inner])
+		n.apply(s.x, s.mid, s.y, l.outer, rows)
+		n.normalizeRows(s.x, l.fed, tokens)
+	}
+}
+
+// embed writes piece and place of each token; the kind of segment is in the places.
+func (n *network) embed(s *scratch) {
+	from := 0
+	for _, end := range s.ends {
+		for i, id := range s.ids[from:end] {
+			row := s.x[(from+i)*n.Hidden:][:n.Hidden]
+			copy(row, n.words[int(id)*n.Hidden:])
+			add(row, n.places[i*n.Hidden:])
+		}
+		from = end
+	}
+	n.normalizeRows(s.x, n.norm, len(s.ids))
+	clear(s.x[len(s.ids)*n.Hidden:])
+}
+
+// normalizeRows brings each row to mean 0 and variance 1, then to gain and bias
+// (Ba and others 2016).
+func (n *network) normalizeRows(x []float32, m layerNorm, rows int) {
+	width := len(m.gain)
+	for r := range rows {
+		row := x[r*width : (r+1)*width]
+		mean := sum(row) / float32(width)
+		scale := float32(1 / math.Sqrt(float64(squares(row, mean)/float32(width))+n.Eps))
+		for i, v := range row {
+			row[i] = (v-mean)*scale*m.gain[i] + m.bias[i]
+		}
+	}
+}
+
+// sum and squares keep eight sums: fewer wait for the adder, and round more. The
+// length is a multiple of panel.
+func sum(x []float32) float32 {
+	var s [8]float32
+	for ; len(x) >= 8; x = x[8:] {
+		for j := range s {
+			s[j] += x[j]
+		}
+	}
+	return total(s)
+}
+
+func squares(x []float32, mean float32) float32 {
+	var s [8]float32
+	for ; len(x) >= 8; x = x[8:] {
+		for j := range s {
+			d := x[j] - mean
+			s[j] += d * d
+		}
+	}
+	return total(s)
+}
+
+func total(s [8]float32) float32 {
+	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+}
+
+// queryRows is how many tokens ask at a time: their scores stay in the first cache.
+const queryRows = 4 * tileRows
+
+// attend lets the tokens of one text look at one another, head by head. The scale
+// of the scores is in the weights of the queries.
+func (n *network) attend(s *scratch, from, end int) {
+	length, size := end-from, n.Hidden/n.Heads
+	wide := (length + panel - 1) / panel * panel
+	s.keys, s.values = grow(s.keys, wide*size), grow(s.values, length*size)
+	s.scores, s.heads = grow(s.scores, queryRows*wide), grow(s.heads, queryRows*size)
+	stride := 3 * n.Hidden
+	for head := range n.Heads {
+		query := s.qkv[from*stride+head*size:]
+		s.packHead(query[n.Hidden:], length, size, stride)
+		for at := 0; at < length; at += queryRows {
+			asking := min(queryRows, length-at)
+			rows := tiles(asking)
+			clear(s.scores[:rows*wide])
+			for p := 0; p < wide; p += panel {
+				n.multiply(s.scores[p:], query[at*stride:], s.keys[p*size:(p+panel)*size], rows, size, wide, stride)
+			}
+			for r := range asking {
+				row := s.scores[r*wide : (r+1)*wide]
+				for j := length; j < wide; j++ {
+					row[j] = -math.MaxFloat32
+				}
+				n.softmax(row)
+			}
+			clear(s.heads[:rows*size])
+			for p := 0; p < size; p += panel {
+				n.multiply(s.heads[p:], s.scores, s.values[p*length:(p+panel)*length], rows, length, size, wide)
+			}
+			for r := range asking {
+				copy(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])
+			}
+		}
+	}
+}
+
+// packHead lays out keys and values of a head as panels; k begins at the first key,
+// and the values stand a third of the stride behind.
+func (s *scratch) packHead(k []float32, length, size, stride int) {
+	clear(s.keys[length/strip*strip*size:])
+	for i := range length {
+		key := k[i*stride : i*stride+size]
+		value := k[i*stride+stride/3:][:size]
+		to := s.keys[i/strip*strip*size+i%strip:]
+		for l, x := range key {
+			to[l*strip] = x
+		}
+		for p := 0; p < size; p += strip {
+			copy(s.values[p*length+i*strip:][:strip], value[p:])
+		}
+	}
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+)
+
+// sentences have from two tokens to more than the model takes.
+var sentences = []string{
+	"", "owl", "The barn owl hears a mouse.", "quick brown foxes hunting by the barn", "Naïve owls? 東京!", "zzz",
+	strings.Repeat("the owl hunts a mouse, ", 7), strings.Repeat("a ", 45), strings.Repeat("brown dog ", 200),
+}
+
+// Vectors are those of BERT in float64, with every kernel, to a few roundings.
+func TestVectorsAreThoseOfTheTwin(t *testing.T) {
+	w := twin(tinyWeights())
+	for name, k := range kernelSets() {
+		e := mustOpen(t, tiny(t))
+		e.net.kernels = k
+		got, err := e.EmbedDocuments(t.Context(), sentences)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range sentences {
+			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letters))))
+			for j := range want {
+				if math.Abs(float64(got[i][j])-want[j]) > 2e-6 {
+					t.Fatalf("%s: %.30q: component %d is %v, want %v", name, text, j, got[i][j], want[j])
+				}
+			}
+		}
+	}
+}
+
+func TestConforms(t *testing.T) { embedtest.Test(t, mustOpen(t, tiny(t))) }
+
+// In whatever order and company, with any number of workers.
+func TestSameBits(t *testing.T) {
+	dir := tiny(t)
+	one, err := Open(dir, Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	five, err := Open(dir, Options{Workers: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := slices.Repeat(sentences, 20)
+	want, err := one.EmbedDocuments(t.Context(), many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(many)
+	got, err := five.EmbedDocuments(t.Context(), many)
+	slices.Reverse(got)
+	if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("other vectors with five workers, in another order (error %v)", err)
+	}
+	if one.Name() != five.Name() {
+		t.Errorf("the names are %s and %s", one.Name(), five.Name())
+	}
+}
+
+// The types of numbers, the prefix of larger models, and the vocabulary as a list
+// make no difference to vectors; the files that decide something do.
+func TestFormsOfAFolder(t *testing.T) {
+	plain := mustOpen(t, tiny(t))
+	want, err := plain.EmbedDocuments(t.Context(), sentences)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tinyWeights()
+	prefixed := map[string]array{}
+	for name, a := range w {
+		prefixed["bert."+name] = a
+	}
+	for _, tt := range []struct {
+		name          string
+		change        func(dir string) error
+		vectors, same bool // whether they, and the name, stay
+	}{
+		{"F16", write(weightsFile, string(encodeTensors(w, "F16"))), true, false},
+		{"BF16", write(weightsFile, string(encodeTensors(w, "BF16"))), true, false},
+		{"prefix", write(weightsFile, string(encodeTensors(prefixed, "F32"))), true, false},
+		{"vocab.txt", remove(tokenizerFile), true, false},
+		{"a picture beside it", write("logo.png", "\x89PNG"), true, true},
+		{"longer texts", remove(sentenceFile), false, false},
+		{"first token", write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`), false, false},
+		{"no modules", remove(modulesFile), false, false},
+		{"cased", write(tokenizerFile, ""), false, false},
+	} {
+		dir := tiny(t)
+		if err := tt.change(dir); err != nil {
+			t.Fatal(err)
+		}
+		if tt.name == "cased" {
+			if err := errors.Join(os.Remove(filepath.Join(dir, tokenizerFile)), write(casingFile, `{"do_lower_case": false}`)(dir)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := mustOpen(t, dir)
+		got, err := e.EmbedDocuments(t.Context(), sentences)
+		if err != nil || slices.EqualFunc(got, want, slices.Equal) != tt.vectors || (e.Name() == plain.Name()) != tt.same {
+			t.Errorf("%s: same vectors %v, name %s beside %s, error %v", tt.name, !tt.vectors, e.Name(), plain.Name(), err)
+		}
+	}
+}
+
+// Without modules.json the mean keeps its length; with the first token the vector is
+// that token's.
+func TestPooling(t *testing.T) {
+	w := twin(tinyWeights())
+	dir := tiny(t)
+	if err := os.Remove(filepath.Join(dir, modulesFile)); err != nil {
+		t.Fatal(err)
+	}
+	e := mustOpen(t, dir)
+	tokens := w.encode(e.words.tokens(nil, sentences[2], tinyTokens, new(letters)))
+	v, err := e.EmbedQuery(t.Context(), sentences[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := mean(tokens)
+	length := 0.
+	for j, u := range unit {
+		length += float64(v[j]) * u
+	}
+	sum := 0.
+	for _, row := range tokens {
+		sum += dot(row, unit) / float64(len(tokens))
+	}
+	if math.Abs(length-sum) > 1e-5 {
+		t.Errorf("the mean has the length %v, want %v", length, sum)
+	}
+	dir = tiny(t)
+	if err := write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir); err != nil {
+		t.Fatal(err)
+	}
+	if v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2]); err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range mean(tokens[:1]) {
+		if math.Abs(float64(v[j])-want) > 2e-6 {
+			t.Fatalf("component %d of the first token is %v, want %v", j, v[j], want)
+		}
+	}
+}
+
+func TestNothingIsAllocatedForAText(t *testing.T) {
+	e := mustOpen(t, tiny(t))
+	s, out := new(scratch), make([][]float32, len(sentences))
+	for i := range out {
+		out[i] = make([]float32, e.Dim())
+	}
+	if n := testing.AllocsPerRun(10, func() { _ = e.encode(t.Context(), s, sentences, out) }); n > 0 {
+		t.Errorf("%v allocations for %d texts", n, len(sentences))
+	}
+}
+
+// A context that ends in the middle of a call ends it.
+func TestCancelledBetweenPacks(t *testing.T) {
+	e := mustOpen(t, tiny(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	many := slices.Repeat(sentences, 20)
+	out := make([][]float32, len(many))
+	for i := range out {
+		out[i] = make([]float32, e.Dim())
+	}
+	e.net.gelu = func([]float32) { cancel() } // of the first pack
+	if err := e.encode(ctx, new(scratch), many, out); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if last := out[len(out)-1]; slices.Max(last) != 0 {
+		t.Error("the last pack was encoded")
+	}
+}

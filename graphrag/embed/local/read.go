@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+)
+
+// arithmetic is the version of the forward pass in names: it changes when vectors
+// do.
+const arithmetic = 1
+
+// read reads the whole folder.
+func (e *Encoder) read(dir string) (err error) {
+	if e.net.config, err = readConfig(dir); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	if e.words, err = readWords(dir, e.net.Vocab, sum); err != nil {
+		return err
+	}
+	if e.net.lower {
+		e.words.rules = e.words.rules.lowered()
+	}
+	r := e.words.rules
+	fmt.Fprintf(sum, "%d %+v %t %t %t %t", arithmetic, e.net.config, r.Clean, r.Chinese, r.strip(), r.Lower)
+	if err = e.readWeights(dir, sum); err != nil {
+		return err
+	}
+	e.name = fmt.Sprintf("bert-%dx%d-%.8x", e.net.Layers, e.net.Hidden, sum.Sum(nil))
+	return nil
+}
+
+func (e *Encoder) readWeights(dir string, sum hash.Hash) error {
+	f, err := os.Open(filepath.Join(dir, weightsFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return badFile(dir, weightsFile, "save the model as one safetensors file", errors.New("the file is missing"))
+	case err != nil:
+		return badFile(dir, weightsFile, remedyCopy, err)
+	}
+	defer f.Close() // only read
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a file")
+	}
+	var t *tensors
+	if err == nil {
+		t, err = openTensors(f, info.Size())
+	}
+	if err == nil {
+		err = e.net.read(t)
+	}
+	if err == nil {
+		_, err = io.Copy(sum, io.NewSectionReader(f, 0, info.Size()))
+	}
+	if err != nil {
+		return badFile(dir, weightsFile, remedyCopy+", with the "+configFile+" it came with", err)
+	}
+	return nil
+}
+
+// weights reads tensors until one fails.
+type weights struct {
+	*tensors
+	prefix string
+	err    error
+}
+
+func (w *weights) get(name string, shape ...int) []float32 {
+	if w.err != nil {
+		return nil
+	}
+	var out []float32
+	out, w.err = w.floats(w.prefix+name, shape...)
+	return out
+}
+
+func (w *weights) norm(name string, hidden int) layerNorm {
+	return layerNorm{w.get(name+".weight", hidden), w.get(name+".bias", hidden)}
+}
+
+// linear packs a layer; its weight is out × in.
+func (w *weights) linear(name string, in, out int) linear {
+	weight, bias := w.get(name+".weight", out, in), w.get(name+".bias", out)
+	if w.err != nil {
+		return linear{}
+	}
+	return pack(weight, bias, in)
+}
+
+// attention packs queries, keys and values into one. The scores' scale goes into
+// the queries.
+func (w *weights) attention(name string, hidden, heads int) linear {
+	var weight, bias []float32
+	for _, part := range []string{"query", "key", "value"} {
+		m, b := w.get(name+part+".weight", hidden, hidden), w.get(name+part+".bias", hidden)
+		if part == "query" {
+			scale := float32(1 / math.Sqrt(float64(hidden/heads)))
+			for _, xs := range [][]float32{m, b} {
+				for i := range xs {
+					xs[i] *= scale
+				}
+			}
+		}
+		weight, bias = append(weight, m...), append(bias, b...)
+	}
+	if w.err != nil {
+		return linear{}
+	}
+	return pack(weight, bias, hidden)
+}
+
+// read takes the weights of BERT by the names that the library transformers gives
+// them.
+func (n *network) read(t *tensors) error {
+	w := weights{tensors: t}
+	if _, ok := t.by["bert.embeddings.word_embeddings.weight"]; ok {
+		w.prefix = "bert."
+	}
+	n.words = w.get("embeddings.word_embeddings.weight", n.Vocab, n.Hidden)
+	n.places = w.get("embeddings.position_embeddings.weight", n.Places, n.Hidden)
+	kinds := w.get("embeddings.token_type_embeddings.weight", n.Kinds, n.Hidden)
+	for i := 0; i < n.Places && w.err == nil; i++ {
+		add(n.places[i*n.Hidden:(i+1)*n.Hidden], kinds)
+	}
+	n.norm = w.norm("embeddings.LayerNorm", n.Hidden)
+	for i := 0; i < n.Layers && w.err == nil; i++ {
+		at := fmt.Sprintf("encoder.layer.%d.", i)
+		n.layers = append(n.layers, layer{
+			qkv:      w.attention(at+"attention.self.", n.Hidden, n.Heads),
+			out:      w.linear(at+"attention.output.dense", n.Hidden, n.Hidden),
+			inner:    w.linear(at+"intermediate.dense", n.Hidden, n.Inner),
+			outer:    w.linear(at+"output.dense", n.Inner, n.Hidden),
+			attended: w.norm(at+"attention.output.LayerNorm", n.Hidden),
+			fed:      w.norm(at+"output.LayerNorm", n.Hidden),
+		})
+	}
+	return w.err
+}

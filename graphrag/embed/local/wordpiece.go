@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxLetters is the length of a word beyond which it is not taken apart.
+const maxLetters = 100
+
+// wordPiece cuts texts into the tokens of a vocabulary, as BERT does: clean, apart
+// at spaces, punctuation and Chinese characters, lower case without accents, then
+// the longest pieces that the vocabulary has (Devlin and others 2019; Wu and others
+// 2016, section 4.1). It does not look for the names of special tokens: a page that
+// says [SEP] says so in words.
+type wordPiece struct {
+	first, rest map[string]int32 // pieces that begin a word, and that go on in one
+	longest     int              // bytes of a piece
+	rules       wordRules
+
+	begin, end, unknown int32
+}
+
+// wordRules are the switches of BERT's normalizer.
+type wordRules struct {
+	Clean   bool  `json:"clean_text"`
+	Chinese bool  `json:"handle_chinese_chars"`
+	Accents *bool `json:"strip_accents"` // nil is as Lower
+	Lower   bool  `json:"lowercase"`
+}
+
+func (r wordRules) strip() bool {
+	if r.Accents != nil {
+		return *r.Accents
+	}
+	return r.Lower
+}
+
+// lowered are the rules for texts that are put in lower case beforehand.
+func (r wordRules) lowered() wordRules {
+	strip := r.strip()
+	r.Accents, r.Lower = &strip, true
+	return r
+}
+
+// readWords reads tokenizer.json, or vocab.txt if there is none. Ids are below
+// vocab. What was read goes to sum as well.
+func readWords(dir string, vocab int, sum hash.Hash) (*wordPiece, error) {
+	name := tokenizerFile
+	b, err := readText(dir, name, false)
+	if err != nil {
+		return nil, err
+	}
+	w := new(wordPiece)
+	if b != nil {
+		err = w.parseTokenizer(b, vocab)
+	} else {
+		name = vocabFile
+		if b, err = readText(dir, name, true); err != nil {
+			return nil, err
+		}
+		if w.rules, err = readRules(dir); err != nil {
+			return nil, err
+		}
+		err = w.parseVocabulary(b, vocab)
+	}
+	if err != nil {
+		return nil, badFile(dir, name, remedyModel, err)
+	}
+	_, _ = sum.Write(b) // a hash takes everything
+	return w, nil
+}
+
+// readRules reads the switches that stand beside a vocab.txt.
+func readRules(dir string) (wordRules, error) {
+	s := struct {
+		Lower   bool  `json:"do_lower_case"`
+		Chinese bool  `json:"tokenize_chinese_chars"`
+		Accents *bool `json:"strip_accents"`
+	}{true, true, nil}
+	_, err := readJSON(dir, casingFile, false, &s)
+	return wordRules{Clean: true, Chinese: s.Chinese, Accents: s.Accents, Lower: s.Lower}, err
+}
+
+// parseVocabulary reads one piece a line; its id is the number of the line.
+func (w *wordPiece) parseVocabulary(b []byte, vocab int) error {
+	pieces := map[string]int64{}
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	for i, line := range lines {
+		pieces[strings.TrimSuffix(line, "\r")] = int64(i)
+	}
+	return w.take(pieces, "[UNK]", vocab)
+}
+
+// parseTokenizer reads a file of the library tokenizers.
+func (w *wordPiece) parseTokenizer(b []byte, vocab int) error {
+	type typed struct{ Type string }
+	var f struct {
+		Normalizer struct {
+			typed
+			wordRules
+		}
+		PreTokenizer typed `json:"pre_tokenizer"`
+		Model        struct {
+			typed
+			Vocab   map[string]int64
+			Unknown string `json:"unk_token"`
+			Prefix  string `json:"continuing_subword_prefix"`
+			Letters int    `json:"max_input_chars_per_word"`
+		}
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	for _, part := range []struct{ of, is, want string }{
+		{"model", f.Model.Type, "WordPiece"}, {"normalizer", f.Normalizer.Type, "BertNormalizer"}, {"pre_tokenizer", f.PreTokenizer.Type, "BertPreTokenizer"},
+		{"continuing_subword_prefix", f.Model.Prefix, "##"}, {"max_input_chars_per_word", fmt.Sprint(f.Model.Letters), fmt.Sprint(maxLetters)},
+	} {
+		if part.is != part.want {
+			return fmt.Errorf("%s is %q, want %q", part.of, part.is, part.want)
+		}
+	}
+	w.rules = f.Normalizer.wordRules
+	return w.take(f.Model.Vocab, f.Model.Unknown, vocab)
+}
+
+// take enters the pieces and finds the special ones.
+func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) error {
+	w.first, w.rest = make(map[string]int32, len(pieces)), map[string]int32{}
+	for piece, id := range pieces {
+		if id < 0 || id >= int64(vocab) {
+			return fmt.Errorf("piece %.40q has the number %d, vocab_size in %s is %d", piece, id, configFile, vocab)
+		}
+		w.longest = max(w.longest, len(piece))
+		if going, ok := strings.CutPrefix(piece, "##"); ok && going != "" {
+			w.rest[going] = int32(id)
+		} else {
+			w.first[piece] = int32(id)
+		}
+	}
+	for _, s := range []struct {
+		name string
+		to   *int32
+	}{{"[CLS]", &w.begin}, {"[SEP]", &w.end}, {unknown, &w.unknown}} {
+		id, ok := w.first[s.name]
+		if !ok {
+			return fmt.Errorf("the vocabulary of %d pieces has no %q", len(pieces), s.name)
+		}
+		*s.to = id
+	}
+	return nil
+}
+
+// letters is what a wordPiece writes on.
+type letters struct {
+	word, marked, folded []byte
+	parts                norm.Iter
+}
+
+// tokens appends those of a text to dst, at most limit with the two around them.
+// What is beyond is not looked at.
+func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []int32 {
+	stop := len(dst) + limit - 1
+	dst = append(dst, w.begin)
+	s.word = s.word[:0]
+	for _, r := range text {
+		switch {
+		case w.rules.Clean && dropped(r):
+			continue
+		case unicode.IsSpace(r):
+			dst = w.flush(dst, s)
+		case w.rules.Chinese && chinese(r):
+			dst = w.flush(dst, s)
+			s.word = utf8.AppendRune(s.word, r)
+			dst = w.flush(dst, s)
+		default:
+			s.word = utf8.AppendRune(s.word, r)
+		}
+		if len(dst) >= stop {
+			break
+		}
+	}
+	dst = w.flush(dst, s)
+	return append(dst[:min(len(dst), stop)], w.end)
+}
+
+// dropped tells whether cleaning takes a character out.
+func dropped(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7F
+	}
+	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
+}
+
+// chinese tells whether a character is a word of its own: the blocks of unified
+// ideographs that BERT's tokenizer names.
+func chinese(r rune) bool {
+	return r >= 0x3400 && (r <= 0x4DBF || r >= 0x4E00 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF ||
+		r >= 0x20000 && r <= 0x2A6DF || r >= 0x2A700 && r <= 0x2CEAF || r >= 0x2F800 && r <= 0x2FA1F)
+}
+
+// flush ends a word between spaces.
+func (w *wordPiece) flush(dst []int32, s *letters) []int32 {
+	if len(s.word) == 0 {
+		return dst
+	}
+	s.fold(w.rules)
+	s.word = s.word[:0]
+	from := 0
+	for at := 0; at < len(s.folded); {
+		r, size := rune(s.folded[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(s.folded[at:])
+		}
+		if punctuation(r) {
+			dst = w.pieces(dst, s.folded[from:at])
+			dst = w.pieces(dst, s.folded[at:at+size])
+			from = at + size
+		}
+		at += size
+	}
+	return w.pieces(dst, s.folded[from:])
+}
+
+// fold writes the word without accents, in lower case.
+func (s *letters) fold(rules wordRules) {
+	in := s.word
+	if rules.strip() && !ascii(in) {
+		s.marked = s.marked[:0]
+		for s.parts.Init(norm.NFD, in); !s.parts.Done(); {
+			s.marked = append(s.marked, s.parts.Next()...)
+		}
+		in = s.marked
+	}
+	s.folded = s.folded[:0]
+	for at := 0; at < len(in); {
+		c := in[at]
+		if c < utf8.RuneSelf {
+			if at++; rules.Lower && 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			s.folded = append(s.folded, c)
+			continue
+		}
+		r, size := utf8.DecodeRune(in[at:])
+		at += size
+		switch {
+		case rules.strip() && unicode.Is(unicode.Mn, r):
+		case rules.Lower && r == 'İ':
+			s.folded = append(s.folded, "i\u0307"...)
+		case rules.Lower:
+			s.folded = utf8.AppendRune(s.folded, unicode.ToLower(r))
+		default:
+			s.folded = utf8.AppendRune(s.folded, r)
+		}
+	}
+}
+
+func ascii(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func punctuation(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > ' ' && r < 0x7F && !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+	}
+	return unicode.IsPunct(r)
+}
+
+// pieces takes a word apart, the longest piece first; a word that cannot be is
+// unknown as a whole.
+func (w *wordPiece) pieces(dst []int32, word []byte) []int32 {
+	if len(word) == 0 {
+		return dst
+	}
+	from := len(dst)
+	if len(word) > maxLetters && utf8.RuneCount(word) > maxLetters {
+		return append(dst, w.unknown)
+	}
+	for in := w.first; len(word) > 0; in = w.rest {
+		n := min(len(word), w.longest)
+		id, ok := in[string(word[:n])]
+		for !ok && n > 1 {
+			n--
+			id, ok = in[string(word[:n])]
+		}
+		if !ok {
+			return append(dst[:from], w.unknown)
+		}
+		dst, word = append(dst, id), word[n:]
+	}
+	return dst
+}

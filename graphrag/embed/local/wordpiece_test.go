@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Expected by hand, from the rules of BERT's tokenizer.
+func TestTokens(t *testing.T) {
+	w := mustOpen(t, tiny(t)).words
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{" \t\r\n ", ""},
+		{"The OWLS hear.", "the owl ##s hear ."},
+		{"hearing hunts", "hear ##ing hunt ##s"},
+		{"Naïve nai\u0308ve", "naive naive"},
+		{"o\u200bw\x00l \u00a0owl", "owl owl"},
+		{"barn-owl's", "barn - owl ' s"},
+		{"東京owl東", "東 京 owl 東"},
+		{"owlx owl", "[UNK] owl"},
+		{strings.Repeat("a", 100) + " " + strings.Repeat("a", 101), "a" + strings.Repeat(" ##a", 99) + " [UNK]"},
+		{"[SEP]", "[UNK] [UNK] [UNK]"},
+		{"a\xffb", "a ##b"},
+	} {
+		var got []string
+		ids := w.tokens(nil, tt.text, 200, new(letters))
+		for _, id := range ids[1 : len(ids)-1] {
+			got = append(got, tinyPieces[id])
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%.40q: %v, want %s", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestCutTokens(t *testing.T) {
+	w := mustOpen(t, tiny(t)).words
+	whole := w.tokens(nil, "hearing owls", 10, new(letters))
+	for limit := 2; limit < 6; limit++ {
+		want := append(slices.Clone(whole[:limit-1]), w.end)
+		if got := w.tokens(nil, "hearing owls"+strings.Repeat(" a", 1000), limit, new(letters)); !slices.Equal(got, want) {
+			t.Errorf("%d tokens: %v, want %v", limit, got, want)
+		}
+	}
+}
+
+// The tokens that the library tokenizers (0.23.3) makes of the same texts with the
+// vocabulary of MiniLM.
+func TestTokensOfMiniLM(t *testing.T) {
+	dir := os.Getenv("MINILM_DIR")
+	if dir == "" {
+		t.Skip("MINILM_DIR is not set")
+	}
+	e := mustOpen(t, dir)
+	f, err := os.Open("testdata/tokens.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	for in := bufio.NewScanner(f); in.Scan(); n++ {
+		var c struct {
+			Text string
+			IDs  []int32
+		}
+		if err := json.Unmarshal(in.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.words.tokens(nil, c.Text, e.net.tokens, new(letters)); !slices.Equal(got, c.IDs) {
+			t.Errorf("%.60q: %v, want %v", c.Text, got, c.IDs)
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d texts", n)
+	}
+}
