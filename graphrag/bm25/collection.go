@@ -98,14 +98,15 @@ type Found struct {
 }
 
 // Search is [Index.SearchWith] in all indexes as one; documents of equal score are
-// in the order of their indexes.
+// in the order of their indexes. All that score as the last of the k are found, so
+// there may be more: who has another order for them needs no second search.
 func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {
 	dst = dst[:0]
 	if c.documents == 0 {
 		return dst
 	}
 	s := c.ask(query)
-	s.keep = keep
+	s.keep, s.tied = keep, true
 	s.found = s.search(k, s.found[:0])
 	for _, f := range s.found {
 		p := &c.parts[sort.Search(len(c.parts), func(i int) bool { return c.parts[i].first > f.ID })-1]

@@ -93,7 +93,9 @@ type searcher struct {
 	upper      []float32                      // upper bound of the scores of each window
 	order      []int32                        // windows to search, a heap by upper bound
 
-	best    rank.Top[int32] // of the windows searched
+	best    rank.Top[int32]      // of the windows searched
+	tied    bool                 // all that score as the last of them are wanted
+	also    []rank.Scored[int32] // what was among the best, if tied
 	found   []rank.Scored[int32]
 	few     []float32       // sums of documents that were named
 	partial rank.Top[int32] // best, and the sums of one term's documents in this window
@@ -135,7 +137,7 @@ func newSearcher(c *Collection) *searcher {
 
 // done gives the searcher back.
 func (s *searcher) done() {
-	s.keep, s.keepDoc = nil, nil
+	s.keep, s.keepDoc, s.tied = nil, nil, false
 	s.c.searchers.Put(s)
 }
 
@@ -198,6 +200,7 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 		return dst
 	}
 	s.best.Reset(k)
+	s.also = s.also[:0]
 	// A sum of n floats is off by less than n half units of the last place, and
 	// so is each bound it is held against.
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
@@ -206,7 +209,16 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	for len(s.order) > 0 && s.upper[s.order[0]] >= s.cutoff {
 		s.window(s.next())
 	}
-	return s.best.Append(dst)
+	if !s.tied {
+		return s.best.Append(dst)
+	}
+	for _, f := range s.also {
+		if f.Score >= s.best.Threshold() {
+			dst = append(dst, f)
+		}
+	}
+	slices.SortFunc(dst, rank.Compare)
+	return dst
 }
 
 // bound finds the blocks and the upper bound of each window.

@@ -33,12 +33,33 @@ func (s *searcher) window(w int) {
 	}
 	for _, d := range s.candidates {
 		sum, doc := float64(s.sums[d]), int32(base)+int32(d)
-		if s.keep == nil || sum >= s.best.Threshold() && s.keep(s.at.number, doc) {
+		if sum >= s.best.Threshold() && (s.keep == nil || s.keep(s.at.number, doc)) {
 			s.best.Push(s.at.first+doc, sum)
+			if s.tied {
+				s.also = append(s.also, rank.Scored[int32]{ID: s.at.first + doc, Score: sum})
+			}
 		}
 	}
 	s.raise(&s.best)
-	clear(s.sums[:])
+	s.wipe()
+}
+
+// wipe sets the sums to 0: where the terms of the window are, if that is less work than
+// everywhere. Most windows have a few documents with a term of the query.
+func (s *searcher) wipe() {
+	n := 0
+	for _, a := range s.active {
+		n += len(a.docs)
+		if n > windowSize/32 || a.column != nil {
+			clear(s.sums[:])
+			return
+		}
+	}
+	for _, a := range s.active {
+		for _, d := range a.docs {
+			s.sums[d&(windowSize-1)] = 0
+		}
+	}
 }
 
 // activate goes to a window and finds the terms that are in it. It returns the number

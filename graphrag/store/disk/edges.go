@@ -90,7 +90,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 			for n, segment := range s.segments {
 				keep[n] = s.living(n, segment.where(f))
 			}
-			places, err := s.search(ctx, q.Text, q.K, keep)
+			places, err := s.search(q.Text, q.K, keep)
 			if err != nil {
 				return err
 			}

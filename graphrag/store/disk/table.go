@@ -167,7 +167,7 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 			if err != nil {
 				return err
 			}
-			places, err := s.search(ctx, queries[i].Text, queries[i].K, keep)
+			places, err := s.search(queries[i].Text, queries[i].K, keep)
 			hits[i] = s.hits(places)
 			return err
 		})
@@ -204,7 +204,7 @@ type place struct {
 }
 
 // search finds the k best rows for a text, best first, equal ones by their ids.
-func (s *stack) search(ctx context.Context, text string, k int, keep []condition) ([]place, error) {
+func (s *stack) search(text string, k int, keep []condition) ([]place, error) {
 	words, err := s.words()
 	if err != nil || k <= 0 {
 		return nil, err
@@ -213,22 +213,12 @@ func (s *stack) search(ctx context.Context, text string, k int, keep []condition
 	if slices.ContainsFunc(keep, func(c condition) bool { return c != nil }) {
 		where = func(part int, row int32) bool { return keep[part] == nil || keep[part](row) }
 	}
-	// Among equal ones the index prefers those of the first segments: so all that are
-	// equal to the last are looked at.
-	k = min(k, s.live)
-	for want := k + 1; ; want = min(4*want, s.live+1) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		found := words.Search(text, want, where, nil)
-		if len(found) < want || found[want-1].Score < found[k-1].Score {
-			places := make([]place, len(found))
-			for i, f := range found {
-				places[i] = place{f.Part, int(f.Doc), f.Score}
-			}
-			return s.best(places, k), nil
-		}
+	found := words.Search(text, min(k, s.live), where, nil)
+	places := make([]place, len(found))
+	for i, f := range found {
+		places[i] = place{f.Part, int(f.Doc), f.Score}
 	}
+	return s.best(places, k), nil
 }
 
 // best are the k best of some places in order, equal ones by their ids.
