@@ -201,6 +201,7 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	if height = roundUp(meta.Rows, signGroup); len(signs.units) != height || len(signs.bits) != height*signs.turn.words() {
 		return fmt.Errorf("%w: its signs do not fit its rows; build it again", ErrFolder)
 	}
+	flat.Soon(signs.bits) // the first search reads them all
 	x.signs = signs
 	return nil
 }

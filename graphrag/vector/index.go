@@ -100,6 +100,16 @@ func (x *Index) Vector(id int32, dst []float32) []float32 {
 	return append(dst, x.row(int(id))[:x.opts.Dim]...)
 }
 
+// Soon tells the system that a vector of an index in a folder will be read. Of an id that
+// was never given out, and of an index in memory, it does nothing.
+func (x *Index) Soon(id int32) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.folder != nil && id >= 0 && int(id) < x.n {
+		flat.Soon(x.row(int(id)))
+	}
+}
+
 // Add copies vectors into the index. Their ids are the next free numbers: the
 // first vector ever added is 0. If one vector is unusable none is added, and
 // the error, which wraps [ErrVector], names each of them by its position

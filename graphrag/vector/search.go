@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
@@ -245,6 +246,11 @@ func idAt(ids []int32, first, i int) int32 {
 func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s.sel.prune()
 	s.sel.Keep = nil
+	if x.folder != nil {
+		for _, c := range s.sel.kept {
+			flat.Soon(x.row(int(c.id)))
+		}
+	}
 	s.results = s.results[:0]
 	for _, c := range s.sel.kept {
 		s.results = append(s.results, rank.Scored[int32]{ID: c.id, Score: x.score(int(c.id), query)})

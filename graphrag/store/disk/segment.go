@@ -166,6 +166,15 @@ func (s *segment) record(row int) store.Record {
 	return r
 }
 
+// soon tells the system which parts of the largest arrays a record will be read from.
+func (s *segment) soon(row int) {
+	flat.Soon(s.bodies.bytes(row))
+	flat.Soon(s.data.bytes(row))
+	if s.vectors != nil && s.place[row] >= 0 {
+		s.vectors.Soon(s.place[row])
+	}
+}
+
 // triple is a row of triples.
 func (s *segment) triple(row int) store.Triple {
 	return store.Triple{Triple: s.edges.Triple(int32(row)), Source: s.sources.at(row), Weight: s.weights[row]}

@@ -67,10 +67,15 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 // Get implements [store.Records].
 func (t *table) Get(ctx context.Context, ids ...string) (records []store.Record, err error) {
 	err = t.read(ctx, "get", func(s *stack) error {
+		places := make([]place, 0, len(ids))
 		for _, id := range ids {
 			if i, row, ok := s.find(id); ok {
-				records = append(records, s.segments[i].record(row))
+				s.segments[i].soon(row)
+				places = append(places, place{segment: i, row: row})
 			}
+		}
+		for _, p := range places {
+			records = append(records, s.segments[p.segment].record(p.row))
 		}
 		return ctx.Err()
 	})
