@@ -33,8 +33,9 @@ type Parts struct {
 	Embedder llm.NamedEmbedder
 
 	settings Settings
-	client   *paid.Client // nil offline, and in a dry run
-	dry      *dry.Server  // in a dry run with models
+	client   *paid.Client     // nil offline, and in a dry run
+	vectors  *journal.Journal // of an embedding model in a folder, or nil
+	dry      *dry.Server      // in a dry run with models
 }
 
 // NewParts makes the parts of the settings. They are closed after use.
@@ -43,6 +44,12 @@ func NewParts(s Settings, log *slog.Logger) (*Parts, error) {
 	var err error
 	if p.Kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.Mode), Seed: s.Seed}); err != nil {
 		return nil, err
+	}
+	if dir, ok := s.encoderFolder(); ok {
+		if err = p.openEncoder(dir); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		p.Kit = p.Kit.WithEmbedder(p.Embedder)
 	}
 	if s.Paid() {
 		server, err := p.connect()
@@ -97,10 +104,12 @@ func (p *Parts) models(from server) error {
 		return cli.Usage(err) // nothing was asked: an address or a name is wrong
 	}
 	k := kit.ModelOptions{Model: m, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Count: p.Count}
-	if s.EmbedModel != "" {
+	if s.EmbedModel != "" && p.Embedder == nil {
 		if p.Embedder, err = from.Embedder(s.EmbedModel); err != nil {
 			return cli.Usage(err)
 		}
+	}
+	if p.Embedder != nil {
 		k.Embedder = p.Embedder
 	}
 	byModel, err := kit.ByModel(k)
@@ -124,6 +133,9 @@ func (p *Parts) models(from server) error {
 // "most like the question".
 func (p *Parts) Decisive() map[string]any {
 	c := p.settings.Decisive()
+	if _, ok := p.settings.encoderFolder(); ok {
+		c["embed_model"] = p.Embedder.Name() // wherever it lies
+	}
 	c["lookup"], c["embedder"] = p.Kit.Lookup, p.Kit.Encoder
 	return c
 }
@@ -176,9 +188,12 @@ func bill(a paid.Account) string {
 }
 
 // Close ends the use of the models.
-func (p *Parts) Close() error {
-	if p.client == nil {
-		return nil
+func (p *Parts) Close() (err error) {
+	if p.vectors != nil {
+		err = p.vectors.Close()
 	}
-	return p.client.Close()
+	if p.client != nil {
+		err = errors.Join(err, p.client.Close())
+	}
+	return err
 }

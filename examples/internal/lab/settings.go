@@ -63,10 +63,10 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.Kit, "kit", "", "offline or model: the parts that index and those that answer (default: model when -model is given, else offline)")
 	fs.StringVar(&s.IndexKit, "index-kit", "", "offline or model: the parts that index (default: those of -kit)")
 	fs.StringVar(&s.AnswerKit, "answer-kit", "", "offline or model: the parts that answer and judge (default: those of -kit)")
-	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
+	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model, or file:DIR for one in a folder, which needs no server (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
 	fs.StringVar(&s.JudgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
 	fs.StringVar(&s.Out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+out+" named for the configuration)")
-	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs (default: wildgraph/replies.journal in the user's cache folder)")
+	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs; the vectors of -embed-model file:DIR are kept beside it (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.BudgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
 	fs.Float64Var(&s.BudgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
 	fs.StringVar(&s.prices, "prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
@@ -121,7 +121,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	for flag, name := range map[string]struct {
 		of   *string
 		used bool
-	}{"model": {&s.Model, s.Paid()}, "embed-model": {&s.EmbedModel, s.IndexKit == kit.NameModel}, "judge-model": {&s.JudgeModel, s.AnswerKit == kit.NameModel}} {
+	}{"model": {&s.Model, s.Paid()}, "embed-model": {&s.EmbedModel, s.embeds()}, "judge-model": {&s.JudgeModel, s.AnswerKit == kit.NameModel}} {
 		if !name.used && !s.given[flag] {
 			*name.of = ""
 		}
@@ -132,7 +132,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	if s.Concurrency == 0 && s.Paid() {
 		s.Concurrency = callsInFlight
 	}
-	if s.Cache == "" && s.Paid() {
+	if _, kept := s.encoderFolder(); s.Cache == "" && (kept || s.Paid()) {
 		var err error
 		if s.Cache, err = paid.UserFile(); err != nil {
 			problems = append(problems, err)
@@ -153,6 +153,13 @@ func (s Settings) Paid() bool { return s.IndexKit == kit.NameModel || s.AnswerKi
 // ByModel tells whether a model answers and judges.
 func (s Settings) ByModel() bool { return s.AnswerKit == kit.NameModel }
 
+// embeds tells whether the embedding model is of use: one of a server is a part of the
+// model kit, one in a folder of both.
+func (s Settings) embeds() bool {
+	_, ok := s.encoderFolder()
+	return ok || s.IndexKit == kit.NameModel
+}
+
 // callsInFlight is how many calls a server bears to begin with, see
 // transport.Transport. A question waits for its server, not for a processor.
 const callsInFlight = 8
@@ -162,6 +169,9 @@ func (s Settings) Decisive() map[string]any {
 	c := map[string]any{
 		"chunk_size": s.ChunkSize, "chunk_overlap": s.ChunkOverlap, "encoding": tokens.Cl100k().Name(),
 		"chunks_per_page": s.ChunksPerDoc, "mode": s.Mode, "seed": s.Seed,
+	}
+	if s.EmbedModel != "" {
+		c["embed_model"] = s.EmbedModel
 	}
 	if s.Paid() {
 		c["model"], c["embed_model"] = s.Model, s.EmbedModel
@@ -279,9 +289,9 @@ func (s *Settings) check(systems []string) []error {
 		bad("-kit model needs -model NAME (or $WILDGRAPH_MODEL)")
 	}
 	for flag, needs := range map[string]string{"model": "kit", "budget-tokens": "kit", "budget-money": "kit", "embed-model": "index-kit", "judge-model": "answer-kit"} {
-		has := map[string]bool{"kit": s.Paid(), "index-kit": s.IndexKit == kit.NameModel, "answer-kit": s.AnswerKit == kit.NameModel}
+		has := map[string]bool{"kit": s.Paid(), "index-kit": s.embeds(), "answer-kit": s.AnswerKit == kit.NameModel}
 		if s.given[flag] && !has[needs] {
-			bad("-%s needs -%s model", flag, needs)
+			bad("-%s needs -%s model%s", flag, needs, map[bool]string{true: ", or a model in a folder: file:DIR"}[flag == "embed-model"])
 		}
 	}
 	for _, name := range s.Systems {

@@ -2,5 +2,6 @@
 
 // Package embedtest checks that an embedder keeps the rules of
 // [embed.Embedder]: shape, order, batches, concurrency, cancellation and
-// hostile texts. It is for the tests of embedders, ours and those of others.
+// hostile texts. It is for the tests of embedders, ours and those of others;
+// [WriteBERT] makes a small model for them.
 package embedtest

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 )
 
@@ -18,7 +19,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	if err := local.WriteTiny(dir); err != nil {
+	if err := embedtest.WriteBERT(dir); err != nil {
 		fmt.Println(err)
 		return
 	}

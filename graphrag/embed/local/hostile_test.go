@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 )
 
 func write(name, content string) func(dir string) error {
@@ -57,8 +59,8 @@ func both(a, b func(string) error) func(string) error {
 }
 
 // changed are the tiny weights with one thing wrong.
-func changed(change func(map[string]array)) func(dir string) error {
-	w := tinyWeights()
+func changed(t *testing.T, change func(map[string]array)) func(dir string) error {
+	w := tinyWeights(t)
 	change(w)
 	return write(weightsFile, string(encodeTensors(w, "F32")))
 }
@@ -66,7 +68,7 @@ func changed(change func(map[string]array)) func(dir string) error {
 // Every folder that is not a model is refused, by an error that names the file, says
 // what is wrong, and what to do.
 func TestHostileFolders(t *testing.T) {
-	whole := string(encodeTensors(tinyWeights(), "F32"))
+	whole := string(encodeTensors(tinyWeights(t), "F32"))
 	length := func(n uint64) string { return string(binary.LittleEndian.AppendUint64(nil, n)) }
 	const words, query = "embeddings.word_embeddings.weight", "encoder.layer.1.attention.self.query.weight"
 	pooling := "1_Pooling/config.json"
@@ -85,10 +87,10 @@ func TestHostileFolders(t *testing.T) {
 		{"config with a word for a number", replace(configFile, "64", `"64"`), configFile, "cannot unmarshal"},
 		{"huge size", replace(configFile, "64", "1000000000000"), configFile, "hidden_size is 1000000000000"},
 		{"beyond all numbers", replace(configFile, "64", "1e300"), configFile, "cannot unmarshal"},
-		{"negative layers", replace(configFile, `"num_hidden_layers": 2`, `"num_hidden_layers": -2`), configFile, "num_hidden_layers is -2"},
-		{"heads that do not divide", replace(configFile, `"num_attention_heads": 2`, `"num_attention_heads": 3`), configFile, "a multiple of 32"},
+		{"negative layers", replace(configFile, `"num_hidden_layers":2`, `"num_hidden_layers":-2`), configFile, "num_hidden_layers is -2"},
+		{"heads that do not divide", replace(configFile, `"num_attention_heads":2`, `"num_attention_heads":3`), configFile, "a multiple of 32"},
 		{"another activation", replace(configFile, `"gelu"`, `"relu"`), configFile, `hidden_act is "relu"`},
-		{"more layers than weights", replace(configFile, `"num_hidden_layers": 2`, `"num_hidden_layers": 3`), weightsFile, `"encoder.layer.2.attention.self.query.weight" is missing`},
+		{"more layers than weights", replace(configFile, `"num_hidden_layers":2`, `"num_hidden_layers":3`), weightsFile, `"encoder.layer.2.attention.self.query.weight" is missing`},
 
 		{"no weights", remove(weightsFile), weightsFile, "is missing: save the model as one safetensors file"},
 		{"weights are a folder", folder(weightsFile), weightsFile, "not a file"},
@@ -103,11 +105,11 @@ func TestHostileFolders(t *testing.T) {
 		{"header of another kind", write(weightsFile, length(8)+`{"a": 1}`), weightsFile, `tensor "a"`},
 		{"negative place", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int{-4, 0}}}, nil))), weightsFile, "lies from -4 to 0"},
 		{"place beyond the file", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int{0, math.MaxInt64}}}, nil))), weightsFile, "ends at byte 9223372036854775807 of 0"},
-		{"a tensor is missing", changed(func(w map[string]array) { delete(w, query) }), weightsFile, query + `" is missing`},
-		{"wrong shape", changed(func(w map[string]array) { w[query] = array{[]int{32, 128}, w[query].values} }), weightsFile, "has the shape [32 128], config.json wants [64 64]"},
-		{"fewer numbers than the shape", changed(func(w map[string]array) { w[query] = array{[]int{64, 64}, w[query].values[:64]} }), weightsFile, "has 256 bytes"},
+		{"a tensor is missing", changed(t, func(w map[string]array) { delete(w, query) }), weightsFile, query + `" is missing`},
+		{"wrong shape", changed(t, func(w map[string]array) { w[query] = array{[]int{32, 128}, w[query].values} }), weightsFile, "has the shape [32 128], config.json wants [64 64]"},
+		{"fewer numbers than the shape", changed(t, func(w map[string]array) { w[query] = array{[]int{64, 64}, w[query].values[:64]} }), weightsFile, "has 256 bytes"},
 		{"whole numbers", func(dir string) error { return replace(weightsFile, `"F32"`, `"I32"`)(dir) }, weightsFile, `has the type "I32"`},
-		{"no number", changed(func(w map[string]array) { w[query].values[5] = math.NaN() }), weightsFile, "no numbers"},
+		{"no number", changed(t, func(w map[string]array) { w[query].values[5] = math.NaN() }), weightsFile, "no numbers"},
 
 		{"no vocabulary", both(remove(tokenizerFile), remove(vocabFile)), vocabFile, "is missing"},
 		{"tokenizer is no JSON", write(tokenizerFile, "{"), tokenizerFile, "unexpected end"},
@@ -164,7 +166,7 @@ func remedies(s string) (found []string) {
 // Weights that are numbers, but make none, give an error and no vector.
 func TestWeightsBeyondAllNumbers(t *testing.T) {
 	dir := tiny(t)
-	err := changed(func(w map[string]array) {
+	err := changed(t, func(w map[string]array) {
 		for name, a := range w {
 			if strings.HasSuffix(name, "output.dense.weight") || strings.HasSuffix(name, "LayerNorm.weight") {
 				for i := range a.values {
@@ -216,7 +218,7 @@ func FuzzTensors(f *testing.F) {
 // in the vocabulary, between the two that stand around a text.
 func FuzzTokens(f *testing.F) {
 	dir := f.TempDir()
-	if err := WriteTiny(dir); err != nil {
+	if err := embedtest.WriteBERT(dir); err != nil {
 		f.Fatal(err)
 	}
 	tokenizer, err := os.ReadFile(filepath.Join(dir, tokenizerFile))
@@ -224,7 +226,7 @@ func FuzzTokens(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(tokenizer, "The barn owl, naïve 東京!")
-	f.Add([]byte(strings.Join(tinyPieces, "\n")), "\x00\xff\u0301\u0301 I\u0307İ"+strings.Repeat("a", 200))
+	f.Add([]byte("[CLS]\n[SEP]\n[UNK]\nowl\n##s\n東"), "\x00\xff\u0301\u0301 I\u0307İ"+strings.Repeat("a", 200))
 	f.Add([]byte("[CLS]\r\n[SEP]\n[UNK]\n##\n\n\xff"), "##\xff")
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
 		const vocab, limit = 1000, 7

@@ -36,7 +36,7 @@ const (
 	// textsAtOnce is how many texts a worker takes from a call.
 	textsAtOnce = 16
 	// batchTexts is what a cache should ask for at a time, see Batch.
-	batchTexts = 1024
+	batchTexts = 256
 )
 
 // Open reads a model. Errors name the file and what to do about it.

@@ -23,7 +23,7 @@ var sentences = []string{
 
 // Vectors are those of BERT in float64, with every kernel, to a few roundings.
 func TestVectorsAreThoseOfTheTwin(t *testing.T) {
-	w := twin(tinyWeights())
+	w := twin(tinyWeights(t))
 	for name, k := range kernelSets() {
 		e := mustOpen(t, tiny(t))
 		e.net.kernels = k
@@ -79,7 +79,7 @@ func TestFormsOfAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := tinyWeights()
+	w := tinyWeights(t)
 	prefixed := map[string]array{}
 	for name, a := range w {
 		prefixed["bert."+name] = a
@@ -119,7 +119,7 @@ func TestFormsOfAFolder(t *testing.T) {
 // Without modules.json the mean keeps its length; with the first token the vector is
 // that token's.
 func TestPooling(t *testing.T) {
-	w := twin(tinyWeights())
+	w := twin(tinyWeights(t))
 	dir := tiny(t)
 	if err := os.Remove(filepath.Join(dir, modulesFile)); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // Expected by hand, from the rules of BERT's tokenizer.
 func TestTokens(t *testing.T) {
-	w := mustOpen(t, tiny(t)).words
+	w, pieces := mustOpen(t, tiny(t)).words, tinyPieces(t)
 	for _, tt := range []struct{ text, want string }{
 		{"", ""},
 		{" \t\r\n ", ""},
@@ -31,7 +31,7 @@ func TestTokens(t *testing.T) {
 		var got []string
 		ids := w.tokens(nil, tt.text, 200, new(letters))
 		for _, id := range ids[1 : len(ids)-1] {
-			got = append(got, tinyPieces[id])
+			got = append(got, pieces[id])
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%.40q: %v, want %s", tt.text, got, tt.want)

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// parts reads a command line and makes the parts of its settings.
+func parts(args ...string) (*Parts, error) {
+	var s Settings
+	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	s.Mode = "open"
+	s.Flags(fs, func(string) string { return "" }, "out")
+	if err := cli.Parse(fs, args, io.Discard); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.Complete(fs, nil)...); err != nil {
+		return nil, err
+	}
+	return NewParts(s, cli.NewLogger(io.Discard))
+}
+
+func model(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := embedtest.WriteBERT(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A model in a folder embeds with the offline kit, is named in what decides, and
+// makes no vector of a passage twice.
+func TestEncoderOfAFolder(t *testing.T) {
+	dir, cache := model(t), filepath.Join(t.TempDir(), "new", "replies.journal")
+	texts := []string{"The barn owl hears a mouse.", "A quick brown fox!", "The barn owl hears a mouse."}
+	var first [][]float32
+	var size int64
+	for range 2 {
+		p, err := parts("-embed-model", "file:"+dir, "-cache", cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := p.Embedder.Name()
+		if p.Kit.Name() != "offline" || p.Kit.Lookup != "cosine of "+name || p.Kit.Dim != 64 || p.Decisive()["embed_model"] != name {
+			t.Errorf("kit %s, lookup %s, %d dimensions, decisive %v", p.Kit.Name(), p.Kit.Lookup, p.Kit.Dim, p.Decisive())
+		}
+		e, err := p.Kit.Embed(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := e.EmbedDocuments(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query, err := e.EmbedQuery(t.Context(), texts[1])
+		if err := errors.Join(err, p.Close()); err != nil || !slices.Equal(query, got[1]) {
+			t.Errorf("another vector as a question; error %v", err)
+		}
+		info, err := os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first, size = got, info.Size()
+		}
+		if !slices.EqualFunc(got, first, slices.Equal) || info.Size() != size {
+			t.Errorf("the second time %d bytes are kept instead of %d, or the vectors differ", info.Size(), size)
+		}
+	}
+}
+
+// What is kept of another model is refused under this one's name, and left alone.
+func TestVectorsOfAnotherModel(t *testing.T) {
+	dir, cache := model(t), t.TempDir()
+	open := func() error {
+		p, err := parts("-embed-model", "file:"+dir, "-cache", filepath.Join(cache, "replies.journal"))
+		if err != nil {
+			return err
+		}
+		return p.Close()
+	}
+	if err := open(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
+	if err != nil || len(before) != 1 {
+		t.Fatal(before, err)
+	}
+	// Texts are cut elsewhere: another model, in a file of its own.
+	if err := os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
+	if err != nil || len(after) != 2 {
+		t.Fatal(after, err)
+	}
+	for _, name := range after {
+		if name != before[0] {
+			if err := os.Rename(before[0], name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := open(); !errors.Is(err, journal.ErrMismatch) || !strings.Contains(err.Error(), "use the same configuration or another file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestEncoderThatIsNone(t *testing.T) {
+	dir := model(t)
+	if err := os.Truncate(filepath.Join(dir, "model.safetensors"), 1000); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ folder, want string }{
+		{filepath.Join(dir, "none"), "-embed-model: local: " + filepath.Join(dir, "none", "config.json") + ": the file is missing: name the folder"},
+		{dir, "model.safetensors: the header has"},
+		{"", "config.json: the file is missing"},
+	} {
+		_, err := parts("-embed-model", "file:"+tt.folder, "-cache", filepath.Join(t.TempDir(), "r"))
+		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+	if _, err := parts("-embed-model", "some-server's"); err == nil || !strings.Contains(err.Error(), "-embed-model needs -index-kit model") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A dry run writes nothing; a second program is told to wait.
+func TestVectorsAreKeptByOneProgram(t *testing.T) {
+	dir, cache := model(t), t.TempDir()
+	args := []string{"-embed-model", "file:" + dir, "-cache", filepath.Join(cache, "r")}
+	p, err := parts(append(args, "-dry-run")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Embedder.EmbedDocuments(context.Background(), []string{"owl"}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(cache); err != nil || len(left) > 0 {
+		t.Errorf("a dry run left %v, error %v", left, err)
+	}
+	first, err := parts(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if _, err := parts(args...); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "wait for its end") {
+		t.Errorf("error %v", err)
+	}
+}
