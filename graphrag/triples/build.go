@@ -77,7 +77,7 @@ func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	return w.Close(struct{}{})
+	return w.Close(b.ix.meta)
 }
 
 // builder is an index in the making.
@@ -190,6 +190,7 @@ func (b *builder) closeParts() error {
 // connect lists the triples of each entity.
 func (b *builder) connect() {
 	ix := b.ix
+	ix.sortEntities()
 	ends := func(yield func(entity, triple int32)) {
 		for i, head := range ix.heads {
 			yield(head, int32(i))
@@ -209,14 +210,13 @@ func (b *builder) connect() {
 		ix.adjacency[next[entity]] = triple
 		next[entity]++
 	})
-	ix.sortEntities()
 }
 
 // write writes the arrays of an index in memory.
 func (ix *Index) write(w *flat.Writer) error {
 	return errors.Join(
 		write(w, "heads", ix.heads), write(w, "relations", ix.relations), write(w, "tails", ix.tails),
-		write(w, "starts", ix.starts), write(w, "adjacency", ix.adjacency), write(w, "order", ix.order),
+		write(w, "starts", ix.starts), write(w, "adjacency", ix.adjacency),
 		ix.entities.write(w, "entity"), ix.kinds.write(w, "relation"), w.Err())
 }
 

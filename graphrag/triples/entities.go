@@ -12,11 +12,8 @@ import (
 
 // Entity is the number of an entity; values have none.
 func (ix *Index) Entity(id string) (int32, bool) {
-	i := sort.Search(len(ix.order), func(i int) bool { return string(ix.entities.id(ix.order[i])) >= id })
-	if i == len(ix.order) || string(ix.entities.id(ix.order[i])) != id {
-		return 0, false
-	}
-	return ix.order[i], true
+	i := sort.Search(ix.meta.Known, func(i int) bool { return string(ix.entities.id(int32(i))) >= id })
+	return int32(i), i < ix.meta.Known && string(ix.entities.id(int32(i))) == id
 }
 
 // Of are the triples that an entity is in, in order. They must not be written to.
@@ -33,7 +30,8 @@ func (ix *Index) Ends(triple int32) (head, tail int32) {
 // Words is the index of the texts of the triples, whose documents they are.
 func (ix *Index) Words() *bm25.Index { return ix.words }
 
-// sortEntities orders the entities by their ids.
+// sortEntities numbers the entities in the order of their ids, and the values after
+// them.
 func (ix *Index) sortEntities() {
 	value := make([]bool, ix.Entities())
 	for _, tail := range ix.tails {
@@ -41,11 +39,37 @@ func (ix *Index) sortEntities() {
 			value[^tail] = true
 		}
 	}
-	ix.order = make([]int32, 0, len(value))
+	var order, values []int32
 	for e, is := range value {
-		if !is {
-			ix.order = append(ix.order, int32(e))
+		if is {
+			values = append(values, int32(e))
+		} else {
+			order = append(order, int32(e))
 		}
 	}
-	slices.SortFunc(ix.order, func(a, b int32) int { return bytes.Compare(ix.entities.id(a), ix.entities.id(b)) })
+	slices.SortFunc(order, func(a, b int32) int { return bytes.Compare(ix.entities.id(a), ix.entities.id(b)) })
+	ix.meta.Known = len(order)
+	order = append(order, values...)
+	number := make([]int32, len(order))
+	for i, e := range order {
+		number[e] = int32(i)
+	}
+	for i := range ix.heads {
+		ix.heads[i] = number[ix.heads[i]]
+		if tail := ix.tails[i]; tail < 0 {
+			ix.tails[i] = ^number[^tail]
+		} else {
+			ix.tails[i] = number[tail]
+		}
+	}
+	ix.entities = ix.entities.inOrder(order)
+}
+
+func (n *names) inOrder(order []int32) names {
+	out := names{ids: make([]byte, 0, len(n.ids)), labels: make([]byte, 0, len(n.labels)), idEnds: make([]int, len(order)), labelEnds: make([]int, len(order))}
+	for i, e := range order {
+		out.ids, out.labels = append(out.ids, n.id(e)...), append(out.labels, part(n.labels, n.labelEnds, e)...)
+		out.idEnds[i], out.labelEnds[i] = len(out.ids), len(out.labels)
+	}
+	return out
 }

@@ -24,7 +24,7 @@ type Index struct {
 	entities, kinds  names   // and literals; kinds are relations
 	starts           []int64 // adjacency[starts[e]:starts[e+1]] are the triples of entity e
 	adjacency        []int32
-	order            []int32 // of the entities, by their ids
+	meta             folderMeta
 	words            *bm25.Index
 	folder           *flat.Folder // where the slices lie, if not in memory
 }
@@ -121,8 +121,15 @@ func part(arena []byte, ends []int, i int32) []byte {
 // The kind and version of folders.
 const (
 	folderKind    = "triples"
-	folderVersion = 2
+	folderVersion = 3
 )
+
+// folderMeta is what a folder says beside its arrays.
+type folderMeta struct {
+	// Known is how many entities there are, which have the first numbers in the order of
+	// their ids. The others are values.
+	Known int `json:"entities"`
+}
 
 // wordsFolder is where the index of words is in the folder.
 const wordsFolder = "words"
@@ -134,11 +141,11 @@ var ErrFolder = flat.ErrFormat
 // Open opens an index that [Build] wrote. The analyzer must be that of the index; nil
 // means [text.Default].
 func Open(dir string, a text.Analyzer) (*Index, error) {
-	folder, err := flat.Open(dir, folderKind, folderVersion, &struct{}{})
-	if err != nil {
+	ix := &Index{}
+	var err error
+	if ix.folder, err = flat.Open(dir, folderKind, folderVersion, &ix.meta); err != nil {
 		return nil, fmt.Errorf("triples: open index: %w", err)
 	}
-	ix := &Index{folder: folder}
 	if ix.words, err = bm25.Open(filepath.Join(dir, wordsFolder), a); err == nil {
 		err = ix.view()
 	}
@@ -151,12 +158,12 @@ func Open(dir string, a text.Analyzer) (*Index, error) {
 func (ix *Index) view() error {
 	err := errors.Join(
 		view(ix.folder, "heads", &ix.heads), view(ix.folder, "relations", &ix.relations), view(ix.folder, "tails", &ix.tails),
-		view(ix.folder, "starts", &ix.starts), view(ix.folder, "adjacency", &ix.adjacency), view(ix.folder, "order", &ix.order),
+		view(ix.folder, "starts", &ix.starts), view(ix.folder, "adjacency", &ix.adjacency),
 		ix.entities.view(ix.folder, "entity"), ix.kinds.view(ix.folder, "relation"))
 	if err != nil {
 		return err
 	}
-	if n := len(ix.heads); len(ix.order) > ix.Entities() || len(ix.relations) != n || len(ix.tails) != n || ix.words.Len() != n || len(ix.starts) != ix.Entities()+1 ||
+	if n := len(ix.heads); ix.meta.Known < 0 || ix.meta.Known > ix.Entities() || len(ix.relations) != n || len(ix.tails) != n || ix.words.Len() != n || len(ix.starts) != ix.Entities()+1 ||
 		ix.starts[len(ix.starts)-1] != int64(len(ix.adjacency)) {
 		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
 	}
