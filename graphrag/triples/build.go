@@ -132,25 +132,24 @@ const literalMark = "\x00"
 
 func (b *builder) add(t Triple) {
 	ix := b.ix
-	ix.heads = append(ix.heads, number(b.things, &ix.entities, "", t.Head))
-	ix.relations = append(ix.relations, number(b.relations, &ix.kinds, "", t.Relation))
+	e := edge{number(b.things, &ix.entities, "", t.Head), number(b.relations, &ix.kinds, "", t.Relation), 0}
 	if t.Literal {
-		ix.tails = append(ix.tails, ^number(b.things, &ix.entities, literalMark, t.Tail))
+		e.tail = ^number(b.things, &ix.entities, literalMark, t.Tail)
 	} else {
-		ix.tails = append(ix.tails, number(b.things, &ix.entities, "", t.Tail))
+		e.tail = number(b.things, &ix.entities, "", t.Tail)
 	}
+	ix.edges = append(ix.edges, e)
 	b.texts = append(b.texts, t.Text())
 }
 
 // number numbers a thing, and keeps the label that it has first.
 func number(v *text.Vocabulary, n *names, mark string, e Entity) int32 {
 	i, added := v.Add([]byte(mark + e.ID))
-	if added {
-		n.ids = append(n.ids, e.ID...)
-		if e.Label != e.ID {
-			n.labels = append(n.labels, e.Label...)
-		}
-		n.idEnds, n.labelEnds = append(n.idEnds, len(n.ids)), append(n.labelEnds, len(n.labels))
+	switch {
+	case added && e.Label != e.ID:
+		add(n, e.ID, e.Label)
+	case added:
+		add(n, e.ID, "")
 	}
 	return int32(i)
 }
@@ -192,10 +191,10 @@ func (b *builder) connect() {
 	ix := b.ix
 	ix.sortEntities()
 	ends := func(yield func(entity, triple int32)) {
-		for i, head := range ix.heads {
-			yield(head, int32(i))
-			if tail := ix.tails[i]; tail >= 0 && tail != head {
-				yield(tail, int32(i))
+		for i, e := range ix.edges {
+			yield(e.head, int32(i))
+			if e.tail >= 0 && e.tail != e.head {
+				yield(e.tail, int32(i))
 			}
 		}
 	}
@@ -215,14 +214,9 @@ func (b *builder) connect() {
 // write writes the arrays of an index in memory.
 func (ix *Index) write(w *flat.Writer) error {
 	return errors.Join(
-		write(w, "heads", ix.heads), write(w, "relations", ix.relations), write(w, "tails", ix.tails),
-		write(w, "starts", ix.starts), write(w, "adjacency", ix.adjacency),
-		ix.entities.write(w, "entity"), ix.kinds.write(w, "relation"), w.Err())
-}
-
-func (n *names) write(w *flat.Writer, of string) error {
-	return errors.Join(write(w, of+"-ids", n.ids), write(w, of+"-id-ends", n.idEnds),
-		write(w, of+"-labels", n.labels), write(w, of+"-label-ends", n.labelEnds))
+		write(w, "edges", ix.edges), write(w, "starts", ix.starts), write(w, "adjacency", ix.adjacency),
+		write(w, "entities", ix.entities.arena), write(w, "entity-ends", ix.entities.ends),
+		write(w, "relations", ix.kinds.arena), write(w, "relation-ends", ix.kinds.ends), w.Err())
 }
 
 func write[T any](w *flat.Writer, name string, values []T) error {

@@ -24,7 +24,8 @@ func (ix *Index) Of(entity int32) []int32 {
 // Ends are the numbers of the head and the tail of a triple; a tail that is a value has
 // -1.
 func (ix *Index) Ends(triple int32) (head, tail int32) {
-	return ix.heads[triple], max(ix.tails[triple], -1)
+	e := ix.edges[triple]
+	return e.head, max(e.tail, -1)
 }
 
 // Words is the index of the texts of the triples, whose documents they are.
@@ -34,9 +35,9 @@ func (ix *Index) Words() *bm25.Index { return ix.words }
 // them.
 func (ix *Index) sortEntities() {
 	value := make([]bool, ix.Entities())
-	for _, tail := range ix.tails {
-		if tail < 0 {
-			value[^tail] = true
+	for _, e := range ix.edges {
+		if e.tail < 0 {
+			value[^e.tail] = true
 		}
 	}
 	var order, values []int32
@@ -54,22 +55,53 @@ func (ix *Index) sortEntities() {
 	for i, e := range order {
 		number[e] = int32(i)
 	}
-	for i := range ix.heads {
-		ix.heads[i] = number[ix.heads[i]]
-		if tail := ix.tails[i]; tail < 0 {
-			ix.tails[i] = ^number[^tail]
+	for i := range ix.edges {
+		e := &ix.edges[i]
+		if e.head = number[e.head]; e.tail < 0 {
+			e.tail = ^number[^e.tail]
 		} else {
-			ix.tails[i] = number[tail]
+			e.tail = number[e.tail]
 		}
 	}
-	ix.entities = ix.entities.inOrder(order)
+	sorted := names{arena: make([]byte, 0, len(ix.entities.arena)), ends: make([]nameEnds, 0, len(order))}
+	for _, e := range order {
+		add(&sorted, ix.entities.id(e), ix.entities.label(e))
+	}
+	ix.entities = sorted
 }
 
-func (n *names) inOrder(order []int32) names {
-	out := names{ids: make([]byte, 0, len(n.ids)), labels: make([]byte, 0, len(n.labels)), idEnds: make([]int, len(order)), labelEnds: make([]int, len(order))}
-	for i, e := range order {
-		out.ids, out.labels = append(out.ids, n.id(e)...), append(out.labels, part(n.labels, n.labelEnds, e)...)
-		out.idEnds[i], out.labelEnds[i] = len(out.ids), len(out.labels)
+// names are ids and labels, by number: each id and behind it the label, unless that is
+// the same.
+type names struct {
+	arena []byte
+	ends  []nameEnds
+}
+
+// nameEnds are where an id and its label end.
+type nameEnds struct{ id, label int }
+
+func (n *names) len() int { return len(n.ends) }
+
+func (n *names) start(i int32) int {
+	if i == 0 {
+		return 0
 	}
-	return out
+	return n.ends[i-1].label
+}
+
+func (n *names) id(i int32) []byte { return n.arena[n.start(i):n.ends[i].id] }
+
+func (n *names) label(i int32) []byte { return n.arena[n.ends[i].id:n.ends[i].label] }
+
+func (n *names) at(i int32) Entity {
+	id := string(n.id(i))
+	if label := n.label(i); len(label) > 0 {
+		return Entity{id, string(label)}
+	}
+	return Entity{id, id}
+}
+
+func add[S string | []byte](n *names, id, label S) {
+	n.arena = append(append(n.arena, id...), label...)
+	n.ends = append(n.ends, nameEnds{len(n.arena) - len(label), len(n.arena)})
 }

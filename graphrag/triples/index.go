@@ -19,29 +19,32 @@ import (
 // in a folder that is mapped there ([Open]) and may be larger than memory. It is safe
 // for concurrent use.
 type Index struct {
-	heads, relations []int32
-	tails            []int32 // of literals: ^number
-	entities, kinds  names   // and literals; kinds are relations
-	starts           []int64 // adjacency[starts[e]:starts[e+1]] are the triples of entity e
-	adjacency        []int32
-	meta             folderMeta
-	words            *bm25.Index
-	folder           *flat.Folder // where the slices lie, if not in memory
+	edges           []edge
+	entities, kinds names   // and literals; kinds are relations
+	starts          []int64 // adjacency[starts[e]:starts[e+1]] are the triples of entity e
+	adjacency       []int32
+	meta            folderMeta
+	words           *bm25.Index
+	folder          *flat.Folder // where the slices lie, if not in memory
 }
 
+// edge is a triple by the numbers of its parts; a tail that is a value has ^number.
+type edge struct{ head, relation, tail int32 }
+
 // Len is the number of triples.
-func (ix *Index) Len() int { return len(ix.heads) }
+func (ix *Index) Len() int { return len(ix.edges) }
 
 // Entities is the number of entities and values.
 func (ix *Index) Entities() int { return ix.entities.len() }
 
 // Triple returns a triple.
 func (ix *Index) Triple(i int32) Triple {
-	tail, literal := ix.tails[i], false
+	e := ix.edges[i]
+	tail, literal := e.tail, false
 	if tail < 0 {
 		tail, literal = ^tail, true
 	}
-	return Triple{ix.entities.at(ix.heads[i]), ix.kinds.at(ix.relations[i]), ix.entities.at(tail), literal}
+	return Triple{ix.entities.at(e.head), ix.kinds.at(e.relation), ix.entities.at(tail), literal}
 }
 
 // Search returns the k triples with the best BM25 score for a query, best first,
@@ -65,7 +68,7 @@ func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 // limit. Values join nothing.
 func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 	most := len(dst) + limit
-	first, second := ix.heads[triple], ix.tails[triple]
+	first, second := ix.edges[triple].head, ix.edges[triple].tail
 	if second < 0 || second == first {
 		return ix.of(first, triple, -1, most, dst)
 	}
@@ -85,37 +88,11 @@ func (ix *Index) of(entity, but, without int32, most int, dst []int32) []int32 {
 		if len(dst) >= most {
 			break
 		}
-		if t != but && (without < 0 || ix.heads[t] != without && ix.tails[t] != without) {
+		if t != but && (without < 0 || ix.edges[t].head != without && ix.edges[t].tail != without) {
 			dst = append(dst, t)
 		}
 	}
 	return dst
-}
-
-// names are ids and labels, by number.
-type names struct {
-	ids, labels       []byte // the labels that differ from their ids
-	idEnds, labelEnds []int
-}
-
-func (n *names) len() int { return len(n.idEnds) }
-
-func (n *names) id(i int32) []byte { return part(n.ids, n.idEnds, i) }
-
-func (n *names) at(i int32) Entity {
-	id := string(n.id(i))
-	if label := part(n.labels, n.labelEnds, i); len(label) > 0 {
-		return Entity{id, string(label)}
-	}
-	return Entity{id, id}
-}
-
-func part(arena []byte, ends []int, i int32) []byte {
-	start := 0
-	if i > 0 {
-		start = ends[i-1]
-	}
-	return arena[start:ends[i]]
 }
 
 // The kind and version of folders.
@@ -157,22 +134,17 @@ func Open(dir string, a text.Analyzer) (*Index, error) {
 
 func (ix *Index) view() error {
 	err := errors.Join(
-		view(ix.folder, "heads", &ix.heads), view(ix.folder, "relations", &ix.relations), view(ix.folder, "tails", &ix.tails),
-		view(ix.folder, "starts", &ix.starts), view(ix.folder, "adjacency", &ix.adjacency),
-		ix.entities.view(ix.folder, "entity"), ix.kinds.view(ix.folder, "relation"))
+		view(ix.folder, "edges", &ix.edges), view(ix.folder, "starts", &ix.starts), view(ix.folder, "adjacency", &ix.adjacency),
+		view(ix.folder, "entities", &ix.entities.arena), view(ix.folder, "entity-ends", &ix.entities.ends),
+		view(ix.folder, "relations", &ix.kinds.arena), view(ix.folder, "relation-ends", &ix.kinds.ends))
 	if err != nil {
 		return err
 	}
-	if n := len(ix.heads); ix.meta.Known < 0 || ix.meta.Known > ix.Entities() || len(ix.relations) != n || len(ix.tails) != n || ix.words.Len() != n || len(ix.starts) != ix.Entities()+1 ||
+	if ix.meta.Known < 0 || ix.meta.Known > ix.Entities() || ix.words.Len() != ix.Len() || len(ix.starts) != ix.Entities()+1 ||
 		ix.starts[len(ix.starts)-1] != int64(len(ix.adjacency)) {
 		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
 	}
 	return nil
-}
-
-func (n *names) view(f *flat.Folder, of string) error {
-	return errors.Join(view(f, of+"-ids", &n.ids), view(f, of+"-id-ends", &n.idEnds),
-		view(f, of+"-labels", &n.labels), view(f, of+"-label-ends", &n.labelEnds))
 }
 
 func view[T any](f *flat.Folder, name string, to *[]T) (err error) {

@@ -206,10 +206,10 @@ func TestBadFolders(t *testing.T) {
 	if err := triples.Build(t.Context(), at("half"), source(list), triples.Options{}); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	if err := os.Truncate(filepath.Join(at("half"), "heads"), 16); err != nil {
+	if err := os.Truncate(filepath.Join(at("half"), "edges"), 16); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "heads") {
+	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "edges") {
 		t.Errorf("a cut folder: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
