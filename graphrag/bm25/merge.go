@@ -3,7 +3,6 @@
 package bm25
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,10 +138,9 @@ func (m *merging) terms(ctx context.Context, parts []Part) error {
 	full, free := make(chan *gathered, 1), make(chan *gathered, 2)
 	free <- newGathered()
 	free <- newGathered()
-	var failed error // told before full is closed
 	go func() {
 		defer close(full)
-		failed = gather(ctx, parts, m.Len(), full, free)
+		gather(ctx, parts, m.Len(), full, free)
 	}()
 	defer func() {
 		cancel()
@@ -165,7 +163,7 @@ func (m *merging) terms(ctx context.Context, parts []Part) error {
 		}
 		free <- g
 	}
-	return cmp.Or(failed, ctx.Err())
+	return ctx.Err()
 }
 
 // flush writes what is held.

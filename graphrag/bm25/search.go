@@ -44,8 +44,32 @@ func (ix *Index) Whole(query string) float64 { return ix.alone.Whole(query) }
 // without a term of the query, and for the others, to the bit, what [Index.Search]
 // has.
 func (ix *Index) Scores(query string, dst []float64) []float64 {
+	return ix.scores(ix.alone.ask(query), dst)
+}
+
+// Term is a term of a query, as the analyzer makes it of words, that counts as often
+// as its weight says, which is above 0.
+type Term struct {
+	Text   string
+	Weight float64
+}
+
+// ScoresOf is [Index.Scores] for a query of weighted terms. A term that comes twice has
+// the sum of its weights.
+func (ix *Index) ScoresOf(query []Term, dst []float64) []float64 {
+	s := ix.alone.searchers.Get().(*searcher)
+	s.begin()
+	for _, t := range query {
+		n, _ := s.numbers.Terms().Add([]byte(t.Text))
+		s.addTerm(int32(n), t.Weight)
+	}
+	s.prepare()
+	return ix.scores(s, dst)
+}
+
+// scores writes the scores of all documents, and gives the searcher back.
+func (ix *Index) scores(s *searcher, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(ix.lengths))[:len(ix.lengths)]
-	s := ix.alone.ask(query)
 	defer s.done()
 	s.bound()
 	for w := range s.upper {
@@ -144,29 +168,37 @@ func (s *searcher) done() {
 // analyze sets the terms of a query that are indexed, those first that can add
 // most.
 func (s *searcher) analyze(query string) {
+	s.begin()
+	s.c.options.Analyzer.Words(query, s.add)
+	s.prepare()
+}
+
+// begin makes room for another query.
+func (s *searcher) begin() {
 	s.query = s.query[:0]
 	s.numbers.Trim(maxWords)
 	if s.numbers.Terms().Len() == 0 {
 		s.ids = s.ids[:0]
 	}
-	s.c.options.Analyzer.Words(query, s.add)
-	s.prepare()
 }
 
 func (s *searcher) addWord(word []byte) bool {
-	t := s.numbers.Number(word)
-	if t < 0 {
-		return true
+	if t := s.numbers.Number(word); t >= 0 {
+		s.addTerm(t, 1)
 	}
+	return true
+}
+
+// addTerm adds a term by its number.
+func (s *searcher) addTerm(t int32, times float64) {
 	n := len(s.c.parts)
 	at := int(t) * n
 	if at == len(s.ids) {
 		for i := range s.c.parts {
-			s.ids = append(s.ids, s.c.parts[i].ix.find(s.numbers.Terms().At(int(t))))
+			s.ids = append(s.ids, int32(s.c.parts[i].ix.terms.Find(s.numbers.Terms().At(int(t)))))
 		}
 	}
-	s.query = append(s.query, queryTerm{number: t, ids: s.ids[at : at+n], times: 1})
-	return true
+	s.query = append(s.query, queryTerm{number: t, ids: s.ids[at : at+n], times: times})
 }
 
 // prepare merges repeated terms, and puts those first that can add most. The order

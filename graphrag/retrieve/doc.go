@@ -4,6 +4,8 @@
 //
 // [NewSparse] ranks chunks by BM25, [NewDense] by the cosine of their vectors; [Stored]
 // does both with chunks that are in a store.
+// [NewPages] ranks pages by clean passages (package passage), and reads what is worth
+// most for a budget of tokens.
 // [Fuse] merges several by rank, [PerDoc] limits the chunks of one document,
 // [Budget] keeps what is read within a number of tokens, and [Iterate] retrieves
 // again with the queries that what was found leads to, as IRCoT does. Each is a

@@ -19,15 +19,16 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
+	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// System is a published system.
+// System is a published system, or one of our own.
 type System struct {
 	Name string
-	// Source is who published it.
+	// Source is who published it; "" is nobody.
 	Source string
 	// New makes it of a kit, with the settings of its paper.
 	New func(k kit.Kit, c kit.Common) (*kit.System, error)
@@ -49,6 +50,9 @@ func Systems() []System {
 		}, Also: []string{lightrag.Name + "-" + string(lightrag.Naive)}},
 		{Name: bm25.Name, Source: "Robertson and Zaragoza 2009", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return bm25.New(k, bm25.Options{Common: c})
+		}},
+		{Name: wild.Name, Source: "", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return wild.New(k, wild.Options{Common: c})
 		}},
 		{Name: fastgraphrag.Name, Source: "Circlemind 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return fastgraphrag.New(k, fastgraphrag.Options{Common: c})

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/query"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// The aspects of an overview: how many pages they are taken of, and how many terms.
+const (
+	aspectPages = 10
+	aspectTerms = 100
+)
+
+// asked is the memory of one question.
+type asked struct {
+	ask
+	spender
+	query   []bm25.Term
+	passage []float64 // scores of passages
+	fields  []float64 // scores of pages beside their passages
+	more    []float64
+	score   []float64 // of pages
+	best    []int32   // passage of each page
+	order   []rank.Scored[int32]
+	weight  []float64 // of each term as an aspect
+	aspects []rank.Scored[int32]
+}
+
+// rank scores the pages that have to do with a question, and orders them, best first.
+func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read query.Query) ([]rank.Scored[int32], error) {
+	standard := text.Default()
+	a.ask.clear()
+	a.ask.add(p.units, standard, read.Words, 1)
+	a.ask.add(p.units, standard, read.Names, p.o.Names)
+	a.query = a.ask.query(p.units, a.query)
+	a.passage = p.body.ScoresOf(a.query, a.passage)
+	if p.o.Like != nil && p.o.Likeness > 0 {
+		var err error
+		if a.more, err = p.o.Like.Scores(ctx, q.Text, a.more); err != nil {
+			return nil, err
+		}
+		add(a.passage, a.more, p.o.Likeness)
+	}
+	a.fields = p.title.Scores(read.Words, a.fields)
+	for i := range a.fields {
+		a.fields[i] *= p.o.Title
+	}
+	a.more = p.page.Scores(read.Names, a.more)
+	add(a.fields, a.more, p.o.Page)
+	p.order(a)
+	if read.Overview && p.o.Aspects > 0 && len(a.order) > 0 {
+		p.aspects(a)
+		a.more = p.body.ScoresOf(a.query, a.more)
+		add(a.passage, a.more, p.o.Aspects)
+		p.order(a)
+	}
+	return a.order, nil
+}
+
+// add adds weighted scores to others.
+func add(to, scores []float64, weight float64) {
+	for i, s := range scores {
+		to[i] += weight * s
+	}
+}
+
+// order puts together the scores of pages, and orders those that have any.
+func (p *Pages) order(a *asked) {
+	n := len(p.pages)
+	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]
+	for i := range p.pages {
+		from, to := p.first[i], p.first[i+1]
+		if from == to {
+			continue
+		}
+		best := from
+		for c := from + 1; c < to; c++ {
+			if a.passage[c] > a.passage[best] {
+				best = c
+			}
+		}
+		a.best[i] = best
+		if found := a.passage[best] + a.fields[i]; found != 0 {
+			a.score[i] = found - p.o.Length*p.length[i]
+			a.order = append(a.order, rank.Scored[int32]{ID: int32(i), Score: a.score[i]})
+		}
+	}
+	slices.SortFunc(a.order, rank.Compare)
+}
+
+// aspects makes a query of the terms that come with the subject: those of the best
+// passages, by how many of these have them, the better ones counting more, and by how
+// rare they are. The first weighs 1.
+func (p *Pages) aspects(a *asked) {
+	a.aspects = a.aspects[:0]
+	best := a.order[0].Score
+	var seen []int32 // terms with a weight
+	for _, x := range a.order[:min(len(a.order), aspectPages)] {
+		right := math.Exp((x.Score - best) / p.o.OverviewSpread)
+		first := int(a.best[x.ID] - p.first[x.ID])
+		var here []int32
+		for unit := first; unit < p.pages[x.ID].Ends[first]; unit++ {
+			here = append(here, p.units.in(p.units.first[x.ID]+unit)...)
+		}
+		slices.Sort(here)
+		for _, t := range slices.Compact(here) {
+			if a.number[t] != 0 {
+				continue // of the question
+			}
+			if a.weight[t] == 0 {
+				seen = append(seen, t)
+			}
+			a.weight[t] += right
+		}
+	}
+	for _, t := range seen {
+		a.aspects = append(a.aspects, rank.Scored[int32]{ID: t, Score: a.weight[t] * p.units.rarity(t)})
+		a.weight[t] = 0
+	}
+	a.query = a.query[:0]
+	for i, x := range rank.Best(a.aspects, aspectTerms) {
+		if i == 0 {
+			best = x.Score
+		}
+		a.query = append(a.query, bm25.Term{Text: string(p.units.terms.At(int(x.ID))), Weight: x.Score / best})
+	}
+}

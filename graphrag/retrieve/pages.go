@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/passage"
+	"github.com/wildgraph/wildgraph/graphrag/query"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+)
+
+// Pages ranks pages by their best passages, and spends a budget of tokens on what to
+// read of them. It is safe for concurrent use.
+//
+// The score of a page is that of its best passage, by BM25 with the question's names
+// counted more, and likeness if there is one to ask; BM25 of its title; BM25 of the
+// names in the whole page; and less the longer the page is: a long page has a passage
+// for any question. For an overview the words that come with the subject in the best
+// ten passages are searched for as well (relevance feedback: Lavrenko and Croft, SIGIR
+// 2001), since its question names few of the things that it asks for.
+type Pages struct {
+	o     PagesOptions
+	pages []passage.Page
+	// passages are all, page by page; first is that of each page, and one behind.
+	passages []graphrag.Chunk
+	first    []int32
+	length   []float64 // of each page, ln tokens
+	titles   []int     // tokens of each title
+
+	body, title, page *bm25.Index
+	units             *units
+	memory            sync.Pool // of *asked
+}
+
+// PagesOptions are the options of [NewPages]. Of its numbers 0 is the default, and a
+// negative one leaves the part out. docs/systems.md has what each is worth.
+type PagesOptions struct {
+	// Names, Title, Page and Length weigh the scores beside that of the best passage,
+	// Aspects what is searched for beside the question of an overview.
+	Names, Title, Page, Length, Aspects float64
+	// Like compares questions with the passages of all pages, in their order, and
+	// Likeness weighs that; nil is words alone.
+	Like     Texts
+	Likeness float64
+	// Detail is what all that a page tells is worth beside the page itself. Spread is
+	// how far below the best a score is with 1/e of its chance to be of a right page,
+	// and OverviewSpread that of an overview.
+	Detail, Spread, OverviewSpread float64
+	// Longest is the most tokens that are read of one page, and what each of K pieces
+	// may have where a question has no budget; 0 is chunk.DefaultSize.
+	Longest int
+	// Count counts tokens; nil is cl100k.
+	Count func(string) int
+}
+
+// The defaults, chosen on WildGraphBench from plateaus.
+const (
+	defaultNames          = 0.8
+	defaultTitle          = 0.8
+	defaultPage           = 0.45
+	defaultLength         = 0.8
+	defaultAspects        = 1
+	defaultLikeness       = 90
+	defaultDetail         = 0.4
+	defaultSpread         = 6
+	defaultOverviewSpread = 36
+	titleB                = 0.5
+)
+
+func (o PagesOptions) withDefaults() PagesOptions {
+	for of, usual := range map[*float64]float64{
+		&o.Names: defaultNames, &o.Title: defaultTitle, &o.Page: defaultPage, &o.Length: defaultLength, &o.Aspects: defaultAspects,
+		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: defaultSpread, &o.OverviewSpread: defaultOverviewSpread,
+	} {
+		if *of == 0 {
+			*of = usual
+		}
+		*of = max(*of, 0)
+	}
+	if o.Longest == 0 {
+		o.Longest = chunk.DefaultSize
+	}
+	if o.Count == nil {
+		o.Count = tokens.Cl100k().Count
+	}
+	return o
+}
+
+// NewPages indexes pages. It keeps them.
+func NewPages(ctx context.Context, pages []passage.Page, o PagesOptions) (*Pages, error) {
+	c := opt.Checks{Of: "retrieve: Pages"}
+	opt.Min(&c, "Longest", o.Longest, 0)
+	p := &Pages{pages: pages, first: make([]int32, 0, len(pages)+1)}
+	p.o = o.withDefaults()
+	titles, bodies := make([]string, len(pages)), make([]string, len(pages))
+	for i := range pages {
+		page := &pages[i]
+		p.first = append(p.first, int32(len(p.passages)))
+		p.passages = append(p.passages, page.Passages()...)
+		p.length = append(p.length, math.Log(float64(1+page.Tokens(0, len(page.Units)))))
+		titles[i], bodies[i] = page.Title, page.Text
+		p.titles = append(p.titles, p.o.Count(Titled(graphrag.Chunk{Title: page.Title})))
+	}
+	p.first = append(p.first, int32(len(p.passages)))
+	if o.Like != nil {
+		c.Want(o.Like.Len() == len(p.passages), "Like", o.Like.Len(), fmt.Sprintf("the %d passages of the pages", len(p.passages)))
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	var errs [4]error
+	p.body, errs[0] = bm25.Build(ctx, p.passages, bm25.Options{})
+	p.title, errs[1] = bm25.BuildTexts(ctx, titles, bm25.Options{B: titleB})
+	p.page, errs[2] = bm25.BuildTexts(ctx, bodies, bm25.Options{})
+	p.units, errs[3] = newUnits(ctx, pages, text.Default())
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("retrieve: pages: %w", err)
+	}
+	p.memory.New = func() any {
+		return &asked{
+			ask:     ask{number: make([]uint8, p.units.terms.Len())},
+			spender: spender{pages: pages, detail: p.o.Detail, longest: p.o.Longest},
+			weight:  make([]float64, p.units.terms.Len()),
+		}
+	}
+	return p, nil
+}
+
+// Retrieve ranks one passage a page, and reads for the budget of the question, or K
+// pages as far as Longest. The budget is that of the wording as well: who wants twice
+// as much for an overview asks for it, see [query.Overview].
+func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	if err := ctx.Err(); err != nil {
+		return graphrag.Found{}, fmt.Errorf("retrieve: pages: %w", err)
+	}
+	a := p.memory.Get().(*asked)
+	defer p.memory.Put(a)
+	read := query.Read(q.Text)
+	order, err := p.rank(ctx, a, q, read)
+	if err != nil || len(order) == 0 {
+		return graphrag.Nothing(), err
+	}
+	found := graphrag.Found{Ranked: []graphrag.Hit{}, Evidence: []graphrag.Hit{}}
+	for _, x := range order[:min(len(order), q.Want())] {
+		found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: p.passages[a.best[x.ID]], Score: x.Score, Source: pagesSource})
+	}
+	budget, most := q.Tokens, len(order)
+	if budget <= 0 {
+		budget, most = q.K*p.o.Longest, min(most, max(q.K, 0))
+	}
+	spread := p.o.Spread
+	if read.Overview {
+		spread = p.o.OverviewSpread
+	}
+	p.candidates(a, order[:min(most, budget/minOpening+1)], spread)
+	a.spend(budget, most)
+	found.Evidence = p.evidence(a, budget)
+	if len(found.Evidence) == 0 && q.Tokens > 0 { // not even one passage: a part of the best
+		first := graphrag.Hit{Chunk: p.passages[a.best[order[0].ID]], Score: order[0].Score, Source: pagesSource}
+		if part, _ := Fit([]graphrag.Hit{first}, nil, q.Tokens, p.o.Count); part[0].Chunk.Text != "" {
+			found.Evidence = part
+		}
+	}
+	return found, nil
+}
+
+const (
+	pagesSource = "pages"
+	minOpening  = 100 // tokens that a page costs at the least, but for the shortest
+)
+
+// candidates prepares pages to be read, best first.
+func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64) {
+	for len(a.list) < len(order) {
+		a.list = append(a.list[:cap(a.list)], candidate{})
+	}
+	a.list = a.list[:len(order)]
+	for i, x := range order {
+		c := &a.list[i]
+		c.page, c.title = x.ID, p.titles[x.ID]
+		c.right = math.Exp((x.Score - order[0].Score) / spread)
+		c.first = int(a.best[x.ID] - p.first[x.ID])
+		c.end = p.pages[x.ID].Ends[c.first]
+		c.prepare(p.units, &a.ask)
+	}
+}
+
+// evidence is what was read, best page first, in the order of each page. What was
+// counted unit by unit is counted once more, and last taken is left out first.
+func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
+	cost := make([]int, len(a.list))
+	chunks := make([]graphrag.Chunk, len(a.list))
+	all := 0
+	measure := func(i int) {
+		all -= cost[i]
+		cost[i] = 0
+		if c := &a.list[i]; c.open {
+			chunks[i] = p.chunk(c)
+			cost[i] = p.o.Count(Titled(chunks[i]))
+		}
+		all += cost[i]
+	}
+	for i := range a.list {
+		measure(i)
+	}
+	for all > budget && len(a.steps) > 0 {
+		measure(a.undo())
+	}
+	hits := []graphrag.Hit{}
+	for i := range a.list {
+		if c := &a.list[i]; c.open {
+			hits = append(hits, graphrag.Hit{Chunk: chunks[i], Score: a.score[c.page], Source: pagesSource})
+		}
+	}
+	return hits
+}
+
+// chunk is what is read of a page: the passage that was found, with more around it and,
+// where others are left out between, elsewhere.
+func (p *Pages) chunk(c *candidate) graphrag.Chunk {
+	page := &p.pages[c.page]
+	out := page.Chunk(c.first, c.end)
+	if c.used == out.Tokens {
+		return out
+	}
+	var b strings.Builder
+	for u := 0; u < len(c.read); u++ {
+		if !c.read[u] {
+			continue
+		}
+		from := u
+		for u+1 < len(c.read) && c.read[u+1] {
+			u++
+		}
+		run := page.Chunk(from, u+1)
+		if b.Len() > 0 {
+			b.WriteString(gap)
+		} else {
+			out.Start = run.Start
+		}
+		b.WriteString(run.Text)
+		out.End = run.End
+	}
+	out.Text, out.Tokens = b.String(), c.used
+	return out
+}

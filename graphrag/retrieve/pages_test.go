@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/passage"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+)
+
+// library are pages of many sentences, each about a ship.
+func ships(n int) []graphrag.Document {
+	var docs []graphrag.Document
+	for i := range n {
+		var b strings.Builder
+		fmt.Fprintf(&b, "# The ship Vessel%d\n\n", i)
+		for j := range 40 {
+			fmt.Fprintf(&b, "In the year %d she sailed with a cargo of item%d and a crew of %d. ", 1800+j, 40*i+j, 10+j%7)
+			if j == 30 {
+				fmt.Fprintf(&b, "Captain Moss%d found an anchor of bronze in harbour %d. ", i, i)
+			}
+		}
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("v%02d.md", i), Title: fmt.Sprintf("Vessel%d", i), Text: b.String()})
+	}
+	return docs
+}
+
+func pagesOf(t *testing.T, docs []graphrag.Document, o retrieve.PagesOptions) *retrieve.Pages {
+	t.Helper()
+	cut, err := passage.Cut(t.Context(), docs, passage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := retrieve.NewPages(t.Context(), cut, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func askPages(t *testing.T, p *retrieve.Pages, q graphrag.Question) graphrag.Found {
+	t.Helper()
+	found, err := p.Retrieve(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// A budget holds, is used, and buys one piece of each page, the best page first.
+func TestPagesBudget(t *testing.T) {
+	docs := ships(30)
+	p := pagesOf(t, docs, retrieve.PagesOptions{})
+	for _, text := range []string{"Where did Captain Moss7 find an anchor?", "Summarize the cargo of the ships.", "bronze anchor"} {
+		for _, budget := range []int{1, 40, 180, 1000, 6000, 1 << 20} {
+			found := askPages(t, p, graphrag.Question{Text: text, Tokens: budget, Depth: 3})
+			used := 0
+			seen := make(map[string]bool)
+			for _, h := range found.Evidence {
+				used += tokens.Cl100k().Count(retrieve.Titled(h.Chunk))
+				if seen[h.Chunk.Doc] {
+					t.Errorf("%q, %d tokens: %s twice", text, budget, h.Chunk.Doc)
+				}
+				seen[h.Chunk.Doc] = true
+			}
+			whole := 30 * 870
+			if used > budget || used < min(budget*8/10, whole*8/10) && budget >= 180 {
+				t.Errorf("%q: %d of %d tokens are used", text, used, budget)
+			}
+			if len(found.Evidence) == 0 && budget >= 40 {
+				t.Errorf("%q, %d tokens: nothing is read", text, budget)
+			}
+			if len(found.Ranked) != 3 {
+				t.Errorf("%q: %d ranked", text, len(found.Ranked))
+			}
+		}
+	}
+	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", Tokens: 2000})
+	if first := found.Evidence[0].Chunk; first.Doc != "v07.md" || !strings.Contains(first.Text, "anchor of bronze in harbour 7") {
+		t.Errorf("first is %s: %q", first.Doc, first.Text)
+	}
+	found = askPages(t, p, graphrag.Question{Text: "What anchor did Captain Moss7 of Vessel7 find?", Tokens: 2000})
+	if a, b := len(found.Evidence[0].Chunk.Text), len(found.Evidence[len(found.Evidence)-1].Chunk.Text); a <= b {
+		t.Errorf("of the right page %d bytes are read, of the last %d", a, b)
+	}
+}
+
+// Without a budget K pages are read, none of them further than Longest.
+func TestPagesByCount(t *testing.T) {
+	p := pagesOf(t, ships(12), retrieve.PagesOptions{Longest: 400})
+	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", K: 5, Depth: 9})
+	if len(found.Evidence) != 5 || len(found.Ranked) != 9 {
+		t.Errorf("%d are read of %d", len(found.Evidence), len(found.Ranked))
+	}
+	for _, h := range found.Evidence {
+		if n := tokens.Cl100k().Count(h.Chunk.Text); n > 410 || n < 150 {
+			t.Errorf("%s: %d tokens", h.Chunk.ID, n)
+		}
+	}
+	if found := askPages(t, p, graphrag.Question{Text: "anchor", Depth: 2}); len(found.Evidence) != 0 || len(found.Ranked) != 2 {
+		t.Errorf("K 0: %+v", found)
+	}
+}
+
+// What is read of a page is its own text, in its order.
+func TestPagesOffsets(t *testing.T) {
+	docs := ships(8)
+	for _, h := range askPages(t, pagesOf(t, docs, retrieve.PagesOptions{}), graphrag.Question{Text: "item3 item77 item150 anchor bronze", Tokens: 4000}).Evidence {
+		i := slices.IndexFunc(docs, func(d graphrag.Document) bool { return d.ID == h.Chunk.Doc })
+		source, at := docs[i].Text[h.Chunk.Start:h.Chunk.End], 0
+		for piece := range strings.SplitSeq(h.Chunk.Text, "…") {
+			for line := range strings.SplitSeq(strings.TrimSpace(piece), "\n") {
+				n := strings.Index(source[at:], line)
+				if n < 0 {
+					t.Fatalf("%s: %q is not there, in order", h.Chunk.ID, line)
+				}
+				at += n + len(line)
+			}
+		}
+	}
+}
+
+// Overviews find pages by what comes with their subject.
+func TestPagesAspects(t *testing.T) {
+	docs := []graphrag.Document{
+		{ID: "a", Title: "Draw", Text: "The regatta of Larvik was drawn in May. In the regatta sail Norlys, Brann and Havgull."},
+		{ID: "b", Title: "Norlys", Text: "Norlys is a sloop with tall masts, built by Brann of Tromsdal for Havgull."},
+	}
+	for i := range 20 {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("x%02d", i), Title: "Other", Text: fmt.Sprintf("Boat number %d carries coal and tar to the north.", i)})
+	}
+	rank := func(aspects float64, text string) (ids []string) {
+		for _, h := range askPages(t, pagesOf(t, docs, retrieve.PagesOptions{Aspects: aspects}), graphrag.Question{Text: text, Depth: 30}).Ranked {
+			ids = append(ids, h.Chunk.Doc)
+		}
+		return ids
+	}
+	if got := rank(0, "Summarize the regatta of Larvik."); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("overview: %v", got)
+	}
+	if got := rank(-1, "Summarize the regatta of Larvik."); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("without aspects: %v", got)
+	}
+	if got := rank(0, "When was the regatta of Larvik drawn?"); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("a fact: %v", got)
+	}
+}
+
+// likeness is that of a list.
+type likeness []float64
+
+func (l likeness) Len() int { return len(l) }
+func (l likeness) Best(context.Context, string, int) ([]rank.Scored[int32], error) {
+	return nil, errors.New("not asked")
+}
+func (l likeness) Scores(_ context.Context, query string, dst []float64) ([]float64, error) {
+	if strings.Contains(query, "fail") {
+		return nil, errors.New("no likeness")
+	}
+	return append(dst[:0], l...), nil
+}
+
+func TestPagesLike(t *testing.T) {
+	docs := []graphrag.Document{{ID: "a", Text: "Owls hunt mice."}, {ID: "b", Text: "Tides rise and fall."}}
+	p := pagesOf(t, docs, retrieve.PagesOptions{Like: likeness{.1, .9}})
+	if found := askPages(t, p, graphrag.Question{Text: "Where do owls live?", Depth: 2}); len(found.Ranked) != 2 || found.Ranked[0].Chunk.Doc != "b" {
+		t.Errorf("ranked %+v", found.Ranked)
+	}
+	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1}); err == nil {
+		t.Error("the error of the likeness is lost")
+	}
+	cut, err := passage.Cut(t.Context(), docs, passage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = retrieve.NewPages(t.Context(), cut, retrieve.PagesOptions{Like: likeness{1}, Longest: -1})
+	if err == nil || !strings.Contains(err.Error(), "Like is 1") || !strings.Contains(err.Error(), "Longest is -1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPagesWithNothing(t *testing.T) {
+	for name, docs := range map[string][]graphrag.Document{
+		"no page": nil, "empty page": {{ID: "a"}}, "one page": ships(1), "Chinese": {{ID: "a", Text: "北京是中华人民共和国的首都。"}},
+	} {
+		p := pagesOf(t, docs, retrieve.PagesOptions{})
+		for _, text := range []string{"", "what is it", "zebra quagga", strings.Repeat("zebra \xff 首都 ", 3000)} {
+			for _, tokens := range []int{0, 10, 500} {
+				found := askPages(t, p, graphrag.Question{Text: text, K: 2, Tokens: tokens})
+				if match := name == "Chinese" && strings.Contains(text, "首都"); found.Ranked == nil || (len(found.Ranked) > 0) != match {
+					t.Errorf("%s, %.20q: ranked %v", name, text, found.Ranked)
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := pagesOf(t, ships(1), retrieve.PagesOptions{}).Retrieve(ctx, graphrag.Question{Text: "ship", K: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Questions side by side find what they find alone.
+func TestPagesSideBySide(t *testing.T) {
+	p := pagesOf(t, ships(10), retrieve.PagesOptions{})
+	var questions []graphrag.Question
+	for i := range 20 {
+		questions = append(questions, graphrag.Question{Text: fmt.Sprintf("Describe the cargo item%d of Vessel%d", 13*i, i%10), Tokens: 300 + 200*i, Depth: 5})
+	}
+	want := make([]graphrag.Found, len(questions))
+	for i, q := range questions {
+		want[i] = askPages(t, p, q)
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for i, q := range questions {
+				got, err := p.Retrieve(t.Context(), q)
+				if diff := cmp.Diff(want[i], got); diff != "" || err != nil {
+					t.Errorf("%v (-alone +beside others):\n%s", err, diff)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/passage"
+)
+
+// A budget is spent where a token is worth most. What is read is worth
+//
+//	Σ over the pages p that are read of  right(p) · (1 + Detail · told(p))
+//
+// right(p) is how likely p is a right page: exp((score(p) - best score) / Spread). An
+// overview has many right pages and spreads further. told(p) is how much of what the
+// question's words can tell of p stands in the units of p that are read:
+//
+//	told(p) = Σ over the terms t of the question of  share(t) · tf/(tf+saturation)
+//
+// tf counts t in these units; the shares add up to 1 and go by how rare t is, among the
+// pages and among the units of p, half and half: a word that the whole page repeats
+// does not say where to read it. A unit beside one that is read tells a little more,
+// whatever its words, since what is told goes on.
+//
+// The greedy takes what adds most for its tokens: a page by its best passage, or one
+// more unit of a page that is read already. All returns diminish, so it is the usual
+// greedy for a submodular function under a budget (Khuller, Moss and Naor, IPL 70,
+// 1999). With many pages that may be right it adds pages; where one stands out it reads
+// more of that.
+const (
+	saturation = 2.0
+	localShare = 0.5
+	besideTold = 0.02
+)
+
+// gap stands between two units of a page where others are left out.
+const (
+	gap       = "\n…\n"
+	gapTokens = 3
+)
+
+// candidate is a page that may be read.
+type candidate struct {
+	page       int32
+	right      float64
+	title      int // tokens of the title
+	first, end int // the best passage
+
+	share []float64 // of each term that is asked for
+	tf    []float64 // of each in what is read
+	hits  []int32   // the units with such a term, ascending
+	freq  []uint8   // of each term in each of these
+	read  []bool    // units
+	open  bool      // some are read
+	used  int       // tokens of these
+
+	next  int     // the unit that adds most, or -1
+	value float64 // what it adds for a token
+}
+
+// step is one thing that was taken.
+type step struct {
+	candidate int
+	unit      int // -1 is the page by its best passage
+}
+
+// spender spends a budget on candidates. It is memory to be used again.
+type spender struct {
+	pages   []passage.Page
+	detail  float64
+	longest int // most tokens of a page
+	list    []candidate
+	steps   []step
+}
+
+// spend reads units of the candidates for a number of tokens, of at most so many pages.
+func (s *spender) spend(budget, most int) {
+	s.steps = s.steps[:0]
+	for opened := 0; ; {
+		best, value := -1, 0.0
+		for i := range s.list {
+			c := &s.list[i]
+			v := 0.0
+			switch {
+			case !c.open:
+				if n := s.opening(c); n <= budget && opened < most {
+					v = c.right / float64(n)
+				}
+			case c.next >= 0:
+				if s.price(c, c.next) > budget {
+					s.advance(c, budget)
+				}
+				v = c.value
+			}
+			if v > value {
+				best, value = i, v
+			}
+		}
+		if best < 0 {
+			return
+		}
+		c := &s.list[best]
+		if !c.open {
+			opened++
+			budget -= s.opening(c)
+			s.steps = append(s.steps, step{best, -1})
+			c.open = true
+			for u := c.first; u < c.end; u++ {
+				s.take(c, u)
+			}
+		} else {
+			budget -= s.price(c, c.next)
+			s.steps = append(s.steps, step{best, c.next})
+			s.take(c, c.next)
+		}
+		s.advance(c, budget)
+	}
+}
+
+// undo takes the last step back, and returns the number of its candidate.
+func (s *spender) undo() int {
+	last := s.steps[len(s.steps)-1]
+	s.steps = s.steps[:len(s.steps)-1]
+	c := &s.list[last.candidate]
+	if last.unit < 0 {
+		c.open = false
+	} else {
+		c.read[last.unit] = false
+		c.used -= s.pages[c.page].Units[last.unit].Tokens
+	}
+	return last.candidate
+}
+
+// opening is what reading a page by its best passage costs.
+func (s *spender) opening(c *candidate) int {
+	return s.pages[c.page].Tokens(c.first, c.end) + c.title
+}
+
+// price is what one more unit costs.
+func (s *spender) price(c *candidate, unit int) int {
+	n := s.pages[c.page].Units[unit].Tokens
+	if !c.beside(unit) {
+		n += gapTokens
+	}
+	return n
+}
+
+// beside tells whether a neighbour of a unit is read.
+func (c *candidate) beside(unit int) bool {
+	return unit > 0 && c.read[unit-1] || unit+1 < len(c.read) && c.read[unit+1]
+}
+
+// take reads a unit.
+func (s *spender) take(c *candidate, unit int) {
+	c.read[unit] = true
+	c.used += s.pages[c.page].Units[unit].Tokens
+	if i, ok := slices.BinarySearch(c.hits, int32(unit)); ok {
+		for t := range c.tf {
+			c.tf[t] += float64(c.freq[i*len(c.tf)+t])
+		}
+	}
+}
+
+// advance finds the unit of a page that adds most for its tokens.
+func (s *spender) advance(c *candidate, budget int) {
+	c.next, c.value = -1, 0
+	hit := 0
+	for unit := range c.read {
+		isHit := hit < len(c.hits) && int(c.hits[hit]) == unit
+		if isHit {
+			hit++
+		}
+		beside := c.beside(unit)
+		if c.read[unit] || !isHit && !beside {
+			continue
+		}
+		price := s.price(c, unit)
+		if price > budget || c.used+price > s.longest {
+			continue
+		}
+		told := 0.0
+		if isHit {
+			told = c.tells(hit - 1)
+		}
+		if beside {
+			told += besideTold
+		}
+		if v := c.right * s.detail * told / float64(price); v > c.value {
+			c.next, c.value = unit, v
+		}
+	}
+}
+
+// tells is how much more is told with a hit.
+func (c *candidate) tells(hit int) (told float64) {
+	n := len(c.tf)
+	for t, f := range c.freq[hit*n : hit*n+n] {
+		if f > 0 {
+			tf := c.tf[t]
+			told += c.share[t] * ((tf+float64(f))/(tf+float64(f)+saturation) - tf/(tf+saturation))
+		}
+	}
+	return told
+}
+
+// prepare counts what is asked for in the units of a page.
+func (c *candidate) prepare(u *units, k *ask) {
+	n, from, to := len(k.terms), u.first[c.page], u.first[c.page+1]
+	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
+	c.hits, c.freq = c.hits[:0], c.freq[:0]
+	c.open, c.used, c.next, c.value = false, 0, -1, 0
+	for unit := from; unit < to; unit++ {
+		at := -1
+		for _, t := range u.in(unit) {
+			j := int(k.number[t])
+			if j == 0 {
+				continue
+			}
+			if at < 0 {
+				at = len(c.freq)
+				c.freq = append(c.freq, make([]uint8, n)...)
+				c.hits = append(c.hits, int32(unit-from))
+			}
+			f := &c.freq[at+j-1]
+			if *f == 0 {
+				c.share[j-1]++ // for now the units with the term
+			}
+			*f = min(*f, math.MaxUint8-1) + 1
+		}
+	}
+	all := 0.0
+	for j, t := range k.terms {
+		c.share[j] = k.times[j] * ((1-localShare)*u.rarity(t) + localShare*idf(c.share[j], float64(to-from)))
+		all += c.share[j]
+	}
+	for j := range c.share {
+		c.share[j] /= all
+	}
+}
+
+// zeros is a list of n zeros, in the memory of an old one.
+func zeros[T any](old []T, n int) []T {
+	old = slices.Grow(old[:0], n)[:n]
+	clear(old)
+	return old
+}
