@@ -3,21 +3,18 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // SweepName is the file in the report folder with the answers of the sweep, in
-// the form of judgments.jsonl.
+// the form of [JudgmentsName].
 const SweepName = "sweep.jsonl"
 
 // prediction is a line of predictions/<system>.jsonl. It joins to the
@@ -42,37 +39,6 @@ func newPrediction(r benchmark.Result) any {
 	return out
 }
 
-// judgment is a line of judgments.jsonl: everything about one answer.
-type judgment struct {
-	System string `json:"system"`
-	Domain string `json:"domain"`
-	ID     string `json:"id"`
-	// Sweep is the top-k of an answer of the sweep.
-	Sweep      int                    `json:"sweep,omitempty"`
-	Judge      string                 `json:"judge"`
-	Fact       *judge.FactJudgment    `json:"fact,omitempty"`
-	Summary    *judge.SummaryJudgment `json:"summary,omitempty"`
-	Type       string                 `json:"type"`
-	Question   string                 `json:"question"`
-	Reference  string                 `json:"reference,omitempty"`
-	Statements []string               `json:"gold_statements,omitempty"`
-	Answer     string                 `json:"answer"`
-	Refused    bool                   `json:"refused,omitempty"`
-	Error      string                 `json:"error,omitempty"`
-	Detail     string                 `json:"detail,omitempty"`
-	Metrics    benchmark.Evidence     `json:"metrics"`
-	Ranked     []record.Ranked        `json:"ranked,omitempty"`
-}
-
-func newJudgment(r benchmark.Result) judgment {
-	a, j := r.Answer, r.Judgment
-	return judgment{
-		System: a.System, Domain: a.Domain, ID: a.ID, Judge: j.Judge, Fact: j.Fact, Summary: j.Summary,
-		Type: r.Item.Type, Question: a.Question, Reference: r.Item.Reference, Statements: r.Item.Statements,
-		Answer: a.Text, Refused: a.Refused, Error: a.Error, Detail: cmp.Or(a.Detail, j.Detail), Metrics: r.Evidence, Ranked: a.Ranked,
-	}
-}
-
 // Write computes the report of a run and writes its files into a folder. Each
 // replaces its predecessor as a whole.
 func Write(dir string, run *benchmark.Run) (*Report, error) {
@@ -90,7 +56,7 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 		write func(io.Writer) error
 	}
 	files := []file{
-		{"judgments.jsonl", func(w io.Writer) error { return writeJudgments(w, run) }},
+		{JudgmentsName, func(w io.Writer) error { return writeJudgments(w, run) }},
 		{"report.csv", r.WriteCSV},
 		{"report.md", r.WriteMarkdown},
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},

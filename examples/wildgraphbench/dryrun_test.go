@@ -169,3 +169,25 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		}
 	}
 }
+
+// What the first command says of models is what a dry run finds.
+func TestSampleTakes(t *testing.T) {
+	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-out", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, total, _ := strings.Cut(stdout, " total ")
+	var figures []float64
+	for _, field := range strings.Fields(total)[:3] {
+		n, err := strconv.ParseFloat(strings.ReplaceAll(field, ",", ""), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		figures = append(figures, n)
+	}
+	for said, found := range map[float64]float64{sampleCalls: figures[0], sampleTokens: figures[1] + figures[2]} {
+		if found < .85*said || found > 1.15*said {
+			t.Errorf("%v is said, a dry run finds %v", said, found)
+		}
+	}
+}

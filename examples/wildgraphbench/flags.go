@@ -31,6 +31,7 @@ type settings struct {
 	graphs      []corpus
 	minima      []minimum
 	partial     bool
+	verbose     bool
 
 	topKQA, topKSummary         int
 	sweepTopK                   []int
@@ -56,6 +57,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
 	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
 	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)", parseMinimum)
+	fs.BoolVar(&s.verbose, "v", false, "print all tables of the report, and not who is ahead alone")
 	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")
 	fs.IntVar(&s.topKSummary, "topk-summary", 10, "chunks in the prompt of a summary question")
 	fs.Func("sweep-topk", "ask the summary questions also with every top-k of `RANGE`, e.g. 2..12; a finished run goes on from there", func(v string) (err error) {
@@ -104,6 +106,18 @@ func repeated[T any](fs *flag.FlagSet, to *[]T, name, usage string, parse func(s
 
 // defaultOut holds the report folders that -out does not name.
 const defaultOut = "wildgraphbench-out"
+
+// What every system takes with a model on the sample: what -dry-run says, to which a
+// test holds it.
+const (
+	sampleCalls  = 4_000
+	sampleTokens = 9_000_000
+)
+
+// whole tells whether the run is that of the first command: the sample, offline.
+func (s settings) whole() bool {
+	return s.data == "" && !s.Paid() && s.Limit == 0 && len(s.Systems) == 0 && len(s.graphs) == 0
+}
 
 // topK are the chunks in a prompt by the type of the question.
 func (s settings) topK() map[string]int {

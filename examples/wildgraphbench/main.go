@@ -145,12 +145,18 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	if names := undescribed(r, s.graphs); len(names) > 0 {
 		fmt.Fprintf(stderr, "Note: no system has a graph of %s to describe; add one that builds graphs to -systems, such as hipporag2.\n", strings.Join(names, ", "))
 	}
-	fmt.Fprintln(stdout)
-	if err := report.WriteText(stdout, r.Tables()...); err != nil {
+	if s.verbose {
+		err = report.WriteText(stdout, r.Tables()...)
+	} else {
+		err = r.WriteRanking(stdout)
+	}
+	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(stdout, "\n%sReport: %s (also report.json, report.md, report.csv)\n",
-		bar.Took(time.Since(start), s.NoTimings), filepath.Join(folder, "report.html"))
+	if s.whole() {
+		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", cli.Digits(sampleCalls), sampleTokens/1_000_000)
+	}
+	_, err = fmt.Fprintf(stdout, "%sAll tables: -v. Report: %s\n", bar.Took(time.Since(start), s.NoTimings), filepath.Join(folder, "report.html"))
 	return r, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -63,9 +64,21 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Main results (offline)", "bm25", "naiverag", "zeroshot", "n/a", "Domain: ", "report.html"} {
+	for _, want := range []string{"Evidence recall at 5, %", "naiverag", "level with it, as far as can be told", "Not ranked: msgraphrag-global", "not a language model's", "-dry-run", "report.html"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
+	}
+	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 25 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
+		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
+	}
+	verbose, _, err := bench(t, bare, "-out", dir, "-v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Main results (offline)", "zeroshot", "n/a", "Domain: "} {
+		if !strings.Contains(verbose, want) {
+			t.Errorf("the tables lack %q:\n%s", want, verbose)
 		}
 	}
 	if !strings.Contains(stderr, "WildGraphBench sample: ") {

@@ -322,7 +322,7 @@ func TestTwoProfiles(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "sk")
 	dir := t.TempDir()
-	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-grounded", "-judge-profile", "joint,paper")
+	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-grounded", "-judge-profile", "joint,paper", "-v")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestSweepFlag(t *testing.T) {
 // Figure 5: a finished run is swept from the folder it left.
 func TestSweepOfSample(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"-out", dir, "-systems", "bm25,zeroshot", "-no-timings"}
+	args := []string{"-out", dir, "-systems", "bm25,zeroshot", "-no-timings", "-v"}
 	if _, _, err := bench(t, bare, args...); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestGraphOfAnyCorpus(t *testing.T) {
 	}
 	lines := write(t, "c.jsonl", "{\"text\": \"Ada Lovelace worked with Charles Babbage in London.\"}\n{\"text\": \"Barn owls live in Europe.\"}\n{\"text\": \"\"}\n")
 	dir := t.TempDir()
-	stdout, _, err := bench(t, bare, "-out", dir, "-systems", "hipporag2", "-limit", "1", "-no-timings",
+	stdout, _, err := bench(t, bare, "-out", dir, "-systems", "hipporag2", "-limit", "1", "-no-timings", "-v",
 		"-graph", "array="+write(t, "c.json", tinyGraph), "-graph", "lines="+lines, "-graph", "folder="+folder)
 	if err != nil {
 		t.Fatal(err)

@@ -86,14 +86,14 @@ func view[T any](f *flat.Folder, name string, errs *[]error) []T {
 
 // fits looks at whether the arrays have the lengths that they give each other.
 func (ix *Index) fits() error {
-	columns := uint32(0)
+	columns := uint64(0)
 	for _, e := range ix.entries {
 		if e.blocks == 0 {
-			columns = max(columns, e.first+1)
+			columns = max(columns, uint64(e.first)+1)
 		}
 	}
 	if len(ix.entries) != ix.terms.Len() || len(ix.blocks) == 0 || ix.blocks[len(ix.blocks)-1].start != uint64(len(ix.docs)) ||
-		len(ix.docs) != len(ix.tfs) || len(ix.columns) != int(columns)*len(ix.lengths) || len(ix.maxima) != int(columns)*ix.windows() {
+		len(ix.docs) != len(ix.tfs) || uint64(len(ix.columns)) != columns*uint64(len(ix.lengths)) || uint64(len(ix.maxima)) != columns*uint64(ix.windows()) {
 		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
 	}
 	return nil

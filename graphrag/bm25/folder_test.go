@@ -157,3 +157,56 @@ func TestMergeEdges(t *testing.T) {
 		t.Errorf("what was cancelled is opened: %v", err)
 	}
 }
+
+// What a damaged folder that is opened gives is wrong, or an error, and never a panic,
+// also in goroutines.
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	sound := filepath.Join(dir, "sound")
+	merged(t, sound, built(t, zipf(9000), bm25.Plain()))
+	files, err := os.ReadDir(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	opened, failed := 0, 0
+	for round := range 10 * len(files) {
+		bad := filepath.Join(dir, "bad")
+		if err := errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(bad, files[round%len(files)].Name())
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range min(len(data), 1+r.IntN(200)) {
+			data[r.IntN(len(data))] = byte(r.IntN(256)) >> r.IntN(8)
+		}
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		ix, err := bm25.Open(bad, text.Plain())
+		if err != nil {
+			continue
+		}
+		opened++
+		for range 20 {
+			query := fmt.Sprintf("w%d w%d often", r.IntN(40), r.IntN(5000))
+			ix.Search(query, 10, nil)
+			ix.Scores(query, nil)
+		}
+		if err := bm25.Merge(t.Context(), filepath.Join(dir, fmt.Sprint(round)), ix, built(t, []string{"w1 often"}, bm25.Plain())); err != nil {
+			failed++
+			if !errors.Is(err, bm25.ErrFolder) {
+				t.Errorf("%s: %v", files[round%len(files)].Name(), err)
+			}
+		}
+		if err := ix.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if opened < 40 || failed < 8 {
+		t.Errorf("%d damaged folders were opened and %d not merged: too few to mean anything", opened, failed)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 )
 
@@ -26,46 +27,56 @@ func newGathered() *gathered {
 }
 
 // gather sends the terms of all parts in their order, and takes back what it sent.
-func gather(ctx context.Context, parts []Part, documents int, full chan<- *gathered, free <-chan *gathered) {
+func gather(ctx context.Context, parts []Part, documents int, full chan<- *gathered, free <-chan *gathered) error {
 	from, o := newCursors(parts), newOrdering(documents)
 	for len(from) > 0 {
 		var g *gathered
 		select {
 		case g = <-free:
 		case <-ctx.Done():
-			return
+			return ctx.Err()
 		}
 		g.terms, g.ends, g.docs, g.tfs, g.lists = g.terms[:0], g.ends[:0], g.docs[:0], g.tfs[:0], g.lists[:0]
 		for n := 0; len(from) > 0 && len(g.docs) < gatherAt && n < gatherAt; n++ {
-			g.next(&from, o)
+			if err := g.next(&from, o); err != nil {
+				return err
+			}
 		}
 		select {
 		case full <- g:
 		case <-ctx.Done():
-			return
+			return ctx.Err()
 		}
 	}
+	return nil
 }
 
 // next gathers the next term, unless no document has it any more.
-func (g *gathered) next(from *cursors, o *ordering) {
+func (g *gathered) next(from *cursors, o *ordering) error {
 	start, first := len(g.terms), len(g.docs)
 	g.terms = append(g.terms, (*from)[0].term...)
 	for len(*from) > 0 && bytes.Equal((*from)[0].term, g.terms[start:]) {
 		c := (*from)[0]
-		g.add(c.ix, c.id(), c.numbers)
+		if !g.add(c.ix, c.id(), c.numbers) {
+			return fmt.Errorf("%w: the documents of %.40q are not those that were written; build it again", ErrFolder, c.term)
+		}
 		from.next()
 	}
 	if len(g.docs) == first {
 		g.terms = g.terms[:start]
-		return
+		return nil
 	}
 	o.order(g.docs[first:], g.tfs[first:])
 	g.ends, g.lists = append(g.ends, len(g.terms)), append(g.lists, len(g.docs))
+	return nil
 }
 
-// add appends the documents of a term of an index, by their numbers.
-func (g *gathered) add(ix *Index, term int, numbers []int32) {
+// add appends the documents of a term of an index, by their numbers, unless they are
+// damaged.
+func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
+	if !ix.sound(term) {
+		return false
+	}
 	e, at := ix.entries[term], len(g.docs)
 	if end := at + int(e.df); end > cap(g.docs) || end > cap(g.tfs) {
 		g.docs, g.tfs = slices.Grow(g.docs, int(e.df)), slices.Grow(g.tfs, int(e.df))
@@ -75,6 +86,9 @@ func (g *gathered) add(ix *Index, term int, numbers []int32) {
 		n := len(ix.lengths)
 		for d, small := range ix.columns[int(e.first)*n : (int(e.first)+1)*n] {
 			if small != 0 && numbers[d] >= 0 {
+				if at == len(docs) {
+					return false
+				}
 				docs[at], tfs[at] = uint32(numbers[d]), ix.exact(small, term, uint32(d))
 				at++
 			}
@@ -84,6 +98,9 @@ func (g *gathered) add(ix *Index, term int, numbers []int32) {
 		base := ix.blocks[b].window << windowBits
 		for i, end := ix.span(b); i < end; i++ {
 			doc := base | uint32(ix.docs[i])
+			if int(doc) >= len(numbers) {
+				return false
+			}
 			if number := numbers[doc]; number >= 0 {
 				docs[at], tfs[at] = uint32(number), ix.exact(ix.tfs[i], term, doc)
 				at++
@@ -91,6 +108,7 @@ func (g *gathered) add(ix *Index, term int, numbers []int32) {
 		}
 	}
 	g.docs, g.tfs = docs[:at], tfs[:at]
+	return true
 }
 
 // cursor goes through the terms of an index in their order.

@@ -171,6 +171,34 @@ func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	return uint32(small)
 }
 
+// sound tells whether the blocks of a term are where documents are. What was read from a
+// folder is not trusted.
+func (ix *inverted) sound(term int) bool {
+	e, n, windows := ix.entries[term], uint64(0), uint32(ix.windows())
+	if e.blocks == 0 {
+		return uint64(e.df) <= uint64(len(ix.lengths))
+	}
+	if uint64(e.first)+uint64(e.blocks) >= uint64(len(ix.blocks)) {
+		return false
+	}
+	for b := e.first; b < e.first+e.blocks; b++ {
+		start, end := ix.span(b)
+		if start > end || end > uint64(len(ix.docs)) || end-start > windowSize || ix.blocks[b].window >= windows || b > e.first && ix.blocks[b].window <= ix.blocks[b-1].window {
+			return false
+		}
+		n += end - start
+	}
+	return n == uint64(e.df)
+}
+
+// find is the number of a term, -1 if it is not there, or damaged.
+func (ix *inverted) find(term []byte) int32 {
+	if t := ix.terms.Find(term); t >= 0 && ix.sound(t) {
+		return int32(t)
+	}
+	return -1
+}
+
 // finish ends the lists.
 func (ix *inverted) finish() {
 	ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs))})

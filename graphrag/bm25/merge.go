@@ -3,6 +3,7 @@
 package bm25
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,9 +139,10 @@ func (m *merging) terms(ctx context.Context, parts []Part) error {
 	full, free := make(chan *gathered, 1), make(chan *gathered, 2)
 	free <- newGathered()
 	free <- newGathered()
+	var failed error // told before full is closed
 	go func() {
 		defer close(full)
-		gather(ctx, parts, m.Len(), full, free)
+		failed = gather(ctx, parts, m.Len(), full, free)
 	}()
 	defer func() {
 		cancel()
@@ -163,7 +165,7 @@ func (m *merging) terms(ctx context.Context, parts []Part) error {
 		}
 		free <- g
 	}
-	return ctx.Err()
+	return cmp.Or(failed, ctx.Err())
 }
 
 // flush writes what is held.

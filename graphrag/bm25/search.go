@@ -195,7 +195,7 @@ func (s *searcher) addTerm(t int32, times float64) {
 	at := int(t) * n
 	if at == len(s.ids) {
 		for i := range s.c.parts {
-			s.ids = append(s.ids, int32(s.c.parts[i].ix.terms.Find(s.numbers.Terms().At(int(t)))))
+			s.ids = append(s.ids, s.c.parts[i].ix.find(s.numbers.Terms().At(int(t))))
 		}
 	}
 	s.query = append(s.query, queryTerm{number: t, ids: s.ids[at : at+n], times: times})

@@ -2,7 +2,12 @@
 
 package embed
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+)
 
 // Embedder turns texts into vectors, such that texts of like content have a
 // large dot product. A value of langchaingo's embeddings.Embedder is one, and
@@ -26,6 +31,36 @@ type Model interface {
 	Name() string
 	// Dim is the length of the vectors.
 	Dim() int
+}
+
+// atOnce is how many texts are embedded in one call: enough to keep a server busy, few
+// enough to stop soon after a cancel.
+const atOnce = 256
+
+// Batches embeds texts, some in a call, and yields the vectors of each call. An error
+// ends it.
+func Batches(ctx context.Context, e Embedder, texts []string) iter.Seq2[[][]float32, error] {
+	return func(yield func([][]float32, error) bool) {
+		for part := range slices.Chunk(texts, atOnce) {
+			rows, err := e.EmbedDocuments(ctx, part)
+			if err == nil && len(rows) != len(part) {
+				err = fmt.Errorf("embed: the embedder gave %d vectors for %d texts", len(rows), len(part))
+			}
+			if !yield(rows, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Query is the vector of a query; nil if it is all zero, that is of a query that the
+// embedder knows nothing of, and that is like nothing.
+func Query(ctx context.Context, e Embedder, text string) ([]float32, error) {
+	row, err := e.EmbedQuery(ctx, text)
+	if err != nil || !slices.ContainsFunc(row, func(c float32) bool { return c != 0 }) {
+		return nil, err
+	}
+	return row, nil
 }
 
 // grain is how many texts a worker embeds before it takes others.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"sync"
@@ -164,30 +165,25 @@ func write(ctx context.Context, c store.Collection, generation string, fill func
 	return err
 }
 
-// atOnce is how many texts are embedded and put in one call.
-const atOnce = 256
-
 // vectors puts the vectors of texts into a collection, under ids that are in their
 // order. There is no table without texts.
 func (s *Shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts []string, record func(i int) store.Record) (store.Table, error) {
-	if len(texts) == 0 {
-		return nil, nil
-	}
-	rows, err := embedSome(ctx, e, texts, 0)
-	if err != nil {
+	next, stop := iter.Pull2(embed.Batches(ctx, e, texts))
+	defer stop()
+	rows, err, ok := next()
+	if err != nil || !ok {
 		return nil, err
 	}
 	return s.put(ctx, n, "", store.TableSchema{Dim: len(rows[0]), Model: s.place.Encoder}, func(t store.Table) error {
-		for first := 0; first < len(texts); first += atOnce {
-			if first > 0 {
-				if rows, err = embedSome(ctx, e, texts, first); err != nil {
-					return err
-				}
+		for i := 0; ok; rows, err, ok = next() {
+			if err != nil {
+				return err
 			}
 			records := make([]store.Record, len(rows))
-			for i, row := range rows {
-				records[i] = record(first + i)
-				records[i].Vector = row
+			for j, row := range rows {
+				records[j] = record(i)
+				records[j].Vector = row
+				i++
 			}
 			if err := t.Put(ctx, records...); err != nil {
 				return err
@@ -195,15 +191,6 @@ func (s *Shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts []st
 		}
 		return nil
 	})
-}
-
-func embedSome(ctx context.Context, e embed.Embedder, texts []string, first int) ([][]float32, error) {
-	part := texts[first:min(first+atOnce, len(texts))]
-	rows, err := e.EmbedDocuments(ctx, part)
-	if err == nil && len(rows) != len(part) {
-		err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(rows), len(part))
-	}
-	return rows, err
 }
 
 // storedTexts are texts whose vectors are in a table, under [placeID].
@@ -253,8 +240,8 @@ func (t *storedTexts) search(ctx context.Context, query string, k int, effort fl
 	if k = min(k, t.n); k <= 0 {
 		return nil, ctx.Err()
 	}
-	row, err := t.embedder.EmbedQuery(ctx, query)
-	if err != nil || !slices.ContainsFunc(row, func(x float32) bool { return x != 0 }) {
+	row, err := embed.Query(ctx, t.embedder, query)
+	if err != nil || row == nil {
 		return nil, err
 	}
 	hits, err := t.table.SearchVectors(ctx, store.VectorQuery{Vector: row, K: k, Effort: effort})
@@ -271,6 +258,9 @@ func (t *storedTexts) search(ctx context.Context, query string, k int, effort fl
 	}
 	return found, nil
 }
+
+// atOnce is how many chunks are put in one call.
+const atOnce = 256
 
 // Sparse ranks chunks by BM25.
 func (s *Shelf) Sparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (graphrag.Retriever, error) {

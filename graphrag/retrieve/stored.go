@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -42,13 +41,13 @@ func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 	return stored{s.Table, "dense", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		rows := make([][]float32, len(qs))
 		err := each(ctx, len(qs), func(i int) (err error) {
-			rows[i], err = e.EmbedQuery(ctx, qs[i].Text)
+			rows[i], err = embed.Query(ctx, e, qs[i].Text)
 			return err
 		})
 		if err != nil {
 			return nil, fmt.Errorf("question: %w", err)
 		}
-		return some(len(qs), func(i int) bool { return !isZero(rows[i]) }, func(asked []int) ([][]store.Hit, error) {
+		return some(len(qs), func(i int) bool { return rows[i] != nil }, func(asked []int) ([][]store.Hit, error) {
 			queries := make([]store.VectorQuery, len(asked))
 			for i, at := range asked {
 				queries[i] = store.VectorQuery{Vector: rows[at], K: qs[at].Want(), Where: s.Where, Effort: s.Effort}
@@ -152,11 +151,6 @@ func (s stored) chunks(ctx context.Context, answers [][]store.Hit) (map[string]g
 		}
 	}
 	return chunks, nil
-}
-
-// isZero tells whether a vector has no direction.
-func isZero(row []float32) bool {
-	return !slices.ContainsFunc(row, func(c float32) bool { return c != 0 })
 }
 
 // place is what a chunk has that a record has no field for.

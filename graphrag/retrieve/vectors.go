@@ -11,10 +11,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// atOnce is how many texts are embedded in one call: enough to keep a server
-// busy, few enough to stop soon after a cancel.
-const atOnce = 256
-
 // Vectors compares by the cosine of vectors.
 type Vectors struct {
 	embedder embed.Embedder
@@ -28,12 +24,8 @@ func NewVectors(ctx context.Context, e embed.Embedder, texts []string) (*Vectors
 }
 
 func (v *Vectors) add(ctx context.Context, texts []string, name func(int) string, progress func(done, total int)) error {
-	for first := 0; first < len(texts); first += atOnce {
-		part := texts[first:min(first+atOnce, len(texts))]
-		rows, err := v.embedder.EmbedDocuments(ctx, part)
-		if err == nil && len(rows) != len(part) {
-			err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(rows), len(part))
-		}
+	first := 0
+	for rows, err := range embed.Batches(ctx, v.embedder, texts) {
 		if err == nil && v.index == nil {
 			v.index, err = vector.New(vector.Options{Dim: len(rows[0]), Cosine: true, Quantized: true})
 		}
@@ -41,10 +33,10 @@ func (v *Vectors) add(ctx context.Context, texts []string, name func(int) string
 			err = v.index.Add(rows...)
 		}
 		if err != nil {
-			return fmt.Errorf("retrieve: texts %s to %s: %w", name(first), name(first+len(part)-1), err)
+			return fmt.Errorf("retrieve: text %s and those after it: %w", name(first), err)
 		}
-		if progress != nil {
-			progress(first+len(part), len(texts))
+		if first += len(rows); progress != nil {
+			progress(first, len(texts))
 		}
 	}
 	return ctx.Err()
@@ -82,9 +74,5 @@ func (v *Vectors) query(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil || v.index == nil {
 		return nil, err
 	}
-	row, err := v.embedder.EmbedQuery(ctx, text)
-	if err != nil || isZero(row) {
-		return nil, err
-	}
-	return row, nil
+	return embed.Query(ctx, v.embedder, text)
 }

@@ -43,11 +43,14 @@ func (v *Vocabulary) Len() int { return len(v.ends) }
 
 // At returns string i; it must not be modified.
 func (v *Vocabulary) At(i int) []byte {
-	start := 0
+	start, end := 0, v.ends[i]
 	if i > 0 {
 		start = v.ends[i-1]
 	}
-	return v.bytes[start:v.ends[i]:v.ends[i]]
+	if uint(start) > uint(end) || uint(end) > uint(len(v.bytes)) {
+		return nil // the ends of a file are not trusted
+	}
+	return v.bytes[start:end:end]
 }
 
 // Find returns the number of a string, or -1.

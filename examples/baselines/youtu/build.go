@@ -4,11 +4,11 @@ package youtu
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -131,13 +131,8 @@ func rows(ctx context.Context, c *kit.Corpus, texts []string) (out []float32, di
 	if err != nil {
 		return nil, 0, err
 	}
-	const atOnce = 256
 	var t transform
-	for part := range slices.Chunk(texts, atOnce) {
-		vectors, err := e.EmbedDocuments(ctx, part)
-		if err == nil && len(vectors) != len(part) {
-			err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), len(part))
-		}
+	for vectors, err := range embed.Batches(ctx, e, texts) {
 		if err != nil {
 			return nil, 0, err
 		}

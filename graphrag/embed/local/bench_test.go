@@ -18,10 +18,10 @@ func BenchmarkMultiply(b *testing.B) {
 		}
 		for _, depth := range []int{32, 384, 1536} {
 			const rows = 20 * tileRows
-			x, m, c := random(rng, rows*depth), random(rng, depth*panel), make([]float32, rows*panel)
+			x, m, bias, c := random(rng, rows*depth), random(rng, depth*panel), random(rng, panel), make([]float32, rows*panel)
 			b.Run(fmt.Sprintf("%s/depth=%d", name, depth), func(b *testing.B) {
 				for b.Loop() {
-					k.multiply(c, x, m, rows, depth, panel, depth)
+					k.multiply(c, x, m, bias, rows, depth, panel, depth)
 				}
 				b.ReportMetric(2e-9*float64(b.N)*rows*panel*float64(depth)/b.Elapsed().Seconds(), "GFLOP/s")
 			})

@@ -50,10 +50,10 @@ type config struct {
 	Position string  `json:"position_embedding_type"`
 	Eps      float64 `json:"layer_norm_eps"`
 
-	tokens    int  // of a text, with the two that stand around it
-	first     bool // the vector is that of the first token, not the mean
-	normalize bool
-	lower     bool // sentence-transformers lowers the text itself
+	tokens int  // of a text, with the two that stand around it
+	first  bool // the vector is that of the first token, not the mean
+	unit   bool // vectors have the length 1
+	lower  bool // sentence-transformers lowers the text itself
 }
 
 // badFile is an error about a file of the folder and what to do about it.
@@ -166,7 +166,7 @@ func (c *config) readModules(dir string) (pooling string, err error) {
 	if pooling = modules[1].Path; !filepath.IsLocal(filepath.FromSlash(pooling)) {
 		return "", badFile(dir, modulesFile, remedyModel, fmt.Errorf("%q is outside the folder", pooling))
 	}
-	c.normalize = len(modules) > 2
+	c.unit = len(modules) > 2
 	return pooling, nil
 }
 

@@ -50,6 +50,7 @@ type scratch struct {
 	x, y, qkv, ctx, mid []float32
 	keys, values        []float32
 	scores, heads       []float32
+	zeros               [panel]float32
 }
 
 // grow returns a slice of n numbers, s if it is long enough.
@@ -62,26 +63,11 @@ func grow(s []float32, n int) []float32 {
 
 func tiles(n int) int { return (n + tileRows - 1) / tileRows * tileRows }
 
-// apply writes to out, for all rows of in, in·weight + bias, and base if there is
-// one.
-func (n *network) apply(out, in, base []float32, m linear, rows int) {
+// apply writes weight·in + bias to out, for all rows of in.
+func (n *network) apply(out, in []float32, m linear, rows int) {
 	width := len(m.bias)
-	for r := range rows {
-		row := out[r*width : (r+1)*width]
-		copy(row, m.bias)
-		if base != nil {
-			add(row, base[r*width:])
-		}
-	}
 	for p := 0; p < width; p += panel {
-		n.multiply(out[p:], in, m.panels[p*m.depth:(p+panel)*m.depth], rows, m.depth, width, m.depth)
-	}
-}
-
-// add adds the first numbers of from, as many as to has.
-func add(to, from []float32) {
-	for i, x := range from[:len(to)] {
-		to[i] += x
+		n.multiply(out[p:], in, m.panels[p*m.depth:(p+panel)*m.depth], m.bias[p:], rows, m.depth, width, m.depth)
 	}
 }
 
@@ -95,18 +81,18 @@ func (n *network) forward(s *scratch) {
 	n.embed(s)
 	for i := range n.layers {
 		l := &n.layers[i]
-		n.apply(s.qkv, s.x, nil, l.qkv, rows)
+		n.apply(s.qkv, s.x, l.qkv, rows)
 		from := 0
 		for _, end := range s.ends {
 			n.attend(s, from, end)
 			from = end
 		}
-		n.apply(s.y, s.ctx, s.x, l.out, rows)
-		n.normalizeRows(s.y, l.attended, tokens)
-		n.apply(s.mid, s.y, nil, l.inner, rows)
+		n.apply(s.y, s.ctx, l.out, rows)
+		n.residual(s.y, s.x, l.attended, tokens)
+		n.apply(s.mid, s.y, l.inner, rows)
 		n.gelu(s.mid[:rows*n.Inner])
-		n.apply(s.x, s.mid, s.y, l.outer, rows)
-		n.normalizeRows(s.x, l.fed, tokens)
+		n.apply(s.x, s.mid, l.outer, rows)
+		n.residual(s.x, s.y, l.fed, tokens)
 	}
 }
 
@@ -117,54 +103,21 @@ func (n *network) embed(s *scratch) {
 		for i, id := range s.ids[from:end] {
 			row := s.x[(from+i)*n.Hidden:][:n.Hidden]
 			copy(row, n.words[int(id)*n.Hidden:])
-			add(row, n.places[i*n.Hidden:])
+			n.normalize(row, n.places[i*n.Hidden:], n.norm.gain, n.norm.bias, n.eps())
 		}
 		from = end
 	}
-	n.normalizeRows(s.x, n.norm, len(s.ids))
 	clear(s.x[len(s.ids)*n.Hidden:])
 }
 
-// normalizeRows brings each row to mean 0 and variance 1, then to gain and bias
-// (Ba and others 2016).
-func (n *network) normalizeRows(x []float32, m layerNorm, rows int) {
-	width := len(m.gain)
+// residual adds what a step got to what it made of it, and normalizes each row.
+func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 	for r := range rows {
-		row := x[r*width : (r+1)*width]
-		mean := sum(row) / float32(width)
-		scale := float32(1 / math.Sqrt(float64(squares(row, mean)/float32(width))+n.Eps))
-		for i, v := range row {
-			row[i] = (v-mean)*scale*m.gain[i] + m.bias[i]
-		}
+		n.normalize(x[r*n.Hidden:(r+1)*n.Hidden], base[r*n.Hidden:], m.gain, m.bias, n.eps())
 	}
 }
 
-// sum and squares keep eight sums: fewer wait for the adder, and round more. The
-// length is a multiple of panel.
-func sum(x []float32) float32 {
-	var s [8]float32
-	for ; len(x) >= 8; x = x[8:] {
-		for j := range s {
-			s[j] += x[j]
-		}
-	}
-	return total(s)
-}
-
-func squares(x []float32, mean float32) float32 {
-	var s [8]float32
-	for ; len(x) >= 8; x = x[8:] {
-		for j := range s {
-			d := x[j] - mean
-			s[j] += d * d
-		}
-	}
-	return total(s)
-}
-
-func total(s [8]float32) float32 {
-	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
-}
+func (n *network) eps() float32 { return float32(n.Eps) }
 
 // queryRows is how many tokens ask at a time: their scores stay in the first cache.
 const queryRows = 4 * tileRows
@@ -183,9 +136,8 @@ func (n *network) attend(s *scratch, from, end int) {
 		for at := 0; at < length; at += queryRows {
 			asking := min(queryRows, length-at)
 			rows := tiles(asking)
-			clear(s.scores[:rows*wide])
 			for p := 0; p < wide; p += panel {
-				n.multiply(s.scores[p:], query[at*stride:], s.keys[p*size:(p+panel)*size], rows, size, wide, stride)
+				n.multiply(s.scores[p:], query[at*stride:], s.keys[p*size:(p+panel)*size], s.zeros[:], rows, size, wide, stride)
 			}
 			for r := range asking {
 				row := s.scores[r*wide : (r+1)*wide]
@@ -194,9 +146,8 @@ func (n *network) attend(s *scratch, from, end int) {
 				}
 				n.softmax(row)
 			}
-			clear(s.heads[:rows*size])
 			for p := 0; p < size; p += panel {
-				n.multiply(s.heads[p:], s.scores, s.values[p*length:(p+panel)*length], rows, length, size, wide)
+				n.multiply(s.heads[p:], s.scores, s.values[p*length:(p+panel)*length], s.zeros[:], rows, length, size, wide)
 			}
 			for r := range asking {
 				copy(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])

@@ -15,29 +15,34 @@ const (
 // kernels are the inner loops of a forward pass. What they make of a row depends on
 // nothing but that row and its length.
 type kernels struct {
-	// multiply adds a·b to c: rows (a multiple of tileRows) of depth numbers, lda
-	// apart, times one panel. A panel holds depth rows of its first half, then
-	// those of its second. Each element of c is summed up from the first product
-	// to the last.
-	multiply func(c, a, b []float32, rows, depth, ldc, lda int)
+	// multiply writes a·b + bias to c: rows (a multiple of tileRows) of depth numbers,
+	// lda apart, times one panel. A panel holds depth rows of its first strip, then
+	// those of its second. Each element of c is summed up from the bias and the first
+	// product to the last.
+	multiply func(c, a, b, bias []float32, rows, depth, ldc, lda int)
 	// gelu: x·Φ(x) for each number; their count is a multiple of strip.
 	gelu func(x []float32)
 	// softmax of a row whose length is a multiple of strip.
 	softmax func(x []float32)
+	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and
+	// others 2016). The length is a multiple of panel.
+	normalize func(x, base, gain, bias []float32, eps float32)
 }
 
 // portable are the kernels in plain Go.
-func portable() kernels { return kernels{multiply: multiply, gelu: gelu, softmax: softmax} }
+func portable() kernels {
+	return kernels{multiply: multiply, gelu: gelu, softmax: softmax, normalize: normalize}
+}
 
 // multiply sums up four columns at a time: as many as a compiler keeps in registers
 // with what they are made of.
-func multiply(c, a, b []float32, rows, depth, ldc, lda int) {
+func multiply(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 	for r := range rows {
 		row := a[r*lda : r*lda+depth]
 		for col := 0; col < panel; col += 4 {
 			part := b[col/strip*depth*strip+col%strip:]
 			out := c[r*ldc+col:][:4]
-			s0, s1, s2, s3 := out[0], out[1], out[2], out[3]
+			s0, s1, s2, s3 := bias[col], bias[col+1], bias[col+2], bias[col+3]
 			for l, x := range row {
 				p := part[l*strip:][:4]
 				s0 += x * p[0]
@@ -105,5 +110,33 @@ func softmax(x []float32) {
 	scale := 1 / sum
 	for i := range x {
 		x[i] *= scale
+	}
+}
+
+func normalize(x, base, gain, bias []float32, eps float32) {
+	add(x, base)
+	mean := sum(x, func(v float32) float32 { return v }) / float32(len(x))
+	variance := sum(x, func(v float32) float32 { return (v - mean) * (v - mean) }) / float32(len(x))
+	scale := 1 / float32(math.Sqrt(float64(variance+eps)))
+	for i, v := range x {
+		x[i] = (v-mean)*scale*gain[i] + bias[i]
+	}
+}
+
+// sum keeps eight sums: more round less.
+func sum(x []float32, of func(float32) float32) float32 {
+	var s [8]float32
+	for ; len(x) >= len(s); x = x[len(s):] {
+		for j := range s {
+			s[j] += of(x[j])
+		}
+	}
+	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+}
+
+// add adds the first numbers of from, as many as to has.
+func add(to, from []float32) {
+	for i, x := range from[:len(to)] {
+		to[i] += x
 	}
 }

@@ -28,14 +28,7 @@
 	ROW512(I(R13)(R9*1), Z20, Z21, Z28); \
 	ROW512(I(R13)(R9*2), Z22, Z23, Z29)
 
-// LOAD512 and STORE512 move two rows of c, from R11 on.
-#define LOAD512(A, B, C, D) \
-	VMOVUPS (R11), A; \
-	VMOVUPS 64(R11), B; \
-	VMOVUPS (R11)(R8*1), C; \
-	VMOVUPS 64(R11)(R8*1), D; \
-	LEAQ    (R11)(R8*2), R11
-
+// STORE512 writes two rows of c, from R11 on.
 #define STORE512(A, B, C, D) \
 	VMOVUPS A, (R11); \
 	VMOVUPS B, 64(R11); \
@@ -43,17 +36,17 @@
 	VMOVUPS D, 64(R11)(R8*1); \
 	LEAQ    (R11)(R8*2), R11
 
-// func tiles12x32(c, a, b *float32, rows, depth, ldc, lda int)
+// func tiles12x32(c, a, b, bias *float32, rows, depth, ldc, lda int)
 // The tile stays in 24 registers. SI, AX, R12 and R13 are every third row of a, R10
 // is the second half of the panel, R11 the byte offset into both.
-TEXT ·tiles12x32(SB), NOSPLIT, $0-56
+TEXT ·tiles12x32(SB), NOSPLIT, $0-64
 	MOVQ c+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ depth+32(FP), CX
-	MOVQ ldc+40(FP), R8
-	MOVQ lda+48(FP), R9
+	MOVQ rows+32(FP), BX
+	MOVQ depth+40(FP), CX
+	MOVQ ldc+48(FP), R8
+	MOVQ lda+56(FP), R9
 	SHLQ $2, R8
 	SHLQ $2, R9
 	MOVQ CX, R10
@@ -61,13 +54,31 @@ TEXT ·tiles12x32(SB), NOSPLIT, $0-56
 	ADDQ DX, R10
 
 tile512:
-	MOVQ DI, R11
-	LOAD512(Z0, Z1, Z2, Z3)
-	LOAD512(Z4, Z5, Z6, Z7)
-	LOAD512(Z8, Z9, Z10, Z11)
-	LOAD512(Z12, Z13, Z14, Z15)
-	LOAD512(Z16, Z17, Z18, Z19)
-	LOAD512(Z20, Z21, Z22, Z23)
+	MOVQ    bias+24(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
 	LEAQ (SI)(R9*2), AX
 	ADDQ R9, AX
 	LEAQ (AX)(R9*2), R12
@@ -120,42 +131,43 @@ done512:
 	VFMADD231PS  Y12, X, L; \
 	VFMADD231PS  Y13, X, H
 
-#define LOAD256(A, B) \
-	VMOVUPS (R11), A; \
-	VMOVUPS 32(R11), B; \
-	ADDQ    R8, R11
-
 #define STORE256(A, B) \
 	VMOVUPS A, (R11); \
 	VMOVUPS B, 32(R11); \
 	ADDQ    R8, R11
 
-// func tiles6x16(c, a, b *float32, rows, depth, ldc, lda int)
+// func tiles6x16(c, a, b, bias *float32, rows, depth, ldc, lda int)
 // One half of the panel after the other, for six rows; R13 counts the halves. R10
 // is the place in b, SI and AX every third row of a.
-TEXT ·tiles6x16(SB), NOSPLIT, $0-56
+TEXT ·tiles6x16(SB), NOSPLIT, $0-64
 	MOVQ c+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ depth+32(FP), CX
-	MOVQ ldc+40(FP), R8
-	MOVQ lda+48(FP), R9
+	MOVQ rows+32(FP), BX
+	MOVQ depth+40(FP), CX
+	MOVQ ldc+48(FP), R8
+	MOVQ lda+56(FP), R9
 	SHLQ $2, R8
 	SHLQ $2, R9
 
 rows256:
 	MOVQ DX, R10
+	MOVQ bias+24(FP), R11
 	MOVQ $2, R13
 
 tile256:
-	MOVQ DI, R11
-	LOAD256(Y0, Y1)
-	LOAD256(Y2, Y3)
-	LOAD256(Y4, Y5)
-	LOAD256(Y6, Y7)
-	LOAD256(Y8, Y9)
-	LOAD256(Y10, Y11)
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y1, Y9
+	VMOVAPS Y0, Y10
+	VMOVAPS Y1, Y11
 	LEAQ (SI)(R9*2), AX
 	ADDQ R9, AX
 	MOVQ CX, R15
@@ -185,10 +197,13 @@ depth256:
 	LEAQ (CX*4), R12
 	SUBQ R12, SI
 	ADDQ $64, DI
+	MOVQ R11, R15
+	MOVQ bias+24(FP), R11
+	ADDQ $64, R11
 	DECQ R13
 	JNZ  tile256
 
-	LEAQ -64(R11), DI
+	LEAQ -64(R15), DI
 	SUBQ R12, AX
 	LEAQ (AX)(R9*2), SI
 	ADDQ R9, SI
@@ -346,5 +361,87 @@ scale8:
 	ADDQ    $8, CX
 	CMPQ    CX, BX
 	JLT     scale8
+	VZEROUPPER
+	RET
+
+// SUM8 leaves the sum of the lanes of A in all lanes of A; X and T are A's and
+// another's lower half.
+#define SUM8(A, X, T) \
+	VEXTRACTF128 $1, A, T; \
+	VADDPS       T, X, X; \
+	VHADDPS      X, X, X; \
+	VHADDPS      X, X, X
+
+// func normalizeAVX2(x, base, gain, bias *float32, n int, eps float32)
+// Y0 and Y1 are sums, Y2 the mean, Y3 one over the deviation, X7 the length.
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-44
+	MOVQ      x+0(FP), DI
+	MOVQ      base+8(FP), SI
+	MOVQ      gain+16(FP), DX
+	MOVQ      bias+24(FP), R8
+	MOVQ      n+32(FP), BX
+	VCVTSI2SSQ BX, X7, X7
+	VXORPS    Y0, Y0, Y0
+	VXORPS    Y1, Y1, Y1
+	XORQ      CX, CX
+
+mean16:
+	VMOVUPS (DI)(CX*4), Y4
+	VMOVUPS 32(DI)(CX*4), Y5
+	VADDPS  (SI)(CX*4), Y4, Y4
+	VADDPS  32(SI)(CX*4), Y5, Y5
+	VMOVUPS Y4, (DI)(CX*4)
+	VMOVUPS Y5, 32(DI)(CX*4)
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y5, Y1, Y1
+	ADDQ    $16, CX
+	CMPQ    CX, BX
+	JLT     mean16
+
+	VADDPS Y1, Y0, Y0
+	SUM8(Y0, X0, X1)
+	VDIVSS       X7, X0, X0
+	VBROADCASTSS X0, Y2
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	XORQ         CX, CX
+
+square16:
+	VMOVUPS     (DI)(CX*4), Y4
+	VMOVUPS     32(DI)(CX*4), Y5
+	VSUBPS      Y2, Y4, Y4
+	VSUBPS      Y2, Y5, Y5
+	VFMADD231PS Y4, Y4, Y0
+	VFMADD231PS Y5, Y5, Y1
+	ADDQ        $16, CX
+	CMPQ        CX, BX
+	JLT         square16
+
+	VADDPS Y1, Y0, Y0
+	SUM8(Y0, X0, X1)
+	VDIVSS       X7, X0, X0
+	VADDSS       eps+40(FP), X0, X0
+	VSQRTSS      X0, X0, X0
+	CONST(40, Y3)
+	VDIVSS       X0, X3, X3
+	VBROADCASTSS X3, Y3
+	XORQ         CX, CX
+
+scale16:
+	VMOVUPS     (DI)(CX*4), Y4
+	VMOVUPS     32(DI)(CX*4), Y5
+	VSUBPS      Y2, Y4, Y4
+	VSUBPS      Y2, Y5, Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y3, Y5, Y5
+	VMOVUPS     (R8)(CX*4), Y0
+	VMOVUPS     32(R8)(CX*4), Y1
+	VFMADD231PS (DX)(CX*4), Y4, Y0
+	VFMADD231PS 32(DX)(CX*4), Y5, Y1
+	VMOVUPS     Y0, (DI)(CX*4)
+	VMOVUPS     Y1, 32(DI)(CX*4)
+	ADDQ        $16, CX
+	CMPQ        CX, BX
+	JLT         scale16
 	VZEROUPPER
 	RET

@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 func kernelSets() map[string]kernels {
 	sets := map[string]kernels{"portable": portable(), "fastest": fastest()}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		sets["AVX2"] = kernels{multiply: multiplyAVX2, gelu: geluWide, softmax: softmaxWide}
+		sets["AVX2"] = kernels{multiply: multiplyAVX2, gelu: geluWide, softmax: softmaxWide, normalize: normalizeWide}
 	}
 	return sets
 }

@@ -23,16 +23,16 @@ func near(got float32, want, size float64, n int) bool {
 	return math.Abs(float64(got)-want) <= float64(n+2)*size*0x1p-24
 }
 
-// Every kernel adds the product, within the error of a sum in float32, and touches
+// Every kernel writes the product, within the error of a sum in float32, and touches
 // nothing else.
 func TestMultiply(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for name, k := range kernelSets() {
 		for _, depth := range []int{1, 2, 3, 32, 77, 384} {
 			rows, lda, ldc := tileRows*(1+rng.IntN(3)), depth+rng.IntN(5), panel+rng.IntN(40)
-			a, b, c := random(rng, rows*lda), random(rng, depth*panel), random(rng, rows*ldc)
+			a, b, bias, c := random(rng, rows*lda), random(rng, depth*panel), random(rng, panel), random(rng, rows*ldc)
 			got := slices.Clone(c)
-			k.multiply(got, a, b, rows, depth, ldc, lda)
+			k.multiply(got, a, b, bias, rows, depth, ldc, lda)
 			for i := range got {
 				row, col := i/ldc, i%ldc
 				if col >= panel {
@@ -41,7 +41,7 @@ func TestMultiply(t *testing.T) {
 					}
 					continue
 				}
-				want, size := float64(c[i]), math.Abs(float64(c[i]))
+				want, size := float64(bias[col]), math.Abs(float64(bias[col]))
 				for l := range depth {
 					p := float64(a[row*lda+l]) * float64(b[col/strip*depth*strip+l*strip+col%strip])
 					want, size = want+p, size+math.Abs(p)
@@ -61,7 +61,7 @@ func TestMultiplyIsBlindToPlace(t *testing.T) {
 	b, row := random(rng, depth*panel), random(rng, depth)
 	for name, k := range kernelSets() {
 		c := make([]float32, rows*panel)
-		k.multiply(c, slices.Repeat(row, rows), b, rows, depth, panel, depth)
+		k.multiply(c, slices.Repeat(row, rows), b, make([]float32, panel), rows, depth, panel, depth)
 		for r := range rows {
 			if !slices.Equal(c[r*panel:(r+1)*panel], c[:panel]) {
 				t.Errorf("%s: row %d differs from row 0", name, r)
@@ -106,6 +106,31 @@ func TestSoftmax(t *testing.T) {
 				want := math.Exp(float64(v)) / sum
 				if math.Abs(float64(got[i])-want) > 2e-6*want+1e-34 {
 					t.Errorf("%s: softmax(%v) is %v, want %v", name, v, got[i], want)
+				}
+			}
+		}
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	for name, k := range kernelSets() {
+		for _, n := range []int{panel, 3 * panel, 384} {
+			x, base, gain, bias := random(rng, n), random(rng, n), random(rng, n), random(rng, n)
+			got := slices.Clone(x)
+			k.normalize(got, base, gain, bias, .25)
+			mean, variance := 0., 0.
+			for i := range x {
+				mean += float64(x[i]+base[i]) / float64(n)
+			}
+			for i := range x {
+				d := float64(x[i]+base[i]) - mean
+				variance += d * d / float64(n)
+			}
+			for i := range x {
+				want := (float64(x[i]+base[i])-mean)/math.Sqrt(variance+.25)*float64(gain[i]) + float64(bias[i])
+				if math.Abs(float64(got[i])-want) > 3e-6 {
+					t.Errorf("%s: length %d: %v, want %v", name, n, got[i], want)
 				}
 			}
 		}

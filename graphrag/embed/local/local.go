@@ -139,7 +139,7 @@ func (n *network) pool(out, tokens []float32) bool {
 	for _, x := range out {
 		sum += float64(x) * float64(x)
 	}
-	if n.normalize && sum > 0 {
+	if n.unit && sum > 0 {
 		for i, x := range out {
 			out[i] = float32(float64(x) / math.Sqrt(sum))
 		}

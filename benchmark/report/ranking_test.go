@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bufio"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestCertain(t *testing.T) {
+	one := 1.0
+	place := func(name string, behind bool) standing {
+		return standing{name: name, measured: measured{value: &one}, behind: behind}
+	}
+	for want, k := range map[string]ranking{
+		"": {standings: []standing{place("a", false)}},
+		"No system is certainly better than another: 24 questions show differences of about 13 points or more.": {standings: []standing{place("a", false), place("b", false)}, detectable: .123},
+		"a is certainly ahead of all others.": {standings: []standing{place("a", false), place("b", true), place("c", true)}, detectable: .1},
+		"Certainly behind a: 1 system of 3. The others are level with it, as far as can be told.": {standings: []standing{place("a", false), place("b", false), place("c", true)}},
+	} {
+		if got := k.certain(24); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Whatever a name holds, no line is wider than a terminal and nothing steers it.
+func TestRankingOfOddNames(t *testing.T) {
+	half := .5
+	r := &Report{Config: map[string]any{"dataset": "set \x1b[2J" + strings.Repeat(" of words", 40), "judge": "j"}}
+	k := ranking{}
+	k.figure, _ = find("accuracy")
+	for range 20 {
+		k.standings = append(k.standings, standing{name: strings.Repeat("é\n", 60), measured: measured{value: &half, interval: &Interval{0, 1}}})
+	}
+	var out strings.Builder
+	b := bufio.NewWriter(&out)
+	k.writeRows(b, r.label)
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteRanking(&out); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if utf8.RuneCountInString(line) > 101 || strings.ContainsRune(line, '\x1b') {
+			t.Errorf("%q", line)
+		}
+	}
+	if !strings.Contains(out.String(), "… and 8 more") || !strings.Contains(out.String(), " 50.00 ██████████ ") {
+		t.Error(out.String())
+	}
+}

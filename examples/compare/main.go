@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command compare sets finished runs of the benchmark side by side: what was changed,
+// what it did to each system with paired intervals, and which questions flipped.
+//
+//	go run ./examples/compare OUT1 OUT2            # folders that wildgraphbench wrote
+//	go run ./examples/compare OUT1:bm25 OUT2:mine  # one system of each
+//	go run ./examples/compare -max-loss 1 OUT1 OUT2
+//
+// Everything is compared with the first folder. The exit status is 0, 1 for an error, 2
+// for a wrong command line, and 3 if a figure fell by more than -max-loss points, as
+// surely as its 95 % interval says. Answers are judged by another judge, without being
+// asked for again, by running the benchmark once more with the same -out and another
+// -judge-profile.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+)
+
+// exitLost is the exit status for a figure that fell.
+const exitLost = 3
+
+var errLost = errors.New("worse than the first run")
+
+func main() {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	status := cli.Fail(os.Stderr, "compare", err)
+	if errors.Is(err, errLost) {
+		status = exitLost
+	}
+	os.Exit(status)
+}
+
+type flags struct {
+	systems string
+	show    int
+	maxLoss float64
+	dirs    []string
+}
+
+func parse(args []string, stderr io.Writer) (flags, error) {
+	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
+	var f flags
+	fs.StringVar(&f.systems, "systems", "", "`LIST` of systems to compare, separated by commas (default: all that both runs have)")
+	fs.IntVar(&f.show, "show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
+	fs.Float64Var(&f.maxLoss, "max-loss", -1, "exit status 3 if a figure surely fell by more than so many `POINTS` (default: never)")
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return f, err
+	}
+	if f.dirs = fs.Args(); len(f.dirs) < 2 || len(f.dirs) > 26 {
+		return f, cli.Usagef("want two folders of finished runs or more, at most 26; there are %d", len(f.dirs))
+	}
+	if f.show < 0 {
+		return f, cli.Usagef("-show %d: want 0 or more", f.show)
+	}
+	return f, nil
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	f, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	var runs []*finished
+	for i, dir := range f.dirs {
+		r, err := read(string(rune('A'+i)), dir)
+		if err != nil {
+			return err
+		}
+		if err := r.keep(f.systems); err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	var all []pairing
+	for _, other := range runs[1:] {
+		p, err := pairs(runs[0], other)
+		if err != nil {
+			return err
+		}
+		all = append(all, p...)
+	}
+	if err := correct(all); err != nil {
+		return err
+	}
+	if err := write(stdout, runs, all, f.show); err != nil {
+		return err
+	}
+	if f.maxLoss >= 0 {
+		if err := lost(all, f.maxLoss/100); err != nil {
+			return fmt.Errorf("%w: %w", errLost, err)
+		}
+	}
+	return nil
+}
+
+// write is the comparison for people.
+func write(w io.Writer, runs []*finished, all []pairing, show int) error {
+	for _, r := range runs {
+		fmt.Fprintf(w, "%s  %s: %s, kit %s, judge %s\n", r.letter, short(r.dir, 200), setting(r.config, "dataset"), setting(r.config, "kit"), short(strings.Join(r.judges(), ", "), 100))
+	}
+	for _, other := range runs[1:] {
+		what := "nothing in the settings"
+		if c := changed(runs[0], other); len(c) > 0 {
+			what = strings.Join(c, "; ")
+		}
+		fmt.Fprintf(w, "%s differs from %s in: %s\n", other.letter, runs[0].letter, what)
+		if a, b := strings.Join(runs[0].judges(), ", "), strings.Join(other.judges(), ", "); a != b {
+			fmt.Fprintln(w, "   The judges differ: judged figures compare judges as well as systems.")
+		}
+	}
+	fmt.Fprintln(w)
+	for _, other := range runs[1:] {
+		if err := report.WriteText(w, table(runs[0], other, all)); err != nil {
+			return err
+		}
+	}
+	for _, p := range all {
+		p.writeFlips(w, show)
+	}
+	return nil
+}
+
+// table has a row for each system and figure of two runs.
+func table(a, b *finished, all []pairing) report.Table {
+	t := report.Table{
+		Title:  fmt.Sprintf("%s and %s", a.letter, b.letter),
+		Groups: []report.ColumnGroup{{Columns: []string{"Figure", "Questions", a.letter, b.letter, b.letter + " − " + a.letter, "95 % interval", "p (Holm)"}}},
+		Notes: []string{fmt.Sprintf("Percent and points, paired over the same questions, by source page; p (Holm) is corrected for all rows of all runs. "+
+			"With fewer than %d questions there is no interval. * is certain: the interval is on one side of 0 and p (Holm) below .05.", report.MinQuestions)},
+	}
+	for _, p := range all {
+		if p.b != b {
+			continue
+		}
+		for i, r := range p.rows {
+			name := p.name()
+			if i > 0 {
+				name = ""
+			}
+			cells := []report.Cell{{Text: r.name}, {Text: cli.Digits(r.n)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
+			if r.holm == nil {
+				cells = append(cells, report.Cell{Text: signed(r.Effect.Estimate)}, report.Cell{Text: "too few"}, report.Cell{Text: "–"})
+			} else {
+				sure := *r.holm < .05 && (r.Effect.Low > 0 || r.Effect.High < 0)
+				cells = append(cells, report.Cell{Text: signed(r.Effect.Estimate), Best: sure},
+					report.Cell{Text: signed(r.Effect.Low) + " to " + signed(r.Effect.High)}, report.Cell{Text: fmt.Sprintf("%.3f", *r.holm)})
+			}
+			t.Rows = append(t.Rows, report.TableRow{Name: name, Cells: cells})
+		}
+		if left, right := len(p.a.answers[p.systemA])-len(p.questions), len(p.b.answers[p.systemB])-len(p.questions); left+right > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %d questions that %s alone has, and %d that %s alone has, are left out.", p.name(), left, a.letter, right, b.letter))
+		}
+	}
+	return t
+}
+
+func points(f float64) string { return fmt.Sprintf("%.1f", 100*f) }
+func signed(f float64) string { return fmt.Sprintf("%+.1f", 100*f+0) } // no -0
+
+// writeFlips shows the questions that became right, and those that became wrong.
+func (p pairing) writeFlips(w io.Writer, show int) {
+	for _, gained := range []bool{true, false} {
+		var some []flip
+		for _, f := range p.flips {
+			if f.gained == gained {
+				some = append(some, f)
+			}
+		}
+		if len(some) == 0 {
+			continue
+		}
+		became := "became wrong"
+		if gained {
+			became = "became right"
+		}
+		fmt.Fprintf(w, "\n%s, %s to %s: %d %s\n", p.name(), p.a.letter, p.b.letter, len(some), became)
+		for i, f := range some {
+			if i == show {
+				fmt.Fprintf(w, "  … and %d more: -show %d\n", len(some)-i, len(some))
+				break
+			}
+			fmt.Fprintf(w, "  %s  %s\n     gold  %s\n     %s     %s\n     %s     %s\n", short(f.id, 40), short(f.text, 160), short(f.a.Reference, 160),
+				p.a.letter, said(f.a), p.b.letter, said(f.b))
+		}
+	}
+}
+
+// said is an answer in one line.
+func said(j report.Judgment) string {
+	switch {
+	case j.Error != "":
+		return "failed: " + short(j.Error, 150)
+	case j.Refused:
+		return "refused"
+	}
+	return short(j.Answer, 160)
+}

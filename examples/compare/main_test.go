@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/judge"
+)
+
+// folder writes a finished run: of n questions, system has those right for which right
+// says so, and found all pages of them.
+func folder(t *testing.T, config string, n int, systems map[string]func(i int) bool) string {
+	t.Helper()
+	dir := t.TempDir()
+	var b strings.Builder
+	for _, name := range []string{"one", "two"} {
+		right := systems[name]
+		if right == nil {
+			continue
+		}
+		for i := range n {
+			value := 0.0
+			if right(i) {
+				value = 1
+			}
+			line, err := json.Marshal(report.Judgment{
+				System: name, Domain: "d", ID: fmt.Sprint("q/", i), Type: "single-fact", Judge: "j", Question: fmt.Sprintf("What is %d?", i), Reference: "gold",
+				Answer: fmt.Sprintf("%s says \x1b[31m%v", name, value), Fact: &judge.FactJudgment{Verdict: judge.Score(value, "")},
+				Metrics: benchmark.Evidence{PromptRecall: &value}, Gold: []benchmark.Unit{{fmt.Sprint("page ", i/2)}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(append(line, '\n'))
+		}
+	}
+	for name, data := range map[string]string{"report.json": `{"version":1,"config":` + config + `}`, report.JudgmentsName: b.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func most(i int) bool  { return i%4 != 0 }
+func few(i int) bool   { return i%4 == 1 }
+func other(i int) bool { return i%4 != 1 }
+
+func compare(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out, progress strings.Builder
+	err := run(args, &out, &progress)
+	return out.String(), err
+}
+
+func TestCompare(t *testing.T) {
+	a := folder(t, `{"dataset":"set","kit":"offline","topk_qa":5,"seed":1}`, 40, map[string]func(int) bool{"one": most, "two": few})
+	b := folder(t, `{"dataset":"set","kit":"offline","topk_qa":10,"seed":1}`, 40, map[string]func(int) bool{"one": few, "two": few})
+	out, err := compare(t, "-show", "2", a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"B differs from A in: topk_qa 5 → 10 A and B",
+		"one │ evidence recall 40 75.0 25.0 -50.0* -70.0 to -30.0 0.0",
+		"│ accuracy 40 75.0 25.0 -50.0* ",
+		"two │ evidence recall 40 25.0 25.0 +0.0 +0.0 to +0.0 1.000",
+		"one, A to B: 20 became wrong q/2 What is 2? gold gold A one says ",
+		"… and 18 more: -show 20",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") {
+		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
+	}
+	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
+		t.Errorf("a loss of 50 points: %v", err)
+	}
+	for _, args := range [][]string{{"-max-loss", "50", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", "-systems", "two", a, b}, {"-max-loss", "0", a, a}} {
+		if _, err := compare(t, args...); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// Systems of different names, of runs of different sizes, and three runs.
+func TestNamedSystems(t *testing.T) {
+	a := folder(t, `{}`, 40, map[string]func(int) bool{"one": most})
+	b := folder(t, `{}`, 30, map[string]func(int) bool{"two": other})
+	out, err := compare(t, a+":one", b+":two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"one → two │", "10 questions that A alone has, and 0 that B alone has", "8 became right", "8 became wrong", "nothing in the settings"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if out, err = compare(t, a, a, a); err != nil || !strings.Contains(out, "A and C") {
+		t.Errorf("three runs: %v\n%s", err, out)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	a := folder(t, `{}`, 12, map[string]func(int) bool{"one": most})
+	two := folder(t, `{}`, 12, map[string]func(int) bool{"two": most})
+	write := func(name, data string) string {
+		dir := folder(t, `{}`, 12, map[string]func(int) bool{"one": most})
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	for _, c := range []struct {
+		args  []string
+		usage bool
+		says  string
+	}{
+		{[]string{a}, true, "two folders"},
+		{[]string{a, t.TempDir()}, false, "no report.json"},
+		{[]string{a, two}, true, "DIR:SYSTEM"},
+		{[]string{a + ":one", two}, true, "DIR:SYSTEM"},
+		{[]string{a + ":ona", a}, true, "no system ona"},
+		{[]string{"-systems", "on", a, a}, true, `no system "on"`},
+		{[]string{"-show", "-1", a, a}, true, "-show"},
+		{[]string{a, write("report.json", `{"version":7}`)}, false, "version 7"},
+		{[]string{a, write("report.json", "[")}, false, "no report"},
+		{[]string{a, write(report.JudgmentsName, `{"system":"one"`)}, false, "judgment 1"},
+		{[]string{a, write(report.JudgmentsName, `{"system":"one"}`)}, false, "names no system"},
+		{[]string{a, write(report.JudgmentsName, strings.Repeat(`{"system":"one","domain":"d","id":"1"}`+"\n", 2))}, false, "twice"},
+		{[]string{a, write(report.JudgmentsName, `{"system":"one","domain":"elsewhere","id":"q/1"}`)}, false, "other data"},
+	} {
+		if out, err := compare(t, c.args...); err == nil || out != "" || errors.Is(err, cli.ErrUsage) != c.usage || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want %q; printed %q", c.args, err, c.says, out)
+		}
+	}
+}

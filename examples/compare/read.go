@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// maxReport is the most bytes of a report.json that are read.
+const maxReport = 256 << 20
+
+// finished is a run as its report folder tells it.
+type finished struct {
+	letter  string // A, B, …
+	dir     string
+	only    string // the one system that is meant; "" is all
+	config  map[string]any
+	systems []string
+	answers map[string]map[question]report.Judgment // by system
+}
+
+// question names one across runs. Its text takes part: ids may be given anew.
+type question struct{ domain, id, text string }
+
+// read reads the folder of a finished run, given as DIR or DIR:SYSTEM.
+func read(letter, arg string) (*finished, error) {
+	f := &finished{letter: letter, dir: arg, answers: map[string]map[question]report.Judgment{}}
+	if i := strings.LastIndexByte(arg, ':'); i > 0 && benchmark.ValidName(arg[i+1:]) {
+		if _, err := os.Stat(arg); errors.Is(err, fs.ErrNotExist) {
+			f.dir, f.only = arg[:i], arg[i+1:]
+		}
+	}
+	if err := f.readConfig(); err != nil {
+		return nil, err
+	}
+	if err := f.readAnswers(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.dir, err)
+	}
+	if f.only != "" && f.answers[f.only] == nil {
+		return nil, cli.Usagef("%s has no system %s; it has %s", f.dir, f.only, strings.Join(f.systems, ", "))
+	}
+	return f, nil
+}
+
+// readConfig reads what the run was made with. The report is written last, so a folder
+// without one is of a run that is not finished.
+func (f *finished) readConfig() error {
+	name := filepath.Join(f.dir, "report.json")
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s holds no report.json: it is no folder of a finished run; start the run again with -out %s to finish it", f.dir, f.dir)
+	}
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxReport {
+		return fmt.Errorf("%s has %d MB, more than a report has", name, info.Size()>>20)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	var r struct {
+		Version int            `json:"version"`
+		Config  map[string]any `json:"config"`
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return fmt.Errorf("%s is no report: %w", name, err)
+	}
+	if r.Version != report.Version {
+		return fmt.Errorf("%s is of version %d, and %d is wanted: make the report again", name, r.Version, report.Version)
+	}
+	f.config = r.Config
+	return nil
+}
+
+func (f *finished) readAnswers() error {
+	in, err := os.Open(filepath.Join(f.dir, report.JudgmentsName))
+	if err != nil {
+		return err
+	}
+	defer in.Close() // only read
+	for j, err := range report.ReadJudgments(bufio.NewReader(in)) {
+		if err != nil {
+			return err
+		}
+		of := f.answers[j.System]
+		if of == nil {
+			of = map[question]report.Judgment{}
+			f.answers[j.System] = of
+			f.systems = append(f.systems, j.System)
+		}
+		j.Ranked = nil // much, and compared by its figures
+		q := question{j.Domain, j.ID, strings.TrimSpace(j.Question)}
+		if _, twice := of[q]; twice {
+			return fmt.Errorf("%s answers question %s of %s twice", j.System, j.ID, j.Domain)
+		}
+		of[q] = j
+	}
+	return nil
+}
+
+// judges are the names of those that judged.
+func (f *finished) judges() []string {
+	var names []string
+	for _, of := range f.answers {
+		for _, j := range of {
+			if j.Judge != "" && !slices.Contains(names, j.Judge) {
+				names = append(names, j.Judge)
+			}
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// changed are the settings that differ between two runs, sorted: "topk_qa 5 → 10".
+func changed(a, b *finished) []string {
+	keys := map[string]bool{}
+	for k := range a.config {
+		keys[k] = true
+	}
+	for k := range b.config {
+		keys[k] = true
+	}
+	delete(keys, "systems") // the table shows them
+	var out []string
+	for k := range keys {
+		if x, y := setting(a.config, k), setting(b.config, k); x != y {
+			out = append(out, fmt.Sprintf("%s %s → %s", k, x, y))
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// setting is a value as text, in one short line.
+func setting(config map[string]any, key string) string {
+	v, ok := config[key]
+	if !ok {
+		return "none"
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	return short(strings.Trim(string(data), `"`), 60)
+}
+
+// short is a text in one line of at most n characters.
+func short(s string, n int) string {
+	r := []rune(text.OneLine(s))
+	if len(r) > n {
+		r = append(r[:n-1], '…')
+	}
+	return string(r)
+}
+
+// keep forgets all systems but those of a list, if there is one.
+func (f *finished) keep(list string) error {
+	if list == "" {
+		return nil
+	}
+	var kept []string
+	for _, name := range strings.Split(list, ",") {
+		if name = strings.TrimSpace(name); f.answers[name] == nil {
+			meant := cli.Nearest(name, f.systems)
+			if meant != "" {
+				meant = fmt.Sprintf("; did you mean %s?", meant)
+			}
+			return cli.Usagef("%s has no system %q, it has %s%s", f.dir, name, strings.Join(f.systems, ", "), meant)
+		}
+		kept = append(kept, name)
+	}
+	f.systems = kept
+	return nil
+}
