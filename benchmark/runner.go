@@ -71,6 +71,9 @@ type Options struct {
 	// SweepTopK are further top-k with which the questions of types that are swept
 	// are asked, ascending.
 	SweepTopK []int
+	// ContextTokens is the budget of the evidence in the prompt of a question, in place
+	// of its top-k and the same for every system; nil, or 0 for a question, is none.
+	ContextTokens func(question string) int
 	// Depth is how many ranked chunks are asked for, at least TopK; 0 is
 	// DefaultDepth.
 	Depth int
@@ -183,6 +186,9 @@ func (r *Runner) validate() error {
 		if k := o.TopK[key]; k < 0 {
 			problems = append(problems, fmt.Errorf("benchmark: TopK of %s is %d, want at least 0", key, k))
 		}
+	}
+	if len(o.SweepTopK) > 0 && o.ContextTokens != nil {
+		problems = append(problems, errors.New("benchmark: SweepTopK with ContextTokens: a budget takes the place of top-k, sweep one or set the other"))
 	}
 	for i, k := range o.SweepTopK {
 		if k < 1 || i > 0 && k <= o.SweepTopK[i-1] {

@@ -110,6 +110,9 @@ func (s *state) asked() *Dataset {
 func (s *state) asks(it Item, t Type) Item {
 	it.Question.Form, it.Question.K = t.Form, t.K
 	it.Question.Depth = max(s.opts.Depth, t.K)
+	if s.opts.ContextTokens != nil {
+		it.Question.Tokens = s.opts.ContextTokens(it.Question.Text)
+	}
 	return it
 }
 

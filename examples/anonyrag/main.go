@@ -160,7 +160,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return []*benchmark.Runner{{
 			Dataset: set, Systems: systems, Judge: judge,
 			Options: benchmark.Options{
-				Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: topK, Settings: parts.Decisive(), Config: map[string]any{"topk": s.topK},
+				Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: topK, ContextTokens: s.ContextTokens(), Settings: parts.Decisive(), Config: map[string]any{"topk": s.topK},
 				Concurrency: s.Concurrency, CountTokens: parts.Count, NoTimings: s.NoTimings, MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: parts.Log,
 			},
 		}}

@@ -290,7 +290,7 @@ const depth = 20
 
 func (t trial) options(p *lab.Parts, set *benchmark.Dataset, coverage *benchmark.Coverage) benchmark.Options {
 	o := benchmark.Options{
-		Dir: t.Out, Kit: t.KitName(), Limit: t.Limit, TopK: make(map[string]int), Depth: depth,
+		Dir: t.Out, Kit: t.KitName(), Limit: t.Limit, TopK: make(map[string]int), ContextTokens: t.ContextTokens(), Depth: depth,
 		Settings: p.Decisive(), Config: map[string]any{"topk": t.topK}, Concurrency: t.Concurrency,
 		ShowEvidence: t.ByModel() || t.judge == liverag.Profile, CountTokens: p.Count, Coverage: coverage, NoTimings: t.NoTimings,
 		MaxFailed: lab.MaxFailed(t.MaxFailed), Retry: t.Retry, Logger: p.Log,

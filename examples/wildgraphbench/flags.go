@@ -146,6 +146,9 @@ func (s *settings) validate(systems []string, problems []error) error {
 	problems = append(problems, lab.OneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))...)
 	problems = append(problems, lab.AtLeast("topk-qa", s.topKQA, 1)...)
 	problems = append(problems, lab.AtLeast("topk-summary", s.topKSummary, 1)...)
+	if len(s.sweepTopK) > 0 && s.BudgetContext > 0 {
+		bad("-sweep-topk has no meaning with -budget-context: the budget takes the place of top-k")
+	}
 	if s.grounded && slices.Contains(s.judgeProfiles, upstream.Profile) {
 		bad("-grounded is no part of -judge-profile upstream")
 	}

@@ -116,7 +116,7 @@ func (s settings) runners(p *parts, coverage *benchmark.Coverage) lab.Run {
 			out = append(out, &benchmark.Runner{
 				Dataset: set, Systems: systems, Judge: j.Judge,
 				Options: benchmark.Options{
-					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(), SweepTopK: s.sweepTopK,
+					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(), SweepTopK: s.sweepTopK, ContextTokens: s.ContextTokens(),
 					Settings: p.Decisive(), Config: s.descriptive(j.profile), Concurrency: s.Concurrency,
 					ShowEvidence: s.ByModel() || s.grounded || s.precisionRef == string(judge.RefEvidence),
 					CountTokens:  p.Count, Coverage: coverage, NoTimings: s.NoTimings,

@@ -196,7 +196,7 @@ func TestUsage(t *testing.T) {
 
 func TestListSystems(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-list-systems")
-	if err != nil || stdout != strings.ReplaceAll("naiverag lightrag-naive bm25 fastgraphrag msgraphrag-local msgraphrag-global msgraphrag-dynamic msgraphrag-drift lightrag lightrag-local lightrag-global lightrag-mix hipporag hipporag-ircot hipporag2 linearrag youtu youtu-noagent gear gear-original raptor e2graphrag gretriever zeroshot ", " ", "\n") {
+	if err != nil || stdout != strings.ReplaceAll("naiverag lightrag-naive bm25 wild fastgraphrag msgraphrag-local msgraphrag-global msgraphrag-dynamic msgraphrag-drift lightrag lightrag-local lightrag-global lightrag-mix hipporag hipporag-ircot hipporag2 linearrag youtu youtu-noagent gear gear-original raptor e2graphrag gretriever zeroshot ", " ", "\n") {
 		t.Errorf("%q, %v", stdout, err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -37,15 +38,17 @@ type Settings struct {
 
 	Out, Cache   string
 	BudgetTokens int
-	BudgetMoney  float64
-	PriceList    *paid.Prices
-	DryRun       bool
-	ReplyTokens  int
-	Concurrency  int
-	Seed         uint64
-	NoTimings    bool
-	MaxFailed    float64
-	Retry        bool
+	// BudgetContext is what evidence may have in a prompt, in tokens; 0 is the top-k.
+	BudgetContext int
+	BudgetMoney   float64
+	PriceList     *paid.Prices
+	DryRun        bool
+	ReplyTokens   int
+	Concurrency   int
+	Seed          uint64
+	NoTimings     bool
+	MaxFailed     float64
+	Retry         bool
 
 	prices string // the file
 	given  map[string]bool
@@ -68,6 +71,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.Out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+out+" named for the configuration)")
 	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs; the vectors of -embed-model file:DIR are kept beside it (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.BudgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	fs.IntVar(&s.BudgetContext, "budget-context", 0, "read evidence for `N` tokens in place of the top-k, with every system; where the wording of a question asks for an overview, for twice as many (0 = the top-k)")
 	fs.Float64Var(&s.BudgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
 	fs.StringVar(&s.prices, "prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
 	fs.BoolVar(&s.DryRun, "dry-run", false, "print the expected calls and tokens, and call nothing")
@@ -173,6 +177,9 @@ func (s Settings) Decisive() map[string]any {
 	if s.EmbedModel != "" {
 		c["embed_model"] = s.EmbedModel
 	}
+	if s.BudgetContext > 0 {
+		c["budget_context"] = s.BudgetContext
+	}
 	if s.Paid() {
 		c["model"], c["embed_model"] = s.Model, s.EmbedModel
 		if s.ReplyTokens != paid.DefaultReplyTokens {
@@ -180,6 +187,20 @@ func (s Settings) Decisive() map[string]any {
 		}
 	}
 	return c
+}
+
+// ContextTokens is the budget of each question, nil without one. It goes by the wording
+// alone, so that it is the same for every system.
+func (s Settings) ContextTokens() func(question string) int {
+	if s.BudgetContext == 0 {
+		return nil
+	}
+	return func(question string) int {
+		if query.Overview(question) {
+			return 2 * s.BudgetContext
+		}
+		return s.BudgetContext
+	}
 }
 
 // Folder names what decides the answers: the data, the models, and a digest of the
@@ -269,7 +290,7 @@ func (s *Settings) check(systems []string) []error {
 		v, least int
 	}{
 		{"limit", s.Limit, 0}, {"chunk-size", s.ChunkSize, 1}, {"chunk-overlap", s.ChunkOverlap, 0}, {"chunks-per-page", s.ChunksPerDoc, 0},
-		{"budget-tokens", s.BudgetTokens, 0}, {"concurrency", s.Concurrency, 0}, {"reply-tokens", s.ReplyTokens, 1},
+		{"budget-tokens", s.BudgetTokens, 0}, {"budget-context", s.BudgetContext, 0}, {"concurrency", s.Concurrency, 0}, {"reply-tokens", s.ReplyTokens, 1},
 	} {
 		add(AtLeast(n.flag, n.v, n.least))
 	}
