@@ -160,6 +160,9 @@ func (out *figures) ask(ctx context.Context, f flags, w *world, e *hashed) (err 
 		return err
 	}
 	out.Start = time.Since(start)
+	if err = warm(f.dir); err != nil {
+		return err
+	}
 	if out.With, err = w.time(ctx, search.with, f.queries); err != nil {
 		return err
 	}

@@ -3,8 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -140,6 +145,41 @@ func (s *searches) compare(ctx context.Context, w *world, bridged bool) (out com
 	out.Words /= float64(len(a))
 	out.Comparison, err = stats.Compare(a, b, nil, stats.Options{Seed: w.Seed})
 	return out, err
+}
+
+// warm reads the files of a folder once, so that questions need not wait for the disk:
+// the largest first, so that these go if not all fit into memory.
+func warm(dir string) error {
+	type file struct {
+		name string
+		size int64
+	}
+	var files []file
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			files = append(files, file{name, info.Size()})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(b.size, a.size) })
+	for _, f := range files {
+		in, err := os.Open(f.name)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, in)
+		if err = errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // latency is how long a question takes.

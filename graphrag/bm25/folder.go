@@ -73,7 +73,9 @@ func open(folder *flat.Folder, meta folderMeta, a text.Analyzer) (*Index, error)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return ix, ix.fits()
+	err = ix.fits()
+	folder.Scattered() // after what is read whole
+	return ix, err
 }
 
 func view[T any](f *flat.Folder, name string, errs *[]error) []T {

@@ -129,6 +129,7 @@ func Open(dir string, a text.Analyzer) (*Index, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("triples: open index: %w", err), ix.Close())
 	}
+	ix.folder.Scattered()
 	return ix, nil
 }
 

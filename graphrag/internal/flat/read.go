@@ -105,6 +105,21 @@ func View[T any](f *Folder, name string) ([]T, error) {
 	return valuesOf[T](b), nil
 }
 
+// scatteredFrom is the size of arrays of which a part is read at a time: some megabytes
+// are read at once.
+const scatteredFrom = 8 << 20
+
+// Scattered tells the system that the arrays will be read here and there: it then reads
+// what is asked for, and not the megabytes around it, which together are the whole of a
+// folder that may be larger than memory.
+func (f *Folder) Scattered() {
+	for _, m := range f.maps {
+		if len(m) >= scatteredFrom {
+			scattered(m)
+		}
+	}
+}
+
 // Verify reads every byte and compares the checksums.
 func (f *Folder) Verify(ctx context.Context) error {
 	names := make([]string, 0, len(f.maps))
@@ -118,6 +133,7 @@ func (f *Folder) Verify(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			Soon([]byte(part))
 			sum = crc32.Update(sum, castagnoli, part)
 		}
 		if sum != f.m.Arrays[name].CRC {

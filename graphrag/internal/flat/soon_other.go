@@ -6,3 +6,5 @@ package flat
 
 // Soon is advice for systems that take it.
 func Soon[T any]([]T) {}
+
+func scattered([]byte) {}

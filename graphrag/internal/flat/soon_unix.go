@@ -23,3 +23,5 @@ func Soon[T any](part []T) {
 	from := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -before))
 	_ = unix.Madvise(unsafe.Slice(from, before+len(b)), unix.MADV_WILLNEED) // advice: what is not taken does no harm
 }
+
+func scattered(b []byte) { _ = unix.Madvise(b, unix.MADV_RANDOM) } // advice, too

@@ -23,15 +23,18 @@ func (t texts) len() int { return len(t.ends) }
 
 // bytes is a text where it lies. What is read is not trusted: one whose ends are
 // damaged is empty.
-func (t texts) bytes(i int) []byte {
-	start, end := int64(0), t.ends[i]
+func (t texts) bytes(i int) []byte { return t.span(i, i+1) }
+
+// span is where texts lie, from one up to another.
+func (t texts) span(i, end int) []byte {
+	first, last := int64(0), t.ends[end-1]
 	if i > 0 {
-		start = t.ends[i-1]
+		first = t.ends[i-1]
 	}
-	if start < 0 || start > end || end > int64(len(t.arena)) {
+	if first < 0 || first > last || last > int64(len(t.arena)) {
 		return nil
 	}
-	return t.arena[start:end]
+	return t.arena[first:last]
 }
 
 func (t texts) at(i int) string { return string(t.bytes(i)) }

@@ -67,6 +67,7 @@ func openSegment(dir string, number int, schema *store.TableSchema, o Options) (
 	if s.rows, err = flat.Open(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion, &struct{}{}); err != nil {
 		return nil, err
 	}
+	s.rows.Scattered()
 	if err = s.view("ids", &s.ids, "gone", &s.gone); err != nil {
 		return nil, err
 	}
@@ -172,6 +173,19 @@ func (s *segment) soon(row int) {
 	flat.Soon(s.data.bytes(row))
 	if s.vectors != nil && s.place[row] >= 0 {
 		s.vectors.Soon(s.place[row])
+	}
+}
+
+// aheadRows is how many rows are announced at a time to who reads all: a megabyte or so.
+const aheadRows = 1 << 10
+
+// ahead tells the system that the rows from one on will be read in order.
+func (s *segment) ahead(row int) {
+	end := min(row+aheadRows, s.len())
+	for _, t := range []texts{s.ids, s.titles, s.bodies, s.data} {
+		if t.len() >= end {
+			flat.Soon(t.span(row, end))
+		}
 	}
 }
 

@@ -95,6 +95,9 @@ func (s *stack) after(id string, yield func(segment, row int) bool) {
 				least = i
 			}
 		}
+		if least >= 0 && next[least]%aheadRows == 0 {
+			s.segments[least].ahead(next[least])
+		}
 		if least < 0 || !yield(least, next[least]) {
 			return
 		}
