@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer closeCache()
-	system, err := bm25.New(parts, bm25.Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
+	system, err := newSystem(parts)
 	if err != nil {
 		return err
 	}
@@ -107,6 +107,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// newSystem is BM25 over passages of a few paragraphs.
+func newSystem(parts kit.Kit) (*kit.System, error) {
+	return bm25.New(parts, bm25.Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
 }
 
 func open(docs string) (fs.FS, error) {

@@ -4,6 +4,7 @@ package load
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -46,7 +47,7 @@ func Blocks(s string) []Block {
 }
 
 // blockParser finds blocks and leaves what is inside of lines alone.
-var blockParser = func() parser.Parser {
+var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -65,7 +66,7 @@ var blockParser = func() parser.Parser {
 			util.Prioritized(extension.NewTableParagraphTransformer(), 200),
 		),
 	)
-}
+})
 
 // walker collects the blocks of one text.
 type walker struct {

@@ -8,121 +8,415 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// What a sentence must be like to be quoted. Navigation, cookie banners and
-// tables are shorter, longer, or made of links and digits.
+// What prose must be like to be quoted, on pages of the web: navigation and cookie
+// banners are made of links and signs.
 const (
-	minWords    = 5
 	maxWords    = 90
 	minLetters  = 0.6 // share of letters among the characters that are not blank
 	maxLinkPart = 0.6 // share of bytes that stripping the links takes away
+	minLine     = 24  // characters under which a line need not be made of letters
+	minHeadline = 5   // words of a heading that says something
+	maxItem     = 40  // words of an item that is quoted whole
+	maxOuter    = 8   // words of the item around a nested one that are quoted with it
+	maxList     = 55  // words of a list that is quoted whole
+	maxNote     = 80  // bytes of a line that is a cookie note if it says so
+	maxChain    = 3   // headings above, leads before
 )
 
-// candidate is a sentence that may be quoted.
+// candidate is something that may be quoted: a sentence, an item, a row, a
+// definition, a line of code, a list with what leads into it.
 type candidate struct {
-	quote    string // without links, on one line
-	evidence int    // index into the evidence, -1 for derived text
-	rank     int    // of its piece among all pieces
-	span     text.Span
-	words    int
-	terms    []int32 // distinct, rising
-	shape    shape
+	quote string // as it is shown, on one line
+	piece int    // number of the piece it stands in, in order of rank
+	block int    // in the piece
+	span  text.Span
+	kind  load.Kind
+	// The question's terms that it holds, that what it goes on from holds (the header
+	// of a row, the line before a list, the question that is answered), that its
+	// headings and its title hold.
+	own, lead, head set
+
+	terms   []int32 // distinct, rising
+	words   int
+	shape   shape
+	list    bool    // a list with what leads into it
+	answers bool    // what the page asks before it
+	quality float64 // factor for what is cut, or a heading
 }
 
-// shape is what kinds of answers a sentence can hold, one bit each.
-type shape uint8
+// piece is a text that candidates stand in: a chunk, or derived text.
+type piece struct {
+	evidence int // index into the evidence, -1 of derived text
+	derived  int // index into the derived texts
+	doc      string
+	lead     int // bytes before the text itself
+	shift    int // what is taken from an offset to have one into the text
+	title    set
+	all      set // of all its blocks
+	blocks   []load.Block
+	sets     []set // of each block
+}
 
-const (
-	hasNumber shape = 1 << iota
-	hasDate
-	hasName // a capital letter inside the sentence
-)
-
-// corpus are the candidates of all evidence, and their terms as numbers.
+// corpus are the candidates of all evidence.
 type corpus struct {
 	analyzer   text.Analyzer
 	numbers    *text.Numbering
+	q          *question
+	pieces     []piece
 	candidates []candidate
-	idf        []float64 // weight of each term among the candidates
-	absent     float64   // that of a term of no candidate
 
-	// The text that terms is reading.
-	ids   []int32
-	words int
+	arena []int32 // terms of candidates
+	words int     // of the text that terms read last
 	add   func(word []byte) bool
 }
 
 // collect reads all material. The one error is that of ctx.
-func collect(ctx context.Context, a text.Analyzer, evidence []graphrag.Hit, derived []graphrag.Derived) (*corpus, error) {
+func collect(ctx context.Context, a text.Analyzer, question string, evidence []graphrag.Hit, derived []graphrag.Derived) (*corpus, error) {
 	c := &corpus{analyzer: a, numbers: text.NewNumbering(a)}
+	c.add = func(word []byte) bool {
+		c.words++
+		if id := c.numbers.Number(word); id >= 0 {
+			c.arena = append(c.arena, id)
+		}
+		return true
+	}
+	c.q = newQuestion(question, c.numbers, a)
 	for i, h := range evidence {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c.read(h.Chunk.Text, i, i)
+		c.read(h.Chunk.Lead, h.Chunk.Title, h.Chunk.Text, piece{evidence: i, doc: h.Chunk.Doc, title: c.set(h.Chunk.Title)})
 	}
 	for i, d := range derived {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c.read(d.Text[min(max(d.Heading, 0), len(d.Text)):], -1, len(evidence)+i)
+		heading := min(max(d.Heading, 0), len(d.Text))
+		c.read("", "", d.Text[heading:], piece{evidence: -1, doc: strings.Join(d.Docs, " "), derived: i, title: c.set(d.Text[:heading])})
 	}
-	// The weight of BM25, which stays positive.
-	n := float64(len(c.candidates))
-	weight := func(df float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
-	c.idf = make([]float64, c.numbers.Terms().Len())
+	var df [maxTerms]int
 	for _, x := range c.candidates {
-		for _, t := range x.terms {
-			c.idf[t]++
+		for t := range c.q.terms {
+			df[t] += int(x.own >> t & 1)
 		}
 	}
-	for t, df := range c.idf {
-		c.idf[t] = weight(df)
-	}
-	c.absent = weight(0)
+	c.q.weigh(&df, len(c.candidates))
 	return c, ctx.Err()
 }
 
-// read adds the quotable sentences of one piece.
-func (c *corpus) read(s string, evidence, rank int) {
-	for _, p := range text.Sentences(s) {
-		quote, ok := quotable(p.In(s))
-		if !ok {
-			continue
+// rarity is the weight of a term that df of n texts have: that of BM25, which stays
+// positive, dampened.
+func rarity(df, n float64) float64 { return math.Pow(math.Log(1+(n-df+0.5)/(df+0.5)), 0.7) }
+
+// terms returns the distinct terms of s as rising numbers.
+func (c *corpus) terms(s string) []int32 {
+	start := len(c.arena)
+	c.words = 0
+	c.analyzer.Words(s, c.add)
+	ids := c.arena[start:]
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	c.arena = c.arena[:start+len(ids)]
+	return ids[:len(ids):len(ids)]
+}
+
+// asked are the question's terms among terms.
+func (c *corpus) asked(terms []int32) (s set) {
+	for _, t := range terms {
+		if int(t) >= c.q.terms {
+			break
 		}
-		x := candidate{quote: quote, evidence: evidence, rank: rank, span: p}
-		x.terms, x.words = c.terms(quote)
-		if x.words < minWords || x.words > maxWords || len(x.terms) == 0 {
-			continue
+		s |= 1 << t
+	}
+	return s
+}
+
+func (c *corpus) set(s string) set {
+	if s == "" {
+		return 0
+	}
+	start := len(c.arena)
+	out := c.asked(c.terms(s))
+	c.arena = c.arena[:start]
+	return out
+}
+
+// read adds the candidates of one text, which goes on from lead. A title that is its
+// first line is a heading and no part of the first sentence.
+func (c *corpus) read(lead, title, s string, p piece) {
+	p.shift = len(lead)
+	if rest, ok := strings.CutPrefix(s, title+"\n"); ok && title != "" && lead == "" {
+		lead, s = "# "+title+"\n\n", rest
+		p.shift = len(lead) - len(title) - 1
+	}
+	p.lead = len(lead)
+	if lead == "" && !strings.Contains(s, "\n") && !strings.HasPrefix(s, "#") {
+		if s = strings.TrimSpace(s); s == "" {
+			return
 		}
-		x.shape = shapeOf(quote)
-		c.candidates = append(c.candidates, x)
+		p.blocks = []load.Block{{Text: s, Under: -1, Lead: -1, End: len(s)}}
+	} else {
+		p.blocks = load.Blocks(lead + s)
+	}
+	p.sets = make([]set, len(p.blocks))
+	for i, b := range p.blocks {
+		p.sets[i] = c.set(b.Text)
+		p.all |= p.sets[i]
+	}
+	c.pieces = append(c.pieces, p)
+	r := blockReader{c: c, p: &c.pieces[len(c.pieces)-1], piece: len(c.pieces) - 1}
+	for i := range p.blocks {
+		r.block(i)
 	}
 }
 
-// quotable returns a sentence as it would be quoted, without links, marks of
-// markdown at its beginning, and line breaks; false for what is no prose.
+// blockReader makes candidates of the blocks of a piece.
+type blockReader struct {
+	c     *corpus
+	p     *piece
+	piece int
+	asked set // of a question that the page asked last and that is answered next
+	by    int // the heading under which it was asked
+}
+
+func (r *blockReader) block(i int) {
+	b := r.p.blocks[i]
+	if b.End <= r.p.lead {
+		if b.Kind == load.Heading {
+			r.heading(i, b, false)
+		}
+		return // it stands before the piece
+	}
+	switch b.Kind {
+	case load.Heading:
+		r.heading(i, b, true)
+	case load.Header:
+	case load.Row:
+		r.row(i, b)
+	case load.Code:
+		r.code(i, b)
+	case load.Term:
+	case load.Meta:
+		r.add(i, text.Span{End: len(b.Text)}, load.Plain(b.Text), 1)
+	case load.Item:
+		r.item(i, b)
+	default:
+		r.prose(i, b)
+	}
+}
+
+// heading adds a heading that is a headline; one that asks is answered by what follows.
+func (r *blockReader) heading(i int, b load.Block, inside bool) {
+	r.asked = 0
+	plain := load.Plain(b.Text)
+	if isQuestion(plain) {
+		r.asked, r.by = r.p.sets[i], i
+		return
+	}
+	if inside && len(strings.Fields(plain)) >= minHeadline && !mostlyLinks(b.Text, plain) {
+		r.add(i, text.Span{End: len(b.Text)}, plain, headlinePart)
+	}
+}
+
+// item adds an item of a list, and before the first one the whole list with what
+// leads into it.
+func (r *blockReader) item(i int, b load.Block) {
+	first := i == 0 || r.p.blocks[i-1].Kind != load.Item
+	if lead := b.Lead; first && (lead < 0 || r.p.blocks[lead].Kind != load.Item) {
+		r.list(i, lead)
+	}
+	if words := len(strings.Fields(b.Text)); words > maxItem {
+		r.prose(i, b)
+		return
+	}
+	plain := load.Plain(b.Text)
+	if mostlyLinks(b.Text, plain) {
+		return
+	}
+	if b.Lead >= 0 && r.p.blocks[b.Lead].Kind == load.Item { // "Tomatoes: sown on 20 February"
+		outer := load.Plain(r.p.blocks[b.Lead].Text)
+		if len(strings.Fields(outer)) <= maxOuter {
+			plain = strings.TrimRight(outer, ":. ") + ": " + plain
+		}
+	}
+	r.add(i, text.Span{End: len(b.Text)}, plain, 1)
+}
+
+// list adds the list that begins with block i.
+func (r *blockReader) list(i, lead int) {
+	if lead < 0 {
+		lead = r.p.blocks[i].Under
+	}
+	if lead < 0 || i-lead > 1 {
+		return
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(load.Plain(r.p.blocks[lead].Text), ": "))
+	words, last, sep := len(strings.Fields(b.String())), i, ": "
+	for ; last < len(r.p.blocks) && r.p.blocks[last].Kind == load.Item; last++ {
+		if r.p.blocks[last].Level > 1 {
+			return
+		}
+		item := load.Plain(r.p.blocks[last].Text)
+		if words += len(strings.Fields(item)); words > maxList {
+			return
+		}
+		b.WriteString(sep + item)
+		sep = "; "
+		if strings.HasSuffix(item, ".") {
+			sep = " "
+		}
+	}
+	if last-i < 2 {
+		return
+	}
+	r.add(lead, text.Span{End: len(r.p.blocks[lead].Text)}, b.String(), 1)
+	if n := len(r.c.candidates); n > 0 && r.c.candidates[n-1].quote == b.String() {
+		x := &r.c.candidates[n-1]
+		x.list, x.kind, x.span.End = true, load.Item, r.p.blocks[last-1].End
+		x.own = r.p.sets[lead]
+	}
+}
+
+// row adds a row of a table under the names of its columns.
+func (r *blockReader) row(i int, b load.Block) {
+	header := load.Block{}
+	if b.Lead >= 0 && r.p.blocks[b.Lead].Kind == load.Header {
+		header = r.p.blocks[b.Lead]
+	}
+	var out, said strings.Builder
+	for column := range b.Cells {
+		cell := b.Cell(column)
+		if cell == "" {
+			continue
+		}
+		said.WriteString(cell + "\n")
+		if out.Len() > 0 {
+			out.WriteString("; ")
+		}
+		if name := header.Cell(column); name != "" && len(b.Cells) > 1 {
+			out.WriteString(name + ": ")
+		}
+		out.WriteString(cell)
+	}
+	if r.add(i, text.Span{End: len(b.Text)}, said.String(), 1) {
+		r.c.candidates[len(r.c.candidates)-1].quote = out.String()
+	}
+}
+
+// code adds the lines of code, comments together with the line that they are about.
+func (r *blockReader) code(i int, b load.Block) {
+	start := 0
+	var section set // of the last line that opens something
+	for at := 0; at < len(b.Text); {
+		end := at + len(b.Text[at:])
+		if n := strings.IndexByte(b.Text[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		line := strings.TrimSpace(b.Text[at:end])
+		at = end
+		switch {
+		case line == "" || isComment(line) && at < len(b.Text):
+			if line == "" {
+				start = at
+			}
+			continue
+		case strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"):
+			section = r.c.set(line)
+		default:
+			quote := strings.Join(strings.Fields(b.Text[start:end]), " ")
+			if r.add(i, text.Span{Start: start, End: end}, quote, 1) {
+				r.c.candidates[len(r.c.candidates)-1].lead |= section
+			}
+		}
+		start = at
+	}
+}
+
+func isComment(line string) bool {
+	return strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "--") || strings.HasPrefix(line, ";")
+}
+
+// prose adds the sentences of a paragraph, a definition or a long item.
+func (r *blockReader) prose(i int, b load.Block) {
+	if r.asked != 0 && b.Under != r.by && r.by >= 0 && b.Under >= 0 {
+		r.asked = 0
+	}
+	answered := false
+	for _, p := range text.Sentences(b.Text) {
+		raw := p.In(b.Text)
+		plain, ok := quotable(raw)
+		if isQuestion(plain) {
+			r.asked, r.by, answered = r.c.set(plain), b.Under, false
+			continue
+		}
+		if !ok {
+			continue
+		}
+		quality := 1.0
+		if startsLow(plain) || p.End == len(b.Text) && i == len(r.p.blocks)-1 && !ends(plain) && len(strings.Fields(plain)) > minHeadline {
+			quality = cutPart
+		}
+		if b.Kind == load.Definition && b.Lead >= 0 && p.Start == 0 {
+			plain = load.Plain(r.p.blocks[b.Lead].Text) + ": " + plain
+		}
+		plain = strings.TrimPrefix(strings.TrimPrefix(plain, "A: "), "A. ")
+		answered = r.add(i, p, plain, quality) || answered
+	}
+	if answered { // by this paragraph, and not by the next
+		r.asked = 0
+	}
+}
+
+// add adds a candidate; false if it says nothing.
+func (r *blockReader) add(i int, span text.Span, quote string, quality float64) bool {
+	b := r.p.blocks[i]
+	start := len(r.c.arena)
+	terms := r.c.terms(quote)
+	if len(terms) == 0 || r.c.words > maxWords {
+		r.c.arena = r.c.arena[:start]
+		return false
+	}
+	own := r.c.asked(terms)
+	x := candidate{quote: quote, piece: r.piece, block: i, kind: b.Kind, own: own, terms: terms, words: r.c.words, shape: shapeOf(quote), quality: quality}
+	if bibliographic(quote) {
+		x.quality *= referencePart
+	}
+	x.span = b.Span(span)
+	for l, n := b.Lead, 0; l >= 0 && n < maxChain; l, n = r.p.blocks[l].Lead, n+1 {
+		x.lead |= r.p.sets[l]
+	}
+	x.lead |= r.asked
+	x.answers = r.asked != 0
+	for h, n := b.Under, 0; h >= 0 && n < maxChain; h, n = r.p.blocks[h].Under, n+1 {
+		x.head |= r.p.sets[h]
+	}
+	x.head |= r.p.title
+	r.c.candidates = append(r.c.candidates, x)
+	return true
+}
+
+// quotable returns a sentence as it would be quoted; false for what is no prose.
 func quotable(raw string) (string, bool) {
-	clean, _ := text.StripLinks(raw)
-	if float64(len(raw)-len(clean)) > maxLinkPart*float64(len(raw)) {
-		return "", false
+	clean := load.Plain(raw)
+	if mostlyLinks(raw, clean) {
+		return clean, false
 	}
-	clean = strings.TrimLeft(clean, "#*->+|=•_~` \t\r\n")
-	clean = strings.Join(strings.Fields(strings.ReplaceAll(clean, "**", "")), " ")
+	clean = strings.TrimLeft(clean, "#*->+|=•_~` ")
 	if caption, ok := strings.CutPrefix(clean, "Image "); ok && caption != "" && unicode.IsNumber(rune(caption[0])) {
-		return "", false // what scrapers make of an image without a caption
-	}
-	if strings.HasSuffix(clean, "?") || strings.HasSuffix(clean, "？") {
-		return "", false // a question answers nothing
+		return clean, false // what scrapers make of an image without a caption
 	}
 	letters, all := 0, 0
 	for _, r := range clean {
 		if r == '|' {
-			return "", false // a table row
+			return clean, false // a menu in one line
 		}
 		if r != ' ' {
 			all++
@@ -131,102 +425,37 @@ func quotable(raw string) (string, bool) {
 			letters++
 		}
 	}
-	return clean, float64(letters) >= minLetters*float64(all)
+	return clean, clean != "" && (float64(letters) >= minLetters*float64(all) || all < minLine && letters > 0)
 }
 
-// terms returns the distinct terms of s as rising numbers, and how many words
-// it has.
-func (c *corpus) terms(s string) (ids []int32, words int) {
-	c.ids, c.words = c.ids[:0], 0
-	if c.add == nil { // bound once: it escapes into the analyzer
-		c.add = func(word []byte) bool {
-			c.words++
-			if id := c.numbers.Number(word); id >= 0 {
-				c.ids = append(c.ids, id)
-			}
-			return true
-		}
-	}
-	c.analyzer.Words(s, c.add)
-	slices.Sort(c.ids)
-	return slices.Clone(slices.Compact(c.ids)), c.words
+// mostlyLinks tells whether most of a text went when its links were taken out, or it is
+// a cookie note, which stands beside them.
+func mostlyLinks(raw, clean string) bool {
+	return float64(len(raw)-len(clean)) > maxLinkPart*float64(len(raw)) ||
+		len(clean) < maxNote && strings.Contains(strings.ToLower(clean), "cookies")
 }
 
-// overlap returns the summed weight of the terms that are in both lists.
-func (c *corpus) overlap(a, b []int32) float64 {
-	sum := 0.0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			if int(a[i]) < len(c.idf) {
-				sum += c.idf[a[i]]
-			} else {
-				sum += c.absent
-			}
-			i++
-			j++
-		}
-	}
-	return sum
+// isQuestion tells whether a sentence asks: it answers nothing.
+func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
+
+func startsLow(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLower(r)
 }
 
-// weight returns the summed weight of terms.
-func (c *corpus) weight(terms []int32) float64 { return c.overlap(terms, terms) }
-
-// expected returns which shapes answer a question; 0 if none is asked for.
-func expected(question string) shape {
-	q := " " + strings.ToLower(strings.Join(strings.FieldsFunc(question, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	}), " ")) + " "
-	has := func(phrases ...string) bool {
-		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(q, " "+p+" ") })
-	}
-	var s shape
-	if has("when", "what year", "which year", "what date", "which date", "what month", "what day") {
-		s |= hasDate
-	}
-	if has("how many", "how much", "how long", "how old", "how far", "how large", "how often", "what number", "number of", "percentage",
-		"percent", "proportion", "what share", "score", "scoreline", "amount", "population", "total", "rate") {
-		s |= hasNumber
-	}
-	if has("who", "whom", "whose", "which person", "which country", "which team", "which company", "where", "what city", "which city", "name of") {
-		s |= hasName
-	}
-	return s
+// ends tells whether a sentence has an end.
+func ends(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return unicode.IsPunct(r)
 }
 
-// months as they are written in English.
-var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
-
-// shapeOf returns the shapes of a sentence.
-func shapeOf(s string) shape {
-	var out shape
-	for i, word := range strings.Fields(s) {
-		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-		if word == "" {
-			continue
-		}
-		digits := 0
-		for _, r := range word {
-			if unicode.IsNumber(r) {
-				digits++
-			}
-		}
-		switch {
-		case digits == len(word) && digits == 4 && (word[0] == '1' || word[0] == '2'):
-			out |= hasDate | hasNumber
-		case digits > 0:
-			out |= hasNumber
-		case i > 0 && unicode.IsUpper([]rune(word)[0]):
-			out |= hasName
-			if slices.Contains(months, word) {
-				out |= hasDate
-			}
+// bibliographic tells whether a sentence looks like an entry of a bibliography.
+func bibliographic(s string) bool {
+	n := 0
+	for _, mark := range []string{"ISBN", "doi", " pp. ", " ed.", "eds.", "Retrieved", "Vol. ", "Archived", "University Press", "et al."} {
+		if strings.Contains(s, mark) {
+			n++
 		}
 	}
-	return out
+	return n > 1
 }

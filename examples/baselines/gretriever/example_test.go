@@ -34,7 +34,7 @@ func ExampleNew() {
 		fmt.Println(fact.Kind, fact.Text, fact.Docs)
 	}
 	// Output:
-	// The Fram was built by Colin Archer. Colin Archer built the ship in Larvik for Fridtjof Nansen.
+	// The Fram was built by Colin Archer.
 	// fact Amundsen, sail on, Fram [amundsen.md]
 	// fact Fram, built by, Colin Archer [fram.md]
 	// fact Fram, in, 1893 [fram.md]

@@ -34,7 +34,7 @@ func ExampleNew() {
 		fmt.Println(step.Kind, step.Query)
 	}
 	// Output:
-	// The Fram was built by Colin Archer. Colin Archer built the ship in Larvik for Fridtjof Nansen.
+	// The Fram was built by Colin Archer.
 	// search Who built the Fram?
 	// link Fram
 }

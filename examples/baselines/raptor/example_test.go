@@ -32,6 +32,6 @@ func ExampleNew() {
 	fmt.Println(a.Text)
 	fmt.Println(a.Ranked[0].Chunk.Doc)
 	// Output:
-	// The Fram was built by Colin Archer. Colin Archer built the ship in Larvik for Fridtjof Nansen.
+	// The Fram was built by Colin Archer.
 	// fram.md
 }
