@@ -35,14 +35,17 @@ type Evidence struct {
 	// Coverage is the mean over the gold statements of the largest share of
 	// their content words in one chunk of the evidence.
 	Coverage *float64 `json:"statement_coverage,omitempty"`
+	// Found is the share of the gold statements of which one chunk of the evidence, of
+	// a gold document, holds half of the content words, weighed by their rarity.
+	Found *float64 `json:"statement_found,omitempty"`
 }
 
 // Measure compares the ranked chunks and the prompt of an answer with the gold
-// of its question. The coverage of statements is the one that was recorded.
+// of its question. What the evidence held of statements is what was recorded.
 func Measure(it Item, a record.Answer) Evidence {
 	var e Evidence
 	if a.Gold == it.digest() {
-		e.Coverage = a.Coverage
+		e.Coverage, e.Found = a.Coverage, a.Found
 	}
 	if len(it.Gold) == 0 {
 		return e

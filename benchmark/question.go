@@ -100,7 +100,7 @@ func (s *state) question(ctx context.Context, system System, e Entry, d Domain, 
 	a, ok := s.answered(c, it)
 	if !ok {
 		var err error
-		if a, err = s.answer(s.anew(ctx, a.Error), system, e, c, it); err != nil {
+		if a, err = s.answer(s.anew(ctx, a.Error), system, e, d, it); err != nil {
 			return err
 		}
 		if err := s.log.Add(a); err != nil {
@@ -118,7 +118,8 @@ func (s *state) question(ctx context.Context, system System, e Entry, d Domain, 
 	return s.log.Add(j)
 }
 
-func (s *state) answer(ctx context.Context, system System, e Entry, c record.Cell, it Item) (record.Answer, error) {
+func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it Item) (record.Answer, error) {
+	c := s.cell(e, d)
 	start := time.Now()
 	a, err := guarded(func() (graphrag.Answer, error) { return system.Answer(ctx, it.Question) })
 	millis := float64(time.Since(start).Microseconds()) / 1000
@@ -138,6 +139,13 @@ func (s *state) answer(ctx context.Context, system System, e Entry, c record.Cel
 	if s.opts.Coverage != nil && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
 		if v, ok := s.opts.Coverage.Evidence(it, a.Evidence); ok {
 			out.Coverage, out.Gold = ref(v), it.digest()
+		}
+		rarity, err := s.rarity(ctx, d)
+		if err != nil {
+			return record.Answer{}, err
+		}
+		if v, ok := s.opts.Coverage.Found(it, a.Evidence, rarity); ok {
+			out.Found = ref(v)
 		}
 	}
 	return out, nil

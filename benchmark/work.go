@@ -34,6 +34,9 @@ type state struct {
 	total    int
 	cells    int
 
+	counting sync.Mutex         // while the words of a domain are counted
+	rarities map[string]*Rarity // of each domain
+
 	mu      sync.Mutex // guards the counters and keeps events apart
 	begun   int
 	done    int
@@ -47,7 +50,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
 	}
-	s := &state{Runner: r, opts: r.Options.withDefaults()}
+	s := &state{Runner: r, opts: r.Options.withDefaults(), rarities: make(map[string]*Rarity)}
 	s.set = s.asked()
 	if err := s.openLog(); err != nil {
 		return nil, fmt.Errorf("benchmark: %w", err)
@@ -171,6 +174,21 @@ func (s *state) name() error {
 		}
 	}
 	return nil
+}
+
+// rarity is that of the words of a domain, which are counted when they are first asked
+// for.
+func (s *state) rarity(ctx context.Context, d Domain) (*Rarity, error) {
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	if r, ok := s.rarities[d.Name]; ok {
+		return r, nil
+	}
+	r, err := s.opts.Coverage.Rarity(ctx, d.Documents())
+	if err == nil {
+		s.rarities[d.Name] = r
+	}
+	return r, err
 }
 
 func (s *state) cell(e Entry, d Domain) record.Cell {

@@ -115,10 +115,12 @@ type Answer struct {
 	Steps []graphrag.Step `json:"steps,omitempty"`
 	// Coverage is how much of the gold statements the evidence held, Gold the
 	// digest of these statements; see benchmark.Coverage.
-	Coverage *float64       `json:"coverage,omitempty"`
-	Gold     string         `json:"gold,omitempty"`
-	Usage    graphrag.Usage `json:"usage"`
-	Millis   float64        `json:"ms"`
+	Coverage *float64 `json:"coverage,omitempty"`
+	Gold     string   `json:"gold,omitempty"`
+	// Found is the share of them that was found, see benchmark.Coverage.Found.
+	Found  *float64       `json:"found,omitempty"`
+	Usage  graphrag.Usage `json:"usage"`
+	Millis float64        `json:"ms"`
 }
 
 // Ranked is one place in a ranked list.

@@ -39,6 +39,7 @@ var figures = []figure{
 	// What a prompt was made from says nothing of what was found.
 	evidence("provenance_recall", "Provenance recall", func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).unmarked(),
 	evidence("statement_coverage", "Statements", func(e *benchmark.Evidence) **float64 { return &e.Coverage }),
+	evidence("statement_found", "Found", func(e *benchmark.Evidence) **float64 { return &e.Found }),
 	{
 		key: "context_tokens", title: "Context tokens", size: true, plain: true,
 		of: func(r benchmark.Result) *float64 {

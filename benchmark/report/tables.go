@@ -233,7 +233,7 @@ func (r *Report) scoreNames(part func(System) Type) []string {
 
 func (r *Report) evidenceTable() Table {
 	ranked := []string{"evidence_recall_at_10", "hit_at_5", "all_at_5", "mrr"}
-	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_coverage"}
+	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_coverage", "statement_found"}
 	recall := ColumnGroup{"Recall@5", []string{"All"}, true}
 	keys := []string{benchmark.All}
 	for _, kind := range r.types {
