@@ -14,7 +14,7 @@
 // Vectors are computed in float32. They depend neither on the number of workers nor
 // on the batch, to the bit; between kinds of processor the last bits differ.
 // Processors with AVX2 or AVX-512 are about as fast as their units for floats
-// allow; others run plain Go, some thirty times slower.
+// allow; others run plain Go, some thirty-five times slower.
 //
 // Architecture: Devlin and others 2019 (BERT), section 3; Reimers and Gurevych 2019
 // (Sentence-BERT), section 3; Wang and others 2020 (MiniLM).
