@@ -10,6 +10,11 @@
 // one corpus:
 //
 //	go run ./examples/ablation -data DIR -merged bm25,hipporag2
+//
+// With -budgets it says what each part of wild is worth, beside BM25 on the same clean
+// passages, one a page:
+//
+//	go run ./examples/ablation -data DIR -budgets 6000,3000,12000,24000
 package main
 
 import (
@@ -19,6 +24,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -103,6 +109,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	data := fs.String("data", "", "`DIR` of a WildGraphBench checkout")
 	domains := fs.String("domains", "", "comma-separated `LIST` of domains (default: all present)")
 	merged := fs.String("merged", "", "comma-separated `LIST` of systems to compare over the domains apart and merged")
+	var budgets []int
+	fs.Func("budgets", "comma-separated `LIST` of tokens: what wild does with the first of these and with parts of it left out, and beside BM25 with each", func(v string) error {
+		for part := range strings.SplitSeq(v, ",") {
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 1 {
+				return fmt.Errorf("%q is no number of tokens", part)
+			}
+			budgets = append(budgets, n)
+		}
+		return nil
+	})
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
@@ -119,6 +136,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	set, _, err := wildgraph.Load(os.DirFS(*data), o)
 	if err != nil {
 		return err
+	}
+	if len(budgets) > 0 {
+		return compareBudgets(ctx, set, budgets, stdout, stderr)
 	}
 	if *merged != "" {
 		return compareMerged(ctx, set, strings.Split(*merged, ","), stdout)
