@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reader_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// What stands in the structure of a page is found there and quoted with what it goes
+// on from.
+func TestExtractiveReadsStructure(t *testing.T) {
+	const page = "# Shop\n\n## When do you open?\n\nNine in the morning.\n\n## Lamps\n\n| Light | Meaning |\n|---|---|\n| red | no internet |\n| blue | connected |\n\n" +
+		"Owl\n: A bird that hunts by ear.\n\nTo start again:\n\n1. Unplug it.\n2. Wait a minute.\n\n```go\n// MaxPeers is the largest number of peers.\nconst MaxPeers = 64\n```\n\nThe owner is Maria.\n"
+	r := extractive(t, reader.ExtractiveOptions{Mode: reader.Reject})
+	for question, want := range map[string]string{
+		"What does a red light mean?":           "Light: red; Meaning: no internet",
+		"When do you open?":                     "Nine in the morning.",
+		"What is an owl?":                       "Owl: A bird that hunts by ear.",
+		"How do I start again?":                 "To start again: Unplug it. Wait a minute.",
+		"What is the largest number of peers?":  "// MaxPeers is the largest number of peers. const MaxPeers = 64",
+		"Who is the owner?":                     "The owner is Maria.",
+		"What does a purple light mean?":        reader.Refusal,
+		"Who is the mayor of Port Ellery?":      reader.Refusal,
+		"How much does a ticket to Oslo cost?":  reader.Refusal,
+		"What is the phone number of Maria?":    reader.Refusal,
+		"When was the oldest oak of Ume found?": reader.Refusal,
+	} {
+		a := read(t, r, graphrag.Question{Text: question}, hits(page))
+		if a.Text != want || a.Refused != (want == reader.Refusal) || !a.Refused && (a.Confidence < .5 || a.Confidence > 1) {
+			t.Errorf("%s: %q, confidence %.2f; want %q", question, a.Text, a.Confidence, want)
+		}
+	}
+	// In open mode what is not sure is said to be no more than close.
+	open := extractive(t, reader.ExtractiveOptions{})
+	if a := read(t, open, graphrag.Question{Text: "What does a purple light mean?"}, hits(page)); !strings.HasPrefix(a.Text, reader.Closest) || a.Citations[0].Start != len(reader.Closest) {
+		t.Errorf("open mode: %+v", a)
+	}
+}
+
+// A row whose header is in the chunk before is read under it, and cited in its place.
+func TestExtractiveReadsTheLead(t *testing.T) {
+	const page = "# Moons\n\n| Moon | Discoverer |\n|---|---|\n| Titan | Huygens |\n| Triton | Lassell |\n"
+	cut := strings.Index(page, "| Triton")
+	evidence := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "m#1", Doc: "m", Start: cut, End: len(page), Text: page[cut:], Lead: load.Lead(page, cut)}}}
+	a := read(t, extractive(t, reader.ExtractiveOptions{Mode: reader.Reject}), graphrag.Question{Text: "Who is the discoverer of Triton?"}, evidence)
+	if a.Text != "Moon: Triton; Discoverer: Lassell" {
+		t.Fatalf("%+v", a)
+	}
+	if c := a.Citations[0]; page[c.SourceStart:c.SourceEnd] != "Triton | Lassell" {
+		t.Errorf("cited %q", page[c.SourceStart:c.SourceEnd])
+	}
+	// Without it the cells have no names, and the discoverer is not found.
+	evidence[0].Chunk.Lead = ""
+	if a := read(t, extractive(t, reader.ExtractiveOptions{Mode: reader.Reject}), graphrag.Question{Text: "Who is the discoverer of Triton?"}, evidence); strings.Contains(a.Text, "Discoverer:") {
+		t.Errorf("%+v", a)
+	}
+	// A first line that is the title is no part of the first sentence.
+	titled := hits("Title 0\nThe barn owl hunts by ear.")
+	a = read(t, extractive(t, reader.ExtractiveOptions{}), graphrag.Question{Text: "How does the barn owl hunt?"}, titled)
+	if c := a.Citations[0]; a.Text != "The barn owl hunts by ear." || c.SourceStart != 108 || c.SourceEnd != 134 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Overviews say each fact once, by page.
+func TestExtractiveOverviewsByPage(t *testing.T) {
+	first := "Barn owls hunt mice at night by ear. Barn owls nest in old barns and church towers."
+	second := "At night barn owls hunt mice by their ears. Barn owls lay five white eggs in spring."
+	a := read(t, extractive(t, reader.ExtractiveOptions{}), graphrag.Question{Text: "Describe barn owls.", Form: graphrag.Overview}, hits(first, second))
+	pages := strings.Split(a.Text, "\n\n")
+	if len(pages) != 2 || len(a.Citations) != 3 || strings.Count(a.Text, "mice") != 1 {
+		t.Errorf("%d pages, %d citations: %q", len(pages), len(a.Citations), a.Text)
+	}
+	for i := 1; i < len(a.Citations); i++ {
+		if a.Citations[i].Evidence < a.Citations[i-1].Evidence && i > 1 && a.Citations[i].Evidence == a.Citations[0].Evidence {
+			t.Errorf("pages are mixed: %+v", a.Citations)
+		}
+	}
+}
+
+// A table of 10,000 rows, a page without an end of a sentence, and a question that is
+// a page are read like anything else.
+func TestExtractiveHostile(t *testing.T) {
+	r := extractive(t, reader.ExtractiveOptions{})
+	table := "| name | number |\n|---|---|\n" + strings.Repeat("| owl | 5 |\n", 10_000) + "| kea | 7 |\n"
+	if a := read(t, r, graphrag.Question{Text: "What is the number of the kea?"}, hits(table)); !strings.Contains(a.Text, "name: kea; number: 7") {
+		t.Errorf("%.200q", a.Text)
+	}
+	read(t, r, graphrag.Question{Text: strings.Repeat("Who owns the owls? ", 2_000)}, hits(page, other))
+	read(t, r, graphrag.Question{Text: "What?", Form: graphrag.Overview}, hits(strings.Repeat("no end ", 30_000), strings.Repeat("> ", 5_000), strings.Repeat("- [", 5_000)))
+}
