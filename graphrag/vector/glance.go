@@ -30,89 +30,117 @@ func (x *Index) reads(p Params) int {
 type glance struct {
 	planes []uint64 // of the query
 	turned []float32
-	most   int32    // sum of the query's magnitudes
-	keys   []uint16 // of all rows: their estimates, in their order
-	counts []int32  // of rows by key
+	most   int32 // sum of the query's magnitudes
+
+	wanted int
+	floor  float32   // no row below can be among the best
+	likely []guess   // rows of at least this estimate
+	spare  []float32 // their estimates
 	ids    []int32
 }
 
-const allKeys = 1 << 16
-
-// likely are the rows with the best estimates, at least so many of those to keep, and
-// all with the last one's estimate, in the order of their ids.
-func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
-	x.estimate(s, workers)
-	g := &s.glance
-	for take := wanted; ; take *= 2 {
-		key := allKeys - 1
-		for sum := int(g.counts[key]); key > 0 && sum < take; sum += int(g.counts[key]) {
-			key--
-		}
-		g.ids = g.ids[:0]
-		for i, k := range g.keys {
-			if int(k) >= key && (s.sel.Keep == nil || s.sel.Keep(int32(i))) {
-				g.ids = append(g.ids, int32(i))
-			}
-		}
-		if len(g.ids) >= wanted || key == 0 {
-			return g.ids
-		}
-	}
+// guess is a row with its estimate.
+type guess struct {
+	id       int32
+	estimate float32
 }
 
-// estimate writes the keys of all rows, and counts them.
-func (x *Index) estimate(s *scratch, workers int) {
+// likely are the rows with the best estimates, so many of those to keep, and all with
+// the last one's estimate, in the order of their ids.
+func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
 	turn, g := x.signs.turn, &s.glance
 	g.planes = slices.Grow(g.planes[:0], signPlanes*turn.words())[:signPlanes*turn.words()]
 	g.turned = slices.Grow(g.turned[:0], turn.width)[:turn.width]
-	g.keys = slices.Grow(g.keys[:0], x.n)[:x.n]
 	g.most = turn.signQuery(g.planes, s.query, g.turned)
+	g.reset(wanted)
 	if workers = min(workers, 1+x.n/shardRows); workers <= 1 {
-		s.glance.reset()
-		s.glanceAt(x, g, 0, x.n)
-		return
-	}
-	parts := s.grow(workers)
-	for _, part := range parts {
-		part.glance.reset()
-	}
-	_ = par.Ranges(context.Background(), x.n, shardRows, workers, func(worker, first, last int) error {
-		parts[worker].glanceAt(x, g, first, last)
-		return nil
-	})
-	g.reset()
-	for _, part := range parts {
-		for key, n := range part.glance.counts {
-			g.counts[key] += n
+		x.glanceAt(s, g, s.sel.Keep, 0, x.n)
+	} else {
+		parts := s.grow(workers)
+		for _, part := range parts {
+			part.glance.reset(wanted)
+		}
+		_ = par.Ranges(context.Background(), x.n, shardRows, workers, func(worker, first, last int) error {
+			x.glanceAt(parts[worker], g, s.sel.Keep, first, last)
+			return nil
+		})
+		for _, part := range parts {
+			g.likely = append(g.likely, part.glance.likely...)
 		}
 	}
+	g.prune()
+	g.ids = slices.Grow(g.ids[:0], 1) // none are not all
+	for _, r := range g.likely {
+		g.ids = append(g.ids, r.id)
+	}
+	slices.Sort(g.ids)
+	return g.ids
 }
 
-func (g *glance) reset() {
-	g.counts = slices.Grow(g.counts[:0], allKeys)[:allKeys]
-	clear(g.counts)
+func (g *glance) reset(wanted int) {
+	g.wanted, g.floor, g.likely = wanted, float32(math.Inf(-1)), g.likely[:0]
 }
 
-// glanceAt looks at rows for the query of g.
-func (s *scratch) glanceAt(x *Index, g *glance, first, last int) {
-	words, counts := x.signs.turn.words(), s.glance.counts
+// glanceAt looks at rows for the query of g, and leaves the likely ones in s.glance.
+func (x *Index) glanceAt(s *scratch, g *glance, keep func(int32) bool, first, last int) {
+	words, mine := x.signs.turn.words(), &s.glance
 	s.sums = slices.Grow(s.sums[:0], blockRows)[:blockRows]
 	for ; first < last; first += blockRows {
 		n := min(blockRows, last-first)
 		sums := s.sums[:roundUp(n, signGroup)]
 		x.kernels.differ(sums, x.signs.bits[first*words:(first+len(sums))*words], g.planes)
-		keys := g.keys[first : first+n]
 		for i, unit := range x.signs.units[first : first+n] {
-			key := order(unit * float32(g.most-2*sums[i]))
-			keys[i] = key
-			counts[key]++
+			estimate := unit * float32(g.most-2*sums[i])
+			if estimate >= mine.floor && (keep == nil || keep(int32(first+i))) {
+				mine.likely = append(mine.likely, guess{int32(first + i), estimate})
+			}
+		}
+		if len(mine.likely) >= 4*mine.wanted {
+			mine.prune()
 		}
 	}
 }
 
-// order is the first half of the bits of a number, so that they are in the order of
-// the numbers: enough for eight bits of precision at any magnitude.
-func order(f float32) uint16 {
-	b := int32(math.Float32bits(f))
-	return uint16(uint32(b^(b>>31|math.MinInt32)) >> 16)
+// prune drops the rows that are not among the best.
+func (g *glance) prune() {
+	if len(g.likely) <= g.wanted {
+		return
+	}
+	g.spare = g.spare[:0]
+	for _, r := range g.likely {
+		g.spare = append(g.spare, r.estimate)
+	}
+	g.floor = largestOf(g.spare, g.wanted)
+	g.likely = slices.DeleteFunc(g.likely, func(r guess) bool { return r.estimate < g.floor })
+}
+
+// largestOf is the k-th largest of some numbers, 1 to all of them, which it reorders
+// (Hoare, "Algorithm 65: find", CACM 4(7), 1961).
+func largestOf(v []float32, k int) float32 {
+	for at := k - 1; len(v) > 1; {
+		pivot := v[len(v)/2]
+		i, j := 0, len(v)-1
+		for i <= j {
+			for v[i] > pivot {
+				i++
+			}
+			for v[j] < pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case at <= j:
+			v = v[:j+1]
+		case at >= i:
+			v, at = v[i:], at-i
+		default:
+			return pivot
+		}
+	}
+	return v[0]
 }

@@ -90,11 +90,9 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 	}
 	s.sel.reset(p)
 	if wanted := x.reads(p); wanted < x.n {
-		s.ids = x.likely(s, wanted, workers)
-		x.split(s, len(s.ids), idsShard, workers)
+		x.split(s, x.likely(s, wanted, workers), idsShard, workers)
 	} else {
-		s.ids = nil
-		x.split(s, x.n, shardRows, workers)
+		x.split(s, nil, shardRows, workers)
 	}
 	return x.rescore(s, s.query, dst)
 }
@@ -123,9 +121,13 @@ func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int3
 	return dst
 }
 
-// split scans n rows, or ids, in parts of a size, and offers them to s.sel, or to the selectors of
-// s.parts, whose candidates it takes over.
-func (x *Index) split(s *scratch, n, size, workers int) {
+// split scans all rows, or some ids, in parts of a size, and offers them to s.sel, or to
+// the selectors of s.parts, whose candidates it takes over.
+func (x *Index) split(s *scratch, ids []int32, size, workers int) {
+	n := x.n
+	if s.ids = ids; ids != nil {
+		n = len(ids)
+	}
 	if workers = min(workers, 1+n/size); workers <= 1 {
 		s.prepare(x)
 		x.scan(s, 0, n)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,12 +166,24 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-func TestOrder(t *testing.T) {
-	inf := float32(math.Inf(1))
-	sorted := []float32{-inf, -3e30, -2, -1, -1e-40, 0, 1e-38, .5, .51, 1, 7e20, inf}
-	for i, f := range sorted[1:] {
-		if order(sorted[i]) >= order(f) {
-			t.Errorf("%v comes before %v", f, sorted[i])
+// Among equal ones, sorted ones and few.
+func TestLargestOf(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	for n := 1; n < 300; n += 1 + n/3 {
+		for _, values := range []int{1, 3, 1000} {
+			v := make([]float32, n)
+			for i := range v {
+				v[i] = float32(rng.IntN(values))
+			}
+			if n%2 == 0 {
+				slices.Sort(v)
+			}
+			sorted := slices.Sorted(slices.Values(v))
+			for k := 1; k <= n; k += 1 + n/7 {
+				if got, want := largestOf(slices.Clone(v), k), sorted[n-k]; got != want {
+					t.Fatalf("%d of %v: %v, want %v", k, sorted, got, want)
+				}
+			}
 		}
 	}
 }
