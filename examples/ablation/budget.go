@@ -65,7 +65,7 @@ func spenders() []spender {
 		{"without length of pages", func(o *retrieve.PagesOptions) { o.Length = -1 }},
 		{"without aspects", func(o *retrieve.PagesOptions) { o.Aspects = -1 }},
 		{"one passage a page", func(o *retrieve.PagesOptions) { o.Detail = -1 }},
-		{"twice the detail", func(o *retrieve.PagesOptions) { o.Detail = .8 }},
+		{"twice the detail", func(o *retrieve.PagesOptions) { o.Detail = 1 }},
 		{"overviews spread as facts", func(o *retrieve.PagesOptions) { o.OverviewSpread = 6 }},
 		{"pages up to 450 tokens", func(o *retrieve.PagesOptions) { o.Longest = 450 }},
 	} {

@@ -70,10 +70,10 @@ const (
 	defaultNames          = 0.8
 	defaultTitle          = 0.8
 	defaultPage           = 0.45
-	defaultLength         = 0.8
+	defaultLength         = 1.2
 	defaultAspects        = 1
 	defaultLikeness       = 90
-	defaultDetail         = 0.4
+	defaultDetail         = 0.5
 	defaultSpread         = 6
 	defaultOverviewSpread = 36
 	titleB                = 0.5
