@@ -14,7 +14,7 @@ import (
 // The kind and version of folders.
 const (
 	folderKind    = "vectors"
-	folderVersion = 3
+	folderVersion = 4
 )
 
 // beyond are the rows of zeros after the last one: a scan may begin anywhere and reads

@@ -33,9 +33,9 @@ type glance struct {
 	most   int32 // sum of the query's magnitudes
 
 	wanted int
-	floor  float32   // no row below can be among the best
-	likely []guess   // rows of at least this estimate
-	spare  []float32 // their estimates
+	floor  float32 // no row below can be among the best
+	likely []guess // rows of at least this estimate
+	counts []int32 // of them by key
 	ids    []int32
 }
 
@@ -46,7 +46,7 @@ type guess struct {
 }
 
 // likely are the rows with the best estimates, so many of those to keep, and all with
-// the last one's estimate, in the order of their ids.
+// the last one's key, in the order of their ids.
 func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
 	turn, g := x.signs.turn, &s.glance
 	g.planes = slices.Grow(g.planes[:0], signPlanes*turn.words())[:signPlanes*turn.words()]
@@ -101,46 +101,40 @@ func (x *Index) glanceAt(s *scratch, g *glance, keep func(int32) bool, first, la
 	}
 }
 
-// prune drops the rows that are not among the best.
+// prune drops rows that are not among the best: the floor is the lowest estimate with
+// the key of the last of them.
 func (g *glance) prune() {
 	if len(g.likely) <= g.wanted {
 		return
 	}
-	g.spare = g.spare[:0]
+	g.counts = slices.Grow(g.counts[:0], 1<<16)[:1<<16]
+	clear(g.counts)
+	highest := uint16(0)
 	for _, r := range g.likely {
-		g.spare = append(g.spare, r.estimate)
+		key := order(r.estimate)
+		g.counts[key]++
+		highest = max(highest, key)
 	}
-	g.floor = largestOf(g.spare, g.wanted)
+	key, sum := highest, int(g.counts[highest])
+	for sum < g.wanted {
+		key--
+		sum += int(g.counts[key])
+	}
+	g.floor = unordered(key)
 	g.likely = slices.DeleteFunc(g.likely, func(r guess) bool { return r.estimate < g.floor })
 }
 
-// largestOf is the k-th largest of some numbers, 1 to all of them, which it reorders
-// (Hoare, "Algorithm 65: find", CACM 4(7), 1961).
-func largestOf(v []float32, k int) float32 {
-	for at := k - 1; len(v) > 1; {
-		pivot := v[len(v)/2]
-		i, j := 0, len(v)-1
-		for i <= j {
-			for v[i] > pivot {
-				i++
-			}
-			for v[j] < pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case at <= j:
-			v = v[:j+1]
-		case at >= i:
-			v, at = v[i:], at-i
-		default:
-			return pivot
-		}
+// order is the first half of the bits of a number, so that they are in the order of the
+// numbers: eight bits of precision at any magnitude. Counting is faster than selecting.
+func order(f float32) uint16 {
+	b := int32(math.Float32bits(f))
+	return uint16(uint32(b^(b>>31|math.MinInt32)) >> 16)
+}
+
+// unordered is the least number with a key.
+func unordered(key uint16) float32 {
+	if key >= 1<<15 {
+		return math.Float32frombits(uint32(key-1<<15) << 16)
 	}
-	return v[0]
+	return math.Float32frombits(^(uint32(key) << 16))
 }

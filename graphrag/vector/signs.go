@@ -72,14 +72,17 @@ func (r rotation) signQuery(planes []uint64, query, turned []float32) (most int3
 
 // rotation turns vectors at random, in two rounds of random signs and a Walsh–Hadamard
 // transform (Ailon and Chazelle, "The fast Johnson–Lindenstrauss transform", SIAM
-// Journal on Computing 39(1), 2009). It makes them width times longer.
+// Journal on Computing 39(1), 2009). A width that is no power of two is transformed in
+// blocks that are one, and the blocks are mirrored into each other (Householder). It
+// makes vectors block times longer.
 type rotation struct {
-	width int // a power of two
-	flips [2][]float32
+	width, block int
+	flips        [2][]float32
 }
 
 func newRotation(dim int) rotation {
-	r := rotation{width: max(64, 1<<bits.Len(uint(dim-1)))}
+	width := roundUp(dim, 64)
+	r := rotation{width: width, block: width & -width}
 	rng := rand.New(rand.NewPCG(turnSeed, uint64(dim)))
 	for i := range r.flips {
 		r.flips[i] = make([]float32, r.width)
@@ -97,7 +100,27 @@ func (r rotation) apply(dst, v []float32) {
 		for i, f := range flip {
 			dst[i] *= f
 		}
-		hadamard(dst)
+		for i := 0; i < r.width; i += r.block {
+			hadamard(dst[i : i+r.block])
+		}
+		if r.block < r.width {
+			r.mirror(dst)
+		}
+	}
+}
+
+// mirror mirrors the blocks at the plane between them: each loses twice their mean.
+func (r rotation) mirror(v []float32) {
+	twice := 2 * float32(r.block) / float32(r.width)
+	for j := range r.block {
+		sum := float32(0)
+		for i := j; i < r.width; i += r.block {
+			sum += v[i]
+		}
+		sum = float32(sum * twice) // rounded, on machines that would not
+		for i := j; i < r.width; i += r.block {
+			v[i] -= sum
+		}
 	}
 }
 

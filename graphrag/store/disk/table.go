@@ -289,6 +289,6 @@ func (s *segment) nearest(q store.VectorQuery, keep condition, o Options) ([]ran
 }
 
 // usualShare of the vectors is read unless a query says how many: of half a million
-// that lie without any structure it finds 97.7 % of the ten nearest, of others more
+// that lie without any structure it finds 97 % of the ten nearest, of others more
 // (docs/performance.md, "Vectors").
-const usualShare = .01
+const usualShare = .015
