@@ -60,7 +60,7 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	fs.IntVar(&f.Questions, "questions", 400, "`NUMBER` of questions with known evidence")
 	fs.IntVar(&f.queries, "queries", 1000, "`NUMBER` of questions that are timed")
 	fs.IntVar(&f.memory, "memory", 2048, "`MEGABYTES` that the store holds before it writes them")
-	fs.BoolVar(&f.exact, "exact", false, "compare questions with all vectors, instead of the hundredth that their signs say is nearest")
+	fs.BoolVar(&f.exact, "exact", false, "compare questions with all vectors, instead of those that their signs say are nearest")
 	fs.StringVar(&f.json, "json", "", "`FILE` to write the figures to")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return f, err

@@ -191,17 +191,21 @@ type latency struct {
 	Max time.Duration `json:"max_ns"`
 }
 
-// time asks n questions about passages from all over the corpus, one after the other.
+// time asks n questions about passages from all over the corpus, one after the other,
+// after half as many that are not timed: of a process that has just begun, each first
+// touch of a page of a file takes the system some time.
 func (w *world) time(ctx context.Context, r graphrag.Retriever, n int) (latency, error) {
 	took := make([]time.Duration, n)
 	random := seeded(w.Seed, forQuestion)
-	for i := range took {
+	for i := -n / 2; i < n; i++ {
 		q := graphrag.Question{Text: w.anyQuestion(random.below(w.Passages)), K: evidence}
 		start := time.Now()
 		if _, err := r.Retrieve(ctx, q); err != nil {
 			return latency{}, err
 		}
-		took[i] = time.Since(start)
+		if i >= 0 {
+			took[i] = time.Since(start)
+		}
 	}
 	slices.Sort(took)
 	at := func(percent int) time.Duration { return took[(n*percent+99)/100-1] } // nearest rank
