@@ -10,7 +10,7 @@ import "math"
 type selector struct {
 	Params
 	lows  []float32 // the K largest lower bounds, smallest first (a heap)
-	cut   float32   // lows[0] once there are K, -Inf before
+	cut   float32   // lows[0] once there are K, -Inf before, or what is wanted at least
 	kept  []candidate
 	limit int // size of kept at which it is pruned
 }
@@ -47,7 +47,7 @@ func (s *selector) offer(id int32, lower, upper float32) {
 		s.lows[0] = lower
 		s.down()
 	}
-	s.cut = s.lows[0]
+	s.cut = max(s.cut, s.lows[0])
 }
 
 // prune drops what has fallen below the cut.
