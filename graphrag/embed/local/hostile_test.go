@@ -104,7 +104,7 @@ func TestHostileFolders(t *testing.T) {
 		{"header is no JSON", write(weightsFile, length(3)+"{{}"), weightsFile, "the header: invalid"},
 		{"header of another kind", write(weightsFile, length(8)+`{"a": 1}`), weightsFile, `tensor "a"`},
 		{"negative place", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int{-4, 0}}}, nil))), weightsFile, "lies from -4 to 0"},
-		{"place beyond the file", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int{0, math.MaxInt64}}}, nil))), weightsFile, "ends at byte 9223372036854775807 of 0"},
+		{"place beyond the file", write(weightsFile, string(withHeader(map[string]any{words: map[string]any{"dtype": "F32", "shape": []int{1}, "data_offsets": []int64{0, math.MaxInt64}}}, nil))), weightsFile, "ends at byte 9223372036854775807 of 0"},
 		{"a tensor is missing", changed(t, func(w map[string]array) { delete(w, query) }), weightsFile, query + `" is missing`},
 		{"wrong shape", changed(t, func(w map[string]array) { w[query] = array{[]int{32, 128}, w[query].values} }), weightsFile, "has the shape [32 128], config.json wants [64 64]"},
 		{"fewer numbers than the shape", changed(t, func(w map[string]array) { w[query] = array{[]int{64, 64}, w[query].values[:64]} }), weightsFile, "has 256 bytes"},
@@ -189,7 +189,7 @@ func FuzzTensors(f *testing.F) {
 	whole := encodeTensors(map[string]array{"a": {[]int{2, 2}, []float64{1, 2, 3, 4}}}, "F32")
 	f.Add(whole)
 	f.Add(whole[:len(whole)-1])
-	f.Add(withHeader(map[string]any{"a": map[string]any{"dtype": "F16", "shape": []int{1 << 40, 1 << 40}, "data_offsets": []int{0, 0}}}, nil))
+	f.Add(withHeader(map[string]any{"a": map[string]any{"dtype": "F16", "shape": []int64{1 << 40, 1 << 40}, "data_offsets": []int{0, 0}}}, nil))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\x7f{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in, err := openTensors(bytes.NewReader(b), int64(len(b)))
