@@ -123,7 +123,7 @@ func check(t *testing.T, s string, blocks []load.Block) {
 var seeds = []string{
 	"", "\n", "# A\n\ntext *a* [b](c)\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "- a\n  - b\n\n    c\n", "T\n: d\n", "```go\nx\n", "---\na: b\n---\nc",
 	"> > a\n> b\n", "a | b\n--|--\n1 | 2\nc | d\n-|-\n", "Title\n=====\n", "\x00\xff\n- \x80", "1. a\n\n   b\n2. c", "\ufeff# x", "a\r\nb\r\n\r\n- c\r\n",
-	"* \t*\n\n\t\t- x\n:  y\n: z", "[a]: http://b\n\n[a]\n",
+	"* \t*\n\n\t\t- x\n:  y\n: z", "[a]: http://b\n\n[a]\n", "\f\n-|",
 }
 
 func FuzzBlocks(f *testing.F) {

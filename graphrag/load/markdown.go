@@ -177,7 +177,7 @@ func (w *walker) table(n ast.Node, caption int) {
 			}
 			b.Cells = append(b.Cells, p)
 		}
-		if b.Start < 0 || b.End <= b.Start {
+		if b.Start < 0 || strings.TrimSpace(w.source[b.Start:max(b.Start, b.End)]) == "" {
 			continue
 		}
 		b.Text = w.source[b.Start:b.End]
