@@ -91,6 +91,7 @@ func ends(units []Unit, least int) []int {
 			end++
 		}
 		if tokens < least && i > 0 {
+			out[i-1] = len(units) // what is left is too short for one of its own
 			break
 		}
 		out = append(out, end)

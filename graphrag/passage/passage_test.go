@@ -56,7 +56,7 @@ func check(t *testing.T, source string, p passage.Page) {
 		if c.Tokens < passage.DefaultPassage && len(p.Ends) > 1 {
 			t.Fatalf("passage %d has %d tokens", i, c.Tokens)
 		}
-		if c.Tokens-p.Units[p.Ends[i]-1].Tokens >= passage.DefaultPassage {
+		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= passage.DefaultPassage {
 			t.Fatalf("passage %d of %d tokens does not need its last unit", i, c.Tokens)
 		}
 		if utf8.ValidString(source) && !utf8.ValidString(c.Text) {
@@ -190,6 +190,7 @@ func TestErrors(t *testing.T) {
 }
 
 func FuzzCut(f *testing.F) {
+	f.Add(sentences(9, "depth")+strings.Repeat("word ", 60)+". End here.", sentences(5, "a")+strings.Repeat("long ", 85)+". Few words are left for the end of it all.")
 	f.Add("# Owls\n\nBarn owls [hunt](x) by ear. 故宫。", "Barn owls [hunt](x) by ear.")
 	f.Fuzz(func(t *testing.T, a, b string) { cut(t, passage.Options{}, a, b, a, b) })
 }
