@@ -225,7 +225,7 @@ func (c *candidate) prepare(u *units, k *ask) {
 			}
 			f := &c.freq[at+j-1]
 			if *f == 0 {
-				c.share[j-1]++ // for now the units with the term
+				c.share[j-1]++ // a count of units until all are read, a share after
 			}
 			*f = min(*f, math.MaxUint8-1) + 1
 		}
