@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -92,6 +93,26 @@ func Open(dir string) (*Log, error) {
 		l.keep(r)
 	}
 	return l, nil
+}
+
+// Forget removes the records of a folder, whole or damaged, unless a run is using them.
+// A folder without records is no error.
+func Forget(dir string) error {
+	name := filepath.Join(dir, JournalName)
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	j, err := journal.Open(name, journal.Header{Schema: Schema}, journal.Options{})
+	if errors.Is(err, journal.ErrLocked) {
+		return fmt.Errorf("record: %s is in use by another run; wait for it or choose another folder: %w", dir, err)
+	}
+	if err == nil {
+		defer j.Close() // all of it is to go
+	}
+	if err := os.Remove(name); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
 }
 
 // Records hands out the records on disk, in the order in which they were added.

@@ -165,3 +165,40 @@ func TestFolderTakenAway(t *testing.T) {
 	}
 	_ = log.Close()
 }
+
+// What is forgotten is gone, whole or damaged; what is in use stays.
+func TestForget(t *testing.T) {
+	dir := t.TempDir()
+	if err := record.Forget(dir); err != nil {
+		t.Errorf("nothing to forget: %v", err)
+	}
+	log, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := record.Key{ID: "1"}
+	if err := log.Add(record.Answer{Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	if err := record.Forget(dir); !errors.Is(err, journal.ErrLocked) {
+		t.Errorf("in use: %v", err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, record.JournalName)
+	for range 2 { // the second is damaged
+		if err := record.Forget(dir); err != nil {
+			t.Error(err)
+		}
+		if log, err = record.Open(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := log.Answer(key); ok {
+			t.Error("not forgotten")
+		}
+		if err := errors.Join(log.Close(), os.WriteFile(name, []byte("no journal"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -19,7 +19,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -105,7 +104,7 @@ func settings() []setting {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	fs := flag.NewFlagSet("ablation", flag.ContinueOnError)
+	fs := cli.NewFlags("ablation")
 	data := fs.String("data", "", "`DIR` of a WildGraphBench checkout")
 	domains := fs.String("domains", "", "comma-separated `LIST` of domains (default: all present)")
 	merged := fs.String("merged", "", "comma-separated `LIST` of systems to compare over the domains apart and merged")

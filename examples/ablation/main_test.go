@@ -33,7 +33,7 @@ func TestAblation(t *testing.T) {
 		t.Errorf("without data: %v", err)
 	}
 	out.Reset()
-	if status := cli.Fail(&out, "ablation", run(t.Context(), []string{"-h"}, &out, &out)); status != 0 || !strings.HasPrefix(out.String(), "Usage of ablation:\n") || strings.Contains(out.String(), "requested") {
+	if status := cli.Fail(&out, "ablation", run(t.Context(), []string{"-h"}, &out, &out)); status != 0 || !strings.HasPrefix(out.String(), "Usage: ablation [flags]\n") || strings.Contains(out.String(), "requested") {
 		t.Errorf("-h: status %d, %s", status, out.String())
 	}
 }

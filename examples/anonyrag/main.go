@@ -15,7 +15,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -59,7 +58,14 @@ var (
 
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
 	var s settings
-	fs := flag.NewFlagSet("anonyrag", flag.ContinueOnError)
+	fs := cli.NewFlags("anonyrag")
+	fs.Usage = func() {
+		lab.Help(stderr, fs, "Hides the names in books, asks for them, and writes a report folder. Without flags: the\n"+
+			"books shipped with the program, offline.",
+			cli.Group{Title: "What to run", Flags: []string{"data", "book", "language", "generate", "build"}},
+			cli.Group{Title: "What they read", Flags: []string{"topk"}},
+			cli.Group{Title: "Models", Flags: []string{"judged"}})
+	}
 	fs.StringVar(&s.data, "data", "", "`DIR` with a data set: eng_corpus.json and eng_qa.json, or chs_… (default: the shipped books)")
 	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in the program's sample, or with -model a plain text")
 	fs.StringVar(&s.language, "language", "eng", "eng or chs: the language of a plain text in -book")
@@ -118,8 +124,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if s.ListSystems {
-		_, err := fmt.Fprintln(stdout, strings.Join(all.Names(), "\n"))
-		return err
+		return lab.WriteSystems(stdout)
 	}
 	parts, err := lab.NewParts(s.Settings, cli.NewLogger(stderr))
 	if err != nil {
@@ -167,6 +172,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	if s.DryRun {
 		return parts.DryRun(ctx, stdout, set, nil, runners)
+	}
+	if err := s.Forget(); err != nil {
+		return err
 	}
 	entries, err := parts.Entries(ctx)
 	if err != nil {

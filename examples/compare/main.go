@@ -16,7 +16,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -48,7 +47,7 @@ type flags struct {
 }
 
 func parse(args []string, stderr io.Writer) (flags, error) {
-	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
+	fs := cli.NewFlags("compare")
 	var f flags
 	fs.StringVar(&f.systems, "systems", "", "`LIST` of systems to compare, separated by commas (default: all that both runs have)")
 	fs.IntVar(&f.show, "show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")

@@ -24,7 +24,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -54,7 +53,7 @@ type settings struct {
 
 func parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
-	flags := flag.NewFlagSet("extraction", flag.ContinueOnError)
+	flags := cli.NewFlags("extraction")
 	flags.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout")
 	domains := flags.String("domains", "", "comma-separated `LIST` of domains (default: all present)")
 	flags.IntVar(&s.sample, "sample", 0, "draw `N` entities and N triples of each domain")

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -44,6 +45,10 @@ func run(args []string, w io.Writer) error {
 		return verify(args[1], w)
 	case len(args) == 3 && args[0] == "repair":
 		return repair(args[1], args[2], w)
+	}
+	if len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
+		_, err := fmt.Fprint(w, "Usage:\n  journal verify FILE       is it whole? changes nothing\n  journal repair FILE NEW   copies what is whole\n")
+		return err
 	}
 	return cli.Usagef("use it as: journal verify FILE, or: journal repair FILE NEW")
 }

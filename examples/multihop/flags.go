@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -51,12 +50,13 @@ const maxTopK = 1000
 // reported at once. systems are the names there are.
 func parse(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
 	s := settings{topK: []int{20, 10}}
-	fs := flag.NewFlagSet("multihop", flag.ContinueOnError)
+	fs := cli.NewFlags("multihop")
 	fs.Usage = func() {
-		fmt.Fprint(stderr, "Usage: multihop [flags]\n\n"+
-			"Runs question-answering systems over HotpotQA, 2Wiki, MuSiQue and GraphRAG-Bench and\n"+
-			"writes a report folder. Without flags: every system on a small sample, offline.\n\n")
-		fs.PrintDefaults()
+		lab.Help(stderr, fs, "Runs question-answering systems over HotpotQA, 2Wiki, MuSiQue and GraphRAG-Bench and\n"+
+			"writes a report folder. Without flags: every system on a small sample, offline.",
+			cli.Group{Title: "What to run", Flags: []string{"data", "dataset", "graph", "ablation", "experiment", "steps", "share", "triples", "audit", "audited"}},
+			cli.Group{Title: "What they read", Flags: []string{"topk"}},
+			cli.Group{Title: "Models", Flags: []string{"judge"}})
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` that holds the data sets, in it or in folders in it (default: the shipped sample)")
 	lab.List(fs, &s.sets, "dataset", "comma-separated `LIST` of data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")

@@ -63,14 +63,16 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if s.ListSystems {
-		_, err := fmt.Fprintln(stdout, strings.Join(all.Names(), "\n"))
-		return err
+		return lab.WriteSystems(stdout)
 	}
 	if s.audited != "" {
 		return printAudited(stdout, s.audited)
 	}
 	set, err := load(s)
 	if err != nil {
+		return err
+	}
+	if err := s.Forget(); err != nil {
 		return err
 	}
 	describe(stderr, s, set)

@@ -13,7 +13,6 @@ package main
 import (
 	"context"
 	"embed"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -50,7 +49,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags := cli.NewFlags("quickstart")
 	docs := flags.String("docs", "", "`FOLDER` of .txt, .md and .html files (default: a small shipped corpus)")
 	question := flags.String("q", "", "the `QUESTION` (default with the shipped corpus: a few examples)")
 	model := flags.String("model", "", "`NAME` of a language model that answers (default: none, sentences are extracted)")

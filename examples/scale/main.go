@@ -21,7 +21,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -51,7 +50,7 @@ type flags struct {
 }
 
 func parse(args []string, stderr io.Writer) (flags, error) {
-	fs := flag.NewFlagSet("scale", flag.ContinueOnError)
+	fs := cli.NewFlags("scale")
 	var f flags
 	fs.StringVar(&f.dir, "dir", "", "`FOLDER` of the store, which is made if it is not there")
 	fs.Uint64Var(&f.Seed, "seed", 1, "seed of corpus, graph and questions")

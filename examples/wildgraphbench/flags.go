@@ -44,12 +44,14 @@ type settings struct {
 // the data is reported at once. systems are the names there are.
 func parse(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
 	var s settings
-	fs := flag.NewFlagSet("wildgraphbench", flag.ContinueOnError)
+	fs := cli.NewFlags("wildgraphbench")
 	fs.Usage = func() {
-		fmt.Fprint(stderr, "Usage: wildgraphbench [flags]\n\n"+
-			"Runs question-answering systems over WildGraphBench and writes a report folder.\n"+
-			"Without flags: every system on the small sample shipped with the program, offline.\n\n")
-		fs.PrintDefaults()
+		lab.Help(stderr, fs, "Runs question-answering systems over WildGraphBench and writes a report folder.\n"+
+			"Without flags: every system on the small sample shipped with the program, offline.",
+			cli.Group{Title: "What to run", Flags: []string{"data", "domains", "score", "partial", "graph", "check"}},
+			cli.Group{Title: "What they read", Flags: []string{"topk-qa", "topk-summary", "sweep-topk"}},
+			cli.Group{Title: "Models", Flags: []string{"judge-profile", "judge-no-parameters", "grounded", "precision-ref"}},
+			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout (default: the shipped sample)")
 	fs.StringVar(&s.check, "check", "", "print what is odd in the checkout in `DIR`, and run nothing")

@@ -57,8 +57,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if s.ListSystems {
-		_, err := fmt.Fprintln(stdout, strings.Join(all.Names(), "\n"))
-		return err
+		return lab.WriteSystems(stdout)
 	}
 	if s.check != "" {
 		return check(s, stdout)
@@ -79,6 +78,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.DryRun {
 		describe(stderr, s, set, stats)
 		return parts.DryRun(ctx, stdout, set, predictions, s.runners(parts, nil))
+	}
+	if err := s.Forget(); err != nil {
+		return err
 	}
 	entries, err := parts.Entries(ctx)
 	if err != nil {

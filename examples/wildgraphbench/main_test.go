@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -196,8 +197,44 @@ func TestUsage(t *testing.T) {
 
 func TestListSystems(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-list-systems")
-	if err != nil || stdout != strings.ReplaceAll("naiverag lightrag-naive bm25 wild fastgraphrag msgraphrag-local msgraphrag-global msgraphrag-dynamic msgraphrag-drift lightrag lightrag-local lightrag-global lightrag-mix hipporag hipporag-ircot hipporag2 linearrag youtu youtu-noagent gear gear-original raptor e2graphrag gretriever zeroshot ", " ", "\n") {
-		t.Errorf("%q, %v", stdout, err)
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if err != nil || len(lines) != len(all.Systems()) {
+		t.Fatalf("%q, %v", stdout, err)
+	}
+	for i, want := range map[int]string{
+		0:              `^naiverag, lightrag-naive +Lewis and others 2020 +offline or with a model$`,
+		2:              `^wild +our own +offline or with a model$`,
+		len(lines) - 1: `^zeroshot +the model alone +needs a model$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(lines[i]) {
+			t.Errorf("line %d is %q", i, lines[i])
+		}
+	}
+}
+
+// A finished run has nothing to do, with -fresh all of it again; no other next command
+// is refused, whatever it changes.
+func TestNextCommands(t *testing.T) {
+	dir := t.TempDir()
+	for _, next := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "24 questions answered"},
+		{nil, "Nothing to do, 24 answers are there"},
+		{[]string{"-fresh", "-dry-run"}, "makes no call"},
+		{nil, "Nothing to do, 24 answers are there"},
+		{[]string{"-limit", "1"}, "Nothing to do, 6 answers are there"},
+		{[]string{"-domains", "astronomy"}, "Nothing to do, 12 answers are there"},
+		{[]string{"-chunk-size", "600"}, "24 questions answered"},
+		{[]string{"-topk-qa", "3"}, "18 questions answered"},
+		{[]string{"-systems", "BM25,naiverag"}, "24 questions answered"},
+		{[]string{"-fresh"}, "24 questions answered"},
+	} {
+		stdout, _, err := bench(t, bare, append([]string{"-systems", "bm25", "-out", dir}, next.args...)...)
+		if err != nil || !strings.Contains(stdout, next.want) {
+			t.Errorf("%v: %v, want %q\n%s", next.args, err, next.want, stdout)
+		}
 	}
 }
 

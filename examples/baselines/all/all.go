@@ -106,7 +106,7 @@ func Systems() []System {
 		{Name: gretriever.Name, Source: "He and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return gretriever.New(k, gretriever.Options{Common: c})
 		}},
-		{Name: zeroshot.Name, Source: "", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Blind: true},
+		{Name: zeroshot.Name, Source: "the model alone", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Blind: true},
 	}
 }
 

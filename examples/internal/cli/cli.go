@@ -43,16 +43,17 @@ func Usage(err error) error {
 // Usagef is an error about the command line.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// NewFlags is an empty set of flags of a program, whose -help is [Help].
+func NewFlags(program string) *flag.FlagSet {
+	fs := flag.NewFlagSet(program, flag.ContinueOnError)
+	fs.Usage = func() { Help(fs.Output(), fs, "") }
+	return fs
+}
+
 // Parse reads the flags. What is wrong is an error, once and without the list of
 // all flags; that is written to w when it is asked for, with flag.ErrHelp.
 func Parse(fs *flag.FlagSet, args []string, w io.Writer) error {
 	help := fs.Usage
-	if help == nil {
-		help = func() {
-			fmt.Fprintf(w, "Usage of %s:\n", fs.Name())
-			fs.PrintDefaults()
-		}
-	}
 	fs.Usage = func() {}
 	fs.SetOutput(io.Discard)
 	err := fs.Parse(args)

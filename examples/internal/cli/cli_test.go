@@ -4,7 +4,6 @@ package cli_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -25,9 +24,9 @@ func TestParseAndFail(t *testing.T) {
 		{[]string{"-limti", "2"}, 2, "owl: there is no flag -limti; did you mean -limit?" + hint},
 		{[]string{"-zebra"}, 2, "owl: there is no flag -zebra" + hint},
 		{[]string{"-limit", "many"}, 2, `owl: invalid value "many" for flag -limit: parse error` + hint},
-		{[]string{"-h"}, 0, "Usage of owl:\n  -limit int\n    \thow many\n  -systems string\n    \twhich\n"},
+		{[]string{"-h"}, 0, "Usage: owl [flags]\n\nFlags\n  -limit int             how many\n  -systems string        which\n"},
 	} {
-		fs := flag.NewFlagSet("owl", flag.ContinueOnError)
+		fs := cli.NewFlags("owl")
 		fs.String("systems", "", "which")
 		fs.Int("limit", 0, "how many")
 		var out strings.Builder
@@ -58,5 +57,24 @@ func TestFail(t *testing.T) {
 	}
 	if err := cli.Usage(gone); !errors.Is(err, gone) || !errors.Is(err, cli.ErrUsage) {
 		t.Errorf("%v hides its cause", err)
+	}
+}
+
+// Flags stand in their groups, and those that were forgotten at the end.
+func TestHelp(t *testing.T) {
+	fs := cli.NewFlags("owl")
+	fs.Int("limit", 7, "at most `N` of them")
+	fs.Bool("a-flag-with-a-long-name", false, strings.Repeat("word ", 16))
+	fs.String("systems", "bm25", "a `LIST` (default: all)")
+	var out strings.Builder
+	cli.Help(&out, fs, "Hunts mice.\n", cli.Group{Title: "What", Flags: []string{"systems", "limit", "no-such"}}, cli.Group{Title: "None"})
+	want := "Usage: owl [flags]\n\nHunts mice.\n\nWhat\n" +
+		"  -systems LIST          a LIST (default: all)\n" +
+		"  -limit N               at most N of them (default 7)\n" +
+		"\nOther\n  -a-flag-with-a-long-name\n" +
+		strings.Repeat(" ", 25) + strings.Repeat("word ", 13) + "word\n" +
+		strings.Repeat(" ", 25) + "word word\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }

@@ -5,7 +5,6 @@ package lab
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,7 +20,7 @@ import (
 // parts reads a command line and makes the parts of its settings.
 func parts(args ...string) (*Parts, error) {
 	var s Settings
-	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	fs := cli.NewFlags("test")
 	s.Mode = "open"
 	s.Flags(fs, func(string) string { return "" }, "out")
 	if err := cli.Parse(fs, args, io.Discard); err != nil {

@@ -39,3 +39,49 @@ func TestTimeLeft(t *testing.T) {
 		t.Errorf("%d answered\n%s", p.Answered(), out.String())
 	}
 }
+
+// From a tenth of the work on, the time left is right within a factor of two, however
+// systems differ in indexing and answering, and whatever was answered before.
+func TestTimeLeftOfUnlikeSystems(t *testing.T) {
+	const asked = 30
+	index := []int{5, 40, 10, 25, 8, 30, 12, 20}         // seconds of a cell
+	answer := []int{500, 1500, 700, 900, 600, 1400, 800} // milliseconds of a question, in turn
+	for _, resumed := range []int{0, 3} {                // cells that are complete
+		p := NewProgress(&bytes.Buffer{})
+		now, done := time.Unix(0, 0), resumed*asked
+		p.now = func() time.Time { return now }
+		type guess struct{ spent, left time.Duration }
+		var guesses []guess
+		event := func(stage string, cell int) {
+			e := benchmark.Event{System: "owl", Domain: "a", Stage: stage, Cell: cell, Cells: len(index), Done: done, Total: asked * len(index), Resumed: resumed * asked}
+			p.Event(e)
+			if left, ok := p.pace.left(e); ok {
+				guesses = append(guesses, guess{now.Sub(time.Unix(0, 0)), left})
+			}
+		}
+		event("answer", resumed)
+		for cell := resumed; cell < len(index); cell++ {
+			event("index", cell+1)
+			now = now.Add(time.Duration(index[cell]) * time.Second)
+			event("answer", cell+1)
+			for i := range asked {
+				now = now.Add(time.Duration(answer[(cell+i)%len(answer)]) * time.Millisecond)
+				done++
+				event("answer", cell+1)
+			}
+		}
+		whole := now.Sub(time.Unix(0, 0))
+		checked := 0
+		for _, g := range guesses {
+			if rest := whole - g.spent; g.spent >= whole/10 && g.spent < whole*9/10 {
+				checked++
+				if g.left > 2*rest || 2*g.left < rest {
+					t.Errorf("%d cells before: after %s of %s there are %s left, it says %s", resumed, g.spent, whole, rest, g.left)
+				}
+			}
+		}
+		if checked < asked {
+			t.Errorf("%d estimates were checked", checked)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,7 @@ type Settings struct {
 	NoTimings     bool
 	MaxFailed     float64
 	Retry         bool
+	Fresh         bool
 
 	prices string // the file
 	given  map[string]bool
@@ -58,7 +60,7 @@ type Settings struct {
 // several of. Out names the folder that holds the report folders without -out.
 func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out string) {
 	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems (default: all)")
-	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the names of the systems and exit")
+	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the systems, a line each, and exit")
 	fs.IntVar(&s.Limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.ChunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
 	fs.IntVar(&s.ChunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
@@ -69,6 +71,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model, or file:DIR for one in a folder, which needs no server (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
 	fs.StringVar(&s.JudgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
 	fs.StringVar(&s.Out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+out+" named for the configuration)")
+	fs.BoolVar(&s.Fresh, "fresh", false, "forget what is recorded in the report folder and start over; replies that were paid for stay in -cache")
 	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs; the vectors of -embed-model file:DIR are kept beside it (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.BudgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
 	fs.IntVar(&s.BudgetContext, "budget-context", 0, "read evidence for `N` tokens in place of the top-k, with every system; where the wording of a question asks for an overview, for twice as many (0 = the top-k)")
@@ -81,6 +84,33 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.Float64Var(&s.MaxFailed, "max-failed", benchmark.DefaultMaxFailed, "largest `SHARE` of failed pieces, from indexing to judging, with which a system is compared")
 	fs.BoolVar(&s.Retry, "retry", false, "ask again for everything without a score, and build again every index of which a part failed (without it: where the cause may have passed)")
 	fs.BoolVar(&s.NoTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
+}
+
+// Help lists the flags in groups, own ones first in a group of the same title.
+func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
+	groups := []cli.Group{
+		{Title: "What to run", Flags: []string{"systems", "list-systems", "limit"}},
+		{Title: "What they read", Flags: []string{"chunk-size", "chunk-overlap", "chunks-per-page", "budget-context", "mode", "seed"}},
+		{Title: "Models", Flags: []string{"model", "embed-model", "judge-model", "kit", "index-kit", "answer-kit", "reply-tokens", "concurrency"}},
+		{Title: "Money", Flags: []string{"dry-run", "budget-tokens", "budget-money", "prices", "cache"}},
+		{Title: "Output", Flags: []string{"out", "fresh", "retry", "max-failed", "no-timings"}},
+	}
+	for i, g := range groups {
+		for _, o := range own {
+			if o.Title == g.Title {
+				groups[i].Flags = append(slices.Clone(o.Flags), g.Flags...)
+			}
+		}
+	}
+	cli.Help(w, fs, about, groups...)
+}
+
+// Forget removes what is recorded in the report folder, if the flags say so.
+func (s Settings) Forget() error {
+	if !s.Fresh || s.DryRun {
+		return nil
+	}
+	return record.Forget(s.Out)
 }
 
 // List is a flag of names separated by commas.

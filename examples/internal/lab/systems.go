@@ -3,8 +3,13 @@
 package lab
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"slices"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
@@ -25,6 +30,20 @@ func (s Settings) Common() kit.Common {
 		c.Cut.Overlap = -1
 	}
 	return c
+}
+
+// WriteSystems writes a line for each system there is: its names, its source and
+// whether it needs a model.
+func WriteSystems(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for _, sys := range all.Systems() {
+		needs := "offline or with a model"
+		if sys.Blind {
+			needs = "needs a model"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", strings.Join(append([]string{sys.Name}, sys.Also...), ", "), cmp.Or(sys.Source, "our own"), needs)
+	}
+	return tw.Flush()
 }
 
 // Entries make the selected systems take part.
