@@ -183,8 +183,8 @@ const (
 
 // candidates prepares pages to be read, best first.
 func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64) {
-	for len(a.list) < len(order) {
-		a.list = append(a.list[:cap(a.list)], candidate{})
+	if more := len(order) - cap(a.list); more > 0 {
+		a.list = append(a.list[:cap(a.list)], make([]candidate, more)...)
 	}
 	a.list = a.list[:len(order)]
 	for i, x := range order {
