@@ -44,6 +44,9 @@ type Type struct {
 	Statements bool
 	// Swept tells that the questions are asked with the top-k of a sweep as well.
 	Swept bool
+	// Search tells that the questions have no gold answer: they are searched for and not
+	// answered, and measured by their evidence alone.
+	Search bool
 	// Several tells that the evidence is spread over documents: systems are
 	// compared by these questions at equal context.
 	Several bool
@@ -87,6 +90,9 @@ type Item struct {
 	// Gold lists the units of evidence: each is a set of documents of which
 	// any one holds that piece of the evidence.
 	Gold []Unit
+	// Grades are the levels of documents that were judged in more than two, 0 for one
+	// that is not relevant; nil of other questions.
+	Grades map[string]int32
 }
 
 // Unit is one piece of gold evidence: the IDs of the documents any of which
@@ -136,6 +142,11 @@ func (d *Dataset) has(key string) bool {
 // statements tells whether questions of a type are judged by statements.
 func (d *Dataset) statements(key string) bool {
 	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Statements })
+}
+
+// searches tells whether questions of a type are searched for and not answered.
+func (d *Dataset) searches(key string) bool {
+	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Search })
 }
 
 // check finds what would make figures ambiguous.

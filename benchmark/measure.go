@@ -3,9 +3,12 @@
 package benchmark
 
 import (
+	"errors"
+	"maps"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/judge/rank"
 )
 
 // Evidence measures what a system found, without any model. All figures are
@@ -27,6 +30,10 @@ type Evidence struct {
 	AllAt5 *float64 `json:"all_at_5,omitempty"`
 	// MRR is 1/rank of the first chunk of a gold document, 0 without one.
 	MRR *float64 `json:"mrr,omitempty"`
+	// NDCGAt10 is the discounted cumulative gain of the documents of the first ten
+	// chunks over that of the ideal ranking, where documents are graded; see package
+	// judge/rank.
+	NDCGAt10 *float64 `json:"ndcg_at_10,omitempty"`
 	// PromptRecall is the share of gold units met by the source text that was
 	// really put into the final prompt, ProvenanceRecall the same over that text
 	// and the documents behind summaries and facts in the prompt.
@@ -62,6 +69,7 @@ func Measure(it Item, a record.Answer) Evidence {
 		e.HitAt5 = ref(indicator(*e.RecallAt5 > 0))
 		e.AllAt5 = ref(indicator(*e.RecallAt5 == 1))
 		e.MRR = ref(reciprocalRank(it.Gold, ranked))
+		e.NDCGAt10 = gain(it.Grades, ranked[:min(10, len(ranked))])
 	}
 	if searched || len(a.Evidence) > 0 || len(a.Derived) > 0 {
 		var docs []string
@@ -105,6 +113,34 @@ func reciprocalRank(gold []Unit, docs []string) float64 {
 		}
 	}
 	return 0
+}
+
+// gain is the nDCG of documents in their order, of which each counts once; nil without
+// grades.
+func gain(grades map[string]int32, docs []string) *float64 {
+	if grades == nil {
+		return nil
+	}
+	var judgments []rank.Judgment
+	for _, doc := range slices.Sorted(maps.Keys(grades)) {
+		judgments = append(judgments, rank.Judgment{Doc: doc, Level: grades[doc]})
+	}
+	var distinct []string
+	for _, d := range docs {
+		if !slices.Contains(distinct, d) {
+			distinct = append(distinct, d)
+		}
+	}
+	var qrels rank.Qrels
+	var run rank.Run
+	if errors.Join(qrels.Add("", judgments), run.AddRanking("", distinct)) != nil {
+		return nil // neither has a document twice
+	}
+	r, err := rank.Evaluate(&qrels, &run, []rank.Measure{{Kind: rank.NDCG}}, rank.Complete)
+	if err != nil {
+		return nil // the measure is valid
+	}
+	return ref(r.Mean(0))
 }
 
 func ref(f float64) *float64 { return &f }

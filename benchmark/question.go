@@ -26,7 +26,7 @@ func key(c record.Cell, q graphrag.Question) record.Key {
 func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
 	a, ok := s.log.Answer(key(c, it.Question))
 	index, _ := s.log.Index(c)
-	ok = ok && a.Build == index.Build && !s.again(a.Error)
+	ok = ok && a.Build == index.Build && !s.again(a.Error) && a.Searched == s.set.searches(it.Type)
 	if ok && s.opts.ShowEvidence {
 		_, ok = a.Shown()
 	}
@@ -121,10 +121,11 @@ func (s *state) question(ctx context.Context, system System, e Entry, d Domain, 
 func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it Item) (record.Answer, error) {
 	c := s.cell(e, d)
 	start := time.Now()
-	a, err := guarded(func() (graphrag.Answer, error) { return system.Answer(ctx, it.Question) })
+	searched := s.set.searches(it.Type)
+	a, err := guarded(func() (graphrag.Answer, error) { return ask(ctx, system, it.Question, searched) })
 	millis := float64(time.Since(start).Microseconds()) / 1000
 	index, _ := s.log.Index(c)
-	out := record.Answer{Key: key(c, it.Question), Build: index.Build, Millis: millis}
+	out := record.Answer{Key: key(c, it.Question), Build: index.Build, Searched: searched, Millis: millis}
 	if err != nil {
 		if out.Error, out.Detail, err = s.failure(ctx, err, "system", c.System, "domain", c.Domain, "question", it.Question.ID); err != nil {
 			return record.Answer{}, err
@@ -133,7 +134,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	}
 	build := out.Build
 	out = record.NewAnswer(out.Key, a, s.opts.CountTokens, s.opts.ShowEvidence && !e.Foreign)
-	out.Build, out.Millis, out.Foreign = build, millis, e.Foreign
+	out.Build, out.Searched, out.Millis, out.Foreign = build, searched, millis, e.Foreign
 	// Of a foreign prompt, and of one of summaries alone, there is no text of the
 	// sources that could hold the statements.
 	if s.opts.Coverage != nil && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
@@ -149,6 +150,17 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 		}
 	}
 	return out, nil
+}
+
+// ask puts a question to a system; one that is searched for goes to its retriever, if it
+// has one.
+func ask(ctx context.Context, system System, q graphrag.Question, searched bool) (graphrag.Answer, error) {
+	r, ok := system.(graphrag.Retriever)
+	if !searched || !ok {
+		return system.Answer(ctx, q)
+	}
+	found, err := r.Retrieve(ctx, q)
+	return graphrag.Answer{Ranked: found.Ranked, Evidence: found.Read(q), Derived: found.Derived, Steps: found.Steps, Usage: found.Usage}, err
 }
 
 // failure makes a reason of an error that concerns one question alone, and passes
@@ -171,7 +183,10 @@ func (s *state) failure(ctx context.Context, err error, where ...any) (text, det
 
 func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Judgment, error) {
 	out := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
-	if it.Unanswerable {
+	switch {
+	case s.set.searches(it.Type):
+		return s.settled(out, it, judge.Verdict{State: judge.NotApplicable}), nil
+	case it.Unanswerable:
 		return s.settled(out, it, unanswerable(a)), nil
 	}
 	c := s.judgeCase(it, a)

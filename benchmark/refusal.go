@@ -16,7 +16,7 @@ func Refusals(results ...Result) judge.Refusals {
 	var out judge.Refusals
 	for _, r := range results {
 		verdicts := r.Judgment.Verdicts()
-		if r.Skipped || len(verdicts) == 0 {
+		if r.Skipped || r.Answer.Searched || len(verdicts) == 0 {
 			continue
 		}
 		held, known := Held(r.Item, r.Answer)

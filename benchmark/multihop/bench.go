@@ -3,7 +3,6 @@
 package multihop
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // benchFiles are the places of the questions of a part of GraphRAG-Bench
@@ -38,24 +38,12 @@ type benchText struct {
 
 // benchQuestion is a question of GraphRAG-Bench.
 type benchQuestion struct {
-	ID       string `json:"id"`
-	Source   string `json:"source"`
-	Question string `json:"question"`
-	Answer   string `json:"answer"`
-	Type     string `json:"question_type"`
-	Evidence texts  `json:"evidence"`
-}
-
-// texts is a text or a list of texts.
-type texts []string
-
-func (t *texts) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) == nil {
-		*t = texts{one}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]string)(t))
+	ID       string      `json:"id"`
+	Source   string      `json:"source"`
+	Question string      `json:"question"`
+	Answer   string      `json:"answer"`
+	Type     string      `json:"question_type"`
+	Evidence jsonl.Texts `json:"evidence"`
 }
 
 // benchTypes are the types by the names in the files.
@@ -111,7 +99,7 @@ func loadBench(fsys fs.FS, set, file string) (part, error) {
 		if len(names) > 1 {
 			full += "/" + name
 		}
-		p.domains = append(p.domains, domain(full, []graphrag.Document{{ID: name, Title: name, Text: bodies[name]}}, items[name]))
+		p.domains = append(p.domains, benchmark.NewDomain(full, []graphrag.Document{{ID: name, Title: name, Text: bodies[name]}}, items[name]))
 	}
 	if len(seen) == 0 {
 		return part{}, fmt.Errorf("%s holds no question", file)

@@ -4,14 +4,11 @@ package multihop
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -61,24 +58,7 @@ func (p *passages) unit(title, text string) benchmark.Unit {
 
 // domain is the data set of these passages.
 func (p *passages) domain(name string, items []benchmark.Item) benchmark.Domain {
-	return domain(name, p.docs, items)
-}
-
-func domain(name string, docs []graphrag.Document, items []benchmark.Item) benchmark.Domain {
-	sum := sha256.New()
-	for _, d := range docs {
-		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
-	}
-	stream := func() iter.Seq2[graphrag.Document, error] {
-		return func(yield func(graphrag.Document, error) bool) {
-			for _, d := range docs {
-				if !yield(d, nil) {
-					return
-				}
-			}
-		}
-	}
-	return benchmark.Domain{Name: name, Documents: stream, Items: items, Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16])}
+	return benchmark.NewDomain(name, p.docs, items)
 }
 
 // passage is a record of a corpus of passages.

@@ -124,7 +124,7 @@ func loadTextbooks(fsys fs.FS, set, file string) (part, error) {
 			return part{}, err
 		}
 	}
-	p := part{domains: []benchmark.Domain{domain(set, books, items)}}
+	p := part{domains: []benchmark.Domain{benchmark.NewDomain(set, books, items)}}
 	if len(items) == 0 {
 		return part{}, fmt.Errorf("%s and the files beside it hold no question", file)
 	}

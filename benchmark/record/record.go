@@ -105,6 +105,8 @@ type Answer struct {
 	Foreign bool `json:"foreign,omitempty"`
 	// Uncounted tells that the tokens of the prompt were not counted.
 	Uncounted bool `json:"uncounted,omitempty"`
+	// Searched tells that the question was searched for and not answered.
+	Searched bool `json:"searched,omitempty"`
 	// Ranked are the ranked chunks, best first; nil of systems that rank none.
 	Ranked []Ranked `json:"ranked"`
 	// Evidence is the source text in the final prompt, Derived what else was

@@ -5,7 +5,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/judge/stats"
@@ -138,7 +137,7 @@ func (p Pair) texts() []string {
 }
 
 func (r *Report) addPair(t *Table, p Pair) {
-	name := strings.ReplaceAll(p.Figure, "_", " ")
+	name := spelled(p.Figure)
 	if p.Lexical {
 		name = "lexical " + name
 	}

@@ -3,6 +3,8 @@
 package report
 
 import (
+	"strings"
+
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/judge"
 )
@@ -34,6 +36,7 @@ var figures = []figure{
 	evidence("evidence_recall_at_10", "R@10", func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }).ofRanking(),
 	evidence("hit_at_5", "Hit@5", func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }).ofRanking(),
 	evidence("all_at_5", "All@5", func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }).ofRanking(),
+	evidence("ndcg_at_10", "nDCG@10", func(e *benchmark.Evidence) **float64 { return &e.NDCGAt10 }).ofRanking().headline(),
 	evidence("mrr", "MRR", func(e *benchmark.Evidence) **float64 { return &e.MRR }).ofRanking(),
 	evidence("evidence_recall", "Evidence recall", func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }),
 	// What a prompt was made from says nothing of what was found.
@@ -201,4 +204,9 @@ func (t Type) Figure(key string) (float64, bool) {
 		return 0, false
 	}
 	return *value, true
+}
+
+// spelled is the key of a figure in words.
+func spelled(key string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(key, "_", " "), "ndcg", "nDCG")
 }

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -27,11 +28,20 @@ type label struct {
 // in its name.
 func labelOf(run *benchmark.Run) label {
 	offline := run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline)
+	graphs := run.Kit == "model" || strings.HasPrefix(run.Kit, "model+")
+	if !answers(run.Dataset.Types) {
+		return label{graphs: graphs} // retrieval is what it is
+	}
 	l := label{offline: offline, lexical: offline || strings.HasPrefix(run.Judge, "lexical/")}
 	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
 	l.published = !l.lexical && profile == "paper"
-	l.graphs = run.Kit == "model" || strings.HasPrefix(run.Kit, "model+")
+	l.graphs = graphs
 	return l
+}
+
+// answers tells whether there are questions that are answered, and not only searched for.
+func answers(types []benchmark.Type) bool {
+	return len(types) == 0 || slices.ContainsFunc(types, func(t benchmark.Type) bool { return !t.Search })
 }
 
 // title marks a title of judged figures.

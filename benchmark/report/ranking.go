@@ -35,9 +35,9 @@ type ranking struct {
 
 // rank makes the ranking.
 func (r *Report) rank() ranking {
-	keys := []string{"accuracy", "f1_mean_of_questions", "evidence_recall_at_5"}
+	keys := []string{"accuracy", "f1_mean_of_questions", "ndcg_at_10", "evidence_recall_at_5"}
 	if r.label.lexical {
-		keys = []string{"evidence_recall_at_5", "accuracy", "f1_mean_of_questions"}
+		keys = []string{"ndcg_at_10", "evidence_recall_at_5", "accuracy", "f1_mean_of_questions"}
 	}
 	keys = slices.DeleteFunc(keys, func(key string) bool { return !r.has(benchmark.All, key) })
 	var out ranking
@@ -160,9 +160,12 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 
 // words are the name of a figure, written out.
 func (f figure) words(l label) string {
-	name := strings.ReplaceAll(f.key, "_", " ")
+	name := spelled(f.key)
 	if f.judged {
 		name = l.prefix() + name
+	}
+	if strings.HasPrefix(name, "nDCG") {
+		return name
 	}
 	return sentence(capital(name))
 }

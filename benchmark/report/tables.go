@@ -41,6 +41,9 @@ func (r *Report) Tables() []Table {
 
 // qualityGroups are the columns of Tables 2 and 6–17.
 func (r *Report) qualityGroups() []ColumnGroup {
+	if !answers(r.types) {
+		return nil
+	}
 	answers := ColumnGroup{"Question Answering", []string{"Avg. Acc."}, false}
 	var statements []ColumnGroup
 	for _, kind := range r.types {
@@ -50,7 +53,7 @@ func (r *Report) qualityGroups() []ColumnGroup {
 				columns = append(columns, titles("precision_ceiling")...)
 			}
 			statements = append(statements, ColumnGroup{kind.Title, columns, true})
-		} else {
+		} else if !kind.Search {
 			answers.Columns = append(answers.Columns, sentence(kind.Title)+" Acc.")
 		}
 	}
@@ -71,9 +74,12 @@ func (r *Report) has(kind, key string) bool {
 
 // quality are the figures of Tables 2 and 6–17, of whose F1 there are two.
 func (r *Report) quality(t Types, f1 string) []measured {
+	if !answers(r.types) {
+		return nil
+	}
 	row := []measured{t.measured(benchmark.All, "accuracy")}
 	for _, kind := range r.types {
-		if !kind.Statements {
+		if !kind.Statements && !kind.Search {
 			row = append(row, t.measured(kind.Key, "accuracy"))
 		}
 	}
@@ -167,6 +173,9 @@ func (r *Report) mainTable() Table {
 		Groups: r.qualityGroups(),
 		Notes:  r.qualityNotes("the harmonic mean of the mean recall and precision, as in Table 2 of the paper"),
 	}
+	if len(t.Groups) == 0 {
+		return t
+	}
 	var rows [][]measured
 	for _, s := range r.Systems {
 		rows = append(rows, s.row(r.quality(s.Overall.Types, "f1_of_means")))
@@ -198,6 +207,9 @@ func (r *Report) questions() int {
 
 func (r *Report) domainTable(i int) Table {
 	evidence := []string{"evidence_recall_at_5", "evidence_recall_at_10"}
+	if r.has(benchmark.All, "ndcg_at_10") {
+		evidence = append(evidence, "ndcg_at_10")
+	}
 	domain := r.Systems[0].Domains[i]
 	scores := r.scoreNames(func(s System) Type { return s.Domains[i].Types[benchmark.All] })
 	t := Table{
@@ -233,6 +245,9 @@ func (r *Report) scoreNames(part func(System) Type) []string {
 
 func (r *Report) evidenceTable() Table {
 	ranked := []string{"evidence_recall_at_10", "hit_at_5", "all_at_5", "mrr"}
+	if r.has(benchmark.All, "ndcg_at_10") {
+		ranked = append([]string{"ndcg_at_10"}, ranked...)
+	}
 	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_coverage", "statement_found"}
 	recall := ColumnGroup{"Recall@5", []string{"All"}, true}
 	keys := []string{benchmark.All}

@@ -3,7 +3,6 @@
 package wildgraph
 
 import (
-	"encoding/json"
 	"io/fs"
 	"iter"
 
@@ -22,22 +21,4 @@ func readLines[T any](fsys fs.FS, name string) iter.Seq2[jsonl.Line[T], error] {
 		defer f.Close() // only read
 		jsonl.Read[T](f, jsonl.Options{Name: name})(yield)
 	}
-}
-
-// stringOrList accepts "a" and ["a", …]: the released files wrap the question
-// type into a list of one.
-type stringOrList []string
-
-func (s *stringOrList) UnmarshalJSON(data []byte) error {
-	var one string
-	if err := json.Unmarshal(data, &one); err == nil {
-		*s = stringOrList{one}
-		return nil
-	}
-	var list []string
-	if err := json.Unmarshal(data, &list); err != nil {
-		return err
-	}
-	*s = list
-	return nil
 }

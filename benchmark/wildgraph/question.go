@@ -16,11 +16,11 @@ import (
 
 // question is one line of questions.jsonl.
 type question struct {
-	Question   string       `json:"question"`
-	Type       stringOrList `json:"question_type"`
-	Answer     string       `json:"answer"`
-	Statements []string     `json:"gold_statements"`
-	URLs       []string     `json:"ref_urls"`
+	Question   string      `json:"question"`
+	Type       jsonl.Texts `json:"question_type"`
+	Answer     string      `json:"answer"`
+	Statements []string    `json:"gold_statements"`
+	URLs       []string    `json:"ref_urls"`
 }
 
 // The types of questions.

@@ -80,7 +80,7 @@ func TestDryRunOfAPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := load(s)
+	set, _, err := load(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,15 +3,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
@@ -26,12 +29,14 @@ import (
 type settings struct {
 	lab.Settings
 	data, check string
-	domains     []string
-	scores      []score
-	graphs      []corpus
-	minima      []minimum
-	partial     bool
-	verbose     bool
+	// questions and docs are data of one's own.
+	questions, docs string
+	domains         []string
+	scores          []score
+	graphs          []corpus
+	minima          []minimum
+	partial         bool
+	verbose         bool
 
 	topKQA, topKSummary         int
 	sweepTopK                   []int
@@ -48,12 +53,14 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.Usage = func() {
 		lab.Help(stderr, fs, "Runs question-answering systems over WildGraphBench and writes a report folder.\n"+
 			"Without flags: every system on the small sample shipped with the program, offline.",
-			cli.Group{Title: "What to run", Flags: []string{"data", "domains", "score", "partial", "graph", "check"}},
+			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "graph", "check"}},
 			cli.Group{Title: "What they read", Flags: []string{"topk-qa", "topk-summary", "sweep-topk"}},
 			cli.Group{Title: "Models", Flags: []string{"judge-profile", "judge-no-parameters", "grounded", "precision-ref"}},
 			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
 	}
-	fs.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout (default: the shipped sample)")
+	fs.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout, or with a data set in BEIR's layout (default: the shipped sample)")
+	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
+	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents that -questions are about")
 	fs.StringVar(&s.check, "check", "", "print what is odd in the checkout in `DIR`, and run nothing")
 	lab.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains (default: all present)")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
@@ -70,7 +77,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	s.Flags(fs, getenv, defaultOut)
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
 	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
-	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream: how a model judges; each further one judges the same answers again, into a folder of its name (default: joint)")
+	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream, how a model judges, and lexical, by words; each further one judges the same answers again, into a folder of its name (default: joint)")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
 	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no limit of its own, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section, evidence or none: what the precision of a summary is held against")
@@ -85,7 +92,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 		s.judgeProfiles = []string{joint.Profile}
 	}
 	if s.Out == "" {
-		s.Out = filepath.Join(defaultOut, s.Folder(s.data, s.Model, map[string]any{"topk": s.topK()}))
+		s.Out = filepath.Join(defaultOut, s.Folder(cmp.Or(s.data, strings.TrimSuffix(s.questions, filepath.Ext(s.questions))), s.Model, map[string]any{"topk": s.topK(nil)}))
 	}
 	return s, s.validate(systems, problems)
 }
@@ -118,12 +125,17 @@ const (
 
 // whole tells whether the run is that of the first command: the sample, offline.
 func (s settings) whole() bool {
-	return s.data == "" && !s.Paid() && s.Limit == 0 && len(s.Systems) == 0 && len(s.graphs) == 0
+	return s.data == "" && s.questions == "" && !s.Paid() && s.Limit == 0 && len(s.Systems) == 0 && len(s.graphs) == 0
 }
 
-// topK are the chunks in a prompt by the type of the question.
-func (s settings) topK() map[string]int {
-	return map[string]int{wildgraph.SingleFact: s.topKQA, wildgraph.MultiFact: s.topKQA, wildgraph.Summary: s.topKSummary}
+// topK are the chunks in a prompt by the type of the question, of the types that a data
+// set has; nil has all.
+func (s settings) topK(set *benchmark.Dataset) map[string]int {
+	all := map[string]int{wildgraph.SingleFact: s.topKQA, wildgraph.MultiFact: s.topKQA, wildgraph.Summary: s.topKSummary}
+	maps.DeleteFunc(all, func(key string, _ int) bool {
+		return set != nil && !slices.ContainsFunc(set.Types, func(t benchmark.Type) bool { return t.Key == key })
+	})
+	return all
 }
 
 // descriptive is what else a reader of the report wants to know.
@@ -143,7 +155,7 @@ func (s settings) descriptive(profile string) map[string]any {
 func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for _, profile := range s.judgeProfiles {
-		problems = append(problems, lab.OneOf("judge-profile", profile, joint.Profile, paper.Profile, upstream.Profile)...)
+		problems = append(problems, lab.OneOf("judge-profile", profile, joint.Profile, paper.Profile, upstream.Profile, profileLexical)...)
 	}
 	problems = append(problems, lab.OneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))...)
 	problems = append(problems, lab.AtLeast("topk-qa", s.topKQA, 1)...)
@@ -157,7 +169,13 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if s.Given("judge-profile") && !s.ByModel() {
 		bad("-judge-profile needs -answer-kit model: it is the procedure of a model")
 	}
-	problems = append(problems, s.Folders(map[string]string{"data": s.data, "check": s.check})...)
+	problems = append(problems, s.Folders(map[string]string{"data": s.data, "check": s.check, "docs": s.docs})...)
+	switch {
+	case (s.questions == "") != (s.docs == ""):
+		bad("-questions FILE and -docs FOLDER go together")
+	case s.questions != "" && s.data != "":
+		bad("-questions with -data: give one data set")
+	}
 	for _, sc := range s.scores {
 		if info, err := os.Stat(sc.file); err != nil {
 			bad("-score %s: %v", sc.name, err)

@@ -52,10 +52,15 @@ func newParts(s settings, log *slog.Logger) (*parts, error) {
 	return p, nil
 }
 
+// profileLexical judges by words, whatever answered.
+const profileLexical = "lexical"
+
 func byProfile(name string, m llm.Model, s settings, o judge.Options) (judge.Judge, error) {
 	switch name {
 	case upstream.Profile:
 		return upstream.New(m, upstream.Options{Options: o, NoParameters: s.judgeNoParameters})
+	case profileLexical:
+		return lexical.New(o)
 	case paper.Profile:
 		return paper.New(m, paper.Options{Options: o})
 	}

@@ -22,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -32,11 +31,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
-	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 )
@@ -62,7 +59,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.check != "" {
 		return check(s, stdout)
 	}
-	set, stats, err := load(s)
+	set, size, err := load(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -76,7 +73,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	defer parts.Close()
 	if s.DryRun {
-		describe(stderr, s, set, stats)
+		describe(stderr, s, set, size)
 		return parts.DryRun(ctx, stdout, set, predictions, s.runners(parts, nil))
 	}
 	if err := s.Forget(); err != nil {
@@ -86,7 +83,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	describe(stderr, s, set, stats)
+	describe(stderr, s, set, size)
 	coverage, err := benchmark.NewCoverage("")
 	if err != nil {
 		return err
@@ -118,7 +115,7 @@ func (s settings) runners(p *parts, coverage *benchmark.Coverage) lab.Run {
 			out = append(out, &benchmark.Runner{
 				Dataset: set, Systems: systems, Judge: j.Judge,
 				Options: benchmark.Options{
-					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(), SweepTopK: s.sweepTopK, ContextTokens: s.ContextTokens(),
+					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweepTopK, ContextTokens: s.ContextTokens(),
 					Settings: p.Decisive(), Config: s.descriptive(j.profile), Concurrency: s.Concurrency,
 					ShowEvidence: s.ByModel() || s.grounded || s.precisionRef == string(judge.RefEvidence),
 					CountTokens:  p.Count, Coverage: coverage, NoTimings: s.NoTimings,
@@ -160,47 +157,4 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	}
 	_, err = fmt.Fprintf(stdout, "%sAll tables: -v. Report: %s\n", bar.Took(time.Since(start), s.NoTimings), filepath.Join(folder, "report.html"))
 	return r, err
-}
-
-// load opens the data set: the shipped sample, or a folder.
-func load(s settings) (*benchmark.Dataset, []wildgraph.Stats, error) {
-	fsys, err := fs.Sub(sample, "sample")
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.data != "" {
-		// Nothing outside of the folder is read, whatever links it holds. Pages
-		// are read as long as the program runs.
-		root, err := os.OpenRoot(s.data)
-		if err != nil {
-			return nil, nil, err
-		}
-		fsys = root.FS()
-	}
-	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{Domains: s.domains})
-	if errors.Is(err, wildgraph.ErrUnknownDomain) {
-		err = cli.Usagef("-domains: %w", err)
-	}
-	if err == nil && s.data == "" {
-		set.Name += " sample"
-	}
-	if err == nil {
-		err = addGraphs(set, s.graphs)
-	}
-	return set, stats, err
-}
-
-// describe says what is going to be run.
-func describe(w io.Writer, s settings, set *benchmark.Dataset, stats []wildgraph.Stats) {
-	var pages int
-	var bytes int64
-	for _, st := range stats {
-		pages += st.Pages
-		bytes += st.Bytes
-	}
-	fmt.Fprintf(w, "%s: %d domains, %d pages (%.1f MB), %d questions. Kit: %s.\n",
-		set.Name, len(stats), pages, float64(bytes)/1e6, len(questions(set, s.Limit)), s.KitName())
-	for _, note := range set.Notes {
-		fmt.Fprintln(w, "Note:", text.OneLine(note))
-	}
 }

@@ -342,6 +342,10 @@ func TestTwoProfiles(t *testing.T) {
 	if _, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "paper"); err != nil || read.Load() != answered || answered == 0 {
 		t.Errorf("%d answers, then %d: %v", answered, read.Load(), err)
 	}
+	stdout, _, err = bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "lexical")
+	if err != nil || read.Load() != answered || !strings.Contains(stdout, "lexical/gold/v") {
+		t.Errorf("by words: %d answers, then %d: %v\n%s", answered, read.Load(), err, stdout)
+	}
 }
 
 // A corpus is indexed by rules and questions are answered by a model, or the

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package own
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+// The files of BEIR's layout (arXiv 2104.08663).
+const (
+	corpusFile  = "corpus.jsonl"
+	queriesFile = "queries.jsonl"
+)
+
+// splits are the files of judgments, the first that is there is read.
+var splits = []string{"test", "dev", "train"}
+
+// IsBEIR reports whether a folder has BEIR's layout.
+func IsBEIR(fsys fs.FS) bool {
+	for _, name := range []string{corpusFile, queriesFile, "qrels"} {
+		if _, err := fs.Stat(fsys, name); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// entry is a line of the corpus or of the queries.
+type entry struct {
+	ID    string `json:"_id"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// BEIR reads a data set in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv,
+// else dev.tsv or train.tsv. Its questions are searched for and not answered; a document
+// judged 1 or higher is a unit of evidence, and its level its grade. Queries without such
+// a document are left out, which a note says. The corpus is read anew whenever it is
+// indexed, and kept nowhere.
+func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
+	split := ""
+	for _, s := range slices.Backward(splits) {
+		if _, err := fs.Stat(fsys, "qrels/"+s+".tsv"); err == nil {
+			split = s
+		}
+	}
+	if split == "" {
+		return nil, errors.New("own: no qrels/test.tsv, dev.tsv or train.tsv here")
+	}
+	grades, err := readQrels(fsys, "qrels/"+split+".tsv")
+	if err != nil {
+		return nil, fmt.Errorf("own: %w", err)
+	}
+	b := beir{fsys}
+	d := benchmark.Domain{Name: name, Documents: b.documents}
+	known, sum, err := b.check()
+	if err != nil {
+		return nil, fmt.Errorf("own: %w", err)
+	}
+	d.Fingerprint = sum
+	set := &benchmark.Dataset{Name: name}
+	judged, absent := 0, 0
+	for q, err := range entries(fsys, queriesFile) {
+		if err != nil {
+			return nil, fmt.Errorf("own: %w", err)
+		}
+		it := benchmark.Item{Type: Search, Question: graphrag.Question{ID: q.ID, Text: strings.TrimSpace(q.Text)}, Grades: grades[q.ID]}
+		for doc, level := range it.Grades {
+			if level > 0 {
+				it.Gold = append(it.Gold, benchmark.Unit{doc})
+			}
+			if !known[doc] {
+				absent++
+			}
+		}
+		slices.SortFunc(it.Gold, func(a, b benchmark.Unit) int { return strings.Compare(a[0], b[0]) })
+		if len(it.Gold) > 0 && it.Question.Text != "" {
+			d.Items = append(d.Items, it)
+		} else if it.Grades != nil {
+			judged++
+		}
+	}
+	if len(d.Items) == 0 {
+		return nil, fmt.Errorf("own: no query of %s has a relevant document in qrels/%s.tsv", queriesFile, split)
+	}
+	set.Types, set.Domains = typesOf(d.Items), []benchmark.Domain{d}
+	set.Notes = append(set.Notes, fmt.Sprintf("searched for are the %d queries with relevant documents in qrels/%s.tsv", len(d.Items), split))
+	if judged > 0 {
+		set.Notes = append(set.Notes, fmt.Sprintf("queries left out, having no relevant document: %d", judged))
+	}
+	if absent > 0 {
+		set.Notes = append(set.Notes, fmt.Sprintf("judgments of documents that the corpus does not hold: %d", absent))
+	}
+	return set, nil
+}
+
+// beir is a folder in BEIR's layout.
+type beir struct{ fsys fs.FS }
+
+// documents streams the corpus.
+func (b beir) documents() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for e, err := range entries(b.fsys, corpusFile) {
+			if !yield(graphrag.Document{ID: e.ID, Title: e.Title, Text: e.Text}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// check reads the corpus once: what it holds, and its digest.
+func (b beir) check() (known map[string]bool, digest string, err error) {
+	known = make(map[string]bool)
+	sum := sha256.New()
+	for d, err := range b.documents() {
+		if err != nil {
+			return nil, "", err
+		}
+		if known[d.ID] {
+			return nil, "", fmt.Errorf("%s: two documents have the ID %.80q", corpusFile, d.ID)
+		}
+		known[d.ID] = true
+		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
+	}
+	return known, hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}
+
+// entries are the lines of a file; an error is the last thing they hand out.
+func entries(fsys fs.FS, name string) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		f, err := jsonl.Open(fsys, name)
+		if err != nil {
+			yield(entry{}, err)
+			return
+		}
+		defer f.Close() // only read
+		for l, err := range jsonl.Read[entry](f, jsonl.Options{Name: name}) {
+			if err == nil && l.Value.ID == "" {
+				err = &jsonl.Error{File: name, Line: l.Number, Err: errors.New(`no "_id"`)}
+			}
+			if !yield(l.Value, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// maxJudgments is more than any data set has; MS MARCO's training set has half a million.
+const maxJudgments = 10_000_000
+
+// readQrels reads lines of query, document and level, separated by tabs, below a line of
+// headings.
+func readQrels(fsys fs.FS, name string) (map[string]map[string]int32, error) {
+	f, err := jsonl.Open(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	out := make(map[string]map[string]int32)
+	in := bufio.NewScanner(io.LimitReader(f, 1<<30))
+	for n := 1; in.Scan(); n++ {
+		fields := strings.Split(strings.TrimRight(strings.TrimPrefix(in.Text(), "\ufeff"), "\r"), "\t")
+		if len(fields) == 1 && fields[0] == "" || n == 1 && fields[len(fields)-1] == "score" {
+			continue
+		}
+		bad := func(format string, args ...any) error {
+			return &jsonl.Error{File: name, Line: n, Err: fmt.Errorf(format, args...)}
+		}
+		if len(fields) != 3 {
+			return nil, bad("%d columns, want query, document and score, separated by tabs", len(fields))
+		}
+		level, err := strconv.ParseInt(strings.TrimSpace(fields[2]), 10, 32)
+		if err != nil {
+			return nil, bad("the score %.80q is no whole number", fields[2])
+		}
+		of := out[fields[0]]
+		if of == nil {
+			of = make(map[string]int32)
+			out[fields[0]] = of
+		}
+		if _, twice := of[fields[1]]; twice {
+			return nil, bad("the document %.80q is judged twice for the query %.80q", fields[1], fields[0])
+		}
+		if of[fields[1]] = int32(level); n > maxJudgments {
+			return nil, bad("more than %d judgments", maxJudgments)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package own_test
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/own"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+)
+
+func beir() fstest.MapFS {
+	return fstest.MapFS{
+		"corpus.jsonl": {Data: []byte(`{"_id": "d1", "title": "Owls", "text": "Owls hunt.", "metadata": {}}
+{"_id": "d2", "title": "", "text": "Otters swim."}
+{"_id": "d3", "text": "Cats sleep."}`)},
+		"queries.jsonl": {Data: []byte(`{"_id": "q1", "text": "who hunts"}
+{"_id": "q2", "text": "who swims"}
+{"_id": "q3", "text": "nothing is relevant"}
+{"_id": "q4", "text": "of another split"}`)},
+		"qrels/test.tsv":  {Data: []byte("query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq1\td3\t2\r\nq1\td2\t0\r\nq2\td9\t1\r\nq3\td1\t0\r\n")},
+		"qrels/train.tsv": {Data: []byte("query-id\tcorpus-id\tscore\nq4\td1\t1\n")},
+	}
+}
+
+// ranker finds the documents in the order of their IDs, and answers nothing.
+type ranker struct{ t *testing.T }
+
+func (ranker) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+	return graphrag.IndexStats{}, nil
+}
+func (ranker) Close() error { return nil }
+func (r ranker) Answer(context.Context, graphrag.Question) (graphrag.Answer, error) {
+	r.t.Error("a question that is searched for was answered")
+	return graphrag.Answer{}, nil
+}
+func (ranker) Retrieve(context.Context, graphrag.Question) (graphrag.Found, error) {
+	var f graphrag.Found
+	for _, id := range []string{"d1", "d1", "d2", "d3"} {
+		f.Ranked = append(f.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{Doc: id}})
+	}
+	return f, nil
+}
+
+// The measures of a run are those of the definition: gain over log2(rank+1), the
+// documents each once.
+func TestBEIR(t *testing.T) {
+	fsys := beir()
+	if !own.IsBEIR(fsys) || own.IsBEIR(folder()) {
+		t.Error("the layout is not recognised")
+	}
+	set, err := own.BEIR(fsys, "animals")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(set.Domains[0].Items); n != 2 || !slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "having no relevant document: 1") }) ||
+		!slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "does not hold: 1") }) {
+		t.Errorf("%d questions, %q", n, set.Notes)
+	}
+	lex, err := lexical.New(judge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := (&benchmark.Runner{
+		Dataset: set, Judge: lex,
+		Systems: []benchmark.Entry{{Name: "ranker", New: func(string) (benchmark.System, error) { return ranker{t}, nil }}},
+	}).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := run.Systems[0].Domains[0].Results
+	want := (1/math.Log2(2) + 2/math.Log2(4)) / (2/math.Log2(2) + 1/math.Log2(3))
+	first := results[0].Evidence
+	if math.Abs(*first.NDCGAt10-want) > 1e-12 || *first.MRR != 1 || *first.RecallAt2 != .5 || *first.RecallAt10 != 1 {
+		t.Errorf("nDCG %v, want %v; MRR %v, recall %v and %v", *first.NDCGAt10, want, *first.MRR, *first.RecallAt2, *first.RecallAt10)
+	}
+	if second := results[1].Evidence; *second.NDCGAt10 != 0 || *second.MRR != 0 {
+		t.Errorf("of a document that is not there: nDCG %v, MRR %v", *second.NDCGAt10, *second.MRR)
+	}
+	if j := results[0].Judgment.Fact; j == nil || j.State != judge.NotApplicable {
+		t.Errorf("judged: %+v", j)
+	}
+}
+
+func TestBEIRErrors(t *testing.T) {
+	for _, tt := range []struct{ file, text, want string }{
+		{"corpus.jsonl", `{"text": "x"}`, `corpus.jsonl:1: no "_id"`},
+		{"corpus.jsonl", "{\"_id\": \"a\", \"text\": \"x\"}\n{\"_id\": \"a\", \"text\": \"y\"}", `two documents have the ID "a"`},
+		{"queries.jsonl", `{"_id": "q1", "text": 3}`, "queries.jsonl:1"},
+		{"queries.jsonl", `{"_id": "zzz", "text": "x"}`, "no query of queries.jsonl has a relevant document"},
+		{"qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1 d1 1", "qrels/test.tsv:2: 1 columns"},
+		{"qrels/test.tsv", "q1\td1\tgood", "no whole number"},
+		{"qrels/test.tsv", "q1\td1\t1\nq1\td1\t2", "judged twice"},
+		{"qrels/test.tsv", strings.Repeat("x", 1<<17), "qrels/test.tsv"},
+	} {
+		fsys := beir()
+		fsys[tt.file] = &fstest.MapFile{Data: []byte(tt.text)}
+		if _, err := own.BEIR(fsys, "animals"); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.file, err, tt.want)
+		}
+	}
+	fsys := beir()
+	delete(fsys, "qrels/test.tsv")
+	if set, err := own.BEIR(fsys, "x"); err != nil || len(set.Domains[0].Items) != 1 || set.Domains[0].Items[0].Question.ID != "q4" {
+		t.Errorf("of the training split: %v", err)
+	}
+}
+
+// Whatever stands in the judgments, it is read or refused.
+func FuzzBEIR(f *testing.F) {
+	f.Add([]byte("q1\td1\t1\n"))
+	f.Add([]byte("query-id\tcorpus-id\tscore\nq1\td1\t-1\n\n"))
+	f.Fuzz(func(t *testing.T, qrels []byte) {
+		fsys := beir()
+		fsys["qrels/test.tsv"] = &fstest.MapFile{Data: qrels}
+		set, err := own.BEIR(fsys, "x")
+		if err == nil && (len(set.Domains[0].Items) == 0 || len(set.Domains[0].Items[0].Gold) == 0) {
+			t.Error("a data set without gold")
+		}
+	})
+}

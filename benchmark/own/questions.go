@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package own
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+// Search is the type of questions without an answer: they are searched for.
+const Search = "search"
+
+// Types are the types of questions: those of WildGraphBench, and [Search].
+func Types() []benchmark.Type {
+	return append(wildgraph.Types(), benchmark.Type{Key: Search, Title: "Search", Short: "Search", Plural: "searches", K: benchmark.DefaultDepth, Search: true})
+}
+
+// question is one line of a file of questions.
+type question struct {
+	ID           string        `json:"id"`
+	Question     string        `json:"question"`
+	Type         string        `json:"type"`
+	Answer       string        `json:"answer"`
+	Aliases      []string      `json:"aliases"`
+	Statements   []string      `json:"statements"`
+	Gold         []jsonl.Texts `json:"gold"`
+	Unanswerable bool          `json:"unanswerable"`
+}
+
+// Load reads questions and the documents that they are about into a data set of one
+// domain; name is that of the file of questions. Documents are what [load.Folder]
+// reads. What is left out is in the notes of the data set. All problems found are
+// reported together, the first few of the questions: those of a line are
+// [*jsonl.Error].
+//
+// A line is an object with the keys
+//
+//	question      as it is asked
+//	id            unique; by default the number of the line
+//	answer        the right answer, of a question that is right or wrong
+//	aliases       others that are as right
+//	statements    what a good answer says, in place of the answer
+//	type          single-fact (the default), multi-fact, or summary for statements
+//	gold          the evidence: names of files, each or a list of which any will do
+//	unanswerable  true if the documents do not say: refusing is right
+//
+// A file is named by its path in the folder, or by its name alone where no other file
+// has it.
+func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS) (*benchmark.Dataset, error) {
+	files, skipped, err := load.Folder(ctx, docs)
+	if err != nil {
+		return nil, fmt.Errorf("own: documents: %w", err)
+	}
+	var pages []graphrag.Document
+	named := make(names)
+	for _, f := range files {
+		pages = append(pages, f.Document)
+		named.add(f.Document.ID)
+	}
+	items, err := readQuestions(name, questions, named)
+	if err != nil {
+		return nil, fmt.Errorf("own: %w", err)
+	}
+	short := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	set := &benchmark.Dataset{Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}}
+	for _, s := range skipped {
+		set.Notes = append(set.Notes, "left out: "+s.Error())
+	}
+	return set, nil
+}
+
+// typesOf are the types that there are questions of.
+func typesOf(items []benchmark.Item) []benchmark.Type {
+	return slices.DeleteFunc(Types(), func(t benchmark.Type) bool {
+		return !slices.ContainsFunc(items, func(it benchmark.Item) bool { return it.Type == t.Key })
+	})
+}
+
+// most is how many problems of a file are listed.
+const most = 10
+
+func readQuestions(name string, r io.Reader, named names) ([]benchmark.Item, error) {
+	var items []benchmark.Item
+	var problems []error
+	lines := make(map[string]int)
+	for l, err := range jsonl.ReadValues[question](r, jsonl.Options{Name: name}) {
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		it, err := l.Value.item(named)
+		it.Question.ID = cmp.Or(l.Value.ID, fmt.Sprint(l.Number))
+		if first, twice := lines[it.Question.ID]; twice && err == nil {
+			err = fmt.Errorf("the ID %.80q of line %d again; give each question its own", it.Question.ID, first)
+		}
+		if err != nil {
+			problems = append(problems, &jsonl.Error{File: name, Line: l.Number, Err: err})
+			continue
+		}
+		lines[it.Question.ID] = l.Number
+		items = append(items, it)
+	}
+	if len(items) == 0 && len(problems) == 0 {
+		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
+	}
+	if n := len(problems); n > most {
+		problems = append(problems[:most], fmt.Errorf("… and %d more problems of %s", n-most, name))
+	}
+	return items, errors.Join(problems...)
+}
+
+// item checks a question and finds its gold pages.
+func (q question) item(named names) (benchmark.Item, error) {
+	it := benchmark.Item{
+		Type: q.Type, Question: graphrag.Question{Text: strings.TrimSpace(q.Question)},
+		Reference: strings.TrimSpace(q.Answer), Aliases: q.Aliases, Unanswerable: q.Unanswerable,
+	}
+	for _, s := range q.Statements {
+		if s = strings.TrimSpace(s); s != "" && !slices.Contains(it.Statements, s) {
+			it.Statements = append(it.Statements, s)
+		}
+	}
+	if it.Type == "" {
+		switch {
+		case len(it.Statements) > 0:
+			it.Type = wildgraph.Summary
+		case it.Reference == "" && !it.Unanswerable:
+			it.Type = Search
+		default:
+			it.Type = wildgraph.SingleFact
+		}
+	}
+	answered := it.Type == wildgraph.SingleFact || it.Type == wildgraph.MultiFact
+	switch {
+	case it.Question.Text == "":
+		return it, errors.New(`no "question"`)
+	case !answered && it.Type != wildgraph.Summary && it.Type != Search:
+		return it, fmt.Errorf("the type %.80q is none of %s, %s, %s and %s", it.Type, wildgraph.SingleFact, wildgraph.MultiFact, wildgraph.Summary, Search)
+	case it.Unanswerable && (it.Reference != "" || len(it.Statements) > 0 || !answered):
+		return it, errors.New("an unanswerable question with an answer: leave one out")
+	case it.Reference != "" && len(it.Statements) > 0:
+		return it, errors.New(`both "answer" and "statements": an answer is judged by one of them, leave the other out`)
+	case answered && !it.Unanswerable && it.Reference == "":
+		return it, fmt.Errorf(`a question of type %s without an "answer"`, it.Type)
+	case it.Type == wildgraph.Summary && len(it.Statements) == 0:
+		return it, errors.New(`a summary without "statements": a list of what a good answer says`)
+	case it.Type == Search && len(q.Gold) == 0:
+		return it, errors.New(`nothing to judge by: want an "answer", "statements" or "gold" pages`)
+	case it.Type == Search && (it.Reference != "" || len(it.Statements) > 0):
+		return it, errors.New("a question that is only searched for, with an answer: leave the type or the answer out")
+	}
+	for _, any := range q.Gold {
+		var unit benchmark.Unit
+		for _, page := range any {
+			id, err := named.find(page)
+			if err != nil {
+				return it, err
+			}
+			unit = append(unit, id)
+		}
+		if slices.Sort(unit); len(unit) > 0 {
+			it.Gold = append(it.Gold, slices.Compact(unit))
+		}
+	}
+	return it, nil
+}
+
+// names are the paths of files, by path and by name.
+type names map[string][]string
+
+func (n names) add(id string) {
+	n[id] = []string{id}
+	if base := path.Base(id); base != id {
+		n[base] = append(n[base], id)
+	}
+}
+
+func (n names) find(page string) (string, error) {
+	switch found := n[path.Clean(strings.ReplaceAll(page, `\`, "/"))]; len(found) {
+	case 0:
+		return "", fmt.Errorf("the gold page %.80q is no file of the folder that could be read", page)
+	case 1:
+		return found[0], nil
+	default:
+		return "", fmt.Errorf("%d files are named %.80q: name its folders as well, such as %.80q", len(found), page, found[0])
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package own_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/own"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+func folder() fstest.MapFS {
+	return fstest.MapFS{
+		"owls.md":        {Data: []byte("# Owls\n\nBarn owls hunt by ear.\n")},
+		"sea/otters.txt": {Data: []byte("Otters hold hands.")},
+		"a/notes.md":     {Data: []byte("One.")},
+		"b/notes.md":     {Data: []byte("Two.")},
+		"photo.xyz":      {Data: []byte{0, 1, 2}},
+	}
+}
+
+// Every kind of question, as the runner gets it.
+func TestLoad(t *testing.T) {
+	const lines = `{"id": "owls", "question": " How do barn owls hunt? ", "answer": "By ear.", "aliases": ["With their ears"], "gold": ["owls.md"]}
+{"question": "What is told of otters?", "statements": ["They hold hands.", " ", "They hold hands."], "gold": [["otters.txt", "owls.md"], "b\\notes.md"]}
+{"question": "Who knows both?", "type": "multi-fact", "answer": "Nobody"}
+
+{"question": "Where are the otters?", "gold": ["sea/otters.txt"]}
+{"question": "What do we not know?", "unanswerable": true}
+`
+	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []benchmark.Item{
+		{Type: "single-fact", Question: graphrag.Question{ID: "owls", Text: "How do barn owls hunt?"}, Reference: "By ear.", Aliases: []string{"With their ears"}, Gold: []benchmark.Unit{{"owls.md"}}},
+		{Type: "summary", Question: graphrag.Question{ID: "2", Text: "What is told of otters?"}, Statements: []string{"They hold hands."}, Gold: []benchmark.Unit{{"owls.md", "sea/otters.txt"}, {"b/notes.md"}}},
+		{Type: "multi-fact", Question: graphrag.Question{ID: "3", Text: "Who knows both?"}, Reference: "Nobody"},
+		{Type: "search", Question: graphrag.Question{ID: "5", Text: "Where are the otters?"}, Gold: []benchmark.Unit{{"sea/otters.txt"}}},
+		{Type: "single-fact", Question: graphrag.Question{ID: "6", Text: "What do we not know?"}, Unanswerable: true},
+	}
+	if got := set.Domains[0].Items; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant\n%+v", got, want)
+	}
+	var types []string
+	for _, k := range set.Types {
+		types = append(types, k.Key)
+	}
+	if got := strings.Join(types, " "); set.Name != "mine" || got != "single-fact multi-fact summary search" {
+		t.Errorf("%s: %s", set.Name, got)
+	}
+	if len(set.Notes) != 1 || !strings.Contains(set.Notes[0], ".xyz") {
+		t.Errorf("notes %q do not say what was left out", set.Notes)
+	}
+	var pages []string
+	for d, err := range set.Domains[0].Documents() {
+		if err != nil {
+			t.Error(err)
+		}
+		pages = append(pages, d.ID)
+	}
+	if got := strings.Join(pages, " "); got != "a/notes.md b/notes.md owls.md sea/otters.txt" {
+		t.Errorf("pages %s", got)
+	}
+}
+
+// What cannot be meant is an error with the line, and says what is wanted.
+func TestLoadErrors(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{`{"answer": "x"}`, `no "question"`},
+		{`{"question": "a?"}`, "nothing to judge by"},
+		{`{"question": "a?", "type": "essay", "answer": "x"}`, `"essay" is none of single-fact, multi-fact, summary and search`},
+		{`{"question": "a?", "type": "multi-fact"}`, `without an "answer"`},
+		{`{"question": "a?", "type": "summary", "answer": "x"}`, `without "statements"`},
+		{`{"question": "a?", "answer": "x", "statements": ["y"]}`, "leave the other out"},
+		{`{"question": "a?", "answer": "x", "unanswerable": true}`, "unanswerable question with an answer"},
+		{`{"question": "a?", "type": "search", "gold": ["owls.md"], "answer": "x"}`, "only searched for, with an answer"},
+		{`{"question": "a?", "answer": "x", "gold": ["cats.md"]}`, `"cats.md" is no file of the folder`},
+		{`{"question": "a?", "answer": "x", "gold": ["../owls.md"]}`, "is no file of the folder"},
+		{`{"question": "a?", "answer": "x", "gold": ["notes.md"]}`, `2 files are named "notes.md": name its folders as well, such as "a/notes.md"`},
+		{`{"question": "a?", "answer": "x", "id": "first"}`, `"first" of line 1 again`},
+		{`{"question": "a?", "answer": "x", "Gold": []}`, "Gold"},
+		{`nonsense`, "line 2"},
+	} {
+		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + tt.line
+		_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(text), folder())
+		var at *jsonl.Error
+		if !errors.As(err, &at) || at.Line != 2 || !strings.Contains(err.Error(), tt.want) && tt.want != "line 2" {
+			t.Errorf("%s: %v, want %q", tt.line, err, tt.want)
+		}
+	}
+	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder()); err == nil || !strings.Contains(err.Error(), "holds no question") {
+		t.Errorf("no question: %v", err)
+	}
+	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder()); err == nil || !strings.Contains(err.Error(), "and 20 more problems") {
+		t.Errorf("thirty problems: %v", err)
+	}
+	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "documents") {
+		t.Errorf("no document: %v", err)
+	}
+}

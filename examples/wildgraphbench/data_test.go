@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+)
+
+// files writes a folder of files.
+func files(t *testing.T, byName map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range byName {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const ownQuestions = `{"question": "How do barn owls hunt?", "answer": "By ear.", "gold": ["owls.md"]}
+{"question": "What does a red light mean?", "answer": "There is no internet."}
+{"question": "What is told of otters?", "statements": ["Otters hold hands."], "gold": ["otters.txt"]}
+{"question": "Where are the crabs?", "gold": ["otters.txt"]}
+`
+
+func ownData(t *testing.T) (questions, docs string) {
+	dir := files(t, map[string]string{
+		"mine.jsonl": ownQuestions, "docs/owls.md": "# Owls\n\nBarn owls hunt by ear.\n", "docs/otters.txt": "Otters hold hands. Otters eat crabs.",
+		"docs/router.html": "<h1>Router</h1><p>A red light means there is no internet.</p>",
+	})
+	return filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "docs")
+}
+
+// Questions of one's own are run, resumed, estimated and set beside predictions, and
+// what they do not have is not measured.
+func TestOwnData(t *testing.T) {
+	questions, docs := ownData(t)
+	out := t.TempDir()
+	args := []string{"-questions", questions, "-docs", docs, "-systems", "bm25", "-out", out}
+	stdout, stderr, err := bench(t, bare, args...)
+	if err != nil || !strings.Contains(stdout, "bm25  ") || !strings.Contains(stderr, "mine: 1 domain, 3 pages (0.0 MB), 4 questions.") {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	types := readReport(t, out).Systems[0].Overall.Types
+	for key, want := range map[string]string{"single-fact": "2 1.00 true", "summary": "1 1.00 false", "search": "1 1.00 false"} {
+		r, ok := types[key].Figure("evidence_recall_at_5")
+		a, judged := types[key].Figure("accuracy")
+		if n := types[key].N; !ok || r != 1 || judged && a != 1 || (strings.HasSuffix(want, "true")) != judged || want[0] != byte('0'+n) {
+			t.Errorf("%s: %d questions, recall %v %v, accuracy %v %v", key, n, r, ok, a, judged)
+		}
+	}
+	if stdout, _, err = bench(t, bare, args...); err != nil || !strings.Contains(stdout, "Nothing to do, 4 answers") {
+		t.Errorf("again: %v\n%s", err, stdout)
+	}
+	if stdout, _, err = bench(t, bare, append(args, "-dry-run")...); err != nil || !strings.Contains(stdout, "makes no call") {
+		t.Errorf("-dry-run: %v\n%s", err, stdout)
+	}
+	mine := filepath.Join(files(t, map[string]string{"mine.jsonl": `{"question": "How do barn owls hunt?", "answer": "by ear", "evidence": ["owls.md"]}`}), "mine.jsonl")
+	if stdout, _, err = bench(t, bare, append(args, "-score", "mine="+mine, "-partial")...); err != nil || !strings.Contains(stdout, "Not ranked: mine (n = 1)") {
+		t.Errorf("-score: %v\n%s", err, stdout)
+	}
+	if r, _ := readReport(t, out).Systems[1].Overall.Types["single-fact"].Figure("evidence_recall_at_5"); r != 1 {
+		t.Errorf("recall of the predictions is %v", r)
+	}
+}
+
+// A folder in BEIR's layout is known by its files, and ranked by nDCG@10.
+func TestBEIR(t *testing.T) {
+	dir := files(t, map[string]string{
+		"corpus.jsonl":   `{"_id": "d1", "text": "Barn owls hunt mice."}` + "\n" + `{"_id": "d2", "text": "Otters eat crabs."}`,
+		"queries.jsonl":  `{"_id": "q1", "text": "who eats crabs"}`,
+		"qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td2\t2\n",
+	})
+	stdout, _, err := bench(t, bare, "-data", dir, "-systems", "bm25", "-out", t.TempDir(), "-min", "ndcg_at_10=1")
+	if err != nil || !strings.Contains(stdout, "nDCG at 10, %") || !strings.Contains(stdout, "bm25    100.00") || strings.Contains(stdout, "Accuracy") {
+		t.Errorf("%v\n%s", err, stdout)
+	}
+}
+
+func TestOwnDataUsage(t *testing.T) {
+	questions, docs := ownData(t)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-questions", questions}, "go together"},
+		{[]string{"-docs", docs}, "go together"},
+		{[]string{"-questions", questions, "-docs", docs, "-data", docs}, "give one data set"},
+		{[]string{"-questions", questions, "-docs", docs, "-domains", "a"}, "mine has one domain"},
+		{[]string{"-questions", questions, "-docs", filepath.Dir(docs)}, "may be indexed: move it out"},
+		{[]string{"-questions", questions, "-docs", questions}, "is not a folder"},
+	} {
+		if _, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+}
