@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -85,9 +86,9 @@ func (r *Report) GraphTable() Table {
 		Notes: []string{"As in Table 4 and Figure 4 of the paper: a node is an entity, an edge a pair of entities with at least one fact, " +
 			"the average degree 2 · edges / nodes. Relations are distinct facts; links between entities and passages do not count."},
 	}
-	isolated := chart{Title: "Isolated nodes (%)"}
-	average := chart{Title: "Average degree"}
-	tails := plot{Title: "Degrees: share of nodes (%) with at least so many edges", X: "edges", LogX: true, LogY: true}
+	isolated := page.Chart{Title: "Isolated nodes (%)"}
+	average := page.Chart{Title: "Average degree"}
+	tails := page.Chart{Title: "Degrees: share of nodes (%) with at least so many edges", X: "edges", LogX: true, LogY: true}
 	for _, g := range r.graphs() {
 		x := g.index
 		if long := g.group() + ": " + strings.Join(g.systems, ", ") + "."; len(g.systems) > 3 && !slices.Contains(t.Notes, long) {
@@ -95,10 +96,10 @@ func (r *Report) GraphTable() Table {
 		}
 		t.addTexts(g.name(), megabytes(x.Bytes)+" MB", count(x.Entities), edges(x), count(x.Relations),
 			count(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
-		isolated.add(g.name(), &x.IsolatedShare, percent(&x.IsolatedShare))
-		average.add(g.name(), &x.AverageDegree, decimal(&x.AverageDegree, 2))
+		addBar(&isolated, g.name(), &x.IsolatedShare, percent(&x.IsolatedShare))
+		addBar(&average, g.name(), &x.AverageDegree, decimal(&x.AverageDegree, 2))
 		for class := 1; class < len(x.Degrees); class++ {
-			tails.add(g.name(), least(class), measured{value: ref(tail(x.Degrees, class))})
+			addPoint(&tails, g.name(), least(class), measured{value: ref(tail(x.Degrees, class))})
 		}
 	}
 	if len(t.Rows) == 0 {
@@ -114,14 +115,17 @@ func (r *Report) GraphTable() Table {
 			count(p.MaxDegree), decimal(&degree, 2), percent(p.IsolatedShare))
 		t.Rows[len(t.Rows)-1].Published = true
 		if p.IsolatedShare != nil {
-			isolated.add(p.Name+", published", p.IsolatedShare, percent(p.IsolatedShare))
+			addBar(&isolated, p.Name+", published", p.IsolatedShare, percent(p.IsolatedShare))
 		}
-		average.add(p.Name+", published", &degree, decimal(&degree, 2))
+		addBar(&average, p.Name+", published", &degree, decimal(&degree, 2))
 	}
 	if len(published) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Published rows: %s, built by %s.", published[0].Source, published[0].Model))
 	}
-	t.bars, t.plots = []chart{isolated, average}, []plot{tails}
+	t.charts = []page.Chart{isolated, average}
+	if len(tails.Lines) > 0 {
+		t.charts = append(t.charts, tails)
+	}
 	return t
 }
 

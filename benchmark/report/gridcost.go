@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/benchmark/page"
 )
 
 // constructionTable is Figure 5, with the plots of Figure 6.
@@ -16,7 +18,9 @@ func (g *gridReport) constructionTable() Table {
 	}}
 	for _, set := range g.sets {
 		t.Groups = append(t.Groups, ColumnGroup{g.Title(set), []string{"Tokens", "Communities", "Seconds"}, true})
-		t.plots = append(t.plots, g.pareto(set))
+		if c := g.pareto(set); len(c.Lines) > 0 {
+			t.charts = append(t.charts, c)
+		}
 	}
 	for _, s := range g.systems() {
 		if s.NotApplicable != "" {
@@ -30,7 +34,7 @@ func (g *gridReport) constructionTable() Table {
 		}
 		t.addTexts(s.name(), texts...)
 	}
-	if !slices.ContainsFunc(t.plots, func(p plot) bool { return len(p.Lines) > 0 }) {
+	if len(t.charts) == 0 {
 		t.Notes = append(t.Notes, "No index took a token: there is no trade with accuracy to draw.")
 	}
 	return t
@@ -42,8 +46,8 @@ func (c Construction) tokens() int { return c.Usage.PromptTokens + c.Usage.Compl
 // pareto is Figure 6: accuracy over the tokens of the construction, and the front of
 // the systems than which none is better for less. It has no line where nothing took a
 // token.
-func (g *gridReport) pareto(set string) plot {
-	p := plot{Title: fmt.Sprintf("%saccuracy (%%) on %s over tokens of construction", g.label().prefix(), g.Title(set)), X: "tokens"}
+func (g *gridReport) pareto(set string) page.Chart {
+	p := page.Chart{Title: fmt.Sprintf("%saccuracy (%%) on %s over tokens of construction", g.label().prefix(), g.Title(set)), X: "tokens"}
 	type point struct {
 		tokens int
 		m      measured
@@ -59,10 +63,10 @@ func (g *gridReport) pareto(set string) plot {
 		m.interval = nil
 		points = append(points, point{c.tokens(), m})
 		most = max(most, c.tokens())
-		p.add(s.System, c.tokens(), m)
+		addPoint(&p, s.System, c.tokens(), m)
 	}
 	if most == 0 {
-		return plot{}
+		return page.Chart{}
 	}
 	slices.SortStableFunc(points, func(a, b point) int {
 		return cmp.Or(cmp.Compare(a.tokens, b.tokens), cmp.Compare(*b.m.value, *a.m.value))
@@ -71,7 +75,7 @@ func (g *gridReport) pareto(set string) plot {
 	for _, q := range points {
 		if *q.m.value > best {
 			best = *q.m.value
-			p.add("Pareto front", q.tokens, q.m)
+			addPoint(&p, "Pareto front", q.tokens, q.m)
 		}
 	}
 	return p

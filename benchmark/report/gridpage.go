@@ -4,11 +4,11 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -22,6 +22,9 @@ type GridJSON struct {
 	Built     []Construction      `json:"construction"`
 	Published []PublishedAccuracy `json:"published,omitempty"`
 }
+
+// openTables are the first tables of a page that are not folded.
+const openTables = 3
 
 // GridTables are the tables of a grid: all of them, and one that has the main figures
 // of the whole in a row for each system.
@@ -71,19 +74,16 @@ func (g *gridReport) summary() string {
 }
 
 func (g *gridReport) writeHTML(w io.Writer, tables []Table) error {
-	page, err := template.New("report").Parse(reportHTML)
-	if err != nil {
-		return err
-	}
 	strong, about := g.label().page()
-	out := htmlReport{Heading: text.OneLine(g.heading()), Summary: text.OneLine(g.summary()), Strong: strong, Label: about}
-	for _, t := range tables {
-		out.Tables = append(out.Tables, newHTMLTable(t))
+	out := page.Page{Title: g.heading(), Summary: g.summary(), Strong: strong, Note: about}
+	for i, t := range tables {
+		out.Tables = append(out.Tables, pageTable(t))
+		out.Tables[i].Open = i < openTables
 	}
 	if len(g.reports) > 0 {
 		out.Settings = settings(g.reports[0].Config)
 	}
-	return page.Execute(w, out)
+	return out.Write(w)
 }
 
 func (g *gridReport) writeJSON(w io.Writer) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
 )
 
 // The modes of a [Trial].
@@ -110,7 +111,7 @@ func (g *gridReport) accuracyTable(k int) Table {
 		return append([]string{s.System}, s.Also...)
 	})
 	if k == g.TopK[0] {
-		t.bars = g.modeCharts(k)
+		t.charts = g.modeCharts(k)
 	}
 	return t
 }
@@ -196,10 +197,10 @@ func (g *gridReport) accuracyNotes(columns []column, k int) []string {
 }
 
 // modeCharts are Figure 7: the accuracies of both modes beside each other.
-func (g *gridReport) modeCharts(k int) []chart {
-	var out []chart
+func (g *gridReport) modeCharts(k int) []page.Chart {
+	var out []page.Chart
 	for _, set := range g.sets {
-		c := chart{Title: g.label().prefix() + "accuracy on " + g.Title(set) + fmt.Sprintf(" at top-%d (%%)", k)}
+		c := page.Chart{Title: g.label().prefix() + "accuracy on " + g.Title(set) + fmt.Sprintf(" at top-%d (%%)", k)}
 		modes := 0
 		for _, s := range g.systems() {
 			for i, t := range g.Trials {
@@ -211,7 +212,7 @@ func (g *gridReport) modeCharts(k int) []chart {
 				if t.Model != g.Trials[0].Model {
 					name += ", " + t.Model
 				}
-				c.add(name, m.value, percent(m.value))
+				addBar(&c, name, m.value, percent(m.value))
 				modes++
 			}
 		}

@@ -63,13 +63,9 @@ func (r *Report) rank() ranking {
 		if len(keys) > 1 {
 			st.second = s.Overall.Types.measured(benchmark.All, out.second.key)
 		}
-		for _, p := range r.Pairs {
-			if p.Best && p.Figure == out.figure.key && p.A == s.System && p.PHolm != nil {
-				st.behind = *p.PHolm < .05 && *p.Low > 0
-				if p.Detectable != nil {
-					out.detectable = max(out.detectable, *p.Detectable)
-				}
-			}
+		if p, ok := r.toBest(out.figure, s); ok {
+			st.behind = p.behind()
+			out.detectable = max(out.detectable, deref(p.Detectable))
 		}
 		out.standings = append(out.standings, st)
 	}
@@ -77,19 +73,40 @@ func (r *Report) rank() ranking {
 	return out
 }
 
-// certain says in a sentence what is certain and what is not.
-func (k ranking) certain(questions int) string {
-	behind := 0
+// toBest is the tested pair of a system and the best by a figure, and false of the
+// best itself or without a test.
+func (r *Report) toBest(f figure, s System) (Pair, bool) {
+	i := slices.IndexFunc(r.Pairs, func(p Pair) bool {
+		return p.Best && p.Figure == f.key && p.A == s.System && p.PHolm != nil
+	})
+	if i < 0 {
+		return Pair{}, false
+	}
+	return r.Pairs[i], true
+}
+
+// behind tells that A is certainly behind B.
+func (p Pair) behind() bool { return *p.PHolm < .05 && *p.Low > 0 }
+
+// level is how many systems are not certainly behind the best, with it.
+func (k ranking) level() int {
+	n := 0
 	for _, s := range k.standings {
-		if s.behind {
-			behind++
+		if !s.behind {
+			n++
 		}
 	}
+	return n
+}
+
+// certain says in a sentence what is certain and what is not.
+func (k ranking) certain(questions int) string {
+	behind := len(k.standings) - k.level()
 	shows := ""
 	if k.detectable > 0 {
 		shows = fmt.Sprintf(": %s show differences of about %s points or more", plural(questions, "question"), decimal(ref(math.Ceil(100*k.detectable)), 0))
 	}
-	switch level := len(k.standings) - behind; {
+	switch level := k.level(); {
 	case len(k.standings) < 2:
 		return ""
 	case behind == 0:

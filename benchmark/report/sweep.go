@@ -5,6 +5,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark/page"
 )
 
 // swept names the questions of a sweep.
@@ -33,8 +35,8 @@ func (r *Report) sweepTable() Table {
 		t.Notes = append(t.Notes, note)
 	}
 	prefix := r.label.prefix()
-	f1 := plot{Title: prefix + "F1 of " + plural + ", mean of questions (%)", X: "top-k"}
-	recall := plot{Title: prefix + "recall of " + plural + " (%)", X: "top-k"}
+	f1 := page.Chart{Title: prefix + "F1 of " + plural + ", mean of questions (%)", X: "top-k"}
+	recall := page.Chart{Title: prefix + "recall of " + plural + " (%)", X: "top-k"}
 	for _, s := range r.Systems {
 		var names []string
 		var rows [][]measured
@@ -42,11 +44,11 @@ func (r *Report) sweepTable() Table {
 			row := s.row(Types{title: p.Type}.row(title, append(verdicts, prompt...)...))
 			names = append(names, fmt.Sprintf("%s, k = %d", s.name(), p.K))
 			rows = append(rows, row)
-			f1.add(s.System, p.K, row[0])
-			recall.add(s.System, p.K, row[2])
+			addPoint(&f1, s.System, p.K, row[0])
+			addPoint(&recall, s.System, p.K, row[2])
 		}
 		t.fill(names, rows)
 	}
-	t.plots = []plot{f1, recall}
+	t.charts = []page.Chart{f1, recall}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -19,8 +20,7 @@ type Table struct {
 	Rows   []TableRow
 	Notes  []string
 
-	bars  []chart // drawn below the table where there is a page to draw on
-	plots []plot
+	charts []page.Chart // drawn where there is a page to draw on
 }
 
 // ColumnGroup is a group of columns under one heading.

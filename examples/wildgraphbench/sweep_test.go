@@ -66,8 +66,8 @@ func TestSweepOfSample(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	if err != nil || strings.Count(string(page), "<polyline") != 2 || !strings.Contains(string(page), "Lexical F1 of summaries") {
-		t.Errorf("%d lines are drawn, %v", strings.Count(string(page), "<polyline"), err)
+	if err != nil || strings.Count(string(page), `<figure class="chart"`) != 2 || !strings.Contains(string(page), "Lexical F1 of summaries") {
+		t.Errorf("%d charts, %v", strings.Count(string(page), `<figure class="chart"`), err)
 	}
 }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// pieceBytes is how large a piece becomes before the next one begins: small enough
+// to be unpacked while a finger is on the key.
+const pieceBytes = 256 << 10
+
+// detail is what the panel shows of a question beside the index.
+type detail struct {
+	Text       string          `json:"text"`
+	Statements []string        `json:"gold,omitempty"`
+	Pages      [][]string      `json:"pages,omitempty"`
+	Answers    []*answerDetail `json:"answers"` // by system; null of one that was not asked
+}
+
+type answerDetail struct {
+	Verdict   string    `json:"verdict,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Text      []span    `json:"text,omitempty"`
+	Predicted []string  `json:"said,omitempty"`
+	Matches   [][2]int  `json:"matches,omitempty"`
+	Ranked    []rank    `json:"ranked"`
+	Passages  []passage `json:"passages,omitempty"`
+	Unshown   int       `json:"unshown,omitempty"` // passages beyond the limit
+	Steps     []Step    `json:"steps,omitempty"`
+	Costs     Costs     `json:"costs"`
+}
+
+// span is a piece of a text; Marks are what is cited with it, counted from 1.
+type span struct {
+	Text  string `json:"t"`
+	Marks []int  `json:"m,omitempty"`
+}
+
+type rank struct {
+	Doc   string  `json:"doc"`
+	Chunk string  `json:"chunk,omitempty"`
+	Score float64 `json:"score"`
+}
+
+type passage struct {
+	Doc    string   `json:"doc,omitempty"`
+	Chunk  string   `json:"chunk,omitempty"`
+	Docs   []string `json:"docs,omitempty"`
+	Tokens int      `json:"tokens,omitempty"`
+	Text   []span   `json:"text,omitempty"`
+}
+
+func newDetail(q Question) detail {
+	d := detail{Text: clean(q.Text, longText), Statements: texts(q.Statements)}
+	for _, unit := range first(q.Gold, manyTexts) {
+		d.Pages = append(d.Pages, names(first(unit, manyRanks)))
+	}
+	for _, a := range q.Answers {
+		if a.State == Absent {
+			d.Answers = append(d.Answers, nil)
+			continue
+		}
+		d.Answers = append(d.Answers, newAnswer(a))
+	}
+	return d
+}
+
+func newAnswer(a Answer) *answerDetail {
+	out := &answerDetail{
+		Verdict: name(a.Verdict), Reason: clean(a.Reason, longQuote), Text: spans(cut(a.Text, longText), a.cited()),
+		Predicted: texts(a.Predicted), Matches: first(a.Matches, 4*manyTexts), Ranked: []rank{}, Costs: a.Costs,
+		Unshown: max(len(a.Passages)-manyRanks, 0),
+	}
+	for _, r := range first(a.Ranked, manyRanks) {
+		out.Ranked = append(out.Ranked, rank{name(r.Doc), name(r.Chunk), r.Score})
+	}
+	for _, p := range first(a.Passages, manyRanks) {
+		var quotes []Citation
+		for _, q := range first(p.Quotes, manyRanks) {
+			quotes = append(quotes, Citation{q[0], q[1], 0})
+		}
+		out.Passages = append(out.Passages, passage{name(p.Doc), name(p.Chunk), names(first(p.Docs, manyRanks)), p.Tokens, spans(cut(p.Text, longQuote), quotes)})
+	}
+	for _, s := range first(a.Steps, manyRanks) {
+		out.Steps = append(out.Steps, Step{name(s.Kind), clean(s.Query, longQuote), names(first(s.Found, manyRanks))})
+	}
+	return out
+}
+
+// cited are the citations of passages that are shown.
+func (a Answer) cited() []Citation {
+	return slices.DeleteFunc(slices.Clone(first(a.Citations, manyTexts)), func(c Citation) bool {
+		return c.Passage < 0 || c.Passage >= min(len(a.Passages), manyRanks)
+	})
+}
+
+// spans cuts a text where citations begin and end. Those that do not fit into the
+// text count as far as they do.
+func spans(s string, citations []Citation) []span {
+	cuts := []int{0, len(s)}
+	for _, c := range citations {
+		cuts = append(cuts, min(max(c.Start, 0), len(s)), min(max(c.End, 0), len(s)))
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var out []span
+	for i, from := range cuts[:len(cuts)-1] {
+		p := span{Text: clean(s[from:cuts[i+1]], longText+longName)}
+		for _, c := range citations {
+			if c.Start <= from && from < c.End && !slices.Contains(p.Marks, c.Passage+1) {
+				p.Marks = append(p.Marks, c.Passage+1)
+			}
+		}
+		slices.Sort(p.Marks)
+		out = append(out, p)
+	}
+	return out
+}
+
+// pieces packs the details of the questions; first is the first question of each.
+func (p *Page) pieces() (packed [][]byte, first []int, err error) {
+	first = []int{}
+	if p.Run == nil {
+		return nil, first, nil
+	}
+	var raw bytes.Buffer
+	flush := func() error {
+		if raw.Len() == 0 {
+			return nil
+		}
+		raw.WriteByte(']')
+		piece, err := pack(raw.Bytes())
+		packed = append(packed, piece)
+		raw.Reset()
+		return err
+	}
+	for i, q := range p.Run.Questions {
+		text, err := json.Marshal(newDetail(q))
+		if err != nil {
+			return nil, nil, err
+		}
+		if raw.Len()+len(text) > pieceBytes {
+			if err := flush(); err != nil {
+				return nil, nil, err
+			}
+		}
+		if raw.Len() == 0 {
+			first = append(first, i)
+			raw.WriteByte('[')
+		} else {
+			raw.WriteByte(',')
+		}
+		raw.Write(text)
+	}
+	return packed, first, flush()
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import "math"
+
+// index is what the page needs before a question is opened.
+type index struct {
+	Systems   []System  `json:"systems"`
+	Domains   []string  `json:"domains"`
+	Types     []Type    `json:"types"`
+	Measures  []measure `json:"measures"`
+	Questions questions `json:"questions"`
+	Cells     []cells   `json:"cells"` // by system
+	// Pieces are the first questions of the pieces with the details.
+	Pieces []int `json:"pieces"`
+	// Charts are those of the tables, in the order of the page.
+	Charts []Chart `json:"charts"`
+}
+
+// measure is a [Measure] whose values are null, [mean] or [mean, low, high] in
+// percent.
+type measure struct {
+	Measure
+	Values [][][][]float64 `json:"values"`
+}
+
+// questions are columns of the matrix.
+type questions struct {
+	ID     []string `json:"id"`
+	Domain []int    `json:"domain"`
+	Type   []int    `json:"type"`
+	Text   []string `json:"text"`
+	Answer []string `json:"answer"` // the gold one, to search in
+}
+
+// cells are the answers of one system, by question. What is not known is -1.
+type cells struct {
+	State  []State `json:"state"`
+	Score  []int   `json:"score"` // percent
+	Found  []int   `json:"found"` // percent
+	Tokens []int   `json:"tokens"`
+	Millis []int   `json:"ms"`
+}
+
+func (p *Page) index(pieces []int) index {
+	out := index{Pieces: pieces}
+	for _, t := range p.Tables {
+		for _, c := range t.Charts {
+			out.Charts = append(out.Charts, c.clean())
+		}
+	}
+	if p.Run == nil {
+		return out
+	}
+	for _, s := range p.Run.Systems {
+		out.Systems = append(out.Systems, System{name(s.Name), name(s.Note)})
+	}
+	out.Domains = names(p.Run.Domains)
+	for _, t := range p.Run.Types {
+		out.Types = append(out.Types, Type{name(t.Title), t.Fact})
+	}
+	for _, m := range p.Run.Measures {
+		values := percents(m.Values)
+		m.Key, m.Title, m.Help = name(m.Key), name(m.Title), clean(m.Help, longQuote)
+		out.Measures = append(out.Measures, measure{m, values})
+	}
+	out.Cells = make([]cells, len(p.Run.Systems))
+	for _, q := range p.Run.Questions {
+		out.Questions.add(q)
+		for i, a := range q.Answers {
+			out.Cells[i].add(a)
+		}
+	}
+	return out
+}
+
+func (c *questions) add(q Question) {
+	gold := ""
+	for _, s := range first(q.Statements, manyTexts) {
+		gold += " " + s
+	}
+	c.ID = append(c.ID, name(q.ID))
+	c.Domain, c.Type = append(c.Domain, q.Domain), append(c.Type, q.Type)
+	c.Text = append(c.Text, name(q.Text))
+	c.Answer = append(c.Answer, clean(gold, longQuote))
+}
+
+func (c *cells) add(a Answer) {
+	c.State = append(c.State, a.State)
+	c.Score, c.Found = append(c.Score, percent(a.Score)), append(c.Found, percent(a.Found))
+	c.Tokens, c.Millis = append(c.Tokens, a.Costs.Context), append(c.Millis, int(math.Round(a.Costs.Millis)))
+}
+
+// percent is a share without decimals; one that is not 0 or 1 stays so.
+func percent(share *float64) int {
+	switch {
+	case share == nil:
+		return -1
+	case *share > 0 && *share < 1:
+		return min(max(int(math.Round(100**share)), 1), 99)
+	}
+	return int(100 * *share)
+}
+
+func percents(values [][][]Value) [][][][]float64 {
+	out := make([][][][]float64, len(values))
+	for d, types := range values {
+		out[d] = make([][][]float64, len(types))
+		for t, systems := range types {
+			out[d][t] = make([][]float64, len(systems))
+			for s, v := range systems {
+				out[d][t][s] = v.percent()
+			}
+		}
+	}
+	return out
+}
+
+func (v Value) percent() []float64 {
+	var out []float64
+	for _, f := range []*float64{v.Mean, v.Low, v.High} {
+		if f == nil {
+			break
+		}
+		out = append(out, math.Round(1e4**f)/100)
+	}
+	return out
+}
+
+func (c Chart) clean() Chart {
+	c.Title, c.X = name(c.Title), name(c.X)
+	lines, bars := c.Lines, c.Bars
+	c.Lines, c.Bars = nil, nil
+	for _, l := range lines {
+		c.Lines = append(c.Lines, Line{name(l.Name), l.Points})
+	}
+	for _, b := range bars {
+		c.Bars = append(c.Bars, Bar{name(b.Name), b.Value, name(b.Text)})
+	}
+	return c
+}

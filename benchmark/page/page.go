@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+// Page is what is shown. Every part may be empty.
+type Page struct {
+	// Title heads the page, Summary is the run in a sentence.
+	Title, Summary string
+	// Strong and Note say what the figures are not, such as those of a language
+	// model.
+	Strong, Note string
+	// Verdict is the result in a sentence, Certainty how sure it is, Remarks what
+	// else must be known to read it.
+	Verdict, Certainty string
+	Remarks            []string
+	// Run is the questions with their answers; nil of a page of tables alone.
+	Run      *Run
+	Tables   []Table
+	Settings []Setting
+}
+
+// Setting is one line of the configuration.
+type Setting struct{ Name, Value string }
+
+// Run is systems over questions.
+type Run struct {
+	Systems []System
+	Domains []string
+	// Types are the types of questions.
+	Types []Type
+	// Measures are in the order in which they are offered.
+	Measures []Measure
+	// Questions are shown in this order.
+	Questions []Question
+}
+
+// System is one system of a run.
+type System struct {
+	Name string `json:"name"`
+	// Note says why a system is not compared, or was not run.
+	Note string `json:"note,omitempty"`
+}
+
+// Type is a type of questions.
+type Type struct {
+	Title string `json:"title"`
+	// Fact tells that answers are right or wrong, and have no share of statements.
+	Fact bool `json:"fact"`
+}
+
+// Measure is one figure of every system.
+type Measure struct {
+	Key   string `json:"key"`
+	Title string `json:"title"`
+	// Help says what it is, in a sentence or two.
+	Help string `json:"help,omitempty"`
+	// Values are by domain (first all of them together), by type of questions (first
+	// all) and by system.
+	Values [][][]Value `json:"values"`
+	// Level tells by system whether it is level with the best, over all questions;
+	// nil where that was not tested.
+	Level []bool `json:"level,omitempty"`
+}
+
+// Value is a share in 0..1 with its 95 % interval; nil where there is none.
+type Value struct {
+	Mean, Low, High *float64
+}
+
+// Question is a question with the answers of all systems.
+type Question struct {
+	ID string
+	// Domain and Type are places in those of the [Run].
+	Domain, Type int
+	Text         string
+	// Statements are the gold answer, or the gold statements.
+	Statements []string
+	// Gold are the units of evidence: the documents any of which holds that piece.
+	Gold [][]string
+	// Answers are by system.
+	Answers []Answer
+}
+
+// State is what came of a question.
+type State int
+
+// The states of an answer.
+const (
+	Absent   State = iota // the system was not asked
+	Pending               // the run has not come to it, or not to judging it
+	Right                 // of a question that is right or wrong
+	Wrong                 // of such a question
+	Scored                // of a question judged by statements
+	Refused               // the system declined to answer, and should have answered
+	Failed                // there is no answer
+	Unscored              // there is no verdict
+)
+
+// Answer is one system's answer.
+type Answer struct {
+	State State
+	// Score is the verdict, Found the share of the gold evidence in the first five
+	// places of the ranking; both in 0..1, nil where there is none.
+	Score, Found *float64
+	// Verdict is Score in words, Reason what the judge says of it, or why there is
+	// no answer or no score.
+	Verdict, Reason string
+	Text            string
+	// Citations point into Text, in bytes.
+	Citations []Citation
+	// Predicted are the statements the judge found in the answer, Matches the pairs
+	// of gold and predicted ones that say the same.
+	Predicted []string
+	Matches   [][2]int
+	// Ranked are the documents of the ranked chunks, best first.
+	Ranked []Ranked
+	// Passages are what was read: source texts in the order of the prompt, then
+	// what was made of sources.
+	Passages []Passage
+	Steps    []Step
+	Costs    Costs
+}
+
+// Citation says which passage Text[Start:End] of an answer rests on.
+type Citation struct{ Start, End, Passage int }
+
+// Ranked is one place of a ranking.
+type Ranked struct {
+	Chunk, Doc string
+	Score      float64
+}
+
+// Passage is a text in the prompt.
+type Passage struct {
+	Doc, Chunk string
+	// Docs are the documents behind a text that is no source itself.
+	Docs   []string
+	Tokens int
+	// Text is a part of it, or "" where none was kept; Quotes are the quoted bytes
+	// of Text.
+	Text   string
+	Quotes [][2]int
+}
+
+// Step is one thing that a search did.
+type Step struct {
+	Kind  string   `json:"kind"`
+	Query string   `json:"query,omitempty"`
+	Found []string `json:"found,omitempty"`
+}
+
+// Costs are what an answer took. Tokens are those of the evidence in the prompt,
+// -1 where they were not counted; Millis is 0 where the time is not shown.
+type Costs struct {
+	Context    int     `json:"context"`
+	Calls      int     `json:"calls,omitempty"`
+	Prompt     int     `json:"prompt,omitempty"`
+	Completion int     `json:"completion,omitempty"`
+	Millis     float64 `json:"ms,omitempty"`
+}

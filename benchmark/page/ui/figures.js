@@ -1,0 +1,203 @@
+// Figures: the measure in dots with whiskers, systems and domains as a heat map,
+// and the charts of the tables.
+
+const measure = () => run.measures.find((m) => m.key === state.m);
+
+// standings are the systems that have the measure, best first.
+function standings() {
+  const m = measure();
+  const values = m.values[0][state.k];
+  const out = [];
+  run.systems.forEach((system, s) => {
+    const v = values[s];
+    if (!v || v.length === 0) return;
+    out.push({
+      s, name: system.name, note: system.note, value: v[0], low: v[1], high: v[2],
+      level: m.level && state.k === 0 ? m.level[s] : null,
+    });
+  });
+  return out.sort((x, y) => y.value - x.value);
+}
+
+const one = (value) => value.toFixed(1);
+
+// paint puts a plot into a figure. The library's own style element is left out:
+// the policy of the page does not let it in, and page.css has its rules.
+function paint(figure, plot) {
+  for (const node of plot.querySelectorAll("style")) node.remove();
+  if (plot.localName === "style") return;
+  for (const old of figure.querySelectorAll(":scope > svg, :scope > .plot")) old.remove();
+  figure.append(plot);
+}
+
+async function drawDots() {
+  const figure = byID("dots");
+  const m = measure();
+  byID("measure-help").textContent = m ? m.help || "" : "";
+  if (!m) return;
+  const rows = standings();
+  const Plot = await charts();
+  const width = Math.max(280, figure.clientWidth);
+  const left = Math.min(210, Math.round(width * 0.36));
+  const most = Math.max(1, ...rows.map((r) => r.high ?? r.value));
+  const tested = rows.some((r) => r.level !== null);
+  const x2 = Math.min(100, most * 1.04);
+  const tone = (r) => (r.level === false ? "var(--soft)" : "var(--accent)");
+  const labels = new Map(rows.map((r) => [r.name, cutText(r.name, Math.floor(left / 7.2))]));
+  const plot = Plot.plot({
+    width, marginLeft: left, marginRight: 52, marginTop: 26, marginBottom: 8, height: rows.length * 26 + 40,
+    className: "plot", style: { background: "none", fontSize: "12.5px" },
+    ariaLabel: `${m.title}, percent, best first`,
+    x: { domain: [0, x2], label: null, axis: "top", grid: true, ticks: width < 500 ? 4 : 8 },
+    y: { domain: rows.map((r) => r.name), label: null, tickFormat: (n) => labels.get(n), tickSize: 0, padding: 0 },
+    marks: [
+      Plot.barX(rows.filter((r) => r.level), { x1: 0, x2, y: "name", fill: "var(--band)" }),
+      Plot.gridX({ stroke: "var(--line)", strokeOpacity: 1 }),
+      Plot.ruleY(rows.filter((r) => r.low !== undefined), { x1: "low", x2: "high", y: "name", stroke: tone, strokeWidth: 1.5 }),
+      Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: (r) => (r.level === false ? "var(--paper)" : "var(--accent)"), stroke: tone, strokeWidth: 1.5 }),
+      Plot.text(rows, { x: (r) => r.high ?? r.value, y: "name", text: (r) => one(r.value), dx: 8, textAnchor: "start", fill: "var(--ink)" }),
+    ],
+  });
+  plot.setAttribute("role", "img");
+  const best = rows[0];
+  plot.setAttribute("aria-label", `${m.title}: ${rows.map((r) => `${r.name} ${one(r.value)}`).join(", ")}`);
+  paint(figure, plot);
+  figure.querySelector("figcaption")?.remove();
+  if (!best) return;
+  const said = ["Percent, best first; whiskers are 95 % intervals."];
+  if (tested) said.push("Filled dots on the band: level with the best, as far as so many questions can tell. Hollow: certainly behind.");
+  else if (state.k > 0) said.push("Which systems are level with the best was tested over all questions, not by type.");
+  figure.append(el("figcaption", { class: "soft" }, said.join(" ")));
+}
+
+// The heat map is a table: its colours are steps of one hue, and every cell has
+// its number.
+function drawHeat() {
+  const m = measure();
+  const host = byID("heat");
+  if (!m) return;
+  const columns = run.domains.length > 1 ? [0, ...run.domains.map((_, d) => d + 1)] : [0];
+  const rows = standings();
+  let low = Infinity, high = -Infinity;
+  const value = (d, s) => m.values[d][state.k][s];
+  for (const d of columns) for (const r of rows) {
+    const v = value(d, r.s);
+    if (v && v.length) [low, high] = [Math.min(low, v[0]), Math.max(high, v[0])];
+  }
+  const step = (v) => (high > low ? Math.min(6, Math.floor((7 * (v - low)) / (high - low))) : 3);
+  const title = (d) => (d === 0 ? "All" : run.domains[d - 1]);
+  const table = el("table", { class: "heat" },
+    el("thead", null, el("tr", null, el("th", { scope: "col" }, "System"),
+      columns.map((d) => el("th", { scope: "col" }, d === 0 ? "All" : button(cutText(title(d), 24), () => pick(d, null), { class: "plain", data: { tip: `Questions of ${title(d)}` } }))))),
+    el("tbody", null, rows.map((r) => el("tr", null,
+      el("th", { scope: "row" }, button(cutText(r.name, 34), () => pick(0, r.name), { class: "plain", data: { tip: r.note || `Questions with ${r.name} as A` } })),
+      columns.map((d) => {
+        const v = value(d, r.s);
+        if (!v || !v.length) return el("td", { class: "none" }, "–");
+        const range = v.length > 1 ? `, 95 % interval ${one(v[1])} to ${one(v[2])}` : "";
+        return el("td", { class: `h${step(v[0])}`, data: { tip: `${r.name}, ${title(d)}: ${one(v[0])} %${range}` }, on: { click: () => pick(d, r.name) } }, one(v[0]));
+      })))));
+  fill(host, table);
+}
+
+// pick shows the questions of a domain with a system as A.
+function pick(domain, name) {
+  set({ d: domain > 0 ? String(domain - 1) : "", ...(name ? { a: name, b: state.b === name ? "" : state.b } : {}) });
+  byID("questions").scrollIntoView({ behavior: "smooth" });
+}
+
+// Charts of the tables are drawn when their table is unfolded.
+function startTables() {
+  for (const details of document.querySelectorAll("details.table")) {
+    const draw = () => {
+      if (details.open) for (const figure of details.querySelectorAll("[data-chart]")) drawChart(figure);
+    };
+    details.addEventListener("toggle", draw);
+    draw();
+    for (const head of details.querySelectorAll("thead th")) {
+      const m = help[head.textContent.trim().toLowerCase()];
+      if (m) {
+        head.dataset.tip = m;
+        head.tabIndex = 0;
+      }
+    }
+  }
+  window.addEventListener("beforeprint", () => {
+    for (const details of document.querySelectorAll("details.table")) details.open = true;
+  });
+}
+
+// help explains column titles that are not measures of the index.
+const help = {
+  "detectable": "The least difference that so many questions show with power 0.8, in points.",
+  "p (holm)": "The p-value of the permutation test, corrected for all pairs by Holm.",
+  "p": "The p-value of a paired permutation test over source pages.",
+  "points": "Difference of the two means in percentage points.",
+  "isolated %": "Share of nodes without an edge.",
+  "ceiling": "What precision comes to when every gold statement is met by one statement and nothing else is said.",
+};
+
+const hues = ["#3f6fb5", "#c8742c", "#3d8f78", "#9466b0", "#b39a2f", "#b5546f", "#4f9fb8", "#7d7f86"];
+
+async function drawChart(figure) {
+  const chart = run.charts[Number(figure.dataset.chart)];
+  const Plot = await charts();
+  const width = Math.max(280, Math.min(760, figure.clientWidth));
+  const common = { width, className: "plot", style: { background: "none", fontSize: "12px" } };
+  let plot;
+  if (chart.lines) {
+    const points = chart.lines.flatMap((line) => line.points.map((p) => ({ ...p, line: line.name })));
+    const names = chart.lines.map((line) => line.name);
+    plot = Plot.plot({
+      ...common, height: 320, marginLeft: 46, marginBottom: 40,
+      x: { type: chart.log_x ? "log" : "linear", label: chart.x, ...(chart.log_x ? { ticks: 5, tickFormat: "~s" } : {}) },
+      y: { type: chart.log_y ? "log" : "linear", label: "%", grid: true, zero: !chart.log_y, ...(chart.log_y ? { ticks: 4, tickFormat: "~g" } : {}) },
+      color: { domain: names, range: names.map((_, i) => hues[i % hues.length]) },
+      marks: [
+        Plot.ruleX(chart.lines.length > 3 ? [] : points.filter((p) => p.low !== undefined), { x: "x", y1: "low", y2: "high", stroke: "line", strokeOpacity: 0.5 }),
+        Plot.line(points, { x: "x", y: "y", stroke: "line", z: "line", strokeDasharray: undefined }),
+        Plot.dot(points, { x: "x", y: "y", fill: "line", r: 3 }),
+      ],
+    });
+    figure.querySelector(".legend")?.remove();
+    figure.append(el("ul", { class: "legend" }, names.map((name, i) => {
+      const key = el("i", { class: "key" });
+      key.style.background = hues[i % hues.length];
+      return el("li", null, key, name);
+    })));
+  } else {
+    const bars = chart.bars || [];
+    const left = Math.min(260, Math.round(width * 0.4));
+    plot = Plot.plot({
+      ...common, height: bars.length * 22 + 24, marginLeft: left, marginRight: 56, marginTop: 4, marginBottom: 20,
+      x: { label: null, ticks: 4, grid: true }, y: { domain: bars.map((b, i) => i), label: null, tickSize: 0, tickFormat: (i) => cutText(bars[i].name, Math.floor(left / 6.8)) },
+      marks: [
+        Plot.barX(bars, { x: "value", y: (_, i) => i, fill: "var(--accent)", fillOpacity: 0.75, insetTop: 2, insetBottom: 2 }),
+        Plot.text(bars, { x: "value", y: (_, i) => i, text: "text", dx: 5, textAnchor: "start", fill: "var(--ink)" }),
+      ],
+    });
+  }
+  plot.setAttribute("role", "img");
+  plot.setAttribute("aria-label", chart.title);
+  paint(figure, plot);
+}
+
+function startFigures() {
+  if (run.n === 0 && run.systems.length === 0) return;
+  const measures = byID("measure"), kinds = byID("kind");
+  for (const m of run.measures || []) measures.append(el("option", { value: m.key }, m.title));
+  ["all", ...run.types.map((t) => t.title.toLowerCase())].forEach((title, i) => kinds.append(el("option", { value: String(i) }, title)));
+  measures.addEventListener("change", () => set({ m: measures.value }));
+  kinds.addEventListener("change", () => set({ k: Number(kinds.value) }));
+  for (const m of run.measures || []) help[m.title.toLowerCase()] = m.help;
+  const draw = () => {
+    measures.value = state.m;
+    kinds.value = String(state.k);
+    byID("domains").hidden = run.domains.length < 2;
+    drawHeat();
+    drawDots();
+  };
+  watch((changed) => (changed.has("m") || changed.has("k")) && draw());
+  draw();
+  window.addEventListener("resize", later(drawDots, 150));
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed ui third_party/*.js
+var files embed.FS
+
+// scripts are the parts of the page's program, in the order in which they stand in it.
+var scripts = []string{"dom.js", "data.js", "state.js", "figures.js", "filter.js", "matrix.js", "detail.js"}
+
+// libraries draw; they are unpacked when something is to be drawn.
+var libraries = []string{"d3.min.js", "plot.umd.min.js"}
+
+// assets are the parts of the file that are the same in every page.
+type assets struct {
+	frame         *template.Template
+	script, style string
+	libraries     [][]byte
+	policy        string
+}
+
+func newAssets() (a assets, err error) {
+	read := func(file string) string {
+		text, e := files.ReadFile(file)
+		if err == nil {
+			err = e
+		}
+		return string(text)
+	}
+	var b strings.Builder
+	b.WriteString("(() => {\n\"use strict\";\n")
+	for _, file := range scripts {
+		b.WriteString(read("ui/" + file))
+	}
+	b.WriteString("start();\n})();\n")
+	a.script, a.style = b.String(), read("ui/page.css")
+	run := hash(a.script)
+	for _, file := range libraries {
+		text := read("third_party/" + file)
+		run += " " + hash(text)
+		packed, e := pack([]byte(text))
+		if err == nil {
+			err = e
+		}
+		a.libraries = append(a.libraries, packed)
+	}
+	a.policy = "default-src 'none'; script-src " + run + "; style-src " + hash(a.style) + "; img-src data:; base-uri 'none'; form-action 'none'"
+	if err == nil {
+		a.frame, err = template.New("page").Parse(read("ui/page.html"))
+	}
+	return a, err
+}
+
+// hash is how a policy names a script or a style.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// frame is what the template of the page shows.
+type frame struct {
+	*Page
+	Policy string
+	Style  template.CSS
+	Tables []frameTable
+}
+
+type frameTable struct {
+	Table
+	ID     int
+	Charts []frameChart
+}
+
+type frameChart struct {
+	ID    int
+	Title string
+	Data  []string
+}
+
+// Write writes the page. It returns the first error of w.
+func (p *Page) Write(w io.Writer) error {
+	a, err := newAssets()
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	pieces, first, err := p.pieces()
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	index, err := json.Marshal(p.index(first))
+	if err == nil {
+		index, err = pack(index)
+	}
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	b := bufio.NewWriter(w)
+	if err := a.frame.Execute(b, p.frame(a)); err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	data := func(id string, piece []byte) {
+		fmt.Fprintf(b, "<script type=\"application/gzip\" id=%q>%s</script>\n", id, base64.StdEncoding.EncodeToString(piece))
+	}
+	data("index", index)
+	for i, piece := range a.libraries {
+		data(fmt.Sprint("library", i), piece)
+	}
+	fmt.Fprintf(b, "<script>%s</script>\n", a.script)
+	for i, piece := range pieces {
+		data(fmt.Sprint("piece", i), piece)
+	}
+	b.WriteString("</body>\n</html>\n")
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	return nil
+}
+
+// frame cleans what stands in the page itself. Its markup is the template's.
+func (p *Page) frame(a assets) frame {
+	out := frame{Policy: a.policy, Style: template.CSS(a.style)}
+	shown := *p
+	for _, s := range []*string{&shown.Title, &shown.Summary, &shown.Strong, &shown.Note, &shown.Verdict, &shown.Certainty} {
+		*s = clean(*s, longText)
+	}
+	shown.Remarks = texts(p.Remarks)
+	shown.Settings = nil
+	for _, s := range p.Settings {
+		shown.Settings = append(shown.Settings, Setting{name(s.Name), clean(s.Value, longText)})
+	}
+	chart := 0
+	for i, t := range p.Tables {
+		ft := frameTable{Table: t.clean(), ID: i}
+		for _, c := range t.Charts {
+			ft.Charts = append(ft.Charts, frameChart{chart, name(c.Title), names(c.data())})
+			chart++
+		}
+		out.Tables = append(out.Tables, ft)
+	}
+	out.Page = &shown
+	return out
+}
+
+func (t Table) clean() Table {
+	t.Title, t.Heading = name(t.Title), name(t.Heading)
+	var groups []Group
+	for _, g := range t.Groups {
+		groups = append(groups, Group{name(g.Heading), names(g.Columns)})
+	}
+	var rows []Row
+	for _, r := range t.Rows {
+		row := Row{Name: name(r.Name), Published: r.Published}
+		for _, c := range r.Cells {
+			row.Cells = append(row.Cells, Cell{name(c.Text), c.Best, name(c.Interval)})
+		}
+		rows = append(rows, row)
+	}
+	var notes []string
+	for _, n := range t.Notes {
+		notes = append(notes, clean(n, longText))
+	}
+	t.Groups, t.Rows, t.Notes = groups, rows, notes
+	return t
+}
+
+// pack compresses; equal texts become equal bytes.
+func pack(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(text)
+	if e := z.Close(); err == nil {
+		err = e
+	}
+	return b.Bytes(), err
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
+)
+
+// WriteHTML writes a page with everything, down to each answer.
+func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
+	k := r.rank()
+	strong, about := r.label.page()
+	p := page.Page{
+		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: strong, Note: about,
+		Verdict: k.verdict(r.label), Certainty: strings.TrimSpace(k.interval(r.questions()) + " " + k.certain(r.questions())), Remarks: k.failed,
+		Run: r.pageRun(run), Settings: settings(r.Config),
+	}
+	if len(k.unranked) > 0 && len(k.standings) > 0 {
+		p.Remarks = append(p.Remarks, "Not ranked: "+strings.Join(k.unranked, ", ")+".")
+	}
+	for _, t := range r.Tables() {
+		p.Tables = append(p.Tables, pageTable(t))
+	}
+	return p.Write(w)
+}
+
+// verdict is who leads, in a sentence; "" if nobody can be ranked.
+func (k ranking) verdict(l label) string {
+	if len(k.standings) == 0 {
+		return ""
+	}
+	best := k.standings[0]
+	what := fmt.Sprintf("%.1f %% %s", 100**best.value, lower(k.figure.words(l)))
+	switch level := k.level(); {
+	case len(k.standings) == 1:
+		return fmt.Sprintf("%s has %s.", best.name, what)
+	case level == 1:
+		return fmt.Sprintf("%s is ahead of all others with %s.", best.name, what)
+	case level == 2:
+		return fmt.Sprintf("%s leads with %s; one other system is level with it.", best.name, what)
+	default:
+		return fmt.Sprintf("%s leads with %s; %s others are level with it.", best.name, what, count(level-1))
+	}
+}
+
+// interval says how sure the first figure is, in a sentence.
+func (k ranking) interval(questions int) string {
+	switch {
+	case len(k.standings) == 0:
+		return ""
+	case k.standings[0].interval == nil:
+		return fmt.Sprintf("%s are too few for an interval.", plural(questions, "question"))
+	}
+	i := k.standings[0].interval
+	return fmt.Sprintf("95 %% interval %.1f to %.1f over %s.", 100*i[0], 100*i[1], plural(questions, "question"))
+}
+
+// unfinished says how much of a run is missing.
+func unfinished(run *benchmark.Run) string {
+	asked, missing := 0, 0
+	for _, s := range run.Systems {
+		for _, d := range s.Domains {
+			for _, r := range d.Results {
+				if s.NotApplicable == "" && !r.Skipped {
+					asked++
+					if r.Answer.System == "" {
+						missing++
+					}
+				}
+			}
+		}
+	}
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Unfinished: %s of %s answers are there, and all figures are over these.", count(asked-missing), count(asked))
+}
+
+func settings(c map[string]any) []page.Setting {
+	var out []page.Setting
+	for k, v := range c {
+		if k != "fingerprints" {
+			out = append(out, page.Setting{Name: k, Value: strings.Trim(fmt.Sprint(v), "[]")})
+		}
+	}
+	slices.SortFunc(out, func(a, b page.Setting) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func (r *Report) pageRun(run *benchmark.Run) *page.Run {
+	places := make(map[string]int)
+	order := r.order()
+	systems := make([]System, len(order))
+	for i, n := range order {
+		systems[i] = r.Systems[n]
+	}
+	out := &page.Run{Measures: r.measures(systems)}
+	for _, s := range systems {
+		out.Systems = append(out.Systems, page.System{Name: s.System, Note: strings.Join(append([]string{s.NotApplicable}, s.NotCompared...), " ")})
+	}
+	for i, t := range run.Dataset.Types {
+		places[t.Key] = i
+		out.Types = append(out.Types, page.Type{Title: t.Title, Fact: !t.Statements})
+	}
+	for d, domain := range run.Dataset.Domains {
+		out.Domains = append(out.Domains, domain.Name)
+		for n, it := range domain.Items {
+			q := page.Question{ID: it.Question.ID, Domain: d, Type: places[it.Type], Text: it.Question.Text, Statements: it.GoldStatements()}
+			for _, u := range it.Gold {
+				q.Gold = append(q.Gold, u)
+			}
+			for _, s := range order {
+				of := run.Systems[s]
+				q.Answers = append(q.Answers, pageAnswer(run, of, of.Domains[d].Results[n]))
+			}
+			out.Questions = append(out.Questions, q)
+		}
+	}
+	return out
+}
+
+// order is that of the ranking, then those that are not in it, as they were run.
+func (r *Report) order() []int {
+	place := make(map[string]int)
+	for i, s := range r.rank().standings {
+		place[s.name] = i - len(r.Systems)
+	}
+	out := make([]int, len(r.Systems))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return place[r.Systems[a].name()] - place[r.Systems[b].name()] })
+	return out
+}
+
+// measures are the figures of systems, those first that say most of this run.
+func (r *Report) measures(systems []System) []page.Measure {
+	judged := []string{"accuracy", "f1_mean_of_questions", "recall", "precision", "grounded"}
+	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_found", "statement_coverage"}
+	keys := slices.Concat(judged, found)
+	if r.label.lexical {
+		keys = slices.Concat(found, judged)
+	}
+	var out []page.Measure
+	for _, key := range keys {
+		f, _ := find(key)
+		if !r.has(benchmark.All, key) {
+			continue
+		}
+		m := page.Measure{Key: key, Title: f.words(r.label), Help: f.help(), Level: r.level(f, systems)}
+		m.Values = append(m.Values, r.values(f, systems, func(s System) Types { return s.Overall.Types }))
+		for d := range systems[0].Domains {
+			m.Values = append(m.Values, r.values(f, systems, func(s System) Types { return s.Domains[d].Types }))
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// values are a figure by type of questions, first all, and by system.
+func (r *Report) values(f figure, systems []System, of func(System) Types) [][]page.Value {
+	var out [][]page.Value
+	kinds := []string{benchmark.All}
+	for _, t := range r.types {
+		kinds = append(kinds, t.Key)
+	}
+	for _, kind := range kinds {
+		row := make([]page.Value, len(systems))
+		for i, s := range systems {
+			if f.ranked && s.provenance {
+				continue
+			}
+			m := of(s).measured(kind, f.key)
+			row[i].Mean = m.value
+			if m.interval != nil {
+				row[i].Low, row[i].High = &m.interval[0], &m.interval[1]
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// level tells which systems are level with the best; nil where that was not tested.
+func (r *Report) level(f figure, systems []System) []bool {
+	out := make([]bool, len(systems))
+	tested := false
+	for i, s := range systems {
+		p, ok := r.toBest(f, s)
+		tested = tested || ok
+		out[i] = s.compared() && !(f.ranked && s.provenance) && !(ok && p.behind())
+	}
+	if !tested {
+		return nil
+	}
+	return out
+}
+
+// pageTable is a table as the page shows it.
+func pageTable(t Table) page.Table {
+	out := page.Table{Title: t.Title, Heading: t.Heading(), Notes: t.Notes, Charts: t.charts}
+	for _, g := range t.Groups {
+		out.Groups = append(out.Groups, page.Group{Heading: g.Heading, Columns: g.Columns})
+	}
+	for _, r := range t.Rows {
+		row := page.Row{Name: r.Name, Published: r.Published}
+		for _, c := range r.Cells {
+			row.Cells = append(row.Cells, page.Cell(c))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// lower begins a text with a small letter, unless it begins with an abbreviation.
+func lower(s string) string {
+	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
+		return s
+	}
+	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}
