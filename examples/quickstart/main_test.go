@@ -48,7 +48,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	write("notes/owl.md", "# Owls\n\nSome text.\n\nThe barn owl hears\na mouse under the snow.\n")
-	write("latin1.txt", "na\xefve")
+	write("latin1.txt", "\x81\xef")
 	write(".git/config.txt", "not read")
 	write("picture.png", "not text")
 	out, errs, err := ask(t, "-docs", dir, "-q", "What does the barn owl hear?")

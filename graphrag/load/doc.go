@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package load reads Markdown, HTML and text files as documents with a structure:
-// paragraphs, headings, list items, table rows with their headers, definition lists,
-// code as code, front matter, each with its place in the file.
+// Package load reads files as documents with a structure: paragraphs, headings, list
+// items, table rows with their headers, definition lists, code as code, front matter,
+// each with its place in the file. It knows Markdown, HTML, text, DOCX, CSV and TSV, JSON
+// and JSONL, reStructuredText, AsciiDoc, Org, and source code; package load/pdf adds PDF.
 //
 //	files, skipped, err := load.Folder(ctx, os.DirFS("notes"))
 //	files[0].Document          // for a system to index
@@ -12,8 +13,8 @@
 // # One language of structure
 //
 // The text of every document is Markdown: that of Markdown and text files as it is,
-// so that offsets into the text are offsets into the file, that of HTML written anew,
-// with [File.Source] and [File.Line] leading back. So what is cut, indexed, stored and
+// so that offsets into the text are offsets into the file, that of other formats written
+// anew, with [File.Source], [File.Line] and [File.Place] leading back. So what is cut, indexed, stored and
 // given to a model is one readable text, and whoever wants the structure of any piece
 // of it asks [Blocks]. A piece that begins inside of a table or a list lacks what it
 // goes on from; [Lead] is that, a few lines, and stands beside a chunk
@@ -22,17 +23,22 @@
 //
 // # Formats
 //
-// A format is one function from a name and the bytes of a file to a [File], chosen by
-// the extension, or by a look at the content if there is none ([Read]). What is not
-// known is an error that wraps [ErrFormat], and [Folder] counts it.
+// A [Format] is one function from a name and the bytes of a file to a [File], chosen by
+// the extension, or by a look at the content if there is none; [Options] add to them. What
+// is not known is an error that wraps [ErrFormat], and [Folder] counts it. Rows of CSV
+// files and short records of JSON files are rows of a table under its header, longer
+// records sections; definitions of source code are sections under their first line.
+// Texts are UTF-8, UTF-16 with a mark, what a page declares, or Windows-1252.
 //
 // # Hostile files
 //
-// Files are what others wrote. At most [MaxFile] bytes are read; nesting beyond 32
-// levels, tables wider than 128 columns and texts that the parser fails on are
-// read as paragraphs; the time is about linear in the size; nothing is fetched and
-// nothing is run.
+// Files are what others wrote. At most [MaxFile] bytes are read of one, and of what grows
+// as much as there was; archives that unpack to far more than they are, are left out.
+// Nesting beyond 32 levels, tables wider than 128 columns and texts that the parser fails
+// on are read as paragraphs; the time is about linear in the size; links are not
+// followed, nothing is fetched and nothing is run. A parser that panics is an error that
+// names the file.
 //
-// goldmark (the blocks of Markdown) and golang.org/x/net/html (the tokens of HTML)
-// are under it. Everything here is safe for concurrent use.
+// goldmark (the blocks of Markdown), golang.org/x/net/html (the tokens of HTML) and
+// golang.org/x/text (encodings) are under it. Everything here is safe for concurrent use.
 package load

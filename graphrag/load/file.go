@@ -3,14 +3,10 @@
 package load
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"path"
-	"slices"
 	"sort"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -22,8 +18,9 @@ type File struct {
 	Document graphrag.Document
 
 	anchors anchors // from the text to the file; empty if they are the same
-	lines   []int   // where the lines of the file begin
+	lines   []int   // where the lines of the file begin, or its pages or paragraphs
 	size    int     // of the file
+	unit    string  // what is counted, see Place
 }
 
 // Blocks are the structure of the text, see [Blocks].
@@ -42,17 +39,35 @@ func (f *File) Source(p text.Span) text.Span {
 // Line is the line of the file, from 1, in which an offset of the document's text
 // stands.
 func (f *File) Line(offset int) int {
-	return sort.SearchInts(f.lines, f.anchors.source(offset)+1)
+	return max(1, sort.SearchInts(f.lines, f.anchors.source(offset)+1))
+}
+
+// Place tells people where in the file an offset of the text stands: its line ("12"),
+// the page of a PDF ("p3"), the paragraph of a word processor's file ("¶7").
+func (f *File) Place(offset int) string { return f.unit + strconv.Itoa(f.Line(offset)) }
+
+// Paged makes a file of pages that were read from a format without lines, such as PDF.
+// Line counts its pages, and [File.Source] is in its text.
+func Paged(name, title string, pages []string) *File {
+	f := &File{unit: "p"}
+	var text strings.Builder
+	for _, page := range pages {
+		f.lines = append(f.lines, text.Len())
+		if page = strings.TrimSpace(page); page != "" {
+			text.WriteString(page + "\n\n")
+		}
+	}
+	f.Document.Title = strings.Join(strings.Fields(title), " ")
+	f.Document.Text = strings.TrimSuffix(text.String(), "\n")
+	f.finish(name, f.Document.Text)
+	return f
 }
 
 // finish fills in what all formats have.
 func (f *File) finish(name, source string) {
 	f.Document.ID, f.Document.Source, f.size = name, name, len(source)
-	f.lines = append(f.lines, 0)
-	for i := 0; i < len(source); i++ {
-		if source[i] == '\n' {
-			f.lines = append(f.lines, i+1)
-		}
+	if f.lines == nil {
+		f.lines = lineStarts(source)
 	}
 	if f.Document.Title == "" {
 		f.Document.Title = titleOf(f.Document.Text, name)
@@ -92,48 +107,6 @@ func titleOf(s, name string) string {
 	return strings.TrimSuffix(path.Base(name), path.Ext(name))
 }
 
-// formats are how files are read, by their extension. A format is one function; those
-// of binary files will have their own.
-var formats = map[string]func(name, source string) *File{
-	".txt": Text, ".text": Text, ".md": Markdown, ".markdown": Markdown,
-	".html": HTML, ".htm": HTML, ".xhtml": HTML,
-}
-
-// ErrFormat is wrapped by the error about a file of a kind that is not read.
-var ErrFormat = errors.New("another kind of file")
-
-// Read reads one file: by its extension, and, if it has none, by what it looks like.
-// The document's ID and Source are the name.
-func Read(name string, data []byte) (*File, error) {
-	ext := strings.ToLower(path.Ext(name))
-	read := formats[ext]
-	if ext == "" {
-		read = sniff(data)
-	}
-	if read == nil {
-		return nil, fmt.Errorf("load: %s: %w (%s)", name, ErrFormat, cmp.Or(ext, "no extension, no text"))
-	}
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("load: %s: not UTF-8 text: convert it", name)
-	}
-	return read(name, string(data)), nil
-}
-
-// sniffed is how many bytes tell what a file without an extension is.
-const sniffed = 512
-
-// sniff tells HTML from text; nil for what has NUL bytes.
-func sniff(data []byte) func(name, source string) *File {
-	head := strings.ToLower(strings.TrimLeft(string(data[:min(len(data), sniffed)]), "\ufeff \t\r\n"))
-	switch {
-	case strings.ContainsRune(head, 0):
-		return nil
-	case strings.HasPrefix(head, "<!doctype html"), strings.HasPrefix(head, "<html"):
-		return HTML
-	}
-	return Text
-}
-
 // anchors lead from offsets in a text to offsets in the file it was made of. Each
 // says that from text on, what is written stands at file.
 type anchors struct{ text, file []int }
@@ -159,18 +132,8 @@ func (a anchors) source(offset int) int {
 		return a.file[0]
 	}
 	at := a.file[i] + offset - a.text[i]
-	if i+1 < len(a.file) {
+	if i+1 < len(a.file) && a.file[i+1] >= a.file[i] {
 		at = min(at, a.file[i+1])
 	}
 	return at
-}
-
-// kinds lists the extensions that are read.
-func kinds() []string {
-	var out []string
-	for ext := range formats {
-		out = append(out, ext)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, f.Document)
 		}
 	}
-	for name, data := range map[string]string{"a.pdf": "%PDF", "b": "\x00\x01", "c.md": "na\xefve"} {
+	for name, data := range map[string]string{"a.pdf": "%PDF", "b": "\x00\x01", "c.md": "\xd6\xa3\xba\xcd"} {
 		if _, err := load.Read(name, []byte(data)); err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, load.ErrFormat) == strings.HasSuffix(name, ".md") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -96,7 +96,7 @@ func TestFolder(t *testing.T) {
 	big := bytes.Repeat([]byte("x"), load.MaxFile+1)
 	files, skipped, err := load.Folder(t.Context(), broken{fstest.MapFS{
 		"z.txt": {Data: []byte("last")}, "a.md": {Data: []byte("first")}, "b.md": {Data: []byte("x")}, "big.txt": {Data: big},
-		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "f": {},
+		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "f": {Data: []byte("\x7fELF\x00")},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,9 +12,10 @@ const (
 
 // Lead returns what a piece of a Markdown text that begins at an offset needs to be
 // understood and does not hold: the headings it stands under, and, if it begins
-// inside of a table, its header, inside of a list, the line before the list. What
-// Blocks makes of the lead and the piece, one after the other, is what it would make
-// of the piece in its place. A table's row that is cut begins in the lead.
+// inside of a table, its header, inside of a list, the line before the list, inside of
+// code in the first 64 KB, the mark that the code begins with. What Blocks makes of the
+// lead and the piece, one after the other, is what it would make of the piece in its
+// place. A table's row that is cut begins in the lead.
 //
 // It looks back 64 KB at the most and returns a few lines.
 func Lead(s string, at int) string {
@@ -25,7 +26,13 @@ func Lead(s string, at int) string {
 	line := strings.LastIndexByte(s[:at], '\n') + 1 // begin of the line that is cut
 	var out strings.Builder
 	out.WriteString(headings(s, floor, line))
+	open := ""
+	if floor == 0 {
+		open = openFence(s[:line])
+	}
 	switch first := firstLine(s, line); {
+	case open != "":
+		out.WriteString(open)
 	case isRow(first):
 		header, ok := tableHeader(s, floor, line)
 		if !ok {
@@ -39,6 +46,21 @@ func Lead(s string, at int) string {
 		out.WriteString(leadIn(s, floor, line))
 	}
 	return out.String()
+}
+
+// openFence is the mark of the code that is open at the end of a text, "" outside of code.
+func openFence(s string) (open string) {
+	for _, line := range lines(s) {
+		t := strings.TrimSpace(line)
+		switch mark := strings.TrimLeft(t, "`"); {
+		case !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~"):
+		case open == "" && !strings.Contains(mark, "`"):
+			open = t[:len(t)-len(strings.TrimLeft(t, t[:1]))] + "\n"
+		case open != "" && strings.HasPrefix(t, strings.TrimSpace(open)) && strings.Trim(t, t[:1]) == "":
+			open = ""
+		}
+	}
+	return open
 }
 
 func firstLine(s string, at int) string { return s[at:lineEnd(s, at)] }

@@ -292,11 +292,3 @@ func tooDeep(s string) bool {
 	}
 	return false
 }
-
-// lineEnd returns the offset after the line feed that ends the line at start.
-func lineEnd(s string, start int) int {
-	if i := strings.IndexByte(s[start:], '\n'); i >= 0 {
-		return start + i + 1
-	}
-	return len(s)
-}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
+)
+
+func read(t *testing.T, name, data string) *load.File {
+	t.Helper()
+	f, err := load.Read(name, []byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFormats(t *testing.T) {
+	for _, tt := range []struct{ name, data, want string }{
+		{"a.csv", "name,pays\nadults,12 €\nstudents,\"7 €,\nreduced\"\n", "| name | pays |\n|---|---|\n| adults | 12 € |\n| students | 7 €, reduced |\n"},
+		{"a.csv", "name;size\na|b;2\n", "| name | size |\n|---|---|\n| a\\|b | 2 |\n"},
+		{"a.tsv", "1\t2\n3\t4\t5\n", "|  |  |\n|---|---|\n| 1 | 2 |\n\n|  |  |  |\n|---|---|---|\n| 3 | 4 | 5 |\n"},
+		{"a.csv", "only,a header\n", "| only | a header |\n|---|---|\n| only | a header |\n"},
+		{"a.jsonl", `{"id":"a","n":1}` + "\n" + `{"n":2,"id":"b","ok":true}` + "\n", "| id | n | ok |\n|---|---|---|\n| a | 1 |  |\n| b | 2 | true |\n"},
+		{"a.jsonl", `{"title":"Owls","text":"` + strings.Repeat("Owls hunt. ", 20) + `"}` + "\nbroken\n",
+			"## Owls\n\n" + strings.Repeat("Owls hunt. ", 20) + "\n\n- broken\n"},
+		{"a.json", `{"name":"stow","ports":[80,443],"on":{"linux":"yes"}}`, "- name: stow\n- ports:\n  - 80\n  - 443\n- on:\n  - linux: yes\n"},
+		{"a.json", `[1, "x"]`, "- 1\n\n- x\n"},
+		{"a.json", `{"a":`, `{"a":`},
+		{"a.rst", "=====\nTitle\n=====\n\nPart\n----\n\nRun::\n\n  make\n\nDone.\n", "# Title\n\n\n## Part\n\n\nRun:\n\n```\n  make\n```\n\nDone.\n"},
+		{"a.adoc", "= Title\n\n[source,go]\n----\nx := 1\n----\n\n|===\n|Light |Meaning\n\n|red |no internet\n|===\nend\n",
+			"# Title\n\n\n```\nx := 1\n```\n\n| Light | Meaning |\n|---|---|\n| red | no internet |\nend\n"},
+		{"a.org", "#+TITLE: Notes\n* One\n:PROPERTIES:\n:ID: 1\n:END:\n#+begin_src sh\nls\n#+end_src\n| a | b |\n|---+---|\n| 1 | 2 |\n",
+			"# Notes\n\n# One\n\n```\nls\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n"},
+		{"a.go", "package a\n\n// F adds.\nfunc F() int {\n\treturn 1\n}\n", "```\npackage a\n\n```\n\n## func F() int\n\n```\n// F adds.\nfunc F() int {\n\treturn 1\n}\n```\n"},
+	} {
+		if diff := cmp.Diff(tt.want, read(t, tt.name, tt.data).Document.Text); diff != "" {
+			t.Errorf("%s %.30q (-want +got):\n%s", tt.name, tt.data, diff)
+		}
+	}
+}
+
+// Each word of each format leads to the line that it stands in.
+func TestLines(t *testing.T) {
+	for name, data := range map[string]string{
+		"a.csv":   "name,pays\nadults,twelve\nstudents,seven\nlast,row\n",
+		"a.jsonl": "{\"id\":\"alpha\"}\n\n{\"id\":\"beta\"}\n",
+		"a.json":  "{\n \"one\": \"alpha\",\n \"two\": [\n  \"beta\"\n ]\n}\n",
+		"a.rst":   "Title\n=====\n\nalpha::\n\n  beta\n\ngamma\n",
+		"a.adoc":  "= Title\n\n----\nalpha\n----\n|===\n|beta|gamma\n|delta|eps\n|===\n",
+		"a.org":   "* Title\n:PROPERTIES:\n:x: y\n:END:\nalpha\n",
+		"a.py":    "import os\n\n# adds\ndef alpha(x):\n    return beta\n\nclass Gamma:\n    pass\n",
+	} {
+		f := read(t, name, data)
+		for i, line := range strings.Split(data, "\n") {
+			for _, word := range strings.FieldsFunc(line, func(r rune) bool { return !('a' <= r && r <= 'z') }) {
+				at := strings.LastIndex(f.Document.Text, word)
+				if len(word) < 4 || at < 0 || strings.Count(data, word) > 1 {
+					continue
+				}
+				if f.Line(at) != i+1 || f.Place(at) != fmt.Sprint(i+1) {
+					t.Errorf("%s: %q is in line %d, want %d", name, word, f.Line(at), i+1)
+				}
+			}
+		}
+	}
+}
+
+// A long table says its header again, so that every row is read under it.
+func TestLongTable(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("light,meaning\n")
+	for i := range 8000 {
+		fmt.Fprintf(&data, "light %d,meaning %d of many\n", i, i)
+	}
+	f := read(t, "a.csv", data.String())
+	at := strings.Index(f.Document.Text, "| light 7000 ")
+	if f.Line(at+3) != 7002 {
+		t.Errorf("light 7000 is in line %d", f.Line(at+3))
+	}
+	blocks := load.Blocks(load.Lead(f.Document.Text, at) + f.Document.Text[at:at+40])
+	last := blocks[len(blocks)-1]
+	if last.Kind != load.Row || blocks[last.Lead].Cell(1) != "meaning" {
+		t.Errorf("row %+v", last)
+	}
+	wide := read(t, "b.csv", strings.Repeat("column,", 200)+"last\n"+strings.Repeat(",", 200)+"end\n")
+	if wide.Document.Text != "- last: end\n" {
+		t.Errorf("a wide table: %q", wide.Document.Text)
+	}
+}
+
+func docx(t testing.TB, body string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, content := range map[string]string{
+		"word/styles.xml":   `<w:styles xmlns:w="w"><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+		"docProps/core.xml": `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>The Manual</dc:title><dc:creator>A</dc:creator></cp:coreProperties>`,
+		"word/document.xml": `<w:document xmlns:w="w"><w:body>` + body + `</w:body></w:document>`,
+	} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestWord(t *testing.T) {
+	p := func(s string) string { return "<w:p><w:r><w:t>" + s + "</w:t></w:r></w:p>" }
+	cell := func(s string) string { return "<w:tc>" + p(s) + "</w:tc>" }
+	f, err := load.Read("a.docx", docx(t, `<w:p><w:pPr><w:pStyle w:val="berschrift1"/></w:pPr><w:r><w:t>Lights</w:t></w:r></w:p>`+
+		`<w:p><w:r><w:t>The light</w:t></w:r><w:r><w:tab/><w:t>is </w:t></w:r><w:del><w:r><w:t>not</w:t></w:r></w:del><w:r><w:t>red.</w:t></w:r></w:p>`+
+		`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr><w:r><w:t>first</w:t></w:r></w:p>`+
+		"<w:tbl><w:tr>"+cell("Light")+cell("Meaning")+"</w:tr><w:tr>"+cell("red")+cell("no | net")+"</w:tr></w:tbl>"+p("End.")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# Lights\n\nThe light is red.\n\n- first\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
+	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
+		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
+	}
+	if place := f.Place(strings.Index(want, "End.")); place != "¶6" {
+		t.Errorf("the end is at %s", place)
+	}
+	for name, data := range map[string]string{"broken": "PK\x03\x04", "encrypted": "\xd0\xcf\x11\xe0....", "empty": ""} {
+		if _, err := load.Read(name+".docx", []byte(data)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := load.Read("bomb.docx", docx(t, p(strings.Repeat("a", 64<<20)))); err == nil || !strings.Contains(err.Error(), "unpacks") {
+		t.Errorf("a bomb: %v", err)
+	}
+	if _, err := load.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000))); err == nil || !strings.Contains(err.Error(), "deep") {
+		t.Errorf("deep XML: %v", err)
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	for name, tt := range map[string]struct{ data, want string }{
+		"utf8.txt":   {"\ufeffnaïve", "naïve"},
+		"utf16.txt":  {"\xff\xfen\x00a\x00\xef\x00", "naï"},
+		"utf16b.txt": {"\xfe\xff\x00n\x00a\x00\xef", "naï"},
+		"latin1.txt": {"na\xefve \x80 5", "naïve € 5"},
+		"a.html":     {"<meta charset=gb2312><p>\xd6\xa3\xba\xcd", "郑和\n"},
+		"a.csv":      {"stra\xdfe,ort\nx,y\n", "| straße | ort |\n|---|---|\n| x | y |\n"},
+	} {
+		if got := read(t, name, tt.data).Document.Text; got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef"} {
+		if f, err := load.Read("a.txt", []byte(data)); err == nil || !strings.Contains(err.Error(), "convert it to UTF-8") {
+			t.Errorf("%q: %+v, %v", data, f, err)
+		}
+	}
+}
+
+func TestKeptFile(t *testing.T) {
+	f := read(t, "a.html", page)
+	data, err := f.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again load.File
+	if err := again.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	for at := range f.Document.Text {
+		if again.Place(at) != f.Place(at) || again.Document != f.Document {
+			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
+		}
+	}
+	if err := again.UnmarshalBinary(data[:len(data)/2]); err == nil {
+		t.Error("half of a file was read")
+	}
+}
+
+// A format of the user's, one that panics, and one left out.
+func TestOptions(t *testing.T) {
+	o := load.Options{Formats: map[string]load.Format{
+		".pdf": func(name string, _ []byte) (*load.File, error) {
+			return load.Paged(name, "A scan", []string{"one", "", "three"}), nil
+		},
+		".bad": func(string, []byte) (*load.File, error) { panic("no") },
+		".log": nil,
+	}, MaxFiles: 3}
+	f, err := o.Read("a.pdf", nil)
+	if err != nil || f.Document.Title != "A scan" || f.Place(0) != "p1" || f.Place(strings.Index(f.Document.Text, "three")) != "p3" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err := o.Read("x.bad", nil); err == nil || !strings.Contains(err.Error(), "x.bad") {
+		t.Errorf("a panic: %v", err)
+	}
+	if _, err := o.Read("x.log", nil); !errors.Is(err, load.ErrFormat) {
+		t.Errorf("left out: %v", err)
+	}
+	files, skipped, err := o.Folder(t.Context(), fstest.MapFS{"a.md": {}, "b.md": {}, "c.bad": {}, "d.md": {}, "e.md": {},
+		"circle": {Mode: fs.ModeSymlink, Data: []byte(".")}})
+	if err != nil || len(files) != 2 || fmt.Sprint(skipped) != "[load: c.bad: the parser failed: no load: more than 3 files: those from d.md on are left out load: 1 symbolic links are not followed]" {
+		t.Errorf("%d files, %v, %v", len(files), skipped, err)
+	}
+}
+
+// endless is a folder with a file that never ends.
+type endless struct{ fstest.MapFS }
+
+type growing struct{ fs.File }
+
+func (growing) Read(p []byte) (int, error) { return len(p), nil }
+
+func (e endless) Open(name string) (fs.File, error) {
+	f, err := e.MapFS.Open(name)
+	if name == "a.log" {
+		return growing{f}, err
+	}
+	return f, err
+}
+
+func TestGrowingFile(t *testing.T) {
+	files, skipped, err := load.Options{MaxFile: 1 << 20}.Folder(t.Context(), endless{fstest.MapFS{"a.log": {}, "b.md": {Data: []byte("x")}}})
+	if err != nil || len(files) != 1 || len(skipped) != 1 || !strings.Contains(skipped[0].Error(), "larger than 1 MiB") {
+		t.Errorf("%v, %v, %v", files, skipped, err)
+	}
+}
+
+func TestHostileFormats(t *testing.T) {
+	start := time.Now()
+	for name, data := range map[string]string{
+		"a.json":  strings.Repeat("[", 1<<20),
+		"b.json":  "[" + strings.Repeat(`{"a":1},`, 1<<16) + "1]",
+		"a.jsonl": strings.Repeat("{\n", 1<<16),
+		"a.csv":   strings.Repeat("\"", 1<<20),
+		"b.csv":   strings.Repeat(",", 1<<17) + "\n" + strings.Repeat("x,", 1<<16),
+		"c.csv":   strings.Repeat("a\n", 1<<18),
+		"a.rst":   strings.Repeat("===\n", 1<<17) + strings.Repeat("a::\n\n b\n", 1<<14),
+		"a.adoc":  "|===\n" + strings.Repeat("|a", 1<<18) + "\n" + strings.Repeat("----\n", 1<<16),
+		"a.org":   strings.Repeat("* ", 1<<18) + strings.Repeat("\n:PROPERTIES:", 1<<14),
+		"a.py":    strings.Repeat("def ", 1<<18) + strings.Repeat("\n# x", 1<<17),
+	} {
+		if f := read(t, name, data); len(f.Document.Text) > 16*len(data) {
+			t.Errorf("%s: %d bytes of %d", name, len(f.Document.Text), len(data))
+		}
+	}
+	t.Log(time.Since(start))
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []struct{ ext, data string }{
+		{".csv", "a,b\n\"1\n2\",x|y\n"}, {".jsonl", "{\"a\":\"b\"}\n{\"c\":[1,{}]}\n"}, {".json", `{"a":[{"b":"c"},{"b":"d"}]}`},
+		{".rst", "a\n==\n\nb::\n\n c\n"}, {".adoc", "== a\n|===\n|x|y\n|1|2\n|===\n"}, {".org", "* a\n#+begin_src\nx\n"}, {".py", "# x\ndef f():\n  pass\n"}, {".txt", "\xff\xfea\x00"},
+	} {
+		f.Add(seed.ext, []byte(seed.data))
+	}
+	f.Add(".docx", docx(f, "<w:p><w:r><w:t>x</w:t></w:r></w:p>"))
+	f.Fuzz(func(t *testing.T, ext string, data []byte) {
+		file, err := load.Read("a"+ext, data)
+		if err != nil {
+			return
+		}
+		check(t, file.Document.Text, file.Blocks())
+		for i := range len(file.Document.Text) + 1 {
+			if line := file.Line(i); line < 1 || line > 1+bytes.Count(data, []byte("\n")) && ext != ".docx" && ext != ".txt" {
+				t.Fatalf("offset %d is in line %d", i, line)
+			}
+		}
+	})
+}

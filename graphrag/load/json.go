@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+)
+
+// jsonFile reads JSON, and JSONL line by line. Many objects of a few short values are a
+// table; others are sections: a heading of what names them, their long texts as
+// paragraphs, the rest as lists of keys and values. What is no JSON stays as it is.
+func jsonFile(name, source string) *File {
+	w := &writer{}
+	if strings.EqualFold(path.Ext(name), ".json") {
+		root, err := parseJSON(source, 0)
+		if err != nil {
+			return Text(name, source)
+		}
+		list := root.kids
+		if root.kind != '[' {
+			list = []node{root}
+		}
+		w.records(list)
+		return w.file(name, source)
+	}
+	var list []node
+	for at, line := range lines(source) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		n, err := parseJSON(line, at)
+		if err != nil {
+			n = node{at: at, text: strings.TrimSpace(line)}
+		}
+		list = append(list, n)
+	}
+	w.records(list)
+	return w.file(name, source)
+}
+
+// node is a value of JSON.
+type node struct {
+	key  string
+	kind byte // '{', '[', or 0 of a scalar
+	text string
+	at   int // where it stands in the file
+	kids []node
+}
+
+var errDeep = errors.New("JSON nests too deep")
+
+// parseJSON reads one value; base is where s stands in the file.
+func parseJSON(s string, base int) (node, error) {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	p := &jsonParser{d: d, s: s, base: base}
+	n, err := p.value(0)
+	if err == nil && strings.Trim(s[d.InputOffset():], " \t\r\n") != "" {
+		err = errors.New("more than one value")
+	}
+	return n, err
+}
+
+type jsonParser struct {
+	d    *json.Decoder
+	s    string
+	base int
+}
+
+// next returns a token and where it begins.
+func (p *jsonParser) next() (json.Token, int, error) {
+	at := int(p.d.InputOffset())
+	for at < len(p.s) && strings.IndexByte(" \t\r\n,:", p.s[at]) >= 0 {
+		at++
+	}
+	t, err := p.d.Token()
+	return t, p.base + at, err
+}
+
+func (p *jsonParser) value(depth int) (node, error) {
+	t, at, err := p.next()
+	n := node{at: at}
+	if err != nil || depth > maxDepth {
+		return n, errors.Join(err, map[bool]error{true: errDeep}[depth > maxDepth])
+	}
+	switch t := t.(type) {
+	case json.Delim:
+		n.kind = byte(t)
+		for p.d.More() {
+			key := ""
+			if t == '{' {
+				k, _, err := p.next()
+				if err != nil {
+					return n, err
+				}
+				key, _ = k.(string)
+			}
+			kid, err := p.value(depth + 1)
+			if err != nil {
+				return n, err
+			}
+			kid.key = key
+			n.kids = append(n.kids, kid)
+		}
+		_, _, err = p.next()
+	case string:
+		n.text, n.at = t, at+1
+	case json.Number:
+		n.text = t.String()
+	case bool:
+		n.text = map[bool]string{true: "true", false: "false"}[t]
+	}
+	return n, err
+}
+
+// What is short enough for a cell, and how many keys records may have to be rows.
+const (
+	shortValue = 160
+	rowKeys    = 24
+)
+
+// records writes a list of values: as one table if they are alike and short.
+func (w *writer) records(list []node) {
+	header, ok := columns(list)
+	if !ok {
+		for _, n := range list {
+			w.record(n, len(list) > 1)
+		}
+		return
+	}
+	g := &grid{w: w, header: header}
+	for _, n := range list {
+		cells, at := make([]string, len(header)), make([]int, len(header))
+		for i := range at {
+			at[i] = n.at
+		}
+		for _, kid := range n.kids {
+			i := slices.Index(header, kid.key)
+			cells[i], at[i] = kid.text, kid.at
+		}
+		for i := 1; i < len(at); i++ { // keys in another order
+			at[i] = max(at[i], at[i-1])
+		}
+		g.row(cells, at)
+	}
+}
+
+// columns are the keys of objects that are rows of a table.
+func columns(list []node) (header []string, ok bool) {
+	for _, n := range list {
+		if n.kind != '{' {
+			return nil, false
+		}
+		for _, kid := range n.kids {
+			if kid.kind != 0 || len(kid.text) > shortValue {
+				return nil, false
+			}
+			if !slices.Contains(header, kid.key) {
+				if header = append(header, kid.key); len(header) > rowKeys {
+					return nil, false
+				}
+			}
+		}
+	}
+	return header, len(list) > 1 && len(header) > 0 && narrow(header)
+}
+
+// What a record is called by, and which keys say nothing about their text, in the order
+// in which they are looked for.
+var (
+	nameKeys = []string{"title", "name", "question", "heading", "subject", "id", "url"}
+	textKeys = []string{"text", "content", "contents", "body", "passage", "abstract", "description"}
+)
+
+func (w *writer) record(n node, headed bool) {
+	w.blank()
+	if n.kind != '{' {
+		w.values([]node{n}, 0)
+		return
+	}
+	kids := n.kids
+	if i := nameOf(kids); headed && i >= 0 {
+		w.add("## ", kids[i].at)
+		w.add(strings.Join(strings.Fields(kids[i].text), " ")+"\n\n", kids[i].at)
+		kids = slices.Delete(slices.Clone(kids), i, i+1)
+	}
+	w.values(kids, 0)
+}
+
+func nameOf(kids []node) int {
+	for _, key := range nameKeys {
+		if i := slices.IndexFunc(kids, func(k node) bool {
+			return strings.EqualFold(k.key, key) && k.kind == 0 && k.text != "" && len(k.text) <= shortValue
+		}); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// values writes keys and values as items, long texts as paragraphs, lists of records
+// under their key.
+func (w *writer) values(kids []node, level int) {
+	indent := strings.Repeat("  ", level)
+	for _, kid := range kids {
+		label := kid.key
+		if label != "" {
+			label += ": "
+		}
+		long := len(kid.text) > shortValue || strings.Contains(kid.text, "\n")
+		switch {
+		case kid.kind == '[' && level == 0 && len(kid.kids) > 1 && kid.kids[0].kind == '{':
+			w.blank()
+			w.add("## "+kid.key+"\n\n", kid.at)
+			w.records(kid.kids)
+		case kid.kind != 0:
+			w.add(indent+"- "+strings.TrimRight(label, " ")+"\n", kid.at)
+			w.values(kid.kids, level+1)
+		case long && level == 0:
+			w.blank()
+			if !slices.ContainsFunc(textKeys, func(k string) bool { return strings.EqualFold(k, kid.key) }) {
+				w.add(label, kid.at)
+			}
+			w.add(kid.text, kid.at)
+			w.blank()
+		case kid.text != "":
+			w.add(indent+"- "+label, kid.at)
+			w.add(strings.Join(strings.Fields(kid.text), " ")+"\n", kid.at)
+		}
+	}
+}

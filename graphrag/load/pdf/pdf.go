@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdf
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/klippa-app/go-pdfium"
+	pdferrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
+)
+
+// The defaults of [Options].
+const (
+	DefaultMaxPages = 5000
+	DefaultTimeout  = 2 * time.Minute
+)
+
+// Options are the options of [New]. The zero value is the defaults.
+type Options struct {
+	// MaxPages is how many pages a file may have, Timeout how long reading one may take;
+	// 0 means the defaults. A file beyond them is an error.
+	MaxPages int
+	Timeout  time.Duration
+	// Cache is a folder for the compiled parser, which takes a few seconds to compile;
+	// "" compiles it in each process that reads a PDF.
+	Cache string
+	// Slow interprets the parser instead of compiling it: it starts in a tenth of the
+	// time and is several times slower, right for a few short files.
+	Slow bool
+}
+
+// maxMemory is the memory that the parser may take, in WebAssembly's pages of 64 KiB.
+const maxMemory = 8192
+
+// Reader reads PDF files, one at a time. It is safe for concurrent use.
+type Reader struct {
+	o     Options
+	mu    sync.Mutex
+	pool  pdfium.Pool // nil before the first file
+	cache wazero.CompilationCache
+}
+
+// New returns a reader. The parser is started with the first file.
+func New(o Options) *Reader {
+	o.MaxPages, o.Timeout = cmp.Or(o.MaxPages, DefaultMaxPages), cmp.Or(o.Timeout, DefaultTimeout)
+	return &Reader{o: o}
+}
+
+// Read is a [load.Format].
+func (r *Reader) Read(name string, data []byte) (*load.File, error) {
+	f, err := r.read(name, data)
+	if err != nil {
+		return nil, fmt.Errorf("pdf: %s: %w", name, err)
+	}
+	return f, nil
+}
+
+func (r *Reader) read(name string, data []byte) (*load.File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	parser, err := r.pool.GetInstance(r.o.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	late := make(chan struct{})
+	timer := time.AfterFunc(r.o.Timeout, func() {
+		close(late)
+		_ = parser.Kill() // what it is in ends with an error
+	})
+	title, pages, err := r.pages(parser, data)
+	if !timer.Stop() {
+		<-late
+		return nil, fmt.Errorf("takes longer than %v: left out", r.o.Timeout)
+	}
+	if err = errors.Join(err, parser.Close()); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(strings.Join(pages, "")) == "" {
+		return nil, fmt.Errorf("%d pages without text: a scan needs text recognition", len(pages))
+	}
+	return load.Paged(name, title, pages), nil
+}
+
+// start makes the sandbox: no folder is mounted, and what the parser prints is lost.
+func (r *Reader) start() (err error) {
+	if r.pool != nil {
+		return nil
+	}
+	config := wazero.NewRuntimeConfig()
+	if r.o.Slow {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	config = config.WithMemoryLimitPages(maxMemory).WithCloseOnContextDone(true)
+	if r.o.Cache != "" {
+		if r.cache, err = wazero.NewCompilationCacheWithDir(r.o.Cache); err != nil {
+			return err
+		}
+		config = config.WithCompilationCache(r.cache)
+	}
+	r.pool, err = webassembly.Init(webassembly.Config{
+		MaxIdle: 1, MaxTotal: 1, RuntimeConfig: config, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
+	})
+	return err
+}
+
+// pages reads the title and the text of each page. The parser's own panics are errors.
+func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages []string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
+	open, err := parser.OpenDocument(&requests.OpenDocument{File: &data})
+	switch {
+	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
+		return "", nil, errors.New("encrypted: save it without a password")
+	case err != nil:
+		return "", nil, err
+	}
+	count, err := parser.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: open.Document})
+	if err != nil {
+		return "", nil, err
+	}
+	if count.PageCount > r.o.MaxPages {
+		return "", nil, fmt.Errorf("%d pages, at most %d are read", count.PageCount, r.o.MaxPages)
+	}
+	if meta, err := parser.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: open.Document, Tag: "Title"}); err == nil {
+		title = printable(meta.Value)
+	}
+	for i := range count.PageCount {
+		page, err := parser.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: open.Document, Index: i}}})
+		if err != nil {
+			return "", nil, fmt.Errorf("page %d: %w", i+1, err)
+		}
+		pages = append(pages, printable(page.Text))
+	}
+	return title, pages, nil
+}
+
+// hyphens are what PDFium writes for a hyphen at the end of a line.
+var hyphens = strings.NewReplacer("\x02\r\n", "", "\ufffe\r\n", "", "\x02", "", "\ufffe", "", "\r\n", "\n")
+
+// printable is the text of a page without hyphenation and control characters.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return -1
+		}
+		return c
+	}, hyphens.Replace(strings.ToValidUTF8(s, "")))
+}
+
+// Close ends the parser.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pool == nil {
+		return nil
+	}
+	err := r.pool.Close()
+	r.pool = nil
+	return err
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdf_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
+)
+
+// file is a PDF with a line of text on each page.
+func file(trailer string, pages ...string) []byte {
+	var b bytes.Buffer
+	var at []int
+	object := func(body string) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), body)
+	}
+	b.WriteString("%PDF-1.4\n")
+	var kids strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", 5+2*i)
+	}
+	object("<</Type/Catalog/Pages 2 0 R>>")
+	object(fmt.Sprintf("<</Type/Pages/Kids[%s]/Count %d>>", kids.String(), len(pages)))
+	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+	object("<</Title(Router manual)>>")
+	for i, text := range pages {
+		object(fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents %d 0 R>>", 6+2*i))
+		content := ""
+		if text != "" {
+			content = "BT /F 12 Tf 72 700 Td (" + text + ") Tj ET"
+		}
+		object(fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, offset := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R/Info 4 0 R%s>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, trailer, start)
+	return b.Bytes()
+}
+
+func TestRead(t *testing.T) {
+	r := pdf.New(pdf.Options{Slow: true, MaxPages: 3})
+	defer r.Close()
+	f, err := r.Read("a.pdf", file("", "The light is red.", "", "Owls hunt by ear."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Document.Title != "Router manual" || f.Document.Text != "The light is red.\n\nOwls hunt by ear.\n" {
+		t.Errorf("%+v", f.Document)
+	}
+	if place := f.Place(strings.Index(f.Document.Text, "Owls")); place != "p3" {
+		t.Errorf("the owls are on %s", place)
+	}
+	good := file("", "The light is red.")
+	for name, tt := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"scan.pdf":   {file("", ""), "scan"},
+		"many.pdf":   {file("", "a", "b", "c", "d"), "4 pages, at most 3"},
+		"locked.pdf": {file("/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -1/O<"+strings.Repeat("00", 32)+">/U<"+strings.Repeat("00", 32)+">>>/ID[<00><00>]", "x"), "encrypted"},
+		"broken.pdf": {[]byte("%PDF-1.4\nnothing"), ""},
+		"half.pdf":   {good[:len(good)/3], ""},
+		"empty.pdf":  {nil, ""},
+		// The one stream of objects stands in itself.
+		"circle.pdf": {[]byte("%PDF-1.5\n1 0 obj\n<</Type/ObjStm/N 1/First 4/Length 1 0 R>>stream\n1 0 <<>>\nendstream\nendobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF"), ""},
+	} {
+		if f, err := r.Read(name, tt.data); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	// And the parser is as good as before.
+	if f, err := r.Read("b.pdf", good); err != nil || f.Document.Text != "The light is red.\n" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	pages := make([]string, 4000)
+	for i := range pages {
+		pages[i] = "The light is red."
+	}
+	r := pdf.New(pdf.Options{Slow: true, Timeout: 700 * time.Millisecond})
+	defer r.Close()
+	if _, err := r.Read("long.pdf", file("", pages...)); err == nil || !strings.Contains(err.Error(), "longer than 700ms") {
+		t.Errorf("a long file: %v", err)
+	}
+}
+
+func Example() {
+	files := pdf.New(pdf.Options{Slow: true})
+	defer files.Close()
+	options := load.Options{Formats: map[string]load.Format{".pdf": files.Read}}
+	f, err := options.Read("manual.pdf", file("", "Press the button.", "The light is red."))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(f.Document.Title, f.Place(strings.Index(f.Document.Text, "The light")))
+	// Output: Router manual p2
+}
