@@ -134,6 +134,9 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	}
 	build := out.Build
 	out = record.NewAnswer(out.Key, a, s.opts.CountTokens, s.opts.ShowEvidence && !e.Foreign)
+	if !e.Foreign {
+		excerpt(&out, a, it)
+	}
 	out.Build, out.Searched, out.Millis, out.Foreign = build, searched, millis, e.Foreign
 	// Of a foreign prompt, and of one of summaries alone, there is no text of the
 	// sources that could hold the statements.

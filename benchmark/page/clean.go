@@ -16,7 +16,8 @@ const (
 	longName  = 300    // of a document, a system, a domain
 	longQuote = 1_000  // a part of a passage, a statement
 	manyTexts = 200    // statements, matches
-	manyRanks = 20     // places of a ranking, passages, steps, what a step found
+	manyRanks = 20     // places of a ranking, steps, what a step found, documents
+	manyReads = 60     // passages
 )
 
 // clean is a text of somebody else's as it can be shown, on several lines.

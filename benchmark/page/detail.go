@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // pieceBytes is how large a piece becomes before the next one begins: small enough
@@ -72,17 +73,17 @@ func newAnswer(a Answer) *answerDetail {
 	out := &answerDetail{
 		Verdict: name(a.Verdict), Reason: clean(a.Reason, longQuote), Text: spans(cut(a.Text, longText), a.cited()),
 		Predicted: texts(a.Predicted), Matches: first(a.Matches, 4*manyTexts), Ranked: []rank{}, Costs: a.Costs,
-		Unshown: max(len(a.Passages)-manyRanks, 0),
+		Unshown: max(len(a.Passages)-manyReads, 0),
 	}
 	for _, r := range first(a.Ranked, manyRanks) {
-		out.Ranked = append(out.Ranked, rank{name(r.Doc), name(r.Chunk), r.Score})
+		out.Ranked = append(out.Ranked, rank{name(r.Doc), place(r.Chunk, r.Doc), r.Score})
 	}
-	for _, p := range first(a.Passages, manyRanks) {
+	for _, p := range first(a.Passages, manyReads) {
 		var quotes []Citation
 		for _, q := range first(p.Quotes, manyRanks) {
 			quotes = append(quotes, Citation{q[0], q[1], 0})
 		}
-		out.Passages = append(out.Passages, passage{name(p.Doc), name(p.Chunk), names(first(p.Docs, manyRanks)), p.Tokens, spans(cut(p.Text, longQuote), quotes)})
+		out.Passages = append(out.Passages, passage{name(p.Doc), place(p.Chunk, p.Doc), names(first(p.Docs, manyRanks)), p.Tokens, spans(cut(p.Text, longQuote), quotes)})
 	}
 	for _, s := range first(a.Steps, manyRanks) {
 		out.Steps = append(out.Steps, Step{name(s.Kind), clean(s.Query, longQuote), names(first(s.Found, manyRanks))})
@@ -90,10 +91,13 @@ func newAnswer(a Answer) *answerDetail {
 	return out
 }
 
+// place is the name of a chunk without that of its document.
+func place(chunk, doc string) string { return name(strings.TrimPrefix(chunk, doc)) }
+
 // cited are the citations of passages that are shown.
 func (a Answer) cited() []Citation {
 	return slices.DeleteFunc(slices.Clone(first(a.Citations, manyTexts)), func(c Citation) bool {
-		return c.Passage < 0 || c.Passage >= min(len(a.Passages), manyRanks)
+		return c.Passage < 0 || c.Passage >= min(len(a.Passages), manyReads)
 	})
 }
 

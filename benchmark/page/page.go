@@ -94,6 +94,7 @@ const (
 	Refused               // the system declined to answer, and should have answered
 	Failed                // there is no answer
 	Unscored              // there is no verdict
+	Searched              // the question was searched for, and not to be answered
 )
 
 // Answer is one system's answer.

@@ -113,6 +113,8 @@ type Answer struct {
 	// in it.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Derived  []Derived  `json:"derived,omitempty"`
+	// Citations point into Text, and at Evidence and Derived.
+	Citations []graphrag.Citation `json:"citations,omitempty"`
 	// Steps are what the search did.
 	Steps []graphrag.Step `json:"steps,omitempty"`
 	// Coverage is how much of the gold statements the evidence held, Gold the
@@ -139,14 +141,19 @@ type Evidence struct {
 	Tokens int    `json:"tokens,omitempty"`
 	// Text is kept for judges that are shown it.
 	Text string `json:"text,omitempty"`
+	// Excerpt is a part of the text, for people, and Quotes the bytes of it that the
+	// answer quotes; of most pieces there is none.
+	Excerpt string   `json:"excerpt,omitempty"`
+	Quotes  [][2]int `json:"quotes,omitempty"`
 }
 
 // Derived is text in a prompt that is no source text: a fact, a summary.
 type Derived struct {
 	// Docs are the documents behind it.
-	Docs   []string `json:"docs,omitempty"`
-	Tokens int      `json:"tokens,omitempty"`
-	Text   string   `json:"text,omitempty"`
+	Docs    []string `json:"docs,omitempty"`
+	Tokens  int      `json:"tokens,omitempty"`
+	Text    string   `json:"text,omitempty"`
+	Excerpt string   `json:"excerpt,omitempty"`
 }
 
 // NewAnswer records an answer. count measures the prompt; nil leaves it

@@ -8,6 +8,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -26,6 +27,8 @@ func pageAnswer(run *benchmark.Run, of benchmark.SystemRun, r benchmark.Result) 
 	switch j := r.Judgment; {
 	case r.Answer.Error != "":
 		out.State, out.Reason = page.Failed, r.Answer.Error
+	case r.Answer.Searched:
+		out.State = page.Searched
 	case r.Answer.System == "" || j.Fact == nil && j.Summary == nil:
 		out.State = page.Pending
 	case j.Fact != nil:
@@ -90,10 +93,18 @@ func shown(a record.Answer) page.Answer {
 		out.Ranked = append(out.Ranked, page.Ranked(r))
 	}
 	for _, e := range a.Evidence {
-		out.Passages = append(out.Passages, page.Passage{Doc: e.Doc, Chunk: e.Chunk, Tokens: e.Tokens, Text: e.Text})
+		out.Passages = append(out.Passages, page.Passage{Doc: e.Doc, Chunk: e.Chunk, Tokens: e.Tokens, Text: e.Excerpt, Quotes: e.Quotes})
 	}
 	for _, d := range a.Derived {
-		out.Passages = append(out.Passages, page.Passage{Docs: d.Docs, Tokens: d.Tokens, Text: d.Text})
+		out.Passages = append(out.Passages, page.Passage{Docs: d.Docs, Tokens: d.Tokens, Text: d.Excerpt})
+	}
+	for _, c := range a.Citations {
+		switch c.Of {
+		case "":
+			out.Citations = append(out.Citations, page.Citation{Start: c.Start, End: c.End, Passage: c.Evidence})
+		case graphrag.OfDerived:
+			out.Citations = append(out.Citations, page.Citation{Start: c.Start, End: c.End, Passage: len(a.Evidence) + c.Evidence})
+		}
 	}
 	for _, s := range a.Steps {
 		out.Steps = append(out.Steps, page.Step(s))

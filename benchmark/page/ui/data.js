@@ -14,7 +14,7 @@ async function unpack(id) {
 let run = null;
 
 // The states of an answer, as package page numbers them.
-const ABSENT = 0, PENDING = 1, RIGHT = 2, WRONG = 3, SCORED = 4, REFUSED = 5, FAILED = 6, UNSCORED = 7;
+const ABSENT = 0, PENDING = 1, RIGHT = 2, WRONG = 3, SCORED = 4, REFUSED = 5, FAILED = 6, UNSCORED = 7, SEARCHED = 8;
 
 async function loadIndex() {
   run = JSON.parse(await unpack("index"));
@@ -96,6 +96,7 @@ function look(c) {
     case RIGHT: return c.found === 0 ? "lucky" : "right";
     case SCORED: return c.score === 0 ? (c.found > 0 ? "lost" : "wrong") : `part${Math.min(4, Math.ceil(c.score / 25))}`;
     case FAILED: case UNSCORED: return "failed";
+    case SEARCHED: return c.found > 0 ? `part${Math.ceil(c.found / 25)}` : "wrong";
     default: return c.found > 0 ? "lost" : "wrong";
   }
 }
@@ -116,7 +117,7 @@ const legend = [
 function words(c) {
   const verdict = {
     [ABSENT]: "not asked", [PENDING]: "not asked yet", [RIGHT]: "answered", [WRONG]: "not answered",
-    [SCORED]: `F1 of statements ${c.score} %`, [REFUSED]: "refused", [FAILED]: "failed", [UNSCORED]: "without a score",
+    [SCORED]: `F1 of statements ${c.score} %`, [REFUSED]: "refused", [FAILED]: "failed", [UNSCORED]: "without a score", [SEARCHED]: "searched for",
   }[c.state];
   if (!asked(c)) return verdict;
   const found = c.found < 0 ? "" : c.found === 0 ? ", no gold page in the first five" : c.found === 100 ? ", all gold pages in the first five" : `, ${c.found} % of the gold pages in the first five`;

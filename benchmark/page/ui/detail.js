@@ -182,18 +182,34 @@ function said(a, d) {
 const goldDocs = (d) => new Set((d.pages || []).flat());
 const star = (is) => (is ? el("span", { class: "star", data: { tip: "gold page" } }, "★ gold") : null);
 
+// goldWords are the words of the gold answer that say something.
+const wordPattern = /([\p{L}\p{N}]{4,}|\p{N}+)/u;
+
+function goldWords(d) {
+  return new Set((d.gold || []).flatMap((s) => s.toLowerCase().split(wordPattern)).filter((w) => wordPattern.test(w)));
+}
+
+// lit is a part of a passage: quoted words are marked, words of the gold answer
+// underlined.
+function lit(spans, words) {
+  return spans.map((span) => {
+    const text = span.t.split(wordPattern).map((w) => (words.has(w.toLowerCase()) ? el("u", null, w) : w));
+    return span.m ? el("mark", null, text) : text;
+  });
+}
+
 function passages(a, d, i) {
   if (!a.passages || a.passages.length === 0) return el("p", { class: "soft" }, "Nothing was read.");
-  const golden = goldDocs(d);
+  const golden = goldDocs(d), words = goldWords(d);
   const kept = a.passages.some((p) => p.text);
   return el("details", { open: true }, el("summary", null, `Read (${a.passages.length + (a.unshown || 0)})`),
     el("ol", { class: "passages" }, a.passages.map((p, n) => el("li", { id: `passage-${i}-${n + 1}` },
       el("p", { class: "source" }, el("b", null, `${n + 1} `), p.doc || "made of sources", " ", star(golden.has(p.doc) || (p.docs || []).some((doc) => golden.has(doc))),
         p.tokens > 0 && el("span", { class: "soft" }, ` ${plural(p.tokens, "token")}`)),
-      p.text && el("p", { class: "excerpt" }, p.text.map((span) => (span.m ? el("mark", null, span.t) : span.t))),
+      p.text && el("p", { class: "excerpt" }, lit(p.text, words)),
       p.docs && p.docs.length > 0 && el("p", { class: "soft" }, `from ${p.docs.slice(0, 3).join(", ")}${p.docs.length > 3 ? ` and ${p.docs.length - 3} more` : ""}`)))),
     a.unshown && el("p", { class: "soft" }, `and ${a.unshown} more`),
-    !kept && el("p", { class: "soft" }, "The texts of the passages were not kept."));
+    el("p", { class: "soft" }, kept ? [el("mark", null, "Marked"), " is quoted in the answer, ", el("u", null, "underlined"), " stands in the gold answer."] : "The texts of the passages were not kept."));
 }
 
 function ranking(a, d) {

@@ -175,7 +175,7 @@ function download() {
     const text = String(v);
     return `"${(/^[=+\-@\t\r]/.test(text) ? "'" : "") + text.replaceAll('"', '""')}"`;
   };
-  const states = ["absent", "pending", "right", "wrong", "scored", "refused", "failed", "unscored"];
+  const states = ["absent", "pending", "right", "wrong", "scored", "refused", "failed", "unscored", "searched"];
   const known = (n) => (n < 0 ? "" : n);
   const lines = ["domain,id,type,question,system,outcome,score_percent,gold_found_percent,context_tokens,ms"];
   for (const q of selected()) {

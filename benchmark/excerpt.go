@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// The texts that a record keeps of what was read, so that a person sees why an answer
+// is what it is: 3 KB an answer at most.
+const (
+	excerptBytes = 320 // of one text
+	excerpts     = 6   // texts of the sources: cited ones, those of gold documents, then the first
+	madeExcerpts = 2   // texts made of sources
+)
+
+// excerpt keeps with an answer the parts of its prompt that matter: the words that it
+// quotes, or else where the words of the gold answer, or of the question, are densest.
+func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
+	a.Citations = slices.DeleteFunc(slices.Clone(a.Citations), func(c graphrag.Citation) bool {
+		return c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Of == "" && (c.Evidence < 0 || c.Evidence >= len(a.Evidence))
+	})
+	out.Citations = a.Citations
+	want := wordsOf(strings.Join(append(it.GoldStatements(), it.Question.Text), " "))
+	for _, i := range chosen(a, it) {
+		text := a.Evidence[i].Chunk.Text
+		seek := want
+		var quotes [][2]int
+		for _, c := range a.Citations {
+			if c.Of != "" || c.Evidence != i {
+				continue
+			}
+			if q, ok := quoted(a, c); ok {
+				quotes = append(quotes, q)
+			} else {
+				seek = wordsOf(a.Text[c.Start:c.End])
+			}
+		}
+		slices.SortFunc(quotes, func(x, y [2]int) int { return cmp.Compare(x[0], y[0]) })
+		out.Evidence[i].Excerpt, out.Evidence[i].Quotes = window(text, quotes, seek)
+	}
+	for i, d := range a.Derived[:min(madeExcerpts, len(a.Derived))] {
+		out.Derived[i].Excerpt, _ = window(d.Text, nil, want)
+	}
+}
+
+// chosen are the places of the evidence of which a part is kept, those that matter
+// most first.
+func chosen(a graphrag.Answer, it Item) []int {
+	rank := make([]int, len(a.Evidence))
+	for i, h := range a.Evidence {
+		switch {
+		case slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == "" && c.Evidence == i }):
+		case slices.ContainsFunc(it.Gold, func(u Unit) bool { return slices.Contains(u, h.Chunk.Doc) }):
+			rank[i] = 1
+		default:
+			rank[i] = 2
+		}
+	}
+	order := make([]int, len(rank))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(rank[x], rank[y]) })
+	return order[:min(excerpts, len(order))]
+}
+
+// quoted are the bytes of a passage that a citation quotes, and false if it means the
+// whole of it, or what it quotes is not found. Offsets are the system's word and may be
+// wrong.
+func quoted(a graphrag.Answer, c graphrag.Citation) ([2]int, bool) {
+	chunk := a.Evidence[c.Evidence].Chunk
+	from, to := c.SourceStart-chunk.Start, c.SourceEnd-chunk.Start
+	if chunk.End-chunk.Start == len(chunk.Text) && 0 <= from && from < to && to <= len(chunk.Text) && to-from < len(chunk.Text) {
+		return [2]int{from, to}, true
+	}
+	return sequence(chunk.Text, a.Text[c.Start:c.End])
+}
+
+// sequence finds where a text has the words of a quote in their order, whatever stands
+// between them.
+func sequence(text, quote string) (place [2]int, ok bool) {
+	var want, held []string
+	var at [][2]int
+	for _, w := range words(quote, 1) {
+		want = append(want, w)
+	}
+	for i, w := range words(text, 1) {
+		held, at = append(held, w), append(at, i)
+	}
+	for i := 0; len(want) > 0 && i+len(want) <= len(held); i++ {
+		if slices.Equal(held[i:i+len(want)], want) {
+			return [2]int{at[i][0], at[i+len(want)-1][1]}, true
+		}
+	}
+	return place, false
+}
+
+// window is the part of a text around its first quote, or where words that are sought
+// are densest, and the places of the quotes in it. Where something is left out stands
+// an ellipsis.
+func window(text string, quotes [][2]int, seek map[string]bool) (string, [][2]int) {
+	from, to := 0, len(text)
+	if len(text) > excerptBytes {
+		at := densest(text, seek)
+		if len(quotes) > 0 {
+			at = quotes[0][0] - excerptBytes/4
+		}
+		from = wordStart(text, max(min(at, len(text)-excerptBytes), 0))
+		to = wordEnd(text, min(from+excerptBytes, len(text)))
+	}
+	head, tail := "", ""
+	if from > 0 {
+		head = "… "
+	}
+	if to < len(text) {
+		tail = " …"
+	}
+	var lit [][2]int
+	for _, q := range quotes {
+		if q[0] < to && q[1] > from {
+			lit = append(lit, [2]int{max(q[0], from) - from + len(head), min(q[1], to) - from + len(head)})
+		}
+	}
+	return head + text[from:to] + tail, lit
+}
+
+// densest is where a window begins that holds the most of some words; 0 without any.
+func densest(text string, seek map[string]bool) int {
+	type hit struct {
+		at   int
+		word string
+	}
+	var hits []hit
+	for at, word := range words(text, telling) {
+		if seek[word] {
+			hits = append(hits, hit{at[0], word})
+		}
+	}
+	best, most, first := 0, 0, 0
+	held := make(map[string]int)
+	for _, h := range hits {
+		held[h.word]++
+		for h.at-hits[first].at > excerptBytes*3/4 {
+			if held[hits[first].word]--; held[hits[first].word] == 0 {
+				delete(held, hits[first].word)
+			}
+			first++
+		}
+		if len(held) > most {
+			best, most = hits[first].at, len(held)
+		}
+	}
+	return best - excerptBytes/8
+}
+
+// telling is the least length of a word, in bytes, that says something by itself.
+const telling = 4
+
+// words are the lower-cased words of a text with their places: numbers, and those of at
+// least so many bytes.
+func words(text string, least int) iter.Seq2[[2]int, string] {
+	return func(yield func([2]int, string) bool) {
+		start := -1
+		for i, r := range text + " " {
+			if inside := unicode.IsLetter(r) || unicode.IsDigit(r); inside && start < 0 {
+				start = i
+			} else if !inside && start >= 0 {
+				word := text[start:i]
+				if (len(word) >= least || word[0] <= '9') && !yield([2]int{start, i}, strings.ToLower(word)) {
+					return
+				}
+				start = -1
+			}
+		}
+	}
+}
+
+func wordsOf(text string) map[string]bool {
+	out := make(map[string]bool)
+	for _, word := range words(text, telling) {
+		out[word] = true
+	}
+	return out
+}
+
+// wordStart and wordEnd move a place to the end or the start of the word it is in,
+// or at least of the character, without going far.
+func wordStart(text string, at int) int {
+	for i := at; i > 0 && i < min(at+24, len(text)); i++ {
+		if text[i-1] == ' ' || text[i-1] == '\n' {
+			return i
+		}
+	}
+	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
+}
+
+func wordEnd(text string, at int) int {
+	for i := at; i < len(text) && i > max(at-24, 0); i-- {
+		if text[i] == ' ' || text[i] == '\n' {
+			return i
+		}
+	}
+	for at < len(text) && at > 0 && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
+}

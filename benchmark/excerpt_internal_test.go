@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+var filler = strings.Repeat("Nothing of interest stands here at all. ", 40)
+
+func keep(a graphrag.Answer, it Item) record.Answer {
+	out := record.NewAnswer(record.Key{}, a, nil, false)
+	excerpt(&out, a, it)
+	return out
+}
+
+func TestExcerpt(t *testing.T) {
+	const quote = "The comet returned in 1758."
+	text := filler + quote + " " + filler
+	doc := strings.Repeat("x", 100) + text
+	from := strings.Index(doc, quote)
+	chunk := graphrag.Chunk{Doc: "d", Start: 100, End: 100 + len(text), Text: text}
+	cleaned := chunk
+	cleaned.End += 7 // its text is no span of the document
+	gold := Item{Reference: "It returned in 1758, that comet.", Gold: []Unit{{"g"}}}
+	for name, tt := range map[string]struct {
+		chunk  graphrag.Chunk
+		cited  bool
+		quoted string
+	}{
+		"by offsets":             {chunk, true, quote},
+		"found by its words":     {cleaned, true, strings.TrimSuffix(quote, ".")},
+		"by gold words, uncited": {chunk, false, ""},
+	} {
+		a := graphrag.Answer{Text: quote, Evidence: []graphrag.Hit{{Chunk: tt.chunk}}}
+		if tt.cited {
+			a.Citations = []graphrag.Citation{{Start: 0, End: len(quote), SourceStart: from, SourceEnd: from + len(quote)}}
+		}
+		got := keep(a, gold).Evidence[0]
+		if !strings.Contains(got.Excerpt, quote) || len(got.Excerpt) > excerptBytes+20 {
+			t.Errorf("%s: %q", name, got.Excerpt)
+		}
+		lit := ""
+		for _, q := range got.Quotes {
+			lit += got.Excerpt[q[0]:q[1]]
+		}
+		if lit != tt.quoted {
+			t.Errorf("%s: %q is quoted, want %q", name, lit, tt.quoted)
+		}
+	}
+}
+
+// Of many passages those are kept that are cited, then those of gold documents.
+func TestChosenExcerpts(t *testing.T) {
+	var a graphrag.Answer
+	a.Text = "yes"
+	for range 30 {
+		a.Evidence = append(a.Evidence, graphrag.Hit{Chunk: graphrag.Chunk{Doc: "d", Text: "text"}})
+	}
+	a.Evidence[20].Chunk.Doc = "gold"
+	a.Citations = []graphrag.Citation{{End: 3, Evidence: 25}}
+	a.Derived = make([]graphrag.Derived, 5)
+	got := keep(a, Item{Gold: []Unit{{"gold"}}})
+	kept := 0
+	for _, e := range got.Evidence {
+		if e.Excerpt != "" {
+			kept++
+		}
+	}
+	if kept != excerpts || got.Evidence[20].Excerpt == "" || got.Evidence[25].Excerpt == "" || got.Evidence[0].Excerpt == "" {
+		t.Errorf("%d excerpts", kept)
+	}
+}
+
+// Offsets are a system's word. None makes a run fail, and no character is cut.
+func TestHostileExcerpt(t *testing.T) {
+	texts := []string{"", strings.Repeat("字", 500), strings.Repeat("a", 1<<20), strings.Repeat("\xff", 900), filler + "é"}
+	for _, text := range texts {
+		for _, at := range [][2]int{{-9, 3}, {0, 1 << 30}, {5, 2}, {319, 321}, {0, 0}} {
+			a := graphrag.Answer{Text: "né", Evidence: []graphrag.Hit{{Chunk: graphrag.Chunk{Text: text, Start: 3, End: 3 + len(text)}}}}
+			for _, evidence := range []int{0, -1, 9} {
+				a.Citations = append(a.Citations,
+					graphrag.Citation{Start: at[0], End: at[1], Evidence: evidence},
+					graphrag.Citation{Start: 0, End: 3, Evidence: evidence, SourceStart: at[0], SourceEnd: at[1]},
+					graphrag.Citation{Start: 0, End: 3, Of: graphrag.OfDerived, Evidence: evidence})
+			}
+			got := keep(a, Item{Reference: "né"}).Evidence[0]
+			if len(got.Excerpt) > excerptBytes+40 || utf8.ValidString(text) && !utf8.ValidString(got.Excerpt) {
+				t.Errorf("%d bytes: %.60q", len(got.Excerpt), got.Excerpt)
+			}
+			for _, q := range got.Quotes {
+				_ = got.Excerpt[q[0]:q[1]]
+			}
+		}
+	}
+}
