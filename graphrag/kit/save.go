@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -119,6 +120,11 @@ func sortedKeys[V any](m map[replyKey]V) []replyKey {
 
 // Open replaces the system by the one that Save wrote into a folder.
 func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, error) {
+	return s.OpenUpdated(ctx, dir, nil)
+}
+
+// OpenUpdated is Open and then Update, and builds the index once.
+func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
 	file, err := os.Open(filepath.Join(dir, fileName))
 	if err != nil {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)
@@ -137,6 +143,9 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 		d.docs = saved.docs
 		if d.base != nil {
 			err = d.base.Insert(saved.extracted...)
+		}
+		if err == nil {
+			err = d.update(ctx, docs, deleted)
 		}
 		return d, err
 	})

@@ -89,6 +89,15 @@ func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	return ctx.Err()
 }
 
+// update deletes and inserts.
+func (d *draft) update(ctx context.Context, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
+	d.delete(deleted...)
+	if docs == nil {
+		return nil
+	}
+	return d.insert(ctx, docs)
+}
+
 func (d *draft) delete(ids ...string) {
 	for _, id := range ids {
 		delete(d.docs, id)

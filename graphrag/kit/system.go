@@ -58,24 +58,26 @@ func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 
 // Insert adds documents; one with the ID of one that is there takes its place.
 func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
-	return s.change(ctx, "insert", func(old *state) (*draft, error) {
-		if old == nil {
-			return nil, errors.New("nothing is indexed yet: call Index or Open first")
-		}
-		d := old.draft(s.frame)
-		return d, d.insert(ctx, docs)
-	})
+	return s.update(ctx, "insert", docs, nil)
 }
 
 // Delete removes documents. IDs that are not there change nothing.
 func (s *System) Delete(ctx context.Context, ids ...string) (graphrag.IndexStats, error) {
-	return s.change(ctx, "delete", func(old *state) (*draft, error) {
+	return s.update(ctx, "delete", nil, ids)
+}
+
+// Update is Delete and Insert in one step: the index is built once.
+func (s *System) Update(ctx context.Context, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
+	return s.update(ctx, "update", docs, deleted)
+}
+
+func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
+	return s.change(ctx, what, func(old *state) (*draft, error) {
 		if old == nil {
 			return nil, errors.New("nothing is indexed yet: call Index or Open first")
 		}
 		d := old.draft(s.frame)
-		d.delete(ids...)
-		return d, nil
+		return d, d.update(ctx, docs, deleted)
 	})
 }
 

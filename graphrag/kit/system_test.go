@@ -413,3 +413,36 @@ func TestClose(t *testing.T) {
 		t.Error("inserted when closed")
 	}
 }
+
+// Update is Delete and Insert, and OpenUpdated is Open before them: each state answers as
+// one that was built anew.
+func TestUpdate(t *testing.T) {
+	k, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, updated, opened := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), flat(t, k, kit.Common{})
+	index(t, want, owls[1], owls[2])
+	index(t, updated, owls[0], owls[2])
+	dir := t.TempDir()
+	if err := updated.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	stats, err1 := updated.Update(t.Context(), stream(owls[1]), "a.md")
+	again, err2 := opened.OpenUpdated(t.Context(), dir, stream(owls[1]), "a.md")
+	if err1 != nil || err2 != nil || stats.Documents != 2 || again.Documents != 2 {
+		t.Errorf("%+v %v, %+v %v", stats, err1, again, err2)
+	}
+	for _, q := range []string{"barn owl mouse", "eagle owl hare", "tides"} {
+		question := graphrag.Question{Text: q, K: 3}
+		a, err1 := want.Retrieve(t.Context(), question)
+		b, err2 := updated.Retrieve(t.Context(), question)
+		c, err3 := opened.Retrieve(t.Context(), question)
+		if diff := cmp.Diff(a, b) + cmp.Diff(a, c); err1 != nil || err2 != nil || err3 != nil || diff != "" {
+			t.Errorf("%q: %v %v %v %s", q, err1, err2, err3, diff)
+		}
+	}
+	if _, err := flat(t, k, kit.Common{}).Update(t.Context(), nil, "a.md"); err == nil {
+		t.Error("updated before Index")
+	}
+}

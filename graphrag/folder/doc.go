@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package folder answers questions over a folder of files, and keeps its index on disk.
+//
+// [Open] reads the files (package load), and indexes what has changed since the last
+// time: by the content of each file, not by its date. Deleted and renamed files are
+// known by their absence. [Folder.Refresh] does the same while questions are answered.
+//
+// The index is a generation: a folder with what was parsed of each file, the saved
+// system, and a manifest. A new one is written aside, and one rename makes it the
+// current one, so that a process that is killed at any moment leaves the old index or
+// the new one. An index of another version, of other settings or with damage is made
+// anew, and [Change.Rebuilt] says why.
+//
+// What is read for an answer is restored ([Folder.Reader]): systems search in cut and
+// cleaned text, and readers are given the lines of the file that it was made of, with
+// the headings and the header of the table they stand under. So every quote has its
+// place: [Folder.Sources].
+package folder

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// sparse is BM25 over chunks.
+func sparse(f *folder.Folder) (*kit.System, error) {
+	k, err := kit.Offline(kit.OfflineOptions{Mode: reader.Reject})
+	if err != nil {
+		return nil, err
+	}
+	k.Read = f.Reader(k.Read)
+	return kit.New(kit.Frame{Name: "sparse", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		return c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
+	}})
+}
+
+// home is a folder and the options to open it.
+type home struct {
+	testing.TB
+	folder.Options
+}
+
+func newHome(t testing.TB, files ...string) home {
+	t.Helper()
+	h := home{t, folder.Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), New: sparse}}
+	for i := 0; i < len(files); i += 2 {
+		h.write(files[i], files[i+1])
+	}
+	return h
+}
+
+func (h home) write(name, data string) {
+	h.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(h.Docs, name)), 0o755); err != nil {
+		h.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.Docs, name), []byte(data), 0o644); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h home) open() (*folder.Folder, folder.Change) {
+	h.Helper()
+	f, c, err := folder.Open(context.Background(), h.Options)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = f.Close() })
+	return f, c
+}
+
+func (h home) ask(f *folder.Folder, question string) (string, []folder.Source) {
+	h.Helper()
+	a, err := f.Answer(context.Background(), graphrag.Question{Text: question, K: 5})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return a.Text, f.Sources(a)
+}
+
+// short is a change without the skipped and the statistics.
+func short(c folder.Change) string {
+	return fmt.Sprintf("%d files +%d ~%d -%d", c.Files, c.Added, c.Changed, c.Deleted)
+}
+
+func TestRefresh(t *testing.T) {
+	h := newHome(t, "owl.md", "# Owls\n\nThe barn owl hunts\nby ear.\n", "sub/lights.csv", "light,meaning\nred,no internet\n", "bad.txt", "\x81\xef\x81")
+	f, c := h.open()
+	if short(c) != "3 files +2 ~0 -0" || len(c.Skipped) != 1 || !strings.Contains(c.Skipped[0].Error(), "bad.txt") || c.Rebuilt != "" {
+		t.Errorf("first: %s %v %q", short(c), c.Skipped, c.Rebuilt)
+	}
+	answer, sources := h.ask(f, "How does the barn owl hunt?")
+	if answer != "The barn owl hunts by ear." || len(sources) != 1 || sources[0].Doc != "owl.md" || sources[0].Place != "3" || sources[0].Quote != answer {
+		t.Errorf("%q %+v", answer, sources)
+	}
+	if _, sources := h.ask(f, "What does the red light mean?"); len(sources) != 1 || sources[0].Doc != "sub/lights.csv" || sources[0].Place != "2" {
+		t.Errorf("the row: %+v", sources)
+	}
+	if c, err := f.Refresh(t.Context()); err != nil || c.Any() {
+		t.Errorf("nothing changed: %+v, %v", c, err)
+	}
+	// Changed, renamed, and touched without a change.
+	h.write("owl.md", "# Owls\n\nText.\n\nThe barn owl hunts by sight.\n")
+	if err := os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []bool{false, true} {
+		if again { // as a new process sees it
+			f.Close()
+			f, c = h.open()
+			if c.Any() || len(c.Skipped) != 1 {
+				t.Errorf("second start: %+v", c)
+			}
+		} else if c, err := f.Refresh(t.Context()); err != nil || short(c) != "3 files +1 ~1 -1" {
+			t.Errorf("after changes: %s, %v", short(c), err)
+		}
+		answer, sources := h.ask(f, "How does the barn owl hunt?")
+		if answer != "The barn owl hunts by sight." || len(sources) != 1 || sources[0].Place != "5" {
+			t.Errorf("%q %+v", answer, sources)
+		}
+		if _, sources := h.ask(f, "What does the red light mean?"); len(sources) != 1 || sources[0].Doc != "lamps.csv" {
+			t.Errorf("the row: %+v", sources)
+		}
+	}
+	// Changes between two processes, in one build.
+	f.Close()
+	h.write("new.txt", "The harbour closes at noon.\n")
+	if err := os.Remove(filepath.Join(h.Docs, "lamps.csv")); err != nil {
+		t.Fatal(err)
+	}
+	f, c = h.open()
+	if answer, _ := h.ask(f, "When does the harbour close?"); short(c) != "3 files +1 ~0 -1" || answer != "The harbour closes at noon." {
+		t.Errorf("%s, %q", short(c), answer)
+	}
+	if left, err := os.ReadDir(h.Index); err != nil || len(left) != 2 {
+		t.Errorf("the index holds %v, %v", left, err)
+	}
+}
+
+// What cannot be used is made anew, with the reason.
+func TestRebuilt(t *testing.T) {
+	damage := func(pattern string, change func(data []byte) []byte) func(h home) {
+		return func(h home) {
+			names, err := filepath.Glob(filepath.Join(h.Index, pattern))
+			if err != nil || len(names) != 1 {
+				h.Fatal(names, err)
+			}
+			data, err := os.ReadFile(names[0])
+			if err == nil {
+				err = os.WriteFile(names[0], change(data), 0o600)
+			}
+			if err != nil {
+				h.Fatal(err)
+			}
+		}
+	}
+	half := func(data []byte) []byte { return data[:len(data)/2] }
+	for name, tt := range map[string]struct {
+		do   func(h home)
+		want string
+	}{
+		"half a manifest":  {damage("g*/manifest.json", half), "manifest.json"},
+		"half of the rest": {damage("g*/parsed", half), "parsed"},
+		"a broken system":  {damage("g*/system.wildgraph", half), "opening"},
+		"another version": {damage("g*/manifest.json", func(data []byte) []byte {
+			return []byte(strings.Replace(string(data), `"version":1`, `"version":7`, 1))
+		}), "version 7"},
+		"no generation": {damage("current", func([]byte) []byte { return []byte("generation-gone\n") }), "generation-gone"},
+		"a path":        {damage("current", func([]byte) []byte { return []byte("../../etc\n") }), "etc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t, "owl.md", "The barn owl hunts by ear.\n")
+			f, _ := h.open()
+			f.Close()
+			tt.do(h)
+			f, c := h.open()
+			if answer, _ := h.ask(f, "How does the barn owl hunt?"); !strings.Contains(c.Rebuilt, tt.want) || answer != "The barn owl hunts by ear." {
+				t.Errorf("rebuilt %q, answer %q", c.Rebuilt, answer)
+			}
+			f.Close()
+			if _, c := h.open(); c.Any() {
+				t.Errorf("and again: %+v", c)
+			}
+		})
+	}
+	h := newHome(t, "owl.md", "The barn owl hunts by ear.\n")
+	f, _ := h.open()
+	f.Close()
+	h.Settings = "another embedder"
+	if _, c := h.open(); !strings.Contains(c.Rebuilt, "another embedder") {
+		t.Errorf("other settings: %q", c.Rebuilt)
+	}
+}
+
+// Questions go on while the files change.
+func TestAskedWhileChanging(t *testing.T) {
+	h := newHome(t, "fixed.md", "The barn owl hunts by ear.\n", "moving.md", "x\n")
+	f, _ := h.open()
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for range 60 {
+				a, err := f.Answer(t.Context(), graphrag.Question{Text: "How does the barn owl hunt?", K: 5})
+				if sources := f.Sources(a); err != nil || len(sources) != 1 || sources[0].Quote != "The barn owl hunts by ear." {
+					t.Errorf("%+v, %v", sources, err)
+				}
+			}
+		})
+	}
+	for i := range 10 {
+		h.write("moving.md", fmt.Sprintf("Line.\n\nThe harbour has %d berths.\n", i))
+		if c, err := f.Refresh(t.Context()); err != nil || c.Changed != 1 {
+			t.Errorf("%+v, %v", c, err)
+		}
+	}
+	wg.Wait()
+}
+
+func TestErrors(t *testing.T) {
+	h := newHome(t)
+	if _, _, err := folder.Open(t.Context(), h.Options); err == nil || !strings.Contains(err.Error(), "no file that can be read") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	h.Docs = filepath.Join(h.Docs, "none")
+	if _, _, err := folder.Open(t.Context(), h.Options); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("no folder: %v", err)
+	}
+	a, err1 := folder.UserIndex(".", "wild")
+	b, err2 := folder.UserIndex("..", "wild")
+	if err1 != nil || err2 != nil || a == b || !strings.Contains(filepath.Base(a), "folder-") {
+		t.Errorf("%s %s %v %v", a, b, err1, err2)
+	}
+}

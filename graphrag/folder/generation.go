@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+// The names in an index. What the current file names is the generation that counts.
+const (
+	currentName  = "current"
+	manifestName = "manifest.json"
+	parsedName   = "parsed"
+	prefix       = "generation-"
+	version      = 1
+	// abandoned is how old a generation is, at the least, that nobody writes any more.
+	abandoned = time.Hour
+)
+
+// entry is a file of the folder.
+type entry struct {
+	Name string `json:"name"`
+	Hash string `json:"hash"` // SHA-256 of its content
+	// Offset, Size and Sum say where it stands in the file of what was parsed.
+	Offset int64  `json:"offset,omitempty"`
+	Size   int64  `json:"size,omitempty"`
+	Sum    uint32 `json:"sum,omitempty"`
+	// Failed is why it is not read.
+	Failed string `json:"failed,omitempty"`
+}
+
+// manifest is what a generation holds, by name.
+type manifest struct {
+	Version  int     `json:"version"`
+	Settings string  `json:"settings"`
+	Parsed   int64   `json:"parsed"` // bytes
+	Files    []entry `json:"files"`
+}
+
+// generation is an index at one moment.
+type generation struct {
+	manifest
+	dir    string
+	parsed *os.File
+	byName map[string]int
+}
+
+// current opens the current generation; nil and the reason if there is none of use, and
+// no reason if there is none at all.
+func current(index, settings string) (*generation, string) {
+	for try := 0; ; try++ {
+		name, err := os.ReadFile(filepath.Join(index, currentName))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, ""
+		}
+		var g *generation
+		if err == nil {
+			g, err = openGeneration(filepath.Join(index, filepath.Base(strings.TrimSpace(string(name)))))
+		}
+		switch {
+		case errors.Is(err, os.ErrNotExist) && try < 5: // another process has published meanwhile
+			continue
+		case err != nil:
+			return nil, err.Error()
+		case g.Version != version:
+			return nil, errors.Join(fmt.Errorf("the index is of version %d, this is %d", g.Version, version), g.close()).Error()
+		case g.Settings != settings:
+			return nil, errors.Join(fmt.Errorf("the index was made with other settings: %s, not %s", g.Settings, settings), g.close()).Error()
+		}
+		return g, ""
+	}
+}
+
+func openGeneration(dir string) (*generation, error) {
+	data, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if err != nil {
+		return nil, err
+	}
+	g := &generation{dir: dir, byName: make(map[string]int)}
+	if err := json.Unmarshal(data, &g.manifest); err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName, err)
+	}
+	for i, e := range g.Files {
+		g.byName[e.Name] = i
+	}
+	if g.parsed, err = os.Open(filepath.Join(dir, parsedName)); err != nil {
+		return nil, err
+	}
+	if info, err := g.parsed.Stat(); err != nil || info.Size() != g.Parsed {
+		return nil, errors.Join(fmt.Errorf("%s is not as long as it was written", parsedName), err, g.close())
+	}
+	return g, nil
+}
+
+func (g *generation) close() error {
+	if g == nil {
+		return nil
+	}
+	return g.parsed.Close()
+}
+
+// remove ends the use of a generation that another one has replaced. Where it is still
+// open, the disk keeps it until a later sweep.
+func (g *generation) remove() {
+	_ = g.close()
+	_ = os.RemoveAll(g.dir)
+}
+
+// raw is what was parsed of a file, as it was written.
+func (g *generation) raw(e entry) ([]byte, error) {
+	data := make([]byte, e.Size)
+	if _, err := g.parsed.ReadAt(data, e.Offset); err != nil {
+		return nil, err
+	}
+	if crc32.ChecksumIEEE(data) != e.Sum {
+		return nil, fmt.Errorf("folder: %s: the index is damaged: remove %s", e.Name, g.dir)
+	}
+	return data, nil
+}
+
+func (g *generation) file(name string) (*load.File, error) {
+	i, ok := g.byName[name]
+	if !ok || g.Files[i].Failed != "" {
+		return nil, fmt.Errorf("folder: %s: no such file in the index", name)
+	}
+	data, err := g.raw(g.Files[i])
+	if err != nil {
+		return nil, err
+	}
+	f := new(load.File)
+	return f, f.UnmarshalBinary(data)
+}
+
+// draft is the next generation: the entries of the files that are there, in the order of
+// their names, and what was parsed of those that the old one does not have.
+type draft struct {
+	old            *generation
+	index, rebuilt string
+	entries        []entry
+	fresh          map[string]*load.File
+	seen           map[string]bool
+	added, changed int
+	failures       bool // other files cannot be read than before
+}
+
+// file adds one. The error is why it is skipped.
+func (d *draft) file(name string, hash [32]byte, parse func() (*load.File, error)) error {
+	if d.seen == nil {
+		d.seen, d.fresh = make(map[string]bool), make(map[string]*load.File)
+	}
+	e := entry{Name: name, Hash: fmt.Sprintf("%x", hash)}
+	before := entry{Failed: "there was none"}
+	if d.old != nil {
+		if i, ok := d.old.byName[name]; ok {
+			before = d.old.Files[i]
+		}
+	}
+	switch {
+	case before.Hash == e.Hash:
+		e = before
+	default:
+		f, err := parse()
+		if err != nil {
+			e.Failed = err.Error()
+			d.failures = true
+			break
+		}
+		d.fresh[name] = f
+		if before.Failed == "" {
+			d.changed++
+		} else {
+			d.added++
+		}
+	}
+	d.entries = append(d.entries, e)
+	if e.Failed != "" {
+		return errors.New(e.Failed)
+	}
+	d.seen[name] = true
+	return nil
+}
+
+// deleted are the documents that are no more.
+func (d *draft) deleted() (names []string) {
+	if d.old == nil {
+		return nil
+	}
+	for _, e := range d.old.Files {
+		if e.Failed == "" && !d.seen[e.Name] {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// documents are those that the old generation does not have.
+func (d *draft) documents() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for _, e := range d.entries {
+			if f := d.fresh[e.Name]; f != nil && !yield(f.Document, nil) {
+				return
+			}
+		}
+	}
+}
+
+// all are the documents of all files.
+func (d *draft) all() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for _, e := range d.entries {
+			f, err := d.fresh[e.Name], error(nil)
+			if e.Failed != "" {
+				continue
+			}
+			if f == nil {
+				f, err = d.old.file(e.Name)
+			}
+			if err != nil {
+				yield(graphrag.Document{}, err)
+				return
+			}
+			if !yield(f.Document, nil) {
+				return
+			}
+		}
+	}
+}
+
+// publish writes the generation aside and makes it the current one.
+func (d *draft) publish(ctx context.Context, s *kit.System, settings string) (*generation, error) {
+	dir, err := os.MkdirTemp(d.index, prefix)
+	if err != nil {
+		return nil, err
+	}
+	g, err := d.write(ctx, dir, s, settings)
+	if err == nil {
+		err = journal.WriteFile(filepath.Join(d.index, currentName), func(w io.Writer) error {
+			_, err := io.WriteString(w, filepath.Base(dir)+"\n")
+			return err
+		})
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.close(), os.RemoveAll(dir))
+	}
+	sweep(d.index, filepath.Base(dir))
+	return g, nil
+}
+
+func (d *draft) write(ctx context.Context, dir string, s *kit.System, settings string) (*generation, error) {
+	m := manifest{Version: version, Settings: settings, Files: slices.Clone(d.entries)}
+	err := journal.WriteFile(filepath.Join(dir, parsedName), func(w io.Writer) error {
+		for i := range m.Files {
+			e := &m.Files[i]
+			if e.Failed != "" {
+				continue
+			}
+			data, err := d.parsed(*e)
+			if err != nil {
+				return err
+			}
+			e.Offset, e.Size, e.Sum = m.Parsed, int64(len(data)), crc32.ChecksumIEEE(data)
+			m.Parsed += e.Size
+			if _, err := w.Write(data); err != nil {
+				return errors.Join(err, ctx.Err())
+			}
+		}
+		return ctx.Err()
+	})
+	if err == nil {
+		err = s.Save(ctx, dir)
+	}
+	if err == nil {
+		err = journal.WriteFile(filepath.Join(dir, manifestName), func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openGeneration(dir)
+}
+
+func (d *draft) parsed(e entry) ([]byte, error) {
+	if f := d.fresh[e.Name]; f != nil {
+		return f.MarshalBinary()
+	}
+	return d.old.raw(e)
+}
+
+// sweep removes what killed processes left behind.
+func sweep(index, keep string) {
+	left, err := os.ReadDir(index)
+	if err != nil {
+		return
+	}
+	for _, l := range left {
+		info, err := l.Info()
+		temp, _ := filepath.Match(journal.TempPattern, l.Name())
+		if err == nil && l.Name() != keep && (temp || strings.HasPrefix(l.Name(), prefix)) && time.Since(info.ModTime()) > abandoned {
+			_ = os.RemoveAll(filepath.Join(index, l.Name()))
+		}
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/folder"
+)
+
+// A process that refreshes an index is killed at any moment: the next one finds the
+// index of before or of after, and never has to make it anew.
+func TestKill(t *testing.T) {
+	const docs, index = "FOLDER_KILL_DOCS", "FOLDER_KILL_INDEX"
+	if os.Getenv(docs) != "" { // the child
+		h := home{t, folder.Options{Docs: os.Getenv(docs), Index: os.Getenv(index), New: sparse}}
+		f, _, err := folder.Open(t.Context(), h.Options)
+		for i := 0; err == nil; i++ {
+			h.write("moving.md", fmt.Sprintf("The harbour has %d berths.\n", i))
+			_, err = f.Refresh(t.Context())
+		}
+		t.Fatal(err)
+	}
+	kills := 30
+	if testing.Short() {
+		kills = 5
+	}
+	h := newHome(t)
+	for i := range 40 {
+		h.write(fmt.Sprintf("fixed%d.md", i), fmt.Sprintf("The barn owl number %d hunts by ear.\n", i))
+	}
+	f, _ := h.open()
+	f.Close()
+	refreshed := 0
+	before, _ := os.ReadFile(filepath.Join(h.Index, "current"))
+	for i := range kills {
+		child := exec.Command(os.Args[0], "-test.run", "^TestKill$")
+		child.Env = append(os.Environ(), docs+"="+h.Docs, index+"="+h.Index)
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for wait := 0; i%2 == 0 && wait < 2000; wait++ { // until it publishes
+			if now, _ := os.ReadFile(filepath.Join(h.Index, "current")); string(now) != string(before) {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(rand.N(150 * time.Millisecond))
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = child.Wait()
+		if now, _ := os.ReadFile(filepath.Join(h.Index, "current")); string(now) != string(before) {
+			refreshed++
+			before = now
+		}
+		f, c := h.open()
+		if c.Rebuilt != "" || c.Added > 1 || c.Deleted > 0 {
+			t.Fatalf("after a kill: %+v", c)
+		}
+		if answer, _ := h.ask(f, "How does the barn owl number 7 hunt?"); answer != "The barn owl number 7 hunts by ear." {
+			t.Fatalf("after a kill: %q", answer)
+		}
+		f.Close()
+		before, _ = os.ReadFile(filepath.Join(h.Index, "current"))
+	}
+	t.Logf("%d of %d children had published before they were killed", refreshed, kills)
+	if refreshed == 0 {
+		t.Error("no child was killed while it published")
+	}
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Reader reads what was found as it stands in the files: whole lines, with what they
+// stand under.
+func (f *Folder) Reader(r reader.Reader) reader.Reader { return restored{r, f} }
+
+type restored struct {
+	reader.Reader
+	folder *Folder
+}
+
+func (r restored) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
+	return r.Reader.Read(ctx, q, r.folder.restore(evidence), derived)
+}
+
+func (r restored) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
+	return reader.Stream(ctx, r.Reader, q, r.folder.restore(evidence), derived)
+}
+
+// Bounds of restoring: a span that is longer than twice the cleaned text, and this, is
+// read as it was found; a line is followed so far.
+const (
+	freeSpan = 512
+	maxLine  = 400
+)
+
+// restore replaces the text of chunks by that of the files, where it is about as long.
+func (f *Folder) restore(evidence []graphrag.Hit) []graphrag.Hit {
+	out := make([]graphrag.Hit, len(evidence))
+	for i, h := range evidence {
+		out[i] = h
+		c := &out[i].Chunk
+		file, err := f.File(c.Doc)
+		if err != nil || c.End-c.Start > 2*len(c.Text)+freeSpan || !holds(file.Document.Text, *c) {
+			continue
+		}
+		s := file.Document.Text
+		if at := strings.LastIndexByte(s[max(0, c.Start-maxLine):c.Start], '\n'); at >= 0 || c.Start <= maxLine {
+			c.Start = max(0, c.Start-maxLine) + at + 1
+		}
+		if at := strings.IndexByte(s[c.End:min(len(s), c.End+maxLine)], '\n'); at >= 0 {
+			c.End += at + 1
+		}
+		c.Text, c.Lead = s[c.Start:c.End], load.Lead(s, c.Start)
+	}
+	return out
+}
+
+// holds tells whether a chunk can be of a text: the file may have changed since.
+func holds(s string, c graphrag.Chunk) bool {
+	if c.Start < 0 || c.Start > c.End || c.End > len(s) {
+		return false
+	}
+	words := strings.Fields(text.Head(c.Text, 200))
+	return len(words) == 0 || strings.Contains(s[c.Start:c.End], words[0])
+}
+
+// Source is a quote of an answer and where it stands.
+type Source struct {
+	// Doc is the file, by its path in the folder, and Title its title. Place is where the
+	// quote stands in it, see [load.File.Place].
+	Doc   string `json:"path"`
+	Title string `json:"title,omitempty"`
+	Place string `json:"place"`
+	Quote string `json:"quote"`
+	// Start and End delimit what it supports in the text of the answer.
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// maxQuote is the longest quote, in runes.
+const maxQuote = 300
+
+// Sources are the places of the quotes of an answer, each once.
+func (f *Folder) Sources(a graphrag.Answer) []Source {
+	var out []Source
+	for _, c := range a.Citations {
+		if c.Of != "" || c.Evidence >= len(a.Evidence) {
+			continue
+		}
+		chunk := a.Evidence[c.Evidence].Chunk
+		start, end := c.SourceStart, c.SourceEnd
+		if end == 0 {
+			start, end = chunk.Start, chunk.End
+		}
+		s := f.Source(chunk, start, end)
+		s.Start, s.End = c.Start, c.End
+		if n := len(out); n == 0 || out[n-1].Doc != s.Doc || out[n-1].Quote != s.Quote {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Source is a piece of the document that a chunk is of.
+func (f *Folder) Source(c graphrag.Chunk, start, end int) Source {
+	s := Source{Doc: c.Doc, Title: c.Title, Place: "1", Quote: c.Text}
+	if file, err := f.File(c.Doc); err == nil && 0 <= start && start <= end && end <= len(file.Document.Text) {
+		start += len(file.Document.Text[start:end]) - len(strings.TrimLeft(file.Document.Text[start:end], " \t\r\n"))
+		s.Place, s.Quote = file.Place(start), file.Document.Text[start:end]
+	}
+	s.Quote = quote(s.Quote)
+	return s
+}
+
+// quote is a text on one line of bounded length.
+func quote(s string) string {
+	r := []rune(strings.Join(strings.Fields(text.OneLine(s)), " "))
+	if len(r) > maxQuote {
+		return string(r[:maxQuote-1]) + "…"
+	}
+	return string(r)
+}
