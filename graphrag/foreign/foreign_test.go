@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/foreign"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+var _ extract.Extractor = (*foreign.Index)(nil)
+
+func TestGraphRAG(t *testing.T) {
+	fsys := output(t)
+	x, err := foreign.ReadGraphRAG(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archer := kg.Mention{Name: "COLIN ARCHER", Type: "PERSON", Description: "A builder of ships, born in Larvik."}
+	born := kg.Fact{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "LARVIK"}, Description: "He was born there.", Weight: 3}
+	want := []kg.Extraction{
+		{Chunk: "u1", Doc: "u1", Mentions: []kg.Mention{archer, {Name: "FRAM"}}, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "FRAM"}, Description: "He built her.", Weight: 8}, born}},
+		{Chunk: "u2", Doc: "u2", Mentions: []kg.Mention{archer, {Name: "LARVIK", Type: "GEO", Description: "A town."}}, Facts: []kg.Fact{born}},
+	}
+	if diff := cmp.Diff(want, slices.Collect(x.Extractions())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	units := []graphrag.Document{
+		{ID: "u1", Title: "fram.txt", Source: "d1", Text: "Colin Archer built the Fram."},
+		{ID: "u2", Title: "larvik.txt", Source: "d2", Text: "Colin Archer was born in Larvik."},
+	}
+	communities := []foreign.Community{
+		{ID: 0, Level: 0, Title: "A builder", Summary: "Ships.", Report: "# A builder\n\nShips.", Rank: 7.5, EntityKeys: []string{"COLIN ARCHER", "FRAM", "LARVIK"}},
+		{ID: 1, Level: 1, Title: "Community 1", EntityKeys: []string{"FRAM"}},
+	}
+	if diff := cmp.Diff(units, x.Units) + cmp.Diff(communities, x.Communities); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 entities", "left out, being of nothing that is there: 1 reports"}, x.Notes); diff != "" {
+		t.Error(diff)
+	}
+
+	// Before version 1 files had a prefix; the communities need not be there.
+	old := fstest.MapFS{}
+	for name, f := range fsys {
+		if !strings.Contains(name, "communit") && name != "documents.parquet" {
+			old["create_final_"+name] = f
+		}
+	}
+	if y, err := foreign.ReadGraphRAG(old); err != nil || len(y.Communities) != 0 || y.Units[0].Title != "" || !cmp.Equal(slices.Collect(y.Extractions()), want) {
+		t.Errorf("of version 0.3: %+v, %v", y, err)
+	}
+}
+
+func TestLightRAG(t *testing.T) {
+	x, err := foreign.ReadLightRAG(folder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	archer := kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder.\nBorn in Larvik & known."}
+	want := []kg.Extraction{
+		{Chunk: "chunk-1", Doc: "chunk-1", Mentions: []kg.Mention{archer, {Name: "Fram", Type: "artifact", Description: "A ship."}},
+			Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Description: "He built her.", Keywords: []string{"building", "ships"}, Weight: 2}}},
+		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer}},
+	}
+	if diff := cmp.Diff(want, slices.Collect(x.Extractions())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if u := x.Units[0]; u.Title != "fram.txt" || u.Source != "doc-1" || x.Units[1].Title != "" {
+		t.Errorf("%+v", x.Units)
+	}
+	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 relations"}, x.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is extracted comes with the first chunk of a unit, and nothing with a chunk of none.
+func TestExtract(t *testing.T) {
+	x, err := foreign.ReadLightRAG(folder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "chunk-1#0", Doc: "chunk-1"}, {ID: "chunk-1#1", Doc: "chunk-1", Index: 1}})
+	if err != nil || got[0].Chunk != "chunk-1#0" || len(got[0].Mentions) != 2 || len(got[1].Mentions) != 0 || got[1].Chunk != "chunk-1#1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "other#0", Doc: "other"}}); err == nil || !strings.Contains(err.Error(), "index its Documents") {
+		t.Errorf("of another corpus: %v", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for name, damage := range map[string]func(fstest.MapFS){
+		"text_units.parquet is not here": func(f fstest.MapFS) { delete(f, "text_units.parquet") },
+		"entities.parquet":               func(f fstest.MapFS) { f["entities.parquet"] = &fstest.MapFile{Data: []byte("PAR1 no PAR1")} },
+		"relationships.parquet":          func(f fstest.MapFS) { f["relationships.parquet"].Data = f["relationships.parquet"].Data[:100] },
+		"has no text unit":               func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile[unitRow](t) },
+		`two text units, or one without`: func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile(t, unitRow{ID: "u"}, unitRow{ID: "u"}) },
+		"two communities are number 3": func(f fstest.MapFS) {
+			f["communities.parquet"] = parquetFile(t, communityRow{Community: 3}, communityRow{Community: 3})
+		},
+		"entities.parquet is no file": func(f fstest.MapFS) { f["entities.parquet"] = &fstest.MapFile{Mode: fs.ModeDir} },
+		"community_reports.parquet":   func(f fstest.MapFS) { f["community_reports.parquet"].Data = nil },
+	} {
+		fsys := output(t)
+		damage(fsys)
+		if _, err := foreign.ReadGraphRAG(fsys); !errors.Is(err, foreign.ErrFormat) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, damage := range map[string]func(fstest.MapFS){
+		"kv_store_text_chunks.json":           func(f fstest.MapFS) { delete(f, "kv_store_text_chunks.json") },
+		"graph_chunk_entity_relation.graphml": func(f fstest.MapFS) { delete(f, "graph_chunk_entity_relation.graphml") },
+		"unexpected EOF":                      func(f fstest.MapFS) { f["graph_chunk_entity_relation.graphml"].Data = []byte(graphML[:900]) },
+		"EOF":                                 func(f fstest.MapFS) { f["graph_chunk_entity_relation.graphml"].Data = nil },
+		"an edge without a source": func(f fstest.MapFS) {
+			f["graph_chunk_entity_relation.graphml"].Data = []byte(strings.Replace(graphML, `source="Fram"`, "", 1))
+		},
+		"invalid character": func(f fstest.MapFS) { f["kv_store_text_chunks.json"].Data = []byte("no JSON") },
+	} {
+		fsys := folder()
+		damage(fsys)
+		if _, err := foreign.ReadLightRAG(fsys); !errors.Is(err, foreign.ErrFormat) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever a Parquet file holds, it is read or refused.
+func FuzzParquet(f *testing.F) {
+	good := output(f)
+	f.Add(good["entities.parquet"].Data)
+	f.Add(bytes.Replace(good["entities.parquet"].Data, []byte("u1"), []byte("\xff\x00"), -1))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fsys := output(t)
+		fsys["entities.parquet"] = &fstest.MapFile{Data: data}
+		if x, err := foreign.ReadGraphRAG(fsys); err == nil && len(x.Units) != 2 {
+			t.Error("units are lost")
+		}
+	})
+}
+
+// Whatever a GraphML file holds, it is read or refused.
+func FuzzGraphML(f *testing.F) {
+	f.Add([]byte(graphML))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fsys := folder()
+		fsys["graph_chunk_entity_relation.graphml"] = &fstest.MapFile{Data: data}
+		if x, err := foreign.ReadLightRAG(fsys); err == nil && len(x.Units) != 2 {
+			t.Error("units are lost")
+		}
+	})
+}

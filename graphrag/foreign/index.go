@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// The bounds of what is read: of a file in bytes, and of its rows, nodes and edges, and
+// of what the text units say together.
+const (
+	MaxFile = 1 << 30
+	MaxRows = 10_000_000
+)
+
+// ErrFormat is wrapped by the errors about files that are not of an index, not whole or
+// too large.
+var ErrFormat = errors.New("not an index that can be read")
+
+// Index is a finished index of another program. It does not change after it was read and
+// is safe for concurrent use.
+type Index struct {
+	// Units are the text units, sorted by ID. Title and Source name the document that
+	// a unit is of.
+	Units []graphrag.Document
+	// Communities are those of the program, with its reports; LightRAG has none.
+	Communities []Community
+	// Notes say what could not be used, without full stop.
+	Notes []string
+
+	said map[string]*kg.Extraction // by unit
+}
+
+// Community is a group of entities and what was written about it.
+type Community struct {
+	ID, Level  int
+	Title      string
+	Summary    string
+	Report     string
+	Rank       float64
+	EntityKeys []string // names, as extracted
+}
+
+// Documents streams the text units. One is a document, so that the recipes take it as the
+// program cut it: give them a cut at least as long.
+func (x *Index) Documents() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for _, d := range x.Units {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Extractions yields what the text units say, sorted by unit.
+func (x *Index) Extractions() iter.Seq[kg.Extraction] {
+	return func(yield func(kg.Extraction) bool) {
+		for _, u := range x.Units {
+			if e := x.said[u.ID]; e != nil && !yield(*e) {
+				return
+			}
+		}
+	}
+}
+
+// Extract hands out what a chunk's text unit says, whole with the first chunk of it. It
+// makes an Index an extractor; it asks nobody. A chunk of no unit is an error.
+func (x *Index) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	out := make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("foreign: %w", ctx.Err())
+		}
+		e, ok := x.said[c.Doc]
+		if !ok {
+			return nil, fmt.Errorf("foreign: chunk %s is of no text unit of the index: index its Documents", c.ID)
+		}
+		if c.Index == 0 {
+			out[i] = *e
+		}
+		out[i].Chunk, out[i].Doc = c.ID, c.Doc
+	}
+	return out, nil
+}
+
+// builder gathers an index.
+type builder struct {
+	*Index
+	program string
+	missing map[string]int // kinds of things that name a unit that is not there
+	said    int            // mentions and facts
+}
+
+func newBuilder(program string) *builder {
+	return &builder{Index: &Index{said: make(map[string]*kg.Extraction)}, program: program, missing: make(map[string]int)}
+}
+
+// unit adds a text unit.
+func (b *builder) unit(d graphrag.Document) error {
+	if d.ID == "" || b.Index.said[d.ID] != nil {
+		return fmt.Errorf("%w: two text units, or one without, have the ID %.80q", ErrFormat, d.ID)
+	}
+	b.Units = append(b.Units, d)
+	b.Index.said[d.ID] = &kg.Extraction{Chunk: d.ID, Doc: d.ID}
+	return nil
+}
+
+// in are the extractions of the units that are there.
+func (b *builder) in(kind string, units []string) ([]*kg.Extraction, error) {
+	slices.Sort(units)
+	var out []*kg.Extraction
+	for _, id := range slices.Compact(units) {
+		if e := b.Index.said[id]; e != nil {
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 {
+		b.missing[kind]++
+	}
+	if b.said += len(out); b.said > MaxRows {
+		return nil, fmt.Errorf("%w: more than %d mentions and facts", ErrFormat, MaxRows)
+	}
+	return out, nil
+}
+
+// entity adds what is known of a name to the units that name it.
+func (b *builder) entity(m kg.Mention, units []string) error {
+	in, err := b.in("entities", units)
+	for _, e := range in {
+		e.Mentions = append(e.Mentions, m)
+	}
+	return err
+}
+
+// relation adds a fact to the units that state it, each with its share of the weight.
+func (b *builder) relation(f kg.Fact, units []string) error {
+	in, err := b.in("relations", units)
+	f.Weight /= max(float64(len(in)), 1)
+	if !(f.Weight > 0 && f.Weight < 1e12) {
+		f.Weight = 0 // which stands for 1
+	}
+	for _, e := range in {
+		e.Facts = append(e.Facts, f)
+	}
+	return err
+}
+
+// index is what was gathered.
+func (b *builder) index() (*Index, error) {
+	if len(b.Units) == 0 {
+		return nil, fmt.Errorf("%w: %s has no text unit", ErrFormat, b.program)
+	}
+	slices.SortFunc(b.Units, func(x, y graphrag.Document) int { return strings.Compare(x.ID, y.ID) })
+	for _, kind := range []string{"entities", "relations", "reports"} {
+		if n := b.missing[kind]; n > 0 {
+			b.Notes = append(b.Notes, fmt.Sprintf("left out, being of nothing that is there: %d %s", n, kind))
+		}
+	}
+	return b.Index, nil
+}
+
+// open opens a file that is no larger than MaxFile; the one of the names that is there.
+func open(fsys fs.FS, names ...string) (fs.File, int64, error) {
+	for _, name := range names {
+		f, err := fsys.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		info, err := f.Stat()
+		switch {
+		case err == nil && !info.Mode().IsRegular():
+			err = fmt.Errorf("%w: %s is no file", ErrFormat, name)
+		case err == nil && info.Size() > MaxFile:
+			err = fmt.Errorf("%w: %s is larger than %d MiB", ErrFormat, name, MaxFile>>20)
+		}
+		if err != nil {
+			return nil, 0, errors.Join(err, f.Close())
+		}
+		return f, info.Size(), nil
+	}
+	return nil, 0, fmt.Errorf("%w: %s is not here: %w", ErrFormat, names[0], fs.ErrNotExist)
+}
+
+// readAt makes a file one that can be read anywhere.
+func readAt(f fs.File, size int64) (io.ReaderAt, error) {
+	if r, ok := f.(io.ReaderAt); ok {
+		return r, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, size))
+	return strings.NewReader(string(data)), err
+}
