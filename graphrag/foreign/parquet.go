@@ -3,6 +3,7 @@
 package foreign
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -71,6 +72,9 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) (err
 	if err != nil {
 		return err
 	}
+	if err := footer(at, size); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
+	}
 	p, err := parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
@@ -83,6 +87,22 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) (err
 		if err := rows(g, names, take); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
+	}
+	return nil
+}
+
+// footer checks that the length of a file's footer, of which the library makes room, can
+// be: a file ends in it, its length and four bytes, and begins with four.
+func footer(at io.ReaderAt, size int64) error {
+	var tail [8]byte
+	if size < 12 {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := at.ReadAt(tail[:], size-8); err != nil {
+		return err
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
+		return fmt.Errorf("a footer of %d bytes", n)
 	}
 	return nil
 }
