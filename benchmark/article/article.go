@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package article
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Article is an encyclopedia article in the Markdown that a reader service makes of
+// it: headings, links, and citation marks such as [[12]](…#cite_note-x-14).
+type Article struct {
+	// Title is the first heading of level one, or what the article was named if it
+	// has none.
+	Title string
+
+	released bool
+	lines    []string
+	headings []heading
+}
+
+// Options say how an article is read. The zero value reads what it says.
+type Options struct {
+	// Released keeps three accidents of the tools that made the released data set, so
+	// that what they found is found again, byte for byte: a link's text ends at its
+	// first closing bracket, pictures of formulas are sources, and the last item of the
+	// reference list goes on to the end of the article.
+	Released bool
+}
+
+// heading is a heading and the lines below it up to the next one.
+type heading struct {
+	text     string
+	level    int
+	from, to int // lines
+}
+
+// Parse reads an article. The name stands in for a missing title.
+func Parse(markdown, name string, o Options) *Article {
+	a := &Article{Title: name, released: o.Released, lines: strings.Split(normal(markdown), "\n")}
+	a.findHeadings()
+	for _, h := range a.headings {
+		if h.level == 1 && !strings.HasSuffix(h.text, siteSuffix) {
+			a.Title = h.text
+			break
+		}
+	}
+	return a
+}
+
+// siteSuffix ends the title of the page, which stands above the article's own.
+const siteSuffix = " - Wikipedia"
+
+func (a *Article) findHeadings() {
+	for i := 0; i < len(a.lines); i++ {
+		text, level, n := headingAt(a.lines, i)
+		if level == 0 {
+			continue
+		}
+		if last := len(a.headings) - 1; last >= 0 {
+			a.headings[last].to = i
+		}
+		a.headings = append(a.headings, heading{text: text, level: level, from: i + n, to: len(a.lines)})
+		i += n - 1
+	}
+}
+
+// headingAt reads the heading that begins on a line: one that is underlined by at
+// least three = or -, or begins with signs #. n is the number of its lines.
+func headingAt(lines []string, i int) (text string, level, n int) {
+	line := lines[i]
+	if line == "" || unicode.IsSpace(rune(line[0])) {
+		return "", 0, 0
+	}
+	if i+1 < len(lines) {
+		switch {
+		case underlines(lines[i+1], '='):
+			return strings.TrimSpace(line), 1, 2
+		case underlines(lines[i+1], '-'):
+			return strings.TrimSpace(line), 2, 2
+		}
+	}
+	rest := strings.TrimLeft(line, "#")
+	if level = len(line) - len(rest); level == 0 || level > 6 || rest == "" || rest[0] != ' ' {
+		return "", 0, 0
+	}
+	return strings.TrimSpace(strings.TrimRight(rest, "# ")), level, 1
+}
+
+func underlines(line string, mark byte) bool {
+	line = strings.TrimSpace(line)
+	return len(line) >= 3 && strings.Trim(line, string(mark)) == ""
+}
+
+// Section is a heading of an article with the text below it, up to the next heading
+// of any level: the introduction of a section that has sub-sections is one as well.
+type Section struct {
+	// Path are the titles from the article's down to the section's own.
+	Path []string
+	// Body is the Markdown of the section, never blank.
+	Body string
+}
+
+// apart are the headings whose text is no prose of the article.
+var apart = []string{"see also", "references", "cited sources", "external links", "further reading", "notes", "contents"}
+
+// Sections returns the sections that have a text, in the order of the article.
+func (a *Article) Sections() []Section {
+	var out []Section
+	var path []string
+	var levels []int
+	for _, h := range a.headings {
+		for len(levels) > 0 && levels[len(levels)-1] >= h.level {
+			levels, path = levels[:len(levels)-1], path[:len(path)-1]
+		}
+		if h.level > 1 {
+			levels, path = append(levels, h.level), append(path, h.text)
+		}
+		body := strings.TrimSpace(strings.Join(a.lines[h.from:h.to], "\n"))
+		if body == "" || isApart(h.text) {
+			continue
+		}
+		out = append(out, Section{Path: slices.Concat([]string{a.Title}, path), Body: body})
+	}
+	return out
+}
+
+func isApart(title string) bool {
+	return strings.HasSuffix(title, siteSuffix) || slices.Contains(apart, strings.ToLower(title))
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package construct
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/benchmark/article"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Parts are what a build is made with: Rules, ByModel, or others.
+type Parts struct {
+	State Stater
+	Ask   Asker
+	Check Checker
+	// Keep filters pages; nil keeps all that are not Poor.
+	Keep func(ctx context.Context, article string, p Page) (Verdict, error)
+}
+
+// Build is a topic with the account of how it came about.
+type Build struct {
+	Topic `json:"-"`
+	Stats Stats `json:"stats"`
+	// Unfetched are sources without a page, Unkept pages that were filtered out, Ungrounded
+	// sentences that are no gold, Unasked drafts without a question.
+	Unfetched  []Dropped `json:"unfetched,omitempty"`
+	Unkept     []Dropped `json:"unkept,omitempty"`
+	Ungrounded []Dropped `json:"ungrounded,omitempty"`
+	Unasked    []Dropped `json:"unasked,omitempty"`
+}
+
+// ErrNoReferences is an article without a reference list.
+var ErrNoReferences = errors.New("the article has no reference list with links: " +
+	"it takes a heading References and numbered items, and marks such as [[12]](#cite_note-12) or [^12] in the text")
+
+// Make builds a topic of an article and what was collected of its sources. It is a
+// function of its arguments: with parts whose replies are kept (paid.Cached), a second
+// call asks for nothing and returns the same.
+func Make(ctx context.Context, domain string, a *article.Article, source string, refs []article.Reference, collected []Collected, p Parts, n Numbers) (*Build, error) {
+	b := &Build{Topic: Topic{Domain: domain, Title: a.Title, Text: source, Sources: refs}}
+	n.Concurrency = cmp.Or(n.Concurrency, 8)
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("construct: %s: %w", a.Title, ErrNoReferences)
+	}
+	if err := b.keep(ctx, refs, collected, p, n.Concurrency); err != nil {
+		return nil, err
+	}
+	if len(b.Pages) == 0 {
+		return nil, fmt.Errorf("construct: %s: none of %d sources has a page: %w", a.Title, len(refs), errors.Join(reasons(b.Unfetched), reasons(b.Unkept)))
+	}
+	if err := b.ground(ctx, a, p.State, n.Concurrency); err != nil {
+		return nil, err
+	}
+	page := make(map[string]Page, len(b.Pages))
+	for _, p := range b.Pages {
+		page[p.URL] = p
+	}
+	var err error
+	b.Questions, b.Unasked, err = Questions(ctx, b.Gold, func(url string) (Page, bool) { p, ok := page[url]; return p, ok }, p.Ask, p.Check, n)
+	if err != nil {
+		return nil, err
+	}
+	b.Stats = statsOf(b.Topic)
+	return b, nil
+}
+
+// reasons are the first few of them.
+func reasons(all []Dropped) error {
+	const most = 3
+	var out []error
+	for _, d := range all[:min(len(all), most)] {
+		out = append(out, fmt.Errorf("%s: %s", d.What, d.Reason))
+	}
+	return errors.Join(out...)
+}
+
+// keep filters the pages.
+func (b *Build) keep(ctx context.Context, refs []article.Reference, collected []Collected, p Parts, limit int) error {
+	got := make(map[string]Collected, len(collected))
+	for _, c := range collected {
+		got[c.URL] = c
+	}
+	verdicts := make([]Verdict, len(refs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(limit)
+	page := func(r article.Reference) Page { return Page{Title: r.Title, URL: r.URL, Text: got[r.URL].Text} }
+	for i, r := range refs {
+		verdicts[i] = Verdict{OK: got[r.URL].Text != ""}
+		if verdicts[i].OK && p.Keep != nil {
+			g.Go(func() (err error) {
+				verdicts[i], err = p.Keep(ctx, b.Title, page(r))
+				if err != nil && llm.OfOneReply(err) {
+					verdicts[i], err = Verdict{OK: true}, nil // in doubt a page is kept
+				}
+				return err
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("construct: pages: %w", err)
+	}
+	for i, r := range refs {
+		switch c := got[r.URL]; {
+		case c.Text == "":
+			b.Unfetched = append(b.Unfetched, Dropped{r.URL, cmp.Or(c.Reason, "not asked for")})
+		case !verdicts[i].OK:
+			b.Unkept = append(b.Unkept, Dropped{r.URL, verdicts[i].Reason})
+		default:
+			b.Pages = append(b.Pages, page(r))
+		}
+	}
+	return nil
+}
+
+// ground states and grounds the sections.
+func (b *Build) ground(ctx context.Context, a *article.Article, s Stater, limit int) error {
+	paged := make(map[string]bool)
+	for _, p := range b.Pages {
+		paged[p.URL] = true
+	}
+	grounds := NewGrounds(a.Citations(), func(url string) bool { return paged[url] })
+	sections := a.Sections()
+	stated := make([][]Stated, len(sections))
+	lost := make([]string, len(sections))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(limit)
+	for i, section := range sections {
+		g.Go(func() (err error) {
+			stated[i], err = s.State(ctx, a, section)
+			if err != nil && llm.OfOneReply(err) {
+				lost[i], err = text.OneLine(err.Error()), nil
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("construct: statements: %w", err)
+	}
+	for i, section := range sections {
+		if lost[i] != "" {
+			b.Ungrounded = append(b.Ungrounded, Dropped{strings.Join(section.Path, " > "), lost[i]})
+		}
+		gold, dropped := grounds.Ground(a, section, stated[i])
+		if b.Ungrounded = append(b.Ungrounded, dropped...); len(gold.Triples) > 0 {
+			b.Gold = append(b.Gold, gold)
+		}
+	}
+	return nil
+}
+
+// Stats are the figures of a topic (WildGraphBench, Tables 1 and 5).
+type Stats struct {
+	Domain  string `json:"domain"`
+	Article string `json:"article"`
+	Sources int    `json:"sources"`
+	Pages   int    `json:"pages"`
+	Words   int    `json:"words"` // of the pages
+	// Sections have at least one triple.
+	Sections   int `json:"sections"`
+	Triples    int `json:"triples"`
+	SingleFact int `json:"single_fact"`
+	MultiFact  int `json:"multi_fact"`
+	Summary    int `json:"summary"`
+	// Overlap are questions of one fact whose answer is a gold statement of a summary: a
+	// system that learns from the one knows the other.
+	Overlap int `json:"overlap"`
+}
+
+func statsOf(t Topic) Stats {
+	s := Stats{Domain: t.Domain, Article: t.Title, Sources: len(t.Sources), Pages: len(t.Pages), Sections: len(t.Gold)}
+	for _, p := range t.Pages {
+		s.Words += len(strings.Fields(p.Text))
+	}
+	for _, g := range t.Gold {
+		s.Triples += len(g.Triples)
+	}
+	for _, q := range t.Questions {
+		switch q.Type[0] {
+		case wildgraph.Summary:
+			s.Summary++
+		case wildgraph.SingleFact:
+			s.SingleFact++
+		default:
+			s.MultiFact++
+		}
+	}
+	s.Overlap = len(Overlaps(t.Questions))
+	return s
+}
+
+// Overlaps are the questions of one fact whose answer is a gold statement of a summary.
+func Overlaps(questions []Question) []Question {
+	var gold []string
+	for _, q := range questions {
+		gold = append(gold, q.Statements...)
+	}
+	slices.Sort(gold)
+	var out []Question
+	for _, q := range questions {
+		if _, found := slices.BinarySearch(gold, q.Answer); found && q.Answer != "" {
+			out = append(out, q)
+		}
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package construct
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark/article"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+)
+
+func FuzzArticle(f *testing.F) {
+	f.Add("# Owl\n\nOwls hunt by ear.[^a]\n\n[^a]: Owls, https://owls.example/world\n")
+	f.Add("Owl\n===\n\nText.[[1]](https://w.example/Owl_(bird)#cite_note-a-1)\n\nReferences\n----------\n\n1.  ^ [_**a**_](#cite_ref-a_1-0)[\"A [b] c\"](https://x.example/a_(b) \"t\"). [Archived](https://y.example)\n\nBibliography\n---\n*   [x](http://z)\n")
+	f.Add("# \n## References\n1. [[](https://a)\n[^1]: \n[^1] [^")
+	f.Fuzz(func(t *testing.T, source string) {
+		for _, o := range []article.Options{{}, {Released: true}} {
+			a := article.Parse(source, "name", o)
+			refs := a.References()
+			for _, r := range refs {
+				if r.Title == "" || !strings.HasPrefix(r.URL, "http") {
+					t.Errorf("reference %+v", r)
+				}
+			}
+			files := make(map[string]bool)
+			for _, r := range Sources(refs) {
+				if files[fileKey(r.Title)] {
+					t.Errorf("two pages in %s", wildgraph.Slug(r.Title))
+				}
+				files[fileKey(r.Title)] = true
+			}
+			g := NewGrounds(a.Citations(), func(string) bool { return true })
+			for _, s := range a.Sections() {
+				if strings.TrimSpace(s.Body) == "" || len(s.Path) == 0 {
+					t.Errorf("section %+v", s)
+				}
+				stated, err := Rules{}.State(t.Context(), a, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				gold, dropped := g.Ground(a, s, stated)
+				for _, d := range dropped {
+					if d.Reason == "the section does not say so" {
+						t.Errorf("%q is not in %q", d.What, s.Body)
+					}
+				}
+				for _, tr := range gold.Triples {
+					if tr.Count == 0 || tr.Statement == "" {
+						t.Errorf("%+v", tr)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestSources(t *testing.T) {
+	long := strings.Repeat("owl ", 40)
+	refs := Sources([]article.Reference{
+		{Title: "Owls", URL: "https://a.example/#x"}, {Title: "Owls", URL: "https://a.example/#y"}, {Title: "OWLS", URL: "https://b.example"},
+		{Title: long + "a", URL: "https://c.example"}, {Title: long + "b", URL: "https://d.example"},
+		{Title: "猫头鹰", URL: "https://e.example"}, {Title: "鹰", URL: "https://f.example"},
+	})
+	files := make(map[string]string)
+	for _, r := range refs {
+		name := fileKey(r.Title)
+		if other := files[name]; other != "" {
+			t.Errorf("%s and %s share %s", other, r.URL, name)
+		}
+		files[name] = r.URL
+	}
+	if len(refs) != 6 || refs[0].Title != "Owls" || refs[0].URL != "https://a.example/" || refs[1].Title != "OWLS 2" {
+		t.Errorf("%+v", refs)
+	}
+}
+
+func TestPoor(t *testing.T) {
+	long := strings.Repeat("word ", 60)
+	for text, poor := range map[string]bool{
+		"": true, " \n ": true, "404 Not Found\n" + long: true, "a\nb\nc": true, long: false,
+		strings.Repeat("a line\n", 12): true, strings.Repeat("a line\n", 13): false,
+		strings.Repeat(long, 20) + " he got a 404 not found": false,
+	} {
+		if got := Poor(text); (got != "") != poor {
+			t.Errorf("%.30q: %q", text, got)
+		}
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	page := strings.Repeat("Nothing to see here, move on please.\n", 400) + "Roger Payne listened to barn owls.\n" + strings.Repeat("And nothing here.\n", 400)
+	got := Excerpt(page, "Roger Payne studied barn owls", 3000)
+	if !strings.Contains(got, "Roger Payne listened") || len(got) > 3000 {
+		t.Errorf("%d bytes: %.200q", len(got), got)
+	}
+	if got := Excerpt("short", "x", 100); got != "short" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package construct
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark/article"
+)
+
+// Stated is a sentence of a section and what it states: a statement that can be
+// understood without the section, in plain words without citation marks, or "" if there
+// is none.
+type Stated struct {
+	Sentence, Statement string
+}
+
+// Stater finds the sentences of a section that carry citation marks, and states what
+// they say.
+type Stater interface {
+	State(ctx context.Context, a *article.Article, s article.Section) ([]Stated, error)
+}
+
+// Triple is a statement with its sentence and its sources, in the form of the released
+// valid_triples.jsonl.
+type Triple struct {
+	Sentence  string   `json:"sentence"`
+	Statement string   `json:"statement"`
+	Numbers   []string `json:"citation_numbers"`
+	// Keys are the numbers of marks without a source; a triple with any is not valid.
+	Keys  []string `json:"citation_keys"`
+	URLs  []string `json:"ref_urls"` // sorted
+	Count int      `json:"ref_count"`
+}
+
+// Gold is a section with the triples of its sentences.
+type Gold struct {
+	Title   string   `json:"wiki_title"`
+	Path    []string `json:"section_path"`
+	Body    string   `json:"section_body"`
+	Triples []Triple `json:"triples"`
+}
+
+// Dropped is a sentence that is not used, and why.
+type Dropped struct {
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+}
+
+// Grounds leads from citation marks to sources that have a page.
+type Grounds struct {
+	citations *article.Citations
+	paged     func(url string) bool
+}
+
+// NewGrounds takes the article's citations and tells which URLs have a page.
+func NewGrounds(c *article.Citations, paged func(url string) bool) *Grounds {
+	return &Grounds{c, paged}
+}
+
+// Triple resolves the marks of a sentence. Every mark has to lead to a page: a statement
+// of which a part may stand elsewhere is no gold (ok is false).
+func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
+	t = Triple{Sentence: s.Sentence, Statement: s.Statement, Numbers: []string{}, Keys: []string{}, URLs: []string{}}
+	marks := article.Marks(s.Sentence)
+	for _, m := range marks {
+		t.Numbers = append(t.Numbers, m.Number)
+		found := slices.DeleteFunc(g.citations.URLs(m), func(u string) bool { return !g.paged(u) })
+		if len(found) == 0 {
+			t.Keys = append(t.Keys, m.Number)
+		}
+		t.URLs = append(t.URLs, found...)
+	}
+	slices.Sort(t.URLs)
+	t.URLs = slices.Compact(t.URLs)
+	t.Count = len(t.URLs)
+	return t, len(marks) > 0 && len(t.Keys) == 0
+}
+
+// Ground makes the gold of a section. Sentences that the section does not hold are
+// dropped: whoever stated them made them up.
+func (g *Grounds) Ground(a *article.Article, s article.Section, stated []Stated) (gold Gold, dropped []Dropped) {
+	gold = Gold{Title: a.Title, Path: s.Path, Body: s.Body}
+	body := spaced(s.Body)
+	seen := make(map[string]bool)
+	drop := func(sentence, reason string) { dropped = append(dropped, Dropped{sentence, reason}) }
+	for _, st := range stated {
+		st.Statement = strings.Join(strings.Fields(st.Statement), " ")
+		switch t, ok := g.Triple(st); {
+		case !strings.Contains(body, spaced(st.Sentence)):
+			drop(st.Sentence, "the section does not say so")
+		case len(t.Numbers) == 0:
+			// A sentence without sources is none of ours.
+		case !ok:
+			drop(st.Sentence, fmt.Sprintf("no page for the marks %s", strings.Join(t.Keys, ", ")))
+		case st.Statement == "":
+			drop(st.Sentence, "it states nothing by itself")
+		case len(article.Marks(st.Statement)) > 0 || strings.Contains(st.Statement, "://"):
+			drop(st.Sentence, "the statement has marks or URLs")
+		case seen[st.Statement]:
+			drop(st.Sentence, "stated before")
+		default:
+			seen[st.Statement] = true
+			gold.Triples = append(gold.Triples, t)
+		}
+	}
+	return gold, dropped
+}
+
+func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package construct
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark/article"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// Stages of calls in accounts.
+const (
+	StageState = "state facts"
+	StageAsk   = "write questions"
+	StageCheck = "check questions"
+	StagePages = "check pages"
+)
+
+// ByModel asks a language model. A reply that cannot be used is an error of one reply
+// (llm.OfOneReply): what it was for is dropped, with the reason, and the rest goes on.
+type ByModel struct{ m llm.Model }
+
+var (
+	_ Stater  = ByModel{}
+	_ Asker   = ByModel{}
+	_ Checker = ByModel{}
+)
+
+// NewByModel asks m.
+func NewByModel(m llm.Model) ByModel { return ByModel{m} }
+
+// How much of texts a prompt shows, in bytes.
+const (
+	sectionBytes = 24_000
+	pageBytes    = 24_000
+	bodyBytes    = 600
+	shownGold    = 8
+	goldBytes    = 300
+)
+
+// State implements Stater. Long sections are shown in pieces.
+func (b ByModel) State(ctx context.Context, a *article.Article, s article.Section) ([]Stated, error) {
+	var out []Stated
+	for _, piece := range pieces(s.Body, sectionBytes) {
+		if len(article.Marks(piece)) == 0 {
+			continue
+		}
+		req, err := prompts.Request(StageState, "state", nil,
+			llm.Data{Label: "article", Text: a.Title}, llm.Data{Label: "section", Text: strings.Join(s.Path, " > ")}, llm.Data{Label: "text", Text: piece})
+		if err != nil {
+			return nil, err
+		}
+		reply, _, err := llm.Decode[struct {
+			Triples []struct {
+				Sentence, Statement string
+			}
+		}](ctx, b.m, req)
+		if err != nil {
+			return nil, fmt.Errorf("section %q: %w", strings.Join(s.Path, " > "), err)
+		}
+		for _, t := range reply.Triples {
+			out = append(out, Stated{t.Sentence, t.Statement})
+		}
+	}
+	return out, nil
+}
+
+// pieces cuts a text at paragraphs, or where there are none at the limit.
+func pieces(s string, limit int) []string {
+	var out []string
+	for len(s) > limit {
+		end := strings.LastIndexByte(s[:limit], '\n') + 1
+		if end < limit/2 {
+			end = len(text.Head(s, limit))
+		}
+		out, s = append(out, s[:end]), s[end:]
+	}
+	return append(out, s)
+}
+
+// Ask implements Asker.
+func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
+	name, data := "ask", []llm.Data{
+		{Label: "title", Text: d.Title}, {Label: "section", Text: strings.Join(d.Path, " > ")},
+		{Label: "sentence", Text: d.Triples[0].Sentence}, {Label: "statement", Text: d.statement()},
+	}
+	if d.Type == wildgraph.Summary {
+		rows := make([]string, 0, shownGold)
+		for _, t := range d.Triples[:min(len(d.Triples), shownGold)] {
+			rows = append(rows, text.Head(t.Statement, goldBytes))
+		}
+		name, data = "overview", []llm.Data{
+			{Label: "path", Text: strings.Join(d.Path, " > ")}, {Label: "text", Text: text.Head(d.Body, bodyBytes)},
+			{Label: "statements", Rows: rows, First: 1},
+		}
+	}
+	req, err := prompts.Request(StageAsk, name, map[string]any{"Several": d.Type == wildgraph.MultiFact}, data...)
+	if err != nil {
+		return "", err
+	}
+	reply, _, err := llm.Decode[struct{ Question string }](ctx, b.m, req)
+	return reply.Question, err
+}
+
+// Supports implements Checker.
+func (b ByModel) Supports(ctx context.Context, question string, d Draft) (Verdict, error) {
+	v, err := decide[struct {
+		Supported *bool
+		Reason    string
+	}](ctx, b.m, StageCheck, "support", questioned(question, d))
+	return Verdict{v.Supported != nil && *v.Supported, v.Reason}, err
+}
+
+// Joint implements Checker.
+func (b ByModel) Joint(ctx context.Context, question string, d Draft) (Verdict, error) {
+	v, err := decide[struct {
+		Needed *bool `json:"all_needed"`
+		Reason string
+	}](ctx, b.m, StageCheck, "joint", questioned(question, d))
+	return Verdict{v.Needed != nil && *v.Needed, v.Reason}, err
+}
+
+// Backed implements Checker, with one call for each triple.
+func (b ByModel) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
+	out := make([]Verdict, len(d.Triples))
+	for i, t := range d.Triples {
+		data := append([]llm.Data{{Label: "statement", Text: t.Statement}}, shown(citedBy(d.Pages, t), t.Statement)...)
+		v, err := decide[kept](ctx, b.m, StageCheck, "backed", data)
+		if err != nil {
+			if llm.OfOneReply(err) {
+				continue
+			}
+			return nil, err
+		}
+		out[i] = Verdict{v.Keep != nil && *v.Keep, v.Reason}
+	}
+	return out, nil
+}
+
+type kept struct {
+	Keep     *bool
+	Category string
+	Reason   string
+}
+
+// Keep tells whether a page is one to cite. The reason of a page that is not names its
+// category.
+func (b ByModel) Keep(ctx context.Context, article string, p Page) (Verdict, error) {
+	v, err := decide[kept](ctx, b.m, StagePages, "keep", []llm.Data{
+		{Label: "article", Text: article}, {Label: "cited as", Text: p.Title}, {Label: "page", Text: text.Head(p.Text, pageBytes)},
+	})
+	return Verdict{v.Keep == nil || *v.Keep, text.OneLine(v.Category + ": " + v.Reason)}, err
+}
+
+func decide[T any](ctx context.Context, m llm.Model, stage, name string, data []llm.Data) (T, error) {
+	var none T
+	req, err := prompts.Request(stage, name, nil, data...)
+	if err != nil {
+		return none, err
+	}
+	v, _, err := llm.Decode[T](ctx, m, req)
+	return v, err
+}
+
+func questioned(question string, d Draft) []llm.Data {
+	data := []llm.Data{{Label: "question", Text: question}, {Label: "answer", Text: d.statement()}}
+	return slices.Concat(data, shown(d.Pages, d.statement()))
+}
+
+// shown are pages cut to what has to do with a statement.
+func shown(pages []Page, statement string) []llm.Data {
+	var out []llm.Data
+	for i, p := range pages[:min(len(pages), maxCheck)] {
+		out = append(out, llm.Data{Label: fmt.Sprintf("page %d", i+1), Text: p.Title + "\n\n" + Excerpt(p.Text, statement, pageBytes)})
+	}
+	return out
+}

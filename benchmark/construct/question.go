@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package construct
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Question is a question in the form of the released questions.jsonl. Summaries have
+// gold statements, the others an answer.
+type Question struct {
+	Text       string   `json:"question"`
+	Type       []string `json:"question_type"`
+	Answer     string   `json:"answer,omitempty"`
+	Statements []string `json:"gold_statements,omitempty"`
+	URLs       []string `json:"ref_urls"`
+}
+
+// Draft is what a question is made of: one triple, or those of a section for a summary,
+// and the pages of its sources.
+type Draft struct {
+	Type    string // wildgraph.SingleFact, MultiFact, Summary
+	Title   string // of the article
+	Path    []string
+	Body    string
+	Triples []Triple
+	Pages   []Page
+}
+
+// statement is what the draft's question is to be answered with.
+func (d Draft) statement() string { return d.Triples[0].Statement }
+
+// Verdict of a check.
+type Verdict struct {
+	OK     bool
+	Reason string
+}
+
+// Asker writes the question of a draft. An empty question is none.
+type Asker interface {
+	Ask(ctx context.Context, d Draft) (string, error)
+}
+
+// Checker tells what is fit for a benchmark.
+type Checker interface {
+	// Supports tells whether the pages of a draft hold the answer to a question.
+	Supports(ctx context.Context, question string, d Draft) (Verdict, error)
+	// Joint tells whether it takes several pages of a draft together.
+	Joint(ctx context.Context, question string, d Draft) (Verdict, error)
+	// Backed tells of each triple of a summary whether its pages state it.
+	Backed(ctx context.Context, d Draft) ([]Verdict, error)
+}
+
+// Numbers of questions; 0 is as many as there are.
+type Numbers struct {
+	// None makes no question.
+	None                   bool
+	Single, Multi, Summary int
+	// Seed of the order in which drafts are tried.
+	Seed uint64
+	// Concurrency is the number of drafts in work (8). It does not change the result.
+	Concurrency int
+	// Apart leaves out questions of one fact that is a gold statement of a summary.
+	Apart bool
+}
+
+// The least of a summary.
+const (
+	minStatements = 2  // gold statements
+	minBody       = 40 // bytes of text
+	maxCheck      = 6  // pages that a check reads
+)
+
+// Questions makes the questions of an article. Drafts are tried in a seeded order until
+// the numbers are reached, so that one that fails is replaced; the questions come in the
+// order of the article, summaries last.
+func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), ask Asker, check Checker, n Numbers) ([]Question, []Dropped, error) {
+	m := maker{ask: ask, check: check, pages: pages, numbers: n}
+	if m.numbers.Concurrency == 0 {
+		m.numbers.Concurrency = 8
+	}
+	if n.None {
+		return nil, nil, nil
+	}
+	single, multi, summary := m.drafts(golds)
+	order := rand.New(rand.NewPCG(n.Seed, 0x77696c64))
+	for _, kind := range []struct {
+		drafts []Draft
+		most   int
+	}{{summary, n.Summary}, {single, n.Single}, {multi, n.Multi}} {
+		order.Shuffle(len(kind.drafts), func(i, j int) { kind.drafts[i], kind.drafts[j] = kind.drafts[j], kind.drafts[i] })
+		if err := m.make(ctx, kind.drafts, kind.most); err != nil {
+			return nil, nil, fmt.Errorf("construct: questions: %w", err)
+		}
+	}
+	slices.SortStableFunc(m.out, func(a, b made) int { return slices.Compare(a.place, b.place) })
+	questions := make([]Question, len(m.out))
+	for i, q := range m.out {
+		questions[i] = q.Question
+	}
+	return questions, m.dropped, nil
+}
+
+// maker makes questions, one type after the other.
+type maker struct {
+	ask     Asker
+	check   Checker
+	pages   func(string) (Page, bool)
+	numbers Numbers
+
+	places  map[string][]int // of drafts, by key
+	out     []made
+	dropped []Dropped
+}
+
+// made is a question and its place: its type, section and triple.
+type made struct {
+	Question
+	place []int
+}
+
+func (m *maker) drafts(golds []Gold) (single, multi, summary []Draft) {
+	m.places = make(map[string][]int)
+	for i, g := range golds {
+		d := Draft{Title: g.Title, Path: g.Path, Body: plainText(g.Body)}
+		for j, t := range g.Triples {
+			d := d
+			d.Type, d.Triples = wildgraph.SingleFact, []Triple{t}
+			if t.Count > 1 {
+				d.Type = wildgraph.MultiFact
+				multi = append(multi, d)
+			} else {
+				single = append(single, d)
+			}
+			m.places[d.key()] = []int{0, i, j}
+		}
+		if d.Type, d.Triples = wildgraph.Summary, g.Triples; len(g.Triples) >= minStatements && len(d.Body) >= minBody {
+			summary = append(summary, d)
+			m.places[d.key()] = []int{1, i, 0}
+		}
+	}
+	return single, multi, summary
+}
+
+func (d Draft) key() string {
+	return strings.Join(d.Path, "\x00") + "\x00" + d.Type + "\x00" + d.statement()
+}
+
+// make tries drafts in order, some at a time, and takes the first most that pass.
+func (m *maker) make(ctx context.Context, drafts []Draft, most int) error {
+	for taken := 0; len(drafts) > 0 && (most == 0 || taken < most); {
+		wave := len(drafts)
+		if most > 0 {
+			wave = min(wave, most-taken)
+		}
+		results, err := m.try(ctx, drafts[:wave])
+		if err != nil {
+			return err
+		}
+		for i, r := range results {
+			d := drafts[i]
+			switch {
+			case r.reason != "":
+				m.drop(d, r.reason)
+			case slices.ContainsFunc(m.out, func(q made) bool { return strings.EqualFold(q.Text, r.q.Text) }):
+				m.drop(d, "asked before")
+			case m.numbers.Apart && d.Type != wildgraph.Summary && m.summarized(d.statement()):
+				m.drop(d, "a gold statement of a summary")
+			default:
+				m.out = append(m.out, made{r.q, m.places[d.key()]})
+				taken++
+			}
+		}
+		drafts = drafts[wave:]
+	}
+	return nil
+}
+
+func (m *maker) drop(d Draft, reason string) {
+	what := d.statement()
+	if d.Type == wildgraph.Summary {
+		what = strings.Join(d.Path, " > ")
+	}
+	m.dropped = append(m.dropped, Dropped{d.Type + ": " + what, reason})
+}
+
+func (m *maker) summarized(statement string) bool {
+	return slices.ContainsFunc(m.out, func(q made) bool { return slices.Contains(q.Statements, statement) })
+}
+
+// result is a question, or the reason why there is none.
+type result struct {
+	q      Question
+	reason string
+}
+
+func (m *maker) try(ctx context.Context, drafts []Draft) ([]result, error) {
+	results := make([]result, len(drafts))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(m.numbers.Concurrency)
+	var mu sync.Mutex
+	for i, d := range drafts {
+		g.Go(func() error {
+			r, err := m.question(ctx, d)
+			if err != nil && llm.OfOneReply(err) {
+				r, err = result{reason: text.OneLine(err.Error())}, nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			results[i] = r
+			return err
+		})
+	}
+	return results, g.Wait()
+}
+
+// question makes the question of a draft, in the paper's order: of facts ask, then
+// check; of a summary check what it rests on, then ask.
+func (m *maker) question(ctx context.Context, d Draft) (result, error) {
+	if d.Type == wildgraph.Summary {
+		return m.summary(ctx, d)
+	}
+	d.Pages = m.pagesOf(d.Triples)
+	if len(d.Pages) < min(2, d.Triples[0].Count) {
+		return result{reason: "its pages are fewer than its sources"}, nil
+	}
+	asked, err := m.asked(ctx, d)
+	if err != nil || asked == "" {
+		return result{reason: "no question was found"}, err
+	}
+	checks := []func(context.Context, string, Draft) (Verdict, error){m.check.Supports}
+	if d.Type == wildgraph.MultiFact {
+		checks = append(checks, m.check.Joint)
+	}
+	for _, check := range checks {
+		if v, err := check(ctx, asked, d); err != nil || !v.OK {
+			return result{reason: cmp.Or(v.Reason, "it failed a check")}, err
+		}
+	}
+	t := d.Triples[0]
+	return result{q: Question{Text: asked, Type: []string{releasedType(d.Type)}, Answer: t.Statement, URLs: t.URLs}}, nil
+}
+
+func (m *maker) summary(ctx context.Context, d Draft) (result, error) {
+	d.Pages = m.pagesOf(d.Triples)
+	verdicts, err := m.check.Backed(ctx, d)
+	if err != nil {
+		return result{}, err
+	}
+	var kept []Triple
+	for i, v := range verdicts {
+		if v.OK {
+			kept = append(kept, d.Triples[i])
+		}
+	}
+	if d.Triples = kept; len(kept) < minStatements {
+		return result{reason: fmt.Sprintf("%d of its statements stand on their pages", len(kept))}, nil
+	}
+	asked, err := m.asked(ctx, d)
+	if err != nil || asked == "" {
+		return result{reason: "no question was found"}, err
+	}
+	q := Question{Text: asked, Type: []string{releasedType(d.Type)}}
+	for _, t := range kept {
+		q.Statements = append(q.Statements, t.Statement)
+		for _, u := range t.URLs {
+			if !slices.Contains(q.URLs, u) {
+				q.URLs = append(q.URLs, u)
+			}
+		}
+	}
+	return result{q: q}, nil
+}
+
+// The lengths of a question, in characters; released ones have 80 to 203.
+const (
+	minQuestion = 12
+	maxQuestion = 600
+)
+
+func (m *maker) asked(ctx context.Context, d Draft) (string, error) {
+	q, err := m.ask.Ask(ctx, d)
+	q = text.OneLine(q)
+	if n := utf8.RuneCountInString(q); n < minQuestion || n > maxQuestion || strings.EqualFold(q, d.statement()) {
+		q = ""
+	}
+	return q, err
+}
+
+func (m *maker) pagesOf(triples []Triple) []Page {
+	var out []Page
+	for _, t := range triples {
+		for _, u := range t.URLs {
+			if p, ok := m.pages(u); ok && !slices.ContainsFunc(out, func(q Page) bool { return q.URL == p.URL }) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// releasedType is a type as the released files spell it.
+func releasedType(t string) string {
+	if t == wildgraph.MultiFact {
+		return "multi_fact"
+	}
+	return t
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+// Resolver leads from names to addresses, as net.Resolver does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+var errAddress = errors.New("not a public address")
+
+// special are ranges that are routed but lead to networks of one's own, or wrap other
+// addresses: shared space of providers, protocol assignments, documentation, benchmarks,
+// multicast and reserved; of IPv6 the translations to IPv4 and what is not 2000::/3.
+var special = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+	"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+
+var global6 = netip.MustParsePrefix("2000::/3")
+
+func prefixes(all ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(all))
+	for i, p := range all {
+		out[i] = netip.MustParsePrefix(p)
+	}
+	return out
+}
+
+// Public is the default of Options.Allow: addresses of the open web, at the ports 80
+// and 443.
+func Public(to netip.AddrPort) error {
+	a := to.Addr().Unmap()
+	if to.Port() != 80 && to.Port() != 443 {
+		return fmt.Errorf("port %d: only 80 and 443 are asked", to.Port())
+	}
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" || a.Is6() && !global6.Contains(a) {
+		return fmt.Errorf("%s: %w", a, errAddress)
+	}
+	for _, p := range special {
+		if p.Contains(a) {
+			return fmt.Errorf("%s: %w", a, errAddress)
+		}
+	}
+	return nil
+}
+
+// dialer connects to addresses that are allowed. The last check is of the address that
+// the system is about to connect to.
+type dialer struct {
+	resolver Resolver
+	allow    func(netip.AddrPort) error
+	net      net.Dialer
+}
+
+func newDialer(r Resolver, allow func(netip.AddrPort) error) *dialer {
+	d := &dialer{resolver: r, allow: allow, net: net.Dialer{Timeout: 20 * time.Second}}
+	d.net.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return refused(err)
+		}
+		return refused(d.allow(to))
+	}
+	return d
+}
+
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	number, err := net.DefaultResolver.LookupPort(ctx, network, port)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := d.resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range addresses { // all or none: a name that leads inside as well is no page's
+		if err := d.allow(netip.AddrPortFrom(a.Unmap(), uint16(number))); err != nil {
+			return nil, refused(err)
+		}
+	}
+	err = fmt.Errorf("%s has no address", host)
+	for _, a := range addresses {
+		var c net.Conn
+		if c, err = d.net.DialContext(ctx, network, netip.AddrPortFrom(a.Unmap(), uint16(number)).String()); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+// refusal is an error that asking again does not change.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refusal{err}
+}
+
+func (d *dialer) transport() *http.Transport {
+	return &http.Transport{
+		DialContext:            d.dial,
+		TLSHandshakeTimeout:    20 * time.Second,
+		ResponseHeaderTimeout:  60 * time.Second,
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConns:           128,
+		MaxResponseHeaderBytes: 64 << 10,
+		ForceAttemptHTTP2:      true,
+	}
+}
+
+// checkURL refuses what is no page of the web.
+func checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return refused(fmt.Errorf("scheme %q: only http and https are asked", u.Scheme))
+	case u.User != nil:
+		return refused(errors.New("a name or password in the URL"))
+	case u.Hostname() == "":
+		return refused(errors.New("no host"))
+	}
+	return nil
+}

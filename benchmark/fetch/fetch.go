@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Kind says what kept a page from being had.
+type Kind string
+
+// The kinds of errors.
+const (
+	// Refused is a page that is not asked for: its address, its scheme, robots.txt.
+	Refused Kind = "refused"
+	// Missing is a page that its server does not have or does not give.
+	Missing Kind = "missing"
+	// Unavailable is a server that did not answer, or not in time; later it may.
+	Unavailable Kind = "unavailable"
+	// TooLarge is a page beyond Options.MaxBytes.
+	TooLarge Kind = "too large"
+	// NoText is what is no text, or a text that cannot be read.
+	NoText Kind = "no text"
+)
+
+// Error is why a page was not had.
+type Error struct {
+	URL  string
+	Kind Kind
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("fetch %s: %s: %v", e.URL, e.Kind, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Page is a page that was had.
+type Page struct {
+	// URL is what was asked for, Final where redirects led.
+	URL, Final string
+	// Title is the page's own, or "".
+	Title string
+	// Text is Markdown.
+	Text string
+}
+
+// Options of a fetcher. The zero value of every field but Agent has a default.
+type Options struct {
+	// Agent names the program and whom to write to, as robots.txt and the owners of
+	// servers want it. It must be given.
+	Agent string
+	// Pause between two requests to a host (1 s); robots.txt may ask for a longer one, up
+	// to MaxPause (30 s).
+	Pause, MaxPause time.Duration
+	// Hosts are how many hosts are asked at a time (64).
+	Hosts int
+	// Timeout is for one request (60 s), MaxBytes for its unpacked body (load.MaxFile).
+	Timeout  time.Duration
+	MaxBytes int64
+	// Tries of a page whose server is busy or does not answer (3).
+	Tries int
+	// NoRobots leaves robots.txt unread, for a server of one's own.
+	NoRobots bool
+	// Text makes the text of a page from its name, with an extension by its type, and
+	// its bytes in UTF-8 (load.Read).
+	Text func(name string, body []byte) (*load.File, error)
+	// Reader is a service that reads pages for others; nil reads them here.
+	Reader *Reader
+
+	// Resolver (net.DefaultResolver) and Allow (Public) decide where connections may
+	// lead; tests lead them to a server of their own.
+	Resolver Resolver
+	Allow    func(netip.AddrPort) error
+}
+
+// MaxRedirects is how many redirects of a page are followed.
+const MaxRedirects = 5
+
+func (o Options) complete() (Options, error) {
+	if strings.TrimSpace(o.Agent) == "" {
+		return o, errors.New("fetch: Agent is empty: name your program and whom to write to")
+	}
+	if min(o.Pause, o.MaxPause, o.Timeout) < 0 || o.MaxBytes < 0 || o.Hosts < 0 || o.Tries < 0 {
+		return o, errors.New("fetch: a negative time or limit")
+	}
+	o.Pause, o.MaxPause = cmp.Or(o.Pause, time.Second), cmp.Or(o.MaxPause, 30*time.Second)
+	o.Hosts, o.Tries = cmp.Or(o.Hosts, 64), cmp.Or(o.Tries, 3)
+	o.Timeout, o.MaxBytes = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxBytes, load.MaxFile)
+	if o.Text == nil {
+		o.Text = load.Read
+	}
+	if o.Resolver == nil {
+		o.Resolver = net.DefaultResolver
+	}
+	if o.Allow == nil {
+		o.Allow = Public
+	}
+	return o, nil
+}
+
+// Fetcher gets pages.
+type Fetcher struct {
+	o      Options
+	client *http.Client
+	dialer *dialer
+	hosts  hosts
+}
+
+// New returns a fetcher.
+func New(o Options) (*Fetcher, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fetcher{o: o, dialer: newDialer(o.Resolver, o.Allow)}
+	f.client = &http.Client{Transport: f.dialer.transport(), CheckRedirect: noRedirect}
+	f.hosts.slots = make(chan struct{}, o.Hosts)
+	return f, nil
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Page gets a page. The error is an *Error, or that of ctx.
+func (f *Fetcher) Page(ctx context.Context, address string) (Page, error) {
+	page, err := f.page(ctx, address)
+	switch {
+	case err == nil:
+		return page, nil
+	case ctx.Err() != nil:
+		return Page{}, ctx.Err()
+	}
+	var known *Error
+	if !errors.As(err, &known) {
+		known = &Error{Kind: kindOf(err), Err: err}
+	}
+	known.URL = text.Printable(address)
+	return Page{}, known
+}
+
+func kindOf(err error) Kind {
+	if errors.As(err, new(refusal)) {
+		return Refused
+	}
+	return Unavailable
+}
+
+func (f *Fetcher) page(ctx context.Context, address string) (Page, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil {
+		return Page{}, refused(errors.New("not a URL"))
+	}
+	u.Fragment = ""
+	if f.o.Reader != nil {
+		return f.read(ctx, u)
+	}
+	for range MaxRedirects + 1 {
+		a, err := f.ask(ctx, u)
+		if err != nil {
+			return Page{}, err
+		}
+		if a.location == nil {
+			page, err := f.text(u, a)
+			page.URL = address
+			return page, err
+		}
+		u = a.location
+	}
+	return Page{}, refused(fmt.Errorf("more than %d redirects", MaxRedirects))
+}
+
+// answer is what a server said: a body, or another place.
+type answer struct {
+	body     []byte
+	mime     string
+	location *url.URL
+}
+
+// ask asks for one URL, as often as it may pay.
+func (f *Fetcher) ask(ctx context.Context, u *url.URL) (answer, error) {
+	if err := checkURL(u); err != nil {
+		return answer{}, err
+	}
+	if err := f.allowed(ctx, u); err != nil {
+		return answer{}, err
+	}
+	return f.try(ctx, u, func(ctx context.Context) (answer, error) { return f.get(ctx, f.client, u, nil) })
+}
+
+// try runs one request at a time for the host of u, and again while it is busy.
+func (f *Fetcher) try(ctx context.Context, u *url.URL, get func(context.Context) (answer, error)) (answer, error) {
+	var a answer
+	var err error
+	for range f.o.Tries {
+		var h *host
+		if h, err = f.hosts.enter(ctx, u); err != nil {
+			return answer{}, err
+		}
+		limited, cancel := context.WithTimeout(ctx, f.o.Timeout)
+		a, err = get(limited)
+		cancel()
+		pause := max(f.o.Pause, h.delay)
+		var busy *busyError
+		if errors.As(err, &busy) {
+			pause = max(pause, busy.wait)
+		}
+		f.hosts.leave(h, min(pause, f.o.MaxPause))
+		if err == nil || ctx.Err() != nil || !passing(err) {
+			break
+		}
+	}
+	return a, err
+}
+
+// busyError is a server that wants to be asked later.
+type busyError struct {
+	status string
+	wait   time.Duration
+}
+
+func (e *busyError) Error() string { return e.status }
+
+// passing tells whether asking again may help.
+func passing(err error) bool {
+	var known *Error
+	return !errors.As(err, &known) && !errors.As(err, new(refusal))
+}
+
+// get sends one request and reads the answer.
+func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header http.Header) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return answer{}, refused(errors.New("not a URL"))
+	}
+	req.Header.Set("User-Agent", f.o.Agent)
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return answer{}, plain(err)
+	}
+	defer resp.Body.Close() // only read
+	switch s := resp.StatusCode; {
+	case s >= 300 && s < 400 && resp.Header.Get("Location") != "":
+		to, err := u.Parse(resp.Header.Get("Location"))
+		if err != nil {
+			return answer{}, refused(errors.New("a redirect to no URL"))
+		}
+		to.Fragment = ""
+		return answer{location: to}, nil
+	case s == http.StatusTooManyRequests || s == http.StatusRequestTimeout || s >= 500:
+		return answer{}, &busyError{resp.Status, retryAfter(resp.Header.Get("Retry-After"))}
+	case s != http.StatusOK:
+		return answer{}, &Error{Kind: Missing, Err: errors.New(text.Printable(resp.Status))}
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, f.o.MaxBytes+1))
+	if int64(len(body)) > f.o.MaxBytes {
+		return answer{}, &Error{Kind: TooLarge, Err: fmt.Errorf("more than %d bytes", f.o.MaxBytes)}
+	}
+	if err != nil {
+		return answer{}, plain(err)
+	}
+	return answer{body: body, mime: resp.Header.Get("Content-Type")}, nil
+}
+
+// plain is an error of a request without its URL, which stands beside it already.
+func plain(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+func retryAfter(value string) time.Duration {
+	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, 3600)) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}

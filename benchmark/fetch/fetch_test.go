@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPublic(t *testing.T) {
+	for _, a := range []string{
+		"127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
+		"100.64.0.1", "100.100.100.200", "192.0.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "203.0.113.9",
+		"::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
+		"64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "2001:db8::1", "::127.0.0.1", "3fff::1", "5f00::1",
+	} {
+		if Public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) == nil {
+			t.Errorf("%s is let through", a)
+		}
+	}
+	for _, a := range []string{"93.184.215.14", "8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::6810:84e5", "2a00:1450:4001::1"} {
+		if err := Public(netip.AddrPortFrom(netip.MustParseAddr(a), 80)); err != nil {
+			t.Errorf("%s: %v", a, err)
+		}
+		for _, port := range []uint16{0, 22, 25, 8080, 6379} {
+			if Public(netip.AddrPortFrom(netip.MustParseAddr(a), port)) == nil {
+				t.Errorf("port %d is let through", port)
+			}
+		}
+	}
+}
+
+// web is a server with many names on loopback.
+type web struct {
+	*httptest.Server
+	at    netip.AddrPort
+	names map[string][]netip.Addr // other names; each look-up takes the next address
+	mu    sync.Mutex
+	agent atomic.Value
+}
+
+func newWeb(t *testing.T, pages map[string]http.HandlerFunc) *web {
+	w := &web{names: make(map[string][]netip.Addr)}
+	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.agent.Store(r.UserAgent())
+		if page := pages[r.URL.Path]; page != nil {
+			page(rw, r)
+			return
+		}
+		http.NotFound(rw, r)
+	}))
+	t.Cleanup(w.Close)
+	w.at = netip.MustParseAddrPort(strings.TrimPrefix(w.URL, "http://"))
+	return w
+}
+
+// LookupNetIP leads every name to the server but those that are listed and addresses.
+func (w *web) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	if all := w.names[host]; len(all) > 0 {
+		w.names[host] = append(all[1:], all[0])
+		return all[:1], nil
+	}
+	return []netip.Addr{w.at.Addr()}, nil
+}
+
+// allow lets connections to the server through, and others as Public does.
+func (w *web) allow(to netip.AddrPort) error {
+	if to == w.at {
+		return nil
+	}
+	return Public(netip.AddrPortFrom(to.Addr(), 80))
+}
+
+func (w *web) page(path string) string {
+	return fmt.Sprintf("http://page.example:%d%s", w.at.Port(), path)
+}
+
+func (w *web) options() Options {
+	return Options{Agent: "test/1.0", Pause: time.Millisecond, MaxPause: 20 * time.Millisecond, Timeout: 300 * time.Millisecond, MaxBytes: 1 << 16, Tries: 2, Resolver: w, Allow: w.allow}
+}
+
+func send(kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		io.WriteString(w, body)
+	}
+}
+
+func redirect(to string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusFound)
+	}
+}
+
+func TestPage(t *testing.T) {
+	const html = "<title>Owls</title><h1>Owls</h1><p>Barn owls hunt by ear."
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	z.Write(make([]byte, 64<<20))
+	z.Close()
+	var once atomic.Bool
+	w := newWeb(t, map[string]http.HandlerFunc{
+		"/good":    send("text/html", html),
+		"/moved":   redirect("/good#part"),
+		"/loop":    redirect("/loop"),
+		"/inside":  redirect("http://169.254.169.254/latest/meta-data/"),
+		"/octal":   redirect("http://hidden.example/"),
+		"/file":    redirect("file:///etc/passwd"),
+		"/latin":   send("text/plain; charset=iso-8859-1", "caf\xe9 au lait"),
+		"/meta":    send("text/html", "<meta charset=koi8-r><p>\xf0\xd2\xc9\xd7\xc5\xd4 \xcd\xc9\xd2"),
+		"/escape":  send("text/plain", "owls\x1b[31m hunt\x00\r\nby ear \x9b2J"),
+		"/picture": send("image/png", "\x89PNG\r\n\x1a\n\x00\x00"),
+		"/empty":   send("text/html", "<script>x()</script>"),
+		"/huge":    send("text/plain", strings.Repeat("owl ", 1<<16)),
+		"/bomb": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(bomb.Bytes())
+		},
+		"/slow":     func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
+		"/gone":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) },
+		"/down":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"/private/": send("text/html", html),
+		"/busy": func(w http.ResponseWriter, _ *http.Request) {
+			if !once.Swap(true) {
+				w.Header().Set("Retry-After", "60")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			io.WriteString(w, "at last, an owl")
+		},
+		"/robots.txt": send("text/plain", "User-agent: *\nDisallow: /private/\n"),
+	})
+	w.names["hidden.example"] = []netip.Addr{netip.MustParseAddr("127.0.0.2")}
+	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("10.0.0.1")}
+	f, err := New(w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		url  string
+		text string
+		kind Kind
+	}{
+		{w.page("/good"), "Barn owls hunt by ear.", ""},
+		{w.page("/moved"), "Barn owls hunt by ear.", ""},
+		{w.page("/latin"), "café au lait", ""},
+		{w.page("/meta"), "Привет мир", ""},
+		{w.page("/escape"), "owls[31m hunt\nby ear ›2J", ""},
+		{w.page("/busy"), "at last, an owl", ""},
+		{w.page("/loop"), "", Refused},
+		{w.page("/inside"), "", Refused},
+		{w.page("/octal"), "", Refused},
+		{w.page("/file"), "", Refused},
+		{w.page("/private/a"), "", Refused},
+		{w.page("/picture"), "", NoText},
+		{w.page("/empty"), "", NoText},
+		{w.page("/huge"), "", TooLarge},
+		{w.page("/bomb"), "", TooLarge},
+		{w.page("/slow"), "", Unavailable},
+		{w.page("/down"), "", Unavailable},
+		{w.page("/gone"), "", Missing},
+		{w.page("/nothing"), "", Missing},
+		{"http://user:pw@page.example/", "", Refused},
+		{"ftp://page.example/", "", Refused},
+		{"javascript:alert(1)", "", Refused},
+		{"http://[::1]/", "", Refused},
+		{"http://127.0.0.2/", "", Refused},
+		{"http:///x", "", Refused},
+		{"http://a b/", "", Refused},
+	} {
+		page, err := f.Page(t.Context(), c.url)
+		var e *Error
+		switch {
+		case c.kind == "" && err != nil:
+			t.Errorf("%s: %v", c.url, err)
+		case c.kind == "" && !strings.Contains(page.Text, c.text):
+			t.Errorf("%s: %q lacks %q", c.url, page.Text, c.text)
+		case c.kind != "" && (!errors.As(err, &e) || e.Kind != c.kind):
+			t.Errorf("%s: %v, want %s", c.url, err, c.kind)
+		}
+	}
+	if got := w.agent.Load(); got != "test/1.0" {
+		t.Errorf("agent %q", got)
+	}
+
+	// A name that leads outside first and inside later.
+	rebound := fmt.Sprintf("http://rebind.example:%d/good", w.at.Port())
+	if _, err := f.Page(t.Context(), rebound); err != nil {
+		t.Fatal(err)
+	}
+	f.client.CloseIdleConnections()
+	kinds := make(map[Kind]int)
+	for range 3 {
+		var e *Error
+		if _, err := f.Page(t.Context(), rebound); errors.As(err, &e) {
+			kinds[e.Kind]++
+		}
+		f.client.CloseIdleConnections()
+	}
+	if kinds[Refused] == 0 {
+		t.Errorf("a name that was bound anew was never refused: %v", kinds)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.Page(ctx, w.page("/good")); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestReader(t *testing.T) {
+	const key = "secret-key"
+	w := newWeb(t, map[string]http.HandlerFunc{
+		"/robots.txt": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+	})
+	service := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Bearer "+key:
+			rw.WriteHeader(http.StatusUnauthorized)
+		case strings.Contains(r.URL.Path, "junk"):
+			io.WriteString(rw, "no JSON")
+		default:
+			fmt.Fprintf(rw, `{"code":200,"data":{"title":"Owls\u001b[2J","url":"https://final.example/","content":"asked for %s"}}`, r.URL.Path)
+		}
+	}))
+	defer service.Close()
+	o := w.options()
+	var err error
+	if o.Reader, err = NewReader(service.URL, key); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := f.Page(t.Context(), w.page("/owls"))
+	if err != nil || !strings.HasSuffix(page.Text, "/owls") || !strings.Contains(page.Text, "http:") || strings.Contains(page.Title, "\x1b") {
+		t.Errorf("%+v, %v", page, err)
+	}
+	for address, kind := range map[string]Kind{w.page("/junk"): NoText, "http://10.0.0.1/": Refused, "file:///etc/passwd": Refused} {
+		var e *Error
+		if _, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != kind || strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v, want %s", address, err, kind)
+		}
+	}
+	if s := fmt.Sprintf("%v %+v %#v %s", o.Reader, o.Reader, o.Reader, o.Reader); strings.Contains(s, key) {
+		t.Errorf("the key shows in %s", s)
+	}
+}
+
+// roundTrips answers requests without a network.
+type roundTrips func(*http.Request) (*http.Response, error)
+
+func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Sixty hosts that take a second each are asked at the same time, each of them with its
+// pause. The clock is that of the bubble.
+func TestHostsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hosts, pages = 60, 5
+		f, err := New(Options{Agent: "test/1.0", NoRobots: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		inFlight, most := 0, 0
+		last := make(map[string]time.Time)
+		f.client.Transport = roundTrips(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			inFlight++
+			most = max(most, inFlight)
+			if ended, seen := last[r.Host]; seen && time.Since(ended) < time.Second {
+				t.Errorf("%s is asked %v after the last time", r.Host, time.Since(ended))
+			}
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			inFlight--
+			last[r.Host] = time.Now()
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader("owls"))}, nil
+		})
+		start := time.Now()
+		var all sync.WaitGroup
+		for i := range hosts * pages {
+			all.Go(func() {
+				if _, err := f.Page(t.Context(), fmt.Sprintf("https://host%d.example/%d", i%hosts, i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if took := time.Since(start); most < 50 || took > 2*pages*time.Second {
+			t.Errorf("%d hosts at a time, all in %v", most, took)
+		}
+	})
+}
+
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{{}, {Agent: " "}, {Agent: "a", Pause: -1}, {Agent: "a", Tries: -1}} {
+		if _, err := New(o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	for _, base := range []string{"", "r.jina.ai", "ftp://x/", "http://u:p@x/"} {
+		if _, err := NewReader(base, ""); err == nil {
+			t.Errorf("%q is taken", base)
+		}
+	}
+}

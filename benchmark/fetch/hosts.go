@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/temoto/robotstxt"
+)
+
+// hosts see to it that a host has one request at a time and a pause after each. Who
+// waits for a host takes no slot, so that slow hosts do not hold up the others.
+type hosts struct {
+	slots chan struct{}
+	mu    sync.Mutex
+	all   map[string]*host
+}
+
+type host struct {
+	turn  chan struct{} // holds one while a request is on its way
+	next  time.Time     // of the next request; changed by who has the turn
+	delay time.Duration // that robots.txt asks for; changed by who has the turn
+
+	rules     sync.Mutex
+	rulesRead bool
+	robots    *robotstxt.Group
+}
+
+func (s *hosts) of(u *url.URL) *host {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.all[u.Host]
+	if h == nil {
+		if s.all == nil {
+			s.all = make(map[string]*host)
+		}
+		h = &host{turn: make(chan struct{}, 1)}
+		s.all[u.Host] = h
+	}
+	return h
+}
+
+// enter waits for the host's turn and its pause, and for a slot.
+func (s *hosts) enter(ctx context.Context, u *url.URL) (*host, error) {
+	h := s.of(u)
+	select {
+	case h.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	err := sleep(ctx, time.Until(h.next))
+	if err == nil {
+		select {
+		case s.slots <- struct{}{}:
+			return h, nil
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	<-h.turn
+	return nil, err
+}
+
+func (s *hosts) leave(h *host, pause time.Duration) {
+	<-s.slots
+	h.next = time.Now().Add(pause)
+	<-h.turn
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var errRobots = errors.New("robots.txt of the host does not want it")
+
+// allowed asks the host's robots.txt, once. A host that fails to give it wants nothing
+// to be asked (RFC 9309, section 2.3.1.4); one that has none allows everything.
+func (f *Fetcher) allowed(ctx context.Context, u *url.URL) error {
+	if f.o.NoRobots {
+		return nil
+	}
+	h := f.hosts.of(u)
+	h.rules.Lock()
+	defer h.rules.Unlock()
+	if !h.rulesRead {
+		group, err := f.robots(ctx, u)
+		if err != nil {
+			return err
+		}
+		h.robots, h.rulesRead = group, true
+	}
+	if h.robots != nil && !h.robots.Test(u.EscapedPath()) {
+		return refused(errRobots)
+	}
+	return nil
+}
+
+func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, error) {
+	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"}
+	for range MaxRedirects {
+		a, err := f.try(ctx, at, func(ctx context.Context) (answer, error) { return f.get(ctx, f.client, at, nil) })
+		var known *Error
+		switch {
+		case errors.As(err, &known):
+			return nil, nil // there is none, or none that can be read
+		case err != nil:
+			return nil, err
+		case a.location != nil && checkURL(a.location) == nil:
+			at = a.location
+			continue
+		}
+		data, err := robotstxt.FromStatusAndBytes(http.StatusOK, a.body[:min(len(a.body), maxRobots)])
+		if err != nil {
+			return nil, nil // what cannot be read forbids nothing
+		}
+		return data.FindGroup(f.o.Agent), nil
+	}
+	return nil, nil
+}
+
+// maxRobots is how much of a robots.txt is read (RFC 9309, section 2.5, wants as much).
+const maxRobots = 500 << 10

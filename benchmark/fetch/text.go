@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"fmt"
+	"mime"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// extensions of the types that pages are named by.
+var extensions = map[string]string{
+	"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt",
+	"text/markdown": ".md", "application/pdf": ".pdf",
+}
+
+// text makes a page of an answer.
+func (f *Fetcher) text(u *url.URL, a answer) (Page, error) {
+	kind, _, err := mime.ParseMediaType(a.mime)
+	if err != nil {
+		kind, _, _ = strings.Cut(http.DetectContentType(a.body), ";")
+	}
+	name, ext := path.Base("/"+u.Path), extensions[kind]
+	if ext == "" {
+		ext = strings.ToLower(path.Ext(name))
+	}
+	body := a.body
+	if ext == ".html" || strings.HasPrefix(kind, "text/") {
+		if body, err = inUTF8(body, a.mime); err != nil {
+			return Page{}, &Error{Kind: NoText, Err: err}
+		}
+	}
+	file, err := f.o.Text(strings.TrimSuffix(name, path.Ext(name))+ext, body)
+	if err != nil {
+		return Page{}, &Error{Kind: NoText, Err: err}
+	}
+	page := Page{Final: u.String(), Title: text.OneLine(file.Document.Title), Text: clean(file.Document.Text)}
+	if page.Text == "" {
+		return Page{}, &Error{Kind: NoText, Err: errors.New("nothing to read on it")}
+	}
+	return page, nil
+}
+
+// inUTF8 decodes a text by the character set that its type or its first kilobyte names.
+func inUTF8(body []byte, mime string) ([]byte, error) {
+	if utf8.Valid(body) {
+		return body, nil
+	}
+	encoding, name, _ := charset.DetermineEncoding(body, mime)
+	out, err := encoding.NewDecoder().Bytes(body)
+	if err != nil || !utf8.Valid(out) {
+		return nil, fmt.Errorf("not in the character set %q that it names", text.Printable(name))
+	}
+	return out, nil
+}
+
+// clean drops what steers terminals and hides in text: control characters but tab and
+// line feed.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\ufeff' {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n"))
+	return strings.TrimSpace(s)
+}
+
+// Reader is a service that reads pages for others and replies with their Markdown, as
+// jina.ai's does: GET BASE/URL, a JSON object with data.title and data.content.
+type Reader struct {
+	base   *url.URL
+	key    string
+	client *http.Client
+}
+
+// NewReader is the service at a base URL. The key may be empty.
+func NewReader(base, key string) (*Reader, error) {
+	u, err := url.Parse(strings.TrimRight(base, "/") + "/")
+	if err != nil || checkURL(u) != nil {
+		return nil, fmt.Errorf("fetch: %q is no base URL of a reader service, such as https://r.jina.ai", text.Printable(base))
+	}
+	return &Reader{base: u, key: key, client: &http.Client{CheckRedirect: noRedirect}}, nil
+}
+
+// String tells no key.
+func (r *Reader) String() string { return r.base.String() }
+
+// GoString tells no key.
+func (r *Reader) GoString() string { return r.String() }
+
+// read asks the service for a page. The page's own address is checked before, since the
+// service may stand in a network of one's own.
+func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
+	if err := f.outside(ctx, u); err != nil {
+		return Page{}, err
+	}
+	if err := f.allowed(ctx, u); err != nil {
+		return Page{}, err
+	}
+	r := f.o.Reader
+	header := http.Header{"Accept": {"application/json"}}
+	if r.key != "" {
+		header.Set("Authorization", "Bearer "+r.key)
+	}
+	at, err := url.Parse(r.base.String() + u.String())
+	if err != nil {
+		return Page{}, refused(errors.New("not a URL"))
+	}
+	a, err := f.try(ctx, u, func(ctx context.Context) (answer, error) { return f.get(ctx, r.client, at, header) })
+	if err != nil {
+		return Page{}, err
+	}
+	var reply struct {
+		Data struct{ Title, URL, Content string }
+	}
+	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(&reply); err != nil {
+		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service replied with no JSON object")}
+	}
+	page := Page{URL: u.String(), Final: reply.Data.URL, Title: text.OneLine(reply.Data.Title), Text: clean(reply.Data.Content)}
+	if page.Text == "" {
+		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service read nothing on it")}
+	}
+	return page, nil
+}
+
+// outside checks the addresses of a URL's host without asking it.
+func (f *Fetcher) outside(ctx context.Context, u *url.URL) error {
+	if err := checkURL(u); err != nil {
+		return err
+	}
+	port := uint16(80)
+	if u.Scheme == "https" {
+		port = 443
+	}
+	if p := u.Port(); p != "" {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil {
+			return refused(errors.New("not a port"))
+		}
+		port = uint16(n)
+	}
+	all, err := f.o.Resolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if err := f.o.Allow(netip.AddrPortFrom(a.Unmap(), port)); err != nil {
+			return refused(err)
+		}
+	}
+	return nil
+}

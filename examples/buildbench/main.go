@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command buildbench makes a WildGraphBench of one's own: of articles that cite the
+// web, it makes a folder of pages, gold statements and questions, which wildgraphbench
+// runs.
+//
+//	go run ./examples/buildbench -article https://en.wikipedia.org/wiki/Barn_owl -out owls
+//	go run ./examples/wildgraphbench -data owls
+//
+// An article is a URL or a file: Markdown with Wikipedia's citation marks or with
+// footnotes, or HTML. Without -model, statements and questions are made by rules and
+// are weaker; the report says so. What was fetched and paid for is kept: a second start
+// with the same flags goes on where the first one ended and makes the same benchmark.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/wildgraph/wildgraph/benchmark/construct"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
+)
+
+// settings are the parsed flags.
+type settings struct {
+	articles []string
+	out      string
+	until    string
+	check    string
+
+	agent, reader, readerKey string
+	trusted                  []netip.Prefix
+	noRobots                 bool
+	pause                    time.Duration
+
+	model, cache string
+	budgetTokens int
+	construct.Numbers
+}
+
+// The stages after which a build can end.
+const (
+	untilReferences = "references"
+	untilPages      = "pages"
+	untilGold       = "gold"
+)
+
+func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
+	var s settings
+	fs := flag.NewFlagSet("buildbench", flag.ContinueOnError)
+	fs.Func("article", "`URL, FILE or FOLDER` of an article, or of several; each makes a domain (repeatable)", func(v string) error {
+		s.articles = append(s.articles, v)
+		return nil
+	})
+	fs.StringVar(&s.out, "out", "", "`DIR` of the benchmark; a build goes on from what is there")
+	fs.StringVar(&s.until, "until", "", "end after a stage: references, pages or gold (default: questions)")
+	fs.StringVar(&s.check, "check", "", "`DIR` of the released data set: make its stages without a model again, compare, and build nothing")
+	fs.StringVar(&s.agent, "agent", "wildgraph-buildbench/1.0 (+https://github.com/wildgraph/wildgraph)", "what servers are told of who asks; name an address where you can be reached")
+	fs.StringVar(&s.reader, "reader", "", "`URL` of a service that reads pages, such as https://r.jina.ai, with its key in $JINA_API_KEY (default: pages are read here)")
+	fs.Func("trust", "`PREFIX` of addresses beyond the public ones that may be asked, at any port, such as 10.1.0.0/16 (repeatable)", func(v string) error {
+		p, err := netip.ParsePrefix(v)
+		s.trusted = append(s.trusted, p)
+		return err
+	})
+	fs.BoolVar(&s.noRobots, "no-robots", false, "do not read robots.txt, for servers of one's own")
+	fs.DurationVar(&s.pause, "pause", time.Second, "least `TIME` between two requests to a host")
+	fs.StringVar(&s.model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that states, asks and checks (default: $WILDGRAPH_MODEL, else rules)")
+	fs.StringVar(&s.cache, "cache", "", "`FILE` of models' replies, shared by programs (default: wildgraph/replies.journal in the user's cache folder)")
+	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	fs.IntVar(&s.Single, "single", 0, "at most `N` questions of one source an article (0 = all)")
+	fs.IntVar(&s.Multi, "multi", 0, "at most `N` questions of several sources an article (0 = all)")
+	fs.IntVar(&s.Summary, "summary", 0, "at most `N` summaries an article (0 = all)")
+	fs.BoolVar(&s.Apart, "apart", false, "no question of one fact that is a gold statement of a summary")
+	fs.IntVar(&s.Concurrency, "concurrency", 8, "model calls in flight")
+	fs.Uint64Var(&s.Seed, "seed", 1, "seed of which drafts are tried first")
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return s, err
+	}
+	s.readerKey = getenv("JINA_API_KEY")
+	var problems []error
+	if fs.NArg() > 0 {
+		problems = append(problems, fmt.Errorf("unexpected argument %q", fs.Arg(0)))
+	}
+	if s.check == "" && (len(s.articles) == 0 || s.out == "") {
+		problems = append(problems, errors.New("-article and -out are missing: name an article and the folder of the benchmark"))
+	}
+	if !slices.Contains([]string{"", untilReferences, untilPages, untilGold}, s.until) {
+		problems = append(problems, fmt.Errorf("-until %q: want references, pages or gold", s.until))
+	}
+	if min(s.Single, s.Multi, s.Summary, s.budgetTokens) < 0 || s.Concurrency < 1 || s.pause <= 0 {
+		problems = append(problems, errors.New("a number is negative, or -concurrency or -pause 0"))
+	}
+	if s.cache == "" && s.model != "" {
+		var err error
+		if s.cache, err = paid.UserFile(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return s, cli.Usage(errors.Join(problems...))
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(cli.Fail(os.Stderr, "buildbench", err))
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
+	s, err := parse(args, getenv, stderr)
+	if err != nil {
+		return err
+	}
+	if s.check != "" {
+		return check(s.check, stdout)
+	}
+	if err := os.MkdirAll(filepath.Join(s.out, "build"), 0o777); err != nil {
+		return err
+	}
+	parts, closeParts, err := s.parts(stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeParts()) }()
+	w, err := newWeb(s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.pdf.Close()) }()
+	pages, err := construct.OpenPages(filepath.Join(s.out, "build", "pages.journal"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	b := builder{settings: s, web: w, pages: pages, parts: parts, stderr: stderr}
+	return b.all(ctx, stdout)
+}
+
+// parts are those of the model, or the rules.
+func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error) {
+	if s.model == "" {
+		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, func() error { return nil }, nil
+	}
+	log := cli.NewLogger(stderr)
+	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: log})
+	if err != nil {
+		return construct.Parts{}, nil, cli.Usagef("-model: %w", err)
+	}
+	run, err := filepath.Abs(s.out)
+	if err != nil {
+		return construct.Parts{}, nil, err
+	}
+	client, err := paid.Open(paid.Options{Provider: provider, File: s.cache, Run: run, Tokens: s.budgetTokens, Logger: log})
+	if err != nil {
+		return construct.Parts{}, nil, fmt.Errorf("-cache: %w", err)
+	}
+	m, err := client.Model(s.model)
+	if err != nil {
+		return construct.Parts{}, nil, errors.Join(cli.Usage(err), client.Close())
+	}
+	by := construct.NewByModel(m)
+	return construct.Parts{State: by, Ask: by, Check: by, Keep: by.Keep}, client.Close, nil
+}
+
+// check compares with the released data set.
+func check(dir string, stdout io.Writer) error {
+	all, err := construct.Conform(os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%-20s%18s%22s%18s%8s\n", "made again, equal", "sections", "sources of triples", "references", "extra")
+	var sum construct.Conformity
+	line := func(c construct.Conformity) {
+		of := func(n, all int) string { return fmt.Sprintf("%s of %s", cli.Digits(n), cli.Digits(all)) }
+		fmt.Fprintf(stdout, "%-20s%18s%22s%18s%8d\n", strings.ReplaceAll(c.Domain, "_", " "), of(c.SectionsEqual, c.Sections),
+			of(c.TriplesEqual, c.Triples), of(c.ReferencesSame, c.References), c.Extra)
+	}
+	for _, c := range all {
+		line(c)
+		sum.Sections, sum.SectionsEqual = sum.Sections+c.Sections, sum.SectionsEqual+c.SectionsEqual
+		sum.Triples, sum.TriplesEqual = sum.Triples+c.Triples, sum.TriplesEqual+c.TriplesEqual
+		sum.References, sum.ReferencesSame, sum.Extra = sum.References+c.References, sum.ReferencesSame+c.ReferencesSame, sum.Extra+c.Extra
+	}
+	sum.Domain = "all"
+	line(sum)
+	return nil
+}
