@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -164,7 +165,8 @@ type Stats struct {
 	Article string `json:"article"`
 	Sources int    `json:"sources"`
 	Pages   int    `json:"pages"`
-	Words   int    `json:"words"` // of the pages
+	Words   int    `json:"words"`  // of the pages
+	Tokens  int    `json:"tokens"` // of the pages, cl100k
 	// Sections have at least one triple.
 	Sections   int `json:"sections"`
 	Triples    int `json:"triples"`
@@ -180,6 +182,7 @@ func statsOf(t Topic) Stats {
 	s := Stats{Domain: t.Domain, Article: t.Title, Sources: len(t.Sources), Pages: len(t.Pages), Sections: len(t.Gold)}
 	for _, p := range t.Pages {
 		s.Words += len(strings.Fields(p.Text))
+		s.Tokens += tokens.Cl100k().Count(p.Text)
 	}
 	for _, g := range t.Gold {
 		s.Triples += len(g.Triples)

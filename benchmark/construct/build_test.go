@@ -172,7 +172,10 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := construct.Stats{Domain: "birds", Article: "Barn owl", Sources: 6, Pages: 4, Words: b.Stats.Words, Sections: 3, Triples: 4, SingleFact: 3, MultiFact: 1, Summary: 1, Overlap: 2}
+	want := construct.Stats{Domain: "birds", Article: "Barn owl", Sources: 6, Pages: 4, Words: b.Stats.Words, Tokens: b.Stats.Tokens, Sections: 3, Triples: 4, SingleFact: 3, MultiFact: 1, Summary: 1, Overlap: 2}
+	if b.Stats.Words < 500 || b.Stats.Tokens < b.Stats.Words {
+		t.Errorf("%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
+	}
 	if diff := cmp.Diff(want, b.Stats); diff != "" {
 		t.Errorf("stats (-want +got)\n%s", diff)
 	}

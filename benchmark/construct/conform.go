@@ -23,6 +23,9 @@ type Conformity struct {
 	References, ReferencesSame int
 	// Extra are references found that were not released.
 	Extra int
+	// Facts are the released questions of one fact, Overlap those of them whose answer is
+	// a gold statement of a summary (Overlaps).
+	Facts, Overlap int
 	// Notes name what differs.
 	Notes []string
 }
@@ -65,6 +68,16 @@ func conform(fsys fs.FS, dir string) (Conformity, error) {
 		return c, err
 	}
 	a := article.Parse(string(text), topic, article.Options{Released: true})
+	questions, err := readLines[Question](fsys, path.Join("QA", domain, "questions.jsonl"))
+	if err != nil {
+		return c, err
+	}
+	for _, q := range questions {
+		if q.Answer != "" {
+			c.Facts++
+		}
+	}
+	c.Overlap = len(Overlaps(questions))
 	c.references(a.References(), refs)
 	c.golds(a, golds, joined(refs, pages))
 	return c, nil

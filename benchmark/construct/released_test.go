@@ -23,13 +23,17 @@ func TestReleased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sections, triples := 0, 0
+	sections, triples, facts, overlap := 0, 0, 0, 0
 	for _, c := range all {
 		sections, triples = sections+c.SectionsEqual, triples+c.TriplesEqual
+		facts, overlap = facts+c.Facts, overlap+c.Overlap
 		if c.SectionsEqual != c.Sections || c.TriplesEqual != c.Triples || c.References-c.ReferencesSame > residual[c.Domain] {
 			t.Errorf("%s: %d of %d sections, %d of %d triples, %d of %d references: %q", c.Domain,
 				c.SectionsEqual, c.Sections, c.TriplesEqual, c.Triples, c.ReferencesSame, c.References, c.Notes)
 		}
+	}
+	if facts != 323 || overlap != 202 { // as another program counted
+		t.Errorf("%d of %d answers overlap", overlap, facts)
 	}
 	if sections < 187 || triples < 802 {
 		t.Errorf("%d sections and %d triples", sections, triples)

@@ -203,9 +203,9 @@ func (b *builder) say(format string, args ...any) {
 
 // table is the report for people.
 func (b *builder) table(w io.Writer, stats []construct.Stats) {
-	fmt.Fprintf(w, "%-24s%9s%8s%10s%10s%9s%8s%8s%9s%9s\n", "article", "sources", "pages", "words", "sections", "triples", "single", "multi", "summary", "overlap")
+	fmt.Fprintf(w, "%-22s%8s%7s%12s%10s%9s%8s%7s%9s%8s\n", "article", "sources", "pages", "tokens", "sections", "triples", "single", "multi", "summary", "overlap")
 	for _, s := range stats {
-		fmt.Fprintf(w, "%-24.23s%9d%8d%10s%10d%9d%8d%8d%9d%9d\n", text.OneLine(s.Article), s.Sources, s.Pages, cli.Digits(s.Words), s.Sections, s.Triples,
+		fmt.Fprintf(w, "%-22.21s%8d%7d%12s%10d%9d%8d%7d%9d%8d\n", text.OneLine(s.Article), s.Sources, s.Pages, cli.Digits(s.Tokens), s.Sections, s.Triples,
 			s.SingleFact, s.MultiFact, s.Summary, s.Overlap)
 	}
 	if b.model == "" && b.until == "" {

@@ -182,20 +182,22 @@ func check(dir string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%-20s%18s%22s%18s%8s\n", "made again, equal", "sections", "sources of triples", "references", "extra")
+	fmt.Fprintf(stdout, "%-20s%12s%20s%16s%7s%17s\n", "made again, equal", "sections", "sources of triples", "references", "extra", "answers overlap")
 	var sum construct.Conformity
 	line := func(c construct.Conformity) {
 		of := func(n, all int) string { return fmt.Sprintf("%s of %s", cli.Digits(n), cli.Digits(all)) }
-		fmt.Fprintf(stdout, "%-20s%18s%22s%18s%8d\n", strings.ReplaceAll(c.Domain, "_", " "), of(c.SectionsEqual, c.Sections),
-			of(c.TriplesEqual, c.Triples), of(c.ReferencesSame, c.References), c.Extra)
+		fmt.Fprintf(stdout, "%-20s%12s%20s%16s%7d%17s\n", strings.ReplaceAll(c.Domain, "_", " "), of(c.SectionsEqual, c.Sections),
+			of(c.TriplesEqual, c.Triples), of(c.ReferencesSame, c.References), c.Extra, of(c.Overlap, c.Facts))
 	}
 	for _, c := range all {
 		line(c)
 		sum.Sections, sum.SectionsEqual = sum.Sections+c.Sections, sum.SectionsEqual+c.SectionsEqual
 		sum.Triples, sum.TriplesEqual = sum.Triples+c.Triples, sum.TriplesEqual+c.TriplesEqual
 		sum.References, sum.ReferencesSame, sum.Extra = sum.References+c.References, sum.ReferencesSame+c.ReferencesSame, sum.Extra+c.Extra
+		sum.Facts, sum.Overlap = sum.Facts+c.Facts, sum.Overlap+c.Overlap
 	}
 	sum.Domain = "all"
 	line(sum)
+	fmt.Fprintln(stdout, "\nanswers overlap: of the questions of one fact, those whose answer is a gold statement of a summary")
 	return nil
 }
