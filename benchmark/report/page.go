@@ -102,7 +102,7 @@ func (r *Report) pageRun(run *benchmark.Run) *page.Run {
 	}
 	out := &page.Run{Measures: r.measures(systems)}
 	for _, s := range systems {
-		out.Systems = append(out.Systems, page.System{Name: s.System, Note: strings.Join(append([]string{s.NotApplicable}, s.NotCompared...), " ")})
+		out.Systems = append(out.Systems, page.System{Name: s.System, Note: strings.Join(s.NotCompared, "; ")})
 	}
 	for i, t := range run.Dataset.Types {
 		places[t.Key] = i
@@ -125,15 +125,18 @@ func (r *Report) pageRun(run *benchmark.Run) *page.Run {
 	return out
 }
 
-// order is that of the ranking, then those that are not in it, as they were run.
+// order is that of the ranking, then those that are not in it, as they were run. What
+// was not run is left out.
 func (r *Report) order() []int {
 	place := make(map[string]int)
 	for i, s := range r.rank().standings {
 		place[s.name] = i - len(r.Systems)
 	}
-	out := make([]int, len(r.Systems))
-	for i := range out {
-		out[i] = i
+	var out []int
+	for i, s := range r.Systems {
+		if s.NotApplicable == "" {
+			out = append(out, i)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b int) int { return place[r.Systems[a].name()] - place[r.Systems[b].name()] })
 	return out
@@ -150,7 +153,7 @@ func (r *Report) measures(systems []System) []page.Measure {
 	var out []page.Measure
 	for _, key := range keys {
 		f, _ := find(key)
-		if !r.has(benchmark.All, key) {
+		if len(systems) == 0 || !r.has(benchmark.All, key) {
 			continue
 		}
 		m := page.Measure{Key: key, Title: f.words(r.label), Help: f.help(), Level: r.level(f, systems)}

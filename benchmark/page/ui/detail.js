@@ -249,6 +249,7 @@ async function start() {
     watch((changed) => (changed.has("t") || changed.has("d")) && drawOutcomes());
     startFigures();
     startPanel();
+    performance.mark("ready");
     document.documentElement.dataset.ready = "true";
   }
   await loaded();

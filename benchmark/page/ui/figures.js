@@ -22,10 +22,11 @@ function standings() {
 const one = (value) => value.toFixed(1);
 
 // paint puts a plot into a figure. The library's own style element is left out:
-// the policy of the page does not let it in, and page.css has its rules.
+// the policy of the page does not let it in, and page.css has its rules. So are the
+// names of its marks: the plot is read out as one picture.
 function paint(figure, plot) {
   for (const node of plot.querySelectorAll("style")) node.remove();
-  if (plot.localName === "style") return;
+  for (const node of plot.querySelectorAll("[aria-label]")) node.removeAttribute("aria-label");
   for (const old of figure.querySelectorAll(":scope > svg, :scope > .plot")) old.remove();
   figure.append(plot);
 }
@@ -38,21 +39,22 @@ async function drawDots() {
   const rows = standings();
   const Plot = await charts();
   const width = Math.max(280, figure.clientWidth);
-  const left = Math.min(210, Math.round(width * 0.36));
+  const left = Math.min(24 + 7.2 * Math.max(4, ...rows.map((r) => r.name.length)), Math.round(width * 0.36));
+  const ticks = width < 500 ? 4 : 8;
   const most = Math.max(1, ...rows.map((r) => r.high ?? r.value));
   const tested = rows.some((r) => r.level !== null);
   const x2 = Math.min(100, most * 1.04);
   const tone = (r) => (r.level === false ? "var(--soft)" : "var(--accent)");
-  const labels = new Map(rows.map((r) => [r.name, cutText(r.name, Math.floor(left / 7.2))]));
+  const labels = new Map(rows.map((r) => [r.name, cutText(r.name, Math.floor((left - 12) / 7.2))]));
   const plot = Plot.plot({
     width, marginLeft: left, marginRight: 52, marginTop: 26, marginBottom: 8, height: rows.length * 26 + 40,
     className: "plot", style: { background: "none", fontSize: "12.5px" },
     ariaLabel: `${m.title}, percent, best first`,
-    x: { domain: [0, x2], label: null, axis: "top", grid: true, ticks: width < 500 ? 4 : 8 },
+    x: { domain: [0, x2], label: null, axis: "top", grid: true, ticks },
     y: { domain: rows.map((r) => r.name), label: null, tickFormat: (n) => labels.get(n), tickSize: 0, padding: 0 },
     marks: [
       Plot.barX(rows.filter((r) => r.level), { x1: 0, x2, y: "name", fill: "var(--band)" }),
-      Plot.gridX({ stroke: "var(--line)", strokeOpacity: 1 }),
+      Plot.gridX({ ticks, stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(rows.filter((r) => r.low !== undefined), { x1: "low", x2: "high", y: "name", stroke: tone, strokeWidth: 1.5 }),
       Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: (r) => (r.level === false ? "var(--paper)" : "var(--accent)"), stroke: tone, strokeWidth: 1.5 }),
       Plot.text(rows, { x: (r) => r.high ?? r.value, y: "name", text: (r) => one(r.value), dx: 8, textAnchor: "start", fill: "var(--ink)" }),

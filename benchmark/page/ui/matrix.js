@@ -1,7 +1,7 @@
 // The matrix of questions and systems. Only the rows in view are elements: some
 // thousand questions scroll and filter at once.
 
-const grid = { list: [], row: 0, column: -1, height: 34, node: null, body: null, rows: new Map() };
+const grid = { list: [], row: 0, column: -1, height: 34, width: 0, node: null, body: null, rows: new Map() };
 
 function startMatrix() {
   grid.body = el("div", { class: "rows", role: "rowgroup" });
@@ -28,6 +28,8 @@ const sample = (kind) => el("span", { class: `cell ${kind}`, "aria-hidden": "tru
 // layout fits the cells into the width: beside the question, or below it.
 function layout() {
   const width = grid.node.clientWidth;
+  if (width === grid.width) return;
+  grid.width = width;
   const n = Math.max(1, run.systems.length);
   const below = narrow();
   grid.height = below ? 58 : 34;
@@ -58,7 +60,6 @@ function refilter() {
   grid.node.setAttribute("aria-rowcount", String(grid.list.length + 1));
   byID("count").textContent = `${plural(grid.list.length, "question")}${grid.list.length < run.n ? ` of ${run.n.toLocaleString("en")}` : ""}`;
   clearRows();
-  grid.body.style.height = `${Math.max(1, grid.list.length) * grid.height}px`;
   grid.node.scrollTop = 0;
   drawRows();
 }
@@ -67,7 +68,9 @@ function clearRows() {
   grid.rows.clear();
   grid.body.replaceChildren();
   grid.node.removeAttribute("aria-activedescendant");
-  grid.body.style.height = `${Math.max(1, grid.list.length) * grid.height}px`;
+  const height = Math.max(1.5, grid.list.length) * grid.height;
+  grid.body.style.height = `${height}px`;
+  grid.node.style.height = `min(72vh, 46rem, ${height + grid.head.offsetHeight + 4}px)`;
 }
 
 // drawRows makes the rows in view and drops the others.
@@ -95,7 +98,7 @@ function rowOf(i) {
   const q = grid.list[i];
   const type = run.types[run.questions.type[q]].title;
   const row = el("div", { class: "row", role: "row", id: `row${i}`, data: { row: i }, "aria-rowindex": i + 2 },
-    el("span", { class: "question", role: "rowheader", id: `cell${i}.0`, "aria-colindex": 1 }, el("small", null, type), run.questions.text[q]));
+    el("span", { class: "question", role: "rowheader", id: `cell${i}.0`, "aria-colindex": 1 }, el("small", null, cutText(type, 20)), run.questions.text[q]));
   for (let s = 0; s < run.systems.length; s++) {
     const c = cell(s, q), kind = look(c);
     const text = `${run.systems[s].name}: ${words(c)}`;
