@@ -38,6 +38,9 @@ type Kit struct {
 	// Dim is the length of the embedder's vectors, 0 if it is not known before
 	// something is embedded.
 	Dim int
+	// Trained tells that the embedder was trained on language, and knows more of a text
+	// than its words in the corpus.
+	Trained bool
 
 	// Entities extracts names, Triples names and facts, Records names and facts
 	// with descriptions.

@@ -81,7 +81,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	paid := rememberingEmbedder{usage.MeteredEmbedder(e, k.Count)}
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
-	k.Encoder = "the embedder"
+	k.Encoder, k.Trained = "the embedder", true
 	if m, ok := e.(interface{ Name() string }); ok {
 		k.Encoder = m.Name()
 	}

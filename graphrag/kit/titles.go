@@ -45,6 +45,27 @@ func (t titled) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return found, err
 }
 
+// TitledTriples are names and facts by rules, with either kit, where the corpus is one of
+// titled passages, which lead to each other by the names in them. In other corpora
+// nothing is looked for.
+func TitledTriples() (Extraction, error) {
+	x, err := triplesByRules(nil)()
+	return Extraction{titledAlone{x.Extractor}, true}, err
+}
+
+type titledAlone struct{ extract.Extractor }
+
+func (t titledAlone) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	if titledPassages(chunks) {
+		return t.Extractor.Extract(ctx, chunks)
+	}
+	blank := make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		blank[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+	}
+	return blank, ctx.Err()
+}
+
 func titledPassages(chunks []graphrag.Chunk) bool {
 	docs, passages := 0, 0
 	for i, c := range chunks {

@@ -126,6 +126,18 @@ func (p *Page) Passages() []graphrag.Chunk {
 	return chunks
 }
 
+// Tiles are the numbers of passages that cover the page: each begins where the one
+// before ends, but for the last, which may overlap it.
+func (p *Page) Tiles() []int {
+	var tiles []int
+	end := 0
+	for end < len(p.Units) {
+		tiles = append(tiles, min(end, len(p.Ends)-1))
+		end = p.Ends[tiles[len(tiles)-1]]
+	}
+	return tiles
+}
+
 // pad writes a number with at least six digits.
 func pad(n int) string {
 	s := strconv.Itoa(n)

@@ -66,6 +66,22 @@ func check(t *testing.T, source string, p passage.Page) {
 	if n := len(p.Ends); n > 0 && p.Ends[n-1] != len(p.Units) {
 		t.Fatal("the last passage does not reach the end of the page")
 	}
+	checkTiles(t, p)
+}
+
+// Tiles cover each page, and overlap in the last at most.
+func checkTiles(t *testing.T, p passage.Page) {
+	t.Helper()
+	end, tiles := 0, p.Tiles()
+	for n, i := range tiles {
+		if i > end || i < end && n < len(tiles)-1 {
+			t.Fatalf("tile %d of %d begins at unit %d, after %d", n, len(tiles), i, end)
+		}
+		end = p.Ends[i]
+	}
+	if end != len(p.Units) {
+		t.Fatalf("tiles end at unit %d of %d", end, len(p.Units))
+	}
 }
 
 // sentences are n that differ.

@@ -4,6 +4,7 @@ package retrieve
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -48,7 +49,9 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read qu
 		if a.more, err = p.o.Like.Scores(ctx, q.Text, a.more); err != nil {
 			return nil, err
 		}
-		add(a.passage, a.more, p.o.Likeness)
+		for i := range a.passage {
+			a.passage[i] += p.o.Likeness * slices.Max(a.more[p.tiles[2*i]:p.tiles[2*i+1]])
+		}
 	}
 	a.fields = p.title.Scores(read.Words, a.fields)
 	for i := range a.fields {
@@ -63,7 +66,42 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read qu
 		add(a.passage, a.more, p.o.Aspects)
 		p.order(a)
 	}
+	if p.o.Follow != nil && len(a.order) > 0 {
+		if err := p.follow(ctx, a, q.Text); err != nil {
+			return nil, err
+		}
+	}
 	return a.order, nil
+}
+
+// follow orders pages by the chance that they have with what leads to them.
+func (p *Pages) follow(ctx context.Context, a *asked, question string) error {
+	a.more = zeros(a.more, len(p.pages))
+	sum := 0.0
+	for _, x := range a.order {
+		right := math.Exp((x.Score - a.order[0].Score) / p.o.Spread)
+		a.more[x.ID] = right
+		sum += right
+	}
+	for i := range a.more {
+		a.more[i] /= sum
+	}
+	right, err := p.o.Follow(ctx, question, a.more)
+	if err != nil {
+		return err
+	}
+	if len(right) != len(p.pages) {
+		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(right), len(p.pages))
+	}
+	a.order = a.order[:0]
+	for i, x := range right {
+		if x > 0 && p.first[i] < p.first[i+1] {
+			a.score[i] = p.o.Spread * math.Log(x)
+			a.order = append(a.order, rank.Scored[int32]{ID: int32(i), Score: a.score[i]})
+		}
+	}
+	slices.SortFunc(a.order, rank.Compare)
+	return nil
 }
 
 // add adds weighted scores to others.

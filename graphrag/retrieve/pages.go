@@ -36,6 +36,7 @@ type Pages struct {
 	// passages are all, page by page; first is that of each page, and one behind.
 	passages []graphrag.Chunk
 	first    []int32
+	tiles    []int32   // of each passage the first tile that it overlaps, and one behind the last
 	length   []float64 // of each page, ln tokens
 	titles   []int     // tokens of each title
 
@@ -50,13 +51,19 @@ type PagesOptions struct {
 	// Names, Title, Page and Length weigh the scores beside that of the best passage,
 	// Aspects what is searched for beside the question of an overview.
 	Names, Title, Page, Length, Aspects float64
-	// Like compares questions with the passages of all pages, in their order, and
-	// Likeness weighs that; nil is words alone.
+	// Like compares questions with the tiles of all pages ([passage.Page.Tiles]), in
+	// their order, and Likeness weighs that; nil is words alone. A passage is as like as
+	// the best of the tiles that it overlaps, so that an encoder reads each word once.
 	Like     Texts
 	Likeness float64
+	// Follow, if set, tells where pages lead to: it is given the chance of each page to
+	// be right, and returns that of each with what leads to it. Both add up to 1, at
+	// most.
+	Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
 	// Detail is what all that a page tells is worth beside the page itself. Spread is
 	// how far below the best a score is with 1/e of its chance to be of a right page,
-	// and OverviewSpread that of an overview.
+	// and OverviewSpread that of an overview. With Like scores are further apart, and
+	// the default of Spread is twice as much.
 	Detail, Spread, OverviewSpread float64
 	// Longest is the most tokens that are read of one page, and what each of K pieces
 	// may have where a question has no budget; 0 is chunk.DefaultSize.
@@ -80,6 +87,9 @@ const (
 )
 
 func (o PagesOptions) withDefaults() PagesOptions {
+	if o.Spread == 0 && o.Like != nil {
+		o.Spread = 2 * defaultSpread
+	}
 	for of, usual := range map[*float64]float64{
 		&o.Names: defaultNames, &o.Title: defaultTitle, &o.Page: defaultPage, &o.Length: defaultLength, &o.Aspects: defaultAspects,
 		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: defaultSpread, &o.OverviewSpread: defaultOverviewSpread,
@@ -105,17 +115,19 @@ func NewPages(ctx context.Context, pages []passage.Page, o PagesOptions) (*Pages
 	p := &Pages{pages: pages, first: make([]int32, 0, len(pages)+1)}
 	p.o = o.withDefaults()
 	titles, bodies := make([]string, len(pages)), make([]string, len(pages))
+	tiles := 0
 	for i := range pages {
 		page := &pages[i]
 		p.first = append(p.first, int32(len(p.passages)))
 		p.passages = append(p.passages, page.Passages()...)
+		tiles = p.cover(page, tiles)
 		p.length = append(p.length, math.Log(float64(1+page.Tokens(0, len(page.Units)))))
 		titles[i], bodies[i] = page.Title, page.Text
 		p.titles = append(p.titles, p.o.Count(Titled(graphrag.Chunk{Title: page.Title})))
 	}
 	p.first = append(p.first, int32(len(p.passages)))
 	if o.Like != nil {
-		c.Want(o.Like.Len() == len(p.passages), "Like", o.Like.Len(), fmt.Sprintf("the %d passages of the pages", len(p.passages)))
+		c.Want(o.Like.Len() == tiles, "Like", o.Like.Len(), fmt.Sprintf("the %d tiles of the pages", tiles))
 	}
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -136,6 +148,24 @@ func NewPages(ctx context.Context, pages []passage.Page, o PagesOptions) (*Pages
 		}
 	}
 	return p, nil
+}
+
+// cover notes which tiles the passages of a page overlap; before are those of the pages
+// before it. It returns how many there are with this page.
+func (p *Pages) cover(page *passage.Page, before int) int {
+	tiles := page.Tiles()
+	from := 0
+	for first, end := range page.Ends {
+		for page.Ends[tiles[from]] <= first {
+			from++
+		}
+		to := from + 1
+		for to < len(tiles) && tiles[to] < end {
+			to++
+		}
+		p.tiles = append(p.tiles, int32(before+from), int32(before+to))
+	}
+	return before + len(tiles)
 }
 
 // Retrieve ranks one passage a page, and reads for the budget of the question, or K

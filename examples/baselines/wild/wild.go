@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/passage"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -21,6 +22,10 @@ type Options struct {
 	kit.Common
 	Passage passage.Options
 	Pages   retrieve.PagesOptions
+	// Extract, when set, finds the names and facts by which pages lead to each other.
+	// Without it rules do, where the corpus is one of titled passages; elsewhere pages
+	// lead nowhere.
+	Extract extract.Extractor
 }
 
 // whole is longer than any page.
@@ -30,20 +35,27 @@ const whole = 1 << 30
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Pages.Count, o.Pages.Longest = k.Count, o.Cut.Size
 	o.Cut = kit.Cut{Size: whole, Overlap: -1, KeepLinks: true}
-	return kit.New(kit.Frame{
-		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding},
-		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			pages, err := passage.Cut(ctx, documents(c.Chunks), o.Passage)
-			if err != nil {
-				return nil, err
-			}
-			options := o.Pages
-			if options.Like, err = like(ctx, c, pages); err != nil {
-				return nil, err
-			}
-			return retrieve.NewPages(ctx, pages, options)
-		},
-	})
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
+	f.ExtractBy(o.Extract, kit.TitledTriples)
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		pages, err := passage.Cut(ctx, documents(c.Chunks), o.Passage)
+		if err != nil {
+			return nil, err
+		}
+		options := o.Pages
+		if options.Like, err = like(ctx, k, c, pages); err != nil {
+			return nil, err
+		}
+		w, err := newWalk(ctx, k, c)
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
+			options.Follow = w.follow
+		}
+		return retrieve.NewPages(ctx, pages, options)
+	}
+	return kit.New(f)
 }
 
 // documents are the pages as they came.
@@ -55,16 +67,17 @@ func documents(chunks []graphrag.Chunk) []graphrag.Document {
 	return docs
 }
 
-// like compares questions with passages as the kit does, unless that is by words: these
-// count already.
-func like(ctx context.Context, c *kit.Corpus, pages []passage.Page) (retrieve.Texts, error) {
-	var texts []string
+// like compares questions with tiles of the pages by a trained embedder. By words they
+// are compared already, and LSA knows no more than these (docs/systems.md).
+func like(ctx context.Context, k kit.Kit, c *kit.Corpus, pages []passage.Page) (retrieve.Texts, error) {
+	if !k.Trained {
+		return nil, nil
+	}
+	var tiles []graphrag.Chunk
 	for i := range pages {
-		texts = append(texts, retrieve.TitledTexts(pages[i].Passages())...)
+		for _, first := range pages[i].Tiles() {
+			tiles = append(tiles, pages[i].Chunk(first, pages[i].Ends[first]))
+		}
 	}
-	found, err := c.Find(ctx, texts)
-	if _, words := found.(*retrieve.Words); words || err != nil {
-		return nil, err
-	}
-	return found, nil
+	return c.Find(ctx, retrieve.TitledTexts(tiles))
 }

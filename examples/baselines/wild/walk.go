@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wild
+
+import (
+	"context"
+
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
+)
+
+// damping is the chance to walk on from a page or name, and nameShare how many walkers
+// begin at the names of the question for each that begins at a page: docs/systems.md
+// has the plateau.
+const (
+	damping   = 0.85
+	nameShare = 2
+)
+
+// walk leads from pages to pages by the names in them: personalised PageRank over
+// names, facts and pages, from the pages that are like the question and from its names.
+// That is the walk of HippoRAG 2 (arXiv 2502.14802), from better places.
+type walk struct {
+	corpus *kit.Corpus
+	view   *kg.View
+	names  *rules.Extractor
+	links  link.NameIndex
+	solver *ppr.Solver
+}
+
+// newWalk returns nil where nothing is known of any name.
+func newWalk(ctx context.Context, k kit.Kit, c *kit.Corpus) (*walk, error) {
+	if len(c.Graph.Entities) == 0 {
+		return nil, nil
+	}
+	w := &walk{corpus: c}
+	keys := make([]string, len(c.Graph.Entities))
+	for i, e := range c.Graph.Entities {
+		keys[i] = e.Key
+	}
+	var err error
+	if w.links, err = k.Link.Index(ctx, keys); err != nil {
+		return nil, err
+	}
+	if w.names, err = rules.New(rules.Options{}); err != nil {
+		return nil, err
+	}
+	if w.view, err = c.Graph.View(kg.ViewOptions{Passages: true, Mentioned: true}); err != nil {
+		return nil, err
+	}
+	w.solver, err = ppr.New(w.view.Graph, ppr.Options{Damping: damping})
+	return w, err
+}
+
+// follow implements the Follow of retrieve.PagesOptions.
+func (w *walk) follow(ctx context.Context, question string, right []float64) ([]float64, error) {
+	var seeds []ppr.Seed
+	for p, r := range right {
+		if r > 0 {
+			seeds = append(seeds, ppr.Seed{Node: w.view.Passage(int32(p)), Weight: r})
+		}
+	}
+	names, err := w.start(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	chance, err := w.solver.Solve(ctx, append(seeds, names...), nil)
+	if err != nil {
+		return nil, err
+	}
+	return chance[w.view.Entities:], nil
+}
+
+// start are the names of the question, each by the name of the corpus that is most like
+// it; one that stands on fewer pages says more.
+func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
+	var seeds []ppr.Seed
+	sum := 0.0
+	for _, name := range w.names.QuestionNames(question, w.corpus.Known) {
+		near, err := w.links.Nearest(ctx, w.corpus.Graph.Key(name), 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(near) == 0 || near[0].Score <= 0 {
+			continue
+		}
+		weight := near[0].Score / float64(max(1, len(w.corpus.Graph.EntityPassages(near[0].ID))))
+		seeds = append(seeds, ppr.Seed{Node: near[0].ID, Weight: weight})
+		sum += weight
+	}
+	for i := range seeds {
+		seeds[i].Weight *= nameShare / sum
+	}
+	return seeds, nil
+}

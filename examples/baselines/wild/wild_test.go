@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wild_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }
+
+// Without an embedder nothing is made beside the words that Pages have.
+func TestByWordsAlone(t *testing.T) {
+	k := baselinestest.OfflineKit(t)
+	k.Find = func(context.Context, find.Fitted, []string) (retrieve.Texts, error) {
+		return nil, errors.New("not asked")
+	}
+	ask(t, k, graphrag.Question{Text: "Who reached the South Pole in 1911?", K: 1}, baselinestest.Pages...)
+}
+
+// ask indexes documents, asks, and returns what was found and the stats.
+func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document) ([]string, graphrag.IndexStats) {
+	t.Helper()
+	s, err := system(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := s.Index(t.Context(), baselinestest.Stream(docs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Answer(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, h := range a.Ranked {
+		ids = append(ids, h.Chunk.Doc)
+	}
+	return ids, stats
+}
+
+// counting counts the words that are embedded.
+type counting struct{ words int }
+
+func (c *counting) EmbedDocuments(ctx context.Context, texts []string) (rows [][]float32, err error) {
+	for _, s := range texts {
+		c.words += len(strings.Fields(s))
+		rows = append(rows, llmtest.HashVector(s, 64))
+	}
+	return rows, ctx.Err()
+}
+
+func (c *counting) EmbedQuery(ctx context.Context, s string) ([]float32, error) {
+	return llmtest.HashVector(s, 64), ctx.Err()
+}
+
+// An encoder reads every page once, though passages overlap.
+func TestEncodesOnce(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, "The keeper of lighthouse %d wrote down %d ships that year. ", i, 7*i)
+	}
+	var c counting
+	ask(t, baselinestest.OfflineKit(t).WithEmbedder(&c), graphrag.Question{Text: "Which keeper?", K: 1},
+		graphrag.Document{ID: "log", Title: "Log", Text: b.String()})
+	if words := len(strings.Fields(b.String())); c.words < words || c.words > words*6/5 {
+		t.Errorf("%d words are embedded of %d", c.words, words)
+	}
+}
+
+// Where passages have titles, names lead from one to the next; long pages lead nowhere.
+func TestWalk(t *testing.T) {
+	docs := []graphrag.Document{
+		{ID: "fram", Title: "Fram", Text: "The Fram was a ship that Colin Archer built. It sailed to the ice."},
+		{ID: "archer", Title: "Colin Archer", Text: "Colin Archer came from Larvik."},
+		{ID: "gjoa", Title: "Gjoa", Text: "The Gjoa was a ship that sailed to the ice as well, and where it was built is told elsewhere."},
+		{ID: "maud", Title: "Maud", Text: "Queen Maud lived in a town by the sea, as Queen Sonja does."},
+		{ID: "sonja", Title: "Queen Sonja", Text: "Queen Sonja is the wife of Harald."},
+	}
+	q := graphrag.Question{Text: "In which town was the builder of the Fram born?", K: 2, Depth: 2}
+	ids, stats := ask(t, baselinestest.OfflineKit(t), q, docs...)
+	if stats.Entities == 0 || len(ids) != 2 || ids[1] != "archer" {
+		t.Errorf("%d names, found %v, want archer as the second", stats.Entities, ids)
+	}
+	for i := range docs {
+		docs[i].Text += strings.Repeat(" There is much to say about this, and it goes on and on.", 40)
+	}
+	if _, stats := ask(t, baselinestest.OfflineKit(t), q, docs...); stats.Entities != 0 {
+		t.Errorf("%d names on long pages", stats.Entities)
+	}
+}
