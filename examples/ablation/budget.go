@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -14,8 +15,10 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/passage"
 	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -23,16 +26,19 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// spender is one way to spend a budget on clean passages.
+// spender is one way to spend a budget on pages.
 type spender struct {
 	name string
-	cut  passage.Options
-	over func(ctx context.Context, pages []passage.Page) (graphrag.Retriever, error)
+	over func(ctx context.Context, docs []graphrag.Document) (graphrag.Retriever, error)
 }
 
-// flat ranks the passages by BM25 and reads one of each page.
-func flat(o bm25.Options) func(context.Context, []passage.Page) (graphrag.Retriever, error) {
-	return func(ctx context.Context, pages []passage.Page) (graphrag.Retriever, error) {
+// flat ranks the passages of wild by BM25 and reads one of each page.
+func flat(o bm25.Options) func(context.Context, []graphrag.Document) (graphrag.Retriever, error) {
+	return func(ctx context.Context, docs []graphrag.Document) (graphrag.Retriever, error) {
+		pages, err := passage.Cut(ctx, docs, passage.Options{})
+		if err != nil {
+			return nil, err
+		}
 		var chunks []graphrag.Chunk
 		for i := range pages {
 			chunks = append(chunks, pages[i].Passages()...)
@@ -41,49 +47,71 @@ func flat(o bm25.Options) func(context.Context, []passage.Page) (graphrag.Retrie
 		if err != nil {
 			return nil, err
 		}
-		one, err := retrieve.PerDoc(sparse, 1)
-		if err != nil {
-			return nil, err
-		}
-		return retrieve.Budget(one, tokens.Cl100k().Count)
+		return onePerPage(sparse)
 	}
+}
+
+// onePerPage reads one passage of each page, as far as the budget goes.
+func onePerPage(r graphrag.Retriever) (graphrag.Retriever, error) {
+	one, err := retrieve.PerDoc(r, 1)
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.Budget(one, tokens.Cl100k().Count)
 }
 
 // spenders are wild, the baseline, and wild with one part left out or changed.
-func spenders() []spender {
+func spenders(k kit.Kit) []spender {
 	out := []spender{
-		{name: "wild", over: wildBut(nil)},
-		{name: "bm25, one passage a page", over: flat(bm25.Options{})},
-		{name: "bm25 with titles, one passage a page", over: flat(bm25.Options{TitleWeight: 1})},
+		wildBut(k, "wild", nil),
+		{"bm25, one passage a page", flat(bm25.Options{})},
+		{"bm25 with titles, one passage a page", flat(bm25.Options{TitleWeight: 1})},
 	}
 	for _, part := range []struct {
 		name string
-		but  func(*retrieve.PagesOptions)
+		but  func(*wild.Options)
 	}{
-		{"without names", func(o *retrieve.PagesOptions) { o.Names, o.Page = -1, -1 }},
-		{"without titles", func(o *retrieve.PagesOptions) { o.Title = -1 }},
-		{"without length of pages", func(o *retrieve.PagesOptions) { o.Length = -1 }},
-		{"without aspects", func(o *retrieve.PagesOptions) { o.Aspects = -1 }},
-		{"one passage a page", func(o *retrieve.PagesOptions) { o.Detail = -1 }},
-		{"twice the detail", func(o *retrieve.PagesOptions) { o.Detail = 1 }},
-		{"overviews spread as facts", func(o *retrieve.PagesOptions) { o.OverviewSpread = 6 }},
-		{"pages up to 450 tokens", func(o *retrieve.PagesOptions) { o.Longest = 450 }},
+		{"without names", func(o *wild.Options) { o.Pages.Names, o.Pages.Page = -1, -1 }},
+		{"without titles", func(o *wild.Options) { o.Pages.Title = -1 }},
+		{"without length of pages", func(o *wild.Options) { o.Pages.Length = -1 }},
+		{"without aspects", func(o *wild.Options) { o.Pages.Aspects = -1 }},
+		{"one passage a page", func(o *wild.Options) { o.Pages.Detail = -1 }},
+		{"twice the detail", func(o *wild.Options) { o.Pages.Detail = 1 }},
+		{"overviews spread as facts", func(o *wild.Options) { o.Pages.OverviewSpread = 6 }},
+		{"pages up to 450 tokens", func(o *wild.Options) { o.Cut.Size = 450 }},
+		{"units of 100 tokens", func(o *wild.Options) { o.Passage.Unit = 100 }},
+		{"units of 30 tokens", func(o *wild.Options) { o.Passage.Unit = 30 }},
+		{"passages of 300 tokens", func(o *wild.Options) { o.Passage.Passage = 300 }},
 	} {
-		out = append(out, spender{name: part.name, over: wildBut(part.but)})
+		out = append(out, wildBut(k, part.name, part.but))
 	}
-	return append(out,
-		spender{"units of 100 tokens", passage.Options{Unit: 100}, wildBut(nil)},
-		spender{"units of 30 tokens", passage.Options{Unit: 30}, wildBut(nil)},
-		spender{"passages of 300 tokens", passage.Options{Passage: 300}, wildBut(nil)})
+	return out
 }
 
-func wildBut(but func(*retrieve.PagesOptions)) func(context.Context, []passage.Page) (graphrag.Retriever, error) {
-	return func(ctx context.Context, pages []passage.Page) (graphrag.Retriever, error) {
-		var o retrieve.PagesOptions
+// wildBut is wild with something changed.
+func wildBut(k kit.Kit, name string, but func(*wild.Options)) spender {
+	return spender{name, func(ctx context.Context, docs []graphrag.Document) (graphrag.Retriever, error) {
+		var o wild.Options
 		if but != nil {
 			but(&o)
 		}
-		return retrieve.NewPages(ctx, pages, o)
+		system, err := wild.New(k, o)
+		if err != nil {
+			return nil, err
+		}
+		_, err = system.Index(ctx, sequence(docs))
+		return system, err
+	}}
+}
+
+// sequence yields documents.
+func sequence(docs []graphrag.Document) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
 	}
 }
 
@@ -98,13 +126,20 @@ type spent struct {
 // compareBudgets prints recall of pages and share of statements found: of every spender
 // with the first budget, with the difference to wild, and of wild and the baseline with
 // the others.
-func compareBudgets(ctx context.Context, set *benchmark.Dataset, budgets []int, stdout, stderr io.Writer) error {
+func compareBudgets(ctx context.Context, set *benchmark.Dataset, k kit.Kit, systems []string, budgets []int, stdout, stderr io.Writer) error {
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "tokens\tsetting (offline)\tsingle\tmulti\tsummary\trecall\tless than wild\tfound\tless than wild\tms\t")
+	fmt.Fprintf(w, "tokens\tsetting (%s)\t%s\n", k.Encoder, "single\tmulti\tsummary\trecall\tless than wild\tfound\tless than wild\tms\t")
+	others, err := onPassages(k, systems)
+	if err != nil {
+		return err
+	}
 	for n, budget := range budgets {
-		all := spenders()
+		all := spenders(k)
 		if n > 0 {
 			all = all[:2]
+		}
+		if len(others) > 0 {
+			all = append(all[:2:2], others...)
 		}
 		var best *spent
 		for _, s := range all {
@@ -149,11 +184,7 @@ func (s spender) spend(ctx context.Context, set *benchmark.Dataset, budget int) 
 		if err != nil {
 			return nil, err
 		}
-		pages, err := passage.Cut(ctx, docs, s.cut)
-		if err != nil {
-			return nil, err
-		}
-		r, err := s.over(ctx, pages)
+		r, err := s.over(ctx, docs)
 		if err != nil {
 			return nil, err
 		}

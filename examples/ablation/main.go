@@ -15,10 +15,17 @@
 // passages, one a page:
 //
 //	go run ./examples/ablation -data DIR -budgets 6000,3000,12000,24000
+//
+// and with -passages what other systems find in these passages:
+//
+//	go run ./examples/ablation -data DIR -budgets 6000 -passages naiverag,hipporag2
+//
+// With -embed-model file:DIR all of them have that encoder.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,12 +39,15 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	system "github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 func main() {
@@ -119,6 +129,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return nil
 	})
+	var systems []string
+	lab.List(fs, &systems, "passages", "comma-separated `LIST` of systems to compare with wild over its passages, with -budgets")
+	s := lab.Settings{Seed: 1, Mode: string(reader.Open)}
+	fs.StringVar(&s.EmbedModel, "embed-model", "", "encoder in a folder, as `file:DIR`, with -budgets")
+	fs.StringVar(&s.Cache, "cache", "", "`FILE` beside which vectors are kept (default: in the user's cache folder)")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
@@ -137,7 +152,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if len(budgets) > 0 {
-		return compareBudgets(ctx, set, budgets, stdout, stderr)
+		if s.Cache == "" {
+			if s.Cache, err = paid.UserFile(); err != nil {
+				return fmt.Errorf("-cache: %w", err)
+			}
+		}
+		parts, err := lab.NewParts(s, cli.NewLogger(stderr))
+		if err != nil {
+			return err
+		}
+		return errors.Join(compareBudgets(ctx, set, parts.Kit, systems, budgets, stdout, stderr), parts.Close())
 	}
 	if *merged != "" {
 		return compareMerged(ctx, set, strings.Split(*merged, ","), stdout)

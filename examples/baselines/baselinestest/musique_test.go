@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
+	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/judge/stats"
@@ -58,6 +59,8 @@ func TestMuSiQueCompared(t *testing.T) {
 		{"gretriever", measure(gretriever.New(k, gretriever.Options{Common: common, Extract: m.Triples})), -8},
 		{"hipporag-ircot", measure(ircot.New(k, ircot.Options{Options: hipporag.Options{Common: common, Extract: m.Triples}})), 5},
 		{"hipporag", measure(hipporag.New(k, hipporag.Options{Common: common, Extract: m.Triples})), 5},
+		{"wild", measure(wild.New(k, wild.Options{Common: common, Extract: m.Triples})), 13},
+		{"wild, by rules", measure(wild.New(k, wild.Options{Common: common})), 12},
 		{"youtu-noagent", measure(youtu.New(k, youtu.Options{Common: common, Extract: m.Triples, NoAgent: true})), 5},
 	} {
 		c, err := stats.Compare(flat.Each[5], x.r.Each[5], nil, stats.Options{Seed: 1})
