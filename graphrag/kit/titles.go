@@ -45,25 +45,29 @@ func (t titled) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return found, err
 }
 
-// TitledTriples are names and facts by rules, with either kit, where the corpus is one of
-// titled passages, which lead to each other by the names in them. In other corpora
-// nothing is looked for.
-func TitledTriples() (Extraction, error) {
+// TitledGraph is the graph of names and facts by rules, with either kit, where the corpus
+// is one of titled passages, which lead to each other by the names in them. For other
+// corpora it is nil. Chunk i is passage i.
+func TitledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
+	if !titledPassages(chunks) {
+		return nil, nil
+	}
 	x, err := triplesByRules(nil)()
-	return Extraction{titledAlone{x.Extractor}, true}, err
-}
-
-type titledAlone struct{ extract.Extractor }
-
-func (t titledAlone) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
-	if titledPassages(chunks) {
-		return t.Extractor.Extract(ctx, chunks)
+	if err != nil {
+		return nil, err
 	}
-	blank := make([]kg.Extraction, len(chunks))
-	for i, c := range chunks {
-		blank[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+	found, err := x.Extract(ctx, chunks)
+	if err != nil {
+		return nil, err
 	}
-	return blank, ctx.Err()
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := base.Insert(found...); err != nil {
+		return nil, err
+	}
+	return base.Graph(ctx)
 }
 
 func titledPassages(chunks []graphrag.Chunk) bool {

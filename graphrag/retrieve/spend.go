@@ -35,9 +35,10 @@ const (
 	besideTold = 0.02
 )
 
-// gap stands between two units of a page where others are left out.
+// gap stands between two units of a page where others are left out. It is a paragraph
+// of its own, so that nobody reads over it.
 const (
-	gap       = "\n…\n"
+	gap       = "\n\n…\n\n"
 	gapTokens = 3
 )
 

@@ -24,7 +24,7 @@ const (
 // names, facts and pages, from the pages that are like the question and from its names.
 // That is the walk of HippoRAG 2 (arXiv 2502.14802), from better places.
 type walk struct {
-	corpus *kit.Corpus
+	graph  *kg.Graph
 	view   *kg.View
 	names  *rules.Extractor
 	links  link.NameIndex
@@ -32,13 +32,13 @@ type walk struct {
 }
 
 // newWalk returns nil where nothing is known of any name.
-func newWalk(ctx context.Context, k kit.Kit, c *kit.Corpus) (*walk, error) {
-	if len(c.Graph.Entities) == 0 {
+func newWalk(ctx context.Context, k kit.Kit, g *kg.Graph) (*walk, error) {
+	if g == nil || len(g.Entities) == 0 {
 		return nil, nil
 	}
-	w := &walk{corpus: c}
-	keys := make([]string, len(c.Graph.Entities))
-	for i, e := range c.Graph.Entities {
+	w := &walk{graph: g}
+	keys := make([]string, len(g.Entities))
+	for i, e := range g.Entities {
 		keys[i] = e.Key
 	}
 	var err error
@@ -48,7 +48,7 @@ func newWalk(ctx context.Context, k kit.Kit, c *kit.Corpus) (*walk, error) {
 	if w.names, err = rules.New(rules.Options{}); err != nil {
 		return nil, err
 	}
-	if w.view, err = c.Graph.View(kg.ViewOptions{Passages: true, Mentioned: true}); err != nil {
+	if w.view, err = g.View(kg.ViewOptions{Passages: true, Mentioned: true}); err != nil {
 		return nil, err
 	}
 	w.solver, err = ppr.New(w.view.Graph, ppr.Options{Damping: damping})
@@ -79,15 +79,15 @@ func (w *walk) follow(ctx context.Context, question string, right []float64) ([]
 func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	var seeds []ppr.Seed
 	sum := 0.0
-	for _, name := range w.names.QuestionNames(question, w.corpus.Known) {
-		near, err := w.links.Nearest(ctx, w.corpus.Graph.Key(name), 1)
+	for _, name := range w.names.QuestionNames(question, w.known) {
+		near, err := w.links.Nearest(ctx, w.graph.Key(name), 1)
 		if err != nil {
 			return nil, err
 		}
 		if len(near) == 0 || near[0].Score <= 0 {
 			continue
 		}
-		weight := near[0].Score / float64(max(1, len(w.corpus.Graph.EntityPassages(near[0].ID))))
+		weight := near[0].Score / float64(max(1, len(w.graph.EntityPassages(near[0].ID))))
 		seeds = append(seeds, ppr.Seed{Node: near[0].ID, Weight: weight})
 		sum += weight
 	}
@@ -95,4 +95,10 @@ func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 		seeds[i].Weight *= nameShare / sum
 	}
 	return seeds, nil
+}
+
+// known tells whether the graph has an entity of a folded name.
+func (w *walk) known(folded string) bool {
+	_, ok := w.graph.Find(folded)
+	return ok
 }

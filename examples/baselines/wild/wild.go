@@ -36,7 +36,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Pages.Count, o.Pages.Longest = k.Count, o.Cut.Size
 	o.Cut = kit.Cut{Size: whole, Overlap: -1, KeepLinks: true}
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
-	f.ExtractBy(o.Extract, kit.TitledTriples)
+	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		pages, err := passage.Cut(ctx, documents(c.Chunks), o.Passage)
 		if err != nil {
@@ -46,7 +46,13 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		if options.Like, err = like(ctx, k, c, pages); err != nil {
 			return nil, err
 		}
-		w, err := newWalk(ctx, k, c)
+		g := c.Graph
+		if g == nil {
+			if g, err = kit.TitledGraph(ctx, c.Chunks); err != nil {
+				return nil, err
+			}
+		}
+		w, err := newWalk(ctx, k, g)
 		if err != nil {
 			return nil, err
 		}
