@@ -21,8 +21,7 @@ const (
 	shapeBonus = 1.3    // factor for having what is asked for
 	listBonus  = 1.3    // factor of a list if steps are asked for, else its loss
 	wordGain   = 0.0025 // with each word: a long sentence is more often whole
-	rankLoss   = 0.045  // with each rank of the chunk,
-	lastRank   = 4      // up to this one
+	rankLoss   = 0.045  // with each rank of the chunk
 
 	emptyPart     = 0.2 // of what holds nothing of the question, or nothing else
 	headlinePart  = 0.9
@@ -66,7 +65,7 @@ func (c *corpus) score() (scores []float64, best int) {
 		case x.own|x.lead == 0, c.echoes(x):
 			s *= emptyPart
 		}
-		scores[i] = s * (1 + wordGain*float64(x.words)) / (1 + rankLoss*float64(min(x.piece, lastRank)))
+		scores[i] = s * (1 + wordGain*float64(x.words)) / (1 + rankLoss*float64(x.piece))
 	}
 	return scores, slices.Index(scores, slices.Max(scores))
 }
