@@ -13,6 +13,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -92,6 +94,9 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	if err != nil {
 		return fail(err)
 	}
+	if err := apart(o.Docs, o.Index); err != nil {
+		return fail(err)
+	}
 	f := &Folder{o: o, docs: root.FS()}
 	if err := os.MkdirAll(o.Index, 0o700); err != nil {
 		return fail(err)
@@ -114,6 +119,22 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 		return nil, c, errors.Join(err, f.System.Close())
 	}
 	return f, c, nil
+}
+
+// apart is an error if an index would be read as files of its own folder.
+func apart(docs, index string) error {
+	docs, err1 := filepath.Abs(docs)
+	index, err2 := filepath.Abs(index)
+	below, err3 := filepath.Rel(docs, index)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	parts := strings.Split(filepath.ToSlash(below), "/")
+	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") }) // ".." as well
+	if err3 == nil && !hidden || index == docs {
+		return fmt.Errorf("the index %s stands among the files: take a folder elsewhere, or a name that begins with a dot", index)
+	}
+	return nil
 }
 
 // Refresh brings the index up to date with the files. Questions are answered meanwhile

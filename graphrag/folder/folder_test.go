@@ -24,7 +24,7 @@ func sparse(f *folder.Folder) (*kit.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.Read = f.Reader(k.Read)
+	k.Read = f.Reader(k.Read, true)
 	return kit.New(kit.Frame{Name: "sparse", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
 	}})

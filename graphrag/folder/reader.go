@@ -14,37 +14,46 @@ import (
 )
 
 // Reader reads what was found as it stands in the files: whole lines, with what they
-// stand under.
-func (f *Folder) Reader(r reader.Reader) reader.Reader { return restored{r, f} }
+// stand under. Spread says that of chunks with gaps, the gaps are read as well, for readers
+// that pay nothing for what they read.
+func (f *Folder) Reader(r reader.Reader, spread bool) reader.Reader {
+	longest := 2
+	if spread {
+		longest = maxSpread
+	}
+	return restored{r, f, longest}
+}
 
 type restored struct {
 	reader.Reader
-	folder *Folder
+	folder  *Folder
+	longest int // how many times its text what is read of a chunk may be
 }
 
 func (r restored) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
-	return r.Reader.Read(ctx, q, r.folder.restore(evidence), derived)
+	return r.Reader.Read(ctx, q, r.folder.restore(evidence, r.longest), derived)
 }
 
 func (r restored) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
-	return reader.Stream(ctx, r.Reader, q, r.folder.restore(evidence), derived)
+	return reader.Stream(ctx, r.Reader, q, r.folder.restore(evidence, r.longest), derived)
 }
 
-// Bounds of restoring: a span that is longer than twice the cleaned text, and this, is
-// read as it was found; a line is followed so far.
+// Bounds of restoring: a span may have so many bytes more than as often its text; a line
+// is followed so far.
 const (
-	freeSpan = 512
-	maxLine  = 400
+	maxSpread = 64
+	freeSpan  = 512
+	maxLine   = 400
 )
 
 // restore replaces the text of chunks by that of the files, where it is about as long.
-func (f *Folder) restore(evidence []graphrag.Hit) []graphrag.Hit {
+func (f *Folder) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	out := make([]graphrag.Hit, len(evidence))
 	for i, h := range evidence {
 		out[i] = h
 		c := &out[i].Chunk
 		file, err := f.File(c.Doc)
-		if err != nil || c.End-c.Start > 2*len(c.Text)+freeSpan || !holds(file.Document.Text, *c) {
+		if err != nil || c.End-c.Start > longest*len(c.Text)+freeSpan || !holds(file.Document.Text, *c) {
 			continue
 		}
 		s := file.Document.Text
@@ -76,9 +85,12 @@ type Source struct {
 	Title string `json:"title,omitempty"`
 	Place string `json:"place"`
 	Quote string `json:"quote"`
-	// Start and End delimit what it supports in the text of the answer.
+	// Start and End delimit what it supports in the text of the answer, From and To the
+	// quote in the text of the document.
 	Start int `json:"start"`
 	End   int `json:"end"`
+	From  int `json:"from"`
+	To    int `json:"to"`
 }
 
 // maxQuote is the longest quote, in runes.
@@ -110,15 +122,15 @@ func (f *Folder) Source(c graphrag.Chunk, start, end int) Source {
 	s := Source{Doc: c.Doc, Title: c.Title, Place: "1", Quote: c.Text}
 	if file, err := f.File(c.Doc); err == nil && 0 <= start && start <= end && end <= len(file.Document.Text) {
 		start += len(file.Document.Text[start:end]) - len(strings.TrimLeft(file.Document.Text[start:end], " \t\r\n"))
-		s.Place, s.Quote = file.Place(start), file.Document.Text[start:end]
+		s.Place, s.Quote, s.From, s.To = file.Place(start), file.Document.Text[start:end], start, end
 	}
 	s.Quote = quote(s.Quote)
 	return s
 }
 
-// quote is a text on one line of bounded length.
+// quote is a text on one line of bounded length, of a row what stands between its edges.
 func quote(s string) string {
-	r := []rune(strings.Join(strings.Fields(text.OneLine(s)), " "))
+	r := []rune(strings.Trim(strings.Join(strings.Fields(text.OneLine(s)), " "), "| "))
 	if len(r) > maxQuote {
 		return string(r[:maxQuote-1]) + "…"
 	}

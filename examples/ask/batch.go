@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+// maxQuestion is the longest line of a file of questions, in bytes, and the longest of a
+// dialogue.
+const maxQuestion = 64 << 10
+
+// asked is a line of a file of questions.
+type asked struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+}
+
+// readQuestions reads questions, one a line, or objects.
+func readQuestions(r io.Reader) (out []asked, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxQuestion)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		q := asked{Question: line}
+		if strings.HasPrefix(line, "{") {
+			q = asked{}
+			if err := json.Unmarshal([]byte(line), &q); err != nil || strings.TrimSpace(q.Question) == "" {
+				return nil, fmt.Errorf("line %d is no object with a \"question\": %w", n, errors.Join(err))
+			}
+		}
+		if q.Question != "" {
+			out = append(out, q)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d is longer than %d bytes", len(out)+1, maxQuestion)
+	}
+	return out, lines.Err()
+}
+
+// batch answers a file of questions, some at a time, and writes the replies in their
+// order. One that fails says so in its line.
+func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
+	in := std.in
+	if s.questions != "-" {
+		f, err := os.Open(s.questions)
+		if err != nil {
+			return cli.Usagef("-questions: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	questions, err := readQuestions(in)
+	if err != nil {
+		return fmt.Errorf("-questions %s: %w", s.questions, err)
+	}
+	const together = 64
+	failed := 0
+	for first := 0; first < len(questions); first += together {
+		part := questions[first:min(first+together, len(questions))]
+		replies := make([]desk.Reply, len(part))
+		err := kit.Each(ctx, len(part), func(ctx context.Context, i int) error {
+			r, err := d.Ask(ctx, desk.Query{Question: part[i].Question})
+			if err != nil {
+				r.Question, r.Error = part[i].Question, err.Error()
+			}
+			r.ID = part[i].ID
+			replies[i] = r
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range replies {
+			if r.Error != "" {
+				failed++
+			}
+			if err := writeJSON(std.out, r, s.verbose); err != nil {
+				return err
+			}
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d questions failed, as their lines say", failed, len(questions))
+	}
+	return nil
+}

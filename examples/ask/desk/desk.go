@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package desk answers questions over a folder: what the command line, the page and the
+// MCP server of ask share. A question comes in as a line of text and goes out as a
+// [Reply] that can be shown or written as JSON.
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// Options say what a desk answers from, and how.
+type Options struct {
+	// Docs is the folder, Index where its index is; "" is a folder of the user's cache.
+	Docs, Index string
+	// System is one of the registry.
+	System all.System
+	// Settings choose models and mode.
+	Settings lab.Settings
+	// K is how many passages are read.
+	K int
+	// Log is told what is waited for, Progress how many files have been read.
+	Log      *slog.Logger
+	Progress func(files int)
+}
+
+// Desk answers questions. It is safe for concurrent use.
+type Desk struct {
+	Index  string // the folder of the index
+	Change folder.Change
+
+	o       Options
+	folder  *folder.Folder
+	parts   *lab.Parts
+	pdf     *pdf.Reader
+	closest reader.Reader // says what comes nearest to a refused question
+	shown   string        // Docs, as paths of files begin
+
+	mu      sync.Mutex
+	checked time.Time
+}
+
+// fresh is how long a look at the files holds: questions that come fast do not each
+// read the folder.
+const fresh = 2 * time.Second
+
+// Open opens the index of a folder and brings it up to date.
+func Open(ctx context.Context, o Options) (d *Desk, err error) {
+	d = &Desk{o: o, Index: o.Index, shown: shown(o.Docs)}
+	if d.Index == "" {
+		if d.Index, err = folder.UserIndex(o.Docs, o.System.Name); err != nil {
+			return nil, err
+		}
+	}
+	o.Settings.Out = d.Index
+	if d.closest, err = reader.Extractive(reader.ExtractiveOptions{Mode: reader.Open}); err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = "" // the parser is compiled each time
+	} else {
+		cache = filepath.Join(cache, "wildgraph", "pdf")
+	}
+	d.pdf = pdf.New(pdf.Options{Cache: cache})
+	if d.parts, err = lab.NewParts(o.Settings, o.Log); err == nil {
+		err = d.open(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *Desk) open(ctx context.Context) (err error) {
+	k := d.parts.Kit
+	d.folder, d.Change, err = folder.Open(ctx, folder.Options{
+		Docs: d.o.Docs, Index: d.Index, Settings: settings(k, d.o.Settings), Progress: d.o.Progress,
+		Load: load.Options{Formats: map[string]load.Format{".pdf": d.pdf.Read}},
+		New: func(f *folder.Folder) (*kit.System, error) {
+			k.Read = f.Reader(k.Read, k.Answer == kit.NameOffline)
+			common := d.o.Settings.Common()
+			common.Cut.KeepLinks = true
+			return d.o.System.New(k, common)
+		},
+	})
+	d.checked = time.Now()
+	return err
+}
+
+// settings name what decides an index beside its system.
+func settings(k kit.Kit, s lab.Settings) string {
+	out := k.Lookup + ", " + k.Encoder
+	if k.Index == kit.NameModel {
+		out += ", " + s.Model
+	}
+	return out
+}
+
+// shown is a folder as paths that a terminal can open begin: relative to the current one
+// where that is shorter.
+func shown(docs string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return docs
+	}
+	path, err := filepath.Abs(docs)
+	if err != nil {
+		return docs
+	}
+	if relative, err := filepath.Rel(wd, path); err == nil && len(relative) < len(path) {
+		return relative
+	}
+	return path
+}
+
+// Name is the system that answers.
+func (d *Desk) Name() string { return d.o.System.Name }
+
+// Docs is the folder as it was named.
+func (d *Desk) Docs() string { return d.o.Docs }
+
+// Title is the name of the folder.
+func (d *Desk) Title() string {
+	path, err := filepath.Abs(d.o.Docs)
+	if err != nil {
+		return d.o.Docs
+	}
+	return filepath.Base(path)
+}
+
+// Refresh brings the index up to date if the last look was a while ago.
+func (d *Desk) Refresh(ctx context.Context) (folder.Change, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Since(d.checked) < fresh {
+		return folder.Change{}, nil
+	}
+	c, err := d.folder.Refresh(ctx)
+	d.checked = time.Now()
+	return c, err
+}
+
+// Query is a question with those that were asked before it.
+type Query struct {
+	Question string   `json:"question"`
+	Before   []string `json:"before,omitempty"`
+}
+
+// Ask answers a question.
+func (d *Desk) Ask(ctx context.Context, q Query) (r Reply, err error) {
+	for r, err = range d.Stream(ctx, q) {
+	}
+	return r, err
+}
+
+// Stream answers a question: each reply has a longer beginning of the answer, the last
+// one is the whole reply.
+func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
+	return func(yield func(Reply, error) bool) {
+		asked := InContext(q.Question, q.Before)
+		question := graphrag.Question{Text: asked, K: d.o.K}
+		var last graphrag.Answer
+		for a, err := range d.folder.Stream(ctx, question) {
+			if err != nil {
+				yield(Reply{}, err)
+				return
+			}
+			if last = a; !a.Refused && !yield(Reply{Question: q.Question, Answer: a.Text}, nil) {
+				return
+			}
+		}
+		r, err := d.reply(ctx, question, last)
+		r.Question = q.Question
+		if asked != q.Question {
+			r.ReadAs = asked
+		}
+		yield(r, err)
+	}
+}
+
+// reply is an answer as it is shown.
+func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
+	r := Reply{
+		System: d.Name(), Answer: a.Text, Refused: a.Refused, Confidence: a.Confidence, Calls: a.Usage.Calls,
+		Sources: d.sources(a), Passages: d.passages(a.Ranked),
+	}
+	for _, x := range a.Derived {
+		if slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool {
+			return c.Of == graphrag.OfDerived && a.Derived[c.Evidence].Text == x.Text
+		}) {
+			r.Facts = append(r.Facts, x.Text)
+		}
+	}
+	if !a.Refused || len(a.Evidence) == 0 {
+		return r, nil
+	}
+	near, err := d.closest.Read(ctx, q, a.Evidence, nil)
+	if err != nil {
+		return r, err
+	}
+	r.Confidence = near.Confidence
+	if sources := d.sources(near); len(sources) > 0 {
+		r.Closest = &sources[0]
+	}
+	return r, nil
+}
+
+// Search finds the passages that are most like a query, best first.
+func (d *Desk) Search(ctx context.Context, query string, k int) ([]Passage, error) {
+	found, err := d.folder.System.Retrieve(ctx, graphrag.Question{Text: query, Depth: k})
+	if err != nil {
+		return nil, err
+	}
+	return d.passages(found.Ranked[:min(k, len(found.Ranked))]), nil
+}
+
+// Close ends the desk. The index stays.
+func (d *Desk) Close() (err error) {
+	if d.folder != nil {
+		err = d.folder.Close()
+	}
+	if d.parts != nil {
+		err = errors.Join(err, d.parts.Close())
+	}
+	return errors.Join(err, d.pdf.Close())
+}
+
+// Report says in a few lines what a refresh found.
+func Report(c folder.Change, index string) []string {
+	var out []string
+	for _, s := range c.Skipped {
+		out = append(out, "skipped: "+strings.TrimPrefix(s.Error(), "load: "))
+	}
+	switch {
+	case c.Rebuilt != "":
+		out = append(out, fmt.Sprintf("The index is made anew: %s.", c.Rebuilt))
+	case c.Changed+c.Deleted > 0 || c.Added > 0 && c.Added < c.Files:
+		out = append(out, fmt.Sprintf("Changed since the last time: %d new, %d changed, %d gone.", c.Added, c.Changed, c.Deleted))
+	}
+	return append(out, fmt.Sprintf("%d files; index in %s", c.Stats.Documents, index))
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+)
+
+func TestInContext(t *testing.T) {
+	for _, tt := range []struct {
+		question, before, want string
+	}{
+		{"Who built it?", "When was the Eddystone tower lit?", "Who built it? (Eddystone)"},
+		{"And in Plymouth?", "When was the tower lit?", "And in Plymouth? (tower lit)"},
+		{"What about owls?", "How does the mouse hide?", "What about owls? (mouse hide)"},
+		{"Why?", "How does the mouse hide?", "Why? (mouse hide)"},
+		{"How does the owl find a mouse?", "When was the tower lit?", "How does the owl find a mouse?"},
+		{"Who was Ada Lovelace?", "When was the tower lit?", "Who was Ada Lovelace?"},
+		{"Who built it?", "", "Who built it?"},
+	} {
+		var before []string
+		if tt.before != "" {
+			before = []string{"What is a lamp?", tt.before}
+		}
+		if got := desk.InContext(tt.question, before); got != tt.want {
+			t.Errorf("%q after %q is %q, want %q", tt.question, tt.before, got, tt.want)
+		}
+	}
+}
+
+func TestReply(t *testing.T) {
+	d := desktest.Open(t, "wild")
+	r, err := d.Ask(t.Context(), desk.Query{Question: "What does the barn owl hear?"})
+	if err != nil || r.Refused || len(r.Sources) != 1 || r.Sources[0].Place != "5" || !strings.HasSuffix(r.Sources[0].Before, "Some text.\n\n") || r.Confidence < .5 || len(r.Passages) == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := d.Neighbours("Ada Lovelace", 5); !errors.Is(err, desk.ErrNoGraph) || !strings.Contains(err.Error(), "-system") {
+		t.Errorf("without a graph: %v", err)
+	}
+	found, err := d.Search(t.Context(), "mouse snow", 1)
+	if err != nil || len(found) != 1 || !strings.HasSuffix(found[0].Path, "owl.md") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	d := desktest.Open(t, "hipporag2")
+	n, err := d.Neighbours("ada lovelace", 1)
+	if err != nil || len(n.Names) != 1 || n.Names[0] != "Ada Lovelace" || len(n.Facts) != 1 || n.More == 0 || n.Facts[0].Place != "1" || !strings.HasSuffix(n.Facts[0].Path, "ada.md") {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if _, err := d.Neighbours("lovel", 5); !errors.Is(err, desk.ErrUnknown) || !strings.Contains(err.Error(), "there are Ada Lovelace") {
+		t.Errorf("part of a name: %v", err)
+	}
+	if n, err := d.Around("What did Charles Babbage design, and who is Nobody Known?", 9); err != nil || len(n.Names) == 0 || n.Names[0] != "Charles Babbage" || len(n.Facts) == 0 {
+		t.Errorf("%+v, %v", n, err)
+	}
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package desktest opens a desk over a few files, for the tests of what shows it.
+package desktest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+)
+
+// Open opens a desk of a system over an owl, a table, and Ada.
+func Open(t testing.TB, system string) *desk.Desk {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range map[string]string{
+		"owl.md":     "# Owls\n\nSome text.\n\nThe barn owl hears a mouse under the snow.\n",
+		"lights.csv": "Light,Meaning\nred,<script>alert(1)</script> no internet\n",
+		"ada.md":     "Ada Lovelace worked with Charles Babbage in London. Charles Babbage designed the Analytical Engine. Ada Lovelace wrote about the Analytical Engine.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sys, ok := all.Find(system)
+	if !ok {
+		t.Fatal("no system ", system)
+	}
+	s := lab.Settings{Mode: "reject"}
+	flags := flag.NewFlagSet("desk", flag.ContinueOnError)
+	s.Flags(flags, func(string) string { return "" }, "")
+	if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	d, err := desk.Open(t.Context(), desk.Options{Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}

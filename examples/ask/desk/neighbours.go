@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// ErrNoGraph is wrapped by the errors of a system that has no graph, ErrUnknown by that
+// about a name that its graph does not have.
+var (
+	ErrNoGraph = errors.New("the system has no graph")
+	ErrUnknown = errors.New("no such name in the graph")
+)
+
+// Fact is a relation of two things, and a place that says it.
+type Fact struct {
+	Head     string `json:"head"`
+	Relation string `json:"relation"`
+	Tail     string `json:"tail"`
+	Path     string `json:"path,omitempty"`
+	File     string `json:"file,omitempty"`
+	Place    string `json:"place,omitempty"`
+}
+
+// Neighbourhood is what a graph knows around names.
+type Neighbourhood struct {
+	Names []string `json:"names"`
+	Facts []Fact   `json:"facts"`
+	// More is how many facts are left out.
+	More int `json:"more,omitempty"`
+}
+
+// Neighbours are at most limit facts around a name, those that are stated most first.
+func (d *Desk) Neighbours(name string, limit int) (Neighbourhood, error) {
+	g, err := d.graph()
+	if err != nil {
+		return Neighbourhood{}, err
+	}
+	e, ok := g.Find(name)
+	if !ok {
+		err := fmt.Errorf("%q: %w", name, ErrUnknown)
+		if near := like(g, name); len(near) > 0 {
+			err = fmt.Errorf("%w; there are %s", err, strings.Join(near, ", "))
+		}
+		return Neighbourhood{}, err
+	}
+	return d.facts(g, []int32{e}, limit), nil
+}
+
+// Around are facts around what a question names.
+func (d *Desk) Around(question string, limit int) (Neighbourhood, error) {
+	g, err := d.graph()
+	if err != nil {
+		return Neighbourhood{}, err
+	}
+	return d.facts(g, named(g, question), limit), nil
+}
+
+func (d *Desk) graph() (*kg.Graph, error) {
+	if g := d.folder.System.Graph(); g != nil {
+		return g, nil
+	}
+	return nil, fmt.Errorf("%s: %w: take one that has, such as -system hipporag2", d.Name(), ErrNoGraph)
+}
+
+// longestName is how many words of a question are looked up as one name.
+const longestName = 5
+
+// named are the entities that a text names, the longest name at each place.
+func named(g *kg.Graph, s string) []int32 {
+	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n,.?!;:\"()“”", r) })
+	var out []int32
+	for i := 0; i < len(words); i++ {
+		for n := min(longestName, len(words)-i); n > 0; n-- {
+			e, ok := g.Find(strings.Join(words[i:i+n], " "))
+			if !ok {
+				continue
+			}
+			if !slices.Contains(out, e) {
+				out = append(out, e)
+			}
+			i += n - 1
+			break
+		}
+	}
+	return out
+}
+
+// like are names of the graph that hold a name, or that it holds.
+func like(g *kg.Graph, name string) (out []string) {
+	key := g.Key(name)
+	for _, e := range g.Entities {
+		if len(key) > 2 && strings.Contains(e.Key, key) {
+			if out = append(out, e.Name); len(out) == 5 {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// facts are the facts around entities.
+func (d *Desk) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
+	n := Neighbourhood{Names: []string{}, Facts: []Fact{}}
+	var relations []int32
+	for _, e := range entities {
+		n.Names = append(n.Names, g.Entities[e].Name)
+		for _, p := range g.EntityRelations(e) {
+			if !slices.Contains(relations, p.ID) {
+				relations = append(relations, p.ID)
+			}
+		}
+	}
+	slices.SortStableFunc(relations, func(a, b int32) int { return g.Relations[b].Count - g.Relations[a].Count })
+	for _, r := range relations[:min(limit, len(relations))] {
+		t := g.Triple(r)
+		fact := Fact{Head: t.Head, Relation: t.Relation, Tail: t.Tail}
+		if at := g.RelationPassages(r); len(at) > 0 {
+			fact.File = g.Passages[at[0].ID].Doc
+			fact.Path, fact.Place = d.path(fact.File), d.said(fact.File, t)
+		}
+		n.Facts = append(n.Facts, fact)
+	}
+	n.More = len(relations) - len(n.Facts)
+	return n
+}
+
+// said is the first place in a document that names both things of a fact, or else one.
+func (d *Desk) said(doc string, t graphrag.Triple) string {
+	f, err := d.folder.File(doc)
+	if err != nil {
+		return "1"
+	}
+	text, at, best := f.Document.Text, 0, -1
+	for line := range strings.Lines(text) {
+		names := 0
+		for _, name := range []string{t.Head, t.Tail} {
+			if strings.Contains(strings.ToLower(line), strings.ToLower(name)) {
+				names++
+			}
+		}
+		if names == 2 {
+			return f.Place(at)
+		} else if names == 1 && best < 0 {
+			best = at
+		}
+		at += len(line)
+	}
+	return f.Place(max(best, 0))
+}
+
+// HasGraph tells whether the system has a graph.
+func (d *Desk) HasGraph() bool { return d.folder.System.Graph() != nil }

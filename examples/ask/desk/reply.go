@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/query"
+)
+
+// Reply is the answer to a question.
+type Reply struct {
+	// ID is that of a question of a file, if it has one.
+	ID       string `json:"id,omitempty"`
+	Question string `json:"question"`
+	// ReadAs is the question as it was searched for, if it leans on those before it.
+	ReadAs string `json:"read_as,omitempty"`
+	System string `json:"system,omitempty"`
+	Answer string `json:"answer"`
+	// Refused says that the folder does not hold the answer; Closest is what comes
+	// nearest.
+	Refused bool    `json:"refused,omitempty"`
+	Closest *Source `json:"closest,omitempty"`
+	// Confidence is how likely the answer is right, 0 to 1, 0 where the reader cannot tell.
+	Confidence float64   `json:"confidence,omitempty"`
+	Sources    []Source  `json:"sources,omitempty"`
+	Facts      []string  `json:"facts,omitempty"` // of a graph, or summaries, that are cited
+	Passages   []Passage `json:"passages,omitempty"`
+	Calls      int       `json:"llm_calls,omitempty"`
+	Error      string    `json:"error,omitempty"`
+}
+
+// Source is a quote, and where it stands.
+type Source struct {
+	Path  string `json:"path"`  // of the file, for a terminal to open
+	File  string `json:"file"`  // the same within the folder
+	Place string `json:"place"` // line, page or paragraph
+	Title string `json:"title,omitempty"`
+	Quote string `json:"quote"`
+	// Start and End delimit what it supports in the answer, in bytes; Before and After are
+	// what stands around the quote in the file.
+	Start  int    `json:"start"`
+	End    int    `json:"end"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// At is where the quote stands: "notes/owls.md:12".
+func (s Source) At() string { return s.Path + ":" + s.Place }
+
+// Passage is a piece of a file that was found.
+type Passage struct {
+	Path  string  `json:"path"`
+	File  string  `json:"file"`
+	Place string  `json:"place"`
+	Score float64 `json:"score"`
+	Text  string  `json:"text"`
+}
+
+func (d *Desk) path(doc string) string { return filepath.Join(d.shown, filepath.FromSlash(doc)) }
+
+// around is how much of the file stands beside a quote, in bytes.
+const around = 200
+
+func (d *Desk) sources(a graphrag.Answer) []Source {
+	var out []Source
+	for _, s := range d.folder.Sources(a) {
+		x := Source{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Title: s.Title, Quote: s.Quote, Start: s.Start, End: s.End}
+		x.Before, x.After = d.around(s)
+		out = append(out, x)
+	}
+	return out
+}
+
+// around is what stands in the file beside a quote, from blank to blank.
+func (d *Desk) around(s folder.Source) (before, after string) {
+	f, err := d.folder.File(s.Doc)
+	if err != nil || s.To > len(f.Document.Text) || s.From > s.To {
+		return "", ""
+	}
+	text := f.Document.Text
+	start, end := max(0, s.From-around), min(len(text), s.To+around)
+	before, after = text[start:s.From], text[s.To:end]
+	if _, rest, ok := strings.Cut(before, " "); ok && start > 0 {
+		before = "…" + rest
+	}
+	if at := strings.LastIndexByte(after, ' '); at >= 0 && end < len(text) {
+		after = after[:at] + "…"
+	}
+	return strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
+}
+
+func (d *Desk) passages(hits []graphrag.Hit) []Passage {
+	var out []Passage
+	for _, h := range hits {
+		s := d.folder.Source(h.Chunk, h.Chunk.Start, h.Chunk.End)
+		out = append(out, Passage{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Score: h.Score, Text: strings.TrimSpace(h.Chunk.Text)})
+	}
+	return out
+}
+
+// pronouns are words that stand for what was spoken of.
+const pronouns = " it its they them their he him his she her that this those these there one ones "
+
+// InContext is a question as it can be asked alone: one that leans on the question
+// before it, by a pronoun, by beginning with "and" or "what about", or by having at most
+// one word of its own, is put with the names of that, or its words if it has none.
+func InContext(question string, before []string) string {
+	if len(before) == 0 {
+		return question
+	}
+	words := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return strings.ContainsRune(" \t,.?!;:\"()", r) })
+	leans := len(words) > 0 && (words[0] == "and" || len(words) > 1 && words[1] == "about")
+	for _, w := range words {
+		leans = leans || strings.Contains(pronouns, " "+w+" ")
+	}
+	own := query.Read(question)
+	if !leans && (len(strings.Fields(own.Words)) > 1 || own.Names != "") {
+		return question
+	}
+	last := InContext(before[len(before)-1], before[:len(before)-1])
+	read := query.Read(last)
+	topic := spelled(last, read.Names)
+	if topic == "" {
+		topic = read.Words
+	}
+	if topic == "" || strings.Contains(strings.ToLower(question), strings.ToLower(topic)) {
+		return question
+	}
+	return strings.TrimSpace(question) + " (" + topic + ")"
+}
+
+// spelled are those words of a question that stand in a list, as they are written there.
+func spelled(question, list string) string {
+	var out []string
+	for _, w := range strings.Fields(question) {
+		w = strings.Trim(w, ".,?!;:\"()")
+		if w != "" && strings.Contains(" "+list+" ", " "+strings.ToLower(w)+" ") {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " ")
+}

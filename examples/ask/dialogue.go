@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+const dialogueHelp = `Ask a question, and then further ones: "it" and "they" are what was spoken of.
+  /sources   the passages that were found for the last question, with their scores
+  /history   what was asked
+  /new       forget what was asked
+  /help      this
+  /quit      the end (or Ctrl-D)
+`
+
+// turns is how many questions a dialogue remembers.
+const turns = 50
+
+// dialogue answers what is typed until the end of the input.
+func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error {
+	fmt.Fprintln(std.err, `Ask a question; /help says what else there is.`)
+	lines := make(chan string)
+	done := make(chan error, 1)
+	go func() { // a read cannot be cancelled
+		defer close(lines)
+		in := bufio.NewScanner(std.in)
+		in.Buffer(nil, maxQuestion)
+		for in.Scan() {
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		done <- in.Err()
+	}()
+	t := &talk{d: d, s: s, std: std}
+	for {
+		fmt.Fprint(std.err, "> ")
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(std.err)
+			return nil
+		case line, ok := <-lines:
+			if !ok {
+				fmt.Fprintln(std.err)
+				select {
+				case err := <-done:
+					return err
+				default:
+					return nil
+				}
+			}
+			if t.turn(ctx, strings.TrimSpace(line)) {
+				return nil
+			}
+		}
+	}
+}
+
+// talk is what was said so far.
+type talk struct {
+	d      *desk.Desk
+	s      settings
+	std    streams
+	before []string
+	last   desk.Reply
+}
+
+// turn answers one line, and tells whether it was the last.
+func (t *talk) turn(ctx context.Context, line string) (end bool) {
+	switch line {
+	case "":
+	case "/quit", "/exit", "/q":
+		return true
+	case "/help", "/?":
+		fmt.Fprint(t.std.out, dialogueHelp)
+	case "/history":
+		for i, q := range t.before {
+			fmt.Fprintf(t.std.out, "%3d  %s\n", i+1, text.OneLine(q))
+		}
+	case "/new":
+		t.before, t.last = nil, desk.Reply{}
+	case "/sources":
+		if t.last.Question == "" {
+			fmt.Fprintln(t.std.out, "Nothing was asked yet.")
+			return false
+		}
+		writeSources(t.std.out, t.last, true)
+	default:
+		if strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
+			fmt.Fprintf(t.std.out, "There is no %s; /help lists what there is.\n", text.OneLine(line))
+			return false
+		}
+		if err := t.ask(ctx, line); err != nil {
+			fmt.Fprintln(t.std.err, text.Printable(err.Error()))
+		}
+	}
+	return false
+}
+
+// ask answers a question, as it is written by a model that streams.
+func (t *talk) ask(ctx context.Context, question string) error {
+	if c, err := t.d.Refresh(ctx); err != nil {
+		fmt.Fprintf(t.std.err, "the index stays as it was: %s\n", text.Printable(err.Error()))
+	} else if c.Any() {
+		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
+	}
+	written := ""
+	for r, err := range t.d.Stream(ctx, desk.Query{Question: question, Before: t.before}) {
+		if err != nil {
+			return err
+		}
+		answer := text.Printable(r.Answer)
+		if rest, ok := strings.CutPrefix(answer, written); ok {
+			fmt.Fprint(t.std.out, rest)
+		} else {
+			fmt.Fprint(t.std.out, "\n", answer)
+		}
+		written, t.last = answer, r
+	}
+	fmt.Fprintln(t.std.out)
+	if t.last.ReadAs != "" {
+		fmt.Fprintf(t.std.out, "   (asked as: %s)\n", text.OneLine(t.last.ReadAs))
+	}
+	writeSources(t.std.out, t.last, t.s.verbose)
+	if t.before = append(t.before, question); len(t.before) > turns {
+		t.before = t.before[1:]
+	}
+	return nil
+}

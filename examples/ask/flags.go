@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/wild"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// settings are the parsed flags.
+type settings struct {
+	lab.Settings
+	docs, index, question, questions string
+	system                           all.System
+	k                                int
+	json, verbose, mcp               bool
+	serve                            string
+}
+
+// shared are the flags that the program has in common with those that run benchmarks.
+var shared = []string{"embed-model", "kit", "index-kit", "answer-kit", "cache", "reply-tokens", "concurrency", "seed"}
+
+// parse reads the command line. Every problem that it sees is reported at once.
+func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
+	s := settings{}
+	fs := cli.NewFlags("ask")
+	fs.Usage = func() {
+		cli.Help(stderr, fs, "Answers questions over a folder of files, with the lines that say so.\n\n"+
+			"  ask -docs FOLDER \"question\"    one question\n"+
+			"  ask -docs FOLDER               a dialogue\n"+
+			"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
+			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
+			cli.Group{Title: "What to ask", Flags: []string{"docs", "q", "questions", "serve", "mcp"}},
+			cli.Group{Title: "How", Flags: []string{"system", "mode", "k", "index", "seed"}},
+			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
+			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "kit", "index-kit", "answer-kit", "reply-tokens", "concurrency", "cache"}})
+	}
+	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files")
+	fs.StringVar(&s.question, "q", "", "the `QUESTION`, in place of what stands behind the flags")
+	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL")
+	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")
+	fs.BoolVar(&s.mcp, "mcp", false, "answer to a program by the Model Context Protocol, on the standard input and output")
+	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+strings.Join(all.Names(), ", "))
+	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject or open: what to do when the folder does not hold the answer")
+	fs.IntVar(&s.k, "k", 5, "how many passages are read for an answer")
+	fs.StringVar(&s.index, "index", "", "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)")
+	fs.BoolVar(&s.json, "json", false, "write the answer as JSON")
+	fs.BoolVar(&s.verbose, "v", false, "write the passages that were found as well, with their scores")
+	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of a language model that answers, and builds graphs where -system has one (default: none, sentences are quoted)")
+	everything := cli.NewFlags("ask")
+	s.Flags(everything, getenv, "")
+	for _, name := range shared {
+		f := everything.Lookup(name)
+		fs.Var(f.Value, f.Name, f.Usage)
+	}
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return s, err
+	}
+	problems := s.Complete(fs, all.Names())
+	for _, word := range fs.Args() {
+		if strings.HasPrefix(word, "-") && len(word) > 1 {
+			problems = append(problems, fmt.Errorf("%s stands behind the question: flags come first", word))
+		}
+	}
+	if s.question == "" {
+		s.question = strings.Join(fs.Args(), " ")
+	} else if fs.NArg() > 0 {
+		problems = append(problems, errors.New("a question by -q and another one behind the flags"))
+	}
+	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
+}
+
+// check finds what is wrong with the program's own flags.
+func (s *settings) check(system string) (problems []error) {
+	var ok bool
+	if s.system, ok = all.Find(strings.ToLower(system)); !ok {
+		meant := ""
+		if near := cli.Nearest(system, all.Names()); near != "" {
+			meant = fmt.Sprintf("; did you mean %s?", near)
+		}
+		problems = append(problems, fmt.Errorf("-system: there is no system %q%s", system, meant))
+	} else if s.system.Blind {
+		problems = append(problems, fmt.Errorf("-system %s reads no documents", s.system.Name))
+	}
+	if info, err := os.Stat(s.docs); s.docs == "" {
+		problems = append(problems, errors.New("name a folder of files: -docs FOLDER"))
+	} else if err != nil {
+		problems = append(problems, fmt.Errorf("-docs: %w", err))
+	} else if !info.IsDir() {
+		problems = append(problems, fmt.Errorf("-docs %s is not a folder", s.docs))
+	}
+	problems = append(problems, lab.AtLeast("k", s.k, 1)...)
+	ways := 0
+	for _, way := range []bool{s.question != "", s.questions != "", s.serve != "", s.mcp} {
+		if way {
+			ways++
+		}
+	}
+	if ways > 1 {
+		problems = append(problems, errors.New("one of a question, -questions, -serve and -mcp"))
+	}
+	if s.serve != "" {
+		if _, err := serve.Address(s.serve); err != nil {
+			problems = append(problems, fmt.Errorf("-serve: %w", err))
+		}
+	}
+	return problems
+}

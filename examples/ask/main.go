@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command ask answers questions over a folder of files (notes, manuals, tables, code,
+// PDF), with the lines that say so.
+//
+//	go run ./examples/ask -docs FOLDER "question"
+//	go run ./examples/ask -docs FOLDER                 # a dialogue
+//	go run ./examples/ask -docs FOLDER -serve :8080    # a page in the browser
+//	go run ./examples/ask -docs FOLDER -mcp            # a server for other programs
+//
+// The index is kept on disk and refreshed by what changed. Answers are quotes, unless
+// -model names a language model (its server comes from OPENAI_BASE_URL and
+// OPENAI_API_KEY, or OLLAMA_HOST). docs/ask.md is the guide, -help lists the flags.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/mcp"
+	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr})))
+}
+
+// streams are those of a process.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, getenv func(string) string, std streams) error {
+	s, err := parse(args, getenv, std.err)
+	if err != nil {
+		return err
+	}
+	d, err := desk.Open(ctx, desk.Options{
+		Docs: s.docs, Index: s.index, System: s.system, Settings: s.Settings, K: s.k,
+		Log: cli.NewLogger(std.err), Progress: progress(std.err),
+	})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for _, line := range desk.Report(d.Change, d.Index) {
+		fmt.Fprintln(std.err, text.Printable(line))
+	}
+	switch {
+	case s.mcp:
+		return mcp.Run(ctx, d, std.in, std.out)
+	case s.serve != "":
+		return serve.Run(ctx, d, s.serve, func(address string) { fmt.Fprintf(std.err, "Open %s in a browser; Ctrl-C ends it.\n", address) })
+	case s.questions != "":
+		return batch(ctx, d, s, std)
+	case s.question != "":
+		return one(ctx, d, s, std.out)
+	}
+	return dialogue(ctx, d, s, std)
+}
+
+// one answers one question.
+func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
+	r, err := d.Ask(ctx, desk.Query{Question: s.question})
+	switch {
+	case err != nil:
+		return err
+	case s.json:
+		return writeJSON(out, r, s.verbose)
+	}
+	writeReply(out, r, s.verbose)
+	return nil
+}
+
+// progress says every second how far reading the folder is.
+func progress(w io.Writer) func(files int) {
+	last, said := time.Now(), false
+	return func(files int) {
+		switch {
+		case files == 0 && said:
+			fmt.Fprintln(w, "Indexing …")
+		case files > 0 && time.Since(last) > time.Second:
+			fmt.Fprintf(w, "Reading … %s files\n", cli.Digits(files))
+			last, said = time.Now(), true
+		}
+	}
+}

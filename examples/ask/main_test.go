@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+)
+
+// ask runs the program with what is typed.
+func ask(t *testing.T, typed string, args ...string) (out, errs string, err error) {
+	t.Helper()
+	var o, e bytes.Buffer
+	err = run(t.Context(), args, func(string) string { return "" }, streams{strings.NewReader(typed), &o, &e})
+	return o.String(), e.String(), err
+}
+
+// notes is a folder of a few files, and where indexes are kept.
+func notes(t *testing.T) string {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	dir := t.TempDir()
+	write(t, dir, "notes/owl.md", "# Owls\n\nSome text.\n\nThe barn owl hears\na mouse under the snow.\n")
+	write(t, dir, "lights.csv", "Light,Meaning\nred,no internet\nblue,all is well\n")
+	write(t, dir, "broken.txt", "\x81\xef\x81")
+	write(t, dir, ".git/config.txt", "not read")
+	write(t, dir, "picture.png", "not text")
+	return dir
+}
+
+func write(t *testing.T, dir, name, data string) {
+	t.Helper()
+	name = filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOneQuestion(t *testing.T) {
+	dir := notes(t)
+	t.Chdir(dir)
+	out, errs, err := ask(t, "", "-docs", ".", "What does the barn owl hear?")
+	if err != nil || !strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n") || !strings.Contains(out, "% sure") {
+		t.Errorf("%v, output:\n%s", err, out)
+	}
+	for _, want := range []string{"skipped: broken.txt: not UTF-8", "1 files: another kind of file (.png)", "2 files; index in "} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("the messages lack %q:\n%s", want, errs)
+		}
+	}
+	out, errs, err = ask(t, "", "-docs", ".", "-json", "-q", "What does the red light mean?")
+	var r desk.Reply
+	if jsonErr := json.Unmarshal([]byte(out), &r); err != nil || jsonErr != nil || len(r.Sources) != 1 || r.Sources[0].At() != "lights.csv:2" || r.System != "wild" || r.Passages != nil {
+		t.Errorf("%v %v %+v", err, jsonErr, r)
+	}
+	if strings.Contains(errs, "Changed") {
+		t.Errorf("nothing changed: %s", errs)
+	}
+	write(t, dir, "lights.csv", "Light,Meaning\n\nred,no power\n")
+	out, errs, err = ask(t, "", "-docs", ".", "-v", "What does the red light mean?")
+	if err != nil || !strings.Contains(out, "no power") || !strings.Contains(out, "lights.csv:3") || !strings.Contains(out, "Found:\n") || !strings.Contains(errs, "0 new, 1 changed, 0 gone") {
+		t.Errorf("%v after a change:\n%s%s", err, out, errs)
+	}
+	out, _, err = ask(t, "", "-docs", ".", "Who is the mayor of Reykjavik and what does she hear?")
+	if err != nil || !strings.HasPrefix(out, "The evidence does not contain the answer.\nThe closest passage (") || !strings.Contains(out, "notes/owl.md:5") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	dir := notes(t)
+	file := filepath.Join(t.TempDir(), "q")
+	var lines strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"question\":\"What does the barn owl hear?\"}\nWhat does the red light mean?\n\n", i)
+	}
+	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := ask(t, "", "-docs", dir, "-questions", file)
+	got := strings.Split(strings.TrimSpace(out), "\n")
+	if err != nil || len(got) != 200 {
+		t.Fatalf("%d lines, %v", len(got), err)
+	}
+	for i, line := range got {
+		var r desk.Reply
+		if err := json.Unmarshal([]byte(line), &r); err != nil || len(r.Sources) != 1 || i%2 == 0 && r.ID != fmt.Sprint(i/2) || i%2 == 1 && r.ID != "" {
+			t.Fatalf("line %d: %v %s", i, err, line)
+		}
+	}
+	for _, typed := range []string{"fine?\n{\"question\":\n", "{\"id\":\"x\"}\n", strings.Repeat("x", 1<<17)} {
+		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%.20q: %v", typed, err)
+		}
+	}
+}
+
+func TestDialogue(t *testing.T) {
+	dir := notes(t)
+	out, errs, err := ask(t, "/sources\nWhat does the barn owl hear?\nwhere does it hear the mouse?\n/history\n/nonsense\n/sources\n/new\n/history\n/help\n/quit\nnot asked\n", "-docs", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Nothing was asked yet.", "notes/owl.md:5", "(asked as: where does it hear the mouse? (barn owl hear))", "  1  What does", "  2  where does", "There is no /nonsense", "Found:", "forget what was asked"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the dialogue lacks %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "not asked") || !strings.HasSuffix(errs, "> ") {
+		t.Errorf("after /quit:\n%s%s", out, errs)
+	}
+	if _, _, err := ask(t, "What does the barn owl hear?", "-docs", dir); err != nil {
+		t.Errorf("the end of the input: %v", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	dir := notes(t)
+	file := filepath.Join(dir, "lights.csv")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "name a folder of files: -docs FOLDER"},
+		{[]string{"-docs", filepath.Join(dir, "none"), "-q", "x"}, "-docs"},
+		{[]string{"-docs", file, "-q", "x"}, "not a folder"},
+		{[]string{"-docs", dir, "-k", "0"}, "-k 0"},
+		{[]string{"-docs", dir, "what is it", "-v"}, "-v stands behind the question"},
+		{[]string{"-docs", dir, "-q", "x", "y"}, "another one"},
+		{[]string{"-docs", dir, "-mcp", "x"}, "one of a question"},
+		{[]string{"-docs", dir, "-system", "wilt"}, "did you mean wild?"},
+		{[]string{"-docs", dir, "-system", "zeroshot"}, "reads no documents"},
+		{[]string{"-docs", dir, "-mode", "perhaps"}, "perhaps"},
+		{[]string{"-docs", dir, "-serve", "0.0.0.0:80"}, "not this machine"},
+		{[]string{"-docs", dir, "-questions", file + "x"}, "-questions"},
+		{[]string{"-question", "x"}, "did you mean"},
+	} {
+		_, _, err := ask(t, "", tt.args...)
+		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	if _, errs, err := ask(t, "", "-help"); err == nil || !strings.Contains(errs, "-system NAME") || !strings.Contains(errs, "a dialogue") {
+		t.Errorf("%v: %s", err, errs)
+	}
+	if _, _, err := ask(t, "", "-docs", t.TempDir(), "-q", "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no file that can be read") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	inside := filepath.Join(dir, "index")
+	if _, _, err := ask(t, "", "-docs", dir, "-index", inside, "-q", "x"); err == nil || !strings.Contains(err.Error(), "stands among the files") {
+		t.Errorf("an index among the files: %v", err)
+	}
+}
+
+// Systems with a graph answer as well, and have neighbours.
+func TestGraph(t *testing.T) {
+	out, _, err := ask(t, "", "-docs", "testdata/corpus", "-index", t.TempDir(), "-system", "HippoRAG2", "-mode", "open", "Who lit the first tower on the Eddystone Rocks, and when?")
+	if err != nil || !strings.Contains(out, "Henry Winstanley lit the first tower there in 1698") || !strings.Contains(out, filepath.FromSlash("testdata/corpus/lighthouses.md:14")) {
+		t.Errorf("%v: %s", err, out)
+	}
+}

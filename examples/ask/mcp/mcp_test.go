@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/mcp"
+)
+
+// client is a client of a server over pipes, as a process has them, and what waits for
+// the end of the server.
+func client(t *testing.T, system string) (*sdk.ClientSession, func() error) {
+	t.Helper()
+	d := desktest.Open(t, system)
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.Run(t.Context(), d, toServer, fromServer) }()
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func() error {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		return wait(t, ended)
+	}
+}
+
+func wait(t *testing.T, ended chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server goes on")
+		return nil
+	}
+}
+
+// call calls a tool and reads what it says.
+func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]any, out any) string {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		return err.Error()
+	}
+	if r.IsError {
+		text, _ := r.Content[0].(*sdk.TextContent)
+		return text.Text
+	}
+	data, err := json.Marshal(r.StructuredContent)
+	if err == nil {
+		err = json.Unmarshal(data, out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ""
+}
+
+func TestTools(t *testing.T) {
+	s, end := client(t, "hipporag2")
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Description == "" || !tool.Annotations.ReadOnlyHint {
+			t.Errorf("%+v", tool)
+		}
+	}
+	var found struct{ Passages []desk.Passage }
+	if problem := call(t, s, "search", map[string]any{"query": "barn owl mouse", "k": 1}, &found); problem != "" || len(found.Passages) != 1 || !strings.HasSuffix(found.Passages[0].Path, "owl.md") || found.Passages[0].Score == 0 {
+		t.Errorf("search: %s %+v", problem, found)
+	}
+	var r desk.Reply
+	if problem := call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?"}, &r); problem != "" || r.Refused || len(r.Sources) != 1 || r.Sources[0].Place != "5" || r.Confidence < .5 {
+		t.Errorf("ask: %s %+v", problem, r)
+	}
+	if problem := call(t, s, "ask", map[string]any{"question": "Who is the mayor of Reykjavik?"}, &r); problem != "" || !r.Refused {
+		t.Errorf("ask: %s %+v", problem, r)
+	}
+	var n desk.Neighbourhood
+	if problem := call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n); problem != "" || len(n.Facts) == 0 {
+		t.Errorf("neighbours: %s %+v", problem, n)
+	}
+	for _, tt := range []struct {
+		tool, argument, value, want string
+	}{
+		{"neighbours", "name", "nobody", "no such name"},
+		{"ask", "question", "", "empty"},
+		{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
+		{"search", "nonsense", "x", "nonsense"},
+		{"delete", "x", "x", "delete"},
+	} {
+		if problem := call(t, s, tt.tool, map[string]any{tt.argument: tt.value}, nil); !strings.Contains(problem, tt.want) {
+			t.Errorf("%s %s: %q, want %q", tt.tool, tt.argument, problem, tt.want)
+		}
+	}
+	if err := end(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+}
+
+func TestWithoutGraph(t *testing.T) {
+	s, end := client(t, "wild")
+	if problem := call(t, s, "neighbours", map[string]any{"name": "Ada Lovelace"}, nil); !strings.Contains(problem, "has no graph") {
+		t.Errorf("%q", problem)
+	}
+	if err := end(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+}
+
+// Whatever a client sends, the server ends with it, and within bounds.
+func TestBrokenClients(t *testing.T) {
+	d := desktest.Open(t, "wild")
+	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	for name, sent := range map[string]string{
+		"nothing":            "",
+		"garbage":            "\x00\xff not JSON\n{]\n",
+		"half a message":     hello + `{"jsonrpc":"2.0","id":2,"method":"tools/ca`,
+		"leaves in a call":   hello + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"question":"What does the owl hear?"}}}` + "\n",
+		"a call before all":  `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"question":"What?"}}}` + "\n",
+		"a deep message":     hello + strings.Repeat("[", 100_000) + "\n",
+		"unknown method":     hello + `{"jsonrpc":"2.0","id":2,"method":"rm"}` + "\n",
+		"arguments as array": hello + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":[1]}}` + "\n",
+	} {
+		ended := make(chan error, 1)
+		var out bytes.Buffer
+		go func() { ended <- mcp.Run(t.Context(), d, strings.NewReader(sent), &out) }()
+		err := wait(t, ended)
+		t.Logf("%s: %v, %d bytes", name, err, out.Len())
+	}
+	// A line that never ends is left after its first megabyte.
+	ended := make(chan error, 1)
+	endless := &endless{}
+	go func() { ended <- mcp.Run(t.Context(), d, endless, io.Discard) }()
+	if err := wait(t, ended); err == nil || endless.read > 4<<20 {
+		t.Errorf("%v after %d bytes", err, endless.read)
+	}
+	// A server that is told to end does so though its client is silent.
+	ctx, cancel := context.WithCancel(t.Context())
+	silent, hold := io.Pipe()
+	defer hold.Close()
+	go func() { ended <- mcp.Run(ctx, d, silent, io.Discard) }()
+	cancel()
+	if err := wait(t, ended); err != nil {
+		t.Errorf("told to end: %v", err)
+	}
+}
+
+// endless is a line without an end.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	e.read += len(p)
+	return len(p), nil
+}

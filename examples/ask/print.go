@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// writeJSON writes a reply as one line, passages only if they were asked for.
+func writeJSON(w io.Writer, r desk.Reply, verbose bool) error {
+	if !verbose {
+		r.Passages = nil
+	}
+	return text.JSON(w).Encode(r)
+}
+
+// writeReply writes a reply for a terminal.
+func writeReply(w io.Writer, r desk.Reply, verbose bool) {
+	fmt.Fprintln(w, text.Printable(r.Answer))
+	writeSources(w, r, verbose)
+}
+
+// writeSources writes what stands below an answer.
+func writeSources(w io.Writer, r desk.Reply, verbose bool) {
+	for _, s := range r.Sources {
+		writeSource(w, s)
+	}
+	for _, f := range r.Facts {
+		fmt.Fprintf(w, "   (%s)\n", text.OneLine(f))
+	}
+	if r.Closest != nil {
+		fmt.Fprintf(w, "The closest passage (%.0f %% sure that it answers):\n", 100*r.Confidence)
+		writeSource(w, *r.Closest)
+	} else if r.Confidence > 0 {
+		fmt.Fprintf(w, "   %.0f %% sure\n", 100*r.Confidence)
+	}
+	if !verbose {
+		return
+	}
+	fmt.Fprintln(w, "Found:")
+	for _, p := range r.Passages {
+		fmt.Fprintf(w, "  %8.3f  %s:%s  %s\n", p.Score, text.OneLine(p.Path), p.Place, short(p.Text))
+	}
+}
+
+func writeSource(w io.Writer, s desk.Source) {
+	fmt.Fprintf(w, "   %s  “%s”\n", text.OneLine(s.At()), s.Quote)
+}
+
+// short is the beginning of a text on one line.
+func short(s string) string {
+	r := []rune(strings.Join(strings.Fields(text.OneLine(s)), " "))
+	if len(r) > 120 {
+		return string(r[:119]) + "…"
+	}
+	return string(r)
+}

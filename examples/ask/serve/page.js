@@ -1,0 +1,200 @@
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const before = []; // the questions of this dialogue
+
+// make returns an element; all text is text.
+function make(tag, className, text) {
+  const e = document.createElement(tag);
+  if (className) e.className = className;
+  if (text !== undefined) e.textContent = text;
+  return e;
+}
+
+// cite writes an answer with the numbers of its sources behind what they support.
+function cite(to, answer, sources) {
+  const bytes = new TextEncoder().encode(answer);
+  const cut = (a, b) => new TextDecoder().decode(bytes.slice(a, b));
+  const ends = (sources || []).map((s, i) => [s.end, i + 1]).sort((a, b) => a[0] - b[0]);
+  let at = 0;
+  to.replaceChildren();
+  for (const [end, number] of ends) {
+    to.append(cut(at, end), make("sup", "", number));
+    at = end;
+  }
+  to.append(cut(at));
+}
+
+// place says where a text stands; the whole path is its title.
+function place(x, number) {
+  const p = make("p", "place", (number ? number + "  " : "") + x.file + ":" + x.place);
+  p.title = x.path + ":" + x.place;
+  return p;
+}
+
+const dense = (s) => (s || "").replace(/\n\s*\n/g, "\n");
+
+function source(s, number) {
+  const li = make("li");
+  li.append(place(s, number));
+  const text = make("p", "text", dense(s.before));
+  text.append(make("mark", "", s.quote), dense(s.after));
+  li.append(text);
+  return li;
+}
+
+function sources(list, numbered) {
+  const ul = make("ul", "sources");
+  list.forEach((s, i) => ul.append(source(s, numbered ? i + 1 : 0)));
+  return ul;
+}
+
+function found(list) {
+  const d = make("details");
+  d.append(make("summary", "", "What was found"));
+  const ul = make("ul", "found");
+  for (const p of list) {
+    const li = make("li");
+    li.append(place(p), make("p", "text", dense(p.text)));
+    ul.append(li);
+  }
+  d.append(ul);
+  return d;
+}
+
+function draw(tag, attributes) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  return e;
+}
+
+// picture draws a few things in a ring around those that were asked for.
+function picture(n) {
+  const shown = n.facts.slice(0, 14), width = 700, height = shown.length > 4 ? 300 : 130;
+  const places = new Map();
+  const inner = n.names.filter((x) => shown.some((f) => f.head === x || f.tail === x));
+  const outer = [...new Set(shown.flatMap((f) => [f.head, f.tail]))].filter((x) => !inner.includes(x));
+  const ring = (list, rx, ry) => list.forEach((name, i) => {
+    const angle = 2 * Math.PI * i / list.length + (list.length > 2 ? 0.3 : 0);
+    places.set(name, [width / 2 + (list.length > 1 || rx > 100 ? rx : 0) * Math.cos(angle), height / 2 + (list.length > 1 || rx > 100 ? ry : 0) * Math.sin(angle)]);
+  });
+  ring(inner, 70, height / 10);
+  ring(outer, 235, height / 2 - 32);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Facts as a graph; the list below says the same" });
+  for (const f of shown) {
+    const [a, b] = [places.get(f.head), places.get(f.tail)];
+    svg.append(draw("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }));
+  }
+  for (const [name, [x, y]] of places) {
+    const left = x < width / 2 - 20;
+    svg.append(draw("circle", { cx: x, cy: y, r: inner.includes(name) ? 7 : 5, class: inner.includes(name) ? "near" : "far" }));
+    const label = draw("text", { x: x + (left ? -10 : 10), y: y + 4, "text-anchor": left ? "end" : "start" });
+    label.textContent = name.length > 24 ? name.slice(0, 23) + "…" : name;
+    svg.append(label);
+  }
+  return svg;
+}
+
+async function graph(turn, question) {
+  const reply = await fetch("api/graph?q=" + encodeURIComponent(question));
+  if (!reply.ok) return;
+  const n = await reply.json();
+  if (n.facts.length === 0) return;
+  const d = make("details");
+  d.append(make("summary", "", `The graph around ${n.names.join(", ")}`), picture(n));
+  const ul = make("ul", "facts");
+  for (const f of n.facts) {
+    const li = make("li", "", f.head + " ");
+    li.append(make("em", "", f.relation), " " + f.tail);
+    if (f.path) li.append(" ", make("em", "", f.file + ":" + f.place));
+    ul.append(li);
+  }
+  if (n.more) ul.append(make("li", "", `and ${n.more} more`));
+  d.append(ul);
+  turn.append(d);
+}
+
+// show writes a reply, or the beginning of one.
+function show(turn, answer, r) {
+  answer.textContent = r.answer || "…";
+  if (r.error) {
+    turn.classList.add("failed");
+    answer.textContent = r.error;
+    return;
+  }
+  if (!r.system) return; // more is to come
+  turn.querySelectorAll(":scope > :not(h2):not(.answer)").forEach((e) => e.remove());
+  if (r.read_as) turn.append(make("p", "note", "asked as: " + r.read_as));
+  if (r.refused) turn.classList.add("refused");
+  else cite(answer, r.answer, r.sources);
+  if (r.confidence && !r.refused) {
+    const p = make("p", "sure", `${Math.round(100 * r.confidence)} % sure`);
+    const m = make("meter");
+    m.value = r.confidence;
+    m.low = 0.5;
+    p.prepend(m);
+    turn.append(p);
+  }
+  if (r.sources) turn.append(sources(r.sources, true));
+  if (r.facts) {
+    const ul = make("ul", "facts");
+    r.facts.forEach((f) => ul.append(make("li", "", f)));
+    turn.append(ul);
+  }
+  if (r.closest) {
+    turn.append(make("p", "note", `The closest passage, ${Math.round(100 * r.confidence)} % sure that it answers:`), sources([r.closest], false));
+  }
+  if (r.passages && r.passages.length) turn.append(found(r.passages));
+}
+
+async function ask(question) {
+  const turn = make("section", "turn");
+  const answer = make("p", "answer", "…");
+  turn.append(make("h2", "", question), answer);
+  byId("turns").prepend(turn);
+  try {
+    const reply = await fetch("api/ask", {
+      method: "POST", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ question, before: before.slice(-20) }),
+    });
+    if (!reply.ok) throw new Error(await reply.text());
+    const lines = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; ;) {
+      const { value, done } = await lines.read();
+      if (done) break;
+      const parts = (rest + value).split("\n");
+      rest = parts.pop();
+      for (const line of parts) show(turn, answer, JSON.parse(line));
+    }
+    before.push(question);
+    await graph(turn, question);
+  } catch (error) {
+    show(turn, answer, { error: "No answer: " + error.message });
+  }
+}
+
+byId("form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const input = byId("question"), button = byId("send");
+  const question = input.value.trim();
+  if (!question || button.disabled) return;
+  button.disabled = true;
+  input.value = "";
+  await ask(question);
+  button.disabled = false;
+  input.focus();
+});
+
+byId("new").addEventListener("click", () => {
+  before.length = 0;
+  byId("turns").replaceChildren();
+  byId("question").focus();
+});
+
+fetch("api/about").then((r) => r.json()).then((a) => {
+  byId("docs").textContent = a.name;
+  byId("docs").title = a.docs;
+  document.title = "Ask " + a.name;
+  const files = a.files === 1 ? "1 file" : `${a.files} files`;
+  byId("about").textContent = `${files}, searched by ${a.system}` + (a.skipped ? `; ${a.skipped} notes on what is not read are in the terminal` : "");
+});

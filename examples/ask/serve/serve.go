@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package serve answers questions on a page in the browser, for this machine alone.
+//
+// The page loads nothing from elsewhere and shows all text as text.
+// Requests of other sites are refused: by the name they ask for (DNS rebinding) and by
+// where they come from. GET /api/graph?q=QUESTION has the facts around what a question
+// names, for viewers of graphs.
+package serve
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+//go:embed page.html page.css page.js
+var files embed.FS
+
+// Bounds of what a browser may send, and of how long things may take.
+const (
+	maxBody     = 64 << 10
+	maxBefore   = 50
+	atOnce      = 4
+	maxFacts    = 30
+	patience    = 5 * time.Minute
+	readTimeout = 10 * time.Second
+	goodbye     = 3 * time.Second
+)
+
+// Address is the address of this machine that a flag names: ":8080", "8080",
+// "localhost:8080", "[::1]:0".
+func Address(s string) (string, error) {
+	if !strings.Contains(s, ":") {
+		s = ":" + s
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", err
+	}
+	switch host {
+	case "", "localhost":
+		host = "127.0.0.1"
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
+		return "", fmt.Errorf("%s is not this machine alone: the page has no login; put a server that has one before 127.0.0.1", host)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// Run serves until ctx ends, and then lets answers that are under way end for a moment.
+// ready is told the address of the page.
+func Run(ctx context.Context, d *desk.Desk, address string, ready func(url string)) error {
+	address, err := Address(address)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	listener, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("serve: %s is in use by another program: take another port, or :0 for a free one", address)
+	} else if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	at := listener.Addr().String()
+	server := &http.Server{
+		Handler: Handler(d, at), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: patience + readTimeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: maxBody, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	ready("http://" + at + "/")
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil {
+		return server.Close()
+	}
+	return nil
+}
+
+// Handler is the page and what it asks, at an address.
+func Handler(d *desk.Desk, address string) http.Handler {
+	s := &site{d: d, turn: make(chan struct{}, atOnce)}
+	mux := http.NewServeMux()
+	for pattern, name := range map[string]string{"GET /{$}": "page.html", "GET /page.css": "page.css", "GET /page.js": "page.js"} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
+	}
+	mux.HandleFunc("GET /api/about", s.about)
+	mux.HandleFunc("GET /api/graph", s.graph)
+	mux.HandleFunc("POST /api/ask", s.ask)
+	return guard(address, http.NewCrossOriginProtection().Handler(mux))
+}
+
+// guard lets requests pass that ask for this address by its own name.
+func guard(address string, next http.Handler) http.Handler {
+	_, port, _ := net.SplitHostPort(address)
+	hosts := []string{address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("::1", port)}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		if !slices.Contains(hosts, r.Host) || origin != "" && origin != "http://"+r.Host {
+			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// site answers requests. turn bounds how many are answered at a time.
+type site struct {
+	d    *desk.Desk
+	turn chan struct{}
+}
+
+// about is what the page shows of the folder.
+func (s *site) about(w http.ResponseWriter, _ *http.Request) {
+	c := s.d.Change
+	writeJSON(w, map[string]any{"name": s.d.Title(), "docs": s.d.Docs(), "system": s.d.Name(), "files": c.Stats.Documents, "skipped": len(c.Skipped), "graph": s.d.HasGraph()})
+}
+
+func (s *site) graph(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query().Get("q")
+	if len(q) > maxBody/8 {
+		http.Error(w, "the question is too long", http.StatusRequestEntityTooLarge)
+		return
+	}
+	n, err := s.d.Around(q, maxFacts)
+	if errors.Is(err, desk.ErrNoGraph) {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	writeJSON(w, n)
+}
+
+// ask streams replies, a line of JSON each: the last one is whole, or has an error.
+func (s *site) ask(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	default:
+		http.Error(w, "other questions are being answered: try again", http.StatusServiceUnavailable)
+		return
+	}
+	var q desk.Query
+	switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); {
+	case r.Header.Get("Content-Type") != "application/json":
+		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
+		return
+	case err != nil || strings.TrimSpace(q.Question) == "" || len(q.Before) > maxBefore:
+		http.Error(w, "want a question as JSON", http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out, flush := text.JSON(w), http.NewResponseController(w)
+	send := func(reply desk.Reply) bool { return out.Encode(reply) == nil && flush.Flush() == nil }
+	if _, err := s.d.Refresh(ctx); err != nil && ctx.Err() != nil {
+		return
+	}
+	for reply, err := range s.d.Stream(ctx, q) {
+		if err != nil {
+			reply.Error = err.Error()
+		}
+		if !send(reply) {
+			return
+		}
+	}
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = text.JSON(w).Encode(v) // a browser that left is no error
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/serve"
+)
+
+// start serves a desk, and returns the address of its page and what waits for the end.
+func start(t *testing.T, system string) (url string, end func() error) {
+	t.Helper()
+	d := desktest.Open(t, system)
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", func(url string) { ready <- url }) }()
+	select {
+	case url = <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	end = func() error { cancel(); return <-ended }
+	t.Cleanup(cancel)
+	return url, end
+}
+
+// send makes a request, with headers as "Name: value".
+func send(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if name == "Host" {
+			r.Host = value
+		}
+		r.Header.Set(name, value)
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	data, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.StatusCode, reply.Header, string(data)
+}
+
+const asJSON = "Content-Type: application/json"
+
+func TestAsk(t *testing.T) {
+	url, end := start(t, "wild")
+	status, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the red light mean?","before":[]}`, asJSON, "Origin: "+strings.TrimSuffix(url, "/"))
+	var last desk.Reply
+	for lines := bufio.NewScanner(strings.NewReader(body)); lines.Scan(); {
+		last = desk.Reply{}
+		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
+			t.Fatal(err, body)
+		}
+	}
+	if status != 200 || len(last.Sources) != 1 || last.Sources[0].Place != "2" || !strings.Contains(last.Answer, "no internet") || last.System != "wild" {
+		t.Errorf("%d %+v", status, last)
+	}
+	if err := end(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+}
+
+func TestPage(t *testing.T) {
+	url, _ := start(t, "hipporag2")
+	status, header, body := send(t, "GET", url, "")
+	if csp := header.Get("Content-Security-Policy"); status != 200 || !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(body, "http://") || strings.Contains(body, "https://") {
+		t.Errorf("%d %v", status, header)
+	}
+	for _, name := range []string{"page.js", "page.css"} {
+		status, _, body := send(t, "GET", url+name, "")
+		if status != 200 || strings.Contains(body, "innerHTML") || strings.Contains(strings.ReplaceAll(body, "http://www.w3.org/2000/svg", ""), "http") {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	if status, _, body := send(t, "GET", url+"api/about", ""); status != 200 || !strings.Contains(body, `"files":3`) || !strings.Contains(body, `"graph":true`) {
+		t.Errorf("about: %d %s", status, body)
+	}
+	if status, _, body := send(t, "GET", url+"api/graph?q=Who+was+Ada+Lovelace", ""); status != 200 || !strings.Contains(body, `"head":"Ada Lovelace"`) {
+		t.Errorf("graph: %d %s", status, body)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	url, _ := start(t, "wild")
+	question := `{"question":"What?"}`
+	for name, tt := range map[string]struct {
+		method, path, body string
+		headers            []string
+		want               int
+	}{
+		"another host":      {"GET", "", "", []string{"Host: evil.example"}, 403},
+		"a rebound name":    {"POST", "api/ask", question, []string{"Host: evil.example:80", asJSON}, 403},
+		"another origin":    {"POST", "api/ask", question, []string{"Origin: https://evil.example", asJSON}, 403},
+		"no origin":         {"POST", "api/ask", question, []string{"Origin: null", asJSON}, 403},
+		"another site":      {"POST", "api/ask", question, []string{"Sec-Fetch-Site: cross-site", asJSON}, 403},
+		"a form":            {"POST", "api/ask", question, []string{"Content-Type: text/plain"}, 415},
+		"no question":       {"POST", "api/ask", `{"question":" "}`, []string{asJSON}, 400},
+		"no JSON":           {"POST", "api/ask", `{`, []string{asJSON}, 400},
+		"too much":          {"POST", "api/ask", `{"question":"` + strings.Repeat("x", 1<<17) + `"}`, []string{asJSON}, 400},
+		"another method":    {"GET", "api/ask", "", nil, 405},
+		"a file":            {"GET", "owl.md", "", nil, 404},
+		"a file above":      {"GET", "..%2f..%2fetc/passwd", "", nil, 404},
+		"another file":      {"GET", "serve.go", "", nil, 404},
+		"no graph":          {"GET", "api/graph?q=x", "", nil, 404},
+		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
+	} {
+		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {
+			t.Errorf("%s: %d %s, want %d", name, got, body, tt.want)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for in, want := range map[string]string{":80": "127.0.0.1:80", "8080": "127.0.0.1:8080", "localhost:1": "127.0.0.1:1", "[::1]:0": "[::1]:0", "127.0.0.2:5": "127.0.0.2:5"} {
+		if got, err := serve.Address(in); got != want || err != nil {
+			t.Errorf("%s: %s %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"0.0.0.0:80", "example.org:80", "192.168.0.1:80", "[::]:80", "a:b:c"} {
+		if got, err := serve.Address(in); err == nil {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	if err := serve.Run(t.Context(), nil, busy.Addr().String(), nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
+		t.Errorf("a port in use: %v", err)
+	}
+}
+
+// A client that sends nothing does not hold up the end.
+func TestSilentClient(t *testing.T) {
+	url, end := start(t, "wild")
+	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "POST /api/ask HTTP/1.1\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now()
+	if err := end(); err != nil || time.Since(before) > 20*time.Second {
+		t.Errorf("%v after %v", err, time.Since(before))
+	}
+}
