@@ -290,7 +290,10 @@ func (s *state) rebuilt(x record.Index) bool {
 func (s *state) built(ctx context.Context, e Entry, d Domain) (System, error) {
 	system, err := guarded(func() (System, error) { return e.New(d.Name) })
 	if err == nil {
-		if err = s.index(ctx, system, e, d); err == nil {
+		if err = s.index(ctx, system, e, d); err == nil && s.opts.Built != nil {
+			err = s.opts.Built(e.Name, d.Name, system)
+		}
+		if err == nil {
 			return system, nil
 		}
 		err = errors.Join(err, shut(system))

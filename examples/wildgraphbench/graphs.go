@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,6 +25,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/view"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -109,6 +112,37 @@ func folderDocuments(fsys fs.FS, skipped func(name string)) iter.Seq2[graphrag.D
 		if err != nil && !errors.Is(err, errStop) {
 			yield(graphrag.Document{}, err)
 		}
+	}
+}
+
+// draw writes pages of the graphs of the corpora into a folder, and the names of the pages
+// to w.
+func draw(ctx context.Context, graphs []corpus, folder string, w io.Writer) func(system, domain string, built benchmark.System) error {
+	return func(system, domain string, built benchmark.System) error {
+		g, ok := built.(benchmark.Grapher)
+		if !ok || g.Graph() == nil || !slices.ContainsFunc(graphs, func(c corpus) bool { return c.name == domain }) {
+			return nil
+		}
+		o := view.Options{Title: domain + " · " + system}
+		if texts, ok := built.(interface {
+			Chunks(doc string) []graphrag.Chunk
+		}); ok {
+			o.Chunks = texts.Chunks
+		}
+		v, err := view.New(ctx, g.Graph(), o)
+		if err != nil {
+			return err
+		}
+		dir := filepath.Join(folder, "graphs")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		name := filepath.Join(dir, domain+"-"+system)
+		if err := errors.Join(journal.WriteFile(name+".html", v.WriteHTML), journal.WriteFile(name+".svg", v.WriteSVG)); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "Graph: %s.html\n", name)
+		return err
 	}
 }
 

@@ -131,6 +131,9 @@ func (s settings) runners(p *parts, coverage *benchmark.Coverage) lab.Run {
 func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*report.Report, error) {
 	bar := lab.NewProgress(stderr)
 	runner.Options.Progress = bar.Event
+	if len(s.graphs) > 0 {
+		runner.Options.Built = draw(ctx, s.graphs, folder, stdout)
+	}
 	start := time.Now()
 	records, err := runner.Run(ctx)
 	bar.Done()

@@ -135,6 +135,16 @@ func TestGraphOfAnyCorpus(t *testing.T) {
 	if len(documents) > 0 {
 		t.Errorf("not indexed: %v", documents)
 	}
+	for _, name := range []string{"array", "lines", "folder"} {
+		file := filepath.Join(dir, "graphs", name+"-hipporag2.html")
+		html, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(html), "<h1>"+name+" · hipporag2</h1>") || !strings.Contains(stdout, "Graph: "+file) {
+			t.Errorf("the page of %s: %v\n%s", name, err, stdout)
+		}
+	}
+	if drawn, _ := filepath.Glob(filepath.Join(dir, "graphs", "*")); len(drawn) != 6 {
+		t.Errorf("drawn are %q, want a page and a picture of each corpus", drawn)
+	}
 }
 
 func TestBadGraph(t *testing.T) {

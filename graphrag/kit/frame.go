@@ -161,11 +161,6 @@ func (c *Corpus) Find(ctx context.Context, texts []string) (retrieve.Texts, erro
 	return c.Shelf.Texts(ctx, c.kit.Find, c.fitted, texts)
 }
 
-// FindChunks makes an index of the chunks with their titles.
-func (c *Corpus) FindChunks(ctx context.Context) (retrieve.Texts, error) {
-	return c.Find(ctx, retrieve.TitledTexts(c.Chunks))
-}
-
 // Known tells whether the graph has an entity of a folded name.
 func (c *Corpus) Known(folded string) bool {
 	_, ok := c.Graph.Find(folded)

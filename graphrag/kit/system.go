@@ -139,6 +139,14 @@ func (s *System) Graph() *kg.Graph {
 	return nil
 }
 
+// Chunks are those of a document, in order; nil of one that is not indexed.
+func (s *System) Chunks(doc string) []graphrag.Chunk {
+	if now := s.now.Load(); now != nil {
+		return now.docs[doc]
+	}
+	return nil
+}
+
 // Retrieve finds what helps to answer a question. What is to be read is within the
 // question's budget and the kit's.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -31,7 +32,7 @@ var owls = []graphrag.Document{
 
 // finding is a flat system over what the kit compares texts by.
 func finding(c *kit.Corpus, ctx context.Context) (graphrag.Retriever, error) {
-	texts, err := c.FindChunks(ctx)
+	texts, err := c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		scores, err := texts.Scores(ctx, q.Text, nil)
 		return graphrag.Found{Ranked: c.ByScore(scores, q.Want(), "found")}, err

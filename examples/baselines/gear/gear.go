@@ -46,7 +46,7 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	if err != nil {
 		return Parts{}, err
 	}
-	like, err := c.FindChunks(ctx)
+	like, err := c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 	if err != nil {
 		return Parts{}, err
 	}

@@ -84,7 +84,7 @@ func build(ctx context.Context, o Options, c *kit.Corpus) (*searcher, error) {
 	if s.edges, err = c.Find(ctx, edges); err != nil {
 		return nil, err
 	}
-	s.chunks, err = c.FindChunks(ctx)
+	s.chunks, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 	return s, err
 }
 

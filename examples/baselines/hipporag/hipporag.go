@@ -129,7 +129,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.walk, err = ppr.New(v.Graph, ppr.Options{Damping: o.Damping}); err != nil {
 		return nil, err
 	}
-	s.texts, err = c.FindChunks(ctx)
+	s.texts, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 	return s, err
 }
 

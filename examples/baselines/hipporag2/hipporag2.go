@@ -132,7 +132,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping}); err != nil {
 		return nil, err
 	}
-	if s.chunks, err = c.FindChunks(ctx); err != nil {
+	if s.chunks, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
 	texts := make([]string, len(c.Graph.Relations))

@@ -32,7 +32,7 @@ type searcher struct {
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
 	s := &searcher{o: o, count: k.Count, corpus: c, keywords: k.Decompose}
 	var err error
-	if s.units, err = c.FindChunks(ctx); err != nil || o.Mode == Naive {
+	if s.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil || o.Mode == Naive {
 		return s, err
 	}
 	if s.network, err = newNetwork(ctx, k, o, c); err != nil {

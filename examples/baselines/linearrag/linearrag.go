@@ -115,7 +115,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.sentences, err = c.Find(ctx, s.graph.sentences); err != nil {
 		return nil, err
 	}
-	if s.texts, err = c.FindChunks(ctx); err != nil {
+	if s.texts, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
 	g, err := s.graph.edges(c.Chunks, o.Adjacent)

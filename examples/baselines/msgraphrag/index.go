@@ -51,7 +51,7 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	}
 	x.covered()
 	var err error
-	x.units, err = c.FindChunks(ctx)
+	x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 	return x, err
 }
 

@@ -158,7 +158,7 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 		communities = append(communities, s.community(c).Text)
 	}
 	s.words = wordsOf(s.tree.Facts, retrieve.TitledTexts(s.corpus.Chunks))
-	if s.chunks, err = s.corpus.FindChunks(ctx); err != nil {
+	if s.chunks, err = s.corpus.Find(ctx, retrieve.TitledTexts(s.corpus.Chunks)); err != nil {
 		return err
 	}
 	for _, x := range []struct {

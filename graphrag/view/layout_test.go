@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// The tree's forces are those of all pairs but for a few percent.
+func TestRepel(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 500
+	x, y, mass := make([]float64, n), make([]float64, n), make([]float64, n)
+	for v := range x {
+		x[v], y[v], mass[v] = 100*r.NormFloat64(), 100*r.NormFloat64(), 1+9*r.Float64()
+	}
+	x[1], y[1] = x[0], y[0] // two in one place
+	var tr tree
+	tr.build(x, y, mass)
+	var off, all float64
+	for v := range x {
+		var fx, fy float64
+		for w := range x {
+			dx, dy := x[v]-x[w], y[v]-y[w]
+			if d2 := dx*dx + dy*dy; d2 > 0 {
+				fx += repulsion * mass[v] * mass[w] * dx / d2
+				fy += repulsion * mass[v] * mass[w] * dy / d2
+			}
+		}
+		gx, gy := tr.repel(x[v], y[v], mass[v])
+		off += math.Hypot(gx-fx, gy-fy)
+		all += math.Hypot(fx, fy)
+	}
+	if off > .06*all {
+		t.Errorf("forces are off by %.1f %%", 100*off/all)
+	}
+}
+
+// Groups that are joined by one edge stand apart, and what is joined stands close.
+func TestLayoutSetsGroupsApart(t *testing.T) {
+	const groups, size = 6, 30
+	r := rand.New(rand.NewPCG(3, 4))
+	var edges []graph.Edge
+	labels := make([]int32, groups*size) // the layout is not told the groups
+	for v := range int32(groups * size) {
+		for range 4 {
+			edges = append(edges, graph.Edge{From: v, To: v/size*size + r.Int32N(size), Weight: 1})
+		}
+		if v%size == 0 {
+			edges = append(edges, graph.Edge{From: v, To: (v + size) % (groups * size), Weight: 1})
+		}
+	}
+	g, err := graph.New(groups*size, edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, err := layout(t.Context(), g, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var within, between, n, m float64
+	for v := range x {
+		for w := range v {
+			d := math.Hypot(x[v]-x[w], y[v]-y[w])
+			if math.IsNaN(d) || math.IsInf(d, 0) {
+				t.Fatal("no place")
+			}
+			if v/size == w/size {
+				within, n = within+d, n+1
+			} else {
+				between, m = between+d, m+1
+			}
+		}
+	}
+	if ratio := (between / m) / (within / n); ratio < 2.5 {
+		t.Errorf("between groups it is %.2f times as far as within", ratio)
+	}
+}
+
+// What is in one place is moved apart, also where no force would.
+func TestSeparate(t *testing.T) {
+	x, y := make([]float64, 30), make([]float64, 30)
+	for v := range x {
+		x[v], y[v] = .5, .5
+	}
+	separate(x, y)
+	for v := range x {
+		for w := range v {
+			if d := math.Hypot(x[v]-x[w], y[v]-y[w]); d < .02 {
+				t.Errorf("%d and %d are %.3f apart", v, w, d)
+			}
+		}
+	}
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// The defaults of [Options].MaxNodes: what a browser moves smoothly, and what a person
+// takes in of one question.
+const (
+	DefaultMaxNodes = 20_000
+	DefaultMaxAsked = 120
+)
+
+// maxFacts is how many facts a view shows, those of the largest count.
+const maxFacts = 200_000
+
+// The limits of what is shown of a text, in bytes.
+const (
+	longName = 200
+	longText = 1_000
+)
+
+// Options of [New]. The zero value shows the largest part of a graph that fits, without
+// sentences.
+type Options struct {
+	// Title heads the page.
+	Title string
+	// Chunks returns the chunks of a document, whose sentences say the facts; nil shows
+	// the names of the pages alone.
+	Chunks func(doc string) []graphrag.Chunk
+	// MaxNodes is how many entities are shown, those with most neighbours; 0 is
+	// DefaultMaxNodes, of a question DefaultMaxAsked.
+	MaxNodes int
+	// Asked shows the part of the graph that led to an answer.
+	Asked *Asked
+}
+
+// Asked is a question with what was found for it.
+type Asked struct {
+	Question, Answer string
+	Found            graphrag.Found
+}
+
+// View is a part of a knowledge graph with places and colours. It does not change and is
+// safe for concurrent use.
+type View struct {
+	title, note string
+	asked       *Asked
+	nodes       []node
+	facts       []fact
+	communities []string // names, the largest first
+	pages       []string
+	graph       *graph.Graph
+}
+
+// node is an entity.
+type node struct {
+	name, kind string
+	about      []string
+	community  int32
+	x, y       float64 // 0 to 1
+	mark       float64 // of what led to an answer: 0 to 1
+}
+
+// fact is a relation of two nodes with where it stands.
+type fact struct {
+	head, tail int32
+	label      string
+	about      string
+	sentence   string
+	page       int32 // -1 is none
+	count      int
+	read       bool // it stands in what was read for the answer
+}
+
+// New makes a view of a graph.
+func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
+	switch {
+	case g == nil:
+		return nil, errors.New("view: no graph: the system builds none, or nothing is indexed")
+	case o.MaxNodes < 0:
+		return nil, fmt.Errorf("view: MaxNodes is %d, want 0 or more", o.MaxNodes)
+	}
+	whole, err := g.View(kg.ViewOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("view: %w", err)
+	}
+	marks := trail(g, o.Asked)
+	kept := keep(g, whole.Graph, marks, o)
+	v := &View{title: line(cmp.Or(o.Title, "Knowledge graph")), asked: o.Asked}
+	place := make(map[int32]int32, len(kept))
+	for i, e := range kept {
+		place[e] = int32(i)
+		v.nodes = append(v.nodes, newNode(&g.Entities[e], marks.weight[e]))
+	}
+	if err := v.arrange(ctx, whole.Graph, kept, place); err != nil {
+		return nil, fmt.Errorf("view: %w", err)
+	}
+	v.addFacts(g, place, marks, o.Chunks)
+	v.note = counted(len(v.nodes), "entity", "entities") + ", " + counted(len(v.facts), "fact", "facts")
+	if n := len(g.Entities); n > len(v.nodes) {
+		v.note += fmt.Sprintf(", of %s entities in all", digits(n))
+	}
+	return v, ctx.Err()
+}
+
+func newNode(e *kg.Entity, mark float64) node {
+	n := node{name: line(e.Name), kind: line(e.Type), mark: mark}
+	for _, d := range e.Descriptions[:min(len(e.Descriptions), 3)] {
+		n.about = append(n.about, paragraph(d.Text))
+	}
+	return n
+}
+
+// keep chooses the entities that are shown, in ascending order: those that are marked and
+// their neighbours, or those with most neighbours.
+func keep(g *kg.Graph, whole *graph.Graph, m marks, o Options) []int32 {
+	most := cmp.Or(o.MaxNodes, DefaultMaxNodes)
+	if o.Asked != nil {
+		most = cmp.Or(o.MaxNodes, DefaultMaxAsked)
+	}
+	var out []int32
+	near := make([]float64, len(g.Entities)) // how near to what is marked
+	for e := range near {
+		near[e] = 1
+		if o.Asked == nil {
+			continue
+		}
+		near[e] = 0
+		for _, w := range whole.Neighbors(int32(e)) {
+			near[e] += m.weight[w]
+		}
+		near[e] /= 1 + math.Sqrt(float64(whole.Degree(int32(e)))) // what is next to everything says little
+		if w := m.weight[int32(e)]; w > 0 {
+			near[e] += 1000 * w
+		}
+	}
+	for e := range near {
+		if near[e] > 0 {
+			out = append(out, int32(e))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(near[b], near[a]), cmp.Compare(whole.Degree(b), whole.Degree(a)))
+	})
+	out = out[:min(most, len(out))]
+	slices.Sort(out)
+	return out
+}
+
+// arrange finds the communities of what is kept, names them, and gives each node a place.
+func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, place map[int32]int32) error {
+	var edges []graph.Edge
+	for i, e := range kept {
+		for _, w := range whole.Neighbors(e) {
+			if j, ok := place[w]; ok && int32(i) < j {
+				edges = append(edges, graph.Edge{From: int32(i), To: j, Weight: 1})
+			}
+		}
+	}
+	var err error
+	if v.graph, err = graph.New(len(kept), edges, graph.Options{}); err != nil {
+		return err
+	}
+	parts, err := community.Leiden(ctx, v.graph, community.Options{MaxPasses: 3})
+	if err != nil {
+		return err
+	}
+	hub := make([]int32, parts.Communities) // the node with most neighbours
+	for i := range hub {
+		hub[i] = -1
+	}
+	for n, c := range parts.Labels {
+		v.nodes[n].community = c
+		if hub[c] < 0 || v.graph.Degree(int32(n)) > v.graph.Degree(hub[c]) {
+			hub[c] = int32(n)
+		}
+	}
+	for _, n := range hub {
+		v.communities = append(v.communities, v.nodes[n].name)
+	}
+	x, y, err := layout(ctx, v.graph, parts.Labels)
+	if err != nil {
+		return err
+	}
+	scale(x, y)
+	separate(x, y)
+	scale(x, y)
+	for n := range v.nodes {
+		v.nodes[n].x, v.nodes[n].y = x[n], y[n]
+	}
+	return nil
+}
+
+// scale brings places into a square of side 1, without changing their shape.
+func scale(x, y []float64) {
+	if len(x) == 0 {
+		return
+	}
+	left, right, top, bottom := slices.Min(x), slices.Max(x), slices.Min(y), slices.Max(y)
+	side := max(right-left, bottom-top, math.SmallestNonzeroFloat32)
+	for n := range x {
+		x[n] = .5 + (x[n]-(left+right)/2)/side
+		y[n] = .5 + (y[n]-(top+bottom)/2)/side
+	}
+}
+
+// line is a text of somebody else's on one line, paragraph on several.
+func line(s string) string      { return text.OneLine(text.Head(s, longName)) }
+func paragraph(s string) string { return text.Printable(text.Head(s, longText)) }
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return digits(n) + " " + many
+}
+
+// digits is a number with commas between groups of three digits.
+func digits(n int) string {
+	s := fmt.Sprint(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// marks are what led to an answer.
+type marks struct {
+	weight   map[int32]float64 // of entities, 0 to 1
+	passages map[int32]bool    // those that were read
+}
+
+// trail marks the entities that the steps of a search found, and those of the passages it
+// ranked, by 1/rank.
+func trail(g *kg.Graph, a *Asked) marks {
+	m := marks{make(map[int32]float64), make(map[int32]bool)}
+	if a == nil {
+		return m
+	}
+	mark := func(e int32, w float64) { m.weight[e] = max(m.weight[e], w) }
+	stated := make(map[string]int32) // as steps write facts
+	for r := range g.Relations {
+		t := g.Triple(int32(r))
+		stated[t.Head+" "+t.Relation+" "+t.Tail] = int32(r)
+	}
+	for _, s := range a.Found.Steps {
+		for _, name := range s.Found {
+			if e, ok := g.Find(name); ok {
+				mark(e, 1)
+			} else if r, ok := stated[name]; ok {
+				mark(g.Relations[r].Head, 1)
+				mark(g.Relations[r].Tail, 1)
+			}
+		}
+	}
+	read := a.Found.Evidence
+	if read == nil {
+		read = a.Found.Ranked
+	}
+	chunks := make(map[string]int32, len(g.Passages))
+	for p, passage := range g.Passages {
+		chunks[passage.Chunk] = int32(p)
+	}
+	for rank, hit := range read[:min(len(read), 20)] {
+		p, ok := chunks[hit.Chunk.ID]
+		if !ok {
+			continue
+		}
+		m.passages[p] = true
+		for _, e := range g.PassageEntities(p) {
+			mark(e.ID, 1/float64(rank+2))
+		}
+	}
+	for _, d := range a.Found.Derived {
+		head, _, _ := strings.Cut(d.Text, ":")
+		if e, ok := g.Find(head); ok {
+			mark(e, .5)
+		}
+	}
+	return m
+}

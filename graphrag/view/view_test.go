@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/view"
+)
+
+const hostile = "Fram</script><img src=x onerror=alert(1)>\u202egnp.exe\x1b[2J"
+
+var chunks = map[string][]graphrag.Chunk{
+	"fram.md":   {{ID: "fram.md#0", Doc: "fram.md", Title: "The Fram", Text: "It is old. Colin Archer built the\nFram in 1892. Nansen sailed."}},
+	"larvik.md": {{ID: "larvik.md#0", Doc: "larvik.md", Text: "Larvik is a town."}},
+	"evil.md":   {{ID: "evil.md#0", Doc: "evil.md", Title: hostile, Text: hostile + " is evil."}},
+}
+
+func knowledge(t testing.TB) *kg.Graph {
+	t.Helper()
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fact := func(head, relation, tail string) kg.Fact {
+		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}
+	}
+	err = base.Insert(
+		kg.Extraction{Chunk: "fram.md#0", Doc: "fram.md", Mentions: []kg.Mention{{Name: "Fram", Type: "ship", Description: "A polar ship."}},
+			Facts: []kg.Fact{fact("Colin Archer", "built", "Fram"), fact("Nansen", "sailed with", "Fram")}},
+		kg.Extraction{Chunk: "larvik.md#0", Doc: "larvik.md", Facts: []kg.Fact{fact("Colin Archer", "was born in", "Larvik"), fact("Larvik", "is like", "Larvik")}},
+		kg.Extraction{Chunk: "evil.md#0", Doc: "evil.md", Facts: []kg.Fact{fact(hostile, hostile, "Elsewhere")}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := base.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func of(doc string) []graphrag.Chunk { return chunks[doc] }
+
+func page(t testing.TB, o view.Options) string {
+	t.Helper()
+	v, err := view.New(t.Context(), knowledge(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := v.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// piece is what a page holds packed.
+func piece[T any](t testing.TB, page string, n int) (out T) {
+	t.Helper()
+	m := regexp.MustCompile(fmt.Sprintf(`id="piece%d">([^<]*)<`, n)).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatalf("no piece %d", n)
+	}
+	data, err := base64.StdEncoding.DecodeString(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(z).Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+type drawn struct {
+	Names, Communities []string
+	X, Y, Mark         []int
+	Community          []int
+	From, To           []int
+	Question           string
+}
+
+type told struct {
+	Kinds, Pages []string
+	About        [][]string
+	Facts        []struct {
+		H, T, P int
+		L, S    string
+		R       bool
+	}
+}
+
+// Every fact has the sentence that names both ends, and its page.
+func TestFacts(t *testing.T) {
+	html := page(t, view.Options{Title: "Ships", Chunks: of})
+	d, s := piece[drawn](t, html, 0), piece[told](t, html, 1)
+	var lines []string
+	for _, f := range s.Facts {
+		lines = append(lines, fmt.Sprintf("%s | %s | %s | %s | %s", d.Names[f.H], f.L, d.Names[f.T], f.S, s.Pages[f.P]))
+	}
+	for _, want := range []string{
+		"Colin Archer | built | Fram | Colin Archer built the Fram in 1892. | The Fram · fram.md",
+		"Nansen | sailed with | Fram | Colin Archer built the Fram in 1892. | The Fram · fram.md", // one end is the most that is named
+		"Colin Archer | was born in | Larvik | Larvik is a town. | larvik.md",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("no %s in\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+	if len(s.Facts) != 4 || len(d.Names) != 6 || len(d.From) != 4 { // what is about one entity alone is not shown
+		t.Errorf("%d facts, %d names, %d edges", len(s.Facts), len(d.Names), len(d.From))
+	}
+	fram := slices.Index(d.Names, "Fram")
+	if s.Kinds[fram] != "ship" || s.About[fram][0] != "A polar ship." {
+		t.Errorf("of the Fram: %q %q", s.Kinds[fram], s.About[fram])
+	}
+	if a, b := slices.Index(d.Names, "Colin Archer"), slices.Index(d.Names, "Elsewhere"); d.Community[a] == d.Community[b] {
+		t.Error("names that nothing joins are of one community")
+	}
+	bare := piece[told](t, page(t, view.Options{}), 1)
+	if bare.Facts[0].S != "" || !slices.Contains(bare.Pages, "fram.md") {
+		t.Errorf("without chunks: %+v %q", bare.Facts[0], bare.Pages)
+	}
+}
+
+// What somebody else wrote is nowhere markup, steers nothing, and is cut.
+func TestHostile(t *testing.T) {
+	html := page(t, view.Options{Title: hostile, Chunks: of})
+	if strings.Contains(html, "<img") || strings.Contains(html, "\u202e") {
+		t.Error("a title is markup")
+	}
+	d, s := piece[drawn](t, html, 0), piece[told](t, html, 1)
+	for _, text := range slices.Concat(d.Names, d.Communities, s.Pages, []string{s.Facts[0].S, s.Facts[1].S, s.Facts[2].S, s.Facts[3].S}) {
+		if strings.ContainsAny(text, "\u202e\x1b\n") || len(text) > 1000 {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// The policy names every script and style by its hash, and allows nothing else.
+func TestPolicy(t *testing.T) {
+	html := page(t, view.Options{})
+	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(html)[1]
+	policy = strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(policy)
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		t.Errorf("policy %s", policy)
+	}
+	count := 0
+	for _, m := range regexp.MustCompile(`(?s)<(?:script|style)>(.*?)</(?:script|style)>`).FindAllStringSubmatch(html, -1) {
+		sum := sha256.Sum256([]byte(m[1]))
+		if count++; !strings.Contains(policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+			t.Errorf("the policy does not allow %.60q", m[1])
+		}
+	}
+	if count != 4 {
+		t.Errorf("%d scripts and styles, want three and one", count)
+	}
+}
+
+// Of a question it shows what was found first, and what is next to it.
+func TestAsked(t *testing.T) {
+	hit := graphrag.Hit{Chunk: chunks["larvik.md"][0]}
+	html := page(t, view.Options{Chunks: of, Asked: &view.Asked{Question: "Where was he born?", Answer: "In Larvik.", Found: graphrag.Found{
+		Ranked: []graphrag.Hit{hit}, Steps: []graphrag.Step{{Kind: "facts", Found: []string{"Colin Archer was born in Larvik"}}},
+	}}})
+	d, s := piece[drawn](t, html, 0), piece[told](t, html, 1)
+	marks := make(map[string]int)
+	for i, name := range d.Names {
+		marks[name] = d.Mark[i]
+	}
+	if len(marks) != 3 || marks["Colin Archer"] != 100 || marks["Larvik"] != 100 || marks["Fram"] != 0 || d.Question != "Where was he born?" {
+		t.Errorf("%v, %q", marks, d.Question)
+	}
+	read := 0
+	for _, f := range s.Facts {
+		if f.R {
+			read++
+			if f.L != "was born in" {
+				t.Errorf("read: %+v", f)
+			}
+		}
+	}
+	if read != 1 {
+		t.Errorf("%d facts were read", read)
+	}
+	nothing := piece[drawn](t, page(t, view.Options{Asked: &view.Asked{Question: "Who?"}}), 0)
+	if len(nothing.Names) != 0 {
+		t.Errorf("of nothing found: %q", nothing.Names)
+	}
+}
+
+// Equal graphs give equal files, and pictures that are XML.
+func TestEqualBytes(t *testing.T) {
+	first := page(t, view.Options{Chunks: of})
+	if second := page(t, view.Options{Chunks: of}); first != second {
+		t.Error("two pages of one graph differ")
+	}
+	v, err := view.New(t.Context(), knowledge(t), view.Options{Title: hostile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := v.WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	count := make(map[string]int)
+	for in := xml.NewDecoder(&b); ; {
+		token, err := in.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			count[e.Name.Local]++
+		}
+	}
+	if count["circle"] != 6 || count["path"] != 4 || count["text"] != 6 {
+		t.Errorf("%v", count)
+	}
+}
+
+func TestLimitsAndErrors(t *testing.T) {
+	g := knowledge(t)
+	v, err := view.New(t.Context(), g, view.Options{MaxNodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := v.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	if d := piece[drawn](t, b.String(), 0); strings.Join(d.Names, ", ") != "Colin Archer, Fram" || !strings.Contains(b.String(), "2 entities, 1 fact, of 6 entities in all") {
+		t.Errorf("%q", d.Names)
+	}
+	if _, err := view.New(t.Context(), nil, view.Options{}); err == nil || !strings.Contains(err.Error(), "no graph") {
+		t.Errorf("%v", err)
+	}
+	if _, err := view.New(t.Context(), g, view.Options{MaxNodes: -1}); err == nil || !strings.Contains(err.Error(), "MaxNodes") {
+		t.Errorf("%v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := view.New(gone, g, view.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	full := errors.New("full")
+	for _, write := range []func(io.Writer) error{v.WriteHTML, v.WriteSVG} {
+		if err := write(failing{full}); !errors.Is(err, full) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
