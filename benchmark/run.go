@@ -62,8 +62,10 @@ type SweepRun struct {
 type Result struct {
 	Domain string
 	Item   Item
-	// Skipped tells that the system was not asked this question, see Entry.Only.
+	// Skipped tells that the system was not asked this question, see Entry.Only; with
+	// Pending, that the run was stopped before it was answered and judged.
 	Skipped  bool
+	Pending  bool
 	Answer   record.Answer
 	Judgment record.Judgment
 	Evidence Evidence
@@ -104,15 +106,17 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 	for _, it := range items {
 		r := Result{Domain: d.Name, Item: it}
 		if r.Skipped = !e.asks(it); e.NotApplicable == "" && !r.Skipped {
+			var judged bool
 			r.Answer, _ = s.log.Answer(key(cell, it.Question))
 			if index.Error != "" {
 				r.Answer = record.Answer{Key: key(cell, it.Question), Error: "no index: " + index.Error}
 			}
-			r.Judgment, _ = s.log.Judgment(r.Answer.Key, s.Judge.Name(), s.digest(it, r.Answer))
+			r.Judgment, judged = s.log.Judgment(r.Answer.Key, s.Judge.Name(), s.digest(it, r.Answer))
 			if r.Answer.Error != "" {
-				r.Judgment = s.unanswered(it, r.Answer)
+				r.Judgment, judged = s.unanswered(it, r.Answer), true
 			}
 			r.Evidence = Measure(it, r.Answer)
+			r.Skipped, r.Pending = !judged, !judged
 		}
 		out = append(out, r)
 	}

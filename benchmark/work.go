@@ -45,7 +45,8 @@ type state struct {
 
 // Run answers and judges whatever is not recorded yet and returns everything
 // that was selected. When it returns an error, all records made so far are kept
-// and a second Run goes on from them.
+// and a second Run goes on from them; the Run that stands beside the error is what is
+// there, or nil if it could not begin.
 func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
@@ -55,14 +56,11 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := s.openLog(); err != nil {
 		return nil, fmt.Errorf("benchmark: %w", err)
 	}
-	err := s.name()
-	if err == nil {
-		err = s.runAll(ctx)
-	}
-	if err != nil {
+	if err := s.name(); err != nil {
 		return nil, errors.Join(err, s.log.Close())
 	}
-	return s.results(), s.log.Close()
+	err := s.runAll(ctx)
+	return s.results(), errors.Join(err, s.log.Close())
 }
 
 // openLog reads the records and removes what a killed run left half written.

@@ -15,7 +15,8 @@ type index struct {
 	// Pieces are the first questions of the pieces with the details.
 	Pieces []int `json:"pieces"`
 	// Charts are those of the tables, in the order of the page.
-	Charts []Chart `json:"charts"`
+	Charts []Chart           `json:"charts"`
+	Help   map[string]string `json:"help,omitempty"`
 }
 
 // measure is a [Measure] whose values are null, [mean] or [mean, low, high] in
@@ -44,7 +45,10 @@ type cells struct {
 }
 
 func (p *Page) index(pieces []int) index {
-	out := index{Pieces: pieces}
+	out := index{Pieces: pieces, Help: make(map[string]string)}
+	for title, help := range p.Help {
+		out.Help[name(title)] = clean(help, longQuote)
+	}
 	for _, t := range p.Tables {
 		for _, c := range t.Charts {
 			out.Charts = append(out.Charts, c.clean())

@@ -17,6 +17,8 @@ type Page struct {
 	Run      *Run
 	Tables   []Table
 	Settings []Setting
+	// Help says by their titles, in small letters, what the columns of tables are.
+	Help map[string]string
 }
 
 // Setting is one line of the configuration.

@@ -59,6 +59,7 @@ func small() *page.Page {
 		},
 		Tables:   []page.Table{{Title: "Main", Heading: "System", Groups: []page.Group{{Columns: []string{"R"}}}, Rows: []page.Row{{Name: "fox", Cells: []page.Cell{{Text: "50.00", Best: true, Interval: "40–60"}}}}, Charts: []page.Chart{{Title: "Lines", X: "k", Lines: []page.Line{{Name: "fox", Points: []page.Point{{X: 2, Y: 50}}}}}}}},
 		Settings: []page.Setting{{Name: "kit", Value: "offline"}},
+		Help:     map[string]string{"r": "Recall."},
 	}
 }
 
@@ -199,7 +200,7 @@ const evil = "</script></td><img src=x onerror=alert(1)><script>alert(1)</script
 func hostile() *page.Page {
 	p := small()
 	p.Title, p.Summary, p.Strong, p.Note, p.Verdict, p.Certainty, p.Remarks = evil, evil, evil, evil, evil, evil, []string{evil}
-	p.Settings = []page.Setting{{Name: evil, Value: evil}}
+	p.Settings, p.Help = []page.Setting{{Name: evil, Value: evil}}, map[string]string{evil: evil}
 	r := p.Run
 	r.Systems[0].Name, r.Systems[0].Note, r.Domains[0], r.Types[0].Title = evil, evil, evil, evil
 	r.Measures[0].Title, r.Measures[0].Help, r.Measures[0].Key = evil, evil, evil

@@ -14,7 +14,10 @@ import (
 
 // pageAnswer is what the page shows of an answer.
 func pageAnswer(run *benchmark.Run, of benchmark.SystemRun, r benchmark.Result) page.Answer {
-	if of.NotApplicable != "" || r.Skipped {
+	switch {
+	case r.Pending:
+		return page.Answer{State: page.Pending}
+	case of.NotApplicable != "" || r.Skipped:
 		return page.Answer{}
 	}
 	out := shown(r.Answer)
@@ -29,11 +32,9 @@ func pageAnswer(run *benchmark.Run, of benchmark.SystemRun, r benchmark.Result) 
 		out.State, out.Reason = page.Failed, r.Answer.Error
 	case r.Answer.Searched:
 		out.State = page.Searched
-	case r.Answer.System == "" || j.Fact == nil && j.Summary == nil:
-		out.State = page.Pending
 	case j.Fact != nil:
 		judgeFact(&out, j.Fact.Verdict, r.Answer.Refused)
-	default:
+	case j.Summary != nil:
 		judgeSummary(&out, j.Summary, r.Answer.Refused)
 	}
 	return out
@@ -86,7 +87,7 @@ func shown(a record.Answer) page.Answer {
 			Context: a.ContextTokens(), Calls: a.Usage.Calls, Prompt: a.Usage.PromptTokens, Completion: a.Usage.CompletionTokens, Millis: a.Millis,
 		},
 	}
-	if a.Uncounted || a.Foreign || a.Error != "" || a.System == "" {
+	if a.Uncounted || a.Foreign || a.Error != "" {
 		out.Costs.Context = -1
 	}
 	for _, r := range a.Ranked {

@@ -75,7 +75,7 @@ func (g *gridReport) summary() string {
 
 func (g *gridReport) writeHTML(w io.Writer, tables []Table) error {
 	strong, about := g.label().page()
-	out := page.Page{Title: g.heading(), Summary: g.summary(), Strong: strong, Note: about}
+	out := page.Page{Title: g.heading(), Summary: g.summary(), Strong: strong, Note: about, Help: helps()}
 	for i, t := range tables {
 		out.Tables = append(out.Tables, pageTable(t))
 		out.Tables[i].Open = i < openTables

@@ -2,6 +2,8 @@
 
 package report
 
+import "strings"
+
 // help says in a sentence or two what a figure is; "" of one that says it by its name.
 func (f figure) help() string {
 	switch f.key {
@@ -39,4 +41,15 @@ func (f figure) help() string {
 		return "Share of answers whose every claim the evidence supports that the system was given."
 	}
 	return ""
+}
+
+// helps are the helps of all figures, by the titles of their columns.
+func helps() map[string]string {
+	out := make(map[string]string)
+	for _, f := range figures {
+		if help := f.help(); help != "" {
+			out[strings.ToLower(f.title)] = help
+		}
+	}
+	return out
 }

@@ -19,7 +19,7 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	p := page.Page{
 		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: strong, Note: about,
 		Verdict: k.verdict(r.label), Certainty: strings.TrimSpace(k.interval(r.questions()) + " " + k.certain(r.questions())), Remarks: k.failed,
-		Run: r.pageRun(run), Settings: settings(r.Config),
+		Run: r.pageRun(run), Settings: settings(r.Config), Help: helps(),
 	}
 	if len(k.unranked) > 0 && len(k.standings) > 0 {
 		p.Remarks = append(p.Remarks, "Not ranked: "+strings.Join(k.unranked, ", ")+".")
@@ -67,11 +67,11 @@ func unfinished(run *benchmark.Run) string {
 	for _, s := range run.Systems {
 		for _, d := range s.Domains {
 			for _, r := range d.Results {
-				if s.NotApplicable == "" && !r.Skipped {
+				if s.NotApplicable == "" && (r.Pending || !r.Skipped) {
 					asked++
-					if r.Answer.System == "" {
-						missing++
-					}
+				}
+				if r.Pending {
+					missing++
 				}
 			}
 		}
@@ -79,7 +79,7 @@ func unfinished(run *benchmark.Run) string {
 	if missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Unfinished: %s of %s answers are there, and all figures are over these.", count(asked-missing), count(asked))
+	return fmt.Sprintf(" Unfinished: %s of %s answers are there. The figures are over these, and a system that lacks one is not compared.", count(asked-missing), count(asked))
 }
 
 func settings(c map[string]any) []page.Setting {

@@ -348,7 +348,7 @@ func TestPublishedRows(t *testing.T) {
 	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
 		t.Error("published figures are among our own")
 	}
-	drawn := page(t, got["/report.html"])
+	drawn := tags(t, got["/report.html"])
 	if charts := strings.Count(got["/report.html"], `<figure class="chart"`); charts != 5 || drawn["details"] < 5 || drawn["the"] != 0 {
 		t.Errorf("the page has %v", drawn)
 	}
@@ -371,20 +371,20 @@ func tables(t *testing.T, r *report.Report) string {
 	return text.String()
 }
 
-// page counts the tags of a page and checks that nothing is loaded.
-func page(t *testing.T, text string) map[string]int {
+// tags counts the tags of a page and checks that nothing is loaded.
+func tags(t *testing.T, text string) map[string]int {
 	t.Helper()
-	tags := make(map[string]int)
+	found := make(map[string]int)
 	for z := html.NewTokenizer(strings.NewReader(text)); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			return tags
+			return found
 		}
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
 		tag := z.Token()
-		tags[tag.Data]++
+		found[tag.Data]++
 		for _, a := range tag.Attr {
 			if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"src", "href", "xlink:href"}, a.Key) && a.Val[0] != '#' && a.Val != "data:," || strings.Contains(a.Val, "NaN") {
 				t.Errorf("<%s %s=%q>", tag.Data, a.Key, a.Val)

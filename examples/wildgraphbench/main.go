@@ -138,6 +138,10 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	records, err := runner.Run(ctx)
 	bar.Done()
 	if err := errors.Join(err, p.Account(s.Out, stderr)); err != nil {
+		if records != nil {
+			_, e := report.Write(folder, records)
+			err = errors.Join(err, e)
+		}
 		return nil, err
 	}
 	r, err := report.Write(folder, records)

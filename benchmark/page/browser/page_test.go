@@ -249,6 +249,25 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// The head of a column sorts, and numbers come before what is none.
+func TestTables(t *testing.T) {
+	p := generated(12)
+	p.Tables[0].Rows = []page.Row{
+		{Name: "b", Cells: []page.Cell{{Text: "9"}, {Text: "n/a"}, {Text: "x"}}},
+		{Name: "a", Cells: []page.Cell{{Text: "1,000"}, {Text: "2.5"}, {Text: "y"}}},
+		{Name: "c", Cells: []page.Cell{{Text: "10"}, {Text: "-3"}, {Text: "z"}}},
+	}
+	tab := open(t, save(t, p), "", wide)
+	tab.click("details.table summary")
+	tab.until(`document.querySelectorAll("[data-chart] svg").length === 2`)
+	for _, step := range []struct{ head, want string }{{"Prompt", "acb"}, {"Prompt", "bca"}, {"Reply", "acb"}, {"Reply", "cab"}, {"System", "abc"}, {"System", "cba"}} {
+		tab.named("details.table thead", step.head)
+		if got := eval[string](tab, `[...document.querySelectorAll("details.table tbody th")].map((n) => n.textContent).join("")`); got != step.want {
+			t.Errorf("by %s: %s, want %s", step.head, got, step.want)
+		}
+	}
+}
+
 // Texts of others run nothing and break nothing.
 func TestHostile(t *testing.T) {
 	const evil = "</script></td><img src=x onerror=alert(1)><script>window.pwned=1</script>\x00\xff\u202e <b>\"' =1+1"

@@ -108,7 +108,8 @@ function pick(domain, name) {
   byID("questions").scrollIntoView({ behavior: "smooth" });
 }
 
-// Charts of the tables are drawn when their table is unfolded.
+// Charts of the tables are drawn when their table is unfolded. The heads of the
+// columns sort, and say what their figures are.
 function startTables() {
   for (const details of document.querySelectorAll("details.table")) {
     const draw = () => {
@@ -116,27 +117,44 @@ function startTables() {
     };
     details.addEventListener("toggle", draw);
     draw();
-    for (const head of details.querySelectorAll("thead th")) {
-      const m = help[head.textContent.trim().toLowerCase()];
-      if (m) {
-        head.dataset.tip = m;
-        head.tabIndex = 0;
-      }
-    }
+    const heads = [...details.querySelectorAll("thead tr:last-child th")];
+    heads.forEach((head, column) => {
+      const title = head.textContent.trim();
+      const tip = (run.help || {})[title.toLowerCase()] || help[title.toLowerCase()];
+      fill(head, button(title, () => sortTable(details, heads, column), { class: "plain", data: tip ? { tip } : {} }));
+    });
   }
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details.table")) details.open = true;
   });
 }
 
-// help explains column titles that are not measures of the index.
+// sortTable sorts by a column: numbers by size, largest first, then the other way;
+// names by their letters. What is no number stays below.
+function sortTable(details, heads, column) {
+  const up = column === 0 ? heads[0].ariaSort !== "ascending" : heads[column].ariaSort === "descending";
+  for (const head of heads) head.ariaSort = null;
+  heads[column].ariaSort = up ? "ascending" : "descending";
+  const body = details.querySelector("tbody");
+  const key = (row) => {
+    const text = row.children[column].firstChild?.textContent || "";
+    if (column === 0) return text;
+    const n = parseFloat(text.replaceAll(",", ""));
+    return Number.isNaN(n) ? null : n;
+  };
+  const order = (x, y) => (column === 0 ? x.localeCompare(y, "en") : x - y) * (up ? 1 : -1);
+  const rows = [...body.rows].map((row) => [key(row), row]);
+  rows.sort(([x], [y]) => (x === null || y === null ? (x === null) - (y === null) : order(x, y)));
+  body.append(...rows.map(([, row]) => row));
+}
+
+// help explains titles of columns that are no figures of a run.
 const help = {
   "detectable": "The least difference that so many questions show with power 0.8, in points.",
   "p (holm)": "The p-value of the permutation test, corrected for all pairs by Holm.",
   "p": "The p-value of a paired permutation test over source pages.",
   "points": "Difference of the two means in percentage points.",
   "isolated %": "Share of nodes without an edge.",
-  "ceiling": "What precision comes to when every gold statement is met by one statement and nothing else is said.",
 };
 
 const hues = ["#3f6fb5", "#c8742c", "#3d8f78", "#9466b0", "#b39a2f", "#b5546f", "#4f9fb8", "#7d7f86"];
@@ -171,8 +189,8 @@ async function drawChart(figure) {
     const bars = chart.bars || [];
     const left = Math.min(260, Math.round(width * 0.4));
     plot = Plot.plot({
-      ...common, height: bars.length * 22 + 24, marginLeft: left, marginRight: 56, marginTop: 4, marginBottom: 20,
-      x: { label: null, ticks: 4, grid: true }, y: { domain: bars.map((b, i) => i), label: null, tickSize: 0, tickFormat: (i) => cutText(bars[i].name, Math.floor(left / 6.8)) },
+      ...common, height: bars.length * 22 + 8, marginLeft: left, marginRight: 56, marginTop: 4, marginBottom: 4,
+      x: { axis: null }, y: { domain: bars.map((b, i) => i), label: null, tickSize: 0, tickFormat: (i) => cutText(bars[i].name, Math.floor(left / 6.8)) },
       marks: [
         Plot.barX(bars, { x: "value", y: (_, i) => i, fill: "var(--accent)", fillOpacity: 0.75, insetTop: 2, insetBottom: 2 }),
         Plot.text(bars, { x: "value", y: (_, i) => i, text: "text", dx: 5, textAnchor: "start", fill: "var(--ink)" }),
@@ -191,7 +209,6 @@ function startFigures() {
   ["all", ...run.types.map((t) => t.title.toLowerCase())].forEach((title, i) => kinds.append(el("option", { value: String(i) }, title)));
   measures.addEventListener("change", () => set({ m: measures.value }));
   kinds.addEventListener("change", () => set({ k: Number(kinds.value) }));
-  for (const m of run.measures || []) help[m.title.toLowerCase()] = m.help;
   const draw = () => {
     measures.value = state.m;
     kinds.value = String(state.k);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// cells are the states in the index of a page, by system.
+func cells(t *testing.T, file string) map[string][]page.State {
+	t.Helper()
+	_, rest, _ := strings.Cut(file, `id="index">`)
+	packed, _, _ := strings.Cut(rest, "<")
+	raw, err := base64.StdEncoding.DecodeString(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct {
+		Systems []page.System
+		Cells   []struct{ State []page.State }
+	}
+	if err := json.NewDecoder(z).Decode(&index); err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string][]page.State)
+	for i, s := range index.Systems {
+		out[s.Name] = index.Cells[i].State
+	}
+	return out
+}
+
+// A run that was stopped has a report of what is there; what is missing is neither
+// wrong nor in any figure.
+func TestUnfinished(t *testing.T) {
+	var calls atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	r := zoo.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
+		if n == 3 {
+			cancel()
+		}
+		return ctx.Err()
+	})
+	r.Options.Concurrency = 1
+	part, err := r.Run(ctx)
+	if err == nil || part == nil {
+		t.Fatalf("%v, %v", part, err)
+	}
+	rep, err := report.Write(dir, part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := files(t, dir)["/report.html"]
+	states := cells(t, file)["parrot"]
+	missing := 0
+	for _, s := range states {
+		if s == page.Pending {
+			missing++
+		}
+	}
+	if missing == 0 || missing == len(states) || !strings.Contains(file, "Unfinished: ") {
+		t.Errorf("states %v", states)
+	}
+	if n := rep.Systems[0].Overall.Types["all"].N; n != len(states)-missing {
+		t.Errorf("figures over %d questions, want %d", n, len(states)-missing)
+	}
+	// The next start goes on, and nothing is missing.
+	calls.Store(100)
+	r = zoo.Runner(dir, &calls, nil)
+	whole, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := report.Write(dir, whole); err != nil {
+		t.Fatal(err)
+	}
+	file = files(t, dir)["/report.html"]
+	for name, states := range cells(t, file) {
+		if slices.Contains(states, page.Pending) || strings.Contains(file, "Unfinished") {
+			t.Errorf("%s lacks answers: %v", name, states)
+		}
+	}
+}
