@@ -14,6 +14,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // ask runs the program with what is typed.
@@ -170,5 +172,20 @@ func TestGraph(t *testing.T) {
 	out, _, err := ask(t, "", "-docs", "testdata/corpus", "-index", t.TempDir(), "-system", "HippoRAG2", "-mode", "open", "Who lit the first tower on the Eddystone Rocks, and when?")
 	if err != nil || !strings.Contains(out, "Henry Winstanley lit the first tower there in 1698") || !strings.Contains(out, filepath.FromSlash("testdata/corpus/lighthouses.md:14")) {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A model answers with citations, of which each leads to a sentence.
+func TestModel(t *testing.T) {
+	dir := notes(t)
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply {
+		return llm.Reply{Text: "It hears mice below the snow [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "none")
+	out, errs, err := ask(t, "What does the barn owl hear?\n", "-docs", dir, "-model", "fake")
+	if err != nil || !strings.HasPrefix(out, "It hears mice below the snow.\n") || !strings.Contains(out, "notes/owl.md:5  “The barn owl hears a mouse under the snow.”") {
+		t.Errorf("%v: %s%s", err, out, errs)
 	}
 }

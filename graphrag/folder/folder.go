@@ -104,21 +104,38 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	if f.System, err = o.New(f); err != nil {
 		return nil, Change{}, err
 	}
-	old, reason := current(o.Index, o.Settings)
-	c, err := f.refresh(ctx, old, reason, func(next *draft) (graphrag.IndexStats, error) {
-		if old != nil {
-			stats, err := f.System.OpenUpdated(ctx, old.dir, next.documents(), next.deleted()...)
-			if err == nil || ctx.Err() != nil {
-				return stats, err
-			}
-			next.rebuilt = err.Error()
-		}
-		return f.System.Index(ctx, next.all())
-	})
+	c, err := f.open(ctx)
 	if err != nil {
 		return nil, c, errors.Join(err, f.System.Close())
 	}
 	return f, c, nil
+}
+
+// maxMoved is how often an index is looked for again that another process replaced while
+// it was opened.
+const maxMoved = 5
+
+func (f *Folder) open(ctx context.Context) (c Change, err error) {
+	for moved := 0; ; moved++ {
+		old, reason := current(f.o.Index, f.o.Settings)
+		gone := false
+		c, err = f.refresh(ctx, old, reason, func(next *draft) (graphrag.IndexStats, error) {
+			if old == nil {
+				return f.System.Index(ctx, next.all())
+			}
+			stats, err := f.System.OpenUpdated(ctx, old.dir, next.documents(), next.deleted()...)
+			gone = errors.Is(err, fs.ErrNotExist) && moved < maxMoved
+			if err == nil || ctx.Err() != nil || gone {
+				return stats, err
+			}
+			next.rebuilt = err.Error()
+			return f.System.Index(ctx, next.all())
+		})
+		if !gone {
+			return c, err
+		}
+		_ = old.close()
+	}
 }
 
 // apart is an error if an index would be read as files of its own folder.

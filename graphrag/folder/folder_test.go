@@ -212,6 +212,30 @@ func TestAskedWhileChanging(t *testing.T) {
 	wg.Wait()
 }
 
+// Processes may share an index: each has its files, whoever was the last to write it.
+func TestShared(t *testing.T) {
+	h := newHome(t, "fixed.md", "The barn owl hunts by ear.\n", "moving.md", "x\n")
+	h.open()
+	var wg sync.WaitGroup
+	for n := range 3 {
+		wg.Go(func() {
+			for i := range 8 {
+				h.write(fmt.Sprintf("own%d.md", n), fmt.Sprintf("The harbour of town %d has %d berths.\n", n, i))
+				f, c, err := folder.Open(t.Context(), h.Options)
+				if err != nil || c.Rebuilt != "" {
+					t.Errorf("%+v, %v", c, err)
+					return
+				}
+				if answer, sources := h.ask(f, "How does the barn owl hunt?"); answer != "The barn owl hunts by ear." || len(sources) != 1 || sources[0].Quote != answer {
+					t.Errorf("%q %+v", answer, sources)
+				}
+				f.Close()
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestErrors(t *testing.T) {
 	h := newHome(t)
 	if _, _, err := folder.Open(t.Context(), h.Options); err == nil || !strings.Contains(err.Error(), "no file that can be read") {

@@ -200,6 +200,9 @@ func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 
 // reply is an answer as it is shown.
 func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
+	if err := d.pin(ctx, a); err != nil {
+		return Reply{}, err
+	}
 	r := Reply{
 		System: d.Name(), Answer: a.Text, Refused: a.Refused, Confidence: a.Confidence, Calls: a.Usage.Calls,
 		Sources: d.sources(a), Passages: d.passages(a.Ranked),
@@ -223,6 +226,25 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 		r.Closest = &sources[0]
 	}
 	return r, nil
+}
+
+// pin finds the sentences of passages that a model cited as a whole: those that come
+// nearest to what they support.
+func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
+	for i := range a.Citations {
+		c := &a.Citations[i]
+		if c.Of != "" || c.SourceEnd > 0 || c.Evidence >= len(a.Evidence) {
+			continue
+		}
+		near, err := d.closest.Read(ctx, graphrag.Question{Text: a.Text[c.Start:c.End]}, a.Evidence[c.Evidence:c.Evidence+1], nil)
+		if err != nil {
+			return err
+		}
+		if len(near.Citations) > 0 {
+			c.SourceStart, c.SourceEnd = near.Citations[0].SourceStart, near.Citations[0].SourceEnd
+		}
+	}
+	return nil
 }
 
 // Search finds the passages that are most like a query, best first.
