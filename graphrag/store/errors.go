@@ -21,6 +21,9 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrReadOnly: the generation was pinned for reading.
 	ErrReadOnly = errors.New("read only")
+	// ErrUnavailable: the engine, or the part of it that was asked, does not answer.
+	// Another try may.
+	ErrUnavailable = errors.New("unavailable")
 )
 
 // ThrottledError says that the engine has too much to do, and when to ask again.

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// edges implements [store.Triples].
+type edges struct {
+	g     *generation
+	words words
+}
+
+func (e edges) wrap(doing string, err error) error { return wrap("triples: "+doing, err) }
+
+// PutTriples implements [store.Triples]: in one transaction.
+func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
+	if err := e.g.open(ctx, true); err != nil {
+		return e.wrap("put", err)
+	}
+	var bad store.ItemsError
+	last := make(map[string]store.Triple, len(ts))
+	for i, t := range ts {
+		id := t.ID()
+		err := store.CheckTriple(t)
+		if err == nil {
+			err = noNUL(t.Head.ID, t.Head.Label, t.Relation.ID, t.Relation.Label, t.Tail.ID, t.Tail.Label, t.Source)
+		}
+		if err != nil {
+			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: id, Err: err})
+			continue
+		}
+		last[id] = t
+	}
+	err := e.put(ctx, last)
+	if err == nil && len(bad.Items) > 0 {
+		err = &bad
+	}
+	return e.wrap("put", err)
+}
+
+// name is what an entity or a relation is called.
+type name struct{ kind, id, label string }
+
+func (e edges) put(ctx context.Context, ts map[string]store.Triple) error {
+	if len(ts) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(ts))
+	for id := range ts {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	var heads, relations, tails, sources []string
+	var literals []bool
+	var weights []float64
+	var lengths []int32
+	var all []posting
+	names := make(map[[2]string]string)
+	count := e.words.counter()
+	for _, id := range ids {
+		t := ts[id]
+		terms := make(map[string]int32)
+		n := count.count(terms, t.Head.Label, 1) + count.count(terms, t.Relation.Label, 1) + count.count(terms, t.Tail.Label, 1)
+		all = postings(all, id, terms, n)
+		heads, relations, tails, sources = append(heads, t.Head.ID), append(relations, t.Relation.ID), append(tails, t.Tail.ID), append(sources, t.Source)
+		literals, weights, lengths = append(literals, t.Literal), append(weights, t.Weight), append(lengths, n)
+		names[[2]string{"e", t.Head.ID}], names[[2]string{"e", t.Tail.ID}], names[[2]string{"r", t.Relation.ID}] = t.Head.Label, t.Tail.Label, t.Relation.Label
+	}
+	var called []name
+	for key, label := range names {
+		called = append(called, name{key[0], key[1], label})
+	}
+	slices.SortFunc(called, func(a, b name) int { return slices.Compare([]string{a.kind, a.id}, []string{b.kind, b.id}) })
+	return e.g.c.store.write(ctx, func(tx pgx.Tx) error {
+		if err := e.call(ctx, tx, called); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, fmt.Sprintf(`
+			INSERT INTO %s (id, head, relation, tail, literal, source, weight, len)
+			SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::int[])
+			ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, len = excluded.len`, e.words.rows),
+			ids, heads, relations, tails, literals, sources, weights, lengths)
+		if err != nil {
+			return err
+		}
+		return e.words.replace(ctx, tx, ids, all)
+	})
+}
+
+// call sets what entities and relations are called.
+func (e edges) call(ctx context.Context, tx pgx.Tx, called []name) error {
+	var kinds, ids, labels []string
+	for _, n := range called {
+		kinds, ids, labels = append(kinds, n.kind), append(ids, n.id), append(labels, n.label)
+	}
+	_, err := tx.Exec(ctx, fmt.Sprintf(`
+		INSERT INTO %s.names AS n SELECT k::"char", i, l FROM unnest($1::text[], $2::text[], $3::text[]) AS x (k, i, l)
+		ON CONFLICT (kind, id) DO UPDATE SET label = excluded.label WHERE n.label <> excluded.label`, e.g.schema), kinds, ids, labels)
+	return err
+}
+
+// DeleteTriples implements [store.Triples].
+func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
+	err := e.g.open(ctx, true)
+	if err == nil {
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return noNUL(id) != nil })
+		err = e.g.c.store.write(ctx, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `DELETE FROM `+e.words.rows+` WHERE id = ANY($1)`, ids); err != nil {
+				return err
+			}
+			return e.words.remove(ctx, tx, ids)
+		})
+	}
+	return e.wrap("delete", err)
+}
+
+// triple are the columns of a triple called r, and the names that they need.
+const triple = `r.head, h.label, r.relation, p.label, r.tail, t.label, r.literal, r.source, r.weight`
+
+func (e edges) named() string {
+	return fmt.Sprintf(` JOIN %s.names h ON h.kind = 'e' AND h.id = r.head JOIN %[1]s.names p ON p.kind = 'r' AND p.id = r.relation JOIN %[1]s.names t ON t.kind = 'e' AND t.id = r.tail `, e.g.schema)
+}
+
+func into(t *store.Triple) []any {
+	return []any{&t.Head.ID, &t.Head.Label, &t.Relation.ID, &t.Relation.Label, &t.Tail.ID, &t.Tail.Label, &t.Literal, &t.Source, &t.Weight}
+}
+
+func scanTriple(row pgx.CollectableRow) (t store.Triple, err error) {
+	err = row.Scan(into(&t)...)
+	return t, err
+}
+
+// SearchTriples implements [store.Triples].
+func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
+	var b pgx.Batch
+	for _, q := range queries {
+		f, err := store.TripleFields.CheckFilter(q.Where)
+		if err != nil {
+			return nil, e.wrap("search", err)
+		}
+		sql, args := e.words.search(q.Text, max(q.K, 0), compile(f, func(field string) string { return "r." + field }))
+		b.Queue(fmt.Sprintf(`SELECT %s, s.score FROM (%s) s JOIN %s r ON r.id = s.id %s ORDER BY s.score DESC, s.id`, triple, sql, e.words.rows, e.named()), args...)
+	}
+	hits, err := collect(ctx, e.g, &b, 0, func(row pgx.CollectableRow) (h store.TripleHit, err error) {
+		err = row.Scan(append(into(&h.Triple), &h.Score)...)
+		return h, err
+	})
+	return hits, e.wrap("search", err)
+}
+
+// Neighbors implements [store.Triples].
+func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
+	var b pgx.Batch
+	for _, entity := range entities {
+		sql, args := e.near(entity, o)
+		b.Queue(sql, args...)
+	}
+	found, err := collect(ctx, e.g, &b, 0, scanTriple)
+	return found, e.wrap("neighbors", err)
+}
+
+// near is the statement for the neighbors of an entity: with Like, those that a search
+// finds, and then the others.
+func (e edges) near(entity string, o store.Near) (string, []any) {
+	if noNUL(entity, o.Relation) != nil {
+		entity = "" // no triple has it
+	}
+	var c condition
+	at := map[store.End]string{store.Head: "r.head = %[1]s", store.Tail: "r.tail = %[1]s", store.Either: "(r.head = %[1]s OR r.tail = %[1]s)"}[o.End]
+	c.sql = fmt.Sprintf(at, c.arg(entity)+`::text COLLATE "C"`)
+	if o.Relation != "" {
+		c.sql += fmt.Sprintf(` AND r.relation = %s::text COLLATE "C"`, c.arg(o.Relation))
+	}
+	where := c.sql
+	like, order := "", "r.id"
+	if o.Like != "" {
+		sql, args := e.words.search(o.Like, 1<<31-1, c)
+		like, order = fmt.Sprintf("LEFT JOIN (%s) s ON s.id = r.id", sql), "s.score DESC NULLS LAST, r.id"
+		c.args = args
+	}
+	limit := ""
+	if o.Limit > 0 {
+		limit = "LIMIT " + c.arg(o.Limit)
+	}
+	return fmt.Sprintf(`SELECT %s FROM %s r %s %s WHERE %s ORDER BY %s %s`, triple, e.words.rows, e.named(), like, where, order, limit), c.args
+}
+
+// AllTriples implements [store.Triples].
+func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
+	sql := fmt.Sprintf(`SELECT %s FROM %s r %s WHERE r.id > $1 ORDER BY r.id`, triple, e.words.rows, e.named())
+	return all(ctx, e.g, sql, after, scanTriple, func(err error) error { return e.wrap("read all", err) })
+}
+
+// CountTriples implements [store.Triples].
+func (e edges) CountTriples(ctx context.Context) (n int, err error) {
+	if err = e.g.open(ctx, false); err == nil {
+		err = e.g.c.store.pool.QueryRow(ctx, `SELECT count(*) FROM `+e.words.rows).Scan(&n)
+	}
+	return n, e.wrap("count", err)
+}

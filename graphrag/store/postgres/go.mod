@@ -1,0 +1,28 @@
+module github.com/wildgraph/wildgraph/graphrag/store/postgres
+
+go 1.25.0
+
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/jackc/pgx/v5 v5.12.0
+	github.com/wildgraph/wildgraph v0.0.0
+)
+
+require (
+	github.com/dlclark/regexp2 v1.11.5 // indirect
+	github.com/edsrzf/mmap-go v1.2.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/kljensen/snowball v0.10.0 // indirect
+	github.com/neurosnap/sentences v1.1.2 // indirect
+	github.com/tiktoken-go/tokenizer v0.7.0 // indirect
+	github.com/yuin/goldmark v1.8.7 // indirect
+	golang.org/x/net v0.55.0 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/sys v0.46.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
+)
+
+replace github.com/wildgraph/wildgraph => ../../..

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+)
+
+// Systems find here what they find in memory.
+func TestSystems(t *testing.T) {
+	s := open(t, postgres.Options{})
+	defer s.Close()
+	for _, x := range all.Systems() {
+		if slices.Contains([]string{"bm25", "naiverag", "hipporag2", "gear"}, x.Name) {
+			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s) })
+		}
+	}
+}
+
+var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, TitleWeight: 2, Dim: 8, Fields: map[string]store.Kind{"color": store.String}}}}
+
+// filled puts a sample, in two parts, into a generation.
+func filled(t *testing.T, s store.Store) store.Generation {
+	t.Helper()
+	c, err := s.Create(t.Context(), "corpus", sampleSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := c.Write(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := g.Table("chunks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(r, 1.2, 3, 400)
+	for part := range 2 {
+		var records []store.Record
+		for i := range 300 {
+			words := make([]string, 10+r.IntN(80))
+			for j := range words {
+				words[j] = fmt.Sprintf("w%dx", zipf.Uint64())
+			}
+			v := make([]float32, 8)
+			for j := range v {
+				v[j] = float32(r.NormFloat64())
+			}
+			records = append(records, store.Record{ID: fmt.Sprintf("r%d", 1000*part+i), Title: words[0], Text: strings.Join(words, " "), Vector: v})
+		}
+		if err := errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// Words are ranked as in the embedded store, and vectors too.
+func TestRanks(t *testing.T) {
+	embedded, err := disk.Open(t.TempDir(), disk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer embedded.Close()
+	served := open(t, postgres.Options{})
+	defer served.Close()
+	var found [2][][]store.Hit
+	for i, s := range []store.Store{embedded, served} {
+		g := filled(t, s)
+		defer g.Close()
+		table, err := g.Table("chunks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words []store.TextQuery
+		var vectors []store.VectorQuery
+		r := rand.New(rand.NewPCG(3, 4))
+		for range 50 {
+			words = append(words, store.TextQuery{Text: fmt.Sprintf("w%dx w%dx w%dx w1x", r.IntN(10), r.IntN(100), r.IntN(400)), K: 10})
+			v := make([]float32, 8)
+			for j := range v {
+				v[j] = float32(r.NormFloat64())
+			}
+			vectors = append(vectors, store.VectorQuery{Vector: v, K: 10, Effort: 1})
+		}
+		hits, err := table.SearchText(t.Context(), words...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, err := table.SearchVectors(t.Context(), vectors...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[i] = append(hits, near...)
+	}
+	for i := range found[0] {
+		if diff := cmp.Diff(ids(found[0][i]), ids(found[1][i])); diff != "" {
+			t.Errorf("query %d (-embedded +postgres)\n%s", i, diff)
+		}
+	}
+}
+
+func ids(hits []store.Hit) (out []string) {
+	for _, h := range hits {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+func TestUnavailable(t *testing.T) {
+	_, err := postgres.Open(t.Context(), "postgres://me:secret@127.0.0.1:1/db", postgres.Options{})
+	if !errors.Is(err, store.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("no server: %v", err)
+	}
+	_, err = postgres.Open(t.Context(), "postgres://me:secret@[", postgres.Options{})
+	if !errors.Is(err, store.ErrInvalid) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("no connection string: %v", err)
+	}
+	_, err = postgres.Open(t.Context(), "", postgres.Options{Schema: "Robert'; DROP"})
+	if !errors.Is(err, store.ErrInvalid) {
+		t.Errorf("a wrong schema: %v", err)
+	}
+}
+
+// A connection that is cut in the middle of the work is an error with a name, and the
+// next call has another connection.
+func TestCut(t *testing.T) {
+	s := open(t, postgres.Options{})
+	defer s.Close()
+	g := filled(t, s)
+	defer g.Close()
+	table, err := g.Table("chunks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'wildgraph `+schemaOf(s)+`'`)
+	failed := 0
+	for range 20 {
+		if err = table.Put(t.Context(), store.Record{ID: "late", Text: "zeppelin"}); err == nil {
+			break
+		}
+		failed++
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("a cut connection: %v", err)
+		}
+	}
+	if err != nil || failed == 0 {
+		t.Fatalf("%d calls failed, %v", failed, err)
+	}
+	// The lock that holds the generation is taken anew.
+	c, err := s.Open(t.Context(), "corpus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Write(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if err := c.Discard(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := table.Count(t.Context()); n != 601 || err != nil {
+		t.Errorf("%d records, %v", n, err)
+	}
+}
+
+func schemaOf(s store.Store) string {
+	o, _ := schemas.Load(s)
+	return o.(postgres.Options).Schema
+}
+
+func admin(t *testing.T, sql string) {
+	t.Helper()
+	db := connect(t)
+	defer db.Close(context.Background())
+	if _, err := db.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is of another version is refused, and so are texts that the server cannot hold.
+func TestMismatch(t *testing.T) {
+	s := open(t, postgres.Options{})
+	g := filled(t, s)
+	table, err := g.Table("chunks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bad *store.ItemsError
+	err = table.Put(t.Context(), store.Record{ID: "a\x00b"}, store.Record{ID: "c", Fields: store.Fields{"color": "r\x00d"}}, store.Record{ID: "good", Text: "nul\x00text"})
+	if !errors.As(err, &bad) || len(bad.Items) != 2 || !errors.Is(err, store.ErrInvalid) {
+		t.Errorf("NUL: %v", err)
+	}
+	if got, err := table.Get(t.Context(), "good", "a\x00b"); err != nil || len(got) != 1 || got[0].Text != "nul\x00text" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := errors.Join(g.Close(), s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Collections(t.Context()); err == nil {
+		t.Error("a store that is closed answers")
+	}
+	admin(t, `UPDATE `+schemaOf(s)+`.version SET version = 99`)
+	if _, err := postgres.Open(t.Context(), server(t), postgres.Options{Schema: schemaOf(s)}); !errors.Is(err, store.ErrMismatch) {
+		t.Errorf("another version: %v", err)
+	}
+}
+
+// What was discarded is removed when the last handle is closed.
+func TestSweep(t *testing.T) {
+	s := open(t, postgres.Options{})
+	defer s.Close()
+	g := filled(t, s)
+	c, err := s.Open(t.Context(), "corpus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	generations := func() (n int) {
+		db := connect(t)
+		defer db.Close(context.Background())
+		if err := db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname LIKE $1`, strings.ReplaceAll(schemaOf(s), "_", `\_`)+`\_g%`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if err := c.Discard(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	if n := generations(); n != 1 {
+		t.Errorf("%d generations while one is open", n)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := generations(); n != 0 {
+		t.Errorf("%d generations are left", n)
+	}
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Options of a store. The zero value searches vectors exactly.
+type Options struct {
+	// Analyzer makes the words of texts and queries; nil means text.Default.
+	Analyzer text.Analyzer
+	// HNSW makes an index over vectors when a generation is flushed; nil does not.
+	HNSW *HNSW
+	// Schema holds the catalog, and begins the names of the generations' schemas
+	// ("wildgraph"). Stores with different ones share a database and nothing else.
+	Schema string
+}
+
+// HNSW are the settings of pgvector's graph of vectors; 0 is pgvector's default.
+type HNSW struct {
+	M, EfConstruction int
+	// EfSearch is how many candidates a search keeps, at least K; up to 1000.
+	EfSearch int
+}
+
+// Store implements [store.Store].
+type Store struct {
+	o    Options
+	pool *pgxpool.Pool
+
+	mu     sync.Mutex // guards the rest
+	pins   *pgxpool.Conn
+	held   map[int64]int // generation → handles
+	closed bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// version is that of the tables.
+const version = 1
+
+// Open opens the store of a database, named by a connection string as libpq has it, or
+// begins one. The role needs the right to make schemas, and the extension pgvector has
+// to be there or to be allowed.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	if o.Analyzer == nil {
+		o.Analyzer = text.Default()
+	}
+	if o.Schema == "" {
+		o.Schema = "wildgraph"
+	}
+	if err := store.CheckName("schema", o.Schema); err != nil || len(o.Schema) > 40 {
+		return nil, fmt.Errorf("postgres: open: Schema is %q, want a name of at most 40 letters: %w", o.Schema, store.ErrInvalid)
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: open: %w: it is no connection string", store.ErrInvalid) // without the string, which may hold a password
+	}
+	config.MaxConns = max(config.MaxConns, 8)
+	config.ConnConfig.RuntimeParams["application_name"] = "wildgraph " + o.Schema
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, wrap("open", err)
+	}
+	s := &Store{o: o, pool: pool, held: make(map[int64]int)}
+	if err := s.begin(ctx); err != nil {
+		pool.Close()
+		return nil, wrap("open", err)
+	}
+	return s, nil
+}
+
+// begin makes the catalog, and checks its version.
+func (s *Store) begin(ctx context.Context) error {
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext($1))`, "wildgraph:"+s.o.Schema) // one begins it
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, s.named(`
+			CREATE EXTENSION IF NOT EXISTS vector;
+			CREATE SCHEMA IF NOT EXISTS {s};
+			CREATE TABLE IF NOT EXISTS {s}.version (version int NOT NULL);
+			INSERT INTO {s}.version SELECT 1 WHERE NOT EXISTS (SELECT FROM {s}.version);
+			CREATE TABLE IF NOT EXISTS {s}.collections (
+				name text COLLATE "C" PRIMARY KEY, id bigint GENERATED ALWAYS AS IDENTITY UNIQUE, schema jsonb NOT NULL, published bigint);
+			CREATE TABLE IF NOT EXISTS {s}.generations (
+				id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, collection bigint, name text COLLATE "C" NOT NULL, gone boolean NOT NULL DEFAULT false);
+			CREATE UNIQUE INDEX IF NOT EXISTS generation_names ON {s}.generations (collection, name) WHERE NOT gone;`))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var v int
+	if err := s.pool.QueryRow(ctx, s.named(`SELECT version FROM {s}.version`)).Scan(&v); err != nil {
+		return err
+	}
+	if v != version {
+		return fmt.Errorf("%w: schema %s is of version %d, and %d is known: open it with the release that wrote it, or name another Schema", store.ErrMismatch, s.o.Schema, v, version)
+	}
+	s.pins, err = s.pool.Acquire(ctx)
+	return err
+}
+
+// Can implements [store.Store].
+func (s *Store) Can() store.Capabilities { return store.Capabilities{BM25: true, Exact: true} }
+
+// Create implements [store.Store].
+func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (store.Collection, error) {
+	if err := errors.Join(store.CheckName("collection", name), schema.Check()); err != nil {
+		return nil, wrap("create collection", err)
+	}
+	if schema.Analyzer == "" {
+		schema.Analyzer = s.o.Analyzer.Name()
+	}
+	data, err := json.Marshal(schema)
+	if err != nil {
+		return nil, wrap("create collection", err)
+	}
+	_, err = s.pool.Exec(ctx, s.named(`INSERT INTO {s}.collections (name, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`), name, data)
+	if err != nil {
+		return nil, wrap("create collection", err)
+	}
+	c, err := s.open(ctx, name)
+	if err == nil && !reflect.DeepEqual(normal(c.schema), normal(schema)) {
+		err = fmt.Errorf("%q: %w: it has the schema %+v, not %+v: drop it, or take another name", name, store.ErrMismatch, c.schema, schema)
+	}
+	if err != nil {
+		return nil, wrap("create collection", err)
+	}
+	return c, nil
+}
+
+// normal is a schema without the difference between no fields and an empty list.
+func normal(s store.Schema) store.Schema {
+	s.Tables = maps.Clone(s.Tables)
+	for name, t := range s.Tables {
+		if len(t.Fields) == 0 {
+			t.Fields = nil
+			s.Tables[name] = t
+		}
+	}
+	return s
+}
+
+// Open implements [store.Store].
+func (s *Store) Open(ctx context.Context, name string) (store.Collection, error) {
+	c, err := s.open(ctx, name)
+	if err != nil {
+		return nil, wrap("open collection", err)
+	}
+	return c, nil
+}
+
+func (s *Store) open(ctx context.Context, name string) (*collection, error) {
+	c := &collection{store: s, name: name}
+	var data []byte
+	err := s.pool.QueryRow(ctx, s.named(`SELECT id, schema FROM {s}.collections WHERE name = $1`), name).Scan(&c.id, &data)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("%q: %w: create it first", name, store.ErrNotFound)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &c.schema)
+	}
+	if have := s.o.Analyzer.Name(); err == nil && c.schema.Analyzer != have {
+		err = fmt.Errorf("%q: %w: its analyzer is %q, that of the store %q: set Options.Analyzer", name, store.ErrMismatch, c.schema.Analyzer, have)
+	}
+	return c, err
+}
+
+// Collections implements [store.Store].
+func (s *Store) Collections(ctx context.Context) ([]string, error) {
+	rows, err := s.pool.Query(ctx, s.named(`SELECT name FROM {s}.collections ORDER BY name`))
+	if err != nil {
+		return nil, wrap("collections", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return names, wrap("collections", err)
+}
+
+// Drop implements [store.Store].
+func (s *Store) Drop(ctx context.Context, name string) error {
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		var id int64
+		err := tx.QueryRow(ctx, s.named(`DELETE FROM {s}.collections WHERE name = $1 RETURNING id`), name).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("%q: %w", name, store.ErrNotFound)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, s.named(`UPDATE {s}.generations SET gone = true WHERE collection = $1`), id)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.sweep(ctx)
+	}
+	return wrap("drop collection", err)
+}
+
+// hold keeps a generation from being removed: by this store with the first handle.
+func (s *Store) hold(ctx context.Context, id int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	if err := s.alive(ctx); err != nil {
+		return err
+	}
+	if s.held[id] == 0 {
+		if _, err := s.pins.Exec(ctx, `SELECT pg_advisory_lock_shared($1)`, s.lockKey(id)); err != nil {
+			return err
+		}
+	}
+	s.held[id]++
+	return nil
+}
+
+// alive sees to a connection that was cut: its locks went with it, and are taken anew by
+// another. What was discarded in between may be gone; whoever reads it is told.
+func (s *Store) alive(ctx context.Context) error {
+	if s.pins.Ping(ctx) == nil {
+		return nil
+	}
+	pins, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	s.pins.Release()
+	s.pins = pins
+	for id := range s.held {
+		if _, err := pins.Exec(ctx, `SELECT pg_advisory_lock_shared($1)`, s.lockKey(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release ends a hold. What was discarded meanwhile is removed.
+func (s *Store) release(id int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[id]--; s.held[id] > 0 || s.closed {
+		return nil
+	}
+	ctx := context.Background()
+	err := s.alive(ctx)
+	delete(s.held, id)
+	if err != nil {
+		return err
+	}
+	if _, err := s.pins.Exec(ctx, `SELECT pg_advisory_unlock_shared($1)`, s.lockKey(id)); err != nil {
+		return err
+	}
+	return s.sweep(ctx)
+}
+
+// lockKey tells generations of different stores in one database apart.
+func (s *Store) lockKey(id int64) int64 {
+	h := int64(0)
+	for _, c := range []byte(s.o.Schema) {
+		h = h*131 + int64(c)
+	}
+	return h<<32 ^ id
+}
+
+// sweep removes generations that are gone and that nobody holds.
+func (s *Store) sweep(ctx context.Context) error {
+	rows, err := s.pool.Query(ctx, s.named(`SELECT id FROM {s}.generations WHERE gone`))
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		err := s.write(ctx, func(tx pgx.Tx) error {
+			var free bool
+			if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, s.lockKey(id)).Scan(&free); err != nil || !free {
+				return err
+			}
+			_, err := tx.Exec(ctx, fmt.Sprintf(`DROP SCHEMA IF EXISTS %s CASCADE`, s.generationSchema(id)))
+			if err == nil {
+				_, err = tx.Exec(ctx, s.named(`DELETE FROM {s}.generations WHERE id = $1`), id)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements [store.Store]. What was put is kept, flushed or not.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	_ = s.pins.Conn().Close(context.Background()) // and its locks
+	s.pins.Release()
+	s.pool.Close()
+	return nil
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// table implements [store.Table].
+type table struct {
+	g      *generation
+	name   string
+	schema store.TableSchema
+	words  words
+}
+
+func (t *table) wrap(doing string, err error) error {
+	return wrap(fmt.Sprintf("table %q: %s", t.name, doing), err)
+}
+
+func (t *table) rows() string { return t.words.rows }
+
+// Put implements [store.Records]: in one transaction.
+func (t *table) Put(ctx context.Context, records ...store.Record) error {
+	if err := t.g.open(ctx, true); err != nil {
+		return t.wrap("put", err)
+	}
+	var bad store.ItemsError
+	last := make(map[string]store.Record, len(records))
+	for i, r := range records {
+		err := t.schema.CheckRecord(r)
+		if err == nil {
+			err = t.checkNUL(r)
+		}
+		if err != nil {
+			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: r.ID, Err: err})
+			continue
+		}
+		last[r.ID] = r
+	}
+	err := t.put(ctx, last)
+	if err == nil && len(bad.Items) > 0 {
+		err = &bad
+	}
+	return t.wrap("put", err)
+}
+
+// checkNUL refuses what PostgreSQL cannot hold in a text.
+func (t *table) checkNUL(r store.Record) error {
+	texts := []string{r.ID, r.Scope}
+	for _, f := range fieldsOf(t.schema) {
+		if s, ok := r.Fields[f].(string); ok {
+			texts = append(texts, s)
+		}
+	}
+	return noNUL(texts...)
+}
+
+func noNUL(texts ...string) error {
+	for _, s := range texts {
+		if strings.ContainsRune(s, 0) {
+			return fmt.Errorf("%w: %.40q has a NUL character, which PostgreSQL does not hold in ids, scopes, fields and labels", store.ErrInvalid, s)
+		}
+	}
+	return nil
+}
+
+// put writes records in the order of their ids, so that two writers do not wait for
+// each other in a circle.
+func (t *table) put(ctx context.Context, records map[string]store.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(records))
+	for id := range records {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	c := t.columns(len(ids))
+	var all []posting
+	count := t.words.counter()
+	for _, id := range ids {
+		r := records[id]
+		n := int32(0)
+		if t.schema.Text {
+			terms := make(map[string]int32)
+			n = count.count(terms, r.Title, int32(t.schema.TitleWeight)) + count.count(terms, r.Text, 1)
+			all = postings(all, id, terms, n)
+		}
+		c.add(r, n)
+	}
+	return t.g.c.store.write(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, c.statement(t.rows()), c.values...); err != nil || !t.schema.Text {
+			return err
+		}
+		return t.words.replace(ctx, tx, ids, all)
+	})
+}
+
+// columns are records by column, as one statement takes them.
+type columns struct {
+	schema store.TableSchema
+	names  []string // in SQL, with their array types and casts
+	types  []string
+	values []any
+}
+
+func (t *table) columns(n int) *columns {
+	c := &columns{schema: t.schema}
+	add := func(name, kind string, v any) {
+		c.names, c.types, c.values = append(c.names, name), append(c.types, kind), append(c.values, v)
+	}
+	add("id", "text", make([]string, 0, n))
+	add("scope", "text", make([]string, 0, n))
+	add("title", "bytea", make([][]byte, 0, n))
+	add("body", "bytea", make([][]byte, 0, n))
+	add("data", "bytea", make([][]byte, 0, n))
+	add("len", "int", make([]int32, 0, n))
+	for i, f := range fieldsOf(t.schema) {
+		if t.schema.Fields[f] == store.Number {
+			add(fmt.Sprintf("f%d", i), "float8", make([]*float64, 0, n))
+		} else {
+			add(fmt.Sprintf("f%d", i), "text", make([]*string, 0, n))
+		}
+	}
+	if t.schema.Dim > 0 {
+		add("vec", "text", make([]*string, 0, n))
+	}
+	return c
+}
+
+func (c *columns) add(r store.Record, length int32) {
+	push(&c.values[0], r.ID)
+	push(&c.values[1], r.Scope)
+	push(&c.values[2], []byte(r.Title))
+	push(&c.values[3], []byte(r.Text))
+	push(&c.values[4], append([]byte{}, r.Data...))
+	push(&c.values[5], length)
+	for i, f := range fieldsOf(c.schema) {
+		switch to := &c.values[6+i]; v := r.Fields[f].(type) {
+		case string:
+			push(to, &v)
+		case float64:
+			push(to, &v)
+		case int:
+			x := float64(v)
+			push(to, &x)
+		default:
+			if c.schema.Fields[f] == store.Number {
+				push[*float64](to, nil)
+			} else {
+				push[*string](to, nil)
+			}
+		}
+	}
+	if c.schema.Dim > 0 {
+		var v *string
+		if len(r.Vector) > 0 {
+			s := vectorText(r.Vector)
+			v = &s
+		}
+		push(&c.values[len(c.values)-1], v)
+	}
+}
+
+func push[T any](to *any, v T) { *to = append((*to).([]T), v) }
+
+func (c *columns) statement(table string) string {
+	var from, set []string
+	selected := slices.Clone(c.names)
+	for i, name := range c.names {
+		from = append(from, fmt.Sprintf("$%d::%s[]", i+1, c.types[i]))
+		if name == "vec" {
+			selected[i] = "vec::vector"
+		}
+		if name != "id" {
+			set = append(set, name+" = excluded."+name)
+		}
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM unnest(%s) AS x (%[2]s) ON CONFLICT (id) DO UPDATE SET %[5]s",
+		table, strings.Join(c.names, ", "), strings.Join(selected, ", "), strings.Join(from, ", "), strings.Join(set, ", "))
+}
+
+func vectorText(v []float32) string {
+	b := make([]byte, 0, 12*len(v))
+	b = append(b, '[')
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, float64(x), 'g', -1, 32)
+	}
+	return string(append(b, ']'))
+}
+
+// selected are the columns of a record, in the order in which scan reads them.
+func (t *table) selected() string {
+	s := "r.id, r.scope, r.title, r.body, r.data"
+	if t.schema.Dim > 0 {
+		s += ", r.vec::real[]"
+	}
+	for i := range fieldsOf(t.schema) {
+		s += fmt.Sprintf(", r.f%d", i)
+	}
+	return s
+}
+
+func (t *table) scan(row pgx.CollectableRow) (r store.Record, err error) {
+	var title, body []byte
+	into := []any{&r.ID, &r.Scope, &title, &body, &r.Data}
+	if t.schema.Dim > 0 {
+		into = append(into, &r.Vector)
+	}
+	names := fieldsOf(t.schema)
+	values := make([]any, len(names))
+	for i := range names {
+		into = append(into, &values[i])
+	}
+	if err := row.Scan(into...); err != nil {
+		return r, err
+	}
+	r.Title, r.Text = string(title), string(body)
+	if len(r.Data) == 0 {
+		r.Data = nil
+	}
+	for i, name := range names {
+		if values[i] != nil {
+			if r.Fields == nil {
+				r.Fields = make(store.Fields)
+			}
+			r.Fields[name] = values[i]
+		}
+	}
+	return r, nil
+}
+
+// Get implements [store.Records].
+func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
+	if err := t.g.open(ctx, false); err != nil {
+		return nil, t.wrap("get", err)
+	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return noNUL(id) != nil })
+	rows, err := t.g.c.store.pool.Query(ctx, fmt.Sprintf(`
+		SELECT %s FROM unnest($1::text[]) WITH ORDINALITY AS q (id, n) JOIN %s r ON r.id = q.id COLLATE "C" ORDER BY q.n`, t.selected(), t.rows()), ids)
+	if err != nil {
+		return nil, t.wrap("get", err)
+	}
+	records, err := pgx.CollectRows(rows, t.scan)
+	return records, t.wrap("get", err)
+}
+
+// Delete implements [store.Records].
+func (t *table) Delete(ctx context.Context, ids ...string) error {
+	return t.delete(ctx, "delete", "id = ANY($1)", slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return noNUL(id) != nil }))
+}
+
+// DeleteScope implements [store.Records].
+func (t *table) DeleteScope(ctx context.Context, scope string) error {
+	if noNUL(scope) != nil {
+		return nil // no record has it
+	}
+	return t.delete(ctx, "delete scope", "scope = $1", scope)
+}
+
+func (t *table) delete(ctx context.Context, doing, where string, arg any) error {
+	err := t.g.open(ctx, true)
+	if err == nil {
+		err = t.g.c.store.write(ctx, func(tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, fmt.Sprintf(`DELETE FROM %s WHERE %s RETURNING id`, t.rows(), where), arg)
+			if err != nil {
+				return err
+			}
+			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil || !t.schema.Text {
+				return err
+			}
+			return t.words.remove(ctx, tx, ids)
+		})
+	}
+	return t.wrap(doing, err)
+}
+
+// All implements [store.Records].
+func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
+	sql := fmt.Sprintf(`SELECT %s FROM %s r WHERE r.id > $1 ORDER BY r.id`, t.selected(), t.rows())
+	return all(ctx, t.g, sql, after, t.scan, func(err error) error { return t.wrap("read all", err) })
+}
+
+// all reads rows while they come, as one statement sees them.
+func all[T any](ctx context.Context, g *generation, sql, after string, scan pgx.RowToFunc[T], wrap func(error) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		if err := g.open(ctx, false); err != nil {
+			yield(none, wrap(err))
+			return
+		}
+		rows, err := g.c.store.pool.Query(ctx, sql, after)
+		if err != nil {
+			yield(none, wrap(err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			v, err := scan(rows)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(none, wrap(err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(none, wrap(err))
+		}
+	}
+}
+
+// Count implements [store.Records].
+func (t *table) Count(ctx context.Context) (n int, err error) {
+	if err = t.g.open(ctx, false); err == nil {
+		err = t.g.c.store.pool.QueryRow(ctx, `SELECT count(*) FROM `+t.rows()).Scan(&n)
+	}
+	return n, t.wrap("count", err)
+}
+
+// column is that of a field.
+func (t *table) column(field string) string {
+	return fmt.Sprintf("r.f%d", slices.Index(fieldsOf(t.schema), field))
+}
+
+// SearchText implements [store.TextIndex].
+func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
+	if !t.schema.Text {
+		return nil, t.wrap("search", fmt.Errorf("%w: it has no words: set Text in its schema", store.ErrInvalid))
+	}
+	var b pgx.Batch
+	for _, q := range queries {
+		f, err := t.schema.CheckFilter(q.Where)
+		if err != nil {
+			return nil, t.wrap("search", err)
+		}
+		sql, args := t.words.search(q.Text, max(q.K, 0), compile(f, t.column))
+		b.Queue(sql, args...)
+	}
+	hits, err := collect(ctx, t.g, &b, 0, scanHit)
+	return hits, t.wrap("search", err)
+}
+
+func scanHit(row pgx.CollectableRow) (h store.Hit, err error) {
+	err = row.Scan(&h.ID, &h.Score)
+	return h, err
+}
+
+// collect sends a batch, in one round trip, and reads the rows of each statement but
+// the first few, which are settings.
+func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings int, scan pgx.RowToFunc[T]) (out [][]T, err error) {
+	if err := g.open(ctx, false); err != nil {
+		return nil, err
+	}
+	if b.Len() == settings {
+		return [][]T{}, nil
+	}
+	results := g.c.store.pool.SendBatch(ctx, b)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	for i := range b.Len() {
+		rows, err := results.Query()
+		if err != nil {
+			return nil, err
+		}
+		if i < settings {
+			rows.Close()
+			continue
+		}
+		list, err := pgx.CollectRows(rows, scan)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list)
+	}
+	return out, nil
+}
+
+// maxEf is the most candidates that pgvector's graph keeps.
+const maxEf = 1000
+
+// SearchVectors implements [store.VectorIndex].
+func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
+	var b pgx.Batch
+	settings := 0
+	setting := func(name, value string) {
+		b.Queue(`SELECT set_config($1, $2, true)`, name, value)
+		settings++
+	}
+	exact := t.g.c.store.o.HNSW == nil || slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Effort == 1 })
+	most := 0
+	for _, q := range queries {
+		most = max(most, q.K)
+	}
+	if exact {
+		setting("enable_indexscan", "off")
+	} else {
+		setting("hnsw.ef_search", strconv.Itoa(min(maxEf, max(most, cmp.Or(t.g.c.store.o.HNSW.EfSearch, 40)))))
+		setting("hnsw.iterative_scan", "strict_order")
+	}
+	for _, q := range queries {
+		sql, args, err := t.nearest(q)
+		if err != nil {
+			return nil, t.wrap("search vectors", err)
+		}
+		b.Queue(sql, args...)
+	}
+	hits, err := collect(ctx, t.g, &b, settings, scanHit)
+	for _, list := range hits {
+		slices.SortStableFunc(list, func(a, b store.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+	}
+	return hits, t.wrap("search vectors", err)
+}
+
+func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
+	if len(q.Vector) != t.schema.Dim || t.schema.Dim == 0 {
+		return "", nil, fmt.Errorf("%w: a query of %d components, the table has %d", store.ErrInvalid, len(q.Vector), t.schema.Dim)
+	}
+	if !(q.Effort >= 0 && q.Effort <= 1) {
+		return "", nil, fmt.Errorf("%w: an effort of %v, want 0 to 1", store.ErrInvalid, q.Effort)
+	}
+	if err := t.schema.CheckRecord(store.Record{ID: "query", Vector: q.Vector}); err != nil {
+		return "", nil, err
+	}
+	f, err := t.schema.CheckFilter(q.Where)
+	if err != nil {
+		return "", nil, err
+	}
+	c := compile(f, t.column)
+	v := c.arg(vectorText(q.Vector))
+	op, score := "<=>", fmt.Sprintf("coalesce(nullif(1 - (r.vec <=> %s::vector), 'NaN'), 0)", v)
+	if t.schema.Dot {
+		op, score = "<#>", fmt.Sprintf("-(r.vec <#> %s::vector)", v)
+	}
+	where := ""
+	if c.sql != "" {
+		where = " AND (" + c.sql + ")"
+	}
+	order := fmt.Sprintf("r.vec %s %s::vector", op, v)
+	if t.g.c.store.o.HNSW == nil || q.Effort == 1 {
+		order += ", r.id"
+	}
+	return fmt.Sprintf(`SELECT r.id, %s FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY %s LIMIT %s`, score, t.rows(), where, order, c.arg(max(q.K, 0))), c.args, nil
+}
