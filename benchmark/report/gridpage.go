@@ -80,6 +80,9 @@ func (g *gridReport) writeHTML(w io.Writer, tables []Table) error {
 		out.Tables = append(out.Tables, pageTable(t))
 		out.Tables[i].Open = i < openTables
 	}
+	if g.asked() {
+		out.Remarks = []string{"Every question with its answers: report.html in the folders beside this page."}
+	}
 	if len(g.reports) > 0 {
 		out.Settings = settings(g.reports[0].Config)
 	}

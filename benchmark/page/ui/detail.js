@@ -182,11 +182,19 @@ function said(a, d) {
 const goldDocs = (d) => new Set((d.pages || []).flat());
 const star = (is) => (is ? el("span", { class: "star", data: { tip: "gold page" } }, "★ gold") : null);
 
-// goldWords are the words of the gold answer that say something.
+// goldWords are the words of the gold answer that say something: those that few gold
+// answers of the run have.
 const wordPattern = /([\p{L}\p{N}]{4,}|\p{N}+)/u;
+const wordsIn = (text) => text.toLowerCase().split(wordPattern).filter((w) => wordPattern.test(w));
+let having = null; // in how many gold answers a word stands
 
 function goldWords(d) {
-  return new Set((d.gold || []).flatMap((s) => s.toLowerCase().split(wordPattern)).filter((w) => wordPattern.test(w)));
+  if (!having) {
+    having = new Map();
+    for (const text of run.questions.answer) for (const w of new Set(wordsIn(text))) having.set(w, (having.get(w) || 0) + 1);
+  }
+  const few = Math.max(2, run.n * 0.05);
+  return new Set((d.gold || []).flatMap(wordsIn).filter((w) => (having.get(w) || 0) <= few));
 }
 
 // lit is a part of a passage: quoted words are marked, words of the gold answer

@@ -168,14 +168,16 @@ async function drawChart(figure) {
   if (chart.lines) {
     const points = chart.lines.flatMap((line) => line.points.map((p) => ({ ...p, line: line.name })));
     const names = chart.lines.map((line) => line.name);
+    const xs = [...new Set(points.map((p) => p.x))].sort((x, y) => x - y);
+    const ticks = chart.log_x || xs.length > 14 || width < 500 ? 5 : xs;
     plot = Plot.plot({
       ...common, height: 320, marginLeft: 46, marginBottom: 40,
-      x: { type: chart.log_x ? "log" : "linear", label: chart.x, ...(chart.log_x ? { ticks: 5, tickFormat: "~s" } : {}) },
+      x: { type: chart.log_x ? "log" : "linear", label: chart.x, ticks, tickFormat: "~s" },
       y: { type: chart.log_y ? "log" : "linear", label: "%", grid: true, zero: !chart.log_y, ...(chart.log_y ? { ticks: 4, tickFormat: "~g" } : {}) },
       color: { domain: names, range: names.map((_, i) => hues[i % hues.length]) },
       marks: [
         Plot.ruleX(chart.lines.length > 3 ? [] : points.filter((p) => p.low !== undefined), { x: "x", y1: "low", y2: "high", stroke: "line", strokeOpacity: 0.5 }),
-        Plot.line(points, { x: "x", y: "y", stroke: "line", z: "line", strokeDasharray: undefined }),
+        Plot.line(points, { x: "x", y: "y", stroke: "line", z: "line" }),
         Plot.dot(points, { x: "x", y: "y", fill: "line", r: 3 }),
       ],
     });

@@ -18,6 +18,14 @@ function startMatrix() {
     if (changed.has("a") || changed.has("b")) drawHead();
   });
   window.addEventListener("resize", later(layout, 150));
+  for (const [event, paper] of [["beforeprint", true], ["afterprint", false]]) {
+    window.addEventListener(event, () => {
+      grid.paper = paper;
+      clearRows();
+      if (paper) grid.body.style.height = `${Math.min(onPaper + 8, grid.list.length) * grid.height}px`;
+      drawRows();
+    });
+  }
   drawHead();
   layout();
   refilter();
@@ -32,7 +40,7 @@ function layout() {
   grid.width = width;
   const n = Math.max(1, run.systems.length);
   const below = narrow();
-  grid.height = below ? 58 : 34;
+  grid.height = below ? 80 : 34;
   const size = below ? Math.min(22, Math.floor((width - 16) / n)) : Math.min(24, Math.floor((width * 0.62) / n));
   grid.node.style.setProperty("--cell", `${Math.max(11, size)}px`);
   grid.node.style.setProperty("--row", `${grid.height}px`);
@@ -73,11 +81,15 @@ function clearRows() {
   grid.node.style.height = `min(72vh, 46rem, ${height + grid.head.offsetHeight + 4}px)`;
 }
 
-// drawRows makes the rows in view and drops the others.
+// drawRows makes the rows in view and drops the others; on paper as many as a person
+// leafs through.
+const onPaper = 400;
+
 function drawRows() {
-  const top = Math.max(0, grid.node.scrollTop - grid.head.offsetHeight);
+  const top = grid.paper ? 0 : Math.max(0, grid.node.scrollTop - grid.head.offsetHeight);
+  const height = grid.paper ? onPaper * grid.height : grid.node.clientHeight;
   const from = Math.max(0, Math.floor(top / grid.height) - 4);
-  const to = Math.min(grid.list.length, Math.ceil((top + grid.node.clientHeight) / grid.height) + 8);
+  const to = Math.min(grid.list.length, Math.ceil((top + height) / grid.height) + 8);
   for (const [i, node] of grid.rows) {
     if (i < from || i >= to) {
       node.remove();
