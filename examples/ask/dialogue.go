@@ -3,9 +3,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
@@ -26,40 +27,28 @@ const turns = 50
 // dialogue answers what is typed until the end of the input.
 func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 	fmt.Fprintln(std.err, `Ask a question; /help says what else there is.`)
-	lines := make(chan string)
-	done := make(chan error, 1)
-	go func() { // a read cannot be cancelled
-		defer close(lines)
-		in := bufio.NewScanner(std.in)
-		in.Buffer(nil, maxQuestion)
-		for in.Scan() {
-			select {
-			case lines <- in.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-		done <- in.Err()
-	}()
+	type read struct {
+		line string
+		err  error
+	}
+	from := typed(std.in, std.err)
+	defer from.end()
+	lines := make(chan read, 1)
 	t := &talk{d: d, s: s, std: std}
 	for {
-		fmt.Fprint(std.err, "> ")
+		go func() { // a read cannot be cancelled
+			line, err := from.next()
+			lines <- read{line, err}
+		}()
 		select {
 		case <-ctx.Done():
-			fmt.Fprintln(std.err)
 			return nil
-		case line, ok := <-lines:
-			if !ok {
-				fmt.Fprintln(std.err)
-				select {
-				case err := <-done:
-					return err
-				default:
-					return nil
-				}
-			}
-			if t.turn(ctx, strings.TrimSpace(line)) {
+		case r := <-lines:
+			if errors.Is(r.err, io.EOF) {
 				return nil
+			}
+			if r.err != nil || t.turn(ctx, strings.TrimSpace(r.line)) {
+				return r.err
 			}
 		}
 	}

@@ -3,13 +3,16 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/view"
 )
 
 // ErrNoGraph is wrapped by the errors of a system that has no graph, ErrUnknown by that
@@ -61,6 +64,24 @@ func (d *Desk) Around(question string, limit int) (Neighbourhood, error) {
 		return Neighbourhood{}, err
 	}
 	return d.facts(g, named(g, question), limit), nil
+}
+
+// WriteGraph writes a page with the part of the graph that led to an answer.
+func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, question string) error {
+	g, err := d.graph()
+	if err != nil {
+		return err
+	}
+	a, err := d.folder.Answer(ctx, graphrag.Question{Text: question, K: d.o.K})
+	if err != nil {
+		return err
+	}
+	asked := view.Asked{Question: question, Answer: a.Text, Found: graphrag.Found{Ranked: a.Ranked, Evidence: a.Evidence, Derived: a.Derived, Steps: a.Steps}}
+	v, err := view.New(ctx, g, view.Options{Title: d.Title(), Chunks: d.folder.System.Chunks, Asked: &asked})
+	if err != nil {
+		return err
+	}
+	return v.WriteHTML(w)
 }
 
 func (d *Desk) graph() (*kg.Graph, error) {

@@ -62,46 +62,18 @@ function found(list) {
   return d;
 }
 
-function draw(tag, attributes) {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
-  return e;
-}
-
-// picture draws a few things in a ring around those that were asked for.
-function picture(n) {
-  const shown = n.facts.slice(0, 14), width = 700, height = shown.length > 4 ? 300 : 130;
-  const places = new Map();
-  const inner = n.names.filter((x) => shown.some((f) => f.head === x || f.tail === x));
-  const outer = [...new Set(shown.flatMap((f) => [f.head, f.tail]))].filter((x) => !inner.includes(x));
-  const ring = (list, rx, ry) => list.forEach((name, i) => {
-    const angle = 2 * Math.PI * i / list.length + (list.length > 2 ? 0.3 : 0);
-    places.set(name, [width / 2 + (list.length > 1 || rx > 100 ? rx : 0) * Math.cos(angle), height / 2 + (list.length > 1 || rx > 100 ? ry : 0) * Math.sin(angle)]);
-  });
-  ring(inner, 70, height / 10);
-  ring(outer, 235, height / 2 - 32);
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Facts as a graph; the list below says the same" });
-  for (const f of shown) {
-    const [a, b] = [places.get(f.head), places.get(f.tail)];
-    svg.append(draw("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }));
-  }
-  for (const [name, [x, y]] of places) {
-    const left = x < width / 2 - 20;
-    svg.append(draw("circle", { cx: x, cy: y, r: inner.includes(name) ? 7 : 5, class: inner.includes(name) ? "near" : "far" }));
-    const label = draw("text", { x: x + (left ? -10 : 10), y: y + 4, "text-anchor": left ? "end" : "start" });
-    label.textContent = name.length > 24 ? name.slice(0, 23) + "…" : name;
-    svg.append(label);
-  }
-  return svg;
-}
-
 async function graph(turn, question) {
   const reply = await fetch("api/graph?q=" + encodeURIComponent(question));
   if (!reply.ok) return;
   const n = await reply.json();
   if (n.facts.length === 0) return;
   const d = make("details");
-  d.append(make("summary", "", `The graph around ${n.names.join(", ")}`), picture(n));
+  d.append(make("summary", "", `The graph around ${n.names.join(", ")}`));
+  const link = make("a", "", "Open it as a picture");
+  link.href = "graph?q=" + encodeURIComponent(question);
+  link.target = "_blank";
+  d.append(make("p", "note"));
+  d.lastChild.append(link);
   const ul = make("ul", "facts");
   for (const f of n.facts) {
     const li = make("li", "", f.head + " ");

@@ -4,11 +4,13 @@
 //
 // The page loads nothing from elsewhere and shows all text as text.
 // Requests of other sites are refused: by the name they ask for (DNS rebinding) and by
-// where they come from. GET /api/graph?q=QUESTION has the facts around what a question
-// names, for viewers of graphs.
+// where they come from. With a system that has a graph, GET /graph?q=QUESTION is the part
+// of it that led to an answer, and GET /api/graph?q=QUESTION the facts around what the
+// question names.
 package serve
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -32,6 +34,7 @@ var files embed.FS
 // Bounds of what a browser may send, and of how long things may take.
 const (
 	maxBody     = 64 << 10
+	maxQuestion = 8 << 10
 	maxBefore   = 50
 	atOnce      = 4
 	maxFacts    = 30
@@ -102,7 +105,8 @@ func Handler(d *desk.Desk, address string) http.Handler {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
 	}
 	mux.HandleFunc("GET /api/about", s.about)
-	mux.HandleFunc("GET /api/graph", s.graph)
+	mux.HandleFunc("GET /api/graph", s.facts)
+	mux.HandleFunc("GET /graph", s.graph)
 	mux.HandleFunc("POST /api/ask", s.ask)
 	return guard(address, http.NewCrossOriginProtection().Handler(mux))
 }
@@ -139,35 +143,68 @@ func (s *site) about(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]any{"name": s.d.Title(), "docs": s.d.Docs(), "system": s.d.Name(), "files": c.Stats.Documents, "skipped": len(c.Skipped), "graph": s.d.HasGraph()})
 }
 
-func (s *site) graph(w http.ResponseWriter, r *http.Request) {
+func (s *site) facts(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query().Get("q")
-	if len(q) > maxBody/8 {
+	if len(q) > maxQuestion {
 		http.Error(w, "the question is too long", http.StatusRequestEntityTooLarge)
 		return
 	}
 	n, err := s.d.Around(q, maxFacts)
-	if errors.Is(err, desk.ErrNoGraph) {
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
 	writeJSON(w, n)
 }
 
-// ask streams replies, a line of JSON each: the last one is whole, or has an error.
-func (s *site) ask(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	default:
-		http.Error(w, "other questions are being answered: try again", http.StatusServiceUnavailable)
+// graph is a page of its own, with its own policy in it.
+func (s *site) graph(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query().Get("q")
+	if len(q) > maxQuestion {
+		http.Error(w, "the question is too long", http.StatusRequestEntityTooLarge)
 		return
 	}
+	end, ok := s.begin(w)
+	if !ok {
+		return
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	var page bytes.Buffer
+	if err := s.d.WriteGraph(ctx, &page, q); err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = page.WriteTo(w) // a browser that left is no error
+}
+
+// begin takes a turn, and says so if there is none.
+func (s *site) begin(w http.ResponseWriter) (end func(), ok bool) {
+	select {
+	case s.turn <- struct{}{}:
+		return func() { <-s.turn }, true
+	default:
+		http.Error(w, "other questions are being answered: try again", http.StatusServiceUnavailable)
+		return nil, false
+	}
+}
+
+// ask streams replies, a line of JSON each: the last one is whole, or has an error.
+func (s *site) ask(w http.ResponseWriter, r *http.Request) {
+	end, ok := s.begin(w)
+	if !ok {
+		return
+	}
+	defer end()
 	var q desk.Query
 	switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); {
 	case r.Header.Get("Content-Type") != "application/json":
 		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
 		return
-	case err != nil || strings.TrimSpace(q.Question) == "" || len(q.Before) > maxBefore:
+	case err != nil || strings.TrimSpace(q.Question) == "" || len(q.Question) > maxQuestion || len(q.Before) > maxBefore:
 		http.Error(w, "want a question as JSON", http.StatusBadRequest)
 		return
 	}

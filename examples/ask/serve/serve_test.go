@@ -96,6 +96,9 @@ func TestPage(t *testing.T) {
 	if status, _, body := send(t, "GET", url+"api/about", ""); status != 200 || !strings.Contains(body, `"files":3`) || !strings.Contains(body, `"graph":true`) {
 		t.Errorf("about: %d %s", status, body)
 	}
+	if status, _, body := send(t, "GET", url+"graph?q=Who+was+Ada+Lovelace", ""); status != 200 || !strings.Contains(body, "Content-Security-Policy") {
+		t.Errorf("the picture: %d, %d bytes", status, len(body))
+	}
 	if status, _, body := send(t, "GET", url+"api/graph?q=Who+was+Ada+Lovelace", ""); status != 200 || !strings.Contains(body, `"head":"Ada Lovelace"`) {
 		t.Errorf("graph: %d %s", status, body)
 	}
@@ -123,6 +126,7 @@ func TestRefused(t *testing.T) {
 		"a file above":      {"GET", "..%2f..%2fetc/passwd", "", nil, 404},
 		"another file":      {"GET", "serve.go", "", nil, 404},
 		"no graph":          {"GET", "api/graph?q=x", "", nil, 404},
+		"no picture":        {"GET", "graph?q=x", "", nil, 404},
 		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
 	} {
 		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {
