@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package browser holds the tests of benchmark/page that run in a real browser,
-// Chromium without a window. It is a module of its own, so that nobody who imports
+// Package browser holds the tests of benchmark/page, and of the page of graphrag/view,
+// that run in a real browser, Chromium without a window. It is a module of its own, so that nobody who imports
 // the library gets a browser's client.
 //
 //	go test ./...                # in this folder; skipped where there is no Chromium

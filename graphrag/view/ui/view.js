@@ -78,9 +78,13 @@ function build() {
 }
 
 function render() {
+  const many = data.names.length > 3000, { NodePointProgram, NodeCircleProgram, EdgeLineProgram, EdgeRectangleProgram } = Sigma.rendering;
   view.renderer = new Sigma(view.graph, $("stage"), {
     labelFont: "system-ui, sans-serif", labelSize: 13, labelColor: { color: view.theme.ink }, labelDensity: .9,
     labelRenderedSizeThreshold: Math.max(view.named, 2), labelGridCellSize: 90,
+    // A point for a node and a line for an edge, in place of two or three triangles.
+    nodeProgramClasses: { circle: many ? NodePointProgram : NodeCircleProgram },
+    edgeProgramClasses: { line: many ? EdgeLineProgram : EdgeRectangleProgram }, defaultEdgeType: "line",
     hideEdgesOnMove: view.graph.size > 20_000, stagePadding: 60, minCameraRatio: .005, maxCameraRatio: 4, zIndex: true,
     defaultDrawNodeHover: hover(() => view.theme), nodeReducer: node, edgeReducer: edge,
   });
@@ -237,16 +241,24 @@ async function select(n, move) {
   history.replaceState(null, "", n === null ? location.pathname + location.search : "#" + encodeURIComponent(data.names[n]));
   read(n !== null);
   if (n === null) return;
-  if (view.renderer && (move || innerWidth < 700)) {
-    const at = view.renderer.getNodeDisplayData(n), camera = view.renderer.getCamera();
-    camera.animate({ x: at.x, y: at.y, ratio: Math.min(camera.ratio, .35) }, { duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 400 });
-  }
+  if (move || innerWidth < 700) fit([n, ...view.near]);
   if (!told) {
     told = await unpack("piece1");
     told.of = data.names.map(() => []);
     (told.facts || []).forEach((f, i) => { told.of[f.h].push(i); told.of[f.t].push(i); });
   }
   if (view.selected === n) panel(n);
+}
+
+// fit moves the camera so that nodes are on the screen.
+function fit(nodes) {
+  if (!view.renderer) return;
+  const at = nodes.map(n => view.renderer.getNodeDisplayData(n)), camera = view.renderer.getCamera();
+  const low = c => at.reduce((m, d) => Math.min(m, d[c]), 1), high = c => at.reduce((m, d) => Math.max(m, d[c]), 0);
+  const wide = high("x") - low("x"), tall = high("y") - low("y"), { width, height } = view.renderer.getDimensions(), side = Math.min(width, height);
+  const state = { x: (low("x") + high("x")) / 2, y: (low("y") + high("y")) / 2, ratio: Math.min(1.3, Math.max(.08, 1.35 * Math.max(wide * side / width, tall * side / height))) };
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) camera.setState(state);
+  else camera.animate(state, { duration: 400 });
 }
 
 // read makes room for the panel, or takes it away.
@@ -309,6 +321,7 @@ function walk(from, to, into) {
       view.path.unshift(v);
       if (before.get(v) !== null) view.pathEdges.add(view.graph.edge(v, before.get(v)));
     }
+    fit(view.path);
     into.replaceChildren(el("ol", { class: "path" }, ...view.path.map(v => el("li", {}, name(v)))));
   }
   view.renderer?.refresh({ skipIndexation: true });

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browser_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/view"
+)
+
+// saveView writes the page of a graph into a file.
+func saveView(t *testing.T, extractions []kg.Extraction, o view.Options) string {
+	t.Helper()
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := base.Insert(extractions...); err != nil {
+		t.Fatal(err)
+	}
+	g, err := base.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := view.New(t.Context(), g, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "graph.html")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := v.WriteHTML(f); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+const unkind = `<img src=x onerror="alert(1)"></script>`
+
+// ships are facts of a small graph, some of them unkind.
+func ships() []kg.Extraction {
+	fact := func(head, relation, tail string) kg.Fact {
+		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}
+	}
+	return []kg.Extraction{
+		{Chunk: "fram.md#0", Doc: "fram.md", Facts: []kg.Fact{fact("Colin Archer", "built", "Fram"), fact("Nansen", "sailed with", "Fram")}},
+		{Chunk: "larvik.md#0", Doc: "larvik.md", Facts: []kg.Fact{fact("Colin Archer", "was born in", "Larvik"), fact("Larvik", unkind, unkind)}},
+	}
+}
+
+func shipChunks(doc string) []graphrag.Chunk {
+	return []graphrag.Chunk{{ID: doc + "#0", Doc: doc, Title: "Title of " + doc, Text: "Colin Archer built the Fram. " + unkind + " is said of Larvik."}}
+}
+
+// typed puts text into a field as hands do.
+func typed(t *tab, selector, text string) {
+	t.Helper()
+	t.do(chromedp.SendKeys(selector, text))
+}
+
+// A name is searched for, read, followed to its neighbours and along a path; whatever is
+// written in the graph is text.
+func TestGraph(t *testing.T) {
+	for _, s := range []screen{wide, phone, {width: 1400, height: 1000, dark: true}} {
+		tab := open(t, saveView(t, ships(), view.Options{Title: "Ships", Chunks: shipChunks}), "", s)
+		if n := eval[int](tab, `document.querySelectorAll("#stage canvas").length`); n == 0 {
+			t.Fatalf("nothing is drawn: %s", tab.text("#message"))
+		}
+		typed(tab, "#search", "archer")
+		tab.until(`!document.querySelector("#matches").hidden`)
+		tab.click("#matches li")
+		tab.opened()
+		if said := tab.text("#panel"); !strings.Contains(said, "Colin Archer built Fram") || !strings.Contains(said, "Title of fram.md · fram.md") || !strings.Contains(said, "2 neighbours") {
+			t.Errorf("of Colin Archer:\n%s", said)
+		}
+		tab.named("#panel .triple", "Larvik")
+		tab.until(`document.querySelector("#panel h2").textContent === "Larvik"`)
+		if said := tab.text("#panel"); !strings.Contains(said, unkind) {
+			t.Errorf("of Larvik:\n%s", said)
+		}
+		if n := eval[int](tab, `document.querySelectorAll("img").length`); n != 0 {
+			t.Error("a text is markup")
+		}
+		typed(tab, "#panel input", "nansen")
+		tab.until(`document.querySelector("#panel .matches li")`)
+		tab.click("#panel .matches li")
+		if path := eval[string](tab, `[...document.querySelectorAll(".path li")].map((n) => n.textContent).join(" > ")`); path != "Larvik > Colin Archer > Fram > Nansen" {
+			t.Errorf("the path %s", path)
+		}
+		for button, kind := range map[string]string{"#png": "image/png", "#svg": "image/svg+xml"} {
+			made := eval[string](tab, fmt.Sprintf(`new Promise((f) => {
+				const make = URL.createObjectURL;
+				URL.createObjectURL = (blob) => { blob.text().then((text) => f(blob.type + " " + blob.size + " " + text.slice(0, 1e6))); URL.createObjectURL = make; return "#"; };
+				document.querySelector(%q).click();
+			})`, button))
+			if !strings.HasPrefix(made, kind+" ") || len(made) < 500 || kind == "image/svg+xml" && !strings.Contains(made, ">Colin Archer</text>") {
+				t.Errorf("%s makes %.900s", button, made)
+			}
+		}
+		tab.click(".close")
+		tab.until(`document.querySelector("#panel").hidden`)
+	}
+}
+
+// A graph as large as a page takes answers at once; the times depend on the machine, and
+// here a processor draws.
+func TestLargeGraph(t *testing.T) {
+	const nodes, groups, facts = 20_000, 80, 60_000
+	r := rand.New(rand.NewPCG(1, 2))
+	var all []kg.Extraction
+	for i := range facts / 10 {
+		x := kg.Extraction{Chunk: fmt.Sprintf("%d#0", i), Doc: fmt.Sprint(i)}
+		for j := range 10 {
+			pick := func() string {
+				group := i % groups
+				if r.IntN(12) == 0 {
+					group = r.IntN(groups)
+				}
+				return fmt.Sprintf("Name %d of %d", r.IntN(nodes/groups), group)
+			}
+			x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: pick(), Relation: fmt.Sprint("knows ", j), Tail: pick()}})
+		}
+		all = append(all, x)
+	}
+	tab := open(t, saveView(t, all, view.Options{Title: "Large"}), "", wide)
+	tab.until(`document.querySelector("#stage canvas")`)
+	t.Log(tab.text("header p"), "· usable", eval[float64](tab, `performance.now() | 0`), "ms after the start")
+	frames := eval[float64](tab, `(async () => {
+		const stage = document.querySelector("#stage canvas.sigma-mouse"), at = (type, x) => stage.dispatchEvent(new MouseEvent(type, { clientX: x, clientY: 500, bubbles: true }));
+		const frame = () => new Promise((f) => requestAnimationFrame(f));
+		at("mousedown", 700);
+		const start = performance.now();
+		for (let i = 0; i < 40; i++) { document.dispatchEvent(new MouseEvent("mousemove", { clientX: 700 + 4 * i, clientY: 500, bubbles: true })); await frame(); }
+		at("mouseup", 860);
+		return (performance.now() - start) / 40;
+	})()`)
+	t.Logf("moving: %.1f ms a frame", frames)
+	typed(tab, "#search", "Name 7 of 7")
+	tab.until(`!document.querySelector("#matches").hidden`)
+	tab.click("#matches li")
+	tab.opened()
+	if said := tab.text("#panel"); !strings.Contains(said, "Name 7 of 7") || !strings.Contains(said, "facts") {
+		t.Errorf("%.300s", said)
+	}
+}
