@@ -54,10 +54,10 @@ const (
 // Fields are values by the names of fields: a string, or a number as float64 or int.
 type Fields map[string]any
 
-// Limits of what is stored.
+// Limits of what is stored; the data and texts of records end at 16 MiB.
 const (
 	MaxID   = 1024     // bytes of an id or a scope
-	MaxText = 16 << 20 // bytes of a title, a text or the data of a record
+	maxText = 16 << 20 // bytes of a title, a text or the data of a record
 )
 
 // maxComponent keeps the length of any vector below vector.MaxNorm.
@@ -119,8 +119,8 @@ func (t TableSchema) CheckRecord(r Record) error {
 	if len(r.ID) > MaxID || len(r.Scope) > MaxID {
 		wrong("its id or scope is longer than %d bytes", MaxID)
 	}
-	if len(r.Title) > MaxText || len(r.Text) > MaxText || len(r.Data) > MaxText {
-		wrong("its title, text or data is longer than %d bytes", MaxText)
+	if len(r.Title) > maxText || len(r.Text) > maxText || len(r.Data) > maxText {
+		wrong("its title, text or data is longer than %d bytes", maxText)
 	}
 	for _, s := range []string{r.ID, r.Scope, r.Title, r.Text} {
 		if !utf8.ValidString(s) {
