@@ -63,7 +63,7 @@ func lsa(seed uint64) func(context.Context, []string) (embed.Embedder, error) {
 func entitiesByRules(titles *bool) func() (Extraction, error) {
 	return func() (Extraction, error) {
 		x, err := rules.New(rules.Options{})
-		return Extraction{titled{x, false, titles}, true}, err
+		return Extraction{rules.Titled(x, false, titles), true}, err
 	}
 }
 
@@ -71,7 +71,7 @@ func entitiesByRules(titles *bool) func() (Extraction, error) {
 func triplesByRules(titles *bool) func() (Extraction, error) {
 	return func() (Extraction, error) {
 		x, err := rules.New(rules.Options{})
-		return Extraction{titled{rules.Linked(x), true, titles}, true}, err
+		return Extraction{rules.Titled(rules.Linked(x), true, titles), true}, err
 	}
 }
 

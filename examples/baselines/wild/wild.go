@@ -48,7 +48,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		}
 		g := c.Graph
 		if g == nil {
-			if g, err = kit.TitledGraph(ctx, c.Chunks); err != nil {
+			if g, err = titledGraph(ctx, c.Chunks); err != nil {
 				return nil, err
 			}
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kit
+package rules
 
 import (
 	"context"
@@ -8,13 +8,17 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// titled adds to what rules find in a passage its title as a name and, if facts are
-// wanted, that it has to do with each name of the passage. A passage of an
-// encyclopedia is about the thing of its title and says "he" or "the film".
+// Titled adds to what an extractor finds in a passage its title as a name and, if facts
+// are wanted, that it has to do with each name of the passage. A passage of an
+// encyclopedia is about the thing of its title and says "he" or "the film". It does so
+// if use is true, or nil and the chunks are TitledPassages.
+func Titled(x extract.Extractor, facts bool, use *bool) extract.Extractor {
+	return titled{x, facts, use}
+}
+
 type titled struct {
 	extract.Extractor
 	facts bool
@@ -36,7 +40,7 @@ const titleRelation = "mentions"
 
 func (t titled) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	found, err := t.Extractor.Extract(ctx, chunks)
-	if t.use == nil && !titledPassages(chunks) || t.use != nil && !*t.use {
+	if t.use == nil && !TitledPassages(chunks) || t.use != nil && !*t.use {
 		return found, err
 	}
 	for i := range found {
@@ -45,32 +49,9 @@ func (t titled) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return found, err
 }
 
-// TitledGraph is the graph of names and facts by rules, with either kit, where the corpus
-// is one of titled passages, which lead to each other by the names in them. For other
-// corpora it is nil. Chunk i is passage i.
-func TitledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
-	if !titledPassages(chunks) {
-		return nil, nil
-	}
-	x, err := triplesByRules(nil)()
-	if err != nil {
-		return nil, err
-	}
-	found, err := x.Extract(ctx, chunks)
-	if err != nil {
-		return nil, err
-	}
-	base, err := kg.NewBase(kg.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if err := base.Insert(found...); err != nil {
-		return nil, err
-	}
-	return base.Graph(ctx)
-}
-
-func titledPassages(chunks []graphrag.Chunk) bool {
+// TitledPassages tells whether a corpus is one of titled passages, such as the beginnings
+// of the articles of an encyclopedia.
+func TitledPassages(chunks []graphrag.Chunk) bool {
 	docs, passages := 0, 0
 	for i, c := range chunks {
 		if i > 0 && chunks[i-1].Doc == c.Doc {
@@ -104,13 +85,13 @@ func (t titled) add(x *kg.Extraction, c *graphrag.Chunk) {
 	for _, m := range x.Mentions {
 		key := fold(m.Name)
 		named = named || key == fold(title)
-		if t.facts && !related[key] && m.Type != rules.Quantity {
+		if t.facts && !related[key] && m.Type != Quantity {
 			related[key] = true
 			x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: title, Relation: titleRelation, Tail: m.Name}, Span: m.Span})
 		}
 	}
 	if !named {
-		m := kg.Mention{Name: title, Type: rules.Other}
+		m := kg.Mention{Name: title, Type: Other}
 		if at := strings.Index(c.Text, title); at >= 0 {
 			m.Span = kg.Span{Start: at, End: at + len(title)}
 		}
