@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -59,6 +60,9 @@ func judgeFact(out *page.Answer, v judge.Verdict, refused bool) {
 func judgeSummary(out *page.Answer, j *judge.SummaryJudgment, refused bool) {
 	f1 := j.F1()
 	out.Reason = j.Recall.Reason
+	if p := j.Precision.Reason; p != "" && p != out.Reason {
+		out.Reason = strings.TrimPrefix(out.Reason+"; "+p, "; ")
+	}
 	out.Predicted = j.Predicted
 	for _, m := range j.Matches {
 		out.Matches = append(out.Matches, [2]int{m.Gold, m.Predicted})
@@ -73,7 +77,7 @@ func judgeSummary(out *page.Answer, j *judge.SummaryJudgment, refused bool) {
 		out.State = page.Scored
 	}
 	out.Score = &f1.Value
-	out.Verdict = fmt.Sprintf("recall %s %%, precision %s %%", percent(&j.Recall.Value), percent(&j.Precision.Value))
+	out.Verdict = fmt.Sprintf("recall %.0f %%, precision %.0f %%", 100*j.Recall.Value, 100*j.Precision.Value)
 	if c := j.Counts; c.Gold > 0 {
 		out.Verdict += fmt.Sprintf(" (%d of %d gold statements stated, %d of %d statements in the gold)", c.GoldMet, c.Gold, c.PredictedMet, c.Predicted)
 	}

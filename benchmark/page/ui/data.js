@@ -79,8 +79,10 @@ const missed = (c) => judged(c) && !answered(c);
 const tests = {
   answered: ["answered", answered],
   missed: ["not answered", missed],
+  both: ["retrieved and answered", (c) => c.found > 0 && answered(c)],
   lost: ["retrieved, not answered", (c) => c.found > 0 && missed(c)],
   lucky: ["answered, not retrieved", (c) => c.found === 0 && answered(c)],
+  neither: ["neither retrieved nor answered", (c) => c.found === 0 && missed(c)],
   found: ["page retrieved", (c) => c.found > 0],
   unfound: ["page not retrieved", (c) => c.found === 0],
   refused: ["refused", (c) => c.state === REFUSED],

@@ -120,7 +120,7 @@ function startTables() {
     const heads = [...details.querySelectorAll("thead tr:last-child th")];
     heads.forEach((head, column) => {
       const title = head.textContent.trim();
-      const tip = (run.help || {})[title.toLowerCase()] || help[title.toLowerCase()];
+      const tip = [run.help || {}, help].find((h) => Object.hasOwn(h, title.toLowerCase()))?.[title.toLowerCase()];
       fill(head, button(title, () => sortTable(details, heads, column), { class: "plain", data: tip ? { tip } : {} }));
     });
   }

@@ -135,38 +135,47 @@ function startFilters() {
 }
 
 // The cards: for each system how many questions it found a gold page for, and
-// answered.
+// answered. Of the types chosen, or all, they count those that are right or wrong.
+function cardTypes() {
+  const types = numbers(state.t);
+  const facts = run.types.flatMap((t, i) => (t.fact && (types.size === 0 || types.has(i)) ? [i] : []));
+  return facts.length > 0 ? facts : [...types];
+}
+
 function drawOutcomes() {
-  const facts = run.types.some((t) => t.fact);
-  const list = chosen().filter((q) => !facts || run.types[run.questions.type[q]].fact);
+  const types = cardTypes();
+  const list = chosen().filter((q) => types.length === 0 || types.includes(run.questions.type[q]));
+  const facts = types.length > 0 && types.every((t) => run.types[t].fact);
   byID("outcomes-note").textContent = `${plural(list.length, "question")}${facts ? " that are right or wrong" : ""}, of the types and domains chosen below. ` +
     "Retrieved: a gold page among the first five chunks. A click shows the questions.";
-  const cards = [];
-  for (const r of standings().map((r) => r.s).concat(run.systems.map((_, s) => s)).filter((s, i, all) => all.indexOf(s) === i)) {
-    const count = { both: 0, lost: 0, lucky: 0, none: 0 };
-    for (const q of list) {
-      const c = cell(r, q);
-      if (c.found < 0 || !judged(c)) continue;
-      count[c.found > 0 ? (answered(c) ? "both" : "lost") : answered(c) ? "lucky" : "none"]++;
-    }
-    const all = count.both + count.lost + count.lucky + count.none;
-    if (all === 0) continue;
-    const name = run.systems[r].name;
-    const box = (key, text, test) => {
-      const b = button(String(count[key]), () => { set({ a: name, av: test, b: state.b === name ? "" : state.b }); byID("questions").scrollIntoView({ behavior: "smooth" }); }, {
-        class: `box ${key}`, "aria-label": `${name}: ${text}, ${count[key]} of ${all}`, data: { tip: `${text}: ${count[key]} of ${all}` },
-      });
-      b.style.setProperty("--share", `${Math.round(15 + (70 * count[key]) / all)}%`);
-      return b;
-    };
-    cards.push(el("div", { class: "card" }, el("h3", null, name),
-      el("div", { class: "two" },
-        el("i"), el("i", null, "answered"), el("i", null, "not"),
-        el("i", null, "retrieved"), box("both", "retrieved and answered", "answered"), box("lost", "retrieved, not answered", "lost"),
-        el("i", null, "not"), box("lucky", "answered, not retrieved", "lucky"), box("none", "neither retrieved nor answered", "unfound"))));
-  }
+  const all = standings().map((r) => r.s);
+  run.systems.forEach((_, s) => all.includes(s) || all.push(s));
+  const cards = all.map((s) => card(s, list, types)).filter(Boolean);
   byID("outcomes").hidden = cards.length === 0;
   fill(byID("cards"), cards);
+}
+
+function card(s, list, types) {
+  const name = run.systems[s].name;
+  const of = (key) => list.filter((q) => tests[key][1](cell(s, q))).length;
+  const count = { both: of("both"), lost: of("lost"), lucky: of("lucky"), neither: of("neither") };
+  const all = count.both + count.lost + count.lucky + count.neither;
+  if (all === 0) return null;
+  const box = (key) => {
+    const text = `${tests[key][0]}: ${count[key]} of ${all}`;
+    const show = () => {
+      set({ a: name, av: key, b: state.b === name ? "" : state.b, t: types.length < run.types.length ? types.join(".") : "" });
+      byID("questions").scrollIntoView({ behavior: "smooth" });
+    };
+    const b = button(String(count[key]), show, { class: `box ${key}`, "aria-label": `${name}: ${text}`, data: { tip: text } });
+    b.style.setProperty("--share", `${Math.round(15 + (70 * count[key]) / all)}%`);
+    return b;
+  };
+  return el("div", { class: "card" }, el("h3", null, name),
+    el("div", { class: "two" },
+      el("i"), el("i", null, "answered"), el("i", null, "not"),
+      el("i", null, "retrieved"), box("both"), box("lost"),
+      el("i", null, "not"), box("lucky"), box("neither")));
 }
 
 // download writes the selection, one line for each question and system.

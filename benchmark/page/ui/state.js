@@ -38,9 +38,12 @@ function check(next) {
   const names = run.systems.map((s) => s.name);
   if (!["*", "*every", ...names].includes(next.a)) next.a = "*";
   if (!["", ...names].includes(next.b)) next.b = "";
-  if (!(next.av in tests)) next.av = "";
-  if (!(next.bv in tests)) next.bv = "";
-  if (!(next.o in orders)) next.o = "file";
+  if (!Object.hasOwn(tests, next.av)) next.av = "";
+  if (!Object.hasOwn(tests, next.bv)) next.bv = "";
+  if (!Object.hasOwn(orders, next.o)) next.o = "file";
+  for (const [key, list] of [["t", run.types], ["d", run.domains]]) {
+    next[key] = [...numbers(next[key])].filter((n) => Number.isInteger(n) && n >= 0 && n < (list || []).length).join(".");
+  }
   return next;
 }
 
@@ -85,7 +88,9 @@ function startState() {
 }
 
 // Sets of numbers in the state.
-const numbers = (text) => new Set(text === "" ? [] : text.split(".").map(Number));
+function numbers(text) {
+  return new Set(text === "" ? [] : text.split(".").map(Number));
+}
 
 function toggled(text, n) {
   const all = numbers(text);
