@@ -105,6 +105,12 @@ func (g *Graph) Find(name string) (int32, bool) {
 	return id, ok
 }
 
+// Known tells whether there is an entity of a name, for who looks for names in texts.
+func (g *Graph) Known(name string) bool {
+	_, ok := g.Find(name)
+	return ok
+}
+
 // Key folds a name as those of the entities were. Names are to be folded before
 // they are compared with keys, as by link.NameIndex.
 func (g *Graph) Key(name string) string { return g.folding.Key(name) }

@@ -161,12 +161,6 @@ func (c *Corpus) Find(ctx context.Context, texts []string) (retrieve.Texts, erro
 	return c.Shelf.Texts(ctx, c.kit.Find, c.fitted, texts)
 }
 
-// Known tells whether the graph has an entity of a folded name.
-func (c *Corpus) Known(folded string) bool {
-	_, ok := c.Graph.Find(folded)
-	return ok
-}
-
 // Docs are the IDs of the documents that chunks are from, each once.
 func (c *Corpus) Docs(chunks []int32) []string {
 	docs := make([]string, len(chunks))

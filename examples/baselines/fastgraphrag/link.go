@@ -62,7 +62,7 @@ func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Des
 	if l.ask = k.Decompose; l.ask != nil {
 		return l, nil
 	}
-	names, err := k.QuestionNames(c.Known)
+	names, err := k.QuestionNames(c.Graph.Known)
 	l.ask = kit.Step(k.AnswerModel, byModel(types), func(ctx context.Context, text string) (kit.Parts, error) {
 		named, err := names(ctx, text)
 		return kit.Parts{Names: named, Themes: rules.Themes(text, named)}, err

@@ -111,7 +111,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		return nil, err
 	}
 	if s.entities = o.Entities; s.entities == nil {
-		if s.entities, err = k.QuestionNames(c.Known); err != nil {
+		if s.entities, err = k.QuestionNames(c.Graph.Known); err != nil {
 			return nil, err
 		}
 	}

@@ -39,7 +39,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		return nil, err
 	}
 	if s.keywords == nil {
-		names, err := k.QuestionNames(c.Known)
+		names, err := k.QuestionNames(c.Graph.Known)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 			return nil, err
 		}
 		s.entities = func(_ context.Context, question string) ([]string, error) {
-			return names.QuestionNames(question, c.Known), nil
+			return names.QuestionNames(question, c.Graph.Known), nil
 		}
 	}
 	var err error

@@ -178,7 +178,7 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 		return err
 	}
 	x, err := rules.New(rules.Options{})
-	s.questionNames = func(question string) []string { return x.QuestionNames(question, s.corpus.Known) }
+	s.questionNames = func(question string) []string { return x.QuestionNames(question, s.corpus.Graph.Known) }
 	return err
 }
 
