@@ -35,6 +35,9 @@ func main() {
 	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr})))
 }
 
+// patience is how long a person waits before it is said what for.
+const patience = 3 * time.Second
+
 // streams are those of a process.
 type streams struct {
 	in       io.Reader
@@ -47,10 +50,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	if err != nil {
 		return err
 	}
+	slow := time.AfterFunc(patience, func() { fmt.Fprintln(std.err, "Indexing … (kept for the next time)") })
 	d, err := desk.Open(ctx, desk.Options{
 		Docs: s.docs, Index: s.index, System: s.system, Settings: s.Settings, K: s.k,
 		Log: cli.NewLogger(std.err), Progress: progress(std.err),
 	})
+	slow.Stop()
 	if err != nil {
 		return err
 	}
@@ -86,14 +91,14 @@ func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
 
 // progress says every second how far reading the folder is.
 func progress(w io.Writer) func(files int) {
-	last, said := time.Now(), false
+	last := time.Now()
 	return func(files int) {
 		switch {
-		case files == 0 && said:
-			fmt.Fprintln(w, "Indexing …")
-		case files > 0 && time.Since(last) > time.Second:
+		case files <= 1:
+			last = time.Now()
+		case time.Since(last) > time.Second:
 			fmt.Fprintf(w, "Reading … %s files\n", cli.Digits(files))
-			last, said = time.Now(), true
+			last = time.Now()
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (t *terminal) next() (string, error) {
 	t.was = was
 	t.mu.Unlock()
 	defer t.end()
-	if width, height, err := term.GetSize(t.fd); err == nil {
+	if width, height, err := term.GetSize(t.fd); err == nil && width > 0 {
 		_ = t.t.SetSize(width, height) // of a size that is none, the last one stays
 	}
 	return t.t.ReadLine()

@@ -120,11 +120,19 @@ func sortedKeys[V any](m map[replyKey]V) []replyKey {
 
 // Open replaces the system by the one that Save wrote into a folder.
 func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, error) {
-	return s.OpenUpdated(ctx, dir, nil)
+	return s.open(ctx, dir, nil, nil)
 }
 
-// OpenUpdated is Open and then Update, and builds the index once.
-func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
+// Update is Delete and Insert with one build: of the system as it is, or, if saved names a
+// folder that Save wrote into, of that one.
+func (s *System) Update(ctx context.Context, saved string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
+	if saved != "" {
+		return s.open(ctx, saved, docs, deleted)
+	}
+	return s.update(ctx, "update", docs, deleted)
+}
+
+func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
 	file, err := os.Open(filepath.Join(dir, fileName))
 	if err != nil {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)

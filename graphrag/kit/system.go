@@ -66,11 +66,6 @@ func (s *System) Delete(ctx context.Context, ids ...string) (graphrag.IndexStats
 	return s.update(ctx, "delete", nil, ids)
 }
 
-// Update is Delete and Insert in one step: the index is built once.
-func (s *System) Update(ctx context.Context, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
-	return s.update(ctx, "update", docs, deleted)
-}
-
 func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
 	return s.change(ctx, what, func(old *state) (*draft, error) {
 		if old == nil {

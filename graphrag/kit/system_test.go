@@ -415,8 +415,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Update is Delete and Insert, and OpenUpdated is Open before them: each state answers as
-// one that was built anew.
+// Update is Delete and Insert, of a saved system too: each state answers as one that was
+// built anew.
 func TestUpdate(t *testing.T) {
 	k, err := kit.Offline(kit.OfflineOptions{})
 	if err != nil {
@@ -429,8 +429,8 @@ func TestUpdate(t *testing.T) {
 	if err := updated.Save(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	stats, err1 := updated.Update(t.Context(), stream(owls[1]), "a.md")
-	again, err2 := opened.OpenUpdated(t.Context(), dir, stream(owls[1]), "a.md")
+	stats, err1 := updated.Update(t.Context(), "", stream(owls[1]), "a.md")
+	again, err2 := opened.Update(t.Context(), dir, stream(owls[1]), "a.md")
 	if err1 != nil || err2 != nil || stats.Documents != 2 || again.Documents != 2 {
 		t.Errorf("%+v %v, %+v %v", stats, err1, again, err2)
 	}
@@ -443,7 +443,7 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%q: %v %v %v %s", q, err1, err2, err3, diff)
 		}
 	}
-	if _, err := flat(t, k, kit.Common{}).Update(t.Context(), nil, "a.md"); err == nil {
+	if _, err := flat(t, k, kit.Common{}).Update(t.Context(), "", nil, "a.md"); err == nil {
 		t.Error("updated before Index")
 	}
 }

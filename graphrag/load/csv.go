@@ -14,8 +14,12 @@ import (
 // beside it: semicolons, stray quotes, rows of any length) as a table. The first row is
 // its header, unless it has a number in it.
 func tableFile(name, source string) *File {
+	comma := delimiter(name, source)
+	if manyCells(source, comma) {
+		return Text(name, source)
+	}
 	r := csv.NewReader(strings.NewReader(source))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = delimiter(name, source), true, -1, true
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
 	lines := lineStarts(source)
 	w := &writer{}
 	var g *grid
@@ -83,4 +87,14 @@ func delimiter(name, source string) rune {
 		}
 	}
 	return best
+}
+
+// manyCells tells whether a line has too many cells to be taken apart.
+func manyCells(source string, comma rune) bool {
+	for _, line := range lines(source) {
+		if strings.Count(line, string(comma)) > maxCells {
+			return true
+		}
+	}
+	return false
 }

@@ -91,6 +91,7 @@ type word struct {
 	level int             // of the heading that it is
 	item  int             // depth in a list, from 1
 	table int             // tables around it
+	cell  strings.Builder
 	cells []string
 	rows  int
 }
@@ -182,10 +183,6 @@ func (w *word) readBody(d *xml.Decoder) error {
 			w.text.WriteByte('-')
 		case "tbl":
 			w.table++
-		case "tc":
-			if w.table == 1 {
-				w.cells = append(w.cells, "")
-			}
 		}
 	}, func(name string) {
 		switch name {
@@ -193,6 +190,11 @@ func (w *word) readBody(d *xml.Decoder) error {
 			deleted--
 		case "p":
 			w.paragraph()
+		case "tc":
+			if w.table == 1 {
+				w.cells = append(w.cells, w.cell.String())
+				w.cell.Reset()
+			}
 		case "tr":
 			if w.table == 1 {
 				w.row()
@@ -219,8 +221,8 @@ func (w *word) paragraph() {
 	switch {
 	case text == "":
 		return
-	case w.table > 0 && len(w.cells) > 0:
-		w.cells[len(w.cells)-1] += text + " "
+	case w.table > 0:
+		w.cell.WriteString(text + " ")
 		return
 	}
 	w.f.lines = append(w.f.lines, w.out.Len())

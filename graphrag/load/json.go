@@ -16,7 +16,8 @@ import (
 func jsonFile(name, source string) *File {
 	w := &writer{}
 	if strings.EqualFold(path.Ext(name), ".json") {
-		root, err := parseJSON(source, 0)
+		left := maxValues
+		root, err := parseJSON(source, 0, &left)
 		if err != nil {
 			return Text(name, source)
 		}
@@ -28,11 +29,15 @@ func jsonFile(name, source string) *File {
 		return w.file(name, source)
 	}
 	var list []node
+	left := maxValues
 	for at, line := range lines(source) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		n, err := parseJSON(line, at)
+		n, err := parseJSON(line, at, &left)
+		if left < 0 {
+			return Text(name, source)
+		}
 		if err != nil {
 			n = node{at: at, text: strings.TrimSpace(line)}
 		}
@@ -51,13 +56,14 @@ type node struct {
 	kids []node
 }
 
-var errDeep = errors.New("JSON nests too deep")
+var errLarge = errors.New("JSON nests too deep, or has too many values")
 
-// parseJSON reads one value; base is where s stands in the file.
-func parseJSON(s string, base int) (node, error) {
+// parseJSON reads one value; base is where s stands in the file, left how many values may
+// be read.
+func parseJSON(s string, base int, left *int) (node, error) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
-	p := &jsonParser{d: d, s: s, base: base}
+	p := &jsonParser{d: d, s: s, base: base, left: left}
 	n, err := p.value(0)
 	if err == nil && strings.Trim(s[d.InputOffset():], " \t\r\n") != "" {
 		err = errors.New("more than one value")
@@ -69,6 +75,7 @@ type jsonParser struct {
 	d    *json.Decoder
 	s    string
 	base int
+	left *int
 }
 
 // next returns a token and where it begins.
@@ -84,8 +91,11 @@ func (p *jsonParser) next() (json.Token, int, error) {
 func (p *jsonParser) value(depth int) (node, error) {
 	t, at, err := p.next()
 	n := node{at: at}
-	if err != nil || depth > maxDepth {
-		return n, errors.Join(err, map[bool]error{true: errDeep}[depth > maxDepth])
+	if err != nil {
+		return n, err
+	}
+	if *p.left--; *p.left < 0 || depth > maxDepth {
+		return n, errLarge
 	}
 	switch t := t.(type) {
 	case json.Delim:

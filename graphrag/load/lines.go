@@ -35,3 +35,14 @@ func lineStarts(s string) []int {
 	}
 	return starts
 }
+
+// Bounds of what is taken apart at all: lines of a text, columns of a row, and values of
+// JSON. A file beyond them is read as text.
+const (
+	maxLines  = 1 << 20
+	maxCells  = 1 << 16
+	maxValues = 1 << 20
+)
+
+// manyLines tells whether a text has too many lines to be taken apart.
+func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }

@@ -28,6 +28,9 @@ type dialect func(m *markup, i int) int
 
 func markupFile(d dialect) func(name, source string) *File {
 	return func(name, source string) *File {
+		if manyLines(source) {
+			return Text(name, source)
+		}
 		m := &markup{}
 		for at, line := range lines(source) {
 			m.lines, m.at = append(m.lines, strings.TrimRight(line, "\r\n")), append(m.at, at)
@@ -238,6 +241,9 @@ var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|p
 // codeFile reads source code: each definition that begins a line is a section, under its
 // first line, with the comment before it.
 func codeFile(name, source string) *File {
+	if manyLines(source) {
+		return Text(name, source)
+	}
 	w := &writer{}
 	mark := fence
 	if strings.Contains(source, "```") {
