@@ -42,7 +42,7 @@ function check(next) {
   if (!Object.hasOwn(tests, next.bv)) next.bv = "";
   if (!Object.hasOwn(orders, next.o)) next.o = "file";
   for (const [key, list] of [["t", run.types], ["d", run.domains]]) {
-    next[key] = [...numbers(next[key])].filter((n) => Number.isInteger(n) && n >= 0 && n < (list || []).length).join(".");
+    next[key] = [...numbers(next[key])].filter((n) => n < (list || []).length).join(".");
   }
   return next;
 }
@@ -89,7 +89,7 @@ function startState() {
 
 // Sets of numbers in the state.
 function numbers(text) {
-  return new Set(text === "" ? [] : text.split(".").map(Number));
+  return new Set(text.split(".").filter((n) => /^\d{1,6}$/.test(n)).map(Number));
 }
 
 function toggled(text, n) {
