@@ -13,6 +13,8 @@
 //	system, err := lightrag.New(k, lightrag.Options{Mode: lightrag.Mix, Extract: x})
 //	_, err = system.Index(ctx, x.Documents())
 //
+// The program examples/graphview draws one.
+//
 // What was lost when the index was made stays lost: both programs keep of an entity one
 // description that was made of all, which is given to each of its text units.
 package foreign

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command graphview draws a knowledge graph as one page that needs nothing else.
+//
+//	go run ./examples/graphview PATH                  # writes graph.html
+//	go run ./examples/graphview -o graph.svg PATH     # a picture
+//	go run ./examples/graphview -q "question" PATH    # what led to the answer
+//
+// PATH is a folder of documents, from which names and facts are found by rules; the output
+// folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file of a
+// kg.Base. Nothing asks a model.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/foreign"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/view"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(cli.Fail(os.Stderr, "graphview", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := cli.NewFlags("graphview")
+	out := flags.String("o", "graph.html", "the `FILE` to write: .html for a page, .svg for a picture")
+	question := flags.String("q", "", "show what led to the answer to a `QUESTION`")
+	title := flags.String("title", "", "`TEXT` at the top of the page (default: the name of PATH)")
+	most := flags.Int("max-nodes", 0, "at most `N` entities, those with most neighbours (0 = 20,000, of a question 120)")
+	if err := cli.Parse(flags, args, stderr); err != nil {
+		return err
+	}
+	kind := strings.ToLower(filepath.Ext(*out))
+	switch {
+	case flags.NArg() != 1:
+		return cli.Usagef("want one PATH: a folder of documents, of GraphRAG or of LightRAG, or a file of a saved graph")
+	case kind != ".html" && kind != ".svg":
+		return cli.Usagef("-o %s: want a name that ends in .html or .svg", *out)
+	case *most < 0:
+		return cli.Usagef("-max-nodes %d is less than 0", *most)
+	}
+	g, system, err := read(ctx, flags.Arg(0), stderr)
+	if err != nil {
+		return err
+	}
+	o := view.Options{Title: cmp.Or(*title, filepath.Base(flags.Arg(0))), MaxNodes: *most}
+	if system != nil {
+		o.Chunks = system.Chunks
+	}
+	if *question != "" {
+		if o.Asked, err = ask(ctx, system, *question); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout, text.Printable(o.Asked.Answer))
+	}
+	v, err := view.New(ctx, g, o)
+	if err != nil {
+		return err
+	}
+	write := v.WriteHTML
+	if kind == ".svg" {
+		write = v.WriteSVG
+	}
+	if err := journal.WriteFile(*out, write); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "Written: %s\n", *out)
+	return err
+}
+
+// ask answers a question and keeps what led there.
+func ask(ctx context.Context, system *kit.System, question string) (*view.Asked, error) {
+	if system == nil {
+		return nil, cli.Usagef("-q: a saved graph has no texts to answer from; name the folder of the documents")
+	}
+	a, err := system.Answer(ctx, graphrag.Question{Text: question, K: 5})
+	if err != nil {
+		return nil, err
+	}
+	found := graphrag.Found{Ranked: a.Ranked, Evidence: a.Evidence, Derived: a.Derived, Steps: a.Steps}
+	return &view.Asked{Question: question, Answer: a.Text, Found: found}, nil
+}
+
+// read reads a graph, and what can be asked about it; of a saved graph nothing can.
+func read(ctx context.Context, name string, stderr io.Writer) (*kg.Graph, *kit.System, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.IsDir() {
+		g, err := saved(ctx, name)
+		return g, nil, err
+	}
+	system, err := index(ctx, os.DirFS(name), stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return system.Graph(), system, nil
+}
+
+// saved reads a file of a base.
+func saved(ctx context.Context, name string) (*kg.Graph, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	base, err := kg.Read(f, kg.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return base.Graph(ctx)
+}
+
+// index makes a system of a folder: of another program's index, or of documents.
+func index(ctx context.Context, fsys fs.FS, stderr io.Writer) (*kit.System, error) {
+	parts, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		return nil, err
+	}
+	made, err := elsewhere(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if made == nil {
+		return documents(ctx, parts, fsys, stderr)
+	}
+	for _, note := range made.Notes {
+		fmt.Fprintln(stderr, "Note:", text.OneLine(note))
+	}
+	system, err := lightrag.New(parts, lightrag.Options{Mode: lightrag.Mix, Extract: made, Cosine: lightrag.NoCosine})
+	if err == nil {
+		_, err = system.Index(ctx, made.Documents())
+	}
+	return system, err
+}
+
+// elsewhere reads the index of another program; nil where there is none.
+func elsewhere(fsys fs.FS) (*foreign.Index, error) {
+	for name, read := range map[string]func(fs.FS) (*foreign.Index, error){
+		"kv_store_text_chunks.json": foreign.ReadLightRAG, "text_units.parquet": foreign.ReadGraphRAG, "create_final_text_units.parquet": foreign.ReadGraphRAG,
+	} {
+		if _, err := fs.Stat(fsys, name); err == nil {
+			return read(fsys)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// documents indexes a folder of documents by rules.
+func documents(ctx context.Context, parts kit.Kit, fsys fs.FS, stderr io.Writer) (*kit.System, error) {
+	files, skipped, err := load.Folder(ctx, fsys)
+	for _, s := range skipped {
+		fmt.Fprintln(stderr, "Note:", text.OneLine(s.Error()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	system, err := hipporag2.New(parts, hipporag2.Options{})
+	if err != nil {
+		return nil, err
+	}
+	_, err = system.Index(ctx, func(yield func(graphrag.Document, error) bool) {
+		for _, f := range files {
+			if !yield(f.Document, nil) {
+				return
+			}
+		}
+	})
+	return system, err
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+func files(t *testing.T, byName map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range byName {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// saveBase writes a base into a file.
+func saveBase(t *testing.T) string {
+	t.Helper()
+	base, err := kg.NewBase(kg.Options{})
+	if err == nil {
+		err = base.Insert(kg.Extraction{Chunk: "a#0", Doc: "a", Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Colin Archer", Relation: "built", Tail: "Fram"}}}})
+	}
+	var b bytes.Buffer
+	if err == nil {
+		_, err = base.WriteTo(&b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(files(t, map[string]string{"base.kg": b.String()}), "base.kg")
+}
+
+func TestGraphs(t *testing.T) {
+	pages := files(t, map[string]string{
+		"fram.md": "# The Fram\n\nColin Archer built the Fram in Larvik. Fridtjof Nansen sailed with the Fram.\n", "photo.xyz": "\x00\x01",
+	})
+	light := files(t, map[string]string{
+		"kv_store_text_chunks.json": `{"chunk-1": {"content": "Colin Archer built the Fram.", "file_path": "fram.txt"}}`,
+		"graph_chunk_entity_relation.graphml": `<graphml><key id="d0" for="node" attr.name="description"/><key id="d1" for="node" attr.name="source_id"/>
+			<key id="d2" for="edge" attr.name="description"/><key id="d3" for="edge" attr.name="source_id"/><graph>
+			<node id="Colin Archer"><data key="d0">A builder.</data><data key="d1">chunk-1</data></node><node id="Fram"><data key="d0">A ship.</data><data key="d1">chunk-1</data></node>
+			<edge source="Colin Archer" target="Fram"><data key="d2">He built her.</data><data key="d3">chunk-1</data></edge></graph></graphml>`,
+	})
+	for name, tt := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"documents": {[]string{pages}, []string{">Fram</text>", ">Colin Archer</text>", ">Fridtjof Nansen</text>"}},
+		"LightRAG":  {[]string{light}, []string{">Fram</text>", ">Colin Archer</text>"}},
+		"base":      {[]string{saveBase(t)}, []string{">Fram</text>", ">Colin Archer</text>"}},
+		"question":  {[]string{"-q", "Who built the Fram?", light}, []string{">Fram</text>"}},
+		"one":       {[]string{"-max-nodes", "1", "-title", "Mine", light}, []string{"<title>Mine</title>"}},
+	} {
+		out := filepath.Join(t.TempDir(), "g.svg")
+		var stdout, stderr bytes.Buffer
+		if err := run(t.Context(), append([]string{"-o", out}, tt.args...), &stdout, &stderr); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		picture, err := os.ReadFile(out)
+		for _, want := range tt.want {
+			if err != nil || !strings.Contains(string(picture), want) {
+				t.Errorf("%s: %v, no %s in\n%s", name, err, want, picture)
+			}
+		}
+		if !strings.Contains(stdout.String(), "Written: "+out) || name == "question" && !strings.Contains(stdout.String(), "Colin Archer built the Fram") {
+			t.Errorf("%s: %s", name, stdout.String())
+		}
+		if name == "documents" && !strings.Contains(stderr.String(), "xyz") {
+			t.Errorf("what was left out is not said: %s", stderr.String())
+		}
+	}
+	out := filepath.Join(t.TempDir(), "g.html")
+	if err := run(t.Context(), []string{"-o", out, light}, &bytes.Buffer{}, &bytes.Buffer{}); err != nil {
+		t.Error(err)
+	}
+	if page, err := os.ReadFile(out); err != nil || !strings.Contains(string(page), "Content-Security-Policy") {
+		t.Errorf("the page: %v", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	base := saveBase(t)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "want one PATH"},
+		{[]string{"-o", "graph.pdf", base}, "ends in .html or .svg"},
+		{[]string{"-max-nodes", "-1", base}, "less than 0"},
+		{[]string{"-q", "Who?", base}, "has no texts"},
+		{[]string{"-titel", "x", base}, "did you mean -title?"},
+	} {
+		if err := run(t.Context(), tt.args, &bytes.Buffer{}, &bytes.Buffer{}); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), filepath.Join(files(t, map[string]string{"x": "no base"}), "x"), t.TempDir()} {
+		if err := run(t.Context(), []string{path}, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
+			t.Errorf("%s is drawn", path)
+		}
+	}
+}
