@@ -46,7 +46,7 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read qu
 	a.passage = p.body.ScoresOf(a.query, a.passage)
 	if p.o.Like != nil && p.o.Likeness > 0 {
 		var err error
-		if a.more, err = p.o.Like.Scores(ctx, q.Text, a.more); err != nil {
+		if a.more, err = p.o.Like.Scores(ctx, read.Words, a.more); err != nil {
 			return nil, err
 		}
 		for i := range a.passage {
