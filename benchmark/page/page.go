@@ -39,7 +39,7 @@ type Run struct {
 // System is one system of a run.
 type System struct {
 	Name string `json:"name"`
-	// Note says why a system is not compared, or was not run.
+	// Note says why a system is not compared; "" of one that is.
 	Note string `json:"note,omitempty"`
 }
 

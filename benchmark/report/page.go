@@ -102,7 +102,11 @@ func (r *Report) pageRun(run *benchmark.Run) *page.Run {
 	}
 	out := &page.Run{Measures: r.measures(systems)}
 	for _, s := range systems {
-		out.Systems = append(out.Systems, page.System{Name: s.System, Note: strings.Join(s.NotCompared, "; ")})
+		why := s.NotCompared
+		if s.partial {
+			why = append([]string{"only " + plural(s.Overall.Types[benchmark.All].N, "question")}, why...)
+		}
+		out.Systems = append(out.Systems, page.System{Name: s.System, Note: strings.Join(why, "; ")})
 	}
 	for i, t := range run.Dataset.Types {
 		places[t.Key] = i

@@ -39,6 +39,11 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	if err := json.NewDecoder(z).Decode(&index); err != nil {
 		t.Fatal(err)
 	}
+	for i, s := range index.Systems {
+		if pending := slices.Contains(index.Cells[i].State, page.Pending); pending != strings.HasPrefix(s.Note, "only ") {
+			t.Errorf("%s: the note is %q", s.Name, s.Note)
+		}
+	}
 	out := make(map[string][]page.State)
 	for i, s := range index.Systems {
 		out[s.Name] = index.Cells[i].State

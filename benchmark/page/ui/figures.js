@@ -3,7 +3,8 @@
 
 const measure = () => run.measures.find((m) => m.key === state.m);
 
-// standings are the systems that have the measure, best first.
+// standings are the systems that have the measure, best first; those that are not
+// compared come last.
 function standings() {
   const m = measure();
   const values = m.values[0][state.k];
@@ -16,7 +17,7 @@ function standings() {
       level: m.level && state.k === 0 ? m.level[s] : null,
     });
   });
-  return out.sort((x, y) => y.value - x.value);
+  return out.sort((x, y) => Boolean(x.note) - Boolean(y.note) || y.value - x.value);
 }
 
 const one = (value) => value.toFixed(1);
@@ -44,8 +45,9 @@ async function drawDots() {
   const most = Math.max(1, ...rows.map((r) => r.high ?? r.value));
   const tested = rows.some((r) => r.level !== null);
   const x2 = Math.min(100, most * 1.04);
-  const tone = (r) => (r.level === false ? "var(--soft)" : "var(--accent)");
-  const labels = new Map(rows.map((r) => [r.name, cutText(r.name, Math.floor((left - 12) / 7.2))]));
+  const behind = (r) => r.level === false || r.note;
+  const tone = (r) => (behind(r) ? "var(--soft)" : "var(--accent)");
+  const labels = new Map(rows.map((r) => [r.name, cutText(r.name, Math.floor((left - 12) / 7.2)) + (r.note ? " †" : "")]));
   const plot = Plot.plot({
     width, marginLeft: left, marginRight: 52, marginTop: 26, marginBottom: 8, height: rows.length * 26 + 40,
     className: "plot", style: { background: "none", fontSize: "12.5px" },
@@ -53,10 +55,10 @@ async function drawDots() {
     x: { domain: [0, x2], label: null, axis: "top", grid: true, ticks },
     y: { domain: rows.map((r) => r.name), label: null, tickFormat: (n) => labels.get(n), tickSize: 0, padding: 0 },
     marks: [
-      Plot.barX(rows.filter((r) => r.level), { x1: 0, x2, y: "name", fill: "var(--band)" }),
+      Plot.barX(rows.filter((r) => r.level && !r.note), { x1: 0, x2, y: "name", fill: "var(--band)" }),
       Plot.gridX({ ticks, stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(rows.filter((r) => r.low !== undefined), { x1: "low", x2: "high", y: "name", stroke: tone, strokeWidth: 1.5 }),
-      Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: (r) => (r.level === false ? "var(--paper)" : "var(--accent)"), stroke: tone, strokeWidth: 1.5 }),
+      Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: (r) => (behind(r) ? "var(--paper)" : "var(--accent)"), stroke: tone, strokeWidth: 1.5 }),
       Plot.text(rows, { x: (r) => r.high ?? r.value, y: "name", text: (r) => one(r.value), dx: 8, textAnchor: "start", fill: "var(--ink)" }),
     ],
   });
@@ -69,6 +71,7 @@ async function drawDots() {
   const said = ["Percent, best first; whiskers are 95 % intervals."];
   if (tested) said.push("Filled dots on the band: level with the best, as far as so many questions can tell. Hollow: certainly behind.");
   else if (state.k > 0) said.push("Which systems are level with the best was tested over all questions, not by type.");
+  for (const r of rows) if (r.note) said.push(`† ${r.name} is not compared: ${r.note}.`);
   figure.append(el("figcaption", { class: "soft" }, said.join(" ")));
 }
 
