@@ -246,27 +246,40 @@ func TestGrowingFile(t *testing.T) {
 func TestHostileFormats(t *testing.T) {
 	start := time.Now()
 	for name, data := range map[string]string{
-		"a.json":  strings.Repeat("[", 1<<20),
-		"b.json":  "[" + strings.Repeat(`{"a":1},`, 1<<16) + "1]",
-		"a.jsonl": strings.Repeat("{\n", 1<<16),
-		"b.jsonl": strings.Repeat("1\n", 1<<21),
-		"c.json":  "[1" + strings.Repeat(",1", 1<<21) + "]",
-		"d.csv":   strings.Repeat(",", 1<<20),
-		"b.org":   strings.Repeat("\n", 1<<21),
-		"b.py":    strings.Repeat("\n", 1<<21),
-		"a.csv":   strings.Repeat("\"", 1<<20),
-		"b.csv":   strings.Repeat(",", 1<<17) + "\n" + strings.Repeat("x,", 1<<16),
-		"c.csv":   strings.Repeat("a\n", 1<<18),
-		"a.rst":   strings.Repeat("===\n", 1<<17) + strings.Repeat("a::\n\n b\n", 1<<14),
-		"a.adoc":  "|===\n" + strings.Repeat("|a", 1<<18) + "\n" + strings.Repeat("----\n", 1<<16),
-		"a.org":   strings.Repeat("* ", 1<<18) + strings.Repeat("\n:PROPERTIES:", 1<<14),
-		"a.py":    strings.Repeat("def ", 1<<18) + strings.Repeat("\n# x", 1<<17),
+		"a.json":  strings.Repeat("[", 1<<15),
+		"b.json":  "[" + strings.Repeat(`{"a":1},`, 1<<14) + "1]",
+		"a.jsonl": strings.Repeat("{\n", 1<<14),
+		"a.csv":   strings.Repeat("\"", 1<<15),
+		"b.csv":   strings.Repeat(",", 1<<15) + "\n" + strings.Repeat("x,", 1<<14),
+		"c.csv":   strings.Repeat("a\n", 1<<15),
+		"a.rst":   strings.Repeat("===\n", 1<<15) + strings.Repeat("a::\n\n b\n", 1<<14),
+		"a.adoc":  "|===\n" + strings.Repeat("|a", 1<<15) + "\n" + strings.Repeat("----\n", 1<<14),
+		"a.org":   strings.Repeat("* ", 1<<15) + strings.Repeat("\n:PROPERTIES:", 1<<14),
+		"a.py":    strings.Repeat("def ", 1<<15) + strings.Repeat("\n# x", 1<<15),
 	} {
 		if f := read(t, name, data); len(f.Document.Text) > 16*len(data) {
 			t.Errorf("%s: %d bytes of %d", name, len(f.Document.Text), len(data))
 		}
 	}
 	t.Log(time.Since(start))
+}
+
+// What has too many parts is text.
+func TestTooMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million of each")
+	}
+	for name, data := range map[string]string{
+		"a.jsonl": strings.Repeat("1\n", 1<<20+1),
+		"a.json":  "[1" + strings.Repeat(",1", 1<<20) + "]",
+		"a.csv":   strings.Repeat(",", 1<<16+1),
+		"a.org":   strings.Repeat("* a\n", 1<<20+1),
+		"a.py":    strings.Repeat("def\n", 1<<20+1),
+	} {
+		if read(t, name, data).Document.Text != data {
+			t.Errorf("%s is taken apart", name)
+		}
+	}
 }
 
 func FuzzRead(f *testing.F) {
