@@ -56,7 +56,7 @@ async function start() {
 // open shows the node that the address names.
 function open() {
   const name = decodeURIComponent(location.hash.slice(1)), at = name ? data.names.indexOf(name) : -1;
-  if (at >= 0 && view.selected !== at) select(at);
+  if (at >= 0 && view.selected !== at) select(at, true);
 }
 
 // build makes the graph.
@@ -85,7 +85,7 @@ function render() {
     // A point for a node and a line for an edge, in place of two or three triangles.
     nodeProgramClasses: { circle: many ? NodePointProgram : NodeCircleProgram },
     edgeProgramClasses: { line: many ? EdgeLineProgram : EdgeRectangleProgram }, defaultEdgeType: "line",
-    hideEdgesOnMove: view.graph.size > 20_000, stagePadding: 60, minCameraRatio: .005, maxCameraRatio: 4, zIndex: true,
+    hideEdgesOnMove: view.graph.size > 20_000, stagePadding: innerWidth < 700 ? 26 : 60, minCameraRatio: .005, maxCameraRatio: 4, zIndex: true,
     defaultDrawNodeHover: hover(() => view.theme), nodeReducer: node, edgeReducer: edge,
   });
   view.renderer.on("clickNode", e => select(+e.node));
@@ -179,6 +179,7 @@ function asked() {
   });
   $("asked").append(el("p", { class: "question" }, data.question), data.answer ? el("p", { class: "answer" }, data.answer) : null, el("h3", {}, "What led to it"), ...weights);
   $("asked").hidden = false;
+  document.body.classList.add("asks");
 }
 
 // find are the best matches of a name: those that begin so, then those with most neighbours.
