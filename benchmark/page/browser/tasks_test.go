@@ -71,6 +71,7 @@ func TestTasks(t *testing.T) {
 			if got := eval[int](t, `document.querySelectorAll("#heat td").length`); got != 30 {
 				t.Errorf("%d cells of systems and domains", got)
 			}
+			t.until(`document.querySelector("#dots svg")`)
 			t.click("#heat tbody tr:nth-child(2) td:nth-child(4)")
 			d := eval[string](t, `new URLSearchParams(location.hash.slice(1)).get("d")`)
 			a := eval[string](t, `new URLSearchParams(location.hash.slice(1)).get("a")`)

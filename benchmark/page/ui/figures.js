@@ -38,6 +38,8 @@ async function drawDots() {
   byID("measure-help").textContent = m ? m.help || "" : "";
   if (!m) return;
   const rows = standings();
+  const height = rows.length * 26 + 40;
+  figure.style.minHeight = `${height + 36}px`; // so that nothing moves when it is drawn
   const Plot = await charts();
   const width = Math.max(280, figure.clientWidth);
   const left = Math.min(24 + 7.2 * Math.max(4, ...rows.map((r) => r.name.length)), Math.round(width * 0.36));
@@ -49,7 +51,7 @@ async function drawDots() {
   const tone = (r) => (behind(r) ? "var(--soft)" : "var(--accent)");
   const labels = new Map(rows.map((r) => [r.name, cutText(r.name, Math.floor((left - 12) / 7.2)) + (r.note ? " †" : "")]));
   const plot = Plot.plot({
-    width, marginLeft: left, marginRight: 52, marginTop: 26, marginBottom: 8, height: rows.length * 26 + 40,
+    width, marginLeft: left, marginRight: 52, marginTop: 26, marginBottom: 8, height,
     className: "plot", style: { background: "none", fontSize: "12.5px" },
     ariaLabel: `${m.title}, percent, best first`,
     x: { domain: [0, x2], label: null, axis: "top", grid: true, ticks },
