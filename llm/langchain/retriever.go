@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/tmc/langchaingo/schema"
+	"github.com/tmc/langchaingo/vectorstores"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// The keys of a document's metadata that stand for what a chunk has.
+const (
+	MetaID    = "id"     // Chunk.ID
+	MetaDoc   = "source" // Chunk.Doc
+	MetaTitle = "title"
+)
+
+// Retriever makes a retriever for langchaingo's chains of one of ours: what there is to
+// read for a question, k pieces (5 if it is 0), and after it what was derived.
+func Retriever(r graphrag.Retriever, k int) schema.Retriever {
+	return retriever{r, cmp.Or(k, 5)}
+}
+
+type retriever struct {
+	r graphrag.Retriever
+	k int
+}
+
+// GetRelevantDocuments implements schema.Retriever.
+func (r retriever) GetRelevantDocuments(ctx context.Context, query string) ([]schema.Document, error) {
+	q := graphrag.Question{Text: query, K: r.k}
+	found, err := r.r.Retrieve(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("langchain: retrieve: %w", err)
+	}
+	var docs []schema.Document
+	for _, h := range found.Read(q) {
+		docs = append(docs, schema.Document{
+			PageContent: h.Chunk.Text, Score: float32(h.Score),
+			Metadata: map[string]any{MetaID: h.Chunk.ID, MetaDoc: h.Chunk.Doc, MetaTitle: h.Chunk.Title, "start": h.Chunk.Start, "end": h.Chunk.End},
+		})
+	}
+	for _, d := range found.Derived {
+		docs = append(docs, schema.Document{PageContent: d.Text, Metadata: map[string]any{"derived": true}})
+	}
+	return docs, nil
+}
+
+// Dense makes a retriever of any vector store of langchaingo. Chunks have the ID, the
+// document and the title that the metadata say under the keys of this package; without
+// an ID, one made of the text. The options go with every search.
+func Dense(v vectorstores.VectorStore, o ...vectorstores.Option) graphrag.Retriever {
+	return dense{v, o}
+}
+
+type dense struct {
+	v vectorstores.VectorStore
+	o []vectorstores.Option
+}
+
+// Retrieve implements graphrag.Retriever.
+func (d dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	docs, err := d.v.SimilaritySearch(ctx, q.Text, q.Want(), d.o...)
+	if err != nil {
+		return graphrag.Found{}, fmt.Errorf("langchain: similarity search: %w", err)
+	}
+	if err := ctx.Err(); err != nil { // some stores return what they have
+		return graphrag.Found{}, err
+	}
+	found := graphrag.Nothing()
+	seen := make(map[string]bool)
+	for _, doc := range docs {
+		c := graphrag.Chunk{ID: said(doc, MetaID), Doc: said(doc, MetaDoc), Title: said(doc, MetaTitle), Text: doc.PageContent, End: len(doc.PageContent)}
+		if c.ID == "" {
+			c.ID = idOf(doc)
+		}
+		c.Doc = cmp.Or(c.Doc, c.ID)
+		if !seen[c.ID] && len(found.Ranked) < q.Want() {
+			seen[c.ID] = true
+			found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: c, Score: float64(doc.Score), Source: "dense"})
+		}
+	}
+	return found, nil
+}
+
+func said(doc schema.Document, key string) string {
+	s, _ := doc.Metadata[key].(string)
+	return s
+}
+
+// idOf is an ID made of where a text is from and the text.
+func idOf(doc schema.Document) string {
+	h := sha256.Sum256([]byte(said(doc, MetaDoc) + "\x00" + doc.PageContent))
+	return hex.EncodeToString(h[:16])
+}
