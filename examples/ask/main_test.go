@@ -167,6 +167,18 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+func TestCorpus(t *testing.T) {
+	for question, want := range map[string]string{
+		"Why are there two high tides a day?":                    "testdata/corpus/tides.txt:3",
+		"When did SOS become the international distress signal?": "testdata/corpus/signals.html:11",
+	} {
+		out, _, err := ask(t, "", "-docs", "testdata/corpus", "-index", filepath.Join(t.TempDir(), "i"), question)
+		if err != nil || !strings.Contains(out, filepath.FromSlash(want)) {
+			t.Errorf("%s %v: %s", question, err, out)
+		}
+	}
+}
+
 // Systems with a graph answer as well, and have neighbours.
 func TestGraph(t *testing.T) {
 	out, _, err := ask(t, "", "-docs", "testdata/corpus", "-index", t.TempDir(), "-system", "HippoRAG2", "-mode", "open", "Who lit the first tower on the Eddystone Rocks, and when?")
