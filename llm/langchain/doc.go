@@ -5,6 +5,8 @@
 // model; [OpenAI] and [Ollama] build the two everyday providers, and
 // [OpenAIEmbedder] and [OllamaEmbedder] their embedders, which fit
 // langchaingo's embeddings.Embedder by shape.
+// Retriever gives chains any of our retrievers, Vectors any of our stores; Dense makes a
+// retriever of any vector store of langchaingo.
 //
 // langchaingo v0.1.14 loses HTTP statuses, cancellation, some options and
 // some errors on the way. For the providers built here all of that is done
