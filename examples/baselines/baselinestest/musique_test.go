@@ -26,7 +26,7 @@ import (
 
 // All systems over the same passages and recorded triples, and how far each is
 // from plain retrieval, question by question: five passages are about the same
-// context for all.
+// context for all. Wild is not behind hipporag.
 func TestMuSiQueCompared(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
@@ -39,6 +39,7 @@ func TestMuSiQueCompared(t *testing.T) {
 	}
 	flat := measure(bm25.New(k, bm25.Options{Common: common}))
 	t.Logf("%-18s R@2 %.1f R@5 %.1f R@20 %.1f all@5 %.0f", "bm25", flat.At[2], flat.At[5], flat.At[20], flat.All[5])
+	of := make(map[string]baselinestest.Recall)
 	for _, x := range []struct {
 		name string
 		r    baselinestest.Recall
@@ -70,6 +71,17 @@ func TestMuSiQueCompared(t *testing.T) {
 		t.Logf("%-18s R@2 %.1f R@5 %.1f R@20 %.1f all@5 %.0f; less bm25 %+.1f [%.1f, %.1f] p %.4f", x.name, x.r.At[2], x.r.At[5], x.r.At[20], x.r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.Test.P)
 		if c.Effect.Low < x.low {
 			t.Errorf("%s: the interval begins at %.1f, want %v", x.name, c.Effect.Low, x.low)
+		}
+		of[x.name] = x.r
+	}
+	for _, name := range []string{"wild", "wild, by rules"} {
+		c, err := stats.Compare(of["hipporag"].Each[5], of[name].Each[5], nil, stats.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-18s less hipporag %+.1f [%.1f, %.1f] p %.4f", name, c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.Test.P)
+		if c.Effect.Low < -2 {
+			t.Errorf("%s: the interval begins at %.1f", name, c.Effect.Low)
 		}
 	}
 }
