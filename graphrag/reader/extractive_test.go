@@ -3,6 +3,7 @@
 package reader_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -93,4 +94,40 @@ func TestExtractiveHostile(t *testing.T) {
 	}
 	read(t, r, graphrag.Question{Text: strings.Repeat("Who owns the owls? ", 2_000)}, hits(page, other))
 	read(t, r, graphrag.Question{Text: "What?", Form: graphrag.Overview}, hits(strings.Repeat("no end ", 30_000), strings.Repeat("> ", 5_000), strings.Repeat("- [", 5_000)))
+}
+
+// The rank of a piece counts as far down as pieces are read.
+func TestExtractiveByRank(t *testing.T) {
+	read, err := reader.Extractive(reader.ExtractiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var evidence []graphrag.Hit
+	for i := range 30 {
+		text := fmt.Sprintf("Harbour %d has a crane and a mole.", i)
+		switch i {
+		case 5:
+			text = "The ship Norlys was built by Brann."
+		case 29:
+			text = "The ship Norlys was built by Havgull, as people say in the town."
+		}
+		evidence = append(evidence, graphrag.Hit{Chunk: graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: text}})
+	}
+	a, err := read.Read(t.Context(), graphrag.Question{Text: "Who built the ship Norlys?"}, evidence, nil)
+	if err != nil || !strings.HasPrefix(a.Text, "The ship Norlys was built by Brann.") {
+		t.Errorf("got %q, %v", a.Text, err)
+	}
+}
+
+// Nobody reads over the gap between two parts of a page.
+func TestExtractiveGap(t *testing.T) {
+	read, err := reader.Extractive(reader.ExtractiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hit := graphrag.Hit{Chunk: graphrag.Chunk{ID: "a", Doc: "a", Text: "Later the owner of Norlys was Havgull\n\n…\n\nand sold it to Larvik."}}
+	a, err := read.Read(t.Context(), graphrag.Question{Text: "Who was the owner of Norlys?"}, []graphrag.Hit{hit}, nil)
+	if err != nil || a.Text != "Later the owner of Norlys was Havgull" {
+		t.Errorf("got %q, %v", a.Text, err)
+	}
 }
