@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,16 +72,14 @@ var pages = map[string]string{
 	"https://unrelated.example/never/met": "",
 }
 
-// getter hands out pages, and counts how often each is asked for. It ends after a number
-// of pages, if it is more than 0.
+// getter hands out pages, and counts how often each is asked for.
 type getter struct {
 	asked map[string]int
 	mu    chan struct{}
-	left  int
 }
 
-func newGetter(left int) *getter {
-	return &getter{asked: make(map[string]int), mu: make(chan struct{}, 1), left: left}
+func newGetter() *getter {
+	return &getter{asked: make(map[string]int), mu: make(chan struct{}, 1)}
 }
 
 var errStopped = errors.New("stopped")
@@ -167,7 +166,7 @@ func build(ctx context.Context, t *testing.T, work, dir string, get construct.Ge
 
 func TestBuild(t *testing.T) {
 	work, dir := t.TempDir(), t.TempDir()
-	get, model := newGetter(0), scripted()
+	get, model := newGetter(), scripted()
 	b, err := build(t.Context(), t, work, dir, get, model)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +216,7 @@ func TestBuild(t *testing.T) {
 	// Built again, nothing is asked for and nothing changes.
 	before := snapshot(t, dir)
 	calls := model.Calls()
-	if _, err := build(t.Context(), t, work, dir, newGetter(0), model); err != nil {
+	if _, err := build(t.Context(), t, work, dir, newGetter(), model); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" || model.Calls() != calls {
@@ -230,17 +229,18 @@ func TestBuild(t *testing.T) {
 func TestBuildStopped(t *testing.T) {
 	whole := t.TempDir()
 	model := scripted()
-	if _, err := build(t.Context(), t, t.TempDir(), whole, newGetter(0), model); err != nil {
+	if _, err := build(t.Context(), t, t.TempDir(), whole, newGetter(), model); err != nil {
 		t.Fatal(err)
 	}
 	want, calls := snapshot(t, whole), model.Calls()
 	for stop := 1; stop < calls; stop += 3 {
 		work, dir := t.TempDir(), t.TempDir()
-		get, model := newGetter(0), scripted()
+		get, model := newGetter(), scripted()
 		starts := 0
 		for done := false; !done && starts < 100; starts++ {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			counted := &stopping{Model: model, left: stop, stop: func() { cancel(errStopped) }}
+			counted := &stopping{Model: model, stop: func() { cancel(errStopped) }}
+			counted.left.Store(int64(stop))
 			_, err := build(ctx, t, work, dir, get, counted)
 			done = err == nil
 			if err != nil && !errors.Is(err, context.Canceled) {
@@ -262,12 +262,12 @@ func TestBuildStopped(t *testing.T) {
 // stopping ends the build after a number of calls.
 type stopping struct {
 	llm.Model
-	left int
+	left atomic.Int64
 	stop func()
 }
 
 func (s *stopping) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	if s.left--; s.left < 0 {
+	if s.left.Add(-1) < 0 {
 		s.stop()
 		return llm.Reply{}, llm.Canceled(ctx, llm.BilledUnknown)
 	}
