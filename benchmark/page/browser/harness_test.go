@@ -67,8 +67,8 @@ func run(m *testing.M) int {
 // tab is an open page.
 type tab struct {
 	*testing.T
-	ctx  context.Context
-	file string
+	ctx     context.Context
+	address string
 
 	clicks int // of hands, and choices from lists
 
@@ -105,8 +105,17 @@ func save(t *testing.T, p *page.Page) string {
 // the page must have made no error and no request.
 func open(t *testing.T, file, state string, s screen) *tab {
 	t.Helper()
+	out := visit(t, "file://"+file, state, s)
+	out.until(`document.documentElement.dataset.ready === "true"`)
+	return out
+}
+
+// visit opens an address at a state. When the test ends, the page must have made no
+// error, and no request beyond the address.
+func visit(t *testing.T, address, state string, s screen) *tab {
+	t.Helper()
 	ctx, closeTab := chromedp.NewContext(browser)
-	out := &tab{T: t, ctx: ctx, file: file}
+	out := &tab{T: t, ctx: ctx, address: address}
 	t.Cleanup(func() {
 		closeTab()
 		out.mu.Lock()
@@ -132,8 +141,7 @@ func open(t *testing.T, file, state string, s screen) *tab {
 	call(out, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
-	out.do(chromedp.Navigate("file://" + file + state))
-	out.until(`document.documentElement.dataset.ready === "true"`)
+	out.do(chromedp.Navigate(address + state))
 	return out
 }
 
@@ -146,7 +154,7 @@ func (t *tab) listen(event any) {
 	}
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; !strings.HasPrefix(u, "file://"+t.file) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:") {
+		if u := e.Request.URL; !strings.HasPrefix(u, t.address) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:") {
 			note("a request for %.200s", u)
 		}
 	case *cdpruntime.EventExceptionThrown:

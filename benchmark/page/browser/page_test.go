@@ -115,7 +115,8 @@ func TestDeepLinks(t *testing.T) {
 // The panel shows what a question is made of.
 func TestPanel(t *testing.T) {
 	p := generated(60)
-	tab := open(t, save(t, p), "#q=birds%2Fq0&a=walker&b=lister", wide)
+	file := save(t, p)
+	tab := open(t, file, "#q=birds%2Fq0&a=walker&b=lister", wide)
 	tab.opened()
 	q := p.Run.Questions[0]
 	if got := tab.text("#panel-title"); got != q.Text {
@@ -147,7 +148,7 @@ func TestPanel(t *testing.T) {
 		}
 	}
 	// A question of statements tells the stated from the others.
-	tab = open(t, tab.file, "#q=comets%2Fq2&a=walker", wide)
+	tab = open(t, file, "#q=comets%2Fq2&a=walker", wide)
 	tab.opened()
 	if got := tab.text(".gold"); strings.Count(got, "stated") != 3 || strings.Count(got, "not stated") != 2 {
 		t.Errorf("gold statements: %s", got)
@@ -235,19 +236,25 @@ func TestAccess(t *testing.T) {
 			}
 			eval[chromedp.Void](tab, `for (const d of document.querySelectorAll("details")) d.open = true`)
 			tab.until(`document.querySelector("[data-chart] svg")`)
-			eval[chromedp.Void](tab, axe+"; null")
-			found := eval[string](tab, `axe.run().then((r) => JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, nodes: v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary) }))))`)
-			var violations []struct {
-				ID, Impact string
-				Nodes      []string
-			}
-			if err := json.Unmarshal([]byte(found), &violations); err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range violations {
-				t.Errorf("%s %s: %s (%s):\n%s", name, state, v.ID, v.Impact, strings.Join(v.Nodes, "\n"))
-			}
+			accessible(tab, name+" "+state)
 		}
+	}
+}
+
+// accessible holds what is shown to the rules of axe.
+func accessible(t *tab, what string) {
+	t.Helper()
+	eval[chromedp.Void](t, axe+"; null")
+	found := eval[string](t, `axe.run().then((r) => JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, nodes: v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary) }))))`)
+	var violations []struct {
+		ID, Impact string
+		Nodes      []string
+	}
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range violations {
+		t.Errorf("%s: %s (%s):\n%s", what, v.ID, v.Impact, strings.Join(v.Nodes, "\n"))
 	}
 }
 
