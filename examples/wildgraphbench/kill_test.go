@@ -53,9 +53,9 @@ func TestKill(t *testing.T) {
 		f := []string{"-no-timings", "-out", filepath.Join(dir, out)}
 		if data := os.Getenv("WILDGRAPHBENCH_DIR"); data != "" {
 			// All of them would take minutes for each start.
-			f = append(f, "-data", data, "-systems", "naiverag,bm25,hipporag2")
+			return append(f, "-data", data, "-systems", "naiverag,bm25,hipporag2")
 		}
-		return f
+		return append(f, "-systems", "bm25,wild,lightrag,hipporag2,msgraphrag-local,raptor")
 	}
 	start := time.Now()
 	if out, err := child(flags("whole")...).CombinedOutput(); err != nil {
