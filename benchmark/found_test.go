@@ -62,3 +62,12 @@ func TestStatementFound(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// Systems answer the same item at once: who appends to its statements must not write
+// where another does.
+func TestGoldStatementsAppend(t *testing.T) {
+	it := benchmark.Item{Statements: append(make([]string, 0, 4), "one", "two")}
+	if first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b"); first[2] != "a" || second[2] != "b" {
+		t.Errorf("%q and %q share their end", first, second)
+	}
+}
