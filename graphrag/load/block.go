@@ -4,6 +4,7 @@ package load
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -84,7 +85,22 @@ func Plain(s string) string {
 	if strings.ContainsAny(s, "*`\\~<_") {
 		s = unmarked(s)
 	}
+	if onOneLine(s) {
+		return s
+	}
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// onOneLine tells whether all white space of s is single blanks inside of it.
+func onOneLine(s string) bool {
+	last := ' '
+	for _, r := range s {
+		if r == ' ' && last == ' ' || r != ' ' && unicode.IsSpace(r) {
+			return false
+		}
+		last = r
+	}
+	return last != ' ' || s == ""
 }
 
 // unmarked leaves out ** and __ and ~~, backticks, single * and _ at the edges of

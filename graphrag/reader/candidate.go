@@ -32,6 +32,7 @@ const (
 // definition, a line of code, a list with what leads into it.
 type candidate struct {
 	quote string // as it is shown, on one line
+	said  string // without the names of columns
 	piece int    // number of the piece it stands in, in order of rank
 	block int    // in the piece
 	span  text.Span
@@ -41,12 +42,21 @@ type candidate struct {
 	// headings and its title hold.
 	own, lead, head set
 
-	terms   []int32 // distinct, rising
+	terms   []int32 // see distinct
+	sorted  bool
 	words   int
-	shape   shape
 	list    bool    // a list with what leads into it
 	answers bool    // what the page asks before it
 	quality float64 // factor for what is cut, or a heading
+}
+
+// distinct are the terms of a candidate, rising. Most candidates are never asked.
+func (x *candidate) distinct() []int32 {
+	if !x.sorted {
+		slices.Sort(x.terms)
+		x.terms, x.sorted = slices.Compact(x.terms), true
+	}
+	return x.terms
 }
 
 // piece is a text that candidates stand in: a chunk, or derived text.
@@ -57,94 +67,77 @@ type piece struct {
 	lead     int // bytes before the text itself
 	shift    int // what is taken from an offset to have one into the text
 	title    set
-	all      set // of all its blocks
 	blocks   []load.Block
-	sets     []set // of each block
+	sets     []set // of blocks that others stand under or go on from
 }
 
-// corpus are the candidates of all evidence.
+// corpus are the candidates of all evidence, and the memory for those of the next.
 type corpus struct {
-	analyzer   text.Analyzer
-	numbers    *text.Numbering
+	lexicon    *lexicon
 	q          *question
 	pieces     []piece
 	candidates []candidate
-
-	arena []int32 // terms of candidates
-	words int     // of the text that terms read last
-	add   func(word []byte) bool
+	sets       []set
+	scores     []float64
 }
 
 // collect reads all material. The one error is that of ctx.
-func collect(ctx context.Context, a text.Analyzer, question string, evidence []graphrag.Hit, derived []graphrag.Derived) (*corpus, error) {
-	c := &corpus{analyzer: a, numbers: text.NewNumbering(a)}
-	c.add = func(word []byte) bool {
-		c.words++
-		if id := c.numbers.Number(word); id >= 0 {
-			c.arena = append(c.arena, id)
-		}
-		return true
-	}
-	c.q = newQuestion(question, c.numbers, a)
+func (c *corpus) collect(ctx context.Context, question string, evidence []graphrag.Hit, derived []graphrag.Derived) error {
+	c.q = newQuestion(question, c.lexicon)
 	for i, h := range evidence {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		c.read(h.Chunk.Lead, h.Chunk.Title, h.Chunk.Text, piece{evidence: i, doc: h.Chunk.Doc, title: c.set(h.Chunk.Title)})
 	}
 	for i, d := range derived {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		heading := min(max(d.Heading, 0), len(d.Text))
 		c.read("", "", d.Text[heading:], piece{evidence: -1, doc: strings.Join(d.Docs, " "), derived: i, title: c.set(d.Text[:heading])})
 	}
 	var df [maxTerms]int
-	for _, x := range c.candidates {
-		for t := range c.q.terms {
-			df[t] += int(x.own >> t & 1)
+	for i := range c.candidates {
+		for own := c.candidates[i].own; own != 0; own &= own - 1 {
+			df[own.first()]++
 		}
 	}
 	c.q.weigh(&df, len(c.candidates))
-	return c, ctx.Err()
+	return ctx.Err()
 }
 
-// rarity is the weight of a term that df of n texts have: that of BM25, which stays
-// positive, dampened.
-func rarity(df, n float64) float64 { return math.Pow(math.Log(1+(n-df+0.5)/(df+0.5)), 0.7) }
-
-// terms returns the distinct terms of s as rising numbers.
-func (c *corpus) terms(s string) []int32 {
-	start := len(c.arena)
-	c.words = 0
-	c.analyzer.Words(s, c.add)
-	ids := c.arena[start:]
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	c.arena = c.arena[:start+len(ids)]
-	return ids[:len(ids):len(ids)]
+// reset forgets what was read and keeps the memory.
+func (c *corpus) reset() {
+	clear(c.pieces)
+	clear(c.candidates)
+	c.pieces, c.candidates, c.sets, c.scores = c.pieces[:0], c.candidates[:0], c.sets[:0], c.scores[:0]
+	c.lexicon.reset()
 }
 
 // asked are the question's terms among terms.
 func (c *corpus) asked(terms []int32) (s set) {
 	for _, t := range terms {
-		if int(t) >= c.q.terms {
-			break
+		if int(t) < c.q.terms {
+			s |= 1 << t
 		}
-		s |= 1 << t
 	}
 	return s
 }
 
+// set are the question's terms in s.
 func (c *corpus) set(s string) set {
 	if s == "" {
 		return 0
 	}
-	start := len(c.arena)
-	out := c.asked(c.terms(s))
-	c.arena = c.arena[:start]
-	return out
+	terms := c.lexicon.read(s, len(s))
+	defer c.lexicon.forget(terms)
+	return c.asked(terms)
 }
+
+// rarity is the weight of a term that df of n texts have: that of BM25, which stays
+// positive, dampened.
+func rarity(df, n float64) float64 { return math.Pow(math.Log(1+(n-df+0.5)/(df+0.5)), 0.7) }
 
 // read adds the candidates of one text, which goes on from lead. A title that is its
 // first line is a heading and no part of the first sentence.
@@ -163,16 +156,37 @@ func (c *corpus) read(lead, title, s string, p piece) {
 	} else {
 		p.blocks = load.Blocks(lead + s)
 	}
-	p.sets = make([]set, len(p.blocks))
-	for i, b := range p.blocks {
-		p.sets[i] = c.set(b.Text)
-		p.all |= p.sets[i]
-	}
+	p.sets = c.setsOf(p.blocks)
 	c.pieces = append(c.pieces, p)
 	r := blockReader{c: c, p: &c.pieces[len(c.pieces)-1], piece: len(c.pieces) - 1}
 	for i := range p.blocks {
 		r.block(i)
 	}
+}
+
+// setsOf are the question's terms of the blocks that others stand under or go on from;
+// of the other blocks they are empty.
+func (c *corpus) setsOf(blocks []load.Block) []set {
+	start := len(c.sets)
+	c.sets = append(c.sets, make([]set, len(blocks))...)
+	sets := c.sets[start:]
+	const needed = set(1) << maxTerms // no term has this bit
+	for i, b := range blocks {
+		for _, above := range [...]int{b.Under, b.Lead} {
+			if above >= 0 {
+				sets[above] = needed
+			}
+		}
+		if b.Kind == load.Heading {
+			sets[i] = needed
+		}
+	}
+	for i := range sets {
+		if sets[i] == needed {
+			sets[i] = c.set(blocks[i].Text)
+		}
+	}
+	return sets
 }
 
 // blockReader makes candidates of the blocks of a piece.
@@ -218,7 +232,7 @@ func (r *blockReader) heading(i int, b load.Block, inside bool) {
 		r.asked, r.by = r.p.sets[i], i
 		return
 	}
-	if inside && len(strings.Fields(plain)) >= minHeadline && !mostlyLinks(b.Text, plain) {
+	if inside && countWords(plain) >= minHeadline && !mostlyLinks(b.Text, plain) {
 		r.add(i, text.Span{End: len(b.Text)}, plain, headlinePart)
 	}
 }
@@ -230,7 +244,7 @@ func (r *blockReader) item(i int, b load.Block) {
 	if lead := b.Lead; first && (lead < 0 || r.p.blocks[lead].Kind != load.Item) {
 		r.list(i, lead)
 	}
-	if words := len(strings.Fields(b.Text)); words > maxItem {
+	if words := countWords(b.Text); words > maxItem {
 		r.prose(i, b)
 		return
 	}
@@ -240,7 +254,7 @@ func (r *blockReader) item(i int, b load.Block) {
 	}
 	if b.Lead >= 0 && r.p.blocks[b.Lead].Kind == load.Item { // "Tomatoes: sown on 20 February"
 		outer := load.Plain(r.p.blocks[b.Lead].Text)
-		if len(strings.Fields(outer)) <= maxOuter {
+		if countWords(outer) <= maxOuter {
 			plain = strings.TrimRight(outer, ":. ") + ": " + plain
 		}
 	}
@@ -257,13 +271,13 @@ func (r *blockReader) list(i, lead int) {
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(load.Plain(r.p.blocks[lead].Text), ": "))
-	words, last, sep := len(strings.Fields(b.String())), i, ": "
+	words, last, sep := countWords(b.String()), i, ": "
 	for ; last < len(r.p.blocks) && r.p.blocks[last].Kind == load.Item; last++ {
 		if r.p.blocks[last].Level > 1 {
 			return
 		}
 		item := load.Plain(r.p.blocks[last].Text)
-		if words += len(strings.Fields(item)); words > maxList {
+		if words += countWords(item); words > maxList {
 			return
 		}
 		b.WriteString(sep + item)
@@ -359,7 +373,7 @@ func (r *blockReader) prose(i int, b load.Block) {
 			continue
 		}
 		quality := 1.0
-		if startsLow(plain) || p.End == len(b.Text) && i == len(r.p.blocks)-1 && !ends(plain) && len(strings.Fields(plain)) > minHeadline {
+		if startsLow(plain) || p.End == len(b.Text) && i == len(r.p.blocks)-1 && !ends(plain) && countWords(plain) > minHeadline {
 			quality = cutPart
 		}
 		if b.Kind == load.Definition && b.Lead >= 0 && p.Start == 0 {
@@ -376,17 +390,13 @@ func (r *blockReader) prose(i int, b load.Block) {
 // add adds a candidate; false if it says nothing.
 func (r *blockReader) add(i int, span text.Span, quote string, quality float64) bool {
 	b := r.p.blocks[i]
-	start := len(r.c.arena)
-	terms := r.c.terms(quote)
-	if len(terms) == 0 || r.c.words > maxWords {
-		r.c.arena = r.c.arena[:start]
+	terms := r.c.lexicon.read(quote, maxWords)
+	words := r.c.lexicon.words
+	if len(terms) == 0 || words > maxWords {
+		r.c.lexicon.forget(terms)
 		return false
 	}
-	own := r.c.asked(terms)
-	x := candidate{quote: quote, piece: r.piece, block: i, kind: b.Kind, own: own, terms: terms, words: r.c.words, shape: shapeOf(quote), quality: quality}
-	if bibliographic(quote) {
-		x.quality *= referencePart
-	}
+	x := candidate{quote: quote, said: quote, piece: r.piece, block: i, kind: b.Kind, own: r.c.asked(terms), terms: terms, words: words, quality: quality}
 	x.span = b.Span(span)
 	for l, n := b.Lead, 0; l >= 0 && n < maxChain; l, n = r.p.blocks[l].Lead, n+1 {
 		x.lead |= r.p.sets[l]

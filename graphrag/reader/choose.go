@@ -27,7 +27,7 @@ func (c *corpus) facts(scores []float64, best, limit int) []int {
 		for i := range c.candidates {
 			x := &c.candidates[i]
 			if scores[i] < factFloor*scores[best] || x.list || slices.Contains(chosen, i) ||
-				slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].terms, x.terms) }) {
+				slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].distinct(), x.distinct()) }) {
 				continue
 			}
 			same := float64((x.own & have).count()) / float64(max(1, x.own.count()))

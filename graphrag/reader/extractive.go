@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -90,18 +91,25 @@ func Extractive(o ExtractiveOptions) (Reader, error) {
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
-	return &extractive{o}, nil
+	r := &extractive{o: o}
+	r.memory.New = func() any { return &corpus{lexicon: newLexicon(o.Analyzer)} }
+	return r, nil
 }
 
-type extractive struct{ o ExtractiveOptions }
+type extractive struct {
+	o      ExtractiveOptions
+	memory sync.Pool // of *corpus
+}
 
 // Name implements [Reader].
 func (r *extractive) Name() string { return "extractive/" + string(r.o.Mode) }
 
 // Read implements [Reader].
 func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
-	c, err := collect(ctx, r.o.Analyzer, q.Text, evidence, derived)
-	if err != nil {
+	c := r.memory.Get().(*corpus)
+	defer r.memory.Put(c)
+	defer c.reset()
+	if err := c.collect(ctx, q.Text, evidence, derived); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	if len(c.candidates) == 0 {

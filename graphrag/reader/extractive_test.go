@@ -4,7 +4,9 @@ package reader_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -130,4 +132,39 @@ func TestExtractiveGap(t *testing.T) {
 	if err != nil || a.Text != "Later the owner of Norlys was Havgull" {
 		t.Errorf("got %q, %v", a.Text, err)
 	}
+}
+
+// What a reader keeps from one question to the next changes no answer, whoever asks at
+// the same time.
+func TestExtractiveKeepsNothing(t *testing.T) {
+	questions := []graphrag.Question{
+		{Text: "Who landed on the Moon?"}, {Text: "How many people watched the landing?"}, {Text: "When was Neil Armstrong born?"},
+		{Text: "Describe the moons of Mars and Earth.", Form: graphrag.Overview}, {Text: "What causes tides?"}, {Text: "What is the number of the kea?"},
+	}
+	contexts := [][]graphrag.Hit{hits(page, other), hits(other), hits("| name | number |\n|---|---|\n| kea | 7 |\n", page)}
+	answer := func(r reader.Reader, i int) graphrag.Answer {
+		a, err := r.Read(t.Context(), questions[i%len(questions)], contexts[i%len(contexts)], nil)
+		if err != nil {
+			t.Error(err)
+		}
+		return a
+	}
+	shared := extractive(t, reader.ExtractiveOptions{})
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for n := range 30 {
+				i := (7*n + worker) % 30
+				fresh, err := reader.Extractive(reader.ExtractiveOptions{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, want := answer(shared, i), answer(fresh, i); !reflect.DeepEqual(got, want) {
+					t.Errorf("question %d: %q, want %q", i, got.Text, want.Text)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -29,7 +29,8 @@ func (c *corpus) overview(scores []float64, limit int) []int {
 	weights := c.rarities()
 	sizes := make([]float64, len(pool))
 	for n, i := range pool {
-		sizes[n] = shared(weights, c.candidates[i].terms, c.candidates[i].terms)
+		terms := c.candidates[i].distinct()
+		sizes[n] = shared(weights, terms, terms)
 	}
 	like := func(a, b int) float64 {
 		x, y := &c.candidates[pool[a]], &c.candidates[pool[b]]
@@ -99,9 +100,9 @@ func (c *corpus) statements(scores []float64) []int {
 
 // rarities are the weights of all terms by how many candidates have them.
 func (c *corpus) rarities() []float64 {
-	out := make([]float64, c.numbers.Terms().Len())
+	out := make([]float64, len(c.lexicon.met))
 	for i := range c.candidates {
-		for _, t := range c.candidates[i].terms {
+		for _, t := range c.candidates[i].distinct() {
 			out[t]++
 		}
 	}

@@ -21,6 +21,9 @@ type set uint64
 
 func (s set) count() int { return bits.OnesCount64(uint64(s)) }
 
+// first is the lowest term of a set that is not empty.
+func (s set) first() int { return bits.TrailingZeros64(uint64(s)) }
+
 // question is what is looked for. Its terms are those of the numbering with the
 // lowest numbers.
 type question struct {
@@ -54,14 +57,14 @@ var asking = strings.Fields(`accord regard concern specif describ explain identi
 const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为如能可以我你们请被和与或及个位吧啊这那于从到将把由"
 
 // newQuestion reads a question and numbers its terms.
-func newQuestion(s string, numbers *text.Numbering, a text.Analyzer) *question {
+func newQuestion(s string, l *lexicon) *question {
 	q := &question{text: s, want: wanted(s), steps: asksSteps(s), yesNo: asksYesNo(s)}
 	words := capitalized(s)
-	a.Words(s, func(word []byte) bool {
+	l.analyzer.Words(s, func(word []byte) bool {
 		if unspacedAsking(string(word)) {
 			return true
 		}
-		id := int(numbers.Number(word))
+		id := int(l.of(word))
 		if id < 0 || id >= maxTerms {
 			return id < maxTerms
 		}
@@ -72,7 +75,7 @@ func newQuestion(s string, numbers *text.Numbering, a text.Analyzer) *question {
 		if r, _ := utf8.DecodeRune(word); text.Unspaced(r) {
 			q.unspaced |= 1 << id
 		}
-		if slices.Contains(asking, string(numbers.Terms().At(id))) {
+		if slices.Contains(asking, l.term(id)) {
 			q.weak |= 1 << id
 		}
 		return true
@@ -122,7 +125,7 @@ func (q *question) weigh(df *[maxTerms]int, n int) {
 func (q *question) of(s set) float64 {
 	sum := 0.0
 	for ; s != 0; s &= s - 1 {
-		sum += q.weight[bits.TrailingZeros64(uint64(s))]
+		sum += q.weight[s.first()]
 	}
 	return sum
 }
@@ -131,47 +134,9 @@ func (q *question) of(s set) float64 {
 func (q *question) plain(s set) float64 {
 	sum := 0.0
 	for ; s != 0; s &= s - 1 {
-		sum += q.bare[bits.TrailingZeros64(uint64(s))]
+		sum += q.bare[s.first()]
 	}
 	return sum
-}
-
-// shape is what kinds of answers a text can hold, one bit each.
-type shape uint8
-
-const (
-	hasNumber shape = 1 << iota
-	hasDate
-	hasName // a capital letter inside the text
-	hasMoney
-)
-
-// wanted returns the shapes any of which answers a question; 0 if none is asked for.
-func wanted(question string) shape {
-	q := " " + strings.ToLower(strings.Join(strings.FieldsFunc(question, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	}), " ")) + " "
-	has := func(phrases ...string) bool {
-		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(q, " "+p+" ") })
-	}
-	in := func(phrases ...string) bool {
-		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(q, p) })
-	}
-	var s shape
-	if has("when", "what year", "which year", "what date", "which date", "what month", "what day", "which day", "which days", "what time") || in("什么时候", "哪一年", "哪年", "何时", "几点") {
-		s |= hasDate
-	}
-	money := has("cost", "costs", "price", "pay", "paid", "fee", "spent", "how much is", "how much are", "financial", "net worth", "valuation") || in("多少钱", "价格")
-	if money {
-		s |= hasMoney
-	} else if has("how many", "how much", "how long", "how old", "how far", "how large", "how big", "how deep", "how tall", "how high", "how often", "how heavy",
-		"what number", "number of", "phone number", "percentage", "percent", "proportion", "what share", "score", "scoreline", "amount", "population", "what range", "figure", "toll", "what size", "estimated size") || in("多少", "多久", "多长", "多高", "几个", "几天", "电话") {
-		s |= hasNumber
-	}
-	if has("who", "whom", "whose", "which person", "which country", "which team", "which company", "what city", "which city") || in("是谁", "谁的") {
-		s |= hasName
-	}
-	return s
 }
 
 // asksSteps tells whether a question asks for a procedure or for everything on a list.
@@ -190,77 +155,4 @@ func asksYesNo(question string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(question)), " ")
 	return slices.Contains(strings.Fields("is are was were do does did can could may must should will would has have had"), first) ||
 		strings.ContainsAny(question, "吗")
-}
-
-// moneyWords are units of money.
-var moneyWords = strings.Fields("euro euros dollar dollars pound pounds pence penny cent cents yen yuan francs free eur usd gbp")
-
-// dateWords are months and days of the week as they are written in English.
-var dateWords = strings.Fields("january february march april may june july august september october november december " +
-	"monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays mon tue wed thu fri sat sun " +
-	"noon midnight today tomorrow yesterday weekly daily")
-
-// numberWords are numbers that are written as words.
-var numberWords = strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen twenty thirty forty fifty " +
-	"hundred thousand million billion once twice dozen half first second third fourth fifth sixth seventh eighth ninth tenth none nothing")
-
-// shapeOf returns the shapes of a text.
-func shapeOf(s string) shape {
-	var out shape
-	if strings.ContainsAny(s, "€$£¥元") {
-		out |= hasMoney
-	}
-	for i, word := range strings.Fields(s) {
-		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-		if word == "" {
-			continue
-		}
-		digits, first := 0, rune(0)
-		for _, r := range word {
-			if first == 0 {
-				first = r
-			}
-			if unicode.IsNumber(r) {
-				digits++
-			}
-		}
-		switch {
-		case digits > 0 && digits == len(word) && digits == 4 && (word[0] == '1' || word[0] == '2'), digits > 0 && strings.Contains(word, ":"):
-			out |= hasDate | hasNumber
-		case digits > 0:
-			out |= hasNumber
-			if strings.ContainsAny(word, "年月日点") {
-				out |= hasDate
-			}
-		case unicode.Is(unicode.Han, first):
-			out |= hasName
-			if strings.ContainsAny(word, "一二两三四五六七八九十百千万") {
-				out |= hasNumber
-			}
-			if strings.ContainsAny(word, "年月日周") {
-				out |= hasDate
-			}
-		default:
-			if i > 0 && unicode.IsUpper(first) {
-				out |= hasName
-			}
-			if len(word) > 9 {
-				break
-			}
-			switch low := strings.ToLower(word); {
-			case slices.Contains(moneyWords, low):
-				out |= hasMoney
-			case slices.Contains(dateWords, low):
-				out |= hasDate
-			case slices.Contains(numberWords, low):
-				out |= hasNumber
-				if strings.HasSuffix(low, "th") || low == "first" || low == "third" {
-					out |= hasDate
-				}
-			case low == "pm" || low == "am" || strings.HasSuffix(low, "day") && len(low) > 3:
-				out |= hasDate
-			}
-		}
-	}
-	return out
 }

@@ -20,19 +20,28 @@ func quotable(raw string) (string, bool) {
 	if caption, ok := strings.CutPrefix(clean, "Image "); ok && caption != "" && unicode.IsNumber(rune(caption[0])) {
 		return clean, false // what scrapers make of an image without a caption
 	}
+	if strings.IndexByte(clean, '|') >= 0 {
+		return clean, false // a menu in one line
+	}
 	letters, all := 0, 0
 	for _, r := range clean {
-		if r == '|' {
-			return clean, false // a menu in one line
-		}
-		if r != ' ' {
-			all++
-		}
-		if unicode.IsLetter(r) || unicode.IsMark(r) {
+		switch {
+		case 'a' <= r|0x20 && r|0x20 <= 'z', r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsMark(r)):
 			letters++
+			all++
+		case r != ' ':
+			all++
 		}
 	}
 	return clean, clean != "" && (float64(letters) >= minLetters*float64(all) || all < minLine && letters > 0)
+}
+
+// countWords counts what stands between blanks.
+func countWords(s string) (n int) {
+	for range strings.FieldsSeq(s) {
+		n++
+	}
+	return n
 }
 
 // mostlyLinks tells whether most of a text went when its links were taken out, or it is

@@ -43,40 +43,50 @@ func (c *corpus) cover(x *candidate) float64 {
 
 // score returns the score of each candidate, and the number of the best.
 func (c *corpus) score() (scores []float64, best int) {
-	scores = make([]float64, len(c.candidates))
 	for i := range c.candidates {
 		x := &c.candidates[i]
 		beside := 0.0
 		if i > 0 && c.candidates[i-1].piece == x.piece {
 			beside = c.q.of(c.candidates[i-1].own)
 		}
-		if i+1 < len(scores) && c.candidates[i+1].piece == x.piece {
+		if i+1 < len(c.candidates) && c.candidates[i+1].piece == x.piece {
 			beside = max(beside, c.q.of(c.candidates[i+1].own))
 		}
-		s := x.quality * (c.cover(x) + besidePart*beside) / max(c.q.total, 1e-9)
-		if x.shape&c.q.want != 0 {
-			s *= shapeBonus
-		}
-		switch {
-		case x.list && c.q.steps:
-			s *= listBonus
-		case x.list:
-			s /= listBonus
-		case x.own|x.lead == 0, c.echoes(x):
-			s *= emptyPart
-		}
-		scores[i] = s * (1 + wordGain*float64(x.words)) / (1 + rankLoss*float64(x.piece))
+		c.scores = append(c.scores, c.scoreOf(x, c.cover(x)+besidePart*beside))
 	}
-	return scores, slices.Index(scores, slices.Max(scores))
+	return c.scores, slices.Index(c.scores, slices.Max(c.scores))
+}
+
+// scoreOf is the score of a candidate of which so much of the question is met.
+func (c *corpus) scoreOf(x *candidate, met float64) float64 {
+	if met == 0 {
+		return 0
+	}
+	if bibliographic(x.said) {
+		x.quality *= referencePart
+	}
+	s := x.quality * met / max(c.q.total, 1e-9)
+	if shows(x.said, c.q.want) {
+		s *= shapeBonus
+	}
+	switch {
+	case x.list && c.q.steps:
+		s *= listBonus
+	case x.list:
+		s /= listBonus
+	case x.own|x.lead == 0, c.echoes(x):
+		s *= emptyPart
+	}
+	return s * (1 + wordGain*float64(x.words)) / (1 + rankLoss*float64(x.piece))
 }
 
 // says tells whether a candidate says more than the question does.
-func (c *corpus) says(x *candidate) bool { return len(x.terms) > x.own.count() }
+func (c *corpus) says(x *candidate) bool { return len(x.distinct()) > x.own.count() }
 
 // echoes tells whether a candidate is a heading or a name that only says again what is
 // asked.
 func (c *corpus) echoes(x *candidate) bool {
-	return !c.says(x) && (x.kind == load.Heading || x.kind == load.Paragraph && x.words < minHeadline && !c.q.yesNo)
+	return (x.kind == load.Heading || x.kind == load.Paragraph && x.words < minHeadline && !c.q.yesNo) && !c.says(x)
 }
 
 // The confidence of an answer is a logistic model of what of the question is met.
@@ -93,9 +103,12 @@ const (
 
 // confidence is how likely it is that a candidate answers the question.
 func (c *corpus) confidence(x *candidate) float64 {
-	all := set(1)<<c.q.terms - 1
-	z := sureBase + sureAsked*c.met(x, all&^c.q.names) + sureNames*c.met(x, all&c.q.names)
-	if c.q.want != 0 && x.shape&c.q.want == 0 {
+	all, page := set(1)<<c.q.terms-1, set(0)
+	for _, b := range c.pieces[x.piece].blocks {
+		page |= c.set(b.Text)
+	}
+	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names)
+	if c.q.want != 0 && !shows(x.said, c.q.want) {
 		z += sureShape
 	}
 	if x.own == 0 && !x.answers || c.q.terms == 0 {
@@ -104,14 +117,14 @@ func (c *corpus) confidence(x *candidate) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// met is the share of some of the question's terms that a candidate and its
-// surroundings meet, 1 of none.
-func (c *corpus) met(x *candidate, terms set) float64 {
+// met is the share of some of the question's terms that a candidate, its surroundings
+// and its page meet, 1 of none.
+func (c *corpus) met(x *candidate, page, terms set) float64 {
 	if terms == 0 {
 		return 1
 	}
 	lead := x.lead &^ x.own
 	head := x.head &^ (x.own | lead)
-	page := c.pieces[x.piece].all &^ (x.own | lead | head)
+	page &^= x.own | lead | head
 	return (c.q.plain(x.own&terms) + nearLead*c.q.plain(lead&terms) + nearHead*c.q.plain(head&terms) + nearPage*c.q.plain(page&terms)) / c.q.plain(terms)
 }
