@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package index
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// walk visits the batches of chunks of a root, in order.
+func (x *Index) walk(ctx context.Context, root string, visit func(refs []string) error) error {
+	pages, err := thing[[]Batch](ctx, x.work, root)
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		batches, err := thing[[]Batch](ctx, x.work, page.Ref)
+		if err != nil {
+			return err
+		}
+		for _, b := range batches {
+			cut, err := thing[Done](ctx, x.work, refOf("done", x.settings[Cut], b.Ref))
+			if err != nil {
+				return err
+			}
+			for _, chunks := range cut.Next[0] {
+				refs, err := thing[[]string](ctx, x.work, chunks.Ref)
+				if err == nil {
+					err = visit(refs)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// everything is all chunks of a root.
+func (x *Index) everything(ctx context.Context, root Batch) (refs []string, chunks []graphrag.Chunk, err error) {
+	err = x.walk(ctx, root.Ref, func(some []string) error {
+		more, err := list[graphrag.Chunk](ctx, x.work, some)
+		refs, chunks = append(refs, some...), append(chunks, more...)
+		return err
+	})
+	return refs, chunks, err
+}
+
+// knowledge is what the chunks of a root say, put together in this process.
+type knowledge struct {
+	root   string
+	graph  *kg.Graph
+	shown  report.Graph
+	weight []float64 // of the edges that are shown
+
+	once        sync.Mutex
+	communities []community.Community
+}
+
+// learn puts together what is known, unless that was done before. Who comes meanwhile
+// waits.
+func (x *Index) learn(ctx context.Context, root string) (*knowledge, error) {
+	x.knowing.Lock()
+	defer x.knowing.Unlock()
+	if x.known != nil && x.known.root == root {
+		return x.known, nil
+	}
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		return nil, err
+	}
+	err = x.walk(ctx, root, func(refs []string) error {
+		found := make([]string, len(refs))
+		for i, ref := range refs {
+			found[i] = x.extracted(ref, root)
+		}
+		xs, err := list[kg.Extraction](ctx, x.work, found)
+		if err != nil {
+			return err
+		}
+		return base.Insert(xs...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	k := &knowledge{root: root}
+	if k.graph, err = base.Graph(ctx); err != nil {
+		return nil, err
+	}
+	k.show()
+	x.known = k
+	return k, nil
+}
+
+// show makes the graph that communities and reports are of: entities, and the pairs of
+// them that are related.
+func (k *knowledge) show() {
+	g := k.graph
+	k.shown, k.weight = report.Graph{Nodes: make([]report.Node, len(g.Entities))}, nil
+	for e := range g.Entities {
+		k.shown.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
+	}
+	for _, relations := range g.Pairs(true) {
+		first := &g.Relations[relations[0]]
+		if first.Head == first.Tail {
+			continue // what an entity has to do with itself is no edge
+		}
+		edge, weight := report.Edge{Source: first.Head, Target: first.Tail}, 0.0
+		for _, r := range relations {
+			edge.Descriptions = append(edge.Descriptions, g.Relations[r].Descriptions...)
+			weight += g.Relations[r].Weight
+		}
+		k.shown.Edges, k.weight = append(k.shown.Edges, edge), append(k.weight, weight)
+	}
+}
+
+// graph puts what is known into the index.
+func (x *Index) graph(ctx context.Context, t Task) (Done, error) {
+	k, err := x.learn(ctx, t.Root)
+	if err != nil {
+		return Done{}, err
+	}
+	table, err := x.table(ctx, t.Root, "entities")
+	if err != nil {
+		return Done{}, err
+	}
+	entities := make([]store.Record, len(k.graph.Entities))
+	for i := range k.graph.Entities {
+		entities[i] = entity(&k.graph.Entities[i])
+	}
+	done := 0
+	for some := range slices.Chunk(entities, maxPage) {
+		if err := table.Put(ctx, some...); err != nil {
+			return Done{}, err
+		}
+		done += len(some)
+	}
+	g, err := x.writing(ctx, t.Root)
+	if err != nil {
+		return Done{}, err
+	}
+	for some := range slices.Chunk(stated(k.graph), maxPage) {
+		if err := g.Triples().PutTriples(ctx, some...); err != nil {
+			return Done{}, err
+		}
+		done += len(some)
+	}
+	return Done{Items: done}, nil
+}
+
+// entity is an entity as a record: found by its name and what is said of it.
+func entity(e *kg.Entity) store.Record {
+	r := store.Record{ID: e.Key, Title: e.Name}
+	for i, d := range e.Descriptions {
+		if i > 0 {
+			r.Text += "\n"
+		}
+		r.Text += d.Text
+	}
+	if e.Type != "" {
+		r.Fields = store.Fields{"type": e.Type}
+	}
+	return r
+}
+
+// unnamed is the relation of facts that have none.
+const unnamed = "related to"
+
+// stated are the relations as triples, each by the chunks that state it.
+func stated(g *kg.Graph) []store.Triple {
+	var out []store.Triple
+	name := func(e int32) triples.Entity {
+		return triples.Entity{ID: g.Entities[e].Key, Label: g.Entities[e].Name}
+	}
+	for i := range g.Relations {
+		r := &g.Relations[i]
+		t := store.Triple{Triple: triples.Triple{
+			Head: name(r.Head), Tail: name(r.Tail),
+			Relation: triples.Entity{ID: cmp.Or(r.Key, unnamed), Label: cmp.Or(r.Label, unnamed)},
+		}}
+		for _, p := range g.RelationPassages(int32(i)) {
+			t.Source, t.Weight = g.Passages[p.ID].Chunk, float64(p.Count)
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// communities finds the communities of the graph, and hands them on level by level,
+// the deepest first.
+func (x *Index) communities(ctx context.Context, t Task) (Done, error) {
+	k, err := x.learn(ctx, t.Root)
+	if err != nil {
+		return Done{}, err
+	}
+	g, err := k.network()
+	if err != nil {
+		return Done{}, err
+	}
+	h, err := community.HierarchicalLeiden(ctx, g, x.o.Leiden)
+	if err != nil {
+		return Done{}, err
+	}
+	rs := make([]store.Record, len(h.Communities))
+	levels := make([][]int32, h.Levels)
+	for c := range h.Communities {
+		level := h.Communities[c].Level
+		if rs[c], err = record(communityID(int32(c)), h.Communities[c]); err != nil {
+			return Done{}, err
+		}
+		rs[c].Fields = store.Fields{"level": int(level)}
+		levels[level] = append(levels[level], int32(c))
+	}
+	table, err := x.table(ctx, t.Root, Communities)
+	if err == nil && len(rs) > 0 {
+		err = table.Put(ctx, rs...)
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	done := Done{Items: len(rs)}
+	for _, level := range slices.Backward(levels) {
+		var round []Batch
+		for some := range slices.Chunk(level, x.o.Batch) {
+			b, err := keep(ctx, x.work, some, len(some))
+			if err != nil {
+				return Done{}, err
+			}
+			round = append(round, b)
+		}
+		done.Next = append(done.Next, round)
+	}
+	g2, err := x.writing(ctx, t.Root) // reports read the communities, in other processes too
+	if err == nil {
+		err = g2.Flush(ctx)
+	}
+	return done, err
+}
+
+func (k *knowledge) network() (*graph.Graph, error) {
+	edges := make([]graph.Edge, len(k.shown.Edges))
+	for i, e := range k.shown.Edges {
+		edges[i] = graph.Edge{From: e.Source, To: e.Target, Weight: k.weight[i]}
+	}
+	return graph.New(len(k.shown.Nodes), edges, graph.Options{})
+}
+
+// communityID is the id of a community and of its report.
+func communityID(c int32) string { return fmt.Sprintf("%08d", c) }
+
+// publish makes the index the one that is read, and clears away the others.
+func (x *Index) publish(ctx context.Context, t Task) (Done, error) {
+	g, err := x.writing(ctx, t.Root)
+	if err == nil {
+		err = g.Flush(ctx)
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	names, was, err := x.home.Generations(ctx)
+	if err == nil && was != g.Name() {
+		err = x.home.Publish(ctx, g.Name(), was)
+	}
+	for _, name := range names {
+		if err == nil && name != g.Name() {
+			err = x.home.Discard(ctx, name)
+		}
+	}
+	return Done{Items: 1}, err
+}
+
+// hierarchy reads the communities that are in the index.
+func (x *Index) hierarchy(ctx context.Context, k *knowledge) error {
+	k.once.Lock()
+	defer k.once.Unlock()
+	if k.communities != nil {
+		return nil
+	}
+	table, err := x.table(ctx, k.root, Communities)
+	if err != nil {
+		return err
+	}
+	g, err := k.network()
+	if err != nil {
+		return err
+	}
+	for v := range k.shown.Nodes {
+		k.shown.Nodes[v].Degree = g.Degree(int32(v))
+	}
+	var all []community.Community
+	for r, err := range table.All(ctx, "") {
+		var c community.Community
+		if err == nil {
+			err = json.Unmarshal(r.Data, &c)
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, c)
+	}
+	k.communities = all
+	return nil
+}

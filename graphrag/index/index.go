@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/community"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/usage"
+)
+
+// Knowledge is what is extracted.
+type Knowledge string
+
+// The kinds of knowledge.
+const (
+	None    Knowledge = ""        // chunks alone, as of naive RAG
+	Triples Knowledge = "triples" // names and facts
+	Records Knowledge = "records" // and what is said of them
+)
+
+// Options of [Open]. All processes of a job have the same.
+type Options struct {
+	// Store keeps the index, in a collection called Name, and what it is made of, in
+	// Name-work. Required.
+	Store store.Store
+	Name  string
+	// Cut is how documents become chunks.
+	Cut kit.Cut
+	// Knowledge is extracted by Model, or without one by rules, which must see all
+	// chunks at once. Reports are written on its communities if Reports is set.
+	Knowledge Knowledge
+	Model     llm.Model
+	Reports   bool
+	// Leiden finds the communities.
+	Leiden community.HierarchyOptions
+	// Embedder makes vectors of Dim components of the chunks; nil for none.
+	Embedder llm.NamedEmbedder
+	Dim      int
+	// Batch is the number of chunks of a task, 1 to 100; 0 means 16. It is also that of
+	// documents and of communities.
+	Batch int
+	// Prices tell what replies cost; nil: it is not known.
+	Prices *paid.Prices
+}
+
+const (
+	defaultBatch = 16
+	maxBatch     = 100
+	maxPage      = 500     // batches of documents
+	maxBytes     = 4 << 20 // of the documents of a batch, or one document
+)
+
+func (o *Options) check() error {
+	c := opt.Checks{Of: "index"}
+	c.Want(o.Store != nil, "Store", "missing", "a store")
+	c.Add(store.CheckName("Name", o.Name+workSuffix))
+	c.Want(o.Knowledge == None || o.Knowledge == Triples || o.Knowledge == Records, "Knowledge", fmt.Sprintf("%q", o.Knowledge), `"triples", "records" or ""`)
+	c.Want(!o.Reports || o.Knowledge != None, "Reports", "set", "Knowledge to report on")
+	c.Want((o.Embedder == nil) == (o.Dim == 0) && o.Dim >= 0, "Dim", o.Dim, "that of the Embedder, or neither")
+	opt.Range(&c, "Batch", o.Batch, 0, maxBatch)
+	if o.Prices != nil {
+		c.Add(o.Prices.Check())
+	}
+	o.Batch = cmp.Or(o.Batch, defaultBatch)
+	return c.Err()
+}
+
+const workSuffix = "-work"
+
+// Index does the tasks of jobs. It is safe for concurrent use, by any number of
+// processes if the store is.
+type Index struct {
+	o        Options
+	process  string
+	chunker  *chunk.Chunker
+	kit      kit.Kit
+	extract  kit.Extraction
+	settings map[string]string // of stages: what their results depend on beside their batch
+
+	work *vault
+	home store.Collection // the index
+
+	mu   sync.Mutex
+	open map[string]store.Generation // of the index, by name
+
+	knowing sync.Mutex
+	known   *knowledge // of the latest root
+}
+
+var _ Doer = (*Index)(nil)
+
+// Open opens the collections, or makes them.
+func Open(ctx context.Context, o Options) (*Index, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	x := &Index{o: o, process: fmt.Sprintf("%s/%d", host, os.Getpid()), open: make(map[string]store.Generation)}
+	c, err := o.Store.Create(ctx, o.Name+workSuffix, workSchema)
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	g, err := c.Write(ctx, "work")
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	x.work = &vault{g: g, durable: o.Store.Can().Durable}
+	x.home, err = o.Store.Create(ctx, o.Name, o.schema())
+	if err == nil {
+		err = x.parts()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("index: %w", err), g.Close())
+	}
+	return x, nil
+}
+
+func (o Options) schema() store.Schema {
+	chunks := store.TableSchema{Text: true, Dim: o.Dim}
+	if o.Embedder != nil {
+		chunks.Model = o.Embedder.Name()
+	}
+	return store.Schema{Analyzer: text.Default().Name(), Tables: map[string]store.TableSchema{
+		"chunks":    chunks,
+		"entities":  {Text: true, Fields: map[string]store.Kind{"type": store.String}},
+		Communities: {Fields: map[string]store.Kind{"level": store.Number}},
+		Reports:     {Text: true, Fields: map[string]store.Kind{"level": store.Number}},
+	}}
+}
+
+// parts makes what does the work.
+func (x *Index) parts() (err error) {
+	if x.chunker, err = x.o.Cut.Chunker(); err != nil {
+		return err
+	}
+	model := ""
+	if x.o.Model == nil {
+		x.kit, err = kit.Offline(kit.OfflineOptions{})
+	} else {
+		model = x.o.Model.Name()
+		// One call at a time: how many are under way is decided by who runs the tasks.
+		x.kit, err = kit.ByModel(kit.ModelOptions{Model: x.Model(), Concurrency: 1})
+	}
+	if err != nil {
+		return err
+	}
+	switch x.o.Knowledge {
+	case Triples:
+		x.extract, err = x.kit.Triples()
+	case Records:
+		x.extract, err = x.kit.Records(extract.RecordOptions{})
+	}
+	x.settings = map[string]string{
+		Cut:     refOf(Cut, x.o.Cut, x.o.Batch),
+		Extract: refOf(Extract, x.o.Knowledge, model),
+	}
+	if x.o.Embedder != nil {
+		x.settings[Embed] = refOf(Embed, x.o.Embedder.Name())
+	}
+	return err
+}
+
+// Model is the model, whose replies are those in the store as far as they are there.
+func (x *Index) Model() llm.Model {
+	return sharedModel{x.o.Model, x.work, x.process, new(singleflight.Group)}
+}
+
+// Doubtful lists the calls that may have been paid for though their reply was lost: those
+// under way when a process was killed, in the order of their keys.
+func (x *Index) Doubtful(ctx context.Context) ([]Call, error) { return x.work.doubtful(ctx) }
+
+// Generation is the name of the generation that a job publishes.
+func (x *Index) Generation(job Job) string { return x.generation(job.Root.Ref) }
+
+func (x *Index) generation(root string) string {
+	return "g" + refOf(root, x.settings, x.o.Leiden, x.o.Reports, x.kit.Language)[:32]
+}
+
+// Plan is the stages of the index.
+func (x *Index) Plan() Plan {
+	p := Plan{{Name: Documents}, {Name: Cut}}
+	extracted := Stage{Name: Extract, Barrier: x.extract.Whole}
+	if x.o.Model != nil {
+		extracted.Endpoint = Chat
+	}
+	if x.o.Knowledge != None && !extracted.Barrier {
+		p = append(p, extracted)
+	}
+	if x.o.Embedder != nil {
+		p = append(p, Stage{Name: Embed, Endpoint: Vectors})
+	}
+	p = append(p, Stage{Name: Write})
+	if x.o.Knowledge != None {
+		if extracted.Barrier {
+			p = append(p, extracted)
+		}
+		p = append(p, Stage{Name: Graph, Barrier: true})
+	}
+	if x.o.Reports {
+		p = append(p, Stage{Name: Communities, Barrier: true}, Stage{Name: Reports, Endpoint: extracted.Endpoint})
+	}
+	return append(p, Stage{Name: Publish, Barrier: true})
+}
+
+// Do implements [Doer].
+func (x *Index) Do(ctx context.Context, t Task) (Done, error) {
+	do := map[string]func(context.Context, Task) (Done, error){
+		Documents: x.documents, Cut: x.cut, Extract: x.extractFrom, Embed: x.embed, Write: x.write,
+		Graph: x.graph, Communities: x.communities, Reports: x.report, Publish: x.publish,
+	}[t.Stage]
+	if do == nil {
+		return Done{}, fmt.Errorf("index: there is no stage %q", t.Stage)
+	}
+	// What came of a task that is a function of its batch is kept.
+	settings, marked := x.settings[t.Stage]
+	mark := refOf("done", settings, t.Batch.Ref)
+	if marked {
+		if there, err := x.work.get(ctx, things, mark); err != nil {
+			return Done{}, err
+		} else if there[mark] != nil {
+			return thing[Done](ctx, x.work, mark)
+		}
+	}
+	metered, meter := usage.WithMeter(usage.WithStage(ctx, "index"))
+	done, err := do(metered, t)
+	if err != nil {
+		return Done{}, err
+	}
+	used := meter.Usage()
+	used.CachedCalls = 0 // who asked, and when, makes no difference
+	done.Usage = done.Usage.Add(used)
+	done.Cost = x.cost(done.Usage)
+	if marked {
+		r, err := record(mark, done)
+		if err == nil {
+			err = x.work.put(ctx, things, r)
+		}
+		return done, err
+	}
+	return done, nil
+}
+
+func (x *Index) cost(u llm.Usage) (c paid.Cost) {
+	vectors := llm.Usage{EmbeddedTokens: u.EmbeddedTokens}
+	u.EmbeddedTokens = 0
+	if x.o.Model != nil {
+		c = x.o.Prices.Cost(x.o.Model.Name(), u)
+	}
+	if x.o.Embedder != nil {
+		c = c.Add(x.o.Prices.Cost(x.o.Embedder.Name(), vectors))
+	}
+	return c
+}
+
+// table is a table of the index that a root leads to.
+func (x *Index) table(ctx context.Context, root, name string) (store.Table, error) {
+	g, err := x.writing(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	return g.Table(name)
+}
+
+// writing is the generation that a root leads to.
+func (x *Index) writing(ctx context.Context, root string) (store.Generation, error) {
+	name := x.generation(root)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if g := x.open[name]; g != nil {
+		return g, nil
+	}
+	g, err := x.home.Write(ctx, name)
+	if err == nil {
+		x.open[name] = g
+	}
+	return g, err
+}
+
+// chunks are those of a batch, with their references.
+func (x *Index) chunks(ctx context.Context, b Batch) (refs []string, chunks []graphrag.Chunk, err error) {
+	if refs, err = thing[[]string](ctx, x.work, b.Ref); err == nil {
+		chunks, err = list[graphrag.Chunk](ctx, x.work, refs)
+	}
+	return refs, chunks, err
+}
+
+// Close ends the use of the collections, and not that of the store.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	errs := []error{x.work.g.Close()}
+	for _, g := range x.open {
+		errs = append(errs, g.Close())
+	}
+	return errors.Join(errs...)
+}
