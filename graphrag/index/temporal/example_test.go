@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package temporal_test
+
+import (
+	"fmt"
+	"log/slog"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"github.com/wildgraph/wildgraph/graphrag/index"
+	"github.com/wildgraph/wildgraph/graphrag/index/temporal"
+)
+
+// A worker for a server that is not there yet, and the name of a job in its pages.
+func Example() {
+	c, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:7233", Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	o := temporal.Options{Queue: "ships", Slots: 8, Limits: map[string]index.Limit{index.Chat: {Concurrent: 64, PerSecond: 20}}}
+	w, err := temporal.NewWorker(c, (*index.Index)(nil), o)
+	fmt.Println(w != nil, err)
+	fmt.Println(temporal.ID(index.Job{Root: index.Batch{Ref: "af1e"}}, o))
+	// Output:
+	// true <nil>
+	// ships-af1e
+}
