@@ -25,8 +25,9 @@
 // The best come first, equal ones in the order of their ids. Scores are those of the
 // engine: compare their ranks, not them.
 //
-// Errors wrap [ErrNotFound], [ErrConflict], [ErrMismatch], [ErrInvalid]
-// or [ErrReadOnly], or are a [*ThrottledError] or an [*ItemsError]. The suite in package storetest holds a store to all of this.
+// Errors wrap [ErrNotFound], [ErrConflict], [ErrMismatch], [ErrInvalid],
+// [ErrReadOnly], [ErrUnavailable] or [ErrDenied], or are a [*ThrottledError] or an
+// [*ItemsError]. The suite in package storetest holds a store to all of this.
 //
 // Everything is safe for concurrent use.
 package store

@@ -24,6 +24,8 @@ var (
 	// ErrUnavailable: the engine, or the part of it that was asked, does not answer.
 	// Another try may.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrDenied: the engine does not know who asks, or does not let them.
+	ErrDenied = errors.New("permission denied")
 )
 
 // ThrottledError says that the engine has too much to do, and when to ask again.

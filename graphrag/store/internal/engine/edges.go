@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// edges implements [store.Triples].
+type edges struct {
+	g     *generation
+	index string
+}
+
+func (e edges) wrap(doing string, err error) error {
+	return e.g.c.store.wrap("triples: "+doing, err)
+}
+
+func (e edges) engine() Engine { return e.g.c.store.engine }
+
+// PutTriples implements [store.Triples].
+func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
+	if err := e.g.open(ctx, true); err != nil {
+		return e.wrap("put", err)
+	}
+	docs, bad := collect(ts, store.Triple.ID, e.doc)
+	if err := e.engine().Put(ctx, e.index, docs); err != nil {
+		return e.wrap("put", err)
+	}
+	return e.wrap("put", bad)
+}
+
+func (e edges) doc(t store.Triple) (d Doc, err error) {
+	if err := store.CheckTriple(t); err != nil {
+		return d, err
+	}
+	d = Doc{ID: t.ID(), Fields: store.Fields{"head": Key(t.Head.ID), "relation": Key(t.Relation.ID), "tail": Key(t.Tail.ID), "source": Key(t.Source)}}
+	for _, label := range []string{t.Head.Label, t.Relation.Label, t.Tail.Label} {
+		d.Terms = terms(d.Terms, e.g.c.store.analyzer, label, 1)
+	}
+	d.Body, err = json.Marshal(t)
+	return d, err
+}
+
+func triple(h Hit) (t store.Triple, err error) {
+	if err = json.Unmarshal(h.Body, &t); err != nil {
+		err = fmt.Errorf("triple %s: %w: %w", h.ID, store.ErrMismatch, err)
+	}
+	return t, err
+}
+
+// DeleteTriples implements [store.Triples].
+func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
+	err := e.g.open(ctx, true)
+	if err == nil {
+		err = e.engine().Delete(ctx, e.index, slices.Compact(slices.Sorted(slices.Values(ids))))
+	}
+	return e.wrap("delete", err)
+}
+
+func (e edges) batch() *batch {
+	return &batch{g: e.g, index: e.index, name: func(field string) string { return field }}
+}
+
+// SearchTriples implements [store.Triples].
+func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
+	b := e.batch()
+	for _, q := range queries {
+		f, err := store.TripleFields.CheckFilter(q.Where)
+		if err != nil {
+			return nil, e.wrap("search", err)
+		}
+		list := queryTerms(e.g.c.store.analyzer, q.Text)
+		b.add(Query{Terms: list, K: q.K, Bodies: true}, f, len(list) > 0)
+	}
+	lists, err := b.search(ctx)
+	out := make([][]store.TripleHit, len(lists))
+	for i, list := range lists {
+		for _, h := range list {
+			t, errTriple := triple(h)
+			if errTriple != nil {
+				return nil, e.wrap("search", errTriple)
+			}
+			out[i] = append(out[i], store.TripleHit{Triple: t, Score: h.Score})
+		}
+	}
+	return out, e.wrap("search", err)
+}
+
+// Neighbors implements [store.Triples]. Without a limit an entity of more than MaxK triples
+// takes more than one round trip, and Like finds that many at most.
+func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
+	most := e.engine().Can().MaxK
+	limit := o.Limit
+	if limit <= 0 {
+		limit = most
+	}
+	like := queryTerms(e.g.c.store.analyzer, o.Like)
+	b := e.batch()
+	for _, entity := range entities {
+		b.add(Query{Terms: like, K: limit, Bodies: true}, near(entity, o), len(like) > 0)
+		b.add(Query{K: limit, Bodies: true}, near(entity, o), true)
+	}
+	lists, err := b.search(ctx)
+	if err != nil {
+		return nil, e.wrap("neighbors", err)
+	}
+	out := make([][]store.Triple, len(entities))
+	for i, entity := range entities {
+		liked, listed := lists[2*i], lists[2*i+1]
+		for more := listed; len(more) == most && (o.Limit <= 0 || len(listed) < o.Limit); listed = append(listed, more...) {
+			b := e.batch()
+			b.add(Query{K: limit, After: more[len(more)-1].ID, Bodies: true}, near(entity, o), true)
+			next, err := b.search(ctx)
+			if err != nil {
+				return nil, e.wrap("neighbors", err)
+			}
+			more = next[0]
+		}
+		if out[i], err = merge(liked, listed, o.Limit); err != nil {
+			return nil, e.wrap("neighbors", err)
+		}
+	}
+	return out, nil
+}
+
+// near is the filter of the neighbors of an entity.
+func near(entity string, o store.Near) store.Filter {
+	var f store.Filter
+	switch o.End {
+	case store.Head, store.Tail:
+		f = store.Equal(string(o.End), entity)
+	default:
+		f = store.Or(store.Equal("head", entity), store.Equal("tail", entity))
+	}
+	if o.Relation != "" {
+		f = store.And(f, store.Equal("relation", o.Relation))
+	}
+	return f
+}
+
+// merge is those that are liked, and then the others, up to a limit.
+func merge(liked, listed []Hit, limit int) (out []store.Triple, err error) {
+	seen := make(map[string]bool, len(liked))
+	for i, h := range slices.Concat(liked, listed) {
+		if seen[h.ID] {
+			continue
+		}
+		if i < len(liked) {
+			seen[h.ID] = true
+		}
+		if limit > 0 && len(out) == limit {
+			break
+		}
+		t, err := triple(h)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// AllTriples implements [store.Triples].
+func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
+	return all(ctx, e.g, e.index, after, triple, func(err error) error { return e.wrap("read all", err) })
+}
+
+// CountTriples implements [store.Triples].
+func (e edges) CountTriples(ctx context.Context) (n int, err error) {
+	if err = e.g.open(ctx, false); err == nil {
+		n, err = e.engine().Count(ctx, e.index)
+	}
+	return n, e.wrap("count", err)
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// table implements [store.Table].
+type table struct {
+	g           *generation
+	name, index string
+	schema      store.TableSchema
+	fields      map[string]string // the engine's names
+}
+
+func fieldNames(t store.TableSchema) map[string]string {
+	names := make(map[string]string)
+	for i, name := range slices.Sorted(maps.Keys(t.Fields)) {
+		names[name] = fmt.Sprintf("f%d", i)
+	}
+	return names
+}
+
+func (t *table) wrap(doing string, err error) error {
+	return t.g.c.store.wrap(fmt.Sprintf("table %q: %s", t.name, doing), err)
+}
+
+func (t *table) engine() Engine { return t.g.c.store.engine }
+
+// body is a record without what a document has by itself.
+type body struct {
+	Scope  string       `json:"s,omitempty"`
+	Title  string       `json:"t,omitempty"`
+	Text   string       `json:"x,omitempty"`
+	Vector []byte       `json:"v,omitempty"` // little-endian
+	Fields store.Fields `json:"f,omitempty"`
+	Data   []byte       `json:"d,omitempty"`
+}
+
+// Put implements [store.Records].
+func (t *table) Put(ctx context.Context, records ...store.Record) error {
+	err := t.g.open(ctx, true)
+	if err != nil {
+		return t.wrap("put", err)
+	}
+	docs, bad := collect(records, func(r store.Record) string { return r.ID }, t.doc)
+	if err := t.engine().Put(ctx, t.index, docs); err != nil {
+		return t.wrap("put", err)
+	}
+	return t.wrap("put", bad)
+}
+
+// collect makes documents of items: of those with one id of the last. The error names
+// those that cannot be stored.
+func collect[T any](items []T, id func(T) string, doc func(T) (Doc, error)) ([]Doc, error) {
+	var bad store.ItemsError
+	var docs []Doc
+	place := make(map[string]int, len(items))
+	for i, item := range items {
+		d, err := doc(item)
+		if err != nil {
+			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: id(item), Err: err})
+			continue
+		}
+		if at, known := place[d.ID]; known {
+			docs[at] = d
+			continue
+		}
+		place[d.ID] = len(docs)
+		docs = append(docs, d)
+	}
+	if len(bad.Items) > 0 {
+		return docs, &bad
+	}
+	return docs, nil
+}
+
+func (t *table) doc(r store.Record) (Doc, error) {
+	if err := t.schema.CheckRecord(r); err != nil {
+		return Doc{}, err
+	}
+	d := Doc{ID: r.ID, Fields: store.Fields{scopeField: Key(r.Scope)}}
+	whole := body{Scope: r.Scope, Title: r.Title, Text: r.Text, Data: r.Data}
+	for name, v := range r.Fields {
+		if n, ok := v.(int); ok {
+			v = float64(n)
+		}
+		if n, ok := v.(float64); ok && math.IsInf(n, 0) {
+			return d, fmt.Errorf("%w: field %q: engines hold no infinite numbers", store.ErrInvalid, name)
+		}
+		if whole.Fields == nil {
+			whole.Fields = store.Fields{}
+		}
+		whole.Fields[name] = v
+		d.Fields[t.fields[name]] = value(v)
+	}
+	if len(r.Vector) > 0 {
+		whole.Vector, _ = binary.Append(nil, binary.LittleEndian, r.Vector)
+		d.Vector = t.direction(r.Vector)
+	}
+	if a := t.g.c.store.analyzer; t.schema.Text {
+		d.Terms = terms(terms(nil, a, r.Title, t.schema.TitleWeight), a, r.Text, 1)
+	}
+	var err error
+	d.Body, err = json.Marshal(whole)
+	return d, err
+}
+
+// direction is a vector as engines compare it, by the dot product.
+func (t *table) direction(v []float32) []float32 {
+	if t.schema.Dot {
+		return v
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	out := make([]float32, len(v))
+	if sum > 0 {
+		for i, x := range v {
+			out[i] = float32(float64(x) / math.Sqrt(sum))
+		}
+	}
+	return out
+}
+
+// finite keeps a number within what JSON holds.
+func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
+
+func record(h Hit) (store.Record, error) {
+	var b body
+	if err := json.Unmarshal(h.Body, &b); err != nil {
+		return store.Record{}, fmt.Errorf("record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
+	}
+	r := store.Record{ID: h.ID, Scope: b.Scope, Title: b.Title, Text: b.Text, Fields: b.Fields, Data: b.Data}
+	if len(b.Vector) > 0 {
+		r.Vector = make([]float32, len(b.Vector)/4)
+		if _, err := binary.Decode(b.Vector, binary.LittleEndian, r.Vector); err != nil {
+			return r, fmt.Errorf("record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
+		}
+	}
+	return r, nil
+}
+
+// Get implements [store.Records].
+func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
+	if err := t.g.open(ctx, false); err != nil {
+		return nil, t.wrap("get", err)
+	}
+	once := slices.Compact(slices.Sorted(slices.Values(ids)))
+	hits, err := t.engine().Get(ctx, t.index, once)
+	found := make(map[string]Hit, len(hits))
+	for _, h := range hits {
+		found[h.ID] = h
+	}
+	var records []store.Record
+	for _, id := range ids {
+		h, ok := found[id]
+		if err != nil || !ok {
+			continue
+		}
+		var r store.Record
+		if r, err = record(h); err == nil {
+			records = append(records, r)
+		}
+	}
+	return records, t.wrap("get", err)
+}
+
+// Delete implements [store.Records].
+func (t *table) Delete(ctx context.Context, ids ...string) error {
+	err := t.g.open(ctx, true)
+	if err == nil {
+		err = t.engine().Delete(ctx, t.index, slices.Compact(slices.Sorted(slices.Values(ids))))
+	}
+	return t.wrap("delete", err)
+}
+
+// DeleteScope implements [store.Records].
+func (t *table) DeleteScope(ctx context.Context, scope string) error {
+	err := t.g.open(ctx, true)
+	if err == nil {
+		err = t.engine().DeleteWhere(ctx, t.index, scopeField, Key(scope))
+	}
+	return t.wrap("delete scope", err)
+}
+
+// All implements [store.Records].
+func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
+	return all(ctx, t.g, t.index, after, record, func(err error) error { return t.wrap("read all", err) })
+}
+
+// all reads documents and what is made of them.
+func all[T any](ctx context.Context, g *generation, index, after string, of func(Hit) (T, error), wrap func(error) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		if err := g.open(ctx, false); err != nil {
+			yield(none, wrap(err))
+			return
+		}
+		for h, err := range g.c.store.engine.All(ctx, index, after) {
+			var v T
+			if err == nil {
+				v, err = of(h)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(none, wrap(err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Count implements [store.Records].
+func (t *table) Count(ctx context.Context) (n int, err error) {
+	if err = t.g.open(ctx, false); err == nil {
+		n, err = t.engine().Count(ctx, t.index)
+	}
+	return n, t.wrap("count", err)
+}
+
+// SearchText implements [store.TextIndex].
+func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
+	if !t.schema.Text {
+		return nil, t.wrap("search", fmt.Errorf("%w: it has no words: set Text in its schema", store.ErrInvalid))
+	}
+	b := t.batch()
+	for _, q := range queries {
+		f, err := t.schema.CheckFilter(q.Where)
+		if err != nil {
+			return nil, t.wrap("search", err)
+		}
+		list := queryTerms(t.g.c.store.analyzer, q.Text)
+		b.add(Query{Terms: list, K: q.K}, f, len(list) > 0)
+	}
+	hits, err := b.search(ctx)
+	return plain(hits), t.wrap("search", err)
+}
+
+// SearchVectors implements [store.VectorIndex].
+func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
+	b := t.batch()
+	for _, q := range queries {
+		f, err := t.schema.CheckFilter(q.Where)
+		switch {
+		case err != nil:
+		case len(q.Vector) != t.schema.Dim || t.schema.Dim == 0:
+			err = fmt.Errorf("%w: a query of %d components, the table has %d", store.ErrInvalid, len(q.Vector), t.schema.Dim)
+		case !(q.Effort >= 0 && q.Effort <= 1):
+			err = fmt.Errorf("%w: an effort of %v, want 0 to 1", store.ErrInvalid, q.Effort)
+		default:
+			err = t.schema.CheckRecord(store.Record{ID: "query", Vector: q.Vector})
+		}
+		if err != nil {
+			return nil, t.wrap("search vectors", err)
+		}
+		b.add(Query{Vector: t.direction(q.Vector), Exact: q.Effort == 1, K: q.K}, f, true)
+	}
+	hits, err := b.search(ctx)
+	return plain(hits), t.wrap("search vectors", err)
+}
+
+func (t *table) batch() *batch {
+	return &batch{g: t.g, index: t.index, name: func(field string) string { return t.fields[field] }}
+}
+
+func plain(lists [][]Hit) [][]store.Hit {
+	out := make([][]store.Hit, len(lists))
+	for i, list := range lists {
+		out[i] = make([]store.Hit, len(list))
+		for j, h := range list {
+			out[i][j] = store.Hit{ID: h.ID, Score: h.Score}
+		}
+	}
+	return out
+}
