@@ -12,8 +12,7 @@ import (
 
 // batch is queries that go to an engine together, without those that have no answer.
 type batch struct {
-	g       *generation
-	index   string
+	part
 	name    func(field string) string
 	queries []Query
 	places  []int // of the queries that are sent
@@ -30,21 +29,21 @@ func (b *batch) add(q Query, f store.Filter, worth bool) {
 	if !worth || q.K <= 0 || holds != nil && !*holds {
 		return
 	}
-	q.K = min(q.K, b.g.c.store.engine.Can().MaxK)
+	q.K = min(q.K, b.engine.Can().MaxK)
 	q.Where = where
 	b.queries = append(b.queries, q)
 	b.places = append(b.places, b.n-1)
 }
 
 func (b *batch) search(ctx context.Context) ([][]Hit, error) {
-	if err := b.g.open(ctx, false); err != nil {
+	if err := b.open(ctx, false); err != nil {
 		return nil, err
 	}
 	out := make([][]Hit, b.n)
 	if len(b.queries) == 0 {
 		return out, nil
 	}
-	lists, err := b.g.c.store.engine.Search(ctx, b.index, b.queries)
+	lists, err := b.engine.Search(ctx, b.index, b.queries)
 	if err != nil {
 		return nil, err
 	}

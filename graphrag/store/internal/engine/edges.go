@@ -13,24 +13,15 @@ import (
 )
 
 // edges implements [store.Triples].
-type edges struct {
-	g     *generation
-	index string
-}
-
-func (e edges) wrap(doing string, err error) error {
-	return e.g.c.store.wrap("triples: "+doing, err)
-}
-
-func (e edges) engine() Engine { return e.g.c.store.engine }
+type edges struct{ part }
 
 // PutTriples implements [store.Triples].
 func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
-	if err := e.g.open(ctx, true); err != nil {
+	if err := e.open(ctx, true); err != nil {
 		return e.wrap("put", err)
 	}
 	docs, bad := collect(ts, store.Triple.ID, e.doc)
-	if err := e.engine().Put(ctx, e.index, docs); err != nil {
+	if err := e.engine.Put(ctx, e.index, docs); err != nil {
 		return e.wrap("put", err)
 	}
 	return e.wrap("put", bad)
@@ -42,7 +33,7 @@ func (e edges) doc(t store.Triple) (d Doc, err error) {
 	}
 	d = Doc{ID: t.ID(), Fields: store.Fields{"head": Key(t.Head.ID), "relation": Key(t.Relation.ID), "tail": Key(t.Tail.ID), "source": Key(t.Source)}}
 	for _, label := range []string{t.Head.Label, t.Relation.Label, t.Tail.Label} {
-		d.Terms = terms(d.Terms, e.g.c.store.analyzer, label, 1)
+		d.Terms = terms(d.Terms, e.analyzer, label, 1)
 	}
 	d.Body, err = json.Marshal(t)
 	return d, err
@@ -57,15 +48,15 @@ func triple(h Hit) (t store.Triple, err error) {
 
 // DeleteTriples implements [store.Triples].
 func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
-	err := e.g.open(ctx, true)
+	err := e.open(ctx, true)
 	if err == nil {
-		err = e.engine().Delete(ctx, e.index, slices.Compact(slices.Sorted(slices.Values(ids))))
+		err = e.engine.Delete(ctx, e.index, slices.Compact(slices.Sorted(slices.Values(ids))))
 	}
 	return e.wrap("delete", err)
 }
 
 func (e edges) batch() *batch {
-	return &batch{g: e.g, index: e.index, name: func(field string) string { return field }}
+	return &batch{part: e.part, name: func(field string) string { return field }}
 }
 
 // SearchTriples implements [store.Triples].
@@ -76,7 +67,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 		if err != nil {
 			return nil, e.wrap("search", err)
 		}
-		list := queryTerms(e.g.c.store.analyzer, q.Text)
+		list := queryTerms(e.analyzer, q.Text)
 		b.add(Query{Terms: list, K: q.K, Bodies: true}, f, len(list) > 0)
 	}
 	lists, err := b.search(ctx)
@@ -96,12 +87,12 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 // Neighbors implements [store.Triples]. Without a limit an entity of more than MaxK triples
 // takes more than one round trip, and Like finds that many at most.
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
-	most := e.engine().Can().MaxK
+	most := e.engine.Can().MaxK
 	limit := o.Limit
 	if limit <= 0 {
 		limit = most
 	}
-	like := queryTerms(e.g.c.store.analyzer, o.Like)
+	like := queryTerms(e.analyzer, o.Like)
 	b := e.batch()
 	for _, entity := range entities {
 		b.add(Query{Terms: like, K: limit, Bodies: true}, near(entity, o), len(like) > 0)
@@ -169,13 +160,13 @@ func merge(liked, listed []Hit, limit int) (out []store.Triple, err error) {
 
 // AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
-	return all(ctx, e.g, e.index, after, triple, func(err error) error { return e.wrap("read all", err) })
+	return all(ctx, e.part, after, triple)
 }
 
 // CountTriples implements [store.Triples].
 func (e edges) CountTriples(ctx context.Context) (n int, err error) {
-	if err = e.g.open(ctx, false); err == nil {
-		n, err = e.engine().Count(ctx, e.index)
+	if err = e.open(ctx, false); err == nil {
+		n, err = e.engine.Count(ctx, e.index)
 	}
 	return n, e.wrap("count", err)
 }

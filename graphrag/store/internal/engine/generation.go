@@ -34,11 +34,18 @@ func (g *generation) Table(name string) (store.Table, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("%s: table %q: %w: there are %q", g.c.store.name, name, store.ErrNotFound, g.c.tables())
 	}
-	return &table{g: g, name: name, index: tableIndex(g.id, i), schema: g.c.schema.Tables[name], fields: fieldNames(g.c.schema.Tables[name])}, nil
+	schema := g.c.schema.Tables[name]
+	return &table{g.part(fmt.Sprintf("table %q", name), tableIndex(g.id, i)), schema, fieldNames(schema)}, nil
 }
 
 // Triples implements [store.Generation].
-func (g *generation) Triples() store.Triples { return edges{g: g, index: edgesIndex(g.id)} }
+func (g *generation) Triples() store.Triples { return edges{g.part("triples", edgesIndex(g.id))} }
+
+func (g *generation) part(of, index string) part {
+	s := g.c.store
+	return part{engine: s.engine, analyzer: s.analyzer, index: index, open: g.open,
+		wrap: func(doing string, err error) error { return s.wrap(of+": "+doing, err) }}
+}
 
 // open tells why a handle cannot be used.
 func (g *generation) open(ctx context.Context, writing bool) error {

@@ -17,10 +17,9 @@ import (
 
 // table implements [store.Table].
 type table struct {
-	g           *generation
-	name, index string
-	schema      store.TableSchema
-	fields      map[string]string // the engine's names
+	part
+	schema store.TableSchema
+	fields map[string]string // the engine's names
 }
 
 func fieldNames(t store.TableSchema) map[string]string {
@@ -30,12 +29,6 @@ func fieldNames(t store.TableSchema) map[string]string {
 	}
 	return names
 }
-
-func (t *table) wrap(doing string, err error) error {
-	return t.g.c.store.wrap(fmt.Sprintf("table %q: %s", t.name, doing), err)
-}
-
-func (t *table) engine() Engine { return t.g.c.store.engine }
 
 // body is a record without what a document has by itself.
 type body struct {
@@ -49,40 +42,15 @@ type body struct {
 
 // Put implements [store.Records].
 func (t *table) Put(ctx context.Context, records ...store.Record) error {
-	err := t.g.open(ctx, true)
+	err := t.open(ctx, true)
 	if err != nil {
 		return t.wrap("put", err)
 	}
 	docs, bad := collect(records, func(r store.Record) string { return r.ID }, t.doc)
-	if err := t.engine().Put(ctx, t.index, docs); err != nil {
+	if err := t.engine.Put(ctx, t.index, docs); err != nil {
 		return t.wrap("put", err)
 	}
 	return t.wrap("put", bad)
-}
-
-// collect makes documents of items: of those with one id of the last. The error names
-// those that cannot be stored.
-func collect[T any](items []T, id func(T) string, doc func(T) (Doc, error)) ([]Doc, error) {
-	var bad store.ItemsError
-	var docs []Doc
-	place := make(map[string]int, len(items))
-	for i, item := range items {
-		d, err := doc(item)
-		if err != nil {
-			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: id(item), Err: err})
-			continue
-		}
-		if at, known := place[d.ID]; known {
-			docs[at] = d
-			continue
-		}
-		place[d.ID] = len(docs)
-		docs = append(docs, d)
-	}
-	if len(bad.Items) > 0 {
-		return docs, &bad
-	}
-	return docs, nil
 }
 
 func (t *table) doc(r store.Record) (Doc, error) {
@@ -108,7 +76,7 @@ func (t *table) doc(r store.Record) (Doc, error) {
 		whole.Vector, _ = binary.Append(nil, binary.LittleEndian, r.Vector)
 		d.Vector = t.direction(r.Vector)
 	}
-	if a := t.g.c.store.analyzer; t.schema.Text {
+	if a := t.analyzer; t.schema.Text {
 		d.Terms = terms(terms(nil, a, r.Title, t.schema.TitleWeight), a, r.Text, 1)
 	}
 	var err error
@@ -134,9 +102,6 @@ func (t *table) direction(v []float32) []float32 {
 	return out
 }
 
-// finite keeps a number within what JSON holds.
-func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
-
 func record(h Hit) (store.Record, error) {
 	var b body
 	if err := json.Unmarshal(h.Body, &b); err != nil {
@@ -154,11 +119,11 @@ func record(h Hit) (store.Record, error) {
 
 // Get implements [store.Records].
 func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
-	if err := t.g.open(ctx, false); err != nil {
+	if err := t.open(ctx, false); err != nil {
 		return nil, t.wrap("get", err)
 	}
 	once := slices.Compact(slices.Sorted(slices.Values(ids)))
-	hits, err := t.engine().Get(ctx, t.index, once)
+	hits, err := t.engine.Get(ctx, t.index, once)
 	found := make(map[string]Hit, len(hits))
 	for _, h := range hits {
 		found[h.ID] = h
@@ -179,58 +144,31 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 
 // Delete implements [store.Records].
 func (t *table) Delete(ctx context.Context, ids ...string) error {
-	err := t.g.open(ctx, true)
+	err := t.open(ctx, true)
 	if err == nil {
-		err = t.engine().Delete(ctx, t.index, slices.Compact(slices.Sorted(slices.Values(ids))))
+		err = t.engine.Delete(ctx, t.index, slices.Compact(slices.Sorted(slices.Values(ids))))
 	}
 	return t.wrap("delete", err)
 }
 
 // DeleteScope implements [store.Records].
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
-	err := t.g.open(ctx, true)
+	err := t.open(ctx, true)
 	if err == nil {
-		err = t.engine().DeleteWhere(ctx, t.index, scopeField, Key(scope))
+		err = t.engine.DeleteWhere(ctx, t.index, scopeField, Key(scope))
 	}
 	return t.wrap("delete scope", err)
 }
 
 // All implements [store.Records].
 func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
-	return all(ctx, t.g, t.index, after, record, func(err error) error { return t.wrap("read all", err) })
-}
-
-// all reads documents and what is made of them.
-func all[T any](ctx context.Context, g *generation, index, after string, of func(Hit) (T, error), wrap func(error) error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
-		if err := g.open(ctx, false); err != nil {
-			yield(none, wrap(err))
-			return
-		}
-		for h, err := range g.c.store.engine.All(ctx, index, after) {
-			var v T
-			if err == nil {
-				v, err = of(h)
-			}
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(none, wrap(err))
-				return
-			}
-			if !yield(v, nil) {
-				return
-			}
-		}
-	}
+	return all(ctx, t.part, after, record)
 }
 
 // Count implements [store.Records].
 func (t *table) Count(ctx context.Context) (n int, err error) {
-	if err = t.g.open(ctx, false); err == nil {
-		n, err = t.engine().Count(ctx, t.index)
+	if err = t.open(ctx, false); err == nil {
+		n, err = t.engine.Count(ctx, t.index)
 	}
 	return n, t.wrap("count", err)
 }
@@ -246,7 +184,7 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 		if err != nil {
 			return nil, t.wrap("search", err)
 		}
-		list := queryTerms(t.g.c.store.analyzer, q.Text)
+		list := queryTerms(t.analyzer, q.Text)
 		b.add(Query{Terms: list, K: q.K}, f, len(list) > 0)
 	}
 	hits, err := b.search(ctx)
@@ -277,7 +215,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 }
 
 func (t *table) batch() *batch {
-	return &batch{g: t.g, index: t.index, name: func(field string) string { return t.fields[field] }}
+	return &batch{part: t.part, name: func(field string) string { return t.fields[field] }}
 }
 
 func plain(lists [][]Hit) [][]store.Hit {

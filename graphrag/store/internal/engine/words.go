@@ -5,6 +5,7 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"strings"
 	"unicode"
 
@@ -133,3 +134,6 @@ func value(v any) any {
 	}
 	return v
 }
+
+// finite keeps a number within what JSON holds.
+func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }

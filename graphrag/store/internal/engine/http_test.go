@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/internal/engine"
+)
+
+// cut ends a connection in the middle of an answer.
+func cut(w http.ResponseWriter, _ *http.Request) {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"half")
+		_ = c.Close()
+	}
+}
+
+func answer(status int, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if len(header) == 2 {
+			w.Header().Set(header[0], header[1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"ok":true}`)
+	}
+}
+
+// script is a server that answers a request after the other, the last for all that
+// follow.
+func script(t *testing.T, answers ...http.HandlerFunc) (url string, asked *atomic.Int32) {
+	asked = new(atomic.Int32)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers[min(int(asked.Add(1)), len(answers))-1](w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+func TestClient(t *testing.T) {
+	for _, x := range []struct {
+		name    string
+		answers []http.HandlerFunc
+		request engine.Request
+		wait    time.Duration
+		want    error
+		asked   int32
+	}{
+		{"a cut connection", []http.HandlerFunc{cut, cut, answer(200)}, engine.Request{}, 0, nil, 3},
+		{"cut, and not to be sent twice", []http.HandlerFunc{cut, answer(200)}, engine.Request{Once: true}, 0, store.ErrUnavailable, 1},
+		{"throttled, and not to be sent twice", []http.HandlerFunc{answer(429, "Retry-After", "0.01"), answer(200)}, engine.Request{Once: true}, 0, nil, 2},
+		{"a long wait", []http.HandlerFunc{answer(429, "Retry-After", "60"), answer(200)}, engine.Request{}, 0, nil, 1},
+		{"a date, which would need a clock", []http.HandlerFunc{answer(429, "Retry-After", "Mon, 01 Jan 2300 00:00:00 GMT"), answer(200)}, engine.Request{}, 0, nil, 2},
+		{"no waiting", []http.HandlerFunc{answer(503)}, engine.Request{}, -1, store.ErrUnavailable, 1},
+		{"never back", []http.HandlerFunc{answer(503)}, engine.Request{}, 200 * time.Millisecond, store.ErrUnavailable, 0},
+		{"unknown", []http.HandlerFunc{answer(401)}, engine.Request{}, 0, store.ErrDenied, 1},
+		{"not let", []http.HandlerFunc{answer(403)}, engine.Request{}, 0, store.ErrDenied, 1},
+		{"not there", []http.HandlerFunc{answer(404)}, engine.Request{}, 0, store.ErrNotFound, 1},
+		{"changed", []http.HandlerFunc{answer(409)}, engine.Request{}, 0, store.ErrConflict, 1},
+		{"refused", []http.HandlerFunc{answer(400)}, engine.Request{}, 0, store.ErrInvalid, 1},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			url, asked := script(t, x.answers...)
+			c := &engine.Client{Nodes: []string{url}, Wait: x.wait}
+			x.request.Method, x.request.Path = http.MethodGet, "/x"
+			var into struct{ OK bool }
+			err := c.Do(t.Context(), x.request, &into)
+			if x.name == "a long wait" {
+				var throttled *store.ThrottledError
+				if !errors.As(err, &throttled) || throttled.After != time.Minute {
+					t.Errorf("%v, want a ThrottledError of a minute", err)
+				}
+			} else if !errors.Is(err, x.want) || (err == nil) != into.OK {
+				t.Errorf("%v, %v; want %v", err, into.OK, x.want)
+			}
+			if n := asked.Load(); n != x.asked && x.asked > 0 {
+				t.Errorf("asked %d times, want %d", n, x.asked)
+			}
+		})
+	}
+}
+
+// A node that is away is left out, and the others answer; passwords are not told.
+func TestNodes(t *testing.T) {
+	good, asked := script(t, answer(200))
+	away := httptest.NewServer(nil)
+	away.Close()
+	c := &engine.Client{Nodes: []string{away.URL, good}, Wait: -1}
+	failed := 0
+	for range 20 {
+		if err := c.Do(t.Context(), engine.Request{Method: http.MethodGet, Path: "/"}, nil); err != nil {
+			failed++
+		}
+	}
+	if failed > 1 || asked.Load() < 19 {
+		t.Errorf("%d of 20 failed with a node away, %d asked the other", failed, asked.Load())
+	}
+	if err := (&engine.Client{Nodes: []string{good, "http://me:secret@host", "host:9200"}}).Check(); !errors.Is(err, store.ErrInvalid) || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "node ") != 2 {
+		t.Errorf("bad URLs: %v", err)
+	}
+	if err := (&engine.Client{}).Check(); !errors.Is(err, store.ErrInvalid) {
+		t.Errorf("no nodes: %v", err)
+	}
+}
+
+// Keys are short and whole words, and different for different texts.
+func TestKey(t *testing.T) {
+	texts := []string{"", "a", "a b", "a\tb", "#a", " a", "a ", strings.Repeat("x", 201), strings.Repeat("x", 202), "é", "a\x00b"}
+	var keys []string
+	for _, s := range texts {
+		k := engine.Key(s)
+		if len(k) > 200 || len(strings.Fields(k)) != 1 {
+			t.Errorf("the key of %.20q is %q", s, k)
+		}
+		keys = append(keys, k)
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(keys)))) != len(texts) {
+		t.Errorf("two texts have one key: %q", keys)
+	}
+}

@@ -1,0 +1,16 @@
+module github.com/wildgraph/wildgraph/graphrag/store/weaviate
+
+go 1.25.0
+
+require github.com/wildgraph/wildgraph v0.0.0
+
+require (
+	github.com/edsrzf/mmap-go v1.2.0 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/kljensen/snowball v0.10.0 // indirect
+	github.com/neurosnap/sentences v1.1.2 // indirect
+	golang.org/x/sys v0.46.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
+)
+
+replace github.com/wildgraph/wildgraph => ../../..
