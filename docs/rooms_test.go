@@ -30,7 +30,7 @@ const (
 
 // excused are the packages with more names, and why.
 var excused = map[string]string{
-	"github.com/wildgraph/wildgraph/graphrag/store": "one name for each error that an engine may have",
+	"graphrag/store": "one name for each error that an engine may have",
 }
 
 // room is a type-checked package.

@@ -95,10 +95,6 @@ func (c *collection) begin(ctx context.Context, name string) (string, error) {
 
 func (c *collection) tables() []string { return slices.Sorted(maps.Keys(c.schema.Tables)) }
 
-// scopeField is the field of a record's scope; those of the schema are f0, f1 and so on in
-// the order of their names.
-const scopeField = "scope"
-
 func (c *collection) spec(table string) Spec {
 	t := c.schema.Tables[table]
 	s := Spec{Words: t.Text, K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), Dim: t.Dim,

@@ -22,6 +22,10 @@ type table struct {
 	fields map[string]string // the engine's names
 }
 
+// scopeField is the field of a record's scope; those of the schema are f0, f1 and so on in
+// the order of their names.
+const scopeField = "scope"
+
 func fieldNames(t store.TableSchema) map[string]string {
 	names := make(map[string]string)
 	for i, name := range slices.Sorted(maps.Keys(t.Fields)) {
