@@ -3,6 +3,8 @@
 package weaviate_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -39,7 +41,25 @@ func open(t testing.TB, o weaviate.Options) store.Store {
 		t.Fatal(err)
 	}
 	options.Store(s, o)
+	t.Cleanup(func() { clear(t, o) })
 	return s
+}
+
+// clear removes what a store has.
+func clear(t testing.TB, o weaviate.Options) {
+	ctx := context.Background()
+	s, err := weaviate.Open(ctx, nodes(t), o)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	names, err := s.Collections(ctx)
+	for _, name := range names {
+		err = errors.Join(err, s.Drop(ctx, name))
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 func factory(o weaviate.Options) storetest.Factory {
