@@ -20,6 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/usage"
 )
@@ -202,20 +203,29 @@ func (s *state) runAll(ctx context.Context) error {
 			}
 		}
 	}
+	for _, d := range s.set.Domains {
+		if err := s.runDomain(memo.With(ctx), d); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// runDomain has each system work off a domain. What they make of its documents alike is
+// made once.
+func (s *state) runDomain(ctx context.Context, d Domain) error {
 	for _, e := range s.Systems {
 		if e.NotApplicable != "" {
 			continue
 		}
 		debug.FreeOSMemory() // so that the peak is this system's
 		resetPeakRSS()
-		for _, d := range s.set.Domains {
-			s.begun++
-			if err := s.runCell(ctx, e, d); err != nil {
-				return fmt.Errorf("benchmark: %s on %s: %w", e.Name, d.Name, err)
-			}
+		s.begun++
+		if err := s.runCell(ctx, e, d); err != nil {
+			return fmt.Errorf("benchmark: %s on %s: %w", e.Name, d.Name, err)
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // runCell works off the questions of one domain with one system. The index is

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -27,6 +28,9 @@ type Options struct {
 	// Lead, if set, says what a piece that begins at an offset of the (cleaned) text
 	// needs to be understood: it becomes Chunk.Lead. load.Lead is one.
 	Lead func(text string, at int) string
+	// Name, if set, tells apart what cuts: of chunkers with equal names, each cuts a
+	// document as the others do, and one does it for all of them (graphrag/memo).
+	Name string
 	// Workers is how many documents are cut at a time; 0 means one for each
 	// processor. The result does not depend on it.
 	Workers int
@@ -37,7 +41,14 @@ type Chunker struct {
 	splitter Splitter
 	clean    func(string) (string, text.Mapping)
 	lead     func(string, int) string
+	name     string
 	workers  int
+}
+
+// cut is the key of a document's chunks.
+type cut struct {
+	name string
+	doc  memo.Digest
 }
 
 // New returns a chunker. It fails if Workers is negative.
@@ -52,7 +63,7 @@ func New(o Options) (*Chunker, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return &Chunker{o.Splitter, o.Clean, o.Lead, o.Workers}, nil
+	return &Chunker{o.Splitter, o.Clean, o.Lead, o.Name, o.Workers}, nil
 }
 
 // Document cuts one document. Its chunks are numbered from 0 in the order of
@@ -64,6 +75,15 @@ func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphr
 	if doc.ID == "" {
 		return nil, fmt.Errorf("chunk: document %q has no ID", doc.Title)
 	}
+	if c.name == "" {
+		return c.document(ctx, doc)
+	}
+	key := cut{c.name, memo.DigestOf(slices.Values([]string{doc.ID, doc.Title, doc.Text}))}
+	chunks, err := memo.Of(ctx, key, func() ([]graphrag.Chunk, error) { return c.document(ctx, doc) })
+	return slices.Clone(chunks), err
+}
+
+func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
 	body := doc.Text
 	var mapping text.Mapping
 	if c.clean != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -236,5 +237,50 @@ func TestLead(t *testing.T) {
 	}
 	if len(chunks) != 2 || chunks[0].Lead != "" || chunks[1].Lead != "one two " || chunks[1].Text != "three four" {
 		t.Errorf("%+v", chunks)
+	}
+}
+
+// counting counts how often it cuts.
+type counting struct {
+	Splitter
+	n *int
+}
+
+func (c counting) Split(ctx context.Context, s string) ([]Span, error) {
+	*c.n++
+	return c.Splitter.Split(ctx, s)
+}
+
+// Chunkers of one name cut a document once, and what one caller does to its chunks
+// another does not see.
+func TestCutOnce(t *testing.T) {
+	n := 0
+	ctx := memo.With(t.Context())
+	words, _ := Tokens(TokenOptions{Size: 5, Overlap: -1})
+	doc := graphrag.Document{ID: "fram.md", Text: strings.Repeat("The Fram sailed. ", 20)}
+	var all [][]graphrag.Chunk
+	for _, name := range []string{"a", "a", "b", "", ""} {
+		c, err := New(Options{Splitter: counting{words, &n}, Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, err := c.Document(ctx, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, chunks)
+		if diff := cmp.Diff(all[0][1:], chunks[1:]); diff != "" {
+			t.Error(diff)
+		}
+		chunks[0].Text = "mine"
+	}
+	if n != 4 {
+		t.Errorf("cut %d times, want once for a, for b, and for each without a name", n)
+	}
+	doc.Title = "Fram"
+	if c, _ := New(Options{Splitter: counting{words, &n}, Name: "a"}); c != nil {
+		if chunks, _ := c.Document(ctx, doc); n != 5 || chunks[0].Title != "Fram" || chunks[0].Text == "mine" {
+			t.Errorf("another title is another document: %d, %+v", n, chunks[0])
+		}
 	}
 }

@@ -73,7 +73,7 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := chunk.Options{Splitter: splitter, Lead: load.Lead}
+	o := chunk.Options{Splitter: splitter, Lead: load.Lead, Name: fmt.Sprintf("kit %+v", c)}
 	switch {
 	case c.DropFurniture && c.KeepLinks:
 		o.Clean = text.StripFurniture

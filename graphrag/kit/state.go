@@ -14,7 +14,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 )
 
 // state is an index at one moment. It never changes once readers see it.
@@ -113,12 +115,12 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	all := slices.SortedFunc(flat(maps.Values(d.docs)), func(a, b graphrag.Chunk) int { return strings.Compare(a.ID, b.ID) })
 	s := &state{docs: d.docs, base: d.base, stats: graphrag.IndexStats{Documents: len(d.docs), Chunks: len(all)}}
 	if d.base != nil {
-		if err := d.extract(ctx, f, all); err != nil {
+		k, err := d.known(ctx, f, all)
+		if err != nil {
 			return nil, err
 		}
-		if err := s.known(ctx); err != nil {
-			return nil, err
-		}
+		s.base, s.graph = k.base, k.graph
+		k.describe(&s.stats)
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
 	c.PerDoc = f.MaxPerDoc
@@ -156,33 +158,63 @@ func (s *state) release() error {
 	return s.shelf.Close()
 }
 
-// extract finds what the fresh chunks say, or all of them.
-func (d *draft) extract(ctx context.Context, f Frame, all []graphrag.Chunk) error {
+// known is what chunks say, put together.
+type known struct {
+	base  *kg.Base
+	graph *kg.Graph
+	shape graph.Stats
+}
+
+// knownKey is the key of what is known. The extractor is one that reads once.
+type knownKey struct {
+	read
+	options kg.Options
+}
+
+// known finds what the fresh chunks say, or all of them, and puts it together with what
+// is known of the others.
+func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*known, error) {
+	x, shared := f.Extract.Extractor.(once)
+	if !shared || f.Knowledge.Resolve != nil {
+		return d.put(ctx, f, all, d.base)
+	}
+	return memo.Of(ctx, knownKey{read{x.name, digest(all)}, f.Knowledge}, func() (*known, error) {
+		base, err := kg.NewBase(f.Knowledge) // who reads once reads all
+		if err != nil {
+			return nil, err
+		}
+		return d.put(ctx, f, all, base)
+	})
+}
+
+func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg.Base) (*known, error) {
 	if f.Extract.Whole {
 		d.fresh = all
 	}
 	found, err := f.Extract.Extract(ctx, d.fresh)
-	if err != nil {
-		return err
+	if err == nil {
+		err = base.Insert(found...)
 	}
-	return d.base.Insert(found...)
+	if err != nil {
+		return nil, err
+	}
+	k := &known{base: base}
+	if k.graph, err = base.Graph(ctx); err != nil {
+		return nil, err
+	}
+	view, err := k.graph.View(kg.ViewOptions{})
+	if err != nil {
+		return nil, err
+	}
+	k.shape = view.Stats()
+	return k, nil
 }
 
-// known puts together what the chunks say.
-func (s *state) known(ctx context.Context) error {
-	var err error
-	if s.graph, err = s.base.Graph(ctx); err != nil {
-		return err
-	}
-	view, err := s.graph.View(kg.ViewOptions{})
-	if err != nil {
-		return err
-	}
-	s.stats.Stages = []graphrag.Stage{extracted(s.graph)}
-	st := view.Stats()
-	s.stats.Entities, s.stats.Relations = len(s.graph.Entities), len(s.graph.Relations)
-	s.stats.AverageDegree, s.stats.MaxDegree, s.stats.IsolatedShare = st.AverageDegree, st.MaxDegree, st.IsolatedShare
-	return nil
+// describe adds what is known to the statistics of an index.
+func (k *known) describe(s *graphrag.IndexStats) {
+	s.Stages = []graphrag.Stage{extracted(k.graph)}
+	s.Entities, s.Relations = len(k.graph.Entities), len(k.graph.Relations)
+	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.shape.AverageDegree, k.shape.MaxDegree, k.shape.IsolatedShare
 }
 
 // deepen asks for as many chunks as the budget of a question can hold at most:

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -32,11 +33,10 @@ type sentence struct {
 	terms []weighted // by term, length 1
 }
 
-// source is a text with the way back from the text without links.
+// source is a text and its place among those that are summarised.
 type source struct {
-	index   int
-	clean   string
-	mapping text.Mapping
+	index int
+	*reading
 }
 
 // weighted is a component of a sparse vector.
@@ -45,35 +45,106 @@ type weighted struct {
 	weight float64
 }
 
+// reading is what there is in a text by itself. The same texts are in many summaries.
+type reading struct {
+	clean     string
+	mapping   text.Mapping
+	sentences []said
+}
+
+// said is a sentence with words.
+type said struct {
+	quote string
+	span  text.Span
+	prose bool
+	terms []counted // in the order of their first appearance
+}
+
+type counted struct {
+	term  string
+	times float64
+}
+
+// readKey is the key of a reading: the name of the analyzer stands for its terms.
+type readKey struct{ analyzer, text string }
+
+func (x *extractive) read(s string) (*reading, error) {
+	r := new(reading)
+	r.clean, r.mapping = text.StripLinks(s)
+	place := make(map[string]int)
+	for _, span := range text.Sentences(r.clean) {
+		one := said{quote: plain(span.In(r.clean)), span: span}
+		clear(place)
+		var words int
+		if one.terms, words = x.terms(one.quote, place); words == 0 {
+			continue
+		}
+		source := r.mapping.Span(span)
+		one.prose = isProse(one.quote, words, source.End-source.Start) && len(one.terms) > 0
+		r.sentences = append(r.sentences, one)
+	}
+	return r, nil
+}
+
+// terms counts the terms of a sentence, whose places are kept in an empty map, and its
+// words.
+func (x *extractive) terms(s string, place map[string]int) (counts []counted, words int) {
+	x.o.Analyzer.Words(s, func(word []byte) bool {
+		words++
+		term, ok := x.o.Analyzer.Term(string(word))
+		if !ok {
+			return true
+		}
+		i, ok := place[term]
+		if !ok {
+			i, counts = len(counts), append(counts, counted{term: term})
+			place[term] = i
+		}
+		counts[i].times++
+		return true
+	})
+	return counts, words
+}
+
 // collect returns the sentences of prose of all texts, or, if there are none,
 // all that has words. The one error is that of ctx.
 func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, error) {
 	var prose, rest []sentence
-	numbers := text.NewNumbering(x.o.Analyzer)
+	numbers := text.NewVocabulary()
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		of := &source{index: i}
-		of.clean, of.mapping = text.StripLinks(s)
-		for _, span := range text.Sentences(of.clean) {
-			quote := plain(span.In(of.clean))
-			terms, words := x.terms(quote, numbers)
-			place := of.mapping.Span(span)
-			switch one := (sentence{quote: quote, of: of, span: span, terms: terms}); {
-			case words == 0:
-			case isProse(quote, words, place.End-place.Start) && len(terms) > 0:
-				prose = append(prose, one)
-			default:
-				rest = append(rest, one)
+		r, err := memo.Of(ctx, readKey{x.o.Analyzer.Name(), s}, func() (*reading, error) { return x.read(s) })
+		if err != nil {
+			return nil, err
+		}
+		of := &source{i, r}
+		for _, one := range r.sentences {
+			next := sentence{quote: one.quote, of: of, span: one.span, terms: numbered(one.terms, numbers)}
+			if one.prose {
+				prose = append(prose, next)
+			} else {
+				rest = append(rest, next)
 			}
 		}
 	}
 	if len(prose) == 0 {
 		prose = rest
 	}
-	weigh(prose, numbers.Terms().Len())
+	weigh(prose, numbers.Len())
 	return prose, nil
+}
+
+// numbered are counts by the numbers of their terms, ascending.
+func numbered(counts []counted, numbers *text.Vocabulary) []weighted {
+	out := make([]weighted, len(counts))
+	for i, c := range counts {
+		n, _ := numbers.Add([]byte(c.term))
+		out[i] = weighted{int32(n), c.times}
+	}
+	slices.SortFunc(out, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
+	return out
 }
 
 // plain returns a sentence as it is quoted: without marks of markdown at its
@@ -118,27 +189,6 @@ func isProse(quote string, words, bytes int) bool {
 		}
 	}
 	return float64(letters) >= minLetters*float64(all)
-}
-
-// terms counts the terms of a sentence, and its words.
-func (x *extractive) terms(s string, numbers *text.Numbering) (counts []weighted, words int) {
-	x.o.Analyzer.Words(s, func(word []byte) bool {
-		words++
-		if term := numbers.Number(word); term >= 0 {
-			counts = append(counts, weighted{term, 1})
-		}
-		return true
-	})
-	slices.SortFunc(counts, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
-	distinct := counts[:0]
-	for _, c := range counts {
-		if n := len(distinct); n > 0 && distinct[n-1].term == c.term {
-			distinct[n-1].weight++
-			continue
-		}
-		distinct = append(distinct, c)
-	}
-	return distinct, words
 }
 
 // weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each

@@ -91,26 +91,41 @@ type describer struct {
 // them if they are many or long.
 func (d describer) describe(ctx context.Context, subject string, of []kg.Description, chunks []int32) (kg.Description, error) {
 	of = slices.DeleteFunc(slices.Clone(of), func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
+	if len(of) > 1 && d.long(of) {
+		return d.Describe(ctx, subject, of)
+	}
 	var out kg.Description
-	tokens := 0
 	for i, f := range of {
-		tokens += d.count(f.Text)
 		if i > 0 {
 			out.Text += fragmentBoundary
 		}
 		out.Text += f.Text
 		out.Passages = append(out.Passages, f.Passages...)
 	}
-	long := len(of) >= maxFragments || tokens >= maxTokens
-	if d.paper {
-		long = tokens >= paperTokens
-	}
-	if long && len(of) > 1 {
-		return d.Describe(ctx, subject, of)
-	}
 	slices.Sort(out.Passages)
 	out.Passages = slices.Compact(out.Passages)
 	return out, nil
+}
+
+// long tells whether descriptions are condensed.
+func (d describer) long(of []kg.Description) bool {
+	most := maxTokens
+	if d.paper {
+		most = paperTokens
+	} else if len(of) >= maxFragments {
+		return true
+	}
+	bytes, tokens := 0, 0
+	for _, f := range of {
+		bytes += len(f.Text)
+	}
+	if bytes < most { // a token has a byte at least
+		return false
+	}
+	for _, f := range of {
+		tokens += d.count(f.Text)
+	}
+	return tokens >= most
 }
 
 // relate merges the relations of a pair: weights add up, keywords are united, and

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package memo makes once what several systems over the same documents need: chunks of a
+// page, what the rules find in them, summaries of the same texts.
+//
+// A memo travels in a context ([With]) and ends with it. Whoever makes something that is a
+// function of its inputs alone, and costs more than to look at them, makes it by [Of], under
+// a key of a type of its own that holds those inputs, or their [Digest]. Without a memo in
+// the context [Of] makes it each time.
+package memo

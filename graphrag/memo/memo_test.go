@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/memo"
+)
+
+type square int
+
+type cube int
+
+func TestOf(t *testing.T) {
+	var made atomic.Int32
+	get := func(ctx context.Context, n int) int {
+		v, err := memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })
+		if err != nil {
+			t.Error(err)
+		}
+		return v
+	}
+	bare := t.Context()
+	if get(bare, 3) != 9 || get(bare, 3) != 9 || made.Load() != 2 {
+		t.Errorf("without a memo it was made %d times, want 2", made.Load())
+	}
+	made.Store(0)
+	ctx := memo.With(bare)
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			if got := get(ctx, i%4); got != (i%4)*(i%4) {
+				t.Errorf("%d² is %d", i%4, got)
+			}
+		})
+	}
+	all.Wait()
+	if made.Load() != 4 {
+		t.Errorf("made %d times, want 4", made.Load())
+	}
+	if v, _ := memo.Of(ctx, cube(2), func() (int, error) { return 8, nil }); v != 8 {
+		t.Errorf("keys of two types are one: %d", v)
+	}
+}
+
+// What fails, or was given up, is made again.
+func TestFailed(t *testing.T) {
+	ctx := memo.With(t.Context())
+	bad := errors.New("bad")
+	if _, err := memo.Of(ctx, square(1), func() (int, error) { return 0, bad }); err != bad {
+		t.Error(err)
+	}
+	if v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil }); v != 1 || err != nil {
+		t.Error(v, err)
+	}
+	begun, end := make(chan struct{}), make(chan struct{})
+	go memo.Of(ctx, square(2), func() (int, error) { close(begun); <-end; return 4, nil })
+	<-begun
+	short, stop := context.WithCancel(ctx)
+	stop()
+	if _, err := memo.Of(short, square(2), func() (int, error) { return 0, nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("who waits and is stopped got %v", err)
+	}
+	close(end)
+	if v, err := memo.Of(ctx, square(2), func() (int, error) { return 5, nil }); v != 4 || err != nil {
+		t.Errorf("%d, %v; want 4", v, err)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	seen := make(map[memo.Digest]string)
+	for _, texts := range [][]string{nil, {""}, {"", ""}, {"ab"}, {"a", "b"}, {"", "ab"}, {"b", "a"}} {
+		d := memo.DigestOf(slices.Values(texts))
+		if other, ok := seen[d]; ok {
+			t.Errorf("%q and %s have one digest", texts, other)
+		}
+		seen[d] = fmt.Sprintf("%q", texts)
+	}
+}
+
+// Two systems need the words of a page; they are counted once.
+func Example() {
+	type wordsOf struct{ page string }
+	count := func(ctx context.Context, page string) (int, error) {
+		return memo.Of(ctx, wordsOf{page}, func() (int, error) {
+			fmt.Println("counting", page)
+			return 3, nil
+		})
+	}
+	ctx := memo.With(context.Background())
+	for range 2 {
+		fmt.Println(count(ctx, "fram.md"))
+	}
+	// Output:
+	// counting fram.md
+	// 3 <nil>
+	// 3 <nil>
+}
