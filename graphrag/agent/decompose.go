@@ -22,6 +22,7 @@ var prompts = llm.MustPrompts(promptFiles)
 const (
 	StageDecompose = "decompose"
 	StageReflect   = "reflect"
+	StageAspects   = "aspects"
 )
 
 // Decomposer takes a question apart. What it returns need not be sound: see [Plan].

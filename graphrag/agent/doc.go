@@ -7,5 +7,5 @@
 // searches again until there is an answer, nothing new, or no more budget. Both are
 // the agent of Youtu-GraphRAG (arXiv 2508.19855, section 3.3), and neither knows
 // what a search is or who reflects: a model ([DecomposeByModel], [ReflectByModel]),
-// rules, or a person.
+// rules, or a person. [AspectsByModel] names what an overview is made of.
 package agent

@@ -15,12 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// The aspects of an overview: how many pages they are taken of, and how many terms.
-const (
-	aspectPages = 10
-	aspectTerms = 100
-)
-
 // asked is the memory of one question.
 type asked struct {
 	ask
@@ -32,14 +26,14 @@ type asked struct {
 	score   []float64 // of pages
 	best    []int32   // passage of each page
 	order   []rank.Scored[int32]
-	weight  []float64 // of each term as an aspect
-	aspects []rank.Scored[int32]
+	aspects
 }
 
 // rank scores the pages that have to do with a question, and orders them, best first.
 func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read query.Query) ([]rank.Scored[int32], error) {
 	standard := text.Default()
 	a.ask.clear()
+	a.named = nil
 	a.ask.add(p.units, standard, read.Words, 1)
 	a.ask.add(p.units, standard, read.Names, p.o.Names)
 	a.query = a.ask.query(p.units, a.query)
@@ -60,10 +54,10 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read qu
 	a.more = p.page.Scores(read.Names, a.more)
 	add(a.fields, a.more, p.o.Page)
 	p.order(a)
-	if read.Overview && p.o.Aspects > 0 && len(a.order) > 0 {
-		p.aspects(a)
-		a.more = p.body.ScoresOf(a.query, a.more)
-		add(a.passage, a.more, p.o.Aspects)
+	if read.Overview && len(a.order) > 0 {
+		if err := p.aspects(ctx, a, q.Text); err != nil {
+			return nil, err
+		}
 		p.order(a)
 	}
 	if p.o.Follow != nil && len(a.order) > 0 {
@@ -133,42 +127,4 @@ func (p *Pages) order(a *asked) {
 		}
 	}
 	slices.SortFunc(a.order, rank.Compare)
-}
-
-// aspects makes a query of the terms that come with the subject: those of the best
-// passages, by how many of these have them, the better ones counting more, and by how
-// rare they are. The first weighs 1.
-func (p *Pages) aspects(a *asked) {
-	a.aspects = a.aspects[:0]
-	best := a.order[0].Score
-	var seen []int32 // terms with a weight
-	for _, x := range a.order[:min(len(a.order), aspectPages)] {
-		right := math.Exp((x.Score - best) / p.o.OverviewSpread)
-		first := int(a.best[x.ID] - p.first[x.ID])
-		var here []int32
-		for unit := first; unit < p.pages[x.ID].Ends[first]; unit++ {
-			here = append(here, p.units.in(p.units.first[x.ID]+unit)...)
-		}
-		slices.Sort(here)
-		for _, t := range slices.Compact(here) {
-			if a.number[t] != 0 {
-				continue // of the question
-			}
-			if a.weight[t] == 0 {
-				seen = append(seen, t)
-			}
-			a.weight[t] += right
-		}
-	}
-	for _, t := range seen {
-		a.aspects = append(a.aspects, rank.Scored[int32]{ID: t, Score: a.weight[t] * p.units.rarity(t)})
-		a.weight[t] = 0
-	}
-	a.query = a.query[:0]
-	for i, x := range rank.Best(a.aspects, aspectTerms) {
-		if i == 0 {
-			best = x.Score
-		}
-		a.query = append(a.query, bm25.Term{Text: string(p.units.terms.At(int(x.ID))), Weight: x.Score / best})
-	}
 }

@@ -27,9 +27,9 @@ import (
 // The score of a page is that of its best passage, by BM25 with the question's names
 // counted more, and likeness if there is one to ask; BM25 of its title; BM25 of the
 // names in the whole page; and less the longer the page is: a long page has a passage
-// for any question. For an overview the words that come with the subject in the best
-// ten passages are searched for as well (relevance feedback: Lavrenko and Croft, SIGIR
-// 2001), since its question names few of the things that it asks for.
+// for any question. An overview is searched for by its aspects as well, since its
+// question names few of the things that it asks for: see Aspects and Plan of
+// [PagesOptions].
 type Pages struct {
 	o     PagesOptions
 	pages []passage.Page
@@ -48,9 +48,17 @@ type Pages struct {
 // PagesOptions are the options of [NewPages]. Of its numbers 0 is the default, and a
 // negative one leaves the part out. docs/systems.md has what each is worth.
 type PagesOptions struct {
-	// Names, Title, Page and Length weigh the scores beside that of the best passage,
-	// Aspects what is searched for beside the question of an overview.
-	Names, Title, Page, Length, Aspects float64
+	// Names, Title, Page and Length weigh the scores beside that of the best passage.
+	Names, Title, Page, Length float64
+	// Aspects weighs the words that come with the subject of an overview: those of the
+	// best passages, and those of the pages that they stand on (relevance feedback:
+	// Lavrenko and Croft, SIGIR 2001). The words of either are a search of their own.
+	Aspects float64
+	// Plan, if set, names the aspects of an overview, and Planned is what the best
+	// passage for one of them gains. A passage has what it gains by the aspect that it
+	// fits best, so that each aspect leads to its own pages.
+	Plan    Plan
+	Planned float64
 	// Like compares questions with the tiles of all pages ([passage.Page.Tiles]), in
 	// their order, and Likeness weighs that; nil is words alone. A passage is as like as
 	// the best of the tiles that it overlaps, so that an encoder reads each word once.
@@ -78,7 +86,8 @@ const (
 	defaultTitle          = 0.8
 	defaultPage           = 0.45
 	defaultLength         = 1.2
-	defaultAspects        = 1
+	defaultAspects        = 0.6
+	defaultPlanned        = 45
 	defaultLikeness       = 90
 	defaultDetail         = 0.5
 	defaultSpread         = 6
@@ -92,6 +101,7 @@ func (o PagesOptions) withDefaults() PagesOptions {
 	}
 	for of, usual := range map[*float64]float64{
 		&o.Names: defaultNames, &o.Title: defaultTitle, &o.Page: defaultPage, &o.Length: defaultLength, &o.Aspects: defaultAspects,
+		&o.Planned:  defaultPlanned,
 		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: defaultSpread, &o.OverviewSpread: defaultOverviewSpread,
 	} {
 		if *of == 0 {
@@ -144,7 +154,7 @@ func NewPages(ctx context.Context, pages []passage.Page, o PagesOptions) (*Pages
 		return &asked{
 			ask:     ask{number: make([]uint8, p.units.terms.Len())},
 			spender: spender{pages: pages, detail: p.o.Detail, longest: p.o.Longest},
-			weight:  make([]float64, p.units.terms.Len()),
+			aspects: aspects{weight: make([]float64, p.units.terms.Len()), count: make([]int32, p.units.terms.Len())},
 		}
 	}
 	return p, nil
@@ -183,6 +193,9 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 		return graphrag.Nothing(), err
 	}
 	found := graphrag.Found{Ranked: []graphrag.Hit{}, Evidence: []graphrag.Hit{}}
+	if len(a.named) > 0 {
+		found.Steps = []graphrag.Step{{Kind: "aspects", Query: q.Text, Found: a.named}}
+	}
 	for _, x := range order[:min(len(order), q.Want())] {
 		found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: p.passages[a.best[x.ID]], Score: x.Score, Source: pagesSource})
 	}

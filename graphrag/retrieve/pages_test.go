@@ -158,6 +158,58 @@ func TestPagesAspects(t *testing.T) {
 	}
 }
 
+// A plan names what an overview is made of: each aspect leads to its own pages, beside
+// what comes with the subject, and what is no use is no harm.
+func TestPagesPlan(t *testing.T) {
+	docs := ships(30)
+	const question = "Summarize the voyages of Vessel3 with crew and cargo."
+	var asked, titles []string
+	planned := func(aspects ...string) retrieve.Plan {
+		return func(_ context.Context, question string, best []string) ([]string, error) {
+			asked, titles = append(asked, question), best
+			return aspects, nil
+		}
+	}
+	ask := func(text string, o retrieve.PagesOptions) (graphrag.Found, []string) {
+		f := askPages(t, pagesOf(t, docs, o), graphrag.Question{Text: text, Depth: 4, Tokens: 900})
+		ids := make([]string, len(f.Ranked))
+		for i, h := range f.Ranked {
+			ids[i] = h.Chunk.Doc
+		}
+		return f, ids
+	}
+	aspects := []string{"Captain Moss17 anchor", "Captain Moss22 anchor of bronze"}
+	f, ids := ask(question, retrieve.PagesOptions{Plan: planned(aspects...)})
+	if len(ids) != 4 || ids[0] != "v03.md" || !slices.Contains(ids, "v17.md") || !slices.Contains(ids, "v22.md") {
+		t.Errorf("found %v", ids)
+	}
+	if want := []graphrag.Step{{Kind: "aspects", Query: question, Found: aspects}}; !cmp.Equal(f.Steps, want) {
+		t.Errorf("steps %v", f.Steps)
+	}
+	if len(asked) != 1 || asked[0] != question || len(titles) != 20 || titles[0] != "Vessel3" {
+		t.Errorf("asked %q with %d titles, the first %q", asked, len(titles), titles[0])
+	}
+	ask("How many sailed with Vessel3 in 1807?", retrieve.PagesOptions{Plan: planned("x")})
+	_, without := ask(question, retrieve.PagesOptions{Plan: planned("x"), Planned: -1})
+	if len(asked) != 1 {
+		t.Errorf("asked for a fact, or for nothing: %q", asked)
+	}
+	_, useless := ask(question, retrieve.PagesOptions{Plan: planned("", "of the", "qwertz \x00")})
+	many := make([]string, 1000)
+	for i := range many[retrieve.MaxAspects:] {
+		many[retrieve.MaxAspects+i] = "Vessel9"
+	}
+	_, tooMany := ask(question, retrieve.PagesOptions{Plan: planned(many...)})
+	if !slices.Equal(useless, without) || !slices.Equal(tooMany, without) {
+		t.Errorf("%v and %v, without a plan %v", useless, tooMany, without)
+	}
+	broken := errors.New("broken")
+	p := pagesOf(t, docs, retrieve.PagesOptions{Plan: func(context.Context, string, []string) ([]string, error) { return nil, broken }})
+	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1}); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // likeness is that of a list.
 type likeness []float64
 

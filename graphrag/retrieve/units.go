@@ -57,12 +57,18 @@ func newUnits(ctx context.Context, pages []passage.Page, a text.Analyzer) (*unit
 }
 
 // in are the terms of a unit.
-func (u *units) in(unit int) []int32 {
-	start := 0
-	if unit > 0 {
-		start = u.ends[unit-1]
+func (u *units) in(unit int) []int32 { return u.across(unit, unit+1) }
+
+// across are the terms of the units from one to the one before end.
+func (u *units) across(from, end int) []int32 {
+	if from == end {
+		return nil
 	}
-	return u.of[start:u.ends[unit]]
+	start := 0
+	if from > 0 {
+		start = u.ends[from-1]
+	}
+	return u.of[start:u.ends[end-1]]
 }
 
 // rarity is the idf of a term among the pages.

@@ -34,6 +34,7 @@ func Obedient(req llm.Request) llm.Reply {
 		{`{"Nodes": [], "Relations": [], "Attributes": []}`, `{"Nodes": ["event"], "Relations": ["goes_with"], "Attributes": []}`},
 		{`"entity_types": {"entity": "type"}`, `{"attributes": {}, "triples": [["AAA", "goes_with", "BBB"]], "entity_types": {"AAA": "event", "BBB": "event"}}`},
 		{`{"sub_queries": [{"id": "q1", "text": ""`, `{"sub_queries": []}`},
+		{`{"aspects": ["`, `{"aspects": ["AAA"]}`},
 		{`{"thought": "", "status": "answer"`, `{"thought": "It is all there.", "status": "answer", "next_query": ""}`},
 		{`{"answerable": false`, `{"answerable": true, "missing": "", "next_question": ""}`},
 		{`{"keep": [`, `{"keep": [1, 2, 3]}`},

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/passage"
@@ -21,7 +22,9 @@ type Options struct {
 	// budget of tokens. Pages are cut by Passage, and each is ranked once.
 	kit.Common
 	Passage passage.Options
-	Pages   retrieve.PagesOptions
+	// Pages.Plan is that of a kit with a model, which is asked once for an overview;
+	// without one aspects are those of the words. Planned below 0 asks for no plan.
+	Pages retrieve.PagesOptions
 	// Extract, when set, finds the names and facts by which pages lead to each other.
 	// Without it rules do, where the corpus is one of titled passages; elsewhere pages
 	// lead nowhere.
@@ -45,6 +48,11 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		options := o.Pages
 		if options.Like, err = like(ctx, k, c, pages); err != nil {
 			return nil, err
+		}
+		if k.AnswerModel != nil && options.Plan == nil && options.Planned >= 0 {
+			if options.Plan, err = agent.AspectsByModel(k.AnswerModel); err != nil {
+				return nil, err
+			}
 		}
 		g := c.Graph
 		if g == nil {

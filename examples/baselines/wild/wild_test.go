@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -74,6 +75,42 @@ func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document
 		ids = append(ids, h.Chunk.Doc)
 	}
 	return ids
+}
+
+// A model is asked once for an overview, before it reads, and never for a fact.
+func TestPlan(t *testing.T) {
+	for _, tt := range []struct {
+		question string
+		planned  float64
+		calls    int
+	}{
+		{"Describe the ships of Fridtjof Nansen.", 0, 1},
+		{"Describe the ships of Fridtjof Nansen.", -1, 0},
+		{"Who sailed on the Fram in 1893?", 0, 0},
+	} {
+		m := llmtest.NewScript("m").
+			Reply(llmtest.Stage(agent.StageAspects), `{"aspects": ["moon raises tides"]}`).
+			Reply(llmtest.Any, "I do not know.")
+		k, err := kit.ByModel(kit.ModelOptions{Model: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := wild.New(k, wild.Options{Pages: retrieve.PagesOptions{Planned: tt.planned}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+			t.Fatal(err)
+		}
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned := slices.ContainsFunc(a.Steps, func(s graphrag.Step) bool { return s.Kind == "aspects" && s.Found[0] == "moon raises tides" })
+		if n := baselinestest.Stages(m)[agent.StageAspects]; n != tt.calls || planned != (tt.calls == 1) || a.Usage.Calls != 1+tt.calls {
+			t.Errorf("%q: %d calls for aspects, %d in all, planned: %v", tt.question, n, a.Usage.Calls, planned)
+		}
+	}
 }
 
 // counting counts the words that are embedded.

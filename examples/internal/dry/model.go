@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
@@ -282,6 +283,8 @@ func Extracted(req llm.Request) string {
 		return groupNames(text)
 	case asks(`{"sub_queries": [{"id": "q1", "text": ""`):
 		return `{"sub_queries": []}`
+	case asks(`{"aspects": ["`):
+		return asJSON("aspects", names(entities(text, retrieve.MaxAspects)))
 	case asks(`{"thought": "", "status": "answer"`):
 		if strings.Contains(text, "\n2. ") { // a second look is enough
 			return asJSON("thought", "All of it is known by now.", "status", "answer", "next_query", "")
