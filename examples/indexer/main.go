@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command indexer indexes a folder that takes long: by a pool in this process, or by any
+// number of workers behind a Temporal server. It may be killed at any time; started
+// again it goes on, and pays for no reply twice.
+//
+//	go run . -docs DIR -store index                                 # offline, in a folder
+//	go run . -docs DIR -store index -model NAME -reports            # with a model
+//
+//	go run . -temporal HOST:7233 -store postgres://… -model NAME    # a worker: as many as you like
+//	go run . -temporal HOST:7233 -store postgres://… -model NAME -docs DIR -export OUT
+//
+// All processes of a job have the same -name, -knowledge, -model, -embed-model and -batch.
+// The model's server is named by OPENAI_BASE_URL and OPENAI_API_KEY, or OLLAMA_HOST.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/index"
+	"github.com/wildgraph/wildgraph/graphrag/index/temporal"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(cli.Fail(os.Stderr, "indexer", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
+}
+
+// flags are those of the command line.
+type flags struct {
+	docs, store, workers, temporal string
+	model, embedModel, prices      string
+	export                         string
+	o                              index.Options
+	far                            temporal.Options
+	limit                          index.Limit
+}
+
+func parse(args []string, stderr io.Writer) (flags, error) {
+	fs := cli.NewFlags("indexer")
+	var f flags
+	fs.StringVar(&f.docs, "docs", "", "`FOLDER` of files to index; without one the process is a worker")
+	fs.StringVar(&f.store, "store", "", "`PLACE` of the index: a folder, or a connection string postgres://… that several processes share")
+	fs.StringVar(&f.workers, "workers", "local", "where the work is done: local, in this process; -temporal names another way")
+	fs.StringVar(&f.temporal, "temporal", "", "`HOST:PORT` of a Temporal server, by whose word all workers work")
+	fs.StringVar(&f.o.Name, "name", "corpus", "`NAME` of the collection")
+	fs.StringVar((*string)(&f.o.Knowledge), "knowledge", string(index.Records), "what is extracted: records, triples, or nothing (\"\")")
+	fs.BoolVar(&f.o.Reports, "reports", false, "write reports on communities")
+	fs.StringVar(&f.model, "model", "", "`NAME` of the model that extracts and reports; without one rules do")
+	fs.StringVar(&f.embedModel, "embed-model", "", "`NAME` of the model that embeds; without one there are no vectors")
+	fs.IntVar(&f.o.Dim, "dim", 0, "`NUMBER` of components of its vectors")
+	fs.StringVar(&f.prices, "prices", "", "`FILE` with the prices of models")
+	fs.IntVar(&f.o.Batch, "batch", 0, "`NUMBER` of chunks of a task, up to 100 (default 16)")
+	fs.IntVar(&f.far.Slots, "slots", 8, "`NUMBER` of tasks at a time that wait for a model, in this process")
+	fs.IntVar(&f.limit.Concurrent, "concurrency", 0, "`NUMBER` of such tasks over all workers (default: no limit)")
+	fs.Float64Var(&f.limit.PerSecond, "rate", 0, "`NUMBER` of such tasks that begin in a second, over all workers (default: no limit)")
+	fs.DurationVar(&f.far.Heartbeat, "heartbeat", 30*time.Second, "`TIME` after which a silent worker is taken for dead")
+	fs.StringVar(&f.far.Queue, "queue", "", "`NAME` of the task queues (default wildgraph)")
+	fs.StringVar(&f.export, "export", "", "`FOLDER` to export the index to")
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return f, err
+	}
+	switch {
+	case f.store == "":
+		return f, cli.Usagef("-store is missing: a folder, or postgres://…")
+	case f.workers != "local":
+		return f, cli.Usagef("-workers is %q, want local; over many machines they are started with -temporal", f.workers)
+	case f.docs == "" && f.temporal == "":
+		return f, cli.Usagef("-docs is missing: what is to be indexed?")
+	case f.temporal != "" && !remote(f.store):
+		return f, cli.Usagef("-store is the folder %q, which one process has at a time: with -temporal name a database, postgres://…", f.store)
+	}
+	return f, nil
+}
+
+func remote(place string) bool {
+	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	f, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err == nil {
+		err = f.parts(stderr)
+	}
+	if err != nil {
+		return err
+	}
+	if remote(f.store) {
+		f.o.Store, err = postgres.Open(ctx, f.store, postgres.Options{})
+	} else {
+		f.o.Store, err = disk.Open(f.store, disk.Options{})
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.o.Store.Close()) }()
+	x, err := index.Open(ctx, f.o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	p, err := f.work(ctx, x, stderr)
+	if err != nil || f.docs == "" {
+		return err
+	}
+	if err := f.report(ctx, x, p, stdout); err != nil || f.export == "" {
+		return err
+	}
+	return export(ctx, f.o.Store, f.o.Name, f.export)
+}
+
+// parts are the models, and their prices.
+func (f *flags) parts(stderr io.Writer) error {
+	if f.prices != "" {
+		file, err := os.Open(f.prices)
+		if err != nil {
+			return cli.Usagef("-prices: %w", err)
+		}
+		defer file.Close()
+		if f.o.Prices, err = paid.ReadPrices(file); err != nil {
+			return cli.Usagef("-prices: %w", err)
+		}
+	}
+	if f.limit != (index.Limit{}) {
+		f.far.Limits = map[string]index.Limit{index.Chat: f.limit, index.Vectors: f.limit}
+	}
+	if f.model == "" && f.embedModel == "" {
+		return nil
+	}
+	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: f.far.Slots, Logger: cli.NewLogger(stderr)})
+	if err != nil {
+		return cli.Usagef("-model: %w", err)
+	}
+	if f.model != "" {
+		if f.o.Model, err = provider.Model(f.model); err != nil {
+			return cli.Usagef("-model: %w", err)
+		}
+	}
+	if f.embedModel != "" {
+		if f.o.Embedder, err = provider.Embedder(f.embedModel); err != nil {
+			return cli.Usagef("-embed-model: %w", err)
+		}
+	}
+	return nil
+}
+
+// work does the job, or helps with those of others.
+func (f *flags) work(ctx context.Context, x *index.Index, stderr io.Writer) (p index.Progress, err error) {
+	var c client.Client
+	if f.temporal != "" {
+		c, err = client.DialContext(ctx, client.Options{HostPort: f.temporal, Logger: log.NewStructuredLogger(cli.NewLogger(stderr))})
+		if err != nil {
+			return p, fmt.Errorf("-temporal: %w", err)
+		}
+		defer c.Close()
+		w, err := temporal.NewWorker(c, x, f.far)
+		if err != nil {
+			return p, cli.Usage(err)
+		}
+		if f.docs == "" {
+			return p, w.Run(ctx)
+		}
+		working, end := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- w.Run(working) }()
+		defer func() {
+			end()
+			err = errors.Join(err, <-ended)
+		}()
+	}
+	job, err := f.submit(ctx, x, stderr)
+	if err != nil {
+		return p, err
+	}
+	show := func(p index.Progress) { fmt.Fprintln(stderr, line(p)) }
+	if c != nil {
+		return temporal.Run(ctx, c, job, f.far, show)
+	}
+	local := index.Limit{Concurrent: f.far.Slots, PerSecond: f.limit.PerSecond}
+	if f.limit.Concurrent > 0 {
+		local.Concurrent = min(local.Concurrent, f.limit.Concurrent)
+	}
+	var shown time.Time
+	return index.Run(ctx, x, job, index.RunOptions{
+		Limits: map[string]index.Limit{index.Chat: local, index.Vectors: local},
+		Progress: func(p index.Progress) {
+			if time.Since(shown) > 2*time.Second {
+				shown = time.Now()
+				show(p)
+			}
+		},
+	})
+}
+
+// submit reads the folder, a file at a time.
+func (f *flags) submit(ctx context.Context, x *index.Index, stderr io.Writer) (index.Job, error) {
+	var skipped []error
+	job, err := x.Submit(ctx, func(yield func(graphrag.Document, error) bool) {
+		var o load.Options
+		read, more := 0, true
+		problems, err := o.Walk(ctx, os.DirFS(f.docs), func(name string, data []byte) error {
+			file, err := o.Read(name, data)
+			if err != nil || !more {
+				return err
+			}
+			read++
+			more = yield(file.Document, nil)
+			return nil
+		})
+		skipped = problems
+		if err == nil && read == 0 {
+			err = o.Nothing(skipped)
+		}
+		if err != nil && more {
+			yield(graphrag.Document{}, err)
+		}
+	})
+	for _, problem := range skipped {
+		fmt.Fprintln(stderr, "skipped:", problem)
+	}
+	return job, err
+}
+
+// line is the progress in a line.
+func line(p index.Progress) string {
+	var b strings.Builder
+	for _, s := range p.Stages {
+		if s.Tasks > 0 {
+			fmt.Fprintf(&b, "%s %d/%d  ", s.Name, s.Done, s.Tasks)
+		}
+	}
+	return b.String() + "cost " + p.Cost.String()
+}
+
+// report prints what came of it.
+func (f *flags) report(ctx context.Context, x *index.Index, p index.Progress, w io.Writer) error {
+	fmt.Fprintf(w, "%-12s%10s%10s%10s%10s%14s\n", "stage", "tasks", "items", "failed", "calls", "tokens")
+	for _, s := range p.Stages {
+		fmt.Fprintf(w, "%-12s%10s%10s%10s%10s%14s\n", s.Name, cli.Digits(s.Done), cli.Digits(s.Items), cli.Digits(s.Failed), cli.Digits(s.Usage.Calls), cli.Digits(s.Usage.Tokens()))
+	}
+	fmt.Fprintf(w, "cost %s\n", p.Cost)
+	doubtful, err := x.Doubtful(ctx)
+	for _, c := range doubtful {
+		fmt.Fprintf(w, "may have been paid for in vain: %s, begun by %s at %s\n", c.Key[:16], c.Process, c.Begun.Format(time.RFC3339))
+	}
+	return err
+}
+
+func export(ctx context.Context, s store.Store, name, dir string) error {
+	c, err := s.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	g, err := c.Pin(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(snapshot.Export(ctx, dir, c.Schema(), g), g.Close())
+}
