@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +107,7 @@ func (c *cluster) serve() {
 }
 
 func (c *cluster) args(name string, more ...string) []string {
-	return append([]string{"-temporal", c.address, "-store", c.store, "-name", name, "-queue", name, "-model", "scribe", "-heartbeat", "10s"}, more...)
+	return append([]string{"-temporal", c.address, "-store", c.store, "-name", name, "-queue", name, "-model", "scribe", "-heartbeat", "30s"}, more...)
 }
 
 // work starts a worker, which the model server knows by its key.
@@ -114,6 +116,16 @@ func (c *cluster) work(args []string) (key string) {
 	key = fmt.Sprintf("worker-%d", c.begun)
 	c.workers[key] = c.start([]string{"OPENAI_API_KEY=" + key}, c.program, args...)
 	return key
+}
+
+// doubtful are the calls of which nothing was kept.
+func (c *cluster) doubtful(s *submitted) []index.Call {
+	c.Helper()
+	out, err := s.x.Doubtful(c.Context())
+	if err != nil {
+		c.Fatal(err)
+	}
+	return out
 }
 
 // submitted is a job that this process has submitted and watches; the workers do it.
@@ -179,7 +191,7 @@ func (s *submitted) wait(ctx context.Context) (index.Progress, error) {
 // chunks are indexed: no reply that was kept is asked for again, what was paid twice was
 // under way at a kill and is listed, and the index is that of a local run, byte for byte.
 func TestKills(t *testing.T) {
-	const kills, workers = 20, 3
+	const kills, workers, slots = 20, 3, 8
 	c := newCluster(t)
 	docs := library(t, 2000)
 	args := c.args("kills", "-reports", "-embed-model", "hashes", "-dim", "32", "-batch", "4")
@@ -201,23 +213,25 @@ func TestKills(t *testing.T) {
 	}()
 
 	rng := rand.New(rand.NewPCG(7, uint64(began.UnixNano())))
-	lost, dead := 0, map[string]time.Time{} // processes, and when they died
+	lost, atServer := make(map[index.Call]bool), 0 // what was under way at the kills
 	for n := 1; n <= kills; n++ {
 		time.Sleep(time.Second + time.Duration(rng.IntN(3000))*time.Millisecond)
-		var key string
-		victim := rng.IntN(len(c.workers))
-		for k := range c.workers {
-			if victim == 0 {
-				key = k
-			}
-			victim--
-		}
+		keys := slices.Sorted(maps.Keys(c.workers))
+		key := keys[rng.IntN(len(keys))]
 		w := c.workers[key]
-		before := c.models.underway(key)
+		atServer += c.models.underway(key)
 		c.kill(w)
-		lost += max(before, c.models.underway(key))
-		dead[fmt.Sprint(w.Process.Pid)] = time.Now()
 		delete(c.workers, key)
+		under := 0
+		for _, call := range c.doubtful(job) {
+			if strings.HasSuffix(call.Process, fmt.Sprintf("/%d", w.Process.Pid)) {
+				lost[call] = true
+				under++
+			}
+		}
+		if under > 2*slots {
+			t.Errorf("%d calls were under way in a worker of %d and %d", under, slots, slots)
+		}
 		c.work(args)
 		if n == 7 || n == 14 {
 			c.kill(c.server)
@@ -240,18 +254,14 @@ func TestKills(t *testing.T) {
 	for _, n := range once {
 		twice, total = twice+n-1, total+n
 	}
-	doubtful, err := job.x.Doubtful(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	listed := c.doubtful(job)
+	t.Logf("%d calls paid, %d of them twice, %d listed; under way at %d kills: %d, of which the model server knew %d", total, twice, len(listed), kills, len(lost), atServer)
+	if twice > len(lost) || twice > len(listed) {
+		t.Errorf("%d calls were paid twice, %d were under way at the kills, %d are listed", twice, len(lost), len(listed))
 	}
-	t.Logf("%d calls paid, %d of them twice, %d listed, %d under way at %d kills", total, twice, len(doubtful), lost, kills)
-	if twice > lost || twice > len(doubtful) {
-		t.Errorf("%d calls were paid twice, %d were under way at the kills, %d are listed", twice, lost, len(doubtful))
-	}
-	for _, call := range doubtful {
-		_, pid, _ := strings.Cut(call.Process, "/")
-		if died, ok := dead[pid]; !ok || died.Sub(call.Begun) > 5*time.Second {
-			t.Errorf("%+v is listed: it was not under way when process %s died at %v", call, pid, died)
+	for _, call := range listed {
+		if !lost[call] {
+			t.Errorf("%+v is listed, and was not under way at a kill", call)
 		}
 	}
 

@@ -174,8 +174,7 @@ func (f *flags) parts(stderr io.Writer) error {
 func (f *flags) work(ctx context.Context, x *index.Index, stderr io.Writer) (p index.Progress, err error) {
 	var c client.Client
 	if f.temporal != "" {
-		c, err = client.DialContext(ctx, client.Options{HostPort: f.temporal, Logger: log.NewStructuredLogger(cli.NewLogger(stderr))})
-		if err != nil {
+		if c, err = f.dial(ctx, stderr); err != nil {
 			return p, fmt.Errorf("-temporal: %w", err)
 		}
 		defer c.Close()
@@ -216,6 +215,19 @@ func (f *flags) work(ctx context.Context, x *index.Index, stderr io.Writer) (p i
 			}
 		},
 	})
+}
+
+// patience is how long a worker waits for a server that is not there, or not yet.
+const patience = time.Minute
+
+func (f *flags) dial(ctx context.Context, stderr io.Writer) (c client.Client, err error) {
+	o := client.Options{HostPort: f.temporal, Logger: log.NewStructuredLogger(cli.NewLogger(stderr))}
+	for begun := time.Now(); ctx.Err() == nil; time.Sleep(time.Second) {
+		if c, err = client.DialContext(ctx, o); err == nil || time.Since(begun) > patience {
+			return c, err
+		}
+	}
+	return nil, ctx.Err()
 }
 
 // submit reads the folder, a file at a time.

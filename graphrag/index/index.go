@@ -182,8 +182,9 @@ func (x *Index) Model() llm.Model {
 	return sharedModel{x.o.Model, x.work, x.process, new(singleflight.Group)}
 }
 
-// Doubtful lists the calls that may have been paid for though their reply was lost: those
-// under way when a process was killed, in the order of their keys.
+// Doubtful lists the calls that may have been paid for though nothing of them is kept, in
+// the order of their keys: those under way, now or when a process was killed, and those
+// that failed and may have cost something.
 func (x *Index) Doubtful(ctx context.Context) ([]Call, error) { return x.work.doubtful(ctx) }
 
 // Generation is the name of the generation that a job publishes.

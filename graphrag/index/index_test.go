@@ -89,7 +89,7 @@ func says(req llm.Request) string {
 		return fmt.Sprintf(`{"title":"Ships of %d letters","summary":"They sail.","rating":5,"rating_explanation":"many","findings":[{"summary":"They sail.","explanation":"So the logs say."}]}`, len(last))
 	}
 	words := strings.Fields(last[strings.LastIndex(last, "Captain"):])
-	captain, ship, port := words[1], words[4], strings.TrimRight(words[6], ".")
+	captain, ship, port := words[1], words[5], words[7]
 	return fmt.Sprintf(`("entity"<|>%[1]s<|>person<|>A captain.)##("entity"<|>%[2]s<|>ship<|>The ship of %[1]s.)##("entity"<|>%[3]s<|>place<|>A port.)##("relationship"<|>%[1]s<|>%[2]s<|>%[1]s sailed her.<|>5)##("relationship"<|>%[2]s<|>%[3]s<|>She lay there.<|>2)<|COMPLETE|>`, captain, ship, port)
 }
 
@@ -396,5 +396,28 @@ func TestOptions(t *testing.T) {
 	}
 	if _, err := x.Do(t.Context(), index.Task{Stage: "boil"}); err == nil {
 		t.Error("boiled")
+	}
+}
+
+// A call that nobody knows the end of is listed until what it asked is kept; one that cost
+// nothing is not.
+func TestDoubtful(t *testing.T) {
+	m := llmtest.NewScript("m").
+		Fail(llmtest.Contains("lost"), &llm.Error{Kind: llm.ErrTimeout}).
+		Fail(llmtest.Contains("free"), &llm.Error{Kind: llm.ErrAuth, Billed: llm.BilledNo}).
+		Fail(llmtest.Contains("cut"), &llm.Error{Kind: llm.ErrTruncated, Billed: llm.BilledYes}).
+		Reply(llmtest.Any, "yes")
+	x, end := open(t, t.TempDir(), index.Options{Knowledge: index.Triples, Model: m})
+	defer end()
+	shared := x.Model()
+	for _, text := range []string{"lost", "free", "cut", "cut", "fine", "fine"} {
+		_, err := shared.Generate(t.Context(), llm.Prompt(text))
+		if (err == nil) != (text == "fine") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	doubtful, err := x.Doubtful(t.Context())
+	if err != nil || len(doubtful) != 1 || !strings.Contains(doubtful[0].Failed, "timeout") || doubtful[0].Process == "" || m.Calls() != 4 {
+		t.Errorf("%+v, %v, %d calls", doubtful, err, m.Calls())
 	}
 }

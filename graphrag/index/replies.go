@@ -18,13 +18,13 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Call is a call to a model, or to an embedder, that may have been paid for in vain.
+// Call is a call to a model, or to an embedder, of which nothing was kept.
 type Call struct {
 	// Key is the hash of what was asked, Process who asked, and Begun when.
 	Key     string    `json:"-"`
 	Process string    `json:"process"`
 	Begun   time.Time `json:"begun"`
-	// Failed is how it ended, if it is known to have cost nothing.
+	// Failed is why it failed, "" if it is under way, or was when its process died.
 	Failed string `json:"failed,omitempty"`
 }
 
@@ -78,30 +78,31 @@ func (m sharedModel) once(ctx context.Context, key string, asked []byte, req llm
 		return k.Reply, nil
 	}
 	k := kept{Request: asked}
-	failed := m.v.call(ctx, m.process, key, func() (err error) {
-		k.Reply, err = m.Model.Generate(ctx, req)
-		return err
-	})
-	if failed != nil {
+	err = m.v.call(ctx, m.process, key, func() (keep bool, _ error) {
+		var failed error
+		k.Reply, failed = m.Model.Generate(ctx, req)
 		var e *llm.Error
-		if !errors.As(failed, &e) || e.Billed != llm.BilledYes || !llm.OfOneReply(e) || e.Retryable() {
-			return llm.Reply{}, failed
+		if errors.As(failed, &e) && e.Billed == llm.BilledYes && llm.OfOneReply(e) && !e.Retryable() {
+			k.Reply, k.Kind, k.Text = llm.Reply{Usage: e.Usage}, e.Kind, e.Error() // it would come again
+		} else if failed != nil {
+			return false, failed
 		}
-		k.Reply, k.Kind, k.Text = llm.Reply{Usage: e.Usage}, e.Kind, e.Error() // it would come again
-	}
-	data, err := json.Marshal(k)
-	if err == nil {
-		err = m.v.put(context.WithoutCancel(ctx), replies, store.Record{ID: key, Data: data})
-	}
-	if err != nil {
-		return llm.Reply{}, fmt.Errorf("index: keep what was paid for: %w", err)
-	}
-	return k.Reply, failed
+		data, err := json.Marshal(k)
+		if err == nil {
+			err = m.v.put(context.WithoutCancel(ctx), replies, store.Record{ID: key, Data: data})
+		}
+		if err != nil {
+			return false, fmt.Errorf("index: keep what was paid for: %w", err)
+		}
+		return true, failed
+	})
+	return k.Reply, err
 }
 
-// call writes a call down, makes it, and takes it back if it is known to have cost
+// call makes a call that is written down while it is under way. do tells whether what
+// came of it is kept; if it is not, it stays written down, unless it is known to have cost
 // nothing.
-func (v *vault) call(ctx context.Context, process, key string, do func() error) error {
+func (v *vault) call(ctx context.Context, process, key string, do func() (kept bool, err error)) error {
 	c := Call{Process: process, Begun: time.Now().UTC()}
 	r, err := record(key+"/"+rand.Text(), c)
 	if err == nil {
@@ -110,29 +111,31 @@ func (v *vault) call(ctx context.Context, process, key string, do func() error) 
 	if err != nil {
 		return err
 	}
-	failed := do()
+	kept, failed := do()
+	ctx = context.WithoutCancel(ctx)
 	var e *llm.Error
-	if errors.As(failed, &e) && e.Billed == llm.BilledNo {
-		c.Failed = string(e.Kind)
-		if r, err = record(r.ID, c); err == nil {
-			err = v.put(context.WithoutCancel(ctx), calls, r)
+	if kept || errors.As(failed, &e) && e.Billed == llm.BilledNo {
+		t, err := v.g.Table(calls)
+		if err == nil {
+			err = t.Delete(ctx, r.ID) // the next flush will do
 		}
+		return errors.Join(failed, err)
+	}
+	c.Failed = failed.Error()
+	if r, err = record(r.ID, c); err == nil {
+		err = v.put(ctx, calls, r)
 	}
 	return errors.Join(failed, err)
 }
 
-// doubtful are the calls beside those that what is kept is from.
-func (v *vault) doubtful(ctx context.Context) ([]Call, error) {
+// doubtful are the calls of which nothing was kept.
+func (v *vault) doubtful(ctx context.Context) (out []Call, err error) {
 	t, err := v.g.Table(calls)
+	if err == nil && !v.durable {
+		err = v.flush(ctx)
+	}
 	if err != nil {
 		return nil, err
-	}
-	var out, same []Call
-	end := func() {
-		if len(same) > 1 {
-			out = append(out, same[:len(same)-1]...)
-		}
-		same = nil
 	}
 	for r, err := range t.All(ctx, "") {
 		var c Call
@@ -143,13 +146,7 @@ func (v *vault) doubtful(ctx context.Context) ([]Call, error) {
 			return nil, fmt.Errorf("index: calls: %w", err)
 		}
 		c.Key, _, _ = strings.Cut(r.ID, "/")
-		if len(same) > 0 && same[0].Key != c.Key {
-			end()
-		}
-		if c.Failed == "" {
-			same = append(same, c)
-		}
+		out = append(out, c)
 	}
-	end()
 	return out, nil
 }

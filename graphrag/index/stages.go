@@ -197,25 +197,24 @@ func (x *Index) embed(ctx context.Context, t Task) (Done, error) {
 	if len(ask) == 0 {
 		return done, nil
 	}
-	var rows [][]float32
-	err = x.work.call(ctx, x.process, refOf(missing), func() (err error) {
-		rows, err = x.o.Embedder.EmbedDocuments(ctx, ask)
-		return err
+	return done, x.work.call(ctx, x.process, refOf(missing), func() (kept bool, err error) {
+		rows, err := x.o.Embedder.EmbedDocuments(ctx, ask)
+		if err == nil {
+			err = transport.CheckVectors(ask, rows)
+		}
+		if err == nil && len(rows[0]) != x.o.Dim {
+			err = fmt.Errorf("the embedder gives vectors of %d components, and Dim is %d: %w", len(rows[0]), x.o.Dim, store.ErrMismatch)
+		}
+		if err != nil {
+			return false, err
+		}
+		rs := make([]store.Record, len(rows))
+		for i, row := range rows {
+			rs[i] = store.Record{ID: missing[i], Data: packed(row)}
+		}
+		err = x.work.put(context.WithoutCancel(ctx), things, rs...)
+		return err == nil, err
 	})
-	if err == nil {
-		err = transport.CheckVectors(ask, rows)
-	}
-	if err == nil && len(rows[0]) != x.o.Dim {
-		err = fmt.Errorf("the embedder gives vectors of %d components, and Dim is %d: %w", len(rows[0]), x.o.Dim, store.ErrMismatch)
-	}
-	if err != nil {
-		return Done{}, err
-	}
-	rs := make([]store.Record, len(rows))
-	for i, row := range rows {
-		rs[i] = store.Record{ID: missing[i], Data: packed(row)}
-	}
-	return done, x.work.put(context.WithoutCancel(ctx), things, rs...)
 }
 
 func packed(row []float32) []byte {
