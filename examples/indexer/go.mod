@@ -6,6 +6,7 @@ require (
 	github.com/wildgraph/wildgraph v0.0.0
 	github.com/wildgraph/wildgraph/graphrag/index/temporal v0.0.0
 	github.com/wildgraph/wildgraph/graphrag/store/postgres v0.0.0
+	go.temporal.io/api v1.54.0
 	go.temporal.io/sdk v1.38.0
 )
 
@@ -35,7 +36,6 @@ require (
 	github.com/tiktoken-go/tokenizer v0.7.0 // indirect
 	github.com/tmc/langchaingo v0.1.14 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
-	go.temporal.io/api v1.54.0 // indirect
 	golang.org/x/net v0.55.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.46.0 // indirect

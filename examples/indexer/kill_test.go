@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	sdk "go.temporal.io/sdk/temporal"
@@ -33,11 +35,11 @@ import (
 // WILDGRAPH_POSTGRES.
 type cluster struct {
 	*testing.T
-	temporal, store, program, db, address string
-	models                                *service
-	server                                *exec.Cmd
-	workers                               map[string]*exec.Cmd // by their keys
-	begun                                 int
+	temporal, store, program, db, address, prices string
+	models                                        *service
+	server                                        *exec.Cmd
+	workers                                       map[string]*exec.Cmd // by their keys
+	begun                                         int
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -49,6 +51,11 @@ func newCluster(t *testing.T) *cluster {
 	c.program, c.db = filepath.Join(dir, "indexer"), filepath.Join(dir, "temporal.db")
 	if out, err := exec.Command("go", "build", "-o", c.program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	c.prices = filepath.Join(dir, "prices.json")
+	const prices = `{"currency": "EUR", "models": [{"model": "scribe", "prompt": 0.25, "completion": 2, "as_of": "2026-01-01"}, {"model": "hashes", "embedded": 0.02, "as_of": "2026-01-01"}]}`
+	if err := os.WriteFile(c.prices, []byte(prices), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -107,7 +114,7 @@ func (c *cluster) serve() {
 }
 
 func (c *cluster) args(name string, more ...string) []string {
-	return append([]string{"-temporal", c.address, "-store", c.store, "-name", name, "-queue", name, "-model", "scribe", "-heartbeat", "30s"}, more...)
+	return append([]string{"-temporal", c.address, "-store", c.store, "-name", name, "-queue", name, "-model", "scribe", "-heartbeat", "30s", "-prices", c.prices}, more...)
 }
 
 // work starts a worker, which the model server knows by its key.
@@ -126,6 +133,16 @@ func (c *cluster) doubtful(s *submitted) []index.Call {
 		c.Fatal(err)
 	}
 	return out
+}
+
+// histories is how many the job took.
+func (c *cluster) histories(s *submitted) int {
+	c.Helper()
+	found, err := s.c.ListWorkflow(c.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: fmt.Sprintf("WorkflowId = %q", temporal.ID(s.job, s.f.far))})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return len(found.Executions)
 }
 
 // submitted is a job that this process has submitted and watches; the workers do it.
@@ -248,7 +265,7 @@ func TestKills(t *testing.T) {
 	if last.err != nil {
 		t.Fatal(last.err)
 	}
-	t.Logf("%v; %s", time.Since(began).Round(time.Second), line(last.p))
+	t.Logf("%v, %d histories; %s", time.Since(began).Round(time.Second), c.histories(job), line(last.p))
 
 	twice, total, once := 0, 0, c.models.paid()
 	for _, n := range once {
@@ -270,10 +287,18 @@ func TestKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.models.delay.Store(0)
-	local := []string{"-docs", docs, "-store", t.TempDir(), "-name", "kills", "-model", "scribe", "-reports", "-embed-model", "hashes", "-dim", "32", "-batch", "4", "-export", near}
-	if err := run(t.Context(), local, io.Discard, io.Discard); err != nil {
+	var here, there bytes.Buffer
+	if err := job.f.report(t.Context(), job.x, last.p, &there); err != nil {
 		t.Fatal(err)
 	}
+	local := []string{"-docs", docs, "-prices", c.prices, "-store", t.TempDir(), "-name", "kills", "-model", "scribe", "-reports", "-embed-model", "hashes", "-dim", "32", "-batch", "4", "-export", near}
+	if err := run(t.Context(), local, &here, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if counts, _, _ := strings.Cut(there.String(), "may have been"); counts != here.String() || strings.Contains(counts, "unknown") {
+		t.Errorf("counts and cost:\n%s\nof a local run:\n%s", counts, here.String())
+	}
+	t.Logf("counts and cost:\n%s", here.String())
 	want, got := contents(t, near), contents(t, far)
 	for name := range want {
 		if want[name] != got[name] {

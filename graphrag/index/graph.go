@@ -261,7 +261,8 @@ func (k *knowledge) network() (*graph.Graph, error) {
 // communityID is the id of a community and of its report.
 func communityID(c int32) string { return fmt.Sprintf("%08d", c) }
 
-// publish makes the index the one that is read, and clears away the others.
+// publish makes the index the one that is read, and clears away the one before. What jobs
+// began that never came this far stays, and goes on when they do.
 func (x *Index) publish(ctx context.Context, t Task) (Done, error) {
 	g, err := x.writing(ctx, t.Root)
 	if err == nil {
@@ -270,13 +271,11 @@ func (x *Index) publish(ctx context.Context, t Task) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	names, was, err := x.home.Generations(ctx)
+	_, was, err := x.home.Generations(ctx)
 	if err == nil && was != g.Name() {
 		err = x.home.Publish(ctx, g.Name(), was)
-	}
-	for _, name := range names {
-		if err == nil && name != g.Name() {
-			err = x.home.Discard(ctx, name)
+		if err == nil && was != "" {
+			err = x.home.Discard(ctx, was)
 		}
 	}
 	return Done{Items: 1}, err
