@@ -317,11 +317,11 @@ func TestKills(t *testing.T) {
 // each.
 func TestSpeedUp(t *testing.T) {
 	c := newCluster(t)
-	docs := library(t, 640)
+	docs := library(t, 1024)
 	c.models.delay.Store(int64(time.Second))
 	var took [2]time.Duration
 	for i, workers := range []int{1, 4} {
-		args := c.args(fmt.Sprintf("speed%d", workers), "-batch", "2", "-slots", "8")
+		args := c.args(fmt.Sprintf("speed%d", workers), "-batch", "4", "-slots", "8")
 		job := c.submit(docs, args)
 		for range workers {
 			c.work(args)

@@ -19,7 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
-// walk visits the batches of chunks of a root, in order.
+// walk visits the chunks of a root, in order, many at a time: as few calls of the store
+// as there are pages, thrice.
 func (x *Index) walk(ctx context.Context, root string, visit func(refs []string) error) error {
 	pages, err := thing[[]Batch](ctx, x.work, root)
 	if err != nil {
@@ -30,19 +31,27 @@ func (x *Index) walk(ctx context.Context, root string, visit func(refs []string)
 		if err != nil {
 			return err
 		}
-		for _, b := range batches {
-			cut, err := thing[Done](ctx, x.work, refOf("done", x.settings[Cut], b.Ref))
+		marks := make([]string, len(batches))
+		for i, b := range batches {
+			marks[i] = refOf("done", x.settings[Cut], b.Ref)
+		}
+		cuts, err := list[Done](ctx, x.work, marks)
+		if err != nil {
+			return err
+		}
+		var lists []string
+		for _, cut := range cuts {
+			for _, chunks := range cut.Next[0] {
+				lists = append(lists, chunks.Ref)
+			}
+		}
+		for some := range slices.Chunk(lists, max(1, maxPage/x.o.Batch)) {
+			refs, err := list[[]string](ctx, x.work, some)
+			if err == nil {
+				err = visit(slices.Concat(refs...))
+			}
 			if err != nil {
 				return err
-			}
-			for _, chunks := range cut.Next[0] {
-				refs, err := thing[[]string](ctx, x.work, chunks.Ref)
-				if err == nil {
-					err = visit(refs)
-				}
-				if err != nil {
-					return err
-				}
 			}
 		}
 	}

@@ -42,6 +42,8 @@ const (
 	defaultHeartbeat = 30 * time.Second
 	defaultWindow    = 256
 
+	mostPollers = 16
+
 	workflowName = "wildgraph-index"
 	activityName = "wildgraph-task"
 	queryName    = "progress"
@@ -86,6 +88,7 @@ func NewWorker(c client.Client, d index.Doer, o Options) (*Worker, error) {
 		settings := worker.Options{
 			MaxConcurrentActivityExecutionSize: o.Slots,
 			TaskQueueActivitiesPerSecond:       o.Limits[endpoint].PerSecond,
+			MaxConcurrentActivityTaskPollers:   min(o.Slots, mostPollers), // places that come free at once are filled at once
 			DisableWorkflowWorker:              endpoint != "",
 		}
 		if endpoint == "" {
