@@ -317,7 +317,7 @@ func TestKills(t *testing.T) {
 // each.
 func TestSpeedUp(t *testing.T) {
 	c := newCluster(t)
-	docs := library(t, 1024)
+	docs := library(t, 512)
 	c.models.delay.Store(int64(time.Second))
 	var took [2]time.Duration
 	for i, workers := range []int{1, 4} {
