@@ -21,7 +21,7 @@ func TestInStore(t *testing.T) {
 		if x.Blind {
 			continue
 		}
-		t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s) })
+		t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s, nil) })
 	}
 	names, err := s.Collections(t.Context())
 	if err != nil || len(names) < 20 {

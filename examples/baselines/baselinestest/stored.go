@@ -7,29 +7,56 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 )
 
+// steps are the searches of a question: the first, and those after it and the expansions
+// that a system tells.
+func steps(f graphrag.Found) int64 {
+	n := int64(1)
+	for _, s := range f.Steps {
+		if s.Kind == "search" || s.Kind == "expand" {
+			n++
+		}
+	}
+	return n
+}
+
+// mostTrips bounds the round trips of a step; all but gear have one.
+var mostTrips = map[string]int64{"bm25": 2, "naiverag": 2, "hipporag2": 6, "gear": 4}
+
 // Stored holds a system to find in a store what it finds in memory: also after a
-// change, and when it is built in the store again.
-func Stored(t *testing.T, name string, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store) {
+// change, and when it is built in the store again. trips
+// counts the round trips so far; nil counts calls of the store.
+func Stored(t *testing.T, name string, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store, trips func() int64) {
 	memory := OfflineKit(t)
 	memory.Find = find.ByVectors
 	stored := memory
-	stored.Place = find.Place{Store: s, Prefix: name, Encoder: memory.Encoder}
-	want := evidence(t, recipe, memory)
-	if diff := cmp.Diff(want, evidence(t, recipe, stored)); diff != "" {
+	counted := &storetest.Counted{Store: s}
+	if trips == nil {
+		trips = counted.Calls
+	}
+	stored.Place = find.Place{Store: counted, Prefix: name, Encoder: memory.Encoder}
+	want := evidence(t, recipe, memory, nil, nil)
+	most := int64(0)
+	if diff := cmp.Diff(want, evidence(t, recipe, stored, trips, &most)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(want, evidence(t, recipe, stored)); diff != "" {
+	t.Logf("%s: at most %d round trips a step", name, most)
+	if bound, ok := mostTrips[name]; ok && most > bound {
+		t.Errorf("%s: %d round trips a step, want %d at most", name, most, bound)
+	}
+	if diff := cmp.Diff(want, evidence(t, recipe, stored, nil, nil)); diff != "" {
 		t.Errorf("built again: %s", diff)
 	}
 }
 
 // evidence indexes, asks, and asks again without a document.
-func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), k kit.Kit) (ids [][]string) {
+func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), k kit.Kit, trips func() int64, most *int64) (ids [][]string) {
 	t.Helper()
 	system, err := recipe(k, kit.Common{Cut: kit.Cut{Size: 60}})
 	if err != nil {
@@ -43,9 +70,16 @@ func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error
 	questions := func() {
 		for _, q := range Questions {
 			q.K = 4
+			before := int64(0)
+			if trips != nil {
+				before = trips()
+			}
 			found, err := system.Retrieve(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if trips != nil {
+				*most = max(*most, (trips()-before+steps(found)-1)/steps(found))
 			}
 			var list []string
 			for _, h := range found.Read(q) {

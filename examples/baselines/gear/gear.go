@@ -88,13 +88,16 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 	return graph, nil
 }
 
+// unlike is what a similarity of nothing may be for rounding: engines compute in float32.
+const unlike = 1e-6
+
 // alike retrieves the chunks that the kit takes for like the question.
 func alike(c *kit.Corpus, like retrieve.Texts) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		best, err := like.Best(ctx, q.Text, q.Want())
 		found := graphrag.Nothing()
 		for _, b := range best {
-			if b.Score > 0 {
+			if b.Score > unlike {
 				found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: c.Chunks[b.ID], Score: b.Score, Source: "like"})
 			}
 		}

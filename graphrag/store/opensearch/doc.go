@@ -18,9 +18,9 @@
 //
 // Words are those of our analyzer, split at blanks there, ranked by Lucene's BM25 with
 // the schema's k1 and b, and document frequencies of all shards. Lucene keeps the length
-// of a text in one byte, exact up to 40 terms and to one in eight beyond, so ranks
-// of texts whose scores are near each other may be exchanged (Capabilities.BM25 is false
-// for that reason; the conformance sample agrees in 9 of 10 of the ten best or more).
+// of a text in one byte; up to 100 hits are ranked anew with the true length, by its
+// explanations, so ranks are those of the embedded index there. Similarities of vectors are
+// known to one in ten million: Lucene adds 1 to them.
 //
 // Vectors are in Lucene's HNSW; an Effort of 1 computes all. Iterations are of a point in
 // time. What was put is durable at once, and seen by searches after Flush. Searches fail

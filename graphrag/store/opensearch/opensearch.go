@@ -72,7 +72,9 @@ var _ engine.Engine = (*cluster)(nil)
 const maxK = 10_000
 
 // Can implements [engine.Engine].
-func (c *cluster) Can() store.Capabilities { return store.Capabilities{Exact: true, MaxK: maxK} }
+func (c *cluster) Can() store.Capabilities {
+	return store.Capabilities{BM25: true, Exact: true, MaxK: maxK}
+}
 
 // Close implements [engine.Engine].
 func (c *cluster) Close() error { return nil }
@@ -169,6 +171,7 @@ func (c *cluster) Create(ctx context.Context, index string, s engine.Spec) error
 	if s.Words {
 		settings["similarity"] = object{"words": object{"type": "BM25", "k1": s.K1, "b": s.B}}
 		properties["words"] = object{"type": "text", "analyzer": "whitespace", "similarity": "words", "index_options": "freqs"}
+		properties["length"] = object{"type": "integer", "index": false}
 	}
 	if s.Dim > 0 {
 		settings["knn"] = true

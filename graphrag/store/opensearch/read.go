@@ -31,6 +31,10 @@ type hit struct {
 	Score  float64           `json:"_score"`
 	Sort   []json.RawMessage `json:"sort"`
 	Source source            `json:"_source"`
+	Fields struct {
+		Length []float64 `json:"length"`
+	} `json:"fields"`
+	Explanation *explanation `json:"_explanation"`
 }
 
 type source struct {
@@ -123,6 +127,9 @@ func (f found) hits(q engine.Query) ([]engine.Hit, error) {
 		if q.Vector != nil {
 			score = similarity(score)
 		}
+		if h.Explanation != nil && len(h.Fields.Length) == 1 {
+			score = h.Explanation.exact(h.Fields.Length[0])
+		}
 		list[i] = engine.Hit{Score: score, Body: []byte(h.Source.Body)}
 		if len(h.Sort) == 0 || json.Unmarshal(h.Sort[len(h.Sort)-1], &list[i].ID) != nil {
 			return nil, fmt.Errorf("%w: a hit without an id", store.ErrMismatch)
@@ -150,6 +157,9 @@ func (c *cluster) query(q engine.Query) object {
 			should[i] = object{"term": object{"words": object{"value": t.Text, "boost": t.Times}}}
 		}
 		out["query"] = object{"bool": object{"should": should, "minimum_should_match": 1, "filter": where}}
+		if q.K <= maxExplained && !q.Bodies {
+			out["size"], out["explain"], out["docvalue_fields"] = 2*q.K+20, true, []string{"length"}
+		}
 	case q.Vector != nil && q.Exact:
 		out["query"] = object{"script_score": object{
 			"query":  object{"bool": object{"filter": append(where, object{"exists": object{"field": "vector"}})}},

@@ -72,4 +72,4 @@ func factory(o opensearch.Options) storetest.Factory {
 	}
 }
 
-func TestStore(t *testing.T) { storetest.Test(t, factory(opensearch.Options{})) }
+func TestStore(t *testing.T) { storetest.Test(t, factory(spread(t))) }

@@ -43,7 +43,7 @@ func (c *cluster) Put(ctx context.Context, index string, docs []engine.Doc) erro
 	for i, d := range docs {
 		doc := object{"id": d.ID, "body": string(d.Body)}
 		if len(d.Terms) > 0 {
-			doc["words"] = strings.Join(d.Terms, " ")
+			doc["words"], doc["length"] = strings.Join(d.Terms, " "), len(d.Terms)
 		}
 		if len(d.Vector) > 0 {
 			doc["vector"] = d.Vector

@@ -26,7 +26,7 @@ func TestSystems(t *testing.T) {
 	defer s.Close()
 	for _, x := range all.Systems() {
 		if slices.Contains([]string{"bm25", "naiverag", "hipporag2", "gear"}, x.Name) {
-			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s) })
+			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s, nil) })
 		}
 	}
 }

@@ -72,4 +72,4 @@ func factory(o weaviate.Options) storetest.Factory {
 	}
 }
 
-func TestStore(t *testing.T) { storetest.Test(t, factory(weaviate.Options{})) }
+func TestStore(t *testing.T) { storetest.Test(t, factory(spread(t))) }
