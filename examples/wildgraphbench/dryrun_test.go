@@ -172,6 +172,9 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 
 // What the first command says of models is what a dry run finds.
 func TestSampleTakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a dry run of all systems")
+	}
 	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-out", t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 )
 
+// named is a whole extractor whose name stands for all that it finds in chunks.
+type named struct {
+	extract.Extractor
+	name string
+}
+
 // once is a whole extractor that reads the same chunks once for all that have its name.
 type once struct {
 	extract.Extractor

@@ -165,7 +165,7 @@ type known struct {
 	shape graph.Stats
 }
 
-// knownKey is the key of what is known. The extractor is one that reads once.
+// knownKey is the key of what is known of chunks by an extractor that has a name.
 type knownKey struct {
 	read
 	options kg.Options
@@ -174,12 +174,12 @@ type knownKey struct {
 // known finds what the fresh chunks say, or all of them, and puts it together with what
 // is known of the others.
 func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*known, error) {
-	x, shared := f.Extract.Extractor.(once)
-	if !shared || f.Knowledge.Resolve != nil {
+	x, ok := f.Extract.Extractor.(named)
+	if !ok || f.Knowledge.Resolve != nil {
 		return d.put(ctx, f, all, d.base)
 	}
 	return memo.Of(ctx, knownKey{read{x.name, digest(all)}, f.Knowledge}, func() (*known, error) {
-		base, err := kg.NewBase(f.Knowledge) // who reads once reads all
+		base, err := kg.NewBase(f.Knowledge) // of all chunks: it is a whole extractor
 		if err != nil {
 			return nil, err
 		}
