@@ -77,7 +77,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 }
 
 // WithEmbedder returns the kit with an embedder that was trained on language: it
-// compares names and texts. Its tokens are charged to the usage of the call.
+// compares names and texts, and the reader of quotes compares sentences by it. Its tokens are charged to the usage of the call.
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	paid := rememberingEmbedder{usage.MeteredEmbedder(e, k.Count)}
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
@@ -90,5 +90,6 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	}
 	k.Find, k.Lookup = find.ByVectors, "cosine of "+k.Encoder
 	k.Link = link.Embeddings{Embedder: paid}
+	k.Read = reader.WithEmbedder(k.Read, paid)
 	return k
 }

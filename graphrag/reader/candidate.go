@@ -244,7 +244,7 @@ func (r *blockReader) item(i int, b load.Block) {
 	if lead := b.Lead; first && (lead < 0 || r.p.blocks[lead].Kind != load.Item) {
 		r.list(i, lead)
 	}
-	if words := countWords(b.Text); words > maxItem {
+	if countWords(b.Text) > maxItem || lineEnd(b.Text, width(b.Text)) < len(b.Text) {
 		r.prose(i, b)
 		return
 	}
@@ -362,7 +362,7 @@ func (r *blockReader) prose(i int, b load.Block) {
 		r.asked = 0
 	}
 	answered := false
-	for _, p := range text.Sentences(b.Text) {
+	for _, p := range sentences(b.Text) {
 		raw := p.In(b.Text)
 		plain, ok := quotable(raw)
 		if isQuestion(plain) {

@@ -3,6 +3,8 @@
 package reader_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -167,4 +169,63 @@ func TestExtractiveKeepsNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// sameWords embeds texts by whether they speak of a nickname or of its meaning.
+type sameWords struct {
+	asked []string
+	err   error
+}
+
+func (e *sameWords) EmbedQuery(context.Context, string) ([]float32, error) {
+	return []float32{1, 0}, nil
+}
+
+func (e *sameWords) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	e.asked = append(e.asked, texts...)
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i] = []float32{0, 1}
+		if strings.Contains(t, "pejoratively") {
+			out[i] = []float32{1, 0}
+		}
+	}
+	return out, e.err
+}
+
+// An embedder moves up what says the same in other words, and asks for few texts.
+func TestExtractiveAlike(t *testing.T) {
+	text := "The governor of Ume had a derogatory office. The governor was pejoratively called the Owl." + strings.Repeat(" The harbour of Ume has cranes.", 40)
+	q := graphrag.Question{Text: "What derogatory nickname did the governor of Ume have?"}
+	words := extractive(t, reader.ExtractiveOptions{FactSentences: 1})
+	if a := read(t, words, q, hits(text)); !strings.Contains(a.Text, "derogatory office") {
+		t.Fatalf("by words: %q", a.Text)
+	}
+	e := new(sameWords)
+	if a := read(t, reader.WithEmbedder(words, e), q, hits(text)); !strings.Contains(a.Text, "the Owl") || len(e.asked) > 20 {
+		t.Errorf("%q of %d texts", a.Text, len(e.asked))
+	}
+	broken := reader.WithEmbedder(words, &sameWords{err: errors.New("no vectors")})
+	if _, err := broken.Read(t.Context(), q, hits(text), nil); err == nil || !strings.Contains(err.Error(), "no vectors") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A line that had room for the next word was ended on purpose; one that had not is
+// wrapped.
+func TestExtractiveLines(t *testing.T) {
+	const lines = "Photo: the Fram in the ice\nThe Fram was built by Colin Archer in his yard at Larvik, and sailed north in the year 1893 with twelve men and thirty dogs.\n3 min read\nColin Archer was a builder of\nboats who lived in Larvik."
+	r := extractive(t, reader.ExtractiveOptions{FactSentences: 1})
+	for question, want := range map[string]string{
+		"Who built the Fram?": "The Fram was built by Colin Archer in his yard at Larvik, and sailed north in the year 1893 with twelve men and thirty dogs.",
+		"What is in the ice?": "Photo: the Fram in the ice",
+	} {
+		if a := read(t, r, graphrag.Question{Text: question}, hits(lines)); strings.TrimPrefix(a.Text, reader.Closest) != want {
+			t.Errorf("%s: %q", question, a.Text)
+		}
+	}
+	const wrapped = "Colin Archer was a builder of\nboats who lived all his life in\nthe town of Larvik."
+	if a := read(t, r, graphrag.Question{Text: "Who lived in Larvik?"}, hits(wrapped)); !strings.HasSuffix(a.Text, "Colin Archer was a builder of boats who lived all his life in the town of Larvik.") {
+		t.Errorf("wrapped: %q", a.Text)
+	}
 }
