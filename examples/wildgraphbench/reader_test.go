@@ -23,11 +23,13 @@ type labelled struct {
 	Answer string `json:"answer"`
 	Judge  bool   `json:"judge"`
 	Label  string `json:"label"`
+	// Of are the contexts that the answer was given over.
+	Of []string `json:"of"`
 }
 
-func readLabels(t *testing.T, name string) map[string]labelled {
+func readLabels(t *testing.T, name string) []labelled {
 	t.Helper()
-	out := make(map[string]labelled)
+	var out []labelled
 	f, err := os.Open("testdata/reader/" + name)
 	if err != nil {
 		t.Fatal(err)
@@ -37,25 +39,44 @@ func readLabels(t *testing.T, name string) map[string]labelled {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[l.Value.ID] = l.Value
+		out = append(out, l.Value)
 	}
 	return out
 }
 
-// The offline reader still gives the answers whose labels docs/offline.md counts.
+// The labels are as docs/offline.md counts them, and the offline reader still gives the
+// answers.
 func TestReaderLabels(t *testing.T) {
-	drawn, after := readLabels(t, "drawn.jsonl"), readLabels(t, "after.jsonl")
-	right := map[bool]int{}
-	for id, x := range after {
-		if _, ok := drawn[id]; !ok || !slices.Contains([]string{"right", "partly", "wrong", "refused"}, x.Label) {
-			t.Fatalf("%s is not drawn, or labelled %q", id, x.Label)
+	held := make(map[string]bool)
+	for _, x := range readLabels(t, "drawn.jsonl") {
+		held[x.ID] = x.Held
+	}
+	type count struct{ asked, right, held int }
+	got, answers := make(map[string]count), make(map[string]labelled)
+	blind := readLabels(t, "blind.jsonl")
+	for _, x := range blind {
+		if _, ok := held[x.ID]; !ok || !slices.Contains([]string{"right", "partly", "wrong", "refused"}, x.Label) {
+			t.Fatalf("%s is not drawn, or labelled %q", x.ID, x.Label)
 		}
-		if x.Label == "right" {
-			right[drawn[id].Held]++
+		for _, of := range x.Of {
+			c := got[of]
+			c.asked++
+			if x.Label == "right" {
+				c.right++
+				if held[x.ID] {
+					c.held++
+				}
+			}
+			got[of] = c
+			if of == "bm25" {
+				answers[x.ID] = x
+			}
 		}
 	}
-	if len(after) != len(drawn) || right[false] != 29 || right[true] != 15 {
-		t.Errorf("%d of %d labelled, right: %v", len(after), len(drawn), right)
+	if want := map[string]count{
+		"after": {126, 46, 14}, "bm25": {126, 46, 14}, "bm25, encoder": {126, 46, 13}, "wild": {125, 42, 14}, "wild, encoder": {125, 48, 18},
+	}; !maps.Equal(got, want) {
+		t.Errorf("right: %v, want %v", got, want)
 	}
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {
@@ -65,7 +86,7 @@ func TestReaderLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := maps.Clone(after)
+	other := maps.Clone(answers)
 	for _, d := range set.Domains {
 		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 		if err != nil {
@@ -79,7 +100,7 @@ func TestReaderLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, it := range d.Items {
-			x, ok := after[it.Question.ID]
+			x, ok := answers[it.Question.ID]
 			if !ok {
 				continue
 			}
@@ -95,6 +116,6 @@ func TestReaderLabels(t *testing.T) {
 		}
 	}
 	if n := len(other); n > 6 { // one in twenty
-		t.Errorf("%d of %d answers are others: label them again", n, len(after))
+		t.Errorf("%d of %d answers are others: label them again", n, len(answers))
 	}
 }
