@@ -117,7 +117,9 @@ func (s *Store) begin(ctx context.Context) error {
 }
 
 // Can implements [store.Store].
-func (s *Store) Can() store.Capabilities { return store.Capabilities{BM25: true, Exact: true, Durable: true} }
+func (s *Store) Can() store.Capabilities {
+	return store.Capabilities{BM25: true, Exact: true, Durable: true}
+}
 
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (store.Collection, error) {
