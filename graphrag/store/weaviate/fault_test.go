@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package weaviate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/weaviate"
+)
+
+// fake is as much of Weaviate as collections need. Batches are answered by a script, the
+// last answer again and again.
+type fake struct {
+	mu      sync.Mutex
+	classes map[string]string // their descriptions
+	before  func(f *fake)     // a class is made
+	batches []http.HandlerFunc
+	sent    []string
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name := strings.TrimPrefix(r.URL.Path, "/v1/schema/")
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/batch/objects"):
+		f.sent = append(f.sent, string(body))
+		f.batches[min(len(f.sent), len(f.batches))-1](w, r)
+	case r.URL.Path == "/v1/schema" && r.Method == http.MethodGet:
+		type class struct {
+			Class       string `json:"class"`
+			Description string `json:"description"`
+		}
+		list := []class{}
+		for name, description := range f.classes {
+			list = append(list, class{name, description})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"classes": list})
+	case r.URL.Path == "/v1/schema":
+		var made struct{ Class, Description string }
+		_ = json.Unmarshal(body, &made)
+		if f.before != nil && strings.Contains(made.Class, "_V_") {
+			f.before(f)
+			f.before = nil
+		}
+		if _, ok := f.classes[made.Class]; ok {
+			failure(http.StatusUnprocessableEntity, "class name "+made.Class+" already exists")(w, r)
+			return
+		}
+		f.classes[made.Class] = made.Description
+	case r.Method == http.MethodDelete:
+		delete(f.classes, name)
+	default:
+		_, _ = io.WriteString(w, "{}")
+	}
+}
+
+// last is the class that holds the collection.
+func (f *fake) last() (class string) {
+	for name := range f.classes {
+		if strings.Contains(name, "_V_corpus_") && (len(name) > len(class) || name > class) {
+			class = name
+		}
+	}
+	return class
+}
+
+func failure(status int, reason string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":[{"message":%q}]}`, reason)
+	}
+}
+
+func item(reason string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `[{"result":{"status":"FAILED","errors":{"error":[{"message":%q}]}}}]`, reason)
+	}
+}
+
+func done(w http.ResponseWriter, _ *http.Request) {
+	_, _ = io.WriteString(w, `[{"result":{"status":"SUCCESS"}}]`)
+}
+
+// cut ends a connection in the middle of the answer.
+func cut(w http.ResponseWriter, _ *http.Request) {
+	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\"")
+		_ = c.Close()
+	}
+}
+
+func busy(after string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", after)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+}
+
+var faultSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2, Model: "one"}}}
+
+// faulty is a store at a fake, and a collection there.
+func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) {
+	f := &fake{classes: map[string]string{}, batches: []http.HandlerFunc{done}}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	s, err := weaviate.Open(t.Context(), []string{server.URL}, weaviate.Options{Wait: wait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Create(t.Context(), "corpus", faultSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, server.URL, c
+}
+
+// What a batch may come to is an error with a name, and what may help is tried again.
+func TestBatchFaults(t *testing.T) {
+	throttled := &store.ThrottledError{}
+	for _, x := range []struct {
+		name    string
+		answers []http.HandlerFunc
+		wait    time.Duration
+		want    error
+		sent    int
+	}{
+		{"cut", []http.HandlerFunc{cut, done}, -1, store.ErrUnavailable, 1},
+		{"cut, again", []http.HandlerFunc{cut, done}, 0, nil, 2},
+		{"throttled", []http.HandlerFunc{busy("0.02"), done}, 0, nil, 2},
+		{"throttled for long", []http.HandlerFunc{busy("30"), done}, 0, throttled, 1},
+		{"the disk is full", []http.HandlerFunc{item("put object: shard is read-only: disk usage too high")}, -1, store.ErrUnavailable, 1},
+		{"a replica is away", []http.HandlerFunc{item("broadcast: cannot reach enough replicas"), done}, 0, nil, 2},
+		{"overloaded", []http.HandlerFunc{failure(500, "put: connection refused")}, -1, store.ErrUnavailable, 1},
+		{"not let", []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+			failure(403, "authorization, forbidden action: user 'me'")(w, r)
+		}}, 0, store.ErrDenied, 1},
+		{"unknown", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }}, 0, store.ErrDenied, 1},
+		{"another dimension", []http.HandlerFunc{item("insert to vector index: vector lengths don't match: 3 vs 2")}, 0, store.ErrMismatch, 1},
+		{"another server", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }}, 0, store.ErrMismatch, 1},
+		{"a part of an answer", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "[]") }}, -1, store.ErrUnavailable, 1},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			f, _, c := faulty(t, x.wait)
+			f.batches = x.answers
+			g, err := c.Write(t.Context(), "first")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			table, err := g.Table("chunks")
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			err = table.Put(t.Context(), store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}})
+			var asked *store.ThrottledError
+			if x.want == throttled && !errors.As(err, &asked) || x.want != throttled && !errors.Is(err, x.want) {
+				t.Errorf("%v, want %v", err, x.want)
+			}
+			if len(f.sent) != x.sent || f.sent[0] != f.sent[len(f.sent)-1] {
+				t.Errorf("%d batches were sent, want %d that are equal", len(f.sent), x.sent)
+			}
+			if x.name == "throttled" && time.Since(start) < 20*time.Millisecond {
+				t.Error("it did not wait for as long as it was asked to")
+			}
+		})
+	}
+}
+
+// What was made otherwise is refused, and a publisher that comes second learns it.
+func TestCatalogFaults(t *testing.T) {
+	f, url, c := faulty(t, -1)
+	s, err := weaviate.Open(t.Context(), []string{url}, weaviate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, table := range map[string]store.TableSchema{"dimension": {Text: true, Dim: 3, Model: "one"}, "model": {Text: true, Dim: 2, Model: "two"}} {
+		if _, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": table}}); !errors.Is(err, store.ErrMismatch) {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
+	for _, name := range []string{"first", "second"} {
+		g, err := c.Write(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+	}
+	f.before = func(f *fake) { // another publishes between reading and saving
+		n := 0
+		_, _ = fmt.Sscanf(f.last(), "Wildgraph_V_corpus_%d", &n)
+		next := strings.Replace(f.classes[f.last()], fmt.Sprintf(`"n":%d`, n), fmt.Sprintf(`"n":%d`, n+1), 1)
+		next = strings.Replace(next, `\"generations\"`, `\"published\":\"first\",\"generations\"`, 1)
+		f.classes[fmt.Sprintf("Wildgraph_V_corpus_%d", n+1)] = next
+	}
+	if err := c.Publish(t.Context(), "second", ""); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("two publishers: %v", err)
+	}
+	if _, published, err := c.Generations(t.Context()); published != "first" || err != nil {
+		t.Errorf("%q is published, %v; want the first", published, err)
+	}
+	saved := f.classes[f.last()]
+	f.classes[f.last()] = strings.Replace(saved, c.Schema().Analyzer, "another", 1)
+	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
+		t.Errorf("another analyzer: %v", err)
+	}
+	f.classes[f.last()] = strings.Replace(saved, `\"version\":1`, `\"version\":99`, 1)
+	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
+		t.Errorf("a collection of another version: %v", err)
+	}
+	if _, err := weaviate.Open(t.Context(), []string{"http://127.0.0.1:1"}, weaviate.Options{Wait: -1}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("no server: %v", err)
+	}
+	if _, err := weaviate.Open(t.Context(), nil, weaviate.Options{Prefix: "No", Shards: -1}); !errors.Is(err, store.ErrInvalid) || strings.Count(err.Error(), "invalid") < 3 {
+		t.Errorf("wrong settings: %v", err)
+	}
+}
