@@ -29,7 +29,7 @@ func sentences(s string) []text.Span {
 }
 
 // lineEnd is where the first line of s ends that had room for the word below it, in
-// lines of so many bytes.
+// lines of so many bytes. What begins in lower case goes on from the line above.
 func lineEnd(s string, most int) int {
 	for start := 0; ; {
 		n := strings.IndexByte(s[start:], '\n')
@@ -41,7 +41,7 @@ func lineEnd(s string, most int) int {
 		if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
 			word = word[:i]
 		}
-		if most > maxWrapped || n+1+len(word) <= most {
+		if !startsLow(word) && (most > maxWrapped || n+1+len(word) <= most) {
 			return next
 		}
 		start = next
