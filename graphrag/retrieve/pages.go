@@ -76,6 +76,9 @@ type PagesOptions struct {
 	// Longest is the most tokens that are read of one page, and what each of K pieces
 	// may have where a question has no budget; 0 is chunk.DefaultSize.
 	Longest int
+	// Book is from how many tokens on a page is a book, of which more is read: Longest
+	// for each Book tokens.
+	Book float64
 	// Count counts tokens; nil is cl100k.
 	Count func(string) int
 }
@@ -90,6 +93,7 @@ const (
 	defaultPlanned        = 45
 	defaultLikeness       = 90
 	defaultDetail         = 0.5
+	defaultBook           = 20_000 // one web page of fifty is longer
 	defaultSpread         = 6
 	defaultOverviewSpread = 36
 	titleB                = 0.5
@@ -101,7 +105,7 @@ func (o PagesOptions) withDefaults() PagesOptions {
 	}
 	for of, usual := range map[*float64]float64{
 		&o.Names: defaultNames, &o.Title: defaultTitle, &o.Page: defaultPage, &o.Length: defaultLength, &o.Aspects: defaultAspects,
-		&o.Planned:  defaultPlanned,
+		&o.Planned: defaultPlanned, &o.Book: defaultBook,
 		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: defaultSpread, &o.OverviewSpread: defaultOverviewSpread,
 	} {
 		if *of == 0 {
@@ -153,7 +157,7 @@ func NewPages(ctx context.Context, pages []passage.Page, o PagesOptions) (*Pages
 	p.memory.New = func() any {
 		return &asked{
 			ask:     ask{number: make([]uint8, p.units.terms.Len())},
-			spender: spender{pages: pages, detail: p.o.Detail, longest: p.o.Longest},
+			spender: spender{pages: pages, detail: p.o.Detail},
 			aspects: aspects{weight: make([]float64, p.units.terms.Len()), count: make([]int32, p.units.terms.Len())},
 		}
 	}
@@ -232,12 +236,21 @@ func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64)
 	a.list = a.list[:len(order)]
 	for i, x := range order {
 		c := &a.list[i]
-		c.page, c.title = x.ID, p.titles[x.ID]
+		c.page, c.title, c.longest = x.ID, p.titles[x.ID], p.longest(x.ID)
 		c.right = math.Exp((x.Score - order[0].Score) / spread)
 		c.first = int(a.best[x.ID] - p.first[x.ID])
 		c.end = p.pages[x.ID].Ends[c.first]
 		c.prepare(p.units, &a.ask)
 	}
+}
+
+// longest is the most tokens that are read of a page: Longest, and of a book as many
+// times that as it is longer than a page.
+func (p *Pages) longest(page int32) int {
+	if p.o.Book == 0 {
+		return p.o.Longest
+	}
+	return int(float64(p.o.Longest) * max(1, math.Exp(p.length[page])/p.o.Book))
 }
 
 // evidence is what was read, best page first, in the order of each page. What was

@@ -47,6 +47,7 @@ type candidate struct {
 	page       int32
 	right      float64
 	title      int // tokens of the title
+	longest    int // most tokens that are read of it
 	first, end int // the best passage
 
 	share []float64 // of each term that is asked for
@@ -69,11 +70,10 @@ type step struct {
 
 // spender spends a budget on candidates. It is memory to be used again.
 type spender struct {
-	pages   []passage.Page
-	detail  float64
-	longest int // most tokens of a page
-	list    []candidate
-	steps   []step
+	pages  []passage.Page
+	detail float64
+	list   []candidate
+	steps  []step
 }
 
 // spend reads units of the candidates for a number of tokens, of at most so many pages.
@@ -178,7 +178,7 @@ func (s *spender) advance(c *candidate, budget int) {
 			continue
 		}
 		price := s.price(c, unit)
-		if price > budget || c.used+price > s.longest {
+		if price > budget || c.used+price > c.longest {
 			continue
 		}
 		told := 0.0
