@@ -79,8 +79,10 @@ func spenders(k kit.Kit) []spender {
 		{"twice the detail", func(o *wild.Options) { o.Pages.Detail = 1 }},
 		{"overviews spread as facts", func(o *wild.Options) { o.Pages.OverviewSpread = 6 }},
 		{"pages up to 450 tokens", func(o *wild.Options) { o.Cut.Size = 450 }},
+		{"books read as pages", func(o *wild.Options) { o.Pages.Book = -1 }},
 		{"units of 100 tokens", func(o *wild.Options) { o.Passage.Unit = 100 }},
 		{"units of 30 tokens", func(o *wild.Options) { o.Passage.Unit = 30 }},
+		{"passages of 125 tokens", func(o *wild.Options) { o.Passage.Passage = 125 }},
 		{"passages of 300 tokens", func(o *wild.Options) { o.Passage.Passage = 300 }},
 	} {
 		out = append(out, wildBut(k, part.name, part.but))
