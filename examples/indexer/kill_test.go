@@ -344,3 +344,36 @@ func TestSpeedUp(t *testing.T) {
 		t.Errorf("four workers are %.2f times faster than one, want 3.5", ratio)
 	}
 }
+
+// Limits hold over all workers together: of calls at a time, and of tasks in a second.
+func TestLimits(t *testing.T) {
+	const concurrent, rate, tasks = 3, 4, 60
+	c := newCluster(t)
+	docs := library(t, tasks)
+	c.models.delay.Store(int64(200 * time.Millisecond))
+	for i, limit := range [][]string{{"-concurrency", fmt.Sprint(concurrent)}, {"-rate", fmt.Sprint(rate)}} {
+		args := append(c.args(fmt.Sprintf("limits%d", i), "-batch", "1"), limit...)
+		job := c.submit(docs, args)
+		for range 3 {
+			c.work(args)
+		}
+		began := time.Now()
+		if _, err := job.wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began)
+		job.end()
+		for key, w := range c.workers {
+			c.kill(w)
+			delete(c.workers, key)
+		}
+		t.Logf("%s: %v, %d calls at a time", limit, took.Round(time.Millisecond), c.models.most)
+		if i == 0 && c.models.most > concurrent {
+			t.Errorf("%d calls at a time, want %d", c.models.most, concurrent)
+		}
+		// Half, for what the server lets through at the start.
+		if least := tasks * time.Second / rate / 2; i == 1 && took < least {
+			t.Errorf("%d tasks took %v, want %v at least", tasks, took, least)
+		}
+	}
+}

@@ -31,6 +31,7 @@ type service struct {
 
 	mu      sync.Mutex
 	flights map[string]int // calls under way, by caller
+	most    int            // calls under way at a time
 }
 
 func newService(t *testing.T) *service {
@@ -73,6 +74,11 @@ func (s *service) count(caller string, by int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flights[caller] += by
+	all := 0
+	for _, n := range s.flights {
+		all += n
+	}
+	s.most = max(s.most, all)
 }
 
 func (s *service) underway(key string) int {

@@ -37,6 +37,7 @@ var mutants = map[string]string{
 	"readers follow":               "readers",
 	"cancelling is ignored":        "cancelled",
 	"a flush that does nothing":    "crash",
+	"durable in words alone":       "crash",
 	"no triples in an export":      "snapshot",
 }
 
@@ -90,6 +91,12 @@ func TestMutant(t *testing.T) {
 type mutant struct {
 	store.Store
 	bug string
+}
+
+func (m *mutant) Can() store.Capabilities {
+	can := m.Store.Can()
+	can.Durable = m.bug == "durable in words alone"
+	return can
 }
 
 func (m *mutant) Create(ctx context.Context, name string, s store.Schema) (store.Collection, error) {
