@@ -4,6 +4,8 @@ package reader
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -54,4 +56,9 @@ func width(s string) (most int) {
 		most = max(most, len(line))
 	}
 	return most
+}
+
+func startsLow(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLower(r)
 }

@@ -54,11 +54,6 @@ func mostlyLinks(raw, clean string) bool {
 // isQuestion tells whether a sentence asks: it answers nothing.
 func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
 
-func startsLow(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsLower(r)
-}
-
 // ends tells whether a sentence has an end.
 func ends(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(s)
