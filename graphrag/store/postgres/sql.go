@@ -72,8 +72,8 @@ func wrap(doing string, err error) error {
 			err = fmt.Errorf("%w: %s", store.ErrUnavailable, e.Message)
 		case strings.HasPrefix(e.Code, "53") || lost(err):
 			err = fmt.Errorf("%w: %s", &store.ThrottledError{After: busyAfter}, e.Message)
-		case e.Code == "42501":
-			err = fmt.Errorf("%w: grant it: %s", errPermission, e.Message)
+		case e.Code == "42501" || strings.HasPrefix(e.Code, "28"): // no right; no such role or password
+			err = fmt.Errorf("%w: grant the right, or name another role: %s", store.ErrDenied, e.Message)
 		case e.Code == "57014":
 			err = fmt.Errorf("%w: %s", context.Canceled, e.Message)
 		}
@@ -83,5 +83,3 @@ func wrap(doing string, err error) error {
 	}
 	return fmt.Errorf("postgres: %s: %w", doing, err)
 }
-
-var errPermission = errors.New("the role lacks a right")
