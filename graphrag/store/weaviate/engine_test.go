@@ -38,6 +38,7 @@ func (c *trips) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestSystems(t *testing.T) {
 	var c trips
 	o := spread(t)
+	o.Shards = 1 // words are counted by shard
 	o.HTTP, o.EfSearch = &http.Client{Transport: &c}, 5000
 	s := open(t, o)
 	defer s.Close()
