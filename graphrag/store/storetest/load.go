@@ -135,6 +135,9 @@ func Bench(b *testing.B, s store.Store, rows int) {
 // Outage is a test of an engine of several nodes.
 type Outage struct {
 	Rows int // passages
+	// Settle is how long it waits first, for an engine that keeps what was put in memory for a
+	// while.
+	Settle time.Duration
 	// For is how long questions are asked: half as many a second as the whole engine
 	// answers. After a sixth of it Kill takes a node away, after half of it Revive brings it back.
 	For          time.Duration
@@ -146,6 +149,7 @@ type Outage struct {
 // write. The store is not to try again by itself.
 func (o Outage) Test(t *testing.T, s store.Store) {
 	g, table := load(t, s, o.Rows)
+	time.Sleep(o.Settle)
 	q := newQuestions(t, table)
 	rate := q.sustained(t)
 	out := &tally{slowest: map[string]time.Duration{}}

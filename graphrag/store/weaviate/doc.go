@@ -21,14 +21,18 @@
 //
 // Words are those of our analyzer, split at blanks there, ranked by Weaviate's BM25 with the
 // schema's k1 and b. It counts words by shard, so ranks are those of the embedded index with
-// one shard (Capabilities.BM25), and near them with more.
+// one shard (Capabilities.BM25), and not with more: of 400 passages in three shards 17 in 20
+// of the ten best are the same. Replicas change nothing.
 //
 // Vectors are in HNSW; an Effort of 1, and every search with a filter, compares all that the
 // filter leaves. All reads the ids first and sorts them, about 100 bytes of memory for each;
 // what is deleted meanwhile is left out.
 //
 // Writes wait for all replicas, and searches ask one, so they see what was put. While a node
-// is away, writes to its replicas are store.ErrUnavailable, and searches go on.
+// is away, writes to its replicas are store.ErrUnavailable, and searches go on. A node
+// that is killed may lose what was put in the minute before (the server's
+// PERSISTENCE_MEMTABLES_FLUSH_DIRTY_AFTER_SECONDS), and answers without it until the
+// others have repaired it.
 //
 // A search, Get or Neighbors is one round trip, however many items it has, up to 1,000
 // ids a request. A request goes to the next of the nodes if one does not answer.

@@ -17,10 +17,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/weaviate"
 )
 
-// spread is how indexes are kept where there are several nodes.
+// spread is how indexes are kept where there are several nodes: all on each, since words
+// are counted by shard.
 func spread(t testing.TB) (o weaviate.Options) {
 	if len(nodes(t)) > 1 {
-		o.Shards, o.Replicas = 3, 1
+		o.Replicas = 2
 	}
 	return o
 }
@@ -38,7 +39,6 @@ func (c *trips) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestSystems(t *testing.T) {
 	var c trips
 	o := spread(t)
-	o.Shards = 1 // words are counted by shard
 	o.HTTP, o.EfSearch = &http.Client{Transport: &c}, 5000
 	s := open(t, o)
 	defer s.Close()
@@ -66,5 +66,5 @@ func TestOutage(t *testing.T) {
 	o.Wait = -1
 	s := open(t, o)
 	defer s.Close()
-	storetest.Outage{Rows: 20_000, For: time.Minute, Kill: run(kill), Revive: run(revive)}.Test(t, s)
+	storetest.Outage{Rows: 20_000, Settle: 75 * time.Second, For: time.Minute, Kill: run(kill), Revive: run(revive)}.Test(t, s)
 }

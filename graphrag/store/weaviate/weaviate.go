@@ -132,7 +132,7 @@ func (c *cluster) Create(ctx context.Context, index string, s engine.Spec) error
 			"flatSearchCutoff": 1 << 30}, // what a filter leaves is compared, all of it
 		"invertedIndexConfig": object{"bm25": object{"k1": s.K1, "b": s.B}, "stopwords": object{"preset": "none"}},
 		"shardingConfig":      object{"desiredCount": c.o.Shards},
-		"replicationConfig":   object{"factor": 1 + c.o.Replicas},
+		"replicationConfig":   object{"factor": 1 + c.o.Replicas, "asyncEnabled": c.o.Replicas > 0}, // which repairs a node that was killed
 	})
 	if errors.Is(err, errExists) {
 		return nil
