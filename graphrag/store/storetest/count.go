@@ -52,7 +52,9 @@ func (g countedGeneration) Table(name string) (store.Table, error) {
 	return countedTable{t, g.n}, err
 }
 
-func (g countedGeneration) Triples() store.Triples { return countedTriples{g.Generation.Triples(), g.n} }
+func (g countedGeneration) Triples() store.Triples {
+	return countedTriples{g.Generation.Triples(), g.n}
+}
 
 type countedTable struct {
 	store.Table
