@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -41,46 +42,57 @@ type source struct {
 	Body string `json:"body"`
 }
 
-// Get implements [engine.Engine].
+// Get implements [engine.Engine]: what a search finds, and of what is not there, what was
+// put since. One copy of a shard may be ahead of another.
 func (c *cluster) Get(ctx context.Context, index string, ids []string) (hits []engine.Hit, err error) {
 	for part := range slices.Chunk(ids, maxItems) {
-		byKey := make(map[string]string, len(part))
-		keys := make([]string, len(part))
-		for i, id := range part {
-			keys[i] = engine.Hash(id)
-			byKey[keys[i]] = id
+		missing := make(map[string]string, len(part)) // by the names there
+		for _, id := range part {
+			missing[engine.Hash(id)] = id
 		}
-		err := c.client.Again(ctx, false, func() error {
-			var answer struct {
-				Docs []struct {
-					ID     string `json:"_id"`
-					Found  bool   `json:"found"`
-					Source source `json:"_source"`
-					Error  *cause `json:"error"`
-				} `json:"docs"`
+		for _, latest := range []bool{false, true} {
+			if len(missing) == 0 {
+				break
 			}
-			// What a search finds is read, not what was put since.
-			err := c.client.Once(ctx, engine.Request{Method: http.MethodPost, Path: "/" + c.index(index) + "/_mget?realtime=false", Body: object{"ids": keys}}, &answer)
+			found, err := c.documents(ctx, index, slices.Sorted(maps.Keys(missing)), latest)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			for _, d := range answer.Docs {
-				if err := d.Error.error(http.StatusServiceUnavailable); err != nil {
-					return err
-				}
+			for key, body := range found {
+				hits = append(hits, engine.Hit{ID: missing[key], Body: []byte(body)})
+				delete(missing, key)
 			}
-			for _, d := range answer.Docs {
-				if d.Found {
-					hits = append(hits, engine.Hit{ID: byKey[d.ID], Body: []byte(d.Source.Body)})
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	return hits, nil
+}
+
+func (c *cluster) documents(ctx context.Context, index string, keys []string, latest bool) (bodies map[string]string, err error) {
+	err = c.client.Again(ctx, false, func() error {
+		var answer struct {
+			Docs []struct {
+				ID     string `json:"_id"`
+				Found  bool   `json:"found"`
+				Source source `json:"_source"`
+				Error  *cause `json:"error"`
+			} `json:"docs"`
+		}
+		path := fmt.Sprintf("/%s/_mget?realtime=%t", c.index(index), latest)
+		if err := c.client.Once(ctx, engine.Request{Method: http.MethodPost, Path: path, Body: object{"ids": keys}}, &answer); err != nil {
+			return err
+		}
+		bodies = make(map[string]string, len(keys))
+		for _, d := range answer.Docs {
+			if err := d.Error.error(http.StatusServiceUnavailable); err != nil {
+				return err
+			}
+			if d.Found {
+				bodies[d.ID] = d.Source.Body
+			}
+		}
+		return nil
+	})
+	return bodies, err
 }
 
 // Search implements [engine.Engine].

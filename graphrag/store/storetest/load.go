@@ -78,7 +78,12 @@ func load(t testing.TB, s store.Store, rows int) (store.Generation, store.Table)
 		for i := range records {
 			records[i] = store.Record{ID: fmt.Sprintf("r%08d", from+i), Text: made.text(150), Vector: made.vector()}
 		}
-		if err := table.Put(t.Context(), records...); err != nil {
+		err := table.Put(t.Context(), records...)
+		for n := 0; errors.Is(err, store.ErrUnavailable) && n < 30; n++ { // it may not try again itself
+			time.Sleep(time.Second)
+			err = table.Put(t.Context(), records...)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +144,8 @@ type Outage struct {
 	// while.
 	Settle time.Duration
 	// For is how long questions are asked: half as many a second as the whole engine
-	// answers. After a sixth of it Kill takes a node away, after half of it Revive brings it back.
+	// answers. After a sixth of it Kill takes a node away, after half of it Revive brings it
+	// back, and returns when it answers; it goes on for a sixth after that.
 	For          time.Duration
 	Kill, Revive func(t *testing.T)
 }
@@ -157,7 +163,9 @@ func (o Outage) Test(t *testing.T, s store.Store) {
 	start := time.Now()
 	every := time.Duration(float64(2*time.Second) / rate)
 	n, phase := 0, "before"
-	for next := start; time.Since(start) < o.For; next = next.Add(every) {
+	back := make(chan struct{})
+	end := start.Add(4 * o.For)
+	for next := start; time.Now().Before(end); next = next.Add(every) {
 		time.Sleep(time.Until(next))
 		switch past := time.Since(start); {
 		case phase == "before" && past > o.For/6:
@@ -165,17 +173,24 @@ func (o Outage) Test(t *testing.T, s store.Store) {
 			o.Kill(t)
 		case phase == "away" && past > o.For/2:
 			phase = "back"
-			wait.Go(func() { o.Revive(t) })
+			wait.Go(func() { defer close(back); o.Revive(t) })
 		case phase == "back" && past > o.For*5/6:
-			phase = "after"
+			select {
+			case <-back:
+				phase, end = "after", time.Now().Add(o.For/6)
+			default:
+			}
 		}
 		i, during := n, phase
 		n++
 		wait.Go(func() { q.ask(t, i, during, out) })
 	}
 	wait.Wait()
-	t.Logf("%d passages: %.0f questions a second before; asked %.0f a second for %v: %d questions, %d errors, all unavailable and tried again; slowest, with that: %v",
-		o.Rows, rate, rate/2, o.For, n, out.errors, out.slowest)
+	t.Logf("%d passages: %.0f questions a second before; asked %.0f a second: %d questions, %d errors, all unavailable and tried again; slowest, with that: %v",
+		o.Rows, rate, rate/2, n, out.errors, out.slowest)
+	if phase != "after" {
+		t.Error("the node did not come back")
+	}
 	if out.late > 0 {
 		t.Errorf("%d errors after the node was back", out.late)
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -82,8 +83,11 @@ func (c *Client) Do(ctx context.Context, r Request, into any) error {
 	return c.Again(ctx, r.Once, func() error { return c.Once(ctx, r, into) })
 }
 
+var errNotSent = errors.New("no connection")
+
 // Again does what fails with store.ErrUnavailable or a *store.ThrottledError until it
-// does not, or Wait is over. once says that only what was throttled is done again.
+// does not, or Wait is over. once says that only what was throttled, or did not reach the
+// node, is done again.
 func (c *Client) Again(ctx context.Context, once bool, do func() error) error {
 	left := cmp.Or(c.Wait, defaultWait)
 	for n := 0; ; n++ {
@@ -93,7 +97,7 @@ func (c *Client) Again(ctx context.Context, once bool, do func() error) error {
 		switch {
 		case errors.As(err, &throttled):
 			pause = throttled.After
-		case !errors.Is(err, store.ErrUnavailable) || once:
+		case !errors.Is(err, store.ErrUnavailable) || once && !errors.Is(err, errNotSent):
 			return err
 		case n < len(c.Nodes)-1:
 			pause = 0 // another node may answer
@@ -157,6 +161,10 @@ func (c *Client) send(q *http.Request) ([]byte, error) {
 	if err != nil {
 		if ctx := q.Context().Err(); ctx != nil {
 			return nil, ctx
+		}
+		var op *net.OpError
+		if errors.As(err, &op) && op.Op == "dial" {
+			err = fmt.Errorf("%w: %w", errNotSent, err)
 		}
 		return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}

@@ -105,6 +105,10 @@ func TestNodes(t *testing.T) {
 	if failed > 1 || asked.Load() < 19 {
 		t.Errorf("%d of 20 failed with a node away, %d asked the other", failed, asked.Load())
 	}
+	patient := &engine.Client{Nodes: []string{away.URL, good}}
+	if err := patient.Do(t.Context(), engine.Request{Method: http.MethodPut, Path: "/", Once: true}, nil); err != nil {
+		t.Errorf("what did not reach a node is not sent to another: %v", err)
+	}
 	if err := (&engine.Client{Nodes: []string{good, "http://me:secret@host", "host:9200"}}).Check(); !errors.Is(err, store.ErrInvalid) || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "node ") != 2 {
 		t.Errorf("bad URLs: %v", err)
 	}
