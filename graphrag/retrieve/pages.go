@@ -70,8 +70,9 @@ type PagesOptions struct {
 	Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
 	// Detail is what all that a page tells is worth beside the page itself. Spread is
 	// how far below the best a score is with 1/e of its chance to be of a right page,
-	// and OverviewSpread that of an overview. With Like scores are further apart, and
-	// the default of Spread is twice as much.
+	// and OverviewSpread that of an overview. With Like scores are further apart: the
+	// default of Spread is twice as much, those of OverviewSpread and Aspects half as
+	// much again.
 	Detail, Spread, OverviewSpread float64
 	// Longest is the most tokens that are read of one page, and what each of K pieces
 	// may have where a question has no budget; 0 is chunk.DefaultSize.
@@ -93,20 +94,21 @@ const (
 	defaultPlanned        = 45
 	defaultLikeness       = 90
 	defaultDetail         = 0.5
-	defaultBook           = 20_000 // one web page of fifty is longer
-	defaultSpread         = 6
-	defaultOverviewSpread = 36
+	defaultBook           = 30_000 // one web page of a hundred is longer
+	defaultSpread         = 6.0
+	defaultOverviewSpread = 36.0
 	titleB                = 0.5
 )
 
 func (o PagesOptions) withDefaults() PagesOptions {
-	if o.Spread == 0 && o.Like != nil {
-		o.Spread = 2 * defaultSpread
+	spread, overview, aspects := defaultSpread, defaultOverviewSpread, defaultAspects
+	if o.Like != nil {
+		spread, overview, aspects = 2*spread, 1.5*overview, 1.5*aspects
 	}
 	for of, usual := range map[*float64]float64{
-		&o.Names: defaultNames, &o.Title: defaultTitle, &o.Page: defaultPage, &o.Length: defaultLength, &o.Aspects: defaultAspects,
+		&o.Names: defaultNames, &o.Title: defaultTitle, &o.Page: defaultPage, &o.Length: defaultLength, &o.Aspects: aspects,
 		&o.Planned: defaultPlanned, &o.Book: defaultBook,
-		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: defaultSpread, &o.OverviewSpread: defaultOverviewSpread,
+		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: spread, &o.OverviewSpread: overview,
 	} {
 		if *of == 0 {
 			*of = usual
