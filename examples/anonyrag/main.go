@@ -203,6 +203,10 @@ func (s settings) compare(ctx context.Context, runner *benchmark.Runner, parts *
 	records, err := runner.Run(ctx)
 	bar.Done()
 	if err := errors.Join(err, parts.Account(s.Out, stderr)); err != nil {
+		if records != nil { // of what there is
+			_, e := report.Write(s.Out, records)
+			err = errors.Join(err, e)
+		}
 		return err
 	}
 	r, err := report.Write(s.Out, records)

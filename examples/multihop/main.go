@@ -90,12 +90,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	var took string
 	for _, t := range s.trials() {
 		records, line, err := t.run(ctx, set, stdout, stderr)
-		if err != nil {
-			return err
-		}
 		if records != nil { // no dry run
 			grid.Trials = append(grid.Trials, report.Trial{Model: t.Model, Mode: t.Mode, Run: records})
 			took = line // of the last
+		}
+		if err != nil {
+			return errors.Join(err, writeDone(s, grid))
 		}
 	}
 	switch {
@@ -222,7 +222,7 @@ func (t trial) entries(ctx context.Context, p *lab.Parts) ([]benchmark.Entry, er
 func variantOrder(name string) int { return slices.Index([]string{noCommunity, noSchema}, name) }
 
 // run runs one model in one mode over everything, or estimates what that takes. It
-// says how long it took.
+// says how long it took. With an error the records are those that there are, if any.
 func (t trial) run(ctx context.Context, set *benchmark.Dataset, stdout, stderr io.Writer) (records *benchmark.Run, took string, err error) {
 	parts, err := lab.NewParts(t.Settings, cli.NewLogger(stderr))
 	if err != nil {
@@ -257,7 +257,7 @@ func (t trial) run(ctx context.Context, set *benchmark.Dataset, stdout, stderr i
 	records, err = runner.Run(ctx)
 	bar.Done()
 	if err := errors.Join(err, parts.Account(t.Out, stderr)); err != nil {
-		return nil, "", err
+		return records, "", err
 	}
 	return records, bar.Took(time.Since(start), t.NoTimings), nil
 }
@@ -333,6 +333,17 @@ func write(w io.Writer, s settings, grid *report.Grid, took string) error {
 		return err
 	}
 	return errors.Join(verdicts...)
+}
+
+// writeDone writes the reports of what there is when a run is stopped: those of the
+// trials that were begun.
+func writeDone(s settings, grid *report.Grid) error {
+	var errs []error
+	for i, t := range grid.Trials {
+		_, err := report.Write(filepath.Join(s.Out, s.trials()[i].folder), t.Run)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // graphs prints the statistics of all graphs.
