@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -267,5 +268,31 @@ func TestUsage(t *testing.T) {
 		if usage := errors.Is(err, cli.ErrUsage); usage != (want != "no data set here" && want != `want "language"`) {
 			t.Errorf("%v: is about usage: %v", args, usage)
 		}
+	}
+}
+
+// stopper cancels a run at the first thing that it says.
+type stopper struct{ stop context.CancelFunc }
+
+func (s stopper) Write(p []byte) (int, error) {
+	s.stop()
+	return len(p), nil
+}
+
+// A run that is stopped writes the report of what is there, and goes on from it.
+func TestStopped(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var errs bytes.Buffer
+	err := run(ctx, []string{"-no-timings", "-out", dir}, func(string) string { return "" }, stopper{stop}, &errs)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, %s", err, errs.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "report.html")); err != nil {
+		t.Errorf("no report of what is there: %v", err)
+	}
+	if out, err := program(t, "-out", dir); err != nil {
+		t.Errorf("it does not go on: %v\n%s", err, out)
 	}
 }

@@ -335,20 +335,30 @@ func write(w io.Writer, s settings, grid *report.Grid, took string) error {
 	return errors.Join(verdicts...)
 }
 
-// writeDone writes the reports of what there is when a run is stopped: those of the
-// trials that were begun.
+// writeDone writes the reports of what there is when a run is stopped, of each trial that
+// was begun. The tables over all trials, and those of experiments, are of whole runs.
 func writeDone(s settings, grid *report.Grid) error {
+	if s.experiment != "" || s.judge == liverag.Profile {
+		return nil
+	}
 	var errs []error
 	for i, t := range grid.Trials {
-		_, err := report.Write(filepath.Join(s.Out, s.trials()[i].folder), t.Run)
+		folder := s.trials()[i].folder
+		if s.graph {
+			folder = graphsFolder
+		}
+		_, err := report.Write(filepath.Join(s.Out, folder), t.Run)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
+// graphsFolder is where the report of -graph is, in the report folder.
+const graphsFolder = "graphs"
+
 // graphs prints the statistics of all graphs.
 func graphs(w io.Writer, s settings, grid *report.Grid) error {
-	r, err := report.Write(filepath.Join(s.Out, "graphs"), grid.Trials[0].Run)
+	r, err := report.Write(filepath.Join(s.Out, graphsFolder), grid.Trials[0].Run)
 	if err != nil {
 		return err
 	}
@@ -359,6 +369,6 @@ func graphs(w io.Writer, s settings, grid *report.Grid) error {
 	if err := report.WriteText(w, t); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "Report: %s\n", filepath.Join(s.Out, "graphs", "report.html"))
+	_, err = fmt.Fprintf(w, "Report: %s\n", filepath.Join(s.Out, graphsFolder, "report.html"))
 	return errors.Join(err, lab.Complete(r))
 }

@@ -161,6 +161,9 @@ func TestResumed(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, record.JournalName)); err != nil {
 			t.Fatalf("nothing was recorded: %v", err)
 		}
+		if _, err := os.Stat(filepath.Join(dir, "open", "report.html")); err != nil {
+			t.Errorf("stopped after %d lines: no report of what is there: %v", lines, err)
+		}
 		for range 2 {
 			if _, _, err := program(t, args(dir)...); err != nil {
 				t.Fatal(err)
