@@ -13,6 +13,7 @@ type pusher struct {
 	value, unspent []float64
 	seen, queued   []bool
 	touched, queue []int32
+	work, most     int64       // arcs gone through, and when to give up
 	ranked         []candidate // of [Solver.Top]
 }
 
@@ -42,7 +43,7 @@ func (x *pusher) clear() {
 	for _, u := range x.touched {
 		x.value[u], x.unspent[u], x.seen[u], x.queued[u] = 0, 0, false, false
 	}
-	x.touched, x.queue = x.touched[:0], x.queue[:0]
+	x.touched, x.queue, x.work = x.touched[:0], x.queue[:0], 0
 }
 
 func (x *pusher) touch(u int32) {
@@ -59,7 +60,7 @@ func (x *pusher) enqueue(s *system, u int32, threshold float64) {
 	}
 }
 
-// spend pushes until no node has more than epsilon allows.
+// spend pushes until no node has more than epsilon allows, or it was too much work.
 func (x *pusher) spend(ctx context.Context, s *system, epsilon float64) error {
 	threshold := epsilon / s.mean
 	x.queue = x.queue[:0]
@@ -77,12 +78,12 @@ func (x *pusher) spend(ctx context.Context, s *system, epsilon float64) error {
 func (x *pusher) run(ctx context.Context, s *system, threshold float64) error {
 	g, d := s.g, s.damping
 	targets := g.Targets()
-	for head, work := 0, int64(0); head < len(x.queue); head++ {
-		if work > stride {
+	for head, look := 0, x.work+stride; head < len(x.queue) && x.work < x.most; head++ {
+		if x.work > look {
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			work = 0
+			look = x.work + stride
 		}
 		u := x.queue[head]
 		x.queued[u] = false
@@ -91,7 +92,7 @@ func (x *pusher) run(ctx context.Context, s *system, threshold float64) error {
 		x.value[u] += (1 - d) * mass
 		share := d * mass * s.inverse[u] * s.scale
 		lo, hi := g.Row(u)
-		work += hi - lo
+		x.work += hi - lo
 		for a := lo; a < hi; a++ {
 			t := targets[a]
 			x.touch(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // A push is never above the truth, and short of it by no more than it says.
@@ -72,5 +73,39 @@ func TestTop(t *testing.T) {
 	}
 	if top, err := s.Top(t.Context(), ppr.Uniform(0), 0, 0, nil); err != nil || len(top) != 0 {
 		t.Errorf("top 0: %v, %v", top, err)
+	}
+}
+
+// Where pushes would go through most of the graph again and again, the ranking is that of
+// a solution, with the seeds that lead nowhere in it.
+func TestTopOfDenseGraph(t *testing.T) {
+	l := graphtest.Planted(20_000, 200_000, 20, .3, 1)
+	g, err := graph.New(20_001, l.Edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := solver(t, g, ppr.Options{Damping: .95})
+	seeds := append(ppr.Uniform(7, 11_000, 19_999), ppr.Seed{Node: 20_000, Weight: 2})
+	exact, err := s.Solve(t.Context(), seeds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []rank.Scored[int32]
+	for u, x := range exact {
+		want = append(want, rank.Scored[int32]{ID: int32(u), Score: x})
+	}
+	want = rank.Best(want, 50)
+	got, err := s.Top(t.Context(), seeds, 50, 0, nil)
+	if err != nil || len(got) != 50 {
+		t.Fatal(len(got), err)
+	}
+	if !slices.ContainsFunc(got, func(x rank.Scored[int32]) bool { return x.ID == 20_000 }) {
+		t.Error("the seed without an edge is missing")
+	}
+	least := want[49].Score
+	for i, x := range got {
+		if e := exact[x.ID]; e < least*(1-1e-3) || math.Abs(e-x.Score) > 1e-3*e {
+			t.Errorf("place %d: node %d has %g, exactly %g; the last of the first 50 has %g", i, x.ID, x.Score, e, least)
+		}
 	}
 }

@@ -27,9 +27,9 @@ func newSingle(n int) *single {
 // denseShare is the share of all arcs from which on nodes are no longer listed.
 const denseShare = 1. / 6
 
-func (x *single) solve(ctx context.Context, s *system, seeds []Seed, v reset) error {
+func (x *single) solve(ctx context.Context, s *system, seeds []Seed, v reset, tolerance float64) error {
 	x.begin(s, seeds, v)
-	target := s.tolerance * v.sum
+	target := tolerance * v.sum
 	rho, norm := x.measure(s, 0)
 	beta := 0.0
 	for sweep := 0; norm > target; sweep++ {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -84,7 +85,7 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	}
 	x := s.single.Get().(*single)
 	defer s.single.Put(x)
-	if err := x.solve(ctx, s.system, seeds, v); err != nil {
+	if err := x.solve(ctx, s.system, seeds, v, s.tolerance); err != nil {
 		return nil, err
 	}
 	dst = slices.Grow(dst[:0], len(x.y))[:len(x.y)]
@@ -138,7 +139,7 @@ func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float6
 // to 1/epsilon, independent of the graph. Scores are written over dst if it is
 // large enough.
 func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []rank.Scored[int32]) (scores []rank.Scored[int32], short float64, err error) {
-	x, v, err := s.pushed(ctx, seeds, epsilon)
+	x, v, err := s.pushed(ctx, seeds, epsilon, math.MaxInt64)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -157,8 +158,10 @@ func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []
 // equal ones by node. It pushes, see [Solver.Push], guesses how what is left would
 // spread, and looks how far a further step of the walk moves the first nodes. If
 // it could move one of them across the k-th place, Top pushes ten times as far and
-// looks again, down to epsilon at the most; 0 means 1e-7. So most rankings take
-// little time, and close ones more.
+// looks again, down to epsilon at the most; 0 means 1e-7. Where pushes go through so
+// many edges that they no longer pay, it solves as [Solver.Solve] does, down to a
+// residual of 3e-4. So most rankings take little time, and close ones more, but less
+// than an exact solution.
 //
 // The values are estimates, neither bounds nor a distribution, meant for ranking;
 // near ties may stand in the wrong order. [Solver.Solve] is exact. Scores are
@@ -175,14 +178,19 @@ func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, 
 	}
 	k = min(k, len(s.strength))
 	look := max(epsilon, firstEpsilon)
-	x, v, err := s.pushed(ctx, seeds, look)
+	x, v, err := s.pushed(ctx, seeds, look, max(s.g.Arcs()/pushShare, leastWork))
 	if err != nil {
 		return nil, err
 	}
 	defer s.push.Put(x)
-	for x.rank(s.system, k); look > epsilon && !x.settled(s.system, k); x.rank(s.system, k) {
+	for x.rank(s.system, k); look > epsilon && !x.settled(s.system, k) && x.work < x.most; x.rank(s.system, k) {
 		look = max(epsilon, look/finer)
 		if err := x.spend(ctx, s.system, look); err != nil {
+			return nil, err
+		}
+	}
+	if x.work >= x.most {
+		if err := s.solved(ctx, x, seeds, v, k); err != nil {
 			return nil, err
 		}
 	}
@@ -193,8 +201,27 @@ func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, 
 	return best, nil
 }
 
-// pushed runs a push; the caller puts the pusher back.
-func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pusher, reset, error) {
+// solved ranks by a solution that is good enough for that.
+func (s *Solver) solved(ctx context.Context, x *pusher, seeds []Seed, v reset, k int) error {
+	y := s.single.Get().(*single)
+	defer s.single.Put(y)
+	if err := y.solve(ctx, s.system, seeds, v, max(rankTolerance, s.tolerance)); err != nil {
+		return err
+	}
+	values := y.q // is not needed any more
+	for u, density := range y.y {
+		values[u] = density * s.strength[u] / v.sum
+	}
+	s.addLost(seeds, v, values)
+	x.best(values, k)
+	for i := range x.ranked {
+		x.ranked[i].value *= v.sum // as pushes have it
+	}
+	return nil
+}
+
+// pushed runs a push through at most so many arcs; the caller puts the pusher back.
+func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64, arcs int64) (*pusher, reset, error) {
 	v, err := s.checkReset(seeds)
 	if err != nil {
 		return nil, v, err
@@ -203,6 +230,7 @@ func (s *Solver) pushed(ctx context.Context, seeds []Seed, epsilon float64) (*pu
 		return nil, v, err
 	}
 	x := s.push.Get().(*pusher)
+	x.most = arcs
 	if err := x.start(ctx, s.system, seeds, v, epsilon); err != nil {
 		s.push.Put(x)
 		return nil, v, err
