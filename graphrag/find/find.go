@@ -4,10 +4,8 @@ package find
 
 import (
 	"context"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
@@ -22,11 +20,8 @@ type Finder func(ctx context.Context, fitted Fitted, texts []string) (retrieve.T
 // names, have too few words for LSA, and LSA of a fixed rank cannot tell the
 // subjects of a large corpus apart.
 func ByWords(ctx context.Context, _ Fitted, texts []string) (retrieve.Texts, error) {
-	return memo.Of(ctx, words{memo.DigestOf(slices.Values(texts))}, func() (retrieve.Texts, error) { return retrieve.NewWords(ctx, texts) })
+	return retrieve.NewWords(ctx, texts)
 }
-
-// words is the key of an index by words.
-type words struct{ texts memo.Digest }
 
 // ByVectors is the [Finder] that compares by the cosine of the embedder's vectors.
 func ByVectors(ctx context.Context, fitted Fitted, texts []string) (retrieve.Texts, error) {

@@ -68,6 +68,17 @@ type counted struct {
 // readKey is the key of a reading: the name of the analyzer stands for its terms.
 type readKey struct{ analyzer, text string }
 
+// longestKept is the longest text whose reading is kept, in bytes. What names and facts are
+// described by are sentences; longer texts are in few summaries, and many.
+const longestKept = 2000
+
+func (x *extractive) once(ctx context.Context, s string) (*reading, error) {
+	if len(s) > longestKept {
+		return x.read(s)
+	}
+	return memo.Of(ctx, readKey{x.o.Analyzer.Name(), s}, func() (*reading, error) { return x.read(s) })
+}
+
 func (x *extractive) read(s string) (*reading, error) {
 	r := new(reading)
 	r.clean, r.mapping = text.StripLinks(s)
@@ -115,7 +126,7 @@ func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r, err := memo.Of(ctx, readKey{x.o.Analyzer.Name(), s}, func() (*reading, error) { return x.read(s) })
+		r, err := x.once(ctx, s)
 		if err != nil {
 			return nil, err
 		}
