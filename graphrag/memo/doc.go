@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package memo makes once what several systems over the same documents need: chunks of a
-// page, what the rules find in them, summaries of the same texts.
+// page, what the rules find in them, the sentences of what is summarised.
 //
 // A memo travels in a context ([With]) and ends with it. Whoever makes something that is a
 // function of its inputs alone, and costs more than to look at them, makes it by [Of], under
