@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// us is the name under which figures of this library stand.
+const us = "wildgraph"
+
+// A figure is one measurement of one program in one round. The first line of a file is
+// the machine, with Date and Machine alone.
+type figure struct {
+	Date    string  `json:"date,omitempty"`
+	Machine string  `json:"machine,omitempty"`
+	Set     string  `json:"set,omitempty"`   // what was worked on: "36,521 chunks"
+	What    string  `json:"what,omitempty"`  // what was measured: "whole question, p99"
+	Who     string  `json:"who,omitempty"`   // "wildgraph", or the peer with its version
+	Unit    string  `json:"unit,omitempty"`  // "µs", "CPU s", "MB/s": rates end in /s, and more is better
+	Value   float64 `json:"value,omitempty"` // in Unit
+	Round   int     `json:"round,omitempty"`
+	// Plain figures, such as a recall or a modularity, are shown beside each other without a ratio.
+	Plain bool `json:"plain,omitempty"`
+}
+
+func read(r io.Reader) ([]figure, error) {
+	var list []figure
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	for {
+		var f figure
+		err := d.Decode(&f)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("figure %d: %w", len(list)+1, err)
+		}
+		if f.Machine == "" && (f.What == "" || f.Who == "" || math.IsNaN(f.Value)) {
+			return nil, fmt.Errorf("figure %d has no what or no who", len(list)+1)
+		}
+		list = append(list, f)
+	}
+	if len(list) < 2 || list[0].Machine == "" || list[0].Date == "" {
+		return nil, errors.New("no figures, or no line with date and machine before them")
+	}
+	return list, nil
+}
+
+// A row is all that was measured of one thing.
+type row struct {
+	figure
+	values map[string][]float64
+	order  []string
+}
+
+func rows(list []figure) []*row {
+	var out []*row
+	at := map[[2]string]*row{}
+	for _, f := range list {
+		if f.Machine != "" {
+			continue
+		}
+		key := [2]string{f.Set, f.What}
+		r := at[key]
+		if r == nil {
+			r = &row{figure: f, values: map[string][]float64{}}
+			at[key] = r
+			out = append(out, r)
+		}
+		if r.values[f.Who] == nil {
+			r.order = append(r.order, f.Who)
+		}
+		r.values[f.Who] = append(r.values[f.Who], f.Value)
+	}
+	return out
+}
+
+// rate says that more is better.
+func (r *row) rate() bool { return strings.HasSuffix(r.Unit, "/s") }
+
+// best is the best round of one program, and the median of its rounds.
+func (r *row) best(who string) (best, median float64) {
+	v := slices.Sorted(slices.Values(r.values[who]))
+	best, median = v[0], v[len(v)/2]
+	if r.rate() {
+		best = v[len(v)-1]
+	}
+	return best, median
+}
+
+// peers are the other programs, the best first.
+func (r *row) peers() []string {
+	out := slices.DeleteFunc(slices.Clone(r.order), func(who string) bool { return who == us })
+	slices.SortStableFunc(out, func(a, b string) int {
+		x, _ := r.best(a)
+		y, _ := r.best(b)
+		if r.rate() {
+			x, y = y, x
+		}
+		switch {
+		case r.Plain || x == y:
+			return 0
+		case x < y:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// table writes what was measured, best round / median, and how many times faster than
+// the best peer this library is.
+func table(w io.Writer, list []figure) {
+	fmt.Fprintf(w, "\n%s, %s. Best round / median of the rounds; times faster than the best peer by the best rounds.\n", list[0].Date, list[0].Machine)
+	set := "\x00"
+	for _, r := range rows(list) {
+		if r.Set != set {
+			set = r.Set
+			fmt.Fprintf(w, "\n| %s | unit | wildgraph | best peer | times faster | others |\n|---|---|---:|---:|---:|---|\n", set)
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.What, r.Unit, r.cell(us, false), r.first(), r.ratio(), r.others())
+	}
+	fmt.Fprintln(w)
+}
+
+func (r *row) cell(who string, named bool) string {
+	if r.values[who] == nil {
+		return "–"
+	}
+	best, median := r.best(who)
+	text := short(best) + " / " + short(median)
+	if len(r.values[who]) == 1 || r.Plain && best == median {
+		text = short(best)
+	}
+	if named {
+		return who + " " + text
+	}
+	return text
+}
+
+func (r *row) first() string {
+	if p := r.peers(); len(p) > 0 {
+		return r.cell(p[0], true)
+	}
+	return "–"
+}
+
+func (r *row) others() string {
+	var out []string
+	for _, p := range r.peers()[min(1, len(r.peers())):] {
+		out = append(out, r.cell(p, true))
+	}
+	return strings.Join(out, "; ")
+}
+
+func (r *row) ratio() string {
+	p := r.peers()
+	if r.Plain || len(p) == 0 || r.values[us] == nil {
+		return ""
+	}
+	ours, _ := r.best(us)
+	theirs, _ := r.best(p[0])
+	if r.rate() {
+		ours, theirs = theirs, ours
+	}
+	return fmt.Sprintf("**%.2f**", theirs/ours)
+}
+
+// short writes a figure with three digits or all before its point.
+func short(v float64) string {
+	digits := 0
+	if a := math.Abs(v); a > 0 && a < 100 {
+		digits = min(5, 2-int(math.Floor(math.Log10(a))))
+	}
+	s := fmt.Sprintf("%.*f", digits, v)
+	whole, rest, _ := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		return whole + "." + rest
+	}
+	return whole
+}

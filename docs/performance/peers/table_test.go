@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const sample = `{"date":"2026-11-23","machine":"2 cores"}
+{"set":"chunks","what":"mean","who":"wildgraph","unit":"µs","value":100,"round":1}
+{"set":"chunks","what":"mean","who":"old 1","unit":"µs","value":900,"round":1}
+{"set":"chunks","what":"mean","who":"new 2","unit":"µs","value":320,"round":1}
+{"set":"chunks","what":"mean","who":"wildgraph","unit":"µs","value":80,"round":2}
+{"set":"chunks","what":"mean","who":"new 2","unit":"µs","value":330,"round":2}
+{"set":"text","what":"words","who":"wildgraph","unit":"MB/s","value":1200.4,"round":1}
+{"set":"text","what":"words","who":"new 2","unit":"MB/s","value":400,"round":1}
+{"set":"text","what":"recall","who":"wildgraph","value":0.99,"plain":true}
+`
+
+// The least time and the greatest rate are taken, and the ratio is against the best peer.
+func TestTable(t *testing.T) {
+	list, err := read(strings.NewReader(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	table(&b, list)
+	for _, want := range []string{
+		"2026-11-23, 2 cores.",
+		"| mean | µs | 80.0 / 100 | new 2 320 / 330 | **4.00** | old 1 900 |",
+		"| words | MB/s | 1,200 | new 2 400 | **3.00** |  |",
+		"| recall |  | 0.990 | – |  |  |",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// A page keeps what stands outside of the marks, and renewing twice changes nothing.
+func TestRenew(t *testing.T) {
+	dir := t.TempDir()
+	page := filepath.Join(dir, "performance.md")
+	if err := os.Mkdir(filepath.Join(dir, "performance"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(page, []byte("before\n<!-- peers x -->\nold\n<!-- /peers -->\nafter\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(dir, false, []string{"x"}, strings.NewReader(sample)); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := os.ReadFile(page)
+	if err := run(dir, true, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	second, _ := os.ReadFile(page)
+	text := string(second)
+	if string(first) != text || !strings.HasPrefix(text, "before\n") || !strings.HasSuffix(text, "\nafter\n") || strings.Contains(text, "old\n") {
+		t.Errorf("renewed twice:\n%s\nonce:\n%s", text, first)
+	}
+}
+
+// Broken figures leave what is kept as it was.
+func TestBroken(t *testing.T) {
+	for _, in := range []string{"", "{", `{"set":"x","what":"y","who":"z"}`, `{"date":"d","machine":"m"}` + "\n" + `{"speed":1}`} {
+		path := filepath.Join(t.TempDir(), "x.jsonl")
+		if err := keep(path, strings.NewReader(in)); err == nil {
+			t.Errorf("%q was kept", in)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%q was written", in)
+		}
+	}
+}
+
+// The page stands as its figures say.
+func TestPage(t *testing.T) {
+	docs := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(docs, "performance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := renew(page, filepath.Join(docs, "performance"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(page) {
+		t.Error("docs/performance.md is not what its figures say: go run ./docs/performance/peers -render")
+	}
+}
