@@ -34,7 +34,7 @@ type Capabilities struct {
 	// FixedReads says that a pinned generation stays as it was pinned, even if it is
 	// written to. Otherwise it stays the same generation.
 	FixedReads bool
-	// Durable says that what was put is durable, and found by Get, before a Flush.
+	// Durable says that what was put is durable, and found by Get and All, before a Flush.
 	Durable bool
 	// MaxBatch is the number of items that a call takes, MaxK the number of hits that
 	// it gives; 0 is no limit.

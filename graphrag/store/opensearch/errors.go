@@ -54,6 +54,7 @@ func (c cause) name(status int) error {
 		"invalid_alias_name_exception":      errExists,
 		"cluster_block_exception":           store.ErrUnavailable, // the disk is full, or there is no manager
 		"search_context_missing_exception":  store.ErrUnavailable, // of an iteration; its node is gone
+		"shard_not_found_exception":         store.ErrUnavailable, // it failed, as on a full disk, and is not back yet
 	}[c.Type]
 	if kind == nil {
 		return nil

@@ -136,6 +136,7 @@ func TestBatchFaults(t *testing.T) {
 		{"an item is rejected, no waiting", []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full")}, -1, throttled, 1},
 		{"the disk is full", []http.HandlerFunc{failure(403, "cluster_block_exception", "FORBIDDEN/12/index read-only / allow delete (api)")}, -1, store.ErrUnavailable, 1},
 		{"the disk is full, by item", []http.HandlerFunc{item(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")}, -1, store.ErrUnavailable, 1},
+		{"the shard failed", []http.HandlerFunc{item(404, "shard_not_found_exception", "no such shard")}, -1, store.ErrUnavailable, 1},
 		{"not let", []http.HandlerFunc{failure(403, "security_exception", "no permissions for [indices:data/write/bulk]")}, 0, store.ErrDenied, 1},
 		{"not let, by item", []http.HandlerFunc{item(403, "security_exception", "no permissions")}, 0, store.ErrDenied, 1},
 		{"unknown", []http.HandlerFunc{failure(401, "security_exception", "who are you?")}, 0, store.ErrDenied, 1},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
@@ -73,3 +74,11 @@ func factory(o opensearch.Options) storetest.Factory {
 }
 
 func TestStore(t *testing.T) { storetest.Test(t, factory(spread(t))) }
+
+// The disk of the servers is full for a while. It comes last: not every server gets over it.
+func TestFull(t *testing.T) {
+	fill, free := storetest.Program(t, "WILDGRAPH_FILL"), storetest.Program(t, "WILDGRAPH_FREE")
+	s := open(t, opensearch.Options{Wait: time.Second})
+	defer s.Close()
+	storetest.Full{Fill: fill, Free: free}.Test(t, s)
+}

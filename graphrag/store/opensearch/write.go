@@ -75,13 +75,16 @@ func (c *cluster) Delete(ctx context.Context, index string, ids []string) error 
 	return nil
 }
 
+// shardWait is how long a server waits for a shard that is away; a minute if it is not told.
+const shardWait = "10s"
+
 // send sends what is enough for a request, or the last. All of it is sent again if a part
 // was rejected: it says what is to be, not what is to be changed.
 func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) error {
 	if b.items < maxItems && b.lines.Len() < maxBytes && !last {
 		return nil
 	}
-	request := engine.Request{Method: http.MethodPost, Path: "/" + c.index(index) + "/_bulk?require_alias=true", Body: b.lines.Bytes(), Type: "application/x-ndjson"}
+	request := engine.Request{Method: http.MethodPost, Path: "/" + c.index(index) + "/_bulk?require_alias=true&timeout=" + shardWait, Body: b.lines.Bytes(), Type: "application/x-ndjson"}
 	err := c.client.Again(ctx, false, func() error {
 		var answer struct {
 			Errors bool `json:"errors"`

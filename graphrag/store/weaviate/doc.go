@@ -29,10 +29,11 @@
 // what is deleted meanwhile is left out.
 //
 // Writes wait for all replicas, and searches ask one, so they see what was put. While a node
-// is away, writes to its replicas are store.ErrUnavailable, and searches go on. A node
-// that is killed may lose what was put in the minute before (the server's
-// PERSISTENCE_MEMTABLES_FLUSH_DIRTY_AFTER_SECONDS), and answers without it until the
-// others have repaired it.
+// is away, writes to its replicas are store.ErrUnavailable, and searches go on. When it is back it
+// has all that was put: Put returns when every replica has written it to disk, which takes
+// a second request. (Up to 1.38 a server answers a batch before the last vectors are in the
+// log of its graph; after a kill it had them as records and did not find them.) That
+// is not synced: a machine without power may lose seconds, which its replicas have.
 //
 // A search, Get or Neighbors is one round trip, however many items it has, up to 1,000
 // ids a request. A request goes to the next of the nodes if one does not answer.

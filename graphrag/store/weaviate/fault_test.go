@@ -26,6 +26,8 @@ type fake struct {
 	before  func(f *fake)     // a class is made
 	batches []http.HandlerFunc
 	sent    []string
+	missing int      // of the objects that are asked for
+	deleted []string // ids, those that were only asked for with a ? before them
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -34,6 +36,19 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	name := strings.TrimPrefix(r.URL.Path, "/v1/schema/")
 	switch {
+	case strings.HasSuffix(r.URL.Path, "/batch/objects") && r.Method == http.MethodDelete:
+		var q struct {
+			DryRun bool
+			Match  struct {
+				Where struct{ ValueTextArray []string }
+			}
+		}
+		_ = json.Unmarshal(body, &q)
+		ids := q.Match.Where.ValueTextArray
+		for _, id := range ids {
+			f.deleted = append(f.deleted, map[bool]string{true: "?"}[q.DryRun]+id)
+		}
+		fmt.Fprintf(w, `{"results":{"matches":%d,"successful":%[1]d}}`, len(ids)-f.missing)
 	case strings.HasSuffix(r.URL.Path, "/batch/objects"):
 		f.sent = append(f.sent, string(body))
 		f.batches[min(len(f.sent), len(f.batches))-1](w, r)
@@ -176,6 +191,48 @@ func TestBatchFaults(t *testing.T) {
 				t.Error("it did not wait for as long as it was asked to")
 			}
 		})
+	}
+}
+
+// What a batch put is written to disk; what it may not have put is deleted first if it is put
+// again.
+func TestBatchSettles(t *testing.T) {
+	f, _, c := faulty(t, -1)
+	g, err := c.Write(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	table, err := g.Table("chunks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}}, store.Record{ID: "b", Text: "no vector"}
+	for i, x := range []struct {
+		missing int
+		answer  http.HandlerFunc
+		records []store.Record
+		want    error
+		asked   string // how the ids are asked for: deleted, or only settled
+	}{
+		{0, done, []store.Record{far}, nil, ""},
+		{0, done, []store.Record{near}, nil, "?"},
+		{1, done, []store.Record{near}, store.ErrUnavailable, "?"},
+		{0, cut, []store.Record{near}, store.ErrUnavailable, "-"},
+		{0, done, []store.Record{near}, nil, "-?"},
+		{0, done, []store.Record{near}, nil, "?"},
+	} {
+		f.missing, f.batches, f.sent, f.deleted = x.missing, []http.HandlerFunc{x.answer}, nil, nil
+		if err := table.Put(t.Context(), x.records...); !errors.Is(err, x.want) {
+			t.Errorf("%d: %v, want %v", i, err, x.want)
+		}
+		asked := ""
+		for _, id := range f.deleted {
+			asked += map[bool]string{true: "?", false: "-"}[id[0] == '?']
+		}
+		if asked != x.asked {
+			t.Errorf("%d: asked %q, want %q", i, asked, x.asked)
+		}
 	}
 }
 

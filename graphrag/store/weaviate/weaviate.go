@@ -63,6 +63,7 @@ func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
 type cluster struct {
 	o      Options
 	client *engine.Client
+	doubts doubts
 }
 
 var _ engine.Engine = (*cluster)(nil)
@@ -72,7 +73,7 @@ const maxK = 10_000
 
 // Can implements [engine.Engine].
 func (c *cluster) Can() store.Capabilities {
-	return store.Capabilities{BM25: c.o.Shards == 1, Exact: true, MaxK: maxK}
+	return store.Capabilities{BM25: c.o.Shards == 1, Exact: true, Durable: true, MaxK: maxK}
 }
 
 // Close implements [engine.Engine].

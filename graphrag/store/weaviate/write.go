@@ -32,8 +32,7 @@ func (c *cluster) Put(ctx context.Context, index string, docs []engine.Doc) erro
 	if err := c.exists(ctx, index); err != nil {
 		return err
 	}
-	var batch []json.RawMessage
-	bytes := 0
+	b := batch{index: index}
 	for i, d := range docs {
 		properties := object{"oid": d.ID, "body": string(d.Body)}
 		if len(d.Terms) > 0 {
@@ -46,17 +45,18 @@ func (c *cluster) Put(ctx context.Context, index string, docs []engine.Doc) erro
 		if len(d.Vector) > 0 {
 			one["vector"] = d.Vector
 			properties["vectors"] = 1
+			b.near = append(b.near, d.ID)
 		}
 		data, err := json.Marshal(one)
 		if err != nil {
 			return err
 		}
-		batch = append(batch, data)
-		if bytes += len(data); len(batch) == maxItems || bytes >= maxBytes || i == len(docs)-1 {
-			if err := c.send(ctx, batch); err != nil {
+		b.objects, b.ids = append(b.objects, data), append(b.ids, d.ID)
+		if b.bytes += len(data); len(b.ids) == maxItems || b.bytes >= maxBytes || i == len(docs)-1 {
+			if err := c.send(ctx, b); err != nil {
 				return err
 			}
-			batch, bytes = nil, 0
+			b = batch{index: index}
 		}
 	}
 	return nil
@@ -67,42 +67,72 @@ func (c *cluster) exists(ctx context.Context, index string) error {
 }
 
 // send writes objects to all replicas; again, all of them, while it may help.
-func (c *cluster) send(ctx context.Context, batch []json.RawMessage) error {
-	body, err := json.Marshal(object{"objects": batch})
+func (c *cluster) send(ctx context.Context, b batch) error {
+	body, err := json.Marshal(object{"objects": b.objects})
 	if err != nil {
 		return err
 	}
-	return c.client.Again(ctx, false, func() error {
-		var answer []struct {
-			Result struct {
-				Errors *struct {
-					Error []message `json:"error"`
-				} `json:"errors"`
-			} `json:"result"`
+	return c.client.Again(ctx, false, func() (err error) {
+		if ids := c.doubts.among(b); len(ids) > 0 {
+			_, err = c.delete(ctx, b.index, byIDs(ids))
 		}
-		if err := c.client.Once(ctx, engine.Request{Method: http.MethodPost, Path: "/v1/batch/objects?consistency_level=ALL", Body: body}, &answer); err != nil {
-			return err
+		if err == nil {
+			err = c.post(ctx, body, len(b.ids))
 		}
-		if len(answer) != len(batch) {
-			return fmt.Errorf("%w: an answer of %d items to a batch of %d", store.ErrUnavailable, len(answer), len(batch))
+		if err == nil && len(b.near) > 0 {
+			err = c.settle(ctx, b)
 		}
-		for _, item := range answer {
-			if e := item.Result.Errors; e != nil && len(e.Error) > 0 {
-				return e.Error[0].error(store.ErrUnavailable)
-			}
-		}
-		return nil
+		c.doubts.set(b, err != nil)
+		return err
 	})
+}
+
+func (c *cluster) post(ctx context.Context, body []byte, items int) error {
+	var answer []struct {
+		Result struct {
+			Errors *struct {
+				Error []message `json:"error"`
+			} `json:"errors"`
+		} `json:"result"`
+	}
+	if err := c.client.Once(ctx, engine.Request{Method: http.MethodPost, Path: "/v1/batch/objects?consistency_level=ALL", Body: body}, &answer); err != nil {
+		return err
+	}
+	if len(answer) != items {
+		return fmt.Errorf("%w: an answer of %d items to a batch of %d", store.ErrUnavailable, len(answer), items)
+	}
+	for _, item := range answer {
+		if e := item.Result.Errors; e != nil && len(e.Error) > 0 {
+			return e.Error[0].error(store.ErrUnavailable)
+		}
+	}
+	return nil
+}
+
+// settle has all replicas write the graph of vectors to disk, for what would be deleted
+// (nothing is). They answer a batch when its vectors are in the graph, but wrote its log
+// before: the last thirty or so would be in memory alone, and be lost to searches by vectors
+// with the process.
+func (c *cluster) settle(ctx context.Context, b batch) error {
+	r, err := c.matching(ctx, b.index, byIDs(b.near), true)
+	if err == nil && (r.Failed > 0 || r.Matches < len(b.near)) {
+		err = fmt.Errorf("%w: %d of %d objects are not at all replicas", store.ErrUnavailable, len(b.near)-r.Matches+r.Failed, len(b.near))
+	}
+	return err
 }
 
 // Delete implements [engine.Engine].
 func (c *cluster) Delete(ctx context.Context, index string, ids []string) error {
 	for part := range slices.Chunk(ids, maxItems) {
-		if err := c.deleteWhere(ctx, index, object{"path": []string{"id"}, "operator": "ContainsAny", "valueTextArray": uuids(part)}); err != nil {
+		if err := c.deleteWhere(ctx, index, byIDs(part)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func byIDs(ids []string) object {
+	return object{"path": []string{"id"}, "operator": "ContainsAny", "valueTextArray": uuids(ids)}
 }
 
 func uuids(ids []string) []string {
@@ -121,25 +151,41 @@ func (c *cluster) DeleteWhere(ctx context.Context, index, field, value string) e
 // deleteWhere deletes as many at once as the server lets, until none is left.
 func (c *cluster) deleteWhere(ctx context.Context, index string, where object) error {
 	for {
-		var answer struct {
-			Results struct {
-				Matches int `json:"matches"`
-				Failed  int `json:"failed"`
-				Done    int `json:"successful"`
-			} `json:"results"`
-		}
-		err := c.client.Again(ctx, false, func() error {
-			err := c.client.Once(ctx, engine.Request{Method: http.MethodDelete, Path: "/v1/batch/objects?consistency_level=ALL",
-				Body: object{"match": object{"class": c.class(index), "where": where}, "output": "minimal"}}, &answer)
-			if r := answer.Results; err == nil && (r.Failed > 0 || r.Matches > 0 && r.Done == 0) {
-				err = fmt.Errorf("%w: %d of %d objects were not deleted", store.ErrUnavailable, r.Matches-r.Done, r.Matches)
-			}
+		var r matched
+		err := c.client.Again(ctx, false, func() (err error) {
+			r, err = c.delete(ctx, index, where)
 			return err
 		})
-		if err != nil || answer.Results.Matches <= answer.Results.Done {
+		if err != nil || r.Matches <= r.Done {
 			return err
 		}
 	}
+}
+
+// delete deletes as many at once as the server lets.
+func (c *cluster) delete(ctx context.Context, index string, where object) (matched, error) {
+	r, err := c.matching(ctx, index, where, false)
+	if err == nil && (r.Failed > 0 || r.Matches > 0 && r.Done == 0) {
+		err = fmt.Errorf("%w: %d of %d objects were not deleted", store.ErrUnavailable, r.Matches-r.Done, r.Matches)
+	}
+	return r, err
+}
+
+// matched is how many objects there are, and were deleted.
+type matched struct {
+	Matches int `json:"matches"`
+	Failed  int `json:"failed"`
+	Done    int `json:"successful"`
+}
+
+// matching deletes objects at all replicas, or only asks for it.
+func (c *cluster) matching(ctx context.Context, index string, where object, ask bool) (matched, error) {
+	var answer struct {
+		Results matched `json:"results"`
+	}
+	err := c.client.Once(ctx, engine.Request{Method: http.MethodDelete, Path: "/v1/batch/objects?consistency_level=ALL",
+		Body: object{"match": object{"class": c.class(index), "where": where}, "output": "minimal", "dryRun": ask}}, &answer)
+	return answer.Results, err
 }
 
 // Refresh implements [engine.Engine]: what was written is seen, if the classes are there.
