@@ -1,0 +1,291 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	hits   = 10 // of a question
+	warm   = 25 // passes before any is timed, for what is compiled as it runs
+	passes = 9  // of which the fastest counts, question by question
+)
+
+// figure is a line of what is printed.
+type figure struct {
+	Set   string  `json:"set"`
+	What  string  `json:"what"`
+	Who   string  `json:"who"`
+	Unit  string  `json:"unit,omitempty"`
+	Value float64 `json:"value"`
+	Round int     `json:"round"`
+	Plain bool    `json:"plain,omitempty"`
+}
+
+func (f figure) print() error { return json.NewEncoder(os.Stdout).Encode(f) }
+
+// program is one side.
+type program struct {
+	name    string
+	command []string
+	index   string // what it built
+}
+
+const us = "wildgraph"
+
+// compare prints the figures of this library and of programs, given as NAME=COMMAND.
+func compare(ctx context.Context, peers []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	all := []*program{{name: us, command: []string{self}}}
+	for _, p := range peers {
+		name, command, _ := strings.Cut(p, "=")
+		all = append(all, &program{name: name, command: strings.Fields(command)})
+	}
+	rounds := 3
+	if s := os.Getenv("ROUNDS"); s != "" {
+		if rounds, err = strconv.Atoi(s); err != nil {
+			return fmt.Errorf("ROUNDS: %w", err)
+		}
+	}
+	d, err := load(os.Getenv("WILDGRAPHBENCH_DIR"))
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "bm25")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for round := range rounds {
+		for _, s := range []struct {
+			name string
+			size int
+		}{{"chunks of 4,800 bytes", 4800}, {"passages of 400 bytes", 400}} {
+			m := measuring{all: all, data: d, pieces: cut(d.pages, s.size), dir: dir, round: round + 1}
+			m.set = fmt.Sprintf("%d,%03d %s", len(m.pieces)/1000, len(m.pieces)%1000, s.name)
+			if err := m.run(ctx); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// measuring is one round over one set.
+type measuring struct {
+	all    []*program
+	data   data
+	pieces []string
+	dir    string
+	set    string
+	round  int
+}
+
+func (m *measuring) figure(what, who, unit string, value float64) figure {
+	return figure{Set: m.set, What: what, Who: who, Unit: unit, Value: value, Round: m.round}
+}
+
+func (m *measuring) run(ctx context.Context) error {
+	pieces, whole, content := filepath.Join(m.dir, "pieces"), filepath.Join(m.dir, "whole"), filepath.Join(m.dir, "content")
+	if err := errors.Join(writeRecords(pieces, m.pieces), writeRecords(whole, m.data.whole), writeRecords(content, m.data.content)); err != nil {
+		return err
+	}
+	for _, p := range m.all {
+		if err := m.build(ctx, p, pieces); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	if err := m.cores(ctx, pieces); err != nil {
+		return err
+	}
+	sides := make([]*side, len(m.all))
+	for i, p := range m.all {
+		s, err := ask(ctx, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		defer s.stop()
+		sides[i] = s
+	}
+	if err := m.search(sides, "whole questions", whole); err != nil {
+		return err
+	}
+	if err := m.search(sides, "content words", content); err != nil {
+		return err
+	}
+	ix, err := openIndex(m.all[0].index)
+	if err != nil {
+		return err
+	}
+	worst, err := exact(ix, m.pieces, m.data.whole)
+	if err != nil {
+		return err
+	}
+	f := m.figure("largest difference to scores in float64", us, "", worst)
+	f.Plain = true
+	return f.print()
+}
+
+// build lets a program index the pieces.
+func (m *measuring) build(ctx context.Context, p *program, pieces string) error {
+	p.index = filepath.Join(m.dir, strings.ReplaceAll(p.name, " ", "-"))
+	if err := os.RemoveAll(p.index); err != nil {
+		return err
+	}
+	ns, _, err := p.build(ctx, pieces, 1)
+	if err != nil {
+		return err
+	}
+	size := int64(0)
+	err = filepath.WalkDir(p.index, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		size += info.Size()
+		return err
+	})
+	f := m.figure("index on disk", p.name, "MB", float64(size)/1e6)
+	return errors.Join(err, m.figure("read, build and save", p.name, "CPU s", ns/1e9).print(), f.print())
+}
+
+// cores compares the time that a build takes on two cores with that on one.
+func (m *measuring) cores(ctx context.Context, pieces string) error {
+	var took [2]time.Duration
+	for i := range took {
+		_, wall, err := m.all[0].build(ctx, pieces, i+1)
+		if err != nil {
+			return err
+		}
+		took[i] = wall
+	}
+	f := m.figure("the same on two cores, of the time on one", us, "", float64(took[1])/float64(took[0]))
+	f.Plain = true
+	return f.print()
+}
+
+// build runs a program's build on so many cores: the CPU time and the time that passed.
+func (p *program) build(ctx context.Context, pieces string, cores int) (ns float64, wall time.Duration, err error) {
+	cmd := exec.CommandContext(ctx, p.command[0], append(slices.Clone(p.command[1:]), "build", pieces, p.index)...)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+	start := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, 0, err
+	}
+	wall = time.Since(start)
+	ns, err = strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	return ns, wall, err
+}
+
+// search asks all sides in turn.
+func (m *measuring) search(sides []*side, what, file string) error {
+	fastest := make([][]float64, len(sides))
+	for pass := range warm + passes {
+		for i, s := range sides {
+			times, err := s.pass(file)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			if pass < warm {
+				continue
+			}
+			if fastest[i] == nil {
+				fastest[i] = times
+			}
+			for q, t := range times {
+				fastest[i][q] = min(fastest[i][q], t)
+			}
+		}
+	}
+	for _, quantity := range []string{"mean", "p50", "p99"} {
+		for i, s := range sides {
+			if err := m.figure(what+", "+quantity, s.name, "µs", of(quantity, fastest[i])/1e3).print(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func of(quantity string, times []float64) float64 {
+	sorted, sum := slices.Sorted(slices.Values(times)), 0.0
+	for _, t := range sorted {
+		sum += t
+	}
+	switch quantity {
+	case "p50":
+		return sorted[len(sorted)/2]
+	case "p99":
+		return sorted[len(sorted)*99/100]
+	}
+	return sum / float64(len(sorted))
+}
+
+// side is a program that searches.
+type side struct {
+	name string
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+}
+
+func ask(ctx context.Context, p *program) (*side, error) {
+	cmd := exec.CommandContext(ctx, p.command[0], append(slices.Clone(p.command[1:]), "search", p.index)...)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &side{p.name, cmd, in, bufio.NewReader(out)}, cmd.Start()
+}
+
+// pass has all questions of a file answered.
+func (s *side) pass(file string) ([]float64, error) {
+	if _, err := fmt.Fprintln(s.in, file); err != nil {
+		return nil, err
+	}
+	line, err := s.out.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Fields(line)
+	if last := len(fields) - 1; last < 1 || fields[last] == "0" {
+		return nil, errors.New("nothing was found")
+	}
+	times := make([]float64, len(fields)-1)
+	for i := range times {
+		if times[i], err = strconv.ParseFloat(fields[i], 64); err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+func (s *side) stop() {
+	s.in.Close()
+	_ = s.cmd.Wait()
+}

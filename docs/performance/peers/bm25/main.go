@@ -1,0 +1,42 @@
+//go:build linux
+
+// Command bm25 measures package bm25 beside other search libraries, each a program of
+// its own that README.md describes. `run` asks them in turn; `build` and `search` are
+// this library's side.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bm25:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	switch {
+	case len(args) > 1 && args[0] == "run":
+		return compare(ctx, args[1:])
+	case len(args) == 3 && args[0] == "build":
+		return build(ctx, args[1], args[2])
+	case len(args) == 2 && args[0] == "search":
+		return search(args[1])
+	}
+	return fmt.Errorf("usage: bm25 run NAME=COMMAND..., bm25 build PIECES INDEX, bm25 search INDEX")
+}
+
+// cpu is the CPU time in nanoseconds of the process or the thread.
+func cpu(clock int32) int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(clock, &t); err != nil {
+		panic(err) // the clocks of a process are always there
+	}
+	return t.Nano()
+}

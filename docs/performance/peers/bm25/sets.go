@@ -1,0 +1,104 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// data are the pages of WildGraphBench and its questions: the distinct words of each,
+// and those that are not function words.
+type data struct {
+	pages          []string
+	whole, content []string
+}
+
+func load(dir string) (d data, err error) {
+	if dir == "" {
+		return d, errors.New("WILDGRAPHBENCH_DIR names no data")
+	}
+	content, err := text.New(text.Options{NoStems: true})
+	if err != nil {
+		return d, err
+	}
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		page := filepath.Base(filepath.Dir(path)) == "reference_pages"
+		if !page && entry.Name() != "questions.jsonl" {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if page || err != nil {
+			d.pages = append(d.pages, strings.ToValidUTF8(string(b), " "))
+			return err
+		}
+		for line := range strings.Lines(string(b)) {
+			var q struct{ Question string }
+			if err := json.Unmarshal([]byte(line), &q); err != nil {
+				return err
+			}
+			d.whole = append(d.whole, distinct(text.Plain(), q.Question))
+			d.content = append(d.content, distinct(content, q.Question))
+		}
+		return nil
+	})
+	return d, err
+}
+
+func distinct(a *text.Standard, question string) string {
+	var words []string
+	for _, w := range a.Terms(question) {
+		if !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// cut returns the pages in pieces of so many bytes.
+func cut(pages []string, size int) (pieces []string) {
+	for _, p := range pages {
+		for len(p) > 0 {
+			n := min(size, len(p))
+			pieces, p = append(pieces, strings.ToValidUTF8(p[:n], " ")), p[n:]
+		}
+	}
+	return pieces
+}
+
+// writeRecords stores texts, each behind its length in four bytes, the highest first.
+func writeRecords(path string, texts []string) error {
+	var b []byte
+	for _, t := range texts {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(t)))
+		b = append(b, t...)
+	}
+	return os.WriteFile(path, b, 0o600)
+}
+
+func readRecords(path string) ([]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for all := string(b); len(all) >= 4; {
+		n := int(binary.BigEndian.Uint32([]byte(all[:4])))
+		if n > len(all)-4 {
+			return nil, errors.New(path + ": it ends within a text")
+		}
+		texts, all = append(texts, all[4:4+n]), all[4+n:]
+	}
+	return texts, nil
+}
