@@ -36,7 +36,7 @@ type corpus struct {
 
 // benchCorpus reads the WildGraphBench checkout that WILDGRAPHBENCH_DIR names,
 // or generates text with the word frequencies of a language.
-func benchCorpus(b *testing.B) corpus {
+func benchCorpus(b testing.TB) corpus {
 	b.Helper()
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {

@@ -108,7 +108,11 @@ type searcher struct {
 	at      *part                  // where the window lies that is searched
 
 	sums       [windowSize]float32
-	candidates []uint16
+	impacts    [256]float32      // of a part of a list
+	column     [windowSize]uint8 // frequencies of a list, laid out; 0 between two
+	touched    []uint16          // documents that have one
+	candidates candidates
+	probed     []rank.Scored[int32]
 	active     []activeTerm
 	keep       func(part int, doc int32) bool // what may be found; nil: all
 	keepDoc    func(doc int32) bool
@@ -117,7 +121,8 @@ type searcher struct {
 	upper      []float32                      // upper bound of the scores of each window
 	order      []int32                        // windows to search, a heap by upper bound
 
-	best    rank.Top[int32]      // of the windows searched
+	best    rank.Top[int32] // of the windows searched
+	k       int
 	tied    bool                 // all that score as the last of them are wanted
 	also    []rank.Scored[int32] // what was among the best, if tied
 	found   []rank.Scored[int32]
@@ -154,6 +159,7 @@ const maxWords = 1 << 12
 func newSearcher(c *Collection) *searcher {
 	windows := len(c.windows)
 	s := &searcher{c: c, numbers: text.NewNumbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, 0, windows)}
+	s.candidates = newCandidates(min(windowSize, c.documents))
 	s.add = s.addWord
 	s.ofDoc = func(_ int, doc int32) bool { return s.keepDoc(doc) }
 	return s
@@ -231,6 +237,7 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	if k = min(k, s.c.documents); k <= 0 || len(s.query) == 0 {
 		return dst
 	}
+	s.k = k
 	s.best.Reset(k)
 	s.also = s.also[:0]
 	// A sum of n floats is off by less than n half units of the last place, and

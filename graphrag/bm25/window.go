@@ -13,26 +13,29 @@ func (s *searcher) window(w int) {
 	base, norms := s.activate(w)
 	added, i := 0, 0
 	for ; i < len(s.active) && s.active[i].upper >= s.cutoff; i++ {
+		if i > 0 {
+			s.probe(i, norms, base)
+			if s.active[i].upper < s.cutoff {
+				break
+			}
+		}
 		s.partial.CopyOf(&s.best)
 		added += s.accumulate(&s.active[i], norms, base)
 	}
 	if i == 0 {
 		return
 	}
-	rest := float32(0)
-	if i < len(s.active) {
-		rest = s.active[i].upper
+	// Another list costs no more than a look at it for all candidates, and leaves fewer.
+	for ; i < len(s.active) && s.active[i].column == nil && len(s.active[i].docs) < added; i++ {
+		s.partial.CopyOf(&s.best)
+		added += s.accumulate(&s.active[i], norms, base)
 	}
-	s.collect(s.active[:i], added, max(s.cutoff-rest, math.SmallestNonzeroFloat32))
-	for ; i < len(s.active) && len(s.candidates) > 0; i++ {
-		rest = 0
-		if i+1 < len(s.active) {
-			rest = s.active[i+1].upper
-		}
-		s.extend(&s.active[i], norms, base, rest)
+	s.collect(s.active[:i], norms, added, max(s.cutoff-s.restAfter(i-1), math.SmallestNonzeroFloat32))
+	for ; i < len(s.active) && s.candidates.n > 0; i++ {
+		s.extend(&s.active[i], base, s.restAfter(i))
 	}
-	for _, d := range s.candidates {
-		sum, doc := float64(s.sums[d]), int32(base)+int32(d)
+	for i, d := range s.candidates.docs[:s.candidates.n] {
+		sum, doc := float64(s.candidates.sums[i]), int32(base)+int32(d)
 		if sum >= s.best.Threshold() && (s.keep == nil || s.keep(s.at.number, doc)) {
 			s.best.Push(s.at.first+doc, sum)
 			if s.tied {
@@ -41,25 +44,14 @@ func (s *searcher) window(w int) {
 		}
 	}
 	s.raise(&s.best)
-	s.wipe()
 }
 
-// wipe sets the sums to 0: where the terms of the window are, if that is less work than
-// everywhere. Most windows have a few documents with a term of the query.
-func (s *searcher) wipe() {
-	n := 0
-	for _, a := range s.active {
-		n += len(a.docs)
-		if n > windowSize/32 || a.column != nil {
-			clear(s.sums[:])
-			return
-		}
+// restAfter is the most that the active terms after one can add.
+func (s *searcher) restAfter(i int) float32 {
+	if i+1 < len(s.active) {
+		return s.active[i+1].upper
 	}
-	for _, a := range s.active {
-		for _, d := range a.docs {
-			s.sums[d&(windowSize-1)] = 0
-		}
-	}
+	return 0
 }
 
 // activate goes to a window and finds the terms that are in it. It returns the number
@@ -107,18 +99,17 @@ func (s *searcher) raise(t *rank.Top[int32]) {
 	}
 }
 
-// note takes the sum of another document of this window into partial: with the
-// best of the windows before, sums are lower bounds of scores. It returns the
-// threshold. A document that may not be found must not raise it: its sum is dropped,
+// note takes the sum of another document of this window into partial: with the best
+// of the windows before, sums are lower bounds of scores. It returns the sum: that of
+// a document that may not be found, which must not raise the threshold, is dropped,
 // and stays below every other whatever is added.
 func (s *searcher) note(doc int, sum float32) float32 {
 	if s.keep != nil && !s.keep(s.at.number, int32(doc)) {
-		s.sums[doc&(windowSize-1)] = dropped
-		return s.threshold
+		return dropped
 	}
 	s.partial.Push(s.at.first+int32(doc), float64(sum))
 	s.raise(&s.partial)
-	return s.threshold
+	return sum
 }
 
 // accumulate adds a term to the sums and returns how many documents it went over.
@@ -127,107 +118,179 @@ func (s *searcher) accumulate(a *activeTerm, norms *[windowSize]float32, base in
 		s.addColumn(a, norms, base)
 		return windowSize
 	}
-	s.addList(a, norms, base, s.threshold)
+	s.addList(a, norms, base)
 	return len(a.docs)
 }
 
-// addList adds a listed term to the sums. Sums above notable are noted.
-func (s *searcher) addList(a *activeTerm, norms *[windowSize]float32, base int, notable float32) {
-	weight := a.weight
-	docs := a.docs
-	tfs := a.tfs[:len(docs)]
-	for i, d := range docs {
-		d &= windowSize - 1
-		tf := float32(tfs[i])
-		if tfs[i] == largeTF {
-			tf = float32(s.at.ix.exact(largeTF, int(a.id), uint32(base)+uint32(d)))
+// addList adds a listed term to the sums. Sums above the threshold are noted.
+func (s *searcher) addList(a *activeTerm, norms *[windowSize]float32, base int) {
+	for at := 0; at < len(a.docs); at += len(s.impacts) {
+		end := min(at+len(s.impacts), len(a.docs))
+		docs, impacts := a.docs[at:end], s.impacts[:end-at]
+		if !fast.impacts(impacts, docs, a.tfs[at:end], norms, a.weight) {
+			s.large(impacts, docs, a, at, norms, base)
 		}
-		sum := s.sums[d] + weight*saturation(tf, norms[d])
-		s.sums[d] = sum
-		if sum > notable {
-			notable = s.note(base+int(d), sum)
+		notable := s.threshold
+		for i, d := range docs {
+			d &= windowSize - 1
+			sum := s.sums[d] + impacts[i]
+			if sum > notable {
+				sum = s.note(base+int(d), sum)
+				notable = s.threshold
+			}
+			s.sums[d] = sum
 		}
 	}
+}
+
+// large sets the impacts of frequencies that do not fit their byte.
+func (s *searcher) large(impacts []float32, docs []uint16, a *activeTerm, at int, norms *[windowSize]float32, base int) {
+	for i, small := range a.tfs[at : at+len(docs)] {
+		if d := docs[i] & (windowSize - 1); small == largeTF {
+			impacts[i] = a.weight * saturation(s.frequency(a, small, d, base), norms[d])
+		}
+	}
+}
+
+// frequency is what the byte of a term and document stands for.
+func (s *searcher) frequency(a *activeTerm, small uint8, d uint16, base int) float32 {
+	if small == largeTF {
+		return float32(s.at.ix.exact(largeTF, int(a.id), uint32(base)+uint32(d)))
+	}
+	return float32(small)
 }
 
 // addColumn adds a term with a column to the sums.
 func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int) {
-	weight, notable := a.weight, s.threshold
 	for d, small := range a.column {
-		d &= windowSize - 1
-		tf := float32(small)
-		if small == largeTF {
-			tf = float32(s.at.ix.exact(largeTF, int(a.id), uint32(base+d)))
-		}
-		sum := s.sums[d] + weight*saturation(tf, norms[d])
-		s.sums[d] = sum
-		if small != 0 && sum > notable {
-			notable = s.note(base+d, sum)
+		if d &= windowSize - 1; small != 0 {
+			sum := s.sums[d] + a.weight*saturation(s.frequency(a, small, uint16(d), base), norms[d])
+			if sum > s.threshold {
+				sum = s.note(base+d, sum)
+			}
+			s.sums[d] = sum
 		}
 	}
 }
 
-// collect makes candidates of the documents whose sum is at least the given.
-func (s *searcher) collect(lists []activeTerm, added int, minimum float32) {
-	s.candidates = s.candidates[:0]
-	if 2*added >= windowSize {
-		for d, sum := range &s.sums {
-			if sum >= minimum {
-				s.candidates = append(s.candidates, uint16(d))
-			}
-		}
+// Before a long list is read, the best documents so far are looked up in all that is
+// left: their scores are a threshold that may make the reading needless.
+const (
+	probeAt   = 1 << 10 // postings
+	probeMost = 1 << 6  // documents
+)
+
+// probe raises the threshold to the scores of the documents in partial, if the next
+// term is long.
+func (s *searcher) probe(next int, norms *[windowSize]float32, base int) {
+	a := &s.active[next]
+	if a.column == nil && len(a.docs) < probeAt || s.k > probeMost {
 		return
 	}
+	s.probed = s.partial.Append(s.probed[:0])
+	s.partial.Reset(s.k)
+	for _, p := range s.probed {
+		d := int(p.ID-s.at.first) - base
+		if uint(d) < windowSize { // of this window: the others are whole
+			sum := s.sums[d]
+			for i := next; i < len(s.active); i++ {
+				a := &s.active[i]
+				sum += a.weight * saturation(s.frequency(a, a.small(uint16(d)), uint16(d), base), norms[d])
+			}
+			p.Score = float64(sum)
+		}
+		s.partial.Push(p.ID, p.Score)
+	}
+	s.raise(&s.partial)
+}
+
+// small is the byte of a document of the window.
+func (a *activeTerm) small(d uint16) uint8 {
+	if a.column != nil {
+		if int(d) < len(a.column) {
+			return a.column[d]
+		}
+		return 0
+	}
+	if i := search16(a.docs, d); i >= 0 {
+		return a.tfs[i]
+	}
+	return 0
+}
+
+// collect makes candidates of the documents whose sum is at least the minimum, and
+// sets the sums to 0.
+func (s *searcher) collect(lists []activeTerm, norms *[windowSize]float32, added int, minimum float32) {
+	c := &s.candidates
+	if fast.everywhere || 2*added >= windowSize {
+		fast.collect(c, &s.sums, norms, minimum)
+		return
+	}
+	c.n = 0
 	for _, a := range lists {
 		for _, d := range a.docs {
-			if d &= windowSize - 1; s.sums[d] >= minimum {
-				s.candidates = append(s.candidates, d)
-				s.sums[d] = -s.sums[d] // not again
+			d &= windowSize - 1
+			if sum := s.sums[d]; sum >= minimum {
+				c.add(d, sum, norms[d])
 			}
+			s.sums[d] = 0
 		}
-	}
-	for _, d := range s.candidates {
-		s.sums[d] = -s.sums[d]
 	}
 }
 
-// extend adds a term to the sums of the candidates and keeps those that are
-// still candidates, given what the rest can add.
-func (s *searcher) extend(a *activeTerm, norms *[windowSize]float32, base int, rest float32) {
+// searchShare is how many times longer than the candidates a list is that is searched
+// for each of them. A shorter one is laid out as a column.
+const searchShare = 16
+
+// extend adds a term to the sums of the candidates and keeps those that are still
+// candidates, given what the rest can add.
+func (s *searcher) extend(a *activeTerm, base int, rest float32) {
+	c := &s.candidates
 	switch {
 	case a.column != nil:
-		for _, d := range s.candidates {
-			s.addOne(a, a.column[d], d, norms, base)
+		s.refine(a, a.column, base, rest)
+	case len(a.docs) < searchShare*c.n:
+		for i, d := range a.docs {
+			s.column[d&(windowSize-1)] = a.tfs[i]
 		}
-	case len(a.docs) < 8*len(s.candidates):
-		s.addList(a, norms, base, math.MaxFloat32)
+		s.refine(a, s.column[:], base, rest)
+		for _, d := range a.docs {
+			s.column[d&(windowSize-1)] = 0
+		}
 	default:
-		for _, d := range s.candidates {
-			if i := search16(a.docs, d); i >= 0 {
-				s.addOne(a, a.tfs[i], d, norms, base)
+		s.touched = s.touched[:0]
+		for _, d := range c.docs[:c.n] {
+			if small := a.small(d); small > 0 {
+				s.column[d&(windowSize-1)] = small
+				s.touched = append(s.touched, d)
 			}
+		}
+		s.refine(a, s.column[:], base, rest)
+		for _, d := range s.touched {
+			s.column[d&(windowSize-1)] = 0
 		}
 	}
 	s.partial.CopyOf(&s.best)
-	kept, notable := s.candidates[:0], s.threshold
-	for _, d := range s.candidates {
-		sum := s.sums[d&(windowSize-1)]
-		if sum > notable {
-			notable = s.note(base+int(d), sum)
-			sum = s.sums[d&(windowSize-1)]
-		}
-		if sum+rest >= s.cutoff {
-			kept = append(kept, d)
+	for i, sum := range c.sums[:c.n] {
+		if sum > s.threshold {
+			c.sums[i] = s.note(base+int(c.docs[i]), sum)
 		}
 	}
-	s.candidates = kept
 }
 
-func (s *searcher) addOne(a *activeTerm, small uint8, d uint16, norms *[windowSize]float32, base int) {
-	d &= windowSize - 1
-	tf := float32(small)
-	if small == largeTF {
-		tf = float32(s.at.ix.exact(largeTF, int(a.id), uint32(base)+uint32(d)))
+// refine adds the frequencies of a column to the candidates.
+func (s *searcher) refine(a *activeTerm, column []uint8, base int, rest float32) {
+	c, r := &s.candidates, refinement{a.weight, rest, s.cutoff}
+	read, kept := 0, 0
+	for read < c.n {
+		read, kept = fast.refine(c, read, kept, column, r)
+		for end := min(read+lanes, c.n); read < end; read++ {
+			small := uint8(0)
+			if d := c.docs[read]; int(d) < len(column) {
+				small = column[d]
+			}
+			kept = c.refine(read, kept, s.frequency(a, small, c.docs[read], base), r)
+		}
 	}
-	s.sums[d] += a.weight * saturation(tf, norms[d])
+	c.n = kept
 }
