@@ -17,7 +17,9 @@ func BenchmarkEngines(b *testing.B) {
 	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_ROWS")); err == nil {
 		rows = n
 	}
-	s := open(b, opensearch.Options{})
-	defer s.Close()
-	storetest.Bench(b, s, rows)
+	b.Run("opensearch", func(b *testing.B) {
+		s := open(b, opensearch.Options{})
+		defer s.Close()
+		storetest.Bench(b, s, rows)
+	})
 }

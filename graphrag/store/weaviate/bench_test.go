@@ -17,7 +17,9 @@ func BenchmarkEngines(b *testing.B) {
 	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_ROWS")); err == nil {
 		rows = n
 	}
-	s := open(b, weaviate.Options{})
-	defer s.Close()
-	storetest.Bench(b, s, rows)
+	b.Run("weaviate", func(b *testing.B) {
+		s := open(b, weaviate.Options{})
+		defer s.Close()
+		storetest.Bench(b, s, rows)
+	})
 }
