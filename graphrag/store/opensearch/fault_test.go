@@ -16,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
+	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 )
 
 // fake is as much of OpenSearch as collections need. Batches are answered by a script,
@@ -27,8 +28,7 @@ type fake struct {
 	registers map[string]string
 	seq       int
 	before    func(f *fake) // a change is saved
-	batches   []http.HandlerFunc
-	sent      []string
+	batches   storetest.Answers
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -38,8 +38,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, register, isRegister := strings.Cut(r.URL.Path, "/_doc/")
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/_bulk"):
-		f.sent = append(f.sent, string(body))
-		f.batches[min(len(f.sent), len(f.batches))-1](w, r)
+		f.batches.Next(w, r, body)
 	case strings.HasSuffix(r.URL.Path, "/_mapping"):
 		fmt.Fprintf(w, `{"wildgraph-catalog-1":{"mappings":{"_meta":{"version":%d}}}}`, f.version)
 	case isRegister && r.Method == http.MethodGet:
@@ -85,26 +84,11 @@ func done(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"errors":false,"items":[{"index":{"status":201}}]}`)
 }
 
-// cut ends a connection in the middle of the answer.
-func cut(w http.ResponseWriter, _ *http.Request) {
-	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
-		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\"")
-		_ = c.Close()
-	}
-}
-
-func busy(after string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", after)
-		w.WriteHeader(http.StatusTooManyRequests)
-	}
-}
-
 var faultSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2, Model: "one"}}}
 
 // faulty is a store at a fake, and a collection there.
 func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) {
-	f := &fake{version: 1, registers: map[string]string{}, batches: []http.HandlerFunc{done}}
+	f := &fake{version: 1, registers: map[string]string{}, batches: storetest.Answers{List: []http.HandlerFunc{done}}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	s, err := opensearch.Open(t.Context(), []string{server.URL}, opensearch.Options{Wait: wait})
@@ -120,57 +104,21 @@ func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) 
 
 // What a batch may come to is an error with a name, and what may help is tried again.
 func TestBatchFaults(t *testing.T) {
-	throttled := &store.ThrottledError{}
-	for _, x := range []struct {
-		name    string
-		answers []http.HandlerFunc
-		wait    time.Duration
-		want    error
-		sent    int
-	}{
-		{"cut", []http.HandlerFunc{cut, done}, -1, store.ErrUnavailable, 1},
-		{"cut, again", []http.HandlerFunc{cut, done}, 0, nil, 2},
-		{"throttled", []http.HandlerFunc{busy("0.02"), done}, 0, nil, 2},
-		{"throttled for long", []http.HandlerFunc{busy("30"), done}, 0, throttled, 1},
-		{"an item is rejected", []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full"), done}, 0, nil, 2},
-		{"an item is rejected, no waiting", []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full")}, -1, throttled, 1},
-		{"the disk is full", []http.HandlerFunc{failure(403, "cluster_block_exception", "FORBIDDEN/12/index read-only / allow delete (api)")}, -1, store.ErrUnavailable, 1},
-		{"the disk is full, by item", []http.HandlerFunc{item(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")}, -1, store.ErrUnavailable, 1},
-		{"the shard failed", []http.HandlerFunc{item(404, "shard_not_found_exception", "no such shard")}, -1, store.ErrUnavailable, 1},
-		{"not let", []http.HandlerFunc{failure(403, "security_exception", "no permissions for [indices:data/write/bulk]")}, 0, store.ErrDenied, 1},
-		{"not let, by item", []http.HandlerFunc{item(403, "security_exception", "no permissions")}, 0, store.ErrDenied, 1},
-		{"unknown", []http.HandlerFunc{failure(401, "security_exception", "who are you?")}, 0, store.ErrDenied, 1},
-		{"discarded", []http.HandlerFunc{item(404, "index_not_found_exception", "no such index and [require_alias] is true")}, 0, store.ErrNotFound, 1},
-		{"another dimension", []http.HandlerFunc{item(400, "mapper_parsing_exception", "Vector dimension mismatch")}, 0, store.ErrInvalid, 1},
-		{"another server", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }}, 0, store.ErrMismatch, 1},
-		{"a part of an answer", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"items":[]}`) }}, -1, store.ErrUnavailable, 1},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			f, _, c := faulty(t, x.wait)
-			f.batches = x.answers
-			g, err := c.Write(t.Context(), "first")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer g.Close()
-			table, err := g.Table("chunks")
-			if err != nil {
-				t.Fatal(err)
-			}
-			start := time.Now()
-			err = table.Put(t.Context(), store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}})
-			var asked *store.ThrottledError
-			if x.want == throttled && !errors.As(err, &asked) || x.want != throttled && !errors.Is(err, x.want) {
-				t.Errorf("%v, want %v", err, x.want)
-			}
-			if len(f.sent) != x.sent || f.sent[0] != f.sent[len(f.sent)-1] {
-				t.Errorf("%d batches were sent, want %d that are equal", len(f.sent), x.sent)
-			}
-			if x.name == "throttled" && time.Since(start) < 20*time.Millisecond {
-				t.Error("it did not wait for as long as it was asked to")
-			}
-		})
-	}
+	storetest.Batches(t, done, func(t *testing.T, wait time.Duration) (store.Collection, *storetest.Answers) {
+		f, _, c := faulty(t, wait)
+		return c, &f.batches
+	}, []storetest.Batch{
+		{Name: "an item is rejected", Answers: []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full"), done}, Sent: 2},
+		{Name: "an item is rejected, no waiting", Answers: []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full")}, Wait: -1, Want: storetest.Throttled},
+		{Name: "the disk is full", Answers: []http.HandlerFunc{failure(403, "cluster_block_exception", "FORBIDDEN/12/index read-only / allow delete (api)")}, Wait: -1, Want: store.ErrUnavailable},
+		{Name: "the disk is full, by item", Answers: []http.HandlerFunc{item(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")}, Wait: -1, Want: store.ErrUnavailable},
+		{Name: "the shard failed", Answers: []http.HandlerFunc{item(404, "shard_not_found_exception", "no such shard")}, Wait: -1, Want: store.ErrUnavailable},
+		{Name: "not let", Answers: []http.HandlerFunc{failure(403, "security_exception", "no permissions for [indices:data/write/bulk]")}, Want: store.ErrDenied},
+		{Name: "not let, by item", Answers: []http.HandlerFunc{item(403, "security_exception", "no permissions")}, Want: store.ErrDenied},
+		{Name: "discarded", Answers: []http.HandlerFunc{item(404, "index_not_found_exception", "no such index and [require_alias] is true")}, Want: store.ErrNotFound},
+		{Name: "another dimension", Answers: []http.HandlerFunc{item(400, "mapper_parsing_exception", "Vector dimension mismatch")}, Want: store.ErrInvalid},
+		{Name: "a part of an answer", Answers: []http.HandlerFunc{storetest.Says(200, `{"items":[]}`)}, Wait: -1, Want: store.ErrUnavailable},
+	}...)
 }
 
 // What was made otherwise is refused, and a publisher that comes second learns it.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/graphrag/store/weaviate"
 )
 
@@ -24,8 +25,7 @@ type fake struct {
 	mu      sync.Mutex
 	classes map[string]string // their descriptions
 	before  func(f *fake)     // a class is made
-	batches []http.HandlerFunc
-	sent    []string
+	batches storetest.Answers
 	missing int      // of the objects that are asked for
 	deleted []string // ids, those that were only asked for with a ? before them
 }
@@ -50,8 +50,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, `{"results":{"matches":%d,"successful":%[1]d}}`, len(ids)-f.missing)
 	case strings.HasSuffix(r.URL.Path, "/batch/objects"):
-		f.sent = append(f.sent, string(body))
-		f.batches[min(len(f.sent), len(f.batches))-1](w, r)
+		f.batches.Next(w, r, body)
 	case r.URL.Path == "/v1/schema" && r.Method == http.MethodGet:
 		type class struct {
 			Class       string `json:"class"`
@@ -108,26 +107,11 @@ func done(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `[{"result":{"status":"SUCCESS"}}]`)
 }
 
-// cut ends a connection in the middle of the answer.
-func cut(w http.ResponseWriter, _ *http.Request) {
-	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
-		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\"")
-		_ = c.Close()
-	}
-}
-
-func busy(after string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", after)
-		w.WriteHeader(http.StatusTooManyRequests)
-	}
-}
-
 var faultSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2, Model: "one"}}}
 
 // faulty is a store at a fake, and a collection there.
 func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) {
-	f := &fake{classes: map[string]string{}, batches: []http.HandlerFunc{done}}
+	f := &fake{classes: map[string]string{}, batches: storetest.Answers{List: []http.HandlerFunc{done}}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	s, err := weaviate.Open(t.Context(), []string{server.URL}, weaviate.Options{Wait: wait})
@@ -143,55 +127,17 @@ func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) 
 
 // What a batch may come to is an error with a name, and what may help is tried again.
 func TestBatchFaults(t *testing.T) {
-	throttled := &store.ThrottledError{}
-	for _, x := range []struct {
-		name    string
-		answers []http.HandlerFunc
-		wait    time.Duration
-		want    error
-		sent    int
-	}{
-		{"cut", []http.HandlerFunc{cut, done}, -1, store.ErrUnavailable, 1},
-		{"cut, again", []http.HandlerFunc{cut, done}, 0, nil, 2},
-		{"throttled", []http.HandlerFunc{busy("0.02"), done}, 0, nil, 2},
-		{"throttled for long", []http.HandlerFunc{busy("30"), done}, 0, throttled, 1},
-		{"the disk is full", []http.HandlerFunc{item("put object: shard is read-only: disk usage too high")}, -1, store.ErrUnavailable, 1},
-		{"a replica is away", []http.HandlerFunc{item("broadcast: cannot reach enough replicas"), done}, 0, nil, 2},
-		{"overloaded", []http.HandlerFunc{failure(500, "put: connection refused")}, -1, store.ErrUnavailable, 1},
-		{"not let", []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
-			failure(403, "authorization, forbidden action: user 'me'")(w, r)
-		}}, 0, store.ErrDenied, 1},
-		{"unknown", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }}, 0, store.ErrDenied, 1},
-		{"another dimension", []http.HandlerFunc{item("insert to vector index: vector lengths don't match: 3 vs 2")}, 0, store.ErrMismatch, 1},
-		{"another server", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }}, 0, store.ErrMismatch, 1},
-		{"a part of an answer", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "[]") }}, -1, store.ErrUnavailable, 1},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			f, _, c := faulty(t, x.wait)
-			f.batches = x.answers
-			g, err := c.Write(t.Context(), "first")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer g.Close()
-			table, err := g.Table("chunks")
-			if err != nil {
-				t.Fatal(err)
-			}
-			start := time.Now()
-			err = table.Put(t.Context(), store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}})
-			var asked *store.ThrottledError
-			if x.want == throttled && !errors.As(err, &asked) || x.want != throttled && !errors.Is(err, x.want) {
-				t.Errorf("%v, want %v", err, x.want)
-			}
-			if len(f.sent) != x.sent || f.sent[0] != f.sent[len(f.sent)-1] {
-				t.Errorf("%d batches were sent, want %d that are equal", len(f.sent), x.sent)
-			}
-			if x.name == "throttled" && time.Since(start) < 20*time.Millisecond {
-				t.Error("it did not wait for as long as it was asked to")
-			}
-		})
-	}
+	storetest.Batches(t, done, func(t *testing.T, wait time.Duration) (store.Collection, *storetest.Answers) {
+		f, _, c := faulty(t, wait)
+		return c, &f.batches
+	}, []storetest.Batch{
+		{Name: "the disk is full", Answers: []http.HandlerFunc{item("put object: shard is read-only: disk usage too high")}, Wait: -1, Want: store.ErrUnavailable},
+		{Name: "a replica is away", Answers: []http.HandlerFunc{item("broadcast: cannot reach enough replicas"), done}, Sent: 2},
+		{Name: "overloaded", Answers: []http.HandlerFunc{failure(500, "put: connection refused")}, Wait: -1, Want: store.ErrUnavailable},
+		{Name: "not let", Answers: []http.HandlerFunc{failure(403, "authorization, forbidden action: user 'me'")}, Want: store.ErrDenied},
+		{Name: "another dimension", Answers: []http.HandlerFunc{item("insert to vector index: vector lengths don't match: 3 vs 2")}, Want: store.ErrMismatch},
+		{Name: "a part of an answer", Answers: []http.HandlerFunc{storetest.Says(200, "[]")}, Wait: -1, Want: store.ErrUnavailable},
+	}...)
 }
 
 // What a batch put is written to disk; what it may not have put is deleted first if it is put
@@ -218,11 +164,11 @@ func TestBatchSettles(t *testing.T) {
 		{0, done, []store.Record{far}, nil, ""},
 		{0, done, []store.Record{near}, nil, "?"},
 		{1, done, []store.Record{near}, store.ErrUnavailable, "?"},
-		{0, cut, []store.Record{near}, store.ErrUnavailable, "-"},
+		{0, storetest.Cut, []store.Record{near}, store.ErrUnavailable, "-"},
 		{0, done, []store.Record{near}, nil, "-?"},
 		{0, done, []store.Record{near}, nil, "?"},
 	} {
-		f.missing, f.batches, f.sent, f.deleted = x.missing, []http.HandlerFunc{x.answer}, nil, nil
+		f.missing, f.batches.List, f.deleted = x.missing, []http.HandlerFunc{x.answer}, nil
 		if err := table.Put(t.Context(), x.records...); !errors.Is(err, x.want) {
 			t.Errorf("%d: %v, want %v", i, err, x.want)
 		}
