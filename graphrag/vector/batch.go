@@ -16,11 +16,14 @@ import (
 const (
 	// batchRows are read once for all the queries of a block: 64 rows of 384
 	// floats fill 96 kB, a part of the second cache.
-	batchRows = 64
+	batchRows = tileRows
 	// batchQueries share one reading of the matrix: 256 queries of 384
 	// floats fill 384 kB, a part of the second cache, and 256 products per
 	// float outweigh the reading by far.
 	batchQueries = 256
+	// tileBatch is batchQueries for queries of a byte a component, of which each tile of
+	// codes is turned once.
+	tileBatch = 1024
 )
 
 // SearchBatch is [Index.SearchWith] for many queries: results[i] belongs to
@@ -49,8 +52,11 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, p Params) 
 	if x.reads(p) < x.n {
 		return results, x.searchEach(ctx, queries, lengths, p, results)
 	}
-	share := roundUp(1+(len(queries)-1)/x.opts.Workers, queryGroup)
-	size := min(batchQueries, share)
+	size, group := batchQueries, queryGroup
+	if x.tiled() {
+		size, group = tileBatch, tileQueries
+	}
+	size = min(size, roundUp(1+(len(queries)-1)/x.opts.Workers, group))
 	batches := make([]batch, x.opts.Workers)
 	err := par.Ranges(ctx, len(queries), size, x.opts.Workers, func(worker, first, last int) error {
 		batches[worker].search(ctx, x, queries[first:last], lengths[first:last], p, results[first:last])
@@ -61,6 +67,9 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, p Params) 
 	}
 	return results, nil
 }
+
+// tiled says that a batch is faster over the codes.
+func (x *Index) tiled() bool { return x.quantized() && x.kernels.tile != nil }
 
 // searchEach answers one query after the other: they do not read the same rows.
 func (x *Index) searchEach(ctx context.Context, queries [][]float32, lengths []float64, p Params, results [][]rank.Scored[int32]) error {
@@ -83,6 +92,7 @@ type batch struct {
 	slacks  []float32
 	sels    []selector
 	dots    []float32
+	tiles   tiles
 	rescore scratch
 }
 
@@ -92,7 +102,11 @@ func (b *batch) search(ctx context.Context, x *Index, queries [][]float32, lengt
 		if ctx.Err() != nil {
 			return
 		}
-		b.scan(x, first, min(batchRows, x.n-first), len(queries))
+		if n := min(batchRows, x.n-first); x.tiled() {
+			b.tiles.scan(x, first, n, b.sels)
+		} else {
+			b.scan(x, first, n, len(queries))
+		}
 	}
 	for i := range queries {
 		results[i] = make([]rank.Scored[int32], 0, p.K)
@@ -110,7 +124,7 @@ func (b *batch) query(x *Index, i int) []float32 { return b.queries[i*x.stride :
 
 // set prepares a block of queries.
 func (b *batch) set(x *Index, queries [][]float32, lengths []float64, p Params) {
-	size := roundUp(len(queries), queryGroup)
+	size := roundUp(len(queries), queryGroup*tileQueries)
 	b.queries = slices.Grow(b.queries[:0], size*x.stride)[:size*x.stride]
 	clear(b.queries)
 	b.slacks = slices.Grow(b.slacks[:0], size)[:size]
@@ -129,6 +143,12 @@ func (b *batch) set(x *Index, queries [][]float32, lengths []float64, p Params) 
 		if lengths[i] == 0 {
 			b.sels[i].cut = float32(math.Inf(1)) // wants no candidates
 		}
+	}
+	for i := len(queries); i < len(b.sels); i++ {
+		b.sels[i].cut = float32(math.Inf(1))
+	}
+	if x.tiled() {
+		b.tiles.set(x, b, lengths)
 	}
 }
 

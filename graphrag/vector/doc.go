@@ -29,7 +29,9 @@
 //     (Cauchy–Schwarz). The codes cost 25 % more memory.
 //
 // A single query is limited by the rate at which memory is read. [Index.SearchBatch]
-// reads each row once for many queries and is limited by arithmetic instead.
+// reads each row once for many queries and is limited by arithmetic instead: over codes,
+// with queries in bytes too, a quarter of it, and the rows that the wider bound leaves are
+// estimated once more as for a single query.
 //
 // A condition ([Params].Keep) is looked at when a row is about to become a candidate,
 // so it is asked about few rows and the result is as exact as without: the best of

@@ -29,7 +29,7 @@ type Options struct {
 	// with everything.
 	Cosine bool
 	// Quantized keeps an int8 code beside each row. Results are the same,
-	// single searches take a fraction of the time. Without assembly for the
+	// searches take a fraction of the time. Without assembly for the
 	// processor it would not pay and has no effect.
 	Quantized bool
 	// Signs keeps a bit or two of each component besides, in the folders that

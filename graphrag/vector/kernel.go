@@ -30,7 +30,14 @@ type kernels struct {
 	// queries one after the other.
 	dotGroup func(out, rows, queries []float32)
 	// dotCodes: out[i] = codes[i] · query.
-	dotCodes func(out []int32, codes []int8, query []int16)
+	dotCodes func(out []int32, codes []int8, query *queryCode)
+	// reach: bit i%16 of masks[i/16] says of a row whether its upper bound, of a sum of
+	// dotCodes, reaches the cut, see [reachRows].
+	reach func(masks []uint16, sums []int32, bounds []bound, step, slack, cut float32)
+	// pack and tile multiply tileRows rows by many queries, see [packRows] and
+	// [tileGroups]; nil if dotGroup is as fast.
+	pack func(tile []uint8, codes []int8, dim int)
+	tile func(masks []uint64, tile []uint8, bounds *tileBounds, queries []int8, probes []probe, dim int)
 	// differ: out[i] is the sum of the magnitudes in planes where row i has another
 	// sign, see [differRows].
 	differ func(out []int32, rows, planes []uint64)
@@ -41,7 +48,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, differ: differRows}
+	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, reach: reachRows, differ: differRows}
 }
 
 func dotRows(out, rows, query []float32) {
@@ -78,18 +85,30 @@ func dotRowGroup(out, rows, queries []float32) {
 }
 
 // dotCodeRows takes rows in groups, to load each part of the query once.
-func dotCodeRows(out []int32, codes []int8, query []int16) {
-	dim := len(query)
+func dotCodeRows(out []int32, codes []int8, query *queryCode) {
+	dim := len(query.words)
 	for ; len(out) >= rowGroup; out, codes = out[rowGroup:], codes[rowGroup*dim:] {
 		a, b, c, d := codes[:dim], codes[dim:][:dim], codes[2*dim:][:dim], codes[3*dim:][:dim]
 		var s0, s1, s2, s3 int32
-		for i, q := range query {
+		for i, q := range query.words {
 			s0 += int32(a[i]) * int32(q)
 			s1 += int32(b[i]) * int32(q)
 			s2 += int32(c[i]) * int32(q)
 			s3 += int32(d[i]) * int32(q)
 		}
 		out[0], out[1], out[2], out[3] = s0, s1, s2, s3
+	}
+}
+
+// reachRows is in plain Go: len(bounds) rows.
+func reachRows(masks []uint16, sums []int32, bounds []bound, step, slack, cut float32) {
+	for i, b := range bounds {
+		if i%16 == 0 {
+			masks[i/16] = 0
+		}
+		if float32(float32(sums[i])*float32(step*b.scale))+float32(b.rest+slack) >= cut {
+			masks[i/16] |= 1 << (i % 16)
+		}
 	}
 }
 

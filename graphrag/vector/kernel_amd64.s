@@ -276,38 +276,92 @@ codes4dims:
 	VZEROUPPER
 	RET
 
-// func codes4VNNI(out *int32, codes *int8, query *int16, n, dim int)
-// As codes4AVX2, 32 codes at a time, widened, multiplied and added in one
-// instruction.
-TEXT ·codes4VNNI(SB), NOSPLIT, $0-40
-	MOVQ out+0(FP), DI
-	MOVQ codes+8(FP), SI
-	MOVQ query+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ dim+32(FP), R8
+// AHEAD is how far codes are fetched ahead, in bytes.
+#define AHEAD 6144
+
+// LIFT128 leaves 128 in each byte of Z31.
+#define LIFT128 \
+	MOVQ $0x8080808080808080, AX; \
+	VPBROADCASTQ AX, Z31
+
+// PLANES4 adds the products of four lifted codes, Z8 to Z11, by the next 64 components of
+// a query: the low plane to Z0 to Z3, the high one to Z4 to Z7.
+#define PLANES4 \
+	VMOVDQU32 (DX), Z12; \
+	VMOVDQU32 64(DX), Z13; \
+	ADDQ $128, DX; \
+	VPDPBUSD Z12, Z8, Z0; \
+	VPDPBUSD Z12, Z9, Z1; \
+	VPDPBUSD Z12, Z10, Z2; \
+	VPDPBUSD Z12, Z11, Z3; \
+	VPDPBUSD Z13, Z8, Z4; \
+	VPDPBUSD Z13, Z9, Z5; \
+	VPDPBUSD Z13, Z10, Z6; \
+	VPDPBUSD Z13, Z11, Z7
+
+// func codes4VNNI(out *int32, codes, planes *int8, offset int32, n, dim int)
+// Four rows at a time, 64 codes in one instruction for each plane of the query. It
+// wants bytes without a sign, so codes are lifted by 128, and the offset is what that
+// adds. Codes of the rows after the next are fetched meanwhile.
+TEXT ·codes4VNNI(SB), NOSPLIT, $0-48
+	MOVQ         out+0(FP), DI
+	MOVQ         codes+8(FP), SI
+	MOVLQSX      offset+24(FP), R9
+	VPBROADCASTD R9, X30
+	MOVQ         n+32(FP), BX
+	MOVQ         dim+40(FP), R8
+	LIFT128
 
 vnni4rows:
+	MOVQ planes+16(FP), DX
 	ROWS4
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	XORQ   CX, CX
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   R8, CX
+	SUBQ   $64, CX
+	JLT    vnni4last
 
 vnni4dims:
-	VMOVDQU32 (DX)(CX*2), Z8
-	VPMOVSXBW (R10)(CX*1), Z4
-	VPMOVSXBW (R11)(CX*1), Z5
-	VPMOVSXBW (R12)(CX*1), Z6
-	VPMOVSXBW (R13)(CX*1), Z7
-	VPDPWSSD  Z8, Z4, Z0
-	VPDPWSSD  Z8, Z5, Z1
-	VPDPWSSD  Z8, Z6, Z2
-	VPDPWSSD  Z8, Z7, Z3
-	ADDQ      $32, CX
-	CMPQ      CX, R8
-	JLT       vnni4dims
+	PREFETCHT0 AHEAD(R10)
+	PREFETCHT0 AHEAD(R11)
+	PREFETCHT0 AHEAD(R12)
+	PREFETCHT0 AHEAD(R13)
+	VPXORD     (R10), Z31, Z8
+	VPXORD     (R11), Z31, Z9
+	VPXORD     (R12), Z31, Z10
+	VPXORD     (R13), Z31, Z11
+	PLANES4
+	ADDQ       $64, R10
+	ADDQ       $64, R11
+	ADDQ       $64, R12
+	ADDQ       $64, R13
+	SUBQ       $64, CX
+	JGE        vnni4dims
 
+vnni4last:
+	CMPQ  CX, $-64
+	JEQ   vnni4sum
+	VPXORD (R10), Y31, Y8
+	VPXORD (R11), Y31, Y9
+	VPXORD (R12), Y31, Y10
+	VPXORD (R13), Y31, Y11
+	PLANES4
+
+vnni4sum:
+	VPSLLD        $8, Z4, Z4
+	VPSLLD        $8, Z5, Z5
+	VPSLLD        $8, Z6, Z6
+	VPSLLD        $8, Z7, Z7
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
 	VEXTRACTI64X4 $1, Z0, Y4
 	VEXTRACTI64X4 $1, Z1, Y5
 	VEXTRACTI64X4 $1, Z2, Y6
@@ -321,6 +375,7 @@ vnni4dims:
 	VPHADDD       Y2, Y0, Y0
 	VEXTRACTI128  $1, Y0, X1
 	VPADDD        X1, X0, X0
+	VPSUBD        X30, X0, X0
 	VMOVDQU       X0, (DI)
 	ADDQ          $16, DI
 	SUBQ          $4, BX

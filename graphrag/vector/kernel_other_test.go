@@ -8,5 +8,7 @@ package vector
 func kernelSets() map[string]kernels {
 	k := portable()
 	k.codesPay = true // to test the codes everywhere
-	return map[string]kernels{"portable": k}
+	tiles := tiled()
+	tiles.codesPay = true
+	return map[string]kernels{"portable": k, "tiles": tiles}
 }

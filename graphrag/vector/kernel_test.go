@@ -5,6 +5,7 @@ package vector
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -14,6 +15,13 @@ func randomVector(rng *rand.Rand, dim int, size float64) []float32 {
 		v[i] = float32(size * rng.NormFloat64())
 	}
 	return v
+}
+
+// tiled are the kernels in plain Go, with those that do not pay there.
+func tiled() kernels {
+	k := portable()
+	k.pack, k.tile = packRows, tileGroups
+	return k
 }
 
 func TestFloatKernelsWithinErrorBound(t *testing.T) {
@@ -45,18 +53,21 @@ func TestFloatKernelsWithinErrorBound(t *testing.T) {
 func TestCodeKernelsAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, k := range kernelSets() {
-		for _, dim := range []int{laneWidth, 2 * laneWidth, 384, 4096} {
-			limit := min(math.MaxInt16, math.MaxInt32/(maxCode*dim))
+		for _, dim := range []int{laneWidth, 2 * laneWidth, 96, 384, 416, 4096, MaxDim} {
 			n := 3 * rowGroup
-			codes, query := make([]int8, n*dim), make([]int16, dim)
+			codes, query := make([]int8, n*dim), new(queryCode)
 			for i := range codes {
 				codes[i] = int8(rng.IntN(2*maxCode+1) - maxCode)
 			}
-			for i := range query {
-				query[i] = int16(rng.IntN(2*limit+1) - limit)
+			v := randomVector(rng, dim, 1)
+			if dim == 96 {
+				for i := range v { // as large as words are, all with one sign
+					v[i] = -1
+				}
 			}
+			query.set(v, norm(v))
 			// The first row and the second reach the largest sums there are.
-			for i, q := range query {
+			for i, q := range query.words {
 				codes[i], codes[dim+i] = maxCode, -maxCode
 				if q < 0 {
 					codes[i], codes[dim+i] = -maxCode, maxCode
@@ -66,7 +77,7 @@ func TestCodeKernelsAreExact(t *testing.T) {
 			k.dotCodes(out, codes, query)
 			for i := range n {
 				var want int64
-				for j, q := range query {
+				for j, q := range query.words {
 					want += int64(codes[i*dim+j]) * int64(q)
 				}
 				if int64(out[i]) != want {
@@ -85,21 +96,89 @@ func TestCodeErrorBound(t *testing.T) {
 			row, query := randomVector(rng, dim, size), randomVector(rng, dim, 1)
 			values := make([]int8, dim)
 			b := codeRow(values, row)
-			code := make([]int16, dim)
+			var code queryCode
 			length := norm(query)
-			step, rest := codeQuery(code, query, length)
+			code.set(query, length)
 			sum := make([]int32, 1)
-			for i, q := range code {
+			for i, q := range code.words {
 				sum[0] += int32(q) * int32(values[i])
 			}
-			got := float64(float32(sum[0]) * (float32(step) * b.scale))
+			got := float64(float32(sum[0]) * (float32(code.step) * b.scale))
 			want := exactDot(row, query) / length
-			bound := float64(b.rest) + codeError(rest, norm(row), float64(b.rest), length)
+			bound := float64(b.rest) + codeError(code.rest, norm(row), float64(b.rest), length)
 			if math.Abs(got-want) > bound {
 				t.Fatalf("size %g, dim %d: %v, want %v ± %v", size, dim, got, want, bound)
 			}
 			if size == 1 && bound > .05*norm(row) {
 				t.Fatalf("dim %d: bound %v is useless for a row of length %v", dim, bound, norm(row))
+			}
+		}
+	}
+}
+
+// Tiles have a mask of each query, the same with every kernel: the sums behind it are
+// exact, and the float operations have one order.
+func TestTileKernelsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	for name, k := range kernelSets() {
+		if k.tile == nil {
+			continue
+		}
+		for _, dim := range []int{laneWidth, 2 * laneWidth, 96, 384, 416} {
+			codes, queries := make([]int8, tileRows*dim), make([]int8, 3*tileQueries*dim)
+			for i := range codes {
+				codes[i] = int8(rng.IntN(255) - maxCode)
+			}
+			for i := range queries {
+				queries[i] = int8(rng.IntN(255) - maxCode)
+			}
+			tile, want := make([]uint8, len(codes)), make([]uint8, len(codes))
+			k.pack(tile, codes, dim)
+			packRows(want, codes, dim)
+			if !slices.Equal(tile, want) {
+				t.Fatalf("%s: dim %d: tiles differ", name, dim)
+			}
+			var bounds tileBounds
+			probes := make([]probe, 3*tileQueries)
+			for i := range tileRows {
+				bounds[i], bounds[tileRows+i] = rng.Float32(), 100*rng.Float32()
+			}
+			bounds[tileRows+7] = float32(math.NaN())
+			for i := range probes {
+				probes[i] = probe{0, .01 * rng.Float32(), 50 * rng.Float32()}
+			}
+			for i, c := range queries {
+				group, of := i/(tileQueries*dim), i%(4*tileQueries)/4
+				probes[group*tileQueries+of].offset += 128 * int32(c)
+			}
+			got, masks := make([]uint64, len(probes)), make([]uint64, len(probes))
+			k.tile(got, tile, &bounds, queries, probes, dim)
+			tileGroups(masks, tile, &bounds, queries, probes, dim)
+			if !slices.Equal(got, masks) {
+				t.Fatalf("%s: dim %d: masks %x, want %x", name, dim, got, masks)
+			}
+			if masks[0] == 0 || masks[0]&(1<<7) != 0 || masks[0] == math.MaxUint64 {
+				t.Fatalf("dim %d: the mask %x tells nothing", dim, masks[0])
+			}
+		}
+	}
+}
+
+func TestReachKernelsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	for name, k := range kernelSets() {
+		for _, n := range []int{1, 15, 16, 100, blockRows} {
+			sums, bounds := make([]int32, roundUp(n, rowGroup)), make([]bound, n)
+			for i := range bounds {
+				sums[i], bounds[i] = int32(rng.IntN(1<<30)-1<<29), bound{rng.Float32(), rng.Float32()}
+			}
+			got, want := make([]uint16, (n+15)/16), make([]uint16, (n+15)/16)
+			for _, cut := range []float32{.1, float32(math.Inf(-1)), float32(math.Inf(1))} {
+				k.reach(got, sums, bounds, 1e-9, .05, cut)
+				reachRows(want, sums, bounds, 1e-9, .05, cut)
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s: %d rows: %x, want %x", name, n, got, want)
+				}
 			}
 		}
 	}

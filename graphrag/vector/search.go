@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
@@ -28,7 +29,7 @@ const (
 type scratch struct {
 	query   []float32 // padded to the stride
 	length  float64   // of query
-	code    []int16   // of query
+	code    queryCode // of query
 	step    float32   // of code
 	slack   float32   // how far an estimate may be off, see floatError and codeError
 	ids     []int32   // of the rows to scan, nil for all
@@ -37,6 +38,7 @@ type scratch struct {
 	bounds  []bound
 	dots    []float32
 	sums    []int32
+	masks   [blockRows / 16]uint16
 	glance  glance
 	sel     selector
 	results []rank.Scored[int32]
@@ -183,9 +185,8 @@ func (s *scratch) prepare(x *Index) {
 		return
 	}
 	s.sums = slices.Grow(s.sums[:0], blockRows)[:blockRows]
-	s.code = slices.Grow(s.code[:0], x.stride)[:x.stride]
-	step, rest := codeQuery(s.code, s.query, s.length)
-	s.step, s.slack = float32(step), ceil32(codeError(rest, x.longest, x.codes.longest, s.length))
+	s.code.set(s.query, s.length)
+	s.step, s.slack = float32(s.code.step), ceil32(codeError(s.code.rest, x.longest, x.codes.longest, s.length))
 }
 
 // scan offers rows, or ids, to s.sel, block by block.
@@ -244,11 +245,17 @@ func (x *Index) scanRows(s *scratch, rows []float32, n, first int, ids []int32) 
 // scanCodes is scanRows over the codes, with the query scaled to length 1.
 func (x *Index) scanCodes(s *scratch, values []int8, bounds []bound, first int, ids []int32) {
 	sums := s.sums[:roundUp(len(bounds), rowGroup)]
-	x.kernels.dotCodes(sums, values, s.code)
-	for i, b := range bounds {
-		dot, margin := float32(sums[i])*(s.step*b.scale), b.rest+s.slack
-		if dot+margin >= s.sel.cut {
-			s.sel.offer(idAt(ids, first, i), dot-margin, dot+margin)
+	x.kernels.dotCodes(sums, values, &s.code)
+	masks := s.masks[:(len(bounds)+15)/16]
+	x.kernels.reach(masks, sums, bounds, s.step, s.slack, s.sel.cut)
+	for at, mask := range masks {
+		for ; mask != 0; mask &= mask - 1 {
+			i := 16*at + bits.TrailingZeros16(mask)
+			b := bounds[i]
+			dot, margin := float32(sums[i])*(s.step*b.scale), b.rest+s.slack
+			if dot+margin >= s.sel.cut {
+				s.sel.offer(idAt(ids, first, i), dot-margin, dot+margin)
+			}
 		}
 	}
 }

@@ -2,11 +2,20 @@
 
 package vector
 
-import "slices"
+import (
+	"slices"
+	"unsafe"
 
-// slabRows is the height of a slab in memory: a multiple of what a scan takes at a
-// time, so that no block of rows lies in two.
-const slabRows = 8192
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+)
+
+const (
+	// slabRows is the least height of a slab in memory: a multiple of what a scan takes at
+	// a time, so that no block of rows lies in two.
+	slabRows = 8192
+	// slabBytes make higher slabs of narrow rows, up to sixteen times: pages of 2 MB fill them.
+	slabBytes = 1 << 23
+)
 
 // slabs is a matrix of rows, in slabs, so that growing copies the first one at most.
 type slabs[T any] struct {
@@ -15,7 +24,14 @@ type slabs[T any] struct {
 	parts [][]T
 }
 
-func newSlabs[T any](width int) slabs[T] { return slabs[T]{width: width, tall: slabRows} }
+func newSlabs[T any](width int) slabs[T] {
+	var zero T
+	tall := slabRows
+	for tall < 16*slabRows && tall*width*int(unsafe.Sizeof(zero)) < slabBytes {
+		tall *= 2
+	}
+	return slabs[T]{width: width, tall: tall}
+}
 
 // grow makes the matrix a number of rows high; what is new is zero.
 func (s *slabs[T]) grow(height int) {
@@ -24,13 +40,12 @@ func (s *slabs[T]) grow(height int) {
 		if at == len(s.parts) {
 			s.parts = append(s.parts, nil)
 		}
+		if at > 0 && s.parts[at] == nil { // all at once: what growing leaves behind stays until it is collected
+			s.parts[at] = flat.Huge(make([]T, 0, s.tall*s.width))
+		}
 		want := min(s.tall, height-first) * s.width
 		if have := len(s.parts[at]); have < want {
-			room := want - have
-			if at > 0 { // all at once: what growing leaves behind stays until it is collected
-				room = s.tall*s.width - have
-			}
-			s.parts[at] = slices.Grow(s.parts[at], room)[:want]
+			s.parts[at] = slices.Grow(s.parts[at], want-have)[:want]
 		}
 	}
 }

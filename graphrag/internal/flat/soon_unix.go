@@ -18,10 +18,14 @@ func Soon[T any](part []T) {
 	if len(part) == 0 {
 		return
 	}
-	b := bytesOf(part)
+	_ = unix.Madvise(pages(bytesOf(part)), unix.MADV_WILLNEED) // advice: what is not taken does no harm
+}
+
+// pages are some bytes and those before them on their first page.
+func pages(b []byte) []byte {
 	before := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) % uintptr(os.Getpagesize()))
 	from := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -before))
-	_ = unix.Madvise(unsafe.Slice(from, before+len(b)), unix.MADV_WILLNEED) // advice: what is not taken does no harm
+	return unsafe.Slice(from, before+len(b))
 }
 
 func scattered(b []byte) { _ = unix.Madvise(b, unix.MADV_RANDOM) } // advice, too
