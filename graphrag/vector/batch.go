@@ -49,7 +49,7 @@ func (x *Index) SearchBatch(ctx context.Context, queries [][]float32, p Params) 
 	if p.K = min(p.K, x.n); p.K <= 0 {
 		return results, nil
 	}
-	if x.reads(p) < x.n {
+	if x.reads(p) < x.n || x.graph != nil && p.Beam > 0 {
 		return results, x.searchEach(ctx, queries, lengths, p, results)
 	}
 	size, group := batchQueries, queryGroup

@@ -10,14 +10,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
 )
 
-// A file holds flags, the dimension, the number of rows, and the rows without
-// padding. Codes are computed again when it is read.
+// A file holds flags, the dimension, the number of rows, the rows without padding, and
+// the graph. Codes are computed again when it is read.
 const (
 	kind    = "WGVEC"
 	version = 2
 
 	flagCosine    = 1 << 0
 	flagQuantized = 1 << 1
+	flagGraph     = 1 << 2
 )
 
 // ErrFormat is wrapped by the errors of [Read] for data that is not an index, or
@@ -36,12 +37,18 @@ func (x *Index) WriteTo(w io.Writer) (int64, error) {
 	if x.opts.Quantized {
 		flags |= flagQuantized
 	}
+	if x.graph != nil {
+		flags |= flagGraph
+	}
 	out := codec.NewWriter(w, kind, version)
 	out.Uint(flags)
 	out.Uint(uint64(x.opts.Dim))
 	out.Uint(uint64(x.n))
 	for i := range x.n {
 		out.Float32s(x.row(i)[:x.opts.Dim])
+	}
+	if x.graph != nil {
+		x.graph.write(out)
 	}
 	n, err := out.Close()
 	if err != nil {
@@ -56,9 +63,12 @@ func (x *Index) WriteTo(w io.Writer) (int64, error) {
 // really read.
 func Read(r io.Reader, opts Options) (*Index, error) {
 	in := codec.NewReader(r, kind, version)
-	flags, dim, rows := in.Uint(flagCosine|flagQuantized), in.Uint(MaxDim), in.Uint(math.MaxInt32)
+	flags, dim, rows := in.Uint(flagCosine|flagQuantized|flagGraph), in.Uint(MaxDim), in.Uint(math.MaxInt32)
 	if dim < 1 {
 		in.Fail("dimension %d", dim)
+	}
+	if flags&flagGraph != 0 && flags != flagCosine|flagQuantized|flagGraph {
+		in.Fail("a graph without codes of cosines")
 	}
 	err := in.Err()
 	var x *Index
@@ -66,6 +76,7 @@ func Read(r io.Reader, opts Options) (*Index, error) {
 		x, err = New(Options{Dim: int(dim), Quantized: flags&flagQuantized != 0, Workers: opts.Workers})
 	}
 	if err == nil {
+		x.opts.Graph = flags&flagGraph != 0
 		err = x.read(in, int(rows), flags&flagCosine != 0)
 	}
 	if err != nil {
@@ -88,5 +99,8 @@ func (x *Index) read(in *codec.Reader, rows int, cosine bool) error {
 		}
 	}
 	x.opts.Cosine = cosine
+	if x.opts.Graph && in.Err() == nil {
+		x.graph = readGraph(in, rows)
+	}
 	return in.Close()
 }

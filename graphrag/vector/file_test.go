@@ -106,6 +106,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(held(saved(f, Options{Dim: 2})))
 	f.Add(held(saved(f, Options{Dim: 1, Quantized: true}, []float32{5})))
 	f.Add(held(saved(f, Options{Dim: 3, Cosine: true}, []float32{1, 2, 3}, []float32{0, 0, 0})))
+	f.Add(held(saved(f, Options{Dim: 2, Cosine: true, Quantized: true, Graph: true}, []float32{1, 2})))
 	f.Fuzz(func(t *testing.T, held []byte) {
 		x, err := Read(bytes.NewReader(resum(held)), Options{})
 		if err != nil {

@@ -29,6 +29,8 @@ type folderMeta struct {
 	Longest float64 `json:"longest"`      // norm of a row
 	Rest    float64 `json:"longest_rest"` // of a code
 	Signs   bool    `json:"signs"`
+	Graph   bool    `json:"graph,omitempty"`
+	Layers  []int   `json:"graph_layers,omitempty"` // sizes of those above the lowest
 }
 
 // Writer writes an index to a folder, row by row, so that it need not fit into
@@ -46,16 +48,18 @@ type Writer struct {
 	code   []int8
 	signs  *signs // of the last rows, up to signGroup
 	turned []float32
+	graph  graphArrays // of x, which then has the codes of all rows in memory
 }
 
 // Create begins an index in a folder, which must not hold one. Codes are written if
-// the options ask for them, signs as well.
+// the options ask for them, signs and a graph as well. While it is written, a graph takes
+// memory for links and codes: 128 bytes a row and one a component.
 func Create(dir string, o Options) (*Writer, error) {
 	x, err := New(o)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized, Signs: o.Signs}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
+	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized, Signs: o.Signs, Graph: o.Graph}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
 	if o.Signs {
 		turn := newRotation(o.Dim)
 		w.signs, w.turned = &signs{turn: turn, bits: make([]uint64, signGroup*turn.words())}, make([]float32, turn.width)
@@ -63,12 +67,15 @@ func Create(dir string, o Options) (*Writer, error) {
 	if w.w, err = flat.Create(dir, folderKind, folderVersion); err != nil {
 		return nil, fmt.Errorf("vector: create: %w", err)
 	}
-	var errs [5]error
+	var errs [6]error
 	w.rows, errs[0] = flat.NewArray[float32](w.w, "rows")
 	w.values, errs[1] = flat.NewArray[int8](w.w, "codes")
 	w.bounds, errs[2] = flat.NewArray[bound](w.w, "bounds")
 	w.bits, errs[3] = flat.NewArray[uint64](w.w, "signs")
 	w.units, errs[4] = flat.NewArray[float32](w.w, "units")
+	if o.Graph {
+		w.graph, errs[5] = newGraphArrays(w.w)
+	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, errors.Join(fmt.Errorf("vector: create: %w", err), w.w.Abort())
 	}
@@ -96,6 +103,7 @@ func (w *Writer) Add(vectors ...[]float32) error {
 		w.put()
 		w.putSigns()
 		w.meta.Rows++
+		w.putGraph()
 	}
 	return w.w.Err()
 }
@@ -127,6 +135,17 @@ func (w *Writer) putSigns() {
 	}
 }
 
+// putGraph links the row that is held, once its round is full.
+func (w *Writer) putGraph() {
+	if x := w.x; x.graph != nil {
+		x.n = w.meta.Rows
+		x.codes.values.grow(x.n)
+		x.codes.bounds.grow(x.n)
+		x.codes.set(x.n-1, w.row)
+		x.graph.grow(&x.codes, &x.kernels, x.n, x.opts.Workers, false)
+	}
+}
+
 // Close makes the index durable and the folder whole. After an error it is not whole.
 func (w *Writer) Close() error {
 	clear(w.row)
@@ -135,6 +154,10 @@ func (w *Writer) Close() error {
 	}
 	for w.signs != nil && len(w.signs.units) > 0 {
 		w.putSigns()
+	}
+	if g := w.x.graph; g != nil {
+		g.grow(&w.x.codes, &w.x.kernels, w.meta.Rows, w.x.opts.Workers, true)
+		w.meta.Layers = w.graph.put(g)
 	}
 	if err := w.w.Close(w.meta); err != nil {
 		return fmt.Errorf("vector: close: %w", err)
@@ -159,7 +182,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vector: open: %w", err)
 	}
-	x, err := New(Options{Dim: meta.Dim, Cosine: meta.Cosine, Quantized: meta.Codes, Workers: opts.Workers})
+	x, err := New(Options{Dim: meta.Dim, Cosine: meta.Cosine, Quantized: meta.Codes, Graph: meta.Graph, Workers: opts.Workers})
 	if err == nil {
 		err = x.lie(folder, meta)
 	}
@@ -189,6 +212,12 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	x.rows.lie(rows)
 	x.codes.values.lie(values)
 	x.codes.bounds.lie(bounds)
+	if meta.Graph {
+		var err error
+		if x.graph, err = graphIn(folder, meta.Rows, meta.Layers); err != nil {
+			return err
+		}
+	}
 	if !meta.Signs {
 		return nil
 	}

@@ -36,6 +36,10 @@ type Options struct {
 	// [Create] writes, for searches that read a share of the rows ([Params].Share). An
 	// index in memory has none.
 	Signs bool
+	// Graph keeps links between rows that are alike, for searches that walk along them
+	// ([Params].Beam). It needs Cosine and Quantized, and as much time for a row as a
+	// hundred searches by the graph take.
+	Graph bool
 	// Workers is the number of goroutines that share one search over a large
 	// index, or one batch; 0 means GOMAXPROCS.
 	Workers int
@@ -61,6 +65,7 @@ type Index struct {
 	codes   codes          // empty unless quantized
 	folder  *flat.Folder   // where rows and codes lie, if not in memory
 	signs   *signs         // of rows in a folder, if it has some
+	graph   *graph         // of rows, if there is one
 }
 
 // New returns an empty index.
@@ -68,12 +73,16 @@ func New(opts Options) (*Index, error) {
 	c := opt.Checks{Of: "vector: new index"}
 	opt.Range(&c, "Dim", opts.Dim, 1, MaxDim)
 	opt.Min(&c, "Workers", opts.Workers, 0)
+	c.Want(!opts.Graph || opts.Cosine && opts.Quantized, "Graph", opts.Graph, "Cosine and Quantized beside it")
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	opts.Workers = par.Workers(opts.Workers)
 	x := &Index{opts: opts, stride: roundUp(opts.Dim, laneWidth), kernels: fastest()}
 	x.rows, x.codes.values, x.codes.bounds = newSlabs[float32](x.stride), newSlabs[int8](x.stride), newSlabs[bound](1)
+	if opts.Graph {
+		x.graph = new(graph)
+	}
 	x.scratch.New = func() any { return new(scratch) }
 	return x, nil
 }
@@ -145,6 +154,9 @@ func (x *Index) Add(vectors ...[]float32) error {
 		x.longest = max(x.longest, norm(row))
 	}
 	x.encode(first)
+	if x.graph != nil {
+		x.graph.grow(&x.codes, &x.kernels, x.n, x.opts.Workers, false)
+	}
 	return nil
 }
 
@@ -160,7 +172,7 @@ func (x *Index) grow(more int) {
 	}
 }
 
-func (x *Index) quantized() bool { return x.opts.Quantized && x.kernels.codesPay }
+func (x *Index) quantized() bool { return x.opts.Quantized && (x.kernels.codesPay || x.opts.Graph) }
 
 // encode computes the codes of the rows from first on.
 func (x *Index) encode(first int) {

@@ -2,7 +2,10 @@
 
 package vector
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Kernels read vectors whose length is a multiple of laneWidth, and rows in
 // groups of rowGroup, so that they need no code for the rest.
@@ -38,6 +41,9 @@ type kernels struct {
 	// [tileGroups]; nil if dotGroup is as fast.
 	pack func(tile []uint8, codes []int8, dim int)
 	tile func(masks []uint64, tile []uint8, bounds *tileBounds, queries []int8, probes []probe, dim int)
+	// near: out[i] = codes[i]·query times the scale of bounds[i], for rows that lie here
+	// and there; of dim codes each, like the query.
+	near func(out []float32, codes []*int8, bounds []*bound, query []int8)
 	// differ: out[i] is the sum of the magnitudes in planes where row i has another
 	// sign, see [differRows].
 	differ func(out []int32, rows, planes []uint64)
@@ -48,7 +54,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, reach: reachRows, differ: differRows}
+	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, reach: reachRows, near: nearRows, differ: differRows}
 }
 
 func dotRows(out, rows, query []float32) {
@@ -109,6 +115,17 @@ func reachRows(masks []uint16, sums []int32, bounds []bound, step, slack, cut fl
 		if float32(float32(sums[i])*float32(step*b.scale))+float32(b.rest+slack) >= cut {
 			masks[i/16] |= 1 << (i % 16)
 		}
+	}
+}
+
+// nearRows is in plain Go.
+func nearRows(out []float32, codes []*int8, bounds []*bound, query []int8) {
+	for i, first := range codes {
+		sum := int32(0)
+		for j, c := range unsafe.Slice(first, len(query)) {
+			sum += int32(c) * int32(query[j])
+		}
+		out[i] = float32(sum) * bounds[i].scale
 	}
 }
 

@@ -8,12 +8,13 @@ import "golang.org/x/sys/cpu"
 func fastest() kernels {
 	k := portable()
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		k = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, reach: reachRows, differ: differRows, codesPay: true}
+		k = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, reach: reachRows, near: nearRowsAVX2, differ: differRows, codesPay: true}
 		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
 			k.dotGroup = dotGroupAVX512
 		}
 		if cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VNNI {
-			k.dotCodes, k.reach, k.pack, k.tile = dotCodesVNNI, reachRowsAVX512, packAVX512, tileGroupsVNNI
+			k.dotCodes, k.reach, k.near = dotCodesVNNI, reachRowsAVX512, nearRowsVNNI
+			k.pack, k.tile = packAVX512, tileGroupsVNNI
 		}
 		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VPOPCNTDQ {
 			k.differ = differVPOPCNT
@@ -73,6 +74,18 @@ func tileGroupsVNNI(masks []uint64, tile []uint8, bounds *tileBounds, queries []
 	}
 }
 
+func nearRowsAVX2(out []float32, codes []*int8, bounds []*bound, query []int8) {
+	if n := len(out); n > 0 {
+		nearAVX2(&out[0], &codes[:n][0], &bounds[:n][0], &query[0], n, len(query))
+	}
+}
+
+func nearRowsVNNI(out []float32, codes []*int8, bounds []*bound, query []int8) {
+	if n := len(out); n > 0 {
+		nearVNNI(&out[0], &codes[:n][0], &bounds[:n][0], &query[0], n, len(query))
+	}
+}
+
 func differVPOPCNT(out []int32, rows, planes []uint64) {
 	if n, words := len(out), len(planes)/signPlanes; n > 0 {
 		differ8VPOPCNT(&out[0], &rows[:n*words][0], &planes[0], n, words)
@@ -108,3 +121,9 @@ func pack16AVX512(tile *uint8, codes *int8, dim int)
 
 //go:noescape
 func tileVNNI(masks *uint64, tile *uint8, bounds *float32, queries *int8, probes *probe, groups, dim int)
+
+//go:noescape
+func nearAVX2(out *float32, codes **int8, bounds **bound, query *int8, n, dim int)
+
+//go:noescape
+func nearVNNI(out *float32, codes **int8, bounds **bound, query *int8, n, dim int)

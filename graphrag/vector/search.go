@@ -40,28 +40,12 @@ type scratch struct {
 	sums    []int32
 	masks   [blockRows / 16]uint16
 	glance  glance
+	walker  walker
+	bytes   []int8  // code of query for the walker
+	near    []int32 // rows it found
 	sel     selector
 	results []rank.Scored[int32]
 	parts   []*scratch // of other workers
-}
-
-// Params say what a search is for.
-type Params struct {
-	// K is how many rows are wanted; none if it is 0 or less.
-	K int
-	// Keep, if set, says of a row whether it may be found: a filter, or what was not
-	// deleted. Only rows that would else be found, or nearly so, are asked about. It
-	// must say the same of a row throughout a search, may be called by several
-	// goroutines at once, and must not use the index.
-	Keep func(id int32) bool
-	// Least, if it is above 0, is the least score that is wanted: what was found
-	// elsewhere has as much already.
-	Least float64
-	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of
-	// the rows that are read: those with the best estimates by their signs, of those to
-	// keep. The result is exact for these rows; which they are, and so the result, is the
-	// same on every machine. Otherwise the result is exact.
-	Share float64
 }
 
 // Search is [Index.SearchWith] for the k best of all rows.
@@ -97,6 +81,14 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 	s.sel.reset(p)
 	if p.Least > 0 {
 		s.sel.cut = x.cut(s, p.Least)
+	}
+	if x.graph != nil && p.Beam > 0 {
+		if ids, ok := x.walk(s, p); ok {
+			x.split(s, ids, idsShard, 1)
+			s.ids = nil
+			x.scan(s, x.graph.linked, x.n)
+			return x.rescore(s, s.query, dst)
+		}
 	}
 	if wanted := x.reads(p); wanted < x.n {
 		x.split(s, x.likely(s, wanted, workers), idsShard, workers)
