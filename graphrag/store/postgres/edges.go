@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -63,16 +64,19 @@ func (e edges) put(ctx context.Context, ts map[string]store.Triple) error {
 	var literals []bool
 	var weights []float64
 	var lengths []int32
-	var all []posting
+	var said [][]byte // the labels as they were searched, whatever they become
+	texts := make(map[string]counted, len(ids))
+	total := 0.0
 	names := make(map[[2]string]string)
 	count := e.words.counter()
 	for _, id := range ids {
 		t := ts[id]
-		terms := make(map[string]int32)
-		n := count.count(terms, t.Head.Label, 1) + count.count(terms, t.Relation.Label, 1) + count.count(terms, t.Tail.Label, 1)
-		all = postings(all, id, terms, n)
+		labels := strings.Join([]string{t.Head.Label, t.Relation.Label, t.Tail.Label}, "\n")
+		texts[id] = e.words.counted(count, "", labels)
+		said = append(said, []byte(labels))
+		total += float64(texts[id].n)
 		heads, relations, tails, sources = append(heads, t.Head.ID), append(relations, t.Relation.ID), append(tails, t.Tail.ID), append(sources, t.Source)
-		literals, weights, lengths = append(literals, t.Literal), append(weights, t.Weight), append(lengths, n)
+		literals, weights, lengths = append(literals, t.Literal), append(weights, t.Weight), append(lengths, texts[id].n)
 		names[[2]string{"e", t.Head.ID}], names[[2]string{"e", t.Tail.ID}], names[[2]string{"r", t.Relation.ID}] = t.Head.Label, t.Tail.Label, t.Relation.Label
 	}
 	var called []name
@@ -81,18 +85,22 @@ func (e edges) put(ctx context.Context, ts map[string]store.Triple) error {
 	}
 	slices.SortFunc(called, func(a, b name) int { return slices.Compare([]string{a.kind, a.id}, []string{b.kind, b.id}) })
 	return e.g.c.store.write(ctx, func(tx pgx.Tx) error {
-		if err := e.call(ctx, tx, called); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, fmt.Sprintf(`
-			INSERT INTO %s (id, head, relation, tail, literal, source, weight, len)
-			SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::int[])
-			ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, len = excluded.len`, e.words.rows),
-			ids, heads, relations, tails, literals, sources, weights, lengths)
+		err := e.words.refer(ctx, tx, total/float64(len(ids)))
 		if err != nil {
 			return err
 		}
-		return e.words.replace(ctx, tx, ids, all)
+		old, err := e.words.held(ctx, tx, fmt.Sprintf(`SELECT doc, ''::bytea, said FROM %s WHERE id = ANY($1) ORDER BY id FOR UPDATE`, e.words.rows), ids)
+		if err == nil {
+			err = e.call(ctx, tx, called)
+		}
+		if err != nil {
+			return err
+		}
+		return e.words.replace(ctx, tx, old, texts, fmt.Sprintf(`
+			INSERT INTO %s (id, head, relation, tail, literal, source, weight, len, said)
+			SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::int[], $9::bytea[])
+			ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, len = excluded.len, said = excluded.said`, e.words.rows),
+			[]any{ids, heads, relations, tails, literals, sources, weights, lengths, said})
 	})
 }
 
@@ -114,10 +122,11 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	if err == nil {
 		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return noNUL(id) != nil })
 		err = e.g.c.store.write(ctx, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, `DELETE FROM `+e.words.rows+` WHERE id = ANY($1)`, ids); err != nil {
+			old, err := e.words.held(ctx, tx, `DELETE FROM `+e.words.rows+` WHERE id = ANY($1) RETURNING doc, ''::bytea, said`, ids)
+			if err != nil {
 				return err
 			}
-			return e.words.remove(ctx, tx, ids)
+			return e.words.remove(ctx, tx, old)
 		})
 	}
 	return e.wrap("delete", err)
@@ -147,7 +156,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 		if err != nil {
 			return nil, e.wrap("search", err)
 		}
-		sql, args := e.words.search(q.Text, max(q.K, 0), compile(f, func(field string) string { return "r." + field }))
+		sql, args := e.words.find(q.Text, max(q.K, 0), compile(f, func(field string) string { return "r." + field }))
 		b.Queue(fmt.Sprintf(`SELECT %s, s.score FROM (%s) s JOIN %s r ON r.id = s.id %s ORDER BY s.score DESC, s.id`, triple, sql, e.words.rows, e.named()), args...)
 	}
 	hits, err := collect(ctx, e.g, &b, 0, func(row pgx.CollectableRow) (h store.TripleHit, err error) {
@@ -183,7 +192,7 @@ func (e edges) near(entity string, o store.Near) (string, []any) {
 	where := c.sql
 	like, order := "", "r.id"
 	if o.Like != "" {
-		sql, args := e.words.search(o.Like, 1<<31-1, c)
+		sql, args := e.words.find(o.Like, 1<<31-1, c)
 		like, order = fmt.Sprintf("LEFT JOIN (%s) s ON s.id = r.id", sql), "s.score DESC NULLS LAST, r.id"
 		c.args = args
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func filled(t *testing.T, s store.Store) store.Generation {
 	zipf := rand.NewZipf(r, 1.2, 3, 400)
 	for part := range 2 {
 		var records []store.Record
-		for i := range 300 {
+		for i := range 1500 {
 			words := make([]string, 10+r.IntN(80))
 			for j := range words {
 				words[j] = fmt.Sprintf("w%dx", zipf.Uint64())
@@ -61,7 +62,7 @@ func filled(t *testing.T, s store.Store) store.Generation {
 			for j := range v {
 				v[j] = float32(r.NormFloat64())
 			}
-			records = append(records, store.Record{ID: fmt.Sprintf("r%d", 1000*part+i), Title: words[0], Text: strings.Join(words, " "), Vector: v})
+			records = append(records, store.Record{ID: fmt.Sprintf("r%d", 3000*part+i), Title: words[0], Text: strings.Join(words, " "), Vector: v, Fields: store.Fields{"color": []string{"red", "green", "blue"}[i%3]}})
 		}
 		if err := errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())); err != nil {
 			t.Fatal(err)
@@ -70,49 +71,118 @@ func filled(t *testing.T, s store.Store) store.Generation {
 	return g
 }
 
-// Words are ranked as in the embedded store, and vectors too.
+// Words are ranked as in an embedded store of the same records, with the same scores, and
+// vectors too: also after changes, with conditions, and for words that nearly all have.
 func TestRanks(t *testing.T) {
-	embedded, err := disk.Open(t.TempDir(), disk.Options{})
+	served := open(t, postgres.Options{})
+	defer served.Close()
+	g := filled(t, served)
+	defer g.Close()
+	table, err := g.Table("chunks")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer embedded.Close()
-	served := open(t, postgres.Options{})
-	defer served.Close()
-	var found [2][][]store.Hit
-	for i, s := range []store.Store{embedded, served} {
-		g := filled(t, s)
-		defer g.Close()
-		table, err := g.Table("chunks")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var words []store.TextQuery
-		var vectors []store.VectorQuery
-		r := rand.New(rand.NewPCG(3, 4))
-		for range 50 {
-			words = append(words, store.TextQuery{Text: fmt.Sprintf("w%dx w%dx w%dx w1x", r.IntN(10), r.IntN(100), r.IntN(400)), K: 10})
-			v := make([]float32, 8)
-			for j := range v {
-				v[j] = float32(r.NormFloat64())
+	r := rand.New(rand.NewPCG(3, 4))
+	for round := range 3 {
+		words, vectors := queries(r)
+		want, got := answers(t, embedded(t, table), words, vectors), answers(t, table, words, vectors)
+		for i := range want {
+			if diff := cmp.Diff(ids(want[i]), ids(got[i])); diff != "" {
+				t.Errorf("round %d, query %d (-embedded +postgres)\n%s", round, i, diff)
+				continue
 			}
-			vectors = append(vectors, store.VectorQuery{Vector: v, K: 10, Effort: 1})
+			for j := range want[i] {
+				if a, b := want[i][j].Score, got[i][j].Score; math.Abs(a-b) > 1e-6 {
+					t.Errorf("round %d, query %d, hit %d: a score of %v, embedded %v", round, i, j, b, a)
+				}
+			}
 		}
-		hits, err := table.SearchText(t.Context(), words...)
+		// Some go, some change, and the mean length with them.
+		var gone []string
+		for range 300 {
+			gone = append(gone, fmt.Sprintf("r%d", 3000*r.IntN(2)+r.IntN(1500)))
+		}
+		other := []store.Record{{ID: "new", Text: "w1x w390x"}, {ID: gone[0], Text: strings.Repeat("w1x w2x w399x ", 300)}}
+		for i := range 100 {
+			other = append(other, store.Record{ID: fmt.Sprintf("r%d", r.IntN(1500)), Text: fmt.Sprintf("w%dx w1x w%dx", i, i%7)})
+		}
+		if err := errors.Join(table.Delete(t.Context(), gone...), table.Put(t.Context(), other...), g.Flush(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// queries are some by words, of many and few hits, with and without conditions, and some by
+// vectors.
+func queries(r *rand.Rand) (words []store.TextQuery, vectors []store.VectorQuery) {
+	for i := range 60 {
+		q := store.TextQuery{Text: fmt.Sprintf("w%dx w%dx w%dx w1x w%dx", r.IntN(10), r.IntN(100), r.IntN(400), r.IntN(4)), K: 1 + r.IntN(20)}
+		switch i % 6 {
+		case 0:
+			q.Text = "w0x w1x w2x w1x"
+		case 1:
+			q.Where = store.Equal("color", "red")
+		case 2:
+			q.Where = store.Not(store.Equal("color", "blue"))
+		case 3:
+			q.K = 5000
+		}
+		words = append(words, q)
+		v := make([]float32, 8)
+		for j := range v {
+			v[j] = float32(r.NormFloat64())
+		}
+		vectors = append(vectors, store.VectorQuery{Vector: v, K: 10, Effort: 1})
+	}
+	return words, vectors
+}
+
+func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors []store.VectorQuery) [][]store.Hit {
+	t.Helper()
+	hits, err := table.SearchText(t.Context(), words...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := table.SearchVectors(t.Context(), vectors...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(hits, near...)
+}
+
+// embedded is a table in a folder with the records of another.
+func embedded(t *testing.T, of store.Table) store.Table {
+	t.Helper()
+	s, err := disk.Open(t.TempDir(), disk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	c, err := s.Create(t.Context(), "corpus", sampleSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := c.Write(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	table, err := g.Table("chunks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, err := range of.All(t.Context(), "") {
+		if err == nil {
+			err = table.Put(t.Context(), record)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		near, err := table.SearchVectors(t.Context(), vectors...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found[i] = append(hits, near...)
 	}
-	for i := range found[0] {
-		if diff := cmp.Diff(ids(found[0][i]), ids(found[1][i])); diff != "" {
-			t.Errorf("query %d (-embedded +postgres)\n%s", i, diff)
-		}
+	if err := g.Flush(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	return table
 }
 
 func ids(hits []store.Hit) (out []string) {
@@ -175,7 +245,7 @@ func TestCut(t *testing.T) {
 	if err := c.Discard(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := table.Count(t.Context()); n != 601 || err != nil {
+	if n, err := table.Count(t.Context()); n != 3001 || err != nil {
 		t.Errorf("%d records, %v", n, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,9 +17,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// named puts the schema of the catalog into a statement.
+// named puts the schema of the catalog, and the version, into a statement.
 func (s *Store) named(sql string) string {
-	return strings.ReplaceAll(sql, "{s}", pgx.Identifier{s.o.Schema}.Sanitize())
+	return strings.NewReplacer("{s}", pgx.Identifier{s.o.Schema}.Sanitize(), "{v}", strconv.Itoa(version)).Replace(sql)
 }
 
 // generationSchema is the schema of a generation.
@@ -45,10 +46,13 @@ func (s *Store) write(ctx context.Context, do func(pgx.Tx) error) error {
 	return err
 }
 
+// errLost ends a transaction that has to be tried again.
+var errLost = errors.New("another writer was faster")
+
 // lost tells serialization failures and deadlocks.
 func lost(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
+	return errors.Is(err, errLost) || errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
 }
 
 var errClosed = errors.New("the store is closed")
@@ -64,9 +68,11 @@ func wrap(doing string, err error) error {
 	var e *pgconn.PgError
 	var network net.Error
 	switch {
+	case errors.Is(err, errLost):
+		err = fmt.Errorf("%w: %w", &store.ThrottledError{After: busyAfter}, err)
 	case errors.As(err, &e):
 		switch {
-		case e.Code == "3F000" || e.Code == "42P01": // schema or table is gone
+		case e.Code == "3F000" || e.Code == "42P01" || e.Code == "42883": // schema, table or search is gone
 			err = fmt.Errorf("%w: the generation was discarded: %s", store.ErrNotFound, e.Message)
 		case e.Code == "53100" || e.Code == "57P03" || strings.HasPrefix(e.Code, "57P0"):
 			err = fmt.Errorf("%w: %s", store.ErrUnavailable, e.Message)

@@ -50,7 +50,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // version is that of the tables.
-const version = 1
+const version = 2
 
 // Open opens the store of a database, named by a connection string as libpq has it, or
 // begins one. The role needs the right to make schemas, and the extension pgvector has
@@ -94,7 +94,7 @@ func (s *Store) begin(ctx context.Context) error {
 			CREATE EXTENSION IF NOT EXISTS vector;
 			CREATE SCHEMA IF NOT EXISTS {s};
 			CREATE TABLE IF NOT EXISTS {s}.version (version int NOT NULL);
-			INSERT INTO {s}.version SELECT 1 WHERE NOT EXISTS (SELECT FROM {s}.version);
+			INSERT INTO {s}.version SELECT {v} WHERE NOT EXISTS (SELECT FROM {s}.version);
 			CREATE TABLE IF NOT EXISTS {s}.collections (
 				name text COLLATE "C" PRIMARY KEY, id bigint GENERATED ALWAYS AS IDENTITY UNIQUE, schema jsonb NOT NULL, published bigint);
 			CREATE TABLE IF NOT EXISTS {s}.generations (

@@ -88,23 +88,31 @@ func (t *table) put(ctx context.Context, records map[string]store.Record) error 
 	}
 	slices.Sort(ids)
 	c := t.columns(len(ids))
-	var all []posting
+	texts := make(map[string]counted, len(ids))
+	total := 0.0
 	count := t.words.counter()
 	for _, id := range ids {
 		r := records[id]
-		n := int32(0)
 		if t.schema.Text {
-			terms := make(map[string]int32)
-			n = count.count(terms, r.Title, int32(t.schema.TitleWeight)) + count.count(terms, r.Text, 1)
-			all = postings(all, id, terms, n)
+			texts[id] = t.words.counted(count, r.Title, r.Text)
 		}
-		c.add(r, n)
+		total += float64(texts[id].n)
+		c.add(r, texts[id].n)
 	}
 	return t.g.c.store.write(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, c.statement(t.rows()), c.values...); err != nil || !t.schema.Text {
+		if !t.schema.Text {
+			_, err := tx.Exec(ctx, c.statement(t.rows()), c.values...)
 			return err
 		}
-		return t.words.replace(ctx, tx, ids, all)
+		err := t.words.refer(ctx, tx, total/float64(len(ids)))
+		if err != nil {
+			return err
+		}
+		old, err := t.words.held(ctx, tx, `SELECT doc, title, body FROM `+t.rows()+` WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
+		if err != nil {
+			return err
+		}
+		return t.words.replace(ctx, tx, old, texts, c.statement(t.rows()), c.values)
 	})
 }
 
@@ -181,15 +189,16 @@ func (t *table) delete(ctx context.Context, doing, where string, arg any) error 
 	err := t.g.open(ctx, true)
 	if err == nil {
 		err = t.g.c.store.write(ctx, func(tx pgx.Tx) error {
-			rows, err := tx.Query(ctx, fmt.Sprintf(`DELETE FROM %s WHERE %s RETURNING id`, t.rows(), where), arg)
+			sql := fmt.Sprintf(`DELETE FROM %s WHERE %s`, t.rows(), where)
+			if !t.schema.Text {
+				_, err := tx.Exec(ctx, sql, arg)
+				return err
+			}
+			old, err := t.words.held(ctx, tx, sql+" RETURNING doc, title, body", arg)
 			if err != nil {
 				return err
 			}
-			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			if err != nil || !t.schema.Text {
-				return err
-			}
-			return t.words.remove(ctx, tx, ids)
+			return t.words.remove(ctx, tx, old)
 		})
 	}
 	return t.wrap(doing, err)
@@ -258,7 +267,7 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 		if err != nil {
 			return nil, t.wrap("search", err)
 		}
-		sql, args := t.words.search(q.Text, max(q.K, 0), compile(f, t.column))
+		sql, args := t.words.find(q.Text, max(q.K, 0), compile(f, t.column))
 		b.Queue(sql, args...)
 	}
 	hits, err := collect(ctx, t.g, &b, 0, scanHit)
