@@ -3,14 +3,14 @@
 package foreign
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/parquetfile"
 )
 
 // row is a row of a table: the values of its columns by name, those of a list in order.
@@ -56,26 +56,18 @@ func (r row) number(name string) float64 {
 
 // table hands the rows of a Parquet file to take, with the columns that are wanted. It
 // finds a file by its name now and before version 1 of GraphRAG.
-func table(fsys fs.FS, name string, columns []string, take func(row) error) (err error) {
+func table(fsys fs.FS, name string, columns []string, take func(row) error) error {
 	file := name + ".parquet"
 	f, size, err := open(fsys, file, "create_final_"+file)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // only read
-	defer func() {
-		if p := recover(); p != nil { // the library takes damaged files badly
-			err = fmt.Errorf("%w: %s is damaged: %v", ErrFormat, file, p)
-		}
-	}()
 	at, err := readAt(f, size)
 	if err != nil {
 		return err
 	}
-	if err := footer(at, size); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
-	}
-	p, err := parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	p, err := parquetfile.Open(at, size)
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
 	}
@@ -83,26 +75,20 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) (err
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
 	}
-	for _, g := range p.RowGroups() {
-		if err := rows(g, names, take); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+	err = parquetfile.Rows(p, func(values parquet.Row) error {
+		r := make(row, len(names))
+		for _, v := range values {
+			if name := names[v.Column()]; name != "" && !v.IsNull() {
+				r[name] = append(r[name], v)
+			}
 		}
-	}
-	return nil
-}
-
-// footer checks that the length of a file's footer, of which the library makes room, can
-// be: a file ends in it, its length and four bytes, and begins with four.
-func footer(at io.ReaderAt, size int64) error {
-	var tail [8]byte
-	if size < 12 {
-		return io.ErrUnexpectedEOF
-	}
-	if _, err := at.ReadAt(tail[:], size-8); err != nil {
-		return err
-	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
-		return fmt.Errorf("a footer of %d bytes", n)
+		return take(r)
+	})
+	switch {
+	case errors.Is(err, parquetfile.ErrDamaged):
+		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
 }
@@ -132,33 +118,4 @@ func wanted(p *parquet.File, columns []string) ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-// rows hands out those of a row group.
-func rows(g parquet.RowGroup, names []string, take func(row) error) error {
-	in := g.Rows()
-	defer in.Close() // only read
-	buffer := make([]parquet.Row, 64)
-	for {
-		n, err := in.ReadRows(buffer)
-		for _, values := range buffer[:n] {
-			r := make(row, len(names))
-			for _, v := range values {
-				if name := names[v.Column()]; name != "" && !v.IsNull() {
-					r[name] = append(r[name], v)
-				}
-			}
-			if err := take(r); err != nil {
-				return err
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("%w: %w", ErrFormat, err)
-		case n == 0:
-			return fmt.Errorf("%w: rows are missing", ErrFormat)
-		}
-	}
 }

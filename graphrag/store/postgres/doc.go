@@ -15,10 +15,13 @@
 // a schema of its own (wildgraph_g12) with a table of rows and one of words for each
 // table, and those of the triples. Publishing changes one row, by compare-and-set.
 //
-// Words are those of our analyzer, in plain tables: term, record, how often. So ranks
-// are those of the embedded index (BM25 with the same formula), on any server, and the
-// server's own full text, which has no idf, is not asked. The cost of a word grows with
-// the records that have it; nothing is pruned.
+// Words are those of our analyzer, in a plain table: a row is a block, the records of a
+// window of 512 that have a term, with how often and their lengths, and a bound on what
+// the term can add to a score. A search is a function beside it that reads the blocks that
+// can hold one of the best, on the server and in one statement. So ranks and scores are
+// those of the embedded index (BM25 with the same formula and precision), on any server.
+// The server's own full text has no idf, and extensions with BM25 have words and lengths of
+// their own: neither is asked. Records that were never flushed are not found by words.
 //
 // Vectors are pgvector's. Searches are exact, unless Options.HNSW makes an index; an
 // Effort of 1 is exact even then.
