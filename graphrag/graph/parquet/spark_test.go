@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
-// GraphFrames and we find the same: .ci/spark names the command that runs it over the
+// Spark and we find the same: .ci/spark names the command that runs it over the
 // folder of an export.
 func TestSpark(t *testing.T) {
 	command := os.Getenv("WILDGRAPH_SPARK")
