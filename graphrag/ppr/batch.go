@@ -199,8 +199,12 @@ func backward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b 
 			return context.Cause(ctx)
 		}
 		if u%prefetchRows == prefetchRows-1 || u == len(b.t)-1 {
-			for v := u / prefetchRows * prefetchRows; v <= u; v++ {
-				b.sink += float64(prefetch(a.targets[s.middle[v]:a.offsets[v+1]], b.t))
+			lo, hi := u/prefetchRows*prefetchRows, u+1
+			if wide { // while these are added up, the next ones come
+				lo, hi = max(0, lo-prefetchRows), lo
+			}
+			for v := lo; v < hi; v++ {
+				b.sink += prefetch(a.targets[s.middle[v]:a.offsets[v+1]], b.t)
 			}
 		}
 		lo, hi := s.middle[u], a.offsets[u+1]
@@ -231,7 +235,11 @@ func forward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b *
 			return context.Cause(ctx)
 		}
 		if u%prefetchRows == 0 {
-			for v := u; v < min(u+prefetchRows, len(b.w)); v++ {
+			lo := u
+			if wide {
+				lo = min(u+prefetchRows, len(b.w))
+			}
+			for v := lo; v < min(lo+prefetchRows, len(b.w)); v++ {
 				b.sink += prefetch(a.targets[a.offsets[v]:s.middle[v]], b.w)
 			}
 		}

@@ -14,33 +14,51 @@ const cacheArcs = 128
 
 // gatherLanes sets sum to the sums of p over the arcs lo to hi.
 func gatherLanes[W, P float32 | float64](a arcs[W], lo, hi int64, p [][lanes]P, used int, sum *lane) {
+	targets := a.targets[lo:hi]
+	var weights []W
+	if a.weights != nil {
+		weights = a.weights[lo:hi]
+	}
+	if wide {
+		gatherWide(targets, weights, p, sum)
+		return
+	}
+	gatherHalves(targets, weights, p, used, sum)
+}
+
+// gatherHalves adds up eight lanes after the other, as long as their values are in the
+// cache.
+func gatherHalves[W, P float32 | float64](targets []int32, weights []W, p [][lanes]P, used int, sum *lane) {
 	*sum = lane{}
-	for lo < hi {
-		end := min(lo+cacheArcs, hi)
-		var weights []W
-		if a.weights != nil {
-			weights = a.weights[lo:end]
+	for lo := 0; lo < len(targets); lo += cacheArcs {
+		hi := min(lo+cacheArcs, len(targets))
+		var part []W
+		if weights != nil {
+			part = weights[lo:hi]
 		}
 		for first := 0; first < used; first += lanes / 2 {
-			gatherHalf(a.targets[lo:end], weights, p, first, (*[lanes / 2]float64)(sum[first:]))
+			gatherHalf(targets[lo:hi], part, p, first, (*[lanes / 2]float64)(sum[first:]))
 		}
-		lo = end
 	}
 }
 
 // prefetchRows is the number of rows whose values are fetched from memory together.
 const prefetchRows = 16
 
-// prefetch reads a value of each target and so brings its lanes into the cache: in so
-// short a loop many reads are under way at once. The sum has no meaning; whoever
-// keeps it keeps the reads from being optimised away.
-func prefetch[P float32 | float64](targets []int32, p [][lanes]P) P {
+// prefetch brings the lanes of the targets into the cache. Where it can only read, in so
+// short a loop many reads are under way at once; the sum has no meaning, and whoever keeps
+// it keeps the reads from being optimised away.
+func prefetch[P float32 | float64](targets []int32, p [][lanes]P) float64 {
+	if wide {
+		fetchWide(targets, p)
+		return 0
+	}
 	var low, high P
 	for _, t := range targets[:min(cacheArcs, len(targets))] {
 		low += p[t][0]
 		high += p[t][lanes/2]
 	}
-	return low + high
+	return float64(low + high)
 }
 
 // gatherHalf adds up eight lanes of p from first on at the targets; the sums stay in
