@@ -46,3 +46,13 @@ func TestOutage(t *testing.T) {
 	defer s.Close()
 	storetest.Outage{Rows: 20_000, For: time.Minute, Kill: kill, Revive: revive}.Test(t, s)
 }
+
+// A node of several is killed while passages are put.
+func TestInterrupted(t *testing.T) {
+	kill, revive := storetest.Program(t, "WILDGRAPH_KILL"), storetest.Program(t, "WILDGRAPH_REVIVE")
+	o := spread(t)
+	o.Wait = time.Second
+	s := open(t, o)
+	defer s.Close()
+	storetest.Interrupted{Rows: 3000, Nodes: len(nodes(t)), Kill: kill, Revive: revive}.Test(t, s)
+}

@@ -53,6 +53,15 @@ func (g *generated) vector() []float32 {
 	return v
 }
 
+// passages are n records, the first of which has the number from.
+func passages(g *generated, from, n int) []store.Record {
+	records := make([]store.Record, n)
+	for i := range records {
+		records[i] = store.Record{ID: fmt.Sprintf("r%08d", from+i), Text: g.text(150), Vector: g.vector()}
+	}
+	return records
+}
+
 // load puts generated passages into a collection.
 func load(t testing.TB, s store.Store, rows int) (store.Generation, store.Table) {
 	c, err := s.Create(t.Context(), "load", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: loadDim}}})
@@ -71,10 +80,7 @@ func load(t testing.TB, s store.Store, rows int) (store.Generation, store.Table)
 	made := newGenerated(1)
 	const batch = 1000
 	for from := 0; from < rows; from += batch {
-		records := make([]store.Record, min(batch, rows-from))
-		for i := range records {
-			records[i] = store.Record{ID: fmt.Sprintf("r%08d", from+i), Text: made.text(150), Vector: made.vector()}
-		}
+		records := passages(made, from, min(batch, rows-from))
 		err := table.Put(t.Context(), records...)
 		for n := 0; errors.Is(err, store.ErrUnavailable) && n < 30; n++ { // it may not try again itself
 			time.Sleep(time.Second)

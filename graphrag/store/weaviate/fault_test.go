@@ -80,6 +80,14 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// asked is how ids were asked for: deleted -, or only settled ?.
+func (f *fake) asked() (asked string) {
+	for _, id := range f.deleted {
+		asked += map[bool]string{true: "?", false: "-"}[id[0] == '?']
+	}
+	return asked
+}
+
 // last is the class that holds the collection.
 func (f *fake) last() (class string) {
 	for name := range f.classes {
@@ -159,7 +167,7 @@ func TestBatchSettles(t *testing.T) {
 		answer  http.HandlerFunc
 		records []store.Record
 		want    error
-		asked   string // how the ids are asked for: deleted, or only settled
+		asked   string
 	}{
 		{0, done, []store.Record{far}, nil, ""},
 		{0, done, []store.Record{near}, nil, "?"},
@@ -172,13 +180,13 @@ func TestBatchSettles(t *testing.T) {
 		if err := table.Put(t.Context(), x.records...); !errors.Is(err, x.want) {
 			t.Errorf("%d: %v, want %v", i, err, x.want)
 		}
-		asked := ""
-		for _, id := range f.deleted {
-			asked += map[bool]string{true: "?", false: "-"}[id[0] == '?']
-		}
-		if asked != x.asked {
+		if asked := f.asked(); asked != x.asked {
 			t.Errorf("%d: asked %q, want %q", i, asked, x.asked)
 		}
+	}
+	weaviate.SetRestart(t, 0) // any time is long now
+	if f.deleted = nil; table.Put(t.Context(), near) != nil || f.asked() != "?-?" {
+		t.Errorf("what took long: asked %q", f.asked())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/internal/engine"
@@ -66,25 +67,40 @@ func (c *cluster) exists(ctx context.Context, index string) error {
 	return c.rest(ctx, http.MethodGet, "/schema/"+c.class(index), nil, nil)
 }
 
-// send writes objects to all replicas; again, all of them, while it may help.
+// restart is less than a killed server needs to be back.
+var restart = 2 * time.Second
+
+// send writes objects to all replicas; again, all of them, while it may help. Nodes ask each other
+// again for a while: a request that took long may have found one that was killed since the last.
 func (c *cluster) send(ctx context.Context, b batch) error {
 	body, err := json.Marshal(object{"objects": b.objects})
 	if err != nil {
 		return err
 	}
-	return c.client.Again(ctx, false, func() (err error) {
-		if ids := c.doubts.among(b); len(ids) > 0 {
-			_, err = c.delete(ctx, b.index, byIDs(ids))
-		}
-		if err == nil {
-			err = c.post(ctx, body, len(b.ids))
-		}
-		if err == nil && len(b.near) > 0 {
-			err = c.settle(ctx, b)
+	return c.client.Again(ctx, false, func() error {
+		took, err := c.put(ctx, b, body)
+		if err == nil && took > restart {
+			c.doubts.set(b, true)
+			_, err = c.put(ctx, b, body)
 		}
 		c.doubts.set(b, err != nil)
 		return err
 	})
+}
+
+// put writes objects and tells how long it took to settle.
+func (c *cluster) put(ctx context.Context, b batch, body []byte) (took time.Duration, err error) {
+	if ids := c.doubts.among(b); len(ids) > 0 {
+		_, err = c.delete(ctx, b.index, byIDs(ids))
+	}
+	if err == nil {
+		err = c.post(ctx, body, len(b.ids))
+	}
+	start := time.Now()
+	if err == nil && len(b.near) > 0 {
+		err = c.settle(ctx, b)
+	}
+	return time.Since(start), err
 }
 
 func (c *cluster) post(ctx context.Context, body []byte, items int) error {
