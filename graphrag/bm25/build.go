@@ -43,7 +43,11 @@ func build(ctx context.Context, n int, at func(i int) (title, text string), o Op
 	if err != nil {
 		return nil, fmt.Errorf("bm25: build: %w", err)
 	}
-	return merge(ctx, n, batches, o)
+	ix, err := invert(ctx, n, batches, o)
+	if err != nil {
+		return nil, fmt.Errorf("bm25: build: %w", err)
+	}
+	return ix, nil
 }
 
 // posting says how often a term is in a document.
@@ -55,6 +59,7 @@ type batch struct {
 	terms    *text.Vocabulary
 	postings []posting // document by document
 	ends     []int     // ends[i] is where the postings of the batch's document i end
+	counts   []uint32  // how many documents have each term
 	lengths  []uint32  // in terms
 }
 
@@ -113,10 +118,15 @@ type analysis struct {
 	ctx         context.Context
 	words       int                    // read so far
 	count       func(word []byte) bool // countWord, bound once
-	seen        []uint32               // last document a term was in, from 1
-	place       []int                  // its posting there
+	last        []place                // of each term
 	weight      uint32                 // what the word being read counts
 	length      uint32
+}
+
+// place is where a term was last.
+type place struct {
+	doc     uint32 // from 1
+	posting uint32
 }
 
 func newAnalysis(ctx context.Context, o Options) *analysis {
@@ -153,77 +163,18 @@ func (a *analysis) countWord(word []byte) bool {
 	if t < 0 {
 		return true
 	}
-	if int(t) == len(a.seen) {
-		a.seen, a.place = append(a.seen, 0), append(a.place, 0)
+	if int(t) == len(a.last) {
+		a.last = append(a.last, place{})
+		a.counts = append(a.counts, 0)
 	}
 	a.length += a.weight
-	if doc := uint32(len(a.ends)) + 1; a.seen[t] != doc {
-		a.seen[t], a.place[t] = doc, len(a.postings)
+	last := &a.last[t]
+	if doc := uint32(len(a.ends)) + 1; last.doc != doc {
+		*last = place{doc, uint32(len(a.postings))}
+		a.counts[t]++
 		a.postings = append(a.postings, posting{uint32(t), a.weight})
 		return true
 	}
-	a.postings[a.place[t]].tf += a.weight
+	a.postings[last.posting].tf += a.weight
 	return true
-}
-
-// merge numbers the terms over all batches, in the order of their first
-// appearance, and turns the postings from document order to term order.
-func merge(ctx context.Context, n int, batches []*batch, o Options) (*Index, error) {
-	terms := text.NewVocabulary()
-	lengths := make([]uint32, 0, n)
-	var ends []int // postings of each term, then where they end
-	for _, b := range batches {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("bm25: build: %w", err)
-		}
-		global := make([]uint32, b.terms.Len())
-		for t := range global {
-			id, added := terms.Add(b.terms.At(t))
-			if added {
-				ends = append(ends, 0)
-			}
-			global[t] = uint32(id)
-		}
-		for i := range b.postings {
-			p := &b.postings[i]
-			p.term = global[p.term]
-			ends[p.term]++
-		}
-		lengths = append(lengths, b.lengths...)
-	}
-	next := make([]int, len(ends))
-	total := 0
-	for t, df := range ends {
-		next[t] = total
-		total += df
-		ends[t] = total
-	}
-	docs, tfs := make([]uint32, total), make([]uint32, total)
-	doc := uint32(0)
-	for _, b := range batches {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("bm25: build: %w", err)
-		}
-		start := 0
-		for _, end := range b.ends {
-			for _, p := range b.postings[start:end] {
-				i := next[p.term]
-				next[p.term] = i + 1
-				docs[i], tfs[i] = doc, p.tf
-			}
-			start = end
-			doc++
-		}
-	}
-	ix := newIndex(o, terms, lengths)
-	start := 0
-	for t, end := range ends {
-		if t%(1<<12) == 0 && ctx.Err() != nil {
-			return nil, fmt.Errorf("bm25: build: %w", ctx.Err())
-		}
-		ix.addTerm(docs[start:end], tfs[start:end])
-		start = end
-	}
-	ix.finish()
-	return ix, nil
 }

@@ -154,7 +154,7 @@ type activeTerm struct {
 }
 
 // maxWords is how many words a searcher remembers between queries.
-const maxWords = 1 << 12
+const maxWords = 1 << 16
 
 func newSearcher(c *Collection) *searcher {
 	windows := len(c.windows)

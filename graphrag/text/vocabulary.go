@@ -4,15 +4,17 @@ package text
 
 import (
 	"bytes"
-	"hash/maphash"
+	"encoding/binary"
+	"math/bits"
+	"math/rand/v2"
 	"sort"
 )
 
 // Vocabulary numbers distinct strings in the order of their first appearance. It
 // is a table with linear probing over one arena of bytes: looking up a word
-// allocates nothing.
+// allocates nothing, and reads the table alone unless the word is long.
 type Vocabulary struct {
-	seed  maphash.Seed
+	seeds [2]uint64
 	table []slot // length a power of two, at most 3/4 full
 	bytes []byte
 	ends  []int // ends[i] is where string i ends in bytes
@@ -27,15 +29,25 @@ func SortedVocabulary(arena []byte, ends []int) *Vocabulary {
 	return &Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
-// slot is empty when its id is 0; otherwise it holds string id-1.
+// slot is empty when its id is 0. Otherwise its low bits, less 1, are the number of a
+// string, and the high ones its length: a string of up to inSlot bytes is in the slot,
+// of a longer one the hash.
 type slot struct {
-	hash uint32
+	head uint64
+	tail uint32
 	id   uint32
 }
 
+const (
+	inSlot      = 12
+	longWord    = inSlot + 1 // the length of a longer one
+	idBits      = 28
+	mostStrings = 1<<idBits - 1
+)
+
 // NewVocabulary returns an empty vocabulary.
 func NewVocabulary() *Vocabulary {
-	return &Vocabulary{seed: maphash.MakeSeed(), table: make([]slot, 1<<10)}
+	return &Vocabulary{seeds: [2]uint64{rand.Uint64(), rand.Uint64()}, table: make([]slot, 1<<10)}
 }
 
 // Len is the number of strings.
@@ -62,20 +74,24 @@ func (v *Vocabulary) Find(word []byte) int {
 		}
 		return -1
 	}
-	return int(v.slot(uint32(maphash.Bytes(v.seed, word)), word).id) - 1
+	s, _ := v.slot(word)
+	return int(s.id&mostStrings) - 1
 }
 
 // Add returns the number of a string, giving it the next one when it is new. A
-// sorted vocabulary cannot be added to.
+// sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
-	h := uint32(maphash.Bytes(v.seed, word))
-	s := v.slot(h, word)
+	s, key := v.slot(word)
 	if s.id != 0 {
-		return int(s.id) - 1, false
+		return int(s.id&mostStrings) - 1, false
+	}
+	if len(v.ends) == mostStrings {
+		panic("text: a vocabulary of more than 268,435,455 strings")
 	}
 	v.bytes = append(v.bytes, word...)
 	v.ends = append(v.ends, len(v.bytes))
-	*s = slot{hash: h, id: uint32(len(v.ends))}
+	key.id |= uint32(len(v.ends))
+	*s = key
 	if len(v.ends) > len(v.table)/4*3 {
 		v.grow()
 	}
@@ -88,26 +104,78 @@ func (v *Vocabulary) clear() {
 	v.bytes, v.ends = v.bytes[:0], v.ends[:0]
 }
 
-// slot returns where the word is, or the empty slot where it belongs.
-func (v *Vocabulary) slot(h uint32, word []byte) *slot {
-	mask := uint32(len(v.table) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		s := &v.table[i]
-		if s.id == 0 || s.hash == h && string(v.At(int(s.id)-1)) == string(word) {
-			return s
+// slot returns where the word is, or the empty slot where it belongs, and what to put
+// there but for its number.
+func (v *Vocabulary) slot(word []byte) (s *slot, key slot) {
+	key = v.key(word)
+	mask := uint64(len(v.table) - 1)
+	for i := v.hash(key) & mask; ; i = (i + 1) & mask {
+		s = &v.table[i&uint64(len(v.table)-1)]
+		if s.id == 0 {
+			return s, key
+		}
+		if s.head == key.head && s.tail == key.tail && s.id>>idBits == key.id>>idBits &&
+			(len(word) <= inSlot || string(v.At(int(s.id&mostStrings)-1)) == string(word)) {
+			return s, key
 		}
 	}
+}
+
+// key is what a slot holds of a word but for its number.
+func (v *Vocabulary) key(word []byte) slot {
+	n := len(word)
+	if n > inSlot {
+		return slot{head: v.long(word), tail: uint32(n), id: longWord << idBits}
+	}
+	if cap(word) < inSlot {
+		var room [inSlot]byte
+		copy(room[:], word)
+		word = room[:]
+	}
+	// What is behind the word is read, which needs no look at its length, and cut off.
+	word = word[:inSlot]
+	m := &keep[n]
+	return slot{head: binary.LittleEndian.Uint64(word) & m.head, tail: binary.LittleEndian.Uint32(word[8:]) & m.tail, id: uint32(n) << idBits}
+}
+
+// keep has the bits of a word of each length that is in a slot.
+var keep = func() (masks [inSlot + 1]slot) {
+	for n := range masks {
+		masks[n].head = 1<<(8*min(n, 8)) - 1
+		masks[n].tail = 1<<(8*max(n-8, 0)) - 1
+	}
+	return masks
+}()
+
+// hash mixes a key with the seeds, so that nobody can make up words that meet: the
+// product of two numbers, folded, as in wyhash.
+func (v *Vocabulary) hash(key slot) uint64 {
+	hi, lo := bits.Mul64(key.head^v.seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^v.seeds[1])
+	return hi ^ lo
+}
+
+// long hashes a long word.
+func (v *Vocabulary) long(word []byte) uint64 {
+	h := v.seeds[1]
+	for ; len(word) >= 8; word = word[8:] {
+		hi, lo := bits.Mul64(binary.LittleEndian.Uint64(word)^v.seeds[0], h)
+		h = hi ^ lo ^ v.seeds[1]
+	}
+	var rest [8]byte
+	copy(rest[:], word)
+	hi, lo := bits.Mul64(binary.LittleEndian.Uint64(rest[:])^v.seeds[0], h)
+	return hi ^ lo
 }
 
 func (v *Vocabulary) grow() {
 	old := v.table
 	v.table = make([]slot, 2*len(old))
-	mask := uint32(len(v.table) - 1)
+	mask := uint64(len(v.table) - 1)
 	for _, s := range old {
 		if s.id == 0 {
 			continue
 		}
-		i := s.hash & mask
+		i := v.hash(s) & mask
 		for v.table[i].id != 0 {
 			i = (i + 1) & mask
 		}

@@ -3,6 +3,7 @@
 package text_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -31,6 +32,35 @@ func TestVocabulary(t *testing.T) {
 	}
 	if id, added := v.Add(nil); id != 5000 || !added || v.Len() != 5001 {
 		t.Errorf("Add of the empty word = %d, %v", id, added)
+	}
+}
+
+// Words that differ in one byte, or in zeros at their ends, are others, whatever their
+// length and whatever stands behind them.
+func TestVocabularyTellsApart(t *testing.T) {
+	v := text.NewVocabulary()
+	seen := map[string]int{}
+	for n := range 40 {
+		for at := range n + 1 {
+			for _, c := range []byte{0, 1, 'b'} {
+				room := bytes.Repeat([]byte("abcdefgh"), 6)
+				if word := room[:n]; at < n {
+					word[at] = c
+				}
+				word := room[:n:min(len(room), n+at)]
+				want, known := seen[string(word)]
+				if !known {
+					want = len(seen)
+					seen[string(word)] = want
+				}
+				if got := v.Find(word); known && got != want || !known && got != -1 {
+					t.Fatalf("%q is found as %d, want %d", word, got, want)
+				}
+				if got, added := v.Add(word); got != want || added == known || string(v.At(got)) != string(word) {
+					t.Fatalf("%q is added as %d, want %d", word, got, want)
+				}
+			}
+		}
 	}
 }
 
