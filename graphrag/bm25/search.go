@@ -17,7 +17,7 @@ import (
 // with at least one of the terms are returned, so there may be fewer than k,
 // or none. The results are written over dst, from its beginning, and allocated
 // only as far as its capacity is short; nothing else is allocated for words
-// the index has been asked before.
+// the index has been asked before, which it forgets once there are more than 65,536.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	return ix.SearchWith(query, k, nil, dst)
 }
