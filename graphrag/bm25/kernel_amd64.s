@@ -27,6 +27,23 @@ GLOBL iota<>(SB), RODATA|NOPTR, $64
 	DECL   AX; \
 	KMOVW  AX, K
 
+// INDEX loads the document OFF bytes behind SI.
+#define INDEX(OFF) \
+	MOVWLZX OFF(SI), AX; \
+	ANDL    $8191, AX
+
+// NORMS4 leaves in V the norms of the four documents OFF bytes behind SI: one by one,
+// which takes half the time of a gather.
+#define NORMS4(OFF, V) \
+	INDEX(OFF+0); \
+	VMOVSS    (BX)(AX*4), V; \
+	INDEX(OFF+2); \
+	VINSERTPS $0x10, (BX)(AX*4), V, V; \
+	INDEX(OFF+4); \
+	VINSERTPS $0x20, (BX)(AX*4), V, V; \
+	INDEX(OFF+6); \
+	VINSERTPS $0x30, (BX)(AX*4), V, V
+
 // func impacts16(out *float32, docs *uint16, tfs *uint8, norms *float32, n int, weight float32) bool
 // Sixteen postings at a time: weight*(tf/(tf+norm)), each rounded as in Go.
 TEXT ·impacts16(SB), NOSPLIT, $0-49
@@ -51,15 +68,29 @@ impacts:
 	MASK(K1)
 
 group:
-	VPMOVZXWD.Z (SI), K1, Z0
 	VPMOVZXBD.Z (DX), K1, Z1
-	VPANDD      Z14, Z0, Z0
 	VPCMPEQD    Z13, Z1, K2
 	KORW        K2, K3, K3
 	VCVTDQ2PS   Z1, Z1
+	CMPQ        CX, $16
+	JLT         gather
+	NORMS4(0, X2)
+	NORMS4(8, X3)
+	NORMS4(16, X4)
+	NORMS4(24, X5)
+	VINSERTF128  $1, X3, Y2, Y2
+	VINSERTF128  $1, X5, Y4, Y4
+	VINSERTF64X4 $1, Y4, Z2, Z2
+	JMP         divide
+
+gather:
+	VPMOVZXWD.Z (SI), K1, Z0
+	VPANDD      Z14, Z0, Z0
 	KMOVW       K1, K4
 	VPXORD      Z2, Z2, Z2
 	VGATHERDPS  (BX)(Z0*4), K4, Z2
+
+divide:
 	VADDPS      Z2, Z1, Z2
 	VDIVPS      Z2, Z1, Z1
 	VMULPS      Z15, Z1, Z1
