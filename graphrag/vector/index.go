@@ -37,8 +37,8 @@ type Options struct {
 	// index in memory has none.
 	Signs bool
 	// Graph keeps links between rows that are alike, for searches that walk along them
-	// ([Params].Beam). It needs Cosine and Quantized, and as much time for a row as a
-	// hundred searches by the graph take.
+	// ([Params].Beam). It needs Cosine and Quantized. Adding a row takes some thirty
+	// times as long, shared by all Workers if rows come by the hundred.
 	Graph bool
 	// Workers is the number of goroutines that share one search over a large
 	// index, or one batch; 0 means GOMAXPROCS.

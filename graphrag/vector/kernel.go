@@ -44,6 +44,8 @@ type kernels struct {
 	// near: out[i] = codes[i]·query times the scale of bounds[i], for rows that lie here
 	// and there; of dim codes each, like the query.
 	near func(out []float32, codes []*int8, bounds []*bound, query []int8)
+	// fetch: n bytes will be read soon, from the first one on.
+	fetch func(first *byte, n int)
 	// differ: out[i] is the sum of the magnitudes in planes where row i has another
 	// sign, see [differRows].
 	differ func(out []int32, rows, planes []uint64)
@@ -54,7 +56,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, reach: reachRows, near: nearRows, differ: differRows}
+	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, reach: reachRows, near: nearRows, fetch: func(*byte, int) {}, differ: differRows}
 }
 
 func dotRows(out, rows, query []float32) {
@@ -116,6 +118,12 @@ func reachRows(masks []uint16, sums []int32, bounds []bound, step, slack, cut fl
 			masks[i/16] |= 1 << (i % 16)
 		}
 	}
+}
+
+// soon lets a processor that can fetch what will be read.
+func soon[T any](k *kernels, part []T) {
+	var zero T
+	k.fetch((*byte)(unsafe.Pointer(unsafe.SliceData(part))), len(part)*int(unsafe.Sizeof(zero)))
 }
 
 // nearRows is in plain Go.

@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 func fastest() kernels {
 	k := portable()
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		k = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, reach: reachRows, near: nearRowsAVX2, differ: differRows, codesPay: true}
+		k = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, reach: reachRows, near: nearRowsAVX2, fetch: fetchBytes, differ: differRows, codesPay: true}
 		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
 			k.dotGroup = dotGroupAVX512
 		}
@@ -127,3 +127,8 @@ func nearAVX2(out *float32, codes **int8, bounds **bound, query *int8, n, dim in
 
 //go:noescape
 func nearVNNI(out *float32, codes **int8, bounds **bound, query *int8, n, dim int)
+
+// fetchBytes lets the processor fetch bytes that will be read.
+//
+//go:noescape
+func fetchBytes(first *byte, n int)

@@ -284,25 +284,37 @@ codes4dims:
 	MOVQ $0x8080808080808080, AX; \
 	VPBROADCASTQ AX, Z31
 
-// PLANES4 adds the products of four lifted codes, Z8 to Z11, by the next 64 components of
-// a query: the low plane to Z0 to Z3, the high one to Z4 to Z7.
-#define PLANES4 \
-	VMOVDQU32 (DX), Z12; \
-	VMOVDQU32 64(DX), Z13; \
+// ROWSUM leaves the sums of the row at SI by the low plane of a query, at R15, in LOW, and
+// by the high one in HIGH. The labels are for its branches.
+#define ROWSUM(DIMS, LAST, DONE, LOW, HIGH) \
+	VPXORD LOW, LOW, LOW; \
+	VPXORD HIGH, HIGH, HIGH; \
+	MOVQ R15, DX; \
+	MOVQ R8, CX; \
+	SUBQ $64, CX; \
+	JLT LAST; \
+DIMS: \
+	PREFETCHT0 AHEAD(SI); \
+	VPXORD (SI), Z31, Z8; \
+	VPDPBUSD (DX), Z8, LOW; \
+	VPDPBUSD 64(DX), Z8, HIGH; \
+	ADDQ $64, SI; \
 	ADDQ $128, DX; \
-	VPDPBUSD Z12, Z8, Z0; \
-	VPDPBUSD Z12, Z9, Z1; \
-	VPDPBUSD Z12, Z10, Z2; \
-	VPDPBUSD Z12, Z11, Z3; \
-	VPDPBUSD Z13, Z8, Z4; \
-	VPDPBUSD Z13, Z9, Z5; \
-	VPDPBUSD Z13, Z10, Z6; \
-	VPDPBUSD Z13, Z11, Z7
+	SUBQ $64, CX; \
+	JGE DIMS; \
+LAST: \
+	CMPQ CX, $-64; \
+	JEQ DONE; \
+	VPXORD (SI), Y31, Y8; \
+	VPDPBUSD (DX), Z8, LOW; \
+	VPDPBUSD 64(DX), Z8, HIGH; \
+	ADDQ $32, SI; \
+DONE:
 
 // func codes4VNNI(out *int32, codes, planes *int8, offset int32, n, dim int)
-// Four rows at a time, 64 codes in one instruction for each plane of the query. It
-// wants bytes without a sign, so codes are lifted by 128, and the offset is what that
-// adds. Codes of the rows after the next are fetched meanwhile.
+// 64 codes in one instruction for each plane of the query. It wants bytes without a sign,
+// so codes are lifted by 128, and the offset is what that adds. Rows are read one after
+// the other, as memory likes it, and summed up four at a time.
 TEXT ·codes4VNNI(SB), NOSPLIT, $0-48
 	MOVQ         out+0(FP), DI
 	MOVQ         codes+8(FP), SI
@@ -310,50 +322,15 @@ TEXT ·codes4VNNI(SB), NOSPLIT, $0-48
 	VPBROADCASTD R9, X30
 	MOVQ         n+32(FP), BX
 	MOVQ         dim+40(FP), R8
+	MOVQ         planes+16(FP), R15
 	LIFT128
 
 vnni4rows:
-	MOVQ planes+16(FP), DX
-	ROWS4
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   R8, CX
-	SUBQ   $64, CX
-	JLT    vnni4last
+	ROWSUM(vnni4a, vnni4aend, vnni4asum, Z0, Z4)
+	ROWSUM(vnni4b, vnni4bend, vnni4bsum, Z1, Z5)
+	ROWSUM(vnni4c, vnni4cend, vnni4csum, Z2, Z6)
+	ROWSUM(vnni4d, vnni4dend, vnni4dsum, Z3, Z7)
 
-vnni4dims:
-	PREFETCHT0 AHEAD(R10)
-	PREFETCHT0 AHEAD(R11)
-	PREFETCHT0 AHEAD(R12)
-	PREFETCHT0 AHEAD(R13)
-	VPXORD     (R10), Z31, Z8
-	VPXORD     (R11), Z31, Z9
-	VPXORD     (R12), Z31, Z10
-	VPXORD     (R13), Z31, Z11
-	PLANES4
-	ADDQ       $64, R10
-	ADDQ       $64, R11
-	ADDQ       $64, R12
-	ADDQ       $64, R13
-	SUBQ       $64, CX
-	JGE        vnni4dims
-
-vnni4last:
-	CMPQ  CX, $-64
-	JEQ   vnni4sum
-	VPXORD (R10), Y31, Y8
-	VPXORD (R11), Y31, Y9
-	VPXORD (R12), Y31, Y10
-	VPXORD (R13), Y31, Y11
-	PLANES4
-
-vnni4sum:
 	VPSLLD        $8, Z4, Z4
 	VPSLLD        $8, Z5, Z5
 	VPSLLD        $8, Z6, Z6

@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 func kernelSets() map[string]kernels {
 	sets := map[string]kernels{"portable": portable(), "tiles": tiled(), "fastest": fastest()}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		sets["AVX2"] = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, reach: reachRows, near: nearRowsAVX2, differ: differRows}
+		sets["AVX2"] = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, reach: reachRows, near: nearRowsAVX2, fetch: fetchBytes, differ: differRows}
 	}
 	for name, k := range sets {
 		k.codesPay = true // to test the codes everywhere

@@ -139,3 +139,15 @@ dims2:
 	JNZ          row2
 	VZEROUPPER
 	RET
+
+// func fetchBytes(first *byte, n int)
+TEXT ·fetchBytes(SB), NOSPLIT, $0-16
+	MOVQ first+0(FP), SI
+	MOVQ n+8(FP), CX
+
+fetchline:
+	PREFETCHT0 (SI)
+	ADDQ       $64, SI
+	SUBQ       $64, CX
+	JG         fetchline
+	RET

@@ -25,6 +25,9 @@ const (
 	shardRows = 8192
 )
 
+// rowsAhead are fetched while one is scored, which lie here and there.
+const rowsAhead = 8
+
 // scratch is what one scan needs beside the index.
 type scratch struct {
 	query   []float32 // padded to the stride
@@ -270,7 +273,13 @@ func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) [
 		}
 	}
 	s.results = s.results[:0]
-	for _, c := range s.sel.kept {
+	for i := range min(rowsAhead, len(s.sel.kept)) {
+		soon(&x.kernels, x.row(int(s.sel.kept[i].id)))
+	}
+	for i, c := range s.sel.kept {
+		if i += rowsAhead; i < len(s.sel.kept) {
+			soon(&x.kernels, x.row(int(s.sel.kept[i].id)))
+		}
 		if score := x.score(int(c.id), query); s.sel.Least <= 0 || score >= s.sel.Least {
 			s.results = append(s.results, rank.Scored[int32]{ID: c.id, Score: score})
 		}

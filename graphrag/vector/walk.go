@@ -31,7 +31,6 @@ type walker struct {
 	values  []*int8
 	bounds  []*bound
 	sims    []float32
-	chosen  []near
 }
 
 // ask takes the code of a row as a query.
@@ -80,9 +79,11 @@ func (w *walker) walk(l *layer, entry int32, beam int) {
 		}
 		w.compare()
 		for i, id := range w.ids {
-			if to := w.insert(near{w.sims[i], id}, beam); to < at {
-				at = to
+			to := w.insert(near{w.sims[i], id}, beam)
+			if to <= at {
+				soon(w.kernels, l.of(id)) // is looked at next, perhaps
 			}
+			at = min(at, to)
 		}
 		for w.ids = w.ids[:0]; len(w.ids) == 0; {
 			for at < len(w.beam) && w.done[at] {

@@ -1,0 +1,160 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "vector:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("usage: vector generate DATA ROWS | exact DATA ROUND | graph DATA ROUND")
+	}
+	number, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "generate":
+		return generate(args[1], number)
+	case "graph":
+		return approximate(args[1], number)
+	case "exact":
+		return exact(args[1], number)
+	}
+	return fmt.Errorf("no %q", args[0])
+}
+
+// figures prints them as docs/performance/peers reads them.
+type figures struct {
+	Set   string  `json:"set"`
+	Who   string  `json:"who"`
+	Round int     `json:"round"`
+	What  string  `json:"what"`
+	Unit  string  `json:"unit,omitempty"`
+	Value float64 `json:"value"`
+	Plain bool    `json:"plain,omitempty"`
+}
+
+func about(rows, round int) figures {
+	thousands := fmt.Sprintf("%d,%03d", rows/1000, rows%1000)
+	if rows >= 1_000_000 {
+		thousands = fmt.Sprintf("%d,%03d,%03d", rows/1_000_000, rows/1000%1000, rows%1000)
+	}
+	return figures{Set: thousands + " rows", Who: "wildgraph", Round: round}
+}
+
+func (f figures) show(what string, value float64, unit string) {
+	f.What, f.Value, f.Unit, f.Plain = what, value, unit, unit == ""
+	line, _ := json.Marshal(f)
+	fmt.Println(string(line))
+}
+
+// cpu is the CPU time of the process so far, in seconds.
+func cpu() float64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// least is the least CPU time of some passes.
+func least(passes int, do func() error) (float64, error) {
+	best := 0.
+	for i := range passes {
+		start := cpu()
+		if err := do(); err != nil {
+			return 0, err
+		}
+		if took := cpu() - start; i == 0 || took < best {
+			best = took
+		}
+	}
+	return best, nil
+}
+
+// recall is the share of the ten nearest that was found.
+func recall(data string, found [][]rank.Scored[int32]) (float64, error) {
+	truth, err := os.ReadFile(data + ".truth")
+	if err != nil {
+		return 0, err
+	}
+	hits := 0
+	for q, list := range found {
+		for i := range k {
+			id := int32(binary.LittleEndian.Uint32(truth[4*(q*k+i):]))
+			for _, f := range list {
+				if f.ID == id {
+					hits++
+				}
+			}
+		}
+	}
+	return float64(hits) / float64(k*len(found)), nil
+}
+
+// each answers the queries one by one.
+func each(x *vector.Index, queries [][]float32, p vector.Params) ([][]rank.Scored[int32], error) {
+	found := make([][]rank.Scored[int32], len(queries))
+	for i, q := range queries {
+		var err error
+		if found[i], err = x.SearchWith(q, p, nil); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func exact(data string, round int) error {
+	rows, queries, err := load(data)
+	if err != nil {
+		return err
+	}
+	f := about(len(rows), round)
+	x, err := vector.New(vector.Options{Dim: dim, Cosine: true, Quantized: true, Workers: 1})
+	if err != nil {
+		return err
+	}
+	build, err := least(1, func() error { return x.Add(rows...) })
+	if err != nil {
+		return err
+	}
+	f.show("exact, build with codes", build, "CPU s")
+	rows = nil
+	some := queries[:100]
+	one, err := least(3, func() error { _, err := each(x, some, vector.Params{K: k}); return err })
+	if err != nil {
+		return err
+	}
+	f.show("one query, exact", 1e3*one/float64(len(some)), "CPU ms")
+	var found [][]rank.Scored[int32]
+	all, err := least(3, func() error {
+		found, err = x.SearchBatch(context.Background(), queries, vector.Params{K: k})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	f.show("1,000 together, a query", 1e3*all/float64(len(queries)), "CPU ms")
+	share, err := recall(data, found)
+	if err != nil {
+		return err
+	}
+	f.show("recall@10, exact", share, "")
+	return nil
+}
