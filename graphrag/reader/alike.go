@@ -47,7 +47,7 @@ func (c *corpus) compare(ctx context.Context, e embed.Embedder, scores []float64
 	order = order[:min(maxAlike, len(order))]
 	texts := make([]string, len(order))
 	for n, i := range order {
-		texts[n] = c.candidates[i].quote
+		texts[n] = c.candidates[i].text
 	}
 	question, err := e.EmbedQuery(ctx, c.q.text)
 	if err != nil {

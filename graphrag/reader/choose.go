@@ -66,7 +66,7 @@ func repeats(a, b []int32) bool {
 func (c *corpus) shown(x *candidate) string {
 	blocks := c.pieces[x.piece].blocks
 	if h := blocks[x.block].Under; h >= 0 && x.kind == load.Item && !c.q.yesNo && !c.says(x) {
-		return load.Plain(blocks[h].Text) + ": " + x.quote
+		return load.Plain(blocks[h].Text) + ": " + x.text
 	}
-	return x.quote
+	return x.text
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -101,23 +102,36 @@ func Extractive(o ExtractiveOptions) (Reader, error) {
 
 func newExtractive(o ExtractiveOptions) *extractive {
 	r := &extractive{o: o}
-	r.memory.New = func() any { return &corpus{lexicon: newLexicon(o.Analyzer)} }
+	r.known.Store(newLibrary(o.Analyzer))
+	r.memory.New = func() any { return &corpus{lexicon: new(lexicon)} }
 	return r
 }
 
 type extractive struct {
 	o      ExtractiveOptions
+	known  atomic.Pointer[library]
 	memory sync.Pool // of *corpus
 }
 
 // Name implements [Reader].
 func (r *extractive) Name() string { return "extractive/" + string(r.o.Mode) }
 
+// library is what was read so far, anew when it is full.
+func (r *extractive) library() *library {
+	known := r.known.Load()
+	if known.full() {
+		r.known.CompareAndSwap(known, newLibrary(r.o.Analyzer))
+		known = r.known.Load()
+	}
+	return known
+}
+
 // Read implements [Reader].
 func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
 	c := r.memory.Get().(*corpus)
 	defer r.memory.Put(c)
 	defer c.reset()
+	c.lexicon.begin(r.library())
 	if err := c.collect(ctx, q.Text, evidence, derived); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
@@ -132,7 +146,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 		}
 	}
 	if scores[best] == 0 { // nothing of the question: the first whole sentence is as close as any
-		best = slices.IndexFunc(c.candidates, func(x candidate) bool { return x.words >= minSentence && ends(x.quote) })
+		best = slices.IndexFunc(c.candidates, func(x candidate) bool { return x.words >= minSentence && ends(x.text) })
 		if best < 0 {
 			return refuse(evidence, derived), nil
 		}
@@ -174,7 +188,7 @@ func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence 
 		p := &c.pieces[x.piece]
 		if n > 0 {
 			before := &c.candidates[chosen[n-1]]
-			b.WriteString(between(before.quote, !paragraphs || p.doc == c.pieces[before.piece].doc))
+			b.WriteString(between(before.text, !paragraphs || p.doc == c.pieces[before.piece].doc))
 		}
 		start := b.Len()
 		b.WriteString(c.shown(x))

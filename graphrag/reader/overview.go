@@ -85,7 +85,7 @@ func (c *corpus) statements(scores []float64) []int {
 		x := &c.candidates[i]
 		switch {
 		case scores[i] < summaryFloor*top || x.list:
-		case x.quality == 1 && x.words >= minSentence && ends(x.quote) && (x.kind == load.Paragraph || x.kind == load.Item || x.kind == load.Definition):
+		case x.quality == 1 && x.words >= minSentence && ends(x.text) && (x.kind == load.Paragraph || x.kind == load.Item || x.kind == load.Definition):
 			pool = append(pool, i)
 		default:
 			rest = append(rest, i)

@@ -60,7 +60,7 @@ const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为�
 func newQuestion(s string, l *lexicon) *question {
 	q := &question{text: s, want: wanted(s), steps: asksSteps(s), yesNo: asksYesNo(s)}
 	words := capitalized(s)
-	l.analyzer.Words(s, func(word []byte) bool {
+	l.known.analyzer.Words(s, func(word []byte) bool {
 		if unspacedAsking(string(word)) {
 			return true
 		}

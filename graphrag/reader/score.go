@@ -62,7 +62,7 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 	if met == 0 {
 		return 0
 	}
-	if bibliographic(x.said) {
+	if x.entry {
 		x.quality *= referencePart
 	}
 	s := x.quality * met / max(c.q.total, 1e-9)
@@ -103,10 +103,7 @@ const (
 
 // confidence is how likely it is that a candidate answers the question.
 func (c *corpus) confidence(x *candidate) float64 {
-	all, page := set(1)<<c.q.terms-1, set(0)
-	for _, b := range c.pieces[x.piece].blocks {
-		page |= c.set(b.Text)
-	}
+	all, page := set(1)<<c.q.terms-1, c.asked(c.pieces[x.piece].page)
 	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names)
 	if c.q.want != 0 && !shows(x.said, c.q.want) {
 		z += sureShape
