@@ -30,13 +30,13 @@ type Describer interface {
 // describeBy returns the describer of a kit: with a model by one call, or several
 // where the descriptions are too long for one; without, and where a reply cannot
 // be used, by sentences of theirs.
-func describeBy(model llm.Model, count func(string) int, language string) func(tokens int) (Describer, error) {
+func describeBy(model llm.Model, quoters *quoters, language string) func(tokens int) (Describer, error) {
 	return func(tokens int) (Describer, error) {
-		quote, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: count})
+		quote, err := quoters.of(tokens)
 		if err != nil || model == nil {
 			return quoting{quote}, err
 		}
-		return writing{quoting{quote}, model, count, tokens, language}, nil
+		return writing{quoting{quote}, model, quoters.count, tokens, language}, nil
 	}
 }
 

@@ -83,6 +83,8 @@ type Kit struct {
 	// Place is where indexes are: in memory, or in a store, in which texts are found by
 	// the vectors of the embedder.
 	Place find.Place
+
+	quoters *quoters // see Quoter
 }
 
 // The kinds of parts.

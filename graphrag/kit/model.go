@@ -56,6 +56,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Kit{}, fmt.Errorf("kit: %w", err)
 	}
+	quoters := newQuoters(o.Count)
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: find.ByWords, Lookup: "BM25", Encoder: "LSA",
@@ -66,7 +67,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 			x, err := extract.NewRecords(r)
 			return Extraction{Extractor: x}, err
 		},
-		Link: link.Trigrams{}, Describe: describeBy(paid, o.Count, o.Language), Report: reports, IndexModel: paid,
+		Link: link.Trigrams{}, Describe: describeBy(paid, quoters, o.Language), quoters: quoters, Report: reports, IndexModel: paid,
 		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
 		AnswerModel:   paid, Read: read, Count: o.Count, MaxContext: o.MaxContext,
 	}

@@ -50,7 +50,8 @@ func Offline(o OfflineOptions) (Kit, error) {
 	if k.Find == nil {
 		k.Find = find.ByWords
 	}
-	k.Describe = describeBy(nil, k.Count, "")
+	k.quoters = newQuoters(k.Count)
+	k.Describe = describeBy(nil, k.quoters, "")
 	return k, nil
 }
 

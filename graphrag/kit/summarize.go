@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
@@ -14,12 +15,46 @@ import (
 // Summarizer makes one text of several, of about so many tokens: written by the model
 // that builds, or, without one and where its reply cannot be used, quoted.
 func (k Kit) Summarizer(tokens int) (summary.Summarizer, error) {
-	quote, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: k.Count})
+	quote, err := k.Quoter(tokens)
 	if err != nil || k.IndexModel == nil {
 		return quote, err
 	}
 	write, err := summary.ByModel(summary.ModelOptions{Model: k.IndexModel, Tokens: tokens})
 	return fallingBack{write, quote}, err
+}
+
+// Quoter quotes about so many tokens of several texts. It is the same for all who ask the
+// kit or a copy of it, so that what several systems quote of the same texts is quoted once
+// under a memo.
+func (k Kit) Quoter(tokens int) (summary.Summarizer, error) {
+	if k.quoters == nil {
+		return newQuoters(k.Count).of(tokens)
+	}
+	return k.quoters.of(tokens)
+}
+
+// quoters are the summarizers of a kit, by their tokens.
+type quoters struct {
+	count func(string) int
+	mu    sync.Mutex
+	made  map[int]summary.Summarizer
+}
+
+func newQuoters(count func(string) int) *quoters {
+	return &quoters{count: count, made: make(map[int]summary.Summarizer)}
+}
+
+func (q *quoters) of(tokens int) (summary.Summarizer, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if s := q.made[tokens]; s != nil {
+		return s, nil
+	}
+	s, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: q.count})
+	if err == nil {
+		q.made[tokens] = s
+	}
+	return s, err
 }
 
 // fallingBack quotes where the writer fails at a text.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -64,8 +65,22 @@ func (x *extractive) Name() string { return fmt.Sprintf("extractive/%d", x.o.Tok
 // (1-λ of maximal marginal relevance, λ = 0.7).
 const redundancy = 0.3
 
-// Summarize implements [Summarizer].
+// quotedKey is the key of a summary.
+type quotedKey struct {
+	by *extractive
+	of memo.Digest
+}
+
+// Summarize implements [Summarizer]. One of several texts is made once under a memo: the
+// systems of a family describe the same things.
 func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, error) {
+	if len(texts) < 2 {
+		return x.summarize(ctx, texts)
+	}
+	return memo.Of(ctx, quotedKey{x, memo.DigestOf(slices.Values(texts))}, func() (Summary, error) { return x.summarize(ctx, texts) })
+}
+
+func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, error) {
 	sentences, err := x.collect(ctx, texts)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
@@ -74,7 +89,7 @@ func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, er
 	chosen, left := []int(nil), x.o.Tokens
 	likeness := make([]float64, len(sentences))
 	done := make([]bool, len(sentences))
-	for {
+	for left > 0 {
 		if err := ctx.Err(); err != nil {
 			return Summary{}, fmt.Errorf("summary: %w", err)
 		}

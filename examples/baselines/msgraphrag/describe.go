@@ -21,7 +21,7 @@ const StageDescribe = "summarise descriptions"
 type describer func(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error)
 
 func newDescriber(k kit.Kit, o Options) (describer, error) {
-	s, err := summary.Extractive(summary.ExtractiveOptions{Tokens: offlineWords, CountTokens: k.Count})
+	s, err := k.Quoter(offlineWords)
 	return kit.Step(k.IndexModel, func(m llm.Model) describer { return writer{m, k.Count, o, k.Language, quoter(s)}.describe }, quoter(s)), err
 }
 
