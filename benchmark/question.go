@@ -11,7 +11,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/usage"
@@ -119,25 +118,6 @@ func (s *state) question(ctx context.Context, system System, e Entry, d Domain, 
 	return s.log.Add(j)
 }
 
-// lengthKey is the key of a text's length in tokens.
-type lengthKey memo.Digest
-
-// count counts the tokens of a text, once for all systems that read it; nil if tokens are
-// not counted.
-func (s *state) count(ctx context.Context) func(string) int {
-	if s.opts.CountTokens == nil {
-		return nil
-	}
-	return func(text string) int {
-		key := lengthKey(memo.DigestOf(slices.Values([]string{text})))
-		n, err := memo.Of(ctx, key, func() (int, error) { return s.opts.CountTokens(text), nil })
-		if err != nil { // the run is stopped while another counts
-			return s.opts.CountTokens(text)
-		}
-		return n
-	}
-}
-
 func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it Item) (record.Answer, error) {
 	c := s.cell(e, d)
 	start := time.Now()
@@ -153,7 +133,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 		return out, nil
 	}
 	build := out.Build
-	out = record.NewAnswer(out.Key, a, s.count(ctx), s.opts.ShowEvidence && !e.Foreign)
+	out = record.NewAnswer(out.Key, a, s.opts.CountTokens, s.opts.ShowEvidence && !e.Foreign)
 	if !e.Foreign {
 		excerpt(&out, a, it)
 	}

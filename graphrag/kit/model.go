@@ -47,7 +47,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		return Kit{}, errors.New("kit: the model is missing")
 	}
 	if o.Count == nil {
-		o.Count = tokens.Cl100k().Count
+		o.Count = tokens.Remember(tokens.Cl100k().Count)
 	}
 	paid := metered(o.Model)
 	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode})

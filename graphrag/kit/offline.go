@@ -45,7 +45,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 		Entities: entitiesByRules(o.Titles), Triples: triplesByRules(o.Titles), Records: recordsByRules(o.Titles),
 		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
-		Read:          read, Count: tokens.Cl100k().Count,
+		Read:          read, Count: tokens.Remember(tokens.Cl100k().Count),
 	}
 	if k.Find == nil {
 		k.Find = find.ByWords

@@ -4,8 +4,9 @@ package memo
 
 import (
 	"context"
-	"crypto/sha256"
+
 	"encoding/binary"
+	"hash/maphash"
 	"iter"
 	"sync"
 )
@@ -68,20 +69,28 @@ func (m *memo) entry(key any) *entry {
 	return e
 }
 
-// Digest of a list of texts, for keys: SHA-256 over their lengths and bytes.
-type Digest [sha256.Size]byte
+// Digest of a list of texts, for keys: 128 bits that nobody can foresee, other ones in
+// every process.
+type Digest [2]uint64
 
-// DigestOf returns the digest of texts.
-func DigestOf(texts iter.Seq[string]) Digest {
-	h := sha256.New()
-	var b []byte
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// DigestOf returns the digest of texts and their lengths.
+func DigestOf(texts iter.Seq[string]) (d Digest) {
+	var h [2]maphash.Hash
+	for i := range h {
+		h[i].SetSeed(seeds[i])
+	}
+	var length [8]byte
 	for t := range texts {
-		b = append(binary.LittleEndian.AppendUint64(b, uint64(len(t))), t...)
-		if len(b) >= 1<<16 {
-			h.Write(b)
-			b = b[:0]
+		binary.LittleEndian.PutUint64(length[:], uint64(len(t)))
+		for i := range h {
+			h[i].Write(length[:])
+			h[i].WriteString(t)
 		}
 	}
-	h.Write(b)
-	return Digest(h.Sum(nil))
+	for i := range h {
+		d[i] = h[i].Sum64()
+	}
+	return d
 }

@@ -4,8 +4,10 @@ package retrieve
 
 import (
 	"context"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -29,10 +31,15 @@ type Texts interface {
 // something alike whatever the query.
 type Words struct{ index *bm25.Index }
 
+// wordsKey is the key of the index of a list of texts.
+type wordsKey memo.Digest
+
 // NewWords indexes the texts.
 func NewWords(ctx context.Context, texts []string) (*Words, error) {
-	ix, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
-	return &Words{ix}, err
+	return memo.Of(ctx, wordsKey(memo.DigestOf(slices.Values(texts))), func() (*Words, error) {
+		ix, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
+		return &Words{ix}, err
+	})
 }
 
 // Len is the number of texts.

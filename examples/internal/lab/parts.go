@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/langchain"
@@ -40,11 +39,12 @@ type Parts struct {
 
 // NewParts makes the parts of the settings. They are closed after use.
 func NewParts(s Settings, log *slog.Logger) (*Parts, error) {
-	p := &Parts{Count: tokens.Cl100k().Count, Log: log, settings: s}
+	p := &Parts{Log: log, settings: s}
 	var err error
 	if p.Kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.Mode), Seed: s.Seed}); err != nil {
 		return nil, err
 	}
+	p.Count = p.Kit.Count
 	if dir, ok := s.encoderFolder(); ok {
 		if err = p.openEncoder(dir); err != nil {
 			return nil, errors.Join(err, p.Close())

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+)
+
+// A text is counted once, and again when too much was counted since.
+func TestRemember(t *testing.T) {
+	var asked atomic.Int32
+	count := tokens.Remember(func(s string) int { asked.Add(1); return len(s) })
+	text := strings.Repeat("tides ", 20)
+	if count(text) != len(text) || count(strings.Clone(text)) != len(text) || asked.Load() != 1 {
+		t.Errorf("asked %d times, want 1", asked.Load())
+	}
+	if count("short")+count("short") != 10 || asked.Load() != 3 {
+		t.Errorf("a short text was kept: asked %d times, want 3", asked.Load())
+	}
+	for i := range 5 {
+		count(strings.Repeat("x", 4<<20+i))
+	}
+	if count(text); asked.Load() != 9 {
+		t.Errorf("asked %d times, want 9: 20 MB later it is forgotten", asked.Load())
+	}
+}
+
+func TestRememberConcurrently(t *testing.T) {
+	count := tokens.Remember(tokens.Cl100k().Count)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i := range 200 {
+				s := strings.Repeat("the tide rises, ", i%20)
+				if got, want := count(s), tokens.Cl100k().Count(s); got != want {
+					t.Errorf("%d tokens of %q, want %d", got, s, want)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
