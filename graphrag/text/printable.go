@@ -73,8 +73,8 @@ func escape(data []byte) []byte {
 // hidden tells whether a character is one that Printable takes out. The joiners
 // shape the letters of some scripts, and are kept.
 func hidden(r rune) bool {
-	switch r {
-	case '\n', '\t', '\u200c', '\u200d':
+	switch {
+	case ' ' <= r && r <= '~', r == '\n', r == '\t', r == '\u200c', r == '\u200d':
 		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
