@@ -24,6 +24,12 @@ const (
 	maxNote     = 80  // bytes of a line that is a cookie note if it says so
 )
 
+// What a candidate is worth that is no whole sentence.
+const (
+	headlinePart = 0.9
+	cutPart      = 0.7 // of one that begins or ends elsewhere
+)
+
 // source is a text with what stands before it.
 type source struct{ lead, title, text string }
 

@@ -24,8 +24,6 @@ const (
 	rankLoss   = 0.045  // with each rank of the chunk
 
 	emptyPart     = 0.2 // of what holds nothing of the question, or nothing else
-	headlinePart  = 0.9
-	cutPart       = 0.7 // of a sentence that begins or ends elsewhere
 	referencePart = 0.5 // of an entry of a bibliography
 )
 
