@@ -50,8 +50,7 @@ func (c *Counter) Count(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
 		end := c.v.pattern.next(s, i)
-		words.ends = words.split(words.ends[:0], c.v, s[i:end], 0)
-		n += len(words.ends)
+		n += words.count(c.v, s[i:end])
 		i = end
 	}
 	return n
@@ -123,50 +122,4 @@ func validated(s string) string {
 		return s
 	}
 	return string([]rune(s))
-}
-
-// cache remembers how frequent words fall into tokens, so that each is looked
-// up or merged once. Its size is fixed, a new word takes the place of an older
-// one.
-type cache struct {
-	words [1 << 15]word
-	ends  []int32 // room for Count
-}
-
-// word is a piece and where its tokens end: 32 bytes, half a cache line, and
-// no pointer for the garbage collector to follow.
-type word struct {
-	text [21]byte
-	size uint8
-	ends [9]uint8
-	n    uint8
-}
-
-// split appends the ends of the tokens of a piece to dst, counted from base.
-func (c *cache) split(dst []int32, v *vocabulary, piece string, base int32) []int32 {
-	h := v.hash(piece)
-	var w *word
-	if len(piece) <= len(w.text) {
-		w = &c.words[h%uint64(len(c.words))]
-		if string(w.text[:w.size]) == piece {
-			for _, end := range w.ends[:w.n] {
-				dst = append(dst, base+int32(end))
-			}
-			return dst
-		}
-	}
-	old := len(dst)
-	if v.find(piece, h) >= 0 {
-		dst = append(dst, base+int32(len(piece)))
-	} else {
-		dst = v.merge(dst, piece, base)
-	}
-	if tokens := dst[old:]; w != nil && len(tokens) <= len(w.ends) {
-		w.size = uint8(copy(w.text[:], piece))
-		w.n = uint8(len(tokens))
-		for i, end := range tokens {
-			w.ends[i] = uint8(end - base)
-		}
-	}
-	return dst
 }

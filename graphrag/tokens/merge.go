@@ -12,6 +12,14 @@ const none = math.MaxInt32
 // keep. Longer pieces are rare and go through a heap.
 const shortPiece = 64
 
+// split appends the ends of the tokens of a piece to dst, counted from base.
+func (v *vocabulary) split(dst []int32, piece string, base int32) []int32 {
+	if v.find(piece, v.hash(piece)) >= 0 {
+		return append(dst, base+int32(len(piece)))
+	}
+	return v.merge(dst, piece, base)
+}
+
 // merge appends the ends of the tokens of a piece to dst, counted from base.
 // Neighbours merge in the order of the rank of what they become, equal ranks
 // from left to right, until no two neighbours are a token together.
