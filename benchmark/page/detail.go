@@ -5,8 +5,11 @@ package page
 import (
 	"bytes"
 	"encoding/json"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // pieceBytes is how large a piece becomes before the next one begins: small enough
@@ -130,34 +133,35 @@ func (p *Page) pieces() (packed [][]byte, first []int, err error) {
 	if p.Run == nil {
 		return nil, first, nil
 	}
-	var raw bytes.Buffer
-	flush := func() error {
-		if raw.Len() == 0 {
-			return nil
-		}
-		raw.WriteByte(']')
-		piece, err := pack(raw.Bytes())
-		packed = append(packed, piece)
-		raw.Reset()
-		return err
-	}
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	texts := make([][]byte, len(p.Run.Questions))
 	for i, q := range p.Run.Questions {
-		text, err := json.Marshal(newDetail(q))
-		if err != nil {
-			return nil, nil, err
-		}
-		if raw.Len()+len(text) > pieceBytes {
-			if err := flush(); err != nil {
-				return nil, nil, err
-			}
-		}
-		if raw.Len() == 0 {
-			first = append(first, i)
-			raw.WriteByte('[')
-		} else {
-			raw.WriteByte(',')
-		}
-		raw.Write(text)
+		all.Go(func() (err error) { texts[i], err = json.Marshal(newDetail(q)); return err })
 	}
-	return packed, first, flush()
+	if err := all.Wait(); err != nil {
+		return nil, nil, err
+	}
+	size := 0
+	for i, text := range texts {
+		if i == 0 || size+len(text) > pieceBytes {
+			first, size = append(first, i), 0
+		}
+		size += len(text) + len(",")
+	}
+	packed = make([][]byte, len(first))
+	for n, from := range first {
+		to := len(texts)
+		if n+1 < len(first) {
+			to = first[n+1]
+		}
+		all.Go(func() (err error) { packed[n], err = pack(list(texts[from:to])); return err })
+	}
+	return packed, first, all.Wait()
+}
+
+// list is a JSON array of values.
+func list(values [][]byte) []byte {
+	out := append([]byte{'['}, bytes.Join(values, []byte{','})...)
+	return append(out, ']')
 }

@@ -7,10 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"golang.org/x/sync/errgroup"
 )
 
 // SweepName is the file in the report folder with the answers of the sweep, in
@@ -60,7 +63,6 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 		{"report.csv", r.WriteCSV},
 		{"report.md", r.WriteMarkdown},
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},
-		{"report.json", r.WriteJSON}, // last: who sees it sees the others
 	}
 	swept := false
 	for _, s := range run.Systems {
@@ -75,12 +77,21 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
 		return fmt.Errorf("report: folder: %w", err)
 	}
-	for _, f := range files {
+	write := func(f file) error {
 		if err := journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write); err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
+		return nil
 	}
-	return nil
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range slices.Backward(files) { // the page takes longest
+		all.Go(func() error { return write(f) })
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	return write(file{"report.json", r.WriteJSON}) // last: who sees it sees the others
 }
 
 // WriteJSON writes the report as indented JSON, with sorted keys.
