@@ -3,6 +3,8 @@
 package text
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -200,6 +202,13 @@ func (sc *scanner) next() bool {
 func (sc *scanner) run(i int) {
 	s, word := sc.s, sc.word[:0]
 	sc.start = i
+	for len(s)-i >= 8 {
+		eight, n := wordBytes(load64(s[i:]))
+		word = binary.LittleEndian.AppendUint64(word, eight)[:len(word)+n]
+		if i += n; n < 8 {
+			break
+		}
+	}
 	for i < len(s) {
 		b := ascii[s[i]]
 		if b == wide {
@@ -213,6 +222,25 @@ func (sc *scanner) run(i int) {
 		i++
 	}
 	sc.word, sc.end, sc.pos = word, i, i
+}
+
+// wordBytes brings the letters and digits at the beginning of eight bytes to lower case,
+// and tells how many they are: all eight at once, with the highest bit of each byte as
+// its answer.
+func wordBytes(eight uint64) (lower uint64, n int) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	x := eight &^ high
+	y := x | 0x20*ones
+	letters := (y + (0x80-'a')*ones) &^ (y + (0x7f-'z')*ones) & high
+	digits := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones) & high
+	other := ^(letters | digits) & high | eight&high
+	return eight | letters>>2, bits.TrailingZeros64(other) / 8
+}
+
+func load64(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // runWide goes on with a word where it has a rune above ASCII.
