@@ -5,11 +5,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -183,5 +185,34 @@ func walks(ctx context.Context, f figure, g *graph.Graph, damping float64) error
 		queries := float64(resets / max(way.size, resets/4) * way.size)
 		f.show(fmt.Sprintf("PageRank, damping %v, %s", damping, way.what), 1e3*took/queries, "CPU ms")
 	}
-	return nil
+	share, err := overlap(ctx, s, seeds)
+	f.show(fmt.Sprintf("of the first 100, in the exact ones, damping %v", damping), share, "")
+	return err
+}
+
+// overlap is the share of the exact first hundred that rankings have.
+func overlap(ctx context.Context, s *ppr.Solver, seeds [][]ppr.Seed) (float64, error) {
+	const first = 100
+	exact, err := s.SolveBatch(ctx, seeds, nil)
+	if err != nil {
+		return 0, err
+	}
+	hits := 0
+	for i, values := range exact {
+		order := make([]int32, len(values))
+		for u := range order {
+			order[u] = int32(u)
+		}
+		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b)) })
+		top, err := s.Top(ctx, seeds[i], first, 0, nil)
+		if err != nil {
+			return 0, err
+		}
+		for _, t := range top {
+			if slices.Contains(order[:first], t.ID) {
+				hits++
+			}
+		}
+	}
+	return float64(hits) / float64(first*len(seeds)), nil
 }
