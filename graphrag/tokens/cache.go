@@ -8,7 +8,7 @@ import "math/bits"
 // up or merged once. Its size is fixed, a new word takes the place of the older
 // one of two.
 type cache struct {
-	words [1 << 14][2]word
+	words [1 << 15][2]word
 	ends  []int32 // room for words that are new
 }
 
