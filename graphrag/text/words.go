@@ -233,7 +233,7 @@ func wordBytes(eight uint64) (lower uint64, n int) {
 	y := x | 0x20*ones
 	letters := (y + (0x80-'a')*ones) &^ (y + (0x7f-'z')*ones) & high
 	digits := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones) & high
-	other := ^(letters | digits) & high | eight&high
+	other := ^(letters|digits)&high | eight&high
 	return eight | letters>>2, bits.TrailingZeros64(other) / 8
 }
 
