@@ -79,6 +79,9 @@ type ExtractiveOptions struct {
 // chunk. Quotes are without marks of Markdown, links and line breaks. Headings of
 // derived texts are not quoted.
 //
+// A passage is evidence for many questions, so what was read of it is kept: of up to 16 MiB of
+// texts, which takes some four times as much memory, then it begins anew.
+//
 // With nothing to quote the answer is a refusal, in Open mode too. Equal input
 // gives equal answers. Only errors of ctx and of Embedder are returned.
 func Extractive(o ExtractiveOptions) (Reader, error) {
