@@ -83,3 +83,12 @@ func TestStore(t *testing.T) { storetest.Test(t, factory(postgres.Options{})) }
 func TestHNSW(t *testing.T) {
 	storetest.Test(t, factory(postgres.Options{HNSW: &postgres.HNSW{EfConstruction: 128, EfSearch: 200}}))
 }
+
+// The server of WILDGRAPH_POSTGRES_SMALL is the only one on its disk.
+func TestFull(t *testing.T) {
+	fill, free := storetest.Program(t, "WILDGRAPH_FILL"), storetest.Program(t, "WILDGRAPH_FREE")
+	t.Setenv("WILDGRAPH_POSTGRES", os.Getenv("WILDGRAPH_POSTGRES_SMALL"))
+	s := open(t, postgres.Options{})
+	defer s.Close()
+	storetest.Full{Fill: fill, Free: free}.Test(t, s)
+}
