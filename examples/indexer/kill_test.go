@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -230,7 +231,7 @@ func TestKills(t *testing.T) {
 	}()
 
 	rng := rand.New(rand.NewPCG(7, uint64(began.UnixNano())))
-	lost, atServer := make(map[index.Call]bool), 0 // what was under way at the kills
+	killed, atServer := make(map[string]time.Time), 0 // when, by process; what was under way
 	for n := 1; n <= kills; n++ {
 		time.Sleep(time.Second + time.Duration(rng.IntN(3000))*time.Millisecond)
 		keys := slices.Sorted(maps.Keys(c.workers))
@@ -239,16 +240,7 @@ func TestKills(t *testing.T) {
 		atServer += c.models.underway(key)
 		c.kill(w)
 		delete(c.workers, key)
-		under := 0
-		for _, call := range c.doubtful(job) {
-			if strings.HasSuffix(call.Process, fmt.Sprintf("/%d", w.Process.Pid)) {
-				lost[call] = true
-				under++
-			}
-		}
-		if under > 2*slots {
-			t.Errorf("%d calls were under way in a worker of %d and %d", under, slots, slots)
-		}
+		killed[strconv.Itoa(w.Process.Pid)] = time.Now()
 		c.work(args)
 		if n == 7 || n == 14 {
 			c.kill(c.server)
@@ -272,13 +264,21 @@ func TestKills(t *testing.T) {
 		twice, total = twice+n-1, total+n
 	}
 	listed := c.doubtful(job)
-	t.Logf("%d calls paid, %d of them twice, %d listed; under way at %d kills: %d, of which the model server knew %d", total, twice, len(listed), kills, len(lost), atServer)
-	if twice > len(lost) || twice > len(listed) {
-		t.Errorf("%d calls were paid twice, %d were under way at the kills, %d are listed", twice, len(lost), len(listed))
+	t.Logf("%d calls paid, %d of them twice, %d listed; at %d kills the model server knew of %d under way", total, twice, len(listed), kills, atServer)
+	if twice > len(listed) {
+		t.Errorf("%d calls were paid twice, %d are listed", twice, len(listed))
 	}
+	under := make(map[string]int) // way at the kill of a process
 	for _, call := range listed {
-		if !lost[call] {
+		_, pid, _ := strings.Cut(call.Process, "/")
+		if at, ok := killed[pid]; !ok || call.Begun.After(at) {
 			t.Errorf("%+v is listed, and was not under way at a kill", call)
+		}
+		under[pid]++
+	}
+	for pid, n := range under {
+		if n > 2*slots {
+			t.Errorf("%d calls were under way in the worker %s of %d and %d", n, pid, slots, slots)
 		}
 	}
 
