@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // The texts that a record keeps of what was read, so that a person sees why an answer
@@ -29,9 +30,8 @@ func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
 		return c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Of == "" && (c.Evidence < 0 || c.Evidence >= len(a.Evidence))
 	})
 	out.Citations = a.Citations
-	want := wordsOf(strings.Join(append(it.GoldStatements(), it.Question.Text), " "))
+	want := wordsOf(append(it.GoldStatements(), it.Question.Text)...)
 	for _, i := range chosen(a, it) {
-		text := a.Evidence[i].Chunk.Text
 		seek := want
 		var quotes [][2]int
 		for _, c := range a.Citations {
@@ -45,7 +45,7 @@ func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
 			}
 		}
 		slices.SortFunc(quotes, func(x, y [2]int) int { return cmp.Compare(x[0], y[0]) })
-		out.Evidence[i].Excerpt, out.Evidence[i].Quotes = window(text, quotes, seek)
+		out.Evidence[i].Excerpt, out.Evidence[i].Quotes = window(a.Evidence[i].Chunk.Text, quotes, seek)
 	}
 	for i, d := range a.Derived[:min(madeExcerpts, len(a.Derived))] {
 		out.Derived[i].Excerpt, _ = window(d.Text, nil, want)
@@ -88,40 +88,55 @@ func quoted(a graphrag.Answer, c graphrag.Citation) ([2]int, bool) {
 // sequence finds where a text has the words of a quote in their order, whatever stands
 // between them.
 func sequence(text, quote string) (place [2]int, ok bool) {
-	var want, held []string
-	var at [][2]int
+	var want []string
 	for _, w := range words(quote, 1) {
-		want = append(want, w)
+		want = append(want, string(w))
 	}
-	for i, w := range words(text, 1) {
-		held, at = append(held, w), append(at, i)
+	if len(want) == 0 {
+		return place, false
 	}
-	for i := 0; len(want) > 0 && i+len(want) <= len(held); i++ {
-		if slices.Equal(held[i:i+len(want)], want) {
-			return [2]int{at[i][0], at[i+len(want)-1][1]}, true
+	for at, w := range words(text, 1) {
+		if string(w) != want[0] {
+			continue
+		}
+		if end, ok := follow(text, at[1], want[1:]); ok {
+			return [2]int{at[0], end}, true
 		}
 	}
 	return place, false
 }
 
+// follow tells whether the words from a byte on are those, and where they end.
+func follow(text string, end int, want []string) (int, bool) {
+	var room [64]byte
+	for _, w := range want {
+		start, next := wordFrom(text, end)
+		if string(lower(room[:0], text[start:next])) != w {
+			return end, false
+		}
+		end = next
+	}
+	return end, true
+}
+
 // window is the part of a text around its first quote, or where words that are sought
 // are densest, and the places of the quotes in it. Where something is left out stands
 // an ellipsis.
-func window(text string, quotes [][2]int, seek map[string]bool) (string, [][2]int) {
-	from, to := 0, len(text)
-	if len(text) > excerptBytes {
-		at := densest(text, seek)
+func window(s string, quotes [][2]int, seek *text.Vocabulary) (string, [][2]int) {
+	from, to := 0, len(s)
+	if len(s) > excerptBytes {
+		at := densest(s, seek)
 		if len(quotes) > 0 {
 			at = quotes[0][0] - excerptBytes/4
 		}
-		from = wordStart(text, max(min(at, len(text)-excerptBytes), 0))
-		to = wordEnd(text, min(from+excerptBytes, len(text)))
+		from = wordStart(s, max(min(at, len(s)-excerptBytes), 0))
+		to = wordEnd(s, min(from+excerptBytes, len(s)))
 	}
 	head, tail := "", ""
 	if from > 0 {
 		head = "… "
 	}
-	if to < len(text) {
+	if to < len(s) {
 		tail = " …"
 	}
 	var lit [][2]int
@@ -130,33 +145,31 @@ func window(text string, quotes [][2]int, seek map[string]bool) (string, [][2]in
 			lit = append(lit, [2]int{max(q[0], from) - from + len(head), min(q[1], to) - from + len(head)})
 		}
 	}
-	return head + text[from:to] + tail, lit
+	return head + s[from:to] + tail, lit
 }
 
 // densest is where a window begins that holds the most of some words; 0 without any.
-func densest(text string, seek map[string]bool) int {
-	type hit struct {
-		at   int
-		word string
-	}
+func densest(s string, seek *text.Vocabulary) int {
+	type hit struct{ at, word int }
 	var hits []hit
-	for at, word := range words(text, telling) {
-		if seek[word] {
-			hits = append(hits, hit{at[0], word})
+	for at, word := range words(s, telling) {
+		if n := seek.Find(word); n >= 0 {
+			hits = append(hits, hit{at[0], n})
 		}
 	}
-	best, most, first := 0, 0, 0
-	held := make(map[string]int)
+	best, most, first, distinct := 0, 0, 0, 0
+	held := make([]int, seek.Len())
 	for _, h := range hits {
-		held[h.word]++
-		for h.at-hits[first].at > excerptBytes*3/4 {
-			if held[hits[first].word]--; held[hits[first].word] == 0 {
-				delete(held, hits[first].word)
-			}
-			first++
+		if held[h.word]++; held[h.word] == 1 {
+			distinct++
 		}
-		if len(held) > most {
-			best, most = hits[first].at, len(held)
+		for ; h.at-hits[first].at > excerptBytes*3/4; first++ {
+			if held[hits[first].word]--; held[hits[first].word] == 0 {
+				distinct--
+			}
+		}
+		if distinct > most {
+			best, most = hits[first].at, distinct
 		}
 	}
 	return best - excerptBytes/8
@@ -166,28 +179,74 @@ func densest(text string, seek map[string]bool) int {
 const telling = 4
 
 // words are the lower-cased words of a text with their places: numbers, and those of at
-// least so many bytes.
-func words(text string, least int) iter.Seq2[[2]int, string] {
-	return func(yield func([2]int, string) bool) {
-		start := -1
-		for i, r := range text + " " {
-			if inside := unicode.IsLetter(r) || unicode.IsDigit(r); inside && start < 0 {
-				start = i
-			} else if !inside && start >= 0 {
-				word := text[start:i]
-				if (len(word) >= least || word[0] <= '9') && !yield([2]int{start, i}, strings.ToLower(word)) {
-					return
-				}
-				start = -1
+// least so many bytes. A word is valid until the next one.
+func words(s string, least int) iter.Seq2[[2]int, []byte] {
+	return func(yield func([2]int, []byte) bool) {
+		var room [64]byte
+		for at := 0; ; {
+			start, end := wordFrom(s, at)
+			if start == len(s) {
+				return
 			}
+			if (end-start >= least || s[start] <= '9') && !yield([2]int{start, end}, lower(room[:0], s[start:end])) {
+				return
+			}
+			at = end
 		}
 	}
 }
 
-func wordsOf(text string) map[string]bool {
-	out := make(map[string]bool)
-	for _, word := range words(text, telling) {
-		out[word] = true
+// wordFrom is the place of the first word from a byte on; without one it begins behind the
+// text.
+func wordFrom(s string, at int) (start, end int) {
+	start = at
+	for start < len(s) {
+		n, inside := letterAt(s, start)
+		if inside {
+			break
+		}
+		start += n
+	}
+	for end = start; end < len(s); {
+		n, inside := letterAt(s, end)
+		if !inside {
+			break
+		}
+		end += n
+	}
+	return start, end
+}
+
+// letterAt is the length of a character, and whether it is a letter or a digit.
+func letterAt(s string, i int) (n int, inside bool) {
+	if c := s[i]; c < utf8.RuneSelf {
+		return 1, 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+	}
+	r, n := utf8.DecodeRuneInString(s[i:])
+	return n, unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// lower appends a word in lower case.
+func lower(dst []byte, word string) []byte {
+	for i := range len(word) {
+		c := word[i]
+		if c >= utf8.RuneSelf {
+			return append(dst[:0], strings.ToLower(word)...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func wordsOf(texts ...string) *text.Vocabulary {
+	out := text.NewVocabulary()
+	for _, s := range texts {
+		for _, word := range words(s, telling) {
+			out.Add(word)
+		}
 	}
 	return out
 }

@@ -3,26 +3,29 @@
 package benchmark
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Rarity weighs words by how few documents of a corpus have them.
 type Rarity struct {
-	documents float64
-	with      map[string]int32
+	documents int
+	words     *text.Vocabulary
+	with      []int32 // documents that have each word
 }
 
-// Rarity counts the content words of a corpus. It stops at the first error of the
+// Rarity counts the words of a corpus. It stops at the first error of the
 // stream, and when ctx ends.
 func (c *Coverage) Rarity(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (*Rarity, error) {
-	r := &Rarity{with: make(map[string]int32)}
+	r := &Rarity{words: text.NewVocabulary()}
+	var last []int32 // document that had each word, from 1
 	for doc, err := range docs {
 		if err == nil {
 			err = ctx.Err()
@@ -31,17 +34,28 @@ func (c *Coverage) Rarity(ctx context.Context, docs iter.Seq2[graphrag.Document,
 			return nil, fmt.Errorf("benchmark: rarity of words: %w", err)
 		}
 		r.documents++
-		for w := range set(c.Terms(doc.Text)) {
-			r.with[w]++
-		}
+		c.words.Words(doc.Text, func(word []byte) bool {
+			n, added := r.words.Add(word)
+			if added {
+				last, r.with = append(last, 0), append(r.with, 0)
+			}
+			if last[n] != int32(r.documents) {
+				last[n] = int32(r.documents)
+				r.with[n]++
+			}
+			return true
+		})
 	}
 	return r, nil
 }
 
 // weight is the idf of a word, as in BM25.
-func (r *Rarity) weight(word string) float64 {
-	n := float64(r.with[word])
-	return math.Log(1 + (r.documents-n+.5)/(n+.5))
+func (r *Rarity) weight(word []byte) float64 {
+	all, with := float64(r.documents), 0.0
+	if n := r.words.Find(word); n >= 0 {
+		with = float64(r.with[n])
+	}
+	return math.Log(1 + (all-with+.5)/(with+.5))
 }
 
 // foundShare is the share of a statement that a passage must hold.
@@ -52,36 +66,42 @@ const foundShare = 0.5
 // words, weighed by their rarity. Recall of documents alone rewards many short pieces,
 // this rewards the right ones. It is false when there is nothing to measure.
 func (c *Coverage) Found(it Item, evidence []graphrag.Hit, r *Rarity) (float64, bool) {
+	return c.hold(it.GoldStatements(), textsOf(evidence)).found(it, evidence, r)
+}
+
+// found is the share of [Coverage.Found]; the texts are those of the evidence.
+func (h holding) found(it Item, evidence []graphrag.Hit, r *Rarity) (float64, bool) {
 	if len(it.Gold) == 0 {
 		return 0, false
 	}
-	var held []map[string]bool
-	for _, h := range evidence {
-		if slices.ContainsFunc(it.Gold, func(u Unit) bool { return slices.Contains(u, h.Chunk.Doc) }) {
-			held = append(held, set(c.Terms(h.Chunk.Text)))
+	var gold [][]bool
+	for i, e := range evidence {
+		if slices.ContainsFunc(it.Gold, func(u Unit) bool { return slices.Contains(u, e.Chunk.Doc) }) {
+			gold = append(gold, h.texts[i])
 		}
 	}
 	found, n := 0, 0
-	for _, statement := range it.GoldStatements() {
-		words := slices.Sorted(maps.Keys(set(c.Terms(statement))))
+	for _, words := range h.statements {
 		if len(words) == 0 {
 			continue
 		}
 		n++
-		if slices.ContainsFunc(held, func(h map[string]bool) bool { return r.share(words, h) >= foundShare }) {
+		// In the order of the words, so that sums do not depend on how a statement goes.
+		slices.SortFunc(words, func(a, b int32) int { return bytes.Compare(h.words.At(int(a)), h.words.At(int(b))) })
+		if slices.ContainsFunc(gold, func(has []bool) bool { return h.weighed(words, has, r) >= foundShare }) {
 			found++
 		}
 	}
 	return float64(found) / float64(max(n, 1)), n > 0
 }
 
-// share is how much of some words a text holds, by their weights.
-func (r *Rarity) share(words []string, held map[string]bool) float64 {
+// weighed is how much of some words a text has, by their weights.
+func (h holding) weighed(words []int32, has []bool, r *Rarity) float64 {
 	var all, here float64
 	for _, w := range words {
-		weight := r.weight(w)
+		weight := r.weight(h.words.At(int(w)))
 		all += weight
-		if held[w] {
+		if has[w] {
 			here += weight
 		}
 	}

@@ -141,14 +141,15 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	// Of a foreign prompt, and of one of summaries alone, there is no text of the
 	// sources that could hold the statements.
 	if s.opts.Coverage != nil && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
-		if v, ok := s.opts.Coverage.Evidence(it, a.Evidence); ok {
+		held := s.opts.Coverage.hold(it.GoldStatements(), textsOf(a.Evidence))
+		if v, ok := held.share(); ok {
 			out.Coverage, out.Gold = ref(v), it.digest()
 		}
 		rarity, err := s.rarity(ctx, d)
 		if err != nil {
 			return record.Answer{}, err
 		}
-		if v, ok := s.opts.Coverage.Found(it, a.Evidence, rarity); ok {
+		if v, ok := held.found(it, a.Evidence, rarity); ok {
 			out.Found = ref(v)
 		}
 	}

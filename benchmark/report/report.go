@@ -54,7 +54,8 @@ type System struct {
 	// Time of one question from asking to answering, in milliseconds.
 	QueryMsP50 *float64 `json:"query_ms_p50,omitempty"`
 	QueryMsP99 *float64 `json:"query_ms_p99,omitempty"`
-	// PeakRSSMB is the largest resident memory while the system ran, in MiB.
+	// PeakRSSMB is the largest resident memory while the system ran, in MiB, with what
+	// the systems that worked off the same domain before it had left behind.
 	PeakRSSMB *float64 `json:"peak_rss_mb,omitempty"`
 	// AnswerUsage and JudgeUsage are the model calls for all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`

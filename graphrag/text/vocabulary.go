@@ -47,7 +47,7 @@ const (
 
 // NewVocabulary returns an empty vocabulary.
 func NewVocabulary() *Vocabulary {
-	return &Vocabulary{seeds: [2]uint64{rand.Uint64(), rand.Uint64()}, table: make([]slot, 1<<10)}
+	return &Vocabulary{seeds: [2]uint64{rand.Uint64(), rand.Uint64()}, table: make([]slot, 1<<6)}
 }
 
 // Len is the number of strings.
