@@ -93,6 +93,11 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 	if err != nil {
 		return nil, fmt.Errorf("chunk: split document %q: %w", doc.ID, err)
 	}
+	if len(body) != len(doc.Text) { // of its own: without what it grew by
+		body = strings.Clone(body)
+	}
+	// Titles are often a part of the text, all of which they would hold.
+	id, title := strings.Clone(doc.ID), strings.Clone(doc.Title)
 	chunks := make([]graphrag.Chunk, 0, len(spans))
 	for _, p := range spans {
 		piece := body[p.Start:p.End]
@@ -105,9 +110,9 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 			lead = c.lead(body, p.Start)
 		}
 		chunks = append(chunks, graphrag.Chunk{
-			ID:     chunkID(doc.ID, len(chunks)),
-			Doc:    doc.ID,
-			Title:  doc.Title,
+			ID:     chunkID(id, len(chunks)),
+			Doc:    id,
+			Title:  title,
 			Index:  len(chunks),
 			Start:  source.Start,
 			End:    source.End,

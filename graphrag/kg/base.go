@@ -54,7 +54,7 @@ type Base struct {
 	opts Options
 
 	mu     sync.Mutex
-	chunks map[string]Extraction
+	chunks map[string]packed
 	merges map[string]string // from key to key
 	graph  *Graph            // of the state as it is, or nil
 	// changes counts how often there was another state.
@@ -67,7 +67,7 @@ func NewBase(opts Options) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Base{opts: opts, chunks: make(map[string]Extraction), merges: make(map[string]string)}, nil
+	return &Base{opts: opts, chunks: make(map[string]packed), merges: make(map[string]string)}, nil
 }
 
 // Insert adds extractions. One of a chunk that is there already takes its
@@ -96,8 +96,9 @@ func (b *Base) Insert(extractions ...Extraction) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, x := range extractions {
-		b.chunks[x.Chunk] = x.clone()
+	p := newPacker()
+	for i := range extractions {
+		b.chunks[extractions[i].Chunk] = p.pack(&extractions[i])
 		b.changed()
 	}
 	return nil
@@ -113,7 +114,7 @@ func (b *Base) Delete(docs ...string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before := len(b.chunks)
-	maps.DeleteFunc(b.chunks, func(_ string, x Extraction) bool { return gone[x.Doc] })
+	maps.DeleteFunc(b.chunks, func(_ string, x packed) bool { return gone[x.doc] })
 	if before != len(b.chunks) {
 		b.changed()
 	}
@@ -179,18 +180,18 @@ func (b *Base) Len() int {
 // iteration began.
 func (b *Base) Extractions() iter.Seq[Extraction] {
 	return func(yield func(Extraction) bool) {
-		slices.Values(b.sorted())(yield)
+		b.mu.Lock()
+		chunks := maps.Clone(b.chunks)
+		b.mu.Unlock()
+		var u unpacker
+		for _, id := range slices.Sorted(maps.Keys(chunks)) {
+			var x Extraction
+			p := chunks[id]
+			if p.into(&u, id, &x); !yield(x) {
+				return
+			}
+		}
 	}
-}
-
-func (b *Base) sorted() []Extraction {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	out := make([]Extraction, 0, len(b.chunks))
-	for _, id := range slices.Sorted(maps.Keys(b.chunks)) {
-		out = append(out, b.chunks[id])
-	}
-	return out
 }
 
 // Graph puts everything together. The result is kept until the base changes.
@@ -201,7 +202,7 @@ func (b *Base) Graph(ctx context.Context) (*Graph, error) {
 	if now.graph != nil {
 		return now.graph, nil
 	}
-	g, err := build(ctx, b.opts, now.sorted(), now.merges)
+	g, err := build(ctx, b.opts, now.chunks, now.merges)
 	if err != nil {
 		return nil, err
 	}

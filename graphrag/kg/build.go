@@ -6,27 +6,33 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// build makes the graph of extractions that are sorted by chunk. It interns
+// build makes the graph of the extractions of chunks, in the order of these. It interns
 // every text once, numbers the entities by key and gathers by sorting, so the
 // result does not depend on the order of maps or of insertion.
-func build(ctx context.Context, o Options, extractions []Extraction, manual map[string]string) (*Graph, error) {
-	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]known), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner()}
-	for i := range extractions {
+func build(ctx context.Context, o Options, chunks map[string]packed, manual map[string]string) (*Graph, error) {
+	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]known), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner(), texts: newInterner()}
+	var u unpacker
+	var x Extraction
+	for i, id := range slices.Sorted(maps.Keys(chunks)) {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		b.read(int32(i), &extractions[i])
+		p := chunks[id]
+		p.into(&u, id, &x)
+		b.read(int32(i), &x)
 	}
 	merges, err := b.merge(ctx, manual)
 	if err != nil {
 		return nil, err
 	}
 	if o.OnlyDescribed {
-		b.dropUndescribed(merges, extractions)
+		b.dropUndescribed(merges)
 	}
 	for _, step := range []func(){func() { b.number(merges) }, b.entities, b.relations, b.index} {
 		if err := ctx.Err(); err != nil {
@@ -41,15 +47,17 @@ type builder struct {
 	o Options
 	g *Graph
 
-	keys, spellings, labels, labelKeys, types *interner
-	names                                     map[string]known
-	labelKeyOf                                []int32 // of a label
+	keys, spellings, labels, labelKeys, types, texts *interner
+	names                                            map[string]known
+	labelKeyOf                                       []int32 // of a label
+	labelRank                                        []int32 // the place of a label's key among all
 
 	uses       []use
 	typed      []pair // key, type
-	said       []told // key
+	said       []told // list is a key
 	attributes []property
 	facts      []fact
+	keywords   [][]string // of facts
 
 	entity []int32 // of a key
 }
@@ -57,22 +65,20 @@ type builder struct {
 // known is what a name is: a spelling and a key, -1 if it is no name.
 type known struct{ spelling, key int32 }
 
-// use is an entity's name in a passage, said and property what a passage says
-// about it, fact a triple.
+// use is an entity's name in a passage, property what a passage says about it, fact a
+// triple.
 type (
-	pair struct{ key, item int32 }
-	use  struct{ key, spelling, passage int32 }
-	told struct {
-		key, passage int32
-		text         string
-	}
+	pair     struct{ key, item int32 }
+	use      struct{ key, spelling, passage int32 }
 	property struct {
 		key, passage int32
 		name, value  string
 	}
 	fact struct {
 		head, label, tail, passage int32
-		*Fact
+		text, keywords             int32 // -1 for none
+		weight                     float64
+		names                      [2]int32 // of head and tail, as they are spelt
 	}
 )
 
@@ -96,7 +102,7 @@ func (b *builder) read(p int32, x *Extraction) {
 			b.typed = append(b.typed, pair{key, b.types.id(t)})
 		}
 		if m.Description != "" {
-			b.said = append(b.said, told{key, p, m.Description})
+			b.said = append(b.said, told{key, p, b.texts.id(m.Description)})
 		}
 	}
 	for i := range x.Facts {
@@ -156,29 +162,42 @@ func (b *builder) fact(p int32, f *Fact) error {
 	}
 	head, _ := b.use(p, f.Head)
 	tail, _ := b.use(p, f.Tail)
+	n := len(b.uses)
 	l := b.labels.id(oneLine(f.Relation))
 	if int(l) == len(b.labelKeyOf) {
 		b.labelKeyOf = append(b.labelKeyOf, b.labelKeys.id(b.o.Folding.relation(f.Relation)))
 	}
-	b.facts = append(b.facts, fact{head, l, tail, p, f})
+	to := fact{head: head, label: l, tail: tail, passage: p, text: -1, keywords: -1, weight: f.Weight, names: [2]int32{b.uses[n-2].spelling, b.uses[n-1].spelling}}
+	if f.Weight == 0 {
+		to.weight = 1
+	}
+	if f.Description != "" {
+		to.text = b.texts.id(f.Description)
+	}
+	if len(f.Keywords) > 0 {
+		to.keywords = int32(len(b.keywords))
+		b.keywords = append(b.keywords, f.Keywords)
+	}
+	b.facts = append(b.facts, to)
 	return nil
 }
 
 // dropUndescribed leaves out uses and facts of keys that nothing describes or types.
-func (b *builder) dropUndescribed(into []int32, of []Extraction) {
+func (b *builder) dropUndescribed(into []int32) {
 	known := make([]bool, len(into))
 	for _, t := range b.typed {
 		known[into[t.key]] = true
 	}
 	for _, s := range b.said {
-		known[into[s.key]] = true
+		known[into[s.list]] = true
 	}
 	b.facts = slices.DeleteFunc(b.facts, func(f fact) bool {
 		if known[into[f.head]] && known[into[f.tail]] {
 			return false
 		}
-		b.g.Rejected = append(b.g.Rejected, Rejection{of[f.passage].Chunk,
-			Problem{"fact", Beginning(f.Head + " | " + f.Relation + " | " + f.Tail), "one of its ends is described nowhere"}})
+		triple := b.spellings.texts[f.names[0]] + " | " + b.labels.texts[f.label] + " | " + b.spellings.texts[f.names[1]]
+		b.g.Rejected = append(b.g.Rejected, Rejection{b.g.Passages[f.passage].Chunk,
+			Problem{"fact", Beginning(triple), "one of its ends is described nowhere"}})
 		return true
 	})
 	b.uses = slices.DeleteFunc(b.uses, func(u use) bool { return !known[into[u.key]] })
@@ -226,22 +245,21 @@ func (b *builder) entities() {
 	for i, t := range b.typed {
 		typed[i] = link{b.entity[t.key], t.item}
 	}
-	names := gather(n, len(b.spellings.texts), spelt)
-	types := gather(n, len(b.types.texts), typed)
+	names := gather(n, len(b.spellings.texts), spelt).ranked(b.spellings)
+	types := gather(n, len(b.types.texts), typed).ranked(b.types)
+	for i := range b.said {
+		b.said[i].list = b.entity[b.said[i].list]
+	}
+	slices.SortStableFunc(b.said, func(a, c told) int { return cmp.Compare(a.list, c.list) })
+	described := described(n, b.said, b.texts)
+	b.said = nil
 	for id := range b.g.Entities {
 		e := &b.g.Entities[id]
-		e.Names = ranked(names.of(int32(id)), b.spellings)
-		e.Types = ranked(types.of(int32(id)), b.types)
+		e.Names, e.Types, e.Descriptions = names.of(id), types.of(id), described.some(id)
 		e.Name = e.Names[0].Text
 		if len(e.Types) > 0 {
 			e.Type = e.Types[0].Text
 		}
-	}
-	for i := range b.said {
-		b.said[i].key = b.entity[b.said[i].key]
-	}
-	for key, of := range descriptions(b.said) {
-		b.g.Entities[key].Descriptions = of
 	}
 	b.properties()
 }
@@ -264,37 +282,6 @@ func (b *builder) properties() {
 	}
 }
 
-// ranked are texts by frequency, equal ones by the text.
-func ranked(of []Posting, texts *interner) []Count {
-	out := make([]Count, len(of))
-	for i, p := range of {
-		out[i] = Count{texts.texts[p.ID], int(p.Count)}
-	}
-	slices.SortFunc(out, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Text, b.Text))
-	})
-	return out
-}
-
-// descriptions gathers texts by what they describe, equal texts once, in the
-// order in which they first appear.
-func descriptions(said []told) map[int32][]Description {
-	at := make(map[told]int)
-	out := make(map[int32][]Description)
-	for _, s := range said {
-		id := told{s.key, 0, s.text}
-		i, ok := at[id]
-		if !ok {
-			i = len(out[s.key])
-			at[id] = i
-			out[s.key] = append(out[s.key], Description{Text: s.text})
-		}
-		d := &out[s.key][i]
-		d.Passages = add(d.Passages, s.passage)
-	}
-	return out
-}
-
 // add appends a passage unless it is the last already.
 func add(to []int32, p int32) []int32 {
 	if n := len(to); n > 0 && to[n-1] == p {
@@ -306,57 +293,81 @@ func add(to []int32, p int32) []int32 {
 // relations gathers the facts that say the same. Weights are added in the order
 // of the chunks.
 func (b *builder) relations() {
+	b.labelRank = make([]int32, len(b.labels.texts))
 	rank := order(b.labelKeys.texts)
-	key := func(f *fact) int32 { return rank[b.labelKeyOf[f.label]] }
+	for l, key := range b.labelKeyOf {
+		b.labelRank[l] = rank[key]
+	}
 	for i := range b.facts {
 		b.facts[i].head, b.facts[i].tail = b.entity[b.facts[i].head], b.entity[b.facts[i].tail]
 	}
 	slices.SortStableFunc(b.facts, func(a, c fact) int {
-		return cmp.Or(cmp.Compare(a.head, c.head), cmp.Compare(key(&a), key(&c)), cmp.Compare(a.tail, c.tail), cmp.Compare(a.passage, c.passage))
+		return cmp.Or(b.compare(&a, &c), cmp.Compare(a.passage, c.passage))
 	})
-	for lo := 0; lo < len(b.facts); {
-		hi := lo + 1
-		first := &b.facts[lo]
-		for hi < len(b.facts) && b.facts[hi].head == first.head && key(&b.facts[hi]) == key(first) && b.facts[hi].tail == first.tail {
-			hi++
+	n := 0
+	for range b.same() {
+		n++
+	}
+	b.g.Relations = make([]Relation, 0, n)
+	var said []told
+	for facts := range b.same() {
+		for i := range facts {
+			if facts[i].text >= 0 {
+				said = append(said, told{int32(len(b.g.Relations)), facts[i].passage, facts[i].text})
+			}
 		}
-		b.g.Relations = append(b.g.Relations, b.relation(b.facts[lo:hi]))
-		lo = hi
+		b.g.Relations = append(b.g.Relations, b.relation(facts))
+	}
+	described := described(n, said, b.texts)
+	for r := range b.g.Relations {
+		b.g.Relations[r].Descriptions = described.some(r)
+	}
+}
+
+// compare orders facts by what they say.
+func (b *builder) compare(a, c *fact) int {
+	return cmp.Or(cmp.Compare(a.head, c.head), cmp.Compare(b.labelRank[a.label], b.labelRank[c.label]), cmp.Compare(a.tail, c.tail))
+}
+
+// same yields the sorted facts that say the same.
+func (b *builder) same() iter.Seq[[]fact] {
+	return func(yield func([]fact) bool) {
+		for lo, hi := 0, 0; lo < len(b.facts); lo = hi {
+			for hi = lo + 1; hi < len(b.facts) && b.compare(&b.facts[lo], &b.facts[hi]) == 0; {
+				hi++
+			}
+			if !yield(b.facts[lo:hi]) {
+				return
+			}
+		}
 	}
 }
 
 func (b *builder) relation(facts []fact) Relation {
 	r := Relation{Head: facts[0].head, Tail: facts[0].tail, Key: b.labelKeys.texts[b.labelKeyOf[facts[0].label]], Count: len(facts)}
-	var said []told
-	labels := make([]link, len(facts))
-	for i, f := range facts {
-		weight := f.Weight
-		if weight == 0 {
-			weight = 1
-		}
-		r.Weight += weight
-		r.Keywords = append(r.Keywords, f.Keywords...)
-		labels[i] = link{0, f.label}
-		if f.Description != "" {
-			said = append(said, told{0, f.passage, f.Description})
+	for i := range facts {
+		r.Weight += facts[i].weight
+		if k := facts[i].keywords; k >= 0 {
+			r.Keywords = append(r.Keywords, b.keywords[k]...)
 		}
 	}
 	slices.Sort(r.Keywords)
 	r.Keywords = slices.Compact(r.Keywords)
-	r.Label = b.commonest(labels)
-	r.Descriptions = descriptions(said)[0]
+	r.Label = b.commonest(facts)
 	return r
 }
 
-func (b *builder) commonest(labels []link) string {
-	counts := make(map[int32]int, 1)
-	best := labels[0].item
-	for _, l := range labels {
-		counts[l.item]++
-	}
-	for _, l := range labels {
-		if n := counts[l.item] - counts[best]; n > 0 || n == 0 && b.labels.texts[l.item] < b.labels.texts[best] {
-			best = l.item
+// commonest is the label that most of the facts have, of such the first in the alphabet.
+func (b *builder) commonest(facts []fact) string {
+	best, most := facts[0].label, 0
+	if len(facts) > 1 {
+		counts := make(map[int32]int, 1)
+		for i := range facts {
+			l := facts[i].label
+			counts[l]++
+			if n := counts[l]; n > most || n == most && b.labels.texts[l] < b.labels.texts[best] {
+				best, most = l, n
+			}
 		}
 	}
 	return b.labels.texts[best]
@@ -384,36 +395,4 @@ func (b *builder) index() {
 	b.g.relationChunks = gather(len(b.g.Relations), passages, stated)
 	b.g.chunkRelations = b.g.relationChunks.transpose(passages)
 	b.g.entityRelations = gather(len(b.g.Entities), len(b.g.Relations), ends)
-}
-
-// interner numbers texts in the order in which they come.
-type interner struct {
-	ids   map[string]int32
-	texts []string
-}
-
-func newInterner() *interner { return &interner{ids: make(map[string]int32)} }
-
-func (n *interner) id(text string) int32 {
-	id, ok := n.ids[text]
-	if !ok {
-		id = int32(len(n.texts))
-		n.ids[text] = id
-		n.texts = append(n.texts, text)
-	}
-	return id
-}
-
-// order returns the place of each text among all.
-func order(texts []string) []int32 {
-	by := make([]int32, len(texts))
-	for i := range by {
-		by[i] = int32(i)
-	}
-	slices.SortFunc(by, func(a, b int32) int { return strings.Compare(texts[a], texts[b]) })
-	rank := make([]int32, len(texts))
-	for place, i := range by {
-		rank[i] = int32(place)
-	}
-	return rank
 }

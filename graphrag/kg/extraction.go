@@ -3,8 +3,6 @@
 package kg
 
 import (
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -76,40 +74,6 @@ type Attribute struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Span   Span   `json:"span,omitzero"`
-}
-
-// clone copies x, with valid UTF-8 throughout: what is saved must come back as
-// it was.
-func (x Extraction) clone() Extraction {
-	x.Mentions, x.Facts, x.Attributes = slices.Clone(x.Mentions), slices.Clone(x.Facts), slices.Clone(x.Attributes)
-	for i := range x.Mentions {
-		m := &x.Mentions[i]
-		valid(&m.Name, &m.Type, &m.Description)
-	}
-	for i := range x.Facts {
-		f := &x.Facts[i]
-		f.Keywords = slices.Clone(f.Keywords)
-		valid(&f.Head, &f.Relation, &f.Tail, &f.Description)
-		for k := range f.Keywords {
-			valid(&f.Keywords[k])
-		}
-	}
-	for i := range x.Attributes {
-		a := &x.Attributes[i]
-		valid(&a.Entity, &a.Key, &a.Value)
-	}
-	x.Problems = slices.Clone(x.Problems)
-	for i := range x.Problems {
-		p := &x.Problems[i]
-		valid(&p.Kind, &p.Text, &p.Reason)
-	}
-	return x
-}
-
-func valid(texts ...*string) {
-	for _, t := range texts {
-		*t = strings.ToValidUTF8(*t, "\uFFFD")
-	}
 }
 
 // Beginning is at most the first 80 bytes of a text, for [Problem.Text].

@@ -32,8 +32,8 @@ type read struct {
 
 func (o once) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	found, err := memo.Of(ctx, read{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
-	if err != nil {
-		return nil, err
+	if err != nil || !memo.Under(ctx) {
+		return found, err
 	}
 	own := slices.Clone(found) // callers complete what was found
 	for i := range own {

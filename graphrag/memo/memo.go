@@ -32,6 +32,12 @@ func With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, contextKey{}, &memo{made: make(map[any]*entry)})
 }
 
+// Under tells whether the context has a memo, so that what [Of] returns is shared.
+func Under(ctx context.Context) bool {
+	m, _ := ctx.Value(contextKey{}).(*memo)
+	return m != nil
+}
+
 // Of returns what was made under the key, or makes it; who comes meanwhile waits for it
 // until the own context ends. What could not be made is not kept. Callers share the value,
 // so nobody may change it. Safe for concurrent use.

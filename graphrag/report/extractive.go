@@ -151,28 +151,34 @@ func (m *material) add(text string, sources []int32) {
 // are not quoted yet.
 func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Finding {
 	var out []Finding
-	take := func(text, about string, nodes, edges []int32) bool {
+	free := func(of []kg.Description) (string, bool) { // the first that is not quoted yet
+		for _, d := range of {
+			if i, ok := m.at[d.Text]; ok && !quoted[i] {
+				return d.Text, true
+			}
+		}
+		return "", false
+	}
+	take := func(text, about string, nodes, edges []int32) {
 		i, ok := m.at[text]
 		if !ok || quoted[i] || len(out) == x.o.Findings {
-			return false
+			return
 		}
 		quoted[i] = true
 		out = append(out, Finding{Summary: about, Explanation: oneLine(text), Nodes: nodes, Edges: edges, Sources: m.sources[i]})
-		return true
 	}
 	for _, e := range c.Edges {
+		if len(out) == x.o.Findings {
+			return out
+		}
 		edge := &c.Graph.Edges[e]
-		for _, d := range edge.Descriptions {
-			if take(d.Text, c.Graph.Nodes[edge.Source].Title+" – "+c.Graph.Nodes[edge.Target].Title, []int32{edge.Source, edge.Target}, []int32{e}) {
-				break
-			}
+		if text, ok := free(edge.Descriptions); ok {
+			take(text, c.Graph.Nodes[edge.Source].Title+" – "+c.Graph.Nodes[edge.Target].Title, []int32{edge.Source, edge.Target}, []int32{e})
 		}
 	}
 	for _, v := range c.Nodes {
-		for _, d := range c.Graph.Nodes[v].Descriptions {
-			if take(d.Text, c.Graph.Nodes[v].Title, []int32{v}, nil) {
-				break
-			}
+		if text, ok := free(c.Graph.Nodes[v].Descriptions); ok {
+			take(text, c.Graph.Nodes[v].Title, []int32{v}, nil)
 		}
 	}
 	for round := 0; len(out) < x.o.Findings; round++ { // of each part in turn
@@ -191,4 +197,18 @@ func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Fi
 	return out
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine is a text with single blanks: itself, if it is one.
+func oneLine(s string) string {
+	blank := true // before the text
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && blank {
+			return strings.Join(strings.Fields(s), " ")
+		}
+		blank = c == ' '
+	}
+	if blank {
+		return strings.TrimSuffix(s, " ")
+	}
+	return s
+}

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -53,10 +53,20 @@ func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
-	return &extractive{o}, checks.Err()
+	x := &extractive{o: o, own: newGlossary(), readers: make(chan *reader, runtime.GOMAXPROCS(0))}
+	for range cap(x.readers) {
+		x.readers <- &reader{analyzer: o.Analyzer}
+	}
+	return x, checks.Err()
 }
 
-type extractive struct{ o ExtractiveOptions }
+type extractive struct {
+	o   ExtractiveOptions
+	own *glossary
+	// readers are those that are free: as many as there are processors, because who makes a
+	// summary holds all its sentences.
+	readers chan *reader
+}
 
 // Name implements [Summarizer].
 func (x *extractive) Name() string { return fmt.Sprintf("extractive/%d", x.o.Tokens) }
@@ -81,28 +91,27 @@ func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, er
 }
 
 func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, error) {
-	sentences, err := x.collect(ctx, texts)
+	var by *reader
+	select {
+	case by = <-x.readers:
+		defer func() { x.readers <- by }()
+	case <-ctx.Done():
+		return Summary{}, fmt.Errorf("summary: %w", ctx.Err())
+	}
+	sentences, err := x.collect(ctx, by, texts)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}
-	scores := centrality(sentences)
 	chosen, left := []int(nil), x.o.Tokens
-	likeness := make([]float64, len(sentences))
-	done := make([]bool, len(sentences))
+	queue := newQueue(centrality(sentences))
 	for left > 0 {
 		if err := ctx.Err(); err != nil {
 			return Summary{}, fmt.Errorf("summary: %w", err)
 		}
-		next, gain := -1, math.Inf(-1)
-		for i, s := range scores {
-			if g := (1-redundancy)*s - redundancy*likeness[i]; !done[i] && g > gain {
-				next, gain = i, g
-			}
-		}
-		if next < 0 {
+		next, ok := queue.pop()
+		if !ok {
 			break
 		}
-		done[next] = true
 		s := &sentences[next]
 		cost := x.o.CountTokens(s.quote)
 		if len(chosen) == 0 && cost > left {
@@ -113,12 +122,8 @@ func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, er
 			continue
 		}
 		left -= cost
-		chosen = append(chosen, next)
-		for i := range sentences {
-			likeness[i] = max(likeness[i], cosine(sentences[i].terms, s.terms))
-			// The same again is never worth its place.
-			done[i] = done[i] || likeness[i] > .95
-		}
+		chosen = append(chosen, int(next))
+		queue.choose(sentences, s.terms)
 	}
 	slices.Sort(chosen)
 	return compose(sentences, chosen), nil

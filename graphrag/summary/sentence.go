@@ -35,8 +35,9 @@ type sentence struct {
 
 // source is a text and its place among those that are summarised.
 type source struct {
-	index int
-	*reading
+	index   int
+	clean   string
+	mapping text.Mapping
 }
 
 // weighted is a component of a sparse vector.
@@ -60,11 +61,6 @@ type said struct {
 	terms []counted // in the order of their first appearance
 }
 
-type counted struct {
-	term  string
-	times float64
-}
-
 // readKey is the key of a reading: the name of the analyzer stands for its terms.
 type readKey struct{ analyzer, text string }
 
@@ -72,67 +68,52 @@ type readKey struct{ analyzer, text string }
 // described by are sentences; longer texts are in few summaries, and many.
 const longestKept = 2000
 
-func (x *extractive) once(ctx context.Context, s string) (*reading, error) {
+func (x *extractive) once(ctx context.Context, by *reader, s string) (*reading, error) {
 	if len(s) > longestKept {
-		return x.read(s)
+		return read(by, s), nil
 	}
-	return memo.Of(ctx, readKey{x.o.Analyzer.Name(), s}, func() (*reading, error) { return x.read(s) })
+	return memo.Of(ctx, readKey{x.o.Analyzer.Name(), s}, func() (*reading, error) { return read(by, s), nil })
 }
 
-func (x *extractive) read(s string) (*reading, error) {
+func read(by *reader, s string) *reading {
 	r := new(reading)
 	r.clean, r.mapping = text.StripLinks(s)
-	place := make(map[string]int)
 	for _, span := range text.Sentences(r.clean) {
 		one := said{quote: plain(span.In(r.clean)), span: span}
-		clear(place)
-		var words int
-		if one.terms, words = x.terms(one.quote, place); words == 0 {
+		words := by.count(one.quote)
+		if words == 0 {
 			continue
 		}
+		one.terms = slices.Clone(by.counts)
 		source := r.mapping.Span(span)
 		one.prose = isProse(one.quote, words, source.End-source.Start) && len(one.terms) > 0
 		r.sentences = append(r.sentences, one)
 	}
-	return r, nil
-}
-
-// terms counts the terms of a sentence, whose places are kept in an empty map, and its
-// words.
-func (x *extractive) terms(s string, place map[string]int) (counts []counted, words int) {
-	x.o.Analyzer.Words(s, func(word []byte) bool {
-		words++
-		term, ok := x.o.Analyzer.Term(string(word))
-		if !ok {
-			return true
-		}
-		i, ok := place[term]
-		if !ok {
-			i, counts = len(counts), append(counts, counted{term: term})
-			place[term] = i
-		}
-		counts[i].times++
-		return true
-	})
-	return counts, words
+	return r
 }
 
 // collect returns the sentences of prose of all texts, or, if there are none,
 // all that has words. The one error is that of ctx.
-func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, error) {
+func (x *extractive) collect(ctx context.Context, by *reader, texts []string) ([]sentence, error) {
 	var prose, rest []sentence
-	numbers := text.NewVocabulary()
+	g, err := x.terms(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by.begin(g)
+	defer by.end()
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r, err := x.once(ctx, s)
+		r, err := x.once(ctx, by, s)
 		if err != nil {
 			return nil, err
 		}
-		of := &source{i, r}
+		of := &source{i, r.clean, r.mapping} // not what was read: a name may be in ten thousand sentences
 		for _, one := range r.sentences {
-			next := sentence{quote: one.quote, of: of, span: one.span, terms: numbered(one.terms, numbers)}
+			next := sentence{quote: one.quote, of: of, span: one.span, terms: by.places(one.terms)}
+			slices.SortFunc(next.terms, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
 			if one.prose {
 				prose = append(prose, next)
 			} else {
@@ -143,27 +124,36 @@ func (x *extractive) collect(ctx context.Context, texts []string) ([]sentence, e
 	if len(prose) == 0 {
 		prose = rest
 	}
-	weigh(prose, numbers.Len())
+	weigh(prose, len(by.numbered))
 	return prose, nil
-}
-
-// numbered are counts by the numbers of their terms, ascending.
-func numbered(counts []counted, numbers *text.Vocabulary) []weighted {
-	out := make([]weighted, len(counts))
-	for i, c := range counts {
-		n, _ := numbers.Add([]byte(c.term))
-		out[i] = weighted{int32(n), c.times}
-	}
-	slices.SortFunc(out, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
-	return out
 }
 
 // plain returns a sentence as it is quoted: without marks of markdown at its
 // beginning, control characters and line breaks.
 func plain(s string) string {
-	s = strings.TrimLeft(llm.Printable(s), "#*->+|=•_~` \t\r\n")
+	if isPlain(s) {
+		return s
+	}
+	s = strings.TrimLeft(llm.Printable(s), marks)
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
 }
+
+// isPlain tells that there is nothing to do: nearly all sentences are of letters and
+// single blanks.
+func isPlain(s string) bool {
+	last := byte(' ')
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == last && (c == ' ' || c == '*') || i == 0 && strings.IndexByte(marks, c) >= 0 {
+			return false
+		}
+		last = c
+	}
+	return last != ' '
+}
+
+// marks stand before a sentence, and are not quoted.
+const marks = "#*->+|=•_~` \t\r\n"
 
 // boilerplate are words of what web pages say about themselves.
 var boilerplate = []string{
@@ -205,21 +195,27 @@ func isProse(quote string, words, bytes int) bool {
 // weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each
 // sentence to length 1.
 func weigh(sentences []sentence, terms int) {
-	df := make([]float64, terms)
+	rare := make([]float64, terms)
 	for _, s := range sentences {
 		for _, t := range s.terms {
-			df[t.term]++
+			rare[t.term]++
+		}
+	}
+	for t, df := range rare {
+		if df > 0 {
+			rare[t] = math.Log(1 + float64(len(sentences))/df)
 		}
 	}
 	for _, s := range sentences {
 		sum := 0.0
 		for j, t := range s.terms {
-			w := (1 + math.Log(t.weight)) * math.Log(1+float64(len(sentences))/df[t.term])
+			w := (1 + math.Log(t.weight)) * rare[t.term]
 			s.terms[j].weight = w
 			sum += float64(w * w)
 		}
+		length := math.Sqrt(sum)
 		for j := range s.terms {
-			s.terms[j].weight /= math.Sqrt(sum)
+			s.terms[j].weight /= length
 		}
 	}
 }
@@ -252,21 +248,4 @@ func centrality(sentences []sentence) []float64 {
 		scores[i] /= math.Sqrt(sum)
 	}
 	return scores
-}
-
-// cosine returns the dot product of two vectors of length 1.
-func cosine(a, b []weighted) float64 {
-	sum := 0.0
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].term < b[0].term:
-			a = a[1:]
-		case a[0].term > b[0].term:
-			b = b[1:]
-		default:
-			sum += float64(a[0].weight * b[0].weight)
-			a, b = a[1:], b[1:]
-		}
-	}
-	return sum
 }

@@ -28,14 +28,14 @@ type cited []int32
 
 func (s *searcher) entityChunks(entities []int32) (out []cited) {
 	for _, e := range entities {
-		out = append(out, s.chunks[e])
+		out = append(out, s.chunks(e))
 	}
 	return out
 }
 
 func (s *searcher) relationChunks(relations []int32) (out []cited) {
 	for _, r := range relations {
-		out = append(out, s.pairs[r].chunks)
+		out = append(out, s.relation(r).chunks)
 	}
 	return out
 }
@@ -124,13 +124,13 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 	var out []int32
 	for _, e := range entities {
 		shared := make(map[int32]int)
-		for _, r := range s.incident[e] {
+		for _, r := range s.incident.of(e) {
 			ends := s.pairs[r].ends
-			for _, c := range s.chunks[ends[0]+ends[1]-e] {
+			for _, c := range s.chunks(ends[0] + ends[1] - e) {
 				shared[c]++
 			}
 		}
-		chunks := slices.Clone(s.chunks[e])
+		chunks := s.chunks(e)
 		slices.SortStableFunc(chunks, func(a, b int32) int { return cmp.Compare(shared[b], shared[a]) })
 		out = append(out, chunks...)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -23,52 +24,109 @@ const (
 	fragmentBoundary = "\n" // between descriptions that are joined
 )
 
-// network is the graph: entities and undirected relations, described.
+// network is the graph: entities and undirected relations. What is only put together of
+// the graph's own texts is made when it is read; descriptions that were condensed are kept.
 type network struct {
-	g         *kg.Graph
-	described []kg.Description // entities
-	chunks    [][]int32        // that name an entity
-	pairs     []relation
-	incident  [][]int32 // the relations of an entity
+	g                       *kg.Graph
+	pairs                   []pair
+	incident                incident
+	condensed, condensedRel map[int32]kg.Description // of entities and of pairs
 }
 
-// relation is all that is said of a pair of entities, the first before the second.
+// pair is a pair of entities, the first before the second, and the relations in the graph
+// that join them.
+type pair struct {
+	ends   [2]int32
+	weight float64
+	of     []int32
+}
+
+// incident are the pairs of each entity, one list behind the other.
+type incident struct{ starts, pairs []int32 }
+
+func (i *incident) of(e int32) []int32 { return i.pairs[i.starts[e]:i.starts[e+1]] }
+
+func incidentTo(entities int, pairs []pair) incident {
+	out := incident{starts: make([]int32, entities+1), pairs: make([]int32, 2*len(pairs))}
+	for _, p := range pairs {
+		out.starts[p.ends[0]+1]++
+		out.starts[p.ends[1]+1]++
+	}
+	for e := range entities {
+		out.starts[e+1] += out.starts[e]
+	}
+	next := slices.Clone(out.starts)
+	for i, p := range pairs {
+		for _, e := range p.ends {
+			out.pairs[next[e]] = int32(i)
+			next[e]++
+		}
+	}
+	return out
+}
+
+// relation is all that is said of a pair.
 type relation struct {
-	ends      [2]int32
-	weight    float64
 	keywords  []string
 	described kg.Description
 	chunks    []int32
 }
 
 func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*network, error) {
-	g := c.Graph
-	n := &network{g: g, described: make([]kg.Description, len(g.Entities)), chunks: make([][]int32, len(g.Entities)), incident: make([][]int32, len(g.Entities))}
+	n := &network{g: c.Graph}
+	for _, of := range n.g.Pairs(false) {
+		first := &n.g.Relations[of[0]]
+		if first.Head == first.Tail {
+			continue
+		}
+		p := pair{ends: [2]int32{min(first.Head, first.Tail), max(first.Head, first.Tail)}, of: of}
+		for _, r := range of {
+			p.weight += n.g.Relations[r].Weight
+		}
+		n.pairs = append(n.pairs, p)
+	}
+	n.incident = incidentTo(len(n.g.Entities), n.pairs)
 	writer, err := k.Describe(describeTokens)
 	if err != nil {
 		return nil, err
 	}
 	d := describer{writer, k.Count, o.Paper}
-	err = kit.Each(ctx, len(g.Entities), func(ctx context.Context, i int) (err error) {
-		n.chunks[i] = sources(g.EntityPassages(int32(i)))
-		n.described[i], err = d.describe(ctx, g.Entities[i].Name, g.Entities[i].Descriptions, n.chunks[i])
-		return err
+	n.condensed, err = d.all(ctx, len(n.g.Entities), func(e int32) (string, []kg.Description) {
+		return n.g.Entities[e].Name, n.saidOf(e)
 	})
 	if err != nil {
 		return nil, err
 	}
-	pairs := slices.DeleteFunc(g.Pairs(false), func(of []int32) bool { return g.Relations[of[0]].Head == g.Relations[of[0]].Tail })
-	n.pairs = make([]relation, len(pairs))
-	err = kit.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
-		n.pairs[i], err = d.relate(ctx, g, pairs[i])
-		return err
+	n.condensedRel, err = d.all(ctx, len(n.pairs), func(r int32) (string, []kg.Description) {
+		ends := n.pairs[r].ends
+		return n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, n.stated(r).said
 	})
-	for r := range n.pairs {
-		for _, e := range n.pairs[r].ends {
-			n.incident[e] = append(n.incident[e], int32(r))
-		}
-	}
 	return n, err
+}
+
+// chunks are those that name an entity.
+func (n *network) chunks(e int32) []int32 { return sources(n.g.EntityPassages(e)) }
+
+// saidOf are the descriptions of an entity from its chunks.
+func (n *network) saidOf(e int32) []kg.Description {
+	return from(n.g.Entities[e].Descriptions, n.chunks(e))
+}
+
+// described is the description of an entity.
+func (n *network) described(e int32) kg.Description {
+	if d, ok := n.condensed[e]; ok {
+		return d
+	}
+	return joined(n.saidOf(e))
+}
+
+// relation is what is said of a pair.
+func (n *network) relation(r int32) relation {
+	s := n.stated(r)
+	if d, ok := n.condensedRel[r]; ok {
+		return relation{s.keywords, d, s.chunks}
+	}
+	return relation{s.keywords, joined(s.said), s.chunks}
 }
 
 // sources are the chunks that are kept: the first ones.
@@ -87,28 +145,53 @@ type describer struct {
 	paper bool
 }
 
-// describe joins the descriptions that are from the given chunks, or condenses
-// them if they are many or long.
-func (d describer) describe(ctx context.Context, subject string, of []kg.Description, chunks []int32) (kg.Description, error) {
-	of = slices.DeleteFunc(slices.Clone(of), func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
-	if len(of) > 1 && d.long(of) {
-		return d.Describe(ctx, subject, of)
-	}
-	var out kg.Description
-	for i, f := range of {
-		if i > 0 {
-			out.Text += fragmentBoundary
+// all are the descriptions of n things that have to be condensed, by their numbers.
+func (d describer) all(ctx context.Context, n int, thing func(int32) (string, []kg.Description)) (map[int32]kg.Description, error) {
+	out := make(map[int32]kg.Description)
+	var mu sync.Mutex
+	return out, kit.Each(ctx, n, func(ctx context.Context, i int) error {
+		subject, of := thing(int32(i))
+		if !d.long(of) {
+			return nil
 		}
-		out.Text += f.Text
-		out.Passages = append(out.Passages, f.Passages...)
-	}
-	slices.Sort(out.Passages)
-	out.Passages = slices.Compact(out.Passages)
-	return out, nil
+		described, err := d.Describe(ctx, subject, of)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		out[int32(i)] = described
+		return nil
+	})
 }
 
-// long tells whether descriptions are condensed.
+// from are the descriptions that are from the given chunks.
+func from(of []kg.Description, chunks []int32) []kg.Description {
+	return slices.DeleteFunc(slices.Clone(of), func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
+}
+
+// joined are descriptions as one.
+func joined(of []kg.Description) kg.Description {
+	if len(of) == 1 {
+		return kg.Description{Text: of[0].Text, Passages: slices.Clone(of[0].Passages)}
+	}
+	var out kg.Description
+	texts := make([]string, len(of))
+	for i, f := range of {
+		texts[i] = f.Text
+		out.Passages = append(out.Passages, f.Passages...)
+	}
+	out.Text = strings.Join(texts, fragmentBoundary)
+	slices.Sort(out.Passages)
+	out.Passages = slices.Compact(out.Passages)
+	return out
+}
+
+// long tells whether descriptions are condensed: if they are many or long.
 func (d describer) long(of []kg.Description) bool {
+	if len(of) < 2 {
+		return false
+	}
 	most := maxTokens
 	if d.paper {
 		most = paperTokens
@@ -128,26 +211,31 @@ func (d describer) long(of []kg.Description) bool {
 	return tokens >= most
 }
 
-// relate merges the relations of a pair: weights add up, keywords are united, and
+// statements are what the graph says of a pair.
+type statements struct {
+	keywords []string
+	said     []kg.Description
+	chunks   []int32
+}
+
+// stated merges the relations of a pair: keywords are united, and
 // a relation with a name has that as a keyword. Facts that nothing describes are
 // described by their words.
-func (d describer) relate(ctx context.Context, g *kg.Graph, of []int32) (relation, error) {
-	var out relation
+func (n *network) stated(pair int32) statements {
+	var out statements
 	var said []kg.Description
 	var stated []kg.Posting
-	for _, r := range of {
-		rel := &g.Relations[r]
-		out.ends = [2]int32{min(rel.Head, rel.Tail), max(rel.Head, rel.Tail)}
-		out.weight += rel.Weight
+	for _, r := range n.pairs[pair].of {
+		rel := &n.g.Relations[r]
 		out.keywords = append(out.keywords, rel.Keywords...)
 		if rel.Label != "" {
 			out.keywords = append(out.keywords, rel.Label)
 		}
-		passages := g.RelationPassages(r)
+		passages := n.g.RelationPassages(r)
 		stated = append(stated, passages...)
 		said = append(said, rel.Descriptions...)
 		if len(rel.Descriptions) == 0 {
-			t := g.Triple(r)
+			t := n.g.Triple(r)
 			words := kg.Description{Text: strings.Join(strings.Fields(t.Head+" "+t.Relation+" "+t.Tail), " ")}
 			for _, p := range passages {
 				words.Passages = append(words.Passages, p.ID)
@@ -159,13 +247,15 @@ func (d describer) relate(ctx context.Context, g *kg.Graph, of []int32) (relatio
 	out.keywords = slices.Compact(out.keywords)
 	slices.SortFunc(stated, func(a, b kg.Posting) int { return cmp.Compare(a.ID, b.ID) })
 	out.chunks = sources(slices.CompactFunc(stated, func(a, b kg.Posting) bool { return a.ID == b.ID }))
-	var err error
-	out.described, err = d.describe(ctx, g.Entities[out.ends[0]].Name+" – "+g.Entities[out.ends[1]].Name, unite(said), out.chunks)
-	return out, err
+	out.said = from(unite(said), out.chunks)
+	return out
 }
 
 // unite makes equal descriptions one and orders them by their first chunks.
 func unite(said []kg.Description) []kg.Description {
+	if len(said) == 1 {
+		return said
+	}
 	var out []kg.Description
 	at := make(map[string]int)
 	for _, d := range said {
@@ -186,20 +276,28 @@ func unite(said []kg.Description) []kg.Description {
 // byDegree orders relations by the degrees of their ends, then by weight.
 func (n *network) byDegree(relations []int32) {
 	degree := func(r int32) int {
-		return len(n.incident[n.pairs[r].ends[0]]) + len(n.incident[n.pairs[r].ends[1]])
+		return len(n.incident.of(n.pairs[r].ends[0])) + len(n.incident.of(n.pairs[r].ends[1]))
 	}
 	slices.SortFunc(relations, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(degree(b), degree(a)), cmp.Compare(n.pairs[b].weight, n.pairs[a].weight), cmp.Compare(a, b))
 	})
 }
 
-// texts are what entities and relations are found by.
-func (n *network) texts() (entities, relations []string) {
-	for e := range n.described {
-		entities = append(entities, n.g.Entities[e].Name+"\n"+n.described[e].Text)
+// entityText and relationText are what entities and relations are found by.
+func (n *network) entityText(e int32) string {
+	return n.g.Entities[e].Name + "\n" + n.described(e).Text
+}
+
+func (n *network) relationText(r int32) string {
+	rel, ends := n.relation(r), n.pairs[r].ends
+	return strings.Join(rel.keywords, ", ") + "\t" + n.g.Entities[ends[0]].Name + "\n" + n.g.Entities[ends[1]].Name + "\n" + rel.described.Text
+}
+
+// texts are those of n things.
+func texts(n int, text func(int32) string) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = text(int32(i))
 	}
-	for _, r := range n.pairs {
-		relations = append(relations, strings.Join(r.keywords, ", ")+"\t"+n.g.Entities[r.ends[0]].Name+"\n"+n.g.Entities[r.ends[1]].Name+"\n"+r.described.Text)
-	}
-	return entities, relations
+	return out
 }

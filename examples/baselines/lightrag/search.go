@@ -45,11 +45,10 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		}
 		s.keywords = kit.Step(k.AnswerModel, byModel, byRules(names))
 	}
-	entities, relations := s.texts()
-	if s.entities, err = c.Find(ctx, entities); err != nil {
+	if s.entities, err = c.Find(ctx, texts(len(s.g.Entities), s.entityText)); err != nil {
 		return nil, err
 	}
-	s.relations, err = c.Find(ctx, relations)
+	s.relations, err = c.Find(ctx, texts(len(s.pairs), s.relationText))
 	return s, err
 }
 
@@ -148,7 +147,7 @@ func (s *searcher) local(ctx context.Context, keywords []string) (findings, erro
 	entities, err := s.nearest(ctx, s.entities, strings.Join(keywords, ", "), s.o.TopK)
 	var relations []int32
 	for _, e := range entities {
-		relations = append(relations, s.incident[e]...)
+		relations = append(relations, s.incident.of(e)...)
 	}
 	slices.Sort(relations)
 	relations = slices.Compact(relations)
@@ -196,13 +195,14 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 	if kind := s.g.Entities[e].Type; kind != "" {
 		text += " (" + kind + ")"
 	}
-	return graphrag.Row("entity", text, s.described[e].Text, s.corpus.Docs(s.described[e].Passages))
+	d := s.described(e)
+	return graphrag.Row("entity", text, d.Text, s.corpus.Docs(d.Passages))
 }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
-	rel := &s.pairs[r]
-	text := s.g.Entities[rel.ends[0]].Name + " – " + s.g.Entities[rel.ends[1]].Name
-	return graphrag.Row("relation", text, rel.described.Text, s.corpus.Docs(rel.described.Passages))
+	ends, d := s.pairs[r].ends, s.relation(r).described
+	text := s.g.Entities[ends[0]].Name + " – " + s.g.Entities[ends[1]].Name
+	return graphrag.Row("relation", text, d.Text, s.corpus.Docs(d.Passages))
 }
 
 // evidence are the first K chunks, as far as the rest of the budget goes.

@@ -38,7 +38,11 @@ func quoter(by summary.Summarizer) describer {
 		}
 		quotes := make([]kg.Description, len(s.Quotes))
 		for i, q := range s.Quotes {
-			quotes[i] = kg.Description{Text: s.Text[q.Start:q.End], Passages: of[q.Source].Passages}
+			text := s.Text[q.Start:q.End]
+			if source := texts[q.Source][q.SourceStart:q.SourceEnd]; source == text {
+				text = source // is in memory anyway
+			}
+			quotes[i] = kg.Description{Text: text, Passages: of[q.Source].Passages}
 		}
 		return quotes, nil
 	}

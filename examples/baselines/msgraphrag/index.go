@@ -39,6 +39,10 @@ type index struct {
 
 func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index, error) {
 	x := &index{kit: k, o: o, corpus: c}
+	var err error
+	if x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil { // first: it takes a copy of all chunks
+		return nil, err
+	}
 	x.pairs()
 	if err := x.describe(ctx); err != nil {
 		return nil, err
@@ -50,9 +54,7 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 		return nil, err
 	}
 	x.covered()
-	var err error
-	x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks))
-	return x, err
+	return x, nil
 }
 
 // pairs gathers the relations of each pair of entities by direction. What an

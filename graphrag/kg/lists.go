@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// lists are lists of items, one behind the other.
+type lists[T any] struct {
+	ends  []int
+	items []T
+}
+
+// of is a list.
+func (l *lists[T]) of(i int) []T {
+	lo, hi := 0, l.ends[i]
+	if i > 0 {
+		lo = l.ends[i-1]
+	}
+	return l.items[lo:hi:hi]
+}
+
+// some is a list, nil if it has no item.
+func (l *lists[T]) some(i int) []T {
+	if of := l.of(i); len(of) > 0 {
+		return of
+	}
+	return nil
+}
+
+// ranked are texts by frequency, equal ones by the text.
+func (p postings) ranked(texts *interner) lists[Count] {
+	out := lists[Count]{items: make([]Count, len(p.items))}
+	for i, x := range p.items {
+		out.items[i] = Count{texts.texts[x.ID], int(x.Count)}
+	}
+	for _, end := range p.offsets[1:] {
+		out.ends = append(out.ends, int(end))
+		if of := out.of(len(out.ends) - 1); len(of) > 1 {
+			slices.SortFunc(of, func(a, b Count) int {
+				return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Text, b.Text))
+			})
+		}
+	}
+	return out
+}
+
+// told says that a passage has a text about something.
+type told struct{ list, passage, text int32 }
+
+// described gathers texts by what they describe, of which there are n: equal texts once,
+// in the order in which they first appear. said is sorted by list, and within one by
+// passage.
+func described(n int, said []told, texts *interner) lists[Description] {
+	out := lists[Description]{ends: make([]int, 0, n)}
+	place := make([]int32, len(texts.texts)) // of a text among the descriptions, from 1
+	of := make([]int32, len(said))           // the description of each
+	passages := make([]int32, len(said))     // those of one description after those of the other
+	var size, last []int32                   // of each description: passages, the last one
+	for i := range said {
+		s := &said[i]
+		for int32(len(out.ends)) < s.list {
+			out.ends = append(out.ends, len(out.items))
+		}
+		first := 0
+		if s.list > 0 {
+			first = out.ends[s.list-1]
+		}
+		d := place[s.text] - 1
+		if int(d) < first {
+			d = int32(len(out.items))
+			place[s.text] = d + 1
+			out.items = append(out.items, Description{Text: texts.texts[s.text]})
+			size, last = append(size, 0), append(last, -1)
+		}
+		of[i] = -1 // the same passage again
+		if last[d] != s.passage {
+			of[i], last[d] = d, s.passage
+			size[d]++
+		}
+	}
+	for len(out.ends) < n {
+		out.ends = append(out.ends, len(out.items))
+	}
+	at := int32(0)
+	for d := range out.items {
+		end := at + size[d]
+		out.items[d].Passages = passages[at:at:end]
+		at = end
+	}
+	for i, d := range of {
+		if d >= 0 {
+			out.items[d].Passages = append(out.items[d].Passages, said[i].passage)
+		}
+	}
+	return out
+}
+
+// postings are lists, one behind the other.
+type postings struct {
+	offsets []int64
+	items   []Posting
+}
+
+func (p *postings) of(id int32) []Posting {
+	lo, hi := p.offsets[id], p.offsets[id+1]
+	return p.items[lo:hi:hi]
+}
+
+// link is one occurrence of an item in a list.
+type link struct{ list, item int32 }
+
+// gather makes n lists of links, sorted by item and counted. It sorts by
+// counting, first by item and then by list, so time and memory are linear.
+func gather(n, items int, links []link) postings {
+	links = sorted(links, items, func(l link) int32 { return l.item })
+	links = sorted(links, n, func(l link) int32 { return l.list })
+	p := postings{offsets: make([]int64, n+1)}
+	for i, l := range links {
+		if i > 0 && links[i-1] == l {
+			p.items[len(p.items)-1].Count++
+		} else {
+			p.items = append(p.items, Posting{l.item, 1})
+		}
+		p.offsets[l.list+1] = int64(len(p.items))
+	}
+	for i := range n { // lists without links
+		p.offsets[i+1] = max(p.offsets[i+1], p.offsets[i])
+	}
+	return p
+}
+
+// sorted returns links by a key below n, equal ones in their order.
+func sorted(links []link, n int, key func(link) int32) []link {
+	next := make([]int64, n+1)
+	for _, l := range links {
+		next[key(l)+1]++
+	}
+	for i := range n {
+		next[i+1] += next[i]
+	}
+	out := make([]link, len(links))
+	for _, l := range links {
+		out[next[key(l)]] = l
+		next[key(l)]++
+	}
+	return out
+}
+
+// transpose turns lists of items into lists of those lists.
+func (p *postings) transpose(items int) postings {
+	q := postings{offsets: make([]int64, items+1), items: make([]Posting, len(p.items))}
+	for _, x := range p.items {
+		q.offsets[x.ID+1]++
+	}
+	for i := range items {
+		q.offsets[i+1] += q.offsets[i]
+	}
+	next := append([]int64(nil), q.offsets...)
+	for list := range len(p.offsets) - 1 {
+		for _, x := range p.of(int32(list)) {
+			q.items[next[x.ID]] = Posting{int32(list), x.Count}
+			next[x.ID]++
+		}
+	}
+	return q
+}
+
+// interner numbers texts in the order in which they come.
+type interner struct {
+	ids   map[string]int32
+	texts []string
+}
+
+func newInterner() *interner { return &interner{ids: make(map[string]int32)} }
+
+func (n *interner) id(text string) int32 {
+	id, ok := n.ids[text]
+	if !ok {
+		id = int32(len(n.texts))
+		n.ids[text] = id
+		n.texts = append(n.texts, text)
+	}
+	return id
+}
+
+// order returns the place of each text among all.
+func order(texts []string) []int32 {
+	by := make([]int32, len(texts))
+	for i := range by {
+		by[i] = int32(i)
+	}
+	slices.SortFunc(by, func(a, b int32) int { return strings.Compare(texts[a], texts[b]) })
+	rank := make([]int32, len(texts))
+	for place, i := range by {
+		rank[i] = int32(place)
+	}
+	return rank
+}
