@@ -23,9 +23,20 @@ func (s *sorter[W]) sort(targets []int32, weights []W) {
 		slices.Sort(targets)
 	case len(targets) <= short:
 		insertArcs(targets, weights)
-	default:
+	case !increasing(targets):
 		s.sortArcs(targets, weights)
 	}
+}
+
+// increasing reports whether targets are in order and all different, as those of a list
+// that was sorted.
+func increasing(targets []int32) bool {
+	for i := 1; i < len(targets); i++ {
+		if targets[i-1] >= targets[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func insertTargets(targets []int32) {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+)
+
+// lister fills rows from a list of edges. Instead of writing each arc to its row, anywhere
+// in memory, it writes to groups of neighbouring rows, which are few enough to
+// be written to side by side, and then sorts the arcs of each group in the cache.
+type lister[W float32 | float64] struct {
+	*builder[W]
+	edges  []Edge
+	shift  int       // a group has 1<<shift rows
+	starts []int64   // of the groups' arcs
+	rows   []uint16  // of the arcs in their group
+	parts  int       // of the list
+	next   [][]int64 // for each part of the list, where its arcs of each group go
+	ends   chain
+}
+
+const (
+	groupArcs = 1 << 14 // of an average group: with what sorting needs they fit the second cache
+	mostRows  = 1 << 16 // of a group
+	partEdges = 1 << 16 // of a part, at least
+)
+
+func (b *builder[W]) fromList(from source) error {
+	l := &lister[W]{builder: b, edges: from.list}
+	for rows := b.n; l.shift < 16 && rows>>l.shift > 2*len(l.edges)/groupArcs; l.shift++ {
+	}
+	l.parts = min(par.Workers(0), 1+len(l.edges)/partEdges)
+	ctx := context.Background()
+	groups := (b.n + 1<<l.shift - 1) >> l.shift
+	l.next = make([][]int64, l.parts)
+	err := par.Each(ctx, l.parts, l.parts, func(part int) error {
+		l.next[part] = make([]int64, groups)
+		return l.count(part)
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.begin(groups); err != nil {
+		return err
+	}
+	_ = par.Each(ctx, l.parts, l.parts, func(part int) error { l.place(part); return nil })
+	sorters := make([]groupSorter[W], l.parts)
+	err = par.Ranges(ctx, groups, 1, l.parts, func(worker, group, _ int) error {
+		return l.sort(&sorters[worker], group)
+	})
+	if err != nil {
+		return err
+	}
+	b.targets = shrink(b.targets, l.ends.sum)
+	b.weights = shrink(b.weights, l.ends.sum)
+	return nil
+}
+
+func (l *lister[W]) part(part int) (lo, hi int) {
+	return part * len(l.edges) / l.parts, (part + 1) * len(l.edges) / l.parts
+}
+
+// count checks the edges of a part and counts their arcs by group.
+func (l *lister[W]) count(part int) error {
+	lo, hi := l.part(part)
+	counts, shift := l.next[part], l.shift
+	for i, e := range l.edges[lo:hi] {
+		if err := l.check(e); err != nil {
+			return fmt.Errorf("graph: edge %d: %w", lo+i, err)
+		}
+		counts[e.From>>shift]++
+		if e.From != e.To {
+			counts[e.To>>shift]++
+		}
+	}
+	return nil
+}
+
+// begin makes places of the counts, and room for the arcs.
+func (l *lister[W]) begin(groups int) error {
+	sum := int64(0)
+	l.starts = make([]int64, groups+1)
+	for group := range groups {
+		for _, next := range l.next {
+			next[group], sum = sum, sum+next[group]
+		}
+		l.starts[group+1] = sum
+	}
+	if err := l.reserve(sum); err != nil {
+		return err
+	}
+	l.rows = make([]uint16, sum)
+	return nil
+}
+
+// place writes the arcs of a part to their groups, in the order of the list.
+func (l *lister[W]) place(part int) {
+	lo, hi := l.part(part)
+	next, shift, mask := l.next[part], l.shift, int32(1)<<l.shift-1
+	targets, rows, weights := l.targets, l.rows, l.weights
+	for _, e := range l.edges[lo:hi] {
+		at := next[e.From>>shift]
+		next[e.From>>shift] = at + 1
+		targets[at], rows[at] = e.To, uint16(e.From&mask)
+		if weights != nil {
+			weights[at] = W(e.Weight)
+		}
+		if e.From == e.To {
+			continue
+		}
+		at = next[e.To>>shift]
+		next[e.To>>shift] = at + 1
+		targets[at], rows[at] = e.From, uint16(e.To&mask)
+		if weights != nil {
+			weights[at] = W(e.Weight)
+		}
+	}
+}
+
+// groupSorter is what one goroutine sorts groups with.
+type groupSorter[W float32 | float64] struct {
+	sorter[W]
+	targets []int32
+	weights []W
+}
+
+// sort sorts the arcs of a group by row and target, adds up parallel edges, and moves the
+// rows behind those of the groups before.
+func (l *lister[W]) sort(s *groupSorter[W], group int) error {
+	first := group << l.shift
+	last := min(first+1<<l.shift, l.n)
+	ends := l.offsets[first+1 : last+1]
+	s.arrange(l, group, ends)
+	size, err := l.mergeRows(&s.sorter, first, ends, s.targets, s.weights)
+	start := l.ends.add(group, size)
+	if err != nil {
+		return err
+	}
+	for i := range ends {
+		ends[i] += start
+	}
+	copy(l.targets[start:], s.targets[:size])
+	if l.weighted {
+		copy(l.weights[start:], s.weights[:size])
+	}
+	return nil
+}
+
+// arrange copies the arcs of a group, row by row, and leaves the end of each row in ends.
+func (s *groupSorter[W]) arrange(l *lister[W], group int, ends []int64) {
+	lo, hi := l.starts[group], l.starts[group+1]
+	rows, targets := l.rows[lo:hi], l.targets[lo:hi]
+	for _, row := range rows {
+		ends[row]++
+	}
+	sum := int64(0)
+	for i, size := range ends {
+		ends[i], sum = sum, sum+size
+	}
+	s.targets = slices.Grow(s.targets[:0], len(targets))[:len(targets)]
+	if !l.weighted {
+		for i, row := range rows {
+			s.targets[ends[row]] = targets[i]
+			ends[row]++
+		}
+		return
+	}
+	weights := l.weights[lo:hi]
+	s.weights = slices.Grow(s.weights[:0], len(targets))[:len(targets)]
+	for i, row := range rows {
+		at := ends[row]
+		s.targets[at], s.weights[at] = targets[i], weights[i]
+		ends[row] = at + 1
+	}
+}
+
+// chain adds up sizes in the order of their numbers, whoever has them.
+type chain struct {
+	mu   sync.Mutex
+	more sync.Cond
+	next int
+	sum  int64
+}
+
+// add returns the sum of the sizes before a number's. Each number must come once, and all
+// those before it must be on their way.
+func (c *chain) add(number int, size int64) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.more.L = &c.mu
+	for c.next != number {
+		c.more.Wait()
+	}
+	before := c.sum
+	c.next, c.sum = number+1, before+size
+	c.more.Broadcast()
+	return before
+}
