@@ -13,25 +13,28 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// batchBytes is how much text one worker analyzes at a time. Large batches
-// stem a word less often, small ones spread better over the processors.
-const batchBytes = 8 << 20
+// Workers analyze texts in batches of so many bytes. Large batches stem a word less often and
+// leave less to be put together, small ones spread better over the processors: each has two.
+const (
+	leastBatch = 1 << 20
+	mostBatch  = 1 << 26
+)
 
 // Build indexes the texts of the chunks, and their titles where the options
 // say so. Documents of the index are positions in chunks. Work is spread over
 // GOMAXPROCS goroutines; the index does not depend on their number. A
 // cancelled build returns the context's error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
-	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, batchBytes)
+	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBatch)
 }
 
 // BuildTexts is [Build] for texts without titles.
 func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) {
-	return build(ctx, len(texts), func(i int) (string, string) { return "", texts[i] }, o, batchBytes)
+	return build(ctx, len(texts), func(i int) (string, string) { return "", texts[i] }, o, mostBatch)
 }
 
-// build indexes n texts that at returns, in batches of at least the given size.
-func build(ctx context.Context, n int, at func(i int) (title, text string), o Options, batchBytes int) (*Index, error) {
+// build indexes n texts that at returns, in batches of at most the given size and a text.
+func build(ctx context.Context, n int, at func(i int) (title, text string), o Options, most int) (*Index, error) {
 	o, err := o.resolve()
 	if err != nil {
 		return nil, err
@@ -39,7 +42,7 @@ func build(ctx context.Context, n int, at func(i int) (title, text string), o Op
 	if n > math.MaxInt32 {
 		return nil, fmt.Errorf("bm25: build: %d texts: split them over several indexes of at most %d", n, math.MaxInt32)
 	}
-	batches, err := analyze(ctx, n, at, o, batchBytes)
+	batches, err := analyze(ctx, n, at, o, most)
 	if err != nil {
 		return nil, fmt.Errorf("bm25: build: %w", err)
 	}
@@ -64,34 +67,46 @@ type batch struct {
 }
 
 // analyze cuts the documents into batches and analyzes them concurrently.
-func analyze(ctx context.Context, n int, at func(int) (string, string), o Options, batchBytes int) ([]*batch, error) {
-	var starts []int
-	for i, size := 0, batchBytes; i < n; i++ {
-		if size >= batchBytes {
+func analyze(ctx context.Context, n int, at func(int) (string, string), o Options, most int) ([]*batch, error) {
+	starts, share := cut(n, at, most)
+	batches := make([]*batch, len(starts)-1)
+	progress := progressOf(o.Progress, n)
+	err := par.Each(ctx, len(batches), 0, func(b int) error {
+		a := newAnalysis(ctx, o, share/bytesOfPosting)
+		told := starts[b]
+		for i := starts[b]; i < starts[b+1]; i++ {
+			a.document(at(i))
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if a.read > leastBatch || i+1 == starts[b+1] {
+				progress(i + 1 - told)
+				told, a.read = i+1, 0
+			}
+		}
+		batches[b] = &a.batch
+		return nil
+	})
+	return batches, err
+}
+
+// cut returns where the batches of documents start, and n, and about how many bytes they have.
+func cut(n int, at func(int) (string, string), most int) (starts []int, share int) {
+	total := 0
+	for i := range n {
+		_, body := at(i)
+		total += len(body)
+	}
+	share = min(max(total/(2*par.Workers(0)), leastBatch), most)
+	size := share
+	for i := range n {
+		if size >= share {
 			starts, size = append(starts, i), 0
 		}
 		_, body := at(i)
 		size += len(body)
 	}
-	batches := make([]*batch, len(starts))
-	progress := progressOf(o.Progress, n)
-	err := par.Each(ctx, len(starts), 0, func(b int) error {
-		end := n
-		if b+1 < len(starts) {
-			end = starts[b+1]
-		}
-		a := newAnalysis(ctx, o)
-		for i := starts[b]; i < end; i++ {
-			a.document(at(i))
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		batches[b] = &a.batch
-		progress(end - starts[b])
-		return nil
-	})
-	return batches, err
+	return append(starts, n), share
 }
 
 // progressOf adds up what the workers report.
@@ -112,14 +127,13 @@ func progressOf(report func(done, total int), total int) func(more int) {
 // analysis is a batch in the making.
 type analysis struct {
 	batch
-	analyzer    text.Analyzer
 	titleWeight uint32
 	numbers     *text.Numbering
 	ctx         context.Context
-	words       int                    // read so far
-	count       func(word []byte) bool // countWord, bound once
-	last        []place                // of each term
-	weight      uint32                 // what the word being read counts
+	read        int                      // bytes since progress was told
+	count       func(terms []int32) bool // countTerms, bound once
+	last        []place                  // of each term
+	weight      uint32                   // what the word being read counts
 	length      uint32
 }
 
@@ -129,52 +143,51 @@ type place struct {
 	posting uint32
 }
 
-func newAnalysis(ctx context.Context, o Options) *analysis {
-	a := &analysis{ctx: ctx, analyzer: o.Analyzer, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
-	a.terms = a.numbers.Terms()
-	a.count = a.countWord
+// bytesOfPosting is about how much text has a posting: of web pages 10 bytes in short
+// passages, and 16 in long ones.
+const bytesOfPosting = 10
+
+func newAnalysis(ctx context.Context, o Options, postings int) *analysis {
+	a := &analysis{ctx: ctx, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
+	a.terms, a.postings = a.numbers.Terms(), make([]posting, 0, postings)
+	a.count = a.countTerms
 	return a
 }
 
 // document adds one document.
 func (a *analysis) document(title, body string) {
+	a.read += len(body)
 	a.length = 0
 	a.weight = 1
-	a.analyzer.Words(body, a.count)
+	a.numbers.Text(body, a.count)
 	if a.titleWeight > 0 {
 		a.weight = a.titleWeight
-		a.analyzer.Words(title, a.count)
+		a.numbers.Text(title, a.count)
 	}
 	a.ends = append(a.ends, len(a.postings))
 	a.lengths = append(a.lengths, a.length)
 }
 
-// stride is the number of words between two looks at the context: a document may
-// be large.
-const stride = 1 << 14
-
-// countWord counts one word of the document. It stops the reading when the
-// context has ended.
-func (a *analysis) countWord(word []byte) bool {
-	if a.words++; a.words%stride == 0 && a.ctx.Err() != nil {
-		return false
+// countTerms counts terms of the document. It stops the reading when the context has ended:
+// a document may be large.
+func (a *analysis) countTerms(terms []int32) bool {
+	doc := uint32(len(a.ends)) + 1
+	for _, t := range terms {
+		if t < 0 {
+			continue
+		}
+		if int(t) == len(a.last) {
+			a.last = append(a.last, place{})
+			a.counts = append(a.counts, 0)
+		}
+		a.length += a.weight
+		if last := &a.last[t]; last.doc == doc {
+			a.postings[last.posting].tf += a.weight
+		} else {
+			*last = place{doc, uint32(len(a.postings))}
+			a.counts[t]++
+			a.postings = append(a.postings, posting{uint32(t), a.weight})
+		}
 	}
-	t := a.numbers.Number(word)
-	if t < 0 {
-		return true
-	}
-	if int(t) == len(a.last) {
-		a.last = append(a.last, place{})
-		a.counts = append(a.counts, 0)
-	}
-	a.length += a.weight
-	last := &a.last[t]
-	if doc := uint32(len(a.ends)) + 1; last.doc != doc {
-		*last = place{doc, uint32(len(a.postings))}
-		a.counts[t]++
-		a.postings = append(a.postings, posting{uint32(t), a.weight})
-		return true
-	}
-	a.postings[last.posting].tf += a.weight
-	return true
+	return a.ctx.Err() == nil
 }

@@ -3,11 +3,14 @@
 package bm25
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -40,19 +43,7 @@ func (ix *Index) WriteTo(w io.Writer) (int64, error) {
 	for t := range ix.terms.Len() {
 		out.Bytes(ix.terms.At(t))
 	}
-	for t := range ix.entries {
-		out.Uint(uint64(ix.entries[t].df))
-		next := uint32(0)
-		ix.postings(t, func(doc, tf uint32) {
-			if tf == 1 {
-				out.Uint(uint64(doc-next) << 1)
-			} else {
-				out.Uint(uint64(doc-next)<<1 | 1)
-				out.Uint(uint64(tf - 2))
-			}
-			next = doc + 1
-		})
-	}
+	ix.encoded(func(postings []byte) { _, _ = out.Write(postings) }) // an error sticks
 	n, err := out.Close()
 	if err != nil {
 		return n, fmt.Errorf("bm25: write index: %w", err)
@@ -60,25 +51,69 @@ func (ix *Index) WriteTo(w io.Writer) (int64, error) {
 	return n, nil
 }
 
-// postings yields the documents of a term in order.
-func (ix *Index) postings(term int, yield func(doc, tf uint32)) {
-	e := ix.entries[term]
+// encoded yields the postings of all terms in order, as they are in a file: a range of terms
+// for each processor at a time.
+func (ix *Index) encoded(yield func(postings []byte)) {
+	parts := make([][]byte, par.Workers(0))
+	for t := 0; t < len(ix.entries); {
+		starts := make([]int, 1, len(parts)+1)
+		starts[0] = t
+		for range parts {
+			for n := uint32(0); t < len(ix.entries) && n < encodeAt; t++ {
+				n += ix.entries[t].df
+			}
+			starts = append(starts, t)
+		}
+		_ = par.Each(context.Background(), len(parts), 0, func(i int) error {
+			parts[i] = parts[i][:0]
+			for t := starts[i]; t < starts[i+1]; t++ {
+				parts[i] = ix.appendPostings(parts[i], t)
+			}
+			return nil
+		}) // which never fails
+		for _, p := range parts {
+			yield(p)
+		}
+	}
+}
+
+// encodeAt is how many postings are held by each processor before they are written.
+const encodeAt = 1 << 18
+
+func (ix *Index) appendPostings(dst []byte, term int) []byte {
+	e, next := ix.entries[term], uint32(0)
+	dst = binary.AppendUvarint(dst, uint64(e.df))
 	if e.blocks == 0 {
 		n := len(ix.lengths)
 		for d, small := range ix.columns[int(e.first)*n : (int(e.first)+1)*n] {
 			if small != 0 {
-				yield(uint32(d), ix.exact(small, term, uint32(d)))
+				dst = appendPosting(dst, uint32(d)-next, ix.exact(small, term, uint32(d)))
+				next = uint32(d) + 1
 			}
 		}
-		return
+		return dst
 	}
 	for b := e.first; b < e.first+e.blocks; b++ {
 		start, end := ix.span(b)
-		for i := start; i < end; i++ {
-			d := ix.blocks[b].window<<windowBits | uint32(ix.docs[i])
-			yield(d, ix.exact(ix.tfs[i], term, d))
+		docs, tfs := ix.docs[start:end], ix.tfs[start:end]
+		for i, doc := range docs {
+			d := ix.blocks[b].window<<windowBits | uint32(doc)
+			dst = appendPosting(dst, d-next, ix.exact(tfs[i], term, d))
+			next = d + 1
 		}
 	}
+	return dst
+}
+
+// appendPosting appends a frequency and the documents that were left out before it.
+func appendPosting(dst []byte, gap, tf uint32) []byte {
+	if tf > 1 {
+		return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(gap)<<1|1), uint64(tf-2))
+	}
+	if gap < 1<<6 {
+		return append(dst, byte(gap<<1))
+	}
+	return binary.AppendUvarint(dst, uint64(gap)<<1)
 }
 
 // Read reads an index that [Index.WriteTo] wrote, and not a byte more. The analyzer

@@ -4,6 +4,7 @@ package bm25
 
 import (
 	"context"
+	"maps"
 	"sort"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -36,16 +37,23 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	return ix, ix.fill(ctx, ends, docs, tfs)
 }
 
-// number numbers the terms over all batches. It returns where the postings of each end
-// in all, and where those of each term of a batch begin.
+// number numbers the terms over all batches: those of the first keep their numbers. It
+// returns where the postings of each end in all, and where those of each term of a batch begin.
 func number(batches []*batch) (terms *text.Vocabulary, ends []int, next [][]int) {
 	terms = text.NewVocabulary()
 	global := make([][]int32, len(batches))
 	for i, b := range batches {
-		global[i] = make([]int32, b.terms.Len())
+		n := b.terms.Len()
+		if i == 0 {
+			terms = b.terms
+		}
+		global[i] = make([]int32, n)
 		for t := range global[i] {
-			id, added := terms.Add(b.terms.At(t))
-			if added {
+			id := t
+			if i > 0 {
+				id, _ = terms.Add(b.terms.At(t))
+			}
+			if id >= len(ends) {
 				ends = append(ends, 0)
 			}
 			global[i][t] = int32(id)
@@ -115,42 +123,43 @@ func (ix *Index) fill(ctx context.Context, ends []int, docs, tfs []uint32) error
 	if err != nil {
 		return err
 	}
-	ix.join(parts)
-	return ctx.Err()
+	return ix.join(ctx, parts)
 }
 
 // join puts ranges of terms together.
-func (ix *Index) join(parts []inverted) {
-	var entries, blocks, docs, columns, maxima int
+func (ix *Index) join(ctx context.Context, parts []inverted) error {
+	type lengths struct{ entries, blocks, docs, columns, maxima int }
+	before, n := make([]lengths, len(parts)), lengths{}
 	for i := range parts {
 		p := &parts[i]
-		entries, blocks, docs = entries+len(p.entries), blocks+len(p.blocks), docs+len(p.docs)
-		columns, maxima = columns+len(p.columns), maxima+len(p.maxima)
+		before[i] = n
+		n = lengths{n.entries + len(p.entries), n.blocks + len(p.blocks), n.docs + len(p.docs), n.columns + len(p.columns), n.maxima + len(p.maxima)}
+		maps.Copy(ix.large, p.large)
 	}
-	ix.entries, ix.blocks = make([]entry, 0, entries), make([]block, 0, blocks+1)
-	ix.docs, ix.tfs = make([]uint16, 0, docs), make([]uint8, 0, docs)
-	ix.columns, ix.maxima = make([]uint8, 0, columns), make([]float32, 0, maxima)
-	for i := range parts {
-		p := &parts[i]
-		blocks, column := uint32(len(ix.blocks)), uint32(len(ix.maxima)/max(ix.windows(), 1))
-		for _, e := range p.entries {
+	ix.entries, ix.blocks = make([]entry, n.entries), make([]block, n.blocks, n.blocks+1)
+	ix.docs, ix.tfs = make([]uint16, n.docs), make([]uint8, n.docs)
+	ix.columns, ix.maxima = make([]uint8, n.columns), make([]float32, n.maxima)
+	err := par.Each(ctx, len(parts), 0, func(i int) error {
+		p, at := &parts[i], before[i]
+		for j, e := range p.entries {
 			if e.blocks > 0 {
-				e.first += blocks
+				e.first += uint32(at.blocks)
 			} else {
-				e.first += column
+				e.first += uint32(at.maxima / max(ix.windows(), 1))
 			}
-			ix.entries = append(ix.entries, e)
+			ix.entries[at.entries+j] = e
 		}
-		for _, b := range p.blocks {
-			b.start += uint64(len(ix.docs))
-			ix.blocks = append(ix.blocks, b)
+		for j, b := range p.blocks {
+			b.start += uint64(at.docs)
+			ix.blocks[at.blocks+j] = b
 		}
-		ix.docs, ix.tfs = append(ix.docs, p.docs...), append(ix.tfs, p.tfs...)
-		ix.columns, ix.maxima = append(ix.columns, p.columns...), append(ix.maxima, p.maxima...)
-		for k, tf := range p.large {
-			ix.large[k] = tf
-		}
+		copy(ix.docs[at.docs:], p.docs)
+		copy(ix.tfs[at.docs:], p.tfs)
+		copy(ix.columns[at.columns:], p.columns)
+		copy(ix.maxima[at.maxima:], p.maxima)
 		*p = inverted{}
-	}
+		return nil
+	})
 	ix.finish()
+	return err
 }

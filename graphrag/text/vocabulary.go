@@ -74,17 +74,24 @@ func (v *Vocabulary) Find(word []byte) int {
 		}
 		return -1
 	}
-	s, _ := v.slot(word)
-	return int(s.id&mostStrings) - 1
+	key := v.key(word)
+	return int(v.probe(key, v.hash(key), word).id&mostStrings) - 1
 }
 
 // Add returns the number of a string, giving it the next one when it is new. A
 // sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
-	s, key := v.slot(word)
+	key := v.key(word)
+	s := v.probe(key, v.hash(key), word)
 	if s.id != 0 {
 		return int(s.id&mostStrings) - 1, false
 	}
+	v.fill(s, key, word)
+	return len(v.ends) - 1, true
+}
+
+// fill puts a word that is new into its slot.
+func (v *Vocabulary) fill(s *slot, key slot, word []byte) {
 	if len(v.ends) == mostStrings {
 		panic("text: a vocabulary of more than 268,435,455 strings")
 	}
@@ -95,7 +102,6 @@ func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	if len(v.ends) > len(v.table)/4*3 {
 		v.grow()
 	}
-	return len(v.ends) - 1, true
 }
 
 // clear forgets all strings and keeps the memory.
@@ -104,19 +110,14 @@ func (v *Vocabulary) clear() {
 	v.bytes, v.ends = v.bytes[:0], v.ends[:0]
 }
 
-// slot returns where the word is, or the empty slot where it belongs, and what to put
-// there but for its number.
-func (v *Vocabulary) slot(word []byte) (s *slot, key slot) {
-	key = v.key(word)
-	mask := uint64(len(v.table) - 1)
-	for i := v.hash(key) & mask; ; i = (i + 1) & mask {
-		s = &v.table[i&uint64(len(v.table)-1)]
-		if s.id == 0 {
-			return s, key
-		}
-		if s.head == key.head && s.tail == key.tail && s.id>>idBits == key.id>>idBits &&
-			(len(word) <= inSlot || string(v.At(int(s.id&mostStrings)-1)) == string(word)) {
-			return s, key
+// probe returns the slot of a word, or the empty one where it belongs. Only of a long word
+// the bytes are read.
+func (v *Vocabulary) probe(key slot, hash uint64, word []byte) *slot {
+	for i := hash; ; i++ {
+		s := &v.table[i&uint64(len(v.table)-1)]
+		if s.id == 0 || s.head == key.head && s.tail == key.tail && s.id>>idBits == key.id>>idBits &&
+			(key.id>>idBits <= inSlot || string(v.At(int(s.id&mostStrings)-1)) == string(word)) {
+			return s
 		}
 	}
 }
@@ -180,63 +181,5 @@ func (v *Vocabulary) grow() {
 			i = (i + 1) & mask
 		}
 		v.table[i] = s
-	}
-}
-
-// Numbering leads from words to the numbers of their terms, and asks the analyzer
-// once for each distinct word. It is not safe for concurrent use.
-type Numbering struct {
-	terms    *Vocabulary
-	fixed    bool
-	analyzer Analyzer
-	words    Vocabulary
-	number   []int32 // of the term of each word, or -1
-}
-
-// NewNumbering numbers the terms in the order of their first appearance.
-func NewNumbering(a Analyzer) *Numbering {
-	return &Numbering{terms: NewVocabulary(), analyzer: a, words: *NewVocabulary()}
-}
-
-// NewLookup knows the terms of a vocabulary only, which it does not change.
-func NewLookup(a Analyzer, terms *Vocabulary) *Numbering {
-	return &Numbering{terms: terms, fixed: true, analyzer: a, words: *NewVocabulary()}
-}
-
-// Terms are the terms by their numbers.
-func (n *Numbering) Terms() *Vocabulary { return n.terms }
-
-// Number returns the number of a word's term, or -1: of a stop word, and in a
-// lookup of a term that is not known.
-func (n *Numbering) Number(word []byte) int32 {
-	w, added := n.words.Add(word)
-	if added {
-		n.number = append(n.number, n.look(string(word)))
-	}
-	return n.number[w]
-}
-
-func (n *Numbering) look(word string) int32 {
-	term, ok := n.analyzer.Term(word)
-	if !ok {
-		return -1
-	}
-	if n.fixed {
-		return int32(n.terms.Find([]byte(term)))
-	}
-	t, _ := n.terms.Add([]byte(term))
-	return int32(t)
-}
-
-// Trim forgets everything, but the terms of a lookup, once it knows more than so
-// many distinct words.
-func (n *Numbering) Trim(words int) {
-	if n.words.Len() <= words {
-		return
-	}
-	n.words.clear()
-	n.number = n.number[:0]
-	if !n.fixed {
-		n.terms.clear()
 	}
 }

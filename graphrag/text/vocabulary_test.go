@@ -5,7 +5,6 @@ package text_test
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -61,37 +60,5 @@ func TestVocabularyTellsApart(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func numbers(n *text.Numbering, s string) (out []int32) {
-	for _, w := range strings.Fields(s) {
-		out = append(out, n.Number([]byte(w)))
-	}
-	return out
-}
-
-func TestNumbering(t *testing.T) {
-	n := text.NewNumbering(text.Default())
-	if got := fmt.Sprint(numbers(n, "the islands of island people run running the")); got != "[-1 0 -1 0 1 2 2 -1]" {
-		t.Errorf("numbers %v", got)
-	}
-	if n.Terms().Len() != 3 || string(n.Terms().At(1)) != "peopl" {
-		t.Errorf("%d terms, the second %q", n.Terms().Len(), n.Terms().At(1))
-	}
-	lookup := text.NewLookup(text.Default(), n.Terms())
-	for range 2 {
-		if got := fmt.Sprint(numbers(lookup, "runs the unknown islands unknown")); got != "[2 -1 -1 0 -1]" {
-			t.Errorf("looked up: %v", got)
-		}
-		lookup.Trim(1)
-	}
-	n.Trim(7)
-	if n.Terms().Len() != 3 {
-		t.Error("trimmed although it is small enough")
-	}
-	n.Trim(6)
-	if got := fmt.Sprint(numbers(n, "people people")); got != "[0 0]" || n.Terms().Len() != 1 {
-		t.Errorf("after it was trimmed: %v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,12 +89,20 @@ func writeRecords(path string, texts []string) error {
 }
 
 func readRecords(path string) ([]string, error) {
-	b, err := os.ReadFile(path)
+	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	defer in.Close()
+	var b strings.Builder
+	if info, err := in.Stat(); err == nil {
+		b.Grow(int(info.Size()))
+	}
+	if _, err := io.Copy(&b, in); err != nil {
+		return nil, err
+	}
 	var texts []string
-	for all := string(b); len(all) >= 4; {
+	for all := b.String(); len(all) >= 4; {
 		n := int(binary.BigEndian.Uint32([]byte(all[:4])))
 		if n > len(all)-4 {
 			return nil, errors.New(path + ": it ends within a text")
