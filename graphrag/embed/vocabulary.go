@@ -14,27 +14,27 @@ import (
 
 // counter counts the terms of texts, one text after the other.
 type counter struct {
-	analyzer text.Analyzer
-	numbers  *text.Numbering
-	counts   []int32 // by number, all 0 between texts
-	touched  []int32 // numbers that occur in the text
+	numbers *text.Numbering
+	counts  []int32 // by number, all 0 between texts
+	touched []int32 // numbers that occur in the text
 }
 
 // bag counts a text.
 func (c *counter) bag(s string) bag {
 	c.touched = c.touched[:0]
-	c.analyzer.Words(s, func(word []byte) bool {
-		n := c.numbers.Number(word)
-		if n < 0 {
-			return true
+	c.numbers.Text(s, func(terms []int32) bool {
+		if n := c.numbers.Terms().Len() - len(c.counts); n > 0 {
+			c.counts = append(c.counts, make([]int32, n)...)
 		}
-		if int(n) >= len(c.counts) {
-			c.counts = append(c.counts, make([]int32, c.numbers.Terms().Len()-len(c.counts))...)
+		for _, n := range terms {
+			if n < 0 {
+				continue
+			}
+			if c.counts[n] == 0 {
+				c.touched = append(c.touched, n)
+			}
+			c.counts[n]++
 		}
-		if c.counts[n] == 0 {
-			c.touched = append(c.touched, n)
-		}
-		c.counts[n]++
 		return true
 	})
 	var b bag
@@ -87,7 +87,7 @@ func readCorpus(ctx context.Context, a text.Analyzer, texts []string, maxTerms, 
 	bags, counted := make([]bag, len(texts)), make([]int, len(texts)) // by which worker
 	counters := make([]*counter, par.Workers(workers))
 	for w := range counters {
-		counters[w] = &counter{analyzer: a, numbers: text.NewNumbering(a)}
+		counters[w] = &counter{numbers: text.NewNumbering(a)}
 	}
 	frequency := make([][]int32, len(counters)) // of the counter's terms in its texts
 	err := par.Ranges(ctx, len(texts), grain, workers, func(w, lo, hi int) error {

@@ -27,19 +27,20 @@ func newUnits(ctx context.Context, pages []passage.Page, a text.Analyzer) (*unit
 	u := &units{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
 	var last []int // page that had each term, from 1
 	page := 0
-	count := func(word []byte) bool {
-		t := numbers.Number(word)
-		if t < 0 {
-			return true
+	count := func(terms []int32) bool {
+		for _, t := range terms {
+			if t < 0 {
+				continue
+			}
+			if int(t) == len(last) {
+				last, u.df = append(last, 0), append(u.df, 0)
+			}
+			if last[t] != page {
+				last[t] = page
+				u.df[t]++
+			}
+			u.of = append(u.of, t)
 		}
-		if int(t) == len(last) {
-			last, u.df = append(last, 0), append(u.df, 0)
-		}
-		if last[t] != page {
-			last[t] = page
-			u.df[t]++
-		}
-		u.of = append(u.of, t)
 		return true
 	}
 	for i := range pages {
@@ -48,7 +49,7 @@ func newUnits(ctx context.Context, pages []passage.Page, a text.Analyzer) (*unit
 		}
 		page = i + 1
 		for _, unit := range pages[i].Units {
-			a.Words(pages[i].Text[unit.Start:unit.End], count)
+			numbers.Text(pages[i].Text[unit.Start:unit.End], count)
 			u.ends = append(u.ends, len(u.of))
 		}
 		u.first = append(u.first, len(u.ends))

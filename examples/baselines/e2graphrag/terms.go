@@ -61,9 +61,11 @@ func newTerms(ctx context.Context, chunks []graphrag.Chunk) (*terms, error) {
 
 // inOrder are the terms of a text, with repetitions.
 func (t *terms) inOrder(number *text.Numbering, s string) (found []int32) {
-	t.analyzer.Words(s, func(word []byte) bool {
-		if term := number.Number(word); term >= 0 {
-			found = append(found, term)
+	number.Text(s, func(terms []int32) bool {
+		for _, term := range terms {
+			if term >= 0 {
+				found = append(found, term)
+			}
 		}
 		return true
 	})
