@@ -190,3 +190,20 @@ func TestTrigramsLookAtTheContext(t *testing.T) {
 		}
 	}
 }
+
+// cosine is the product of two unit vectors, sorted by gram.
+func cosine(a, b []gram) float64 {
+	sum := 0.0
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].id < b[0].id:
+			a = a[1:]
+		case a[0].id > b[0].id:
+			b = b[1:]
+		default:
+			sum += a[0].weight * b[0].weight
+			a, b = a[1:], b[1:]
+		}
+	}
+	return min(sum, 1)
+}

@@ -44,22 +44,34 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	}
 	rare, index := prefixes(grams, threshold)
 	seen := make([]int32, len(names)) // by whom, plus 1
+	shares := make([]float64, len(w.idf))
 	for i := range grams {
 		if i%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		seen[i] = int32(i) + 1
+		for _, g := range grams[i] {
+			shares[g.id] = g.weight
+		}
 		for _, g := range grams[i][:rare[i]] {
 			for _, j := range index[g.id] {
+				if int(j) >= i {
+					break // each pair once: j finds i
+				}
 				if seen[j] == int32(i)+1 {
 					continue
 				}
 				seen[j] = int32(i) + 1
-				if s := cosine(grams[i], grams[j]); s >= threshold {
+				if s := product(shares, grams[j]); s >= threshold {
 					out[i] = append(out[i], scored{ID: j, Score: s})
+					out[j] = append(out[j], scored{ID: int32(i), Score: s})
 				}
 			}
 		}
+		for _, g := range grams[i] {
+			shares[g.id] = 0
+		}
+	}
+	for i := range out {
 		out[i] = rank.Best(out[i], limit)
 	}
 	return out, ctx.Err()
@@ -98,19 +110,11 @@ func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	return rare, index
 }
 
-// cosine is the product of two unit vectors, sorted by gram.
-func cosine(a, b []gram) float64 {
+// product is that of two unit vectors, one of them by gram.
+func product(shares []float64, of []gram) float64 {
 	sum := 0.0
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].id < b[0].id:
-			a = a[1:]
-		case a[0].id > b[0].id:
-			b = b[1:]
-		default:
-			sum += a[0].weight * b[0].weight
-			a, b = a[1:], b[1:]
-		}
+	for _, g := range of {
+		sum += shares[g.id] * g.weight
 	}
 	return min(sum, 1)
 }

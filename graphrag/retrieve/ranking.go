@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // Ranking makes ranked hits of chunks that a system scored or ordered itself.
@@ -20,7 +21,20 @@ type Ranking struct {
 // ByScore returns the n best chunks with a score above 0, best first, equal ones
 // in the order of the chunks. scores has one entry for each chunk.
 func (r Ranking) ByScore(scores []float64, n int, source string) []graphrag.Hit {
-	order := make([]int32, 0, len(scores))
+	var order []int32
+	if r.PerDoc == 0 { // the first n are enough
+		var top rank.Top[int32]
+		top.Reset(min(max(n, 0), len(scores)))
+		for i, s := range scores {
+			if s > 0 {
+				top.Push(int32(i), s)
+			}
+		}
+		for _, s := range top.Append(nil) {
+			order = append(order, s.ID)
+		}
+		return r.hits(order, n, source, func(i int32, _ int) float64 { return scores[i] })
+	}
 	for i, s := range scores {
 		if s > 0 {
 			order = append(order, int32(i))

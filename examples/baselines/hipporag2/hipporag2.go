@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -27,6 +28,11 @@ const (
 	DefaultLink          = 5    // facts, and phrases
 	DefaultPassageWeight = 0.05 // of a passage beside a phrase
 )
+
+// walkTolerance is the residual of a walk: passages are only put in order by it. Of 400
+// questions over 5,800 passages the first hundred are those of 1e-9, and in their order but
+// for a pair, the 92nd and 93rd of one question.
+const walkTolerance = 1e-7
 
 // PhraseScore is how the facts that name a phrase make its weight.
 type PhraseScore int
@@ -129,7 +135,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.view, err = c.Graph.View(view); err != nil {
 		return nil, err
 	}
-	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping}); err != nil {
+	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: walkTolerance}); err != nil {
 		return nil, err
 	}
 	if s.chunks, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
@@ -209,7 +215,7 @@ func (s *searcher) texts(facts []scored) []string {
 // walkFrom walks from the phrases of the facts and from the passages that are
 // like the question, and returns the rank of each passage.
 func (s *searcher) walkFrom(ctx context.Context, facts []scored, similar []float64) ([]float64, error) {
-	seeds := s.phrases(facts)
+	seeds := slices.Grow(s.phrases(facts), len(similar))
 	for p, x := range similar {
 		if x > 0 {
 			seeds = append(seeds, ppr.Seed{Node: s.view.Passage(int32(p)), Weight: s.o.PassageWeight * x})
