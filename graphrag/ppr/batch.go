@@ -18,32 +18,47 @@ type batch struct {
 	used    int // lanes in use
 	dot     lane
 	sink    float64 // what prefetch returned: kept, so that the compiler keeps the reads
-	push    *pusher
-
-	spread []lane // what each component starts with, over its strength
 }
 
-func newBatch(s *system) *batch {
-	n := s.g.N()
+func newBatch(q *quotient) *batch {
+	n := len(q.size)
 	return &batch{
-		push: newPusher(n),
-		y:    make([]lane, n), r: make([]lane, n), w: make([]lane, n),
+		y: make([]lane, n), r: make([]lane, n), w: make([]lane, n),
 		t: make([][lanes]float32, n), z: make([][lanes]float32, n),
 	}
 }
 
-// results writes x = D·y of each lane, for as many nodes at a time as stay in the
+// results writes the x of each node and lane, for as many nodes at a time as stay in the
 // first cache.
-func (b *batch) results(s *system, vectors []reset, dst [][]float64) {
-	for l := range dst {
-		dst[l] = slices.Grow(dst[l][:0], len(b.y))[:len(b.y)]
-	}
-	for lo := 0; lo < len(b.y); lo += cacheArcs {
-		hi := min(lo+cacheArcs, len(b.y))
-		for l, x := range dst {
-			for u := lo; u < hi; u++ {
-				x[u] = b.y[u][l] * s.strength[u] / vectors[l].sum
+func (b *batch) results(q *quotient, resets [][]Seed, vectors []reset, dst [][]float64) {
+	for l, seeds := range resets {
+		dst[l] = slices.Grow(dst[l][:0], len(q.class))[:len(q.class)]
+		for _, seed := range seeds {
+			if own, c := q.own(seed, vectors[l]); own > 0 {
+				b.y[c][l] -= own / q.strength[c]
 			}
+		}
+	}
+	for c := range b.y {
+		for l, v := range vectors {
+			b.y[c][l] = max(0, b.y[c][l]*q.share[c]/v.sum)
+		}
+	}
+	for lo := 0; lo < len(q.class); lo += cacheArcs {
+		hi := min(lo+cacheArcs, len(q.class))
+		for l, x := range dst {
+			for u, c := range q.class[lo:hi] {
+				x[lo+u] = 0
+				if c >= 0 {
+					x[lo+u] = b.y[c][l]
+				}
+			}
+		}
+	}
+	for l, seeds := range resets {
+		for _, seed := range seeds {
+			own, _ := q.own(seed, vectors[l])
+			dst[l][seed.Node] += own / vectors[l].sum
 		}
 	}
 }
@@ -58,23 +73,24 @@ func (b *batch) results(s *system, vectors []reset, dst [][]float64) {
 // so that one sweep reads each arc once: backward for t, forward for w. The
 // residual itself is (E - L)·r. The columns of L sum to at most d times the
 // strength, so its L1 norm is within 1+d times that of D·r.
-func (b *batch) solve(ctx context.Context, s *system, resets [][]Seed, vectors []reset) error {
-	if err := b.begin(ctx, s, resets, vectors); err != nil {
-		return err
+func (b *batch) solve(ctx context.Context, q *quotient, resets [][]Seed, vectors []reset, tolerance float64) error {
+	if a, ok := q.rows.(arcs[float64]); ok {
+		return solveBatch(ctx, a, q, b, resets, vectors, tolerance)
 	}
-	if err := b.forward(ctx, s); err != nil {
+	return solveBatch(ctx, q.rows.(arcs[float32]), q, b, resets, vectors, tolerance)
+}
+
+func solveBatch[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, b *batch, resets [][]Seed, vectors []reset, tolerance float64) error {
+	if err := begin(ctx, a, q, b, resets, vectors); err != nil {
 		return err
 	}
 	var alpha, beta, rho, norm lane
-	for l := range alpha {
-		alpha[l] = -1 // r = w
-	}
-	b.step(s, &alpha, &rho, &norm)
+	b.step(q, &alpha, &rho, &norm)
 	for sweep := 0; ; sweep++ {
 		var going lane
 		done := true
 		for l, v := range vectors {
-			if (1+s.damping)*norm[l] > s.tolerance*v.sum {
+			if (1+q.damping)*norm[l] > tolerance*v.sum {
 				going[l], done = 1, false
 			}
 		}
@@ -84,73 +100,74 @@ func (b *batch) solve(ctx context.Context, s *system, resets [][]Seed, vectors [
 		if sweep == maxSweeps {
 			return fmt.Errorf("residuals %.3g after %d sweeps", norm[:b.used], sweep)
 		}
-		if err := b.backward(ctx, s, &beta, &going); err != nil {
+		if err := backward(ctx, a, q, b, &beta, &going); err != nil {
 			return err
 		}
-		if err := b.forward(ctx, s); err != nil {
+		if err := forward(ctx, a, q, b); err != nil {
 			return err
 		}
 		last := rho
 		for l := range alpha {
-			alpha[l] = quotient(last[l], b.dot[l])
+			alpha[l] = ratio(last[l], b.dot[l])
 		}
-		b.step(s, &alpha, &rho, &norm)
+		b.step(q, &alpha, &rho, &norm)
 		for l := range beta {
-			beta[l] = quotient(rho[l], last[l])
+			beta[l] = ratio(rho[l], last[l])
 		}
 	}
 }
 
-// quotient is 0 for a lane that stands still.
-func quotient(a, b float64) float64 {
+// ratio is 0 for a lane that stands still.
+func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0
 	}
 	return a / b
 }
 
-// pushFactor is how many times its share of a walk without end a node holds when it is
-// still worth a push before the sweeps.
-const pushFactor = 4
-
-// begin pushes in every lane. What has not been spent it spreads like a walk
-// without end in the same component, and sets w to what that leaves wrong, the
-// negative residual.
-func (b *batch) begin(ctx context.Context, s *system, resets [][]Seed, vectors []reset) error {
-	component, totals, err := s.components(ctx)
-	if err != nil {
-		return err
-	}
-	b.spread = slices.Grow(b.spread[:0], len(totals))[:len(totals)]
-	for _, l := range [][]lane{b.y, b.r, b.w, b.spread} {
+// begin sets x = v in every lane, which has the right sum on every connected component,
+// and the residual r that goes with it.
+func begin[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, b *batch, resets [][]Seed, vectors []reset) error {
+	for _, l := range [][]lane{b.y, b.r, b.w} {
 		clear(l)
-		if err := ctx.Err(); err != nil { // the first time, the memory is made here
-			return err
+		if ctx.Err() != nil { // the first time, the memory is made here
+			return context.Cause(ctx)
 		}
 	}
 	clear(b.t)
 	clear(b.z)
 	b.used = len(resets)
-	d := s.damping
-	epsilon := min(.5, pushFactor/float64(max(1, s.g.Arcs())))
+	by := q.damping * q.scale
 	for l, seeds := range resets {
-		x := b.push
-		if err := x.start(ctx, s, seeds, vectors[l], epsilon); err != nil {
-			return err
-		}
-		for _, u := range x.touched {
-			b.y[u][l] = x.value[u] * s.inverse[u]
-			b.w[u][l] = (d - 1) * x.unspent[u]
-			if x.unspent[u] > 0 {
-				b.spread[component[u]][l] += x.unspent[u] / totals[component[u]]
+		for _, seed := range seeds {
+			c := q.class[seed.Node]
+			if c < 0 || seed.Weight == 0 {
+				continue
+			}
+			mass := seed.Weight / vectors[l].total
+			y := mass / q.strength[c]
+			b.y[c][l] += y
+			b.r[c][l] += (1-q.damping)*mass/q.size[c] - q.pivot[c]*y
+			targets, weights := a.part(a.offsets[c], a.offsets[c+1])
+			for i, t := range targets {
+				w := 1.0
+				if weights != nil {
+					w = float64(weights[i])
+				}
+				b.r[t][l] += by * y * w
 			}
 		}
 	}
-	for u, strength := range s.strength {
-		y, w, spread := &b.y[u], &b.w[u], &b.spread[component[u]]
+	var sum lane
+	for c := range b.r {
+		if c%(stride/lanes) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		ahead(b, a, c, b.r)
+		gatherLanes(a, a.offsets[c], a.middle[c], b.r, b.used, &sum)
+		r := &b.r[c]
 		for l := range b.used {
-			y[l] += spread[l]
-			w[l] += (1 - d) * strength * spread[l]
+			r[l] = (r[l] + by*sum[l]) / q.pivot[c]
 		}
 	}
 	return nil
@@ -158,10 +175,10 @@ func (b *batch) begin(ctx context.Context, s *system, resets [][]Seed, vectors [
 
 // step goes alpha along t: it adds alpha·t to y, takes alpha·(t + w) from r, and
 // computes the square of r in the norm of E and the L1 norm of D·r.
-func (b *batch) step(s *system, alpha, rho, norm *lane) {
+func (b *batch) step(q *quotient, alpha, rho, norm *lane) {
 	*rho, *norm = lane{}, lane{}
 	for u := range b.r {
-		y, r, w, t, pivot, strength := &b.y[u], &b.r[u], &b.w[u], &b.t[u], s.pivot[u], s.strength[u]
+		y, r, w, t, pivot, strength := &b.y[u], &b.r[u], &b.w[u], &b.t[u], q.pivot[u], q.strength[u]
 		for l := range b.used {
 			x := float64(t[l])
 			y[l] += alpha[l] * x
@@ -173,26 +190,11 @@ func (b *batch) step(s *system, alpha, rho, norm *lane) {
 	}
 }
 
-// backward and forward go over arcs of either kind.
-func (b *batch) backward(ctx context.Context, s *system, beta, going *lane) error {
-	if a, ok := s.rows.(arcs[float64]); ok {
-		return backward(ctx, a, s, b, beta, going)
-	}
-	return backward(ctx, s.rows.(arcs[float32]), s, b, beta, going)
-}
-
-func (b *batch) forward(ctx context.Context, s *system) error {
-	if a, ok := s.rows.(arcs[float64]); ok {
-		return forward(ctx, a, s, b)
-	}
-	return forward(ctx, s.rows.(arcs[float32]), s, b)
-}
-
 // backward solves (E - Lᵀ)·t = E·z for z = r + beta·z, from the last node to the
 // first, and sets w = Lᵀt. Rounded to float32, t belongs to a slightly other z,
 // which is the one that is kept.
-func backward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b *batch, beta, going *lane) error {
-	d := s.damping * s.scale
+func backward[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, b *batch, beta, going *lane) error {
+	d := q.damping * q.scale
 	var sum lane
 	for u := len(b.t) - 1; u >= 0; u-- {
 		if u%(stride/lanes) == 0 && ctx.Err() != nil {
@@ -204,15 +206,12 @@ func backward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b 
 				lo, hi = max(0, lo-prefetchRows), lo
 			}
 			for v := lo; v < hi; v++ {
-				b.sink += prefetch(a.targets[s.middle[v]:a.offsets[v+1]], b.t)
+				b.sink += prefetch(a.targets[a.middle[v]:a.offsets[v+1]], b.t)
 			}
 		}
-		lo, hi := s.middle[u], a.offsets[u+1]
-		if lo < hi && a.targets[lo] == int32(u) {
-			lo++
-		}
+		lo, hi := a.middle[u], a.offsets[u+1]
 		gatherLanes(a, lo, hi, b.t, b.used, &sum)
-		r, t, z, w, inverse := &b.r[u], &b.t[u], &b.z[u], &b.w[u], 1/s.pivot[u]
+		r, t, z, w, inverse := &b.r[u], &b.t[u], &b.z[u], &b.w[u], 1/q.pivot[u]
 		for l := range b.used {
 			up := d * sum[l]
 			x := float32(going[l] * (r[l] + beta[l]*float64(z[l]) + up*inverse))
@@ -226,25 +225,17 @@ func backward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b 
 
 // forward solves (E - L)·w = -w from the first node to the last, and sets b.dot to
 // the products of E·z and t + w.
-func forward[W float32 | float64](ctx context.Context, a arcs[W], s *system, b *batch) error {
-	d := s.damping * s.scale
+func forward[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, b *batch) error {
+	d := q.damping * q.scale
 	b.dot = lane{}
 	var sum lane
 	for u := range b.w {
 		if u%(stride/lanes) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if u%prefetchRows == 0 {
-			lo := u
-			if wide {
-				lo = min(u+prefetchRows, len(b.w))
-			}
-			for v := lo; v < min(lo+prefetchRows, len(b.w)); v++ {
-				b.sink += prefetch(a.targets[a.offsets[v]:s.middle[v]], b.w)
-			}
-		}
-		gatherLanes(a, a.offsets[u], s.middle[u], b.w, b.used, &sum)
-		t, w, pivot, inverse := &b.t[u], &b.w[u], s.pivot[u], 1/s.pivot[u]
+		ahead(b, a, u, b.w)
+		gatherLanes(a, a.offsets[u], a.middle[u], b.w, b.used, &sum)
+		t, w, pivot, inverse := &b.t[u], &b.w[u], q.pivot[u], 1/q.pivot[u]
 		for l := range b.used {
 			x, up := float64(t[l]), w[l]
 			w[l] = (d*sum[l] - up) * inverse

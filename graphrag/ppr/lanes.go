@@ -45,12 +45,26 @@ func gatherHalves[W, P float32 | float64](targets []int32, weights []W, p [][lan
 // prefetchRows is the number of rows whose values are fetched from memory together.
 const prefetchRows = 16
 
+// ahead has the lanes of the classes before the next rows fetched, at every first of
+// [prefetchRows] of them.
+func ahead[W, P float32 | float64](b *batch, a arcs[W], c int, p [][lanes]P) {
+	if c%prefetchRows != 0 {
+		return
+	}
+	if wide { // while these are added up, the next ones come
+		c += prefetchRows
+	}
+	for v := c; v < min(c+prefetchRows, len(p)); v++ {
+		b.sink += prefetch(a.targets[a.offsets[v]:a.middle[v]], p)
+	}
+}
+
 // prefetch brings the lanes of the targets into the cache. Where it can only read, in so
 // short a loop many reads are under way at once; the sum has no meaning, and whoever keeps
 // it keeps the reads from being optimised away.
 func prefetch[P float32 | float64](targets []int32, p [][lanes]P) float64 {
 	if wide {
-		fetchWide(targets, p)
+		fetch(targets, p)
 		return 0
 	}
 	var low, high P

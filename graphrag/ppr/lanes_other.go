@@ -5,8 +5,8 @@
 package ppr
 
 // There is a kernel for amd64 alone.
-const wide = false
+const wide, widest = false, false
 
 func gatherWide[W, P float32 | float64]([]int32, []W, [][lanes]P, *lane) {}
 
-func fetchWide[P float32 | float64]([]int32, [][lanes]P) {}
+func fetch[P any]([]int32, []P) {}

@@ -8,164 +8,190 @@ import (
 	"math"
 )
 
-// single is the memory of one exact query: y = D⁻¹x, its residual r, direction p
-// and image q = (D - d·A)·p. As long as touched is short, all that is not zero
-// lies at the touched nodes.
+// single is the memory of one exact query, as [batch] has it for several.
 type single struct {
-	y, r, q []float64
-	p       []float32
-	touched []int32
-	seen    []bool
-	sparse  bool
-	volume  int64 // arcs of the touched nodes
+	y, r, w []float64
+	t, z    []float32
+	values  []float64 // of all nodes, for rankings
 }
 
-func newSingle(n int) *single {
-	return &single{y: make([]float64, n), r: make([]float64, n), q: make([]float64, n), p: make([]float32, n), seen: make([]bool, n)}
-}
-
-// denseShare is the share of all arcs from which on nodes are no longer listed.
-const denseShare = 1. / 6
-
-func (x *single) solve(ctx context.Context, s *system, seeds []Seed, v reset, tolerance float64) error {
-	x.begin(s, seeds, v)
-	target := tolerance * v.sum
-	rho, norm := x.measure(s, 0)
-	beta := 0.0
-	for sweep := 0; norm > target; sweep++ {
-		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("ppr: solve: %w", err)
-		}
-		if sweep == maxSweeps {
-			return fmt.Errorf("ppr: solve: residual %.3g after %d sweeps, want %.3g", norm, sweep, target)
-		}
-		x.turn(s, beta)
-		dot, err := x.image(ctx, s)
-		if err != nil {
-			return fmt.Errorf("ppr: solve: %w", err)
-		}
-		alpha := rho / dot
-		x.step(alpha)
-		last := rho
-		rho, norm = x.measure(s, alpha)
-		beta = rho / last
+func newSingle(q *quotient) *single {
+	n := len(q.size)
+	return &single{
+		y: make([]float64, n), r: make([]float64, n), w: make([]float64, n),
+		t: make([]float32, n), z: make([]float32, n),
 	}
-	return nil
 }
 
 // maxSweeps is far above what any tolerance needs: at damping d each sweep
 // shrinks the error by (1-√(1-d²))/d or better.
 const maxSweeps = 100_000
 
-// begin sets x = v and the residual r = d·(Aᵀy - v) that goes with it.
-func (x *single) begin(s *system, seeds []Seed, v reset) {
+// solve is [batch.solve] for one query.
+func (x *single) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64) error {
+	if a, ok := q.rows.(arcs[float64]); ok {
+		return solveSingle(ctx, a, q, x, seeds, v, tolerance)
+	}
+	return solveSingle(ctx, q.rows.(arcs[float32]), q, x, seeds, v, tolerance)
+}
+
+func solveSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single, seeds []Seed, v reset, tolerance float64) error {
+	beginSingle(a, q, x, seeds, v)
+	rho, norm := x.measure(q)
+	beta := 0.0
+	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum; sweep++ {
+		if sweep == maxSweeps {
+			return fmt.Errorf("ppr: solve: residual %.3g after %d sweeps, want %.3g", norm, sweep, tolerance)
+		}
+		if err := backwardSingle(ctx, a, q, x, beta); err != nil {
+			return fmt.Errorf("ppr: solve: %w", err)
+		}
+		dot, err := forwardSingle(ctx, a, q, x)
+		if err != nil {
+			return fmt.Errorf("ppr: solve: %w", err)
+		}
+		last := rho
+		rho, norm = x.step(q, last/dot)
+		beta = rho / last
+	}
+	return nil
+}
+
+// beginSingle sets x = v and the residual r that goes with it.
+func beginSingle[W float32 | float64](a arcs[W], q *quotient, x *single, seeds []Seed, v reset) {
 	clear(x.y)
 	clear(x.r)
-	clear(x.q)
-	clear(x.p)
-	clear(x.seen)
-	x.touched, x.sparse, x.volume = x.touched[:0], true, 0
-	d := s.damping
+	clear(x.z)
+	by := q.damping * q.scale
 	for _, seed := range seeds {
-		u := seed.Node
-		if s.strength[u] == 0 || seed.Weight == 0 {
+		c := q.class[seed.Node]
+		if c < 0 || seed.Weight == 0 {
 			continue
 		}
 		mass := seed.Weight / v.total
-		y := mass * s.inverse[u]
-		x.y[u] += y
-		x.touch(s, u)
-		for _, t := range s.g.Neighbors(u) {
-			x.touch(s, t)
+		y := mass / q.strength[c]
+		x.y[c] += y
+		x.r[c] += (1-q.damping)*mass/q.size[c] - q.pivot[c]*y
+		targets, weights := a.part(a.offsets[c], a.offsets[c+1])
+		for i, t := range targets {
+			w := 1.0
+			if weights != nil {
+				w = float64(weights[i])
+			}
+			x.r[t] += by * y * w
 		}
-		s.rows.scatter(u, d*s.scale*y, x.r)
-		x.r[u] -= d*mass - d*s.loop(u)*y
+	}
+	for c := range x.r {
+		targets, weights := a.part(a.offsets[c], a.middle[c])
+		x.r[c] = (x.r[c] + by*gather(targets, weights, x.r)) / q.pivot[c]
 	}
 }
 
-func (x *single) touch(s *system, u int32) {
-	if x.seen[u] {
-		return
+// backwardSingle is [backward] for one query.
+func backwardSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single, beta float64) error {
+	by, far := q.damping*q.scale, len(x.t) > cached
+	for c := len(x.t) - 1; c >= 0; c-- {
+		if c%stride == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if far && c%prefetchRows == prefetchRows-1 {
+			for v := max(0, c+1-2*prefetchRows); v <= c-prefetchRows; v++ {
+				fetch(a.targets[a.middle[v]:a.offsets[v+1]], x.t)
+			}
+		}
+		targets, weights := a.part(a.middle[c], a.offsets[c+1])
+		up := by * gather(targets, weights, x.t)
+		part := up / q.pivot[c]
+		t := float32(x.r[c] + beta*float64(x.z[c]) + part)
+		x.t[c] = t
+		x.z[c] = float32(float64(t) - part)
+		x.w[c] = up
 	}
-	x.seen[u] = true
-	x.touched = append(x.touched, u)
-	lo, hi := s.g.Row(u)
-	x.volume += hi - lo
+	return nil
 }
 
-// turn sets p = D⁻¹r + beta·p.
-func (x *single) turn(s *system, beta float64) {
-	if x.sparse {
-		for _, u := range x.touched {
-			x.p[u] = float32(x.r[u]*s.inverse[u] + beta*float64(x.p[u]))
+// forwardSingle is [forward] for one query.
+func forwardSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single) (dot float64, err error) {
+	by, far := q.damping*q.scale, len(x.t) > cached
+	for c, up := range x.w {
+		if c%stride == 0 && ctx.Err() != nil {
+			return 0, context.Cause(ctx)
 		}
-		return
-	}
-	r, inverse := x.r[:len(x.p)], s.inverse[:len(x.p)]
-	for u, p := range x.p {
-		x.p[u] = float32(r[u]*inverse[u] + beta*float64(p))
-	}
-}
-
-// image sets q = (D - d·A)·p and returns the dot product of p and q.
-func (x *single) image(ctx context.Context, s *system) (float64, error) {
-	if x.sparse && float64(x.volume) > denseShare*float64(s.g.Arcs()) {
-		x.sparse = false
-	}
-	if !x.sparse {
-		return s.rows.pull(ctx, s, x.p, x.q)
-	}
-	for _, u := range x.touched {
-		x.q[u] = 0
-	}
-	d := s.damping * s.scale
-	for _, u := range x.touched[:len(x.touched):len(x.touched)] {
-		for _, t := range s.g.Neighbors(u) {
-			x.touch(s, t)
+		if far && c%prefetchRows == 0 {
+			for v := c + prefetchRows; v < min(c+2*prefetchRows, len(x.w)); v++ {
+				fetch(a.targets[a.offsets[v]:a.middle[v]], x.w)
+			}
 		}
-		p := float64(x.p[u])
-		x.q[u] += s.diagonal[u] * p
-		s.rows.scatter(u, -d*p, x.q)
-	}
-	dot := 0.0
-	for _, u := range x.touched {
-		dot += float64(x.p[u]) * x.q[u]
+		targets, weights := a.part(a.offsets[c], a.middle[c])
+		w, t, pivot := (by*gather(targets, weights, x.w)-up)/q.pivot[c], float64(x.t[c]), q.pivot[c]
+		x.w[c] = w
+		dot += (t*pivot - up) * (t + w)
 	}
 	return dot, nil
 }
 
-// step adds alpha·p to y.
-func (x *single) step(alpha float64) {
-	if x.sparse {
-		for _, u := range x.touched {
-			x.y[u] += alpha * float64(x.p[u])
-		}
-		return
+// step is [batch.step] for one query.
+func (x *single) step(q *quotient, alpha float64) (rho, norm float64) {
+	n := len(x.y)
+	r, w, t := x.r[:n], x.w[:n], x.t[:n]
+	for c, y := range x.y {
+		d := float64(t[c])
+		x.y[c] = y + alpha*d
+		r[c] -= alpha * (d + w[c])
 	}
-	y := x.y[:len(x.p)]
-	for u, p := range x.p {
-		y[u] += alpha * float64(p)
-	}
+	return x.measure(q)
 }
 
-// measure takes alpha·q from r and returns its square in the norm of D⁻¹ and its
-// L1 norm.
-func (x *single) measure(s *system, alpha float64) (rho, norm float64) {
-	if x.sparse {
-		for _, u := range x.touched {
-			r := x.r[u] - alpha*x.q[u]
-			x.r[u] = r
-			rho += r * r * s.inverse[u]
-			norm += math.Abs(r)
-		}
-		return rho, norm
-	}
-	q, inverse := x.q[:len(x.r)], s.inverse[:len(x.r)]
-	for u, r := range x.r {
-		r -= alpha * q[u]
-		x.r[u] = r
-		rho += r * r * inverse[u]
-		norm += math.Abs(r)
+// measure returns the square of r in the norm of E and the L1 norm of D·r.
+func (x *single) measure(q *quotient) (rho, norm float64) {
+	pivot, strength := q.pivot[:len(x.r)], q.strength[:len(x.r)]
+	for c, r := range x.r {
+		rho += r * r * pivot[c]
+		norm += math.Abs(r) * strength[c]
 	}
 	return rho, norm
+}
+
+// gather adds up p at the targets, in two sums that do not wait for each other.
+func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64 {
+	even, odd := 0.0, 0.0
+	if weights == nil {
+		for ; len(targets) >= 2; targets = targets[2:] {
+			even += float64(p[targets[0]])
+			odd += float64(p[targets[1]])
+		}
+		if len(targets) > 0 {
+			even += float64(p[targets[0]])
+		}
+		return even + odd
+	}
+	weights = weights[:len(targets)]
+	i := 0
+	for ; i+1 < len(targets); i += 2 {
+		even += float64(weights[i]) * float64(p[targets[i]])
+		odd += float64(weights[i+1]) * float64(p[targets[i+1]])
+	}
+	if i < len(targets) {
+		even += float64(weights[i]) * float64(p[targets[i]])
+	}
+	return even + odd
+}
+
+// results writes the x of each node over dst.
+func (x *single) results(q *quotient, seeds []Seed, v reset, dst []float64) {
+	for _, seed := range seeds {
+		if own, c := q.own(seed, v); own > 0 {
+			x.y[c] -= own / q.strength[c]
+		}
+	}
+	for u, c := range q.class {
+		dst[u] = 0
+		if c >= 0 {
+			dst[u] = max(0, x.y[c]*q.share[c]/v.sum)
+		}
+	}
+	for _, seed := range seeds {
+		own, _ := q.own(seed, v)
+		dst[seed.Node] += own / v.sum
+	}
 }

@@ -69,8 +69,8 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 		return nil, err
 	}
 	s := &Solver{system: system, workers: opts.Workers}
-	s.single.New = func() any { return newSingle(g.N()) }
-	s.batch.New = func() any { return newBatch(system) }
+	s.single.New = func() any { return newSingle(system.quotient) }
+	s.batch.New = func() any { return newBatch(system.quotient) }
 	s.push.New = func() any { return newPusher(g.N()) }
 	return s, nil
 }
@@ -83,22 +83,24 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	if err != nil {
 		return nil, err
 	}
+	q, err := s.exact(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ppr: solve: %w", err)
+	}
 	x := s.single.Get().(*single)
 	defer s.single.Put(x)
-	if err := x.solve(ctx, s.system, seeds, v, s.tolerance); err != nil {
+	if err := x.solve(ctx, q, seeds, v, s.tolerance); err != nil {
 		return nil, err
 	}
-	dst = slices.Grow(dst[:0], len(x.y))[:len(x.y)]
-	for u, y := range x.y {
-		dst[u] = y * s.strength[u] / v.sum
-	}
+	dst = slices.Grow(dst[:0], s.g.N())[:s.g.N()]
+	x.results(q, seeds, v, dst)
 	s.addLost(seeds, v, dst)
 	return dst, nil
 }
 
 // SolveBatch is [Solver.Solve] for many reset vectors. Groups of 16 read the
 // edges together; [Options.Workers] groups run side by side, each of which needs
-// 550 bytes a node. A result does not depend on the other queries of the batch,
+// 520 bytes a node. A result does not depend on the other queries of the batch,
 // their order or the workers; it differs from that of Solve within the tolerance.
 // Results are written over dst as far as its slices are large enough.
 func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float64) ([][]float64, error) {
@@ -113,13 +115,17 @@ func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float6
 		dst = append(dst, nil)
 	}
 	dst = dst[:len(resets)]
-	err := par.Ranges(ctx, len(resets), lanes, s.workers, func(_, first, last int) error {
+	q, err := s.exact(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ppr: solve batch: %w", err)
+	}
+	err = par.Ranges(ctx, len(resets), lanes, s.workers, func(_, first, last int) error {
 		b := s.batch.Get().(*batch)
 		defer s.batch.Put(b)
-		if err := b.solve(ctx, s.system, resets[first:last], vectors[first:last]); err != nil {
+		if err := b.solve(ctx, q, resets[first:last], vectors[first:last], s.tolerance); err != nil {
 			return fmt.Errorf("ppr: solve batch: %w", err)
 		}
-		b.results(s.system, vectors[first:last], dst[first:last])
+		b.results(q, resets[first:last], vectors[first:last], dst[first:last])
 		for i := first; i < last; i++ {
 			s.addLost(resets[i], vectors[i], dst[i])
 		}
@@ -190,7 +196,7 @@ func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, 
 		}
 	}
 	if x.work >= x.most {
-		if err := s.solved(ctx, x, seeds, v, k); err != nil {
+		if err := s.solved(ctx, x, v, k); err != nil {
 			return nil, err
 		}
 	}
@@ -201,22 +207,37 @@ func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, 
 	return best, nil
 }
 
-// solved ranks by a solution that is good enough for that.
-func (s *Solver) solved(ctx context.Context, x *pusher, seeds []Seed, v reset, k int) error {
+// solved ranks by a solution that is good enough for that, in which what has not been
+// spent goes on walking.
+func (s *Solver) solved(ctx context.Context, x *pusher, v reset, k int) error {
+	left := 0.0
+	x.rest = x.rest[:0]
+	for _, u := range x.touched {
+		if m := x.unspent[u]; m > 0 {
+			x.rest = append(x.rest, Seed{Node: u, Weight: m})
+			left += m
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	q, err := s.exact(ctx)
+	if err != nil {
+		return fmt.Errorf("ppr: top: %w", err)
+	}
 	y := s.single.Get().(*single)
 	defer s.single.Put(y)
-	if err := y.solve(ctx, s.system, seeds, v, max(rankTolerance, s.tolerance)); err != nil {
+	rest := reset{total: left, sum: 1}
+	if err := y.solve(ctx, q, x.rest, rest, max(rankTolerance, s.tolerance)*v.sum/left); err != nil {
 		return err
 	}
-	values := y.q // is not needed any more
-	for u, density := range y.y {
-		values[u] = density * s.strength[u] / v.sum
+	values := slices.Grow(y.values[:0], s.g.N())[:s.g.N()]
+	y.values = values
+	y.results(q, x.rest, rest, values)
+	for u, z := range values {
+		values[u] = x.value[u] + left*z
 	}
-	s.addLost(seeds, v, values)
 	x.best(values, k)
-	for i := range x.ranked {
-		x.ranked[i].value *= v.sum // as pushes have it
-	}
 	return nil
 }
 

@@ -31,31 +31,26 @@ const (
 // system is (D - d·A)·y = (1-d)·v for one graph.
 type system struct {
 	g         *graph.Graph
-	rows      rows
 	damping   float64
 	tolerance float64
 	strength  []float64 // scaled by a power of two to at most 1; 0 is no way out
 	inverse   []float64 // 1/strength, or 0
-	diagonal  []float64 // of D - d·A without the arcs, which hold a loop once
-	pivot     []float64 // of D - d·A; 1 for a node without a way out
-	middle    []int64   // first arc of a row that leads to the node itself or a later one
+	loops     []float64 // scaled weights of self-loops; nil if there are none
 	scale     float64   // what weights are multiplied by to fit strength
 	mean      float64   // scaled weight of an arc
 	total     float64   // of all strengths
 
-	// For batches, measured when the first one asks; whoever holds the lock does it.
-	lock      chan struct{}
-	component []int32   // of each node
-	totals    []float64 // of the strengths of each component
+	// For exact solutions, made when the first one asks; whoever holds the lock does it.
+	lock     chan struct{}
+	quotient *quotient
 }
 
 func newSystem(g *graph.Graph, damping, tolerance float64) (*system, error) {
 	n := g.N()
 	s := &system{
-		g: g, rows: rowsOf(g), damping: damping, tolerance: tolerance,
-		strength: make([]float64, n), inverse: make([]float64, n), diagonal: make([]float64, n), pivot: make([]float64, n),
-		middle: make([]int64, n),
-		lock:   make(chan struct{}, 1),
+		g: g, damping: damping, tolerance: tolerance,
+		strength: make([]float64, n), inverse: make([]float64, n),
+		lock: make(chan struct{}, 1),
 	}
 	return s, s.measure()
 }
@@ -74,10 +69,6 @@ func (s *system) measure() error {
 	s.scale = math.Ldexp(1, -exponent)
 	arcs := int64(0)
 	for u, w := range s.strength {
-		lo, hi := s.g.Row(int32(u))
-		at, _ := slices.BinarySearch(s.g.Targets()[lo:hi], int32(u))
-		s.middle[u] = lo + int64(at)
-		s.pivot[u] = 1
 		if w == 0 {
 			continue
 		}
@@ -85,8 +76,14 @@ func (s *system) measure() error {
 		if w < span {
 			return fmt.Errorf("ppr: %w: too far apart: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
 		}
-		loop := s.damping * s.loop(int32(u))
-		s.strength[u], s.inverse[u], s.diagonal[u], s.pivot[u] = w, 1/w, w-loop, w-2*loop
+		lo, hi := s.g.Row(int32(u))
+		if at, ok := slices.BinarySearch(s.g.Targets()[lo:hi], int32(u)); ok {
+			if s.loops == nil {
+				s.loops = make([]float64, len(s.strength))
+			}
+			s.loops[u] = s.g.Weight(lo+int64(at)) * s.scale
+		}
+		s.strength[u], s.inverse[u] = w, 1/w
 		s.total += w
 		arcs += hi - lo
 	}
@@ -96,32 +93,40 @@ func (s *system) measure() error {
 	return nil
 }
 
-// components gives the component of each node, and their strengths.
-func (s *system) components(ctx context.Context) ([]int32, []float64, error) {
+// loop returns the scaled weight of u's self-loop.
+func (s *system) loop(u int32) float64 {
+	if s.loops == nil {
+		return 0
+	}
+	return s.loops[u]
+}
+
+// inflow returns what a step of the walk from x brings to u.
+func (s *system) inflow(u int32, x []float64) float64 {
+	lo, hi := s.g.Row(u)
+	sum := 0.0
+	for i, t := range s.g.Targets()[lo:hi] {
+		if x[t] != 0 {
+			sum += x[t] * s.inverse[t] * s.g.Weight(lo+int64(i))
+		}
+	}
+	return sum*s.scale + s.inverse[u]*x[u]*s.loop(u)
+}
+
+// exact returns the system that exact solutions solve.
+func (s *system) exact(ctx context.Context) (*quotient, error) {
 	select {
 	case s.lock <- struct{}{}:
 	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 	defer func() { <-s.lock }()
-	if s.totals == nil {
-		component, count, err := s.g.Components(ctx)
+	if s.quotient == nil {
+		q, err := newQuotient(ctx, s)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		s.component, s.totals = component, make([]float64, count)
-		for u, c := range component {
-			s.totals[c] += s.strength[u]
-		}
+		s.quotient = q
 	}
-	return s.component, s.totals, nil
-}
-
-// loop returns the scaled weight of u's self-loop.
-func (s *system) loop(u int32) float64 {
-	at := s.middle[u]
-	if _, hi := s.g.Row(u); at == hi || s.g.Targets()[at] != u {
-		return 0
-	}
-	return s.g.Weight(at) * s.scale
+	return s.quotient, nil
 }

@@ -71,7 +71,7 @@ func (x *pusher) rank(s *system, k int) {
 	x.ranked = x.ranked[:min(size, int64(len(x.ranked)))]
 	for i := range x.ranked {
 		c := &x.ranked[i]
-		c.move = (1 - d) * (d*s.rows.inflow(s, c.node, x.unspent) - spread*s.strength[c.node])
+		c.move = (1 - d) * (d*s.inflow(c.node, x.unspent) - spread*s.strength[c.node])
 		c.value += c.move
 	}
 	slices.SortFunc(x.ranked, order)
