@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -115,25 +118,59 @@ func Forget(dir string) error {
 	return nil
 }
 
+// together is how many bytes of records are decoded at a time, by all processors.
+const together = 4 << 20
+
 // Records hands out the records on disk, in the order in which they were added.
 func (l *Log) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if l.journal == nil {
 			return
 		}
+		var batch []journal.Record
+		size := 0
 		for entry, err := range l.journal.Records() {
-			var r Record
 			if err == nil {
-				r, err = decode(entry)
+				batch, size = append(batch, entry), size+len(entry.Payload)
+			}
+			if err != nil || size >= together {
+				if !l.decoded(batch, yield) {
+					return
+				}
+				batch, size = batch[:0], 0
 			}
 			if err != nil {
-				err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), entry.Seq, err)
-			}
-			if !yield(r, err) || err != nil {
+				yield(nil, fmt.Errorf("record: %s: %w", l.journal.Path(), err))
 				return
 			}
 		}
+		l.decoded(batch, yield)
 	}
+}
+
+// decoded hands out records in their order, and tells whether to go on.
+func (l *Log) decoded(batch []journal.Record, yield func(Record, error) bool) bool {
+	records, errs := make([]Record, len(batch)), make([]error, len(batch))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(batch)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
+				records[i], errs[i] = decode(batch[i])
+			}
+		})
+	}
+	all.Wait()
+	for i, r := range records {
+		err := errs[i]
+		if err != nil {
+			err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), batch[i].Seq, err)
+		}
+		if !yield(r, err) || err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func decode(e journal.Record) (Record, error) {
@@ -220,6 +257,23 @@ func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
 
 // Closing finds the end of the work on a cell.
 func (l *Log) Closing(c Cell) (Closing, bool) { return get(l, l.closings, c) }
+
+// Write writes the records on disk as they are there, for who wants to know whether they
+// are the same as before.
+func (l *Log) Write(w io.Writer) error {
+	if l.journal == nil {
+		return nil
+	}
+	f, err := os.Open(l.journal.Path())
+	if err == nil {
+		_, err = io.Copy(w, f)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
+}
 
 // Recovered tells what was found in the folder, and cut off.
 func (l *Log) Recovered() journal.Recovery {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -43,37 +42,53 @@ func newPrediction(r benchmark.Result) any {
 }
 
 // Write computes the report of a run and writes its files into a folder. Each
-// replaces its predecessor as a whole.
+// replaces its predecessor as a whole; if all of them are there, and of this very run and
+// program, they stay.
 func Write(dir string, run *benchmark.Run) (*Report, error) {
 	r, err := New(run)
 	if err != nil {
 		return nil, err
 	}
-	return r, r.Write(dir, run)
+	sums := newSums(dir, run, r.files(run))
+	if sums.holds() {
+		return r, nil
+	}
+	if err := r.Write(dir, run); err != nil {
+		return r, err
+	}
+	return r, sums.keep()
 }
 
-// Write writes the files of the report of a run.
-func (r *Report) Write(dir string, run *benchmark.Run) error {
-	type file struct {
-		name  string
-		write func(io.Writer) error
-	}
+// file is one of the files of a report.
+type file struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// files are those of the report of a run: what takes longest begins, and who sees the
+// last sees the others.
+func (r *Report) files(run *benchmark.Run) []file {
 	files := []file{
-		{JudgmentsName, func(w io.Writer) error { return writeJudgments(w, run) }},
-		{"report.csv", r.WriteCSV},
-		{"report.md", r.WriteMarkdown},
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},
+		{"report.md", r.WriteMarkdown},
+		{"report.csv", r.WriteCSV},
+		{JudgmentsName, func(w io.Writer) error { return writeJudgments(w, run) }},
 	}
 	swept := false
 	for _, s := range run.Systems {
 		swept = swept || s.Sweep != nil
 		if s.NotApplicable == "" {
-			files = append([]file{{"predictions/" + s.Name + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }}}, files...)
+			files = append(files, file{"predictions/" + s.Name + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }})
 		}
 	}
 	if swept {
-		files = append([]file{{SweepName, func(w io.Writer) error { return writeSweep(w, run) }}}, files...)
+		files = append(files, file{SweepName, func(w io.Writer) error { return writeSweep(w, run) }})
 	}
+	return append(files, file{"report.json", r.WriteJSON})
+}
+
+// Write writes the files of the report of a run.
+func (r *Report) Write(dir string, run *benchmark.Run) error {
 	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
 		return fmt.Errorf("report: folder: %w", err)
 	}
@@ -83,15 +98,17 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 		}
 		return nil
 	}
+	files := r.files(run)
+	last := len(files) - 1
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for _, f := range slices.Backward(files) { // the page takes longest
+	for _, f := range files[:last] {
 		all.Go(func() error { return write(f) })
 	}
 	if err := all.Wait(); err != nil {
 		return err
 	}
-	return write(file{"report.json", r.WriteJSON}) // last: who sees it sees the others
+	return write(files[last])
 }
 
 // WriteJSON writes the report as indented JSON, with sorted keys.

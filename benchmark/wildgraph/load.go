@@ -12,9 +12,12 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -54,21 +57,24 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	set := &benchmark.Dataset{Name: Name, Types: Types()}
-	var stats []Stats
-	var problems []error
-	for _, name := range names {
-		d, s, err := loadDomain(fsys, name)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("wildgraph: domain %s: %w", name, err))
-			continue
-		}
-		set.Domains = append(set.Domains, d)
-		stats = append(stats, s)
-		set.Notes = append(set.Notes, s.Notes...)
+	set := &benchmark.Dataset{Name: Name, Types: Types(), Domains: make([]benchmark.Domain, len(names))}
+	stats, problems := make([]Stats, len(names)), make([]error, len(names))
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range names {
+		all.Go(func() (err error) {
+			if set.Domains[i], stats[i], err = loadDomain(fsys, name); err != nil {
+				problems[i] = fmt.Errorf("wildgraph: domain %s: %w", name, err)
+			}
+			return nil // all problems are told
+		})
 	}
+	_ = all.Wait()
 	if err := errors.Join(problems...); err != nil {
 		return nil, nil, err
+	}
+	for _, s := range stats {
+		set.Notes = append(set.Notes, s.Notes...)
 	}
 	set.Published = Published(names)
 	return set, stats, nil
