@@ -7,8 +7,8 @@
 //	go run ./examples/growth -data DIR -system lightrag
 //	go run ./examples/growth -data DIR -system hipporag2 -megabytes 155 -share 0.125
 //
-// New pages are real ones with new words and names, as many as pages of that number
-// have, and known names together that were not before (enlarge.go). They serve to
+// New pages are real ones with new words, as many as pages of that number have, with new
+// names, and with known names together that were not before (enlarge.go). They serve to
 // measure cost: what they say is not true, and answers are not judged. One process
 // measures one size, because the peak of its memory is that of the whole process.
 package main
