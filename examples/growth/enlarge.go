@@ -29,7 +29,7 @@ const (
 // A name on two pages or more, but on less than one of so many, is on a new page another
 // one as frequent, one time in two: known names meet in new ways.
 const (
-	rareName = 20
+	rareName = 5
 	near     = 32 // places in the order of frequency
 )
 
@@ -135,7 +135,7 @@ func (e *enlarged) page(doc graphrag.Document, copied int, random *rand.Rand) gr
 			to, ok := another[key]
 			if !ok {
 				to = key
-				if at, ok := e.place[key]; ok && random.IntN(2) == 0 {
+				if at, ok := e.place[key]; ok {
 					to = e.names[min(max(int(at)+random.IntN(2*near+1)-near, 0), len(e.names)-1)]
 				}
 				to = e.word(to, copied)
