@@ -57,10 +57,10 @@ func TestHierarchyOfRing(t *testing.T) {
 				}
 			}
 		}
-		// igraph finds 16 to 19 communities, see TestModularityOfIgraph.
+		// igraph finds 16 to 19 communities, see TestModularityOfIgraph; 15 pairs are better.
 		sizes, _ := leafSizes(hierarchy(t, g, 11, seed))
-		if len(sizes) < 16 || len(sizes) > 19 || slices.ContainsFunc(sizes, func(n int) bool { return n != 5 && n != 10 }) {
-			t.Errorf("max 11, seed %d: leaves %v, want 16 to 19 of 5 or 10", seed, sizes)
+		if len(sizes) < 15 || len(sizes) > 19 || slices.ContainsFunc(sizes, func(n int) bool { return n != 5 && n != 10 }) {
+			t.Errorf("max 11, seed %d: leaves %v, want 15 to 19 of 5 or 10", seed, sizes)
 		}
 	}
 }

@@ -5,11 +5,11 @@ package community
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Leiden finds communities by the algorithm of Traag, Waltman and van Eck
@@ -41,25 +41,6 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 	return p, nil
 }
 
-// twiceWeight returns 2m, the sum of all strengths.
-func twiceWeight(g *graph.Graph) (float64, error) {
-	sum := 0.0
-	for u := range int32(g.N()) {
-		sum += g.Strength(u)
-	}
-	switch {
-	case math.IsInf(sum, 1):
-		return 0, fmt.Errorf("community: the weights of the graph sum to more than a float64 holds, scale them down: %w", graph.ErrEdge)
-	case sum > 0 && sum < leastWeight:
-		return 0, fmt.Errorf("community: the weights of the graph sum to %v, too little to divide by, scale them up: %w", sum, graph.ErrEdge)
-	}
-	return sum, nil
-}
-
-// leastWeight is the least sum of weights that others can be divided by without
-// leaving the range of a float64.
-const leastWeight = 0x1p-1000
-
 // leiden returns the partition of a network, all but its quality.
 func leiden[W weight](ctx context.Context, net *network[W], twice float64, opts Options) (Partition, error) {
 	p := Partition{Labels: make([]int32, net.n())}
@@ -68,7 +49,7 @@ func leiden[W weight](ctx context.Context, net *network[W], twice float64, opts 
 	} else {
 		singletons(p.Labels)
 	}
-	s := &solver[W]{ctx: ctx}
+	s := &solver[W]{ctx: ctx, workers: min(par.Workers(0), mostWorkers)}
 	s.configure(twice, opts, 0)
 	if err := s.run(net, &p); err != nil {
 		return Partition{}, err
@@ -84,28 +65,27 @@ type solver[W weight] struct {
 	maxPasses int
 	rng       rand.PCG
 
-	tallies    []tally[W]
-	sizes      []int32
-	empty      []int32
-	queue      []int32
-	slack      []W
-	alone      []bool
-	touched    []int32
-	order      []int32
-	subsets    []subset[W]
-	parts      []int32
-	candidates []int32
-	choices    []int32
-	gains      []float64
-	links      []W
-	levels     []*level[W]
+	workers   int
+	visitors  []*visitor[W]
+	proposals []proposal[W]
+	unit      float64
+
+	tallies []tally[W]
+	labels  int32   // from this one on, no community has one
+	empty   []int32 // those below that no community has
+	slack   []int32 // of the nodes
+	queue   []int32
+	order   []int32
+	sizes   []int32
+	levels  []*level[W]
 }
 
 // level is what has to live while coarser levels are worked on.
 type level[W weight] struct {
 	comms  groups
 	parts  groups
-	part   []int32
+	part   []int32 // of each node
+	counts []int32 // of the parts of each community
 	coarse network[W]
 	labels []int32
 }
@@ -123,20 +103,18 @@ func (s *solver[W]) configure(twice float64, opts Options, stream uint64) {
 
 // reserve makes room for n nodes.
 func (s *solver[W]) reserve(n int) {
-	if n <= len(s.sizes) {
+	for len(s.visitors) < s.workers {
+		s.visitors = append(s.visitors, &visitor[W]{solver: s})
+	}
+	if n <= len(s.tallies) {
 		return
 	}
 	s.tallies = make([]tally[W], n)
-	s.sizes = make([]int32, n)
 	s.empty = make([]int32, 0, n)
+	s.slack = make([]int32, n)
 	s.queue = make([]int32, n)
-	s.slack = make([]W, n)
-	s.alone = make([]bool, n)
-	s.touched = make([]int32, n+1)
 	s.order = make([]int32, n)
-	s.subsets = make([]subset[W], n)
-	s.parts = make([]int32, n)
-	s.links = make([]W, n)
+	s.sizes = make([]int32, n)
 }
 
 func (s *solver[W]) level(depth int) *level[W] {
@@ -147,14 +125,11 @@ func (s *solver[W]) level(depth int) *level[W] {
 }
 
 // below returns a number from 0 to n-1.
-func (s *solver[W]) below(n int) int { return int((s.rng.Uint64() >> 32) * uint64(n) >> 32) }
+func below(rng *rand.PCG, n int) int { return int((rng.Uint64() >> 32) * uint64(n) >> 32) }
 
-// float returns a number from 0 up to 1.
-func (s *solver[W]) float() float64 { return float64(s.rng.Uint64()>>11) / (1 << 53) }
-
-func (s *solver[W]) shuffle(order []int32) {
+func shuffle(rng *rand.PCG, order []int32) {
 	for i := len(order) - 1; i > 0; i-- {
-		j := s.below(i + 1)
+		j := below(rng, i+1)
 		order[i], order[j] = order[j], order[i]
 	}
 }
@@ -184,7 +159,10 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 	for quiet := 0; p.Passes < s.maxPasses && quiet < patience; p.Passes++ {
 		if p.Passes == 1 && n >= minArranged {
 			order = s.byCommunity(p.Labels)
-			net = net.arrange(order)
+			var err error
+			if net, err = s.arrange(net, order); err != nil {
+				return err
+			}
 			for i, u := range order {
 				labels[i] = p.Labels[u]
 			}
@@ -230,21 +208,24 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 			}
 			continue
 		}
-		count = s.refine(net, labels, &lv.comms, false)
+		if count, err = s.refine(net, lv, false); err != nil {
+			return err
+		}
 		if count == n && !moved {
 			// Chance left every node alone. If no merge is worth while either,
 			// the communities are ties.
-			if count = s.refine(net, labels, &lv.comms, true); count == n {
-				return nil
+			if count, err = s.refine(net, lv, true); count == n || err != nil {
+				return err
 			}
 		}
 	}
-	lv.number(s.parts[:n], s.order)
 	lv.labels = lv.labels[:0]
 	for p := range lv.parts.count() {
 		lv.labels = append(lv.labels, labels[lv.parts.of(p)[0]])
 	}
-	coarsen(net, &lv.parts, lv.part, &lv.coarse, s.links)
+	if err := s.coarsen(net, lv); err != nil {
+		return err
+	}
 	if err := s.optimise(&lv.coarse, lv.labels, depth+1); err != nil {
 		return err
 	}
@@ -252,25 +233,4 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 		labels[u] = lv.labels[p]
 	}
 	return nil
-}
-
-// number numbers the parts community by community, so that the next level has
-// nodes of one community side by side.
-func (lv *level[W]) number(parts, order []int32) {
-	lv.part = lv.part[:0]
-	for range parts {
-		lv.part = append(lv.part, -1)
-	}
-	next := int32(0)
-	for _, u := range lv.comms.members {
-		if p := parts[u]; lv.part[p] < 0 {
-			lv.part[p] = next
-			next++
-		}
-	}
-	// A part is named after its first node, which stays in it.
-	for u, p := range parts {
-		lv.part[u] = lv.part[p]
-	}
-	lv.parts.gather(lv.part, order)
 }

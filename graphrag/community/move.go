@@ -2,164 +2,257 @@
 
 package community
 
+import (
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+)
+
 // tolerance is the part of a node's weights below which a gain is rounding.
 const tolerance = 1e-12
 
-// tally is what the gain of joining a community needs, in one place of memory.
+// tally is what there is of a community.
 type tally[W weight] struct {
 	weight W // sum of the weights of its nodes
-	link   W // weight of the arcs from the node at hand, 0 in between
+	size   int32
 }
 
-// queued is the slack of nodes that wait to be visited.
-const queued = -1
+// proposal is what the visit of a node finds.
+type proposal[W weight] struct {
+	from, to int32 // community, the same if the node stays, alone if to an empty one
+	slack    int32 // after the visit
+	kept     W     // E(v, from)
+	link     W     // E(v, to)
+	loss     W     // by how much moves of the same block may have made the gain less
+}
+
+// alone stands for an empty community.
+const alone = -1
+
+// The slack of a node is by how much its community was better than the next best
+// one when it was last visited. The move of a neighbour can use up the weight of
+// their edge of it, and while there is some left, a visit would find nothing; a
+// node of slack 0 or less waits to be visited. It is counted in units of a network,
+// as whole numbers, so that the order of moves does not matter.
+const (
+	mostSlack = 1 << 24
+	proposed  = math.MinInt32 / 2 // a slack below is the place in the block of a node that wants to move
+
+	mostWorkers = 32 // which may all take the most from a slack at once, and not get down to proposed
+)
 
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
-// algorithm A.2, MoveNodesFast): nodes are visited in random order and moved to
+// algorithm A.2, MoveNodesFast): nodes are visited, few of them in random order, and moved to
 // where the quality grows most, an empty community included, and after a move
 // those neighbours are visited again that could gain by it. It reports whether
 // any node moved.
 //
 // The gain of joining C, for a node v that is taken out of its own community,
-// is E(v,C) - γ'·w(v)·W(C). The slack of a node is by how much its community was
-// better than the next best one when it was last visited. The move of a
-// neighbour can use up the weight of their edge of it, and while there is some
-// left, a visit would find nothing. What a move changes in W(C) is left to the
+// is E(v,C) - γ'·w(v)·W(C). What a move changes in W(C) is left to the
 // next pass, as in the paper for nodes that are not neighbours.
+//
+// Nodes are visited in blocks, by several processors at once, which see the communities as
+// they were before the block. Then those of them move, one after the other, that still gain
+// whatever the moves before did to their links, so that each move is a gain and the result
+// is that of the blocks and not of the processors.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 	n := net.n()
-	tallies, empty := s.count(net, labels)
-	slack := s.slack[:n]
-	queue := s.queue[:0]
+	s.count(net, labels)
+	waiting := s.queue[:0]
 	for u := range int32(n) {
-		slack[u] = 0
-		if len(net.row(u)) > 0 || s.sizes[labels[u]] > 1 {
-			slack[u] = queued
-			queue = append(queue, u)
+		s.slack[u] = 1
+		if len(net.row(u)) > 0 || s.tallies[labels[u]].size > 1 {
+			waiting = append(waiting, u)
 		}
 	}
-	s.shuffle(queue)
-	head, waiting := 0, len(queue)
-	tail := waiting % n
-	queue = queue[:n]
-	touched := s.touched
 	moved := false
-
-	for visits := 0; waiting > 0; visits++ {
-		if visits&0xffff == 0 {
-			if err := s.ctx.Err(); err != nil {
+	for len(waiting) > 0 {
+		size := blockSize(len(waiting))
+		if size == 1 {
+			shuffle(&s.rng, waiting)
+		} else {
+			waiting = s.spread(waiting, size)
+			s.compact(labels)
+		}
+		for lo := 0; lo < len(waiting); lo += size {
+			if lo&0xfff == 0 && s.ctx.Err() != nil {
+				return moved, s.ctx.Err()
+			}
+			block := waiting[lo:min(lo+size, len(waiting))]
+			some, err := s.moveBlock(net, labels, block)
+			moved = moved || some
+			if err != nil {
 				return moved, err
 			}
 		}
-		u := queue[head]
-		if head%prefetched == 0 {
-			net.fetch(queue[head:min(head+min(prefetched, waiting), n)])
-		}
-		if head++; head == n {
-			head = 0
-		}
-		waiting--
-		row := net.row(u)
-		t := linkUp(row, labels, tallies, touched)
-		own, k := labels[u], s.gamma*float64(net.weights[u])
-		tallies[own].weight -= net.weights[u]
-		link, rest := float64(tallies[own].link), k*float64(tallies[own].weight)
-		tallies[own].link = 0
-		best, bestGain, next := own, link-rest+tolerance*(link+rest), 0.0
-		for _, c := range touched[:t] {
-			if c == own {
-				continue
+		waiting = s.queue[:0]
+		for u, slack := range s.slack[:n] {
+			if slack <= 0 {
+				waiting = append(waiting, int32(u))
 			}
-			gain := float64(tallies[c].link) - k*float64(tallies[c].weight)
-			tallies[c].link = 0
-			if gain > bestGain {
-				next = max(next, bestGain)
-				best, bestGain = c, gain
-			} else if gain > next {
-				next = gain
-			}
-		}
-		if bestGain < 0 && len(empty) > 0 {
-			best, bestGain, next = empty[len(empty)-1], 0, bestGain
-			empty = empty[:len(empty)-1]
-		}
-		tallies[best].weight += net.weights[u]
-		slack[u] = W(max(0, bestGain-next))
-		if best == own {
-			continue
-		}
-		moved = true
-		labels[u] = best
-		s.sizes[best]++
-		if s.sizes[own]--; s.sizes[own] == 0 {
-			tallies[own].weight = 0
-			empty = append(empty, own)
-		}
-		added := wake(row, labels, slack, best, queue, tail)
-		waiting += added
-		if tail += added; tail >= n {
-			tail -= n
 		}
 	}
 	return moved, nil
 }
 
-// linkUp adds up the arcs of a row by community, lists those communities in
-// touched and returns their number. Apart from moveNodes it has enough registers.
-//
-//go:noinline
-func linkUp[W weight](row []arc[W], labels []int32, tallies []tally[W], touched []int32) int {
-	t := 0
-	for _, a := range row {
-		c := labels[a.to]
-		touched[t] = c
-		to := &tallies[c]
-		if to.link == 0 {
-			t++
-		}
-		to.link += a.w
+// blockSize is how many of the waiting nodes are visited before any of them moves. A
+// sixty-fourth are few enough to seldom be neighbours; few nodes go one by one, because
+// there it is chance that finds the better partitions.
+func blockSize(waiting int) int {
+	if waiting < minArranged {
+		return 1
 	}
-	return t
+	return waiting / 64
 }
 
-// wake takes the arcs of a node that moved into best from the slack of its
-// neighbours and queues those that have none left. It returns how many.
-func wake[W weight](row []arc[W], labels []int32, slack []W, best int32, queue []int32, tail int) int {
-	added := 0
-	for _, a := range row {
-		left := slack[a.to]
-		if left == queued || labels[a.to] == best {
+// spread puts nodes that wait in ascending order into blocks of a size, so that a block has
+// runs of neighbouring nodes from everywhere.
+func (s *solver[W]) spread(waiting []int32, size int) []int32 {
+	const run = 16
+	blocks := len(waiting) / size
+	out := s.order[:0]
+	for block := range blocks {
+		for i := block * run; i < len(waiting); i += blocks * run {
+			out = append(out, waiting[i:min(i+run, len(waiting))]...)
+		}
+	}
+	s.order, s.queue = waiting[:cap(waiting)], s.order
+	return out
+}
+
+// compact numbers the communities anew when most labels are of no community any more: what
+// there is of them then fits a cache closer by.
+func (s *solver[W]) compact(labels []int32) {
+	if 2*len(s.empty) < int(s.labels) {
+		return
+	}
+	numbers, next := s.sizes[:s.labels], int32(0)
+	for c, t := range s.tallies[:s.labels] {
+		if t.size > 0 {
+			numbers[c], s.tallies[next] = next, t
+			next++
+		}
+	}
+	clear(s.tallies[next:s.labels])
+	s.labels, s.empty = next, s.empty[:0]
+	for u, c := range labels {
+		labels[u] = numbers[c]
+	}
+}
+
+// vacant returns a label of no community.
+func (s *solver[W]) vacant() int32 {
+	if last := len(s.empty) - 1; last >= 0 {
+		c := s.empty[last]
+		s.empty = s.empty[:last]
+		return c
+	}
+	s.labels++
+	return s.labels - 1
+}
+
+// moveBlock visits some nodes, moves those that gain, and reports whether any did.
+func (s *solver[W]) moveBlock(net *network[W], labels, block []int32) (moved bool, err error) {
+	s.proposals = slices.Grow(s.proposals[:0], len(block))[:len(block)]
+	if len(block) == 1 {
+		v := s.visitors[0]
+		v.propose(net, labels, block, s.proposals, 0)
+		if moved = s.commit(net, labels, block); moved {
+			v.wake(net, labels, block, s.proposals, false)
+		}
+		return moved, nil
+	}
+	workers := s.workersFor(len(block))
+	if err = s.ranges(len(block), 256, workers, func(v *visitor[W], lo, hi int) {
+		v.propose(net, labels, block[lo:hi], s.proposals[lo:hi], lo)
+	}); err != nil {
+		return false, err
+	}
+	if err = s.ranges(len(block), 256, workers, func(v *visitor[W], lo, hi int) {
+		v.doubt(net, block, s.proposals, lo, hi)
+	}); err != nil {
+		return false, err
+	}
+	moved = s.commit(net, labels, block)
+	if !moved {
+		return false, nil
+	}
+	return true, s.ranges(len(block), 256, workers, func(v *visitor[W], lo, hi int) {
+		v.wake(net, labels, block[lo:hi], s.proposals[lo:hi], workers > 1)
+	})
+}
+
+// minShared is the number of nodes from which on it is worth while to wake up other
+// processors.
+const minShared = 1 << 10
+
+func (s *solver[W]) workersFor(nodes int) int {
+	if nodes < minShared {
+		return 1
+	}
+	return s.workers
+}
+
+// ranges calls do for ranges of n of a size, which several visitors work on.
+func (s *solver[W]) ranges(n, size, workers int, do func(v *visitor[W], lo, hi int)) error {
+	return par.Ranges(s.ctx, n, size, workers, func(worker, lo, hi int) error {
+		do(s.visitors[worker], lo, hi)
+		return nil
+	})
+}
+
+// commit moves the nodes of a block that still gain.
+func (s *solver[W]) commit(net *network[W], labels, block []int32) bool {
+	moved := false
+	for i, u := range block {
+		p := &s.proposals[i]
+		if p.from == p.to {
 			continue
 		}
-		if left -= a.w; left <= 0 {
-			left = queued
-			queue[tail] = a.to
-			if tail++; tail == len(queue) {
-				tail = 0
-			}
-			added++
+		weight := net.weights[u]
+		k, into := s.gamma*float64(weight), W(0)
+		if p.to != alone {
+			into = s.tallies[p.to].weight
 		}
-		slack[a.to] = left
+		kept, rest := float64(p.kept), k*float64(s.tallies[p.from].weight-weight)
+		if float64(p.link-p.loss)-k*float64(into) <= kept-rest+tolerance*(kept+rest) {
+			s.slack[u], p.to = 0, p.from
+			continue
+		}
+		moved = true
+		if p.to == alone {
+			p.to = s.vacant()
+		}
+		s.slack[u], labels[u] = p.slack, p.to
+		s.tallies[p.to].weight += weight
+		s.tallies[p.to].size++
+		from := &s.tallies[p.from]
+		from.weight -= weight
+		if from.size--; from.size == 0 {
+			from.weight = 0
+			s.empty = append(s.empty, p.from)
+		}
 	}
-	return added
+	return moved
 }
 
-// count adds up the communities and returns them with the labels of empty ones.
-func (s *solver[W]) count(net *network[W], labels []int32) (tallies []tally[W], empty []int32) {
+// count adds up the communities.
+func (s *solver[W]) count(net *network[W], labels []int32) {
 	n := net.n()
-	tallies = s.tallies[:n]
-	sizes := s.sizes[:n]
+	tallies := s.tallies[:n]
 	clear(tallies)
-	clear(sizes)
 	for u, c := range labels {
 		tallies[c].weight += net.weights[u]
-		sizes[c]++
+		tallies[c].size++
 	}
-	empty = s.empty[:0]
-	for c, size := range sizes {
-		if size == 0 {
-			empty = append(empty, int32(c))
+	s.labels, s.empty = int32(n), s.empty[:0]
+	for ; s.labels > 0 && tallies[s.labels-1].size == 0; s.labels-- {
+	}
+	for c, t := range tallies[:s.labels] {
+		if t.size == 0 {
+			s.empty = append(s.empty, int32(c))
 		}
 	}
-	return tallies, empty
+	s.unit = net.unit()
 }

@@ -3,6 +3,8 @@
 package community
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
@@ -27,7 +29,6 @@ type network[W weight] struct {
 	offsets []int64
 	arcs    []arc[W]
 	weights []W
-	fetched int32     // keeps fetch from being optimised away
 	loops   []float64 // weight of the edge ends of loops; nil if there are none
 }
 
@@ -56,22 +57,40 @@ func exactIn32(g *graph.Graph, twice float64) bool {
 	return true
 }
 
-// prefetched is how many rows are fetched into the cache at a time.
-const prefetched = 16
+// unit is how many units of slack there are to the weight 1: 4,096 to an arc of average
+// weight, by a sample.
+func (net *network[W]) unit() float64 {
+	sum, count := 0.0, 0
+	for a := 0; a < len(net.arcs); a += 1 + len(net.arcs)>>10 {
+		sum += float64(net.arcs[a].w)
+		count++
+	}
+	return 4096 * float64(count) / max(sum, leastWeight)
+}
 
-// fetch reads the beginnings of rows that will be needed soon, of as many nodes at
-// most. These reads do not wait for each other, so that many cache misses cost
-// little more than one.
-func (net *network[W]) fetch(nodes []int32) {
-	var starts [prefetched]int64
+// line is how many arcs stand on a cache line.
+const line = 8
+
+// batch is how many nodes are worked on together: their rows, labels and tallies are read
+// before any is worked on. These reads do not wait for each other, so that many cache
+// misses cost little more than one.
+const batch = 32
+
+// fetch reads the rows of a batch of nodes into the cache, and returns how many arcs they
+// have, and something that keeps the reads from being optimised away.
+func (net *network[W]) fetch(nodes []int32) (arcs int, fetched int32) {
+	var starts, ends [batch]int64
 	for i, u := range nodes {
-		starts[i&(prefetched-1)] = net.offsets[u]
+		starts[i&(batch-1)], ends[i&(batch-1)] = net.offsets[u], net.offsets[u+1]
 	}
 	for i := range nodes {
-		if at := starts[i&(prefetched-1)]; at < int64(len(net.arcs)) {
-			net.fetched += net.arcs[at].to
+		lo, hi := starts[i&(batch-1)], ends[i&(batch-1)]
+		arcs += int(hi - lo)
+		for ; lo < hi; lo += line {
+			fetched += net.arcs[lo].to
 		}
 	}
+	return arcs, fetched
 }
 
 // newNetwork returns the network of a graph.
@@ -160,32 +179,6 @@ func (net *network[W]) part(nodes, places []int32, strengths bool) *network[W] {
 	return out
 }
 
-// arrange returns the network with its nodes in another order: node order[i]
-// becomes node i. What stands close together is found in the cache.
-func (net *network[W]) arrange(order []int32) *network[W] {
-	n := net.n()
-	out := &network[W]{
-		offsets: make([]int64, n+1),
-		arcs:    make([]arc[W], 0, len(net.arcs)),
-		weights: make([]W, n),
-	}
-	place := make([]int32, n)
-	for i, u := range order {
-		place[u] = int32(i)
-	}
-	for i, u := range order {
-		if i%prefetched == 0 {
-			net.fetch(order[i:min(i+prefetched, n)])
-		}
-		for _, a := range net.row(u) {
-			out.arcs = append(out.arcs, arc[W]{place[a.to], a.w})
-		}
-		out.weights[i] = net.weights[u]
-		out.offsets[i+1] = int64(len(out.arcs))
-	}
-	return out
-}
-
 // groups are the members of communities in compressed rows, the communities in
 // ascending order of their labels and without the empty ones.
 type groups struct {
@@ -227,47 +220,21 @@ func (g *groups) gather(labels, place []int32) {
 	}
 }
 
-// coarsen makes each part one node of coarse, whose storage is used again.
-// parts are the nodes of each part; part is their inverse.
-func coarsen[W weight](net *network[W], parts *groups, part []int32, coarse *network[W], links []W) {
-	k := parts.count()
-	coarse.offsets = append(coarse.offsets[:0], 0)
-	if coarse.arcs == nil {
-		coarse.arcs = make([]arc[W], 0, len(net.arcs))
+// twiceWeight returns 2m, the sum of all strengths.
+func twiceWeight(g *graph.Graph) (float64, error) {
+	sum := 0.0
+	for u := range int32(g.N()) {
+		sum += g.Strength(u)
 	}
-	coarse.arcs = coarse.arcs[:0]
-	coarse.weights = slices.Grow(coarse.weights[:0], k)[:k]
-	for p := range k {
-		first := len(coarse.arcs)
-		sum := W(0)
-		for i := parts.starts[p]; i < parts.starts[p+1]; i++ {
-			if i%prefetched == 0 {
-				net.fetch(parts.members[i:min(int(i)+prefetched, len(parts.members))])
-			}
-			u := parts.members[i]
-			sum += net.weights[u]
-			coarse.arcs = appendParts(coarse.arcs, net.row(u), part, int32(p), links)
-		}
-		row := coarse.arcs[first:]
-		for i, a := range row {
-			row[i].w = links[a.to]
-			links[a.to] = 0
-		}
-		links[p] = 0
-		coarse.weights[p] = sum
-		coarse.offsets = append(coarse.offsets, int64(len(coarse.arcs)))
+	switch {
+	case math.IsInf(sum, 1):
+		return 0, fmt.Errorf("community: the weights of the graph sum to more than a float64 holds, scale them down: %w", graph.ErrEdge)
+	case sum > 0 && sum < leastWeight:
+		return 0, fmt.Errorf("community: the weights of the graph sum to %v, too little to divide by, scale them up: %w", sum, graph.ErrEdge)
 	}
+	return sum, nil
 }
 
-// appendParts adds the arcs of a row to the links of their parts and appends
-// arcs to those that had none, but for the part itself.
-func appendParts[W weight](arcs []arc[W], row []arc[W], part []int32, own int32, links []W) []arc[W] {
-	for _, a := range row {
-		q := part[a.to]
-		if links[q] == 0 && q != own {
-			arcs = append(arcs, arc[W]{to: q})
-		}
-		links[q] += a.w
-	}
-	return arcs
-}
+// leastWeight is the least sum of weights that others can be divided by without
+// leaving the range of a float64.
+const leastWeight = 0x1p-1000

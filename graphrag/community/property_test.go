@@ -5,6 +5,7 @@ package community_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -236,23 +237,38 @@ func TestGuarantees(t *testing.T) {
 
 // One seed gives one result, on any number of processors.
 func TestSameSeedSameResult(t *testing.T) {
-	g := graphtest.LFR2333().Graph(graph.Float32)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var first string
-	for _, procs := range []int{1, 2, 7} {
+	o := community.Options{Seed: 5, MaxPasses: 2}
+	small := graphtest.LFR2333().Graph(graph.Float32)
+	// Large enough for blocks that several processors visit, and for compact labels.
+	l := graphtest.Planted(70_000, 210_000, 70, .3, 1)
+	large := l.Graph(graph.Float32)
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i := range l.Edges {
+		l.Edges[i].Weight = rng.Float64()
+	}
+	fractions := l.Graph(graph.Float64)
+	type results struct {
+		small, large, fractions community.Partition
+		hierarchy               community.Hierarchy
+	}
+	var first results
+	for _, procs := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(procs)
-		p := leiden(t, g, community.Options{Seed: 5, MaxPasses: 2})
-		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{Options: community.Options{Seed: 5, MaxPasses: 2}})
+		h, err := community.HierarchicalLeiden(t.Context(), small, community.HierarchyOptions{Options: o})
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch got := fmt.Sprint(p, h); {
-		case first == "":
+		got := results{leiden(t, small, o), leiden(t, large, o), leiden(t, fractions, o), h}
+		if procs == 1 {
 			first = got
-		case got != first:
+		} else if !reflect.DeepEqual(got, first) {
 			t.Errorf("another result on %d processors", procs)
 		}
 	}
+	oracle := newOracle(fractions, o)
+	oracle.checkConnected(t, first.fractions.Members(), first.fractions.Labels)
+	oracle.checkSeparated(t, first.fractions.Labels)
 }
 
 // The order and direction of edges change nothing.

@@ -2,7 +2,11 @@
 
 package community
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
 
 // negligible is where an exponential no longer changes a sum of 1 or more.
 const negligible = -40
@@ -12,12 +16,31 @@ type subset[W weight] struct {
 	weight W // W(C)
 	cut    W // E(C, S-C), S the community it is a part of
 	link   W // weight of the arcs from the node at hand, 0 in between
+	part   int32
+	alone  bool // a single node still
+}
+
+// refiner splits one community after the other. What it works on is copied from the
+// network: the nodes of the community, numbered from 0, and the arcs between them.
+type refiner[W weight] struct {
+	gamma      float64
+	theta      float64
+	rng        rand.PCG
+	greedy     bool
+	total      float64 // weight of the community
+	offsets    []int
+	arcs       []arc[W]
+	subsets    []subset[W]
+	order      []int32
+	candidates []int32
+	choices    []int32
+	gains      []float64
+	fetched    int32 // keeps reads from being optimised away
 }
 
 // refine splits each community into parts that are well connected inside
 // (Traag et al. 2019, supplementary algorithm A.2, RefinePartition and
-// MergeNodesSubset) and returns the number of parts; s.parts holds them, numbered
-// community by community. Each node of a community S begins as a part
+// MergeNodesSubset) and returns the number of parts. Each node of a community S begins as a part
 // of its own. In random order, a node v that is still alone and well connected,
 // E(v, S-v) ≥ γ'·w(v)·W(S-v), joins a part C that is well connected,
 // E(C, S-C) ≥ γ'·W(C)·W(S-C), with a probability in proportion to exp(gain/θ)
@@ -26,118 +49,197 @@ type subset[W weight] struct {
 //
 // A greedy refinement takes the best part instead, and stays alone only if all
 // others lose.
-func (s *solver[W]) refine(net *network[W], labels []int32, comms *groups, greedy bool) int {
-	n := net.n()
-	parts, alone, part := s.subsets[:n], s.alone[:n], s.parts[:n]
-	for u := range int32(n) {
+//
+// Communities are refined by several processors, each with random numbers of its own.
+func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, error) {
+	n, k := net.n(), lv.comms.count()
+	places := s.queue[:n]
+	for i, u := range lv.comms.members {
+		places[u] = int32(i)
+	}
+	lv.part = slices.Grow(lv.part[:0], n)[:n]
+	lv.counts = slices.Grow(lv.counts[:0], k)[:k]
+	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
+	seed := s.rng.Uint64()
+	err := s.ranges(k, 1+k>>9, s.workersFor(n), func(v *visitor[W], lo, hi int) {
+		r := &v.refiner
+		r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
+		for c := lo; c < hi; c++ {
+			r.rng.Seed(seed, uint64(c))
+			first, last := lv.comms.starts[c], lv.comms.starts[c+1]
+			members := lv.comms.members[first:last]
+			r.load(net, places, members, first)
+			r.merge()
+			lv.counts[c] = r.number(members, lv.part, lv.parts.members[first:last], s.sizes[first:last])
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	return lv.number(s.sizes), nil
+}
+
+// number numbers the parts community by community, so that the next level has
+// nodes of one community side by side, and returns how many there are. sizes are
+// those of the parts of each community, from its place on.
+func (lv *level[W]) number(sizes []int32) int {
+	lv.parts.starts = append(lv.parts.starts[:0], 0)
+	sum := int32(0)
+	for c, count := range lv.counts {
+		before := int32(lv.parts.count())
+		first, last := lv.comms.starts[c], lv.comms.starts[c+1]
+		for _, size := range sizes[first : first+count] {
+			sum += size
+			lv.parts.starts = append(lv.parts.starts, sum)
+		}
+		for _, u := range lv.comms.members[first:last] {
+			lv.part[u] += before
+		}
+	}
+	return lv.parts.count()
+}
+
+// load copies a community, whose first member has a place.
+func (r *refiner[W]) load(net *network[W], places, members []int32, first int32) {
+	r.offsets, r.arcs, r.subsets = append(r.offsets[:0], 0), r.arcs[:0], r.subsets[:0]
+	r.total = 0
+	size := uint32(len(members))
+	for i, u := range members {
+		if i%batch == 0 && size > 1 {
+			_, r.fetched = net.fetch(members[i:min(i+batch, len(members))])
+		}
 		cut := W(0)
-		for _, a := range net.row(u) {
-			if labels[a.to] == labels[u] {
-				cut += a.w
+		if size > 1 {
+			for _, a := range net.row(u) {
+				if to := uint32(places[a.to] - first); to < size {
+					r.arcs = append(r.arcs, arc[W]{int32(to), a.w})
+					cut += a.w
+				}
 			}
 		}
-		parts[u] = subset[W]{weight: net.weights[u], cut: cut}
-		alone[u] = true
-		part[u] = u
+		weight := net.weights[u]
+		r.total += float64(weight)
+		r.subsets = append(r.subsets, subset[W]{weight: weight, cut: cut, part: int32(i), alone: true})
+		r.offsets = append(r.offsets, len(r.arcs))
 	}
-	count := n
-	for c := range comms.count() {
-		members := comms.of(c)
-		if len(members) < 2 {
+}
+
+// merge joins nodes that are alone to parts.
+func (r *refiner[W]) merge() {
+	n := len(r.subsets)
+	if n < 2 {
+		return
+	}
+	r.order = slices.Grow(r.order[:0], n)[:n]
+	singletons(r.order)
+	shuffle(&r.rng, r.order)
+	for _, u := range r.order {
+		own := &r.subsets[u]
+		if !own.alone || !r.wellConnected(*own) {
 			continue
 		}
-		total := 0.0
-		for _, u := range members {
-			total += float64(net.weights[u])
+		r.gather(r.arcs[r.offsets[u]:r.offsets[u+1]])
+		into := r.choose(u)
+		joined := &r.subsets[into]
+		link := joined.link
+		for _, p := range r.candidates {
+			r.subsets[p].link = 0
 		}
-		order := append(s.order[:0], members...)
-		s.shuffle(order)
-		for i, u := range order {
-			if i%prefetched == 0 {
-				net.fetch(order[i:min(i+prefetched, len(order))])
-			}
-			if !alone[u] || !s.wellConnected(parts[u], total) {
-				continue
-			}
-			into := s.choose(u, total, s.gatherParts(net.row(u), labels, int32(c)), greedy)
-			link := parts[into].link
-			s.clearLinks()
-			if into == u {
-				continue
-			}
-			part[u] = into
-			alone[into] = false
-			parts[into].weight += net.weights[u]
-			parts[into].cut += parts[u].cut - 2*link
-			count--
+		if into == u {
+			continue
 		}
+		own.part = into
+		joined.alone = false
+		joined.weight += own.weight
+		joined.cut += own.cut - 2*link
+		own.alone = false
+	}
+}
+
+// number numbers the parts in the order of the members, sorts these by part, counts them,
+// and returns how many parts there are.
+func (r *refiner[W]) number(members, part, sorted, sizes []int32) int32 {
+	numbers := r.order[:0]
+	for range members {
+		numbers = append(numbers, -1)
+	}
+	r.order = numbers
+	count := int32(0)
+	for _, own := range r.subsets {
+		if numbers[own.part] < 0 {
+			numbers[own.part], sizes[count] = count, 0
+			count++
+		}
+		sizes[numbers[own.part]]++
+	}
+	starts, sum := slices.Grow(r.candidates[:0], int(count))[:count], int32(0)
+	for p, size := range sizes[:count] {
+		starts[p], sum = sum, sum+size
+	}
+	r.candidates = starts
+	for i, own := range r.subsets {
+		p := numbers[own.part]
+		part[members[i]] = p
+		sorted[starts[p]] = members[i]
+		starts[p]++
 	}
 	return count
 }
 
-// gatherParts adds up the arcs of a node to the parts of its community.
-func (s *solver[W]) gatherParts(row []arc[W], labels []int32, community int32) []int32 {
-	t := 0
+// gather adds up arcs by the parts they lead to.
+func (r *refiner[W]) gather(row []arc[W]) {
+	r.candidates = slices.Grow(r.candidates[:0], len(row)+1)
+	t, touched := 0, r.candidates[:len(row)+1]
 	for _, a := range row {
-		if labels[a.to] != community {
-			continue
-		}
-		p := s.parts[a.to]
-		s.touched[t] = p
-		if s.subsets[p].link == 0 {
+		p := r.subsets[a.to].part
+		touched[t] = p
+		if r.subsets[p].link == 0 {
 			t++
 		}
-		s.subsets[p].link += a.w
+		r.subsets[p].link += a.w
 	}
-	s.candidates = s.touched[:t]
-	return s.candidates
-}
-
-func (s *solver[W]) clearLinks() {
-	for _, p := range s.candidates {
-		s.subsets[p].link = 0
-	}
+	r.candidates = touched[:t]
 }
 
 // wellConnected reports whether a part is well connected to the rest of its
-// community, whose weight is total.
-func (s *solver[W]) wellConnected(p subset[W], total float64) bool {
+// community.
+func (r *refiner[W]) wellConnected(p subset[W]) bool {
 	weight := float64(p.weight)
-	return float64(p.cut)*(1+tolerance) >= s.gamma*weight*(total-weight)
+	return float64(p.cut)*(1+tolerance) >= r.gamma*weight*(r.total-weight)
 }
 
 // choose picks the part that the lone node u joins, u for none.
-func (s *solver[W]) choose(u int32, total float64, candidates []int32, greedy bool) int32 {
-	k := s.gamma * float64(s.subsets[u].weight)
-	s.gains = append(s.gains[:0], 0)
-	s.choices = append(s.choices[:0], u)
+func (r *refiner[W]) choose(u int32) int32 {
+	k := r.gamma * float64(r.subsets[u].weight)
+	r.gains = append(r.gains[:0], 0)
+	r.choices = append(r.choices[:0], u)
 	best, bestGain := u, 0.0
-	for _, p := range candidates {
-		sub := s.subsets[p]
+	for _, p := range r.candidates {
+		sub := r.subsets[p]
 		gain := float64(sub.link)*(1+tolerance) - k*float64(sub.weight)
-		if gain < 0 || !s.wellConnected(sub, total) {
+		if gain < 0 || !r.wellConnected(sub) {
 			continue
 		}
-		s.gains = append(s.gains, gain)
-		s.choices = append(s.choices, p)
+		r.gains = append(r.gains, gain)
+		r.choices = append(r.choices, p)
 		if gain > bestGain || best == u {
 			best, bestGain = p, gain
 		}
 	}
-	if len(s.gains) == 1 || greedy {
+	if len(r.gains) == 1 || r.greedy {
 		return best
 	}
 	sum := 0.0
-	for i, gain := range s.gains {
-		if x := (gain - bestGain) / s.theta; x > negligible {
+	for i, gain := range r.gains {
+		if x := (gain - bestGain) / r.theta; x > negligible {
 			sum += math.Exp(x)
 		}
-		s.gains[i] = sum
+		r.gains[i] = sum
 	}
-	draw := s.float() * sum
-	for i, upTo := range s.gains {
+	draw := float64(r.rng.Uint64()>>11) / (1 << 53) * sum
+	for i, upTo := range r.gains {
 		if draw < upTo {
-			return s.choices[i]
+			return r.choices[i]
 		}
 	}
 	return best

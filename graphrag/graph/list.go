@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -22,7 +21,7 @@ type lister[W float32 | float64] struct {
 	rows   []uint16  // of the arcs in their group
 	parts  int       // of the list
 	next   [][]int64 // for each part of the list, where its arcs of each group go
-	ends   chain
+	ends   par.Chain
 }
 
 const (
@@ -57,8 +56,9 @@ func (b *builder[W]) fromList(from source) error {
 	if err != nil {
 		return err
 	}
-	b.targets = shrink(b.targets, l.ends.sum)
-	b.weights = shrink(b.weights, l.ends.sum)
+	ends := l.ends.Sum()
+	b.targets = shrink(b.targets, ends)
+	b.weights = shrink(b.weights, ends)
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (l *lister[W]) sort(s *groupSorter[W], group int) error {
 	ends := l.offsets[first+1 : last+1]
 	s.arrange(l, group, ends)
 	size, err := l.mergeRows(&s.sorter, first, ends, s.targets, s.weights)
-	start := l.ends.add(group, size)
+	start := l.ends.Add(group, size)
 	if err != nil {
 		return err
 	}
@@ -178,27 +178,4 @@ func (s *groupSorter[W]) arrange(l *lister[W], group int, ends []int64) {
 		s.targets[at], s.weights[at] = targets[i], weights[i]
 		ends[row] = at + 1
 	}
-}
-
-// chain adds up sizes in the order of their numbers, whoever has them.
-type chain struct {
-	mu   sync.Mutex
-	more sync.Cond
-	next int
-	sum  int64
-}
-
-// add returns the sum of the sizes before a number's. Each number must come once, and all
-// those before it must be on their way.
-func (c *chain) add(number int, size int64) int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.more.L = &c.mu
-	for c.next != number {
-		c.more.Wait()
-	}
-	before := c.sum
-	c.next, c.sum = number+1, before+size
-	c.more.Broadcast()
-	return before
 }

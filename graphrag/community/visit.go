@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+)
+
+// visitor is one goroutine's view of a solver, and its scratch.
+type visitor[W weight] struct {
+	*solver[W]
+	links   []W     // weight of the arcs from the node at hand by community, 0 in between
+	touched []int32 // communities
+	labels  []int32 // of the neighbours of some nodes
+	arcs    []arc[W]
+	refiner refiner[W]
+	fetched int32 // keeps reads from being optimised away
+}
+
+// propose visits the nodes of a block from the place first on.
+func (v *visitor[W]) propose(net *network[W], labels, nodes []int32, out []proposal[W], first int) {
+	v.reserve(net)
+	for i := 0; i < len(nodes); i += batch {
+		some := nodes[i:min(i+batch, len(nodes))]
+		v.gather(net, labels, some)
+		neighbours := v.labels
+		v.fetch(neighbours)
+		for j, u := range some {
+			row := net.row(u)
+			p := v.visit(u, labels[u], net.weights[u], row, neighbours[:len(row)])
+			neighbours = neighbours[len(row):]
+			if v.slack[u] = p.slack; p.to != p.from {
+				v.slack[u] = proposed - 1 - int32(first+i+j)
+			}
+			out[i+j] = p
+		}
+	}
+}
+
+// reserve makes room for the links of a network.
+func (v *visitor[W]) reserve(net *network[W]) {
+	if len(v.links) < net.n() {
+		v.links = make([]W, net.n())
+	}
+}
+
+// gather reads the labels of all neighbours of some nodes.
+func (v *visitor[W]) gather(net *network[W], labels, nodes []int32) {
+	total, fetched := net.fetch(nodes)
+	if cap(v.labels) < total {
+		v.labels = make([]int32, 2*total)
+	}
+	out := v.labels[:0]
+	for _, u := range nodes {
+		for _, a := range net.row(u) {
+			out = append(out, labels[a.to])
+		}
+	}
+	v.labels, v.fetched = out, fetched
+}
+
+// fetch reads what there is of communities into the cache.
+func (v *visitor[W]) fetch(communities []int32) {
+	sum, tallies, links := W(0), v.tallies, v.links
+	for _, c := range communities {
+		sum += tallies[c].weight + links[c]
+	}
+	v.fetched = int32(sum)
+}
+
+// linkUp adds up the arcs of a row by community, lists those communities in
+// touched and returns their number. Apart from visit it has enough registers.
+//
+//go:noinline
+func linkUp[W weight](row []arc[W], labels []int32, links []W, touched []int32) int {
+	t := 0
+	labels = labels[:len(row)]
+	for i, a := range row {
+		c := labels[i]
+		touched[t] = c
+		if links[c] == 0 {
+			t++
+		}
+		links[c] += a.w
+	}
+	return t
+}
+
+// visit finds where node u of a community and a weight gains most.
+func (v *visitor[W]) visit(u, own int32, weight W, row []arc[W], neighbours []int32) proposal[W] {
+	if len(v.touched) <= len(row) {
+		v.touched = make([]int32, 2*len(row)+64)
+	}
+	t := linkUp(row, neighbours, v.links, v.touched)
+	links, tallies, k := v.links, v.tallies, v.gamma*float64(weight)
+	p := proposal[W]{from: own, to: own, kept: links[own]}
+	links[own] = 0
+	link, rest := float64(p.kept), k*float64(tallies[own].weight-weight)
+	bestGain, next := link-rest+tolerance*(link+rest), 0.0
+	for _, c := range v.touched[:t] {
+		if c == own {
+			continue
+		}
+		link := links[c]
+		gain := float64(link) - k*float64(tallies[c].weight)
+		links[c] = 0
+		if gain > bestGain {
+			next = max(next, bestGain)
+			p.to, p.link, bestGain = c, link, gain
+		} else if gain > next {
+			next = gain
+		}
+	}
+	if bestGain < 0 && tallies[own].size > 1 {
+		p.to, p.link, bestGain, next = alone, 0, 0, bestGain
+	}
+	p.slack = 1 + int32(max(0, min(mostSlack, (bestGain-next)*v.unit)))
+	return p
+}
+
+// doubt finds what the moves of nodes before may take from the gains of the nodes at the
+// places from lo to hi of a block.
+func (v *visitor[W]) doubt(net *network[W], block []int32, proposals []proposal[W], lo, hi int) {
+	for i := lo; i < hi; i++ {
+		p := &proposals[i]
+		if p.from == p.to {
+			continue
+		}
+		for _, a := range net.row(block[i]) {
+			place := int(proposed - 1 - v.slack[a.to])
+			if place < 0 || place >= i {
+				continue
+			}
+			if other := &proposals[place]; other.from == p.to || other.to == p.from {
+				p.loss += a.w
+				if other.from == p.to && other.to == p.from {
+					p.loss += a.w
+				}
+			}
+		}
+	}
+}
+
+// wake takes the arcs of nodes that moved from the slack of their neighbours.
+func (v *visitor[W]) wake(net *network[W], labels, nodes []int32, proposals []proposal[W], shared bool) {
+	for i, u := range nodes {
+		p := &proposals[i]
+		if p.from == p.to {
+			continue
+		}
+		for _, a := range net.row(u) {
+			if labels[a.to] == p.to {
+				continue
+			}
+			used := v.used(a.w)
+			switch {
+			case !shared:
+				if v.slack[a.to] > 0 {
+					v.slack[a.to] -= used
+				}
+			case atomic.LoadInt32(&v.slack[a.to]) > 0:
+				atomic.AddInt32(&v.slack[a.to], -used)
+			}
+		}
+	}
+}
+
+// used is what an arc takes from a slack.
+func (s *solver[W]) used(w W) int32 {
+	units := float64(w) * s.unit
+	if units >= mostSlack {
+		return mostSlack + 1
+	}
+	return int32(units) + 1
+}
+
+// arrange returns the network with its nodes in another order: node order[i]
+// becomes node i. What stands close together is found in the cache.
+func (s *solver[W]) arrange(net *network[W], order []int32) (*network[W], error) {
+	n := net.n()
+	out := &network[W]{
+		offsets: make([]int64, n+1),
+		arcs:    make([]arc[W], len(net.arcs)),
+		weights: make([]W, n),
+	}
+	places := s.queue[:n]
+	end := int64(0)
+	for i, u := range order {
+		places[u] = int32(i)
+		end += net.offsets[u+1] - net.offsets[u]
+		out.offsets[i+1] = end
+	}
+	return out, s.ranges(n, 1<<10, s.workersFor(n), func(v *visitor[W], lo, hi int) {
+		for i := lo; i < hi; i += batch {
+			some := order[i:min(i+batch, hi)]
+			v.gather(net, places, some)
+			at := out.offsets[i]
+			next := v.labels
+			for j, u := range some {
+				for _, a := range net.row(u) {
+					out.arcs[at] = arc[W]{next[0], a.w}
+					at, next = at+1, next[1:]
+				}
+				out.weights[i+j] = net.weights[u]
+			}
+		}
+	})
+}
+
+// coarsen makes each part of a level one node of its coarse network, whose storage is used
+// again.
+func (s *solver[W]) coarsen(net *network[W], lv *level[W]) error {
+	k, coarse := lv.parts.count(), &lv.coarse
+	if cap(coarse.arcs) < len(net.arcs) {
+		coarse.arcs = make([]arc[W], len(net.arcs))
+	}
+	arcs := coarse.arcs[:cap(coarse.arcs)]
+	coarse.weights = slices.Grow(coarse.weights[:0], k)[:k]
+	coarse.offsets = slices.Grow(coarse.offsets[:0], k+1)[:k+1]
+	coarse.offsets[0] = 0
+	size := 1 + k>>9
+	var ends par.Chain
+	err := s.ranges(k, size, s.workersFor(net.n()), func(v *visitor[W], lo, hi int) {
+		v.coarsen(net, lv, lo, hi)
+		start := ends.Add(lo/size, int64(len(v.arcs)))
+		copy(arcs[start:], v.arcs)
+		for p := lo; p < hi; p++ {
+			coarse.offsets[p+1] += start
+		}
+	})
+	coarse.arcs = arcs[:ends.Sum()]
+	return err
+}
+
+// coarsen makes nodes of the parts from lo to hi. Their rows are in v.arcs, and the ends of
+// these in the offsets of the coarse network.
+func (v *visitor[W]) coarsen(net *network[W], lv *level[W], lo, hi int) {
+	v.reserve(net)
+	out, links := v.arcs[:0], v.links
+	members := lv.parts.members[:lv.parts.starts[hi]]
+	var neighbours []int32
+	ready := lv.parts.starts[lo]
+	for p := lo; p < hi; p++ {
+		first, sum := len(out), W(0)
+		for i := lv.parts.starts[p]; i < lv.parts.starts[p+1]; i++ {
+			if i == ready {
+				ready = min(i+batch, int32(len(members)))
+				v.gather(net, lv.part, members[i:ready])
+				neighbours = v.labels
+			}
+			u := members[i]
+			sum += net.weights[u]
+			row := net.row(u)
+			out = appendParts(out, row, neighbours[:len(row)], int32(p), links)
+			neighbours = neighbours[len(row):]
+		}
+		row := out[first:]
+		for i, a := range row {
+			row[i].w = links[a.to]
+			links[a.to] = 0
+		}
+		links[p] = 0
+		lv.coarse.weights[p] = sum
+		lv.coarse.offsets[p+1] = int64(len(out))
+	}
+	v.arcs = out
+}
+
+// appendParts adds the arcs of a row to the links of the parts they lead to, and appends
+// arcs to those that had none, but for the part itself.
+func appendParts[W weight](arcs []arc[W], row []arc[W], parts []int32, own int32, links []W) []arc[W] {
+	for i, a := range row {
+		q := parts[i]
+		if links[q] == 0 && q != own {
+			arcs = append(arcs, arc[W]{to: q})
+		}
+		links[q] += a.w
+	}
+	return arcs
+}
