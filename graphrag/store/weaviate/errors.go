@@ -14,7 +14,7 @@ import (
 
 var (
 	errExists = errors.New("it exists")
-	errNoType = errors.New("no such class in GraphQL")
+	errNoType = errors.New("no such class")
 )
 
 // name names an error by Weaviate's words for it; nil leaves it to the status.
@@ -44,6 +44,7 @@ func (m message) error(otherwise error) error {
 	}{
 		{"already exists", errExists},
 		{"Cannot query field", errNoType},
+		{"no graphql provider", errNoType},  // it has no schema at all
 		{"read-only", store.ErrUnavailable}, // the disk is full
 		{"no space left", store.ErrUnavailable},
 		{"vector lengths don't match", store.ErrMismatch},

@@ -27,6 +27,7 @@ type fake struct {
 	before  func(f *fake)     // a class is made
 	batches storetest.Answers
 	missing int      // of the objects that are asked for
+	young   int      // requests to a node that has just started
 	deleted []string // ids, those that were only asked for with a ? before them
 }
 
@@ -36,6 +37,16 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	name := strings.TrimPrefix(r.URL.Path, "/v1/schema/")
 	switch {
+	case f.young > 0 && strings.HasSuffix(r.URL.Path, "/graphql"):
+		f.young--
+		failure(http.StatusUnprocessableEntity, "no graphql provider present, this is most likely because no schema is present. Import a schema first!")(w, r)
+	case f.young > 0 && strings.HasSuffix(r.URL.Path, "/batch/objects"):
+		f.young--
+		failure(http.StatusUnprocessableEntity, "could not find class")(w, r)
+	case strings.HasSuffix(r.URL.Path, "/graphql"):
+		_, _ = io.WriteString(w, `{"data":{"Get":{"q0":[]}}}`)
+	case f.classes[name] == "" && strings.HasPrefix(name, "Wildgraph_") && r.Method == http.MethodGet:
+		http.NotFound(w, r)
 	case strings.HasSuffix(r.URL.Path, "/batch/objects") && r.Method == http.MethodDelete:
 		var q struct {
 			DryRun bool
@@ -187,6 +198,34 @@ func TestBatchSettles(t *testing.T) {
 	weaviate.SetRestart(t, 0) // any time is long now
 	if f.deleted = nil; table.Put(t.Context(), near) != nil || f.asked() != "?-?" {
 		t.Errorf("what took long: asked %q", f.asked())
+	}
+}
+
+// A node that has just started knows no class for a while, which are there all the same.
+func TestYoungNode(t *testing.T) {
+	for _, wait := range []time.Duration{-1, time.Minute} {
+		f, _, c := faulty(t, wait)
+		g, err := c.Write(t.Context(), "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		table, err := g.Table("chunks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want error
+		if wait < 0 {
+			want = store.ErrUnavailable
+		}
+		f.young = 1
+		if _, err := table.SearchText(t.Context(), store.TextQuery{Text: "zeppelin", K: 1}); !errors.Is(err, want) {
+			t.Errorf("waiting %v: a search at a young node: %v, want %v", wait, err, want)
+		}
+		f.young = 1
+		if err := table.Put(t.Context(), store.Record{ID: "b", Text: "no vector"}); !errors.Is(err, want) {
+			t.Errorf("waiting %v: a batch to a young node: %v, want %v", wait, err, want)
+		}
 	}
 }
 

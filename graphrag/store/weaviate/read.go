@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -64,12 +63,8 @@ func (c *cluster) graphQL(ctx context.Context, index, query string, into any) er
 		err := c.client.Once(ctx, engine.Request{Method: http.MethodPost, Path: "/v1/graphql", Body: body}, &answer)
 		if err == nil && len(answer.Errors) > 0 {
 			err = answer.Errors[0].error(store.ErrUnavailable)
-			if errors.Is(err, errNoType) { // the class is gone, or so new that this node does not know it
-				if err = c.exists(ctx, index); err == nil {
-					err = fmt.Errorf("%w: a node does not know the class yet", store.ErrUnavailable)
-				}
-			}
 		}
+		err = c.known(ctx, index, err)
 		if err == nil && json.Unmarshal(answer.Data, into) != nil {
 			err = fmt.Errorf("%w: no answer to a query: %.100s", store.ErrMismatch, answer.Data)
 		}

@@ -5,6 +5,7 @@ package weaviate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -67,6 +68,18 @@ func (c *cluster) exists(ctx context.Context, index string) error {
 	return c.rest(ctx, http.MethodGet, "/schema/"+c.class(index), nil, nil)
 }
 
+// known asks about a class that a node does not know: it is gone, or it is so new, or the node
+// so newly started, that it will.
+func (c *cluster) known(ctx context.Context, index string, err error) error {
+	if !errors.Is(err, errNoType) && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if err := c.exists(ctx, index); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: a node does not know the class yet: %v", store.ErrUnavailable, err)
+}
+
 // restart is less than a killed server needs to be back.
 var restart = 2 * time.Second
 
@@ -84,7 +97,7 @@ func (c *cluster) send(ctx context.Context, b batch) error {
 			_, err = c.put(ctx, b, body)
 		}
 		c.doubts.set(b, err != nil)
-		return err
+		return c.known(ctx, b.index, err)
 	})
 }
 
@@ -170,7 +183,7 @@ func (c *cluster) deleteWhere(ctx context.Context, index string, where object) e
 		var r matched
 		err := c.client.Again(ctx, false, func() (err error) {
 			r, err = c.delete(ctx, index, where)
-			return err
+			return c.known(ctx, index, err)
 		})
 		if err != nil || r.Matches <= r.Done {
 			return err
