@@ -2,6 +2,15 @@
 
 package cluster
 
+import "math"
+
+// top are the two best scores of a row and the index of the best, the lowest
+// such index if there are several.
+type top struct {
+	first, second float32
+	index         int32
+}
+
 // laneWidth divides the length of the rows of a tile and of the columns of a
 // panel; zeros fill them up.
 const laneWidth = 4
@@ -15,17 +24,17 @@ type kernels struct {
 	// Panel p holds the centroids from p*width on, component after component.
 	// len(offsets) is a multiple of width.
 	scores func(out, tile, panels, offsets []float32)
+	// best finds the two best of each row of scores.
+	best func(out []top, scores []float32)
 	// distance is the sum of the squared differences, see distance8.
 	distance func(x, y []float32) float64
 	// add: sums[j] += row[j]. next is what will be added after it.
 	add func(sums []float64, row, next []float32)
-	// subtract: sums[j] -= row[j].
-	subtract func(sums []float64, row, next []float32)
 }
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{height: 2, width: 4, scores: scores2x4, distance: distance8, add: addRow, subtract: subtractRow}
+	return kernels{height: 2, width: 4, scores: scores2x4, best: best2, distance: distance8, add: addRow}
 }
 
 func scores2x4(out, tile, panels, offsets []float32) {
@@ -48,6 +57,21 @@ func scores2x4(out, tile, panels, offsets []float32) {
 		}
 		copy(out[c:], []float32{x0, x1, x2, x3})
 		copy(out[len(offsets)+c:], []float32{y0, y1, y2, y3})
+	}
+}
+
+func best2(out []top, scores []float32) {
+	n := len(scores) / len(out)
+	for r := range out {
+		t := top{first: float32(math.Inf(-1)), second: float32(math.Inf(-1))}
+		for c, s := range scores[r*n : (r+1)*n] {
+			if s > t.first {
+				t = top{first: s, second: t.first, index: int32(c)}
+			} else if s > t.second {
+				t.second = s
+			}
+		}
+		out[r] = t
 	}
 }
 
@@ -79,12 +103,5 @@ func addRow(sums []float64, row, _ []float32) {
 	sums = sums[:len(row)]
 	for j, c := range row {
 		sums[j] += float64(c)
-	}
-}
-
-func subtractRow(sums []float64, row, _ []float32) {
-	sums = sums[:len(row)]
-	for j, c := range row {
-		sums[j] -= float64(c)
 	}
 }

@@ -16,7 +16,7 @@ func fastest() kernels {
 }
 
 func avx2() kernels {
-	return kernels{height: 6, width: 16, scores: scoresAVX2, distance: distanceAVX2, add: addAVX2, subtract: subtractAVX2}
+	return kernels{height: 6, width: 16, scores: scoresAVX2, best: bestAVX2, distance: distanceAVX2, add: addAVX2}
 }
 
 func avx512() kernels {
@@ -41,6 +41,32 @@ func scoresAVX512(out, tile, panels, offsets []float32) {
 	}
 }
 
+// lanes8 are the best scores of every eighth centroid.
+type lanes8 struct {
+	first, second [8]float32
+	index         [8]int32
+}
+
+func bestAVX2(out []top, scores []float32) {
+	n := len(scores) / len(out)
+	var lanes lanes8
+	for r := range out {
+		best8AVX2(&lanes, &scores[r*n : (r+1)*n][0], n)
+		t := top{first: lanes.first[0], second: lanes.second[0], index: lanes.index[0]}
+		for j := 1; j < 8; j++ {
+			switch s, c := lanes.first[j], lanes.index[j]; {
+			case s > t.first:
+				t = top{first: s, second: max(t.first, lanes.second[j]), index: c}
+			case s == t.first:
+				t.second, t.index = s, min(t.index, c)
+			default:
+				t.second = max(t.second, s)
+			}
+		}
+		out[r] = t
+	}
+}
+
 func distanceAVX2(x, y []float32) float64 {
 	var s [8]float64
 	whole := len(x) &^ 7
@@ -58,14 +84,6 @@ func addAVX2(sums []float64, row, next []float32) {
 	addRow(sums[whole:], row[whole:], next[whole:])
 }
 
-func subtractAVX2(sums []float64, row, next []float32) {
-	whole := len(row) &^ 7
-	if whole > 0 {
-		subtract8AVX2(&sums[:whole][0], &row[0], &next[:whole][0], whole)
-	}
-	subtractRow(sums[whole:], row[whole:], next[whole:])
-}
-
 // The assembly expects dim to be a multiple of laneWidth, n one of eight, both
 // positive.
 
@@ -76,10 +94,10 @@ func scores12x32AVX512(out, tile, panel, offsets *float32, dim, stride int)
 func scores6x16AVX2(out, tile, panel, offsets *float32, dim, stride int)
 
 //go:noescape
+func best8AVX2(out *lanes8, scores *float32, n int)
+
+//go:noescape
 func distance8AVX2(sums *[8]float64, x, y *float32, n int)
 
 //go:noescape
 func add8AVX2(sums *float64, row, next *float32, n int)
-
-//go:noescape
-func subtract8AVX2(sums *float64, row, next *float32, n int)

@@ -169,6 +169,53 @@ steps6:
 	VZEROUPPER
 	RET
 
+DATA eights<>+0(SB)/4, $8
+GLOBL eights<>(SB), RODATA|NOPTR, $4
+
+DATA lanes<>+0(SB)/4, $0
+DATA lanes<>+4(SB)/4, $1
+DATA lanes<>+8(SB)/4, $2
+DATA lanes<>+12(SB)/4, $3
+DATA lanes<>+16(SB)/4, $4
+DATA lanes<>+20(SB)/4, $5
+DATA lanes<>+24(SB)/4, $6
+DATA lanes<>+28(SB)/4, $7
+GLOBL lanes<>(SB), RODATA|NOPTR, $32
+
+// func best8AVX2(out *lanes8, scores *float32, n int)
+// The best, the second and the index of the best in each of eight lanes. A
+// score that only equals the best becomes the second, so the first one wins.
+TEXT ·best8AVX2(SB), NOSPLIT, $0-24
+	MOVQ         out+0(FP), DI
+	MOVQ         scores+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VMOVUPS      (SI), Y0               // first
+	VPCMPEQD     Y1, Y1, Y1
+	VPSLLD       $23, Y1, Y1            // second: -Inf
+	VMOVDQU      lanes<>(SB), Y2        // index
+	VMOVDQA      Y2, Y3                 // index of this group
+	VPBROADCASTD eights<>(SB), Y4
+	JMP          next8
+
+group8:
+	VPADDD    Y4, Y3, Y3
+	VMOVUPS   (SI), Y5
+	VCMPPS    $0x1e, Y0, Y5, Y6         // Y5 > Y0
+	VMINPS    Y0, Y5, Y7
+	VMAXPS    Y7, Y1, Y1
+	VMAXPS    Y0, Y5, Y0
+	VBLENDVPS Y6, Y3, Y2, Y2
+
+next8:
+	ADDQ    $32, SI
+	SUBQ    $8, CX
+	JG      group8
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVDQU Y2, 64(DI)
+	VZEROUPPER
+	RET
+
 // func distance8AVX2(sums *[8]float64, x, y *float32, n int)
 TEXT ·distance8AVX2(SB), NOSPLIT, $0-32
 	MOVQ   sums+0(FP), DI
@@ -198,23 +245,8 @@ squares8:
 	VZEROUPPER
 	RET
 
-// next is the row to be added or taken away after this one: it is fetched meanwhile.
-#define SUMS8(OP) \
-	PREFETCHT0 (DX);            \
-	VMOVUPD    (DI), Y2;        \
-	VMOVUPD    32(DI), Y3;      \
-	VCVTPS2PD  (SI), Y0;        \
-	VCVTPS2PD  16(SI), Y1;      \
-	OP         Y0, Y2, Y2;      \
-	OP         Y1, Y3, Y3;      \
-	VMOVUPD    Y2, (DI);        \
-	VMOVUPD    Y3, 32(DI);      \
-	ADDQ       $32, SI;         \
-	ADDQ       $32, DX;         \
-	ADDQ       $64, DI;         \
-	SUBQ       $8, CX
-
 // func add8AVX2(sums *float64, row, next *float32, n int)
+// next is the row to be added after this one: it is fetched meanwhile.
 TEXT ·add8AVX2(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
 	MOVQ row+8(FP), SI
@@ -222,20 +254,17 @@ TEXT ·add8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), CX
 
 sums8:
-	SUMS8(VADDPD)
-	JG sums8
-	VZEROUPPER
-	RET
-
-// func subtract8AVX2(sums *float64, row, next *float32, n int)
-TEXT ·subtract8AVX2(SB), NOSPLIT, $0-32
-	MOVQ sums+0(FP), DI
-	MOVQ row+8(FP), SI
-	MOVQ next+16(FP), DX
-	MOVQ n+24(FP), CX
-
-sums8:
-	SUMS8(VSUBPD)
-	JG sums8
+	PREFETCHT0 (DX)
+	VCVTPS2PD  (SI), Y0
+	VCVTPS2PD  16(SI), Y1
+	VADDPD     (DI), Y0, Y0
+	VADDPD     32(DI), Y1, Y1
+	VMOVUPD    Y0, (DI)
+	VMOVUPD    Y1, 32(DI)
+	ADDQ       $32, SI
+	ADDQ       $32, DX
+	ADDQ       $64, DI
+	SUBQ       $8, CX
+	JG         sums8
 	VZEROUPPER
 	RET

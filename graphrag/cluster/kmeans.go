@@ -95,9 +95,9 @@ type Clustering struct {
 // fixed order, the lower one of two equal ones; a centroid is the mean of its
 // vectors, added up in float64 in their order. A cluster that becomes empty
 // takes over the vector farthest from its centroid, unless that distance is 0.
-// No shortcut changes any of this: float32 products and bounds for groups of
-// centroids (Ding and others, "Yinyang K-Means", 2015) only rule out centroids that lie
-// farther by more than their error, so the result is the same on every processor.
+// No shortcut changes any of this: float32 products and the bounds of Hamerly
+// ("Making k-means even faster", 2010) only rule out centroids that lie farther
+// by more than their error, so the result is the same on every processor.
 func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
 	opts, err := opts.resolve()
 	if err := errors.Join(err, checkShape(vectors, dim, k), checkStart(vectors, dim, k, opts.Start)); err != nil {

@@ -30,21 +30,16 @@ type lloyd struct {
 	counts    []int32
 	order     []int32 // vectors sorted by label, filled by sort
 	starts    []int32 // where each label begins in order
+	changed   []bool  // which clusters have other vectors than when they were last averaged
 	step      int     // number of updates since restart
-	means     means
 
-	// Bounds of distances (not squared): upper from a vector's own centroid, lower from the
-	// others of each group.
-	upper   []float64
-	lower   []float32
-	moved   []float64 // how far each centroid went in the last update
-	drift   []drift   // of each group
-	group   int       // centroids in a group, whole panels
-	slot    []int32   // of each centroid among the panels
-	slots   []int32   // the centroids in these places
-	panels  []float32 // the centroids as the kernels want them
-	offsets []float32 // -½|c|², and -Inf for the rest of the last panel
-	reach   float64   // norm of the longest centroid
+	// The bounds of Hamerly, on distances (not squared): upper from a vector's
+	// own centroid, lower from all others.
+	upper, lower []float64
+	moved        []float64 // how far each centroid went in the last update
+	panels       []float32 // the centroids as the kernels want them
+	offsets      []float32 // -½|c|², and -Inf for the rest of the last panel
+	reach        float64   // norm of the longest centroid
 }
 
 func newLloyd(vectors []float32, dim, k int, opts KMeansOptions) *lloyd {
@@ -53,7 +48,7 @@ func newLloyd(vectors []float32, dim, k int, opts KMeansOptions) *lloyd {
 		vectors: vectors, n: n, dim: dim, k: k, opts: opts, kernels: fastest(),
 		norms: make([]float64, n), scratch: make([]scratch, opts.Workers),
 		labels: make([]int32, n), counts: make([]int32, k), order: make([]int32, n), starts: make([]int32, k+1),
-		means: newMeans(vectors, n, k, dim), upper: make([]float64, n), moved: make([]float64, k),
+		changed: make([]bool, k), upper: make([]float64, n), lower: make([]float64, n), moved: make([]float64, k),
 	}
 	for i := range n {
 		l.norms[i] = norm(l.row(i))
@@ -75,43 +70,11 @@ func (l *lloyd) distance(x, y []float32) float64 { return l.kernels.distance(x, 
 func (l *lloyd) restart(centroids []float32) {
 	l.centroids = slices.Clone(centroids)
 	l.step = 0
-	l.gather()
 	for i := range l.n {
-		l.labels[i], l.upper[i] = -1, math.Inf(1)
+		l.labels[i], l.upper[i], l.lower[i] = -1, math.Inf(1), 0
 	}
-	l.means.restart()
-}
-
-// mostGroups bounds the memory of the bounds.
-const mostGroups = 16
-
-// gather forms groups of centroids: the first one left, and those nearest to it. What is
-// computed does not depend on them, but how soon others are ruled out.
-func (l *lloyd) gather() {
-	panels := (l.k + l.kernels.width - 1) / l.kernels.width
-	l.group = l.kernels.width * ((panels + mostGroups - 1) / mostGroups)
-	groups := (l.k + l.group - 1) / l.group
-	if len(l.lower) != l.n*groups {
-		l.drift, l.lower = make([]drift, groups), make([]float32, l.n*groups)
-		l.slot, l.slots, l.panels = make([]int32, l.k), make([]int32, groups*l.group), nil
-	}
-	left := make([]int32, l.k)
-	for c := range left {
-		left[c] = int32(c)
-	}
-	away := make([]float64, l.k)
-	for at := 0; len(left) > 0; {
-		for _, c := range left {
-			away[c] = l.distance(l.centroid(int(left[0])), l.centroid(int(c)))
-		}
-		slices.SortFunc(left, func(a, b int32) int { return cmp.Or(cmp.Compare(away[a], away[b]), cmp.Compare(a, b)) })
-		size := min(l.group, len(left))
-		for _, c := range left[:size] {
-			l.slot[c], l.slots[at] = int32(at), c
-			at++
-		}
-		left = left[size:]
-		slices.Sort(left)
+	for c := range l.k {
+		l.changed[c] = true
 	}
 }
 
@@ -200,8 +163,8 @@ func (l *lloyd) refill(ctx context.Context) error {
 		far = far[1:]
 		from := l.labels[i]
 		l.counts[from], l.counts[c] = l.counts[from]-1, 1
-		l.labels[i], l.upper[i] = int32(c), math.Inf(1)
-		clear(l.lower[int(i)*len(l.drift) : (int(i)+1)*len(l.drift)])
+		l.changed[from], l.changed[c] = true, true
+		l.labels[i], l.upper[i], l.lower[i] = int32(c), math.Inf(1), 0
 	}
 	return nil
 }
@@ -218,12 +181,11 @@ func (l *lloyd) count() {
 // is.
 func (l *lloyd) update(ctx context.Context) (float64, error) {
 	l.sort()
-	l.means.collect(l.labels)
 	clear(l.moved)
 	err := par.Ranges(ctx, l.k, 1, l.opts.Workers, func(worker, c, _ int) error {
-		members := l.order[l.starts[c]:l.starts[c+1]]
-		if l.means.sum(c, members, l.kernels) && len(members) > 0 {
-			l.moved[c] = math.Sqrt(l.settle(c, len(members)))
+		if members := l.order[l.starts[c]:l.starts[c+1]]; l.changed[c] && len(members) > 0 {
+			l.moved[c] = math.Sqrt(l.average(c, members, l.scratch[worker].sums(l.dim)))
+			l.changed[c] = false
 		}
 		return nil
 	})
@@ -234,11 +196,16 @@ func (l *lloyd) update(ctx context.Context) (float64, error) {
 	return shift, err
 }
 
-// settle moves the centroid of a cluster to its mean and returns the square of the way.
-func (l *lloyd) settle(c, members int) float64 {
-	by := float64(members)
+// average moves the centroid of a cluster to the mean of its members and
+// returns the square of the way.
+func (l *lloyd) average(c int, members []int32, sums []float64) float64 {
+	for m, i := range members {
+		next := members[min(m+1, len(members)-1)]
+		l.kernels.add(sums, l.row(int(i)), l.row(int(next)))
+	}
+	by := float64(len(members))
 	centroid, way := l.centroid(c), 0.0
-	for j, s := range l.means.of(c) {
+	for j, s := range sums {
 		next := float32(s / by)
 		d := float64(next) - float64(centroid[j])
 		way += float64(d * d) // rounded: not fused with the addition
