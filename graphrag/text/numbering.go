@@ -45,11 +45,11 @@ func (n *Numbering) Terms() *Vocabulary { return n.terms }
 // lookup of a term that is not known.
 func (n *Numbering) Number(word []byte) int32 {
 	key := n.words.key(word)
-	if s := n.words.probe(key, n.words.hash(key), word); s.id == 0 {
+	s := n.words.probe(key, n.words.hash(key), word)
+	if s.id == 0 {
 		return n.learn(word, s, key)
-	} else {
-		return n.number[s.id&mostStrings-1]
 	}
+	return n.number[s.id&mostStrings-1]
 }
 
 // Text yields the numbers of the words of a text in their order, some at a time, until
@@ -62,20 +62,20 @@ func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	r.n, r.long, r.ends, r.yield, r.going = 0, r.long[:0], r.ends[:0], yield, true
 	if a, ok := n.analyzer.(*Standard); ok {
 		sc := a.scan(s)
-		for n.run.going && sc.next() {
+		for r.going && sc.next() {
 			n.add(sc.word)
 		}
 		a.release(sc)
 	} else {
 		n.analyzer.Words(s, func(word []byte) bool {
 			n.add(word)
-			return n.run.going
+			return r.going
 		})
 	}
-	if n.run.going && n.run.n > 0 {
+	if r.going && r.n > 0 {
 		n.flush()
 	}
-	n.run.yield = nil
+	r.yield = nil
 }
 
 // add puts a word to the run.
