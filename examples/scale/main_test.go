@@ -56,8 +56,15 @@ func TestProgram(t *testing.T) {
 	if f.Plain.Effect.Estimate < 0 || f.Plain.Effect.N != 20 {
 		t.Errorf("something is lost by the graph:\n%s", again)
 	}
-	if f.Build.Begun != 1 || f.Disk < 4000*dim || f.With.N != 20 || f.Start <= 0 || f.Memory.Peak < f.Build.Memory.Peak {
+	if f.Build.Begun != 1 || f.Disk < 4000*dim || f.With.N != 20 || f.Start <= 0 {
 		t.Errorf("figures %+v", f)
+	}
+	// The peaks of the build and of all are not compared: Linux counts pages in batches for
+	// each processor, so that VmHWM may be read a little lower later.
+	for _, m := range []memory{f.Build.Memory, f.Memory} {
+		if m.Own <= 0 || m.Peak < m.Own {
+			t.Errorf("memory %+v", m)
+		}
 	}
 
 	args[1+4] = "24001" // -triples
