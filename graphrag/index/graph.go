@@ -243,7 +243,7 @@ func (x *Index) communities(ctx context.Context, t Task) (Done, error) {
 	done := Done{Items: len(rs)}
 	for _, level := range slices.Backward(levels) {
 		var round []Batch
-		for some := range slices.Chunk(level, x.o.Batch) {
+		for some := range slices.Chunk(level, reportBatch(len(level), x.o.Batch)) {
 			b, err := keep(ctx, x.work, some, len(some))
 			if err != nil {
 				return Done{}, err
@@ -258,6 +258,13 @@ func (x *Index) communities(ctx context.Context, t Task) (Done, error) {
 	}
 	return done, err
 }
+
+// spread is how many tasks the reports of a level are, if it has as many communities: those
+// of a task wait for one long reply after the other, and the next level for the last of them.
+const spread = 32
+
+// reportBatch is how many of n communities of a level are one task, at most a batch.
+func reportBatch(n, batch int) int { return max(1, min(batch, n/spread)) }
 
 func (k *knowledge) network() (*graph.Graph, error) {
 	edges := make([]graph.Edge, len(k.shown.Edges))

@@ -54,7 +54,7 @@ type Options struct {
 	Embedder llm.NamedEmbedder
 	Dim      int
 	// Batch is the number of chunks of a task, 1 to 100; 0 means 16. It is also that of
-	// documents and of communities.
+	// documents, and the most of communities.
 	Batch int
 	// Prices tell what replies cost; nil: it is not known.
 	Prices *paid.Prices
