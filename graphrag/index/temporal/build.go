@@ -91,12 +91,20 @@ func (r *run) stages() error {
 	}
 }
 
+// early is how many tasks of a stage that waits for no service are begun before the first
+// is done, and then one more for each: what comes behind it begins soon, instead of when a
+// window of them has gone through the server.
+const early = 8
+
 // next begins the task that is nearest to the end, if one can be begun. A stage waits
 // while the one behind it has enough to do.
 func (r *run) next(end int) bool {
 	for i := end - 1; i >= r.Stage; i-- {
 		pending := r.Pending[i]
 		limit := r.Options.Window
+		if r.Job.Plan[i].Endpoint == "" {
+			limit = min(limit, early+r.Progress.Stages[i].Done)
+		}
 		if l := r.Options.Limits[r.Job.Plan[i].Endpoint].Concurrent; l > 0 {
 			limit = min(limit, l)
 		}

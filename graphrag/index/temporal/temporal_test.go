@@ -163,6 +163,31 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// Of a stage that waits for no service few tasks are begun at first: the model is asked
+// before all is cut.
+func TestBeginnings(t *testing.T) {
+	f := newFan()
+	f.fail = func(task index.Task, _ int) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if task.Stage == "cut" {
+			done := 0
+			for _, s := range f.saw {
+				if strings.HasPrefix(s, "cut") {
+					done++
+				}
+			}
+			if f.at["cut"] > early+done {
+				t.Errorf("%d tasks at a time when %d are done", f.at["cut"], done)
+			}
+		}
+		return nil
+	}
+	if _, _, err := execute(t, f, fanJob(60), Options{}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A history that is full is followed by another, and nothing is done twice or forgotten.
 func TestHistories(t *testing.T) {
 	f := newFan()
