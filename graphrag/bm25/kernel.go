@@ -23,7 +23,7 @@ type kernels struct {
 // refinement is how a term is added to candidates.
 type refinement struct{ weight, rest, cutoff float32 }
 
-var fast = fastest()
+var fast = available()[0]
 
 func portable() kernels {
 	return kernels{impacts: impactsOf, collect: collectSums, refine: refineCandidates}

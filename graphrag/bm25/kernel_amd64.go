@@ -4,12 +4,16 @@ package bm25
 
 import "golang.org/x/sys/cpu"
 
-// fastest returns the best kernels this processor can run.
-func fastest() kernels {
+// available are the kernels this processor can run, the fastest first.
+func available() []kernels {
+	var all []kernels
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasPOPCNT {
-		return kernels{impacts: impactsAVX512, collect: collectAVX512, refine: refineAVX512, everywhere: true}
+		all = append(all, kernels{impacts: impactsAVX512, collect: collectAVX512, refine: refineAVX512, everywhere: true})
 	}
-	return portable()
+	if cpu.X86.HasAVX2 && cpu.X86.HasPOPCNT {
+		all = append(all, kernels{impacts: impactsAVX2, collect: collectAVX2, refine: refineAVX2, everywhere: true})
+	}
+	return append(all, portable())
 }
 
 func impactsAVX512(out []float32, docs []uint16, tfs []uint8, norms *[windowSize]float32, weight float32) bool {

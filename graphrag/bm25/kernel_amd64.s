@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "textflag.h"
+#include "norms_amd64.h"
 
 DATA iota<>+0x00(SB)/4, $0
 DATA iota<>+0x04(SB)/4, $1
@@ -26,23 +27,6 @@ GLOBL iota<>(SB), RODATA|NOPTR, $64
 	SHLL   CX, AX; \
 	DECL   AX; \
 	KMOVW  AX, K
-
-// INDEX loads the document OFF bytes behind SI.
-#define INDEX(OFF) \
-	MOVWLZX OFF(SI), AX; \
-	ANDL    $8191, AX
-
-// NORMS4 leaves in V the norms of the four documents OFF bytes behind SI: one by one,
-// which takes half the time of a gather.
-#define NORMS4(OFF, V) \
-	INDEX(OFF+0); \
-	VMOVSS    (BX)(AX*4), V; \
-	INDEX(OFF+2); \
-	VINSERTPS $0x10, (BX)(AX*4), V, V; \
-	INDEX(OFF+4); \
-	VINSERTPS $0x20, (BX)(AX*4), V, V; \
-	INDEX(OFF+6); \
-	VINSERTPS $0x30, (BX)(AX*4), V, V
 
 // func impacts16(out *float32, docs *uint16, tfs *uint8, norms *float32, n int, weight float32) bool
 // Sixteen postings at a time: weight*(tf/(tf+norm)), each rounded as in Go.

@@ -10,6 +10,12 @@ import (
 
 // The kernels of this processor give the bits of those in plain Go.
 func TestKernelsAgree(t *testing.T) {
+	for _, k := range available() {
+		agree(t, k)
+	}
+}
+
+func agree(t *testing.T, fast kernels) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	plain := portable()
 	norms := new([windowSize]float32)
