@@ -5,6 +5,7 @@ package cluster
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -20,11 +21,9 @@ type scratch struct {
 	changed []bool // clusters that won or lost a row
 }
 
-// sums returns dim zeros.
-func (s *scratch) sums(dim int) []float64 {
-	if s.sum == nil {
-		s.sum = make([]float64, dim)
-	}
+// sums returns n zeros.
+func (s *scratch) sums(n int) []float64 {
+	s.sum = slices.Grow(s.sum[:0], n)[:n]
 	clear(s.sum)
 	return s.sum
 }

@@ -28,10 +28,8 @@ type lloyd struct {
 	centroids []float32
 	labels    []int32
 	counts    []int32
-	order     []int32 // vectors sorted by label, filled by sort
-	starts    []int32 // where each label begins in order
-	changed   []bool  // which clusters have other vectors than when they were last averaged
-	step      int     // number of updates since restart
+	changed   []bool // which clusters have other vectors than when they were last averaged
+	step      int    // number of updates since restart
 
 	// The bounds of Hamerly, on distances (not squared): upper from a vector's
 	// own centroid, lower from all others.
@@ -47,7 +45,7 @@ func newLloyd(vectors []float32, dim, k int, opts KMeansOptions) *lloyd {
 	l := &lloyd{
 		vectors: vectors, n: n, dim: dim, k: k, opts: opts, kernels: fastest(),
 		norms: make([]float64, n), scratch: make([]scratch, opts.Workers),
-		labels: make([]int32, n), counts: make([]int32, k), order: make([]int32, n), starts: make([]int32, k+1),
+		labels: make([]int32, n), counts: make([]int32, k),
 		changed: make([]bool, k), upper: make([]float64, n), lower: make([]float64, n), moved: make([]float64, k),
 	}
 	for i := range n {
@@ -176,16 +174,24 @@ func (l *lloyd) count() {
 	}
 }
 
+// sumBytes bounds the sums that are added up at a time: half of a second cache.
+const sumBytes = 1 << 20
+
 // update moves the centroids of the clusters that changed to their means and
 // returns the sum of the squared moves. The one of an empty cluster stays where it
 // is.
 func (l *lloyd) update(ctx context.Context) (float64, error) {
-	l.sort()
+	l.count()
 	clear(l.moved)
-	err := par.Ranges(ctx, l.k, 1, l.opts.Workers, func(worker, c, _ int) error {
-		if members := l.order[l.starts[c]:l.starts[c+1]]; l.changed[c] && len(members) > 0 {
-			l.moved[c] = math.Sqrt(l.average(c, members, l.scratch[worker].sums(l.dim)))
-			l.changed[c] = false
+	size := min(sumBytes/(8*l.dim), (l.k+l.opts.Workers-1)/l.opts.Workers)
+	err := par.Ranges(ctx, l.k, max(1, size), l.opts.Workers, func(worker, lo, hi int) error {
+		sums := l.scratch[worker].sums((hi - lo) * l.dim)
+		l.add(sums, lo, hi)
+		for c := lo; c < hi; c++ {
+			if l.changed[c] && l.counts[c] > 0 {
+				l.moved[c] = math.Sqrt(l.settle(c, sums[(c-lo)*l.dim:(c-lo+1)*l.dim]))
+				l.changed[c] = false
+			}
 		}
 		return nil
 	})
@@ -196,14 +202,31 @@ func (l *lloyd) update(ctx context.Context) (float64, error) {
 	return shift, err
 }
 
-// average moves the centroid of a cluster to the mean of its members and
-// returns the square of the way.
-func (l *lloyd) average(c int, members []int32, sums []float64) float64 {
-	for m, i := range members {
-		next := members[min(m+1, len(members)-1)]
-		l.kernels.add(sums, l.row(int(i)), l.row(int(next)))
+// add adds up the vectors of the clusters from lo to hi that changed. All are passed
+// in their order: they lie in memory as they are read.
+func (l *lloyd) add(sums []float64, lo, hi int) {
+	one := func(i, next int) {
+		c := int(l.labels[i]) - lo
+		l.kernels.add(sums[c*l.dim:(c+1)*l.dim], l.row(i), l.row(next))
 	}
-	by := float64(len(members))
+	last := -1
+	for i, c := range l.labels {
+		if int(c) < lo || int(c) >= hi || !l.changed[c] {
+			continue
+		}
+		if last >= 0 {
+			one(last, i)
+		}
+		last = i
+	}
+	if last >= 0 {
+		one(last, last)
+	}
+}
+
+// settle moves the centroid of a cluster to its mean and returns the square of the way.
+func (l *lloyd) settle(c int, sums []float64) float64 {
+	by := float64(l.counts[c])
 	centroid, way := l.centroid(c), 0.0
 	for j, s := range sums {
 		next := float32(s / by)
@@ -212,19 +235,6 @@ func (l *lloyd) average(c int, members []int32, sums []float64) float64 {
 		centroid[j] = next
 	}
 	return way
-}
-
-// sort fills order with the vectors by label and, within one, by number.
-func (l *lloyd) sort() {
-	l.count()
-	for c, n := range l.counts {
-		l.starts[c+1] = l.starts[c] + n
-	}
-	next := slices.Clone(l.starts[:l.k])
-	for i, c := range l.labels {
-		l.order[next[c]] = int32(i)
-		next[c]++
-	}
 }
 
 // variance returns the mean of the variances of the components.

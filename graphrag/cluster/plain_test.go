@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// plainKMeans is Lloyd's algorithm as one reads it, from given centroids,
+// without any shortcut: the oracle for labels, centroids and iterations.
+func plainKMeans(vectors []float32, dim, k, maxIterations int, start []float32) ([]int32, []float32, int) {
+	p := plain{vectors: vectors, dim: dim, k: k, centroids: slices.Clone(start), labels: make([]int32, len(vectors)/dim)}
+	for i := range p.labels {
+		p.labels[i] = -1
+	}
+	for step := range maxIterations {
+		if !p.assign() {
+			return p.labels, p.centroids, step
+		}
+		p.refill()
+		p.update()
+	}
+	p.assign()
+	return p.labels, p.centroids, maxIterations
+}
+
+type plain struct {
+	vectors   []float32
+	dim, k    int
+	centroids []float32
+	labels    []int32
+}
+
+func (p *plain) distance(i, c int) float64 {
+	return distance8(p.vectors[i*p.dim:(i+1)*p.dim], p.centroids[c*p.dim:(c+1)*p.dim])
+}
+
+func (p *plain) assign() bool {
+	changed := false
+	for i := range p.labels {
+		best, at := math.Inf(1), int32(0)
+		for c := range p.k {
+			if d := p.distance(i, c); d < best {
+				best, at = d, int32(c)
+			}
+		}
+		changed = changed || p.labels[i] != at
+		p.labels[i] = at
+	}
+	return changed
+}
+
+func (p *plain) counts() []int {
+	counts := make([]int, p.k)
+	for _, c := range p.labels {
+		counts[c]++
+	}
+	return counts
+}
+
+func (p *plain) refill() {
+	distances := make([]float64, len(p.labels))
+	for i, c := range p.labels {
+		distances[i] = p.distance(i, int(c))
+	}
+	for c, size := range p.counts() {
+		if size > 0 {
+			continue
+		}
+		farthest, counts := -1, p.counts()
+		for i, d := range distances {
+			if counts[p.labels[i]] > 1 && d > 0 && (farthest < 0 || d > distances[farthest]) {
+				farthest = i
+			}
+		}
+		if farthest < 0 {
+			return
+		}
+		p.labels[farthest], distances[farthest] = int32(c), 0
+	}
+}
+
+func (p *plain) update() {
+	sums, counts := make([]float64, p.k*p.dim), p.counts()
+	for i, c := range p.labels {
+		for j := range p.dim {
+			sums[int(c)*p.dim+j] += float64(p.vectors[i*p.dim+j])
+		}
+	}
+	for i, s := range sums {
+		if n := counts[i/p.dim]; n > 0 {
+			p.centroids[i] = float32(s / float64(n))
+		}
+	}
+}
+
+// samePlain compares all kernels with plain Lloyd, from one start after the other as
+// [KMeans] tries them, and returns the most iterations.
+func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, starts ...[]float32) int {
+	t.Helper()
+	sets, most := kernelSets(), 0
+	runs := make(map[string]*lloyd)
+	for name, kernels := range sets {
+		opts, _ := KMeansOptions{MaxIterations: limit, Tolerance: -1}.resolve()
+		runs[name] = newLloyd(vectors, dim, k, opts)
+		runs[name].kernels = kernels
+	}
+	for s, start := range starts {
+		labels, centroids, steps := plainKMeans(vectors, dim, k, limit, start)
+		for name, l := range runs {
+			l.restart(start)
+			got, err := l.run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
+				t.Errorf("%s: %s: n=%d dim=%d k=%d, start %d, at most %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
+					name, what, len(vectors)/dim, dim, k, s, limit, got.Iterations, steps)
+			}
+		}
+		most = max(most, steps)
+	}
+	return most
+}
+
+// drawn returns k of the vectors.
+func drawn(rng *rand.Rand, vectors []float32, dim, k int) []float32 {
+	var start []float32
+	for _, i := range rng.Perm(len(vectors) / dim)[:k] {
+		start = append(start, vectors[i*dim:(i+1)*dim]...)
+	}
+	return start
+}
+
+func TestKMeansIsPlainLloyd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, c := range []struct {
+		n, dim, k, centres int
+		spread             float64
+	}{{1, 1, 1, 1, 1}, {50, 1, 7, 3, 1}, {300, 2, 5, 5, .1}, {700, 17, 13, 20, .5}, {500, 64, 40, 10, 1}, {2500, 9, 33, 30, .3}, {1500, 24, 150, 90, .6}} {
+		vectors := blobs(rng, c.n, c.dim, c.centres, c.spread)
+		for _, limit := range []int{1, 3, 300} {
+			samePlain(t, "blobs", vectors, c.dim, c.k, limit, vectors[:c.k*c.dim], drawn(rng, vectors, c.dim, c.k), drawn(rng, vectors, c.dim, c.k))
+		}
+	}
+}
+
+// Bounds that hold for one start hold for no other.
+func TestStartsKnowNothingOfEachOther(t *testing.T) {
+	const n, dim, k = 600, 8, 40
+	rng := rand.New(rand.NewPCG(7, 9))
+	for range 6 {
+		vectors := blobs(rng, n, dim, 30, .5)
+		samePlain(t, "starts", vectors, dim, k, 300, drawn(rng, vectors, dim, k), drawn(rng, vectors, dim, k), drawn(rng, vectors, dim, k))
+	}
+}
+
+// Without structure it takes long until nothing changes, and bounds are moved often.
+func TestManyIterationsArePlainLloyd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 10))
+	vectors := randomRows(rng, 4000, 1)
+	if steps := samePlain(t, "noise", vectors, 1, 30, 300, drawn(rng, vectors, 1, 30)); steps < 100 {
+		t.Errorf("only %d iterations", steps)
+	}
+}
+
+// Vectors on a small grid: many are equal, many as far from one centroid as from another,
+// starts hold some centroids several times, and clusters become empty.
+func TestTiesArePlainLloyd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 11))
+	for range 120 {
+		dim, n, side := 1+rng.IntN(4), 1+rng.IntN(200), 2+rng.IntN(4)
+		vectors := make([]float32, n*dim)
+		for i := range vectors {
+			vectors[i] = float32(rng.IntN(side))
+		}
+		k := 1 + rng.IntN(n)
+		samePlain(t, "grid", vectors, dim, k, 50, drawn(rng, vectors, dim, k), drawn(rng, vectors, dim, k))
+	}
+}
