@@ -9,8 +9,6 @@ import (
 	"math"
 	"sync"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -186,13 +184,13 @@ func (m *LSA) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 func (m *LSA) embed(s string) []float32 {
 	c := m.counters.Get().(*counter)
 	defer m.counters.Put(c)
-	sum := blas32.Vector{N: m.dim, Inc: 1, Data: make([]float32, m.dim)}
-	row := sum
 	c.numbers.Trim(maxWords)
 	terms, _ := weigh(c.bag(s), m.vocabulary.rootIDF)
+	c.cols, c.vals = c.cols[:0], c.vals[:0]
 	for _, e := range terms {
-		row.Data = m.projection[int(e.term)*m.dim:][:m.dim]
-		blas32.Axpy(float32(e.weight), row, sum)
+		c.cols, c.vals = append(c.cols, e.term), append(c.vals, float32(e.weight))
 	}
-	return unit(sum.Data)
+	sum := make([]float32, m.dim)
+	sumRows(sum, m.projection, c.cols, c.vals)
+	return unit(sum)
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
 )
 
 // randomSparse returns a matrix with the given share of entries, and the same
@@ -22,7 +24,7 @@ func randomSparse(rng *rand.Rand, rows, cols int, share float64) (*sparse, *mat.
 		var row []weighted
 		for j := range cols {
 			if rng.Float64() < share {
-				w := rng.NormFloat64()
+				w := float64(float32(rng.NormFloat64())) // as the matrix keeps it
 				row = append(row, weighted{int32(j), w})
 				d.Set(i, j, w)
 			}
@@ -34,13 +36,13 @@ func randomSparse(rng *rand.Rand, rows, cols int, share float64) (*sparse, *mat.
 
 func denseSVD(t *testing.T, d *mat.Dense) (sigma []float64, v *mat.Dense) {
 	t.Helper()
-	var svd mat.SVD
-	if !svd.Factorize(d, mat.SVDThin) {
+	var exact mat.SVD
+	if !exact.Factorize(d, mat.SVDThin) {
 		t.Fatal("dense SVD failed")
 	}
 	v = new(mat.Dense)
-	svd.VTo(v)
-	return svd.Values(nil), v
+	exact.VTo(v)
+	return exact.Values(nil), v
 }
 
 // TestRightSingularExact takes matrices so small that the sketch spans
@@ -267,4 +269,71 @@ func nearestRows(m *mat.Dense, i, k int) []int {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	return order[1 : k+1]
+}
+
+// topics returns a matrix as texts make them: terms by Zipf's law, and those of a subject.
+func topics(rng *rand.Rand, rows, cols int) *sparse {
+	zipf := rand.NewZipf(rng, 1.1, 3, uint64(cols-1))
+	a := newSparse(cols)
+	for range rows {
+		counts := make(map[int32]int)
+		subject := rng.IntN(20)
+		for range 300 {
+			term := zipf.Uint64()
+			if rng.IntN(3) == 0 {
+				term = uint64(100*subject) + term%100
+			}
+			counts[int32(term)]++
+		}
+		var row []weighted
+		for term, n := range counts {
+			row = append(row, weighted{term, (1 + math.Log(float64(n))) / math.Sqrt(float64(len(counts)))})
+		}
+		slices.SortFunc(row, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
+		a.add(row)
+	}
+	return a
+}
+
+// TestSingle: a power iteration in single precision leads to the vectors of one in double
+// precision.
+func TestSingle(t *testing.T) {
+	const dim = 64
+	a := topics(rand.New(rand.NewPCG(3, 7)), 600, 5000)
+	o := operator{a, a.transpose(), 0}
+	sigma, _, v, err := svd.Truncated(t.Context(), o, dim, powerIterations, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSigma, _, wantV, err := svd.Truncated(t.Context(), struct{ svd.Matrix }{o}, dim, powerIterations, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range a.rows() {
+		got, want := latent(a, i, sigma, v), latent(a, i, wantSigma, wantV)
+		dot := 0.0
+		for j := range got {
+			dot += got[j] * want[j]
+		}
+		if !(dot > 1-1e-6) {
+			t.Errorf("row %d: cosine %v to the vector of double precision", i, dot)
+		}
+	}
+}
+
+// latent is the vector of a row, of length 1.
+func latent(a *sparse, i int, sigma, v []float64) []float64 {
+	out, squares := make([]float64, len(sigma)), 0.0
+	for k := a.starts[i]; k < a.starts[i+1]; k++ {
+		for j := range out {
+			out[j] += float64(a.val[k]) * v[int(a.col[k])*len(sigma)+j] / math.Sqrt(sigma[j])
+		}
+	}
+	for _, x := range out {
+		squares += x * x
+	}
+	for j := range out {
+		out[j] /= math.Sqrt(squares)
+	}
+	return out
 }

@@ -17,6 +17,8 @@ type counter struct {
 	numbers *text.Numbering
 	counts  []int32 // by number, all 0 between texts
 	touched []int32 // numbers that occur in the text
+	cols    []int32 // terms of the text, and their weights
+	vals    []float32
 }
 
 // bag counts a text.

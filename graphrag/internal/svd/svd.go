@@ -33,6 +33,14 @@ type Matrix interface {
 	MulT(ctx context.Context, out, x []float64, width int) error
 }
 
+// Single is a Matrix that knows its products in single precision as well. Those are
+// enough for the power iteration, which only looks for a space.
+type Single interface {
+	Matrix
+	MulSingle(ctx context.Context, out, x []float32, width int) error
+	MulTSingle(ctx context.Context, out, x []float32, width int) error
+}
+
 // Truncated returns the leading singular values of a, largest first, and its
 // singular vectors: u has one row per row of a, v one per column of a, both one
 // column per singular value. There are at most rank; those that are zero as far as
@@ -55,31 +63,15 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 	if width == 0 {
 		return nil, nil, nil, nil
 	}
-	q, z := make([]float64, n*width), make([]float64, m*width)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for i := range z {
-		if i%stride == 0 && ctx.Err() != nil {
-			return nil, nil, nil, ctx.Err()
-		}
-		z[i] = rng.NormFloat64()
+	look := space[float64]{a.Mul, a.MulT}.sketch
+	if a, ok := a.(Single); ok {
+		look = space[float32]{a.MulSingle, a.MulTSingle}.sketch
 	}
-	for i := range rounds + 1 {
-		if i > 0 {
-			if err := a.MulT(ctx, z, q, width); err != nil {
-				return nil, nil, nil, err
-			}
-		}
-		if err := a.Mul(ctx, q, z, width); err != nil {
-			return nil, nil, nil, err
-		}
-		normalize := separate
-		if i == rounds {
-			normalize = orthonormalize
-		}
-		if err := aside(ctx, func() { normalize(q, n, width) }); err != nil {
-			return nil, nil, nil, err
-		}
+	q, err := look(ctx, n, m, width, rounds, rand.New(rand.NewPCG(seed, 0)))
+	if err != nil {
+		return nil, nil, nil, err
 	}
+	z := make([]float64, m*width)
 	if err := a.MulT(ctx, z, q, width); err != nil {
 		return nil, nil, nil, err
 	}
@@ -107,6 +99,50 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 	}
 	fixSigns(u, v, len(sigma))
 	return sigma, u, v, nil
+}
+
+// space are the products of a matrix, in some precision.
+type space[F float32 | float64] struct {
+	mul, mulT func(ctx context.Context, out, x []F, width int) error
+}
+
+// sketch returns an orthonormal basis of about what the leading singular vectors of an
+// n×m matrix span.
+func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand.Rand) ([]float64, error) {
+	q, y, z := make([]float64, n*width), make([]F, n*width), make([]F, m*width)
+	for i := range z {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		z[i] = F(rng.NormFloat64())
+	}
+	for i := range rounds + 1 {
+		if i > 0 {
+			copyAs(y, q)
+			if err := a.mulT(ctx, z, y, width); err != nil {
+				return nil, err
+			}
+		}
+		if err := a.mul(ctx, y, z, width); err != nil {
+			return nil, err
+		}
+		copyAs(q, y)
+		normalize := separate
+		if i == rounds {
+			normalize = orthonormalize
+		}
+		if err := aside(ctx, func() { normalize(q, n, width) }); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// copyAs copies numbers in another precision.
+func copyAs[T, F float32 | float64](dst []T, src []F) {
+	for i, x := range src {
+		dst[i] = T(x)
+	}
 }
 
 // aside runs dense arithmetic, which cannot be stopped, beside a wait for the end of
