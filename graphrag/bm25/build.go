@@ -30,10 +30,16 @@ func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, err
 
 // BuildTexts is [Build] for texts without titles.
 func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) {
-	return build(ctx, len(texts), func(i int) (string, string) { return "", texts[i] }, o, mostBatch)
+	return BuildList(ctx, text.Strings(texts), o)
 }
 
-// build indexes n texts that at returns, in batches of at most the given size and a text.
+// BuildList is [BuildTexts] for texts that are made when they are read, which each is at
+// most twice.
+func BuildList(ctx context.Context, texts text.List, o Options) (*Index, error) {
+	return build(ctx, texts.Len(), func(i int) (string, string) { return "", texts.At(i) }, o, mostBatch)
+}
+
+// build indexes n texts that at returns, in batches of about the given size at most.
 func build(ctx context.Context, n int, at func(i int) (title, text string), o Options, most int) (*Index, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -90,21 +96,28 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 	return batches, err
 }
 
-// cut returns where the batches of documents start, and n, and about how many bytes they have.
+// measured is of how many texts at most the length is taken, to cut them into batches: some
+// are only made when they are read.
+const measured = 1 << 12
+
+// cut returns where the batches of documents start, and n, and about how many bytes they have:
+// as many as if those between the measured ones were of their lengths.
 func cut(n int, at func(int) (string, string), most int) (starts []int, share int) {
+	step := n/measured + 1
+	sizes := make([]int, 0, measured)
 	total := 0
-	for i := range n {
+	for i := 0; i < n; i += step {
 		_, body := at(i)
-		total += len(body)
+		sizes = append(sizes, step*len(body))
+		total += step * len(body)
 	}
 	share = min(max(total/(2*par.Workers(0)), leastBatch), most)
 	size := share
-	for i := range n {
+	for i, s := range sizes {
 		if size >= share {
-			starts, size = append(starts, i), 0
+			starts, size = append(starts, i*step), 0
 		}
-		_, body := at(i)
-		size += len(body)
+		size += s
 	}
 	return append(starts, n), share
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // lengths embeds a text as its length, until it fails.
@@ -45,7 +46,7 @@ func TestBatches(t *testing.T) {
 	}{{lengths{}, 3, true}, {lengths{fails: 2}, 2, false}, {lengths{short: 3}, 3, false}} {
 		var got []float32
 		var failed error
-		for rows, err := range embed.Batches(t.Context(), &x.e, texts) {
+		for rows, err := range embed.Batches(t.Context(), &x.e, text.Strings(texts)) {
 			if err != nil {
 				failed = err
 				continue
@@ -58,7 +59,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("%+v: %d vectors, %v", x.e, len(got), failed)
 		}
 	}
-	for range embed.Batches(t.Context(), &lengths{}, nil) {
+	for range embed.Batches(t.Context(), &lengths{}, text.List{}) {
 		t.Error("no texts are embedded")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Embedder turns texts into vectors, such that texts of like content have a
@@ -39,9 +41,13 @@ const atOnce = 256
 
 // Batches embeds texts, some in a call, and yields the vectors of each call. An error
 // ends it.
-func Batches(ctx context.Context, e Embedder, texts []string) iter.Seq2[[][]float32, error] {
+func Batches(ctx context.Context, e Embedder, texts text.List) iter.Seq2[[][]float32, error] {
 	return func(yield func([][]float32, error) bool) {
-		for part := range slices.Chunk(texts, atOnce) {
+		for from := 0; from < texts.Len(); from += atOnce {
+			part := make([]string, min(atOnce, texts.Len()-from))
+			for i := range part {
+				part[i] = texts.At(from + i)
+			}
 			rows, err := e.EmbedDocuments(ctx, part)
 			if err == nil && len(rows) != len(part) {
 				err = fmt.Errorf("embed: the embedder gave %d vectors for %d texts", len(rows), len(part))

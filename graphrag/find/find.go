@@ -7,6 +7,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Fitted returns the embedder of a corpus, which is fitted to it when it is first asked
@@ -14,17 +15,17 @@ import (
 type Fitted func(context.Context) (embed.Embedder, error)
 
 // Finder makes an index that compares questions with texts.
-type Finder func(ctx context.Context, fitted Fitted, texts []string) (retrieve.Texts, error)
+type Finder func(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Texts, error)
 
 // ByWords is the [Finder] that compares by BM25. Short texts, such as facts and
 // names, have too few words for LSA, and LSA of a fixed rank cannot tell the
 // subjects of a large corpus apart.
-func ByWords(ctx context.Context, _ Fitted, texts []string) (retrieve.Texts, error) {
+func ByWords(ctx context.Context, _ Fitted, texts text.List) (retrieve.Texts, error) {
 	return retrieve.NewWords(ctx, texts)
 }
 
 // ByVectors is the [Finder] that compares by the cosine of the embedder's vectors.
-func ByVectors(ctx context.Context, fitted Fitted, texts []string) (retrieve.Texts, error) {
+func ByVectors(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Texts, error) {
 	e, err := fitted(ctx)
 	if err != nil {
 		return nil, err

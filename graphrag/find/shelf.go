@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Place is where the indexes of a system are: in memory, or in a store.
@@ -167,7 +168,7 @@ func write(ctx context.Context, c store.Collection, generation string, fill func
 
 // vectors puts the vectors of texts into a collection, under ids that are in their
 // order. There is no table without texts.
-func (s *Shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts []string, record func(i int) store.Record) (store.Table, error) {
+func (s *Shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts text.List, record func(i int) store.Record) (store.Table, error) {
 	next, stop := iter.Pull2(embed.Batches(ctx, e, texts))
 	defer stop()
 	rows, err, ok := next()
@@ -205,7 +206,7 @@ func placeID(i int) string { return fmt.Sprintf("%010d", i) }
 
 // Texts makes an index of texts: in memory by find, in a store by the vectors of the
 // embedder.
-func (s *Shelf) Texts(ctx context.Context, find Finder, fitted Fitted, texts []string) (retrieve.Texts, error) {
+func (s *Shelf) Texts(ctx context.Context, find Finder, fitted Fitted, texts text.List) (retrieve.Texts, error) {
 	n := s.next()
 	if n == 0 {
 		return find(ctx, fitted, texts)
@@ -215,7 +216,7 @@ func (s *Shelf) Texts(ctx context.Context, find Finder, fitted Fitted, texts []s
 		return nil, err
 	}
 	t, err := s.vectors(ctx, n, e, texts, func(i int) store.Record { return store.Record{ID: placeID(i)} })
-	return &storedTexts{t, e, len(texts)}, err
+	return &storedTexts{t, e, texts.Len()}, err
 }
 
 // Len implements [retrieve.Texts].

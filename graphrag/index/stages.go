@@ -178,7 +178,7 @@ func (x *Index) embed(ctx context.Context, t Task) (Done, error) {
 		return Done{}, err
 	}
 	done := Done{Items: len(chunks), Next: [][]Batch{{t.Batch}}, Usage: llm.Usage{Estimated: true}}
-	texts := retrieve.TitledTexts(chunks)
+	texts := slices.Collect(retrieve.TitledTexts(chunks).All())
 	refs := make([]string, len(texts))
 	for i := range texts {
 		refs[i] = x.vectorRef(texts[i])
@@ -241,10 +241,9 @@ func (x *Index) write(ctx context.Context, t Task) (Done, error) {
 	}
 	rs := make([]store.Record, len(chunks))
 	refs := make([]string, len(chunks))
-	texts := retrieve.TitledTexts(chunks)
 	for i := range chunks {
 		rs[i] = retrieve.ToRecord(chunks[i])
-		refs[i] = x.vectorRef(texts[i])
+		refs[i] = x.vectorRef(retrieve.Titled(chunks[i]))
 	}
 	if x.o.Embedder != nil {
 		rows, err := x.work.get(ctx, things, refs...)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -142,7 +143,7 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 		if embedder != nil {
 			return embedder, nil
 		}
-		e, err := k.Embed(ctx, retrieve.TitledTexts(chunks))
+		e, err := k.Embed(ctx, slices.Collect(retrieve.TitledTexts(chunks).All()))
 		if err == nil && e == nil {
 			err = errors.New("the kit's Embed gave no embedder")
 		}
@@ -157,7 +158,7 @@ func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return 
 
 // Find makes an index of texts, as the kit compares them with questions. What is asked
 // for once the retriever is built is for one question, and not kept in a store.
-func (c *Corpus) Find(ctx context.Context, texts []string) (retrieve.Texts, error) {
+func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 	return c.Shelf.Texts(ctx, c.kit.Find, c.fitted, texts)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // DenseOptions are the options of [NewDense].
@@ -35,10 +36,7 @@ func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder, o 
 		o.Text = Titled
 	}
 	d := &Dense{vectors: &Vectors{embedder: e}, chunks: slices.SortedStableFunc(slices.Values(chunks), byID)}
-	texts := make([]string, len(chunks))
-	for i, c := range d.chunks {
-		texts[i] = o.Text(c)
-	}
+	texts := text.NewList(len(chunks), func(i int) string { return o.Text(d.chunks[i]) })
 	name := func(i int) string { return d.chunks[i].ID }
 	return d, d.vectors.add(ctx, texts, name, o.Progress)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Ranking makes ranked hits of chunks that a system scored or ordered itself.
@@ -96,12 +97,8 @@ func Titled(c graphrag.Chunk) string {
 }
 
 // TitledTexts are the texts of chunks with their titles.
-func TitledTexts(chunks []graphrag.Chunk) []string {
-	texts := make([]string, len(chunks))
-	for i, c := range chunks {
-		texts[i] = Titled(c)
-	}
-	return texts
+func TitledTexts(chunks []graphrag.Chunk) text.List {
+	return text.NewList(len(chunks), func(i int) string { return Titled(chunks[i]) })
 }
 
 // byID orders chunks.

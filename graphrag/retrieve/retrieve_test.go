@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // list is a retriever of fixed chunks, each worth one less than the one before,
@@ -190,7 +191,7 @@ func TestBudget(t *testing.T) {
 // Words are measured against a text of average length that has every word of the
 // query once; vectors by cosine.
 func TestTexts(t *testing.T) {
-	texts := []string{"aa bb", "aa cc", "dd ee", ""}
+	texts := text.Strings([]string{"aa bb", "aa cc", "dd ee", ""})
 	w, err := retrieve.NewWords(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)

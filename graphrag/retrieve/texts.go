@@ -4,11 +4,11 @@ package retrieve
 
 import (
 	"context"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Texts compares queries with a set of texts of any kind: entities, facts,
@@ -35,11 +35,15 @@ type Words struct{ index *bm25.Index }
 type wordsKey memo.Digest
 
 // NewWords indexes the texts.
-func NewWords(ctx context.Context, texts []string) (*Words, error) {
-	return memo.Of(ctx, wordsKey(memo.DigestOf(slices.Values(texts))), func() (*Words, error) {
-		ix, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
+func NewWords(ctx context.Context, texts text.List) (*Words, error) {
+	build := func() (*Words, error) {
+		ix, err := bm25.BuildList(ctx, texts, bm25.Options{})
 		return &Words{ix}, err
-	})
+	}
+	if !memo.Under(ctx) {
+		return build() // texts that are made when they are read are not made for a digest
+	}
+	return memo.Of(ctx, wordsKey(memo.DigestOf(texts.All())), build)
 }
 
 // Len is the number of texts.

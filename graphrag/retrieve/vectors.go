@@ -8,6 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
@@ -18,12 +19,12 @@ type Vectors struct {
 }
 
 // NewVectors embeds the texts.
-func NewVectors(ctx context.Context, e embed.Embedder, texts []string) (*Vectors, error) {
+func NewVectors(ctx context.Context, e embed.Embedder, texts text.List) (*Vectors, error) {
 	v := &Vectors{embedder: e}
 	return v, v.add(ctx, texts, func(i int) string { return fmt.Sprintf("%d", i) }, nil)
 }
 
-func (v *Vectors) add(ctx context.Context, texts []string, name func(int) string, progress func(done, total int)) error {
+func (v *Vectors) add(ctx context.Context, texts text.List, name func(int) string, progress func(done, total int)) error {
 	first := 0
 	for rows, err := range embed.Batches(ctx, v.embedder, texts) {
 		if err == nil && v.index == nil {
@@ -36,7 +37,7 @@ func (v *Vectors) add(ctx context.Context, texts []string, name func(int) string
 			return fmt.Errorf("retrieve: text %s and those after it: %w", name(first), err)
 		}
 		if first += len(rows); progress != nil {
-			progress(first, len(texts))
+			progress(first, texts.Len())
 		}
 	}
 	return ctx.Err()
@@ -70,9 +71,9 @@ func (v *Vectors) Scores(ctx context.Context, query string, dst []float64) ([]fl
 }
 
 // query embeds a query; nil if there is nothing to compare.
-func (v *Vectors) query(ctx context.Context, text string) ([]float32, error) {
+func (v *Vectors) query(ctx context.Context, query string) ([]float32, error) {
 	if err := ctx.Err(); err != nil || v.index == nil {
 		return nil, err
 	}
-	return embed.Query(ctx, v.embedder, text)
+	return embed.Query(ctx, v.embedder, query)
 }

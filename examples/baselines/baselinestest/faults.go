@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 var errFault = errors.New("a fault on purpose")
@@ -44,7 +45,7 @@ func (f *faults) in(k kit.Kit) kit.Kit {
 	k.Records = func(o extract.RecordOptions) (kit.Extraction, error) {
 		return breaking(func() (kit.Extraction, error) { return records(o) })()
 	}
-	k.Find = func(ctx context.Context, fitted find.Fitted, texts []string) (retrieve.Texts, error) {
+	k.Find = func(ctx context.Context, fitted find.Fitted, texts text.List) (retrieve.Texts, error) {
 		if err := f.at("look-up"); err != nil {
 			return nil, err
 		}

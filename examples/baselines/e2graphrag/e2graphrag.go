@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tree"
 )
 
@@ -87,11 +88,12 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.terms, err = newTerms(ctx, c.Chunks); err != nil {
 		return nil, err
 	}
-	texts := retrieve.TitledTexts(c.Chunks)
-	for _, n := range s.tree.Nodes[len(texts):] {
-		texts = append(texts, n.Text)
-	}
-	s.texts, err = c.Find(ctx, texts)
+	s.texts, err = c.Find(ctx, text.NewList(len(s.tree.Nodes), func(i int) string {
+		if i < len(c.Chunks) {
+			return retrieve.Titled(c.Chunks[i])
+		}
+		return s.tree.Nodes[i].Text
+	}))
 	return s, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -46,16 +47,14 @@ type linker struct {
 
 func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Description, types []string) (*linker, error) {
 	l := &linker{link: k.Link}
-	texts := make([]string, len(described))
-	for i, d := range described {
-		e := &c.Graph.Entities[i]
-		l.keys = append(l.keys, e.Key)
-		texts[i] = entityText(e, d.Text)
+	for i := range described {
+		l.keys = append(l.keys, c.Graph.Entities[i].Key)
 	}
 	var err error
 	if l.names, err = k.Link.Index(ctx, l.keys); err != nil {
 		return nil, err
 	}
+	texts := text.NewList(len(described), func(i int) string { return entityText(&c.Graph.Entities[i], described[i].Text) })
 	if l.texts, err = c.Find(ctx, texts); err != nil {
 		return nil, err
 	}

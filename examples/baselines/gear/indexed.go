@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
@@ -53,11 +54,7 @@ func denselyLinked(ctx context.Context, ix *triples.Index, c *kit.Corpus) (func(
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, ix.Len())
-	for i := range texts {
-		texts[i] = ix.Triple(int32(i)).Text()
-	}
-	v, err := retrieve.NewVectors(ctx, e, texts)
+	v, err := retrieve.NewVectors(ctx, e, text.NewList(ix.Len(), func(i int) string { return ix.Triple(int32(i)).Text() }))
 	return func() Graph { return dense{indexed{ix}, v} }, err
 }
 

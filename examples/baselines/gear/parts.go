@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
@@ -27,7 +28,7 @@ type Parts struct {
 	Graph func() Graph
 	// Find compares texts with a query; nil is the kit's way. An embedder that learns
 	// from its corpus needs [kit.Corpus.Find].
-	Find func(ctx context.Context, texts []string) (retrieve.Texts, error)
+	Find func(ctx context.Context, texts text.List) (retrieve.Texts, error)
 	// Kit has what reads, reflects, filters and compares: a model, or rules.
 	Kit kit.Kit
 }

@@ -225,7 +225,7 @@ func search(ctx context.Context, r graphrag.Retriever, texts []string, k int) ([
 
 // likeness tells how like a query texts are, as the kit compares them.
 func (s *searcher) likeness(ctx context.Context, query string, texts []string) ([]float64, error) {
-	t, err := s.Find(ctx, texts)
+	t, err := s.Find(ctx, text.Strings(texts))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/steiner"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Name of the system in reports.
@@ -68,15 +69,15 @@ type searcher struct {
 
 func build(ctx context.Context, o Options, c *kit.Corpus) (*searcher, error) {
 	s := &searcher{o: o, corpus: c}
-	nodes, edges := make([]string, len(c.Graph.Entities)), make([]string, len(c.Graph.Relations))
-	for e := range nodes {
-		nodes[e] = c.Graph.Entities[e].Name
-	}
-	for r := range edges {
-		rel, t := &c.Graph.Relations[r], c.Graph.Triple(int32(r))
+	for r := range c.Graph.Relations {
+		rel := &c.Graph.Relations[r]
 		s.ends = append(s.ends, graph.Edge{From: rel.Head, To: rel.Tail})
-		edges[r] = strings.Join([]string{t.Head, t.Relation, t.Tail}, " ")
 	}
+	nodes := text.NewList(len(c.Graph.Entities), func(e int) string { return c.Graph.Entities[e].Name })
+	edges := text.NewList(len(c.Graph.Relations), func(r int) string {
+		t := c.Graph.Triple(int32(r))
+		return t.Head + " " + t.Relation + " " + t.Tail
+	})
 	var err error
 	if s.nodes, err = c.Find(ctx, nodes); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Name of the system in reports.
@@ -141,11 +142,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.chunks, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(c.Graph.Relations))
-	for r := range texts {
-		texts[r] = fact(c.Graph, int32(r))
-	}
-	s.facts, err = c.Find(ctx, texts)
+	s.facts, err = c.Find(ctx, text.NewList(len(c.Graph.Relations), func(r int) string { return fact(c.Graph, int32(r)) }))
 	return s, err
 }
 

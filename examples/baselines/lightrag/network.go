@@ -284,20 +284,11 @@ func (n *network) byDegree(relations []int32) {
 }
 
 // entityText and relationText are what entities and relations are found by.
-func (n *network) entityText(e int32) string {
-	return n.g.Entities[e].Name + "\n" + n.described(e).Text
+func (n *network) entityText(e int) string {
+	return n.g.Entities[e].Name + "\n" + n.described(int32(e)).Text
 }
 
-func (n *network) relationText(r int32) string {
-	rel, ends := n.relation(r), n.pairs[r].ends
+func (n *network) relationText(r int) string {
+	rel, ends := n.relation(int32(r)), n.pairs[r].ends
 	return strings.Join(rel.keywords, ", ") + "\t" + n.g.Entities[ends[0]].Name + "\n" + n.g.Entities[ends[1]].Name + "\n" + rel.described.Text
-}
-
-// texts are those of n things.
-func texts(n int, text func(int32) string) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = text(int32(i))
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // promptTokens is the safety buffer for the instructions of a prompt
@@ -45,10 +46,10 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		}
 		s.keywords = kit.Step(k.AnswerModel, byModel, byRules(names))
 	}
-	if s.entities, err = c.Find(ctx, texts(len(s.g.Entities), s.entityText)); err != nil {
+	if s.entities, err = c.Find(ctx, text.NewList(len(s.g.Entities), s.entityText)); err != nil {
 		return nil, err
 	}
-	s.relations, err = c.Find(ctx, texts(len(s.pairs), s.relationText))
+	s.relations, err = c.Find(ctx, text.NewList(len(s.pairs), s.relationText))
 	return s, err
 }
 

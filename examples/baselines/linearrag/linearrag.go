@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Name of the system in reports.
@@ -112,7 +113,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.links, err = k.Link.Index(ctx, s.graph.names); err != nil {
 		return nil, err
 	}
-	if s.sentences, err = c.Find(ctx, s.graph.sentences); err != nil {
+	if s.sentences, err = c.Find(ctx, text.Strings(s.graph.sentences)); err != nil {
 		return nil, err
 	}
 	if s.texts, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {

@@ -18,11 +18,11 @@ import (
 // known by their number, by BM25: as the figures of the specification were measured
 // (section 11).
 func byTFIDF(passages int) find.Finder {
-	return func(ctx context.Context, fitted find.Fitted, texts []string) (retrieve.Texts, error) {
-		if len(texts) == passages {
+	return func(ctx context.Context, fitted find.Fitted, texts text.List) (retrieve.Texts, error) {
+		if texts.Len() == passages {
 			return find.ByWords(ctx, fitted, texts)
 		}
-		return newTFIDF(texts), nil
+		return newTFIDF(slices.Collect(texts.All())), nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Lengths of what the model writes in global search (graphrag/config/defaults.py).
@@ -85,7 +86,7 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 		s.tokens[i] = x.kit.Count(texts[i])
 	}
 	var err error
-	if s.texts, err = x.corpus.Find(ctx, texts); err != nil {
+	if s.texts, err = x.corpus.Find(ctx, text.Strings(texts)); err != nil {
 		return nil, err
 	}
 	s.choose = kit.Step[chooser](x.kit.AnswerModel, s.mapped, s.nearest)

@@ -40,7 +40,7 @@ type index struct {
 func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index, error) {
 	x := &index{kit: k, o: o, corpus: c}
 	var err error
-	if x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil { // first: it takes a copy of all chunks
+	if x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
 	x.pairs()

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // The settings of local search (graphrag/config/defaults.py).
@@ -70,11 +71,10 @@ type local struct {
 
 func newLocal(ctx context.Context, x *index, o LocalOptions) (*local, error) {
 	l := &local{index: x, o: o}
-	texts := make([]string, len(x.graph.Nodes))
 	l.entityTokens, l.edgeTokens = make([]int, len(x.graph.Nodes)), make([]int, len(x.graph.Edges))
-	for e := range texts {
-		texts[e] = l.entityText(int32(e))
-		l.entityTokens[e] = x.kit.Count(texts[e])
+	texts := text.NewList(len(x.graph.Nodes), func(e int) string { return l.entityText(int32(e)) })
+	for e := range l.entityTokens {
+		l.entityTokens[e] = x.kit.Count(texts.At(e))
 	}
 	for e := range x.graph.Edges {
 		l.edgeTokens[e] = x.kit.Count(l.edgeText(int32(e)))

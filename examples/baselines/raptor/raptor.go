@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tree"
 )
 
@@ -102,11 +103,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.tree, err = tree.Raptor(ctx, s.documents(), o.Tree); err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(s.tree.Nodes))
-	for i, n := range s.tree.Nodes {
-		texts[i] = n.Text
-	}
-	s.texts, err = c.Find(ctx, texts)
+	s.texts, err = c.Find(ctx, text.NewList(len(s.tree.Nodes), func(i int) string { return s.tree.Nodes[i].Text }))
 	return s, err
 }
 

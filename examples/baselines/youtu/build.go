@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // searcher is an index of one corpus.
@@ -132,7 +133,7 @@ func rows(ctx context.Context, c *kit.Corpus, texts []string) (out []float32, di
 		return nil, 0, err
 	}
 	var t transform
-	for vectors, err := range embed.Batches(ctx, e, texts) {
+	for vectors, err := range embed.Batches(ctx, e, text.Strings(texts)) {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -165,7 +166,7 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 		to    *retrieve.Texts
 		texts []string
 	}{{&s.names, names}, {&s.facts, facts}, {&s.communities, communities}} {
-		if *x.to, err = s.corpus.Find(ctx, x.texts); err != nil {
+		if *x.to, err = s.corpus.Find(ctx, text.Strings(x.texts)); err != nil {
 			return err
 		}
 	}

@@ -19,14 +19,14 @@ type words struct {
 	n      int                // chunks
 }
 
-func wordsOf(facts []knowledge.Fact, chunks []string) *words {
-	w := &words{make(map[string][]int32), make(map[string]int), len(chunks)}
+func wordsOf(facts []knowledge.Fact, chunks text.List) *words {
+	w := &words{make(map[string][]int32), make(map[string]int), chunks.Len()}
 	for f := range facts {
 		for _, term := range distinct(text.Default().Terms(facts[f].Text)) {
 			w.facts[term] = append(w.facts[term], int32(f))
 		}
 	}
-	for _, c := range chunks {
+	for c := range chunks.All() {
 		for _, term := range distinct(text.Default().Terms(c)) {
 			w.chunks[term]++
 		}
