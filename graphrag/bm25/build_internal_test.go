@@ -5,7 +5,10 @@ package bm25
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -76,5 +79,42 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 	}
 	if twice > measured {
 		t.Errorf("%d of %d texts were read twice, want %d at most", twice, n, measured)
+	}
+}
+
+// Ranges of terms are filled side by side, and the index is that of its file, which is read
+// term by term. Nothing has outgrown its room.
+func TestFilledSideBySide(t *testing.T) {
+	const n = 3 * windowSize
+	var texts []string
+	for i := range n { // "all" has a column, words of one place blocks in all windows, others one
+		texts = append(texts, fmt.Sprint("all one", i%7, " two", i*i%97, " rare", i, strings.Repeat(" again", 300*(i%2)*(1-min(i/9, 1)))))
+		for j := range 30 {
+			texts[i] += fmt.Sprint(" w", (i*31+j*j)%911)
+		}
+	}
+	ix, err := BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if _, err := ix.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	read, err := Read(&file, text.Plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ix.docs) <= 2*fillAt || len(ix.columns) == 0 || len(ix.large) == 0 {
+		t.Fatalf("%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
+	}
+	if !slices.Equal(ix.entries, read.entries) || !slices.Equal(ix.blocks, read.blocks) || !slices.Equal(ix.docs, read.docs) || !slices.Equal(ix.tfs, read.tfs) {
+		t.Error("the lists are not those that are read")
+	}
+	if !slices.Equal(ix.columns, read.columns) || !slices.Equal(ix.maxima, read.maxima) || !maps.Equal(ix.large, read.large) {
+		t.Error("the columns are not those that are read")
+	}
+	if len(ix.blocks) != cap(ix.blocks) {
+		t.Errorf("room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
 	}
 }

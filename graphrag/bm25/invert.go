@@ -95,71 +95,88 @@ func (b *batch) scatter(doc uint32, next []int, docs, tfs []uint32) {
 // fillAt is how many postings one worker takes at a time.
 const fillAt = 1 << 18
 
-// fill adds the postings of all terms: each range of terms is an index of its own at
-// first, which begins where those before it end.
+// fill adds the postings of all terms. Ranges of terms are filled by several workers, each
+// where its own begin in the whole.
 func (ix *Index) fill(ctx context.Context, ends []int, docs, tfs []uint32) error {
 	starts := []int{0} // terms where ranges begin
 	for t := 0; t < len(ends); {
-		done := 0
-		if t > 0 {
-			done = ends[t-1]
-		}
-		t = max(t+1, sort.SearchInts(ends, done+fillAt))
+		t = max(t+1, sort.SearchInts(ends, begin(ends, t)+fillAt))
 		starts = append(starts, min(t, len(ends)))
 	}
-	parts := make([]inverted, len(starts)-1)
-	err := par.Each(ctx, len(parts), 0, func(i int) error {
-		p := &parts[i]
-		*p = inverted{lengths: ix.lengths, norms: ix.norms, large: map[uint64]uint32{}, written: written{terms: starts[i]}}
-		for t := starts[i]; t < starts[i+1]; t++ {
-			begin := 0
-			if t > 0 {
-				begin = ends[t-1]
-			}
-			p.addTerm(docs[begin:ends[t]], tfs[begin:ends[t]])
+	parts, sizes := make([]inverted, len(starts)-1), make([]size, len(starts)-1)
+	each := func(do func(i, from, to int)) error {
+		return par.Each(ctx, len(parts), 0, func(i int) error { do(i, starts[i], starts[i+1]); return ctx.Err() })
+	}
+	err := each(func(i, from, to int) {
+		for t := from; t < to; t++ {
+			sizes[i].add(docs[begin(ends, t):ends[t]], len(ix.lengths))
 		}
-		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
-	return ix.join(ctx, parts)
-}
-
-// join puts ranges of terms together.
-func (ix *Index) join(ctx context.Context, parts []inverted) error {
-	type lengths struct{ entries, blocks, docs, columns, maxima int }
-	before, n := make([]lengths, len(parts)), lengths{}
-	for i := range parts {
-		p := &parts[i]
-		before[i] = n
-		n = lengths{n.entries + len(p.entries), n.blocks + len(p.blocks), n.docs + len(p.docs), n.columns + len(p.columns), n.maxima + len(p.maxima)}
-		maps.Copy(ix.large, p.large)
-	}
-	ix.entries, ix.blocks = make([]entry, n.entries), make([]block, n.blocks, n.blocks+1)
-	ix.docs, ix.tfs = make([]uint16, n.docs), make([]uint8, n.docs)
-	ix.columns, ix.maxima = make([]uint8, n.columns), make([]float32, n.maxima)
-	err := par.Each(ctx, len(parts), 0, func(i int) error {
-		p, at := &parts[i], before[i]
-		for j, e := range p.entries {
-			if e.blocks > 0 {
-				e.first += uint32(at.blocks)
-			} else {
-				e.first += uint32(at.maxima / max(ix.windows(), 1))
-			}
-			ix.entries[at.entries+j] = e
+	ix.carve(parts, starts, sizes)
+	err = each(func(i, from, to int) {
+		for t := from; t < to; t++ {
+			parts[i].addTerm(docs[begin(ends, t):ends[t]], tfs[begin(ends, t):ends[t]])
 		}
-		for j, b := range p.blocks {
-			b.start += uint64(at.docs)
-			ix.blocks[at.blocks+j] = b
-		}
-		copy(ix.docs[at.docs:], p.docs)
-		copy(ix.tfs[at.docs:], p.tfs)
-		copy(ix.columns[at.columns:], p.columns)
-		copy(ix.maxima[at.maxima:], p.maxima)
-		*p = inverted{}
-		return nil
 	})
+	for i := range parts {
+		maps.Copy(ix.large, parts[i].large)
+	}
 	ix.finish()
 	return err
 }
+
+// begin is where the list of a term begins that ends at ends[t].
+func begin(ends []int, t int) int {
+	if t == 0 {
+		return 0
+	}
+	return ends[t-1]
+}
+
+// size is how much terms take of an index.
+type size struct{ docs, blocks, columns int }
+
+// add counts a term whose documents, of n, are ascending.
+func (s *size) add(docs []uint32, n int) {
+	if dense(len(docs), n) {
+		s.columns++
+		return
+	}
+	s.docs += len(docs)
+	for i, d := range docs {
+		if i == 0 || d>>windowBits != docs[i-1]>>windowBits {
+			s.blocks++
+		}
+	}
+}
+
+// carve makes room for ranges of terms that take so much, and makes each an index of its
+// own there.
+func (ix *Index) carve(parts []inverted, starts []int, sizes []size) {
+	var all size
+	for _, s := range sizes {
+		all = size{all.docs + s.docs, all.blocks + s.blocks, all.columns + s.columns}
+	}
+	n, windows := len(ix.lengths), ix.windows()
+	ix.entries, ix.blocks = make([]entry, starts[len(parts)]), make([]block, all.blocks, all.blocks+1)
+	ix.docs, ix.tfs = make([]uint16, all.docs), make([]uint8, all.docs)
+	ix.columns, ix.maxima = make([]uint8, all.columns*n), make([]float32, all.columns*windows)
+	var at size
+	for i, s := range sizes {
+		to := size{at.docs + s.docs, at.blocks + s.blocks, at.columns + s.columns}
+		parts[i] = inverted{
+			lengths: ix.lengths, norms: ix.norms, large: map[uint64]uint32{},
+			written: written{docs: uint64(at.docs), terms: starts[i], blocks: uint32(at.blocks), columns: uint32(at.columns)},
+			entries: room(ix.entries, starts[i], starts[i+1]), blocks: room(ix.blocks, at.blocks, to.blocks),
+			docs: room(ix.docs, at.docs, to.docs), tfs: room(ix.tfs, at.docs, to.docs),
+			columns: room(ix.columns, at.columns*n, to.columns*n), maxima: room(ix.maxima, at.columns*windows, to.columns*windows),
+		}
+		at = to
+	}
+}
+
+// room is an empty list in a part of another.
+func room[T any](list []T, from, to int) []T { return list[from:from:to] }

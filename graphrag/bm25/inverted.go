@@ -110,11 +110,14 @@ func (ix *inverted) windows() int { return (len(ix.lengths) + windowSize - 1) >>
 // saturation is tf/(tf+norm), the part of the score that is below 1.
 func saturation(tf, norm float32) float32 { return tf / (tf + norm) }
 
+// dense tells whether a term that is in so many of n documents has a column.
+func dense(df, n int) bool { return df*denseShare > n }
+
 // addTerm adds the next term's postings; documents are ascending.
 func (ix *inverted) addTerm(docs, tfs []uint32) {
 	term := ix.written.terms + len(ix.entries)
 	e := entry{df: uint32(len(docs))}
-	if len(docs)*denseShare > len(ix.lengths) {
+	if dense(len(docs), len(ix.lengths)) {
 		e.first = ix.addColumn(term, docs, tfs)
 	} else {
 		e.first, e.blocks = ix.addList(term, docs, tfs)
