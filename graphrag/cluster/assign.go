@@ -16,9 +16,13 @@ type scratch struct {
 	sum     []float64
 	pending []int32   // rows of a block whose nearest centroid is not certain
 	tile    []float32 // some of them, gathered
+	codes   []int8    // the same, their codes
+	coded   []coded
 	scores  []float32 // of the rows of the tile with all centroids
 	top     []top
 	changed []bool // clusters that won or lost a row
+
+	searched, compared int // rows, and centroids compared with them by distance
 }
 
 // sums returns n zeros.
@@ -59,8 +63,9 @@ func (l *lloyd) assign(ctx context.Context) (int, error) {
 				if l.certain(i) {
 					continue
 				}
-				// The true distance may help if its own centroid's move does.
-				if l.upper[i]-2*l.moved[c] < l.lower[i] {
+				// The true distance may help if its own centroid's move does. It takes as
+				// long as scores of codes.
+				if l.codes == nil && l.upper[i]-2*l.moved[c] < l.lower[i] {
 					l.upper[i] = math.Sqrt(l.distance(l.row(i), l.centroid(c)))
 					if l.certain(i) {
 						continue
@@ -78,14 +83,15 @@ func (l *lloyd) assign(ctx context.Context) (int, error) {
 		}
 		clear(l.scratch[w].changed)
 	}
+	l.judge()
 	return int(changed.Load()), err
 }
 
 // certain reports whether the bounds of a vector tell that no other centroid is
 // as near as its own. The rounding of bounds that have been moved step times,
-// each time by no more than twice the longest vector, stays below the slack.
+// each time by no more than twice the longest vector or centroid there was, stays below the slack.
 func (l *lloyd) certain(i int) bool {
-	slack := 0x1p-48 * float64(l.step+8) * (l.longest + l.reach)
+	slack := 0x1p-48 * float64(l.step+8) * (l.longest + l.widest)
 	return l.upper[i]+slack < l.lower[i]
 }
 
@@ -106,10 +112,17 @@ func (l *lloyd) pack() {
 		length := norm(l.centroid(c))
 		l.reach = max(l.reach, length)
 		l.offsets[c] = float32(-length * length / 2)
+		if l.codes != nil {
+			continue
+		}
 		panel := l.panels[c/width*width*dim:]
 		for j, v := range l.centroid(c) {
 			panel[j*width+c%width] = v
 		}
+	}
+	l.widest = max(l.widest, l.reach)
+	if l.codes != nil {
+		l.codes.pack(l.centroids, l.dim, width)
 	}
 }
 
@@ -119,23 +132,29 @@ func (l *lloyd) pack() {
 func (l *lloyd) search(s *scratch) int {
 	height, padded, dim := l.kernels.height, len(l.offsets), roundUp(l.dim, laneWidth)
 	if s.tile == nil {
-		s.tile = make([]float32, height*dim)
+		s.tile, s.codes, s.coded = make([]float32, height*dim), make([]int8, height*dim), make([]coded, height)
 		s.scores = make([]float32, height*padded)
 		s.top = make([]top, height)
 		s.changed = make([]bool, l.k)
 	}
 	changed := 0
+	s.searched += len(s.pending)
 	for rest := s.pending; len(rest) > 0; {
 		rows := rest[:min(height, len(rest))]
 		rest = rest[len(rows):]
-		for r, i := range rows {
-			copy(s.tile[r*dim:], l.row(int(i)))
+		if l.codes != nil {
+			l.codes.gather(s.codes, s.coded, rows)
+			l.kernels.codeScores(s.scores, s.codes, s.coded, l.codes.panels, l.codes.steps, l.offsets)
+		} else {
+			for r, i := range rows {
+				copy(s.tile[r*dim:], l.row(int(i)))
+			}
+			l.kernels.scores(s.scores, s.tile, l.panels, l.offsets)
 		}
-		l.kernels.scores(s.scores, s.tile, l.panels, l.offsets)
 		l.kernels.best(s.top, s.scores)
 		for r, i := range rows {
 			old := l.labels[i]
-			l.label(int(i), s.top[r], s.scores[r*padded:(r+1)*padded])
+			s.compared += l.label(int(i), s.top[r], s.scores[r*padded:(r+1)*padded])
 			if now := l.labels[i]; now != old {
 				changed++
 				s.changed[now] = true
@@ -149,28 +168,48 @@ func (l *lloyd) search(s *scratch) int {
 }
 
 // label sets the label and the bounds of a vector by its scores. If the two
-// best are too close for float32, the centroids in question are compared by
-// distance.
-func (l *lloyd) label(i int, t top, scores []float32) {
+// best are too close for the scores' error, the centroids in question are compared by
+// distance. It returns how many.
+func (l *lloyd) label(i int, t top, scores []float32) int {
 	square, e := l.norms[i]*l.norms[i], l.scoreError(i)
-	best := t.index
+	best, compared := t.index, 0
 	if gap := float64(t.first) - float64(t.second); gap > 2*e {
 		l.upper[i] = math.Sqrt(max(0, square-2*(float64(t.first)-e)))
 		l.lower[i] = math.Sqrt(max(0, square-2*(float64(t.second)+e)))
 	} else {
-		nearest := math.Inf(1)
+		nearest, other := math.Inf(1), square-2*(float64(t.first)-e)
 		for c, score := range scores[:l.k] {
 			if float64(score) < float64(t.first)-2*e {
 				continue
 			}
+			compared++
 			if d := l.distance(l.row(i), l.centroid(c)); d < nearest {
-				nearest, best = d, int32(c)
+				nearest, other, best = d, min(other, nearest), int32(c)
+			} else {
+				other = min(other, d)
 			}
 		}
 		l.upper[i] = math.Sqrt(nearest)
-		l.lower[i] = math.Sqrt(max(0, square-2*(float64(t.first)+e)))
+		l.lower[i] = math.Sqrt(max(0, other))
 	}
 	l.labels[i] = best
+	return compared
+}
+
+// distanceCost is how many scores of floats take as long as a distance.
+const distanceCost = 24
+
+// judge gives up codes that rule out too little.
+func (l *lloyd) judge() {
+	searched, compared := 0, 0
+	for w := range l.scratch {
+		s := &l.scratch[w]
+		searched, compared = searched+s.searched, compared+s.compared
+		s.searched, s.compared = 0, 0
+	}
+	if distanceCost*compared > l.k*searched {
+		l.codes, l.kernels.codeScores = nil, nil
+	}
 }
 
 // scoreError bounds how far the score of a vector with any centroid is from the
@@ -179,8 +218,9 @@ func (l *lloyd) label(i int, t top, scores []float32) {
 // product that is too small. Twice that also covers the rounding of the
 // distance in float64.
 func (l *lloyd) scoreError(i int) float64 {
+	if l.codes != nil {
+		return l.codes.scoreError(i, l.norms[i], l.reach)
+	}
 	terms := float64(l.dim + 2)
 	return terms * (0x1p-23*(l.norms[i]*l.reach+l.reach*l.reach/2) + 0x1p-148)
 }
-
-func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

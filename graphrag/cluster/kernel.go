@@ -24,6 +24,11 @@ type kernels struct {
 	// Panel p holds the centroids from p*width on, component after component.
 	// len(offsets) is a multiple of width.
 	scores func(out, tile, panels, offsets []float32)
+	// leastCoded components and clusters are worth to be coded.
+	leastCoded int
+	// codeScores is scores of codes: out[r*len(offsets)+c] = offsets[c] +
+	// rows[r].step * steps[c] * (tile row r · centroid c). Nil where floats are as fast.
+	codeScores func(out []float32, tile []int8, rows []coded, panels []uint8, steps, offsets []float32)
 	// best finds the two best of each row of scores.
 	best func(out []top, scores []float32)
 	// distance is the sum of the squared differences, see distance8.

@@ -9,6 +9,8 @@ func fastest() kernels {
 	switch {
 	case !cpu.X86.HasAVX2 || !cpu.X86.HasFMA:
 		return portable()
+	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI:
+		return vnni()
 	case cpu.X86.HasAVX512F:
 		return avx512()
 	}
@@ -21,7 +23,13 @@ func avx2() kernels {
 
 func avx512() kernels {
 	k := avx2()
-	k.height, k.width, k.scores = 12, 32, scoresAVX512
+	k.height, k.width, k.scores, k.best = 12, 32, scoresAVX512, bestAVX512
+	return k
+}
+
+func vnni() kernels {
+	k := avx512()
+	k.leastCoded, k.codeScores = 32, codeScoresVNNI
 	return k
 }
 
@@ -39,6 +47,19 @@ func scoresAVX512(out, tile, panels, offsets []float32) {
 	for c := 0; c < len(offsets); c += width {
 		scores12x32AVX512(&out[:height*len(offsets)][c], &tile[0], &panels[c*dim : (c+width)*dim][0], &offsets[c], dim, len(offsets))
 	}
+}
+
+func codeScoresVNNI(out []float32, tile []int8, rows []coded, panels []uint8, steps, offsets []float32) {
+	const height, width = 12, 32
+	dim := len(tile) / height
+	for c := 0; c < len(offsets); c += width {
+		codeScores12x32VNNI(&out[:height*len(offsets)][c], &tile[0], &rows[:height][0], &panels[c*dim : (c+width)*dim][0], &steps[:len(offsets)][c], &offsets[c], dim, len(offsets))
+	}
+}
+
+func bestAVX512(out []top, scores []float32) {
+	n := len(scores) / len(out)
+	best16AVX512(&out[0], &scores[:len(out)*n][0], len(out), n)
 }
 
 // lanes8 are the best scores of every eighth centroid.
@@ -84,17 +105,23 @@ func addAVX2(sums []float64, row, next []float32) {
 	addRow(sums[whole:], row[whole:], next[whole:])
 }
 
-// The assembly expects dim to be a multiple of laneWidth, n one of eight, both
+// The assembly expects dim to be a multiple of laneWidth, n one of eight or sixteen, all
 // positive.
 
 //go:noescape
 func scores12x32AVX512(out, tile, panel, offsets *float32, dim, stride int)
 
 //go:noescape
+func codeScores12x32VNNI(out *float32, tile *int8, rows *coded, panel *uint8, steps, offsets *float32, dim, stride int)
+
+//go:noescape
 func scores6x16AVX2(out, tile, panel, offsets *float32, dim, stride int)
 
 //go:noescape
 func best8AVX2(out *lanes8, scores *float32, n int)
+
+//go:noescape
+func best16AVX512(out *top, scores *float32, rows, n int)
 
 //go:noescape
 func distance8AVX2(sums *[8]float64, x, y *float32, n int)

@@ -101,6 +101,100 @@ steps12:
 	VZEROUPPER
 	RET
 
+// func codeScores12x32VNNI(out *float32, tile *int8, rows *coded, panel *uint8, steps, offsets *float32, dim, stride int)
+// As above for bytes, four of a row and of each centroid in a step.
+#define CODES3(BASE, AT, A, B, C, A0, A1, B0, B1, C0, C1) \
+	VPBROADCASTD AT(BASE), A; \
+	VPBROADCASTD AT(BASE)(R8*1), B; \
+	VPBROADCASTD AT(BASE)(R8*2), C; \
+	VPDPBUSD     A, Z24, A0; \
+	VPDPBUSD     A, Z25, A1; \
+	VPDPBUSD     B, Z24, B0; \
+	VPDPBUSD     B, Z25, B1; \
+	VPDPBUSD     C, Z24, C0; \
+	VPDPBUSD     C, Z25, C1
+
+#define LIFT12(ROW, A, B) \
+	VPBROADCASTD (8*ROW+4)(DX), A; \
+	VMOVDQA32    A, B
+
+#define STORECODES12(ROW, A, B) \
+	VBROADCASTSS (8*ROW)(DX), Z28; \
+	VCVTDQ2PS    A, A; \
+	VCVTDQ2PS    B, B; \
+	VMULPS       Z24, Z28, Z29; \
+	VMULPS       Z25, Z28, Z30; \
+	VMULPS       Z29, A, A; \
+	VMULPS       Z30, B, B; \
+	VADDPS       Z26, A, A; \
+	VADDPS       Z27, B, B; \
+	VMOVUPS      A, (DI); \
+	VMOVUPS      B, 64(DI); \
+	ADDQ         R9, DI
+
+TEXT ·codeScores12x32VNNI(SB), NOSPLIT, $0-64
+	MOVQ out+0(FP), DI
+	MOVQ tile+8(FP), R10
+	MOVQ rows+16(FP), DX
+	MOVQ panel+24(FP), SI
+	MOVQ steps+32(FP), AX
+	MOVQ offsets+40(FP), BX
+	MOVQ dim+48(FP), CX
+	MOVQ stride+56(FP), R9
+	SHLQ $2, R9
+	MOVQ CX, R8
+	LEAQ (R8)(R8*2), R13
+	LEAQ (R10)(R13*1), R11
+	LEAQ (R11)(R13*1), R12
+	ADDQ R12, R13
+
+	LIFT12(0, Z0, Z1)
+	LIFT12(1, Z2, Z3)
+	LIFT12(2, Z4, Z5)
+	LIFT12(3, Z6, Z7)
+	LIFT12(4, Z8, Z9)
+	LIFT12(5, Z10, Z11)
+	LIFT12(6, Z12, Z13)
+	LIFT12(7, Z14, Z15)
+	LIFT12(8, Z16, Z17)
+	LIFT12(9, Z18, Z19)
+	LIFT12(10, Z20, Z21)
+	LIFT12(11, Z22, Z23)
+
+codes12:
+	VMOVDQU32 (SI), Z24
+	VMOVDQU32 64(SI), Z25
+	CODES3(R10, 0, Z26, Z27, Z28, Z0, Z1, Z2, Z3, Z4, Z5)
+	CODES3(R11, 0, Z29, Z30, Z31, Z6, Z7, Z8, Z9, Z10, Z11)
+	CODES3(R12, 0, Z26, Z27, Z28, Z12, Z13, Z14, Z15, Z16, Z17)
+	CODES3(R13, 0, Z29, Z30, Z31, Z18, Z19, Z20, Z21, Z22, Z23)
+	ADDQ $4, R10
+	ADDQ $4, R11
+	ADDQ $4, R12
+	ADDQ $4, R13
+	ADDQ $128, SI
+	SUBQ $4, CX
+	JG   codes12
+
+	VMOVUPS (AX), Z24
+	VMOVUPS 64(AX), Z25
+	VMOVUPS (BX), Z26
+	VMOVUPS 64(BX), Z27
+	STORECODES12(0, Z0, Z1)
+	STORECODES12(1, Z2, Z3)
+	STORECODES12(2, Z4, Z5)
+	STORECODES12(3, Z6, Z7)
+	STORECODES12(4, Z8, Z9)
+	STORECODES12(5, Z10, Z11)
+	STORECODES12(6, Z12, Z13)
+	STORECODES12(7, Z14, Z15)
+	STORECODES12(8, Z16, Z17)
+	STORECODES12(9, Z18, Z19)
+	STORECODES12(10, Z20, Z21)
+	STORECODES12(11, Z22, Z23)
+	VZEROUPPER
+	RET
+
 // func scores6x16AVX2(out, tile, panel, offsets *float32, dim, stride int)
 // Row r in Y(2r) and Y(2r+1), the panel in Y12 and Y13, rows in Y14 and Y15.
 #define PAIR6(FIRST, SECOND, A0, A1, B0, B1) \
@@ -172,6 +266,9 @@ steps6:
 DATA eights<>+0(SB)/4, $8
 GLOBL eights<>(SB), RODATA|NOPTR, $4
 
+DATA sixteens<>+0(SB)/4, $16
+GLOBL sixteens<>(SB), RODATA|NOPTR, $4
+
 DATA lanes<>+0(SB)/4, $0
 DATA lanes<>+4(SB)/4, $1
 DATA lanes<>+8(SB)/4, $2
@@ -180,7 +277,15 @@ DATA lanes<>+16(SB)/4, $4
 DATA lanes<>+20(SB)/4, $5
 DATA lanes<>+24(SB)/4, $6
 DATA lanes<>+28(SB)/4, $7
-GLOBL lanes<>(SB), RODATA|NOPTR, $32
+DATA lanes<>+32(SB)/4, $8
+DATA lanes<>+36(SB)/4, $9
+DATA lanes<>+40(SB)/4, $10
+DATA lanes<>+44(SB)/4, $11
+DATA lanes<>+48(SB)/4, $12
+DATA lanes<>+52(SB)/4, $13
+DATA lanes<>+56(SB)/4, $14
+DATA lanes<>+60(SB)/4, $15
+GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
 // func best8AVX2(out *lanes8, scores *float32, n int)
 // The best, the second and the index of the best in each of eight lanes. A
@@ -213,6 +318,70 @@ next8:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)
 	VMOVDQU Y2, 64(DI)
+	VZEROUPPER
+	RET
+
+// ALL16 leaves in all lanes of A what OP makes of them.
+#define ALL16(OP, A, T) \
+	VSHUFF32X4 $0x4e, A, A, T; \
+	OP         T, A, A;        \
+	VSHUFF32X4 $0xb1, A, A, T; \
+	OP         T, A, A;        \
+	VPERMILPS  $0x4e, A, T;    \
+	OP         T, A, A;        \
+	VPERMILPS  $0xb1, A, T;    \
+	OP         T, A, A
+
+// func best16AVX512(out *top, scores *float32, rows, n int)
+// As above in sixteen lanes, and then of these: the best, its lowest index, and the best
+// of the seconds in that lane and the firsts in the others.
+TEXT ·best16AVX512(SB), NOSPLIT, $0-32
+	MOVQ         out+0(FP), DI
+	MOVQ         scores+8(FP), SI
+	MOVQ         rows+16(FP), DX
+	MOVQ         n+24(FP), R8
+	VMOVDQU32    lanes<>(SB), Z8
+	VPBROADCASTD sixteens<>(SB), Z4
+	VPTERNLOGD   $0xff, Z9, Z9, Z9
+	VPSRLD       $1, Z9, Z10            // the greatest index
+	VPSLLD       $23, Z9, Z9            // -Inf
+
+row16:
+	MOVQ      R8, CX
+	VMOVUPS   (SI), Z0
+	VMOVAPS   Z9, Z1
+	VMOVDQA32 Z8, Z2
+	VMOVDQA32 Z8, Z3
+	JMP       next16
+
+group16:
+	VPADDD    Z4, Z3, Z3
+	VMOVUPS   (SI), Z5
+	VCMPPS    $0x1e, Z0, Z5, K1
+	VMINPS    Z0, Z5, Z7
+	VMAXPS    Z7, Z1, Z1
+	VMAXPS    Z0, Z5, Z0
+	VMOVDQA32 Z3, K1, Z2
+
+next16:
+	ADDQ      $64, SI
+	SUBQ      $16, CX
+	JG        group16
+	VMOVAPS   Z0, Z5
+	ALL16(VMAXPS, Z5, Z6)
+	VCMPPS    $0, Z0, Z5, K1
+	VMOVDQA32 Z10, Z7
+	VMOVDQA32 Z2, K1, Z7
+	ALL16(VPMINSD, Z7, Z6)
+	VPCMPEQD  Z2, Z7, K1
+	VMOVAPS   Z1, K1, Z0
+	ALL16(VMAXPS, Z0, Z6)
+	VMOVSS    X5, (DI)
+	VMOVSS    X0, 4(DI)
+	VMOVD     X7, 8(DI)
+	ADDQ      $12, DI
+	DECQ      DX
+	JNZ       row16
 	VZEROUPPER
 	RET
 

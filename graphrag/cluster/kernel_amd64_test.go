@@ -11,6 +11,11 @@ func kernelSets() map[string]kernels {
 		sets["AVX2"] = avx2()
 		if cpu.X86.HasAVX512F {
 			sets["AVX-512"] = avx512()
+			if cpu.X86.HasAVX512VNNI {
+				k := vnni()
+				k.leastCoded = 1 // small inputs too
+				sets["VNNI"] = k
+			}
 		}
 	}
 	return sets

@@ -95,8 +95,8 @@ type Clustering struct {
 // fixed order, the lower one of two equal ones; a centroid is the mean of its
 // vectors, added up in float64 in their order. A cluster that becomes empty
 // takes over the vector farthest from its centroid, unless that distance is 0.
-// No shortcut changes any of this: float32 products and the bounds of Hamerly
-// ("Making k-means even faster", 2010) only rule out centroids that lie farther
+// No shortcut changes any of this: products of float32 or bytes and the bounds of
+// Hamerly ("Making k-means even faster", 2010) only rule out centroids that lie farther
 // by more than their error, so the result is the same on every processor.
 func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
 	opts, err := opts.resolve()
@@ -173,20 +173,4 @@ func checkRows(what string, rows []float32, dim int) error {
 		return fmt.Errorf("cluster: %s %d: %w: length %.3g is more than %.0g, scale it down", what, i, ErrVector, length, float64(MaxNorm))
 	}
 	return nil
-}
-
-// norm returns the Euclidean length: squares of float32 are exact in float64
-// and cannot overflow there.
-func norm(v []float32) float64 {
-	var s0, s1, s2, s3 float64
-	for ; len(v) >= 4; v = v[4:] {
-		s0 += float64(v[0]) * float64(v[0])
-		s1 += float64(v[1]) * float64(v[1])
-		s2 += float64(v[2]) * float64(v[2])
-		s3 += float64(v[3]) * float64(v[3])
-	}
-	for _, c := range v {
-		s0 += float64(c) * float64(c)
-	}
-	return math.Sqrt((s0 + s1) + (s2 + s3))
 }

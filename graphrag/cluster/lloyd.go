@@ -35,9 +35,11 @@ type lloyd struct {
 	// own centroid, lower from all others.
 	upper, lower []float64
 	moved        []float64 // how far each centroid went in the last update
+	codes        *codes    // nil where floats are as fast
 	panels       []float32 // the centroids as the kernels want them
 	offsets      []float32 // -½|c|², and -Inf for the rest of the last panel
 	reach        float64   // norm of the longest centroid
+	widest       float64   // the greatest reach since restart
 }
 
 func newLloyd(vectors []float32, dim, k int, opts KMeansOptions) *lloyd {
@@ -67,7 +69,7 @@ func (l *lloyd) distance(x, y []float32) float64 { return l.kernels.distance(x, 
 // restart makes centroids the ones to go on from.
 func (l *lloyd) restart(centroids []float32) {
 	l.centroids = slices.Clone(centroids)
-	l.step = 0
+	l.step, l.widest = 0, 0
 	for i := range l.n {
 		l.labels[i], l.upper[i], l.lower[i] = -1, math.Inf(1), 0
 	}
@@ -76,8 +78,19 @@ func (l *lloyd) restart(centroids []float32) {
 	}
 }
 
+// coding says that codes pay.
+func (l *lloyd) coding() bool {
+	return l.kernels.codeScores != nil && min(l.dim, l.k) >= l.kernels.leastCoded
+}
+
 // run iterates to the end and returns the clustering.
 func (l *lloyd) run(ctx context.Context) (*Clustering, error) {
+	if l.codes == nil && l.coding() {
+		var err error
+		if l.codes, err = encode(ctx, l.vectors, l.dim, l.opts.Workers); err != nil {
+			return nil, err
+		}
+	}
 	stable := false
 	for l.step < l.opts.MaxIterations {
 		changed, err := l.assign(ctx)

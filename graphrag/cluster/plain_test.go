@@ -181,3 +181,17 @@ func TestTiesArePlainLloyd(t *testing.T) {
 		samePlain(t, "grid", vectors, dim, k, 50, drawn(rng, vectors, dim, k), drawn(rng, vectors, dim, k))
 	}
 }
+
+// Starts far beyond the vectors: bounds begin large and end small.
+func TestFarStartsArePlainLloyd(t *testing.T) {
+	const n, dim, k = 400, 5, 12
+	rng := rand.New(rand.NewPCG(7, 12))
+	for _, far := range []float32{1e2, 1e6, 1e10} {
+		vectors := blobs(rng, n, dim, 20, .5)
+		start := drawn(rng, vectors, dim, k)
+		for i := range start {
+			start[i] *= far
+		}
+		samePlain(t, "far", vectors, dim, k, 50, start)
+	}
+}
