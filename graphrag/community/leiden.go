@@ -139,8 +139,8 @@ func shuffle(rng *rand.PCG, order []int32) {
 // not say that the next one will find nothing.
 const patience = 12
 
-// minArranged is the size from which on the nodes are arranged by community
-// after the first pass: smaller networks are in the cache in any order.
+// minArranged is the size from which on twins are folded and the nodes are arranged by
+// community after the first pass: smaller networks are in the cache in any order.
 const minArranged = 1 << 14
 
 // run repeats passes until the partition is stable.
@@ -153,25 +153,27 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 	s.reserve(n)
 	isolate(net, p.Labels)
 	p.Communities = canonical(p.Labels)
-	before, labels := slices.Clone(p.Labels), slices.Clone(p.Labels)
-	order := make([]int32, n)
-	singletons(order)
+	before, labels, places := slices.Clone(p.Labels), slices.Clone(p.Labels), make([]int32, n)
+	if singletons(places); p.Communities == n && n >= minArranged {
+		var err error
+		if net, places, err = net.fold(s.ctx, s.gamma, s.workersFor(n)); err != nil {
+			return err
+		}
+		labels = labels[:net.n()]
+		singletons(labels)
+	}
 	for quiet := 0; p.Passes < s.maxPasses && quiet < patience; p.Passes++ {
-		if p.Passes == 1 && n >= minArranged {
-			order = s.byCommunity(p.Labels)
+		if p.Passes == 1 && net.n() >= minArranged {
 			var err error
-			if net, err = s.arrange(net, order); err != nil {
+			if net, err = s.arrange(net, labels, places); err != nil {
 				return err
-			}
-			for i, u := range order {
-				labels[i] = p.Labels[u]
 			}
 		}
 		if err := s.optimise(net, labels, 0); err != nil {
 			return err
 		}
-		for i, u := range order {
-			p.Labels[u] = labels[i]
+		for u, place := range places {
+			p.Labels[u] = labels[place]
 		}
 		p.Communities = canonical(p.Labels)
 		if p.Stable = slices.Equal(p.Labels, before); p.Stable {
@@ -182,13 +184,6 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 		}
 	}
 	return nil
-}
-
-// byCommunity returns the nodes sorted by community.
-func (s *solver[W]) byCommunity(labels []int32) []int32 {
-	var g groups
-	g.gather(slices.Clone(labels), s.order)
-	return g.members
 }
 
 // optimise is one pass of the Leiden algorithm over a network and all coarser

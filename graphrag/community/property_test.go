@@ -271,6 +271,46 @@ func TestSameSeedSameResult(t *testing.T) {
 	oracle.checkSeparated(t, first.fractions.Labels)
 }
 
+// Names that stand on one page alone are twins, which are one node from the beginning: what is
+// found for them keeps the guarantees.
+func TestTwins(t *testing.T) {
+	const pages, own = 3000, 6
+	l, rng := graphtest.List{N: pages * own}, rand.New(rand.NewPCG(7, 7))
+	for page := range pages {
+		names := []int{page * own, rng.IntN(pages) * own, rng.IntN(pages) / 2 * own} // the first of a page are on others, too
+		for u := 1; u < own; u++ {
+			names = append(names, page*own+u)
+		}
+		for i, u := range names {
+			for _, v := range names[:i] {
+				if u != v {
+					l.Edges = append(l.Edges, graph.Edge{From: int32(u), To: int32(v), Weight: 1})
+				}
+			}
+		}
+	}
+	g := l.Graph(graph.Float32)
+	for _, o := range []community.Options{{MaxPasses: 2}, {Resolution: 2}, {Quality: community.CPMQuality, Resolution: .3}, {Quality: community.CPMQuality, Resolution: 1.5, MaxPasses: 2}} {
+		p := leiden(t, g, o)
+		oracle := newOracle(g, o)
+		oracle.checkConnected(t, p.Members(), p.Labels)
+		oracle.checkSeparated(t, p.Labels)
+		oracle.checkBuildable(t, p.Members())
+		if p.Stable {
+			oracle.checkNodeOptimal(t, p.Labels)
+		}
+		apart := 0
+		for u := range int32(g.N()) {
+			if first := u - u%own + 1; u > first && p.Labels[u] != p.Labels[first] {
+				apart++
+			}
+		}
+		if o.Resolution < 1.5 && apart > 0 {
+			t.Errorf("%+v: %d nodes apart from their twins", o, apart)
+		}
+	}
+}
+
 // The order and direction of edges change nothing.
 func TestEdgeOrder(t *testing.T) {
 	l := graphtest.LFR300()

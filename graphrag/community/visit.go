@@ -177,10 +177,13 @@ func (s *solver[W]) used(w W) int32 {
 	return int32(units) + 1
 }
 
-// arrange returns the network with its nodes in another order: node order[i]
-// becomes node i. What stands close together is found in the cache.
-func (s *solver[W]) arrange(net *network[W], order []int32) (*network[W], error) {
+// arrange returns the network with its nodes, their labels and places sorted by community. What
+// stands close together is found in the cache.
+func (s *solver[W]) arrange(net *network[W], labels, at []int32) (*network[W], error) {
 	n := net.n()
+	var comms groups
+	comms.gather(labels, s.order)
+	order := comms.members
 	out := &network[W]{
 		offsets: make([]int64, n+1),
 		arcs:    make([]arc[W], len(net.arcs)),
@@ -192,6 +195,14 @@ func (s *solver[W]) arrange(net *network[W], order []int32) (*network[W], error)
 		places[u] = int32(i)
 		end += net.offsets[u+1] - net.offsets[u]
 		out.offsets[i+1] = end
+	}
+	for u, place := range at {
+		at[u] = places[place]
+	}
+	for c := range comms.count() {
+		for i := comms.starts[c]; i < comms.starts[c+1]; i++ {
+			labels[i] = int32(c)
+		}
 	}
 	return out, s.ranges(n, 1<<10, s.workersFor(n), func(v *visitor[W], lo, hi int) {
 		for i := lo; i < hi; i += batch {
@@ -210,28 +221,34 @@ func (s *solver[W]) arrange(net *network[W], order []int32) (*network[W], error)
 	})
 }
 
-// coarsen makes each part of a level one node of its coarse network, whose storage is used
-// again.
+// coarsen makes each part of a level one node of its coarse network.
 func (s *solver[W]) coarsen(net *network[W], lv *level[W]) error {
-	k, coarse := lv.parts.count(), &lv.coarse
-	if cap(coarse.arcs) < len(net.arcs) {
-		coarse.arcs = make([]arc[W], len(net.arcs))
-	}
-	arcs := coarse.arcs[:cap(coarse.arcs)]
-	coarse.weights = slices.Grow(coarse.weights[:0], k)[:k]
-	coarse.offsets = slices.Grow(coarse.offsets[:0], k+1)[:k+1]
-	coarse.offsets[0] = 0
-	size := 1 + k>>9
-	var ends par.Chain
-	err := s.ranges(k, size, s.workersFor(net.n()), func(v *visitor[W], lo, hi int) {
+	return s.assemble(&lv.coarse, lv.parts.count(), len(net.arcs), func(v *visitor[W], lo, hi int) {
 		v.coarsen(net, lv, lo, hi)
+	})
+}
+
+// assemble makes a network of n nodes with at most some arcs, whose storage is used again. fill
+// leaves the rows of a range in v.arcs, their ends there in the offsets, and the weights.
+func (s *solver[W]) assemble(net *network[W], n, most int, fill func(v *visitor[W], lo, hi int)) error {
+	if cap(net.arcs) < most {
+		net.arcs = make([]arc[W], most)
+	}
+	arcs := net.arcs[:cap(net.arcs)]
+	net.weights = slices.Grow(net.weights[:0], n)[:n]
+	net.offsets = slices.Grow(net.offsets[:0], n+1)[:n+1]
+	net.offsets[0] = 0
+	size := 1 + n>>9
+	var ends par.Chain
+	err := s.ranges(n, size, s.workersFor(n), func(v *visitor[W], lo, hi int) {
+		fill(v, lo, hi)
 		start := ends.Add(lo/size, int64(len(v.arcs)))
 		copy(arcs[start:], v.arcs)
-		for p := lo; p < hi; p++ {
-			coarse.offsets[p+1] += start
+		for u := lo; u < hi; u++ {
+			net.offsets[u+1] += start
 		}
 	})
-	coarse.arcs = arcs[:ends.Sum()]
+	net.arcs = arcs[:ends.Sum()]
 	return err
 }
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+)
+
+// Twins are nodes of one weight with the same arcs to all others, and arcs of one weight a
+// to each other, a ≥ γ'·w(v)²: names that stand in one place of a text alone are such. Were two
+// of them in different communities, one of them would gain by joining the other; and any number
+// of them are γ-connected. So they are one node from the beginning.
+type twins[W weight] struct {
+	first  []int32 // node of the lowest number in the class of each
+	size   []int32 // of the class of a first node
+	inside []W     // weight between the nodes of the class of a first node
+}
+
+// fewTwins is the part of the nodes below which folding twins is not worth a copy of the network.
+const fewTwins = 1. / 32
+
+// fold makes each class of twins a node. It returns the network of the classes, in the order of
+// their first nodes, and the class of each node; or the network itself, if there are few.
+func (net *network[W]) fold(ctx context.Context, gamma float64, workers int) (*network[W], []int32, error) {
+	n := net.n()
+	class, sums := make([]int32, n), make([]uint64, n)
+	if err := par.Ranges(ctx, n, 1<<12, workers, func(_, lo, hi int) error {
+		for u := lo; u < hi; u++ {
+			sums[u] = net.hash(int32(u))
+		}
+		return nil
+	}); err != nil {
+		return nil, nil, err
+	}
+	t := net.twins(sums, gamma)
+	count := int32(0)
+	for u, first := range t.first {
+		class[u] = -1
+		if first == int32(u) {
+			class[u], t.size[count] = count, t.size[u]
+			count++
+		}
+	}
+	if float64(n-int(count)) < fewTwins*float64(n) {
+		singletons(class)
+		return net, class, nil
+	}
+	out := net.firsts(class, t.size[:count])
+	for u, first := range t.first {
+		class[u] = class[first]
+	}
+	return out, class, nil
+}
+
+// firsts returns the network of the classes of some sizes, whose first nodes have theirs, all
+// others -1.
+func (net *network[W]) firsts(class, size []int32) *network[W] {
+	out := &network[W]{
+		offsets: make([]int64, 1, len(size)+1),
+		weights: make([]W, 0, len(size)),
+		arcs:    make([]arc[W], 0, len(net.arcs)),
+	}
+	for u, own := range class {
+		if own < 0 {
+			continue
+		}
+		k := W(size[own])
+		for _, a := range net.row(int32(u)) {
+			if c := class[a.to]; c >= 0 {
+				out.arcs = append(out.arcs, arc[W]{c, k * W(size[c]) * a.w})
+			}
+		}
+		out.weights = append(out.weights, k*net.weights[u])
+		out.offsets = append(out.offsets, int64(len(out.arcs)))
+	}
+	return out
+}
+
+// twins finds twins by sums of hashes of their arcs, and compares the rows of those whose sums
+// are equal.
+func (net *network[W]) twins(sums []uint64, gamma float64) twins[W] {
+	n := net.n()
+	t := twins[W]{first: make([]int32, n), size: make([]int32, n), inside: make([]W, n)}
+	table := make([]int32, 1<<bits.Len(uint(2*n))) // node + 1
+	mask := uint64(len(table) - 1)
+	for u := range int32(n) {
+		at := sums[u] >> 32 & mask
+		for table[at] != 0 && sums[table[at]-1] != sums[u] {
+			at = (at + 1) & mask
+		}
+		t.first[u], t.size[u] = u, 1
+		if table[at] == 0 {
+			table[at] = u + 1
+		} else if len(net.row(u)) > 0 {
+			t.join(net, table[at]-1, u, gamma)
+		}
+	}
+	return t
+}
+
+// join puts u into the class of first if they are twins.
+func (t *twins[W]) join(net *network[W], first, u int32, gamma float64) {
+	inside, ok := net.between(first, u)
+	weight := float64(net.weights[u])
+	if !ok || net.weights[first] != net.weights[u] || float64(inside) < gamma*weight*weight ||
+		t.size[first] > 1 && inside != t.inside[first] || !net.sameRows(first, u) {
+		return
+	}
+	t.first[u], t.inside[first] = first, inside
+	t.size[first]++
+}
+
+// between returns the weight of the arc from u to v, and whether there is one.
+func (net *network[W]) between(u, v int32) (W, bool) {
+	row := net.row(u)
+	at, ok := slices.BinarySearchFunc(row, v, func(a arc[W], v int32) int { return int(a.to - v) })
+	if !ok {
+		return 0, false
+	}
+	return row[at].w, true
+}
+
+// sameRows tells whether u and v have the same arcs to all other nodes.
+func (net *network[W]) sameRows(u, v int32) bool {
+	a, b := net.row(u), net.row(v)
+	if len(a) != len(b) {
+		return false
+	}
+	for i, j := 0, 0; ; i, j = i+1, j+1 {
+		if i < len(a) && a[i].to == v {
+			i++
+		}
+		if j < len(b) && b[j].to == u {
+			j++
+		}
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b)
+		}
+		if a[i] != b[j] {
+			return false
+		}
+	}
+}
+
+// hash returns a sum over the arcs of u that is equal for twins: the node's own number stands in
+// for the others, with the greatest weight, which is that between them if they go the same ways.
+func (net *network[W]) hash(u int32) uint64 {
+	sum, greatest := uint64(0), W(0)
+	for _, a := range net.row(u) {
+		sum += a.hash()
+		greatest = max(greatest, a.w)
+	}
+	return sum + arc[W]{u, greatest}.hash()
+}
+
+// hash spreads the bits of an arc by products.
+func (a arc[W]) hash() uint64 {
+	x := uint64(a.to)*0x9e3779b97f4a7c15 + math.Float64bits(float64(a.w))*0xd6e8feb86659fd93
+	return x ^ x>>32
+}
