@@ -5,6 +5,8 @@ package youtu
 import (
 	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // perceivedDim is what vectors are reduced to before communities are found: the
@@ -17,7 +19,7 @@ const perceivedDim = 64
 // that are short enough stay.
 type transform struct {
 	dim    int
-	matrix []float32 // a row for each component
+	matrix []float64 // a row of float32 values for each component
 }
 
 func (t *transform) apply(v []float32) []float32 {
@@ -25,20 +27,15 @@ func (t *transform) apply(v []float32) []float32 {
 		return v
 	}
 	if t.dim != len(v) {
-		t.dim, t.matrix = len(v), make([]float32, len(v)*perceivedDim)
+		t.dim, t.matrix = len(v), make([]float64, len(v)*perceivedDim)
 		rng := rand.New(rand.NewPCG(42, 0))
 		for i := range t.matrix {
-			t.matrix[i] = float32(rng.NormFloat64() / math.Sqrt(perceivedDim))
+			t.matrix[i] = float64(float32(rng.NormFloat64() / math.Sqrt(perceivedDim)))
 		}
 	}
 	sums := make([]float64, perceivedDim)
 	for i, x := range v {
-		if x == 0 {
-			continue
-		}
-		for j, a := range t.matrix[i*perceivedDim:][:perceivedDim] {
-			sums[j] += float64(x) * float64(a)
-		}
+		floats.AddScaled(sums, float64(x), t.matrix[i*perceivedDim:][:perceivedDim]) // exact products
 	}
 	out := make([]float32, perceivedDim)
 	for j, x := range sums {
