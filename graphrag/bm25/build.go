@@ -104,7 +104,7 @@ const measured = 1 << 12
 // as many as if those between the measured ones were of their lengths.
 func cut(n int, at func(int) (string, string), most int) (starts []int, share int) {
 	step := n/measured + 1
-	sizes := make([]int, 0, measured)
+	sizes := make([]int, 0, min(n, measured))
 	total := 0
 	for i := 0; i < n; i += step {
 		_, body := at(i)
@@ -119,7 +119,7 @@ func cut(n int, at func(int) (string, string), most int) (starts []int, share in
 		}
 		size += s
 	}
-	return append(starts, n), share
+	return append(starts, n), min(share, total)
 }
 
 // progressOf adds up what the workers report.

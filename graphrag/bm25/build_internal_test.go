@@ -118,3 +118,24 @@ func TestFilledSideBySide(t *testing.T) {
 		t.Errorf("room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
 	}
 }
+
+// An index of a few texts, as systems make them of what a question found, takes memory for
+// these alone, not for a batch.
+func TestFewTextsTakeLittle(t *testing.T) {
+	texts := make([]string, 60)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("name %d has part other %d in the island of names %d", i, i*i, i%7)
+	}
+	const builds, most = 20, 256 << 10
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range builds {
+		if _, err := BuildTexts(t.Context(), texts, Plain()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / builds; each > most {
+		t.Errorf("%d bytes for an index, want %d at most", each, most)
+	}
+}
