@@ -61,11 +61,12 @@ func (s *system) checkReset(seeds []Seed) (reset, error) {
 	return reset{total, 1 - s.damping*lost/total}, nil
 }
 
-// addLost adds the seeds without an edge, where the walker only ever starts.
-func (s *system) addLost(seeds []Seed, v reset, dst []float64) {
+// addLost adds the seeds without an edge, where the walker only ever starts, to the values of
+// the nodes from a place on.
+func (s *system) addLost(seeds []Seed, v reset, from int, dst []float64) {
 	for _, seed := range seeds {
-		if s.strength[seed.Node] == 0 {
-			dst[seed.Node] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
+		if s.strength[seed.Node] == 0 && int(seed.Node) >= from {
+			dst[int(seed.Node)-from] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
 		}
 	}
 }

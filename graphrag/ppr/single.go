@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // single is the memory of one exact query, as [batch] has it for several.
@@ -13,6 +14,8 @@ type single struct {
 	y, r, w []float64
 	t, z    []float32
 	values  []float64 // of all nodes, for rankings
+	kept    []float64 // y that results change meanwhile
+	ranking ranking
 }
 
 func newSingle(q *quotient) *single {
@@ -27,19 +30,20 @@ func newSingle(q *quotient) *single {
 // shrinks the error by (1-√(1-d²))/d or better.
 const maxSweeps = 100_000
 
-// solve is [batch.solve] for one query.
-func (x *single) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64) error {
+// solve is [batch.solve] for one query. It ends earlier if what has the L1 norm of the residual
+// is enough.
+func (x *single) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64, enough func(norm float64) bool) error {
 	if a, ok := q.rows.(arcs[float64]); ok {
-		return solveSingle(ctx, a, q, x, seeds, v, tolerance)
+		return solveSingle(ctx, a, q, x, seeds, v, tolerance, enough)
 	}
-	return solveSingle(ctx, q.rows.(arcs[float32]), q, x, seeds, v, tolerance)
+	return solveSingle(ctx, q.rows.(arcs[float32]), q, x, seeds, v, tolerance, enough)
 }
 
-func solveSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single, seeds []Seed, v reset, tolerance float64) error {
+func solveSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single, seeds []Seed, v reset, tolerance float64, enough func(norm float64) bool) error {
 	beginSingle(a, q, x, seeds, v)
 	rho, norm := x.measure(q)
 	beta := 0.0
-	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum; sweep++ {
+	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum && !enough((1+q.damping)*norm); sweep++ {
 		if sweep == maxSweeps {
 			return fmt.Errorf("ppr: solve: residual %.3g after %d sweeps, want %.3g", norm, sweep, tolerance)
 		}
@@ -177,21 +181,32 @@ func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64
 	return even + odd
 }
 
-// results writes the x of each node over dst.
-func (x *single) results(q *quotient, seeds []Seed, v reset, dst []float64) {
+// results writes the x of each node from a place on over dst.
+func (x *single) results(q *quotient, seeds []Seed, v reset, from int, dst []float64) {
+	x.kept = x.kept[:0]
 	for _, seed := range seeds {
 		if own, c := q.own(seed, v); own > 0 {
+			x.kept = append(x.kept, x.y[c])
 			x.y[c] -= own / q.strength[c]
 		}
 	}
-	for u, c := range q.class {
-		dst[u] = 0
+	for i, c := range q.class[from:] {
+		dst[i] = 0
 		if c >= 0 {
-			dst[u] = max(0, x.y[c]*q.share[c]/v.sum)
+			dst[i] = max(0, x.y[c]*q.share[c]/v.sum)
 		}
 	}
 	for _, seed := range seeds {
-		own, _ := q.own(seed, v)
-		dst[seed.Node] += own / v.sum
+		if own, _ := q.own(seed, v); int(seed.Node) >= from {
+			dst[int(seed.Node)-from] += own / v.sum
+		}
+	}
+	for _, seed := range slices.Backward(seeds) { // the first of a class has what y was
+		if own, c := q.own(seed, v); own > 0 {
+			x.y[c], x.kept = x.kept[len(x.kept)-1], x.kept[:len(x.kept)-1]
+		}
 	}
 }
+
+// never is not enough.
+func never(float64) bool { return false }

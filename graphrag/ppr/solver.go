@@ -89,12 +89,12 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	}
 	x := s.single.Get().(*single)
 	defer s.single.Put(x)
-	if err := x.solve(ctx, q, seeds, v, s.tolerance); err != nil {
+	if err := x.solve(ctx, q, seeds, v, s.tolerance, never); err != nil {
 		return nil, err
 	}
 	dst = slices.Grow(dst[:0], s.g.N())[:s.g.N()]
-	x.results(q, seeds, v, dst)
-	s.addLost(seeds, v, dst)
+	x.results(q, seeds, v, 0, dst)
+	s.addLost(seeds, v, 0, dst)
 	return dst, nil
 }
 
@@ -127,7 +127,7 @@ func (s *Solver) SolveBatch(ctx context.Context, resets [][]Seed, dst [][]float6
 		}
 		b.results(q, resets[first:last], vectors[first:last], dst[first:last])
 		for i := first; i < last; i++ {
-			s.addLost(resets[i], vectors[i], dst[i])
+			s.addLost(resets[i], vectors[i], 0, dst[i])
 		}
 		return nil
 	})
@@ -228,12 +228,12 @@ func (s *Solver) solved(ctx context.Context, x *pusher, v reset, k int) error {
 	y := s.single.Get().(*single)
 	defer s.single.Put(y)
 	rest := reset{total: left, sum: 1}
-	if err := y.solve(ctx, q, x.rest, rest, max(rankTolerance, s.tolerance)*v.sum/left); err != nil {
+	if err := y.solve(ctx, q, x.rest, rest, max(rankTolerance, s.tolerance)*v.sum/left, never); err != nil {
 		return err
 	}
 	values := slices.Grow(y.values[:0], s.g.N())[:s.g.N()]
 	y.values = values
-	y.results(q, x.rest, rest, values)
+	y.results(q, x.rest, rest, 0, values)
 	for u, z := range values {
 		values[u] = x.value[u] + left*z
 	}

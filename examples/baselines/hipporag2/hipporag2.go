@@ -172,7 +172,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "dense"), Steps: steps}, nil
 	}
 	steps = append(steps, graphrag.Step{Kind: "filter", Found: s.texts(facts)})
-	scores, err := s.walkFrom(ctx, facts, similar)
+	scores, err := s.ranked(ctx, facts, similar, q.Want())
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
@@ -209,21 +209,26 @@ func (s *searcher) texts(facts []scored) []string {
 	return out
 }
 
-// walkFrom walks from the phrases of the facts and from the passages that are
-// like the question, and returns the rank of each passage.
-func (s *searcher) walkFrom(ctx context.Context, facts []scored, similar []float64) ([]float64, error) {
+// ranked are the ranks of the passages after a walk, of which k are wanted.
+func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64, k int) ([]float64, error) {
+	seeds := s.seeds(facts, similar)
+	if len(seeds) == 0 {
+		return similar, nil
+	}
+	if s.corpus.PerDoc > 0 {
+		k = len(similar) // any may be among them
+	}
+	return s.walk.SolveFirst(ctx, seeds, s.view.Entities, k, nil)
+}
+
+// seeds are where the walk begins: the phrases of the facts, and the passages that are like
+// the question.
+func (s *searcher) seeds(facts []scored, similar []float64) []ppr.Seed {
 	seeds := slices.Grow(s.phrases(facts), len(similar))
 	for p, x := range similar {
 		if x > 0 {
 			seeds = append(seeds, ppr.Seed{Node: s.view.Passage(int32(p)), Weight: s.o.PassageWeight * x})
 		}
 	}
-	if len(seeds) == 0 {
-		return similar, nil
-	}
-	rank, err := s.walk.Solve(ctx, seeds, nil)
-	if err != nil {
-		return nil, err
-	}
-	return rank[s.view.Entities:], nil
+	return seeds
 }
