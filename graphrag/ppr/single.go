@@ -156,6 +156,19 @@ func (x *single) measure(q *quotient) (rho, norm float64) {
 	return rho, norm
 }
 
+// reach is how far the x of a node is from the truth at most, for its strength. The system
+// is M·y = b ([quotient]), and (E-L)·r is left of b. In a row the arcs have d times the
+// strength of the node, those of L no more, and E is at most the strength: so what is left
+// of one node is at most (1+d)·max(r/k) times its strength, and y at most 1/(1-d) times
+// that from the truth.
+func (x *single) reach(q *quotient) float64 {
+	most := 0.0
+	for c, r := range x.r {
+		most = max(most, math.Abs(r)/q.size[c])
+	}
+	return most * (1 + q.damping) / (1 - q.damping)
+}
+
 // gather adds up p at the targets, in two sums that do not wait for each other.
 func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64 {
 	even, odd := 0.0, 0.0
