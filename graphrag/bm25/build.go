@@ -90,7 +90,8 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 				told, a.read = i+1, 0
 			}
 		}
-		batches[b] = &a.batch
+		only := a.batch // without what it was made with
+		batches[b] = &only
 		return nil
 	})
 	return batches, err

@@ -28,6 +28,7 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	docs, tfs := make([]uint32, total), make([]uint32, total)
 	err := par.Each(ctx, len(batches), 0, func(i int) error {
 		batches[i].scatter(first[i], next[i], docs, tfs)
+		batches[i] = nil
 		return ctx.Err()
 	})
 	if err != nil {
@@ -74,6 +75,7 @@ func number(batches []*batch) (terms *text.Vocabulary, ends []int, next [][]int)
 			next[i][t] = begin[id]
 			begin[id] += int(b.counts[t])
 		}
+		b.terms, b.counts = nil, nil
 	}
 	return terms, ends, next
 }

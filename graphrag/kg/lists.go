@@ -58,12 +58,12 @@ func described(n int, said []told, texts *interner) lists[Description] {
 	out := lists[Description]{ends: make([]int, 0, n)}
 	place := make([]int32, len(texts.texts)) // of a text among the descriptions, from 1
 	of := make([]int32, len(said))           // the description of each
-	passages := make([]int32, len(said))     // those of one description after those of the other
-	var size, last []int32                   // of each description: passages, the last one
+	var text, size, last []int32             // of each description: passages, the last one
+	all := 0                                 // passages
 	for i := range said {
 		s := &said[i]
 		for int32(len(out.ends)) < s.list {
-			out.ends = append(out.ends, len(out.items))
+			out.ends = append(out.ends, len(text))
 		}
 		first := 0
 		if s.list > 0 {
@@ -71,24 +71,25 @@ func described(n int, said []told, texts *interner) lists[Description] {
 		}
 		d := place[s.text] - 1
 		if int(d) < first {
-			d = int32(len(out.items))
+			d = int32(len(text))
 			place[s.text] = d + 1
-			out.items = append(out.items, Description{Text: texts.texts[s.text]})
-			size, last = append(size, 0), append(last, -1)
+			text, size, last = append(text, s.text), append(size, 0), append(last, -1)
 		}
 		of[i] = -1 // the same passage again
 		if last[d] != s.passage {
 			of[i], last[d] = d, s.passage
 			size[d]++
+			all++
 		}
 	}
 	for len(out.ends) < n {
-		out.ends = append(out.ends, len(out.items))
+		out.ends = append(out.ends, len(text))
 	}
-	at := int32(0)
+	out.items = make([]Description, len(text))
+	passages, at := make([]int32, all), int32(0) // those of one description after those of the other
 	for d := range out.items {
 		end := at + size[d]
-		out.items[d].Passages = passages[at:at:end]
+		out.items[d] = Description{Text: texts.texts[text[d]], Passages: passages[at:at:end]}
 		at = end
 	}
 	for i, d := range of {
@@ -118,7 +119,13 @@ type link struct{ list, item int32 }
 func gather(n, items int, links []link) postings {
 	links = sorted(links, items, func(l link) int32 { return l.item })
 	links = sorted(links, n, func(l link) int32 { return l.list })
-	p := postings{offsets: make([]int64, n+1)}
+	distinct := 0
+	for i, l := range links {
+		if i == 0 || links[i-1] != l {
+			distinct++
+		}
+	}
+	p := postings{offsets: make([]int64, n+1), items: make([]Posting, 0, distinct)}
 	for i, l := range links {
 		if i > 0 && links[i-1] == l {
 			p.items[len(p.items)-1].Count++

@@ -5,6 +5,7 @@ package kg
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -57,8 +58,8 @@ func (p *packer) name(s string) { p.uint(p.names.add(s)) }
 func (p *packer) text(s string) { p.uint(p.texts.add(s)) }
 func (p *packer) signed(n int)  { p.numbers = binary.AppendVarint(p.numbers, int64(n)) }
 func (p *packer) span(s Span)   { p.signed(s.Start); p.signed(s.End - s.Start) }
-func (p *packer) float(x float64) {
-	p.numbers = binary.LittleEndian.AppendUint64(p.numbers, math.Float64bits(x))
+func (p *packer) float(x float64) { // the last bytes of most are 0
+	p.numbers = binary.AppendUvarint(p.numbers, bits.ReverseBytes64(math.Float64bits(x)))
 }
 
 // pack does not keep x.
@@ -132,20 +133,21 @@ type unpacker struct {
 	rest  string
 }
 
-func (u *unpacker) uint() int {
-	var n uint64
+func (u *unpacker) uvarint() (n uint64) {
 	for shift := 0; ; shift += 7 {
 		b := u.rest[0]
 		u.rest = u.rest[1:]
 		n |= uint64(b&0x7f) << shift
 		if b < 0x80 {
-			return int(n)
+			return n
 		}
 	}
 }
 
+func (u *unpacker) uint() int { return int(u.uvarint()) }
+
 func (u *unpacker) signed() int {
-	n := uint64(u.uint())
+	n := u.uvarint()
 	return int(n>>1) ^ -int(n&1)
 }
 
@@ -155,10 +157,7 @@ func (u *unpacker) span() Span {
 }
 
 func (u *unpacker) float() float64 {
-	var b [8]byte
-	copy(b[:], u.rest)
-	u.rest = u.rest[len(b):]
-	return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
+	return math.Float64frombits(bits.ReverseBytes64(u.uvarint()))
 }
 
 func (u *unpacker) name() string { return numbered(u.names, u.uint()) }

@@ -47,3 +47,34 @@ func TestPacked(t *testing.T) {
 		}
 	}
 }
+
+// Weights take few bytes: those of most facts are short fractions.
+func TestPackedWeights(t *testing.T) {
+	p := newPacker()
+	for weight, most := range map[float64]int{0: 1, 1: 3, .5: 3, 3: 3, 1. / 3: 10} {
+		p.numbers = nil
+		p.float(weight)
+		if len(p.numbers) > most {
+			t.Errorf("%g takes %d bytes, want %d at most", weight, len(p.numbers), most)
+		}
+		u := unpacker{rest: string(p.numbers)}
+		if got := u.float(); got != weight || u.rest != "" {
+			t.Errorf("%g came back as %g, before %q", weight, got, u.rest)
+		}
+	}
+}
+
+// Lists are as long as what is in them.
+func TestListsHaveNoRoomLeft(t *testing.T) {
+	texts := newInterner()
+	var said []told
+	var links []link
+	for i := range int32(1000) {
+		said = append(said, told{list: i / 10, passage: i % 10 / 3, text: texts.id(string(rune('a' + i%7)))})
+		links = append(links, link{i / 10, i % 4})
+	}
+	d, p := described(100, said, texts), gather(100, 4, links)
+	if len(d.items) != 700 || cap(d.items) > 710 || len(p.items) != 400 || cap(p.items) > 410 {
+		t.Errorf("%d descriptions in room for %d, %d postings in room for %d", len(d.items), cap(d.items), len(p.items), cap(p.items))
+	}
+}

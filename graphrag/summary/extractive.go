@@ -157,8 +157,14 @@ func (x *extractive) cut(s *sentence) {
 
 // compose makes a summary of the chosen sentences.
 func compose(sentences []sentence, chosen []int) Summary {
+	size := len(chosen)
+	for _, i := range chosen {
+		size += len(sentences[i].quote)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	var out Summary
+	out.Quotes = slices.Grow(out.Quotes, len(chosen))
 	for _, i := range chosen {
 		s := sentences[i]
 		if b.Len() > 0 {
