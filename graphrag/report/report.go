@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -111,10 +110,41 @@ func (r *Report) Text() string {
 	return b.String()
 }
 
-var dataMark = regexp.MustCompile(`(?i)\s*\[data:[^\[\]]*\]`)
+// Unmarked is a text without marks such as [Data: Entities (3, 17)], and without the white
+// space before them.
+func Unmarked(text string) string {
+	var out strings.Builder
+	rest := text
+	for at := 0; at < len(rest); {
+		open := strings.IndexByte(rest[at:], '[')
+		if open < 0 {
+			break
+		}
+		at += open
+		size := markSize(rest[at:])
+		if size == 0 {
+			at++
+			continue
+		}
+		out.WriteString(strings.TrimRight(rest[:at], "\t\n\f\r "))
+		rest, at = rest[at+size:], 0
+	}
+	out.WriteString(rest)
+	return strings.TrimSpace(out.String())
+}
 
-// Unmarked is a text without marks such as [Data: Entities (3, 17)].
-func Unmarked(text string) string { return strings.TrimSpace(dataMark.ReplaceAllString(text, "")) }
+// markSize is the length of the mark that a text begins with, or 0.
+func markSize(text string) int {
+	const open = "[data:"
+	if len(text) < len(open) || !strings.EqualFold(text[:len(open)], open) {
+		return 0
+	}
+	end := strings.IndexAny(text[len(open):], "[]")
+	if end < 0 || text[len(open)+end] == '[' {
+		return 0
+	}
+	return len(open) + end + 1
+}
 
 // Reporter writes the report of one community from what fits into its prompt.
 //
