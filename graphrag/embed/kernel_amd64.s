@@ -88,3 +88,89 @@ row:
 done:
 	VZEROUPPER
 	RET
+
+// ADD64 and ROW64 are ADD and ROW of four doubles.
+#define ADD64(AT, SUM, PRODUCT) \
+	VMULPD AT(BX), Y8, PRODUCT; \
+	VADDPD PRODUCT, SUM, SUM
+
+#define ROW64 \
+	MOVLQSX      (R10)(DX*4), BX; \
+	IMULQ        R9, BX; \
+	ADDQ         SI, BX; \
+	VBROADCASTSS (R11)(DX*4), X8; \
+	VCVTPS2PD    X8, Y8
+
+// func sumRows64AVX2(out, x *float64, cols *int32, vals *float32, n, width int)
+// As above with tiles of 32 components, and at the end of 4.
+TEXT ·sumRows64AVX2(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ cols+16(FP), R10
+	MOVQ vals+24(FP), R11
+	MOVQ n+32(FP), R8
+	MOVQ width+40(FP), R9
+	MOVQ R9, CX
+	SHLQ $3, R9
+
+wide:
+	SUBQ   $32, CX
+	JLT    narrow
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	XORQ   DX, DX
+
+wideRow:
+	ROW64
+	ADD64(0, Y0, Y9)
+	ADD64(32, Y1, Y10)
+	ADD64(64, Y2, Y11)
+	ADD64(96, Y3, Y12)
+	ADD64(128, Y4, Y13)
+	ADD64(160, Y5, Y14)
+	ADD64(192, Y6, Y15)
+	ADD64(224, Y7, Y9)
+	INCQ    DX
+	CMPQ    DX, R8
+	JLT     wideRow
+	VMOVUPD Y0, 0(DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
+	VMOVUPD Y4, 128(DI)
+	VMOVUPD Y5, 160(DI)
+	VMOVUPD Y6, 192(DI)
+	VMOVUPD Y7, 224(DI)
+	ADDQ    $256, DI
+	ADDQ    $256, SI
+	JMP     wide
+
+narrow:
+	ADDQ $32, CX
+
+next:
+	SUBQ   $4, CX
+	JLT    done
+	VXORPD Y0, Y0, Y0
+	XORQ   DX, DX
+
+row:
+	ROW64
+	ADD64(0, Y0, Y9)
+	INCQ    DX
+	CMPQ    DX, R8
+	JLT     row
+	VMOVUPD Y0, 0(DI)
+	ADDQ    $32, DI
+	ADDQ    $32, SI
+	JMP     next
+
+done:
+	VZEROUPPER
+	RET

@@ -4,5 +4,7 @@
 
 package embed
 
-// sumFirst computes nothing: there is no kernel but [sumRest] here.
+// sumFirst and sumFirst64 compute nothing: there is no kernel but [sumRest] here.
 func sumFirst(_, _ []float32, _ []int32, _ []float32) (done int) { return 0 }
+
+func sumFirst64(_, _ []float64, _ []int32, _ []float32) (done int) { return 0 }

@@ -191,6 +191,6 @@ func (m *LSA) embed(s string) []float32 {
 		c.cols, c.vals = append(c.cols, e.term), append(c.vals, float32(e.weight))
 	}
 	sum := make([]float32, m.dim)
-	sumRows(sum, m.projection, c.cols, c.vals)
+	sumRows(sum, m.projection, c.cols, c.vals, sumFirst)
 	return unit(sum)
 }

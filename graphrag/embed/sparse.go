@@ -5,8 +5,6 @@ package embed
 import (
 	"context"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
 )
@@ -64,18 +62,14 @@ func (a *sparse) transpose() *sparse {
 // that of ctx.
 func (a *sparse) mul(ctx context.Context, out, x []float64, width, workers int) error {
 	return a.each(ctx, workers, func(i int, cols []int32, vals []float32) {
-		row := out[i*width : (i+1)*width]
-		clear(row)
-		for k, c := range cols {
-			floats.AddScaled(row, float64(vals[k]), x[int(c)*width:][:width])
-		}
+		sumRows(out[i*width:(i+1)*width], x, cols, vals, sumFirst64)
 	})
 }
 
 // mulSingle is mul in single precision, several times as fast.
 func (a *sparse) mulSingle(ctx context.Context, out, x []float32, width, workers int) error {
 	return a.each(ctx, workers, func(i int, cols []int32, vals []float32) {
-		sumRows(out[i*width:(i+1)*width], x, cols, vals)
+		sumRows(out[i*width:(i+1)*width], x, cols, vals, sumFirst)
 	})
 }
 
