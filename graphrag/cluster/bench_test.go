@@ -5,13 +5,7 @@
 package cluster
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -51,8 +45,7 @@ var clustered = sync.OnceValue(func() []float32 {
 	return unit(vectors, benchDim)
 })
 
-// BenchmarkKMeans runs 20 iterations from given centroids, on one core, next to
-// scikit-learn if python3 has it (testdata/lloyd.py). Compare cpu-s/op:
+// BenchmarkKMeans runs 20 iterations from given centroids, on one core. Compare cpu-s/op:
 //
 //	go test -run '^$' -bench KMeans -benchtime 3x ./graphrag/cluster
 func BenchmarkKMeans(b *testing.B) {
@@ -65,7 +58,7 @@ func BenchmarkKMeans(b *testing.B) {
 	for _, k := range []struct {
 		name    string
 		kernels kernels
-	}{{"fastest", fastest()}, {"AVX2", kernelSets()["AVX2"]}} {
+	}{{"fastest", fastest()}, {"AVX-512", kernelSets()["AVX-512"]}, {"AVX2", kernelSets()["AVX2"]}} {
 		if k.kernels.scores == nil {
 			continue // not on this processor
 		}
@@ -85,9 +78,6 @@ func BenchmarkKMeans(b *testing.B) {
 			b.ReportMetric((cpuTime()-began).Seconds()/float64(b.N), "cpu-s/op")
 		})
 	}
-	for _, algorithm := range []string{"lloyd", "elkan"} {
-		b.Run("sklearn-"+algorithm, func(b *testing.B) { sklearn(b, vectors, algorithm) })
-	}
 }
 
 // cpuTime returns what the process has used, in all threads: unlike the clock,
@@ -98,43 +88,6 @@ func cpuTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func sklearn(b *testing.B, vectors []float32, algorithm string) {
-	python := "python3"
-	if exec.Command(python, "-c", "import sklearn").Run() != nil {
-		if python = "/usr/bin/python3"; exec.Command(python, "-c", "import sklearn").Run() != nil {
-			b.Skip("no python3 with scikit-learn")
-		}
-	}
-	name := filepath.Join(b.TempDir(), "vectors")
-	f, err := os.Create(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := binary.Write(f, binary.LittleEndian, vectors); err != nil {
-		b.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		b.Fatal(err)
-	}
-	var seconds, inertia float64
-	var iterations, rounds int
-	for b.Loop() {
-		out, err := exec.Command(python, "testdata/lloyd.py", name, fmt.Sprint(benchRows()), fmt.Sprint(benchDim),
-			fmt.Sprint(benchK), fmt.Sprint(benchIterations), algorithm).Output()
-		if err != nil {
-			b.Fatal(err)
-		}
-		var s float64
-		if _, err := fmt.Fscan(strings.NewReader(string(out)), &s, &inertia, &iterations); err != nil {
-			b.Fatal(err)
-		}
-		seconds += s
-		rounds++
-	}
-	b.ReportMetric(seconds/float64(rounds), "cpu-s/op")
-	b.ReportMetric(inertia, "inertia")
 }
 
 // BenchmarkScores is the inner loop alone: a tile of rows against all centroids.
