@@ -283,9 +283,27 @@ func (n *network) byDegree(relations []int32) {
 	})
 }
 
-// entityText and relationText are what entities and relations are found by.
+// entityText and relationText are what entities and relations are found by. The text of an
+// entity is put together at once: those of hubs are long.
 func (n *network) entityText(e int) string {
-	return n.g.Entities[e].Name + "\n" + n.described(int32(e)).Text
+	of := &n.g.Entities[e]
+	if d, ok := n.condensed[int32(e)]; ok {
+		return of.Name + "\n" + d.Text
+	}
+	passages := n.g.EntityPassages(int32(e))
+	passages = passages[:min(len(passages), maxSources)]
+	parts := make([]string, 1, 2+len(of.Descriptions))
+	parts[0] = of.Name
+	for i := range of.Descriptions {
+		d := &of.Descriptions[i]
+		if _, kept := slices.BinarySearchFunc(passages, d.Passages[0], func(p kg.Posting, id int32) int { return cmp.Compare(p.ID, id) }); kept {
+			parts = append(parts, d.Text)
+		}
+	}
+	if len(parts) == 1 {
+		parts = append(parts, "")
+	}
+	return strings.Join(parts, fragmentBoundary)
 }
 
 func (n *network) relationText(r int) string {

@@ -138,6 +138,41 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// An entity is found by its name and its description, whether that is condensed, joined of
+// what the first 200 chunks say, or missing.
+func TestEntityText(t *testing.T) {
+	b, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 205 {
+		m := []kg.Mention{{Name: "Fram", Description: fmt.Sprint("says ", i/2)}, {Name: "Ice"}}
+		if i > 0 {
+			m[0].Description = fmt.Sprint("says ", max(1, i-200)) // few, and new ones at the end
+		}
+		if i%100 == 0 {
+			m = append(m, kg.Mention{Name: "Gjøa", Description: fmt.Sprint("sailed ", i)})
+		}
+		if err := b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Mentions: m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &network{g: g, condensed: map[int32]kg.Description{}}
+	for e, want := range []string{"Fram\nsays 0\nsays 1", "Gjøa\nsailed 0\nsailed 100\nsailed 200", "Ice\n"} {
+		if got := n.entityText(e); got != want || got != g.Entities[e].Name+"\n"+n.described(int32(e)).Text {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	n.condensed[1] = kg.Description{Text: "a ship"}
+	if got := n.entityText(1); got != "Gjøa\na ship" {
+		t.Errorf("condensed: %q", got)
+	}
+}
+
 // Five entities have quotas 5, 4, 3, 2 and 1. The second has two chunks only, so
 // that the first gives two more.
 func TestByWeight(t *testing.T) {
