@@ -66,7 +66,9 @@ func (x *index) pairs() {
 	for e := range g.Entities {
 		x.graph.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
 	}
-	for _, relations := range g.Pairs(true) {
+	pairs := g.Pairs(true)
+	x.graph.Edges, x.weight, x.stated = make([]report.Edge, 0, len(pairs)), make([]float64, 0, len(pairs)), make([][]int32, 0, len(pairs))
+	for _, relations := range pairs {
 		head, tail := g.Relations[relations[0]].Head, g.Relations[relations[0]].Tail
 		if head == tail {
 			continue
