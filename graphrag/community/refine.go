@@ -35,7 +35,6 @@ type refiner[W weight] struct {
 	candidates []int32
 	choices    []int32
 	gains      []float64
-	fetched    int32 // keeps reads from being optimised away
 }
 
 // refine splits each community into parts that are well connected inside
@@ -64,12 +63,26 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 	err := s.ranges(k, 1+k>>9, s.workersFor(n), func(v *visitor[W], lo, hi int) {
 		r := &v.refiner
 		r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
+		ready, end := lv.comms.starts[lo], lv.comms.starts[hi]
+		var neighbours []int32 // places of those of the members below ready
 		for c := lo; c < hi; c++ {
-			r.rng.Seed(seed, uint64(c))
 			first, last := lv.comms.starts[c], lv.comms.starts[c+1]
 			members := lv.comms.members[first:last]
-			r.load(net, places, members, first)
-			r.merge()
+			r.clear()
+			for i, u := range members {
+				if at := first + int32(i); at == ready {
+					ready = min(at+batch, end)
+					v.gather(net, places, lv.comms.members[at:ready])
+					neighbours = v.labels
+				}
+				row := net.row(u)
+				r.load(row, neighbours[:len(row)], first, last-first, net.weights[u])
+				neighbours = neighbours[len(row):]
+			}
+			if last-first > 1 {
+				r.rng.Seed(seed, uint64(c))
+				r.merge()
+			}
 			lv.counts[c] = r.number(members, lv.part, lv.parts.members[first:last], s.sizes[first:last])
 		}
 	})
@@ -99,37 +112,39 @@ func (lv *level[W]) number(sizes []int32) int {
 	return lv.parts.count()
 }
 
-// load copies a community, whose first member has a place.
-func (r *refiner[W]) load(net *network[W], places, members []int32, first int32) {
-	r.offsets, r.arcs, r.subsets = append(r.offsets[:0], 0), r.arcs[:0], r.subsets[:0]
-	r.total = 0
-	size := uint32(len(members))
-	for i, u := range members {
-		if i%batch == 0 && size > 1 {
-			_, r.fetched = net.fetch(members[i:min(i+batch, len(members))])
+// clear begins a community.
+func (r *refiner[W]) clear() {
+	r.offsets, r.arcs, r.subsets, r.total = append(r.offsets[:0], 0), r.arcs[:0], r.subsets[:0], 0
+}
+
+// load copies the next member of a community of some size, whose first member has a place, with
+// the arcs to others. Which of these are inside is not to be foreseen, so there is no branch.
+func (r *refiner[W]) load(row []arc[W], places []int32, first, size int32, weight W) {
+	from := len(r.arcs)
+	r.arcs = slices.Grow(r.arcs, len(row))
+	out, count := r.arcs[from:from+len(row)], 0
+	places = places[:len(row)]
+	for i, a := range row {
+		to, inside := uint32(places[i]-first), 0
+		if to < uint32(size) {
+			inside = 1
 		}
-		cut := W(0)
-		if size > 1 {
-			for _, a := range net.row(u) {
-				if to := uint32(places[a.to] - first); to < size {
-					r.arcs = append(r.arcs, arc[W]{int32(to), a.w})
-					cut += a.w
-				}
-			}
-		}
-		weight := net.weights[u]
-		r.total += float64(weight)
-		r.subsets = append(r.subsets, subset[W]{weight: weight, cut: cut, part: int32(i), alone: true})
-		r.offsets = append(r.offsets, len(r.arcs))
+		out[count] = arc[W]{int32(to), a.w}
+		count += inside
 	}
+	cut := W(0)
+	for _, a := range out[:count] {
+		cut += a.w
+	}
+	r.arcs = r.arcs[:from+count]
+	r.total += float64(weight)
+	r.subsets = append(r.subsets, subset[W]{weight: weight, cut: cut, part: int32(len(r.subsets)), alone: true})
+	r.offsets = append(r.offsets, len(r.arcs))
 }
 
 // merge joins nodes that are alone to parts.
 func (r *refiner[W]) merge() {
 	n := len(r.subsets)
-	if n < 2 {
-		return
-	}
 	r.order = slices.Grow(r.order[:0], n)[:n]
 	singletons(r.order)
 	shuffle(&r.rng, r.order)
