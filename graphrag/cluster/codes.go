@@ -96,17 +96,29 @@ func codeRow(code []int8, row []float32) (coded, float64) {
 		clear(code)
 		return coded{}, norm(row) * (1 + 0x1p-20)
 	}
-	sum, squares := int32(0), 0.0
-	inverse := 1 / step
-	for j, v := range row {
-		q := float32(float32(v*inverse)+roundBy) - roundBy
+	var squares [8]float64
+	done, sum := codeFirst(code, row, step, &squares)
+	sum += codeRest(code, row, step, &squares, done)
+	clear(code[len(row):])
+	rest := 0.0
+	for _, s := range squares {
+		rest += s
+	}
+	return coded{step: step, lift: -128 * sum}, math.Sqrt(rest) * (1 + 0x1p-20)
+}
+
+// codeRest writes the codes from one on, adds the squares of what they miss to every eighth
+// sum, and returns the sum of the codes.
+func codeRest(code []int8, row []float32, step float32, squares *[8]float64, from int) int32 {
+	sum, inverse := int32(0), 1/step
+	for j := from; j < len(row); j++ {
+		q := float32(float32(row[j]*inverse)+roundBy) - roundBy
 		code[j] = int8(q)
 		sum += int32(code[j])
-		rest := float64(v) - float64(q)*float64(step)
-		squares += float64(rest * rest)
+		rest := float64(row[j]) - float64(float64(q)*float64(step))
+		squares[j%8] += float64(rest * rest)
 	}
-	clear(code[len(row):])
-	return coded{step: step, lift: -128 * sum}, math.Sqrt(squares) * (1 + 0x1p-20)
+	return sum
 }
 
 // roundBy rounds a small number to a whole one when it is added.

@@ -43,6 +43,29 @@ func TestCodeScoresAreTheSameBits(t *testing.T) {
 	}
 }
 
+func TestCodesAreTheSameBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 4))
+	for dim := range 200 {
+		for _, size := range []float64{1e-25, 1, 1e15} {
+			row := randomRows(rng, dim, size)
+			step := largest(row) / maxCode
+			if rng.IntN(2) == 0 {
+				for j := range row {
+					row[j] = step * (float32(rng.IntN(2*maxCode)-maxCode) + .5) // between two codes
+				}
+			}
+			code, want := make([]int8, dim), make([]int8, dim)
+			var squares, wantSquares [8]float64
+			done, sum := codeFirst(code, row, step, &squares)
+			sum += codeRest(code, row, step, &squares, done)
+			wantSum := codeRest(want, row, step, &wantSquares, 0)
+			if !slices.Equal(code, want) || sum != wantSum || squares != wantSquares {
+				t.Fatalf("dim %d, size %g: %v %v %v, want %v %v %v", dim, size, code, sum, squares, want, wantSum, wantSquares)
+			}
+		}
+	}
+}
+
 // Estimates stay within the bound the search relies on, also where one component leaves
 // nothing of the others, or products vanish.
 func TestCodesWithinErrorBound(t *testing.T) {

@@ -62,6 +62,21 @@ func bestAVX512(out []top, scores []float32) {
 	best16AVX512(&out[0], &scores[:len(out)*n][0], len(out), n)
 }
 
+// codeFirst does what codeRest does for as many of the first components as it can, and
+// returns how many, with the sum of their codes.
+func codeFirst(code []int8, row []float32, step float32, squares *[8]float64) (done int, sum int32) {
+	done = len(row) &^ 15
+	if !cpu.X86.HasAVX512F || done == 0 {
+		return 0, 0
+	}
+	var sums [16]int32
+	code16AVX512(&code[:done][0], &row[0], done, float64(step), 1/step, squares, &sums)
+	for _, s := range sums {
+		sum += s
+	}
+	return done, sum
+}
+
 // lanes8 are the best scores of every eighth centroid.
 type lanes8 struct {
 	first, second [8]float32
@@ -119,6 +134,9 @@ func scores6x16AVX2(out, tile, panel, offsets *float32, dim, stride int)
 
 //go:noescape
 func best8AVX2(out *lanes8, scores *float32, n int)
+
+//go:noescape
+func code16AVX512(code *int8, row *float32, n int, step float64, inverse float32, squares *[8]float64, sums *[16]int32)
 
 //go:noescape
 func best16AVX512(out *top, scores *float32, rows, n int)

@@ -385,6 +385,52 @@ next16:
 	VZEROUPPER
 	RET
 
+DATA round<>+0(SB)/4, $0x4b400000 // roundBy
+GLOBL round<>(SB), RODATA|NOPTR, $4
+
+// MISSED8 adds the squares of what eight codes, Q, miss of the components in V.
+#define MISSED8(V, Q) \
+	VCVTPS2PD V, Z5;        \
+	VCVTPS2PD Q, Z6;        \
+	VMULPD    Z11, Z6, Z6;  \
+	VSUBPD    Z6, Z5, Z5;   \
+	VMULPD    Z5, Z5, Z5;   \
+	VADDPD    Z5, Z14, Z14
+
+// func code16AVX512(code *int8, row *float32, n int, step float64, inverse float32, squares *[8]float64, sums *[16]int32)
+TEXT ·code16AVX512(SB), NOSPLIT, $0-56
+	MOVQ         code+0(FP), DI
+	MOVQ         row+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD step+24(FP), Z11
+	VBROADCASTSS inverse+32(FP), Z10
+	MOVQ         squares+40(FP), DX
+	MOVQ         sums+48(FP), BX
+	VBROADCASTSS round<>(SB), Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+
+codes16:
+	VMOVUPS       (SI), Z0
+	VMULPS        Z10, Z0, Z1
+	VADDPS        Z12, Z1, Z1
+	VSUBPS        Z12, Z1, Z1
+	VCVTPS2DQ     Z1, Z2
+	VPADDD        Z2, Z13, Z13
+	VPMOVDB       Z2, (DI)
+	VEXTRACTF64X4 $1, Z0, Y3
+	VEXTRACTF64X4 $1, Z1, Y4
+	MISSED8(Y0, Y1)
+	MISSED8(Y3, Y4)
+	ADDQ          $64, SI
+	ADDQ          $16, DI
+	SUBQ          $16, CX
+	JG            codes16
+	VMOVUPD       Z14, (DX)
+	VMOVDQU32     Z13, (BX)
+	VZEROUPPER
+	RET
+
 // func distance8AVX2(sums *[8]float64, x, y *float32, n int)
 TEXT ·distance8AVX2(SB), NOSPLIT, $0-32
 	MOVQ   sums+0(FP), DI
