@@ -31,8 +31,7 @@ func TestMuSiQue(t *testing.T) {
 	}{
 		{"noagent", youtu.Options{NoAgent: true}, 67.8},
 		{"noagent, no communities", youtu.Options{NoAgent: true, NoCommunities: true}, 67},
-		// Vectors that differ in the fourth digit lead to 66.0 to 67.8: two questions of a hundred
-		// hang on which of near communities a cluster's member is put to.
+		// Vectors that differ in the fourth digit lead to 66.0 to 67.8.
 		{"agent by rules", youtu.Options{}, 65.5},
 	} {
 		tt.o.Common, tt.o.Extract = common, m.Triples
