@@ -2,12 +2,12 @@
 
 package embed
 
-// float is what rows have.
+// float is a component of a row.
 type float interface{ float32 | float64 }
 
 // sumRows computes out = Σ vals[k]·row cols[k] of x, whose rows are as long as out, in the
-// order of k, after first has computed the first components. Products and sums are rounded one by one, so that all processors have
-// the same bits.
+// order of k; first is the kernel for as many components as it can. Products and sums are
+// rounded one by one, so that all processors have the same bits.
 func sumRows[F float](out, x []F, cols []int32, vals []float32, first func(out, x []F, cols []int32, vals []float32) (done int)) {
 	width := len(out)
 	for _, c := range cols {

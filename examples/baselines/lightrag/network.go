@@ -286,19 +286,14 @@ func (n *network) byDegree(relations []int32) {
 // entityText and relationText are what entities and relations are found by. The text of an
 // entity is put together at once: those of hubs are long.
 func (n *network) entityText(e int) string {
-	of := &n.g.Entities[e]
+	name := n.g.Entities[e].Name
 	if d, ok := n.condensed[int32(e)]; ok {
-		return of.Name + "\n" + d.Text
+		return name + "\n" + d.Text
 	}
-	passages := n.g.EntityPassages(int32(e))
-	passages = passages[:min(len(passages), maxSources)]
-	parts := make([]string, 1, 2+len(of.Descriptions))
-	parts[0] = of.Name
-	for i := range of.Descriptions {
-		d := &of.Descriptions[i]
-		if _, kept := slices.BinarySearchFunc(passages, d.Passages[0], func(p kg.Posting, id int32) int { return cmp.Compare(p.ID, id) }); kept {
-			parts = append(parts, d.Text)
-		}
+	said := n.saidOf(int32(e))
+	parts := append(make([]string, 0, 2+len(said)), name)
+	for _, d := range said {
+		parts = append(parts, d.Text)
 	}
 	if len(parts) == 1 {
 		parts = append(parts, "")
