@@ -45,8 +45,8 @@ const (
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
 // algorithm A.2, MoveNodesFast): nodes are visited, few of them in random order, and moved to
 // where the quality grows most, an empty community included, and after a move
-// those neighbours are visited again that could gain by it. It reports whether
-// any node moved.
+// those neighbours are visited again that could gain by it, in at most some rounds. It
+// reports whether any node moved.
 //
 // The gain of joining C, for a node v that is taken out of its own community,
 // is E(v,C) - γ'·w(v)·W(C). What a move changes in W(C) is left to the
@@ -56,7 +56,7 @@ const (
 // they were before the block. Then those of them move, one after the other, that still gain
 // whatever the moves before did to their links, so that each move is a gain and the result
 // is that of the blocks and not of the processors.
-func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
+func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool, error) {
 	n := net.n()
 	s.count(net, labels)
 	waiting := s.queue[:0]
@@ -67,7 +67,7 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
 		}
 	}
 	moved := false
-	for len(waiting) > 0 {
+	for ; len(waiting) > 0 && rounds > 0; rounds-- {
 		size := blockSize(len(waiting))
 		if size == 1 {
 			shuffle(&s.rng, waiting)
