@@ -25,21 +25,32 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 	if err != nil {
 		return Partition{}, err
 	}
-	twice, err := twiceWeight(g)
+	about, err := surveyed(ctx, g)
 	if err != nil {
 		return Partition{}, err
 	}
 	var p Partition
-	if exactIn32(g, twice) {
-		p, err = leiden(ctx, newNetwork[float32](g, opts.strengths()), twice, opts)
+	if about.exactIn32() {
+		p, err = ofGraph[float32](ctx, g, about, opts)
 	} else {
-		p, err = leiden(ctx, newNetwork[float64](g, opts.strengths()), twice, opts)
+		p, err = ofGraph[float64](ctx, g, about, opts)
+	}
+	if err == nil {
+		p.Quality, err = quality(ctx, g, about, p.Labels, opts)
 	}
 	if err != nil {
 		return Partition{}, fmt.Errorf("community: Leiden: %w", err)
 	}
-	p.Quality = quality(g, p.Labels, opts)
 	return p, nil
+}
+
+// ofGraph is leiden for the network of a graph.
+func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
+	net, err := newNetwork[W](ctx, g, about, opts.strengths())
+	if err != nil {
+		return Partition{}, err
+	}
+	return leiden(ctx, net, about.twice, opts)
 }
 
 // leiden returns the partition of a network, all but its quality.
@@ -167,7 +178,7 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 	before, labels, places := slices.Clone(p.Labels), slices.Clone(p.Labels), make([]int32, n)
 	if singletons(places); p.Communities == n && n >= minArranged {
 		var err error
-		if net, places, err = net.fold(s.ctx, s.gamma, s.workersFor(n)); err != nil {
+		if net, places, err = s.fold(net); err != nil {
 			return err
 		}
 		labels = labels[:net.n()]

@@ -3,12 +3,9 @@
 package community
 
 import (
-	"context"
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Twins are nodes of one weight with the same arcs to all others, and arcs of one weight a
@@ -26,59 +23,56 @@ const fewTwins = 1. / 32
 
 // fold makes each class of twins a node. It returns the network of the classes, in the order of
 // their first nodes, and the class of each node; or the network itself, if there are few.
-func (net *network[W]) fold(ctx context.Context, gamma float64, workers int) (*network[W], []int32, error) {
+func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
 	n := net.n()
 	class, sums := make([]int32, n), make([]uint64, n)
-	if err := par.Ranges(ctx, n, 1<<12, workers, func(_, lo, hi int) error {
+	if err := s.ranges(n, 1<<10, s.workersFor(n), func(_ *visitor[W], lo, hi int) {
 		for u := lo; u < hi; u++ {
 			sums[u] = net.hash(int32(u))
 		}
-		return nil
 	}); err != nil {
 		return nil, nil, err
 	}
-	t := net.twins(sums, gamma)
-	count := int32(0)
+	t := net.twins(sums, s.gamma)
+	firsts := s.queue[:0]
 	for u, first := range t.first {
 		class[u] = -1
 		if first == int32(u) {
-			class[u], t.size[count] = count, t.size[u]
-			count++
+			class[u] = int32(len(firsts))
+			firsts = append(firsts, first)
 		}
 	}
-	if float64(n-int(count)) < fewTwins*float64(n) {
+	if float64(n-len(firsts)) < fewTwins*float64(n) {
 		singletons(class)
 		return net, class, nil
 	}
-	out := net.firsts(class, t.size[:count])
+	out := &network[W]{}
+	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
+		v.firsts(net, out, firsts, class, t.size, lo, hi)
+	}); err != nil {
+		return nil, nil, err
+	}
 	for u, first := range t.first {
 		class[u] = class[first]
 	}
 	return out, class, nil
 }
 
-// firsts returns the network of the classes of some sizes, whose first nodes have theirs, all
-// others -1.
-func (net *network[W]) firsts(class, size []int32) *network[W] {
-	out := &network[W]{
-		offsets: make([]int64, 1, len(size)+1),
-		weights: make([]W, 0, len(size)),
-		arcs:    make([]arc[W], 0, len(net.arcs)),
-	}
-	for u, own := range class {
-		if own < 0 {
-			continue
-		}
-		k := W(size[own])
-		for _, a := range net.row(int32(u)) {
-			if c := class[a.to]; c >= 0 {
-				out.arcs = append(out.arcs, arc[W]{c, k * W(size[c]) * a.w})
+// firsts makes the classes from lo to hi nodes: from their first nodes, which have the number of
+// their class, and all others -1. The rows are left as assemble wants them.
+func (v *visitor[W]) firsts(net, to *network[W], firsts, class, size []int32, lo, hi int) {
+	out := v.arcs[:0]
+	for c, u := range firsts[lo:hi] {
+		k := W(size[u])
+		for _, a := range net.row(u) {
+			if other := class[a.to]; other >= 0 {
+				out = append(out, arc[W]{other, k * W(size[a.to]) * a.w})
 			}
 		}
-		out.weights = append(out.weights, k*net.weights[u])
-		out.offsets = append(out.offsets, int64(len(out.arcs)))
+		to.weights[lo+c] = k * net.weights[u]
+		to.offsets[lo+c+1] = int64(len(out))
 	}
-	return out
+	v.arcs = out
 }
 
 // twins finds twins by sums of hashes of their arcs, and compares the rows of those whose sums
