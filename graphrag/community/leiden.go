@@ -83,7 +83,9 @@ type solver[W weight] struct {
 	proposals []proposal[W]
 	unit      float64
 
-	tallies []tally[W]
+	masses  []W     // of the communities: sums of the weights of their nodes
+	members []int32 // and how many these are
+	wants   []bool  // of the nodes: those of a block that want to move
 	labels  int32   // from this one on, no community has one
 	empty   []int32 // those below that no community has
 	slack   []int32 // of the nodes
@@ -119,10 +121,12 @@ func (s *solver[W]) reserve(n int) {
 	for len(s.visitors) < s.workers {
 		s.visitors = append(s.visitors, &visitor[W]{solver: s})
 	}
-	if n <= len(s.tallies) {
+	if n <= len(s.masses) {
 		return
 	}
-	s.tallies = make([]tally[W], n)
+	s.masses = make([]W, n)
+	s.members = make([]int32, n)
+	s.wants = make([]bool, n)
 	s.empty = make([]int32, 0, n)
 	s.slack = make([]int32, n)
 	s.queue = make([]int32, n)
