@@ -214,6 +214,46 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 	return nil
 }
 
+// fewTwins is the part of the nodes below which folding twins is not worth a copy of the network.
+const fewTwins = 1. / 32
+
+// fold makes each class of twins a node. It returns the network of the classes, in the order of
+// their first nodes, and the class of each node; or the network itself, if there are few.
+func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
+	n := net.n()
+	class, sums := make([]int32, n), make([]uint64, n)
+	if err := s.ranges(n, 1<<10, s.workersFor(n), func(_ *visitor[W], lo, hi int) {
+		for u := lo; u < hi; u++ {
+			sums[u] = net.hash(int32(u))
+		}
+	}); err != nil {
+		return nil, nil, err
+	}
+	t := net.twins(sums, s.gamma)
+	firsts := s.queue[:0]
+	for u, first := range t.first {
+		class[u] = -1
+		if first == int32(u) {
+			class[u] = int32(len(firsts))
+			firsts = append(firsts, first)
+		}
+	}
+	if float64(n-len(firsts)) < fewTwins*float64(n) {
+		singletons(class)
+		return net, class, nil
+	}
+	out := &network[W]{}
+	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
+		v.arcs = net.firsts(out, v.arcs[:0], firsts, class, t.size, lo, hi)
+	}); err != nil {
+		return nil, nil, err
+	}
+	for u, first := range t.first {
+		class[u] = class[first]
+	}
+	return out, class, nil
+}
+
 // optimise is one pass of the Leiden algorithm over a network and all coarser
 // ones: move the nodes, refine the communities, make each part a node, go on
 // with those in the communities that were found.

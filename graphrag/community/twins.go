@@ -18,61 +18,21 @@ type twins[W weight] struct {
 	inside []W     // weight between the nodes of the class of a first node
 }
 
-// fewTwins is the part of the nodes below which folding twins is not worth a copy of the network.
-const fewTwins = 1. / 32
-
-// fold makes each class of twins a node. It returns the network of the classes, in the order of
-// their first nodes, and the class of each node; or the network itself, if there are few.
-func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
-	n := net.n()
-	class, sums := make([]int32, n), make([]uint64, n)
-	if err := s.ranges(n, 1<<10, s.workersFor(n), func(_ *visitor[W], lo, hi int) {
-		for u := lo; u < hi; u++ {
-			sums[u] = net.hash(int32(u))
-		}
-	}); err != nil {
-		return nil, nil, err
-	}
-	t := net.twins(sums, s.gamma)
-	firsts := s.queue[:0]
-	for u, first := range t.first {
-		class[u] = -1
-		if first == int32(u) {
-			class[u] = int32(len(firsts))
-			firsts = append(firsts, first)
-		}
-	}
-	if float64(n-len(firsts)) < fewTwins*float64(n) {
-		singletons(class)
-		return net, class, nil
-	}
-	out := &network[W]{}
-	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
-		v.firsts(net, out, firsts, class, t.size, lo, hi)
-	}); err != nil {
-		return nil, nil, err
-	}
-	for u, first := range t.first {
-		class[u] = class[first]
-	}
-	return out, class, nil
-}
-
-// firsts makes the classes from lo to hi nodes: from their first nodes, which have the number of
-// their class, and all others -1. The rows are left as assemble wants them.
-func (v *visitor[W]) firsts(net, to *network[W], firsts, class, size []int32, lo, hi int) {
-	out := v.arcs[:0]
-	for c, u := range firsts[lo:hi] {
+// firsts appends the rows of the classes from lo to hi to arcs: those of their first nodes, which
+// have the number of their class, and all others -1. The ends of the rows are the offsets of to.
+func (net *network[W]) firsts(to *network[W], arcs []arc[W], firsts, class, size []int32, lo, hi int) []arc[W] {
+	for c := lo; c < hi; c++ {
+		u := firsts[c]
 		k := W(size[u])
 		for _, a := range net.row(u) {
 			if other := class[a.to]; other >= 0 {
-				out = append(out, arc[W]{other, k * W(size[a.to]) * a.w})
+				arcs = append(arcs, arc[W]{other, k * W(size[a.to]) * a.w})
 			}
 		}
-		to.weights[lo+c] = k * net.weights[u]
-		to.offsets[lo+c+1] = int64(len(out))
+		to.weights[c] = k * net.weights[u]
+		to.offsets[c+1] = int64(len(arcs))
 	}
-	v.arcs = out
+	return arcs
 }
 
 // twins finds twins by sums of hashes of their arcs, and compares the rows of those whose sums
