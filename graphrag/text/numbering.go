@@ -10,32 +10,43 @@ type Numbering struct {
 	terms    *Vocabulary
 	fixed    bool
 	analyzer Analyzer
-	words    Vocabulary
-	number   []int32 // of the term of each word, or -1
-	run      *run    // of words that are looked up together
+	words    *Vocabulary // the terms, where each word is its own
+	number   []int32     // of the term of each word, or -1, where it is not
+	run      *run        // of words that are looked up together
 }
 
-// run are words one after the other. What a slot holds of each is found first for all of
-// them, then the slots are read, so that the processor waits for many at a time.
+// run are words one after the other. The slots where they belong are read for all of them
+// before anything is decided, so that the processor waits for many at a time.
 type run struct {
-	keys    [64]slot
-	hashes  [64]uint64
-	numbers [64]int32
+	keys    [128]slot
+	hashes  [128]uint64
+	numbers [128]int32
 	long    []byte // the words that are not in their keys
 	ends    []int  // of each in long
 	yield   func(numbers []int32) bool
 	n       int
 	going   bool
+	scanner scanner
 }
 
 // NewNumbering numbers the terms in the order of their first appearance.
 func NewNumbering(a Analyzer) *Numbering {
-	return &Numbering{terms: NewVocabulary(), analyzer: a, words: *NewVocabulary()}
+	n := &Numbering{terms: NewVocabulary(), analyzer: a}
+	if n.words = n.terms; !verbatim(a) {
+		n.words = NewVocabulary()
+	}
+	return n
+}
+
+// verbatim reports whether each word is its own term.
+func verbatim(a Analyzer) bool {
+	s, ok := a.(*Standard)
+	return ok && s.stem == nil && len(s.stop) == 0
 }
 
 // NewLookup knows the terms of a vocabulary only, which it does not change.
 func NewLookup(a Analyzer, terms *Vocabulary) *Numbering {
-	return &Numbering{terms: terms, fixed: true, analyzer: a, words: *NewVocabulary()}
+	return &Numbering{terms: terms, fixed: true, analyzer: a, words: NewVocabulary()}
 }
 
 // Terms are the terms by their numbers.
@@ -45,11 +56,28 @@ func (n *Numbering) Terms() *Vocabulary { return n.terms }
 // lookup of a term that is not known.
 func (n *Numbering) Number(word []byte) int32 {
 	key := n.words.key(word)
-	s := n.words.probe(key, n.words.hash(key), word)
-	if s.id == 0 {
-		return n.learn(word, s, key)
+	return n.find(key, n.words.hash(key), word)
+}
+
+// find looks for a word, and asks the analyzer for the term of one that is new.
+func (n *Numbering) find(key slot, hash uint64, word []byte) int32 {
+	s := n.words.probe(key, hash, word)
+	if s.id != 0 {
+		return n.of(int32(s.id&mostStrings) - 1)
 	}
-	return n.number[s.id&mostStrings-1]
+	n.words.fill(s, key, word)
+	if n.words != n.terms {
+		n.number = append(n.number, n.look(string(word)))
+	}
+	return n.of(int32(n.words.Len()) - 1)
+}
+
+// of is the number of a word's term.
+func (n *Numbering) of(word int32) int32 {
+	if n.words == n.terms {
+		return word
+	}
+	return n.number[word]
 }
 
 // Text yields the numbers of the words of a text in their order, some at a time, until
@@ -61,11 +89,18 @@ func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	r := n.run
 	r.n, r.long, r.ends, r.yield, r.going = 0, r.long[:0], r.ends[:0], yield, true
 	if a, ok := n.analyzer.(*Standard); ok {
-		sc := a.scan(s)
-		for r.going && sc.next() {
-			n.add(sc.word)
+		sc := &r.scanner
+		sc.begin(a, s)
+		for r.going {
+			if n.addShort(sc); r.n == len(r.keys) {
+				n.flush()
+			} else if sc.next() {
+				n.add(sc.word)
+			} else {
+				break
+			}
 		}
-		a.release(sc)
+		sc.s = ""
 	} else {
 		n.analyzer.Words(s, func(word []byte) bool {
 			n.add(word)
@@ -92,42 +127,53 @@ func (n *Numbering) add(word []byte) {
 	}
 }
 
+// addShort puts the words to the run that come next in the page and are in their keys, as far
+// as there is room.
+func (n *Numbering) addShort(sc *scanner) {
+	const above = 0x8080808080808080
+	r, seeds := n.run, n.words.seeds
+	edges := sc.page.edges[sc.edge:sc.edges]
+	for ; sc.pos == sc.limit && len(edges) >= 2 && r.n < len(r.keys); edges = edges[2:] {
+		from := edges[0]
+		size := edges[1] - from
+		if size > inSlot {
+			break
+		}
+		key := keyOf((*[inSlot]byte)(sc.lower[from:]), int(size))
+		if (key.head|uint64(key.tail))&above != 0 {
+			break
+		}
+		r.keys[r.n], r.hashes[r.n] = key, hashOf(key, seeds)
+		r.n++
+	}
+	sc.edge = sc.edges - len(edges)
+}
+
 // flush looks up the run and yields its numbers.
 func (n *Numbering) flush() {
 	r := n.run
+	n.words.guess(r.keys[:r.n], r.hashes[:r.n], r.numbers[:r.n])
 	long, start := 0, 0
 	var room [inSlot]byte
-	for i := range r.n {
+	for i, known := range r.numbers[:r.n] {
+		if known >= 0 {
+			r.numbers[i] = n.of(known)
+			continue
+		}
 		key := r.keys[i]
-		var word []byte
+		binary.LittleEndian.PutUint64(room[:], key.head)
+		binary.LittleEndian.PutUint32(room[8:], key.tail)
+		word := room[:min(key.id>>idBits, inSlot)]
 		if key.id>>idBits > inSlot {
 			word = r.long[start:r.ends[long]]
 			start = r.ends[long]
 			long++
 		}
-		s := n.words.probe(key, r.hashes[i], word)
-		if s.id == 0 {
-			if word == nil {
-				binary.LittleEndian.PutUint64(room[:], key.head)
-				binary.LittleEndian.PutUint32(room[8:], key.tail)
-				word = room[:key.id>>idBits]
-			}
-			r.numbers[i] = n.learn(word, s, key)
-			continue
-		}
-		r.numbers[i] = n.number[s.id&mostStrings-1]
+		r.numbers[i] = n.find(key, r.hashes[i], word)
 	}
 	of := r.numbers[:r.n]
 	r.n, r.long, r.ends = 0, r.long[:0], r.ends[:0]
 	r.going = r.yield(of)
-}
-
-// learn asks the analyzer for the term of a word that is new and belongs into a slot.
-func (n *Numbering) learn(word []byte, s *slot, key slot) int32 {
-	n.words.fill(s, key, word)
-	t := n.look(string(word))
-	n.number = append(n.number, t)
-	return t
 }
 
 func (n *Numbering) look(word string) int32 {
@@ -150,7 +196,7 @@ func (n *Numbering) Trim(words int) {
 	}
 	n.words.clear()
 	n.number = n.number[:0]
-	if !n.fixed {
+	if !n.fixed && n.words != n.terms {
 		n.terms.clear()
 	}
 }

@@ -122,6 +122,22 @@ func (v *Vocabulary) probe(key slot, hash uint64, word []byte) *slot {
 	}
 }
 
+// guess looks where words belong, and says -1 of those that are not there or are long. It
+// decides nothing on the way, so that the processor waits for many slots at a time.
+func (v *Vocabulary) guess(keys []slot, hashes []uint64, numbers []int32) {
+	mask := uint64(len(v.table) - 1)
+	hashes, numbers = hashes[:len(keys)], numbers[:len(keys)]
+	for i := range keys {
+		key, s := &keys[i], &v.table[hashes[i]&mask]
+		id := s.id ^ key.id // the number alone, if they are as long
+		long := (key.id>>idBits + 15 - inSlot) >> 4
+		if s.head^key.head|uint64(s.tail^key.tail|id>>idBits|long) != 0 {
+			id = 0
+		}
+		numbers[i] = int32(id) - 1
+	}
+}
+
 // key is what a slot holds of a word but for its number.
 func (v *Vocabulary) key(word []byte) slot {
 	n := len(word)
@@ -133,10 +149,14 @@ func (v *Vocabulary) key(word []byte) slot {
 		copy(room[:], word)
 		word = room[:]
 	}
-	// What is behind the word is read, which needs no look at its length, and cut off.
-	word = word[:inSlot]
+	return keyOf((*[inSlot]byte)(word[:inSlot]), n)
+}
+
+// keyOf is the key of the first n bytes: what is behind them is read, which needs no look at
+// their number, and cut off.
+func keyOf(word *[inSlot]byte, n int) slot {
 	m := &keep[n]
-	return slot{head: binary.LittleEndian.Uint64(word) & m.head, tail: binary.LittleEndian.Uint32(word[8:]) & m.tail, id: uint32(n) << idBits}
+	return slot{head: binary.LittleEndian.Uint64(word[:]) & m.head, tail: binary.LittleEndian.Uint32(word[8:]) & m.tail, id: uint32(n) << idBits}
 }
 
 // keep has the bits of a word of each length that is in a slot.
@@ -150,8 +170,10 @@ var keep = func() (masks [inSlot + 1]slot) {
 
 // hash mixes a key with the seeds, so that nobody can make up words that meet: the
 // product of two numbers, folded, as in wyhash.
-func (v *Vocabulary) hash(key slot) uint64 {
-	hi, lo := bits.Mul64(key.head^v.seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^v.seeds[1])
+func (v *Vocabulary) hash(key slot) uint64 { return hashOf(key, v.seeds) }
+
+func hashOf(key slot, seeds [2]uint64) uint64 {
+	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
 	return hi ^ lo
 }
 

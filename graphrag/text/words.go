@@ -3,8 +3,6 @@
 package text
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -139,15 +137,22 @@ var ascii = func() (t [256]byte) {
 
 const wide = 0xFF
 
-// scanner walks over the words of a text.
+// scanner walks over the words of a text: page by page, and rune by rune where runs have
+// any above ASCII.
 type scanner struct {
 	s       string
 	classes *classTable
 	bigrams bool
 
-	pos        int    // where to go on
 	word       []byte // the current word, lower-cased
 	start, end int    // the current word's place in s
+
+	page
+	base, turn  int // where the page begins in s, and the next one
+	edge, edges int // of the page: the next, and how many there are
+
+	pos, limit int    // where the runes are that come next
+	runes      []byte // the last word of runes
 	paired     bool   // the character at pos was already part of a bigram
 	folds      bool   // the word has a rune with that class
 }
@@ -157,41 +162,80 @@ const keepWord = 1 << 12
 
 func (a *Standard) scan(s string) *scanner {
 	sc := a.scans.Get().(*scanner)
-	*sc = scanner{s: s, classes: a.classes, bigrams: !a.options.NoBigrams, word: sc.word}
+	sc.begin(a, s)
 	return sc
 }
 
+// begin prepares for a text.
+func (sc *scanner) begin(a *Standard, s string) {
+	sc.s, sc.classes, sc.bigrams = s, a.classes, !a.options.NoBigrams
+	sc.base, sc.turn, sc.edge, sc.edges = 0, 0, 0, 0
+	sc.pos, sc.limit, sc.paired, sc.folds = 0, 0, false, false
+}
+
 func (a *Standard) release(sc *scanner) {
-	sc.s = ""
-	if cap(sc.word) <= keepWord {
+	sc.s, sc.word = "", nil
+	if cap(sc.runes) <= keepWord {
 		a.scans.Put(sc)
 	}
 }
 
 // next moves to the next word.
 func (sc *scanner) next() bool {
-	s, i := sc.s, sc.pos
-	for i < len(s) {
-		switch b := ascii[s[i]]; b {
-		case 0:
-			i++
-		case wide:
-			_, size, c := sc.at(s, i)
-			switch {
-			case c == unspaced && sc.bigrams:
-				if sc.pair(i) {
-					return true
-				}
-				i = sc.pos
-			case c == letter || c == unspaced:
-				sc.run(i)
-				return true
-			default:
-				i += size
-			}
-		default:
-			sc.run(i)
+	for {
+		if sc.pos < sc.limit && sc.nextOfRunes() {
 			return true
+		}
+		if sc.edge == sc.edges {
+			if !sc.turnPage() {
+				return false
+			}
+			continue
+		}
+		from, to := int(sc.page.edges[sc.edge]), int(sc.page.edges[sc.edge+1])
+		sc.edge += 2
+		sc.start, sc.end = sc.base+from, sc.base+to
+		if sc.above(from, to) {
+			sc.pos, sc.limit = sc.start, sc.end
+			continue
+		}
+		sc.word = sc.lower[from:to]
+		return true
+	}
+}
+
+// turnPage reads the next page. Of a run that is longer the runes come next.
+func (sc *scanner) turnPage() bool {
+	if sc.turn == len(sc.s) {
+		return false
+	}
+	n, edges := sc.read(sc.s[sc.turn:])
+	sc.base, sc.edge, sc.edges = sc.turn, 0, edges
+	if n == 0 {
+		for n = pageBytes; sc.base+n < len(sc.s) && ascii[sc.s[sc.base+n]] != 0; n++ {
+		}
+		sc.pos, sc.limit = sc.base, sc.base+n
+	}
+	sc.turn = sc.base + n
+	return true
+}
+
+// nextOfRunes moves to the next word before the limit.
+func (sc *scanner) nextOfRunes() bool {
+	s, i := sc.s[:sc.limit], sc.pos
+	for i < len(s) {
+		_, size, c := sc.at(s, i)
+		switch {
+		case c == unspaced && sc.bigrams:
+			if sc.pair(s, i) {
+				return true
+			}
+			i = sc.pos
+		case c == letter || c == unspaced:
+			sc.run(s, i)
+			return true
+		default:
+			i += size
 		}
 	}
 	sc.pos = i
@@ -199,53 +243,9 @@ func (sc *scanner) next() bool {
 }
 
 // run reads the word that begins at s[i].
-func (sc *scanner) run(i int) {
-	s, word := sc.s, sc.word[:0]
+func (sc *scanner) run(s string, i int) {
+	word := sc.runes[:0]
 	sc.start = i
-	for len(s)-i >= 8 {
-		eight, n := wordBytes(load64(s[i:]))
-		word = binary.LittleEndian.AppendUint64(word, eight)[:len(word)+n]
-		if i += n; n < 8 {
-			break
-		}
-	}
-	for i < len(s) {
-		b := ascii[s[i]]
-		if b == wide {
-			sc.runWide(i, word)
-			return
-		}
-		if b == 0 {
-			break
-		}
-		word = append(word, b)
-		i++
-	}
-	sc.word, sc.end, sc.pos = word, i, i
-}
-
-// wordBytes brings the letters and digits at the beginning of eight bytes to lower case,
-// and tells how many they are: all eight at once, with the highest bit of each byte as
-// its answer.
-func wordBytes(eight uint64) (lower uint64, n int) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	x := eight &^ high
-	y := x | 0x20*ones
-	letters := (y + (0x80-'a')*ones) &^ (y + (0x7f-'z')*ones) & high
-	digits := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones) & high
-	other := ^(letters|digits)&high | eight&high
-	return eight | letters>>2, bits.TrailingZeros64(other) / 8
-}
-
-func load64(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// runWide goes on with a word where it has a rune above ASCII.
-func (sc *scanner) runWide(i int, word []byte) {
-	s := sc.s
 	for i < len(s) {
 		b := ascii[s[i]]
 		if b == 0 {
@@ -265,57 +265,52 @@ func (sc *scanner) runWide(i int, word []byte) {
 		}
 		i += size
 	}
-	sc.word, sc.end, sc.pos = word, i, i
-	if sc.folds {
-		sc.fold()
-	}
+	sc.runes, sc.end, sc.pos = word, i, i
+	sc.finish()
 }
 
-// fold brings the word to its folded form.
-func (sc *scanner) fold() {
-	sc.folds = false
-	folded := make([]byte, 0, 2*len(sc.word))
-	for _, r := range string(sc.word) {
-		folded = appendFolded(folded, r)
+// finish brings the word of runes to its folded form.
+func (sc *scanner) finish() {
+	if sc.folds {
+		sc.folds = false
+		folded := make([]byte, 0, 2*len(sc.runes))
+		for _, r := range string(sc.runes) {
+			folded = appendFolded(folded, r)
+		}
+		sc.runes = norm.NFC.Append(sc.runes[:0], folded...)
 	}
-	sc.word = norm.NFC.Append(sc.word[:0], folded...)
+	sc.word = sc.runes
 }
 
 // pair reads the bigram that begins with the character at s[i], or the
 // character alone where the run has no other. It returns false at the last
 // character of a longer run, which was already yielded with the one before.
-func (sc *scanner) pair(i int) bool {
-	sc.word, sc.start = sc.word[:0], i
-	second := sc.character(i)
+func (sc *scanner) pair(s string, i int) bool {
+	sc.runes, sc.start = sc.runes[:0], i
+	second := sc.character(s, i)
 	sc.pos, sc.end = second, second
-	if second < len(sc.s) {
-		if _, _, c := sc.at(sc.s, second); c == unspaced {
-			sc.end = sc.character(second)
-			if sc.folds {
-				sc.fold()
-			}
-			sc.paired = true
-			return true
-		}
-	}
-	if sc.folds {
-		sc.fold()
-	}
 	alone := !sc.paired
 	sc.paired = false
+	if second < len(s) {
+		if _, _, c := sc.at(s, second); c == unspaced {
+			sc.end = sc.character(s, second)
+			sc.paired, alone = true, true
+		}
+	}
+	sc.finish()
 	return alone
 }
 
 // character appends the rune at s[i] with the marks after it to the word, and
 // returns where it ends.
-func (sc *scanner) character(i int) int {
-	for first := true; i < len(sc.s); first = false {
-		r, size, c := sc.at(sc.s, i)
+func (sc *scanner) character(s string, i int) int {
+	for first := true; i < len(s); first = false {
+		r, size, c := sc.at(s, i)
 		if !first && c != mark && c != joiner {
 			break
 		}
 		if c != joiner {
-			sc.word = utf8.AppendRune(sc.word, unicode.ToLower(r))
+			sc.runes = utf8.AppendRune(sc.runes, unicode.ToLower(r))
 		}
 		i += size
 	}

@@ -2,27 +2,55 @@
 
 package text
 
-import "testing"
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
 
-// Eight bytes at once are what the table says of each.
-func TestWordBytes(t *testing.T) {
+// A page is what the table says of each of its bytes.
+func TestPage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all strings.Builder
 	for c := range 256 {
 		for at := range 8 {
-			b := []byte("aZ09zA5q")
-			b[at] = byte(c)
-			lower, n := wordBytes(load64(string(b)))
-			want := 8
-			if ascii[c] == 0 || ascii[c] == wide {
-				want = at
-			}
-			if n != want {
-				t.Fatalf("byte %#02x at %d: %d bytes of a word, want %d", c, at, n, want)
-			}
-			for i := range n {
-				if got := byte(lower >> (8 * i)); got != ascii[b[i]] {
-					t.Fatalf("byte %#02x became %#02x, want %#02x", b[i], got, ascii[b[i]])
+			eight := []byte("aZ09zA5q")
+			eight[at] = byte(c)
+			all.Write(eight)
+		}
+	}
+	for range 3 * pageBytes {
+		all.WriteByte("abcXYZ019 .-\xc3\xa9"[rng.IntN(14)])
+	}
+	p := new(page)
+	for range 2000 {
+		s := all.String()[rng.IntN(all.Len()):]
+		s = s[:min(len(s), rng.IntN(300)<<rng.IntN(6))]
+		n, edges := p.read(s)
+		if n < min(len(s), pageBytes) && (n == len(s) || ascii[s[n]] == 0 || n > 0 && ascii[s[n-1]] != 0) {
+			t.Fatalf("%q: the page ends at %d", s, n)
+		}
+		edge, within := 0, false
+		for i := range n {
+			if in := ascii[s[i]] != 0; in != within {
+				if edge == edges || int(p.edges[edge]) != i {
+					t.Fatalf("%q: no edge at %d", s, i)
 				}
+				edge, within = edge+1, in
 			}
+			above := ascii[s[i]] == wide
+			if p.above(i, i+1) != above {
+				t.Fatalf("%q: byte %d is above ASCII: %t", s, i, !above)
+			}
+			if within && !above && p.lower[i] != ascii[s[i]] {
+				t.Fatalf("byte %#02x became %#02x, want %#02x", s[i], p.lower[i], ascii[s[i]])
+			}
+		}
+		if within {
+			edge++
+		}
+		if edge != edges {
+			t.Fatalf("%q: %d edges, want %d", s, edges, edge)
 		}
 	}
 }
