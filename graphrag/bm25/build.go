@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -16,8 +17,8 @@ import (
 // Workers analyze texts in batches of so many bytes. Large batches stem a word less often and
 // leave less to be put together, small ones spread better over the processors: each has two.
 const (
-	leastBatch = 1 << 20
-	mostBatch  = 1 << 26
+	leastBytes = 1 << 20
+	mostBytes  = 1 << 26
 )
 
 // Build indexes the texts of the chunks, and their titles where the options
@@ -25,7 +26,7 @@ const (
 // GOMAXPROCS goroutines; the index does not depend on their number. A
 // cancelled build returns the context's error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
-	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBatch)
+	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBytes)
 }
 
 // BuildTexts is [Build] for texts without titles.
@@ -36,7 +37,7 @@ func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) 
 // BuildList is [BuildTexts] for texts that are made when they are read, which each is at
 // most twice.
 func BuildList(ctx context.Context, texts text.List, o Options) (*Index, error) {
-	return build(ctx, texts.Len(), func(i int) (string, string) { return "", texts.At(i) }, o, mostBatch)
+	return build(ctx, texts.Len(), func(i int) (string, string) { return "", texts.At(i) }, o, mostBytes)
 }
 
 // build indexes n texts that at returns, in batches of about the given size at most.
@@ -59,17 +60,15 @@ func build(ctx context.Context, n int, at func(i int) (title, text string), o Op
 	return ix, nil
 }
 
-// posting says how often a term is in a document.
-type posting struct{ term, tf uint32 }
-
 // batch is the analysis of a run of documents. Terms are numbered within the
 // batch, in the order of their first appearance.
 type batch struct {
+	first    uint32   // document
+	lengths  []uint32 // of the documents, in terms
 	terms    *text.Vocabulary
-	postings []posting // document by document
-	ends     []int     // ends[i] is where the postings of the batch's document i end
-	counts   []uint32  // how many documents have each term
-	lengths  []uint32  // in terms
+	postings []posting         // term by term
+	ends     []uint32          // ends[t] is where the postings of term t end
+	large    map[uint64]uint32 // frequencies of largeTF and more, by key, documents from the first
 }
 
 // analyze cuts the documents into batches and analyzes them concurrently.
@@ -78,20 +77,19 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 	batches := make([]*batch, len(starts)-1)
 	progress := progressOf(o.Progress, n)
 	err := par.Each(ctx, len(batches), 0, func(b int) error {
-		a := newAnalysis(ctx, o, share/bytesOfPosting)
+		a := newAnalysis(ctx, o, starts[b], share/bytesOfPosting)
 		told := starts[b]
 		for i := starts[b]; i < starts[b+1]; i++ {
 			a.document(at(i))
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if a.read > leastBatch || i+1 == starts[b+1] {
+			if a.read > leastBytes || i+1 == starts[b+1] {
 				progress(i + 1 - told)
 				told, a.read = i+1, 0
 			}
 		}
-		only := a.batch // without what it was made with
-		batches[b] = &only
+		batches[b] = a.done()
 		return nil
 	})
 	return batches, err
@@ -112,10 +110,14 @@ func cut(n int, at func(int) (string, string), most int) (starts []int, share in
 		sizes = append(sizes, step*len(body))
 		total += step * len(body)
 	}
-	share = min(max(total/(2*par.Workers(0)), leastBatch), most)
+	batches := par.Workers(0)
+	if batches > 1 {
+		batches *= 2
+	}
+	share = min(max(total/batches, leastBytes), most)
 	size := share
 	for i, s := range sizes {
-		if size >= share {
+		if size >= share || (i+1)*step-starts[len(starts)-1] > mostBatch {
 			starts, size = append(starts, i*step), 0
 		}
 		size += s
@@ -141,29 +143,34 @@ func progressOf(report func(done, total int), total int) func(more int) {
 // analysis is a batch in the making.
 type analysis struct {
 	batch
+	partitions  partitions
 	titleWeight uint32
 	numbers     *text.Numbering
 	ctx         context.Context
 	read        int                      // bytes since progress was told
 	count       func(terms []int32) bool // countTerms, bound once
-	last        []place                  // of each term
+	last        []place                  // of each term, behind that of words without one
+	found       []found                  // in the document
+	distinct    int                      // how many these are
 	weight      uint32                   // what the word being read counts
-	length      uint32
 }
 
-// place is where a term was last.
-type place struct {
-	doc     uint32 // from 1
-	posting uint32
+// place is where a term was found last.
+type place struct{ doc, at uint32 } // documents from 1
+
+// found is a term and how often it is in a document.
+type found struct {
+	term int32
+	tf   uint32
 }
 
-// bytesOfPosting is about how much text has a posting: of web pages 10 bytes in short
-// passages, and 16 in long ones.
-const bytesOfPosting = 10
+// bytesOfPosting is about how much text has a posting: of web pages 8 bytes in short
+// passages, and 14 in long ones.
+const bytesOfPosting = 8
 
-func newAnalysis(ctx context.Context, o Options, postings int) *analysis {
-	a := &analysis{ctx: ctx, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
-	a.terms, a.postings = a.numbers.Terms(), make([]posting, 0, postings)
+func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis {
+	a := &analysis{ctx: ctx, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight), partitions: newPartitions(postings)}
+	a.batch = batch{first: uint32(first), terms: a.numbers.Terms(), large: map[uint64]uint32{}}
 	a.count = a.countTerms
 	return a
 }
@@ -171,37 +178,65 @@ func newAnalysis(ctx context.Context, o Options, postings int) *analysis {
 // document adds one document.
 func (a *analysis) document(title, body string) {
 	a.read += len(body)
-	a.length = 0
 	a.weight = 1
 	a.numbers.Text(body, a.count)
 	if a.titleWeight > 0 {
 		a.weight = a.titleWeight
 		a.numbers.Text(title, a.count)
 	}
-	a.ends = append(a.ends, len(a.postings))
-	a.lengths = append(a.lengths, a.length)
+	doc, length := uint32(len(a.lengths)), uint32(0)
+	a.partitions.reach(a.terms.Len())
+	for i, f := range a.found[:a.distinct] {
+		a.found[i].tf = 0
+		if f.term < 0 {
+			continue
+		}
+		length += f.tf
+		if f.tf >= largeTF {
+			a.large[key(int(f.term), doc)] = f.tf
+		}
+		a.partitions.add(uint32(f.term), posting(doc<<tfBits|min(f.tf, largeTF)))
+	}
+	a.lengths, a.distinct = append(a.lengths, length), 0
 }
 
 // countTerms counts terms of the document. It stops the reading when the context has ended:
 // a document may be large.
 func (a *analysis) countTerms(terms []int32) bool {
-	doc := uint32(len(a.ends)) + 1
-	for _, t := range terms {
-		if t < 0 {
-			continue
+	doc := uint32(len(a.lengths)) + 1
+	a.last = atLeast(a.last, a.terms.Len()+1)
+	a.found = atLeast(a.found, a.distinct+len(terms))
+	last, all, n, weight := a.last, a.found, a.distinct, a.weight
+	for _, t := range terms { // without a branch: what comes again nobody can foretell
+		was, at, more := last[t+1], n, 1
+		if was.doc == doc {
+			more = 0
 		}
-		if int(t) == len(a.last) {
-			a.last = append(a.last, place{})
-			a.counts = append(a.counts, 0)
+		if was.doc == doc {
+			at = int(was.at)
 		}
-		a.length += a.weight
-		if last := &a.last[t]; last.doc == doc {
-			a.postings[last.posting].tf += a.weight
-		} else {
-			*last = place{doc, uint32(len(a.postings))}
-			a.counts[t]++
-			a.postings = append(a.postings, posting{uint32(t), a.weight})
-		}
+		last[t+1] = place{doc, uint32(at)}
+		f := &all[at]
+		f.term = t
+		f.tf += weight
+		n += more
 	}
+	a.distinct = n
 	return a.ctx.Err() == nil
+}
+
+// atLeast makes a list so long, and longer, if it is not.
+func atLeast[T any](list []T, n int) []T {
+	if n <= len(list) {
+		return list
+	}
+	list = slices.Grow(list, n-len(list))
+	return list[:cap(list)]
+}
+
+// done is the batch, without what it was made with.
+func (a *analysis) done() *batch {
+	b := a.batch
+	b.postings, b.ends = a.partitions.byTerm(b.terms.Len())
+	return &b
 }

@@ -18,7 +18,8 @@ import (
 // The index must not depend on how the work was spread.
 func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 	at := func(i int) (string, string) {
-		return fmt.Sprintf("Title %d", i%7), fmt.Sprintf("the running %d words %d of text %d islands", i%5, i*i%31, i)
+		often := strings.Repeat("often ", i%5*(i%50/44)*100)
+		return fmt.Sprintf("Title %d", i%7), fmt.Sprintf("the running %d words %d of text %d islands %s", i%5, i*i%31, i, often)
 	}
 	file := func(batch int) []byte {
 		ix, err := build(t.Context(), 500, at, Options{TitleWeight: 2}, batch)

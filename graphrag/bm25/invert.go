@@ -5,93 +5,95 @@ package bm25
 import (
 	"context"
 	"maps"
-	"sort"
+	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// invert numbers the terms over all batches, in the order of their first
-// appearance, and turns the postings from document order to term order.
+// invert numbers the terms over all batches, in the order of their first appearance, and
+// joins their postings.
 func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, error) {
-	terms, ends, next := number(batches)
 	lengths := make([]uint32, 0, n)
-	first := make([]uint32, len(batches)) // document of each batch
-	for i, b := range batches {
-		first[i] = uint32(len(lengths))
+	for _, b := range batches {
 		lengths = append(lengths, b.lengths...)
 	}
-	total := 0
-	if len(ends) > 0 {
-		total = ends[len(ends)-1]
-	}
-	docs, tfs := make([]uint32, total), make([]uint32, total)
-	err := par.Each(ctx, len(batches), 0, func(i int) error {
-		batches[i].scatter(first[i], next[i], docs, tfs)
-		batches[i] = nil
-		return ctx.Err()
-	})
-	if err != nil {
-		return nil, err
-	}
+	terms, local := number(batches)
 	ix := newIndex(o, terms, lengths)
-	return ix, ix.fill(ctx, ends, docs, tfs)
+	return ix, ix.fill(ctx, joined{batches, local})
 }
 
-// number numbers the terms over all batches: those of the first keep their numbers. It
-// returns where the postings of each end in all, and where those of each term of a batch begin.
-func number(batches []*batch) (terms *text.Vocabulary, ends []int, next [][]int) {
+// number numbers the terms over all batches: those of the first keep their numbers. It also
+// returns the number that each has in each batch, or -1.
+func number(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	terms = text.NewVocabulary()
 	global := make([][]int32, len(batches))
 	for i, b := range batches {
-		n := b.terms.Len()
 		if i == 0 {
 			terms = b.terms
 		}
-		global[i] = make([]int32, n)
+		global[i] = make([]int32, b.terms.Len())
 		for t := range global[i] {
 			id := t
 			if i > 0 {
 				id, _ = terms.Add(b.terms.At(t))
 			}
-			if id >= len(ends) {
-				ends = append(ends, 0)
-			}
 			global[i][t] = int32(id)
-			ends[id] += int(b.counts[t])
 		}
+		b.terms = nil
 	}
-	begin := make([]int, len(ends))
-	total := 0
-	for t, df := range ends {
-		begin[t] = total
-		total += df
-		ends[t] = total
-	}
-	next = make([][]int, len(batches))
-	for i, b := range batches {
-		next[i] = make([]int, len(global[i]))
-		for t, id := range global[i] {
-			next[i][t] = begin[id]
-			begin[id] += int(b.counts[t])
+	for _, of := range global {
+		numbers := slices.Repeat([]int32{-1}, terms.Len())
+		for t, id := range of {
+			numbers[id] = int32(t)
 		}
-		b.terms, b.counts = nil, nil
+		local = append(local, numbers)
 	}
-	return terms, ends, next
+	return terms, local
 }
 
-// scatter writes the postings of a batch to where those of their terms are.
-func (b *batch) scatter(doc uint32, next []int, docs, tfs []uint32) {
-	start := 0
-	for _, end := range b.ends {
-		for _, p := range b.postings[start:end] {
-			i := next[p.term]
-			next[p.term] = i + 1
-			docs[i], tfs[i] = doc, p.tf
-		}
-		start = end
-		doc++
+// joined are batches one after the other.
+type joined struct {
+	batches []*batch
+	local   [][]int32 // the number of each term in each batch, or -1
+}
+
+// list are the postings of a term in a batch.
+func (j *joined) list(batch, term int) []posting {
+	b, t := j.batches[batch], j.local[batch][term]
+	switch {
+	case t < 0:
+		return nil
+	case t == 0:
+		return b.postings[:b.ends[0]]
 	}
+	return b.postings[b.ends[t-1]:b.ends[t]]
+}
+
+// df is how many documents have a term.
+func (j *joined) df(term int) (df int) {
+	for i := range j.batches {
+		df += len(j.list(i, term))
+	}
+	return df
+}
+
+// read appends the postings of a term.
+func (j *joined) read(term int, docs, tfs []uint32) (_, _ []uint32) {
+	for i, b := range j.batches {
+		list := j.list(i, term)
+		n := len(docs)
+		docs, tfs = slices.Grow(docs, len(list))[:n+len(list)], slices.Grow(tfs, len(list))[:n+len(list)]
+		for k, p := range list {
+			tf := p.tf()
+			if tf == largeTF {
+				tf = b.large[key(int(j.local[i][term]), p.doc())]
+			}
+			docs[n+k], tfs[n+k] = b.first+p.doc(), tf
+		}
+	}
+	return docs, tfs
 }
 
 // fillAt is how many postings one worker takes at a time.
@@ -99,28 +101,34 @@ const fillAt = 1 << 18
 
 // fill adds the postings of all terms. Ranges of terms are filled by several workers, each
 // where its own begin in the whole.
-func (ix *Index) fill(ctx context.Context, ends []int, docs, tfs []uint32) error {
-	starts := []int{0} // terms where ranges begin
-	for t := 0; t < len(ends); {
-		t = max(t+1, sort.SearchInts(ends, begin(ends, t)+fillAt))
-		starts = append(starts, min(t, len(ends)))
+func (ix *Index) fill(ctx context.Context, from joined) error {
+	var starts []int // terms where ranges begin
+	postings := fillAt
+	for t := range ix.terms.Len() {
+		if postings >= fillAt {
+			starts, postings = append(starts, t), 0
+		}
+		postings += from.df(t)
 	}
-	parts, sizes := make([]inverted, len(starts)-1), make([]size, len(starts)-1)
+	parts, sizes := make([]inverted, len(starts)), make([]size, len(starts))
+	starts = append(starts, ix.terms.Len())
 	each := func(do func(i, from, to int)) error {
 		return par.Each(ctx, len(parts), 0, func(i int) error { do(i, starts[i], starts[i+1]); return ctx.Err() })
 	}
-	err := each(func(i, from, to int) {
-		for t := from; t < to; t++ {
-			sizes[i].add(docs[begin(ends, t):ends[t]], len(ix.lengths))
+	err := each(func(i, start, end int) {
+		for t := start; t < end; t++ {
+			sizes[i].add(&from, t, len(ix.lengths))
 		}
 	})
 	if err != nil {
 		return err
 	}
 	ix.carve(parts, starts, sizes)
-	err = each(func(i, from, to int) {
-		for t := from; t < to; t++ {
-			parts[i].addTerm(docs[begin(ends, t):ends[t]], tfs[begin(ends, t):ends[t]])
+	err = each(func(i, start, end int) {
+		var docs, tfs []uint32
+		for t := start; t < end; t++ {
+			docs, tfs = from.read(t, docs[:0], tfs[:0])
+			parts[i].addTerm(docs, tfs)
 		}
 	})
 	for i := range parts {
@@ -130,27 +138,25 @@ func (ix *Index) fill(ctx context.Context, ends []int, docs, tfs []uint32) error
 	return err
 }
 
-// begin is where the list of a term begins that ends at ends[t].
-func begin(ends []int, t int) int {
-	if t == 0 {
-		return 0
-	}
-	return ends[t-1]
-}
-
 // size is how much terms take of an index.
 type size struct{ docs, blocks, columns int }
 
-// add counts a term whose documents, of n, are ascending.
-func (s *size) add(docs []uint32, n int) {
-	if dense(len(docs), n) {
+// add counts a term of an index of n documents.
+func (s *size) add(from *joined, term, n int) {
+	df := from.df(term)
+	if dense(df, n) {
 		s.columns++
 		return
 	}
-	s.docs += len(docs)
-	for i, d := range docs {
-		if i == 0 || d>>windowBits != docs[i-1]>>windowBits {
-			s.blocks++
+	s.docs += df
+	last := uint32(math.MaxUint32)
+	for i, b := range from.batches {
+		for _, p := range from.list(i, term) {
+			window := (b.first + p.doc()) >> windowBits
+			if window != last {
+				s.blocks++
+			}
+			last = window
 		}
 	}
 }

@@ -94,15 +94,15 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 	if err := errors.Join(checks.Err(), err); err != nil {
 		return Hierarchy{}, err
 	}
-	about, err := surveyed(ctx, g)
+	twice, err := twiceWeight(g)
 	if err != nil {
 		return Hierarchy{}, err
 	}
 	var h Hierarchy
-	if about.exactIn32() {
-		h, err = hierarchical[float32](ctx, g, about, o, opts.MaxSize)
+	if exactIn32(g, twice) {
+		h, err = hierarchical(ctx, newNetwork[float32](g, o.strengths()), twice, o, opts.MaxSize)
 	} else {
-		h, err = hierarchical[float64](ctx, g, about, o, opts.MaxSize)
+		h, err = hierarchical(ctx, newNetwork[float64](g, o.strengths()), twice, o, opts.MaxSize)
 	}
 	if err != nil {
 		return Hierarchy{}, fmt.Errorf("community: hierarchical Leiden: %w", err)
@@ -127,13 +127,9 @@ type piece[W weight] struct {
 	parts  [][]int32
 }
 
-func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options, maxSize int) (Hierarchy, error) {
-	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: g.N()}}
-	net, err := newNetwork[W](ctx, g, about, opts.strengths())
-	if err != nil {
-		return Hierarchy{}, err
-	}
-	top, err := leiden(ctx, net, about.twice, opts)
+func hierarchical[W weight](ctx context.Context, net *network[W], twice float64, opts Options, maxSize int) (Hierarchy, error) {
+	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: net.n()}}
+	top, err := leiden(ctx, net, twice, opts)
 	if err != nil || net.n() == 0 {
 		return b.h, err
 	}
