@@ -20,7 +20,8 @@ type scratch struct {
 	coded   []coded
 	scores  []float32 // of the rows of the tile with all centroids
 	top     []top
-	changed []bool // clusters that won or lost a row
+	near    []int32 // centroids that may be nearest to a row
+	changed []bool  // clusters that won or lost a row
 
 	searched, compared int // rows, and centroids compared with them by distance
 }
@@ -134,7 +135,7 @@ func (l *lloyd) search(s *scratch) int {
 	if s.tile == nil {
 		s.tile, s.codes, s.coded = make([]float32, height*dim), make([]int8, height*dim), make([]coded, height)
 		s.scores = make([]float32, height*padded)
-		s.top = make([]top, height)
+		s.top, s.near = make([]top, height), make([]int32, padded+16)
 		s.changed = make([]bool, l.k)
 	}
 	changed := 0
@@ -154,7 +155,7 @@ func (l *lloyd) search(s *scratch) int {
 		l.kernels.best(s.top, s.scores)
 		for r, i := range rows {
 			old := l.labels[i]
-			s.compared += l.label(int(i), s.top[r], s.scores[r*padded:(r+1)*padded])
+			s.compared += l.label(int(i), s.top[r], s.scores[r*padded:(r+1)*padded], s.near)
 			if now := l.labels[i]; now != old {
 				changed++
 				s.changed[now] = true
@@ -169,8 +170,8 @@ func (l *lloyd) search(s *scratch) int {
 
 // label sets the label and the bounds of a vector by its scores. If the two
 // best are too close for the scores' error, the centroids in question are compared by
-// distance. It returns how many.
-func (l *lloyd) label(i int, t top, scores []float32) int {
+// distance. It returns how many. near has room for their indices.
+func (l *lloyd) label(i int, t top, scores []float32, near []int32) int {
 	square, e := l.norms[i]*l.norms[i], l.scoreError(i)
 	best, compared := t.index, 0
 	if gap := float64(t.first) - float64(t.second); gap > 2*e {
@@ -178,13 +179,13 @@ func (l *lloyd) label(i int, t top, scores []float32) int {
 		l.lower[i] = math.Sqrt(max(0, square-2*(float64(t.second)+e)))
 	} else {
 		nearest, other := math.Inf(1), square-2*(float64(t.first)-e)
-		for c, score := range scores[:l.k] {
-			if float64(score) < float64(t.first)-2*e {
-				continue
+		compared = l.kernels.atLeast(near, scores, ceil32(float64(t.first)-2*e))
+		for _, c := range near[:compared] {
+			if int(c) >= l.k {
+				break
 			}
-			compared++
-			if d := l.distance(l.row(i), l.centroid(c)); d < nearest {
-				nearest, other, best = d, min(other, nearest), int32(c)
+			if d := l.distance(l.row(i), l.centroid(int(c))); d < nearest {
+				nearest, other, best = d, min(other, nearest), c
 			} else {
 				other = min(other, d)
 			}

@@ -31,6 +31,9 @@ type kernels struct {
 	codeScores func(out []float32, tile []int8, rows []coded, panels []uint8, steps, offsets []float32)
 	// best finds the two best of each row of scores.
 	best func(out []top, scores []float32)
+	// atLeast writes the indices of the scores that are so large, and returns how many. There
+	// is room for sixteen more than scores, of which there are as many as offsets.
+	atLeast func(indices []int32, scores []float32, least float32) int
 	// distance is the sum of the squared differences, see distance8.
 	distance func(x, y []float32) float64
 	// add: sums[j] += row[j]. next is what will be added after it.
@@ -39,7 +42,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{height: 2, width: 4, scores: scores2x4, best: best2, distance: distance8, add: addRow}
+	return kernels{height: 2, width: 4, scores: scores2x4, best: best2, atLeast: atLeastRow, distance: distance8, add: addRow}
 }
 
 func scores2x4(out, tile, panels, offsets []float32) {
@@ -78,6 +81,16 @@ func best2(out []top, scores []float32) {
 		}
 		out[r] = t
 	}
+}
+
+func atLeastRow(indices []int32, scores []float32, least float32) (found int) {
+	for c, s := range scores {
+		if s >= least {
+			indices[found] = int32(c)
+			found++
+		}
+	}
+	return found
 }
 
 // distance8 defines the squared distance: eight sums, of every eighth component

@@ -18,12 +18,12 @@ func fastest() kernels {
 }
 
 func avx2() kernels {
-	return kernels{height: 6, width: 16, scores: scoresAVX2, best: bestAVX2, distance: distanceAVX2, add: addAVX2}
+	return kernels{height: 6, width: 16, scores: scoresAVX2, best: bestAVX2, atLeast: atLeastRow, distance: distanceAVX2, add: addAVX2}
 }
 
 func avx512() kernels {
 	k := avx2()
-	k.height, k.width, k.scores, k.best = 12, 32, scoresAVX512, bestAVX512
+	k.height, k.width, k.scores, k.best, k.atLeast = 12, 32, scoresAVX512, bestAVX512, atLeastAVX512
 	return k
 }
 
@@ -60,6 +60,18 @@ func codeScoresVNNI(out []float32, tile []int8, rows []coded, panels []uint8, st
 func bestAVX512(out []top, scores []float32) {
 	n := len(scores) / len(out)
 	best16AVX512(&out[0], &scores[:len(out)*n][0], len(out), n)
+}
+
+func atLeastAVX512(indices []int32, scores []float32, least float32) int {
+	return atLeast16AVX512(&indices[:len(scores)+16][0], &scores[0], len(scores), least)
+}
+
+// largestFirst is the greatest magnitude of as many of the first components as it can take.
+func largestFirst(row []float32) (done int, bits uint32) {
+	if done = len(row) &^ 15; !cpu.X86.HasAVX512F || done == 0 {
+		return 0, 0
+	}
+	return done, largest16AVX512(&row[0], done)
 }
 
 // codeFirst does what codeRest does for as many of the first components as it can, and
@@ -140,6 +152,12 @@ func code16AVX512(code *int8, row *float32, n int, step float64, inverse float32
 
 //go:noescape
 func best16AVX512(out *top, scores *float32, rows, n int)
+
+//go:noescape
+func atLeast16AVX512(indices *int32, scores *float32, n int, least float32) (found int)
+
+//go:noescape
+func largest16AVX512(row *float32, n int) (bits uint32)
 
 //go:noescape
 func distance8AVX2(sums *[8]float64, x, y *float32, n int)

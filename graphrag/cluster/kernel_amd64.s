@@ -385,6 +385,54 @@ next16:
 	VZEROUPPER
 	RET
 
+// func atLeast16AVX512(indices *int32, scores *float32, n int, least float32) (found int)
+TEXT ·atLeast16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         indices+0(FP), DI
+	MOVQ         scores+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS least+24(FP), Z1
+	VMOVDQU32    lanes<>(SB), Z3
+	VPBROADCASTD sixteens<>(SB), Z4
+	MOVQ         DI, DX
+
+least16:
+	VMOVUPS      (SI), Z0
+	VCMPPS       $0x1d, Z1, Z0, K1
+	VPCOMPRESSD.Z Z3, K1, Z5
+	VMOVDQU32    Z5, (DI)
+	KMOVW        K1, AX
+	POPCNTL      AX, AX
+	LEAQ         (DI)(AX*4), DI
+	VPADDD       Z4, Z3, Z3
+	ADDQ         $64, SI
+	SUBQ         $16, CX
+	JG           least16
+	SUBQ         DX, DI
+	SHRQ         $2, DI
+	MOVQ         DI, found+32(FP)
+	VZEROUPPER
+	RET
+
+// func largest16AVX512(row *float32, n int) (bits uint32)
+TEXT ·largest16AVX512(SB), NOSPLIT, $0-20
+	MOVQ       row+0(FP), SI
+	MOVQ       n+8(FP), CX
+	VPXORD     Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	VPSRLD     $1, Z9, Z9
+
+largest16:
+	VPANDD  (SI), Z9, Z1
+	VPMAXUD Z1, Z0, Z0
+	ADDQ    $64, SI
+	SUBQ    $16, CX
+	JG      largest16
+	ALL16(VPMAXUD, Z0, Z1)
+	VMOVD   X0, AX
+	MOVL    AX, bits+16(FP)
+	VZEROUPPER
+	RET
+
 DATA round<>+0(SB)/4, $0x4b400000 // roundBy
 GLOBL round<>(SB), RODATA|NOPTR, $4
 

@@ -22,8 +22,8 @@ func norm(v []float32) float64 {
 
 // largest returns the greatest magnitude.
 func largest(v []float32) float32 {
-	bits := uint32(0) // magnitudes of floats are in the order of their bits
-	for _, c := range v {
+	done, bits := largestFirst(v) // magnitudes of floats are in the order of their bits
+	for _, c := range v[done:] {
 		bits = max(bits, math.Float32bits(c)&^(1<<31))
 	}
 	return math.Float32frombits(bits)

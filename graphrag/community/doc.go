@@ -25,7 +25,9 @@
 //     stable;
 //   - no pass lowers the quality.
 //
-// The refinement uses the node weights of the whole graph, as in the paper.
+// The refinement uses the node weights of the whole graph, as in the paper. On graphs of
+// 131,072 nodes or more the first of several passes is a draft without refinement, which
+// the second begins from.
 //
 // [HierarchicalLeiden] splits each community that is too large as a graph of its own,
 // and the parts again, as GraphRAG does.

@@ -94,15 +94,15 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 	if err := errors.Join(checks.Err(), err); err != nil {
 		return Hierarchy{}, err
 	}
-	twice, err := twiceWeight(g)
+	about, err := surveyed(ctx, g)
 	if err != nil {
 		return Hierarchy{}, err
 	}
 	var h Hierarchy
-	if exactIn32(g, twice) {
-		h, err = hierarchical(ctx, newNetwork[float32](g, o.strengths()), twice, o, opts.MaxSize)
+	if about.exactIn32() {
+		h, err = hierarchical[float32](ctx, g, about, o, opts.MaxSize)
 	} else {
-		h, err = hierarchical(ctx, newNetwork[float64](g, o.strengths()), twice, o, opts.MaxSize)
+		h, err = hierarchical[float64](ctx, g, about, o, opts.MaxSize)
 	}
 	if err != nil {
 		return Hierarchy{}, fmt.Errorf("community: hierarchical Leiden: %w", err)
@@ -127,9 +127,13 @@ type piece[W weight] struct {
 	parts  [][]int32
 }
 
-func hierarchical[W weight](ctx context.Context, net *network[W], twice float64, opts Options, maxSize int) (Hierarchy, error) {
-	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: net.n()}}
-	top, err := leiden(ctx, net, twice, opts)
+func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options, maxSize int) (Hierarchy, error) {
+	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: g.N()}}
+	net, err := newNetwork[W](ctx, g, about, opts.strengths())
+	if err != nil {
+		return Hierarchy{}, err
+	}
+	top, err := leiden(ctx, net, about.twice, opts)
 	if err != nil || net.n() == 0 {
 		return b.h, err
 	}

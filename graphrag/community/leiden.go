@@ -5,6 +5,7 @@ package community
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -24,21 +25,32 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 	if err != nil {
 		return Partition{}, err
 	}
-	twice, err := twiceWeight(g)
+	about, err := surveyed(ctx, g)
 	if err != nil {
 		return Partition{}, err
 	}
 	var p Partition
-	if exactIn32(g, twice) {
-		p, err = leiden(ctx, newNetwork[float32](g, opts.strengths()), twice, opts)
+	if about.exactIn32() {
+		p, err = ofGraph[float32](ctx, g, about, opts)
 	} else {
-		p, err = leiden(ctx, newNetwork[float64](g, opts.strengths()), twice, opts)
+		p, err = ofGraph[float64](ctx, g, about, opts)
+	}
+	if err == nil {
+		p.Quality, err = quality(ctx, g, about, p.Labels, opts)
 	}
 	if err != nil {
 		return Partition{}, fmt.Errorf("community: Leiden: %w", err)
 	}
-	p.Quality = quality(g, p.Labels, opts)
 	return p, nil
+}
+
+// ofGraph is leiden for the network of a graph.
+func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
+	net, err := newNetwork[W](ctx, g, about, opts.strengths())
+	if err != nil {
+		return Partition{}, err
+	}
+	return leiden(ctx, net, about.twice, opts)
 }
 
 // leiden returns the partition of a network, all but its quality.
@@ -63,6 +75,7 @@ type solver[W weight] struct {
 	gamma     float64 // γ'
 	theta     float64
 	maxPasses int
+	draft     bool // what this pass finds is only where the next one begins
 	rng       rand.PCG
 
 	workers   int
@@ -70,7 +83,9 @@ type solver[W weight] struct {
 	proposals []proposal[W]
 	unit      float64
 
-	tallies []tally[W]
+	masses  []W     // of the communities: sums of the weights of their nodes
+	members []int32 // and how many these are
+	wants   []bool  // of the nodes: those of a block that want to move
 	labels  int32   // from this one on, no community has one
 	empty   []int32 // those below that no community has
 	slack   []int32 // of the nodes
@@ -106,10 +121,12 @@ func (s *solver[W]) reserve(n int) {
 	for len(s.visitors) < s.workers {
 		s.visitors = append(s.visitors, &visitor[W]{solver: s})
 	}
-	if n <= len(s.tallies) {
+	if n <= len(s.masses) {
 		return
 	}
-	s.tallies = make([]tally[W], n)
+	s.masses = make([]W, n)
+	s.members = make([]int32, n)
+	s.wants = make([]bool, n)
 	s.empty = make([]int32, 0, n)
 	s.slack = make([]int32, n)
 	s.queue = make([]int32, n)
@@ -143,6 +160,15 @@ const patience = 12
 // community after the first pass: smaller networks are in the cache in any order.
 const minArranged = 1 << 14
 
+// A first pass that others follow is a draft for networks of minDraft nodes: single nodes are
+// visited in draftRounds, because of those visited later less than a tenth move, and
+// communities are made nodes as they are, not refined: the next pass takes apart what does
+// not belong together. Smaller networks would lose modularity by it, and win little time.
+const (
+	draftRounds = 2
+	minDraft    = 1 << 17
+)
+
 // run repeats passes until the partition is stable.
 func (s *solver[W]) run(net *network[W], p *Partition) error {
 	n := net.n()
@@ -156,12 +182,13 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 	before, labels, places := slices.Clone(p.Labels), slices.Clone(p.Labels), make([]int32, n)
 	if singletons(places); p.Communities == n && n >= minArranged {
 		var err error
-		if net, places, err = net.fold(s.ctx, s.gamma, s.workersFor(n)); err != nil {
+		if net, places, err = s.fold(net); err != nil {
 			return err
 		}
 		labels = labels[:net.n()]
 		singletons(labels)
 	}
+	alone := p.Communities == n
 	for quiet := 0; p.Passes < s.maxPasses && quiet < patience; p.Passes++ {
 		if p.Passes == 1 && net.n() >= minArranged {
 			var err error
@@ -169,6 +196,7 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 				return err
 			}
 		}
+		s.draft = alone && p.Passes == 0 && s.maxPasses > 1
 		if err := s.optimise(net, labels, 0); err != nil {
 			return err
 		}
@@ -186,13 +214,57 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 	return nil
 }
 
+// fewTwins is the part of the nodes below which folding twins is not worth a copy of the network.
+const fewTwins = 1. / 32
+
+// fold makes each class of twins a node. It returns the network of the classes, in the order of
+// their first nodes, and the class of each node; or the network itself, if there are few.
+func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
+	n := net.n()
+	class, sums := make([]int32, n), make([]uint64, n)
+	if err := s.ranges(n, 1<<10, s.workersFor(n), func(_ *visitor[W], lo, hi int) {
+		for u := lo; u < hi; u++ {
+			sums[u] = net.hash(int32(u))
+		}
+	}); err != nil {
+		return nil, nil, err
+	}
+	t := net.twins(sums, s.gamma)
+	firsts := s.queue[:0]
+	for u, first := range t.first {
+		class[u] = -1
+		if first == int32(u) {
+			class[u] = int32(len(firsts))
+			firsts = append(firsts, first)
+		}
+	}
+	if float64(n-len(firsts)) < fewTwins*float64(n) {
+		singletons(class)
+		return net, class, nil
+	}
+	out := &network[W]{}
+	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
+		v.arcs = net.firsts(out, v.arcs[:0], firsts, class, t.size, lo, hi)
+	}); err != nil {
+		return nil, nil, err
+	}
+	for u, first := range t.first {
+		class[u] = class[first]
+	}
+	return out, class, nil
+}
+
 // optimise is one pass of the Leiden algorithm over a network and all coarser
 // ones: move the nodes, refine the communities, make each part a node, go on
 // with those in the communities that were found.
 func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 	n, lv := net.n(), s.level(depth)
 	for count := n; count == n; {
-		moved, err := s.moveNodes(net, labels)
+		draft, rounds := s.draft && n >= minDraft, math.MaxInt
+		if draft && depth == 0 {
+			rounds = draftRounds
+		}
+		moved, err := s.moveNodes(net, labels, rounds)
 		if err != nil {
 			return err
 		}
@@ -201,6 +273,10 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 			if !moved {
 				return nil // each node has been compared with all others: γ-separated
 			}
+			continue
+		}
+		if draft {
+			count = lv.whole(labels)
 			continue
 		}
 		if count, err = s.refine(net, lv, false); err != nil {

@@ -12,12 +12,6 @@ import (
 // tolerance is the part of a node's weights below which a gain is rounding.
 const tolerance = 1e-12
 
-// tally is what there is of a community.
-type tally[W weight] struct {
-	weight W // sum of the weights of its nodes
-	size   int32
-}
-
 // proposal is what the visit of a node finds.
 type proposal[W weight] struct {
 	from, to int32 // community, the same if the node stays, alone if to an empty one
@@ -45,8 +39,8 @@ const (
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
 // algorithm A.2, MoveNodesFast): nodes are visited, few of them in random order, and moved to
 // where the quality grows most, an empty community included, and after a move
-// those neighbours are visited again that could gain by it. It reports whether
-// any node moved.
+// those neighbours are visited again that could gain by it, in at most some rounds. It
+// reports whether any node moved.
 //
 // The gain of joining C, for a node v that is taken out of its own community,
 // is E(v,C) - γ'·w(v)·W(C). What a move changes in W(C) is left to the
@@ -56,18 +50,18 @@ const (
 // they were before the block. Then those of them move, one after the other, that still gain
 // whatever the moves before did to their links, so that each move is a gain and the result
 // is that of the blocks and not of the processors.
-func (s *solver[W]) moveNodes(net *network[W], labels []int32) (bool, error) {
+func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool, error) {
 	n := net.n()
 	s.count(net, labels)
 	waiting := s.queue[:0]
 	for u := range int32(n) {
 		s.slack[u] = 1
-		if len(net.row(u)) > 0 || s.tallies[labels[u]].size > 1 {
+		if len(net.row(u)) > 0 || s.members[labels[u]] > 1 {
 			waiting = append(waiting, u)
 		}
 	}
 	moved := false
-	for len(waiting) > 0 {
+	for ; len(waiting) > 0 && rounds > 0; rounds-- {
 		size := blockSize(len(waiting))
 		if size == 1 {
 			shuffle(&s.rng, waiting)
@@ -128,13 +122,14 @@ func (s *solver[W]) compact(labels []int32) {
 		return
 	}
 	numbers, next := s.sizes[:s.labels], int32(0)
-	for c, t := range s.tallies[:s.labels] {
-		if t.size > 0 {
-			numbers[c], s.tallies[next] = next, t
+	for c, members := range s.members[:s.labels] {
+		if members > 0 {
+			numbers[c], s.masses[next], s.members[next] = next, s.masses[c], members
 			next++
 		}
 	}
-	clear(s.tallies[next:s.labels])
+	clear(s.masses[next:s.labels])
+	clear(s.members[next:s.labels])
 	s.labels, s.empty = next, s.empty[:0]
 	for u, c := range labels {
 		labels[u] = numbers[c]
@@ -210,12 +205,13 @@ func (s *solver[W]) commit(net *network[W], labels, block []int32) bool {
 		if p.from == p.to {
 			continue
 		}
+		s.wants[u] = false
 		weight := net.weights[u]
 		k, into := s.gamma*float64(weight), W(0)
 		if p.to != alone {
-			into = s.tallies[p.to].weight
+			into = s.masses[p.to]
 		}
-		kept, rest := float64(p.kept), k*float64(s.tallies[p.from].weight-weight)
+		kept, rest := float64(p.kept), k*float64(s.masses[p.from]-weight)
 		if float64(p.link-p.loss)-k*float64(into) <= kept-rest+tolerance*(kept+rest) {
 			s.slack[u], p.to = 0, p.from
 			continue
@@ -225,12 +221,11 @@ func (s *solver[W]) commit(net *network[W], labels, block []int32) bool {
 			p.to = s.vacant()
 		}
 		s.slack[u], labels[u] = p.slack, p.to
-		s.tallies[p.to].weight += weight
-		s.tallies[p.to].size++
-		from := &s.tallies[p.from]
-		from.weight -= weight
-		if from.size--; from.size == 0 {
-			from.weight = 0
+		s.masses[p.to] += weight
+		s.members[p.to]++
+		s.masses[p.from] -= weight
+		if s.members[p.from]--; s.members[p.from] == 0 {
+			s.masses[p.from] = 0
 			s.empty = append(s.empty, p.from)
 		}
 	}
@@ -240,17 +235,18 @@ func (s *solver[W]) commit(net *network[W], labels, block []int32) bool {
 // count adds up the communities.
 func (s *solver[W]) count(net *network[W], labels []int32) {
 	n := net.n()
-	tallies := s.tallies[:n]
-	clear(tallies)
+	masses, members := s.masses[:n], s.members[:n]
+	clear(masses)
+	clear(members)
 	for u, c := range labels {
-		tallies[c].weight += net.weights[u]
-		tallies[c].size++
+		masses[c] += net.weights[u]
+		members[c]++
 	}
 	s.labels, s.empty = int32(n), s.empty[:0]
-	for ; s.labels > 0 && tallies[s.labels-1].size == 0; s.labels-- {
+	for ; s.labels > 0 && members[s.labels-1] == 0; s.labels-- {
 	}
-	for c, t := range tallies[:s.labels] {
-		if t.size == 0 {
+	for c, size := range members[:s.labels] {
+		if size == 0 {
 			s.empty = append(s.empty, int32(c))
 		}
 	}

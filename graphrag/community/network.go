@@ -2,16 +2,10 @@
 
 package community
 
-import (
-	"fmt"
-	"math"
-	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/graph"
-)
+import "slices"
 
 // weight is how the arcs of a network hold their weights: float32 if that holds
-// all weights and their sums exactly, see exactIn32, else float64.
+// all weights and their sums exactly, see survey.exactIn32, else float64.
 type weight interface{ float32 | float64 }
 
 // arc is a neighbour with the weight of the edge. Both stand side by side
@@ -36,25 +30,6 @@ func (net *network[W]) n() int { return len(net.weights) }
 
 func (net *network[W]) row(u int32) []arc[W] {
 	return net.arcs[net.offsets[u]:net.offsets[u+1]]
-}
-
-// exactIn32 reports whether all weights of a graph are whole numbers with a sum
-// of 2^23 at most: then no sum of weights or strengths is rounded in a float32.
-func exactIn32(g *graph.Graph, twice float64) bool {
-	if twice > 1<<24 {
-		return false
-	}
-	for _, w := range g.Weights32() {
-		if w != float32(int32(w)) {
-			return false
-		}
-	}
-	for _, w := range g.Weights64() {
-		if w != float64(int32(w)) {
-			return false
-		}
-	}
-	return true
 }
 
 // unit is how many units of slack there are to the weight 1: 4,096 to an arc of average
@@ -91,51 +66,6 @@ func (net *network[W]) fetch(nodes []int32) (arcs int, fetched int32) {
 		}
 	}
 	return arcs, fetched
-}
-
-// newNetwork returns the network of a graph.
-func newNetwork[W weight](g *graph.Graph, strengths bool) *network[W] {
-	switch {
-	case g.Weights64() != nil:
-		return networkOf[W](g, g.Weights64(), strengths)
-	case g.Weights32() != nil:
-		return networkOf[W](g, g.Weights32(), strengths)
-	}
-	return networkOf[W, float32](g, nil, strengths)
-}
-
-// networkOf is newNetwork for weights of one type; all are 1 if there are none.
-func networkOf[W, G weight](g *graph.Graph, weights []G, strengths bool) *network[W] {
-	n := g.N()
-	net := &network[W]{
-		offsets: make([]int64, n+1),
-		arcs:    make([]arc[W], 0, g.Arcs()),
-		weights: make([]W, n),
-	}
-	targets := g.Targets()
-	for u := range int32(n) {
-		lo, hi := g.Row(u)
-		strength := 0.0
-		for a := lo; a < hi; a++ {
-			w := G(1)
-			if weights != nil {
-				w = weights[a]
-			}
-			strength += float64(w)
-			if targets[a] == u {
-				strength += float64(w)
-				net.loop(u, 2*float64(w))
-			} else if w > 0 {
-				net.arcs = append(net.arcs, arc[W]{targets[a], W(w)})
-			}
-		}
-		if !strengths {
-			strength = 1
-		}
-		net.weights[u] = W(strength)
-		net.offsets[u+1] = int64(len(net.arcs))
-	}
-	return net
 }
 
 func (net *network[W]) loop(u int32, w float64) {
@@ -219,22 +149,3 @@ func (g *groups) gather(labels, place []int32) {
 		place[c]++
 	}
 }
-
-// twiceWeight returns 2m, the sum of all strengths.
-func twiceWeight(g *graph.Graph) (float64, error) {
-	sum := 0.0
-	for u := range int32(g.N()) {
-		sum += g.Strength(u)
-	}
-	switch {
-	case math.IsInf(sum, 1):
-		return 0, fmt.Errorf("community: the weights of the graph sum to more than a float64 holds, scale them down: %w", graph.ErrEdge)
-	case sum > 0 && sum < leastWeight:
-		return 0, fmt.Errorf("community: the weights of the graph sum to %v, too little to divide by, scale them up: %w", sum, graph.ErrEdge)
-	}
-	return sum, nil
-}
-
-// leastWeight is the least sum of weights that others can be divided by without
-// leaving the range of a float64.
-const leastWeight = 0x1p-1000

@@ -4,10 +4,12 @@ package community
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Partition says which community each node is in.
@@ -125,48 +127,62 @@ func measured(g *graph.Graph, labels []int32, opts Options) (float64, error) {
 	if err := checkLabels(labels, g.N()); err != nil {
 		return 0, fmt.Errorf("community: %w", err)
 	}
-	if _, err := twiceWeight(g); err != nil {
+	about, err := surveyed(context.Background(), g)
+	if err != nil {
 		return 0, err
 	}
-	return quality(g, labels, opts), nil
+	return quality(context.Background(), g, about, labels, opts)
 }
 
-func quality(g *graph.Graph, labels []int32, opts Options) float64 {
+// quality returns the quality of a partition; the error is that of ctx.
+func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, opts Options) (float64, error) {
+	inside := make([]float64, g.N()) // weight of the edge ends of each node that stay in its community
+	if err := par.Ranges(ctx, g.N(), surveyRows, 0, func(_, lo, hi int) error {
+		for u := lo; u < hi; u++ {
+			inside[u] = insideOf(g, labels, int32(u))
+		}
+		return nil
+	}); err != nil {
+		return 0, err
+	}
 	type totals struct {
 		inside float64 // weight of edge ends
 		weight float64
 		size   float64
 	}
 	comms := make([]totals, g.N())
-	twice := 0.0
-	targets := g.Targets()
 	for u, c := range labels {
-		inside, strength := 0.0, 0.0
-		lo, hi := g.Row(int32(u))
-		for a := lo; a < hi; a++ {
-			w := g.Weight(a)
-			if targets[a] == int32(u) {
-				w *= 2
-			}
-			strength += w
-			if labels[targets[a]] == c {
-				inside += w
-			}
-		}
-		comms[c].inside += inside
-		comms[c].weight += strength
+		comms[c].inside += inside[u]
+		comms[c].weight += about.strengths[u]
 		comms[c].size++
-		twice += strength
 	}
 	sum := 0.0
 	for _, c := range comms {
 		switch {
 		case opts.Quality == CPMQuality:
 			sum += c.inside/2 - opts.Resolution*c.size*(c.size-1)/2
-		case twice > 0:
-			share := c.weight / twice
-			sum += c.inside/twice - opts.Resolution*share*share
+		case about.twice > 0:
+			share := c.weight / about.twice
+			sum += c.inside/about.twice - opts.Resolution*share*share
 		}
 	}
-	return sum
+	return sum, nil
+}
+
+// insideOf returns the weight of the edge ends of u that stay in its community.
+func insideOf(g *graph.Graph, labels []int32, u int32) float64 {
+	inside, own := 0.0, labels[u]
+	lo, hi := g.Row(u)
+	targets := g.Targets()
+	for a := lo; a < hi; a++ {
+		if labels[targets[a]] != own {
+			continue
+		}
+		w := g.Weight(a)
+		if targets[a] == u {
+			w *= 2
+		}
+		inside += w
+	}
+	return inside
 }

@@ -240,8 +240,9 @@ func TestSameSeedSameResult(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	o := community.Options{Seed: 5, MaxPasses: 2}
 	small := graphtest.LFR2333().Graph(graph.Float32)
-	// Large enough for blocks that several processors visit, and for compact labels.
-	l := graphtest.Planted(70_000, 210_000, 70, .3, 1)
+	// Large enough for blocks that several processors visit, for compact labels, and for
+	// a first pass that is a draft.
+	l := graphtest.Planted(140_000, 420_000, 140, .3, 1)
 	large := l.Graph(graph.Float32)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range l.Edges {
@@ -266,9 +267,18 @@ func TestSameSeedSameResult(t *testing.T) {
 			t.Errorf("another result on %d processors", procs)
 		}
 	}
-	oracle := newOracle(fractions, o)
-	oracle.checkConnected(t, first.fractions.Members(), first.fractions.Labels)
-	oracle.checkSeparated(t, first.fractions.Labels)
+	o.MaxPasses = 1 // no draft
+	if one := leiden(t, large, o).Quality; first.large.Quality < one {
+		t.Errorf("modularity %v after two passes, %v after one", first.large.Quality, one)
+	}
+	for _, found := range []struct {
+		g *graph.Graph
+		p community.Partition
+	}{{large, first.large}, {fractions, first.fractions}} {
+		oracle := newOracle(found.g, o)
+		oracle.checkConnected(t, found.p.Members(), found.p.Labels)
+		oracle.checkSeparated(t, found.p.Labels)
+	}
 }
 
 // Names that stand on one page alone are twins, which are one node from the beginning: what is

@@ -92,6 +92,13 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 	return lv.number(s.sizes), nil
 }
 
+// whole makes each community one part, and returns how many there are.
+func (lv *level[W]) whole(labels []int32) int {
+	lv.part = append(lv.part[:0], labels...)
+	lv.parts, lv.comms = lv.comms, lv.parts
+	return lv.parts.count()
+}
+
 // number numbers the parts community by community, so that the next level has
 // nodes of one community side by side, and returns how many there are. sizes are
 // those of the parts of each community, from its place on.

@@ -3,12 +3,9 @@
 package community
 
 import (
-	"context"
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Twins are nodes of one weight with the same arcs to all others, and arcs of one weight a
@@ -21,64 +18,21 @@ type twins[W weight] struct {
 	inside []W     // weight between the nodes of the class of a first node
 }
 
-// fewTwins is the part of the nodes below which folding twins is not worth a copy of the network.
-const fewTwins = 1. / 32
-
-// fold makes each class of twins a node. It returns the network of the classes, in the order of
-// their first nodes, and the class of each node; or the network itself, if there are few.
-func (net *network[W]) fold(ctx context.Context, gamma float64, workers int) (*network[W], []int32, error) {
-	n := net.n()
-	class, sums := make([]int32, n), make([]uint64, n)
-	if err := par.Ranges(ctx, n, 1<<12, workers, func(_, lo, hi int) error {
-		for u := lo; u < hi; u++ {
-			sums[u] = net.hash(int32(u))
-		}
-		return nil
-	}); err != nil {
-		return nil, nil, err
-	}
-	t := net.twins(sums, gamma)
-	count := int32(0)
-	for u, first := range t.first {
-		class[u] = -1
-		if first == int32(u) {
-			class[u], t.size[count] = count, t.size[u]
-			count++
-		}
-	}
-	if float64(n-int(count)) < fewTwins*float64(n) {
-		singletons(class)
-		return net, class, nil
-	}
-	out := net.firsts(class, t.size[:count])
-	for u, first := range t.first {
-		class[u] = class[first]
-	}
-	return out, class, nil
-}
-
-// firsts returns the network of the classes of some sizes, whose first nodes have theirs, all
-// others -1.
-func (net *network[W]) firsts(class, size []int32) *network[W] {
-	out := &network[W]{
-		offsets: make([]int64, 1, len(size)+1),
-		weights: make([]W, 0, len(size)),
-		arcs:    make([]arc[W], 0, len(net.arcs)),
-	}
-	for u, own := range class {
-		if own < 0 {
-			continue
-		}
-		k := W(size[own])
-		for _, a := range net.row(int32(u)) {
-			if c := class[a.to]; c >= 0 {
-				out.arcs = append(out.arcs, arc[W]{c, k * W(size[c]) * a.w})
+// firsts appends the rows of the classes from lo to hi to arcs: those of their first nodes, which
+// have the number of their class, and all others -1. The ends of the rows are the offsets of to.
+func (net *network[W]) firsts(to *network[W], arcs []arc[W], firsts, class, size []int32, lo, hi int) []arc[W] {
+	for c := lo; c < hi; c++ {
+		u := firsts[c]
+		k := W(size[u])
+		for _, a := range net.row(u) {
+			if other := class[a.to]; other >= 0 {
+				arcs = append(arcs, arc[W]{other, k * W(size[a.to]) * a.w})
 			}
 		}
-		out.weights = append(out.weights, k*net.weights[u])
-		out.offsets = append(out.offsets, int64(len(out.arcs)))
+		to.weights[c] = k * net.weights[u]
+		to.offsets[c+1] = int64(len(arcs))
 	}
-	return out
+	return arcs
 }
 
 // twins finds twins by sums of hashes of their arcs, and compares the rows of those whose sums

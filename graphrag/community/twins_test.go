@@ -33,14 +33,24 @@ func twinGraph(t *testing.T) *graph.Graph {
 	return g
 }
 
+// folding returns a solver for small networks.
+func folding(t *testing.T, gamma float64) *solver[float32] {
+	s := &solver[float32]{ctx: t.Context(), workers: 2, gamma: gamma}
+	s.reserve(40)
+	return s
+}
+
 func TestTwinsAreFolded(t *testing.T) {
 	g := twinGraph(t)
-	twice, err := twiceWeight(g)
+	about, err := surveyed(t.Context(), g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	net := newNetwork[float32](g, true)
-	folded, class, err := net.fold(t.Context(), 1/twice, 2)
+	net, err := newNetwork[float32](t.Context(), g, about, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folded, class, err := folding(t, 1/about.twice).fold(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +91,7 @@ func TestFewTwins(t *testing.T) {
 		net.arcs = append(net.arcs, arc[float32]{(u + 1) % 40, 1})
 		net.offsets = append(net.offsets, int64(len(net.arcs)))
 	}
-	folded, class, err := net.fold(t.Context(), 0, 1)
+	folded, class, err := folding(t, 0).fold(net)
 	if err != nil || folded != net || class[7] != 7 {
 		t.Errorf("a copy of the network, classes %v, %v", class, err)
 	}

@@ -33,7 +33,7 @@ func (v *visitor[W]) propose(net *network[W], labels, nodes []int32, out []propo
 			p := v.visit(u, labels[u], net.weights[u], row, neighbours[:len(row)])
 			neighbours = neighbours[len(row):]
 			if v.slack[u] = p.slack; p.to != p.from {
-				v.slack[u] = proposed - 1 - int32(first+i+j)
+				v.slack[u], v.wants[u] = proposed-1-int32(first+i+j), true
 			}
 			out[i+j] = p
 		}
@@ -53,20 +53,23 @@ func (v *visitor[W]) gather(net *network[W], labels, nodes []int32) {
 	if cap(v.labels) < total {
 		v.labels = make([]int32, 2*total)
 	}
-	out := v.labels[:0]
+	v.labels, v.fetched = v.labels[:total], fetched
+	rest := v.labels
 	for _, u := range nodes {
-		for _, a := range net.row(u) {
-			out = append(out, labels[a.to])
+		row := net.row(u)
+		out := rest[:len(row)]
+		for i, a := range row {
+			out[i] = labels[a.to]
 		}
+		rest = rest[len(row):]
 	}
-	v.labels, v.fetched = out, fetched
 }
 
 // fetch reads what there is of communities into the cache.
 func (v *visitor[W]) fetch(communities []int32) {
-	sum, tallies, links := W(0), v.tallies, v.links
+	sum, masses, links := W(0), v.masses, v.links
 	for _, c := range communities {
-		sum += tallies[c].weight + links[c]
+		sum += masses[c] + links[c]
 	}
 	v.fetched = int32(sum)
 }
@@ -95,17 +98,17 @@ func (v *visitor[W]) visit(u, own int32, weight W, row []arc[W], neighbours []in
 		v.touched = make([]int32, 2*len(row)+64)
 	}
 	t := linkUp(row, neighbours, v.links, v.touched)
-	links, tallies, k := v.links, v.tallies, v.gamma*float64(weight)
+	links, masses, k := v.links, v.masses, v.gamma*float64(weight)
 	p := proposal[W]{from: own, to: own, kept: links[own]}
 	links[own] = 0
-	link, rest := float64(p.kept), k*float64(tallies[own].weight-weight)
+	link, rest := float64(p.kept), k*float64(masses[own]-weight)
 	bestGain, next := link-rest+tolerance*(link+rest), 0.0
 	for _, c := range v.touched[:t] {
 		if c == own {
 			continue
 		}
 		link := links[c]
-		gain := float64(link) - k*float64(tallies[c].weight)
+		gain := float64(link) - k*float64(masses[c])
 		links[c] = 0
 		if gain > bestGain {
 			next = max(next, bestGain)
@@ -114,7 +117,7 @@ func (v *visitor[W]) visit(u, own int32, weight W, row []arc[W], neighbours []in
 			next = gain
 		}
 	}
-	if bestGain < 0 && tallies[own].size > 1 {
+	if bestGain < 0 && v.members[own] > 1 {
 		p.to, p.link, bestGain, next = alone, 0, 0, bestGain
 	}
 	p.slack = 1 + int32(max(0, min(mostSlack, (bestGain-next)*v.unit)))
@@ -130,8 +133,11 @@ func (v *visitor[W]) doubt(net *network[W], block []int32, proposals []proposal[
 			continue
 		}
 		for _, a := range net.row(block[i]) {
+			if !v.wants[a.to] {
+				continue
+			}
 			place := int(proposed - 1 - v.slack[a.to])
-			if place < 0 || place >= i {
+			if place >= i {
 				continue
 			}
 			if other := &proposals[place]; other.from == p.to || other.to == p.from {
@@ -151,20 +157,32 @@ func (v *visitor[W]) wake(net *network[W], labels, nodes []int32, proposals []pr
 		if p.from == p.to {
 			continue
 		}
-		for _, a := range net.row(u) {
-			if labels[a.to] == p.to {
-				continue
-			}
-			used := v.used(a.w)
-			switch {
-			case !shared:
-				if v.slack[a.to] > 0 {
-					v.slack[a.to] -= used
-				}
-			case atomic.LoadInt32(&v.slack[a.to]) > 0:
-				atomic.AddInt32(&v.slack[a.to], -used)
+		row := net.row(u)
+		if !shared {
+			v.take(row, labels, p.to)
+			continue
+		}
+		for _, a := range row {
+			if labels[a.to] != p.to && atomic.LoadInt32(&v.slack[a.to]) > 0 {
+				atomic.AddInt32(&v.slack[a.to], -v.used(a.w))
 			}
 		}
+	}
+}
+
+// take takes the arcs of a row from the slack that nodes of other communities have left. Which
+// these are is not to be foreseen, so there is no branch.
+func (s *solver[W]) take(row []arc[W], labels []int32, community int32) {
+	slack := s.slack
+	for _, a := range row {
+		used, left := s.used(a.w), slack[a.to]
+		if left <= 0 {
+			used = 0
+		}
+		if labels[a.to] == community {
+			used = 0
+		}
+		slack[a.to] = left - used
 	}
 }
 
@@ -262,6 +280,7 @@ func (v *visitor[W]) coarsen(net *network[W], lv *level[W], lo, hi int) {
 	ready := lv.parts.starts[lo]
 	for p := lo; p < hi; p++ {
 		first, sum := len(out), W(0)
+		links[p] = 1 // no arc leads there
 		for i := lv.parts.starts[p]; i < lv.parts.starts[p+1]; i++ {
 			if i == ready {
 				ready = min(i+batch, int32(len(members)))
@@ -271,7 +290,7 @@ func (v *visitor[W]) coarsen(net *network[W], lv *level[W], lo, hi int) {
 			u := members[i]
 			sum += net.weights[u]
 			row := net.row(u)
-			out = appendParts(out, row, neighbours[:len(row)], int32(p), links)
+			out = appendParts(out, row, neighbours[:len(row)], links)
 			neighbours = neighbours[len(row):]
 		}
 		row := out[first:]
@@ -287,14 +306,18 @@ func (v *visitor[W]) coarsen(net *network[W], lv *level[W], lo, hi int) {
 }
 
 // appendParts adds the arcs of a row to the links of the parts they lead to, and appends
-// arcs to those that had none, but for the part itself.
-func appendParts[W weight](arcs []arc[W], row []arc[W], parts []int32, own int32, links []W) []arc[W] {
+// arcs to those that had none. Which these are is not to be foreseen, so there is no branch.
+func appendParts[W weight](arcs []arc[W], row []arc[W], parts []int32, links []W) []arc[W] {
+	n := len(arcs)
+	arcs = slices.Grow(arcs, len(row)+1)[:n+len(row)+1]
+	parts = parts[:len(row)]
 	for i, a := range row {
 		q := parts[i]
-		if links[q] == 0 && q != own {
-			arcs = append(arcs, arc[W]{to: q})
+		arcs[n].to = q
+		if links[q] == 0 {
+			n++
 		}
 		links[q] += a.w
 	}
-	return arcs
+	return arcs[:n]
 }

@@ -177,15 +177,19 @@ func begin[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, b *
 // computes the square of r in the norm of E and the L1 norm of D·r.
 func (b *batch) step(q *quotient, alpha, rho, norm *lane) {
 	*rho, *norm = lane{}, lane{}
+	if widest && len(b.r) > 0 {
+		stepRowsAVX512(&b.y[0], &b.r[0], &b.w[0], &b.t[0], &q.pivot[0], &q.strength[0], len(b.r), alpha, rho, norm)
+		return
+	}
 	for u := range b.r {
 		y, r, w, t, pivot, strength := &b.y[u], &b.r[u], &b.w[u], &b.t[u], q.pivot[u], q.strength[u]
 		for l := range b.used {
 			x := float64(t[l])
-			y[l] += alpha[l] * x
-			x = r[l] - alpha[l]*(x+w[l])
+			y[l] += float64(alpha[l] * x)
+			x = r[l] - float64(alpha[l]*(x+w[l]))
 			r[l] = x
-			rho[l] += x * x * pivot
-			norm[l] += math.Abs(x) * strength
+			rho[l] += float64(x * x * pivot)
+			norm[l] += float64(math.Abs(x) * strength)
 		}
 	}
 }
@@ -211,16 +215,26 @@ func backward[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, 
 		}
 		lo, hi := a.middle[u], a.offsets[u+1]
 		gatherLanes(a, lo, hi, b.t, b.used, &sum)
-		r, t, z, w, inverse := &b.r[u], &b.t[u], &b.z[u], &b.w[u], 1/q.pivot[u]
-		for l := range b.used {
-			up := d * sum[l]
-			x := float32(going[l] * (r[l] + beta[l]*float64(z[l]) + up*inverse))
-			t[l] = x
-			z[l] = float32(float64(x) - up*inverse)
-			w[l] = up
+		if widest {
+			backwardRowAVX512(&sum, &b.r[u], &b.w[u], &b.t[u], &b.z[u], beta, going, d, 1/q.pivot[u])
+		} else {
+			b.backwardRow(u, &sum, beta, going, d, 1/q.pivot[u])
 		}
 	}
 	return nil
+}
+
+// backwardRow solves row u, to which the arcs bring by·sum.
+func (b *batch) backwardRow(u int, sum, beta, going *lane, by, inverse float64) {
+	r, t, z, w := &b.r[u], &b.t[u], &b.z[u], &b.w[u]
+	for l := range b.used {
+		up := by * sum[l]
+		part := up * inverse
+		x := float32(going[l] * (r[l] + float64(beta[l]*float64(z[l])) + part))
+		t[l] = x
+		z[l] = float32(float64(x) - part)
+		w[l] = up
+	}
 }
 
 // forward solves (E - L)·w = -w from the first node to the last, and sets b.dot to
@@ -235,12 +249,21 @@ func forward[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, b
 		}
 		ahead(b, a, u, b.w)
 		gatherLanes(a, a.offsets[u], a.middle[u], b.w, b.used, &sum)
-		t, w, pivot, inverse := &b.t[u], &b.w[u], q.pivot[u], 1/q.pivot[u]
-		for l := range b.used {
-			x, up := float64(t[l]), w[l]
-			w[l] = (d*sum[l] - up) * inverse
-			b.dot[l] += (x*pivot - up) * (x + w[l])
+		if widest {
+			forwardRowAVX512(&sum, &b.w[u], &b.t[u], &b.dot, d, q.pivot[u], 1/q.pivot[u])
+		} else {
+			b.forwardRow(u, &sum, d, q.pivot[u], 1/q.pivot[u])
 		}
 	}
 	return nil
+}
+
+// forwardRow solves row u, to which the arcs bring by·sum.
+func (b *batch) forwardRow(u int, sum *lane, by, pivot, inverse float64) {
+	t, w := &b.t[u], &b.w[u]
+	for l := range b.used {
+		x, up := float64(t[l]), w[l]
+		w[l] = (float64(by*sum[l]) - up) * inverse
+		b.dot[l] += float64((float64(x*pivot) - up) * (x + w[l]))
+	}
 }

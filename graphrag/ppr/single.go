@@ -26,21 +26,20 @@ func newSingle(q *quotient) *single {
 	}
 }
 
-// maxSweeps is far above what any tolerance needs: at damping d each sweep
-// shrinks the error by (1-√(1-d²))/d or better.
-const maxSweeps = 100_000
-
 // solve is [batch.solve] for one query. It ends earlier if what has the L1 norm of the residual
 // is enough.
 func (x *single) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64, enough func(norm float64) bool) error {
 	if a, ok := q.rows.(arcs[float64]); ok {
-		return solveSingle(ctx, a, q, x, seeds, v, tolerance, enough)
+		return solveSingle(ctx, &a, q, x, seeds, v, tolerance, enough)
 	}
-	return solveSingle(ctx, q.rows.(arcs[float32]), q, x, seeds, v, tolerance, enough)
+	a := q.rows.(arcs[float32])
+	return solveSingle(ctx, &a, q, x, seeds, v, tolerance, enough)
 }
 
-func solveSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single, seeds []Seed, v reset, tolerance float64, enough func(norm float64) bool) error {
-	beginSingle(a, q, x, seeds, v)
+func solveSingle[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *single, seeds []Seed, v reset, tolerance float64, enough func(norm float64) bool) error {
+	if err := beginSingle(ctx, a, q, x, seeds, v); err != nil {
+		return fmt.Errorf("ppr: solve: %w", err)
+	}
 	rho, norm := x.measure(q)
 	beta := 0.0
 	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum && !enough((1+q.damping)*norm); sweep++ {
@@ -61,10 +60,10 @@ func solveSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotien
 	return nil
 }
 
-// beginSingle sets x = v and the residual r that goes with it.
-func beginSingle[W float32 | float64](a arcs[W], q *quotient, x *single, seeds []Seed, v reset) {
+// beginSingle sets x = v and the residual r that goes with it: a sweep forward from it.
+func beginSingle[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *single, seeds []Seed, v reset) error {
 	clear(x.y)
-	clear(x.r)
+	clear(x.w)
 	clear(x.z)
 	by := q.damping * q.scale
 	for _, seed := range seeds {
@@ -75,29 +74,40 @@ func beginSingle[W float32 | float64](a arcs[W], q *quotient, x *single, seeds [
 		mass := seed.Weight / v.total
 		y := mass / q.strength[c]
 		x.y[c] += y
-		x.r[c] += (1-q.damping)*mass/q.size[c] - q.pivot[c]*y
+		x.w[c] -= (1-q.damping)*mass/q.size[c] - q.pivot[c]*y
 		targets, weights := a.part(a.offsets[c], a.offsets[c+1])
 		for i, t := range targets {
 			w := 1.0
 			if weights != nil {
 				w = float64(weights[i])
 			}
-			x.r[t] += by * y * w
+			x.w[t] -= by * y * w
 		}
 	}
-	for c := range x.r {
-		targets, weights := a.part(a.offsets[c], a.middle[c])
-		x.r[c] = (x.r[c] + by*gather(targets, weights, x.r)) / q.pivot[c]
-	}
+	_, err := forwardSingle(ctx, a, q, x)
+	copy(x.r, x.w)
+	return err
 }
 
 // backwardSingle is [backward] for one query.
-func backwardSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single, beta float64) error {
-	by, far := q.damping*q.scale, len(x.t) > cached
-	for c := len(x.t) - 1; c >= 0; c-- {
-		if c%stride == 0 && ctx.Err() != nil {
+func backwardSingle[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *single, beta float64) error {
+	for hi := len(x.t); hi > 0; hi -= stride {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if lo := max(0, hi-stride); eight {
+			backwardEight(a, q, x, beta, lo, hi)
+		} else {
+			backwardRows(a, q, x, beta, lo, hi)
+		}
+	}
+	return nil
+}
+
+// backwardRows is the sweep through the rows lo to hi.
+func backwardRows[W float32 | float64](a *arcs[W], q *quotient, x *single, beta float64, lo, hi int) {
+	by, far := q.damping*q.scale, len(x.t) > cached
+	for c := hi - 1; c >= lo; c-- {
 		if far && c%prefetchRows == prefetchRows-1 {
 			for v := max(0, c+1-2*prefetchRows); v <= c-prefetchRows; v++ {
 				fetch(a.targets[a.middle[v]:a.offsets[v+1]], x.t)
@@ -106,32 +116,44 @@ func backwardSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quot
 		targets, weights := a.part(a.middle[c], a.offsets[c+1])
 		up := by * gather(targets, weights, x.t)
 		part := up / q.pivot[c]
-		t := float32(x.r[c] + beta*float64(x.z[c]) + part)
+		t := float32(x.r[c] + float64(beta*float64(x.z[c])) + part)
 		x.t[c] = t
 		x.z[c] = float32(float64(t) - part)
 		x.w[c] = up
 	}
-	return nil
 }
 
 // forwardSingle is [forward] for one query.
-func forwardSingle[W float32 | float64](ctx context.Context, a arcs[W], q *quotient, x *single) (dot float64, err error) {
-	by, far := q.damping*q.scale, len(x.t) > cached
-	for c, up := range x.w {
-		if c%stride == 0 && ctx.Err() != nil {
+func forwardSingle[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *single) (dot float64, err error) {
+	for lo := 0; lo < len(x.w); lo += stride {
+		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
+		if hi := min(lo+stride, len(x.w)); eight {
+			dot = forwardEight(a, q, x, dot, lo, hi)
+		} else {
+			dot = forwardRows(a, q, x, dot, lo, hi)
+		}
+	}
+	return dot, nil
+}
+
+// forwardRows is the sweep through the rows lo to hi.
+func forwardRows[W float32 | float64](a *arcs[W], q *quotient, x *single, dot float64, lo, hi int) float64 {
+	by, far := q.damping*q.scale, len(x.t) > cached
+	for c := lo; c < hi; c++ {
 		if far && c%prefetchRows == 0 {
 			for v := c + prefetchRows; v < min(c+2*prefetchRows, len(x.w)); v++ {
 				fetch(a.targets[a.offsets[v]:a.middle[v]], x.w)
 			}
 		}
 		targets, weights := a.part(a.offsets[c], a.middle[c])
-		w, t, pivot := (by*gather(targets, weights, x.w)-up)/q.pivot[c], float64(x.t[c]), q.pivot[c]
+		up, t, pivot := x.w[c], float64(x.t[c]), q.pivot[c]
+		w := (by*gather(targets, weights, x.w) - up) / pivot
 		x.w[c] = w
-		dot += (t*pivot - up) * (t + w)
+		dot += float64((float64(t*pivot) - up) * (t + w))
 	}
-	return dot, nil
+	return dot
 }
 
 // step is [batch.step] for one query.
@@ -169,29 +191,28 @@ func (x *single) reach(q *quotient) float64 {
 	return most * (1 + q.damping) / (1 - q.damping)
 }
 
-// gather adds up p at the targets, in two sums that do not wait for each other.
+// gather adds up p at the targets, in eight sums that do not wait for each other.
 func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64 {
-	even, odd := 0.0, 0.0
+	var sums [8]float64
+	for ; len(targets) >= len(sums); targets = targets[len(sums):] {
+		weights = addProducts(&sums, targets[:len(sums)], weights, p)
+	}
+	addProducts(&sums, targets, weights, p)
+	return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+}
+
+// addProducts adds p at up to eight targets to as many sums, and returns the other weights.
+func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weights []W, p []P) []W {
 	if weights == nil {
-		for ; len(targets) >= 2; targets = targets[2:] {
-			even += float64(p[targets[0]])
-			odd += float64(p[targets[1]])
+		for i, t := range targets {
+			sums[i&7] += float64(p[t])
 		}
-		if len(targets) > 0 {
-			even += float64(p[targets[0]])
-		}
-		return even + odd
+		return nil
 	}
-	weights = weights[:len(targets)]
-	i := 0
-	for ; i+1 < len(targets); i += 2 {
-		even += float64(weights[i]) * float64(p[targets[i]])
-		odd += float64(weights[i+1]) * float64(p[targets[i+1]])
+	for i, w := range weights[:len(targets)] {
+		sums[i&7] += float64(float64(w) * float64(p[targets[i]]))
 	}
-	if i < len(targets) {
-		even += float64(weights[i]) * float64(p[targets[i]])
-	}
-	return even + odd
+	return weights[len(targets):]
 }
 
 // results writes the x of each node from a place on over dst.

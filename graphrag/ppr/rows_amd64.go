@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ppr
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// eight says that the processor reads eight arcs of a row at once.
+var eight = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
+
+// sweep is what the kernels know of a [single] and its rows.
+type sweep struct {
+	offsets, middle *int64
+	targets         *int32
+	weights         unsafe.Pointer
+	pivot, r, w     *float64
+	t, z            *float32
+	by, beta, dot   float64
+}
+
+func sweepOf[W float32 | float64](a *arcs[W], q *quotient, x *single) sweep {
+	return sweep{
+		offsets: unsafe.SliceData(a.offsets), middle: unsafe.SliceData(a.middle),
+		targets: unsafe.SliceData(a.targets), weights: unsafe.Pointer(unsafe.SliceData(a.weights)),
+		pivot: unsafe.SliceData(q.pivot), r: unsafe.SliceData(x.r), w: unsafe.SliceData(x.w),
+		t: unsafe.SliceData(x.t), z: unsafe.SliceData(x.z), by: q.damping * q.scale,
+	}
+}
+
+// backwardEight is backwardRows.
+func backwardEight[W float32 | float64](a *arcs[W], q *quotient, x *single, beta float64, lo, hi int) {
+	s := sweepOf(a, q, x)
+	s.beta = beta
+	switch {
+	case a.weights == nil:
+		backwardAVX512(&s, hi-1, hi-lo)
+	case unsafe.Sizeof(W(0)) == 4:
+		backward32AVX512(&s, hi-1, hi-lo)
+	default:
+		backward64AVX512(&s, hi-1, hi-lo)
+	}
+}
+
+// forwardEight is forwardRows.
+func forwardEight[W float32 | float64](a *arcs[W], q *quotient, x *single, dot float64, lo, hi int) float64 {
+	s := sweepOf(a, q, x)
+	s.dot = dot
+	switch {
+	case a.weights == nil:
+		forwardAVX512(&s, lo, hi-lo)
+	case unsafe.Sizeof(W(0)) == 4:
+		forward32AVX512(&s, lo, hi-lo)
+	default:
+		forward64AVX512(&s, lo, hi-lo)
+	}
+	return s.dot
+}
+
+//go:noescape
+func backwardAVX512(s *sweep, from, n int)
+
+//go:noescape
+func backward32AVX512(s *sweep, from, n int)
+
+//go:noescape
+func backward64AVX512(s *sweep, from, n int)
+
+//go:noescape
+func forwardAVX512(s *sweep, from, n int)
+
+//go:noescape
+func forward32AVX512(s *sweep, from, n int)
+
+//go:noescape
+func forward64AVX512(s *sweep, from, n int)
