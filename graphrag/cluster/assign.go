@@ -36,7 +36,8 @@ func (s *scratch) sums(n int) []float64 {
 // assign gives each vector the label of its nearest centroid and returns how
 // many labels changed.
 func (l *lloyd) assign(ctx context.Context) (int, error) {
-	l.pack()
+	l.pack(&l.panels, l.centroids)
+	l.widest = max(l.widest, l.panels.reach)
 	// The farthest and the second farthest move: a vector's lower bound falls
 	// by the farthest of those that are not its own centroid's.
 	first, second, farthest := 0.0, 0.0, -1
@@ -96,45 +97,56 @@ func (l *lloyd) certain(i int) bool {
 	return l.upper[i]+slack < l.lower[i]
 }
 
-// pack lays the centroids out for the kernels and computes their offsets.
-func (l *lloyd) pack() {
-	width := l.kernels.width
-	padded, dim := roundUp(l.k, width), roundUp(l.dim, laneWidth)
-	if l.panels == nil {
-		l.panels = make([]float32, padded*dim)
-		l.offsets = make([]float32, padded)
-	}
-	l.reach = 0
+// pack lays centroids out for the kernels.
+func (l *lloyd) pack(p *panels, centroids []float32) {
+	n, width := len(centroids)/l.dim, l.kernels.width
+	padded, dim := roundUp(n, width), roundUp(l.dim, laneWidth)
+	p.offsets = slices.Grow(p.offsets[:0], padded)[:padded]
+	p.reach = 0
 	for c := range padded {
-		if c >= l.k {
-			l.offsets[c] = float32(math.Inf(-1))
+		if c >= n {
+			p.offsets[c] = float32(math.Inf(-1))
 			continue
 		}
-		length := norm(l.centroid(c))
-		l.reach = max(l.reach, length)
-		l.offsets[c] = float32(-length * length / 2)
-		if l.codes != nil {
-			continue
-		}
-		panel := l.panels[c/width*width*dim:]
-		for j, v := range l.centroid(c) {
+		length := norm(centroids[c*l.dim : (c+1)*l.dim])
+		p.reach = max(p.reach, length)
+		p.offsets[c] = float32(-length * length / 2)
+	}
+	if l.codes != nil {
+		l.codes.pack(p, centroids, l.dim, width)
+		return
+	}
+	p.floats = slices.Grow(p.floats[:0], padded*dim)[:padded*dim]
+	for c := range n {
+		panel := p.floats[c/width*width*dim:]
+		for j, v := range centroids[c*l.dim : (c+1)*l.dim] {
 			panel[j*width+c%width] = v
 		}
 	}
-	l.widest = max(l.widest, l.reach)
-	if l.codes != nil {
-		l.codes.pack(l.centroids, l.dim, width)
-	}
 }
 
-// search finds the nearest centroids of the pending rows, the score of a row x
-// with a centroid c being x·c - ½|c|²: the larger, the nearer. It returns how
-// many labels changed.
-func (l *lloyd) search(s *scratch) int {
-	height, padded, dim := l.kernels.height, len(l.offsets), roundUp(l.dim, laneWidth)
+// score computes the scores of rows, as many as a tile at most, with all centroids.
+func (l *lloyd) score(s *scratch, p *panels, rows []int32) {
+	height, dim := l.kernels.height, roundUp(l.dim, laneWidth)
 	if s.tile == nil {
 		s.tile, s.codes, s.coded = make([]float32, height*dim), make([]int8, height*dim), make([]coded, height)
-		s.scores = make([]float32, height*padded)
+	}
+	s.scores = slices.Grow(s.scores[:0], height*len(p.offsets))[:height*len(p.offsets)]
+	if l.codes != nil {
+		l.codes.gather(s.codes, s.coded, rows)
+		l.kernels.codeScores(s.scores, s.codes, s.coded, p.bytes, p.steps, p.offsets)
+		return
+	}
+	for r, i := range rows {
+		copy(s.tile[r*dim:], l.row(int(i)))
+	}
+	l.kernels.scores(s.scores, s.tile, p.floats, p.offsets)
+}
+
+// search finds the nearest centroids of the pending rows. It returns how many labels changed.
+func (l *lloyd) search(s *scratch) int {
+	height, padded := l.kernels.height, len(l.panels.offsets)
+	if s.top == nil {
 		s.top, s.near = make([]top, height), make([]int32, padded+16)
 		s.changed = make([]bool, l.k)
 	}
@@ -143,15 +155,7 @@ func (l *lloyd) search(s *scratch) int {
 	for rest := s.pending; len(rest) > 0; {
 		rows := rest[:min(height, len(rest))]
 		rest = rest[len(rows):]
-		if l.codes != nil {
-			l.codes.gather(s.codes, s.coded, rows)
-			l.kernels.codeScores(s.scores, s.codes, s.coded, l.codes.panels, l.codes.steps, l.offsets)
-		} else {
-			for r, i := range rows {
-				copy(s.tile[r*dim:], l.row(int(i)))
-			}
-			l.kernels.scores(s.scores, s.tile, l.panels, l.offsets)
-		}
+		l.score(s, &l.panels, rows)
 		l.kernels.best(s.top, s.scores)
 		for r, i := range rows {
 			old := l.labels[i]
@@ -172,7 +176,7 @@ func (l *lloyd) search(s *scratch) int {
 // best are too close for the scores' error, the centroids in question are compared by
 // distance. It returns how many. near has room for their indices.
 func (l *lloyd) label(i int, t top, scores []float32, near []int32) int {
-	square, e := l.norms[i]*l.norms[i], l.scoreError(i)
+	square, e := l.norms[i]*l.norms[i], l.scoreError(i, &l.panels)
 	best, compared := t.index, 0
 	if gap := float64(t.first) - float64(t.second); gap > 2*e {
 		l.upper[i] = math.Sqrt(max(0, square-2*(float64(t.first)-e)))
@@ -218,10 +222,17 @@ func (l *lloyd) judge() {
 // at most (dim+2)·2⁻²⁴ of the sum of the magnitudes, and by 2⁻¹⁴⁹ for each
 // product that is too small. Twice that also covers the rounding of the
 // distance in float64.
-func (l *lloyd) scoreError(i int) float64 {
+func (l *lloyd) scoreError(i int, p *panels) float64 {
 	if l.codes != nil {
-		return l.codes.scoreError(i, l.norms[i], l.reach)
+		return l.codes.scoreError(i, l.norms[i], p)
 	}
 	terms := float64(l.dim + 2)
-	return terms * (0x1p-23*(l.norms[i]*l.reach+l.reach*l.reach/2) + 0x1p-148)
+	return terms * (0x1p-23*(l.norms[i]*p.reach+p.reach*p.reach/2) + 0x1p-148)
+}
+
+// beyond is a lower bound of the squared distance of a vector from a centroid, whose score
+// is known with an error, and of that distance as it is rounded.
+func (l *lloyd) beyond(i int, score float32, e float64) float64 {
+	square := l.norms[i] * l.norms[i]
+	return square*(1-0x1p-30) - 2*(float64(score)+e)
 }

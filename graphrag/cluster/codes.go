@@ -5,21 +5,31 @@ package cluster
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// codes are the vectors and the centroids in bytes: vector ≈ step · code. Kernels take
+// codes are vectors in bytes: vector ≈ step · code. Kernels take
 // four products of them for one of floats, and what is lost is measured, so
 // that the error of a score is known.
 type codes struct {
-	dim     int    // bytes of a row, a multiple of laneWidth
-	rows    []int8 // of the vectors
-	bounds  []coded
-	rests   []float32 // lengths of what the codes miss of the vectors
-	panels  []uint8   // the centroids, lifted by 128: four bytes of each of a panel in turn
-	steps   []float32 // of the centroids
-	longest float64   // what the codes miss of a centroid at most
+	dim    int    // bytes of a row, a multiple of laneWidth
+	rows   []int8 // of the vectors
+	bounds []coded
+	rests  []float32 // lengths of what the codes miss of the vectors
+}
+
+// panels are centroids as the kernels want them. The score of a vector x with a centroid c is
+// x·c - ½|c|²: the larger, the nearer.
+type panels struct {
+	floats []float32
+	bytes  []uint8   // or codes, lifted by 128: four bytes of each of a panel in turn
+	steps  []float32 // of the codes
+	// offsets are -½|c|², and -Inf for the rest of the last panel.
+	offsets []float32
+	reach   float64 // norm of the longest centroid
+	missed  float64 // what the codes miss of a centroid at most
 }
 
 // coded is what turns the sums of a row's products into scores.
@@ -50,19 +60,18 @@ func encode(ctx context.Context, vectors []float32, dim, workers int) (*codes, e
 func (k *codes) row(i int) []int8 { return k.rows[i*k.dim : (i+1)*k.dim] }
 
 // pack encodes centroids for panels of width.
-func (k *codes) pack(centroids []float32, dim, width int) {
+func (k *codes) pack(p *panels, centroids []float32, dim, width int) {
 	n := len(centroids) / dim
-	if k.panels == nil {
-		k.panels = make([]uint8, roundUp(n, width)*k.dim)
-		k.steps = make([]float32, roundUp(n, width))
-	}
-	k.longest = 0
+	padded := roundUp(n, width)
+	p.bytes = slices.Grow(p.bytes[:0], padded*k.dim)[:padded*k.dim]
+	p.steps = slices.Grow(p.steps[:0], padded)[:padded]
+	p.missed = 0
 	code := make([]int8, k.dim)
 	for c := range n {
 		bound, rest := codeRow(code, centroids[c*dim:(c+1)*dim])
-		k.steps[c] = bound.step
-		k.longest = max(k.longest, rest)
-		panel := k.panels[c/width*width*k.dim:]
+		p.steps[c] = bound.step
+		p.missed = max(p.missed, rest)
+		panel := p.bytes[c/width*width*k.dim:]
 		for j, b := range code {
 			panel[j/4*4*width+c%width*4+j%4] = uint8(b) ^ 0x80
 		}
@@ -78,13 +87,13 @@ func (k *codes) gather(tile []int8, bounds []coded, rows []int32) {
 }
 
 // scoreError bounds how far the estimate of the score of vector i, which is as long as
-// length, is from the true one, with any centroid no longer than reach: what the codes miss, by
+// length, is from the true one, with any of the centroids: what the codes miss, by
 // Cauchy and Schwarz, and five roundings of no more than the magnitudes. The last
 // term is for products of steps that are too small.
-func (k *codes) scoreError(i int, length, reach float64) float64 {
+func (k *codes) scoreError(i int, length float64, p *panels) float64 {
 	rest := float64(k.rests[i])
-	missed := rest*reach + (length+rest)*k.longest
-	magnitude := (length+rest)*(reach+k.longest) + reach*reach/2
+	missed := rest*p.reach + (length+rest)*p.missed
+	magnitude := (length+rest)*(p.reach+p.missed) + p.reach*p.reach/2
 	return missed + float64(8*0x1p-24+float64(k.dim)*0x1p-50)*(magnitude+length*length) + 0x1p-110
 }
 

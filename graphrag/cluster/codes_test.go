@@ -89,16 +89,16 @@ func TestCodesWithinErrorBound(t *testing.T) {
 				if l.codes, err = encode(t.Context(), vectors, dim, 1); err != nil {
 					t.Fatal(err)
 				}
-				l.pack()
+				l.pack(&l.panels, l.centroids)
 				scores := make([]float32, height*width)
-				codeScores12x32(scores, l.codes.rows, l.codes.bounds, l.codes.panels, l.codes.steps, l.offsets)
+				codeScores12x32(scores, l.codes.rows, l.codes.bounds, l.panels.bytes, l.panels.steps, l.panels.offsets)
 				for i := range height {
 					for c := range width {
 						dot := 0.0
 						for j, x := range l.row(i) {
 							dot += float64(x) * float64(l.centroid(c)[j])
 						}
-						want, bound := dot-norm(l.centroid(c))*norm(l.centroid(c))/2, l.scoreError(i)
+						want, bound := dot-norm(l.centroid(c))*norm(l.centroid(c))/2, l.scoreError(i, &l.panels)
 						if got := float64(scores[i*width+c]); !(math.Abs(got-want) <= bound) {
 							t.Fatalf("size %g outlier %g dim %d row %d centroid %d: %v, want %v ± %v", size, outlier, dim, i, c, got, want, bound)
 						}

@@ -32,7 +32,7 @@ func TestScoresWithinErrorBound(t *testing.T) {
 						centroids = append(centroids, panels[c/k.width*k.width*dim+j*k.width+c%k.width])
 					}
 					length := norm(centroids[c*dim:])
-					l.reach = max(l.reach, length)
+					l.panels.reach = max(l.panels.reach, length)
 					offsets[c] = float32(-length * length / 2)
 				}
 				out := make([]float32, k.height*n)
@@ -46,7 +46,7 @@ func TestScoresWithinErrorBound(t *testing.T) {
 						for j, x := range row {
 							dot += float64(x) * float64(centroid[j])
 						}
-						want, bound := dot-norm(centroid)*norm(centroid)/2, l.scoreError(r)
+						want, bound := dot-norm(centroid)*norm(centroid)/2, l.scoreError(r, &l.panels)
 						if got := float64(out[r*n+c]); !(math.Abs(got-want) <= bound) {
 							t.Fatalf("%s: size %g dim %d row %d centroid %d: %v, want %v ± %v", name, size, dim, r, c, got, want, bound)
 						}

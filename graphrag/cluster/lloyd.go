@@ -36,9 +36,7 @@ type lloyd struct {
 	upper, lower []float64
 	moved        []float64 // how far each centroid went in the last update
 	codes        *codes    // nil where floats are as fast
-	panels       []float32 // the centroids as the kernels want them
-	offsets      []float32 // -½|c|², and -Inf for the rest of the last panel
-	reach        float64   // norm of the longest centroid
+	panels       panels    // of the centroids
 	widest       float64   // the greatest reach since restart
 }
 
@@ -83,13 +81,18 @@ func (l *lloyd) coding() bool {
 	return l.kernels.codeScores != nil && min(l.dim, l.k) >= l.kernels.leastCoded
 }
 
+// encode makes the codes, where they pay.
+func (l *lloyd) encode(ctx context.Context) (err error) {
+	if l.codes == nil && l.coding() {
+		l.codes, err = encode(ctx, l.vectors, l.dim, l.opts.Workers)
+	}
+	return err
+}
+
 // run iterates to the end and returns the clustering.
 func (l *lloyd) run(ctx context.Context) (*Clustering, error) {
-	if l.codes == nil && l.coding() {
-		var err error
-		if l.codes, err = encode(ctx, l.vectors, l.dim, l.opts.Workers); err != nil {
-			return nil, err
-		}
+	if err := l.encode(ctx); err != nil {
+		return nil, err
 	}
 	stable := false
 	for l.step < l.opts.MaxIterations {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -17,38 +18,44 @@ import (
 // that leaves the least sum of such distances, the first of equal ones. Where all
 // of the distances are 0 it is the first vector not drawn yet.
 func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error) {
+	if err := l.encode(ctx); err != nil {
+		return nil, err
+	}
 	start := make([]float32, 0, l.k*l.dim)
 	drawn := make([]bool, l.n)
-	now, best, next := newNearest(l.n), newNearest(l.n), newNearest(l.n)
-	for i := range now.distance {
-		now.distance[i] = math.Inf(1)
-	}
 	trials := 2 + int(math.Log(float64(l.k))) // as scikit-learn
+	a := approach{lloyd: l, now: newNearest(l.n)}
+	for range trials {
+		a.next = append(a.next, newNearest(l.n))
+	}
+	for i := range a.now.distance {
+		a.now.distance[i] = math.Inf(1)
+	}
 	for c := range l.k {
-		chosen, least := -1, math.Inf(1)
+		a.to = a.to[:0]
 		for range trials {
 			i := rng.IntN(l.n)
 			if c > 0 {
-				i = draw(rng, now.distance, drawn)
+				i = draw(rng, a.now.distance, drawn)
 			}
-			if i == chosen {
-				continue
-			}
-			sum, err := l.approach(ctx, next, now, start, l.row(i))
-			if err != nil {
-				return nil, err
-			}
-			if chosen < 0 || sum < least {
-				chosen, least = i, sum
-				best, next = next, best
-			}
-			if c == 0 {
+			if a.to = append(a.to, int32(i)); c == 0 {
 				break
 			}
 		}
-		drawn[chosen] = true
-		start = append(start, l.row(chosen)...)
-		now, best = best, now
+		sums, err := a.try(ctx)
+		if err != nil {
+			return nil, err
+		}
+		best := 0
+		for t, sum := range sums {
+			if sum < sums[best] {
+				best = t
+			}
+		}
+		a.now, a.next[best] = a.next[best], a.now
+		a.chosen = append(a.chosen, a.to[best])
+		drawn[a.to[best]] = true
+		start = append(start, l.row(int(a.to[best]))...)
 	}
 	return start, nil
 }
@@ -62,36 +69,105 @@ type nearest struct {
 
 func newNearest(n int) nearest { return nearest{make([]float64, n), make([]int32, n)} }
 
-// approach sets to to what from becomes with one centroid more, and returns the sum
-// of the distances.
-func (l *lloyd) approach(ctx context.Context, to, from nearest, centroids, centroid []float32) (float64, error) {
-	c := len(centroids) / l.dim
-	near := make([]float64, c) // squared distances of the centroids from the new one
-	for j := range near {
-		near[j] = l.distance(centroids[j*l.dim:(j+1)*l.dim], centroid)
+// approach is what becomes of the distances with one more of some vectors for a centroid.
+type approach struct {
+	*lloyd
+	chosen []int32 // the vectors that are centroids
+	now    nearest
+	to     []int32   // the vectors that are tried
+	next   []nearest // with each of them
+	panels panels    // of them
+	apart  []float64 // the least each may be from each centroid, squared
+}
+
+// try fills next, and returns the sums of its distances.
+func (a *approach) try(ctx context.Context) ([]float64, error) {
+	rows := make([]float32, 0, len(a.to)*a.dim)
+	for _, i := range a.to {
+		rows = append(rows, a.row(int(i))...)
 	}
-	sums := make([]float64, (l.n+rowBlock-1)/rowBlock)
-	err := par.Ranges(ctx, l.n, rowBlock, l.opts.Workers, func(_, lo, hi int) error {
-		sum := 0.0
-		for i := lo; i < hi; i++ {
-			d, owner := from.distance[i], from.owner[i]
-			// Beyond twice its distance from its own, no centroid is nearer.
-			if c == 0 || near[owner] <= 4.0001*d {
-				if e := l.distance(l.row(i), centroid); e < d {
-					d, owner = e, int32(c)
-				}
-			}
-			to.distance[i], to.owner[i] = d, owner
-			sum += d
-		}
-		sums[lo/rowBlock] = sum
+	a.pack(&a.panels, rows)
+	a.measure()
+	sums := make([]float64, (a.n+rowBlock-1)/rowBlock*len(a.to))
+	err := par.Ranges(ctx, a.n, rowBlock, a.opts.Workers, func(worker, lo, hi int) error {
+		a.block(&a.scratch[worker], lo, hi, sums[lo/rowBlock*len(a.to):])
 		return nil
 	})
-	total := 0.0
-	for _, sum := range sums { // in the order of the vectors, whoever added them up
-		total += sum
+	for at := len(a.to); at < len(sums); at += len(a.to) { // in the order of the vectors, whoever added them up
+		for t := range a.to {
+			sums[t] += sums[at+t]
+		}
 	}
-	return total, err
+	return sums[:len(a.to)], err
+}
+
+// measure bounds how far the vectors that are tried are apart from the centroids.
+func (a *approach) measure() {
+	s := &a.scratch[0]
+	a.apart = slices.Grow(a.apart[:0], len(a.to)*len(a.chosen))[:len(a.to)*len(a.chosen)]
+	a.scored(s, a.chosen, func(r int, scores []float32, e float64) {
+		for t := range a.to {
+			a.apart[r*len(a.to)+t] = a.beyond(int(a.chosen[r]), scores[t], e)
+		}
+	})
+}
+
+// scored hands on the scores of rows with the vectors that are tried, and their error.
+func (a *approach) scored(s *scratch, rows []int32, do func(r int, scores []float32, e float64)) {
+	height, padded := a.kernels.height, len(a.panels.offsets)
+	for at := 0; at < len(rows); at += height {
+		some := rows[at:min(at+height, len(rows))]
+		a.score(s, &a.panels, some)
+		for r, i := range some {
+			do(at+r, s.scores[r*padded:(r+1)*padded], a.scoreError(int(i), &a.panels))
+		}
+	}
+}
+
+// block fills next from lo to hi, and sums.
+func (a *approach) block(s *scratch, lo, hi int, sums []float64) {
+	s.pending = s.pending[:0]
+	for i := lo; i < hi; i++ {
+		if a.open(i) {
+			s.pending = append(s.pending, int32(i))
+		}
+	}
+	for t := range a.to {
+		copy(a.next[t].distance[lo:hi], a.now.distance[lo:hi])
+		copy(a.next[t].owner[lo:hi], a.now.owner[lo:hi])
+	}
+	a.scored(s, s.pending, func(r int, scores []float32, e float64) {
+		i := int(s.pending[r])
+		for t, to := range a.to {
+			if d := a.now.distance[i]; a.beyond(i, scores[t], e) < d {
+				if d2 := a.distance(a.row(i), a.row(int(to))); d2 < d {
+					a.next[t].distance[i], a.next[t].owner[i] = d2, int32(len(a.chosen))
+				}
+			}
+		}
+	})
+	for t := range a.to {
+		sum := 0.0
+		for _, d := range a.next[t].distance[lo:hi] {
+			sum += d
+		}
+		sums[t] = sum
+	}
+}
+
+// open tells whether a vector that is tried may be nearer than the centroid of its own: beyond
+// twice the distance from that, none is.
+func (a *approach) open(i int) bool {
+	if len(a.chosen) == 0 {
+		return true
+	}
+	d := 4.0001 * a.now.distance[i]
+	for _, apart := range a.apart[int(a.now.owner[i])*len(a.to):][:len(a.to)] {
+		if apart <= d {
+			return true
+		}
+	}
+	return false
 }
 
 // draw returns an index with a probability proportional to its weight.
