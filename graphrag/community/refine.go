@@ -18,6 +18,7 @@ type subset[W weight] struct {
 	link   W // weight of the arcs from the node at hand, 0 in between
 	part   int32
 	alone  bool // a single node still
+	well   bool // well connected to the rest of S
 }
 
 // refiner splits one community after the other. What it works on is copied from the
@@ -155,9 +156,12 @@ func (r *refiner[W]) merge() {
 	r.order = slices.Grow(r.order[:0], n)[:n]
 	singletons(r.order)
 	shuffle(&r.rng, r.order)
+	for u := range r.subsets {
+		r.subsets[u].well = r.wellConnected(&r.subsets[u])
+	}
 	for _, u := range r.order {
 		own := &r.subsets[u]
-		if !own.alone || !r.wellConnected(*own) {
+		if !own.alone || !own.well {
 			continue
 		}
 		r.gather(r.arcs[r.offsets[u]:r.offsets[u+1]])
@@ -174,6 +178,7 @@ func (r *refiner[W]) merge() {
 		joined.alone = false
 		joined.weight += own.weight
 		joined.cut += own.cut - 2*link
+		joined.well = r.wellConnected(joined)
 		own.alone = false
 	}
 }
@@ -225,7 +230,7 @@ func (r *refiner[W]) gather(row []arc[W]) {
 
 // wellConnected reports whether a part is well connected to the rest of its
 // community.
-func (r *refiner[W]) wellConnected(p subset[W]) bool {
+func (r *refiner[W]) wellConnected(p *subset[W]) bool {
 	weight := float64(p.weight)
 	return float64(p.cut)*(1+tolerance) >= r.gamma*weight*(r.total-weight)
 }
@@ -237,9 +242,9 @@ func (r *refiner[W]) choose(u int32) int32 {
 	r.choices = append(r.choices[:0], u)
 	best, bestGain := u, 0.0
 	for _, p := range r.candidates {
-		sub := r.subsets[p]
+		sub := &r.subsets[p]
 		gain := float64(sub.link)*(1+tolerance) - k*float64(sub.weight)
-		if gain < 0 || !r.wellConnected(sub) {
+		if gain < 0 || !sub.well {
 			continue
 		}
 		r.gains = append(r.gains, gain)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -87,24 +88,30 @@ type surveyedRow struct {
 
 func rowOf[G weight](g *graph.Graph, weights []G, u int32) surveyedRow {
 	lo, hi := g.Row(u)
-	row := surveyedRow{arcs: hi - lo}
-	targets := g.Targets()
-	for a := lo; a < hi; a++ {
-		w := 1.0
-		if weights != nil {
-			w = float64(weights[a])
-			row.fractions = row.fractions || w != float64(int32(w))
+	strength, missing, loop, fractions := 0.0, 0, false, false
+	if weights == nil {
+		_, loop = slices.BinarySearch(g.Neighbors(u), u)
+		strength = float64(g.Degree(u))
+	} else {
+		targets := g.Targets()[lo:hi]
+		for i, w := range weights[lo:hi] {
+			w := float64(w)
+			if w != float64(int32(w)) {
+				fractions = true
+			}
+			if targets[i] == u {
+				loop = true
+				w *= 2
+			} else if w == 0 {
+				missing++
+			}
+			strength += w
 		}
-		if targets[a] == u {
-			row.loop = true
-			row.arcs--
-			w *= 2
-		} else if w == 0 {
-			row.arcs--
-		}
-		row.strength += w
 	}
-	return row
+	if loop {
+		missing++
+	}
+	return surveyedRow{strength, hi - lo - int64(missing), loop, fractions}
 }
 
 // exactIn32 reports whether all weights are whole numbers with a sum

@@ -107,7 +107,9 @@ func (net *network[W]) hash(u int32) uint64 {
 	sum, greatest := uint64(0), W(0)
 	for _, a := range net.row(u) {
 		sum += a.hash()
-		greatest = max(greatest, a.w)
+		if a.w > greatest {
+			greatest = a.w
+		}
 	}
 	return sum + arc[W]{u, greatest}.hash()
 }
