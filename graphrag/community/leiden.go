@@ -50,6 +50,7 @@ func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts O
 	if err != nil {
 		return Partition{}, err
 	}
+	net.spare = true
 	return leiden(ctx, net, about.twice, opts)
 }
 
@@ -242,7 +243,10 @@ func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
 		singletons(class)
 		return net, class, nil
 	}
-	out := &network[W]{}
+	out := &network[W]{spare: true}
+	if net.spare {
+		out.arcs = net.arcs // rows are read before they are written over, as assemble does it in order
+	}
 	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
 		v.arcs = net.firsts(out, v.arcs[:0], firsts, class, t.size, lo, hi)
 	}); err != nil {

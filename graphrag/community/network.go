@@ -24,6 +24,7 @@ type network[W weight] struct {
 	arcs    []arc[W]
 	weights []W
 	loops   []float64 // weight of the edge ends of loops; nil if there are none
+	spare   bool      // the storage of the arcs is free once there is another network in place of this one
 }
 
 func (net *network[W]) n() int { return len(net.weights) }

@@ -204,8 +204,9 @@ func (s *solver[W]) arrange(net *network[W], labels, at []int32) (*network[W], e
 	order := comms.members
 	out := &network[W]{
 		offsets: make([]int64, n+1),
-		arcs:    make([]arc[W], len(net.arcs)),
+		arcs:    s.exchange(net),
 		weights: make([]W, n),
+		spare:   true,
 	}
 	places := s.queue[:n]
 	end := int64(0)
@@ -237,6 +238,17 @@ func (s *solver[W]) arrange(net *network[W], labels, at []int32) (*network[W], e
 			}
 		}
 	})
+}
+
+// exchange returns storage for the arcs of a network that takes the place of another: that of the
+// coarse one of the last pass, which gets the other's for it.
+func (s *solver[W]) exchange(net *network[W]) []arc[W] {
+	coarse := &s.level(0).coarse
+	arcs := coarse.arcs[:0]
+	if coarse.arcs = nil; net.spare {
+		coarse.arcs = net.arcs
+	}
+	return slices.Grow(arcs, len(net.arcs))[:len(net.arcs)]
 }
 
 // coarsen makes each part of a level one node of its coarse network.
