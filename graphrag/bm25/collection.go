@@ -211,10 +211,13 @@ func (c *Collection) df(ids []int32) (df uint32) {
 	return df
 }
 
+// idf is that of a term in so many of all documents.
+func (c *Collection) idf(df uint32) float64 { return idf(c.documents, df) }
+
 // idf is ln(1+(N-df+1/2)/(df+1/2)), which is always positive.
-func (c *Collection) idf(df uint32) float64 {
-	return math.Log1p((float64(c.documents) - float64(df) + 0.5) / (float64(df) + 0.5))
+func idf(documents int, df uint32) float64 {
+	return math.Log1p((float64(documents) - float64(df) + 0.5) / (float64(df) + 0.5))
 }
 
 // weight is what a saturation is multiplied with for one occurrence in the query.
-func (c *Collection) weight(df uint32) float64 { return c.idf(df) * (c.options.K1 + 1) }
+func (o *Options) weight(documents int, df uint32) float64 { return idf(documents, df) * (o.K1 + 1) }

@@ -55,7 +55,7 @@ func (c *Collection) explain(query string, part, doc int) (cs []Contribution) {
 		cs = append(cs, Contribution{
 			Term: string(p.ix.terms.At(id)), Times: int(q.times), Frequency: int(tf),
 			Documents: int(q.df), IDF: c.idf(q.df),
-			Score: q.times * c.weight(q.df) * tf / (tf + float64(p.norms[doc])),
+			Score: q.times * c.options.weight(c.documents, q.df) * tf / (tf + float64(p.norms[doc])),
 		})
 	}
 	slices.SortStableFunc(cs, func(a, b Contribution) int { return cmp.Compare(b.Score, a.Score) })

@@ -86,22 +86,26 @@ func newInverted(o Options, terms *text.Vocabulary, lengths []uint32) inverted {
 // average length, filled up to whole windows. None is 0, so that a frequency of 0
 // saturates to 0.
 func (ix *inverted) normsFor(average float64) []float32 {
-	k1, b := ix.options.K1, ix.options.B
 	norms := make([]float32, ix.windows()*windowSize)
 	_ = par.Ranges(context.Background(), len(norms), windowSize, 0, func(_, lo, hi int) error {
 		for d := lo; d < hi; d++ {
 			norms[d] = 1
 			if d < len(ix.lengths) {
-				ratio := 1.0
-				if average > 0 {
-					ratio = float64(ix.lengths[d]) / average
-				}
-				norms[d] = float32(max(k1*(1-b+b*ratio), Zero))
+				norms[d] = ix.options.norm(ix.lengths[d], average)
 			}
 		}
 		return nil
 	}) // which never fails
 	return norms
+}
+
+// norm is what a length adds to the denominator, for an average length.
+func (o *Options) norm(length uint32, average float64) float32 {
+	ratio := 1.0
+	if average > 0 {
+		ratio = float64(length) / average
+	}
+	return float32(max(o.K1*(1-o.B+o.B*ratio), Zero))
 }
 
 // windows is how many windows the documents fill.

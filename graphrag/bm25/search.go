@@ -127,6 +127,7 @@ type searcher struct {
 	also    []rank.Scored[int32] // what was among the best, if tied
 	found   []rank.Scored[int32]
 	few     []float32       // sums of documents that were named
+	tfs     []uint32        // of the terms in groups of documents
 	partial rank.Top[int32] // best, and the sums of one term's documents in this window
 
 	threshold float32 // a sum that k documents are known to reach
@@ -136,11 +137,12 @@ type searcher struct {
 
 // queryTerm is a term of the query.
 type queryTerm struct {
-	number int32   // in the searcher
-	ids    []int32 // in each part, or -1
-	df     uint32  // in all
-	times  float64 // how often the query has it
-	weight float32 // of a saturation
+	number int32    // in the searcher
+	ids    []int32  // in each part, or -1
+	df     uint32   // in all
+	times  float64  // how often the query has it
+	weight float32  // of a saturation
+	tfs    []uint32 // in each of the groups of [Index.Joined]
 }
 
 // activeTerm is a term of the query in one window.
@@ -207,22 +209,37 @@ func (s *searcher) addTerm(t int32, times float64) {
 	s.query = append(s.query, queryTerm{number: t, ids: s.ids[at : at+n], times: times})
 }
 
-// prepare merges repeated terms, and puts those first that can add most. The order
-// is one of the terms, so that sums are the same however documents are put into parts.
+// prepare merges repeated terms, and puts those first that can add most.
 func (s *searcher) prepare() {
+	s.merge()
+	for i := range s.query {
+		s.query[i].df = s.c.df(s.query[i].ids)
+	}
+	s.weigh(s.c.documents)
+}
+
+// merge makes one of repeated terms.
+func (s *searcher) merge() {
 	slices.SortFunc(s.query, func(a, b queryTerm) int { return cmp.Compare(a.number, b.number) })
 	kept := s.query[:0]
 	for _, q := range s.query {
 		if last := len(kept) - 1; last >= 0 && kept[last].number == q.number {
 			kept[last].times += q.times
-		} else if q.df = s.c.df(q.ids); q.df > 0 {
+		} else {
 			kept = append(kept, q)
 		}
 	}
 	s.query = kept
+}
+
+// weigh drops the terms that none of so many documents has, and puts those first that
+// can add most. The order is one of the terms, so that sums are the same however
+// documents are put into parts.
+func (s *searcher) weigh(documents int) {
+	s.query = slices.DeleteFunc(s.query, func(q queryTerm) bool { return q.df == 0 })
 	for i := range s.query {
 		q := &s.query[i]
-		q.weight = float32(q.times * s.c.weight(q.df))
+		q.weight = float32(q.times * s.c.options.weight(documents, q.df))
 	}
 	terms := s.numbers.Terms()
 	slices.SortFunc(s.query, func(a, b queryTerm) int {

@@ -61,13 +61,35 @@ func (w *Words) Best(ctx context.Context, query string, k int) ([]rank.Scored[in
 
 // Scores implements [Texts].
 func (w *Words) Scores(ctx context.Context, query string, dst []float64) ([]float64, error) {
-	dst = w.index.Scores(query, dst)
-	if whole := w.index.Whole(query); whole > 0 {
-		for i := range dst {
-			dst[i] /= whole
+	return shares(w.index.Scores(query, dst), w.index.Whole(query)), ctx.Err()
+}
+
+// shares divides scores, in place, by that of the whole query.
+func shares(scores []float64, whole float64) []float64 {
+	if whole > 0 {
+		for i := range scores {
+			scores[i] /= whole
 		}
 	}
-	return dst, ctx.Err()
+	return scores
+}
+
+// Joined compares with texts that are each put together of documents of an index, with
+// blanks between them, as [Words] of those texts do, to the bit, without an index of
+// them. It is safe for concurrent use.
+type Joined struct{ index *bm25.Index }
+
+// Joined is of the documents of an index; nil if that is of other settings.
+func (w *Words) Joined(ix *bm25.Index) *Joined {
+	if !w.index.Like(ix) {
+		return nil
+	}
+	return &Joined{ix}
+}
+
+// Scores is [Words.Scores] of the texts that groups of documents make.
+func (j *Joined) Scores(ctx context.Context, query string, groups [][]int32) ([]float64, error) {
+	return shares(j.index.Joined(query, groups, nil)), ctx.Err()
 }
 
 // MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1;

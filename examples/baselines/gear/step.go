@@ -117,7 +117,7 @@ func (s *searcher) expand(ctx context.Context, g Graph, q graphrag.Question, nea
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	chains, err := beam.Search(ctx, &around{g, q.Text, s.likeness}, start, s.o.Beam)
+	chains, err := beam.Search(ctx, &around{Graph: g, question: q.Text, find: s.Find}, start, s.o.Beam)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
@@ -236,7 +236,8 @@ func (s *searcher) likeness(ctx context.Context, query string, texts []string) (
 type around struct {
 	Graph
 	question string
-	like     func(ctx context.Context, query string, texts []string) ([]float64, error)
+	find     func(ctx context.Context, texts text.List) (retrieve.Texts, error)
+	joined   *retrieve.Joined // of the triples, once find is seen to compare as their index does
 }
 
 func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
@@ -244,14 +245,31 @@ func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]in
 }
 
 func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error) {
-	texts := make([]string, len(chains))
+	if a.joined != nil {
+		return a.joined.Scores(ctx, a.question, chains)
+	}
+	t, err := a.find(ctx, text.Strings(a.texts(chains)))
+	if err != nil {
+		return nil, err
+	}
+	if w, ok := t.(*retrieve.Words); ok {
+		if ix := wordsOf(a.Graph); ix != nil {
+			a.joined = w.Joined(ix)
+		}
+	}
+	return t.Scores(ctx, a.question, nil)
+}
+
+// texts are those of the triples of each chain, put together.
+func (a *around) texts(chains [][]int32) []string {
+	out := make([]string, len(chains))
 	for i, c := range chains {
 		for j, t := range c {
 			if j > 0 {
-				texts[i] += " "
+				out[i] += " "
 			}
-			texts[i] += a.Triple(t).Text()
+			out[i] += a.Triple(t).Text()
 		}
 	}
-	return a.like(ctx, a.question, texts)
+	return out
 }
