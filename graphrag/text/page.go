@@ -5,14 +5,16 @@ package text
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 // page is a part of a text in lower case, and where its runs are: of letters, digits and
 // bytes above ASCII, beside which nothing is in words.
 type page struct {
 	lower [pageBytes + inSlot]byte // words may be read beyond their end
-	edges [pageBytes + 64]uint16   // where runs begin and end, in turn
-	wide  [pageBytes/64 + 1]uint64 // the bytes above ASCII
+	edges [pageBytes + 1]uint16    // where runs begin and end, in turn
+	runs  [pageBytes / 64]uint64   // the bytes in runs
+	wide  [pageBytes / 64]uint64   // those above ASCII
 }
 
 // pageBytes fit the first cache, with the edges.
@@ -21,17 +23,24 @@ const pageBytes = 1 << 11
 // read reads the beginning of a text: up to which byte, and how many edges are there. A run
 // that goes on behind the page is left to the next one, unless it is all of this.
 func (p *page) read(s string) (n, edges int) {
-	last := uint64(0) // whether the byte before belongs to a run
-	for n < min(len(s), pageBytes) {
-		runs := p.block(s, n)
-		for e := runs ^ (runs<<1 | last); e != 0; e &= e - 1 {
-			p.edges[edges] = uint16(n + bits.TrailingZeros64(e))
+	n = min(len(s), pageBytes)
+	blocks := n / 64
+	lowerBlocks(p.lower[:], s, p.runs[:blocks], p.wide[:blocks])
+	if blocks < (n+63)/64 {
+		var last [64]byte
+		copy(last[:], s[64*blocks:])
+		lowerEights(p.lower[64*blocks:], unsafe.String(&last[0], len(last)), p.runs[blocks:blocks+1], p.wide[blocks:])
+		blocks++
+	}
+	before := uint64(0) // whether the byte before belongs to a run
+	for i, runs := range p.runs[:blocks] {
+		for e := runs ^ (runs<<1 | before); e != 0; e &= e - 1 {
+			p.edges[edges] = uint16(64*i + bits.TrailingZeros64(e))
 			edges++
 		}
-		last = runs >> 63
-		n += 64
+		before = runs >> 63
 	}
-	switch n = min(n, len(s)); {
+	switch {
 	case edges&1 == 0:
 	case n == len(s):
 		p.edges[edges] = uint16(n)
@@ -43,27 +52,19 @@ func (p *page) read(s string) (n, edges int) {
 	return n, edges
 }
 
-// block reads 64 bytes of a text from there on, or what is left, and returns which of them
-// are in runs.
-func (p *page) block(s string, at int) (runs uint64) {
-	lower, wide := p.lower[at:at+64], uint64(0)
-	if s = s[at:]; len(s) >= 64 {
+// lowerEights brings blocks of 64 bytes to lower case, and tells in a bit for each byte which
+// are in runs, and which of these are above ASCII.
+func lowerEights(lower []byte, s string, runs, wide []uint64) {
+	for b := range runs {
+		from, to := s[64*b:64*b+64], lower[64*b:64*b+64]
+		runs[b], wide[b] = 0, 0
 		for i := 0; i < 64; i += 8 {
-			eight, in, above := lowered(load64(s[i:]))
-			binary.LittleEndian.PutUint64(lower[i:], eight)
-			runs |= in << i
-			wide |= above << i
-		}
-	} else {
-		for i := 0; i < len(s); i += 8 {
-			eight, in, above := lowered(loadLast(s[i:]))
-			binary.LittleEndian.PutUint64(lower[i:], eight)
-			runs |= in << i
-			wide |= above << i
+			eight, in, above := lowered(load64(from[i:]))
+			binary.LittleEndian.PutUint64(to[i:], eight)
+			runs[b] |= in << i
+			wide[b] |= above << i
 		}
 	}
-	p.wide[at/64] = wide
-	return runs
 }
 
 func load64(s string) uint64 {
@@ -72,19 +73,7 @@ func load64(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// loadLast is load64 where fewer bytes may be left.
-func loadLast(s string) (eight uint64) {
-	if len(s) >= 8 {
-		return load64(s)
-	}
-	for i := range len(s) {
-		eight |= uint64(s[i]) << (8 * i)
-	}
-	return eight
-}
-
-// lowered brings the letters of eight bytes to lower case, and tells in a bit for each which
-// are in runs, and which of these are above ASCII.
+// lowered is [lowerEights] for eight bytes.
 func lowered(eight uint64) (lower, runs, wide uint64) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	x := eight &^ high

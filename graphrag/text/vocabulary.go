@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"sort"
 )
 
@@ -193,6 +194,8 @@ func (v *Vocabulary) long(word []byte) uint64 {
 func (v *Vocabulary) grow() {
 	old := v.table
 	v.table = make([]slot, 2*len(old))
+	v.ends = append(make([]int, 0, len(v.table)/4*3+1), v.ends...)
+	v.bytes = slices.Grow(v.bytes, len(v.bytes))
 	mask := uint64(len(v.table) - 1)
 	for _, s := range old {
 		if s.id == 0 {
