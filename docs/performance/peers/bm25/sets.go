@@ -6,12 +6,14 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -88,21 +90,23 @@ func writeRecords(path string, texts []string) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
+// readRecords returns the texts of a file, which stays mapped: they are where the system has it.
 func readRecords(path string) ([]string, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	var b strings.Builder
-	if info, err := in.Stat(); err == nil {
-		b.Grow(int(info.Size()))
-	}
-	if _, err := io.Copy(&b, in); err != nil {
+	info, err := in.Stat()
+	if err != nil || info.Size() == 0 {
 		return nil, err
 	}
-	var texts []string
-	for all := b.String(); len(all) >= 4; {
+	mapped, err := unix.Mmap(int(in.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, 0, len(mapped)>>8)
+	for all := unsafe.String(&mapped[0], len(mapped)); len(all) >= 4; {
 		n := int(binary.BigEndian.Uint32([]byte(all[:4])))
 		if n > len(all)-4 {
 			return nil, errors.New(path + ": it ends within a text")
