@@ -14,8 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Workers analyze texts in batches of so many bytes. Large batches stem a word less often and
-// leave less to be put together, small ones spread better over the processors: each has two.
+// Workers analyze texts in batches of so many bytes, one each: two would spread better over
+// processors that do other work, too, but each learns the words anew.
 const (
 	leastBytes = 1 << 20
 	mostBytes  = 1 << 26
@@ -110,11 +110,7 @@ func cut(n int, at func(int) (string, string), most int) (starts []int, share in
 		sizes = append(sizes, step*len(body))
 		total += step * len(body)
 	}
-	batches := par.Workers(0)
-	if batches > 1 {
-		batches *= 2
-	}
-	share = min(max(total/batches, leastBytes), most)
+	share = min(max(total/par.Workers(0), leastBytes), most)
 	size := share
 	for i, s := range sizes {
 		if size >= share || (i+1)*step-starts[len(starts)-1] > mostBatch {
@@ -149,14 +145,11 @@ type analysis struct {
 	ctx         context.Context
 	read        int                      // bytes since progress was told
 	count       func(terms []int32) bool // countTerms, bound once
-	last        []place                  // of each term, behind that of words without one
+	last        []uint64                 // document, from 1, of each term, behind words without one, and where it was found
 	found       []found                  // in the document
 	distinct    int                      // how many these are
 	weight      uint32                   // what the word being read counts
 }
-
-// place is where a term was found last.
-type place struct{ doc, at uint32 } // documents from 1
 
 // found is a term and how often it is in a document.
 type found struct {
@@ -203,25 +196,21 @@ func (a *analysis) document(title, body string) {
 // countTerms counts terms of the document. It stops the reading when the context has ended:
 // a document may be large.
 func (a *analysis) countTerms(terms []int32) bool {
-	doc := uint32(len(a.lengths)) + 1
+	doc := uint64(len(a.lengths)) + 1
 	a.last = atLeast(a.last, a.terms.Len()+1)
 	a.found = atLeast(a.found, a.distinct+len(terms))
-	last, all, n, weight := a.last, a.found, a.distinct, a.weight
+	last, all, n, weight := a.last, a.found, uint64(a.distinct), a.weight
 	for _, t := range terms { // without a branch: what comes again nobody can foretell
-		was, at, more := last[t+1], n, 1
-		if was.doc == doc {
-			more = 0
-		}
-		if was.doc == doc {
-			at = int(was.at)
-		}
-		last[t+1] = place{doc, uint32(at)}
+		was := last[t+1]
+		again := ((was>>32 ^ doc) - 1) >> 63 // 1 in the same document
+		at := n ^ (n^was&math.MaxUint32)&-again
+		last[t+1] = doc<<32 | at
 		f := &all[at]
 		f.term = t
 		f.tf += weight
-		n += more
+		n += 1 - again
 	}
-	a.distinct = n
+	a.distinct = int(n)
 	return a.ctx.Err() == nil
 }
 
@@ -230,7 +219,7 @@ func atLeast[T any](list []T, n int) []T {
 	if n <= len(list) {
 		return list
 	}
-	list = slices.Grow(list, n-len(list))
+	list = slices.Grow(list, max(n-len(list), len(list)))
 	return list[:cap(list)]
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -80,40 +81,52 @@ func (ix *Index) encoded(yield func(postings []byte)) {
 // encodeAt is how many postings are held by each processor before they are written.
 const encodeAt = 1 << 18
 
+// mostBytesOfPosting are those of two numbers of 32 bits.
+const mostBytesOfPosting = 2 * binary.MaxVarintLen32
+
 func (ix *Index) appendPostings(dst []byte, term int) []byte {
 	e, next := ix.entries[term], uint32(0)
 	dst = binary.AppendUvarint(dst, uint64(e.df))
+	n := len(dst)
+	dst = slices.Grow(dst, int(e.df)*mostBytesOfPosting)
+	dst = dst[:cap(dst)]
 	if e.blocks == 0 {
-		n := len(ix.lengths)
-		for d, small := range ix.columns[int(e.first)*n : (int(e.first)+1)*n] {
+		docs := len(ix.lengths)
+		for d, small := range ix.columns[int(e.first)*docs : (int(e.first)+1)*docs] {
 			if small != 0 {
-				dst = appendPosting(dst, uint32(d)-next, ix.exact(small, term, uint32(d)))
+				n += putPosting(dst[n:], uint32(d)-next, ix.exact(small, term, uint32(d)))
 				next = uint32(d) + 1
 			}
 		}
-		return dst
 	}
 	for b := e.first; b < e.first+e.blocks; b++ {
 		start, end := ix.span(b)
-		docs, tfs := ix.docs[start:end], ix.tfs[start:end]
+		docs, tfs, first := ix.docs[start:end], ix.tfs[start:end], ix.blocks[b].window<<windowBits
 		for i, doc := range docs {
-			d := ix.blocks[b].window<<windowBits | uint32(doc)
-			dst = appendPosting(dst, d-next, ix.exact(tfs[i], term, d))
+			d := first | uint32(doc)
+			n += putPosting(dst[n:], d-next, ix.exact(tfs[i], term, d))
 			next = d + 1
 		}
 	}
-	return dst
+	return dst[:n]
 }
 
-// appendPosting appends a frequency and the documents that were left out before it.
-func appendPosting(dst []byte, gap, tf uint32) []byte {
+// putPosting writes a frequency and how many documents were left out before it, and returns
+// how many bytes they take.
+func putPosting(dst []byte, gap, tf uint32) int {
+	more := uint32(0)
 	if tf > 1 {
-		return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(gap)<<1|1), uint64(tf-2))
+		more = 1
 	}
-	if gap < 1<<6 {
-		return append(dst, byte(gap<<1))
+	if gap < 1<<6 && tf < 1<<7+2 { // mostly, and without a branch on more
+		dst[0], dst[1] = byte(gap<<1|more), byte(tf-2)
+		return 1 + int(more)
 	}
-	return binary.AppendUvarint(dst, uint64(gap)<<1)
+	n := binary.PutUvarint(dst, uint64(gap)<<1|uint64(more))
+	if more > 0 {
+		n += binary.PutUvarint(dst[n:], uint64(tf-2))
+	}
+	return n
 }
 
 // Read reads an index that [Index.WriteTo] wrote, and not a byte more. The analyzer

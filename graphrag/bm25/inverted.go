@@ -131,15 +131,19 @@ func (ix *inverted) addTerm(docs, tfs []uint32) {
 
 func (ix *inverted) addList(term int, docs, tfs []uint32) (first, blocks uint32) {
 	begin := len(ix.blocks)
-	for i, d := range docs {
-		w := d >> windowBits
-		if last := len(ix.blocks) - 1; last < begin || ix.blocks[last].window != w {
-			ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs)), window: w})
+	for len(docs) > 0 {
+		b := block{start: ix.written.docs + uint64(len(ix.docs)), window: docs[0] >> windowBits}
+		norms, n := ix.norms[b.window<<windowBits:][:windowSize], 0
+		for ; n < len(docs) && docs[n]>>windowBits == b.window; n++ {
+			d, tf := docs[n]%windowSize, tfs[n]
+			if s := saturation(float32(tf), norms[d]); s > b.max {
+				b.max = s
+			}
+			ix.docs = append(ix.docs, uint16(d))
+			ix.tfs = append(ix.tfs, ix.small(term, docs[n], tf))
 		}
-		b := &ix.blocks[len(ix.blocks)-1]
-		b.max = max(b.max, saturation(float32(tfs[i]), ix.norms[d]))
-		ix.docs = append(ix.docs, uint16(d&(windowSize-1)))
-		ix.tfs = append(ix.tfs, ix.small(term, d, tfs[i]))
+		ix.blocks = append(ix.blocks, b)
+		docs, tfs = docs[n:], tfs[n:]
 	}
 	return ix.written.blocks + uint32(begin), uint32(len(ix.blocks) - begin)
 }
