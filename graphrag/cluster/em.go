@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -78,15 +80,18 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32) ([]float64, flo
 	n := len(vectors) / m.Dim
 	p, evidence := make([]float64, n*m.K), make([]float64, n)
 	err := par.Ranges(ctx, n, mixtureBlock, m.workers, func(_, lo, hi int) error {
-		centred := make([]float64, m.Dim)
+		wide, centred := make([][abreast]float64, m.Dim), make([][abreast]float64, m.Dim)
+		for i := lo; i < hi; i += abreast {
+			n := min(abreast, hi-i)
+			for r := range n {
+				for j, x := range vectors[(i+r)*m.Dim : (i+r+1)*m.Dim] {
+					wide[j][r] = float64(x)
+				}
+			}
+			m.densities(p[i*m.K:(i+n)*m.K], wide, centred)
+		}
 		for i := lo; i < hi; i++ {
 			row := p[i*m.K : (i+1)*m.K]
-			for c := range row {
-				for j, x := range vectors[i*m.Dim : (i+1)*m.Dim] {
-					centred[j] = float64(x) - m.Means[c*m.Dim+j]
-				}
-				row[c] = m.constant[c] - m.mahalanobis(c, centred)/2
-			}
 			evidence[i] = floats.LogSumExp(row)
 			for c := range row {
 				row[c] = math.Exp(row[c] - evidence[i])
@@ -101,27 +106,69 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32) ([]float64, flo
 	return p, sum, err
 }
 
-// mahalanobis returns the squared distance of a centred vector from the mean in
-// units of the deviations of the component.
-func (m *Mixture) mahalanobis(c int, centred []float64) float64 {
-	sum, d := 0.0, m.Dim
+// abreast is how many rows are measured at once: the sums of one wait for each other,
+// those of several do not.
+const abreast = 8
+
+// densities writes the logarithms of the weighted densities of a few rows, at most
+// abreast, to p. Of the rows it has the first components, then the second ones, and so
+// on; centred is scratch.
+func (m *Mixture) densities(p []float64, rows, centred [][abreast]float64) {
+	for c := range m.K {
+		for j, mean := range m.Means[c*m.Dim : (c+1)*m.Dim] {
+			x, z := &rows[j], &centred[j]
+			for r := range x {
+				z[r] = x[r] - mean
+			}
+		}
+		sums := m.mahalanobis(c, centred)
+		for r := 0; r*m.K < len(p); r++ {
+			p[r*m.K+c] = m.constant[c] - sums[r]/2
+		}
+	}
+}
+
+// mahalanobis returns the squared distances of centred rows from the mean in units of
+// the deviations of the component.
+func (m *Mixture) mahalanobis(c int, centred [][abreast]float64) (sums [abreast]float64) {
+	d := m.Dim
 	whiten := m.whiten[c*d*d : (c+1)*d*d]
 	for j := range d {
-		z := 0.0
-		for l, w := range whiten[j*d : j*d+j+1] {
-			z += w * centred[l]
+		row := whiten[j*d : j*d+j+1]
+		centred := centred[:len(row)]
+		var z0, z1, z2, z3, z4, z5, z6, z7 float64
+		for l, w := range row {
+			x := &centred[l]
+			z0 += w * x[0]
+			z1 += w * x[1]
+			z2 += w * x[2]
+			z3 += w * x[3]
+			z4 += w * x[4]
+			z5 += w * x[5]
+			z6 += w * x[6]
+			z7 += w * x[7]
 		}
-		sum += z * z
+		sums[0] += z0 * z0
+		sums[1] += z1 * z1
+		sums[2] += z2 * z2
+		sums[3] += z3 * z3
+		sums[4] += z4 * z4
+		sums[5] += z5 * z5
+		sums[6] += z6 * z6
+		sums[7] += z7 * z7
 	}
-	return sum
+	return sums
 }
 
 // maximize is the M step: weights, means and covariances from probabilities.
 func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
-	shape := m.Dim * m.Dim
-	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*shape)
-	err := par.Each(ctx, m.K, m.workers, func(c int) error {
-		m.estimate(c, vectors, p, regularization, m.Covariances[c*shape:(c+1)*shape])
+	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*m.Dim*m.Dim)
+	err := par.Ranges(ctx, m.K, mixtureComponents, m.workers, func(_, lo, hi int) error {
+		m.average(lo, hi, vectors, p)
+		m.spread(lo, hi, vectors, p)
+		for c := lo; c < hi; c++ {
+			m.finish(c, regularization)
+		}
 		return nil
 	})
 	if err != nil {
@@ -130,43 +177,71 @@ func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, 
 	return m.factor()
 }
 
+// mixtureComponents is how many components a goroutine takes at a time.
+const mixtureComponents = 8
+
+// average computes the sums of probabilities and the means of components lo to hi. Most
+// probabilities are 0 and add nothing.
+func (m *Mixture) average(lo, hi int, vectors []float32, p []float64) {
+	d, weights, wide := m.Dim, m.Weights[lo:hi], make([]float64, m.Dim)
+	for c := range weights {
+		weights[c] = 10 * 0x1p-52 // keeps a component that has lost all vectors defined
+	}
+	for i := range m.N {
+		for j, x := range vectors[i*d : (i+1)*d] {
+			wide[j] = float64(x)
+		}
+		for c, r := range p[i*m.K+lo : i*m.K+hi] {
+			if r == 0 {
+				continue
+			}
+			weights[c] += r
+			mean := m.Means[(lo+c)*d : (lo+c+1)*d]
+			for j, x := range wide[:len(mean)] {
+				mean[j] += r * x
+			}
+		}
+	}
+	for c, weight := range weights {
+		for j := (lo + c) * d; j < (lo+c+1)*d; j++ {
+			m.Means[j] /= weight
+		}
+	}
+}
+
 // negligible is a probability that adds nothing to a covariance in the 16 digits of a
 // float64. Most are below it.
 const negligible = 1e-18
 
-// estimate computes one component.
-func (m *Mixture) estimate(c int, vectors []float32, p []float64, regularization float64, covariance []float64) {
-	d := m.Dim
-	// The least weight keeps a component that has lost all vectors defined.
-	weight, mean := 10*0x1p-52, m.Means[c*d:(c+1)*d]
+// spread adds up the lower triangles of the covariances of components lo to hi.
+func (m *Mixture) spread(lo, hi int, vectors []float32, p []float64) {
+	d, centred := m.Dim, make([]float64, m.Dim)
 	for i := range m.N {
-		r := p[i*m.K+c]
-		weight += r
-		for j, x := range vectors[i*d : (i+1)*d] {
-			mean[j] += r * float64(x)
-		}
-	}
-	for j := range mean {
-		mean[j] /= weight
-	}
-	centred := make([]float64, d)
-	for i := range m.N {
-		r := p[i*m.K+c]
-		if r < negligible {
-			continue
-		}
-		for j, x := range vectors[i*d : (i+1)*d] {
-			centred[j] = float64(x) - mean[j]
-		}
-		for j, z := range centred {
-			row, rz := covariance[j*d:j*d+j+1], r*z
-			for l := range row {
-				row[l] += rz * centred[l]
+		x := vectors[i*d : (i+1)*d]
+		for c, r := range p[i*m.K+lo : i*m.K+hi] {
+			if r < negligible {
+				continue
+			}
+			c += lo
+			for j, mean := range m.Means[c*d : (c+1)*d] {
+				centred[j] = float64(x[j]) - mean
+			}
+			for j, z := range centred {
+				row, rz := m.Covariances[(c*d+j)*d:][:j+1], r*z
+				for l, y := range centred[:len(row)] {
+					row[l] += rz * y
+				}
 			}
 		}
 	}
+}
+
+// finish makes the covariance and the weight of a component of its sums.
+func (m *Mixture) finish(c int, regularization float64) {
+	d := m.Dim
+	covariance := m.Covariances[c*d*d : (c+1)*d*d]
 	for j := range covariance {
-		covariance[j] /= weight
+		covariance[j] /= m.Weights[c]
 	}
 	for j := range d {
 		covariance[j*d+j] += regularization
@@ -174,7 +249,7 @@ func (m *Mixture) estimate(c int, vectors []float32, p []float64, regularization
 			covariance[l*d+j] = covariance[j*d+l]
 		}
 	}
-	m.Weights[c] = weight / float64(m.N)
+	m.Weights[c] /= float64(m.N)
 }
 
 // factor computes what densities are computed from.
@@ -187,8 +262,9 @@ func (m *Mixture) factor() error {
 		m.Weights[c] /= total
 	}
 	m.whiten, m.constant = make([]float64, len(m.Covariances)), make([]float64, m.K)
+	scratch := make([]float64, d*d)
 	for c := range m.K {
-		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], d) // ln of the product of the deviations
+		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], scratch, d) // ln of the product of the deviations
 		if !ok || math.IsInf(logs, 0) || math.IsNaN(logs) {
 			return fmt.Errorf("cluster: component %d of %d: %w: use fewer components, fewer dimensions, or a larger Regularization",
 				c, m.K, ErrSingular)
@@ -199,14 +275,19 @@ func (m *Mixture) factor() error {
 }
 
 // invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to
-// inverse and returns ln det L, or false if a is not positive definite.
-func invertedCholesky(inverse, a []float64, d int) (float64, bool) {
-	var cholesky mat.Cholesky
-	if !cholesky.Factorize(mat.NewSymDense(d, a)) {
+// inverse and returns ln det L, or false if a is not positive definite. factor is
+// scratch of the same size.
+func invertedCholesky(inverse, a, factor []float64, d int) (float64, bool) {
+	copy(factor, a)
+	if _, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Data: factor, Stride: d}); !ok {
 		return 0, false
 	}
-	var l mat.TriDense
-	cholesky.LTo(&l)
-	err := mat.NewTriDense(d, mat.Lower, inverse).InverseTri(&l)
-	return cholesky.LogDet() / 2, err == nil
+	logs := 0.0
+	for j := range d {
+		logs += math.Log(factor[j*d+j])
+		for l := range j + 1 {
+			inverse[j*d+l] = factor[l*d+j]
+		}
+	}
+	return logs, lapack64.Trtri(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Data: inverse, Stride: d})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/floats"
 )
 
 // rings are three rings of twelve points and one point between them.
@@ -295,4 +296,80 @@ func ExampleSelectMixture() {
 	members := m.Memberships(p, DefaultMembership)
 	fmt.Println(m.K, "components; together:", slices.Equal(members[0], members[3]), slices.Equal(members[0], members[7]))
 	// Output: 2 components; together: true false
+}
+
+// Densities of eight rows at once, and sums over components in groups, have the bits of
+// the formulas written out row by row, whatever is left over of rows and components.
+func TestRoundsOfEM(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	for _, shape := range [][3]int{{1, 1, 1}, {7, 3, 2}, {8, 10, 8}, {143, 10, 9}, {200, 4, 19}} {
+		n, dim, k := shape[0], shape[1], shape[2]
+		vectors := blobs(rng, n, dim, k, .1)
+		m, err := FitMixture(t.Context(), vectors, dim, k, MixtureOptions{MaxIterations: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _, err := m.expect(t.Context(), vectors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := plainExpect(m, vectors); !slices.Equal(p, want) {
+			t.Errorf("%v: probabilities differ", shape)
+		}
+		for c := range m.K { // as hard clusters have them
+			p[rng.IntN(n)*m.K+c] = 0
+		}
+		weights, means := plainAverages(m, vectors, p)
+		if err := m.maximize(t.Context(), vectors, p, 1e-6); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(m.Weights, weights) || !slices.Equal(m.Means, means) {
+			t.Errorf("%v: weights or means differ", shape)
+		}
+	}
+}
+
+func plainExpect(m *Mixture, vectors []float32) (p []float64) {
+	d := m.Dim
+	for x := range slices.Chunk(vectors, d) {
+		row := make([]float64, m.K)
+		for c := range row {
+			sum := 0.0
+			for j := range d {
+				z := 0.0
+				for l := range j + 1 {
+					z += m.whiten[(c*d+j)*d+l] * (float64(x[l]) - m.Means[c*d+l])
+				}
+				sum += z * z
+			}
+			row[c] = m.constant[c] - sum/2
+		}
+		evidence := floats.LogSumExp(row)
+		for c := range row {
+			p = append(p, math.Exp(row[c]-evidence))
+		}
+	}
+	return p
+}
+
+func plainAverages(m *Mixture, vectors []float32, p []float64) (weights, means []float64) {
+	total := 0.0
+	for c := range m.K {
+		weight, mean := 10*0x1p-52, make([]float64, m.Dim)
+		for i := range m.N {
+			weight += p[i*m.K+c]
+			for j := range mean {
+				mean[j] += p[i*m.K+c] * float64(vectors[i*m.Dim+j])
+			}
+		}
+		for _, x := range mean {
+			means = append(means, x/weight)
+		}
+		weights = append(weights, weight/float64(m.N))
+		total += weights[c]
+	}
+	for c := range weights {
+		weights[c] /= total
+	}
+	return weights, means
 }
