@@ -110,6 +110,9 @@ func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []
 		return nil, errors.New("steiner: more nodes and edges than an int32 can number")
 	}
 	for e, p := range edgePrizes {
+		if lower(edges[e]) < 0 || int(upper(edges[e])) >= len(nodePrizes) {
+			return nil, fmt.Errorf("steiner: edge %d joins %d and %d among %d nodes", e, edges[e].From, edges[e].To, len(nodePrizes))
+		}
 		if !(p >= 0) || math.IsInf(p, 1) {
 			return nil, fmt.Errorf("steiner: edge %d has the prize %v, not a finite number of 0 or more: %w", e, p, ErrPrize)
 		}
@@ -154,25 +157,55 @@ func newSplit(edges []graph.Edge, nodePrizes, edgePrizes []float64, cost float64
 			s.whole = append(s.whole, int32(e))
 		}
 	}
-	// Of several edges between the same nodes the cheapest can stand for all.
-	ends := func(e int32) (int32, int32) {
-		return min(edges[e].From, edges[e].To), max(edges[e].From, edges[e].To)
-	}
-	slices.SortFunc(s.whole, func(a, b int32) int {
-		u, v := ends(a)
-		x, y := ends(b)
-		return cmp.Or(cmp.Compare(u, x), cmp.Compare(v, y), cmp.Compare(edgePrizes[b], edgePrizes[a]), cmp.Compare(a, b))
-	})
-	s.whole = slices.CompactFunc(s.whole, func(a, b int32) bool {
-		u, v := ends(a)
-		x, y := ends(b)
-		return u == x && v == y
-	})
+	s.whole = cheapest(inOrder(s.whole, edges, s.nodes), edges, edgePrizes)
 	for _, e := range s.whole {
 		s.parts = append(s.parts, graph.Edge{From: edges[e].From, To: edges[e].To, Weight: cost - edgePrizes[e]})
 	}
 	s.parts = append(s.parts, halves...)
 	return s
+}
+
+// lower and upper are the ends of an edge.
+func lower(e graph.Edge) int32 { return min(e.From, e.To) }
+func upper(e graph.Edge) int32 { return max(e.From, e.To) }
+
+// inOrder orders edges by their lower ends, then by their upper ones, then as they were:
+// it counts the edges of each node, since comparing them would take longer than all the
+// rest of a selection.
+func inOrder(list []int32, edges []graph.Edge, nodes int32) []int32 {
+	out := make([]int32, len(list))
+	for _, end := range []func(graph.Edge) int32{upper, lower} {
+		starts := make([]int32, nodes+1)
+		for _, e := range list {
+			starts[end(edges[e])+1]++
+		}
+		for u := range nodes {
+			starts[u+1] += starts[u]
+		}
+		for _, e := range list {
+			u := end(edges[e])
+			out[starts[u]] = e
+			starts[u]++
+		}
+		list, out = out, list
+	}
+	return list
+}
+
+// cheapest keeps of several edges between the same nodes, which follow each other, the
+// first of those with the greatest prize: it can stand for all.
+func cheapest(list []int32, edges []graph.Edge, prizes []float64) []int32 {
+	kept := list[:0]
+	for _, e := range list {
+		last := len(kept) - 1
+		switch {
+		case last < 0 || lower(edges[kept[last]]) != lower(edges[e]) || upper(edges[kept[last]]) != upper(edges[e]):
+			kept = append(kept, e)
+		case prizes[e] > prizes[kept[last]]:
+			kept[last] = e
+		}
+	}
+	return kept
 }
 
 // selection maps a tree of the split graph back.
@@ -188,8 +221,7 @@ func (s *split) selection(t *Tree, edges []graph.Edge) *Selection {
 	for _, e := range t.Edges {
 		if e.To < s.nodes {
 			at, _ := slices.BinarySearchFunc(s.whole, e, func(w int32, e graph.Edge) int {
-				u, v := min(edges[w].From, edges[w].To), max(edges[w].From, edges[w].To)
-				return cmp.Or(cmp.Compare(u, e.From), cmp.Compare(v, e.To))
+				return cmp.Or(cmp.Compare(lower(edges[w]), e.From), cmp.Compare(upper(edges[w]), e.To))
 			})
 			chosen.Edges = append(chosen.Edges, s.whole[at])
 		}

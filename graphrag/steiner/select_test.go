@@ -3,6 +3,7 @@
 package steiner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
@@ -39,7 +40,7 @@ func TestSubgraphWorkedExample(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			nodes, edges := NodePrizes(curryNodes, c.k), EdgePrizes(curryEdges, c.edgesK)
-			if diff := cmp.Diff([]float64{3, 2, 1, 0, 0, 0, 0}, nodes); diff != "" {
+			if diff := gocmp.Diff([]float64{3, 2, 1, 0, 0, 0, 0}, nodes); diff != "" {
 				t.Errorf("node prizes: %s", diff)
 			}
 			for e := range edges {
@@ -56,7 +57,7 @@ func TestSubgraphWorkedExample(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got); diff != "" {
+			if diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got); diff != "" {
 				t.Error(diff)
 			}
 			if w := worth(got, nodes, edges, cost); math.Abs(w-c.worth) > 1e-9 {
@@ -167,19 +168,19 @@ func TestSubgraphWithoutPrizesIsEmpty(t *testing.T) {
 
 // What is not like the question at all has no prize, also where nothing better is left.
 func TestNoPrizeForNothing(t *testing.T) {
-	if diff := cmp.Diff([]float64{0, 1, 0, 2}, NodePrizes([]float64{0, .4, -.1, .5}, 3)); diff != "" {
+	if diff := gocmp.Diff([]float64{0, 1, 0, 2}, NodePrizes([]float64{0, .4, -.1, .5}, 3)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]float64{0, .5, .5, 0}, EdgePrizes([]float64{0, .4, .4, -.1}, 5)); diff != "" {
+	if diff := gocmp.Diff([]float64{0, .5, .5, 0}, EdgePrizes([]float64{0, .4, .4, -.1}, 5)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestNodePrizesTies(t *testing.T) {
-	if diff := cmp.Diff([]float64{0, 2, 1, 0}, NodePrizes([]float64{.1, .5, .5, .5}, 2)); diff != "" {
+	if diff := gocmp.Diff([]float64{0, 2, 1, 0}, NodePrizes([]float64{.1, .5, .5, .5}, 2)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]float64{2, 1}, NodePrizes([]float64{.9, .2}, 5)); diff != "" {
+	if diff := gocmp.Diff([]float64{2, 1}, NodePrizes([]float64{.9, .2}, 5)); diff != "" {
 		t.Errorf("fewer nodes than prizes: %s", diff)
 	}
 }
@@ -217,4 +218,31 @@ func ExampleSubgraph() {
 	}
 	fmt.Println("nodes", s.Nodes, "edges", s.Edges)
 	// Output: nodes [0 1 2] edges [0 1]
+}
+
+// Edges come in the order of a sort by ends, and of those between the same nodes the
+// first of the greatest prize is left.
+func TestCheapest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	for range 200 {
+		n := 1 + rng.IntN(12)
+		edges, prizes, list := make([]graph.Edge, rng.IntN(60)), make([]float64, 60), []int32(nil)
+		for e := range edges {
+			edges[e] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n))}
+			prizes[e] = float64(rng.IntN(3))
+			if rng.IntN(5) > 0 {
+				list = append(list, int32(e))
+			}
+		}
+		ends := func(e int32) [2]int32 { return [2]int32{lower(edges[e]), upper(edges[e])} }
+		want := slices.Clone(list)
+		slices.SortFunc(want, func(a, b int32) int {
+			u, v := ends(a), ends(b)
+			return cmp.Or(slices.Compare(u[:], v[:]), cmp.Compare(prizes[b], prizes[a]), cmp.Compare(a, b))
+		})
+		want = slices.CompactFunc(want, func(a, b int32) bool { return ends(a) == ends(b) })
+		if got := cheapest(inOrder(list, edges, int32(n)), edges, prizes); !slices.Equal(got, want) {
+			t.Fatalf("%v of %v with prizes %v, want %v", got, edges, prizes, want)
+		}
+	}
 }
