@@ -3,6 +3,7 @@
 package community
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -14,6 +15,7 @@ type visitor[W weight] struct {
 	*solver[W]
 	links   []W     // weight of the arcs from the node at hand by community, 0 in between
 	touched []int32 // communities
+	gains   []int64 // of joining these, see order
 	labels  []int32 // of the neighbours of some nodes
 	arcs    []arc[W]
 	refiner refiner[W]
@@ -96,33 +98,64 @@ func linkUp[W weight](row []arc[W], labels []int32, links []W, touched []int32) 
 func (v *visitor[W]) visit(u, own int32, weight W, row []arc[W], neighbours []int32) proposal[W] {
 	if len(v.touched) <= len(row) {
 		v.touched = make([]int32, 2*len(row)+64)
+		v.gains = make([]int64, len(v.touched))
 	}
 	t := linkUp(row, neighbours, v.links, v.touched)
 	links, masses, k := v.links, v.masses, v.gamma*float64(weight)
+	touched := v.touched[:t]
 	p := proposal[W]{from: own, to: own, kept: links[own]}
-	links[own] = 0
 	link, rest := float64(p.kept), k*float64(masses[own]-weight)
-	bestGain, next := link-rest+tolerance*(link+rest), 0.0
-	for _, c := range v.touched[:t] {
-		if c == own {
-			continue
-		}
-		link := links[c]
-		gain := float64(link) - k*float64(masses[c])
+	stay := link - rest + tolerance*(link+rest)
+	first, second, at := v.best(touched, own, k, stay)
+	if at >= 0 {
+		p.to = touched[at]
+		p.link = links[p.to]
+	}
+	for _, c := range touched {
 		links[c] = 0
-		if gain > bestGain {
-			next = max(next, bestGain)
-			p.to, p.link, bestGain = c, link, gain
-		} else if gain > next {
-			next = gain
-		}
 	}
-	if bestGain < 0 && v.members[own] > 1 {
-		p.to, p.link, bestGain, next = alone, 0, 0, bestGain
+	if first < 0 && v.members[own] > 1 {
+		p.to, p.link, first, second = alone, 0, 0, first
 	}
-	p.slack = 1 + int32(max(0, min(mostSlack, (bestGain-next)*v.unit)))
+	p.slack = 1 + int32(max(0, min(mostSlack, (first-second)*v.unit)))
 	return p
 }
+
+// best returns the greatest gain of joining one of some communities or staying in one's own, the
+// second greatest or 0, and the place of the community to join, -1 for one's own.
+// Which of the gains is greater is not to be foreseen, so there are no branches.
+//
+//go:noinline
+func (v *visitor[W]) best(touched []int32, own int32, k, stay float64) (first, second float64, at int) {
+	links, masses := v.links, v.masses
+	gains := v.gains[:len(touched)]
+	for i, c := range touched {
+		gain := order(float64(links[c]) - k*float64(masses[c]))
+		if c == own {
+			gain = math.MinInt64
+		}
+		gains[i] = gain
+	}
+	before := order(stay)
+	most, next := before, int64(0)
+	for _, gain := range gains {
+		next = max(next, min(most, gain))
+		most = max(most, gain)
+	}
+	if most == before {
+		return stay, unordered(next), -1
+	}
+	return unordered(most), unordered(next), slices.Index(gains, most)
+}
+
+// order maps numbers to whole numbers of the same order.
+func order(x float64) int64 {
+	bits := int64(math.Float64bits(x))
+	return bits ^ int64(uint64(bits>>63)>>1)
+}
+
+// unordered is what a number was before order.
+func unordered(x int64) float64 { return math.Float64frombits(uint64(x ^ int64(uint64(x>>63)>>1))) }
 
 // doubt finds what the moves of nodes before may take from the gains of the nodes at the
 // places from lo to hi of a block.
