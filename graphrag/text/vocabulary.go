@@ -194,6 +194,7 @@ func (v *Vocabulary) long(word []byte) uint64 {
 func (v *Vocabulary) grow() {
 	old := v.table
 	v.table = make([]slot, 2*len(old))
+	clear(v.table) // a page that is read before it is written to is given twice, and all processors are told
 	v.ends = append(make([]int, 0, len(v.table)/4*3+1), v.ends...)
 	v.bytes = slices.Grow(v.bytes, len(v.bytes))
 	mask := uint64(len(v.table) - 1)
