@@ -52,34 +52,35 @@ func (ix *Index) WriteTo(w io.Writer) (int64, error) {
 	return n, nil
 }
 
-// encoded yields the postings of all terms in order, as they are in a file: a range of terms
-// for each processor at a time.
+// encoded yields the postings of all terms in order, as they are in a file. Ranges of terms are
+// encoded while one before them is yielded.
 func (ix *Index) encoded(yield func(postings []byte)) {
-	parts := make([][]byte, par.Workers(0))
-	for t := 0; t < len(ix.entries); {
-		starts := make([]int, 1, len(parts)+1)
-		starts[0] = t
-		for range parts {
-			for n := uint32(0); t < len(ix.entries) && n < encodeAt; t++ {
-				n += ix.entries[t].df
-			}
-			starts = append(starts, t)
+	var starts []int
+	postings := encodeAt
+	for t, e := range ix.entries {
+		if postings >= encodeAt {
+			starts, postings = append(starts, t), 0
 		}
-		_ = par.Each(context.Background(), len(parts), 0, func(i int) error {
-			parts[i] = parts[i][:0]
-			for t := starts[i]; t < starts[i+1]; t++ {
-				parts[i] = ix.appendPostings(parts[i], t)
-			}
-			return nil
-		}) // which never fails
-		for _, p := range parts {
-			yield(p)
-		}
+		postings += int(e.df)
 	}
+	starts = append(starts, len(ix.entries))
+	encoded := make([][]byte, par.Workers(0))
+	var turns par.Chain // two of each range: it waits for the first, and ends with the second
+	_ = par.Ranges(context.Background(), len(starts)-1, 1, len(encoded), func(worker, i, _ int) error {
+		b := encoded[worker][:0]
+		for t := starts[i]; t < starts[i+1]; t++ {
+			b = ix.appendPostings(b, t)
+		}
+		encoded[worker] = b
+		turns.Add(2*i, 0)
+		yield(b)
+		turns.Add(2*i+1, 0)
+		return nil
+	}) // which never fails
 }
 
 // encodeAt is how many postings are held by each processor before they are written.
-const encodeAt = 1 << 18
+const encodeAt = 1 << 16
 
 // mostBytesOfPosting are those of two numbers of 32 bits.
 const mostBytesOfPosting = 2 * binary.MaxVarintLen32
