@@ -200,9 +200,12 @@ func (s search) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	if err := s.score(ctx, alone); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(alone, compare)
-	for i := range s.o.Neighbors {
-		triples[i] = alone[i].Triples[0]
+	ranked := make([]rank.Scored[int32], len(alone))
+	for i, c := range alone {
+		ranked[i] = rank.Scored[int32]{ID: c.Triples[0], Score: c.Score}
+	}
+	for i, r := range rank.Best(ranked, s.o.Neighbors) {
+		triples[i] = r.ID
 	}
 	return triples[:s.o.Neighbors], nil
 }
@@ -240,14 +243,25 @@ func (s search) diversify(chains []Chain) {
 	}
 }
 
-// best keeps the width of the beam.
+// best keeps the width of the beam. Most chains are worth less than the last of it, and
+// are not sorted.
 func (s search) best(chains []Chain) []Chain {
-	by := compare
-	if s.o.Mean {
-		mean := func(c Chain) Chain { return Chain{c.Triples, c.Score / float64(len(c.Triples))} }
-		by = func(a, b Chain) int { return compare(mean(a), mean(b)) }
+	worth := func(c Chain) float64 {
+		if s.o.Mean {
+			return c.Score / float64(len(c.Triples))
+		}
+		return c.Score
 	}
-	slices.SortFunc(chains, by)
+	var top rank.Top[int32]
+	top.Reset(s.o.Width)
+	for i, c := range chains {
+		top.Push(int32(i), worth(c))
+	}
+	least := top.Threshold()
+	chains = slices.DeleteFunc(chains, func(c Chain) bool { return worth(c) < least })
+	slices.SortFunc(chains, func(a, b Chain) int {
+		return compare(Chain{a.Triples, worth(a)}, Chain{b.Triples, worth(b)})
+	})
 	return chains[:min(len(chains), s.o.Width)]
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/wildgraph/wildgraph/graphrag/beam"
 )
 
@@ -214,5 +216,57 @@ func TestOrderFree(t *testing.T) {
 	same := slices.EqualFunc(a, b, func(x, y beam.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
 	if err := cmp.Or(errA, errB); err != nil || !same || len(a) == 0 {
 		t.Errorf("%v and %v, %v", a, b, err)
+	}
+}
+
+// tied is a hub whose triples have one of a few scores.
+type tied int32
+
+func (g tied) Neighbors(_ context.Context, triples []int32, _ int) (out [][]int32, err error) {
+	for range triples {
+		var all []int32
+		for i := range int32(g) {
+			all = append(all, i)
+		}
+		out = append(out, all)
+	}
+	return out, nil
+}
+
+func (g tied) Scores(_ context.Context, chains [][]int32) (out []float64, err error) {
+	for _, c := range chains {
+		out = append(out, float64(c[len(c)-1]*37%7)/8)
+	}
+	return out, nil
+}
+
+// A narrow beam is the beginning of a wide one, and few neighbors are the first of all
+// in the order of a ranking, also among equal scores.
+func TestTies(t *testing.T) {
+	const n = 200
+	var all []int32
+	for i := range int32(n) {
+		all = append(all, i)
+	}
+	wide, err := beam.Search(t.Context(), tied(n), all, beam.Options{Width: n, Length: 1})
+	if err != nil || len(wide) != n {
+		t.Fatal(wide, err)
+	}
+	for k := 1; k < n; k += 9 {
+		for _, mean := range []bool{false, true} {
+			narrow, err := beam.Search(t.Context(), tied(n), all, beam.Options{Width: k, Length: 1, Mean: mean})
+			if diff := gocmp.Diff(wide[:k], narrow); err != nil || diff != "" {
+				t.Fatalf("width %d: %v, %s", k, err, diff)
+			}
+		}
+		grown, err := beam.Search(t.Context(), tied(n), []int32{n}, beam.Options{Width: n, Neighbors: k, Diversity: beam.None})
+		if err != nil || len(grown) != k {
+			t.Fatalf("%d neighbors: %v, %v", k, grown, err)
+		}
+		for i, c := range grown {
+			if c.Triples[1] != wide[i].Triples[0] {
+				t.Errorf("neighbor %d of %d is %d, want %d", i, k, c.Triples[1], wide[i].Triples[0])
+			}
+		}
 	}
 }
