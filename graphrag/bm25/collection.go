@@ -127,57 +127,16 @@ func (c *Collection) Scores(query string, part int, docs []int32, dst []float64)
 	p := &c.parts[part]
 	for _, q := range s.query {
 		if id := q.ids[part]; id >= 0 {
-			p.addTo(s.few, docs, int(id), q.weight)
+			s.counts = p.ix.frequencies(int(id), docs, s.counts)
+			for i, tf := range s.counts {
+				s.few[i] += q.weight * saturation(float32(tf), p.norms[docs[i]])
+			}
 		}
 	}
 	for i, sum := range s.few {
 		dst[i] = float64(sum)
 	}
 	return dst
-}
-
-// addTo adds a term to the sums of some documents, window by window.
-func (p *part) addTo(sums []float32, docs []int32, term int, weight float32) {
-	e, block := p.ix.entries[term], uint32(0)
-	for len(docs) > 0 {
-		w, n := uint32(docs[0])>>windowBits, 1
-		for n < len(docs) && uint32(docs[n])>>windowBits == w {
-			n++
-		}
-		if e.blocks == 0 {
-			column := p.ix.column(e.first, int(w))
-			for i, doc := range docs[:n] {
-				p.addOne(sums, i, doc, column[doc&(windowSize-1)], term, weight)
-			}
-		} else {
-			var ok bool
-			if block, ok = p.ix.blockIn(e, block, w); ok {
-				p.addListed(sums, docs[:n], e.first+block, term, weight)
-			} else if block == e.blocks {
-				return
-			}
-		}
-		sums, docs = sums[n:], docs[n:]
-	}
-}
-
-// addListed adds a block of a term.
-func (p *part) addListed(sums []float32, docs []int32, block uint32, term int, weight float32) {
-	start, end := p.ix.span(block)
-	list, tfs, at := p.ix.docs[start:end], p.ix.tfs[start:end], 0
-	for i, doc := range docs {
-		d := uint16(doc & (windowSize - 1))
-		if at = gallop16(list, at, d); at == len(list) {
-			return
-		}
-		if list[at] == d {
-			p.addOne(sums, i, doc, tfs[at], term, weight)
-		}
-	}
-}
-
-func (p *part) addOne(sums []float32, i int, doc int32, small uint8, term int, weight float32) {
-	sums[i] += weight * saturation(float32(p.ix.exact(small, term, uint32(doc))), p.norms[doc])
 }
 
 // Whole is [Index.Whole] of all indexes as one.

@@ -248,6 +248,48 @@ func (ix *inverted) termFrequency(term int, doc uint32) uint32 {
 	return 0
 }
 
+// frequencies writes how often a term is in documents, which ascend, over dst.
+func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
+	dst = append(dst[:0], make([]uint32, len(docs))...)
+	e, block := ix.entries[term], uint32(0)
+	for rest := dst; len(docs) > 0; {
+		w, n := uint32(docs[0])>>windowBits, 1
+		for n < len(docs) && uint32(docs[n])>>windowBits == w {
+			n++
+		}
+		if e.blocks == 0 {
+			column := ix.column(e.first, int(w))
+			for i, doc := range docs[:n] {
+				rest[i] = ix.exact(column[doc&(windowSize-1)], term, uint32(doc))
+			}
+		} else {
+			var ok bool
+			if block, ok = ix.blockIn(e, block, w); ok {
+				ix.listed(rest[:n], docs[:n], e.first+block, term)
+			} else if block == e.blocks {
+				break
+			}
+		}
+		rest, docs = rest[n:], docs[n:]
+	}
+	return dst
+}
+
+// listed writes the frequencies in a block of a term.
+func (ix *inverted) listed(dst []uint32, docs []int32, block uint32, term int) {
+	start, end := ix.span(block)
+	list, tfs, at := ix.docs[start:end], ix.tfs[start:end], 0
+	for i, doc := range docs {
+		d := uint16(doc & (windowSize - 1))
+		if at = gallop16(list, at, d); at == len(list) {
+			return
+		}
+		if list[at] == d {
+			dst[i] = ix.exact(tfs[at], term, uint32(doc))
+		}
+	}
+}
+
 // blockIn is the block of a term in a window, or after it, counted from the first of
 // the term. It looks from a block on.
 func (ix *inverted) blockIn(e entry, from, w uint32) (block uint32, ok bool) {

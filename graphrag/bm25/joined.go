@@ -2,6 +2,8 @@
 
 package bm25
 
+import "slices"
+
 // Joined writes over dst how groups of documents score, each group as the one text that
 // its documents make put together with blanks between them, in an index of these texts
 // alone: to the bit what [Index.Scores] of that has. Whole is its [Index.Whole]. Texts
@@ -29,8 +31,19 @@ func (ix *Index) Joined(query string, groups [][]int32, dst []float64) (scores [
 	return scores, whole
 }
 
-// countIn counts the terms of the query in each group of documents.
+// countIn counts the terms of the query in each group of documents. The documents are
+// looked up in their order.
 func (s *searcher) countIn(groups [][]int32) {
+	s.members, s.docs = s.members[:0], s.docs[:0]
+	for g, docs := range groups {
+		for _, doc := range docs {
+			s.members = append(s.members, uint64(doc)<<32|uint64(g))
+		}
+	}
+	slices.Sort(s.members)
+	for _, m := range s.members {
+		s.docs = append(s.docs, int32(m>>32))
+	}
 	n := len(groups)
 	s.tfs = append(s.tfs[:0], make([]uint32, n*len(s.query))...)
 	for i := range s.query {
@@ -39,11 +52,12 @@ func (s *searcher) countIn(groups [][]int32) {
 		if q.ids[0] < 0 {
 			continue
 		}
-		for g, docs := range groups {
-			for _, doc := range docs {
-				q.tfs[g] += s.c.parts[0].ix.termFrequency(int(q.ids[0]), uint32(doc))
-			}
-			if q.tfs[g] > 0 {
+		s.counts = s.c.parts[0].ix.frequencies(int(q.ids[0]), s.docs, s.counts)
+		for at, tf := range s.counts {
+			q.tfs[uint32(s.members[at])] += tf
+		}
+		for _, tf := range q.tfs {
+			if tf > 0 {
 				q.df++
 			}
 		}

@@ -127,7 +127,10 @@ type searcher struct {
 	also    []rank.Scored[int32] // what was among the best, if tied
 	found   []rank.Scored[int32]
 	few     []float32       // sums of documents that were named
+	counts  []uint32        // of a term in them
 	tfs     []uint32        // of the terms in groups of documents
+	members []uint64        // of the groups: document and group, in this order
+	docs    []int32         // the documents of members
 	partial rank.Top[int32] // best, and the sums of one term's documents in this window
 
 	threshold float32 // a sum that k documents are known to reach
