@@ -226,12 +226,27 @@ func (m *Mixture) spread(lo, hi int, vectors []float32, p []float64) {
 			for j, mean := range m.Means[c*d : (c+1)*d] {
 				centred[j] = float64(x[j]) - mean
 			}
-			for j, z := range centred {
-				row, rz := m.Covariances[(c*d+j)*d:][:j+1], r*z
-				for l, y := range centred[:len(row)] {
-					row[l] += rz * y
-				}
-			}
+			addSquare(m.Covariances[c*d*d:(c+1)*d*d], centred, r)
+		}
+	}
+}
+
+// addSquare adds r·z·zᵀ to the lower triangle of a matrix, two rows at a time.
+func addSquare(matrix, z []float64, r float64) {
+	d, j := len(z), 0
+	for ; j+1 < d; j += 2 {
+		first, second := matrix[j*d:][:j+1], matrix[(j+1)*d:][:j+2]
+		rz0, rz1 := r*z[j], r*z[j+1]
+		for l, y := range z[:j+1] {
+			first[l] += rz0 * y
+			second[l] += rz1 * y
+		}
+		second[j+1] += rz1 * z[j+1]
+	}
+	if j < d {
+		row, rz := matrix[j*d:][:j+1], r*z[j]
+		for l, y := range z[:j+1] {
+			row[l] += rz * y
 		}
 	}
 }

@@ -319,12 +319,12 @@ func TestRoundsOfEM(t *testing.T) {
 		for c := range m.K { // as hard clusters have them
 			p[rng.IntN(n)*m.K+c] = 0
 		}
-		weights, means := plainAverages(m, vectors, p)
+		weights, means, covariances := plainMaximize(m, vectors, p, 1e-6)
 		if err := m.maximize(t.Context(), vectors, p, 1e-6); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(m.Weights, weights) || !slices.Equal(m.Means, means) {
-			t.Errorf("%v: weights or means differ", shape)
+		if !slices.Equal(m.Weights, weights) || !slices.Equal(m.Means, means) || !slices.Equal(m.Covariances, covariances) {
+			t.Errorf("%v: weights, means or covariances differ", shape)
 		}
 	}
 }
@@ -352,7 +352,7 @@ func plainExpect(m *Mixture, vectors []float32) (p []float64) {
 	return p
 }
 
-func plainAverages(m *Mixture, vectors []float32, p []float64) (weights, means []float64) {
+func plainMaximize(m *Mixture, vectors []float32, p []float64, regularization float64) (weights, means, covariances []float64) {
 	total := 0.0
 	for c := range m.K {
 		weight, mean := 10*0x1p-52, make([]float64, m.Dim)
@@ -362,8 +362,24 @@ func plainAverages(m *Mixture, vectors []float32, p []float64) (weights, means [
 				mean[j] += p[i*m.K+c] * float64(vectors[i*m.Dim+j])
 			}
 		}
-		for _, x := range mean {
-			means = append(means, x/weight)
+		for j := range mean {
+			mean[j] /= weight
+		}
+		means = append(means, mean...)
+		for j := range mean {
+			for l := range mean {
+				sum := 0.0
+				for i := range m.N {
+					if r := p[i*m.K+c]; r >= negligible {
+						a, b := max(j, l), min(j, l)
+						sum += r * (float64(vectors[i*m.Dim+a]) - mean[a]) * (float64(vectors[i*m.Dim+b]) - mean[b])
+					}
+				}
+				if sum /= weight; j == l {
+					sum += regularization
+				}
+				covariances = append(covariances, sum)
+			}
 		}
 		weights = append(weights, weight/float64(m.N))
 		total += weights[c]
@@ -371,5 +387,5 @@ func plainAverages(m *Mixture, vectors []float32, p []float64) (weights, means [
 	for c := range weights {
 		weights[c] /= total
 	}
-	return weights, means
+	return weights, means, covariances
 }
