@@ -79,8 +79,10 @@ var standard = sync.OnceValue(func() *Standard { return must(Options{}) })
 // Plain returns the analyzer without linguistics: lower-cased runs of letters
 // and numbers and nothing else, no stems, no stop words, no bigrams. It is what
 // Python's [^\W_]+ finds in a lower-cased text, and the common ground on which
-// BM25 figures are compared.
-func Plain() *Standard { return must(Options{Language: None, NoBigrams: true, NoMarks: true}) }
+// BM25 figures are compared. It is the same one each time.
+func Plain() *Standard { return unadorned() }
+
+var unadorned = sync.OnceValue(func() *Standard { return must(Options{Language: None, NoBigrams: true, NoMarks: true}) })
 
 // must builds from options that are known to be valid.
 func must(o Options) *Standard {

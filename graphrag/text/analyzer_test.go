@@ -98,6 +98,9 @@ func TestNames(t *testing.T) {
 			t.Errorf("name %q, want %q", got, want)
 		}
 	}
+	if text.Plain() != text.Plain() {
+		t.Error("another plain analyzer each time")
+	}
 }
 
 func TestAnalyzerIsConcurrent(t *testing.T) {

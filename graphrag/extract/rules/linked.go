@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -53,11 +52,15 @@ func link(of string, x *kg.Extraction) {
 	for _, f := range x.Facts {
 		stated[pair(f.Head, f.Tail)] = true
 	}
-	mentions := slices.DeleteFunc(slices.Clone(x.Mentions), func(m kg.Mention) bool {
-		return m.Span == kg.Span{} || m.Type == Quantity
-	})
-	slices.SortStableFunc(mentions, func(a, b kg.Mention) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	mentions := make([]*kg.Mention, 0, len(x.Mentions))
+	for i := range x.Mentions {
+		if m := &x.Mentions[i]; m.Span != (kg.Span{}) && m.Type != Quantity {
+			mentions = append(mentions, m)
+		}
+	}
+	slices.SortStableFunc(mentions, func(a, b *kg.Mention) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
 	sentences := text.Sentences(of)
+	var linked []kg.Fact
 	for i := 1; i < len(mentions); i++ {
 		a, b := mentions[i-1], mentions[i]
 		both := pair(a.Name, b.Name)
@@ -71,19 +74,29 @@ func link(of string, x *kg.Extraction) {
 			continue
 		}
 		stated[both] = true
-		x.Facts = append(x.Facts, kg.Fact{
+		linked = append(linked, kg.Fact{
 			Triple: graphrag.Triple{Head: a.Name, Relation: between(of[a.Span.End:b.Span.Start]), Tail: b.Name},
 			Weight: linkedWeight, Span: kg.Span{Start: sentences[0].Start, End: sentences[0].End},
 		})
+	}
+	if len(linked) > 0 {
+		x.Facts = slices.Concat(x.Facts, linked) // no longer than it has to be
 	}
 }
 
 // between is a relation of the words between two names.
 func between(s string) string {
-	var words []string
-	text.Plain().Words(s, func(w []byte) bool { words = append(words, string(w)); return true })
-	if relation := strings.Join(words, " "); relation != "" && len(relation) <= maxRelation {
-		return relation
+	var room [maxRelation]byte
+	relation := room[:0]
+	text.Plain().Words(s, func(w []byte) bool {
+		if len(relation) > 0 {
+			relation = append(relation, ' ')
+		}
+		relation = append(relation, w...)
+		return len(relation) <= maxRelation
+	})
+	if len(relation) == 0 || len(relation) > maxRelation {
+		return MentionedWith
 	}
-	return MentionedWith
+	return string(relation)
 }

@@ -4,6 +4,8 @@ package rules_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,5 +66,29 @@ func TestLinked(t *testing.T) {
 	x.Facts = []kg.Fact{{Triple: graphrag.Triple{Head: "bob", Relation: "met by", Tail: "Ann"}, Description: "known"}}
 	if diff := cmp.Diff([]string{"bob met by Ann: known", "Bob and Cid: Ann met Bob and Cid."}, relate()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Who extracts from a corpus holds all that was found: lists are no longer than what is in
+// them, but for what the allocator rounds up, an eighth at most beyond a few entries.
+func TestListsAreOfTheirLength(t *testing.T) {
+	var names strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&names, "Ann Smith%c met Bob Jones%c in May. ", 'a'+i%26, 'a'+i/26)
+	}
+	x, err := rules.New(rules.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := rules.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, f := found[0].Mentions, found[0].Facts
+	if len(m) < 100 || len(f) < 100 || cap(m) > len(m)*9/8 || cap(f) > len(f)*9/8 {
+		t.Errorf("%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
+	}
+	if found[1].Mentions != nil || found[1].Facts != nil {
+		t.Errorf("something in nothing: %+v", found[1])
 	}
 }

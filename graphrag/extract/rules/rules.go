@@ -95,6 +95,7 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 type reader struct {
 	finder
 	statements statements
+	found      kg.Extraction // in the chunk
 }
 
 func (o *Extractor) finder(l *Lexicon) finder {
@@ -103,7 +104,8 @@ func (o *Extractor) finder(l *Lexicon) finder {
 
 // extract reads one chunk; its segments are nil if they were not found yet.
 func (o *Extractor) extract(x *reader, c *graphrag.Chunk, segments []segment) kg.Extraction {
-	out := kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+	out := &x.found
+	out.Mentions, out.Facts, out.Attributes = out.Mentions[:0], out.Facts[:0], out.Attributes[:0]
 	x.excerpt = c.Index > 0
 	x.statements.mentions = &x.mentions
 	if segments == nil {
@@ -122,11 +124,14 @@ func (o *Extractor) extract(x *reader, c *graphrag.Chunk, segments []segment) kg
 		}
 		if s.layout == prose {
 			x.statements.relate(x.titles)
-			o.add(&x.statements, &out)
+			o.add(&x.statements, out)
 		}
 	}
-	return out
+	return kg.Extraction{Chunk: c.ID, Doc: c.Doc, Mentions: copied(out.Mentions), Facts: copied(out.Facts), Attributes: copied(out.Attributes)}
 }
+
+// copied is a list as long as what is in it, nil for none.
+func copied[T any](list []T) []T { return append([]T(nil), list...) }
 
 func (o *Extractor) keeps(t typ) bool { return o.keep == nil || o.keep[t] }
 
