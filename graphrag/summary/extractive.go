@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"weak"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
@@ -53,19 +54,20 @@ func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
-	x := &extractive{o: o, own: newGlossary(), readers: make(chan *reader, runtime.GOMAXPROCS(0))}
+	x := &extractive{o: o, readers: make(chan weak.Pointer[reader], runtime.GOMAXPROCS(0))}
 	for range cap(x.readers) {
-		x.readers <- &reader{analyzer: o.Analyzer}
+		x.readers <- weak.Pointer[reader]{}
 	}
 	return x, checks.Err()
 }
 
 type extractive struct {
-	o   ExtractiveOptions
-	own *glossary
+	o ExtractiveOptions
 	// readers are those that are free: as many as there are processors, because who makes a
-	// summary holds all its sentences.
-	readers chan *reader
+	// summary holds all its sentences. What they remember, some 10 MB each where a corpus is
+	// described, is theirs only as long as they are at work between collections of garbage:
+	// a summarizer lives as long as its kit.
+	readers chan weak.Pointer[reader]
 }
 
 // Name implements [Summarizer].
@@ -93,8 +95,11 @@ func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, er
 func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, error) {
 	var by *reader
 	select {
-	case by = <-x.readers:
-		defer func() { x.readers <- by }()
+	case free := <-x.readers:
+		if by = free.Value(); by == nil {
+			by = &reader{analyzer: x.o.Analyzer}
+		}
+		defer func() { x.readers <- weak.Make(by) }()
 	case <-ctx.Done():
 		return Summary{}, fmt.Errorf("summary: %w", ctx.Err())
 	}

@@ -96,7 +96,7 @@ func read(by *reader, s string) *reading {
 // all that has words. The one error is that of ctx.
 func (x *extractive) collect(ctx context.Context, by *reader, texts []string) ([]sentence, error) {
 	var prose, rest []sentence
-	g, err := x.terms(ctx)
+	g, err := x.shared(ctx)
 	if err != nil {
 		return nil, err
 	}

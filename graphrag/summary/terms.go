@@ -10,7 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// glossary numbers terms for all who read.
+// glossary numbers terms, under a memo for all who read.
 type glossary struct {
 	mu    sync.Mutex
 	terms *text.Vocabulary
@@ -28,10 +28,11 @@ func (g *glossary) number(term string) int32 {
 // glossaryKey is the key of the glossary of readings that are shared.
 type glossaryKey struct{ analyzer string }
 
-// terms is the glossary: that of the memo, if there is one.
-func (x *extractive) terms(ctx context.Context) (*glossary, error) {
+// shared is the glossary of the memo, nil if there is none: then no readings are shared, and
+// each reader has its own.
+func (x *extractive) shared(ctx context.Context) (*glossary, error) {
 	if !memo.Under(ctx) {
-		return x.own, nil
+		return nil, nil
 	}
 	return memo.Of(ctx, glossaryKey{x.o.Analyzer.Name()}, func() (*glossary, error) { return newGlossary(), nil })
 }
@@ -39,6 +40,7 @@ func (x *extractive) terms(ctx context.Context) (*glossary, error) {
 // reader reads texts, one after the other. It remembers words and keeps its memory.
 type reader struct {
 	analyzer text.Analyzer
+	shared   *glossary // nil if the glossary is the reader's own
 	glossary *glossary
 	words    *text.Vocabulary
 	number   []int32   // of the term of each word, -1 for none
@@ -54,11 +56,16 @@ type counted struct{ term, times int32 }
 // rememberedWords is how many words a reader remembers.
 const rememberedWords = 1 << 17
 
-// begin makes a reader one of a glossary.
-func (r *reader) begin(g *glossary) {
-	if r.glossary != g || r.words.Len() > rememberedWords {
-		r.glossary, r.words, r.number = g, text.NewVocabulary(), r.number[:0]
+// begin makes a reader one of a glossary that is shared, or of its own for nil.
+func (r *reader) begin(shared *glossary) {
+	if r.words != nil && r.shared == shared && r.words.Len() <= rememberedWords {
+		return
 	}
+	r.shared, r.glossary = shared, shared
+	if shared == nil {
+		r.glossary = newGlossary()
+	}
+	r.words, r.number = text.NewVocabulary(), r.number[:0]
 }
 
 func (r *reader) term(word []byte) int32 {
