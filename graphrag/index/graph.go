@@ -122,7 +122,8 @@ func (k *knowledge) show() {
 	for e := range g.Entities {
 		k.shown.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
 	}
-	for _, relations := range g.Pairs(true) {
+	pairs := g.Pairs(true)
+	for _, relations := range pairs.All() {
 		first := &g.Relations[relations[0]]
 		if first.Head == first.Tail {
 			continue // what an entity has to do with itself is no edge

@@ -3,7 +3,6 @@
 package kg
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -75,31 +74,6 @@ func (g *Graph) PassageRelations(p int32) []Posting { return g.chunkRelations.of
 // EntityRelations are the relations in which an entity is head or tail, in
 // order; the count is 2 where it is both.
 func (g *Graph) EntityRelations(e int32) []Posting { return g.entityRelations.of(e) }
-
-// Pairs are the relations by the two entities that they join, in the order of
-// these: those there apart from those back if they are directed.
-func (g *Graph) Pairs(directed bool) [][]int32 {
-	order := make([]int32, len(g.Relations))
-	for r := range order {
-		order[r] = int32(r)
-	}
-	compare := func(a, b int32) int {
-		x, y := &g.Relations[a], &g.Relations[b]
-		if directed {
-			return cmp.Or(cmp.Compare(x.Head, y.Head), cmp.Compare(x.Tail, y.Tail))
-		}
-		return cmp.Or(cmp.Compare(min(x.Head, x.Tail), min(y.Head, y.Tail)), cmp.Compare(max(x.Head, x.Tail), max(y.Head, y.Tail)))
-	}
-	slices.SortStableFunc(order, compare)
-	var pairs [][]int32
-	for lo, hi := 0, 0; lo < len(order); lo = hi {
-		for hi = lo + 1; hi < len(order) && compare(order[lo], order[hi]) == 0; {
-			hi++
-		}
-		pairs = append(pairs, order[lo:hi:hi])
-	}
-	return pairs
-}
 
 // Phrases returns the entities that are ends of facts, HippoRAG's phrases, and
 // for every entity the number of passages that state a fact about it.

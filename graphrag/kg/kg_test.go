@@ -100,7 +100,8 @@ func TestGraphGathers(t *testing.T) {
 func TestPairs(t *testing.T) {
 	g := put(t, Options{}, chunk("a#0", triple("B", "x", "A"), triple("A", "z", "B"), triple("A", "y", "C"), triple("A", "w", "B"), triple("C", "v", "C")))
 	words := func(directed bool) (out []string) {
-		for _, pair := range g.Pairs(directed) {
+		pairs := g.Pairs(directed)
+		for _, pair := range pairs.All() {
 			s := ""
 			for _, r := range pair {
 				x := g.Triple(r)

@@ -59,10 +59,10 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 		return nil, err
 	}
 	pairs := g.Pairs(false)
-	edges := make([][]edge, len(pairs))
+	edges := make([][]edge, pairs.Len())
 	group := kit.Step(k.IndexModel, alike, sameRelation)
-	err = kit.Each(ctx, len(pairs), func(ctx context.Context, i int) (err error) {
-		edges[i], err = merge(ctx, group, stated(g, pairs[i]))
+	err = kit.Each(ctx, pairs.Len(), func(ctx context.Context, i int) (err error) {
+		edges[i], err = merge(ctx, group, stated(g, pairs.Of(int32(i))))
 		return err
 	})
 	n.edges = slices.Concat(edges...)

@@ -124,8 +124,8 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 	var out []int32
 	for _, e := range entities {
 		shared := make(map[int32]int)
-		for _, r := range s.incident.of(e) {
-			ends := s.pairs[r].ends
+		for _, r := range s.incident.Of(e) {
+			ends := s.joins(r)
 			for _, c := range s.chunks(ends[0] + ends[1] - e) {
 				shared[c]++
 			}

@@ -27,42 +27,24 @@ const (
 // network is the graph: entities and undirected relations. What is only put together of
 // the graph's own texts is made when it is read; descriptions that were condensed are kept.
 type network struct {
-	g                       *kg.Graph
-	pairs                   []pair
-	incident                incident
+	g *kg.Graph
+	// pairs are the relations of each pair of entities, incident the pairs of each entity.
+	pairs, incident         kg.Lists
 	condensed, condensedRel map[int32]kg.Description // of entities and of pairs
 }
 
-// pair is a pair of entities, the first before the second, and the relations in the graph
-// that join them.
-type pair struct {
-	ends   [2]int32
-	weight float64
-	of     []int32
+// joins are the entities of a pair, the first before the second.
+func (n *network) joins(pair int32) [2]int32 {
+	r := &n.g.Relations[n.pairs.Of(pair)[0]]
+	return [2]int32{min(r.Head, r.Tail), max(r.Head, r.Tail)}
 }
 
-// incident are the pairs of each entity, one list behind the other.
-type incident struct{ starts, pairs []int32 }
-
-func (i *incident) of(e int32) []int32 { return i.pairs[i.starts[e]:i.starts[e+1]] }
-
-func incidentTo(entities int, pairs []pair) incident {
-	out := incident{starts: make([]int32, entities+1), pairs: make([]int32, 2*len(pairs))}
-	for _, p := range pairs {
-		out.starts[p.ends[0]+1]++
-		out.starts[p.ends[1]+1]++
+// weight is that of all relations of a pair.
+func (n *network) weight(pair int32) (sum float64) {
+	for _, r := range n.pairs.Of(pair) {
+		sum += n.g.Relations[r].Weight
 	}
-	for e := range entities {
-		out.starts[e+1] += out.starts[e]
-	}
-	next := slices.Clone(out.starts)
-	for i, p := range pairs {
-		for _, e := range p.ends {
-			out.pairs[next[e]] = int32(i)
-			next[e]++
-		}
-	}
-	return out
+	return sum
 }
 
 // relation is all that is said of a pair.
@@ -74,18 +56,14 @@ type relation struct {
 
 func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*network, error) {
 	n := &network{g: c.Graph}
-	for _, of := range n.g.Pairs(false) {
-		first := &n.g.Relations[of[0]]
-		if first.Head == first.Tail {
-			continue
+	pairs := n.g.Pairs(false)
+	for _, of := range pairs.All() {
+		if first := &n.g.Relations[of[0]]; first.Head != first.Tail {
+			n.pairs.Append(of...)
 		}
-		p := pair{ends: [2]int32{min(first.Head, first.Tail), max(first.Head, first.Tail)}, of: of}
-		for _, r := range of {
-			p.weight += n.g.Relations[r].Weight
-		}
-		n.pairs = append(n.pairs, p)
 	}
-	n.incident = incidentTo(len(n.g.Entities), n.pairs)
+	n.pairs.Clip()
+	n.incident = kg.Incident(len(n.g.Entities), n.pairs.Len(), n.joins)
 	writer, err := k.Describe(describeTokens)
 	if err != nil {
 		return nil, err
@@ -97,8 +75,8 @@ func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*netw
 	if err != nil {
 		return nil, err
 	}
-	n.condensedRel, err = d.all(ctx, len(n.pairs), func(r int32) (string, []kg.Description) {
-		ends := n.pairs[r].ends
+	n.condensedRel, err = d.all(ctx, n.pairs.Len(), func(r int32) (string, []kg.Description) {
+		ends := n.joins(r)
 		return n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, n.stated(r).said
 	})
 	return n, err
@@ -225,7 +203,7 @@ func (n *network) stated(pair int32) statements {
 	var out statements
 	var said []kg.Description
 	var stated []kg.Posting
-	for _, r := range n.pairs[pair].of {
+	for _, r := range n.pairs.Of(pair) {
 		rel := &n.g.Relations[r]
 		out.keywords = append(out.keywords, rel.Keywords...)
 		if rel.Label != "" {
@@ -276,10 +254,11 @@ func unite(said []kg.Description) []kg.Description {
 // byDegree orders relations by the degrees of their ends, then by weight.
 func (n *network) byDegree(relations []int32) {
 	degree := func(r int32) int {
-		return len(n.incident.of(n.pairs[r].ends[0])) + len(n.incident.of(n.pairs[r].ends[1]))
+		ends := n.joins(r)
+		return len(n.incident.Of(ends[0])) + len(n.incident.Of(ends[1]))
 	}
 	slices.SortFunc(relations, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(degree(b), degree(a)), cmp.Compare(n.pairs[b].weight, n.pairs[a].weight), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(degree(b), degree(a)), cmp.Compare(n.weight(b), n.weight(a)), cmp.Compare(a, b))
 	})
 }
 
@@ -302,6 +281,6 @@ func (n *network) entityText(e int) string {
 }
 
 func (n *network) relationText(r int) string {
-	rel, ends := n.relation(int32(r)), n.pairs[r].ends
+	rel, ends := n.relation(int32(r)), n.joins(int32(r))
 	return strings.Join(rel.keywords, ", ") + "\t" + n.g.Entities[ends[0]].Name + "\n" + n.g.Entities[ends[1]].Name + "\n" + rel.described.Text
 }

@@ -54,7 +54,10 @@ func TestRelations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]pair{{[2]int32{0, 1}, 3, []int32{1, 2}}, {[2]int32{1, 2}, 1, []int32{3}}}, n.pairs, cmp.AllowUnexported(pair{})); diff != "" {
+	if n.pairs.Len() != 2 || n.joins(0) != [2]int32{0, 1} || n.joins(1) != [2]int32{1, 2} || n.weight(0) != 3 || n.weight(1) != 1 {
+		t.Errorf("%d pairs: %+v", n.pairs.Len(), n.pairs)
+	}
+	if diff := cmp.Diff([][]int32{{1, 2}, {3}}, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}); diff != "" {
 		t.Error(diff)
 	}
 	want := []relation{
@@ -64,7 +67,7 @@ func TestRelations(t *testing.T) {
 	if diff := cmp.Diff(want, []relation{n.relation(0), n.relation(1)}, cmp.AllowUnexported(relation{})); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, [][]int32{n.incident.of(0), n.incident.of(1), n.incident.of(2)}); diff != "" {
+	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}); diff != "" {
 		t.Error(diff)
 	}
 	if text := n.relationText(0); text != "ice, sea\tA\nB\nfirst\nsecond" {
@@ -74,10 +77,16 @@ func TestRelations(t *testing.T) {
 
 // Degrees of the ends count first, then the weight.
 func TestRank(t *testing.T) {
-	n := &network{pairs: []pair{
-		{ends: [2]int32{0, 1}, weight: 1}, {ends: [2]int32{0, 2}, weight: 2}, {ends: [2]int32{0, 3}, weight: 1}, {ends: [2]int32{3, 4}, weight: 9},
-	}}
-	n.incident = incidentTo(5, n.pairs)
+	var facts []kg.Fact
+	for ends, weight := range map[string]float64{"AB": 1, "AC": 2, "AD": 1, "DE": 9} {
+		f := fact(ends[:1], "", ends[1:], "")
+		f.Weight = weight
+		facts = append(facts, f)
+	}
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := []int32{0, 1, 2, 3}
 	n.byDegree(got)
 	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
@@ -133,8 +142,8 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := n.relation(0)
-	if len(n.chunks(0)) != 200 || len(r.chunks) != 200 || n.pairs[0].weight != 205 || r.described.Passages[len(r.described.Passages)-1] >= 200 {
-		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks(0)), len(r.chunks), n.pairs[0].weight, r.described.Passages)
+	if len(n.chunks(0)) != 200 || len(r.chunks) != 200 || n.weight(0) != 205 || r.described.Passages[len(r.described.Passages)-1] >= 200 {
+		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks(0)), len(r.chunks), n.weight(0), r.described.Passages)
 	}
 }
 

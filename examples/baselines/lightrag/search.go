@@ -49,7 +49,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.entities, err = c.Find(ctx, text.NewList(len(s.g.Entities), s.entityText)); err != nil {
 		return nil, err
 	}
-	s.relations, err = c.Find(ctx, text.NewList(len(s.pairs), s.relationText))
+	s.relations, err = c.Find(ctx, text.NewList(s.pairs.Len(), s.relationText))
 	return s, err
 }
 
@@ -148,7 +148,7 @@ func (s *searcher) local(ctx context.Context, keywords []string) (findings, erro
 	entities, err := s.nearest(ctx, s.entities, strings.Join(keywords, ", "), s.o.TopK)
 	var relations []int32
 	for _, e := range entities {
-		relations = append(relations, s.incident.of(e)...)
+		relations = append(relations, s.incident.Of(e)...)
 	}
 	slices.Sort(relations)
 	relations = slices.Compact(relations)
@@ -173,7 +173,8 @@ func (s *searcher) global(ctx context.Context, keywords []string) (findings, err
 func (s *searcher) ends(relations []int32) []int32 {
 	var out []int32
 	for _, r := range relations {
-		out = append(out, s.pairs[r].ends[:]...)
+		ends := s.joins(r)
+		out = append(out, ends[:]...)
 	}
 	return rank.Interleave(out) // each once
 }
@@ -201,7 +202,7 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
-	ends, d := s.pairs[r].ends, s.relation(r).described
+	ends, d := s.joins(r), s.relation(r).described
 	text := s.g.Entities[ends[0]].Name + " – " + s.g.Entities[ends[1]].Name
 	return graphrag.Row("relation", text, d.Text, s.corpus.Docs(d.Passages))
 }

@@ -36,11 +36,11 @@ func reported(t *testing.T, nodes int, pairs [][2]int32, communities []community
 	t.Helper()
 	x := &index{corpus: &kit.Corpus{Graph: new(kg.Graph)}}
 	x.kit.Count = func(string) int { return 1000 }
-	x.graph.Nodes, x.incident = make([]report.Node, nodes), make([][]int32, nodes)
-	for i, p := range pairs {
+	x.graph.Nodes = make([]report.Node, nodes)
+	for _, p := range pairs {
 		x.graph.Edges = append(x.graph.Edges, report.Edge{Source: p[0], Target: p[1]})
-		x.incident[p[0]], x.incident[p[1]] = append(x.incident[p[0]], int32(i)), append(x.incident[p[1]], int32(i))
 	}
+	x.connect()
 	x.hierarchy = community.Hierarchy{Communities: communities, Nodes: nodes}
 	for _, c := range communities {
 		x.hierarchy.Levels = max(x.hierarchy.Levels, int(c.Level)+1)

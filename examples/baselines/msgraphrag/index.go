@@ -23,11 +23,10 @@ type index struct {
 	o      Options
 	corpus *kit.Corpus
 	// graph has entity e as node e. Its edges are the pairs of entities, by
-	// direction, with the weight and the passages of each pair.
+	// direction; stated are the passages of each.
 	graph    report.Graph
-	weight   []float64
-	stated   [][]int32
-	incident [][]int32 // the edges of each entity
+	stated   kg.Lists
+	incident kg.Lists // the edges of each entity
 
 	hierarchy community.Hierarchy
 	reports   *report.Set
@@ -43,11 +42,11 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	if x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
-	x.pairs()
+	weight := x.pairs()
 	if err := x.describe(ctx); err != nil {
 		return nil, err
 	}
-	if err := x.communities(ctx); err != nil {
+	if err := x.communities(ctx, weight); err != nil {
 		return nil, err
 	}
 	if err := x.report(ctx); err != nil {
@@ -57,37 +56,46 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	return x, nil
 }
 
-// pairs gathers the relations of each pair of entities by direction. What an
-// entity has to do with itself is no edge.
-func (x *index) pairs() {
+// pairs gathers the relations of each pair of entities by direction, and returns their
+// weights. What an entity has to do with itself is no edge.
+func (x *index) pairs() (weight []float64) {
 	g := x.corpus.Graph
 	x.graph.Nodes = make([]report.Node, len(g.Entities))
-	x.incident = make([][]int32, len(g.Entities))
 	for e := range g.Entities {
 		x.graph.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
 	}
 	pairs := g.Pairs(true)
-	x.graph.Edges, x.weight, x.stated = make([]report.Edge, 0, len(pairs)), make([]float64, 0, len(pairs)), make([][]int32, 0, len(pairs))
-	for _, relations := range pairs {
+	x.graph.Edges = make([]report.Edge, 0, pairs.Len())
+	var stated []int32
+	for _, relations := range pairs.All() {
 		head, tail := g.Relations[relations[0]].Head, g.Relations[relations[0]].Tail
 		if head == tail {
 			continue
 		}
 		edge := report.Edge{Source: head, Target: tail}
-		weight := 0.0
-		var stated []int32
+		sum := 0.0
+		stated = stated[:0]
 		for _, id := range relations {
 			r := &g.Relations[id]
-			weight += r.Weight
+			sum += r.Weight
 			edge.Descriptions = merge(edge.Descriptions, r.Descriptions)
 			for _, p := range g.RelationPassages(id) {
 				stated = append(stated, p.ID)
 			}
 		}
-		place := int32(len(x.graph.Edges))
-		x.graph.Edges, x.weight, x.stated = append(x.graph.Edges, edge), append(x.weight, weight), append(x.stated, distinct(stated))
-		x.incident[head], x.incident[tail] = append(x.incident[head], place), append(x.incident[tail], place)
+		x.graph.Edges, weight = append(x.graph.Edges, edge), append(weight, sum)
+		x.stated.Append(distinct(stated)...)
 	}
+	x.stated.Clip()
+	x.connect()
+	return weight
+}
+
+// connect finds the edges of each entity.
+func (x *index) connect() {
+	x.incident = kg.Incident(len(x.graph.Nodes), len(x.graph.Edges), func(e int32) [2]int32 {
+		return [2]int32{x.graph.Edges[e].Source, x.graph.Edges[e].Target}
+	})
 }
 
 // merge adds descriptions, equal texts once.
@@ -134,10 +142,10 @@ func (x *index) describe(ctx context.Context) error {
 
 // communities finds the hierarchy in the graph of summed strengths, and the
 // degrees.
-func (x *index) communities(ctx context.Context) error {
+func (x *index) communities(ctx context.Context, weight []float64) error {
 	edges := make([]graph.Edge, len(x.graph.Edges))
 	for i, e := range x.graph.Edges {
-		edges[i] = graph.Edge{From: e.Source, To: e.Target, Weight: x.weight[i]}
+		edges[i] = graph.Edge{From: e.Source, To: e.Target, Weight: weight[i]}
 	}
 	g, err := graph.New(len(x.graph.Nodes), edges, graph.Options{})
 	if err != nil {

@@ -137,7 +137,7 @@ func (l *local) context(entities []int32) []graphrag.Derived {
 	for _, e := range l.relationTable(entities, rest) {
 		sources := passages(l.graph.Edges[e].Descriptions)
 		if len(sources) == 0 {
-			sources = l.stated[e]
+			sources = l.stated.Of(e)
 		}
 		out = append(out, graphrag.Row("relationship", l.pair(e), joined(l.graph.Edges[e].Descriptions), l.corpus.Docs(sources)))
 	}
@@ -192,7 +192,7 @@ func (l *local) relations(entities []int32) []int32 {
 	links := make(map[int32]int)
 	for i, v := range entities {
 		var ends []int32
-		for _, e := range l.incident[v] {
+		for _, e := range l.incident.Of(v) {
 			other := l.other(e, v)
 			switch {
 			case !among(other):
@@ -246,8 +246,8 @@ func (l *local) sources(entities []int32, likeness []float64) []int32 {
 	taken := make(map[int32]bool)
 	for _, e := range entities {
 		relations := make(map[int32]int32)
-		for _, edge := range l.incident[e] {
-			for _, p := range l.stated[edge] {
+		for _, edge := range l.incident.Of(e) {
+			for _, p := range l.stated.Of(edge) {
 				relations[p]++
 			}
 		}

@@ -45,8 +45,7 @@ func star(t *testing.T) *local {
 	}
 	x.kit.Count = llm.EstimateTokens
 	x.o.MaxSize = DefaultMaxSize
-	x.pairs()
-	if err := x.communities(t.Context()); err != nil {
+	if err := x.communities(t.Context(), x.pairs()); err != nil {
 		t.Fatal(err)
 	}
 	l := &local{index: x, o: LocalOptions{Relations: 1}}
