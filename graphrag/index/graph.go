@@ -120,7 +120,7 @@ func (k *knowledge) show() {
 	g := k.graph
 	k.shown, k.weight = report.Graph{Nodes: make([]report.Node, len(g.Entities))}, nil
 	for e := range g.Entities {
-		k.shown.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
+		k.shown.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.EntityDescriptions(int32(e))}
 	}
 	pairs := g.Pairs(true)
 	for _, relations := range pairs.All() {
@@ -130,7 +130,7 @@ func (k *knowledge) show() {
 		}
 		edge, weight := report.Edge{Source: first.Head, Target: first.Tail}, 0.0
 		for _, r := range relations {
-			edge.Descriptions = append(edge.Descriptions, g.Relations[r].Descriptions...)
+			edge.Descriptions = append(edge.Descriptions, g.RelationDescriptions(r)...)
 			weight += g.Relations[r].Weight
 		}
 		k.shown.Edges, k.weight = append(k.shown.Edges, edge), append(k.weight, weight)
@@ -149,7 +149,7 @@ func (x *Index) graph(ctx context.Context, t Task) (Done, error) {
 	}
 	entities := make([]store.Record, len(k.graph.Entities))
 	for i := range k.graph.Entities {
-		entities[i] = entity(&k.graph.Entities[i])
+		entities[i] = entity(k.graph, int32(i))
 	}
 	done := 0
 	for some := range slices.Chunk(entities, maxPage) {
@@ -172,9 +172,10 @@ func (x *Index) graph(ctx context.Context, t Task) (Done, error) {
 }
 
 // entity is an entity as a record: found by its name and what is said of it.
-func entity(e *kg.Entity) store.Record {
+func entity(g *kg.Graph, id int32) store.Record {
+	e := &g.Entities[id]
 	r := store.Record{ID: e.Key, Title: e.Name}
-	for i, d := range e.Descriptions {
+	for i, d := range g.EntityDescriptions(id) {
 		if i > 0 {
 			r.Text += "\n"
 		}

@@ -251,11 +251,12 @@ func (b *builder) entities() {
 		b.said[i].list = b.entity[b.said[i].list]
 	}
 	slices.SortStableFunc(b.said, func(a, c told) int { return cmp.Compare(a.list, c.list) })
-	described := described(n, b.said, b.texts)
+	b.texts.texts = slices.Clone(b.texts.texts) // without room for more: the graph keeps them
+	b.g.entityDescriptions = described(n, b.said, b.texts.texts)
 	b.said = nil
 	for id := range b.g.Entities {
 		e := &b.g.Entities[id]
-		e.Names, e.Types, e.Descriptions = names.of(id), types.of(id), described.some(id)
+		e.Names, e.Types = names.of(id), types.of(id)
 		e.Name = e.Names[0].Text
 		if len(e.Types) > 0 {
 			e.Type = e.Types[0].Text
@@ -309,6 +310,9 @@ func (b *builder) relations() {
 		n++
 	}
 	b.g.Relations = make([]Relation, 0, n)
+	if len(b.keywords) > 0 {
+		b.g.keywords = make([][]string, n)
+	}
 	var said []told
 	for facts := range b.same() {
 		for i := range facts {
@@ -318,10 +322,7 @@ func (b *builder) relations() {
 		}
 		b.g.Relations = append(b.g.Relations, b.relation(facts))
 	}
-	described := described(n, said, b.texts)
-	for r := range b.g.Relations {
-		b.g.Relations[r].Descriptions = described.some(r)
-	}
+	b.g.relationDescriptions = described(n, said, b.texts.texts)
 }
 
 // compare orders facts by what they say.
@@ -345,14 +346,17 @@ func (b *builder) same() iter.Seq[[]fact] {
 
 func (b *builder) relation(facts []fact) Relation {
 	r := Relation{Head: facts[0].head, Tail: facts[0].tail, Key: b.labelKeys.texts[b.labelKeyOf[facts[0].label]], Count: len(facts)}
+	var keywords []string
 	for i := range facts {
 		r.Weight += facts[i].weight
 		if k := facts[i].keywords; k >= 0 {
-			r.Keywords = append(r.Keywords, b.keywords[k]...)
+			keywords = append(keywords, b.keywords[k]...)
 		}
 	}
-	slices.Sort(r.Keywords)
-	r.Keywords = slices.Compact(r.Keywords)
+	if keywords != nil {
+		slices.Sort(keywords)
+		b.g.keywords[len(b.g.Relations)] = slices.Compact(keywords)
+	}
 	r.Label = b.commonest(facts)
 	return r
 }

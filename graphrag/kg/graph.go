@@ -27,11 +27,14 @@ type Graph struct {
 
 	folding         Folding
 	ids             map[string]int32 // by key, those merged into an entity too
+	keywords        [][]string       // of relations, nil if none has any
 	entityChunks    postings
 	chunkEntities   postings
 	relationChunks  postings
 	chunkRelations  postings
 	entityRelations postings
+
+	entityDescriptions, relationDescriptions descriptions
 }
 
 // Find returns the entity of a name, whatever its spelling, also of a name that
@@ -55,6 +58,21 @@ func (g *Graph) Key(name string) string { return g.folding.Key(name) }
 func (g *Graph) Triple(r int32) graphrag.Triple {
 	rel := &g.Relations[r]
 	return graphrag.Triple{Head: g.Entities[rel.Head].Name, Relation: rel.Label, Tail: g.Entities[rel.Tail].Name}
+}
+
+// EntityDescriptions are what is said of an entity, in the order of the first passages that
+// say so. The list is made when it is asked for.
+func (g *Graph) EntityDescriptions(e int32) []Description { return g.entityDescriptions.of(e) }
+
+// RelationDescriptions are what is said of a relation, like EntityDescriptions.
+func (g *Graph) RelationDescriptions(r int32) []Description { return g.relationDescriptions.of(r) }
+
+// RelationKeywords are the keywords of a relation, sorted, without repetition.
+func (g *Graph) RelationKeywords(r int32) []string {
+	if g.keywords == nil {
+		return nil
+	}
+	return g.keywords[r]
 }
 
 // EntityPassages are the passages that name an entity, in order, with the

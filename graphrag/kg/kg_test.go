@@ -61,19 +61,24 @@ func TestGraphGathers(t *testing.T) {
 	)
 	want := []Entity{
 		{Key: "acme corp", Name: "Acme Corp.", Type: "organization", Mentions: 8,
-			Names:        []Count{{"Acme Corp.", 5}, {"ACME Corp", 2}, {"acme corp", 1}},
-			Types:        []Count{{"organization", 2}, {"place", 1}},
-			Descriptions: []Description{{"A maker of anvils.", []int32{0}}},
-			Attributes:   []Property{{"founded", "1901", []int32{0, 1}}}},
+			Names:      []Count{{"Acme Corp.", 5}, {"ACME Corp", 2}, {"acme corp", 1}},
+			Types:      []Count{{"organization", 2}, {"place", 1}},
+			Attributes: []Property{{"founded", "1901", []int32{0, 1}}}},
 		{Key: "berlin", Name: "Berlin", Mentions: 4, Names: []Count{{"Berlin", 4}}, Types: []Count{}},
 	}
 	if diff := cmp.Diff(want, g.Entities); diff != "" {
 		t.Errorf("entities (-want +got):\n%s", diff)
 	}
-	relations := []Relation{{Head: 0, Tail: 1, Label: "located in", Key: "located in", Count: 3, Weight: 9,
-		Keywords: []string{"city", "seat"}, Descriptions: []Description{{"Its seat is Berlin.", []int32{0}}}}}
+	relations := []Relation{{Head: 0, Tail: 1, Label: "located in", Key: "located in", Count: 3, Weight: 9}}
 	if diff := cmp.Diff(relations, g.Relations); diff != "" {
 		t.Errorf("relations (-want +got):\n%s", diff)
+	}
+	said := [][]Description{g.EntityDescriptions(0), g.EntityDescriptions(1), g.RelationDescriptions(0)}
+	if diff := cmp.Diff([][]Description{{{"A maker of anvils.", []int32{0}}}, nil, {{"Its seat is Berlin.", []int32{0}}}}, said); diff != "" {
+		t.Errorf("descriptions (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"city", "seat"}, g.RelationKeywords(0)); diff != "" {
+		t.Errorf("keywords (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]Passage{{"a#0", "a"}, {"b#0", "b"}}, g.Passages); diff != "" {
 		t.Errorf("passages (-want +got):\n%s", diff)
@@ -355,7 +360,7 @@ func random(r *rand.Rand, n int) []Extraction {
 // the order nor the number of insertions shows: graph and file are the same to
 // the byte.
 func TestDeleteRestores(t *testing.T) {
-	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}), cmpopts.EquateEmpty()}
+	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}, descriptions{}, Lists{}), cmpopts.EquateEmpty()}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		all := random(r, 12)

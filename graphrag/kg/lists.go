@@ -23,14 +23,6 @@ func (l *lists[T]) of(i int) []T {
 	return l.items[lo:hi:hi]
 }
 
-// some is a list, nil if it has no item.
-func (l *lists[T]) some(i int) []T {
-	if of := l.of(i); len(of) > 0 {
-		return of
-	}
-	return nil
-}
-
 // ranked are texts by frequency, equal ones by the text.
 func (p postings) ranked(texts *interner) lists[Count] {
 	out := lists[Count]{items: make([]Count, len(p.items))}
@@ -43,58 +35,6 @@ func (p postings) ranked(texts *interner) lists[Count] {
 			slices.SortFunc(of, func(a, b Count) int {
 				return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Text, b.Text))
 			})
-		}
-	}
-	return out
-}
-
-// told says that a passage has a text about something.
-type told struct{ list, passage, text int32 }
-
-// described gathers texts by what they describe, of which there are n: equal texts once,
-// in the order in which they first appear. said is sorted by list, and within one by
-// passage.
-func described(n int, said []told, texts *interner) lists[Description] {
-	out := lists[Description]{ends: make([]int, 0, n)}
-	place := make([]int32, len(texts.texts)) // of a text among the descriptions, from 1
-	of := make([]int32, len(said))           // the description of each
-	var text, size, last []int32             // of each description: passages, the last one
-	all := 0                                 // passages
-	for i := range said {
-		s := &said[i]
-		for int32(len(out.ends)) < s.list {
-			out.ends = append(out.ends, len(text))
-		}
-		first := 0
-		if s.list > 0 {
-			first = out.ends[s.list-1]
-		}
-		d := place[s.text] - 1
-		if int(d) < first {
-			d = int32(len(text))
-			place[s.text] = d + 1
-			text, size, last = append(text, s.text), append(size, 0), append(last, -1)
-		}
-		of[i] = -1 // the same passage again
-		if last[d] != s.passage {
-			of[i], last[d] = d, s.passage
-			size[d]++
-			all++
-		}
-	}
-	for len(out.ends) < n {
-		out.ends = append(out.ends, len(text))
-	}
-	out.items = make([]Description, len(text))
-	passages, at := make([]int32, all), int32(0) // those of one description after those of the other
-	for d := range out.items {
-		end := at + size[d]
-		out.items[d] = Description{Text: texts.texts[text[d]], Passages: passages[at:at:end]}
-		at = end
-	}
-	for i, d := range of {
-		if d >= 0 {
-			out.items[d].Passages = append(out.items[d].Passages, said[i].passage)
 		}
 	}
 	return out

@@ -12,9 +12,8 @@ type Entity struct {
 	Names []Count
 	Types []Count
 	// Mentions is the number of times it was named.
-	Mentions     int
-	Descriptions []Description
-	Attributes   []Property
+	Mentions   int
+	Attributes []Property
 }
 
 // Count is a text and how often it was given.
@@ -44,9 +43,6 @@ type Relation struct {
 	// Count is the number of facts, Weight the sum of their strengths.
 	Count  int
 	Weight float64
-	// Keywords are sorted, without repetition.
-	Keywords     []string
-	Descriptions []Description
 }
 
 // Passage is a chunk as a node of the graph.

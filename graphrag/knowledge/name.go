@@ -61,7 +61,8 @@ func (n *namer) quoted(ctx context.Context, c *Community) error {
 				continue
 			}
 			seen[e] = true
-			for _, d := range n.g.Entities[e].Descriptions[:min(len(n.g.Entities[e].Descriptions), members)] {
+			said := n.g.EntityDescriptions(e)
+			for _, d := range said[:min(len(said), members)] {
 				texts, sources = append(texts, d.Text), append(sources, d.Passages)
 			}
 		}

@@ -30,9 +30,9 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 	slices.Sort(kept)
 	for _, r := range kept {
 		rel := &g.Relations[r]
-		f := fact{head: place[rel.Head], tail: place[rel.Tail], label: line(cmp.Or(rel.Label, strings.Join(rel.Keywords, ", "))), page: -1, count: rel.Count}
-		if len(rel.Descriptions) > 0 {
-			f.about = paragraph(rel.Descriptions[0].Text)
+		f := fact{head: place[rel.Head], tail: place[rel.Tail], label: line(cmp.Or(rel.Label, strings.Join(g.RelationKeywords(r), ", "))), page: -1, count: rel.Count}
+		if said := g.RelationDescriptions(r); len(said) > 0 {
+			f.about = paragraph(said[0].Text)
 		}
 		passages := g.RelationPassages(r)
 		for _, p := range passages {

@@ -105,7 +105,7 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	place := make(map[int32]int32, len(kept))
 	for i, e := range kept {
 		place[e] = int32(i)
-		v.nodes = append(v.nodes, newNode(&g.Entities[e], marks.weight[e]))
+		v.nodes = append(v.nodes, newNode(&g.Entities[e], g.EntityDescriptions(e), marks.weight[e]))
 	}
 	if err := v.arrange(ctx, whole.Graph, kept, place); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
@@ -118,9 +118,9 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	return v, ctx.Err()
 }
 
-func newNode(e *kg.Entity, mark float64) node {
+func newNode(e *kg.Entity, said []kg.Description, mark float64) node {
 	n := node{name: line(e.Name), kind: line(e.Type), mark: mark}
-	for _, d := range e.Descriptions[:min(len(e.Descriptions), 3)] {
+	for _, d := range said[:min(len(said), 3)] {
 		n.about = append(n.about, paragraph(d.Text))
 	}
 	return n

@@ -52,7 +52,7 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 		return nil, err
 	}
 	err = kit.Each(ctx, len(g.Entities), func(ctx context.Context, i int) (err error) {
-		n.described[i], err = describe(ctx, describer, &g.Entities[i])
+		n.described[i], err = describe(ctx, describer, g.Entities[i].Name, g.EntityDescriptions(int32(i)))
 		return err
 	})
 	if err != nil {
@@ -71,16 +71,16 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 }
 
 // describe joins what is said of an entity, or condenses it if it is long.
-func describe(ctx context.Context, c kit.Describer, e *kg.Entity) (kg.Description, error) {
-	length := len(e.Descriptions) - 1 // line breaks
-	for _, d := range e.Descriptions {
+func describe(ctx context.Context, c kit.Describer, name string, of []kg.Description) (kg.Description, error) {
+	length := len(of) - 1 // line breaks
+	for _, d := range of {
 		length += utf8.RuneCountInString(d.Text)
 	}
 	if length > MaxDescription {
-		return c.Describe(ctx, e.Name, e.Descriptions)
+		return c.Describe(ctx, name, of)
 	}
 	var out kg.Description
-	for i, d := range e.Descriptions {
+	for i, d := range of {
 		if i > 0 {
 			out.Text += "\n"
 		}
@@ -97,7 +97,7 @@ func stated(g *kg.Graph, relations []int32) (all []edge) {
 	for _, r := range relations {
 		rel := &g.Relations[r]
 		described := make(map[int32]bool)
-		for _, d := range rel.Descriptions {
+		for _, d := range g.RelationDescriptions(r) {
 			all = append(all, edge{rel.Head, rel.Tail, r, d.Text, d.Passages})
 			for _, p := range d.Passages {
 				described[p] = true

@@ -87,7 +87,7 @@ func (n *network) chunks(e int32) []int32 { return sources(n.g.EntityPassages(e)
 
 // saidOf are the descriptions of an entity from its chunks.
 func (n *network) saidOf(e int32) []kg.Description {
-	return from(n.g.Entities[e].Descriptions, n.chunks(e))
+	return from(n.g.EntityDescriptions(e), n.chunks(e))
 }
 
 // described is the description of an entity.
@@ -143,9 +143,9 @@ func (d describer) all(ctx context.Context, n int, thing func(int32) (string, []
 	})
 }
 
-// from are the descriptions that are from the given chunks.
+// from are the descriptions that are from the given chunks; it changes the list.
 func from(of []kg.Description, chunks []int32) []kg.Description {
-	return slices.DeleteFunc(slices.Clone(of), func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
+	return slices.DeleteFunc(of, func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
 }
 
 // joined are descriptions as one.
@@ -205,14 +205,15 @@ func (n *network) stated(pair int32) statements {
 	var stated []kg.Posting
 	for _, r := range n.pairs.Of(pair) {
 		rel := &n.g.Relations[r]
-		out.keywords = append(out.keywords, rel.Keywords...)
+		out.keywords = append(out.keywords, n.g.RelationKeywords(r)...)
 		if rel.Label != "" {
 			out.keywords = append(out.keywords, rel.Label)
 		}
 		passages := n.g.RelationPassages(r)
 		stated = append(stated, passages...)
-		said = append(said, rel.Descriptions...)
-		if len(rel.Descriptions) == 0 {
+		told := n.g.RelationDescriptions(r)
+		said = append(said, told...)
+		if len(told) == 0 {
 			t := n.g.Triple(r)
 			words := kg.Description{Text: strings.Join(strings.Fields(t.Head+" "+t.Relation+" "+t.Tail), " ")}
 			for _, p := range passages {

@@ -42,8 +42,8 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	if x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
-	weight := x.pairs()
-	if err := x.describe(ctx); err != nil {
+	related, weight := x.pairs()
+	if err := x.describe(ctx, related); err != nil {
 		return nil, err
 	}
 	if err := x.communities(ctx, weight); err != nil {
@@ -56,13 +56,13 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	return x, nil
 }
 
-// pairs gathers the relations of each pair of entities by direction, and returns their
-// weights. What an entity has to do with itself is no edge.
-func (x *index) pairs() (weight []float64) {
+// pairs makes an edge of each pair of entities by direction, and returns the relations of
+// each and their weight. What an entity has to do with itself is no edge.
+func (x *index) pairs() (related kg.Lists, weight []float64) {
 	g := x.corpus.Graph
 	x.graph.Nodes = make([]report.Node, len(g.Entities))
 	for e := range g.Entities {
-		x.graph.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.Entities[e].Descriptions}
+		x.graph.Nodes[e] = report.Node{Title: g.Entities[e].Name}
 	}
 	pairs := g.Pairs(true)
 	x.graph.Edges = make([]report.Edge, 0, pairs.Len())
@@ -72,23 +72,21 @@ func (x *index) pairs() (weight []float64) {
 		if head == tail {
 			continue
 		}
-		edge := report.Edge{Source: head, Target: tail}
 		sum := 0.0
 		stated = stated[:0]
 		for _, id := range relations {
-			r := &g.Relations[id]
-			sum += r.Weight
-			edge.Descriptions = merge(edge.Descriptions, r.Descriptions)
+			sum += g.Relations[id].Weight
 			for _, p := range g.RelationPassages(id) {
 				stated = append(stated, p.ID)
 			}
 		}
-		x.graph.Edges, weight = append(x.graph.Edges, edge), append(weight, sum)
+		x.graph.Edges, weight = append(x.graph.Edges, report.Edge{Source: head, Target: tail}), append(weight, sum)
+		related.Append(relations...)
 		x.stated.Append(distinct(stated)...)
 	}
 	x.stated.Clip()
 	x.connect()
-	return weight
+	return related, weight
 }
 
 // connect finds the edges of each entity.
@@ -98,12 +96,19 @@ func (x *index) connect() {
 	})
 }
 
+// said are the descriptions of relations, equal texts once.
+func (x *index) said(relations []int32) (all []kg.Description) {
+	for _, r := range relations {
+		all = merge(all, x.corpus.Graph.RelationDescriptions(r))
+	}
+	return all
+}
+
 // merge adds descriptions, equal texts once.
 func merge(to, more []kg.Description) []kg.Description {
 	if len(to) == 0 {
 		return more
 	}
-	to = slices.Clone(to)
 	for _, d := range more {
 		i := slices.IndexFunc(to, func(t kg.Description) bool { return t.Text == d.Text })
 		if i < 0 {
@@ -115,8 +120,9 @@ func merge(to, more []kg.Description) []kg.Description {
 	return to
 }
 
-// describe summarises what is described more than once.
-func (x *index) describe(ctx context.Context) error {
+// describe summarises what is described more than once, of edges what is said of the
+// relations of each.
+func (x *index) describe(ctx context.Context, related kg.Lists) error {
 	write, err := newDescriber(x.kit, x.o)
 	if err != nil {
 		return err
@@ -131,11 +137,12 @@ func (x *index) describe(ctx context.Context) error {
 	return kit.Each(ctx, len(nodes)+len(edges), func(ctx context.Context, i int) (err error) {
 		if i < len(nodes) {
 			n := &nodes[i]
-			n.Descriptions, err = describe(ctx, n.Title, n.Descriptions)
+			n.Descriptions, err = describe(ctx, n.Title, x.corpus.Graph.EntityDescriptions(int32(i)))
 			return err
 		}
-		e := &edges[i-len(nodes)]
-		e.Descriptions, err = describe(ctx, nodes[e.Source].Title+" – "+nodes[e.Target].Title, e.Descriptions)
+		i -= len(nodes)
+		e := &edges[i]
+		e.Descriptions, err = describe(ctx, nodes[e.Source].Title+" – "+nodes[e.Target].Title, x.said(related.Of(int32(i))))
 		return err
 	})
 }

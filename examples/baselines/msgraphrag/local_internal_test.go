@@ -45,7 +45,11 @@ func star(t *testing.T) *local {
 	}
 	x.kit.Count = llm.EstimateTokens
 	x.o.MaxSize = DefaultMaxSize
-	if err := x.communities(t.Context(), x.pairs()); err != nil {
+	related, weight := x.pairs()
+	for i, of := range related.All() {
+		x.graph.Edges[i].Descriptions = x.said(of)
+	}
+	if err := x.communities(t.Context(), weight); err != nil {
 		t.Fatal(err)
 	}
 	l := &local{index: x, o: LocalOptions{Relations: 1}}
