@@ -98,7 +98,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("name %q, want %q", got, want)
 		}
 	}
-	if text.Plain() != text.Plain() {
+	if first, again := text.Plain(), text.Plain(); first != again {
 		t.Error("another plain analyzer each time")
 	}
 }
