@@ -252,15 +252,24 @@ func unite(said []kg.Description) []kg.Description {
 	return out
 }
 
-// byDegree orders relations by the degrees of their ends, then by weight.
-func (n *network) byDegree(relations []int32) {
-	degree := func(r int32) int {
-		ends := n.joins(r)
-		return len(n.incident.Of(ends[0])) + len(n.incident.Of(ends[1]))
+// byDegree orders pairs by the degrees of their ends, then by weight.
+func (n *network) byDegree(pairs []int32) {
+	type ranked struct {
+		pair   int32
+		degree int
+		weight float64
 	}
-	slices.SortFunc(relations, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(degree(b), degree(a)), cmp.Compare(n.weight(b), n.weight(a)), cmp.Compare(a, b))
+	order := make([]ranked, len(pairs))
+	for i, p := range pairs {
+		ends := n.joins(p)
+		order[i] = ranked{p, len(n.incident.Of(ends[0])) + len(n.incident.Of(ends[1])), n.weight(p)}
+	}
+	slices.SortFunc(order, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.degree, a.degree), cmp.Compare(b.weight, a.weight), cmp.Compare(a.pair, b.pair))
 	})
+	for i := range order {
+		pairs[i] = order[i].pair
+	}
 }
 
 // entityText and relationText are what entities and relations are found by. The text of an
