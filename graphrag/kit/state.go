@@ -80,8 +80,11 @@ func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	if err != nil {
 		return err
 	}
-	for _, c := range all {
-		cut[c.Doc] = append(cut[c.Doc], c)
+	for lo, hi := 0, 0; lo < len(all); lo = hi { // those of a document follow one another
+		for hi = lo + 1; hi < len(all) && all[hi].Doc == all[lo].Doc; {
+			hi++
+		}
+		cut[all[lo].Doc] = slices.Clone(all[lo:hi])
 	}
 	for id, chunks := range cut {
 		d.delete(id)
@@ -199,6 +202,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 		return nil, err
 	}
 	k := &known{base: base}
+	d.fresh = nil // it is known now what they say
 	if k.graph, err = base.Graph(ctx); err != nil {
 		return nil, err
 	}

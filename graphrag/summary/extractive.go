@@ -49,7 +49,7 @@ func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
 	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
 	if o.CountTokens == nil {
-		o.CountTokens = func(s string) int { return len(strings.Fields(s)) }
+		o.CountTokens = countWords
 	}
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
@@ -59,6 +59,13 @@ func Extractive(o ExtractiveOptions) (Summarizer, error) {
 		x.readers <- weak.Pointer[reader]{}
 	}
 	return x, checks.Err()
+}
+
+func countWords(s string) (n int) {
+	for range strings.FieldsSeq(s) {
+		n++
+	}
+	return n
 }
 
 type extractive struct {
