@@ -41,6 +41,8 @@ func quoter(by summary.Summarizer) describer {
 			text := s.Text[q.Start:q.End]
 			if source := texts[q.Source][q.SourceStart:q.SourceEnd]; source == text {
 				text = source // is in memory anyway
+			} else {
+				text = strings.Clone(text) // it would hold all of the summary
 			}
 			quotes[i] = kg.Description{Text: text, Passages: of[q.Source].Passages}
 		}
