@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/pairs"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
@@ -122,8 +123,8 @@ func (k *knowledge) show() {
 	for e := range g.Entities {
 		k.shown.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.EntityDescriptions(int32(e))}
 	}
-	pairs := g.Pairs(true)
-	for _, relations := range pairs.All() {
+	all := pairs.Of(g, true)
+	for _, relations := range all.All() {
 		first := &g.Relations[relations[0]]
 		if first.Head == first.Tail {
 			continue // what an entity has to do with itself is no edge

@@ -310,9 +310,6 @@ func (b *builder) relations() {
 		n++
 	}
 	b.g.Relations = make([]Relation, 0, n)
-	if len(b.keywords) > 0 {
-		b.g.keywords = make([][]string, n)
-	}
 	var said []told
 	for facts := range b.same() {
 		for i := range facts {
@@ -346,17 +343,14 @@ func (b *builder) same() iter.Seq[[]fact] {
 
 func (b *builder) relation(facts []fact) Relation {
 	r := Relation{Head: facts[0].head, Tail: facts[0].tail, Key: b.labelKeys.texts[b.labelKeyOf[facts[0].label]], Count: len(facts)}
-	var keywords []string
 	for i := range facts {
 		r.Weight += facts[i].weight
 		if k := facts[i].keywords; k >= 0 {
-			keywords = append(keywords, b.keywords[k]...)
+			r.Keywords = append(r.Keywords, b.keywords[k]...)
 		}
 	}
-	if keywords != nil {
-		slices.Sort(keywords)
-		b.g.keywords[len(b.g.Relations)] = slices.Compact(keywords)
-	}
+	slices.Sort(r.Keywords)
+	r.Keywords = slices.Compact(r.Keywords)
 	r.Label = b.commonest(facts)
 	return r
 }

@@ -8,7 +8,7 @@ type descriptions struct {
 	ends     []int32
 	text     []int32 // of each its text
 	passages []int32 // of each its passage; of one with several ^ their place in more
-	more     Lists
+	more     lists[int32]
 	texts    []string
 }
 
@@ -31,7 +31,7 @@ func (d *descriptions) of(i int32) []Description {
 // from are the passages of a description.
 func (d *descriptions) from(at int32) []int32 {
 	if p := d.passages[at]; p < 0 {
-		return d.more.Of(^p)
+		return d.more.of(int(^p))
 	}
 	return d.passages[at : at+1 : at+1]
 }
@@ -79,12 +79,12 @@ func described(n int, said []told, texts []string) descriptions {
 // fill writes the passages of each description, of which there are size.
 func (d *descriptions) fill(said []told, of, size []int32) {
 	d.passages = make([]int32, len(size))
-	all := int32(0)
+	all := 0
 	for i, n := range size {
 		if n > 1 {
 			d.passages[i] = ^int32(len(d.more.ends))
 			d.more.ends = append(d.more.ends, all) // where it begins, until it is filled
-			all += n
+			all += int(n)
 		}
 	}
 	d.more.items = make([]int32, all)

@@ -27,7 +27,6 @@ type Graph struct {
 
 	folding         Folding
 	ids             map[string]int32 // by key, those merged into an entity too
-	keywords        [][]string       // of relations, nil if none has any
 	entityChunks    postings
 	chunkEntities   postings
 	relationChunks  postings
@@ -66,14 +65,6 @@ func (g *Graph) EntityDescriptions(e int32) []Description { return g.entityDescr
 
 // RelationDescriptions are what is said of a relation, like EntityDescriptions.
 func (g *Graph) RelationDescriptions(r int32) []Description { return g.relationDescriptions.of(r) }
-
-// RelationKeywords are the keywords of a relation, sorted, without repetition.
-func (g *Graph) RelationKeywords(r int32) []string {
-	if g.keywords == nil {
-		return nil
-	}
-	return g.keywords[r]
-}
 
 // EntityPassages are the passages that name an entity, in order, with the
 // number of times.

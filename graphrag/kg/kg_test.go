@@ -69,16 +69,13 @@ func TestGraphGathers(t *testing.T) {
 	if diff := cmp.Diff(want, g.Entities); diff != "" {
 		t.Errorf("entities (-want +got):\n%s", diff)
 	}
-	relations := []Relation{{Head: 0, Tail: 1, Label: "located in", Key: "located in", Count: 3, Weight: 9}}
+	relations := []Relation{{Head: 0, Tail: 1, Label: "located in", Key: "located in", Count: 3, Weight: 9, Keywords: []string{"city", "seat"}}}
 	if diff := cmp.Diff(relations, g.Relations); diff != "" {
 		t.Errorf("relations (-want +got):\n%s", diff)
 	}
 	said := [][]Description{g.EntityDescriptions(0), g.EntityDescriptions(1), g.RelationDescriptions(0)}
 	if diff := cmp.Diff([][]Description{{{"A maker of anvils.", []int32{0}}}, nil, {{"Its seat is Berlin.", []int32{0}}}}, said); diff != "" {
 		t.Errorf("descriptions (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"city", "seat"}, g.RelationKeywords(0)); diff != "" {
-		t.Errorf("keywords (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]Passage{{"a#0", "a"}, {"b#0", "b"}}, g.Passages); diff != "" {
 		t.Errorf("passages (-want +got):\n%s", diff)
@@ -100,30 +97,6 @@ func TestGraphGathers(t *testing.T) {
 
 // Names of every script stay apart; those that say nothing are rejected by
 // name.
-// The relations of two entities are together whatever their label; there and back
-// are one unless they are directed.
-func TestPairs(t *testing.T) {
-	g := put(t, Options{}, chunk("a#0", triple("B", "x", "A"), triple("A", "z", "B"), triple("A", "y", "C"), triple("A", "w", "B"), triple("C", "v", "C")))
-	words := func(directed bool) (out []string) {
-		pairs := g.Pairs(directed)
-		for _, pair := range pairs.All() {
-			s := ""
-			for _, r := range pair {
-				x := g.Triple(r)
-				s += x.Head + x.Relation + x.Tail + " "
-			}
-			out = append(out, strings.TrimSpace(s))
-		}
-		return out
-	}
-	if diff := cmp.Diff([]string{"AwB AzB BxA", "AyC", "CvC"}, words(false)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"AwB AzB", "AyC", "BxA", "CvC"}, words(true)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestNames(t *testing.T) {
 	long := strings.Repeat("x", 1_000_000)
 	g := put(t, Options{}, Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{
@@ -360,7 +333,7 @@ func random(r *rand.Rand, n int) []Extraction {
 // the order nor the number of insertions shows: graph and file are the same to
 // the byte.
 func TestDeleteRestores(t *testing.T) {
-	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}, descriptions{}, Lists{}), cmpopts.EquateEmpty()}
+	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}, descriptions{}, lists[int32]{}), cmpopts.EquateEmpty()}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		all := random(r, 12)

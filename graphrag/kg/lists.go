@@ -40,6 +40,8 @@ func (p postings) ranked(texts *interner) lists[Count] {
 	return out
 }
 
+func clipped(list []int32) []int32 { return append(make([]int32, 0, len(list)), list...) }
+
 // postings are lists, one behind the other.
 type postings struct {
 	offsets []int64

@@ -78,8 +78,8 @@ func TestListsHaveNoRoomLeft(t *testing.T) {
 	if len(d.text) != 700 || cap(d.text) > 710 || len(p.items) != 400 || cap(p.items) > 410 {
 		t.Errorf("%d descriptions in room for %d, %d postings in room for %d", len(d.text), cap(d.text), len(p.items), cap(p.items))
 	}
-	if d.more.Len() != 300 || d.of(100) != nil {
-		t.Errorf("%d texts of several passages, %v of nothing", d.more.Len(), d.of(100))
+	if len(d.more.ends) != 300 || d.of(100) != nil {
+		t.Errorf("%d texts of several passages, %v of nothing", len(d.more.ends), d.of(100))
 	}
 	want := []Description{{"a", []int32{0, 2}}, {"b", []int32{0, 2}}, {"c", []int32{0, 3}}, {"d", []int32{1}}, {"e", []int32{1}}, {"f", []int32{1}}, {"g", []int32{2}}}
 	if diff := cmp.Diff(want, d.of(0)); diff != "" {

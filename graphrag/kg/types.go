@@ -43,6 +43,8 @@ type Relation struct {
 	// Count is the number of facts, Weight the sum of their strengths.
 	Count  int
 	Weight float64
+	// Keywords are sorted, without repetition.
+	Keywords []string
 }
 
 // Passage is a chunk as a node of the graph.

@@ -30,7 +30,7 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 	slices.Sort(kept)
 	for _, r := range kept {
 		rel := &g.Relations[r]
-		f := fact{head: place[rel.Head], tail: place[rel.Tail], label: line(cmp.Or(rel.Label, strings.Join(g.RelationKeywords(r), ", "))), page: -1, count: rel.Count}
+		f := fact{head: place[rel.Head], tail: place[rel.Tail], label: line(cmp.Or(rel.Label, strings.Join(rel.Keywords, ", "))), page: -1, count: rel.Count}
 		if said := g.RelationDescriptions(r); len(said) > 0 {
 			f.about = paragraph(said[0].Text)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/pairs"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -58,11 +59,11 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs := g.Pairs(false)
-	edges := make([][]edge, pairs.Len())
+	joined := pairs.Of(g, false)
+	edges := make([][]edge, joined.Len())
 	group := kit.Step(k.IndexModel, alike, sameRelation)
-	err = kit.Each(ctx, pairs.Len(), func(ctx context.Context, i int) (err error) {
-		edges[i], err = merge(ctx, group, stated(g, pairs.Of(int32(i))))
+	err = kit.Each(ctx, joined.Len(), func(ctx context.Context, i int) (err error) {
+		edges[i], err = merge(ctx, group, stated(g, joined.Of(int32(i))))
 		return err
 	})
 	n.edges = slices.Concat(edges...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/pairs"
 )
 
 // The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py
@@ -29,7 +30,7 @@ const (
 type network struct {
 	g *kg.Graph
 	// pairs are the relations of each pair of entities, incident the pairs of each entity.
-	pairs, incident         kg.Lists
+	pairs, incident         pairs.Lists
 	condensed, condensedRel map[int32]kg.Description // of entities and of pairs
 }
 
@@ -56,14 +57,14 @@ type relation struct {
 
 func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*network, error) {
 	n := &network{g: c.Graph}
-	pairs := n.g.Pairs(false)
-	for _, of := range pairs.All() {
+	all := pairs.Of(n.g, false)
+	for _, of := range all.All() {
 		if first := &n.g.Relations[of[0]]; first.Head != first.Tail {
 			n.pairs.Append(of...)
 		}
 	}
 	n.pairs.Clip()
-	n.incident = kg.Incident(len(n.g.Entities), n.pairs.Len(), n.joins)
+	n.incident = pairs.Incident(len(n.g.Entities), n.pairs.Len(), n.joins)
 	writer, err := k.Describe(describeTokens)
 	if err != nil {
 		return nil, err
@@ -205,7 +206,7 @@ func (n *network) stated(pair int32) statements {
 	var stated []kg.Posting
 	for _, r := range n.pairs.Of(pair) {
 		rel := &n.g.Relations[r]
-		out.keywords = append(out.keywords, n.g.RelationKeywords(r)...)
+		out.keywords = append(out.keywords, rel.Keywords...)
 		if rel.Label != "" {
 			out.keywords = append(out.keywords, rel.Label)
 		}

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kg
+// Package pairs gathers the relations of each pair of entities of a graph, and the pairs that
+// each entity is in, in little memory.
+package pairs
 
 import (
 	"cmp"
 	"iter"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
 // Lists are lists of numbers, one behind the other: as many as there are pairs of entities,
@@ -51,9 +55,9 @@ func (l *Lists) Clip() {
 
 func clipped(list []int32) []int32 { return append(make([]int32, 0, len(list)), list...) }
 
-// Pairs are the relations by the two entities that they join, in the order of
+// Of are the relations of a graph by the two entities that they join, in the order of
 // these: those there apart from those back if they are directed.
-func (g *Graph) Pairs(directed bool) Lists {
+func Of(g *kg.Graph, directed bool) Lists {
 	order := make([]int32, len(g.Relations))
 	for r := range order {
 		order[r] = int32(r)
