@@ -21,7 +21,7 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	}
 	terms, local := number(batches)
 	ix := newIndex(o, terms, lengths)
-	return ix, ix.fill(ctx, joined{batches, local})
+	return ix, ix.fill(ctx, series{batches, local})
 }
 
 // number numbers the terms over all batches: those of the first keep their numbers. It also
@@ -53,15 +53,15 @@ func number(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	return terms, local
 }
 
-// joined are batches one after the other.
-type joined struct {
+// series are batches one after the other.
+type series struct {
 	batches []*batch
 	local   [][]int32 // the number of each term in each batch, or -1
 }
 
 // list are the postings of a term in a batch.
-func (j *joined) list(batch, term int) []posting {
-	b, t := j.batches[batch], j.local[batch][term]
+func (s *series) list(batch, term int) []posting {
+	b, t := s.batches[batch], s.local[batch][term]
 	switch {
 	case t < 0:
 		return nil
@@ -72,23 +72,23 @@ func (j *joined) list(batch, term int) []posting {
 }
 
 // df is how many documents have a term.
-func (j *joined) df(term int) (df int) {
-	for i := range j.batches {
-		df += len(j.list(i, term))
+func (s *series) df(term int) (df int) {
+	for i := range s.batches {
+		df += len(s.list(i, term))
 	}
 	return df
 }
 
 // read appends the postings of a term.
-func (j *joined) read(term int, docs, tfs []uint32) (_, _ []uint32) {
-	for i, b := range j.batches {
-		list := j.list(i, term)
+func (s *series) read(term int, docs, tfs []uint32) (_, _ []uint32) {
+	for i, b := range s.batches {
+		list := s.list(i, term)
 		n := len(docs)
 		docs, tfs = slices.Grow(docs, len(list))[:n+len(list)], slices.Grow(tfs, len(list))[:n+len(list)]
 		for k, p := range list {
 			tf := p.tf()
 			if tf == largeTF {
-				tf = b.large[key(int(j.local[i][term]), p.doc())]
+				tf = b.large[key(int(s.local[i][term]), p.doc())]
 			}
 			docs[n+k], tfs[n+k] = b.first+p.doc(), tf
 		}
@@ -101,7 +101,7 @@ const fillAt = 1 << 18
 
 // fill adds the postings of all terms. Ranges of terms are filled by several workers, each
 // where its own begin in the whole.
-func (ix *Index) fill(ctx context.Context, from joined) error {
+func (ix *Index) fill(ctx context.Context, from series) error {
 	var starts []int // terms where ranges begin
 	postings := fillAt
 	for t := range ix.terms.Len() {
@@ -142,7 +142,7 @@ func (ix *Index) fill(ctx context.Context, from joined) error {
 type size struct{ docs, blocks, columns int }
 
 // add counts a term of an index of n documents.
-func (s *size) add(from *joined, term, n int) {
+func (s *size) add(from *series, term, n int) {
 	df := from.df(term)
 	if dense(df, n) {
 		s.columns++

@@ -18,9 +18,13 @@ import (
 // degree and size of communities: the exponent is that of n from a quarter to the whole.
 func BenchmarkGrowth(b *testing.B) {
 	seconds := [4]float64{}
+	nodes := 1_000_000
+	if testing.Short() {
+		nodes = 100_000
+	}
 	for i := range seconds {
-		share := 8 >> i
-		g := graphtest.Planted(1e6/share, 5e6/share, 1000/share, .3, 1).Graph(graph.Float32)
+		n := nodes >> (3 - i)
+		g := graphtest.Planted(n, 5*n, n/1000, .3, 1).Graph(graph.Float32)
 		b.Run(fmt.Sprintf("nodes=%d", g.N()), func(b *testing.B) {
 			start := cpu()
 			for b.Loop() {
