@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pairs gathers the relations of each pair of entities of a graph, and the pairs that
-// each entity is in, in little memory.
 package pairs
 
 import (
