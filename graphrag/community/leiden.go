@@ -86,7 +86,7 @@ type solver[W weight] struct {
 
 	masses  []W     // of the communities: sums of the weights of their nodes
 	members []int32 // and how many these are
-	wants   []bool  // of the nodes: those of a block that want to move
+	wants   []bool  // of the nodes: those of a block that want to move, whose places in it are in sizes
 	labels  int32   // from this one on, no community has one
 	empty   []int32 // those below that no community has
 	slack   []int32 // of the nodes

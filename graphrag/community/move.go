@@ -30,10 +30,8 @@ const alone = -1
 // node of slack 0 or less waits to be visited. It is counted in units of a network,
 // as whole numbers, so that the order of moves does not matter.
 const (
-	mostSlack = 1 << 24
-	proposed  = math.MinInt32 / 2 // a slack below is the place in the block of a node that wants to move
-
-	mostWorkers = 32 // which may all take the most from a slack at once, and not get down to proposed
+	mostSlack   = 1 << 24
+	mostWorkers = 32 // which may all take the most from a slack at once
 )
 
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
@@ -49,7 +47,7 @@ const (
 // Nodes are visited in blocks, by several processors at once, which see the communities as
 // they were before the block. Then those of them move, one after the other, that still gain
 // whatever the moves before did to their links, so that each move is a gain and the result
-// is that of the blocks and not of the processors.
+// is that of the blocks and not of the processors. Few nodes go one by one.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool, error) {
 	n := net.n()
 	s.count(net, labels)
@@ -62,23 +60,13 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool
 	}
 	moved := false
 	for ; len(waiting) > 0 && rounds > 0; rounds-- {
-		size := blockSize(len(waiting))
-		if size == 1 {
-			shuffle(&s.rng, waiting)
-		} else {
-			waiting = s.spread(waiting, size)
-			s.compact(labels)
+		visit := s.moveSingly
+		if len(waiting) >= minArranged {
+			visit = s.moveBlocks
 		}
-		for lo := 0; lo < len(waiting); lo += size {
-			if lo&0xfff == 0 && s.ctx.Err() != nil {
-				return moved, s.ctx.Err()
-			}
-			block := waiting[lo:min(lo+size, len(waiting))]
-			some, err := s.moveBlock(net, labels, block)
-			moved = moved || some
-			if err != nil {
-				return moved, err
-			}
+		some, err := visit(net, labels, waiting)
+		if moved = moved || some; err != nil {
+			return moved, err
 		}
 		waiting = s.queue[:0]
 		for u, slack := range s.slack[:n] {
@@ -90,29 +78,25 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool
 	return moved, nil
 }
 
-// blockSize is how many of the waiting nodes are visited before any of them moves. A
-// sixty-fourth are few enough to seldom be neighbours; few nodes go one by one, because
-// there it is chance that finds the better partitions.
-func blockSize(waiting int) int {
-	if waiting < minArranged {
-		return 1
-	}
-	return waiting / 64
-}
-
-// spread puts nodes that wait in ascending order into blocks of a size, so that a block has
-// runs of neighbouring nodes from everywhere.
-func (s *solver[W]) spread(waiting []int32, size int) []int32 {
-	const run = 16
-	blocks := len(waiting) / size
-	out := s.order[:0]
-	for block := range blocks {
-		for i := block * run; i < len(waiting); i += blocks * run {
-			out = append(out, waiting[i:min(i+run, len(waiting))]...)
+// moveSingly visits nodes one by one in random order, because there it is chance that finds the
+// better partitions, and reports whether any moved.
+func (s *solver[W]) moveSingly(net *network[W], labels, waiting []int32) (moved bool, err error) {
+	shuffle(&s.rng, waiting)
+	v := s.visitors[0]
+	s.proposals = slices.Grow(s.proposals[:0], 1)[:1]
+	for i := range waiting {
+		if i&0xfff == 0 && s.ctx.Err() != nil {
+			return moved, s.ctx.Err()
+		}
+		node := waiting[i : i+1]
+		v.propose(net, labels, node, s.proposals, 0)
+		s.slack[node[0]] = s.proposals[0].slack
+		if s.commit(net, labels, node, s.proposals) {
+			v.wake(net, labels, node, s.proposals, false)
+			moved = true
 		}
 	}
-	s.order, s.queue = waiting[:cap(waiting)], s.order
-	return out
+	return moved, nil
 }
 
 // compact numbers the communities anew when most labels are of no community any more: what
@@ -147,37 +131,6 @@ func (s *solver[W]) vacant() int32 {
 	return s.labels - 1
 }
 
-// moveBlock visits some nodes, moves those that gain, and reports whether any did.
-func (s *solver[W]) moveBlock(net *network[W], labels, block []int32) (moved bool, err error) {
-	s.proposals = slices.Grow(s.proposals[:0], len(block))[:len(block)]
-	if len(block) == 1 {
-		v := s.visitors[0]
-		v.propose(net, labels, block, s.proposals, 0)
-		if moved = s.commit(net, labels, block); moved {
-			v.wake(net, labels, block, s.proposals, false)
-		}
-		return moved, nil
-	}
-	workers := s.workersFor(len(block))
-	if err = s.ranges(len(block), 256, workers, func(v *visitor[W], lo, hi int) {
-		v.propose(net, labels, block[lo:hi], s.proposals[lo:hi], lo)
-	}); err != nil {
-		return false, err
-	}
-	if err = s.ranges(len(block), 256, workers, func(v *visitor[W], lo, hi int) {
-		v.doubt(net, block, s.proposals, lo, hi)
-	}); err != nil {
-		return false, err
-	}
-	moved = s.commit(net, labels, block)
-	if !moved {
-		return false, nil
-	}
-	return true, s.ranges(len(block), 256, workers, func(v *visitor[W], lo, hi int) {
-		v.wake(net, labels, block[lo:hi], s.proposals[lo:hi], workers > 1)
-	})
-}
-
 // minShared is the number of nodes from which on it is worth while to wake up other
 // processors.
 const minShared = 1 << 10
@@ -195,41 +148,6 @@ func (s *solver[W]) ranges(n, size, workers int, do func(v *visitor[W], lo, hi i
 		do(s.visitors[worker], lo, hi)
 		return nil
 	})
-}
-
-// commit moves the nodes of a block that still gain.
-func (s *solver[W]) commit(net *network[W], labels, block []int32) bool {
-	moved := false
-	for i, u := range block {
-		p := &s.proposals[i]
-		if p.from == p.to {
-			continue
-		}
-		s.wants[u] = false
-		weight := net.weights[u]
-		k, into := s.gamma*float64(weight), W(0)
-		if p.to != alone {
-			into = s.masses[p.to]
-		}
-		kept, rest := float64(p.kept), k*float64(s.masses[p.from]-weight)
-		if float64(p.link-p.loss)-k*float64(into) <= kept-rest+tolerance*(kept+rest) {
-			s.slack[u], p.to = 0, p.from
-			continue
-		}
-		moved = true
-		if p.to == alone {
-			p.to = s.vacant()
-		}
-		s.slack[u], labels[u] = p.slack, p.to
-		s.masses[p.to] += weight
-		s.members[p.to]++
-		s.masses[p.from] -= weight
-		if s.members[p.from]--; s.members[p.from] == 0 {
-			s.masses[p.from] = 0
-			s.empty = append(s.empty, p.from)
-		}
-	}
-	return moved
 }
 
 // count adds up the communities.

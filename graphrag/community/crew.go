@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// crew is some goroutines that work on one list of tasks after the other, and do not sleep in
+// between: to wake up a processor takes as long as many a block of nodes.
+type crew struct {
+	workers int
+	list    atomic.Pointer[tasks]
+}
+
+// tasks are numbered from 0.
+type tasks struct {
+	n    int64
+	do   func(worker, task int)
+	next atomic.Int64
+	done atomic.Int64
+}
+
+// newCrew returns a crew, the caller one of it.
+func newCrew(workers int) *crew {
+	c := &crew{workers: workers}
+	c.list.Store(&tasks{})
+	for w := 1; w < workers; w++ {
+		go func() {
+			for list := c.list.Load(); list != nil; {
+				list.work(w)
+				before := list
+				for list = c.list.Load(); list == before; list = c.list.Load() {
+					runtime.Gosched()
+				}
+			}
+		}()
+	}
+	return c
+}
+
+// each does n tasks, in ascending order if the crew is one.
+func (c *crew) each(n int, do func(worker, task int)) {
+	list := &tasks{n: int64(n), do: do}
+	if c.workers > 1 && n > 1 {
+		c.list.Store(list)
+	}
+	list.work(0)
+	for list.done.Load() < list.n {
+		runtime.Gosched()
+	}
+}
+
+// dismiss ends the crew.
+func (c *crew) dismiss() { c.list.Store(nil) }
+
+func (t *tasks) work(worker int) {
+	for task := t.next.Add(1) - 1; task < t.n; task = t.next.Add(1) - 1 {
+		t.do(worker, int(task))
+		t.done.Add(1)
+	}
+}
