@@ -3,7 +3,6 @@
 package community
 
 import (
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
