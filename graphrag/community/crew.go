@@ -5,6 +5,7 @@ package community
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // crew is some goroutines that work on one list of tasks after the other, and do not sleep in
@@ -31,9 +32,7 @@ func newCrew(workers int) *crew {
 			for list := c.list.Load(); list != nil; {
 				list.work(w)
 				before := list
-				for list = c.list.Load(); list == before; list = c.list.Load() {
-					runtime.Gosched()
-				}
+				wait(func() bool { list = c.list.Load(); return list != before })
 			}
 		}()
 	}
@@ -47,9 +46,7 @@ func (c *crew) each(n int, do func(worker, task int)) {
 		c.list.Store(list)
 	}
 	list.work(0)
-	for list.done.Load() < list.n {
-		runtime.Gosched()
-	}
+	wait(func() bool { return list.done.Load() == list.n })
 }
 
 // dismiss ends the crew.
@@ -59,5 +56,16 @@ func (t *tasks) work(worker int) {
 	for task := t.next.Add(1) - 1; task < t.n; task = t.next.Add(1) - 1 {
 		t.do(worker, int(task))
 		t.done.Add(1)
+	}
+}
+
+// wait returns when something is so. Who waits for long leaves the processor to others.
+func wait(so func() bool) {
+	for looks := 0; !so(); looks++ {
+		if looks < 1<<12 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(50 * time.Microsecond)
+		}
 	}
 }

@@ -5,6 +5,7 @@ package community
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -155,6 +156,78 @@ func order(x float64) int64 {
 
 // unordered is what a number was before order.
 func unordered(x int64) float64 { return math.Float64frombits(uint64(x ^ int64(uint64(x>>63)>>1))) }
+
+// doubt finds what the moves of nodes before may take from the gains of the nodes at the
+// places from lo to hi of a block.
+func (v *visitor[W]) doubt(net *network[W], block []int32, proposals []proposal[W], lo, hi int) {
+	for i := lo; i < hi; i++ {
+		p := &proposals[i]
+		if p.from == p.to {
+			v.slack[block[i]] = p.slack
+			continue
+		}
+		for _, a := range net.row(block[i]) {
+			if !v.wants[a.to] {
+				continue
+			}
+			place := int(v.sizes[a.to])
+			if place >= i {
+				continue
+			}
+			if other := &proposals[place]; other.from == p.to || other.to == p.from {
+				p.loss += a.w
+				if other.from == p.to && other.to == p.from {
+					p.loss += a.w
+				}
+			}
+		}
+	}
+}
+
+// wake takes the arcs of nodes that moved from the slack of their neighbours.
+func (v *visitor[W]) wake(net *network[W], labels, nodes []int32, proposals []proposal[W], shared bool) {
+	for i, u := range nodes {
+		p := &proposals[i]
+		if p.from == p.to {
+			continue
+		}
+		row := net.row(u)
+		if !shared {
+			v.take(row, labels, p.to)
+			continue
+		}
+		for _, a := range row {
+			if labels[a.to] != p.to && atomic.LoadInt32(&v.slack[a.to]) > 0 {
+				atomic.AddInt32(&v.slack[a.to], -v.used(a.w))
+			}
+		}
+	}
+}
+
+// take takes the arcs of a row from the slack that nodes of other communities have left. Which
+// these are is not to be foreseen, so there is no branch.
+func (s *solver[W]) take(row []arc[W], labels []int32, community int32) {
+	slack := s.slack
+	for _, a := range row {
+		used, left := s.used(a.w), slack[a.to]
+		if left <= 0 {
+			used = 0
+		}
+		if labels[a.to] == community {
+			used = 0
+		}
+		slack[a.to] = left - used
+	}
+}
+
+// used is what an arc takes from a slack.
+func (s *solver[W]) used(w W) int32 {
+	units := float64(w) * s.unit
+	if units >= mostSlack {
+		return mostSlack + 1
+	}
+	return int32(units) + 1
+}
 
 // arrange returns the network with its nodes, their labels and places sorted by community. What
 // stands close together is found in the cache.
