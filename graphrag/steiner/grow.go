@@ -11,7 +11,9 @@ import (
 // growth is the state of the first phase. Each node begins as a cluster of its
 // own. Active clusters grow a moat around themselves, all at the same speed; an
 // edge that is filled by the moats of its two ends joins their clusters, and a
-// cluster whose moats have used up the prizes of its nodes stops.
+// cluster whose moats have used up the prizes of its nodes stops. So does one that holds
+// all the prizes it can come to, if there is no root to come to: what it found later would
+// only be pruned.
 //
 // Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part lies in
 // the heap of its end's cluster with a time by which the edge must be looked at:
@@ -25,6 +27,7 @@ type growth struct {
 	heap     heap         // parts, one heap for each cluster
 	queue    queue        // active clusters by their next event
 	root     int32        // cluster of the root, or noRoot
+	prized   []int32      // nodes with prizes in each connected component
 	forest   []graph.Edge // edges that joined clusters
 }
 
@@ -37,6 +40,8 @@ type cluster struct {
 	start    float64 // when the moat began to grow
 	end      float64 // when it stopped, unless it is still growing
 	deadline float64 // when the prizes are used up, if it is
+	prized   int32   // nodes with prizes
+	within   int32   // the connected component it is in
 	moats    float64 // sum of the moats from this one up to, without, the parent
 }
 
@@ -44,10 +49,9 @@ type cluster struct {
 // full: far above the rounding of times, far below what matters.
 const precision = 1e-12
 
-// grow runs until all clusters have stopped. That the last one goes on alone, if
-// there is no root, can only offer more to the pruning.
-func grow(ctx context.Context, edges []graph.Edge, prizes []float64, root int32) (*growth, error) {
-	s, err := newGrowth(ctx, edges, prizes, root)
+// grow runs until all clusters have stopped.
+func grow(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*growth, error) {
+	s, err := newGrowth(ctx, g, prizes, root)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +73,27 @@ func grow(ctx context.Context, edges []graph.Edge, prizes []float64, root int32)
 // stride is the number of nodes, edges or events between two looks at the context.
 const stride = 1 << 12
 
-func newGrowth(ctx context.Context, edges []graph.Edge, prizes []float64, root int32) (*growth, error) {
+func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*growth, error) {
+	edges, err := edgesOf(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	within, components, err := g.Components(ctx)
+	if err != nil {
+		return nil, err
+	}
 	n := len(prizes)
-	s := &growth{edges: edges, clusters: make([]cluster, n, 2*n), heap: newHeap(2 * len(edges)), queue: newQueue(2 * n), root: root}
+	s := &growth{edges: edges, clusters: make([]cluster, n, 2*n), heap: newHeap(2 * len(edges)), queue: newQueue(2 * n), root: root, prized: make([]int32, components)}
 	for u, prize := range prizes {
-		s.clusters[u] = cluster{parent: none, parts: none, active: prize > 0 && int32(u) != root, deadline: prize}
+		s.clusters[u] = cluster{parent: none, parts: none, within: within[u], deadline: prize}
+		if prize > 0 {
+			s.clusters[u].prized = 1
+			s.prized[within[u]]++
+		}
+	}
+	for u := range s.clusters {
+		k := &s.clusters[u]
+		k.active = k.prized > 0 && int32(u) != root && s.wants(k)
 	}
 	for e, edge := range edges {
 		if e%stride == 0 && ctx.Err() != nil {
@@ -120,6 +140,9 @@ func (s *growth) enqueue(c int32) {
 	}
 }
 
+// wants reports whether there is anything left for a cluster to find.
+func (s *growth) wants(c *cluster) bool { return s.root != noRoot || c.prized < s.prized[c.within] }
+
 // meet looks at the edge whose part is first in cluster c.
 func (s *growth) meet(now float64, c int32) {
 	part, fresh := s.heap.pop(&s.clusters[c].parts)
@@ -164,7 +187,7 @@ func (s *growth) find(now float64, node int32) (int32, float64) {
 }
 
 // join makes one cluster of two, of which c is active. The new one is active
-// with what is left of the prizes of both, unless it holds the root.
+// with what is left of the prizes of both, unless it holds the root or all prizes.
 func (s *growth) join(now float64, c, d int32) {
 	rooted := d == s.root
 	n := int32(len(s.clusters))
@@ -181,10 +204,13 @@ func (s *growth) join(now float64, c, d int32) {
 		k.moats = k.end - k.start
 		k.parent = n
 	}
-	s.clusters = append(s.clusters, cluster{
+	made := cluster{
 		parent: none, parts: s.heap.meld(s.clusters[c].parts, s.clusters[d].parts),
-		active: !rooted, start: now, end: now, deadline: now + left,
-	})
+		start: now, end: now, deadline: now + left,
+		prized: s.clusters[c].prized + s.clusters[d].prized, within: s.clusters[c].within,
+	}
+	made.active = !rooted && s.wants(&made)
+	s.clusters = append(s.clusters, made)
 	if rooted {
 		s.root = n
 	}

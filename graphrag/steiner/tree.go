@@ -66,11 +66,7 @@ func find(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*T
 	if g.N() == 0 {
 		return &Tree{}, ctx.Err()
 	}
-	edges, err := edgesOf(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	grown, err := grow(ctx, edges, prizes, root)
+	grown, err := grow(ctx, g, prizes, root)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +93,8 @@ func edgesOf(ctx context.Context, g *graph.Graph) ([]graph.Edge, error) {
 
 // prune is strong pruning: of the trees of a forest it returns the subtree of
 // greatest worth, with the root if there is one. Below a node it keeps those
-// branches that are worth more than the edge to them.
+// branches that are worth more than the edge to them. Without a root each tree
+// hangs from its greatest prize.
 func prune(ctx context.Context, forest []graph.Edge, prizes []float64, root int32) (*Tree, error) {
 	f := newRows(len(prizes), forest)
 	worth, parent := slices.Clone(prizes), make([]int32, len(prizes))
@@ -120,13 +117,13 @@ func prune(ctx context.Context, forest []graph.Edge, prizes []float64, root int3
 			}
 		}
 	}
-	if root != noRoot {
-		visit(root)
-	} else {
-		for u := range int32(len(prizes)) {
-			if parent[u] == unseen {
-				visit(u)
-			}
+	tops := []int32{root}
+	if root == noRoot {
+		tops = richest(prizes)
+	}
+	for _, u := range tops {
+		if parent[u] == unseen {
+			visit(u)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -165,6 +162,18 @@ func prune(ctx context.Context, forest []graph.Edge, prizes []float64, root int3
 		t.Cost += e.Weight
 	}
 	return t, ctx.Err()
+}
+
+// richest are the nodes with prizes, the greatest first, of equal ones the lower.
+func richest(prizes []float64) []int32 {
+	var nodes []int32
+	for u, p := range prizes {
+		if p > 0 {
+			nodes = append(nodes, int32(u))
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b int32) int { return cmp.Compare(prizes[b], prizes[a]) })
+	return nodes
 }
 
 const unseen = -1

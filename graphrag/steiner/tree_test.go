@@ -263,12 +263,8 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for u := 0; u < n; u += every {
 				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
 			}
-			edges, err := edgesOf(t.Context(), build(t, n, list))
-			if err != nil {
-				t.Fatal(err)
-			}
 			const root = 7
-			grown, err := grow(t.Context(), edges, prizes, root)
+			grown, err := grow(t.Context(), build(t, n, list), prizes, root)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +276,7 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, n, edges, prizes, root, got)
+			check(t, n, grown.edges, prizes, root, got)
 			loss := -got.Worth()
 			for _, p := range prizes {
 				loss += p
@@ -393,10 +389,28 @@ func TestFindLooksAtTheContext(t *testing.T) {
 		costs[i], prizes[i] = 1, float64(i%3)
 	}
 	g := build(t, len(prizes), path(costs...))
-	for looks := 0; looks < 160; looks += 12 {
+	for looks := 0; looks < 128; looks += 12 {
 		ctx := texttest.NewCountdown(looks)
 		if _, err := Find(ctx, g, prizes); !errors.Is(err, context.Canceled) || ctx.Looks() > 64 {
 			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
 		}
+	}
+}
+
+// A cluster that has all the prizes it can come to grows no further, and two prizes that
+// are worth no more together than one alone stay apart, whatever the numbers of the nodes.
+func TestNoMoreThanPays(t *testing.T) {
+	costs, prizes := make([]float64, 1000), make([]float64, 1001)
+	for i := range costs {
+		costs[i] = 1
+	}
+	prizes[500], prizes[502] = 900, 900
+	grown, err := grow(t.Context(), build(t, len(prizes), path(costs...)), prizes, noRoot)
+	if err != nil || len(grown.forest) > 4 {
+		t.Errorf("%d edges for two prizes two apart, %v", len(grown.forest), err)
+	}
+	star := build(t, 3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}})
+	if got, err := Find(t.Context(), star, []float64{0, 2, 2}); err != nil || !slices.Equal(got.Nodes, []int32{1}) {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
