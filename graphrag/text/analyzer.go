@@ -3,6 +3,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 )
@@ -44,7 +45,7 @@ type Standard struct {
 	options Options
 	classes *classTable
 	stop    map[string]struct{}
-	stem    func(word string) string
+	stems   *memory    // nil: no stems
 	scans   *sync.Pool // of *scanner
 }
 
@@ -62,11 +63,11 @@ func New(o Options) (*Standard, error) {
 	if o.NoMarks {
 		a.classes = lettersOnly()
 	}
-	if !o.NoStems {
-		a.stem = l.remembered()
-	}
 	if !o.NoStopWords {
 		a.stop = l.stopWords()
+	}
+	if !o.NoStems && l.stem != nil {
+		a.stems = newMemory(func(word string) string { return stemOf(l, a.stop, word) })
 	}
 	return a, nil
 }
@@ -131,16 +132,22 @@ func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 // word must be lower-cased, as Words yields it. Words with a digit
 // and words over 64 bytes (identifiers, encoded data) are not stemmed.
 func (a *Standard) Term(word string) (term string, ok bool) {
+	if a.stems != nil && stemmable(word) {
+		term = a.stems.of(word)
+		return term, term != ""
+	}
 	if _, stop := a.stop[word]; stop || word == "" {
 		return "", false
 	}
-	if a.stem == nil || !stemmable(word) {
-		return word, true
+	return word, true
+}
+
+// stemOf is the stem of a word, nothing of a stop word.
+func stemOf(l lexiconOf, stop map[string]struct{}, word string) string {
+	if _, ok := stop[word]; ok || word == "" {
+		return ""
 	}
-	if term = a.stem(word); term == "" {
-		return word, true
-	}
-	return term, true
+	return cmp.Or(l.stem(word), word)
 }
 
 // Terms returns the terms of s in order, with repetitions.

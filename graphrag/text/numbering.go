@@ -41,7 +41,7 @@ func NewNumbering(a Analyzer) *Numbering {
 // verbatim reports whether each word is its own term.
 func verbatim(a Analyzer) bool {
 	s, ok := a.(*Standard)
-	return ok && s.stem == nil && len(s.stop) == 0
+	return ok && s.stems == nil && len(s.stop) == 0
 }
 
 // NewLookup knows the terms of a vocabulary only, which it does not change.

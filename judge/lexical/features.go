@@ -76,12 +76,8 @@ type stemmer struct {
 	same  map[string]string // stem → the first of its group of synonyms
 }
 
-func newStemmer() (*stemmer, error) {
-	words, err := text.New(text.Options{})
-	if err != nil {
-		return nil, err
-	}
-	s := &stemmer{words, make(map[string]int8), make(map[string]string)}
+func newStemmer() *stemmer {
+	s := &stemmer{text.Default(), make(map[string]int8), make(map[string]string)}
 	for _, group := range synonymGroups {
 		all := strings.Fields(group)
 		for _, w := range all {
@@ -97,7 +93,7 @@ func newStemmer() (*stemmer, error) {
 			s.poles[s.stem(w)] = int8(-i - 1)
 		}
 	}
-	return s, nil
+	return s
 }
 
 func (s *stemmer) stem(word string) string {

@@ -37,10 +37,7 @@ func New(o judge.Options) (*Judge, error) {
 	if err := score.Complete(&o); err != nil {
 		return nil, err
 	}
-	lang, err := newStemmer()
-	if err != nil {
-		return nil, fmt.Errorf("judge: %w", err)
-	}
+	lang := newStemmer()
 	return &Judge{lang: lang, o: o, readers: &sync.Pool{New: func() any { return &reader{lang: lang} }}}, nil
 }
 

@@ -14,11 +14,7 @@ import (
 
 func newReader(t testing.TB) *reader {
 	t.Helper()
-	lang, err := newStemmer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &reader{lang: lang}
+	return &reader{lang: newStemmer()}
 }
 
 func TestDates(t *testing.T) {
@@ -195,10 +191,7 @@ func FuzzFeatures(f *testing.F) {
 	}
 	f.Add("NO.O", "O")
 	f.Add("3."+strings.Repeat("5", 310), "")
-	lang, err := newStemmer()
-	if err != nil {
-		f.Fatal(err)
-	}
+	lang := newStemmer()
 	f.Fuzz(func(t *testing.T, a, b string) {
 		r := &reader{lang: lang}
 		x, y := r.read(a), r.read(b)
