@@ -4,24 +4,17 @@ package memo
 
 import (
 	"context"
-
-	"encoding/binary"
 	"hash/maphash"
 	"iter"
 	"sync"
 )
 
-// memo is what was made, by key.
+// memo is what was made, by key. It may be a hundred thousand sentences, so each is no more
+// than its value there.
 type memo struct {
-	mu   sync.Mutex
-	made map[any]*entry
-}
-
-// entry is one thing. Its token is held by who makes it or looks whether it is made.
-type entry struct {
-	token chan struct{}
-	done  bool
-	value any
+	mu     sync.Mutex
+	made   map[any]any
+	making map[any]chan struct{} // closed when that is over
 }
 
 type contextKey struct{}
@@ -29,7 +22,7 @@ type contextKey struct{}
 // With returns a context with an empty memo. What is made under it is kept as long as
 // the context is, so one that is used for documents that come and go grows.
 func With(ctx context.Context) context.Context {
-	return context.WithValue(ctx, contextKey{}, &memo{made: make(map[any]*entry)})
+	return context.WithValue(ctx, contextKey{}, &memo{made: make(map[any]any), making: make(map[any]chan struct{})})
 }
 
 // Under tells whether the context has a memo, so that what [Of] returns is shared.
@@ -46,33 +39,51 @@ func Of[K comparable, V any](ctx context.Context, key K, make func() (V, error))
 	if m == nil {
 		return make()
 	}
-	e := m.entry(key)
-	select {
-	case e.token <- struct{}{}:
-		defer func() { <-e.token }()
-	case <-ctx.Done():
-		var none V
-		return none, ctx.Err()
-	}
-	if !e.done {
-		value, err := make()
-		if err != nil {
-			return value, err
-		}
-		e.value, e.done = value, true
-	}
-	return e.value.(V), nil
+	value, err := m.of(ctx, key, func() (any, error) { return make() })
+	made, _ := value.(V)
+	return made, err
 }
 
-func (m *memo) entry(key any) *entry {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e, ok := m.made[key]
-	if !ok {
-		e = &entry{token: make(chan struct{}, 1)}
-		m.made[key] = e
+func (m *memo) of(ctx context.Context, key any, do func() (any, error)) (any, error) {
+	for {
+		m.mu.Lock()
+		value, done := m.made[key]
+		var over chan struct{}
+		if !done {
+			if over = m.making[key]; over == nil {
+				m.making[key] = make(chan struct{})
+			}
+		}
+		m.mu.Unlock()
+		switch {
+		case done:
+			return value, nil
+		case over == nil:
+			return m.keep(key, do)
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	return e
+}
+
+// keep makes something, which no one else is making, and lets go those who wait.
+func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
+	returned := false
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if returned && err == nil {
+			m.made[key] = value
+		}
+		close(m.making[key])
+		delete(m.making, key)
+	}()
+	value, err = do()
+	returned = true
+	return value, err
 }
 
 // Digest of a list of texts, for keys: 128 bits that nobody can foresee, other ones in
@@ -83,20 +94,10 @@ var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // DigestOf returns the digest of texts and their lengths.
 func DigestOf(texts iter.Seq[string]) (d Digest) {
-	var h [2]maphash.Hash
-	for i := range h {
-		h[i].SetSeed(seeds[i])
-	}
-	var length [8]byte
 	for t := range texts {
-		binary.LittleEndian.PutUint64(length[:], uint64(len(t)))
-		for i := range h {
-			h[i].Write(length[:])
-			h[i].WriteString(t)
+		for i := range d {
+			d[i] = maphash.Comparable(seeds[i], [3]uint64{d[i], maphash.String(seeds[i], t), uint64(len(t))})
 		}
-	}
-	for i := range h {
-		d[i] = h[i].Sum64()
 	}
 	return d
 }

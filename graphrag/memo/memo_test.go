@@ -74,6 +74,28 @@ func TestFailed(t *testing.T) {
 	}
 }
 
+// Who panics lets others try, and what there is costs its key alone.
+func TestAfterPanic(t *testing.T) {
+	ctx := memo.With(t.Context())
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was kept")
+			}
+		}()
+		memo.Of(ctx, square(1), func() (int, error) { panic("bad") })
+	}()
+	get := func() {
+		if v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil }); v != 1 || err != nil {
+			t.Error(v, err)
+		}
+	}
+	get()
+	if n := testing.AllocsPerRun(10, get); n > 3 {
+		t.Errorf("%g allocations for what there is", n)
+	}
+}
+
 func TestDigest(t *testing.T) {
 	seen := make(map[memo.Digest]string)
 	for _, texts := range [][]string{nil, {""}, {"", ""}, {"ab"}, {"a", "b"}, {"", "ab"}, {"b", "a"}} {
