@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -23,6 +24,7 @@ type library struct {
 	numbers  *text.Numbering
 	seen     []uint32 // of each term, the last text that has it
 	texts    uint32
+	room     []int32
 }
 
 func newLibrary(a text.Analyzer) *library {
@@ -56,15 +58,21 @@ func (l *library) read(from source) *reading {
 
 // terms are those of a text, each once, in the order in which they come.
 func (l *library) terms(s string) []int32 {
-	list, _ := l.first(s, len(s))
-	return list
-}
-
-// first are the terms of the first words of a text, and how many words there are, one
-// more than most if there are more.
-func (l *library) first(s string, most int) (list []int32, words int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.room, _ = l.list(l.room[:0], s, len(s))
+	return slices.Clone(l.room)
+}
+
+// first appends the terms of the first words of a text to dst, and tells how many words
+// there are, one more than most if there are more.
+func (l *library) first(dst []int32, s string, most int) (list []int32, words int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.list(dst, s, most)
+}
+
+func (l *library) list(list []int32, s string, most int) (_ []int32, words int) {
 	l.texts++
 	if l.texts == 0 {
 		clear(l.seen)

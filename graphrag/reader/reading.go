@@ -84,10 +84,11 @@ func newReading(from source, known *library) *reading {
 	b := blockReader{reading: r, known: known}
 	for i := range r.blocks {
 		b.block(i)
-		r.page = append(r.page, known.terms(r.blocks[i].Text)...)
+		b.page, _ = known.first(b.page, r.blocks[i].Text, len(r.blocks[i].Text))
 	}
-	slices.Sort(r.page)
-	r.page = slices.Clip(slices.Compact(r.page))
+	slices.Sort(b.page)
+	r.page = slices.Clone(slices.Compact(b.page))
+	r.quotes = b.own()
 	return r
 }
 
@@ -116,6 +117,19 @@ type blockReader struct {
 	known *library
 	asked []int32 // the terms of a question that the page asked last and that is answered next
 	by    int     // the heading under which it was asked
+	found []quote
+	has   []int32 // the terms of all that was found
+	page  []int32
+}
+
+// own are the quotes that were found, and their terms, in memory of their size.
+func (r *blockReader) own() []quote {
+	found, has := slices.Clone(r.found), slices.Clone(r.has)
+	for i := range found {
+		q := &found[i]
+		q.has, has = has[:len(q.has):len(q.has)], has[len(q.has):]
+	}
+	return found
 }
 
 func (r *blockReader) block(i int) {
@@ -307,12 +321,14 @@ func (r *blockReader) prose(i int, b load.Block) {
 // add adds a quote, and returns it until the next one; nil if it says nothing.
 func (r *blockReader) add(i int, span text.Span, said string, quality float64) *quote {
 	b := r.blocks[i]
-	has, words := r.known.first(said, maxWords)
-	if len(has) == 0 || words > maxWords {
+	start := len(r.has)
+	all, words := r.known.first(r.has, said, maxWords)
+	if len(all) == start || words > maxWords {
 		return nil
 	}
+	r.has = all
 	q := quote{text: said, said: said, block: i, span: b.Span(span), kind: b.Kind, words: words, quality: quality,
-		entry: bibliographic(said), has: has, asked: r.asked}
-	r.quotes = append(r.quotes, q)
-	return &r.quotes[len(r.quotes)-1]
+		entry: bibliographic(said), has: all[start:], asked: r.asked}
+	r.found = append(r.found, q)
+	return &r.found[len(r.found)-1]
 }

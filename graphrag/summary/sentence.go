@@ -51,14 +51,15 @@ type reading struct {
 	clean     string
 	mapping   text.Mapping
 	sentences []said
+	terms     []counted // of all sentences
 }
 
 // said is a sentence with words.
 type said struct {
-	quote string
-	span  text.Span
-	prose bool
-	terms []counted // in the order of their first appearance
+	quote    string
+	span     text.Span
+	prose    bool
+	from, to int // its terms among all, in the order of their first appearance
 }
 
 // readKey is the key of a reading: the name of the analyzer stands for its terms.
@@ -78,24 +79,26 @@ func (x *extractive) once(ctx context.Context, by *reader, s string) (*reading, 
 func read(by *reader, s string) *reading {
 	r := new(reading)
 	r.clean, r.mapping = text.StripLinks(s)
+	by.said, by.terms = by.said[:0], by.terms[:0]
 	for _, span := range text.Sentences(r.clean) {
-		one := said{quote: plain(span.In(r.clean)), span: span}
+		one := said{quote: plain(span.In(r.clean)), span: span, from: len(by.terms)}
 		words := by.count(one.quote)
 		if words == 0 {
 			continue
 		}
-		one.terms = slices.Clone(by.counts)
+		by.terms = append(by.terms, by.counts...)
+		one.to = len(by.terms)
 		source := r.mapping.Span(span)
-		one.prose = isProse(one.quote, words, source.End-source.Start) && len(one.terms) > 0
-		r.sentences = append(r.sentences, one)
+		one.prose = isProse(one.quote, words, source.End-source.Start) && one.to > one.from
+		by.said = append(by.said, one)
 	}
+	r.sentences, r.terms = slices.Clone(by.said), slices.Clone(by.terms)
 	return r
 }
 
 // collect returns the sentences of prose of all texts, or, if there are none,
-// all that has words. The one error is that of ctx.
+// all that has words, in memory of the reader. The one error is that of ctx.
 func (x *extractive) collect(ctx context.Context, by *reader, texts []string) ([]sentence, error) {
-	var prose, rest []sentence
 	g, err := x.shared(ctx)
 	if err != nil {
 		return nil, err
@@ -112,20 +115,21 @@ func (x *extractive) collect(ctx context.Context, by *reader, texts []string) ([
 		}
 		of := &source{i, r.clean, r.mapping} // not what was read: a name may be in ten thousand sentences
 		for _, one := range r.sentences {
-			next := sentence{quote: one.quote, of: of, span: one.span, terms: by.places(one.terms)}
+			next := sentence{quote: one.quote, of: of, span: one.span, terms: by.places(r.terms[one.from:one.to])}
 			slices.SortFunc(next.terms, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
 			if one.prose {
-				prose = append(prose, next)
+				by.prose = append(by.prose, next)
 			} else {
-				rest = append(rest, next)
+				by.rest = append(by.rest, next)
 			}
 		}
 	}
-	if len(prose) == 0 {
-		prose = rest
+	found := by.prose
+	if len(found) == 0 {
+		found = by.rest
 	}
-	weigh(prose, len(by.numbered))
-	return prose, nil
+	weigh(found, len(by.numbered))
+	return found, nil
 }
 
 // plain returns a sentence as it is quoted: without marks of markdown at its

@@ -48,6 +48,11 @@ type reader struct {
 	place    []int32   // of a term among the counts, from 1; 0 between sentences
 	local    []int32   // of a term among those of a summary, from 1; 0 between summaries
 	numbered []int32   // the terms that have one
+
+	said        []said     // of a text
+	terms       []counted  // of its sentences
+	prose, rest []sentence // of a summary
+	weights     []weighted // of their terms
 }
 
 // counted is how often a term is in a sentence.
@@ -56,8 +61,11 @@ type counted struct{ term, times int32 }
 // rememberedWords is how many words a reader remembers.
 const rememberedWords = 1 << 17
 
-// begin makes a reader one of a glossary that is shared, or of its own for nil.
+// begin begins a summary, under a glossary that is shared or, for nil, the reader's own.
 func (r *reader) begin(shared *glossary) {
+	clear(r.prose) // they hold texts
+	clear(r.rest)
+	r.prose, r.rest, r.weights = r.prose[:0], r.rest[:0], r.weights[:0]
 	if r.words != nil && r.shared == shared && r.words.Len() <= rememberedWords {
 		return
 	}
@@ -107,10 +115,10 @@ func (r *reader) count(s string) (words int) {
 }
 
 // places are the terms of a sentence by their places among those of the summary, in the
-// order in which these come up.
+// order in which these come up, until the next summary.
 func (r *reader) places(of []counted) []weighted {
-	out := make([]weighted, len(of))
-	for i, c := range of {
+	start := len(r.weights)
+	for _, c := range of {
 		if int(c.term) >= len(r.local) {
 			r.local = append(r.local, make([]int32, int(c.term)+1-len(r.local))...)
 		}
@@ -118,9 +126,9 @@ func (r *reader) places(of []counted) []weighted {
 			r.numbered = append(r.numbered, c.term)
 			r.local[c.term] = int32(len(r.numbered))
 		}
-		out[i] = weighted{r.local[c.term] - 1, float64(c.times)}
+		r.weights = append(r.weights, weighted{r.local[c.term] - 1, float64(c.times)})
 	}
-	return out
+	return r.weights[start:len(r.weights):len(r.weights)]
 }
 
 // end ends a summary, and returns how many terms it had.
