@@ -26,6 +26,9 @@ type tasks struct {
 // newCrew returns a crew, the caller one of it.
 func newCrew(workers int) *crew {
 	c := &crew{workers: workers}
+	if workers == 1 {
+		return c
+	}
 	c.list.Store(&tasks{})
 	for w := 1; w < workers; w++ {
 		go func() {
@@ -41,10 +44,14 @@ func newCrew(workers int) *crew {
 
 // each does n tasks, in ascending order if the crew is one.
 func (c *crew) each(n int, do func(worker, task int)) {
-	list := &tasks{n: int64(n), do: do}
-	if c.workers > 1 && n > 1 {
-		c.list.Store(list)
+	if c.workers == 1 || n == 1 {
+		for task := range n {
+			do(0, task)
+		}
+		return
 	}
+	list := &tasks{n: int64(n), do: do}
+	c.list.Store(list)
 	list.work(0)
 	wait(func() bool { return list.done.Load() == list.n })
 }

@@ -79,10 +79,10 @@ type solver[W weight] struct {
 	draft     bool // what this pass finds is only where the next one begins
 	rng       rand.PCG
 
-	workers   int
-	visitors  []*visitor[W]
-	proposals []proposal[W]
-	unit      float64
+	workers    int
+	visitors   []*visitor[W]
+	last, next block[W]
+	unit       float64
 
 	masses  []W     // of the communities: sums of the weights of their nodes
 	members []int32 // and how many these are

@@ -46,7 +46,8 @@ const (
 // Nodes are visited in blocks, by several processors at once, which see the communities as
 // they were before the block. Then those of them move, one after the other, that still gain
 // whatever the moves before did to their links, so that each move is a gain and the result
-// is that of the blocks and not of the processors. Few nodes go one by one.
+// is that of the blocks and not of the processors. Few nodes come in random order, because
+// there it is chance that finds the better partitions.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool, error) {
 	n := net.n()
 	s.count(net, labels)
@@ -59,11 +60,14 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool
 	}
 	moved := false
 	for ; len(waiting) > 0 && rounds > 0; rounds-- {
-		visit := s.moveSingly
-		if len(waiting) >= minArranged {
-			visit = s.moveBlocks
+		size := max(1, len(waiting)/blocks)
+		if len(waiting) < minArranged {
+			shuffle(&s.rng, waiting)
+		} else {
+			waiting = s.spread(waiting, size)
+			s.compact(labels)
 		}
-		some, err := visit(net, labels, waiting)
+		some, err := s.moveBlocks(net, labels, waiting, size)
 		if moved = moved || some; err != nil {
 			return moved, err
 		}
@@ -77,77 +81,10 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool
 	return moved, nil
 }
 
-// moveSingly visits nodes one by one in random order, because there it is chance that finds the
-// better partitions, and reports whether any moved.
-func (s *solver[W]) moveSingly(net *network[W], labels, waiting []int32) (moved bool, err error) {
-	shuffle(&s.rng, waiting)
-	v := s.visitors[0]
-	s.proposals = slices.Grow(s.proposals[:0], 1)[:1]
-	for i := range waiting {
-		if i&0xfff == 0 && s.ctx.Err() != nil {
-			return moved, s.ctx.Err()
-		}
-		node := waiting[i : i+1]
-		v.propose(net, labels, node, s.proposals, 0)
-		s.slack[node[0]] = s.proposals[0].slack
-		if s.commit(net, labels, node, s.proposals) {
-			v.wake(net, labels, node, s.proposals, false)
-			moved = true
-		}
-	}
-	return moved, nil
-}
-
 // block is some nodes that are visited before any of them moves, and what the visits found.
 type block[W weight] struct {
 	nodes     []int32
 	proposals []proposal[W]
-}
-
-// blocks is how many there are in a round: so a block's nodes are seldom neighbours.
-const blocks = 64
-
-// moveBlocks visits nodes in blocks, and reports whether any moved. The neighbours of those
-// that did are woken up while the next block is visited, which does not look at slacks.
-func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32) (moved bool, err error) {
-	const some = 2 * batch
-	size := len(waiting) / blocks
-	waiting = s.spread(waiting, size)
-	s.compact(labels)
-	crew := newCrew(s.workers)
-	defer crew.dismiss()
-	var last, next block[W]
-	for len(waiting) > 0 || len(last.nodes) > 0 {
-		if s.ctx.Err() != nil {
-			return moved, s.ctx.Err()
-		}
-		next.take(waiting[:min(size, len(waiting))])
-		waiting = waiting[len(next.nodes):]
-		wakes := (crew.workers + wakers - 1) / wakers
-		visits := (len(next.nodes) + some - 1) / some
-		crew.each(wakes+visits, func(worker, task int) {
-			v := s.visitors[worker]
-			if task < wakes {
-				lo, hi := len(last.nodes)*task/wakes, len(last.nodes)*(task+1)/wakes
-				v.wake(net, labels, last.nodes[lo:hi], last.proposals[lo:hi], wakes > 1)
-				return
-			}
-			lo := (task - wakes) * some
-			hi := min(lo+some, len(next.nodes))
-			v.propose(net, labels, next.nodes[lo:hi], next.proposals[lo:hi], lo)
-		})
-		crew.each(visits, func(worker, task int) {
-			lo := task * some
-			s.visitors[worker].doubt(net, next.nodes, next.proposals, lo, min(lo+some, len(next.nodes)))
-		})
-		if !s.commit(net, labels, next.nodes, next.proposals) {
-			next.nodes = nil
-		} else {
-			moved = true
-		}
-		last, next = next, last
-	}
-	return moved, nil
 }
 
 // take makes a block of some nodes.
@@ -156,9 +93,57 @@ func (b *block[W]) take(nodes []int32) {
 	b.proposals = slices.Grow(b.proposals[:0], len(nodes))[:len(nodes)]
 }
 
-// wakers is how many processors there are to one that wakes up neighbours: visits take about
-// four times as long.
-const wakers = 4
+const (
+	blocks = 64        // of a round: so the nodes of one are seldom neighbours
+	share  = 2 * batch // of a block, which one processor visits in a row
+	wakers = 4         // processors to one that wakes up neighbours: visits take four times as long
+)
+
+// moveBlocks visits nodes in blocks of a size, and reports whether any moved. The neighbours of
+// those that did are woken up while the next block is visited, which does not look at slacks.
+func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size int) (moved bool, err error) {
+	workers := s.workers
+	if size < share {
+		workers = 1
+	}
+	crew := newCrew(workers)
+	defer crew.dismiss()
+	last, next := &s.last, &s.next
+	last.nodes = nil
+	wakes := (workers + wakers - 1) / wakers
+	visit := func(worker, task int) {
+		v := s.visitors[worker]
+		if task < wakes {
+			lo, hi := len(last.nodes)*task/wakes, len(last.nodes)*(task+1)/wakes
+			v.wake(net, labels, last.nodes[lo:hi], last.proposals[lo:hi], wakes > 1)
+			return
+		}
+		lo := (task - wakes) * share
+		hi := min(lo+share, len(next.nodes))
+		v.propose(net, labels, next.nodes[lo:hi], next.proposals[lo:hi], lo)
+	}
+	doubt := func(worker, task int) {
+		lo := task * share
+		s.visitors[worker].doubt(net, next.nodes, next.proposals, lo, min(lo+share, len(next.nodes)))
+	}
+	for looked := 0; len(waiting) > 0 || len(last.nodes) > 0; looked += size {
+		if looked&0xfff < size && s.ctx.Err() != nil {
+			return moved, s.ctx.Err()
+		}
+		next.take(waiting[:min(size, len(waiting))])
+		waiting = waiting[len(next.nodes):]
+		shares := (len(next.nodes) + share - 1) / share
+		crew.each(wakes+shares, visit)
+		crew.each(shares, doubt)
+		if s.commit(net, labels, next.nodes, next.proposals) {
+			moved = true
+		} else {
+			next.nodes = nil
+		}
+		*last, *next = *next, *last
+	}
+	return moved, nil
+}
 
 // spread puts nodes that wait in ascending order into blocks of a size, so that a block has
 // runs of neighbouring nodes from everywhere.
