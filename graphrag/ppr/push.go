@@ -15,7 +15,6 @@ type pusher struct {
 	touched, queue []int32
 	work, most     int64       // arcs gone through, and when to give up
 	ranked         []candidate // of [Solver.Top]
-	rest           []Seed      // what its solution starts from
 }
 
 func newPusher(n int) *pusher {

@@ -206,7 +206,7 @@ func (s *Solver) Push(ctx context.Context, seeds []Seed, epsilon float64, dst []
 // it could move one of them across the k-th place, Top pushes ten times as far and
 // looks again, down to epsilon at the most; 0 means 1e-7. Where pushes go through so
 // many edges that they no longer pay, it solves as [Solver.Solve] does, down to a
-// residual of 3e-4. So most rankings take little time, and close ones more, but less
+// residual of 1e-3. So most rankings take little time, and close ones more, but less
 // than an exact solution.
 //
 // The values are estimates, neither bounds nor a distribution, meant for ranking;
@@ -236,7 +236,7 @@ func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, 
 		}
 	}
 	if x.work >= x.most {
-		if err := s.solved(ctx, x, v, k); err != nil {
+		if err := s.solved(ctx, x, seeds, v, k); err != nil {
 			return nil, err
 		}
 	}
@@ -247,37 +247,24 @@ func (s *Solver) Top(ctx context.Context, seeds []Seed, k int, epsilon float64, 
 	return best, nil
 }
 
-// solved ranks by a solution that is good enough for that, in which what has not been
-// spent goes on walking.
-func (s *Solver) solved(ctx context.Context, x *pusher, v reset, k int) error {
-	left := 0.0
-	x.rest = x.rest[:0]
-	for _, u := range x.touched {
-		if m := x.unspent[u]; m > 0 {
-			x.rest = append(x.rest, Seed{Node: u, Weight: m})
-			left += m
-		}
-	}
-	if left == 0 {
-		return nil
-	}
+// solved ranks by a solution that is good enough for that. It starts again from the seeds:
+// from what was not spent, on thousands of nodes, the first residual alone would cost a
+// sweep.
+func (s *Solver) solved(ctx context.Context, x *pusher, seeds []Seed, v reset, k int) error {
 	q, err := s.exact(ctx)
 	if err != nil {
 		return fmt.Errorf("ppr: top: %w", err)
 	}
 	y := s.single.Get().(*single)
 	defer s.single.Put(y)
-	rest := reset{total: left, sum: 1}
-	if err := y.solve(ctx, q, x.rest, rest, max(rankTolerance, s.tolerance)*v.sum/left, never); err != nil {
+	if err := y.solve(ctx, q, seeds, v, max(rankTolerance, s.tolerance), never); err != nil {
 		return err
 	}
-	values := slices.Grow(y.values[:0], s.g.N())[:s.g.N()]
-	y.values = values
-	y.results(q, x.rest, rest, 0, values)
-	for u, z := range values {
-		values[u] = x.value[u] + left*z
-	}
-	x.best(values, k)
+	v.sum = 1 // by which the ranking is divided later
+	y.values = slices.Grow(y.values[:0], s.g.N())[:s.g.N()]
+	y.results(q, seeds, v, 0, y.values)
+	s.addLost(seeds, v, 0, y.values)
+	x.best(y.values, k)
 	return nil
 }
 

@@ -14,14 +14,12 @@ const (
 	finer          = 10   // from one look to the next
 
 	// Pushes may go through one of so many arcs of the graph, and on any graph through the
-	// least work: going through an arc takes four times as long as in a sweep over all, of
-	// which a ranking takes some fifteen.
-	pushShare = 8
+	// least work: going through an arc takes some eight times as long as in a sweep over all.
+	pushShare = 16
 	leastWork = 1 << 17
 	// rankTolerance is the residual at which a solution is good enough for a ranking: on
-	// the graph of names of docs/performance.md, damping .85, the first hundred are those
-	// of an exact one from 1e-3 on.
-	rankTolerance = 3e-4
+	// the graphs of docs/performance.md .999 of the first hundred are those of an exact one.
+	rankTolerance = 1e-3
 )
 
 // candidate is a node that may be among the first, and how far the last step has
