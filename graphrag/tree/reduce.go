@@ -6,8 +6,6 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
 )
 
@@ -55,31 +53,22 @@ func (pca) Reduce(ctx context.Context, vectors []float32, dim, to int) ([]float3
 	return reduced, length, nil
 }
 
-// dense is a matrix with the products that package svd asks for.
-type dense struct{ *mat.Dense }
-
-func (d dense) Mul(ctx context.Context, out, x []float64, width int) error {
-	n, m := d.Dims()
-	mat.NewDense(n, width, out).Mul(d.Dense, mat.NewDense(m, width, x))
-	return ctx.Err()
-}
-
-func (d dense) MulT(ctx context.Context, out, x []float64, width int) error {
-	n, m := d.Dims()
-	mat.NewDense(m, width, out).Mul(d.T(), mat.NewDense(n, width, x))
-	return ctx.Err()
-}
-
 // centered returns the vectors less their mean.
-func centered(vectors []float32, dim int) dense {
-	n := len(vectors) / dim
-	mean := make([]float64, dim)
-	for i, c := range vectors {
-		mean[i%dim] += float64(c)
+func centered(vectors []float32, dim int) svd.Dense {
+	mean, data := make([]float64, dim), make([]float64, len(vectors))
+	for i := 0; i < len(vectors); i += dim {
+		for j, c := range vectors[i : i+dim] {
+			mean[j] += float64(c)
+		}
 	}
-	data := make([]float64, len(vectors))
-	for i, c := range vectors {
-		data[i] = float64(c) - mean[i%dim]/float64(n)
+	for j := range mean {
+		mean[j] /= float64(len(vectors) / dim)
 	}
-	return dense{mat.NewDense(n, dim, data)}
+	for i := 0; i < len(vectors); i += dim {
+		row, less := vectors[i:i+dim], data[i:i+dim]
+		for j, m := range mean {
+			less[j] = float64(row[j]) - m
+		}
+	}
+	return svd.Dense{Data: data, Cols: dim}
 }

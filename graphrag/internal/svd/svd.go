@@ -5,14 +5,12 @@
 package svd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -49,8 +47,7 @@ type Single interface {
 // those of text do).
 //
 // It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one
-// side and at the end only (before, the basis is kept apart by an LU decomposition,
-// a quarter of the work, as in scikit-learn), followed by a Rayleigh–Ritz step in place of Algorithm 5.1: the
+// side only, followed by a Rayleigh–Ritz step in place of Algorithm 5.1: the
 // eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All dense work is then on
 // matrices as high as A, none on those as high as A is wide. Squaring A costs half
 // of the digits: singular values below about 1e-7 of the largest are lost.
@@ -80,22 +77,19 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 		return nil, nil, nil, err
 	}
 	var best found // not the results: the work may outlast the call
-	if err := aside(ctx, func() { best.sigma, best.u, best.err = ritz(q, w, n, width, rank) }); err != nil {
+	if err := aside(ctx, func() error { return best.ritz(ctx, q, w, width, rank) }); err != nil || len(best.sigma) == 0 {
 		return nil, nil, nil, err
 	}
 	sigma, u = best.sigma, best.u
-	if best.err != nil || len(sigma) == 0 {
-		return nil, nil, nil, best.err
-	}
 	v = z[:m*len(sigma)]
 	if err := a.MulT(ctx, v, u, len(sigma)); err != nil {
 		return nil, nil, nil, err
 	}
-	for i := range v {
-		if i%stride == 0 && ctx.Err() != nil {
-			return nil, nil, nil, ctx.Err()
+	for i := 0; i < len(v); i += len(sigma) {
+		row := v[i : i+len(sigma)]
+		for j, s := range sigma {
+			row[j] /= s
 		}
-		v[i] /= sigma[i%len(sigma)]
 	}
 	fixSigns(u, v, len(sigma))
 	return sigma, u, v, nil
@@ -110,6 +104,7 @@ type space[F float32 | float64] struct {
 // n×m matrix span.
 func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand.Rand) ([]float64, error) {
 	q, y, z := make([]float64, n*width), make([]F, n*width), make([]F, m*width)
+	wide := make([]float64, n*width)
 	for i := range z {
 		if i%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -126,16 +121,15 @@ func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand
 		if err := a.mul(ctx, y, z, width); err != nil {
 			return nil, err
 		}
-		copyAs(q, y)
-		normalize := separate
-		if i == rounds {
-			normalize = orthonormalize
-		}
-		if err := aside(ctx, func() { normalize(q, n, width) }); err != nil {
+		copyAs(wide, y)
+		if err := aside(ctx, func() error { return basis(ctx, q, wide, width) }); err != nil {
 			return nil, err
 		}
 	}
-	return q, nil
+	if err := aside(ctx, func() error { return basis(ctx, wide, q, width) }); err != nil {
+		return nil, err
+	}
+	return wide, nil
 }
 
 // copyAs copies numbers in another precision.
@@ -148,70 +142,30 @@ func copyAs[T, F float32 | float64](dst []T, src []F) {
 // aside runs dense arithmetic, which cannot be stopped, beside a wait for the end of
 // the context: after that it comes to its own end within seconds and is of no
 // account.
-func aside(ctx context.Context, work func()) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		work()
-	}()
+func aside(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
 	select {
-	case <-done:
-		return ctx.Err()
+	case err := <-done:
+		return cmp.Or(ctx.Err(), err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// separate replaces the columns of the rows×cols matrix by others that span the
-// same and are far from dependent: the lower factor of its LU decomposition, rows in
-// the order they had.
-func separate(data []float64, rows, cols int) {
-	a := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
-	pivots := make([]int, min(rows, cols))
-	lapack64.Getrf(a, pivots) // a zero pivot leaves a column of zeros below it, which is fine
-	for i := range cols {
-		data[i*cols+i] = 1
-		clear(data[i*cols+i+1 : (i+1)*cols])
-	}
-	for i := len(pivots) - 1; i >= 0; i-- {
-		if p := pivots[i]; p != i {
-			blas64.Swap(blas64.Vector{N: cols, Inc: 1, Data: data[i*cols : (i+1)*cols]}, blas64.Vector{N: cols, Inc: 1, Data: data[p*cols : (p+1)*cols]})
-		}
-	}
-}
+// found are the leading singular values and the left singular vectors of A.
+type found struct{ sigma, u []float64 }
 
-// orthonormalize replaces the columns of the rows×cols matrix by an
-// orthonormal basis of what they span.
-func orthonormalize(data []float64, rows, cols int) {
-	a := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
-	tau, size := make([]float64, cols), make([]float64, 1)
-	lapack64.Geqrf(a, tau, size, -1)
-	work := make([]float64, int(size[0]))
-	lapack64.Geqrf(a, tau, work, len(work))
-	lapack64.Orgqr(a, tau, size, -1)
-	if need := int(size[0]); need > len(work) {
-		work = make([]float64, need)
+// ritz finds them in the space of q, whose columns are orthonormal; w is AAᵀq. Both have
+// cols columns.
+func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error {
+	small := make([]float64, cols*cols)
+	if err := (Dense{q, cols}).gram(ctx, small, w); err != nil {
+		return err
 	}
-	lapack64.Orgqr(a, tau, work, len(work))
-}
-
-// found is what ritz returns.
-type found struct {
-	sigma, u []float64
-	err      error
-}
-
-// ritz returns the leading singular values of A and the left singular vectors
-// in the space of q, whose columns are orthonormal; w is AAᵀq. Both have rows
-// rows and cols columns.
-func ritz(q, w []float64, rows, cols, rank int) (sigma, u []float64, err error) {
-	basis := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: q}
-	image := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: w}
-	small := blas64.General{Rows: cols, Cols: cols, Stride: cols, Data: make([]float64, cols*cols)}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, basis, image, 0, small)
 	var eigen mat.EigenSym // reads the upper half
-	if !eigen.Factorize(mat.NewSymDense(cols, small.Data), true) {
-		return nil, nil, errors.New("the eigenvalues of a symmetric matrix did not converge")
+	if !eigen.Factorize(mat.NewSymDense(cols, small), true) {
+		return errors.New("the eigenvalues of a symmetric matrix did not converge")
 	}
 	values := eigen.Values(nil) // ascending
 	var vectors mat.Dense
@@ -219,39 +173,39 @@ func ritz(q, w []float64, rows, cols, rank int) (sigma, u []float64, err error) 
 
 	floor := values[cols-1] * float64(cols) * 0x1p-52
 	for i := cols - 1; i >= max(0, cols-rank) && values[i] > floor; i-- {
-		sigma = append(sigma, math.Sqrt(values[i]))
+		f.sigma = append(f.sigma, math.Sqrt(values[i]))
 	}
-	rank = len(sigma)
-	if rank == 0 {
-		return nil, nil, nil
+	if rank = len(f.sigma); rank == 0 {
+		return nil
 	}
-	turn := blas64.General{Rows: cols, Cols: rank, Stride: rank, Data: make([]float64, cols*rank)}
+	turn := make([]float64, cols*rank)
 	for j := range rank {
 		for i := range cols {
-			turn.Data[i*rank+j] = vectors.At(i, cols-1-j)
+			turn[i*rank+j] = vectors.At(i, cols-1-j)
 		}
 	}
-	u = make([]float64, rows*rank)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, basis, turn, 0, blas64.General{Rows: rows, Cols: rank, Stride: rank, Data: u})
-	return sigma, u, nil
+	f.u = make([]float64, len(q)/cols*rank)
+	return Dense{q, cols}.Mul(ctx, f.u, turn, rank)
 }
 
 // fixSigns makes the component of largest magnitude of each column of v positive,
 // the first of several.
 func fixSigns(u, v []float64, cols int) {
-	for j := range cols {
-		largest := 0.0
-		for i := j; i < len(v); i += cols {
-			if math.Abs(v[i]) > math.Abs(largest) {
-				largest = v[i]
+	largest := make([]float64, cols)
+	for i := 0; i < len(v); i += cols {
+		for j, x := range v[i : i+cols] {
+			if math.Abs(x) > math.Abs(largest[j]) {
+				largest[j] = x
 			}
 		}
-		if largest >= 0 {
-			continue
-		}
-		for _, x := range [][]float64{u, v} {
-			for i := j; i < len(x); i += cols {
-				x[i] = -x[i]
+	}
+	for _, rows := range [][]float64{u, v} {
+		for i := 0; i < len(rows); i += cols {
+			row := rows[i : i+cols]
+			for j, x := range largest {
+				if x < 0 {
+					row[j] = -row[j]
+				}
 			}
 		}
 	}

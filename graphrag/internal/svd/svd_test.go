@@ -14,18 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
 )
 
-type dense struct{ *mat.Dense }
-
-func (d dense) Mul(ctx context.Context, out, x []float64, width int) error {
-	n, m := d.Dims()
-	mat.NewDense(n, width, out).Mul(d.Dense, mat.NewDense(m, width, x))
-	return ctx.Err()
-}
-
-func (d dense) MulT(ctx context.Context, out, x []float64, width int) error {
-	n, m := d.Dims()
-	mat.NewDense(m, width, out).Mul(d.T(), mat.NewDense(n, width, x))
-	return ctx.Err()
+func dense(a *mat.Dense) svd.Dense {
+	return svd.Dense{Data: a.RawMatrix().Data, Cols: a.RawMatrix().Cols}
 }
 
 // At full rank the factors make the matrix again, and the values are those of
@@ -36,7 +26,7 @@ func TestTruncated(t *testing.T) {
 		n, m := shape[0], shape[1]
 		a := mat.NewDense(n, m, nil)
 		a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
-		sigma, u, v, err := svd.Truncated(t.Context(), dense{a}, min(n, m), 4, 7)
+		sigma, u, v, err := svd.Truncated(t.Context(), dense(a), min(n, m), 4, 7)
 		if err != nil || len(sigma) != min(n, m) {
 			t.Fatalf("%v: %d values, %v", shape, len(sigma), err)
 		}
@@ -57,19 +47,19 @@ func TestTruncated(t *testing.T) {
 }
 
 func TestDegenerate(t *testing.T) {
-	if sigma, _, _, err := svd.Truncated(t.Context(), dense{mat.NewDense(3, 2, nil)}, 2, 1, 0); err != nil || len(sigma) != 0 {
+	if sigma, _, _, err := svd.Truncated(t.Context(), svd.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); err != nil || len(sigma) != 0 {
 		t.Errorf("zeros: %v, %v", sigma, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, _, err := svd.Truncated(ctx, dense{mat.NewDense(3, 2, nil)}, 2, 1, 0); !errors.Is(err, context.Canceled) {
+	if _, _, _, err := svd.Truncated(ctx, svd.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 // cancels ends its context while the products are computed.
 type cancels struct {
-	dense
+	svd.Dense
 	after int
 	end   context.CancelFunc
 }
@@ -78,12 +68,12 @@ func (c *cancels) Mul(ctx context.Context, out, x []float64, width int) error {
 	if c.after--; c.after == 0 {
 		c.end()
 	}
-	c.dense.Mul(context.Background(), out, x, width)
+	c.Dense.Mul(context.Background(), out, x, width)
 	return nil
 }
 
 func (c *cancels) MulT(_ context.Context, out, x []float64, width int) error {
-	return c.dense.MulT(context.Background(), out, x, width)
+	return c.Dense.MulT(context.Background(), out, x, width)
 }
 
 // The dense arithmetic between the products does not hold up the end of the context.
@@ -93,7 +83,7 @@ func TestCancelledBetweenProducts(t *testing.T) {
 	a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
 	for after := 1; after <= 5; after++ { // 1, 2, 3: factors; 4: the Rayleigh–Ritz step
 		ctx, cancel := context.WithCancel(t.Context())
-		m := &cancels{dense{a}, after, cancel}
+		m := &cancels{dense(a), after, cancel}
 		_, _, _, err := svd.Truncated(ctx, m, 10, 2, 1)
 		if after <= 4 && (!errors.Is(err, context.Canceled) || m.after != 0) {
 			t.Errorf("ended at product %d: %v, %d further ones", after, err, -m.after)

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64
+
+package svd
+
+// fastTile is sumTile for a whole tile.
+func fastTile(sums *tile, a, panel []float64, row, step int) {
+	sumTile(sums, a, panel, height, row, step)
+}
