@@ -220,6 +220,7 @@ func (s *state) runAll(ctx context.Context) error {
 // made once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
 	defer delete(s.rarities, d.Name)
+	d.Documents = once(d.Documents)
 	for _, e := range s.Systems {
 		if e.NotApplicable != "" {
 			continue
@@ -231,6 +232,32 @@ func (s *state) runDomain(ctx context.Context, d Domain) error {
 		}
 	}
 	return nil
+}
+
+// once reads documents the first time, up to an error, and keeps them if there is none: each
+// system has the same ones, and chunks of them are parts of one text in memory.
+func once(documents func() iter.Seq2[graphrag.Document, error]) func() iter.Seq2[graphrag.Document, error] {
+	var all []graphrag.Document // once they are read
+	return func() iter.Seq2[graphrag.Document, error] {
+		return func(yield func(graphrag.Document, error) bool) {
+			if all != nil {
+				for _, doc := range all {
+					if !yield(doc, nil) {
+						return
+					}
+				}
+				return
+			}
+			var read []graphrag.Document
+			for doc, err := range documents() {
+				if !yield(doc, err) || err != nil {
+					return
+				}
+				read = append(read, doc)
+			}
+			all = read
+		}
+	}
 }
 
 // runCell works off the questions of one domain with one system. The index is

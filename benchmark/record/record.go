@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
@@ -176,13 +177,23 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 		}
 		return tokens, text
 	}
+	out.Evidence, out.Derived = slices.Grow(out.Evidence, len(a.Evidence)), slices.Grow(out.Derived, len(a.Derived))
 	for _, h := range a.Evidence {
 		e := Evidence{Chunk: h.Chunk.ID, Doc: h.Chunk.Doc}
 		e.Tokens, e.Text = measure(h.Chunk.Text)
 		out.Evidence = append(out.Evidence, e)
 	}
+	docs := 0
 	for _, d := range a.Derived {
-		e := Derived{Docs: d.Docs}
+		docs += len(d.Docs)
+	}
+	all := make([]string, 0, docs) // one list in memory, for the log keeps all answers
+	for _, d := range a.Derived {
+		var e Derived
+		if start := len(all); len(d.Docs) > 0 {
+			all = append(all, d.Docs...)
+			e.Docs = all[start:len(all):len(all)]
+		}
 		e.Tokens, e.Text = measure(d.Text)
 		out.Derived = append(out.Derived, e)
 	}

@@ -174,18 +174,28 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 	if s.o.Traverse {
 		return s.tree.Traverse(likeness, s.o.Layer)
 	}
-	var nodes []rank.Scored[int32]
-	for n, score := range likeness {
-		if score > 0 {
-			nodes = append(nodes, rank.Scored[int32]{ID: int32(n), Score: score})
+	var top rank.Top[int32]
+	for k := firstChosen; ; k *= 4 {
+		top.Reset(k)
+		for n, score := range likeness {
+			if score > 0 {
+				top.Push(int32(n), score)
+			}
+		}
+		best := top.Append(nil)
+		fit := retrieve.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
+		if len(best) < k || len(fit) < len(best) {
+			out := make([]int32, len(fit))
+			for i, n := range fit {
+				out[i] = n.ID
+			}
+			return out
 		}
 	}
-	var out []int32
-	for _, n := range retrieve.Within(rank.Best(nodes, len(nodes)), budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) }) {
-		out = append(out, n.ID)
-	}
-	return out
 }
+
+// firstChosen is how many nodes are looked at first: some 20 of 100 tokens fit into a budget.
+const firstChosen = 64
 
 // tokens is what a node takes of a budget.
 func (s *searcher) tokens(n int32) int {
