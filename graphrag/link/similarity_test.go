@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestTrigramsFindAll(t *testing.T) {
 		}
 		vectors := make([][]gram, len(names))
 		for i, name := range names {
-			vectors[i] = w.vector(name)
+			vectors[i] = w.vector(new(spelling), name)
 		}
 		want := make([][]scored, len(names))
 		for i := range names {
@@ -146,7 +147,7 @@ func TestNearest(t *testing.T) {
 		}
 		var want []scored
 		for j := range names {
-			if s := cosine(w.vector(name), w.vector(names[j])); s > 0 {
+			if s := cosine(w.vector(new(spelling), name), w.vector(new(spelling), names[j])); s > 0 {
 				want = append(want, scored{ID: int32(j), Score: s})
 			}
 		}
@@ -182,7 +183,7 @@ func TestTrigramsLookAtTheContext(t *testing.T) {
 		"neighbours": func(ctx context.Context) error { _, err := Trigrams{}.Neighbors(ctx, names, .8, 10); return err },
 		"index":      func(ctx context.Context) error { _, err := Trigrams{}.Index(ctx, names); return err },
 	} {
-		for _, looks := range []int{5, 25, 45} { // 20 a pass
+		for _, looks := range []int{5, 25, 35} { // 20 a pass
 			ctx := texttest.NewCountdown(looks)
 			if err := work(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
 				t.Errorf("%s, %d: %v after %d further looks", name, looks, err, ctx.Looks())
@@ -206,4 +207,34 @@ func cosine(a, b []gram) float64 {
 		}
 	}
 	return min(sum, 1)
+}
+
+// Trigrams are those of the name between blanks, in order; a name that is looked for takes
+// memory for the answer alone.
+func TestSpelling(t *testing.T) {
+	for name, want := range map[string][]string{"": nil, "a": {" a "}, "abab": {" ab", "ab ", "aba", "bab"}, "\U0010ffff\xffé": {" \U0010ffff\ufffd", "\ufffdé ", "\U0010ffff\ufffdé"}} {
+		var got []string
+		for _, x := range trigrams(nil, name) {
+			got = append(got, string([]rune{rune(x >> 42), rune(x >> 21 & (1<<21 - 1)), rune(x & (1<<21 - 1))}))
+		}
+		if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+	var often []int
+	for _, n := range distinct(trigrams(nil, "aaaa")) {
+		often = append(often, n)
+	}
+	if slices.Sort(often); !slices.Equal(often, []int{1, 1, 2}) {
+		t.Errorf("of aaaa: %v", often)
+	}
+	w, err := learn(t.Context(), []string{"Oslo", "Bergen"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s spelling
+	w.vector(&s, "Bergen op Zoom")
+	if n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") }); n > 0 {
+		t.Errorf("%g allocations for a vector", n)
+	}
 }

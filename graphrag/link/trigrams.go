@@ -5,6 +5,8 @@ package link
 import (
 	"cmp"
 	"context"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -35,12 +37,9 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	if err != nil {
 		return nil, err
 	}
-	grams := make([][]gram, len(names))
-	for i, name := range names {
-		if i%stride == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		grams[i] = w.vector(name)
+	grams, err := w.vectors(ctx, names)
+	if err != nil {
+		return nil, err
 	}
 	rare, index := prefixes(grams, threshold)
 	seen := make([]int32, len(names)) // by whom, plus 1
@@ -125,12 +124,13 @@ func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
 	if err != nil {
 		return nil, err
 	}
+	grams, err := w.vectors(ctx, names)
+	if err != nil {
+		return nil, err
+	}
 	ix := &trigramIndex{weighing: w, offsets: make([]int64, len(w.idf)+1)}
-	for i, name := range names {
-		if i%stride == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for _, g := range w.vector(name) {
+	for _, of := range grams {
+		for _, g := range of {
 			ix.offsets[g.id+1]++
 		}
 	}
@@ -139,11 +139,8 @@ func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
 	}
 	ix.items = make([]share, ix.offsets[len(w.idf)])
 	next := slices.Clone(ix.offsets)
-	for i, name := range names {
-		if i%stride == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for _, g := range w.vector(name) {
+	for i, of := range grams {
+		for _, g := range of {
 			ix.items[next[g.id]] = share{int32(i), float32(g.weight)}
 			next[g.id]++
 		}
@@ -169,13 +166,14 @@ type share struct {
 type scores struct {
 	sum     []float32
 	touched []int32
+	spelling
 }
 
 func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scored, error) {
 	s := ix.pool.Get().(*scores)
 	defer ix.pool.Put(s)
 	s.touched = s.touched[:0]
-	for _, g := range ix.vector(name) {
+	for _, g := range ix.vector(&s.spelling, name) {
 		if int(g.id) >= len(ix.idf) {
 			continue // in no name
 		}
@@ -196,52 +194,68 @@ func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scor
 
 // weighing is what the trigrams of some names weigh.
 type weighing struct {
-	ids   map[[3]rune]int32
+	ids   map[trigram]int32
 	idf   []float64
 	names int
 }
 
-// vector is the unit vector of a name, of tf·(1 + ln(n/df)). A trigram of none of the names has an id
-// behind all others and the weight of one that occurs once.
-func (w *weighing) vector(name string) []gram {
-	var out []gram
-	beyond := int32(len(w.idf))
-	for t, n := range trigrams(name) {
+// spelling is the memory of one name after the other.
+type spelling struct {
+	trigrams []trigram
+	grams    []gram
+}
+
+// vectors are those of names.
+func (w *weighing) vectors(ctx context.Context, names []string) ([][]gram, error) {
+	var s spelling
+	out := make([][]gram, len(names))
+	for i, name := range names {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		out[i] = slices.Clone(w.vector(&s, name))
+	}
+	return out, nil
+}
+
+// vector is the unit vector of a name, of tf·(1 + ln(n/df)), until the next one. A trigram of
+// none of the names has an id behind all others and the weight of one that occurs once.
+func (w *weighing) vector(s *spelling, name string) []gram {
+	s.trigrams, s.grams = trigrams(s.trigrams[:0], name), s.grams[:0]
+	for t, n := range distinct(s.trigrams) {
 		id, ok := w.ids[t]
 		idf := 1 + math.Log(float64(max(1, w.names)))
 		if ok {
 			idf = w.idf[id]
 		} else {
-			id = beyond
+			id = int32(len(w.idf))
 		}
-		out = append(out, gram{id, float64(n) * idf})
+		s.grams = append(s.grams, gram{id, float64(n) * idf})
 	}
-	slices.SortFunc(out, func(a, b gram) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.weight, b.weight)) })
-	normalize(out)
-	return out
+	slices.SortFunc(s.grams, func(a, b gram) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.weight, b.weight)) })
+	normalize(s.grams)
+	return s.grams
 }
 
 // stride is the number of names between two looks at the context.
 const stride = 1 << 8
 
 func learn(ctx context.Context, names []string) (weighing, error) {
-	frequency := make(map[[3]rune]int)
+	frequency := make(map[trigram]int)
+	var room []trigram
 	for i, name := range names {
 		if i%stride == 0 && ctx.Err() != nil {
 			return weighing{}, ctx.Err()
 		}
-		for t := range trigrams(name) {
+		room = trigrams(room[:0], name)
+		for t := range distinct(room) {
 			frequency[t]++
 		}
 	}
-	all := make([][3]rune, 0, len(frequency))
-	for t := range frequency {
-		all = append(all, t)
-	}
-	slices.SortFunc(all, func(a, b [3]rune) int {
-		return cmp.Or(cmp.Compare(frequency[a], frequency[b]), slices.Compare(a[:], b[:]))
+	all := slices.SortedFunc(maps.Keys(frequency), func(a, b trigram) int {
+		return cmp.Or(cmp.Compare(frequency[a], frequency[b]), cmp.Compare(a, b))
 	})
-	w := weighing{ids: make(map[[3]rune]int32, len(all)), idf: make([]float64, len(all)), names: len(names)}
+	w := weighing{ids: make(map[trigram]int32, len(all)), idf: make([]float64, len(all)), names: len(names)}
 	for id, t := range all {
 		w.ids[t] = int32(id)
 		w.idf[id] = 1 + math.Log(float64(len(names))/float64(frequency[t]))
@@ -259,15 +273,37 @@ func normalize(of []gram) {
 	}
 }
 
-func trigrams(name string) map[[3]rune]int {
-	out := make(map[[3]rune]int)
-	window := [3]rune{' ', ' ', ' '}
-	n := 0
-	for _, r := range name + " " {
-		window = [3]rune{window[1], window[2], r}
-		if n++; n > 1 {
-			out[window]++
+// trigram is three characters, of 21 bits each.
+type trigram uint64
+
+// trigrams appends those of a name, with blanks around it, in ascending order.
+func trigrams(dst []trigram, name string) []trigram {
+	t := trigram(' '<<21 | ' ')
+	first := true
+	push := func(r rune) {
+		if t = t<<21&(1<<63-1) | trigram(r); !first {
+			dst = append(dst, t)
+		}
+		first = false
+	}
+	for _, r := range name {
+		push(r)
+	}
+	push(' ')
+	slices.Sort(dst)
+	return dst
+}
+
+// distinct yields trigrams that are in order, each once, and how often they come.
+func distinct(all []trigram) iter.Seq2[trigram, int] {
+	return func(yield func(trigram, int) bool) {
+		for start, end := 0, 0; start < len(all); start = end {
+			for end = start + 1; end < len(all) && all[end] == all[start]; {
+				end++
+			}
+			if !yield(all[start], end-start) {
+				return
+			}
 		}
 	}
-	return out
 }
