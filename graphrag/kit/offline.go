@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -55,9 +57,17 @@ func Offline(o OfflineOptions) (Kit, error) {
 	return k, nil
 }
 
+// lsaKey is the key of LSA fitted to a corpus.
+type lsaKey struct {
+	seed   uint64
+	corpus memo.Digest
+}
+
 func lsa(seed uint64) func(context.Context, []string) (embed.Embedder, error) {
 	return func(ctx context.Context, corpus []string) (embed.Embedder, error) {
-		return embed.FitLSA(ctx, corpus, embed.LSAOptions{Seed: seed})
+		return memo.Of(ctx, lsaKey{seed, memo.DigestOf(slices.Values(corpus))}, func() (embed.Embedder, error) {
+			return embed.FitLSA(ctx, corpus, embed.LSAOptions{Seed: seed})
+		})
 	}
 }
 

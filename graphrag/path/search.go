@@ -168,8 +168,7 @@ func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int
 		w.nodes, w.arcs = append(w.nodes, next), append(w.arcs, a.ID)
 		sum, parts := sum+w.like.Scores[a.ID], parts|w.like.parts(a.ID)
 		w.meet(sum, parts)
-		if len(w.arcs) < w.o.Depth {
-			share := left / (len(row) - i)
+		if share := left / (len(row) - i); share > 0 && len(w.arcs) < w.o.Depth {
 			left -= share - w.from(next, sum, parts, share)
 		}
 		w.nodes, w.arcs = w.nodes[:len(w.nodes)-1], w.arcs[:len(w.arcs)-1]

@@ -4,6 +4,7 @@ package youtu
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,9 +12,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/knowledge"
 	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -56,11 +59,8 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*knowledge.Tree, error) {
 	var p perception.Partition
 	if !o.NoCommunities && len(c.Graph.Relations) > 0 {
-		vectors, dim, triples, err := perceived(ctx, o, c)
-		if err != nil {
-			return nil, err
-		}
-		if p, err = perception.ByMembers(ctx, vectors, dim, triples, o.Communities); err != nil {
+		var err error
+		if p, err = divided(ctx, o, c); err != nil {
 			return nil, err
 		}
 	}
@@ -80,10 +80,36 @@ func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*knowledge.
 	return t, nil
 }
 
+// dividedKey is the key of the communities of a graph.
+type dividedKey struct {
+	graph    *kg.Graph
+	embedder *embed.LSA
+	options  string
+}
+
+// divided are the communities. The system and its ablations share those by LSA, which are
+// a function of the graph; other embedders may be paid for.
+func divided(ctx context.Context, o Options, c *kit.Corpus) (perception.Partition, error) {
+	e, err := c.Embedder(ctx)
+	if err != nil {
+		return perception.Partition{}, err
+	}
+	find := func() (perception.Partition, error) {
+		vectors, dim, triples, err := perceived(ctx, o, e, c.Graph)
+		if err != nil {
+			return perception.Partition{}, err
+		}
+		return perception.ByMembers(ctx, vectors, dim, triples, o.Communities)
+	}
+	if lsa, ok := e.(*embed.LSA); ok {
+		return memo.Of(ctx, dividedKey{c.Graph, lsa, fmt.Sprint(o.Communities)}, find)
+	}
+	return find()
+}
+
 // perceived are the vectors of the entities by equation 4. An attribute is a triple
 // of its entity, of the relation has_attribute and of its text.
-func perceived(ctx context.Context, o Options, c *kit.Corpus) (vectors []float32, dim int, triples []perception.Triple, err error) {
-	g := c.Graph
+func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (vectors []float32, dim int, triples []perception.Triple, err error) {
 	const hasAttribute = "has attribute"
 	labels := []string{hasAttribute}
 	for r := range g.Relations {
@@ -111,11 +137,11 @@ func perceived(ctx context.Context, o Options, c *kit.Corpus) (vectors []float32
 			names = append(names, a.Key+": "+a.Value)
 		}
 	}
-	entities, dim, err := rows(ctx, c, names)
+	entities, dim, err := rows(ctx, by, names)
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	relations, _, err := rows(ctx, c, labels)
+	relations, _, err := rows(ctx, by, labels)
 	if err != nil {
 		return nil, 0, nil, err
 	}
@@ -127,13 +153,9 @@ func perceived(ctx context.Context, o Options, c *kit.Corpus) (vectors []float32
 }
 
 // rows embeds texts, one vector behind the other.
-func rows(ctx context.Context, c *kit.Corpus, texts []string) (out []float32, dim int, err error) {
-	e, err := c.Embedder(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
+func rows(ctx context.Context, by embed.Embedder, texts []string) (out []float32, dim int, err error) {
 	var t transform
-	for vectors, err := range embed.Batches(ctx, e, text.Strings(texts)) {
+	for vectors, err := range embed.Batches(ctx, by, text.Strings(texts)) {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -158,7 +180,12 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 	for _, c := range s.tree.Communities {
 		communities = append(communities, s.community(c).Text)
 	}
-	s.words = wordsOf(s.tree.Facts, retrieve.TitledTexts(s.corpus.Chunks))
+	s.words, err = memo.Of(ctx, wordsKey{g}, func() (*words, error) {
+		return wordsOf(s.tree.Facts, retrieve.TitledTexts(s.corpus.Chunks)), nil
+	})
+	if err != nil {
+		return err
+	}
 	if s.chunks, err = s.corpus.Find(ctx, retrieve.TitledTexts(s.corpus.Chunks)); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/knowledge"
 	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
@@ -18,6 +19,9 @@ type words struct {
 	chunks map[string]int     // how many have it
 	n      int                // chunks
 }
+
+// wordsKey is the key of the words of a graph and its chunks.
+type wordsKey struct{ *kg.Graph }
 
 func wordsOf(facts []knowledge.Fact, chunks text.List) *words {
 	w := &words{make(map[string][]int32), make(map[string]int), chunks.Len()}
