@@ -4,7 +4,6 @@ package e2graphrag
 
 import (
 	"context"
-	"iter"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -55,7 +54,7 @@ func newTerms(ctx context.Context, chunks []graphrag.Chunk) (*terms, error) {
 		t.chunks[term] = list
 	}
 	var err error
-	t.graph, err = graph.Build(t.words.Len(), pairs(sentences), graph.Options{})
+	t.graph, err = graph.New(t.words.Len(), pairs(t.words.Len(), sentences), graph.Options{})
 	return t, err
 }
 
@@ -72,19 +71,35 @@ func (t *terms) inOrder(number *text.Numbering, s string) (found []int32) {
 	return found
 }
 
-// pairs are all pairs of different terms of each sentence.
-func pairs(sentences [][]int32) iter.Seq2[graph.Edge, error] {
-	return func(yield func(graph.Edge, error) bool) {
-		for _, s := range sentences {
-			for i, a := range s {
-				for _, b := range s[i+1:] {
-					if a != b && !yield(graph.Edge{From: a, To: b, Weight: 1}, nil) {
-						return
-					}
+// pairs are the pairs of different terms that stand in one sentence, and weigh as often
+// as they do.
+func pairs(terms int, sentences [][]int32) (edges []graph.Edge) {
+	in := make([][]int32, terms) // the sentences of each term, as often as it stands there
+	for i, s := range sentences {
+		for _, t := range s {
+			in[t] = append(in[t], int32(i))
+		}
+	}
+	together := make([]int32, terms) // how often with the term at hand
+	var beside []int32
+	for b := range int32(terms) {
+		for _, i := range in[b] {
+			for _, a := range sentences[i] {
+				if a >= b {
+					continue
+				}
+				if together[a]++; together[a] == 1 {
+					beside = append(beside, a)
 				}
 			}
 		}
+		for _, a := range beside {
+			edges = append(edges, graph.Edge{From: a, To: b, Weight: float64(together[a])})
+			together[a] = 0
+		}
+		beside = beside[:0]
 	}
+	return edges
 }
 
 // in are the different terms of a text that the corpus has, in order of appearance.
