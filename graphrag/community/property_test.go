@@ -249,9 +249,11 @@ func TestSameSeedSameResult(t *testing.T) {
 		l.Edges[i].Weight = rng.Float64()
 	}
 	fractions := l.Graph(graph.Float64)
+	// Few communities, which several processors load.
+	few := graphtest.Planted(6_000, 40_000, 4, .2, 1).Graph(graph.Float32)
 	type results struct {
-		small, large, fractions community.Partition
-		hierarchy               community.Hierarchy
+		small, large, fractions, few community.Partition
+		hierarchy                    community.Hierarchy
 	}
 	var first results
 	for _, procs := range []int{1, 2, 5} {
@@ -260,7 +262,7 @@ func TestSameSeedSameResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := results{leiden(t, small, o), leiden(t, large, o), leiden(t, fractions, o), h}
+		got := results{leiden(t, small, o), leiden(t, large, o), leiden(t, fractions, o), leiden(t, few, o), h}
 		if procs == 1 {
 			first = got
 		} else if !reflect.DeepEqual(got, first) {

@@ -21,16 +21,16 @@ type subset[W weight] struct {
 	well   bool // well connected to the rest of S
 }
 
-// refiner splits one community after the other. What it works on is copied from the
-// network: the nodes of the community, numbered from 0, and the arcs between them.
+// refiner splits one community after the other. What it works on is a network of its own: the
+// nodes of the community, numbered from 0, and the arcs between them.
 type refiner[W weight] struct {
 	gamma      float64
 	theta      float64
 	rng        rand.PCG
 	greedy     bool
-	total      float64 // weight of the community
-	offsets    []int
-	arcs       []arc[W]
+	net        *network[W]
+	own        network[W] // for those that are not large
+	total      float64    // weight of the community
 	subsets    []subset[W]
 	order      []int32
 	candidates []int32
@@ -60,37 +60,86 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 	lv.part = slices.Grow(lv.part[:0], n)[:n]
 	lv.counts = slices.Grow(lv.counts[:0], k)[:k]
 	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
+	large, err := s.loadLarge(net, lv, places)
+	if err != nil {
+		return 0, err
+	}
 	seed := s.rng.Uint64()
-	err := s.ranges(k, 1+k>>9, s.workersFor(n), func(v *visitor[W], lo, hi int) {
-		r := &v.refiner
+	split := func(r *refiner[W], c int) {
 		r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
+		first, last := lv.comms.starts[c], lv.comms.starts[c+1]
+		r.begin()
+		if last-first > 1 {
+			r.rng.Seed(seed, uint64(c))
+			r.merge()
+		}
+		lv.counts[c] = r.number(lv.comms.members[first:last], lv.part, lv.parts.members[first:last], s.sizes[first:last])
+	}
+	size := 1 + k>>9
+	if err := s.ranges(size+k, size, s.workersFor(n), func(v *visitor[W], lo, hi int) {
+		r := &v.refiner
+		if lo == 0 {
+			if r.net = &lv.coarse; large >= 0 {
+				split(r, large)
+			}
+			return
+		}
+		r.net = &r.own
+		lo, hi = lo-size, hi-size
 		ready, end := lv.comms.starts[lo], lv.comms.starts[hi]
 		var neighbours []int32 // places of those of the members below ready
 		for c := lo; c < hi; c++ {
 			first, last := lv.comms.starts[c], lv.comms.starts[c+1]
-			members := lv.comms.members[first:last]
-			r.clear()
-			for i, u := range members {
-				if at := first + int32(i); at == ready {
+			if c == large {
+				ready = last
+				continue
+			}
+			r.own.clear()
+			for at := first; at < last; at++ {
+				if at == ready {
 					ready = min(at+batch, end)
 					v.gather(net, places, lv.comms.members[at:ready])
 					neighbours = v.labels
 				}
-				row := net.row(u)
-				r.load(row, neighbours[:len(row)], first, last-first, net.weights[u])
-				neighbours = neighbours[len(row):]
+				neighbours = r.own.load(net, lv.comms.members[at], neighbours, first, last-first)
 			}
-			if last-first > 1 {
-				r.rng.Seed(seed, uint64(c))
-				r.merge()
-			}
-			lv.counts[c] = r.number(members, lv.part, lv.parts.members[first:last], s.sizes[first:last])
+			split(r, c)
 		}
-	})
-	if err != nil {
+	}); err != nil {
 		return 0, err
 	}
 	return lv.number(s.sizes), nil
+}
+
+// loadLarge lets all processors copy the network of the largest community to where the coarse one
+// will be, if it has more than an eighth of the nodes: who refined it alone would end last. It
+// returns the community, or -1.
+func (s *solver[W]) loadLarge(net *network[W], lv *level[W], places []int32) (int, error) {
+	n, large := net.n(), 0
+	for c := range lv.comms.count() {
+		if len(lv.comms.of(c)) > len(lv.comms.of(large)) {
+			large = c
+		}
+	}
+	members, first := lv.comms.of(large), lv.comms.starts[large]
+	if s.workersFor(n) == 1 || len(members) <= n/8 {
+		return -1, nil
+	}
+	return large, s.assemble(&lv.coarse, len(members), len(net.arcs), func(v *visitor[W], lo, hi int) {
+		in := &v.refiner.own
+		in.clear()
+		for at := lo; at < hi; at += batch {
+			some := members[at:min(at+batch, hi)]
+			v.gather(net, places, some)
+			neighbours := v.labels
+			for _, u := range some {
+				neighbours = in.load(net, u, neighbours, first, int32(len(members)))
+			}
+		}
+		copy(lv.coarse.weights[lo:], in.weights)
+		copy(lv.coarse.offsets[lo+1:], in.offsets[1:])
+		v.arcs, in.arcs = in.arcs, v.arcs
+	})
 }
 
 // whole makes each community one part, and returns how many there are.
@@ -120,34 +169,44 @@ func (lv *level[W]) number(sizes []int32) int {
 	return lv.parts.count()
 }
 
-// clear begins a community.
-func (r *refiner[W]) clear() {
-	r.offsets, r.arcs, r.subsets, r.total = append(r.offsets[:0], 0), r.arcs[:0], r.subsets[:0], 0
+// clear takes all nodes away.
+func (net *network[W]) clear() {
+	net.offsets, net.arcs, net.weights = append(net.offsets[:0], 0), net.arcs[:0], net.weights[:0]
 }
 
-// load copies the next member of a community of some size, whose first member has a place, with
-// the arcs to others. Which of these are inside is not to be foreseen, so there is no branch.
-func (r *refiner[W]) load(row []arc[W], places []int32, first, size int32, weight W) {
-	from := len(r.arcs)
-	r.arcs = slices.Grow(r.arcs, len(row))
-	out, count := r.arcs[from:from+len(row)], 0
-	places = places[:len(row)]
+// load copies u, the next member of a community of some size, whose first member has a place, with
+// the arcs to others, and returns the places that are left of those of neighbours. Which of these
+// are inside is not to be foreseen, so there is no branch.
+func (net *network[W]) load(from *network[W], u int32, places []int32, first, size int32) []int32 {
+	row, end := from.row(u), len(net.arcs)
+	net.arcs = slices.Grow(net.arcs, len(row))
+	out, count := net.arcs[end:end+len(row)], 0
+	neighbours := places[:len(row)]
 	for i, a := range row {
-		to, inside := uint32(places[i]-first), 0
+		to, inside := uint32(neighbours[i]-first), 0
 		if to < uint32(size) {
 			inside = 1
 		}
 		out[count] = arc[W]{int32(to), a.w}
 		count += inside
 	}
-	cut := W(0)
-	for _, a := range out[:count] {
-		cut += a.w
+	net.arcs = net.arcs[:end+count]
+	net.offsets = append(net.offsets, int64(len(net.arcs)))
+	net.weights = append(net.weights, from.weights[u])
+	return places[len(row):]
+}
+
+// begin makes each node a part of its own.
+func (r *refiner[W]) begin() {
+	r.subsets, r.total = r.subsets[:0], 0
+	for u, weight := range r.net.weights {
+		cut := W(0)
+		for _, a := range r.net.row(int32(u)) {
+			cut += a.w
+		}
+		r.total += float64(weight)
+		r.subsets = append(r.subsets, subset[W]{weight: weight, cut: cut, part: int32(u), alone: true})
 	}
-	r.arcs = r.arcs[:from+count]
-	r.total += float64(weight)
-	r.subsets = append(r.subsets, subset[W]{weight: weight, cut: cut, part: int32(len(r.subsets)), alone: true})
-	r.offsets = append(r.offsets, len(r.arcs))
 }
 
 // merge joins nodes that are alone to parts.
@@ -164,7 +223,7 @@ func (r *refiner[W]) merge() {
 		if !own.alone || !own.well {
 			continue
 		}
-		r.gather(r.arcs[r.offsets[u]:r.offsets[u+1]])
+		r.gather(r.net.row(u))
 		into := r.choose(u)
 		joined := &r.subsets[into]
 		link := joined.link
