@@ -211,8 +211,7 @@ func (s *solver[W]) split(opts Options, p *piece[W], places []int32) error {
 		twice += float64(w)
 	}
 	s.configure(twice, opts, uint64(p.id)+1)
-	found := Partition{Labels: make([]int32, p.net.n())}
-	singletons(found.Labels)
+	found := apart(p.net.n())
 	if err := s.run(p.net, &found); err != nil {
 		return err
 	}

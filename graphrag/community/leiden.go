@@ -56,11 +56,10 @@ func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts O
 
 // leiden returns the partition of a network, all but its quality.
 func leiden[W weight](ctx context.Context, net *network[W], twice float64, opts Options) (Partition, error) {
-	p := Partition{Labels: make([]int32, net.n())}
+	p := apart(net.n())
 	if opts.Initial != nil {
 		copy(p.Labels, opts.Initial)
-	} else {
-		singletons(p.Labels)
+		p.Communities = 0 // not known
 	}
 	s := &solver[W]{ctx: ctx, workers: min(par.Workers(0), mostWorkers)}
 	s.configure(twice, opts, 0)
@@ -178,8 +177,10 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 		return nil
 	}
 	s.reserve(n)
-	isolate(net, p.Labels)
-	p.Communities = canonical(p.Labels)
+	if p.Communities != n {
+		isolate(net, p.Labels)
+		p.Communities = canonical(p.Labels)
+	}
 	before, labels, places := slices.Clone(p.Labels), slices.Clone(p.Labels), make([]int32, n)
 	if singletons(places); p.Communities == n && n >= minArranged {
 		var err error
@@ -230,7 +231,10 @@ func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
 	}); err != nil {
 		return nil, nil, err
 	}
-	t := net.twins(sums, s.gamma)
+	t, err := net.twins(s.ctx, sums, s.gamma, s.workersFor(n))
+	if err != nil {
+		return nil, nil, err
+	}
 	firsts := s.queue[:0]
 	for u, first := range t.first {
 		class[u] = -1

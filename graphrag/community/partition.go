@@ -51,18 +51,21 @@ func (p Partition) Members() [][]int32 {
 // node, and returns how many there are. Labels are below their number.
 func canonical(labels []int32) int {
 	type community struct{ label, size, first int32 }
-	comms := make([]community, len(labels))
+	if len(labels) == 0 {
+		return 0
+	}
+	comms := make([]community, slices.Max(labels)+1)
 	for u, c := range labels {
 		if comms[c].size == 0 {
 			comms[c] = community{c, 0, int32(u)}
 		}
 		comms[c].size++
 	}
+	numbers := make([]int32, len(comms))
 	comms = slices.DeleteFunc(comms, func(c community) bool { return c.size == 0 })
 	slices.SortFunc(comms, func(a, b community) int {
 		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.first, b.first))
 	})
-	numbers := make([]int32, len(labels))
 	for i, c := range comms {
 		numbers[c.label] = int32(i)
 	}
@@ -70,6 +73,13 @@ func canonical(labels []int32) int {
 		labels[u] = numbers[c]
 	}
 	return len(comms)
+}
+
+// apart is the partition of n nodes each of which is a community of its own.
+func apart(n int) Partition {
+	p := Partition{Labels: make([]int32, n), Communities: n}
+	singletons(p.Labels)
+	return p
 }
 
 func singletons(labels []int32) {

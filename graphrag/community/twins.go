@@ -3,9 +3,12 @@
 package community
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Twins are nodes of one weight with the same arcs to all others, and arcs of one weight a
@@ -36,13 +39,27 @@ func (net *network[W]) firsts(to *network[W], arcs []arc[W], firsts, class, size
 }
 
 // twins finds twins by sums of hashes of their arcs, and compares the rows of those whose sums
-// are equal.
-func (net *network[W]) twins(sums []uint64, gamma float64) twins[W] {
+// are equal. Each processor has a part of the sums.
+func (net *network[W]) twins(ctx context.Context, sums []uint64, gamma float64, workers int) (twins[W], error) {
 	n := net.n()
 	t := twins[W]{first: make([]int32, n), size: make([]int32, n), inside: make([]W, n)}
-	table := make([]int32, 1<<bits.Len(uint(2*n))) // node + 1
+	return t, par.Each(ctx, workers, workers, func(part int) error {
+		var nodes []int32
+		for u, sum := range sums {
+			if int(sum%uint64(workers)) == part {
+				nodes = append(nodes, int32(u))
+			}
+		}
+		t.find(net, nodes, sums, gamma)
+		return nil
+	})
+}
+
+// find finds the twins among some nodes, in ascending order.
+func (t *twins[W]) find(net *network[W], nodes []int32, sums []uint64, gamma float64) {
+	table := make([]int32, 1<<bits.Len(uint(2*len(nodes)))) // node + 1
 	mask := uint64(len(table) - 1)
-	for u := range int32(n) {
+	for _, u := range nodes {
 		at := sums[u] >> 32 & mask
 		for table[at] != 0 && sums[table[at]-1] != sums[u] {
 			at = (at + 1) & mask
@@ -54,7 +71,6 @@ func (net *network[W]) twins(sums []uint64, gamma float64) twins[W] {
 			t.join(net, table[at]-1, u, gamma)
 		}
 	}
-	return t
 }
 
 // join puts u into the class of first if they are twins.
