@@ -97,7 +97,7 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 
 // measured is of how many texts at most the length is taken, to cut them into batches: some
 // are only made when they are read.
-const measured = 1 << 12
+const measured = 1 << 8
 
 // cut returns where the batches of documents start, and n, and about how many bytes they have:
 // as many as if those between the measured ones were of their lengths.

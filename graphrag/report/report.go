@@ -99,21 +99,24 @@ type Finding struct {
 // finding, without the marks of what statements rest on: those mean something only
 // beside the tables.
 func (r *Report) Text() string {
-	var b strings.Builder
-	b.WriteString("# " + r.Title + "\n\n" + Unmarked(r.Summary))
+	parts := append(make([]string, 0, 4+4*len(r.Findings)), "# ", r.Title, "\n\n", Unmarked(r.Summary))
 	for _, f := range r.Findings {
-		b.WriteString("\n\n## " + Unmarked(f.Summary))
+		parts = append(parts, "\n\n## ", Unmarked(f.Summary))
 		if f.Explanation != "" {
-			b.WriteString("\n\n" + Unmarked(f.Explanation))
+			parts = append(parts, "\n\n", Unmarked(f.Explanation))
 		}
 	}
-	return b.String()
+	return strings.Join(parts, "")
 }
 
 // Unmarked is a text without marks such as [Data: Entities (3, 17)], and without the white
 // space before them.
 func Unmarked(text string) string {
+	if strings.IndexByte(text, '[') < 0 {
+		return strings.TrimSpace(text)
+	}
 	var out strings.Builder
+	out.Grow(len(text))
 	rest := text
 	for at := 0; at < len(rest); {
 		open := strings.IndexByte(rest[at:], '[')

@@ -35,6 +35,7 @@ func StripLinks(s string) (clean string, m Mapping) {
 			break
 		}
 		var b strings.Builder
+		b.Grow(length(kept))
 		for _, p := range kept {
 			b.WriteString(p.In(clean))
 		}
@@ -42,6 +43,14 @@ func StripLinks(s string) (clean string, m Mapping) {
 		m = m.Compose(NewMapping(kept), len(clean))
 	}
 	return clean, m
+}
+
+// length is that of all spans.
+func length(spans []Span) (n int) {
+	for _, p := range spans {
+		n += p.End - p.Start
+	}
+	return n
 }
 
 // maxStrips is how often StripLinks goes over a text. Real pages need one

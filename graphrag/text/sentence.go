@@ -42,7 +42,7 @@ func (p Span) In(s string) string { return s[p.Start:p.End] }
 // The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
 // and lists for prose.
 func Sentences(s string) []Span {
-	sc := sentenceScanner{s: s, tables: punktTables()}
+	sc := sentenceScanner{s: s, tables: punktTables(), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
 	for start := 0; start < len(s); {
 		end := blockEnd(s, start)
 		sc.block(start, end)
@@ -50,6 +50,9 @@ func Sentences(s string) []Span {
 	}
 	return sc.out
 }
+
+// bytesOfSentence is about how long one is.
+const bytesOfSentence = 96
 
 // blockEnd returns where the block beginning at start ends: a paragraph with
 // its wrapped lines, one heading, one list item, one table row.
