@@ -118,7 +118,8 @@ func Forget(dir string) error {
 	return nil
 }
 
-// together is how many bytes of records are decoded at a time, by all processors.
+// together is how many bytes of records are decoded at a time, by all processors, while
+// the next ones are read.
 const together = 4 << 20
 
 // Records hands out the records on disk, in the order in which they were added.
@@ -127,44 +128,63 @@ func (l *Log) Records() iter.Seq2[Record, error] {
 		if l.journal == nil {
 			return
 		}
-		var batch []journal.Record
-		size := 0
+		var entries []journal.Record
+		size, before := 0, &batch{}
+		defer func() { before.all.Wait() }()
 		for entry, err := range l.journal.Records() {
 			if err == nil {
-				batch, size = append(batch, entry), size+len(entry.Payload)
+				entries, size = append(entries, entry), size+len(entry.Payload)
 			}
 			if err != nil || size >= together {
-				if !l.decoded(batch, yield) {
+				next := decoded(entries)
+				if before, next = next, before; !l.handOut(next, yield) {
 					return
 				}
-				batch, size = batch[:0], 0
+				entries, size = nil, 0
 			}
 			if err != nil {
-				yield(nil, fmt.Errorf("record: %s: %w", l.journal.Path(), err))
+				if l.handOut(before, yield) {
+					yield(nil, fmt.Errorf("record: %s: %w", l.journal.Path(), err))
+				}
 				return
 			}
 		}
-		l.decoded(batch, yield)
+		if l.handOut(before, yield) {
+			l.handOut(decoded(entries), yield)
+		}
 	}
 }
 
-// decoded hands out records in their order, and tells whether to go on.
-func (l *Log) decoded(batch []journal.Record, yield func(Record, error) bool) bool {
-	records, errs := make([]Record, len(batch)), make([]error, len(batch))
+// batch are records that are being decoded.
+type batch struct {
+	entries []journal.Record
+	records []Record
+	errs    []error
+	all     sync.WaitGroup
+}
+
+// decoded begins to decode records.
+func decoded(entries []journal.Record) *batch {
+	b := &batch{entries: entries, records: make([]Record, len(entries)), errs: make([]error, len(entries))}
 	var next atomic.Int64
-	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(batch)) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
-				records[i], errs[i] = decode(batch[i])
+	for range min(runtime.GOMAXPROCS(0), len(entries)) {
+		b.all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(entries); i = int(next.Add(1)) - 1 {
+				b.records[i], b.errs[i] = decode(entries[i])
 			}
 		})
 	}
-	all.Wait()
-	for i, r := range records {
-		err := errs[i]
+	return b
+}
+
+// handOut waits for a batch and hands out its records in their order, and tells whether to
+// go on.
+func (l *Log) handOut(b *batch, yield func(Record, error) bool) bool {
+	b.all.Wait()
+	for i, r := range b.records {
+		err := b.errs[i]
 		if err != nil {
-			err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), batch[i].Seq, err)
+			err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), b.entries[i].Seq, err)
 		}
 		if !yield(r, err) || err != nil {
 			return false

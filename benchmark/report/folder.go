@@ -45,6 +45,7 @@ func newPrediction(r benchmark.Result) any {
 // replaces its predecessor as a whole; if all of them are there, and of this very run and
 // program, they stay.
 func Write(dir string, run *benchmark.Run) (*Report, error) {
+	go program() // is known by the time the tables are
 	r, err := New(run)
 	if err != nil {
 		return nil, err
