@@ -125,9 +125,11 @@ func follow(text string, end int, want []string) (int, bool) {
 func window(s string, quotes [][2]int, seek *text.Vocabulary) (string, [][2]int) {
 	from, to := 0, len(s)
 	if len(s) > excerptBytes {
-		at := densest(s, seek)
+		var at int
 		if len(quotes) > 0 {
 			at = quotes[0][0] - excerptBytes/4
+		} else {
+			at = densest(s, seek)
 		}
 		from = wordStart(s, max(min(at, len(s)-excerptBytes), 0))
 		to = wordEnd(s, min(from+excerptBytes, len(s)))
@@ -222,6 +224,11 @@ func letterAt(s string, i int) (n int, inside bool) {
 	if c := s[i]; c < utf8.RuneSelf {
 		return 1, 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 	}
+	return foreignAt(s, i)
+}
+
+// foreignAt is letterAt of a character beyond ASCII, apart so that letterAt is inlined.
+func foreignAt(s string, i int) (n int, inside bool) {
 	r, n := utf8.DecodeRuneInString(s[i:])
 	return n, unicode.IsLetter(r) || unicode.IsDigit(r)
 }
