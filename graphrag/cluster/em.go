@@ -7,17 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
+	"math/bits"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // mixtureBlock is how many rows a goroutine takes at a time.
-const mixtureBlock = 64
+const mixtureBlock = 128
 
 // FitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by
 // expectation maximization (Dempster, Laird and Rubin 1977) from the clusters
@@ -49,9 +45,9 @@ func FitMixture(ctx context.Context, vectors []float32, dim, k int, opts Mixture
 // fitFrom runs EM from clusters, of which it reads K, Dim and Labels.
 func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts MixtureOptions) (*Mixture, error) {
 	m := &Mixture{K: start.K, Dim: start.Dim, N: len(start.Labels), workers: opts.Workers}
-	p := make([]float64, m.N*m.K)
+	p := make([]float64, m.K*m.N)
 	for i, c := range start.Labels {
-		p[i*m.K+int(c)] = 1
+		p[int(c)*m.N+i] = 1
 	}
 	err := m.maximize(ctx, vectors, p, opts.Regularization)
 	if err != nil {
@@ -59,7 +55,7 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 	}
 	before := math.Inf(-1)
 	for m.Iterations < opts.MaxIterations && !m.Converged {
-		p, now, err := m.expect(ctx, vectors)
+		now, err := m.expect(ctx, vectors, p)
 		if err != nil {
 			return nil, err
 		}
@@ -70,31 +66,31 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 		m.Converged = math.Abs(now-before) < opts.Tolerance*float64(m.N)
 		before = now
 	}
-	_, m.LogLikelihood, err = m.expect(ctx, vectors)
+	m.LogLikelihood, err = m.expect(ctx, vectors, p)
 	return m, err
 }
 
-// expect is the E step: it returns the probabilities of the components for each
-// row and the log-likelihood of all rows.
-func (m *Mixture) expect(ctx context.Context, vectors []float32) ([]float64, float64, error) {
+// negligible is a probability that adds nothing to a sum in the 16 digits of a float64,
+// and leastLog its logarithm. Most are below it: they are not computed, but are 0.
+const (
+	negligible = 1e-18
+	leastLog   = -41.44653167389282
+)
+
+// expect is the E step: it writes the probabilities of the components to p, first those of
+// the first component for each row, and returns the log-likelihood of all rows.
+func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (float64, error) {
 	n := len(vectors) / m.Dim
-	p, evidence := make([]float64, n*m.K), make([]float64, n)
+	evidence := make([]float64, n)
 	err := par.Ranges(ctx, n, mixtureBlock, m.workers, func(_, lo, hi int) error {
-		wide, centred := make([][abreast]float64, m.Dim), make([][abreast]float64, m.Dim)
+		b := block{make([]lanes, m.Dim), make([]lanes, m.Dim), make([]lanes, m.K), make([]uint16, m.K)}
 		for i := lo; i < hi; i += abreast {
-			n := min(abreast, hi-i)
-			for r := range n {
-				for j, x := range vectors[(i+r)*m.Dim : (i+r+1)*m.Dim] {
-					wide[j][r] = float64(x)
-				}
-			}
-			m.densities(p[i*m.K:(i+n)*m.K], wide, centred)
-		}
-		for i := lo; i < hi; i++ {
-			row := p[i*m.K : (i+1)*m.K]
-			evidence[i] = floats.LogSumExp(row)
-			for c := range row {
-				row[c] = math.Exp(row[c] - evidence[i])
+			last := min(i+abreast, hi)
+			b.read(vectors[i*m.Dim:last*m.Dim], m.Dim)
+			logs := b.probabilities(m)
+			copy(evidence[i:last], logs[:])
+			for c := range b.scores {
+				copy(p[c*n+i:c*n+last], b.scores[c][:])
 			}
 		}
 		return nil
@@ -103,70 +99,63 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32) ([]float64, flo
 	for _, e := range evidence {
 		sum += e
 	}
-	return p, sum, err
+	return sum, err
 }
 
-// abreast is how many rows are measured at once: the sums of one wait for each other,
-// those of several do not.
-const abreast = 8
+// block is some rows, and scratch.
+type block struct {
+	rows, centred []lanes  // the first components of the rows, the second ones, and so on
+	scores        []lanes  // for each component of the mixture
+	near          []uint16 // which of those matter
+}
 
-// densities writes the logarithms of the weighted densities of a few rows, at most
-// abreast, to p. Of the rows it has the first components, then the second ones, and so
-// on; centred is scratch.
-func (m *Mixture) densities(p []float64, rows, centred [][abreast]float64) {
-	for c := range m.K {
-		for j, mean := range m.Means[c*m.Dim : (c+1)*m.Dim] {
-			x, z := &rows[j], &centred[j]
-			for r := range x {
-				z[r] = x[r] - mean
-			}
-		}
-		sums := m.mahalanobis(c, centred)
-		for r := 0; r*m.K < len(p); r++ {
-			p[r*m.K+c] = m.constant[c] - sums[r]/2
+// read fills in rows, at most abreast.
+func (b *block) read(vectors []float32, dim int) {
+	for r := 0; r*dim < len(vectors); r++ {
+		for j, x := range vectors[r*dim : (r+1)*dim] {
+			b.rows[j][r] = float64(x)
 		}
 	}
 }
 
-// mahalanobis returns the squared distances of centred rows from the mean in units of
-// the deviations of the component.
-func (m *Mixture) mahalanobis(c int, centred [][abreast]float64) (sums [abreast]float64) {
-	d := m.Dim
-	whiten := m.whiten[c*d*d : (c+1)*d*d]
-	for j := range d {
-		row := whiten[j*d : j*d+j+1]
-		centred := centred[:len(row)]
-		var z0, z1, z2, z3, z4, z5, z6, z7 float64
-		for l, w := range row {
-			x := &centred[l]
-			z0 += w * x[0]
-			z1 += w * x[1]
-			z2 += w * x[2]
-			z3 += w * x[3]
-			z4 += w * x[4]
-			z5 += w * x[5]
-			z6 += w * x[6]
-			z7 += w * x[7]
-		}
-		sums[0] += z0 * z0
-		sums[1] += z1 * z1
-		sums[2] += z2 * z2
-		sums[3] += z3 * z3
-		sums[4] += z4 * z4
-		sums[5] += z5 * z5
-		sums[6] += z6 * z6
-		sums[7] += z7 * z7
+// probabilities makes scores the probabilities of the components and returns the
+// logarithms of the densities.
+func (b *block) probabilities(m *Mixture) lanes {
+	top, sums := infinite(-1), lanes{}
+	for c := range b.scores {
+		b.score(m, c, &top)
 	}
-	return sums
+	findNear(b.near, b.scores, &top)
+	for c, near := range b.near {
+		var shares lanes
+		for ; near != 0; near &= near - 1 {
+			r := bits.TrailingZeros16(near) & (abreast - 1)
+			shares[r] = math.Exp(b.scores[c][r] - top[r])
+			sums[r] += shares[r]
+		}
+		b.scores[c] = shares
+	}
+	for c, near := range b.near {
+		for ; near != 0; near &= near - 1 {
+			r := bits.TrailingZeros16(near) & (abreast - 1)
+			b.scores[c][r] /= sums[r]
+		}
+	}
+	for r := range top {
+		top[r] += math.Log(sums[r])
+	}
+	return top
 }
 
 // maximize is the M step: weights, means and covariances from probabilities.
 func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
 	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*m.Dim*m.Dim)
 	err := par.Ranges(ctx, m.K, mixtureComponents, m.workers, func(_, lo, hi int) error {
-		m.average(lo, hi, vectors, p)
-		m.spread(lo, hi, vectors, p)
+		part := members{vectors: vectors, dim: m.Dim}
 		for c := lo; c < hi; c++ {
+			part.choose(p[c*m.N : (c+1)*m.N])
+			m.Weights[c] = part.mean(m.Means[c*m.Dim : (c+1)*m.Dim])
+			part.spread(m.Covariances[c*m.Dim*m.Dim:(c+1)*m.Dim*m.Dim], m.Means[c*m.Dim:(c+1)*m.Dim])
 			m.finish(c, regularization)
 		}
 		return nil
@@ -180,75 +169,35 @@ func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, 
 // mixtureComponents is how many components a goroutine takes at a time.
 const mixtureComponents = 8
 
-// average computes the sums of probabilities and the means of components lo to hi. Most
-// probabilities are 0 and add nothing.
-func (m *Mixture) average(lo, hi int, vectors []float32, p []float64) {
-	d, weights, wide := m.Dim, m.Weights[lo:hi], make([]float64, m.Dim)
-	for c := range weights {
-		weights[c] = 10 * 0x1p-52 // keeps a component that has lost all vectors defined
-	}
-	for i := range m.N {
-		for j, x := range vectors[i*d : (i+1)*d] {
-			wide[j] = float64(x)
-		}
-		for c, r := range p[i*m.K+lo : i*m.K+hi] {
-			if r == 0 {
-				continue
-			}
-			weights[c] += r
-			mean := m.Means[(lo+c)*d : (lo+c+1)*d]
-			for j, x := range wide[:len(mean)] {
-				mean[j] += r * x
-			}
-		}
-	}
-	for c, weight := range weights {
-		for j := (lo + c) * d; j < (lo+c+1)*d; j++ {
-			m.Means[j] /= weight
+// members are the rows that come from a component with a probability above 0.
+type members struct {
+	vectors []float32
+	dim     int
+	rows    []int32
+	shares  []float64 // their probabilities
+}
+
+// choose makes them those of a column of probabilities.
+func (s *members) choose(p []float64) {
+	s.rows, s.shares = s.rows[:0], s.shares[:0]
+	for i, share := range p {
+		if share != 0 {
+			s.rows, s.shares = append(s.rows, int32(i)), append(s.shares, share)
 		}
 	}
 }
 
-// negligible is a probability that adds nothing to a covariance in the 16 digits of a
-// float64. Most are below it.
-const negligible = 1e-18
-
-// spread adds up the lower triangles of the covariances of components lo to hi.
-func (m *Mixture) spread(lo, hi int, vectors []float32, p []float64) {
-	d, centred := m.Dim, make([]float64, m.Dim)
-	for i := range m.N {
-		x := vectors[i*d : (i+1)*d]
-		for c, r := range p[i*m.K+lo : i*m.K+hi] {
-			if r < negligible {
-				continue
-			}
-			c += lo
-			for j, mean := range m.Means[c*d : (c+1)*d] {
-				centred[j] = float64(x[j]) - mean
-			}
-			addSquare(m.Covariances[c*d*d:(c+1)*d*d], centred, r)
-		}
+// mean computes the weighted mean and returns the sum of the weights.
+func (s *members) mean(mean []float64) float64 {
+	sum := 10 * 0x1p-52 // keeps a component that has lost all vectors defined
+	for _, share := range s.shares {
+		sum += share
 	}
-}
-
-// addSquare adds r·z·zᵀ to the lower triangle of a matrix, two rows at a time.
-func addSquare(matrix, z []float64, r float64) {
-	d, j := len(z), 0
-	for ; j+1 < d; j += 2 {
-		first, second := matrix[j*d:][:j+1], matrix[(j+1)*d:][:j+2]
-		rz0, rz1 := r*z[j], r*z[j+1]
-		for l, y := range z[:j+1] {
-			first[l] += rz0 * y
-			second[l] += rz1 * y
-		}
-		second[j+1] += rz1 * z[j+1]
+	s.add(mean)
+	for j := range mean {
+		mean[j] /= sum
 	}
-	if j < d {
-		row, rz := matrix[j*d:][:j+1], r*z[j]
-		for l, y := range z[:j+1] {
-			row[l] += rz * y
-		}
-	}
+	return sum
 }
 
 // finish makes the covariance and the weight of a component of its sums.
@@ -290,19 +239,36 @@ func (m *Mixture) factor() error {
 }
 
 // invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to
-// inverse and returns ln det L, or false if a is not positive definite. factor is
-// scratch of the same size.
-func invertedCholesky(inverse, a, factor []float64, d int) (float64, bool) {
-	copy(factor, a)
-	if _, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Data: factor, Stride: d}); !ok {
-		return 0, false
-	}
-	logs := 0.0
+// inverse, which has zeros, and returns ln det L, or false if a is not positive definite.
+// factor is scratch of the same size.
+func invertedCholesky(inverse, a, factor []float64, d int) (logs float64, ok bool) {
 	for j := range d {
-		logs += math.Log(factor[j*d+j])
-		for l := range j + 1 {
-			inverse[j*d+l] = factor[l*d+j]
+		row, inverted := factor[j*d:][:j+1], inverse[j*d:][:j+1]
+		for l := range row {
+			other, rest := factor[l*d:][:l+1], a[j*d+l]
+			for k, x := range other[:l] {
+				rest -= float64(x * row[k])
+			}
+			if l < j {
+				row[l] = rest * inverse[l*d+l]
+				continue
+			}
+			if !(rest > 0) {
+				return 0, false
+			}
+			row[j] = math.Sqrt(rest)
 		}
+		for k, x := range row[:j] {
+			for l, y := range inverse[k*d:][:k+1] {
+				inverted[l] -= float64(x * y)
+			}
+		}
+		scale := 1 / row[j]
+		for l := range inverted[:j] {
+			inverted[l] *= scale
+		}
+		inverted[j] = scale
+		logs += math.Log(row[j])
 	}
-	return logs, lapack64.Trtri(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Data: inverse, Stride: d})
+	return logs, true
 }

@@ -93,8 +93,16 @@ func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float
 	if err := checkRows("row", vectors, m.Dim); err != nil {
 		return nil, err
 	}
-	p, _, err := m.expect(ctx, vectors)
-	return p, err
+	n := len(vectors) / m.Dim
+	columns := make([]float64, m.K*n)
+	if _, err := m.expect(ctx, vectors, columns); err != nil {
+		return nil, err
+	}
+	p := make([]float64, n*m.K)
+	for i := range p {
+		p[i] = columns[i%m.K*n+i/m.K]
+	}
+	return p, nil
 }
 
 // Memberships returns, for probabilities in rows of K, the components each row

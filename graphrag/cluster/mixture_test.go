@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/gonum/floats"
 )
 
 // rings are three rings of twelve points and one point between them.
@@ -302,22 +301,31 @@ func ExampleSelectMixture() {
 // the formulas written out row by row, whatever is left over of rows and components.
 func TestRoundsOfEM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	for _, shape := range [][3]int{{1, 1, 1}, {7, 3, 2}, {8, 10, 8}, {143, 10, 9}, {200, 4, 19}} {
+	for _, shape := range [][3]int{{1, 1, 1}, {7, 3, 2}, {8, 10, 8}, {143, 10, 9}, {200, 4, 19}, {90, 16, 3}, {90, 17, 3}, {300, 13, 4}} {
 		n, dim, k := shape[0], shape[1], shape[2]
 		vectors := blobs(rng, n, dim, k, .1)
 		m, err := FitMixture(t.Context(), vectors, dim, k, MixtureOptions{MaxIterations: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, _, err := m.expect(t.Context(), vectors)
+		p := make([]float64, n*m.K)
+		if _, err := m.expect(t.Context(), vectors, p); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := m.Probabilities(t.Context(), vectors)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := plainExpect(m, vectors); !slices.Equal(p, want) {
+		if want := plainExpect(m, vectors); !slices.Equal(rows, want) {
 			t.Errorf("%v: probabilities differ", shape)
 		}
+		for i := range rows {
+			if rows[i] != p[i%m.K*n+i/m.K] {
+				t.Fatalf("%v: row %d, component %d: %v, want %v", shape, i/m.K, i%m.K, p[i%m.K*n+i/m.K], rows[i])
+			}
+		}
 		for c := range m.K { // as hard clusters have them
-			p[rng.IntN(n)*m.K+c] = 0
+			p[c*n+rng.IntN(n)] = 0
 		}
 		weights, means, covariances := plainMaximize(m, vectors, p, 1e-6)
 		if err := m.maximize(t.Context(), vectors, p, 1e-6); err != nil {
@@ -344,9 +352,15 @@ func plainExpect(m *Mixture, vectors []float32) (p []float64) {
 			}
 			row[c] = m.constant[c] - sum/2
 		}
-		evidence := floats.LogSumExp(row)
-		for c := range row {
-			p = append(p, math.Exp(row[c]-evidence))
+		top, sum := slices.Max(row), 0.0
+		for c, score := range row {
+			if row[c] = 0; score-top > leastLog {
+				row[c] = math.Exp(score - top)
+			}
+			sum += row[c]
+		}
+		for _, share := range row {
+			p = append(p, share/sum)
 		}
 	}
 	return p
@@ -357,9 +371,9 @@ func plainMaximize(m *Mixture, vectors []float32, p []float64, regularization fl
 	for c := range m.K {
 		weight, mean := 10*0x1p-52, make([]float64, m.Dim)
 		for i := range m.N {
-			weight += p[i*m.K+c]
+			weight += p[c*m.N+i]
 			for j := range mean {
-				mean[j] += p[i*m.K+c] * float64(vectors[i*m.Dim+j])
+				mean[j] += p[c*m.N+i] * float64(vectors[i*m.Dim+j])
 			}
 		}
 		for j := range mean {
@@ -370,10 +384,8 @@ func plainMaximize(m *Mixture, vectors []float32, p []float64, regularization fl
 			for l := range mean {
 				sum := 0.0
 				for i := range m.N {
-					if r := p[i*m.K+c]; r >= negligible {
-						a, b := max(j, l), min(j, l)
-						sum += r * (float64(vectors[i*m.Dim+a]) - mean[a]) * (float64(vectors[i*m.Dim+b]) - mean[b])
-					}
+					a, b := max(j, l), min(j, l)
+					sum += p[c*m.N+i] * (float64(vectors[i*m.Dim+a]) - mean[a]) * (float64(vectors[i*m.Dim+b]) - mean[b])
 				}
 				if sum /= weight; j == l {
 					sum += regularization
