@@ -145,8 +145,8 @@ type walk struct {
 	arcs  []int64
 	ahead [][]rank.Scored[int64] // the arcs to walk, by the length of the path
 
-	// The best arcs of a node that was met are rows[first[node]:], after their
-	// number.
+	// The arcs of a node that was met, if they are too many the best, are
+	// rows[first[node]:], after their number.
 	first []int32
 	rows  []int64
 
@@ -189,26 +189,38 @@ func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
 	return rank.Best(out, max(0, most))
 }
 
-// row returns the arcs of a node that are tried at all.
+// row returns the arcs of a node that are tried at all, in any order.
 func (w *walk) row(node int32) []int64 {
 	if w.first[node] == 0 {
-		w.first[node] = int32(len(w.rows))
+		at := len(w.rows)
+		w.first[node] = int32(at)
+		w.rows = append(w.rows, 0)
 		lo, hi := w.g.Row(node)
-		var best rank.Top[int64]
-		best.Reset(w.o.MaxNeighbors)
-		for a := lo; a < hi; a++ {
-			if w.g.Targets()[a] != node {
-				best.Push(a, w.like.Scores[a]+w.like.Worth(w.like.parts(a)))
+		if hi-lo <= int64(w.o.MaxNeighbors) {
+			for a := lo; a < hi; a++ {
+				w.rows = append(w.rows, a)
+			}
+		} else {
+			for _, s := range w.bestOf(node, lo, hi) {
+				w.rows = append(w.rows, s.ID)
 			}
 		}
-		sorted := best.Append(nil)
-		w.rows = append(w.rows, int64(len(sorted)))
-		for _, s := range sorted {
-			w.rows = append(w.rows, s.ID)
-		}
+		w.rows[at] = int64(len(w.rows) - at - 1)
 	}
 	at := int64(w.first[node])
 	return w.rows[at+1 : at+1+w.rows[at]]
+}
+
+// bestOf are the best of too many arcs of a node, which has none to itself among them.
+func (w *walk) bestOf(node int32, lo, hi int64) []rank.Scored[int64] {
+	var best rank.Top[int64]
+	best.Reset(w.o.MaxNeighbors)
+	for a := lo; a < hi; a++ {
+		if w.g.Targets()[a] != node {
+			best.Push(a, w.like.Scores[a]+w.like.Worth(w.like.parts(a)))
+		}
+	}
+	return best.Append(nil)
 }
 
 // meet takes note of the path as it stands.

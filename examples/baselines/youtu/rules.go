@@ -54,10 +54,17 @@ func byRules(schema *extract.Schema) agent.Decomposer {
 // read has all of its words that the corpus knows. Else it looks for those that are
 // missing, beside the best fact.
 func fillGaps(m agent.Memory, known func(term string) bool) agent.Verdict {
-	read := make(map[string]bool)
+	wanted := make(map[string]bool)
+	for _, term := range text.Default().Terms(m.Question.Text) {
+		if known(term) {
+			wanted[term] = true
+		}
+	}
 	note := func(of string) {
-		for _, term := range text.Default().Terms(of) {
-			read[term] = true
+		if len(wanted) > 0 {
+			for _, term := range text.Default().Terms(of) {
+				delete(wanted, term)
+			}
 		}
 	}
 	best := ""
@@ -73,7 +80,7 @@ func fillGaps(m agent.Memory, known func(term string) bool) agent.Verdict {
 	var missing []string
 	text.Default().Spans(m.Question.Text, func(word []byte, start, end int) {
 		term, ok := text.Default().Term(string(word))
-		if said := m.Question.Text[start:end]; ok && known(term) && !read[term] && !slices.Contains(missing, said) {
+		if said := m.Question.Text[start:end]; ok && wanted[term] && !slices.Contains(missing, said) {
 			missing = append(missing, said)
 		}
 	})
