@@ -5,6 +5,7 @@ package kg
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -67,7 +68,10 @@ func (g *Graph) View(o ViewOptions) (*View, error) {
 		return nil, err
 	}
 	v := &View{Entities: len(g.Entities)}
-	edges := g.entityEdges(o)
+	edges, err := g.entityEdges(o)
+	if err != nil {
+		return nil, err
+	}
 	if o.Passages {
 		v.Passages = len(g.Passages)
 		edges = append(edges, g.contextEdges(o, v)...)
@@ -89,7 +93,7 @@ type arc struct {
 
 // entityEdges gathers facts and synonyms by direction, so that a synonym can
 // take the place of facts.
-func (g *Graph) entityEdges(o ViewOptions) []graph.Edge {
+func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
 	arcs := make([]arc, 0, 2*len(g.Relations)+len(o.Synonyms))
 	for i := range g.Relations {
 		r := &g.Relations[i]
@@ -108,22 +112,54 @@ func (g *Graph) entityEdges(o ViewOptions) []graph.Edge {
 			arcs = append(arcs, arc{s.From, s.To, s.Score * o.Similarity, true})
 		}
 	}
-	slices.SortStableFunc(arcs, func(a, b arc) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
-	edges := make([]graph.Edge, 0, len(arcs))
-	for lo := 0; lo < len(arcs); {
-		hi, replaced := lo, false
-		for hi < len(arcs) && arcs[hi].from == arcs[lo].from && arcs[hi].to == arcs[lo].to {
-			replaced = replaced || o.Overwrite && arcs[hi].synonym
-			hi++
+	for _, a := range arcs {
+		if n := uint32(len(g.Entities)); uint32(a.from) >= n || uint32(a.to) >= n {
+			return nil, fmt.Errorf("kg: view: from entity %d to %d of %d", a.from, a.to, n)
 		}
-		for _, a := range arcs[lo:hi] {
-			if a.synonym || !replaced {
-				edges = append(edges, graph.Edge{From: a.from, To: a.to, Weight: a.weight})
+	}
+	edges := make([]graph.Edge, 0, len(arcs))
+	for row := range rows(len(g.Entities), arcs) {
+		for lo, hi := 0, 0; lo < len(row); lo = hi {
+			first, replaced := &arcs[uint32(row[lo])], false
+			for hi < len(row) && arcs[uint32(row[hi])].to == first.to {
+				replaced = replaced || o.Overwrite && arcs[uint32(row[hi])].synonym
+				hi++
+			}
+			for _, at := range row[lo:hi] {
+				if a := &arcs[uint32(at)]; a.synonym || !replaced {
+					edges = append(edges, graph.Edge{From: a.from, To: a.to, Weight: a.weight})
+				}
 			}
 		}
-		lo = hi
 	}
-	return edges
+	return edges, nil
+}
+
+// rows yields the arcs from each entity by where they lead, equal ones in their order: that
+// in the higher half, their places in the lower.
+func rows(entities int, arcs []arc) iter.Seq[[]uint64] {
+	return func(yield func([]uint64) bool) {
+		ends := make([]int, entities+1) // at first the starts
+		for _, a := range arcs {
+			ends[a.from+1]++
+		}
+		for i := range entities {
+			ends[i+1] += ends[i]
+		}
+		all := make([]uint64, len(arcs))
+		for i, a := range arcs {
+			all[ends[a.from]] = uint64(a.to)<<32 | uint64(uint32(i))
+			ends[a.from]++
+		}
+		start := 0
+		for _, end := range ends[:entities] {
+			slices.Sort(all[start:end])
+			if !yield(all[start:end]) {
+				return
+			}
+			start = end
+		}
+	}
 }
 
 func (g *Graph) contextEdges(o ViewOptions, v *View) []graph.Edge {
