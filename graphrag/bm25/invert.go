@@ -116,20 +116,24 @@ func (ix *Index) fill(ctx context.Context, from series) error {
 		return par.Each(ctx, len(parts), 0, func(i int) error { do(i, starts[i], starts[i+1]); return ctx.Err() })
 	}
 	err := each(func(i, start, end int) {
+		var s size
 		for t := start; t < end; t++ {
-			sizes[i].add(&from, t, len(ix.lengths))
+			s.add(&from, t, len(ix.lengths))
 		}
+		sizes[i] = s // at last: workers that write side by side wait for each other
 	})
 	if err != nil {
 		return err
 	}
 	ix.carve(parts, starts, sizes)
 	err = each(func(i, start, end int) {
+		part := parts[i]
 		var docs, tfs []uint32
 		for t := start; t < end; t++ {
 			docs, tfs = from.read(t, docs[:0], tfs[:0])
-			parts[i].addTerm(docs, tfs)
+			part.addTerm(docs, tfs)
 		}
+		parts[i] = part
 	})
 	for i := range parts {
 		maps.Copy(ix.large, parts[i].large)
