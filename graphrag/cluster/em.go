@@ -121,7 +121,7 @@ func (b *block) read(vectors []float32, dim int) {
 // probabilities makes scores the probabilities of the components and returns the
 // logarithms of the densities.
 func (b *block) probabilities(m *Mixture) lanes {
-	top, sums := infinite(-1), lanes{}
+	top, sums := lowest(), lanes{}
 	for c := range b.scores {
 		b.score(m, c, &top)
 	}

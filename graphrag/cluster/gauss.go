@@ -11,10 +11,10 @@ const abreast = 16
 // lanes has a number for each row.
 type lanes [abreast]float64
 
-// infinite returns lanes of infinities.
-func infinite(sign int) (l lanes) {
+// lowest returns lanes that are below all numbers.
+func lowest() (l lanes) {
 	for r := range l {
-		l[r] = math.Inf(sign)
+		l[r] = math.Inf(-1)
 	}
 	return l
 }
