@@ -9,6 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -66,6 +69,17 @@ func TestScores(t *testing.T) {
 			want, err := (&around{Graph: a.Graph, question: question, find: find}).Scores(t.Context(), asked)
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%v, want %v, %v", got, want, err)
+			}
+			var near []proximal
+			for _, c := range asked {
+				n := a.Triple(c[0])
+				near = append(near, proximal{graphrag.Triple{Head: n.Head.Label, Relation: n.Relation.Label, Tail: n.Tail.Label}, c[0], nil})
+			}
+			s := &searcher{Parts: Parts{Find: find}}
+			remembered, err1 := s.memory(t.Context(), a, near)
+			fresh, err2 := s.memory(t.Context(), &around{question: question}, near)
+			if diff := cmp.Diff(fresh, remembered); diff != "" || err1 != nil || err2 != nil {
+				t.Fatal(diff, err1, err2)
 			}
 			if a.joined != nil != x.joined {
 				t.Fatalf("by the index: %v", a.joined != nil)

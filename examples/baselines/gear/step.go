@@ -31,13 +31,14 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 		if err != nil {
 			return graphrag.Found{}, err
 		}
+		seen := &around{Graph: g, question: q.Text, find: s.Find}
 		passages := s.first(found)
 		near, err := s.read(ctx, g, q.Text, passages)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
 		if expand && len(near) > 0 {
-			reached, err := s.expand(ctx, g, q, near)
+			reached, err := s.expand(ctx, seen, q, near)
 			if err != nil {
 				return graphrag.Found{}, err
 			}
@@ -48,7 +49,7 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 				}
 			}
 		}
-		found.Derived, err = s.memory(ctx, q.Text, near)
+		found.Derived, err = s.memory(ctx, seen, near)
 		return found, err
 	})
 }
@@ -70,13 +71,22 @@ func (s *searcher) first(found graphrag.Found) []graphrag.Chunk {
 
 func sameChunk(a, b graphrag.Chunk) bool { return a.ID == b.ID }
 
-// memory are the triples most like the query as facts to remember.
-func (s *searcher) memory(ctx context.Context, query string, near []proximal) ([]graphrag.Derived, error) {
-	texts := make([]string, len(near))
+// memory are the triples most like the query as facts to remember. Those that are all of
+// the graph are compared as it has them, which needs no index of them.
+func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([]graphrag.Derived, error) {
+	texts, alone := make([]string, len(near)), make([][]int32, len(near))
+	known := seen.joined != nil && len(near) > 0
 	for i, p := range near {
-		texts[i] = p.text()
+		texts[i], alone[i] = p.text(), []int32{p.number}
+		known = known && p.number >= 0
 	}
-	scores, err := s.likeness(ctx, query, texts)
+	var scores []float64
+	var err error
+	if known {
+		scores, err = seen.Scores(ctx, alone)
+	} else {
+		scores, err = s.likeness(ctx, seen.question, texts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,17 +122,17 @@ func best(scores []float64, n int) []int32 {
 
 // expand goes from the triples that were read to those of the graph, through it, and
 // back to passages.
-func (s *searcher) expand(ctx context.Context, g Graph, q graphrag.Question, near []proximal) (graphrag.Found, error) {
-	start, err := s.link(ctx, g, near)
+func (s *searcher) expand(ctx context.Context, g *around, q graphrag.Question, near []proximal) (graphrag.Found, error) {
+	start, err := s.link(ctx, g.Graph, near)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	chains, err := beam.Search(ctx, &around{Graph: g, question: q.Text, find: s.Find}, start, s.o.Beam)
+	chains, err := beam.Search(ctx, g, start, s.o.Beam)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
 	reached := beam.Flatten(chains)
-	found, err := s.align(ctx, g, reached)
+	found, err := s.align(ctx, g.Graph, reached)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
