@@ -66,9 +66,18 @@ type batch struct {
 	first    uint32   // document
 	lengths  []uint32 // of the documents, in terms
 	terms    *text.Vocabulary
+	found    partitions        // the postings, until they are in order
 	postings []posting         // term by term
 	ends     []uint32          // ends[t] is where the postings of term t end
 	large    map[uint64]uint32 // frequencies of largeTF and more, by key, documents from the first
+}
+
+// order brings the postings into the order of the terms.
+func (b *batch) order() {
+	if b.postings == nil {
+		b.postings = b.found.byTerm(b.ends)
+		b.found = partitions{}
+	}
 }
 
 // analyze cuts the documents into batches and analyzes them concurrently.
@@ -89,7 +98,9 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 				told, a.read = i+1, 0
 			}
 		}
-		batches[b] = a.done()
+		if batches[b] = a.done(); b < len(batches)-par.Workers(0) {
+			batches[b].order() // the last ones while their terms are numbered
+		}
 		return nil
 	})
 	return batches, err
@@ -139,14 +150,13 @@ func progressOf(report func(done, total int), total int) func(more int) {
 // analysis is a batch in the making.
 type analysis struct {
 	batch
-	partitions  partitions
 	titleWeight uint32
 	numbers     *text.Numbering
 	ctx         context.Context
 	read        int                      // bytes since progress was told
 	count       func(terms []int32) bool // countTerms, bound once
 	last        []uint64                 // document, from 1, of each term, behind words without one, and where it was found
-	found       []found                  // in the document
+	seen        []found                  // in the document
 	distinct    int                      // how many these are
 	weight      uint32                   // what the word being read counts
 }
@@ -162,8 +172,8 @@ type found struct {
 const bytesOfPosting = 8
 
 func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis {
-	a := &analysis{ctx: ctx, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight), partitions: newPartitions(postings)}
-	a.batch = batch{first: uint32(first), terms: a.numbers.Terms(), large: map[uint64]uint32{}}
+	a := &analysis{ctx: ctx, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
+	a.batch = batch{first: uint32(first), terms: a.numbers.Terms(), large: map[uint64]uint32{}, found: newPartitions(postings)}
 	a.count = a.countTerms
 	return a
 }
@@ -178,9 +188,9 @@ func (a *analysis) document(title, body string) {
 		a.numbers.Text(title, a.count)
 	}
 	doc, length := uint32(len(a.lengths)), uint32(0)
-	a.partitions.reach(a.terms.Len())
-	for i, f := range a.found[:a.distinct] {
-		a.found[i].tf = 0
+	a.found.reach(a.terms.Len())
+	for i, f := range a.seen[:a.distinct] {
+		a.seen[i].tf = 0
 		if f.term < 0 {
 			continue
 		}
@@ -188,7 +198,7 @@ func (a *analysis) document(title, body string) {
 		if f.tf >= largeTF {
 			a.large[key(int(f.term), doc)] = f.tf
 		}
-		a.partitions.add(uint32(f.term), posting(doc<<tfBits|min(f.tf, largeTF)))
+		a.found.add(uint32(f.term), posting(doc<<tfBits|min(f.tf, largeTF)))
 	}
 	a.lengths, a.distinct = append(a.lengths, length), 0
 }
@@ -198,8 +208,8 @@ func (a *analysis) document(title, body string) {
 func (a *analysis) countTerms(terms []int32) bool {
 	doc := uint64(len(a.lengths)) + 1
 	a.last = atLeast(a.last, a.terms.Len()+1)
-	a.found = atLeast(a.found, a.distinct+len(terms))
-	last, all, n, weight := a.last, a.found, uint64(a.distinct), a.weight
+	a.seen = atLeast(a.seen, a.distinct+len(terms))
+	last, all, n, weight := a.last, a.seen, uint64(a.distinct), a.weight
 	for _, t := range terms { // without a branch: what comes again nobody can foretell
 		was := last[t+1]
 		again := ((was>>32 ^ doc) - 1) >> 63 // 1 in the same document
@@ -226,6 +236,6 @@ func atLeast[T any](list []T, n int) []T {
 // done is the batch, without what it was made with.
 func (a *analysis) done() *batch {
 	b := a.batch
-	b.postings, b.ends = a.partitions.byTerm(b.terms.Len())
+	b.ends = make([]uint32, b.terms.Len())
 	return &b
 }

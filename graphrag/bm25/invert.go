@@ -19,7 +19,19 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	for _, b := range batches {
 		lengths = append(lengths, b.lengths...)
 	}
-	terms, local := number(batches)
+	var terms *text.Vocabulary
+	var local [][]int32
+	err := par.Each(ctx, len(batches)+1, 0, func(i int) error {
+		if i == 0 {
+			terms, local = number(batches)
+		} else {
+			batches[i-1].order()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	ix := newIndex(o, terms, lengths)
 	return ix, ix.fill(ctx, series{batches, local})
 }

@@ -92,17 +92,17 @@ func (p *partition) each(do func(chunk []uint64)) {
 	do(p.last)
 }
 
-// byTerm are the postings of so many terms in their order, and where those of each end.
-func (p *partitions) byTerm(terms int) (postings []posting, ends []uint32) {
+// byTerm are the postings in the order of their terms. It writes where those of each end.
+func (p *partitions) byTerm(ends []uint32) []posting {
 	n := 0
 	for i := range p.of {
 		p.of[i].each(func(chunk []uint64) { n += len(chunk) })
 	}
-	postings, ends = make([]posting, n), make([]uint32, terms)
+	postings := make([]posting, n)
 	at := uint32(0)
 	for i := range p.of {
 		first := firstOf(i)
-		next := ends[first:min(firstOf(i+1), terms)]
+		next := ends[first:min(firstOf(i+1), len(ends))]
 		p.of[i].each(func(chunk []uint64) {
 			for _, x := range chunk {
 				next[x>>32-uint64(first)]++
@@ -120,5 +120,5 @@ func (p *partitions) byTerm(terms int) (postings []posting, ends []uint32) {
 			}
 		})
 	}
-	return postings, ends
+	return postings
 }

@@ -35,7 +35,8 @@ func TestPartitionsByTerm(t *testing.T) {
 			want[term] = append(want[term], of)
 		}
 	}
-	postings, ends := p.byTerm(terms)
+	ends := make([]uint32, terms)
+	postings := p.byTerm(ends)
 	if all := slices.Concat(want...); !slices.Equal(postings, all) {
 		t.Fatalf("%d postings are not the %d that were added, in order", len(postings), len(all))
 	}
