@@ -42,7 +42,7 @@ const (
 	summaryText    = 420  // of a tree, in 100 tokens
 	stepAnswer     = 1500 // of DRIFT
 	followUps      = 5
-	finding        = 240 // of a report, which has a few
+	finding        = 210 // of a report, which has a few: 300 tokens each in those that were recorded
 	mapPoint       = 220
 )
 
