@@ -21,13 +21,13 @@ type witness struct {
 	words  map[string]bool
 }
 
-// wordForms reads words as forms of others: stems, without stop words.
-var wordForms = text.Default()
+// wordForms are the words of a text as forms of others: stems, without stop words.
+func wordForms(s string) []string { return text.Default().Terms(s) }
 
 func newWitness(c graphrag.Chunk) witness {
 	w := witness{" " + kg.FoldUnicode.Key(c.Title) + " " + kg.FoldUnicode.Key(c.Text) + " ", make(map[string]bool)}
 	for _, of := range []string{c.Title, c.Text} {
-		for _, term := range wordForms.Terms(of) {
+		for _, term := range wordForms(of) {
 			w.words[term] = true
 		}
 	}
@@ -39,7 +39,7 @@ func (w witness) bears(name string) bool {
 	if strings.Contains(w.folded, kg.FoldUnicode.Key(name)) {
 		return true
 	}
-	words, found := wordForms.Terms(name), 0
+	words, found := wordForms(name), 0
 	for _, word := range words {
 		if w.words[word] {
 			found++

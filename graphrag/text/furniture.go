@@ -130,8 +130,8 @@ func pageLineOf(line string) pageLine {
 	case shown == "":
 		return pageBlank
 	}
-	words := 0
-	plain.Words(shown, func([]byte) bool { words++; return true })
+	words := 0 // a run of a script without blanks counts by twos
+	Default().Words(shown, func([]byte) bool { words++; return true })
 	switch links := float64(len(line)-len(bare)) / float64(len(line)); {
 	case links >= maxLinkShare && words <= maxLinkWords, words <= maxNoteWords && notes.MatchString(bare):
 		return furniture
@@ -143,6 +143,3 @@ func pageLineOf(line string) pageLine {
 	}
 	return prose
 }
-
-// plain counts the words of lines; a run of a script without blanks counts by twos.
-var plain = Default()

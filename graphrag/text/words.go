@@ -63,28 +63,49 @@ var (
 
 func newClassTable(marks bool) *classTable {
 	t := &classTable{marks: marks}
-	for _, set := range []*unicode.RangeTable{unicode.L, unicode.N, unicode.M} {
-		for _, r := range set.R16 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				if t.plane[c] = t.classify(c); marks && c >= utf8.RuneSelf && folding(c) {
-					t.plane[c] |= folds
-				}
-			}
+	basic(func(c rune) { t.plane[c] = letter }, unicode.L, unicode.N)
+	basic(func(c rune) {
+		if t.plane[c] == letter {
+			t.plane[c] = unspaced
+		}
+	}, unspacedScripts...)
+	t.plane[kanaLong], t.plane[kanaLongNarrow] = unspaced, unspaced
+	if !marks {
+		return t
+	}
+	basic(func(c rune) { t.plane[c] = mark }, unicode.M)
+	t.plane[soundMark], t.plane[halfSoundMark] = mark, mark
+	for c := rune(utf8.RuneSelf); c < 1<<16; c++ {
+		if t.plane[c] != separator && folding(c) {
+			t.plane[c] |= folds
 		}
 	}
 	for _, c := range []rune{softHyphen, zeroWidthNon, zeroWidthJoin} {
-		if marks {
-			t.plane[c] = joiner
-		}
+		t.plane[c] = joiner
 	}
 	return t
+}
+
+// basic calls do for the runes of tables that are in the basic plane.
+func basic(do func(rune), tables ...*unicode.RangeTable) {
+	for _, table := range tables {
+		for _, r := range table.R16 {
+			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
+				do(c)
+			}
+		}
+	}
 }
 
 // folding reports whether a word with the rune has to be folded: NFC may change
 // the rune or join it to the one before, or [appendFolded] changes it.
 func folding(r rune) bool {
-	s := string(unicode.ToLower(r))
-	return !norm.NFC.PropertiesString(s).BoundaryBefore() || !norm.NFC.IsNormalString(s) || string(appendFolded(nil, unicode.ToLower(r))) != s
+	if '가' <= r && r <= '힣' || unicode.Is(unicode.Unified_Ideograph, r) {
+		return false // most runes, which have one form: the table is made soon
+	}
+	lower := unicode.ToLower(r)
+	s := string(lower)
+	return !norm.NFC.PropertiesString(s).BoundaryBefore() || !norm.NFC.IsNormalString(s) || string(appendFolded(nil, lower)) != s
 }
 
 // classify answers from the range tables of package unicode.

@@ -6,7 +6,39 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
+
+// The tables say of each rune what the range tables of Unicode do, and of all that folding or
+// normalizing changes that it does.
+func TestClassTable(t *testing.T) {
+	for _, table := range []*classTable{newClassTable(false), newClassTable(true)} {
+		for r := range rune(1 << 16) {
+			want := table.classify(r)
+			lower := unicode.ToLower(r)
+			s := string(lower)
+			if table.marks && r >= utf8.RuneSelf && want != separator && (norm.NFC.String("a"+s) != "a"+s ||
+				norm.NFC.String("가"+s) != "가"+s || !norm.NFC.PropertiesString(s).BoundaryBefore() || string(appendFolded(nil, lower)) != s) {
+				want |= folds
+			}
+			if table.marks && strings.ContainsRune("\u00AD\u200C\u200D", r) {
+				want = joiner
+			}
+			if got := table.plane[r]; got != want {
+				t.Errorf("marks %t: %U is of class %d, want %d", table.marks, r, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkClassTable(b *testing.B) {
+	for b.Loop() {
+		newClassTable(true)
+	}
+}
 
 // A page is what the table says of each of its bytes.
 func TestPage(t *testing.T) {
