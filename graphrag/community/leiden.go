@@ -5,7 +5,6 @@ package community
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -83,12 +82,12 @@ type solver[W weight] struct {
 	last, next block[W]
 	unit       float64
 
-	masses  []W     // of the communities: sums of the weights of their nodes
-	members []int32 // and how many these are
-	wants   []bool  // of the nodes: those of a block that want to move, whose places in it are in sizes
-	labels  int32   // from this one on, no community has one
-	empty   []int32 // those below that no community has
-	slack   []int32 // of the nodes
+	masses  []W      // of the communities: sums of the weights of their nodes
+	members []int32  // and how many these are
+	wants   []uint32 // a bit of each node: those of a block that want to move, whose places in it are in sizes
+	labels  int32    // from this one on, no community has one
+	empty   []int32  // those below that no community has
+	slack   []int32  // of the nodes
 	queue   []int32
 	order   []int32
 	sizes   []int32
@@ -126,7 +125,7 @@ func (s *solver[W]) reserve(n int) {
 	}
 	s.masses = make([]W, n)
 	s.members = make([]int32, n)
-	s.wants = make([]bool, n)
+	s.wants = make([]uint32, n>>5+1)
 	s.empty = make([]int32, 0, n)
 	s.slack = make([]int32, n)
 	s.queue = make([]int32, n)
@@ -268,11 +267,8 @@ func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
 func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 	n, lv := net.n(), s.level(depth)
 	for count := n; count == n; {
-		draft, rounds := s.draft && n >= minDraft, math.MaxInt
-		if draft && depth == 0 {
-			rounds = draftRounds
-		}
-		moved, err := s.moveNodes(net, labels, rounds)
+		draft := s.draft && n >= minDraft
+		moved, err := s.moveNodes(net, labels, draft && depth == 0)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@
 package community
 
 import (
+	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -36,8 +37,8 @@ const (
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
 // algorithm A.2, MoveNodesFast): nodes are visited, few of them in random order, and moved to
 // where the quality grows most, an empty community included, and after a move
-// those neighbours are visited again that could gain by it, in at most some rounds. It
-// reports whether any node moved.
+// those neighbours are visited again that could gain by it. A draft visits all nodes, in
+// some rounds, and wakes up none. It reports whether any node moved.
 //
 // The gain of joining C, for a node v that is taken out of its own community,
 // is E(v,C) - γ'·w(v)·W(C). What a move changes in W(C) is left to the
@@ -48,8 +49,11 @@ const (
 // whatever the moves before did to their links, so that each move is a gain and the result
 // is that of the blocks and not of the processors. Few nodes come in random order, because
 // there it is chance that finds the better partitions.
-func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool, error) {
-	n := net.n()
+func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool, error) {
+	n, rounds, waits := net.n(), math.MaxInt, int32(0) // the most slack of a node that waits
+	if draft {
+		rounds, waits = draftRounds, mostSlack+1
+	}
 	s.count(net, labels)
 	waiting := s.queue[:0]
 	for u := range int32(n) {
@@ -67,13 +71,13 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, rounds int) (bool
 			waiting = s.spread(waiting, size)
 			s.compact(labels)
 		}
-		some, err := s.moveBlocks(net, labels, waiting, size)
+		some, err := s.moveBlocks(net, labels, waiting, size, draft)
 		if moved = moved || some; err != nil {
 			return moved, err
 		}
 		waiting = s.queue[:0]
 		for u, slack := range s.slack[:n] {
-			if slack <= 0 {
+			if slack <= waits {
 				waiting = append(waiting, int32(u))
 			}
 		}
@@ -100,8 +104,9 @@ const (
 )
 
 // moveBlocks visits nodes in blocks of a size, and reports whether any moved. The neighbours of
-// those that did are woken up while the next block is visited, which does not look at slacks.
-func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size int) (moved bool, err error) {
+// those that did are woken up while the next block is visited, which does not look at slacks,
+// but not in a draft.
+func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size int, draft bool) (moved bool, err error) {
 	workers := s.workers
 	if size < share {
 		workers = 1
@@ -111,6 +116,9 @@ func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size in
 	last, next := &s.last, &s.next
 	last.nodes = nil
 	wakes := (workers + wakers - 1) / wakers
+	if draft {
+		wakes = 0
+	}
 	visit := func(worker, task int) {
 		v := s.visitors[worker]
 		if task < wakes {
@@ -146,9 +154,9 @@ func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size in
 }
 
 // spread puts nodes that wait in ascending order into blocks of a size, so that a block has
-// runs of neighbouring nodes from everywhere.
+// runs of neighbouring nodes from everywhere: a hundred or so, or more short ones.
 func (s *solver[W]) spread(waiting []int32, size int) []int32 {
-	const run = 16
+	run := max(16, size/128)
 	blocks := len(waiting) / size
 	out := s.order[:0]
 	for block := range blocks {
@@ -168,7 +176,7 @@ func (s *solver[W]) commit(net *network[W], labels, block []int32, proposals []p
 		if p.from == p.to {
 			continue
 		}
-		s.wants[u] = false
+		s.wants[u>>5] &^= 1 << (u & 31)
 		weight := net.weights[u]
 		k, into := s.gamma*float64(weight), W(0)
 		if p.to != alone {

@@ -33,7 +33,8 @@ func (v *visitor[W]) propose(net *network[W], labels, nodes []int32, out []propo
 			p := v.visit(u, labels[u], net.weights[u], row, neighbours[:len(row)])
 			neighbours = neighbours[len(row):]
 			if p.to != p.from {
-				v.sizes[u], v.wants[u] = int32(first+i+j), true
+				v.sizes[u] = int32(first + i + j)
+				atomic.OrUint32(&v.wants[u>>5], 1<<(u&31))
 			}
 			out[i+j] = p
 		}
@@ -165,7 +166,7 @@ func (v *visitor[W]) doubt(net *network[W], block []int32, proposals []proposal[
 			continue
 		}
 		for _, a := range net.row(block[i]) {
-			if !v.wants[a.to] {
+			if v.wants[a.to>>5]>>(a.to&31)&1 == 0 {
 				continue
 			}
 			place := int(v.sizes[a.to])
