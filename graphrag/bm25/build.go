@@ -67,17 +67,22 @@ type batch struct {
 	lengths  []uint32 // of the documents, in terms
 	terms    *text.Vocabulary
 	found    partitions        // the postings, until they are in order
+	starts   []uint32          // where those of each partition begin in postings
 	postings []posting         // term by term
 	ends     []uint32          // ends[t] is where the postings of term t end
 	large    map[uint64]uint32 // frequencies of largeTF and more, by key, documents from the first
 }
 
-// order brings the postings into the order of the terms.
-func (b *batch) order() {
-	if b.postings == nil {
-		b.postings = b.found.byTerm(b.ends)
-		b.found = partitions{}
-	}
+// room makes room for the postings in the order of their terms.
+func (b *batch) room() {
+	b.starts, b.ends = b.found.starts(), make([]uint32, b.terms.Len())
+	b.postings = make([]posting, b.starts[len(b.found.of)])
+}
+
+// order brings the postings of a partition into the order of their terms.
+func (b *batch) order(i int) {
+	b.found.byTerm(i, b.starts[i], b.postings, b.ends)
+	b.found.of[i] = partition{}
 }
 
 // analyze cuts the documents into batches and analyzes them concurrently.
@@ -98,8 +103,12 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 				told, a.read = i+1, 0
 			}
 		}
-		if batches[b] = a.done(); b < len(batches)-par.Workers(0) {
-			batches[b].order() // the last ones while their terms are numbered
+		batches[b] = a.done()
+		if batches[b].room(); b < len(batches)-par.Workers(0) { // the last ones while their terms are numbered
+			for i := range batches[b].found.of {
+				batches[b].order(i)
+			}
+			batches[b].found = partitions{}
 		}
 		return nil
 	})
@@ -236,6 +245,5 @@ func atLeast[T any](list []T, n int) []T {
 // done is the batch, without what it was made with.
 func (a *analysis) done() *batch {
 	b := a.batch
-	b.ends = make([]uint32, b.terms.Len())
 	return &b
 }

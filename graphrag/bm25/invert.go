@@ -21,16 +21,26 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	}
 	var terms *text.Vocabulary
 	var local [][]int32
-	err := par.Each(ctx, len(batches)+1, 0, func(i int) error {
+	type part struct{ batch, partition int }
+	var unordered []part
+	for i, b := range batches {
+		for p := range b.found.of {
+			unordered = append(unordered, part{i, p})
+		}
+	}
+	err := par.Each(ctx, 1+len(unordered), 0, func(i int) error {
 		if i == 0 {
 			terms, local = number(batches)
 		} else {
-			batches[i-1].order()
+			batches[unordered[i-1].batch].order(unordered[i-1].partition)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, b := range batches {
+		b.found = partitions{}
 	}
 	ix := newIndex(o, terms, lengths)
 	return ix, ix.fill(ctx, series{batches, local})
@@ -43,15 +53,12 @@ func number(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	global := make([][]int32, len(batches))
 	for i, b := range batches {
 		if i == 0 {
-			terms = b.terms
-		}
-		global[i] = make([]int32, b.terms.Len())
-		for t := range global[i] {
-			id := t
-			if i > 0 {
-				id, _ = terms.Add(b.terms.At(t))
+			terms, global[i] = b.terms, make([]int32, b.terms.Len())
+			for t := range global[i] {
+				global[i][t] = int32(t)
 			}
-			global[i][t] = int32(id)
+		} else {
+			global[i] = terms.AddAll(b.terms)
 		}
 		b.terms = nil
 	}

@@ -92,33 +92,37 @@ func (p *partition) each(do func(chunk []uint64)) {
 	do(p.last)
 }
 
-// byTerm are the postings in the order of their terms. It writes where those of each end.
-func (p *partitions) byTerm(ends []uint32) []posting {
-	n := 0
+// starts are where the postings of each partition begin in the order of all terms, and how many
+// there are.
+func (p *partitions) starts() []uint32 {
+	starts := make([]uint32, 1, len(p.of)+1)
+	n := uint32(0)
 	for i := range p.of {
-		p.of[i].each(func(chunk []uint64) { n += len(chunk) })
+		p.of[i].each(func(chunk []uint64) { n += uint32(len(chunk)) })
+		starts = append(starts, n)
 	}
-	postings := make([]posting, n)
-	at := uint32(0)
-	for i := range p.of {
-		first := firstOf(i)
-		next := ends[first:min(firstOf(i+1), len(ends))]
-		p.of[i].each(func(chunk []uint64) {
-			for _, x := range chunk {
-				next[x>>32-uint64(first)]++
-			}
-		})
-		for t, df := range next {
-			next[t] = at
-			at += df
+	return starts
+}
+
+// byTerm writes the postings of partition i, which begin at start, in the order of their terms,
+// and where those of each end.
+func (p *partitions) byTerm(i int, start uint32, postings []posting, ends []uint32) {
+	first := firstOf(i)
+	next := ends[first:min(firstOf(i+1), len(ends))]
+	p.of[i].each(func(chunk []uint64) {
+		for _, x := range chunk {
+			next[x>>32-uint64(first)]++
 		}
-		p.of[i].each(func(chunk []uint64) {
-			for _, x := range chunk {
-				to := &next[x>>32-uint64(first)]
-				postings[*to] = posting(x)
-				*to++
-			}
-		})
+	})
+	for t, df := range next {
+		next[t] = start
+		start += df
 	}
-	return postings
+	p.of[i].each(func(chunk []uint64) {
+		for _, x := range chunk {
+			to := &next[x>>32-uint64(first)]
+			postings[*to] = posting(x)
+			*to++
+		}
+	})
 }

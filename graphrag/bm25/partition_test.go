@@ -35,8 +35,11 @@ func TestPartitionsByTerm(t *testing.T) {
 			want[term] = append(want[term], of)
 		}
 	}
-	ends := make([]uint32, terms)
-	postings := p.byTerm(ends)
+	ends, starts := make([]uint32, terms), p.starts()
+	postings := make([]posting, starts[len(p.of)])
+	for i := range p.of {
+		p.byTerm(i, starts[i], postings, ends)
+	}
 	if all := slices.Concat(want...); !slices.Equal(postings, all) {
 		t.Fatalf("%d postings are not the %d that were added, in order", len(postings), len(all))
 	}

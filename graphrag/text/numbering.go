@@ -55,8 +55,8 @@ func (n *Numbering) Terms() *Vocabulary { return n.terms }
 // Number returns the number of a word's term, or -1: of a stop word, and in a
 // lookup of a term that is not known.
 func (n *Numbering) Number(word []byte) int32 {
-	key := n.words.key(word)
-	return n.find(key, n.words.hash(key), word)
+	key := keyFor(word)
+	return n.find(key, hash(key), word)
 }
 
 // find looks for a word, and asks the analyzer for the term of one that is new.
@@ -116,12 +116,12 @@ func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 // add puts a word to the run.
 func (n *Numbering) add(word []byte) {
 	r := n.run
-	key := n.words.key(word)
+	key := keyFor(word)
 	if len(word) > inSlot {
 		r.long = append(r.long, word...)
 		r.ends = append(r.ends, len(r.long))
 	}
-	r.keys[r.n], r.hashes[r.n] = key, n.words.hash(key)
+	r.keys[r.n], r.hashes[r.n] = key, hash(key)
 	if r.n++; r.n == len(r.keys) {
 		n.flush()
 	}
@@ -131,7 +131,7 @@ func (n *Numbering) add(word []byte) {
 // as there is room.
 func (n *Numbering) addShort(sc *scanner) {
 	const above = 0x8080808080808080
-	r, seeds := n.run, n.words.seeds
+	r := n.run
 	edges := sc.page.edges[sc.edge:sc.edges]
 	for ; sc.pos == sc.limit && len(edges) >= 2 && r.n < len(r.keys); edges = edges[2:] {
 		from := edges[0]
@@ -143,7 +143,7 @@ func (n *Numbering) addShort(sc *scanner) {
 		if (key.head|uint64(key.tail))&above != 0 {
 			break
 		}
-		r.keys[r.n], r.hashes[r.n] = key, hashOf(key, seeds)
+		r.keys[r.n], r.hashes[r.n] = key, hash(key)
 		r.n++
 	}
 	sc.edge = sc.edges - len(edges)

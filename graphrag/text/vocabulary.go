@@ -15,7 +15,6 @@ import (
 // is a table with linear probing over one arena of bytes: looking up a word
 // allocates nothing, and reads the table alone unless the word is long.
 type Vocabulary struct {
-	seeds [2]uint64
 	table []slot // length a power of two, at most 3/4 full
 	bytes []byte
 	ends  []int // ends[i] is where string i ends in bytes
@@ -48,7 +47,7 @@ const (
 
 // NewVocabulary returns an empty vocabulary.
 func NewVocabulary() *Vocabulary {
-	return &Vocabulary{seeds: [2]uint64{rand.Uint64(), rand.Uint64()}, table: make([]slot, 1<<6)}
+	return &Vocabulary{table: make([]slot, 1<<6)}
 }
 
 // Len is the number of strings.
@@ -75,20 +74,44 @@ func (v *Vocabulary) Find(word []byte) int {
 		}
 		return -1
 	}
-	key := v.key(word)
-	return int(v.probe(key, v.hash(key), word).id&mostStrings) - 1
+	key := keyFor(word)
+	return int(v.probe(key, hash(key), word).id&mostStrings) - 1
 }
 
 // Add returns the number of a string, giving it the next one when it is new. A
 // sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
-	key := v.key(word)
-	s := v.probe(key, v.hash(key), word)
+	key := keyFor(word)
+	s := v.probe(key, hash(key), word)
 	if s.id != 0 {
 		return int(s.id&mostStrings) - 1, false
 	}
 	v.fill(s, key, word)
 	return len(v.ends) - 1, true
+}
+
+// AddAll adds the strings of another vocabulary, which is not sorted, in their order, and returns
+// the number of each.
+func (v *Vocabulary) AddAll(of *Vocabulary) []int32 {
+	numbers := make([]int32, of.Len())
+	for i := range of.table { // whose slots are in the order of those of v
+		s := of.table[i]
+		if s.id == 0 {
+			continue
+		}
+		key, t, long := s, int(s.id&mostStrings)-1, []byte(nil)
+		if key.id &^= mostStrings; key.id == longWord<<idBits {
+			long = of.At(t)
+		}
+		numbers[t] = int32(v.probe(key, hash(key), long).id&mostStrings) - 1
+	}
+	for t, number := range numbers {
+		if number < 0 {
+			added, _ := v.Add(of.At(t))
+			numbers[t] = int32(added)
+		}
+	}
+	return numbers
 }
 
 // fill puts a word that is new into its slot.
@@ -140,10 +163,10 @@ func (v *Vocabulary) guess(keys []slot, hashes []uint64, numbers []int32) {
 }
 
 // key is what a slot holds of a word but for its number.
-func (v *Vocabulary) key(word []byte) slot {
+func keyFor(word []byte) slot {
 	n := len(word)
 	if n > inSlot {
-		return slot{head: v.long(word), tail: uint32(n), id: longWord << idBits}
+		return slot{head: long(word), tail: uint32(n), id: longWord << idBits}
 	}
 	if cap(word) < inSlot {
 		var room [inSlot]byte
@@ -169,25 +192,26 @@ var keep = func() (masks [inSlot + 1]slot) {
 	return masks
 }()
 
+// seeds are of the process, so that the tables of all vocabularies have one order.
+var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
+
 // hash mixes a key with the seeds, so that nobody can make up words that meet: the
 // product of two numbers, folded, as in wyhash.
-func (v *Vocabulary) hash(key slot) uint64 { return hashOf(key, v.seeds) }
-
-func hashOf(key slot, seeds [2]uint64) uint64 {
+func hash(key slot) uint64 {
 	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
 	return hi ^ lo
 }
 
 // long hashes a long word.
-func (v *Vocabulary) long(word []byte) uint64 {
-	h := v.seeds[1]
+func long(word []byte) uint64 {
+	h := seeds[1]
 	for ; len(word) >= 8; word = word[8:] {
-		hi, lo := bits.Mul64(binary.LittleEndian.Uint64(word)^v.seeds[0], h)
-		h = hi ^ lo ^ v.seeds[1]
+		hi, lo := bits.Mul64(binary.LittleEndian.Uint64(word)^seeds[0], h)
+		h = hi ^ lo ^ seeds[1]
 	}
 	var rest [8]byte
 	copy(rest[:], word)
-	hi, lo := bits.Mul64(binary.LittleEndian.Uint64(rest[:])^v.seeds[0], h)
+	hi, lo := bits.Mul64(binary.LittleEndian.Uint64(rest[:])^seeds[0], h)
 	return hi ^ lo
 }
 
@@ -202,7 +226,7 @@ func (v *Vocabulary) grow() {
 		if s.id == 0 {
 			continue
 		}
-		i := v.hash(s) & mask
+		i := hash(s) & mask
 		for v.table[i].id != 0 {
 			i = (i + 1) & mask
 		}

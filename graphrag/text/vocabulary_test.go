@@ -5,6 +5,7 @@ package text_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -58,6 +59,41 @@ func TestVocabularyTellsApart(t *testing.T) {
 				if got, added := v.Add(word); got != want || added == known || string(v.At(got)) != string(word) {
 					t.Fatalf("%q is added as %d, want %d", word, got, want)
 				}
+			}
+		}
+	}
+}
+
+func TestAddAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	word := func() []byte {
+		w := make([]byte, rng.IntN(20))
+		for i := range w {
+			w[i] = "ab"[rng.IntN(2)]
+		}
+		return w
+	}
+	for _, size := range []int{0, 1, 40, 5000} {
+		one, both, other := text.NewVocabulary(), text.NewVocabulary(), text.NewVocabulary()
+		for range 1000 {
+			w := word()
+			one.Add(w)
+			both.Add(w)
+		}
+		for range size {
+			other.Add(word())
+		}
+		for i, number := range both.AddAll(other) {
+			if want, _ := one.Add(other.At(i)); int(number) != want {
+				t.Fatalf("%q got the number %d, want %d", other.At(i), number, want)
+			}
+		}
+		if one.Len() != both.Len() {
+			t.Errorf("%d strings, want %d", both.Len(), one.Len())
+		}
+		for i := range one.Len() {
+			if string(both.At(i)) != string(one.At(i)) || both.Find(one.At(i)) != i {
+				t.Fatalf("string %d is %q, want %q", i, both.At(i), one.At(i))
 			}
 		}
 	}
