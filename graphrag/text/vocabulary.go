@@ -90,10 +90,9 @@ func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	return len(v.ends) - 1, true
 }
 
-// AddAll adds the strings of another vocabulary, which is not sorted, in their order, and returns
-// the number of each.
+// AddAll adds the strings of another vocabulary in their order, and returns the number of each.
 func (v *Vocabulary) AddAll(of *Vocabulary) []int32 {
-	numbers := make([]int32, of.Len())
+	numbers := slices.Repeat([]int32{-1}, of.Len())
 	for i := range of.table { // whose slots are in the order of those of v
 		s := of.table[i]
 		if s.id == 0 {

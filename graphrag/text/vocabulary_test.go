@@ -88,6 +88,10 @@ func TestAddAll(t *testing.T) {
 				t.Fatalf("%q got the number %d, want %d", other.At(i), number, want)
 			}
 		}
+		if number, want := both.AddAll(text.SortedVocabulary([]byte("aback"), []int{1, 5})), []int{one.Find([]byte("a")), one.Len()}; int(number[0]) != want[0] || int(number[1]) != want[1] {
+			t.Errorf("of a sorted vocabulary: %d, want %d", number, want)
+		}
+		one.Add([]byte("back"))
 		if one.Len() != both.Len() {
 			t.Errorf("%d strings, want %d", both.Len(), one.Len())
 		}
