@@ -104,8 +104,8 @@ const (
 )
 
 // moveBlocks visits nodes in blocks of a size, and reports whether any moved. The neighbours of
-// those that did are woken up while the next block is visited, which does not look at slacks,
-// but not in a draft.
+// those that did are woken up while the next block is visited, which does not look at slacks;
+// in a draft they are not.
 func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size int, draft bool) (moved bool, err error) {
 	workers := s.workers
 	if size < share {

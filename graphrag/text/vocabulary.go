@@ -161,7 +161,7 @@ func (v *Vocabulary) guess(keys []slot, hashes []uint64, numbers []int32) {
 	}
 }
 
-// key is what a slot holds of a word but for its number.
+// keyFor is what a slot holds of a word but for its number.
 func keyFor(word []byte) slot {
 	n := len(word)
 	if n > inSlot {
