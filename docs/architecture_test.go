@@ -16,63 +16,46 @@ import (
 
 const module = "github.com/wildgraph/wildgraph/"
 
-// house is the table of floors in architecture.md: the floor of a package,
-// and its place in the row it stands in. A row is a chain in which a package
-// may import those to its left.
-type house struct {
-	floor map[string]int
-	row   map[string]int
-	place map[string]int
-}
+// layer is the place of a package in the table of architecture.md: the number
+// of its layer and of its row.
+type layer struct{ layer, row int }
 
-// readHouse reads the block between the lines ```floors and ```, top floor
-// first, each line a floor with rows separated by ";" and places by "→".
-func readHouse(t *testing.T) house {
+// readLayers reads the rows "| layer | `package` | … |" of architecture.md,
+// lowest layer first. A package named NAME/* stands for all below NAME that have
+// no row of their own.
+func readLayers(t *testing.T) map[string]layer {
 	t.Helper()
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(text), "```floors\n")
-	block, _, ok := strings.Cut(rest, "```")
-	if !ok {
-		t.Fatal("architecture.md has no ```floors block")
-	}
-	h := house{map[string]int{}, map[string]int{}, map[string]int{}}
-	lines := strings.Split(strings.TrimSpace(block), "\n")
-	rows := 0
-	for i, line := range lines {
-		_, packages, _ := strings.Cut(strings.TrimSpace(line), " ")
-		for row := range strings.SplitSeq(packages, ";") {
-			rows++
-			for place, name := range strings.Split(row, "→") {
-				name = strings.TrimSpace(name)
-				h.floor[name], h.row[name], h.place[name] = len(lines)-i, rows, place
-			}
+	layers := make(map[string]layer)
+	last, number := "", 0
+	for line := range strings.SplitSeq(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.HasPrefix(strings.TrimSpace(cells[2]), "`") {
+			continue
 		}
+		if name := strings.TrimSpace(cells[1]); name != last {
+			last, number = name, number+1
+		}
+		pkg := strings.Trim(strings.TrimSpace(cells[2]), "`")
+		if _, ok := layers[pkg]; ok {
+			t.Errorf("architecture.md lists %s twice", pkg)
+		}
+		layers[pkg] = layer{number, len(layers)}
 	}
-	return h
+	return layers
 }
 
-// name finds a package, or the pattern that stands for it, in the table.
-func (h house) name(pkg string) (string, bool) {
+// rowOf returns the package's own row in the table, or the pattern it falls under.
+func rowOf(layers map[string]layer, pkg string) (string, bool) {
 	for _, name := range []string{pkg, path.Dir(pkg) + "/*"} {
-		if _, ok := h.floor[name]; ok {
+		if _, ok := layers[name]; ok {
 			return name, true
 		}
 	}
 	return "", false
-}
-
-func (h house) allows(from, to string) bool {
-	const ground = 2 // above the soil
-	switch {
-	case h.floor[from] <= ground:
-		return h.floor[from] > h.floor[to]
-	case h.floor[from] != h.floor[to]:
-		return h.floor[from] > h.floor[to]
-	}
-	return h.row[from] == h.row[to] && h.place[from] > h.place[to]
 }
 
 type listed struct {
@@ -100,19 +83,18 @@ func listPackages(t *testing.T) []listed {
 	}
 }
 
-// Imports go down, or left along a row; the packages of the ground floor import
-// nothing of ours but the soil.
-func TestImportsFollowTheHouse(t *testing.T) {
-	h := readHouse(t)
+// Imports go to lower layers, or to rows above in the same layer.
+func TestImportsFollowTheLayers(t *testing.T) {
+	layers := readLayers(t)
 	seen := make(map[string]bool)
 	for _, p := range listPackages(t) {
 		pkg := strings.TrimPrefix(p.ImportPath, module)
 		if pkg == "docs" || strings.HasPrefix(pkg, "docs/") { // tests and measurements import what they look at
 			continue
 		}
-		from, ok := h.name(pkg)
+		from, ok := rowOf(layers, pkg)
 		if !ok {
-			t.Errorf("%s has no place in architecture.md", pkg)
+			t.Errorf("%s has no row in architecture.md", pkg)
 			continue
 		}
 		seen[from] = true
@@ -120,13 +102,14 @@ func TestImportsFollowTheHouse(t *testing.T) {
 			if !strings.HasPrefix(imp, module) {
 				continue
 			}
-			to, _ := h.name(strings.TrimPrefix(imp, module))
-			if !h.allows(from, to) {
+			to, _ := rowOf(layers, strings.TrimPrefix(imp, module))
+			a, b := layers[from], layers[to]
+			if a.layer < b.layer || a.layer == b.layer && a.row < b.row {
 				t.Errorf("%s imports %s, against architecture.md", pkg, strings.TrimPrefix(imp, module))
 			}
 		}
 	}
-	for name := range h.floor {
+	for name := range layers {
 		if !seen[name] {
 			t.Errorf("architecture.md lists %s, which does not exist", name)
 		}
