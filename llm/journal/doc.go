@@ -33,7 +33,7 @@
 //     what follows and reported by [Journal.Recovered].
 //   - A bad record with a firm one after it is damage. Open refuses with
 //     [ErrCorrupt]; [Repair] copies what is whole and lists what is lost, [Verify]
-//     only looks. The program examples/journal does both.
+//     only looks. The program examples/maker (journal) does both.
 //   - A file that is removed or replaced while it is open is noticed at the next
 //     sync, and ends the handle with [ErrGone]: nothing is acknowledged into a file
 //     that has no name.

@@ -19,7 +19,7 @@ var (
 )
 
 // remedy is what helps against damage.
-const remedy = "`go run github.com/wildgraph/wildgraph/examples/journal repair FILE NEW` copies the good records"
+const remedy = "`go run github.com/wildgraph/wildgraph/examples/maker journal repair FILE NEW` copies the good records"
 
 // Header says what a journal holds. It is written once, at creation.
 type Header struct {

@@ -17,29 +17,29 @@ import (
 // without a label.
 
 // systems are the four, by name.
-var systems = map[string]func(corpus *corpus, q question) string{
+var systems = map[string]func(corpus *corpus, q asked) string{
 	// The best sentence of the five best passages.
-	"sentence": func(c *corpus, q question) string { return c.answer(q.Question, c.search(q.Question, 5, nil), 1) },
+	"sentence": func(c *corpus, q asked) string { return c.answer(q.Question, c.search(q.Question, 5, nil), 1) },
 	// The best three, in the order of the passages.
-	"three": func(c *corpus, q question) string { return c.answer(q.Question, c.search(q.Question, 5, nil), 3) },
+	"three": func(c *corpus, q asked) string { return c.answer(q.Question, c.search(q.Question, 5, nil), 3) },
 	// The best passage as it stands.
-	"passage": func(c *corpus, q question) string {
+	"passage": func(c *corpus, q asked) string {
 		return c.answer(q.Question, c.search(q.Question, 1, nil), math.MaxInt)
 	},
 	// The best three sentences of the pages that hold the answer.
-	"given": func(c *corpus, q question) string { return c.answer(q.Question, c.search(q.Question, 3, q.pages), 3) },
+	"given": func(c *corpus, q asked) string { return c.answer(q.Question, c.search(q.Question, 3, q.pages), 3) },
 }
 
-// question is a line of the data set with one gold statement.
-type question struct {
+// asked is a line of the data set with one gold statement.
+type asked struct {
 	ID        string
 	Question  string
 	Reference string
 	pages     []string // file names of its evidence
 }
 
-// passage is a run of sentences of one page.
-type passage struct {
+// frozenPassage is a run of sentences of one page.
+type frozenPassage struct {
 	page      string
 	sentences []string
 	words     map[string]int
@@ -48,7 +48,7 @@ type passage struct {
 
 // corpus is the passages of a domain.
 type corpus struct {
-	passages []passage
+	passages []frozenPassage
 	df       map[string]int
 	mean     float64
 }
@@ -63,12 +63,12 @@ const (
 func newCorpus(names []string, pages map[string]string) *corpus {
 	c := &corpus{df: make(map[string]int)}
 	for _, name := range names {
-		p := passage{page: name}
+		p := frozenPassage{page: name}
 		for _, s := range frozenSentences(pages[name]) {
 			p.sentences = append(p.sentences, s)
 			if p.length += len(strings.Fields(s)); p.length >= passageWords {
 				c.add(p)
-				p = passage{page: name}
+				p = frozenPassage{page: name}
 			}
 		}
 		if len(p.sentences) > 0 {
@@ -81,7 +81,7 @@ func newCorpus(names []string, pages map[string]string) *corpus {
 	return c
 }
 
-func (c *corpus) add(p passage) {
+func (c *corpus) add(p frozenPassage) {
 	p.words = make(map[string]int)
 	for _, w := range frozenWords(strings.Join(p.sentences, " ")) {
 		p.words[w]++
@@ -99,7 +99,7 @@ func (c *corpus) idf(word string) float64 {
 
 // search ranks by BM25 and returns the k best passages, among the pages if there
 // are any.
-func (c *corpus) search(query string, k int, pages []string) []passage {
+func (c *corpus) search(query string, k int, pages []string) []frozenPassage {
 	type hit struct {
 		at    int
 		score float64
@@ -118,7 +118,7 @@ func (c *corpus) search(query string, k int, pages []string) []passage {
 		hits = append(hits, h)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	var out []passage
+	var out []frozenPassage
 	for _, h := range hits[:min(k, len(hits))] {
 		out = append(out, c.passages[h.at])
 	}
@@ -126,7 +126,7 @@ func (c *corpus) search(query string, k int, pages []string) []passage {
 }
 
 // answer is the n sentences with most of the question's weight, in order.
-func (c *corpus) answer(query string, from []passage, n int) string {
+func (c *corpus) answer(query string, from []frozenPassage, n int) string {
 	type candidate struct {
 		at    int
 		text  string

@@ -57,23 +57,23 @@ func TestVerifyAndRepair(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if err := run([]string{"verify", file}, &out); !errors.Is(err, tt.is) || (err == nil) != (tt.is == nil) || !strings.Contains(out.String(), tt.says) {
+		if err := run(t.Context(), []string{"journal", "verify", file}, &out, &out); !errors.Is(err, tt.is) || (err == nil) != (tt.is == nil) || !strings.Contains(out.String(), tt.says) {
 			t.Errorf("%s: %v\n%s", name, err, &out)
 		}
 		out.Reset()
-		err := run([]string{"repair", file, file + ".new"}, &out)
+		err := run(t.Context(), []string{"journal", "repair", file, file + ".new"}, &out, &out)
 		if (err == nil) != (tt.records != "") || !strings.Contains(out.String(), tt.records) {
 			t.Errorf("%s: %v\n%s", name, err, &out)
 		}
 		if err != nil {
 			continue
 		}
-		if err := run([]string{"verify", file + ".new"}, &out); err != nil {
+		if err := run(t.Context(), []string{"journal", "verify", file + ".new"}, &out, &out); err != nil {
 			t.Errorf("%s, repaired: %v", name, err)
 		}
 	}
 	for _, args := range [][]string{nil, {"verify"}, {"repair", path}, {"mend", path}} {
-		if err := run(args, &strings.Builder{}); !errors.Is(err, cli.ErrUsage) {
+		if err := run(t.Context(), append([]string{"journal"}, args...), &strings.Builder{}, &strings.Builder{}); !errors.Is(err, cli.ErrUsage) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}

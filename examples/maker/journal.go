@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command journal looks after the files in which runs and models' replies are kept.
-//
-//	go run ./examples/journal verify FILE        # is it whole? changes nothing
-//	go run ./examples/journal repair FILE NEW    # copies what is whole
-//
-// The exit status is 0 for a file without a fault, 1 for one that is damaged or
-// cannot be read, 2 for a wrong command line, and 3 for one that ends in an unfinished
-// write, which the next program to open it cuts off.
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -30,25 +22,15 @@ var (
 	errTorn    = errors.New("unfinished")
 )
 
-func main() {
-	err := run(os.Args[1:], os.Stdout)
-	if errors.Is(err, errTorn) {
-		os.Exit(exitTorn)
-	}
-	os.Exit(cli.Fail(os.Stderr, "journal", err))
-}
-
-// run is the program without its process.
-func run(args []string, w io.Writer) error {
+// runJournal checks a file of replies or records, or copies its whole records to another
+// file. The exit status is 0 for a whole file, 1 for one that is damaged or cannot be read,
+// and 3 for one that ends in an unfinished write, which the next program to open it cuts off.
+func runJournal(_ context.Context, args []string, w, _ io.Writer) error {
 	switch {
 	case len(args) == 2 && args[0] == "verify":
 		return verify(args[1], w)
 	case len(args) == 3 && args[0] == "repair":
 		return repair(args[1], args[2], w)
-	}
-	if len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
-		_, err := fmt.Fprint(w, "Usage:\n  journal verify FILE       is it whole? changes nothing\n  journal repair FILE NEW   copies what is whole\n")
-		return err
 	}
 	return cli.Usagef("use it as: journal verify FILE, or: journal repair FILE NEW")
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command maker holds the tools of those who work on the library; nobody needs them to
+// use it.
+//
+//	maker ablation -data DIR             # what each choice of bm25, naiverag and wild brings
+//	maker scale -index DIR               # retrieval over a made-up corpus of any size
+//	maker audit -data DIR -out FILE      # triples and passages that gear aligns, for people to label
+//	maker audited FILE                   # how many of those are misaligned
+//	maker journal verify|repair FILE …   # the files in which runs and replies are kept
+//
+// Each lists its flags with -help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+)
+
+// tool is one subcommand.
+type tool struct {
+	name, about string
+	run         func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+}
+
+var tools = []tool{
+	{"ablation", "what each choice of bm25, naiverag and wild brings", ablation},
+	{"scale", "retrieval over a made-up corpus of any size, in a store", scale},
+	{"audit", "sample triples and the passages that gear aligns them with", runAudit},
+	{"audited", "how many of the labelled alignments are wrong", runAudited},
+	{"journal", "verify and repair the files of runs and replies", runJournal},
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if errors.Is(err, errTorn) {
+		os.Exit(exitTorn)
+	}
+	os.Exit(cli.Fail(os.Stderr, "maker", err))
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) > 0 {
+		for _, t := range tools {
+			if t.name == args[0] {
+				return t.run(ctx, args[1:], stdout, stderr)
+			}
+		}
+		if !slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
+			return cli.Usagef("there is no %q; see -help", args[0])
+		}
+	}
+	fmt.Fprintln(stdout, "Usage: maker TOOL [flags]")
+	for _, t := range tools {
+		fmt.Fprintf(stdout, "  %-10s %s\n", t.name, t.about)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+)
+
+func program(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out, progress strings.Builder
+	err := run(t.Context(), args, &out, &progress)
+	return out.String(), err
+}
+
+// With the graph much more is found where it is needed; started again, nothing is built.
+func TestScale(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	args := []string{"scale", "-index", dir, "-passages", "4000", "-triples", "24000", "-limit", "40", "-json"}
+	for n := range 2 {
+		out, err := program(t, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f figures
+		if err := json.Unmarshal([]byte(out), &f); err != nil {
+			t.Fatal(err)
+		}
+		if f.WithGraph.Effect.Low < .25 || f.WithGraph.Effect.N != 20 || f.OtherFacts.Effect.Estimate < 0 || f.OtherFacts.MeanA < .5 || f.Nearest < .9 {
+			t.Errorf("too little is found with the graph, or too much is lost:\n%s", out)
+		}
+		if (f.Seconds > 0) != (n == 0) || len(f.Latency) != 3 || f.PeakMB < 1 {
+			t.Errorf("start %d: %s", n+1, out)
+		}
+	}
+	if out, err := program(t, args[:len(args)-1]...); err != nil || !strings.Contains(out, "that need the graph") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The planted questions are what they claim to be: only the first passage of a bridged
+// question has words of it, and each passage states its edge.
+func TestQuestions(t *testing.T) {
+	w := &world{seed: 1, passages: 4000, triples: 24000, questions: 40}
+	for n := range w.questions {
+		q := w.question(n)
+		for i, gold := range q.gold {
+			body, e := w.passage(gold).Text, q.edges[i]
+			_, states := w.relation(e.relation)
+			if !strings.Contains(body, w.name(e.head)+" "+states+" "+w.name(e.tail)) {
+				t.Errorf("%s: passage %d does not state its edge", q.text, gold)
+			}
+			_, subject, _ := strings.Cut(strings.TrimSuffix(q.text, "?"), " of ")
+			if named := strings.Contains(body, w.name(e.head)) && strings.Contains(subject, w.name(e.head)); named == (q.bridged && i == 1) {
+				t.Errorf("%s: bridged %t, but passage %d names its subject: %t", q.text, q.bridged, i+1, named)
+			}
+		}
+	}
+	embedtest.Test(t, hashed{})
+}
+
+func TestAblation(t *testing.T) {
+	out, err := program(t, "ablation", "-data", "../wildgraphbench/sample", "-domains", "seafaring", "-budget-context", "600")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != len(flat())+3+10 || !strings.HasPrefix(lines[1], "bm25 ") {
+		t.Errorf("output:\n%s", out)
+	}
+}
+
+// A sample is written, is the same another time, is never written over, and its labels
+// come back as rates.
+func TestAudit(t *testing.T) {
+	dir := t.TempDir()
+	file, again := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	for _, name := range []string{file, again} {
+		if _, err := program(t, "audit", "-data", "../multihop/sample", "-out", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(again); err != nil || string(a) != string(b) {
+		t.Errorf("another run writes another sample: %v", err)
+	}
+	if _, err := program(t, "audit", "-data", "../multihop/sample", "-out", file); err == nil || !strings.Contains(err.Error(), "may hold labels") {
+		t.Errorf("labels are written over: %v", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(a)), "\n")[:5]
+	for i := range lines {
+		label := []string{"misaligned", "Aligned ", "aligned", "aligned", "unsure"}[i]
+		lines[i] = strings.Replace(lines[i], `"label":""`, `"label":"`+label+`"`, 1)
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// 1 of 4 by Wilson's formula: 25.0 [4.6, 69.9].
+	if out, err := program(t, "audited", file); err != nil || !strings.Contains(out, "25.0 [4.6, 69.9] of 4") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(file, []byte(`{"id": "x", "label": "perhaps"}`+"\n{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := program(t, "audited", file); err == nil || !strings.Contains(err.Error(), `a.jsonl:1: label "perhaps"`) || !strings.Contains(err.Error(), "a.jsonl:2:") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCommandLines(t *testing.T) {
+	for _, args := range [][]string{
+		{"nothing"}, {"scale"}, {"scale", "-index", "x", "-limit", "1"}, {"scale", "-index", "x", "-passages", "9"}, {"scale", "-sed", "1"},
+		{"ablation"}, {"audit"}, {"audit", "-data", "x"}, {"audited"}, {"journal", "mend", "x"},
+	} {
+		if _, err := program(t, args...); !errors.Is(err, cli.ErrUsage) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	if out, err := program(t, "-help"); err != nil || !strings.Contains(out, "ablation") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// world is a made-up corpus with a graph and questions. Each passage and each triple is a
+// function of the seed and its number, so nothing of it is stored.
+type world struct {
+	seed                         uint64
+	passages, triples, questions int
+}
+
+// Sizes of the world. Words, entities and relations are drawn by Zipf's law: the most
+// frequent entity is in about 1 % of the triples, the most frequent relation in a tenth.
+const (
+	vocabulary = 1 << 18
+	entities   = 1 << 22
+	relations  = 1 << 10
+	topics     = 1 << 12
+	topical    = 60      // percent of the words with content that belong to the topic
+	firstName  = 1 << 10 // the most frequent word in a name
+	perPassage = 110     // words
+	stated     = 2       // edges that a passage states, of edgesEach that follow each other
+	edgesEach  = 4
+)
+
+// The things that random numbers are drawn for.
+const (
+	forPassage = iota + 1
+	forEdge
+	forName
+	forRelation
+	forQuestion
+	forTopic
+)
+
+// stopWords have the lowest ranks, as in English.
+var stopWords = strings.Fields("the of and to a in is that for it as was with be by on not he i this are or his from at which but have an had they you were there one all we can her has been if more when will")
+
+func (w *world) random(of, n int) *rand.Rand {
+	return rand.New(rand.NewPCG(w.seed<<8|uint64(of), uint64(n)*0x9e3779b97f4a7c15))
+}
+
+// word spells a rank: a stop word, or three syllables and a consonant that no stemmer
+// takes for an ending.
+func word(rank int) string {
+	if rank < len(stopWords) {
+		return stopWords[rank]
+	}
+	const onsets, vowels, ends = "bdfgklmnprstvhjz", "aeou", "kmpb"
+	n := rank * 0x9e3b5 & (vocabulary - 1) // odd factor: no two ranks share a spelling
+	b := make([]byte, 0, 7)
+	for range 3 {
+		b = append(b, onsets[n&15], vowels[n>>4&3])
+		n >>= 6
+	}
+	return string(append(b, ends[rank&3]))
+}
+
+// name is one to three rare words with capitals.
+func (w *world) name(entity int) string {
+	r := w.random(forName, entity)
+	words := make([]string, [...]int{1, 2, 2, 3}[r.IntN(4)])
+	for i := range words {
+		s := word(firstName + r.IntN(vocabulary-firstName))
+		words[i] = strings.ToUpper(s[:1]) + s[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+// relation is what graph and questions call a relation, and how passages state it: "place
+// of birth" and "was born in".
+func (w *world) relation(k int) (label, states string) {
+	r := w.random(forRelation, k)
+	any := func() string { return word(1<<9 + r.IntN(1<<14)) }
+	return any() + " " + any(), "was " + any() + " by"
+}
+
+// edge is a triple by the numbers of its parts.
+type edge struct{ head, relation, tail int }
+
+// edge is edge j of those that no question is about.
+func (w *world) edge(j int) edge {
+	r := w.random(forEdge, j)
+	ends, kinds := rand.NewZipf(r, 1.2, 20, entities-2), rand.NewZipf(r, 1.1, 2, relations-1)
+	e := edge{int(ends.Uint64()), int(kinds.Uint64()), int(ends.Uint64())}
+	if e.head == e.tail {
+		e.tail++
+	}
+	return e
+}
+
+// question is asked of the graph or not, with the two passages that answer it. Asked of
+// the graph, it names a subject; its first passage states the subject's bridge, its second
+// a fact about the bridge, and that has no word of the question. The others name what both
+// passages are about.
+type question struct {
+	text    string
+	bridged bool
+	gold    [2]int
+	edges   [2]edge
+}
+
+func (w *world) question(n int) question {
+	r := w.random(forQuestion, n)
+	first := r.IntN(relations)
+	second := (first + 1 + r.IntN(relations-1)) % relations
+	subject := entities + 4*n
+	a, _ := w.relation(first)
+	q := question{bridged: n%2 == 0, gold: [2]int{2 * n * w.every(w.passages), (2*n + 1) * w.every(w.passages)}}
+	if q.bridged {
+		b, _ := w.relation(second)
+		q.text = "What is the " + b + " of the " + a + " of " + w.name(subject) + "?"
+		q.edges = [2]edge{{subject, first, subject + 1}, {subject + 1, second, subject + 2}}
+	} else {
+		q.text = "What are the " + a + " of " + w.name(subject) + " and the " + a + " of " + w.name(subject+1) + "?"
+		q.edges = [2]edge{{subject, first, subject + 2}, {subject + 1, first, subject + 3}}
+	}
+	return q
+}
+
+// every is the distance between things that belong to questions, two for each.
+func (w *world) every(total int) int { return total / (2 * w.questions) }
+
+// planted is the edge of a question at a place of total, and the passage that states it.
+func (w *world) planted(place, total int) (e edge, passage int, ok bool) {
+	n := place / w.every(total)
+	if place%w.every(total) != 0 || n >= 2*w.questions {
+		return edge{}, 0, false
+	}
+	q := w.question(n / 2)
+	return q.edges[n%2], q.gold[n%2], true
+}
+
+// anyQuestion is about what passage i states: hubs are asked for as often as they are
+// spoken of.
+func (w *world) anyQuestion(i int) string {
+	e := w.edge(i * edgesEach)
+	first, _ := w.relation(e.relation)
+	second, _ := w.relation(w.edge(i*edgesEach + 1).relation)
+	return "What is the " + second + " of the " + first + " of " + w.name(e.head) + "?"
+}
+
+// triple is triple j of the graph, of which passages state half.
+func (w *world) triple(j int) store.Triple {
+	e, source, ok := w.planted(j, w.triples)
+	if !ok {
+		e, source = w.edge(j), -1
+		if j%edgesEach < stated && j/edgesEach < w.passages {
+			source = j / edgesEach
+		}
+	}
+	label, _ := w.relation(e.relation)
+	named := func(n int) triples.Entity { return triples.Entity{ID: fmt.Sprint("q", n), Label: w.name(n)} }
+	t := store.Triple{Triple: triples.Triple{Head: named(e.head), Relation: triples.Entity{ID: fmt.Sprint("r", e.relation), Label: label}, Tail: named(e.tail)}, Weight: 1}
+	if source >= 0 {
+		t.Source = passageID(source)
+	}
+	return t
+}
+
+func passageID(i int) string { return fmt.Sprintf("p%07d", i) }
+
+// passage is passage i: sentences about one topic, with what it states among them.
+func (w *world) passage(i int) graphrag.Chunk {
+	r := w.random(forPassage, i)
+	ranks := rand.NewZipf(r, 1.05, 2.7, vocabulary-1)
+	topic := r.IntN(topics)
+	edges := []edge{w.edge(i * edgesEach), w.edge(i*edgesEach + 1)}
+	if e, _, ok := w.planted(i, w.passages); ok {
+		edges[0] = e
+	}
+	var b strings.Builder
+	for n := 0; n < perPassage || len(edges) > 0; {
+		if len(edges) > 0 && (n >= perPassage || r.IntN(3) == 0) {
+			_, states := w.relation(edges[0].relation)
+			b.WriteString(w.name(edges[0].head) + " " + states + " " + w.name(edges[0].tail) + ". ")
+			edges, n = edges[1:], n+7
+			continue
+		}
+		size := 8 + r.IntN(9)
+		for at := range size {
+			rank := int(ranks.Uint64())
+			switch {
+			case at == 0: // sentences begin with a stop word
+				rank %= len(stopWords)
+			case rank >= len(stopWords) && r.IntN(100) < topical: // another word of about this rank
+				rank = rank&^63 | w.random(forTopic, topic<<20|rank>>6).IntN(64)
+			}
+			b.WriteString(word(rank) + " ")
+		}
+		n += size
+	}
+	return graphrag.Chunk{ID: passageID(i), Doc: fmt.Sprintf("d%07d", i/2), Index: i % 2, Text: strings.TrimSpace(b.String())}
+}
+
+// hashed embeds texts by feature hashing (Weinberger and others, ICML 2009): each term
+// adds to four components, with signs. It stands in for a model with vectors of the same
+// length.
+type hashed struct{}
+
+const (
+	dim       = 384
+	modelName = "hashed terms 384 v2"
+)
+
+// Name and Dim make it an embed.Model.
+func (hashed) Name() string { return modelName }
+func (hashed) Dim() int     { return dim }
+
+// EmbedDocuments implements embed.Embedder.
+func (h hashed) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	rows := make([][]float32, len(texts))
+	for i, t := range texts {
+		rows[i], _ = h.EmbedQuery(ctx, t)
+	}
+	return rows, ctx.Err()
+}
+
+// EmbedQuery implements embed.Embedder.
+func (hashed) EmbedQuery(ctx context.Context, s string) ([]float32, error) {
+	row, analyzer := make([]float32, dim), text.Default()
+	norm := 0.0
+	analyzer.Words(s, func(word []byte) bool {
+		t, ok := analyzer.Term(string(word))
+		if !ok {
+			return true
+		}
+		h := fnv.New64a()
+		h.Write([]byte(t))
+		r := rand.NewPCG(h.Sum64(), 0)
+		for range 4 {
+			x := r.Uint64()
+			row[x>>32*dim>>32] += float32(int32(x&1)*2 - 1)
+		}
+		return true
+	})
+	for _, c := range row {
+		norm += float64(c * c)
+	}
+	for i := range row {
+		row[i] /= float32(math.Sqrt(max(norm, 1)))
+	}
+	return row, ctx.Err()
+}
