@@ -3,6 +3,8 @@
 package baselinestest
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 )
 
 // steps are the searches of a question: the first, and those after it and the expansions
@@ -36,11 +37,11 @@ func Stored(t *testing.T, name string, recipe func(kit.Kit, kit.Common) (*kit.Sy
 	memory := OfflineKit(t)
 	memory.Find = find.ByVectors
 	stored := memory
-	counted := &storetest.Counted{Store: s}
+	calls := &counted{Store: s}
 	if trips == nil {
-		trips = counted.Calls
+		trips = calls.n.Load
 	}
-	stored.Place = find.Place{Store: counted, Prefix: name, Encoder: memory.Encoder}
+	stored.Place = find.Place{Store: calls, Prefix: name, Encoder: memory.Encoder}
 	want := evidence(t, recipe, memory, nil, nil)
 	most := int64(0)
 	if diff := cmp.Diff(want, evidence(t, recipe, stored, trips, &most)); diff != "" {
@@ -100,4 +101,81 @@ func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error
 	}
 	questions()
 	return ids
+}
+
+// counted is a store that counts the calls of a query, each of which is at least one round
+// trip.
+type counted struct {
+	store.Store
+	n atomic.Int64
+}
+
+func (c *counted) Create(ctx context.Context, name string, s store.Schema) (store.Collection, error) {
+	inner, err := c.Store.Create(ctx, name, s)
+	return countedCollection{inner, &c.n}, err
+}
+
+func (c *counted) Open(ctx context.Context, name string) (store.Collection, error) {
+	inner, err := c.Store.Open(ctx, name)
+	return countedCollection{inner, &c.n}, err
+}
+
+type countedCollection struct {
+	store.Collection
+	n *atomic.Int64
+}
+
+func (c countedCollection) Pin(ctx context.Context) (store.Generation, error) {
+	c.n.Add(1)
+	g, err := c.Collection.Pin(ctx)
+	return countedGeneration{g, c.n}, err
+}
+
+type countedGeneration struct {
+	store.Generation
+	n *atomic.Int64
+}
+
+func (g countedGeneration) Table(name string) (store.Table, error) {
+	t, err := g.Generation.Table(name)
+	return countedTable{t, g.n}, err
+}
+
+func (g countedGeneration) Triples() store.Triples {
+	return countedTriples{g.Generation.Triples(), g.n}
+}
+
+type countedTable struct {
+	store.Table
+	n *atomic.Int64
+}
+
+func (t countedTable) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
+	t.n.Add(1)
+	return t.Table.Get(ctx, ids...)
+}
+
+func (t countedTable) SearchText(ctx context.Context, q ...store.TextQuery) ([][]store.Hit, error) {
+	t.n.Add(1)
+	return t.Table.SearchText(ctx, q...)
+}
+
+func (t countedTable) SearchVectors(ctx context.Context, q ...store.VectorQuery) ([][]store.Hit, error) {
+	t.n.Add(1)
+	return t.Table.SearchVectors(ctx, q...)
+}
+
+type countedTriples struct {
+	store.Triples
+	n *atomic.Int64
+}
+
+func (t countedTriples) SearchTriples(ctx context.Context, q ...store.TextQuery) ([][]store.TripleHit, error) {
+	t.n.Add(1)
+	return t.Triples.SearchTriples(ctx, q...)
+}
+
+func (t countedTriples) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
+	t.n.Add(1)
+	return t.Triples.Neighbors(ctx, entities, o)
 }

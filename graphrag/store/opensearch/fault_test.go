@@ -1,71 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package opensearch_test
+package opensearch
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
-	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 )
-
-// fake is as much of OpenSearch as collections need. Batches are answered by a script,
-// the last answer again and again.
-type fake struct {
-	version int
-
-	mu        sync.Mutex
-	registers map[string]string
-	seq       int
-	before    func(f *fake) // a change is saved
-	batches   storetest.Answers
-}
-
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	_, register, isRegister := strings.Cut(r.URL.Path, "/_doc/")
-	switch {
-	case strings.HasSuffix(r.URL.Path, "/_bulk"):
-		f.batches.Next(w, r, body)
-	case strings.HasSuffix(r.URL.Path, "/_mapping"):
-		fmt.Fprintf(w, `{"wildgraph-catalog-1":{"mappings":{"_meta":{"version":%d}}}}`, f.version)
-	case isRegister && r.Method == http.MethodGet:
-		v, ok := f.registers[register]
-		if !ok {
-			w.WriteHeader(http.StatusNotFound)
-		}
-		source, _ := json.Marshal(map[string]string{"value": v})
-		fmt.Fprintf(w, `{"found":%v,"_seq_no":%d,"_primary_term":1,"_source":%s}`, ok, f.seq, source)
-	case isRegister:
-		if f.before != nil {
-			f.before(f)
-			f.before = nil
-		}
-		var value struct{ Value string }
-		_ = json.Unmarshal(body, &value)
-		q := r.URL.Query()
-		if _, ok := f.registers[register]; ok && q.Get("if_seq_no") != fmt.Sprint(f.seq) {
-			failure(http.StatusConflict, "version_conflict_engine_exception", "another came before")(w, r)
-			return
-		}
-		f.seq++
-		f.registers[register] = value.Value
-	default:
-		_, _ = io.WriteString(w, `{"_shards":{"failed":0}}`)
-	}
-}
 
 func failure(status int, kind, reason string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -80,18 +27,19 @@ func item(status int, kind, reason string) http.HandlerFunc {
 	}
 }
 
-func done(w http.ResponseWriter, _ *http.Request) {
-	_, _ = io.WriteString(w, `{"errors":false,"items":[{"index":{"status":201}}]}`)
+func says(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
+
+var done = says(`{"errors":false,"items":[{"index":{"status":201}}]}`)
 
 var faultSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2, Model: "one"}}}
 
-// faulty is a store at a fake, and a collection there.
+// faulty opens a store at a fake, with a collection.
 func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) {
-	f := &fake{version: 1, registers: map[string]string{}, batches: storetest.Answers{List: []http.HandlerFunc{done}}}
-	server := httptest.NewServer(f)
-	t.Cleanup(server.Close)
-	s, err := opensearch.Open(t.Context(), []string{server.URL}, opensearch.Options{Wait: wait})
+	t.Helper()
+	f, url := newFake(t)
+	s, err := Open(t.Context(), []string{url}, Options{Wait: wait})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,32 +47,68 @@ func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, server.URL, c
+	return f, url, c
 }
 
-// What a batch may come to is an error with a name, and what may help is tried again.
+// Each answer to a batch is an error with a name, and the same batch is sent again if that may help.
 func TestBatchFaults(t *testing.T) {
-	storetest.Batches(t, done, func(t *testing.T, wait time.Duration) (store.Collection, *storetest.Answers) {
-		f, _, c := faulty(t, wait)
-		return c, &f.batches
-	}, []storetest.Batch{
-		{Name: "an item is rejected", Answers: []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full"), done}, Sent: 2},
-		{Name: "an item is rejected, no waiting", Answers: []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full")}, Wait: -1, Want: storetest.Throttled},
-		{Name: "the disk is full", Answers: []http.HandlerFunc{failure(403, "cluster_block_exception", "FORBIDDEN/12/index read-only / allow delete (api)")}, Wait: -1, Want: store.ErrUnavailable},
-		{Name: "the disk is full, by item", Answers: []http.HandlerFunc{item(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")}, Wait: -1, Want: store.ErrUnavailable},
-		{Name: "the shard failed", Answers: []http.HandlerFunc{item(404, "shard_not_found_exception", "no such shard")}, Wait: -1, Want: store.ErrUnavailable},
-		{Name: "not let", Answers: []http.HandlerFunc{failure(403, "security_exception", "no permissions for [indices:data/write/bulk]")}, Want: store.ErrDenied},
-		{Name: "not let, by item", Answers: []http.HandlerFunc{item(403, "security_exception", "no permissions")}, Want: store.ErrDenied},
-		{Name: "discarded", Answers: []http.HandlerFunc{item(404, "index_not_found_exception", "no such index and [require_alias] is true")}, Want: store.ErrNotFound},
-		{Name: "another dimension", Answers: []http.HandlerFunc{item(400, "mapper_parsing_exception", "Vector dimension mismatch")}, Want: store.ErrInvalid},
-		{Name: "a part of an answer", Answers: []http.HandlerFunc{storetest.Says(200, `{"items":[]}`)}, Wait: -1, Want: store.ErrUnavailable},
-	}...)
+	var throttled error = &store.ThrottledError{}
+	for _, x := range []struct {
+		name    string
+		answers []http.HandlerFunc
+		wait    time.Duration
+		want    error
+		sent    int
+	}{
+		{"cut", []http.HandlerFunc{cut, done}, -1, store.ErrUnavailable, 1},
+		{"cut, again", []http.HandlerFunc{cut, done}, 0, nil, 2},
+		{"throttled", []http.HandlerFunc{answer(429, "Retry-After", "0.02"), done}, 0, nil, 2},
+		{"throttled for long", []http.HandlerFunc{answer(429, "Retry-After", "30"), done}, 0, throttled, 1},
+		{"unknown", []http.HandlerFunc{answer(401)}, 0, store.ErrDenied, 1},
+		{"another server", []http.HandlerFunc{says("<html>")}, 0, store.ErrMismatch, 1},
+		{"an item is rejected", []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full"), done}, 0, nil, 2},
+		{"an item is rejected, no waiting", []http.HandlerFunc{item(429, "rejected_execution_exception", "the queue is full")}, -1, throttled, 1},
+		{"the disk is full", []http.HandlerFunc{failure(403, "cluster_block_exception", "FORBIDDEN/12/index read-only / allow delete (api)")}, -1, store.ErrUnavailable, 1},
+		{"the disk is full, by item", []http.HandlerFunc{item(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")}, -1, store.ErrUnavailable, 1},
+		{"the shard failed", []http.HandlerFunc{item(404, "shard_not_found_exception", "no such shard")}, -1, store.ErrUnavailable, 1},
+		{"not let", []http.HandlerFunc{failure(403, "security_exception", "no permissions for [indices:data/write/bulk]")}, 0, store.ErrDenied, 1},
+		{"not let, by item", []http.HandlerFunc{item(403, "security_exception", "no permissions")}, 0, store.ErrDenied, 1},
+		{"discarded", []http.HandlerFunc{item(404, "index_not_found_exception", "no such index and [require_alias] is true")}, 0, store.ErrNotFound, 1},
+		{"another dimension", []http.HandlerFunc{item(400, "mapper_parsing_exception", "Vector dimension mismatch")}, 0, store.ErrInvalid, 1},
+		{"a part of an answer", []http.HandlerFunc{says(`{"items":[]}`)}, -1, store.ErrUnavailable, 1},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			f, _, c := faulty(t, x.wait)
+			f.bulk = x.answers
+			g, err := c.Write(t.Context(), "first")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			table, err := g.Table("chunks")
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			err = table.Put(t.Context(), store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}})
+			var asked *store.ThrottledError
+			if x.want == throttled && !errors.As(err, &asked) || x.want != throttled && !errors.Is(err, x.want) {
+				t.Errorf("%v, want %v", err, x.want)
+			}
+			if len(f.sent) != x.sent || f.sent[0] != f.sent[len(f.sent)-1] {
+				t.Errorf("%d batches were sent, want %d that are equal", len(f.sent), x.sent)
+			}
+			if x.name == "throttled" && time.Since(start) < 20*time.Millisecond {
+				t.Error("it did not wait for as long as it was asked to")
+			}
+		})
+	}
 }
 
 // What was made otherwise is refused, and a publisher that comes second learns it.
 func TestCatalogFaults(t *testing.T) {
 	f, url, c := faulty(t, -1)
-	s, err := opensearch.Open(t.Context(), []string{url}, opensearch.Options{})
+	s, err := Open(t.Context(), []string{url}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +125,7 @@ func TestCatalogFaults(t *testing.T) {
 		defer g.Close()
 	}
 	f.before = func(f *fake) { // another publishes between reading and saving
-		f.registers["corpus"] = strings.Replace(f.registers["corpus"], `"generations"`, `"published":"first","generations"`, 1)
+		f.entries["corpus"] = strings.Replace(f.entries["corpus"], `"generations"`, `"published":"first","generations"`, 1)
 		f.seq++
 	}
 	if err := c.Publish(t.Context(), "second", ""); !errors.Is(err, store.ErrConflict) {
@@ -150,23 +134,23 @@ func TestCatalogFaults(t *testing.T) {
 	if _, published, err := c.Generations(t.Context()); published != "first" || err != nil {
 		t.Errorf("%q is published, %v; want the first", published, err)
 	}
-	saved := f.registers["corpus"]
-	f.registers["corpus"] = strings.Replace(saved, c.Schema().Analyzer, "another", 1)
+	saved := f.entries["corpus"]
+	f.entries["corpus"] = strings.Replace(saved, c.Schema().Analyzer, "another", 1)
 	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("another analyzer: %v", err)
 	}
-	f.registers["corpus"] = strings.Replace(saved, `"version":1`, `"version":99`, 1)
+	f.entries["corpus"] = strings.Replace(saved, `"version":1`, `"version":99`, 1)
 	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("a collection of another version: %v", err)
 	}
 	f.version = 99
-	if _, err := opensearch.Open(t.Context(), []string{url}, opensearch.Options{}); !errors.Is(err, store.ErrMismatch) {
+	if _, err := Open(t.Context(), []string{url}, Options{}); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("another version: %v", err)
 	}
-	if _, err := opensearch.Open(t.Context(), []string{"http://127.0.0.1:1"}, opensearch.Options{Wait: -1}); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := Open(t.Context(), []string{"http://127.0.0.1:1"}, Options{Wait: -1}); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("no server: %v", err)
 	}
-	if _, err := opensearch.Open(t.Context(), nil, opensearch.Options{Prefix: "No", Shards: -1}); !errors.Is(err, store.ErrInvalid) || strings.Count(err.Error(), "invalid") < 3 {
+	if _, err := Open(t.Context(), nil, Options{Prefix: "No", Shards: -1}); !errors.Is(err, store.ErrInvalid) || strings.Count(err.Error(), "invalid") < 3 {
 		t.Errorf("wrong settings: %v", err)
 	}
 }

@@ -3,16 +3,18 @@
 package opensearch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/store/internal/engine"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -23,30 +25,30 @@ type Options struct {
 	// Prefix begins the names of indexes ("wildgraph"). Stores with different ones share a
 	// cluster and nothing else.
 	Prefix string
-	// Shards is in how many parts an index is (1), Replicas how often each is kept
-	// besides (0).
+	// Shards is the number of parts of an index (1), Replicas the number of further copies
+	// of each (0).
 	Shards, Replicas int
-	// M and EfConstruction are those of the graph of vectors (16, 100), EfSearch is
-	// how many candidates a search keeps in each shard (100), at least K.
+	// M and EfConstruction are parameters of Lucene's HNSW (16, 100). EfSearch is the number of
+	// candidates of a search in each shard (100), at least K.
 	M, EfConstruction, EfSearch int
-	// HTTP sends requests; nil is http.DefaultClient. Header is that of all: for
+	// HTTP sends requests; nil is http.DefaultClient. Header is added to all of them, for
 	// Authorization.
 	HTTP   *http.Client
 	Header http.Header
-	// Wait is how long a call waits, in all, for nodes that are busy or away; 0 is ten
-	// seconds, less is not at all.
+	// Wait bounds the total wait of a call for nodes that are busy or away; 0 is ten
+	// seconds, a negative Wait is none.
 	Wait time.Duration
 }
 
-// version is that of the indexes.
+// version is the version of the indexes and of the catalog.
 const version = 1
 
 // Open opens the store of a cluster, named by the base URLs of some of its nodes, or begins one.
 func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
 	o.Prefix, o.Shards = cmp.Or(o.Prefix, "wildgraph"), cmp.Or(o.Shards, 1)
 	o.M, o.EfConstruction, o.EfSearch = cmp.Or(o.M, 16), cmp.Or(o.EfConstruction, 100), cmp.Or(o.EfSearch, 100)
-	c := &cluster{o: o, client: &engine.Client{Nodes: nodes, HTTP: o.HTTP, Header: o.Header, Wait: o.Wait, Name: name}}
-	errs := []error{c.client.Check(), store.CheckName("prefix", o.Prefix)}
+	c := &cluster{o: o, client: &client{nodes: nodes, o: o}, maxK: maxK}
+	errs := []error{c.client.check(), store.CheckName("prefix", o.Prefix)}
 	if min(o.Shards, o.M, o.EfConstruction, o.EfSearch) < 1 || o.Replicas < 0 || o.EfSearch > maxK {
 		errs = append(errs, fmt.Errorf("%w: Shards %d, Replicas %d, M %d, EfConstruction %d or EfSearch %d is negative, or EfSearch is above %d", store.ErrInvalid, o.Shards, o.Replicas, o.M, o.EfConstruction, o.EfSearch, maxK))
 	}
@@ -57,33 +59,25 @@ func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opensearch: open: %w", err)
 	}
-	return engine.New("opensearch", c, o.Analyzer), nil
+	return newStore(c, o.Analyzer), nil
 }
 
-// cluster implements [engine.Engine].
+// cluster translates the operations of the store into requests. Indexes have names of a-z and
+// 0-9. Errors are those of package store; an index that does not exist is store.ErrNotFound.
 type cluster struct {
 	o      Options
-	client *engine.Client
+	client *client
+	maxK   int // maxK, less in tests
 }
 
-var _ engine.Engine = (*cluster)(nil)
-
-// maxK is OpenSearch's limit of the hits of a search, and of the candidates of one by vectors.
+// maxK is OpenSearch's limit of the hits of a search and of the candidates of a vector search.
 const maxK = 10_000
-
-// Can implements [engine.Engine].
-func (c *cluster) Can() store.Capabilities {
-	return store.Capabilities{BM25: true, Exact: true, MaxK: maxK}
-}
-
-// Close implements [engine.Engine].
-func (c *cluster) Close() error { return nil }
 
 // object is JSON.
 type object map[string]any
 
-// index is the name under which an index is asked: an alias, so that a request cannot
-// make one that was removed anew; the index itself has the name with -1.
+// index is the name in requests: an alias, so that a request cannot recreate an index that
+// was removed. The index itself has the suffix -1.
 func (c *cluster) index(name string) string { return c.o.Prefix + "-" + name }
 
 const catalog = "catalog"
@@ -102,7 +96,7 @@ func (c *cluster) begin(ctx context.Context) error {
 			} `json:"_meta"`
 		} `json:"mappings"`
 	}
-	if err := c.client.Do(ctx, engine.Request{Method: http.MethodGet, Path: "/" + c.index(catalog) + "/_mapping"}, &answer); err != nil {
+	if err := c.client.do(ctx, request{method: http.MethodGet, path: "/" + c.index(catalog) + "/_mapping"}, &answer); err != nil {
 		return err
 	}
 	if v := answer[c.index(catalog)+"-1"].Mappings.Meta.Version; v != version {
@@ -113,7 +107,7 @@ func (c *cluster) begin(ctx context.Context) error {
 
 // make makes an index, if there is none.
 func (c *cluster) make(ctx context.Context, index string, settings, mappings object) error {
-	err := c.client.Do(ctx, engine.Request{Method: http.MethodPut, Path: "/" + c.index(index) + "-1", Body: object{
+	err := c.client.do(ctx, request{method: http.MethodPut, path: "/" + c.index(index) + "-1", body: object{
 		"settings": object{"index": settings}, "mappings": mappings, "aliases": object{c.index(index): object{}}}}, nil)
 	if errors.Is(err, errExists) {
 		return nil
@@ -121,8 +115,9 @@ func (c *cluster) make(ctx context.Context, index string, settings, mappings obj
 	return err
 }
 
-// Load implements [engine.Engine].
-func (c *cluster) Load(ctx context.Context, register string) ([]byte, string, error) {
+// load reads an entry of the catalog and the version that save wants: nil and "" if there
+// is none.
+func (c *cluster) load(ctx context.Context, name string) ([]byte, string, error) {
 	var answer struct {
 		Found  bool  `json:"found"`
 		SeqNo  int64 `json:"_seq_no"`
@@ -131,41 +126,42 @@ func (c *cluster) Load(ctx context.Context, register string) ([]byte, string, er
 			Value string `json:"value"`
 		} `json:"_source"`
 	}
-	err := c.client.Do(ctx, engine.Request{Method: http.MethodGet, Path: c.register(register)}, &answer)
+	err := c.client.do(ctx, request{method: http.MethodGet, path: c.entryPath(name)}, &answer)
 	if errors.Is(err, errNoDocument) || err == nil && !answer.Found {
 		return nil, "", nil
 	}
 	return []byte(answer.Source.Value), fmt.Sprintf("if_seq_no=%d&if_primary_term=%d", answer.SeqNo, answer.Term), err
 }
 
-func (c *cluster) register(name string) string {
+func (c *cluster) entryPath(name string) string {
 	return "/" + c.index(catalog) + "/_doc/" + url.PathEscape(name)
 }
 
-// Save implements [engine.Engine].
-func (c *cluster) Save(ctx context.Context, register string, value []byte, was string) error {
-	r := engine.Request{Method: http.MethodPut, Path: c.register(register) + "?require_alias=true&" + cmp.Or(was, "op_type=create"), Body: object{"value": string(value)}, Once: true}
+// save replaces an entry of the catalog if it still has this version, "" for a new one;
+// otherwise the error is store.ErrConflict. A nil value removes it.
+func (c *cluster) save(ctx context.Context, name string, value []byte, was string) error {
+	r := request{method: http.MethodPut, path: c.entryPath(name) + "?require_alias=true&" + cmp.Or(was, "op_type=create"), body: object{"value": string(value)}, once: true}
 	if value == nil {
-		r = engine.Request{Method: http.MethodDelete, Path: c.register(register) + "?" + was, Once: true}
+		r = request{method: http.MethodDelete, path: c.entryPath(name) + "?" + was, once: true}
 	}
-	return c.client.Do(ctx, r, nil)
+	return c.client.do(ctx, r, nil)
 }
 
-// Registers implements [engine.Engine].
-func (c *cluster) Registers(ctx context.Context) (names []string, err error) {
-	if err := c.Refresh(ctx, catalog); err != nil {
+// entries lists the names in the catalog.
+func (c *cluster) entries(ctx context.Context) (names []string, err error) {
+	if err := c.refresh(ctx, catalog); err != nil {
 		return nil, err
 	}
 	var answer found
-	err = c.client.Do(ctx, engine.Request{Method: http.MethodPost, Path: "/" + c.index(catalog) + "/_search", Body: object{"size": maxK, "_source": false}}, &answer)
+	err = c.client.do(ctx, request{method: http.MethodPost, path: "/" + c.index(catalog) + "/_search", body: object{"size": maxK, "_source": false}}, &answer)
 	for _, h := range answer.Hits.Hits {
 		names = append(names, h.DocID)
 	}
 	return names, err
 }
 
-// Create implements [engine.Engine].
-func (c *cluster) Create(ctx context.Context, index string, s engine.Spec) error {
+// create makes an index unless it exists.
+func (c *cluster) create(ctx context.Context, index string, s spec) error {
 	settings := object{"number_of_shards": c.o.Shards, "number_of_replicas": c.o.Replicas, "refresh_interval": "-1", "max_result_window": maxK}
 	properties := object{"id": object{"type": "keyword"}, "body": object{"type": "object", "enabled": false}}
 	if s.Words {
@@ -185,10 +181,10 @@ func (c *cluster) Create(ctx context.Context, index string, s engine.Spec) error
 		"_source": object{"includes": []string{"body"}}, "properties": properties})
 }
 
-// Drop implements [engine.Engine].
-func (c *cluster) Drop(ctx context.Context, indexes ...string) error {
+// drop removes the indexes that exist.
+func (c *cluster) drop(ctx context.Context, indexes ...string) error {
 	for _, index := range indexes {
-		err := c.client.Do(ctx, engine.Request{Method: http.MethodDelete, Path: "/" + c.index(index) + "-1"}, nil)
+		err := c.client.do(ctx, request{method: http.MethodDelete, path: "/" + c.index(index) + "-1"}, nil)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -196,13 +192,155 @@ func (c *cluster) Drop(ctx context.Context, indexes ...string) error {
 	return nil
 }
 
-// Alias implements [engine.Engine].
-func (c *cluster) Alias(ctx context.Context, indexes map[string]string) error {
+// alias gives indexes names for other programs, and takes these from older indexes.
+func (c *cluster) alias(ctx context.Context, indexes map[string]string) error {
 	var actions []object
 	for of, index := range indexes {
 		alias := c.o.Prefix + "." + of
 		actions = append(actions, object{"remove": object{"index": c.o.Prefix + "-*", "alias": alias, "must_exist": false}},
 			object{"add": object{"index": c.index(index) + "-1", "alias": alias}})
 	}
-	return c.client.Do(ctx, engine.Request{Method: http.MethodPost, Path: "/_aliases", Body: object{"actions": actions}}, nil)
+	return c.client.do(ctx, request{method: http.MethodPost, path: "/_aliases", body: object{"actions": actions}}, nil)
+}
+
+// Limits of a request; OpenSearch takes 100 MB.
+const (
+	maxItems = 1000
+	maxBytes = 8 << 20
+)
+
+// bulk is the body of a bulk request.
+type bulk struct {
+	lines bytes.Buffer
+	items int
+}
+
+// add appends an action on an id and its document, if it has one.
+func (b *bulk) add(action, id string, doc object) error {
+	e := json.NewEncoder(&b.lines)
+	err := e.Encode(object{action: object{"_id": id}})
+	if err == nil && doc != nil {
+		err = e.Encode(doc)
+	}
+	b.items++
+	return err
+}
+
+// put writes documents with distinct ids.
+func (c *cluster) put(ctx context.Context, index string, docs []document) error {
+	var b bulk
+	for i, d := range docs {
+		doc := object{"id": d.ID, "body": string(d.Body)}
+		if len(d.Terms) > 0 {
+			doc["words"], doc["length"] = strings.Join(d.Terms, " "), len(d.Terms)
+		}
+		if len(d.Vector) > 0 {
+			doc["vector"] = d.Vector
+		}
+		for name, v := range d.Fields {
+			doc[name] = v
+		}
+		if err := b.add("index", hash(d.ID), doc); err != nil {
+			return err
+		}
+		if err := c.send(ctx, index, &b, i == len(docs)-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete removes documents by id.
+func (c *cluster) delete(ctx context.Context, index string, ids []string) error {
+	var b bulk
+	for i, id := range ids {
+		if err := b.add("delete", hash(id), nil); err != nil {
+			return err
+		}
+		if err := c.send(ctx, index, &b, i == len(ids)-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shardWait is how long a server waits for a missing shard; OpenSearch's default is a minute.
+const shardWait = "10s"
+
+// send sends a full or the last request. All of it is sent again if a part was rejected,
+// since its actions are idempotent.
+func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) error {
+	if b.items < maxItems && b.lines.Len() < maxBytes && !last {
+		return nil
+	}
+	request := request{method: http.MethodPost, path: "/" + c.index(index) + "/_bulk?require_alias=true&timeout=" + shardWait, body: b.lines.Bytes(), contentType: "application/x-ndjson"}
+	err := c.client.again(ctx, false, func() error {
+		var answer struct {
+			Errors bool `json:"errors"`
+			Items  []map[string]struct {
+				Status int    `json:"status"`
+				Error  *cause `json:"error"`
+			} `json:"items"`
+		}
+		if err := c.client.once(ctx, request, &answer); err != nil {
+			return err
+		}
+		if len(answer.Items) != b.items {
+			return fmt.Errorf("%w: an answer of %d items to a batch of %d", store.ErrUnavailable, len(answer.Items), b.items)
+		}
+		for _, item := range answer.Items {
+			for _, result := range item {
+				if err := result.Error.error(result.Status); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	b.lines.Reset()
+	b.items = 0
+	return err
+}
+
+// deleteWhere removes the documents with a field's value, earlier puts included.
+func (c *cluster) deleteWhere(ctx context.Context, index, field, value string) error {
+	if err := c.refresh(ctx, index); err != nil {
+		return err
+	}
+	var answer struct {
+		Failures []struct {
+			Status int    `json:"status"`
+			Cause  *cause `json:"cause"`
+		} `json:"failures"`
+	}
+	return c.client.again(ctx, false, func() error {
+		err := c.client.once(ctx, request{method: http.MethodPost, path: "/" + c.index(index) + "/_delete_by_query?conflicts=proceed",
+			body: object{"query": object{"term": object{field: value}}}}, &answer)
+		for _, f := range answer.Failures {
+			if err == nil {
+				err = f.Cause.error(f.Status)
+			}
+		}
+		return err
+	})
+}
+
+// refresh makes earlier puts and deletions visible to searches.
+func (c *cluster) refresh(ctx context.Context, indexes ...string) error {
+	names := make([]string, len(indexes))
+	for i, index := range indexes {
+		names[i] = c.index(index)
+	}
+	return c.client.again(ctx, false, func() error {
+		var answer struct {
+			Shards struct {
+				Failed int `json:"failed"`
+			} `json:"_shards"`
+		}
+		err := c.client.once(ctx, request{method: http.MethodPost, path: "/" + strings.Join(names, ",") + "/_refresh"}, &answer)
+		if err == nil && answer.Shards.Failed > 0 {
+			err = fmt.Errorf("%w: %d shards were not refreshed", store.ErrUnavailable, answer.Shards.Failed)
+		}
+		return err
+	})
 }

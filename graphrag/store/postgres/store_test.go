@@ -90,5 +90,5 @@ func TestFull(t *testing.T) {
 	t.Setenv("WILDGRAPH_POSTGRES", os.Getenv("WILDGRAPH_POSTGRES_SMALL"))
 	s := open(t, postgres.Options{})
 	defer s.Close()
-	storetest.Full{Fill: fill, Free: free}.Test(t, s)
+	storetest.Full(t, s, fill, free)
 }

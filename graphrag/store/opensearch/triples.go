@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package opensearch
 
 import (
 	"context"
@@ -21,17 +21,17 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 		return e.wrap("put", err)
 	}
 	docs, bad := collect(ts, store.Triple.ID, e.doc)
-	if err := e.engine.Put(ctx, e.index, docs); err != nil {
+	if err := e.c.put(ctx, e.index, docs); err != nil {
 		return e.wrap("put", err)
 	}
 	return e.wrap("put", bad)
 }
 
-func (e edges) doc(t store.Triple) (d Doc, err error) {
+func (e edges) doc(t store.Triple) (d document, err error) {
 	if err := store.CheckTriple(t); err != nil {
 		return d, err
 	}
-	d = Doc{ID: t.ID(), Fields: store.Fields{"head": Key(t.Head.ID), "relation": Key(t.Relation.ID), "tail": Key(t.Tail.ID), "source": Key(t.Source)}}
+	d = document{ID: t.ID(), Fields: store.Fields{"head": key(t.Head.ID), "relation": key(t.Relation.ID), "tail": key(t.Tail.ID), "source": key(t.Source)}}
 	for _, label := range []string{t.Head.Label, t.Relation.Label, t.Tail.Label} {
 		d.Terms = terms(d.Terms, e.analyzer, label, 1)
 	}
@@ -39,7 +39,7 @@ func (e edges) doc(t store.Triple) (d Doc, err error) {
 	return d, err
 }
 
-func triple(h Hit) (t store.Triple, err error) {
+func triple(h result) (t store.Triple, err error) {
 	if err = json.Unmarshal(h.Body, &t); err != nil {
 		err = fmt.Errorf("triple %s: %w: %w", h.ID, store.ErrMismatch, err)
 	}
@@ -50,7 +50,7 @@ func triple(h Hit) (t store.Triple, err error) {
 func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	err := e.open(ctx, true)
 	if err == nil {
-		err = e.engine.Delete(ctx, e.index, slices.Compact(slices.Sorted(slices.Values(ids))))
+		err = e.c.delete(ctx, e.index, slices.Compact(slices.Sorted(slices.Values(ids))))
 	}
 	return e.wrap("delete", err)
 }
@@ -68,7 +68,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 			return nil, e.wrap("search", err)
 		}
 		list := queryTerms(e.analyzer, q.Text)
-		b.add(Query{Terms: list, K: q.K, Bodies: true}, f, len(list) > 0)
+		b.add(query{Terms: list, K: q.K, Bodies: true}, f, len(list) > 0)
 	}
 	lists, err := b.search(ctx)
 	out := make([][]store.TripleHit, len(lists))
@@ -87,7 +87,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 // Neighbors implements [store.Triples]. Without a limit an entity of more than MaxK triples
 // takes more than one round trip, and Like finds that many at most.
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
-	most := e.engine.Can().MaxK
+	most := e.c.maxK
 	limit := o.Limit
 	if limit <= 0 {
 		limit = most
@@ -95,8 +95,8 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	like := queryTerms(e.analyzer, o.Like)
 	b := e.batch()
 	for _, entity := range entities {
-		b.add(Query{Terms: like, K: limit, Bodies: true}, near(entity, o), len(like) > 0)
-		b.add(Query{K: limit, Bodies: true}, near(entity, o), true)
+		b.add(query{Terms: like, K: limit, Bodies: true}, near(entity, o), len(like) > 0)
+		b.add(query{K: limit, Bodies: true}, near(entity, o), true)
 	}
 	lists, err := b.search(ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 		liked, listed := lists[2*i], lists[2*i+1]
 		for more := listed; len(more) == most && (o.Limit <= 0 || len(listed) < o.Limit); listed = append(listed, more...) {
 			b := e.batch()
-			b.add(Query{K: limit, After: more[len(more)-1].ID, Bodies: true}, near(entity, o), true)
+			b.add(query{K: limit, After: more[len(more)-1].ID, Bodies: true}, near(entity, o), true)
 			next, err := b.search(ctx)
 			if err != nil {
 				return nil, e.wrap("neighbors", err)
@@ -137,7 +137,7 @@ func near(entity string, o store.Near) store.Filter {
 }
 
 // merge is those that are liked, and then the others, up to a limit.
-func merge(liked, listed []Hit, limit int) (out []store.Triple, err error) {
+func merge(liked, listed []result, limit int) (out []store.Triple, err error) {
 	seen := make(map[string]bool, len(liked))
 	for i, h := range slices.Concat(liked, listed) {
 		if seen[h.ID] {
@@ -166,7 +166,7 @@ func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Tri
 // CountTriples implements [store.Triples].
 func (e edges) CountTriples(ctx context.Context) (n int, err error) {
 	if err = e.open(ctx, false); err == nil {
-		n, err = e.engine.Count(ctx, e.index)
+		n, err = e.c.count(ctx, e.index)
 	}
 	return n, e.wrap("count", err)
 }

@@ -3,10 +3,8 @@
 package storetest
 
 import (
-	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,47 +118,4 @@ func testCrash(t *testing.T, s *suite) {
 	put(t, resumed, table, records...)
 	must(t, c.Publish(t.Context(), "second", "first"))
 	same(t, "built to its end", all(t, table, ""), records)
-}
-
-// A store that has too much to do says when to ask again, and then answers.
-func testThrottled(t *testing.T, s *suite) {
-	if s.f.Throttle == nil {
-		t.Skip("the factory has no Throttle")
-	}
-	_, g, table := s.generation(t)
-	put(t, g, table, sample(16, 10)...)
-	const after = 20 * time.Millisecond
-	s.f.Throttle(t, s.s, 2, after)
-	for range 2 {
-		_, err := table.Get(t.Context(), "r00001")
-		var throttled *store.ThrottledError
-		if !errors.As(err, &throttled) || throttled.After != after {
-			t.Fatalf("a throttled call: %v, want a ThrottledError that asks for %v", err, after)
-		}
-		time.Sleep(throttled.After)
-	}
-	if got, err := table.Get(t.Context(), "r00001"); err != nil || len(got) != 1 {
-		t.Errorf("after the time it asked for: %d records, %v", len(got), err)
-	}
-}
-
-// While a part of the engine is down, searches find what they found before.
-func testChaos(t *testing.T, s *suite) {
-	if s.f.Chaos == nil {
-		t.Skip("the factory has no Chaos")
-	}
-	_, g, table := s.generation(t)
-	put(t, g, table, sample(17, 200)...)
-	q := store.TextQuery{Text: "lighthouse expedition river", K: 10}
-	want, err := table.SearchText(t.Context(), q)
-	must(t, err)
-	end := s.f.Chaos(t, s.s)
-	defer end()
-	for range 20 {
-		got, err := table.SearchText(t.Context(), q)
-		must(t, err)
-		if diff := cmp.Diff(idsOf(want[0]), idsOf(got[0])); diff != "" {
-			t.Fatal(diff)
-		}
-	}
 }

@@ -12,9 +12,9 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/store/internal/engine"
 )
 
 // found is the answer to a search.
@@ -42,13 +42,13 @@ type source struct {
 	Body string `json:"body"`
 }
 
-// Get implements [engine.Engine]: what a search finds, and of what is not there, what was
-// put since. One copy of a shard may be ahead of another.
-func (c *cluster) Get(ctx context.Context, index string, ids []string) (hits []engine.Hit, err error) {
+// get reads documents by id: those that searches see, and of the rest those that were put
+// since. One copy of a shard may be ahead of another.
+func (c *cluster) get(ctx context.Context, index string, ids []string) (hits []result, err error) {
 	for part := range slices.Chunk(ids, maxItems) {
 		missing := make(map[string]string, len(part)) // by the names there
 		for _, id := range part {
-			missing[engine.Hash(id)] = id
+			missing[hash(id)] = id
 		}
 		for _, latest := range []bool{false, true} {
 			if len(missing) == 0 {
@@ -59,7 +59,7 @@ func (c *cluster) Get(ctx context.Context, index string, ids []string) (hits []e
 				return nil, err
 			}
 			for key, body := range found {
-				hits = append(hits, engine.Hit{ID: missing[key], Body: []byte(body)})
+				hits = append(hits, result{ID: missing[key], Body: []byte(body)})
 				delete(missing, key)
 			}
 		}
@@ -68,7 +68,7 @@ func (c *cluster) Get(ctx context.Context, index string, ids []string) (hits []e
 }
 
 func (c *cluster) documents(ctx context.Context, index string, keys []string, latest bool) (bodies map[string]string, err error) {
-	err = c.client.Again(ctx, false, func() error {
+	err = c.client.again(ctx, false, func() error {
 		var answer struct {
 			Docs []struct {
 				ID     string `json:"_id"`
@@ -78,7 +78,7 @@ func (c *cluster) documents(ctx context.Context, index string, keys []string, la
 			} `json:"docs"`
 		}
 		path := fmt.Sprintf("/%s/_mget?realtime=%t", c.index(index), latest)
-		if err := c.client.Once(ctx, engine.Request{Method: http.MethodPost, Path: path, Body: object{"ids": keys}}, &answer); err != nil {
+		if err := c.client.once(ctx, request{method: http.MethodPost, path: path, body: object{"ids": keys}}, &answer); err != nil {
 			return err
 		}
 		bodies = make(map[string]string, len(keys))
@@ -95,8 +95,8 @@ func (c *cluster) documents(ctx context.Context, index string, keys []string, la
 	return bodies, err
 }
 
-// Search implements [engine.Engine].
-func (c *cluster) Search(ctx context.Context, index string, queries []engine.Query) (lists [][]engine.Hit, err error) {
+// search answers queries in one round trip, best first.
+func (c *cluster) search(ctx context.Context, index string, queries []query) (lists [][]result, err error) {
 	var lines bytes.Buffer
 	e := json.NewEncoder(&lines)
 	for _, q := range queries {
@@ -104,15 +104,15 @@ func (c *cluster) Search(ctx context.Context, index string, queries []engine.Que
 		if q.Terms != nil {
 			header["search_type"] = "dfs_query_then_fetch" // frequencies of all shards
 		}
-		if err := cmp.Or(e.Encode(header), e.Encode(c.query(q))); err != nil {
+		if err := cmp.Or(e.Encode(header), e.Encode(c.body(q))); err != nil {
 			return nil, err
 		}
 	}
-	err = c.client.Again(ctx, false, func() error {
+	err = c.client.again(ctx, false, func() error {
 		var answer struct {
 			Responses []found `json:"responses"`
 		}
-		err := c.client.Once(ctx, engine.Request{Method: http.MethodPost, Path: "/_msearch", Body: lines.Bytes(), Type: "application/x-ndjson"}, &answer)
+		err := c.client.once(ctx, request{method: http.MethodPost, path: "/_msearch", body: lines.Bytes(), contentType: "application/x-ndjson"}, &answer)
 		if err == nil && len(answer.Responses) != len(queries) {
 			err = fmt.Errorf("%w: %d answers to %d queries", store.ErrUnavailable, len(answer.Responses), len(queries))
 		}
@@ -121,7 +121,7 @@ func (c *cluster) Search(ctx context.Context, index string, queries []engine.Que
 			if err == nil {
 				err = r.Error.error(r.Status)
 			}
-			var list []engine.Hit
+			var list []result
 			if err == nil {
 				list, err = r.hits(queries[len(lists)])
 			}
@@ -132,8 +132,8 @@ func (c *cluster) Search(ctx context.Context, index string, queries []engine.Que
 	return lists, err
 }
 
-func (f found) hits(q engine.Query) ([]engine.Hit, error) {
-	list := make([]engine.Hit, len(f.Hits.Hits))
+func (f found) hits(q query) ([]result, error) {
+	list := make([]result, len(f.Hits.Hits))
 	for i, h := range f.Hits.Hits {
 		score := h.Score
 		if q.Vector != nil {
@@ -142,7 +142,7 @@ func (f found) hits(q engine.Query) ([]engine.Hit, error) {
 		if h.Explanation != nil && len(h.Fields.Length) == 1 {
 			score = h.Explanation.exact(h.Fields.Length[0])
 		}
-		list[i] = engine.Hit{Score: score, Body: []byte(h.Source.Body)}
+		list[i] = result{Score: score, Body: []byte(h.Source.Body)}
 		if len(h.Sort) == 0 || json.Unmarshal(h.Sort[len(h.Sort)-1], &list[i].ID) != nil {
 			return nil, fmt.Errorf("%w: a hit without an id", store.ErrMismatch)
 		}
@@ -150,7 +150,7 @@ func (f found) hits(q engine.Query) ([]engine.Hit, error) {
 	return list, nil
 }
 
-// similarity is the dot product of which Lucene made a score above 0.
+// similarity inverts Lucene's mapping of a dot product to a positive score.
 func similarity(score float64) float64 {
 	if score >= 1 {
 		return score - 1
@@ -158,8 +158,8 @@ func similarity(score float64) float64 {
 	return 1 - 1/max(score, 1e-30)
 }
 
-// query is a search as OpenSearch has it. The id is the last that hits are sorted by.
-func (c *cluster) query(q engine.Query) object {
+// body is the request of a query. Hits are sorted by id last.
+func (c *cluster) body(q query) object {
 	where := filter(q.Where)
 	out := object{"size": q.K, "_source": q.Bodies, "track_total_hits": false, "sort": []object{{"_score": "desc"}, {"id": "asc"}}, "track_scores": true}
 	switch {
@@ -192,7 +192,7 @@ func (c *cluster) query(q engine.Query) object {
 	return out
 }
 
-// filter is a filter as OpenSearch has it; none is for all.
+// filter translates a filter; the empty list matches all.
 func filter(f store.Filter) []object {
 	if f.Op == "" {
 		return []object{}
@@ -220,33 +220,33 @@ func clause(f store.Filter) object {
 	return object{"bool": object{"filter": parts}}
 }
 
-// All implements [engine.Engine]: of a point in time.
-func (c *cluster) All(ctx context.Context, index, after string) iter.Seq2[engine.Hit, error] {
+// all reads documents in the order of their ids, of one point in time.
+func (c *cluster) all(ctx context.Context, index, after string) iter.Seq2[result, error] {
 	const keep = "5m"
-	return func(yield func(engine.Hit, error) bool) {
+	return func(yield func(result, error) bool) {
 		var pit struct {
 			ID string `json:"pit_id"`
 		}
-		if err := c.client.Do(ctx, engine.Request{Method: http.MethodPost, Path: "/" + c.index(index) + "/_search/point_in_time?keep_alive=" + keep}, &pit); err != nil {
-			yield(engine.Hit{}, err)
+		if err := c.client.do(ctx, request{method: http.MethodPost, path: "/" + c.index(index) + "/_search/point_in_time?keep_alive=" + keep}, &pit); err != nil {
+			yield(result{}, err)
 			return
 		}
 		defer func() {
 			// It ends by itself after keep.
-			_ = c.client.Once(context.WithoutCancel(ctx), engine.Request{Method: http.MethodDelete, Path: "/_search/point_in_time", Body: object{"pit_id": []string{pit.ID}}}, nil)
+			_ = c.client.once(context.WithoutCancel(ctx), request{method: http.MethodDelete, path: "/_search/point_in_time", body: object{"pit_id": []string{pit.ID}}}, nil)
 		}()
-		q := engine.Query{K: maxItems, Bodies: true, After: after}
+		q := query{K: maxItems, Bodies: true, After: after}
 		for {
-			body := c.query(q)
+			body := c.body(q)
 			body["pit"] = object{"id": pit.ID, "keep_alive": keep}
 			var answer found
-			err := c.client.Do(ctx, engine.Request{Method: http.MethodPost, Path: "/_search?allow_partial_search_results=false", Body: body}, &answer)
-			var list []engine.Hit
+			err := c.client.do(ctx, request{method: http.MethodPost, path: "/_search?allow_partial_search_results=false", body: body}, &answer)
+			var list []result
 			if err == nil {
 				list, err = answer.hits(q)
 			}
 			if err != nil {
-				yield(engine.Hit{}, err)
+				yield(result{}, err)
 				return
 			}
 			for _, h := range list {
@@ -262,17 +262,69 @@ func (c *cluster) All(ctx context.Context, index, after string) iter.Seq2[engine
 	}
 }
 
-// Count implements [engine.Engine].
-func (c *cluster) Count(ctx context.Context, index string) (int, error) {
+// count returns the number of documents.
+func (c *cluster) count(ctx context.Context, index string) (int, error) {
 	var answer struct {
 		Count  int `json:"count"`
 		Shards struct {
 			Failed int `json:"failed"`
 		} `json:"_shards"`
 	}
-	err := c.client.Do(ctx, engine.Request{Method: http.MethodGet, Path: "/" + c.index(index) + "/_count"}, &answer)
+	err := c.client.do(ctx, request{method: http.MethodGet, path: "/" + c.index(index) + "/_count"}, &answer)
 	if err == nil && answer.Shards.Failed > 0 {
 		err = fmt.Errorf("%w: %d shards did not count", store.ErrUnavailable, answer.Shards.Failed)
 	}
 	return answer.Count, err
+}
+
+// maxExplained is the largest k whose scores are explained.
+const maxExplained = 100
+
+// explanation is Lucene's explanation of a score. Lucene stores the length of a text in one
+// byte, exact up to 40 terms and to one in eight beyond; with the true length, stored
+// beside it, the score is that of the embedded index. 2k+20 hits are re-scored: those that
+// a length of one in eight less could bring to the front. Triples are too short for it to
+// matter.
+type explanation struct {
+	Value       float64       `json:"value"`
+	Description string        `json:"description"`
+	Details     []explanation `json:"details"`
+}
+
+// exact is the score with the true length of the text.
+func (e explanation) exact(length float64) float64 {
+	if !strings.HasPrefix(e.Description, "score(freq=") {
+		sum := 0.0
+		for _, d := range e.Details {
+			sum += d.exact(length)
+		}
+		return sum
+	}
+	boost, ok := e.part("boost")
+	if !ok {
+		boost = 1
+	}
+	idf, known := e.part("idf,")
+	freq, k1, b, mean := 0.0, 0.0, 0.0, 0.0
+	for _, d := range e.Details {
+		if strings.HasPrefix(d.Description, "tf,") {
+			freq, _ = d.part("freq,")
+			k1, _ = d.part("k1,")
+			b, _ = d.part("b,")
+			mean, _ = d.part("avgdl,")
+		}
+	}
+	if !known || freq <= 0 || mean <= 0 { // an unknown form
+		return e.Value
+	}
+	return boost * idf * freq / (freq + k1*(1-b+b*length/mean))
+}
+
+func (e explanation) part(begins string) (float64, bool) {
+	for _, d := range e.Details {
+		if strings.HasPrefix(d.Description, begins) {
+			return d.Value, true
+		}
+	}
+	return 0, false
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine_test
+package opensearch
 
 import (
 	"errors"
@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/store/internal/engine"
 )
 
 // cut ends a connection in the middle of an answer.
@@ -51,30 +50,30 @@ func TestClient(t *testing.T) {
 	for _, x := range []struct {
 		name    string
 		answers []http.HandlerFunc
-		request engine.Request
+		request request
 		wait    time.Duration
 		want    error
 		asked   int32
 	}{
-		{"a cut connection", []http.HandlerFunc{cut, cut, answer(200)}, engine.Request{}, 0, nil, 3},
-		{"cut, and not to be sent twice", []http.HandlerFunc{cut, answer(200)}, engine.Request{Once: true}, 0, store.ErrUnavailable, 1},
-		{"throttled, and not to be sent twice", []http.HandlerFunc{answer(429, "Retry-After", "0.01"), answer(200)}, engine.Request{Once: true}, 0, nil, 2},
-		{"a long wait", []http.HandlerFunc{answer(429, "Retry-After", "60"), answer(200)}, engine.Request{}, 0, nil, 1},
-		{"a date, which would need a clock", []http.HandlerFunc{answer(429, "Retry-After", "Mon, 01 Jan 2300 00:00:00 GMT"), answer(200)}, engine.Request{}, 0, nil, 2},
-		{"no waiting", []http.HandlerFunc{answer(503)}, engine.Request{}, -1, store.ErrUnavailable, 1},
-		{"never back", []http.HandlerFunc{answer(503)}, engine.Request{}, 200 * time.Millisecond, store.ErrUnavailable, 0},
-		{"unknown", []http.HandlerFunc{answer(401)}, engine.Request{}, 0, store.ErrDenied, 1},
-		{"not let", []http.HandlerFunc{answer(403)}, engine.Request{}, 0, store.ErrDenied, 1},
-		{"not there", []http.HandlerFunc{answer(404)}, engine.Request{}, 0, store.ErrNotFound, 1},
-		{"changed", []http.HandlerFunc{answer(409)}, engine.Request{}, 0, store.ErrConflict, 1},
-		{"refused", []http.HandlerFunc{answer(400)}, engine.Request{}, 0, store.ErrInvalid, 1},
+		{"a cut connection", []http.HandlerFunc{cut, cut, answer(200)}, request{}, 0, nil, 3},
+		{"cut, and not to be sent twice", []http.HandlerFunc{cut, answer(200)}, request{once: true}, 0, store.ErrUnavailable, 1},
+		{"throttled, and not to be sent twice", []http.HandlerFunc{answer(429, "Retry-After", "0.01"), answer(200)}, request{once: true}, 0, nil, 2},
+		{"a long wait", []http.HandlerFunc{answer(429, "Retry-After", "60"), answer(200)}, request{}, 0, nil, 1},
+		{"a date, which would need a clock", []http.HandlerFunc{answer(429, "Retry-After", "Mon, 01 Jan 2300 00:00:00 GMT"), answer(200)}, request{}, 0, nil, 2},
+		{"no waiting", []http.HandlerFunc{answer(503)}, request{}, -1, store.ErrUnavailable, 1},
+		{"never back", []http.HandlerFunc{answer(503)}, request{}, 200 * time.Millisecond, store.ErrUnavailable, 0},
+		{"unknown", []http.HandlerFunc{answer(401)}, request{}, 0, store.ErrDenied, 1},
+		{"not let", []http.HandlerFunc{answer(403)}, request{}, 0, store.ErrDenied, 1},
+		{"not there", []http.HandlerFunc{answer(404)}, request{}, 0, store.ErrNotFound, 1},
+		{"changed", []http.HandlerFunc{answer(409)}, request{}, 0, store.ErrConflict, 1},
+		{"refused", []http.HandlerFunc{answer(400)}, request{}, 0, store.ErrInvalid, 1},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			url, asked := script(t, x.answers...)
-			c := &engine.Client{Nodes: []string{url}, Wait: x.wait}
-			x.request.Method, x.request.Path = http.MethodGet, "/x"
+			c := &client{nodes: []string{url}, o: Options{Wait: x.wait}}
+			x.request.method, x.request.path = http.MethodGet, "/x"
 			var into struct{ OK bool }
-			err := c.Do(t.Context(), x.request, &into)
+			err := c.do(t.Context(), x.request, &into)
 			if x.name == "a long wait" {
 				var throttled *store.ThrottledError
 				if !errors.As(err, &throttled) || throttled.After != time.Minute {
@@ -95,24 +94,24 @@ func TestNodes(t *testing.T) {
 	good, asked := script(t, answer(200))
 	away := httptest.NewServer(nil)
 	away.Close()
-	c := &engine.Client{Nodes: []string{away.URL, good}, Wait: -1}
+	c := &client{nodes: []string{away.URL, good}, o: Options{Wait: -1}}
 	failed := 0
 	for range 20 {
-		if err := c.Do(t.Context(), engine.Request{Method: http.MethodGet, Path: "/"}, nil); err != nil {
+		if err := c.do(t.Context(), request{method: http.MethodGet, path: "/"}, nil); err != nil {
 			failed++
 		}
 	}
 	if failed > 1 || asked.Load() < 19 {
 		t.Errorf("%d of 20 failed with a node away, %d asked the other", failed, asked.Load())
 	}
-	patient := &engine.Client{Nodes: []string{away.URL, good}}
-	if err := patient.Do(t.Context(), engine.Request{Method: http.MethodPut, Path: "/", Once: true}, nil); err != nil {
+	patient := &client{nodes: []string{away.URL, good}}
+	if err := patient.do(t.Context(), request{method: http.MethodPut, path: "/", once: true}, nil); err != nil {
 		t.Errorf("what did not reach a node is not sent to another: %v", err)
 	}
-	if err := (&engine.Client{Nodes: []string{good, "http://me:secret@host", "host:9200"}}).Check(); !errors.Is(err, store.ErrInvalid) || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "node ") != 2 {
+	if err := (&client{nodes: []string{good, "http://me:secret@host", "host:9200"}}).check(); !errors.Is(err, store.ErrInvalid) || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "node ") != 2 {
 		t.Errorf("bad URLs: %v", err)
 	}
-	if err := (&engine.Client{}).Check(); !errors.Is(err, store.ErrInvalid) {
+	if err := (&client{}).check(); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("no nodes: %v", err)
 	}
 }
@@ -122,7 +121,7 @@ func TestKey(t *testing.T) {
 	texts := []string{"", "a", "a b", "a\tb", "#a", " a", "a ", strings.Repeat("x", 201), strings.Repeat("x", 202), "é", "a\x00b"}
 	var keys []string
 	for _, s := range texts {
-		k := engine.Key(s)
+		k := key(s)
 		if len(k) > 200 || len(strings.Fields(k)) != 1 {
 			t.Errorf("the key of %.20q is %q", s, k)
 		}

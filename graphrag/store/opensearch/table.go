@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package opensearch
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 type table struct {
 	part
 	schema store.TableSchema
-	fields map[string]string // the engine's names
+	fields map[string]string // names in the index
 }
 
-// scopeField is the field of a record's scope; those of the schema are f0, f1 and so on in
+// scopeField holds the scope of a record. The fields of the schema are f0, f1 and so on in
 // the order of their names.
 const scopeField = "scope"
 
@@ -34,7 +34,7 @@ func fieldNames(t store.TableSchema) map[string]string {
 	return names
 }
 
-// body is a record without what a document has by itself.
+// body is the part of a record that only this package reads.
 type body struct {
 	Scope  string       `json:"s,omitempty"`
 	Title  string       `json:"t,omitempty"`
@@ -51,24 +51,24 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 		return t.wrap("put", err)
 	}
 	docs, bad := collect(records, func(r store.Record) string { return r.ID }, t.doc)
-	if err := t.engine.Put(ctx, t.index, docs); err != nil {
+	if err := t.c.put(ctx, t.index, docs); err != nil {
 		return t.wrap("put", err)
 	}
 	return t.wrap("put", bad)
 }
 
-func (t *table) doc(r store.Record) (Doc, error) {
+func (t *table) doc(r store.Record) (document, error) {
 	if err := t.schema.CheckRecord(r); err != nil {
-		return Doc{}, err
+		return document{}, err
 	}
-	d := Doc{ID: r.ID, Fields: store.Fields{scopeField: Key(r.Scope)}}
+	d := document{ID: r.ID, Fields: store.Fields{scopeField: key(r.Scope)}}
 	whole := body{Scope: r.Scope, Title: r.Title, Text: r.Text, Data: r.Data}
 	for name, v := range r.Fields {
 		if n, ok := v.(int); ok {
 			v = float64(n)
 		}
 		if n, ok := v.(float64); ok && math.IsInf(n, 0) {
-			return d, fmt.Errorf("%w: field %q: engines hold no infinite numbers", store.ErrInvalid, name)
+			return d, fmt.Errorf("%w: field %q: OpenSearch holds no infinite numbers", store.ErrInvalid, name)
 		}
 		if whole.Fields == nil {
 			whole.Fields = store.Fields{}
@@ -88,7 +88,7 @@ func (t *table) doc(r store.Record) (Doc, error) {
 	return d, err
 }
 
-// direction is a vector as engines compare it, by the dot product.
+// direction is the vector that is compared by the dot product.
 func (t *table) direction(v []float32) []float32 {
 	if t.schema.Dot {
 		return v
@@ -106,7 +106,7 @@ func (t *table) direction(v []float32) []float32 {
 	return out
 }
 
-func record(h Hit) (store.Record, error) {
+func record(h result) (store.Record, error) {
 	var b body
 	if err := json.Unmarshal(h.Body, &b); err != nil {
 		return store.Record{}, fmt.Errorf("record %.60q: %w: %w", h.ID, store.ErrMismatch, err)
@@ -127,8 +127,8 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 		return nil, t.wrap("get", err)
 	}
 	once := slices.Compact(slices.Sorted(slices.Values(ids)))
-	hits, err := t.engine.Get(ctx, t.index, once)
-	found := make(map[string]Hit, len(hits))
+	hits, err := t.c.get(ctx, t.index, once)
+	found := make(map[string]result, len(hits))
 	for _, h := range hits {
 		found[h.ID] = h
 	}
@@ -150,7 +150,7 @@ func (t *table) Get(ctx context.Context, ids ...string) ([]store.Record, error) 
 func (t *table) Delete(ctx context.Context, ids ...string) error {
 	err := t.open(ctx, true)
 	if err == nil {
-		err = t.engine.Delete(ctx, t.index, slices.Compact(slices.Sorted(slices.Values(ids))))
+		err = t.c.delete(ctx, t.index, slices.Compact(slices.Sorted(slices.Values(ids))))
 	}
 	return t.wrap("delete", err)
 }
@@ -159,7 +159,7 @@ func (t *table) Delete(ctx context.Context, ids ...string) error {
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	err := t.open(ctx, true)
 	if err == nil {
-		err = t.engine.DeleteWhere(ctx, t.index, scopeField, Key(scope))
+		err = t.c.deleteWhere(ctx, t.index, scopeField, key(scope))
 	}
 	return t.wrap("delete scope", err)
 }
@@ -172,7 +172,7 @@ func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, e
 // Count implements [store.Records].
 func (t *table) Count(ctx context.Context) (n int, err error) {
 	if err = t.open(ctx, false); err == nil {
-		n, err = t.engine.Count(ctx, t.index)
+		n, err = t.c.count(ctx, t.index)
 	}
 	return n, t.wrap("count", err)
 }
@@ -189,7 +189,7 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 			return nil, t.wrap("search", err)
 		}
 		list := queryTerms(t.analyzer, q.Text)
-		b.add(Query{Terms: list, K: q.K}, f, len(list) > 0)
+		b.add(query{Terms: list, K: q.K}, f, len(list) > 0)
 	}
 	hits, err := b.search(ctx)
 	return plain(hits), t.wrap("search", err)
@@ -212,7 +212,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 		if err != nil {
 			return nil, t.wrap("search vectors", err)
 		}
-		b.add(Query{Vector: t.direction(q.Vector), Exact: q.Effort == 1, K: q.K}, f, true)
+		b.add(query{Vector: t.direction(q.Vector), Exact: q.Effort == 1, K: q.K}, f, true)
 	}
 	hits, err := b.search(ctx)
 	return plain(hits), t.wrap("search vectors", err)
@@ -222,7 +222,7 @@ func (t *table) batch() *batch {
 	return &batch{part: t.part, name: func(field string) string { return t.fields[field] }}
 }
 
-func plain(lists [][]Hit) [][]store.Hit {
+func plain(lists [][]result) [][]store.Hit {
 	out := make([][]store.Hit, len(lists))
 	for i, list := range lists {
 		out[i] = make([]store.Hit, len(list))

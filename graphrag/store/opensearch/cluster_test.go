@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package opensearch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
+	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+)
+
+// These tests need a cluster: .ci/engines starts one and sets the variables.
+
+// nodes returns the nodes of the cluster.
+func nodes(t testing.TB) []string {
+	list := os.Getenv("WILDGRAPH_OPENSEARCH")
+	if list == "" {
+		t.Skip("WILDGRAPH_OPENSEARCH names no nodes")
+	}
+	return strings.Split(list, ",")
+}
+
+// spread is how indexes are kept where there are several nodes.
+func spread(t testing.TB) (o opensearch.Options) {
+	if len(nodes(t)) > 1 {
+		o.Shards, o.Replicas = 3, 1
+	}
+	return o
+}
+
+var (
+	stores  atomic.Int64
+	options sync.Map // of the stores
+)
+
+func open(t testing.TB, o opensearch.Options) store.Store {
+	t.Helper()
+	if o.Prefix == "" {
+		o.Prefix = fmt.Sprintf("wgtest%d-%d", os.Getpid(), stores.Add(1))
+	}
+	s, err := opensearch.Open(t.Context(), nodes(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Store(s, o)
+	t.Cleanup(func() { clear(t, o) })
+	return s
+}
+
+// clear removes the collections of a store.
+func clear(t testing.TB, o opensearch.Options) {
+	ctx := context.Background()
+	s, err := opensearch.Open(ctx, nodes(t), o)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	names, err := s.Collections(ctx)
+	for _, name := range names {
+		err = errors.Join(err, s.Drop(ctx, name))
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStore(t *testing.T) {
+	storetest.Test(t, storetest.Factory{
+		New: func(t *testing.T) store.Store { return open(t, spread(t)) },
+		Crash: func(t *testing.T, s store.Store) store.Store {
+			o, _ := options.Load(s)
+			return open(t, o.(opensearch.Options))
+		},
+	})
+}
+
+// requests counts what an HTTP client sends.
+type requests struct{ atomic.Int64 }
+
+func (r *requests) RoundTrip(q *http.Request) (*http.Response, error) {
+	r.Add(1)
+	return http.DefaultTransport.RoundTrip(q)
+}
+
+// Systems retrieve here what they retrieve in memory, with few requests. Many vectors of the
+// sample are equally far from a question, so EfSearch is large enough to see all of them.
+func TestSystems(t *testing.T) {
+	var sent requests
+	o := spread(t)
+	o.HTTP, o.EfSearch = &http.Client{Transport: &sent}, 5000
+	s := open(t, o)
+	defer s.Close()
+	for _, x := range all.Systems() {
+		if slices.Contains([]string{"bm25", "naiverag", "hipporag2", "gear"}, x.Name) {
+			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s, sent.Load) })
+		}
+	}
+}
+
+// passages are put into a generation in batches of 50, again if the error is
+// store.ErrUnavailable. The number of failed puts is returned.
+func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.Generation, table store.Table, records []store.Record, failed int) {
+	t.Helper()
+	ctx := t.Context()
+	c, err := s.Create(ctx, "load", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 128}}})
+	if err == nil {
+		g, err = c.Write(ctx, "first")
+	}
+	if err == nil {
+		table, err = g.Table("chunks")
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range n {
+		words, v := make([]string, 50), make([]float32, 128)
+		for j := range words {
+			words[j] = fmt.Sprintf("w%d", int(r.ExpFloat64()*1000))
+		}
+		for j := range v {
+			v[j] = float32(r.NormFloat64())
+		}
+		records = append(records, store.Record{ID: fmt.Sprintf("r%08d", i), Text: strings.Join(words, " "), Vector: v})
+	}
+	for i := 0; i < n && err == nil; i += 50 {
+		before(i)
+		err = table.Put(ctx, records[i:min(i+50, n)]...)
+		for begun := time.Now(); errors.Is(err, store.ErrUnavailable) && time.Since(begun) < 3*time.Minute; failed++ {
+			time.Sleep(200 * time.Millisecond)
+			err = table.Put(ctx, records[i:min(i+50, n)]...)
+		}
+	}
+	if err == nil {
+		err = g.Flush(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, table, records, failed
+}
+
+// A node of several is killed and revived while questions are asked. Each answer is that of the
+// whole cluster or store.ErrUnavailable, with no error once the node is back; then it
+// is possible to write.
+func TestOutage(t *testing.T) {
+	kill, revive := storetest.Program(t, "WILDGRAPH_KILL"), storetest.Program(t, "WILDGRAPH_REVIVE")
+	o := spread(t)
+	o.Wait = -1
+	s := open(t, o)
+	defer s.Close()
+	g, table, records, _ := passages(t, s, 20_000, func(int) {})
+	defer g.Close()
+	ask := func(i int) (ids []string, err error) {
+		r := records[i%100*(len(records)/100)]
+		hits, err := table.SearchText(t.Context(), store.TextQuery{Text: r.Text[:30], K: 10})
+		if err != nil {
+			return nil, err
+		}
+		near, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: r.Vector, K: 10, Effort: 1})
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range slices.Concat(hits[0], near[0]) {
+			ids = append(ids, h.ID)
+		}
+		return ids, nil
+	}
+	want := make([][]string, 100)
+	for i := range want {
+		var err error
+		if want[i], err = ask(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked, unavailable, late atomic.Int64
+	var back atomic.Bool
+	var wait sync.WaitGroup
+	end := make(chan struct{})
+	for w := range 4 {
+		wait.Go(func() {
+			for i := w; ; i++ {
+				select {
+				case <-end:
+					return
+				default:
+				}
+				after := back.Load()
+				got, err := ask(i)
+				asked.Add(1)
+				switch {
+				case errors.Is(err, store.ErrUnavailable):
+					if unavailable.Add(1); after {
+						late.Add(1)
+					}
+				case err != nil || !slices.Equal(got, want[i%100]):
+					t.Errorf("question %d: %v, %v; want %v", i, got, err, want[i%100])
+					return
+				}
+			}
+		})
+	}
+	time.Sleep(10 * time.Second)
+	kill(t)
+	time.Sleep(20 * time.Second)
+	revive(t)
+	time.Sleep(20 * time.Second) // its shards come back after it answers
+	back.Store(true)
+	time.Sleep(10 * time.Second)
+	close(end)
+	wait.Wait()
+	t.Logf("%d questions, %d unavailable, %d of them after the node was back", asked.Load(), unavailable.Load(), late.Load())
+	if late.Load() > 0 {
+		t.Fail()
+	}
+	err := errors.Join(table.Put(t.Context(), store.Record{ID: "late", Text: "zeppelin"}), g.Flush(t.Context()))
+	if hits, errSearch := table.SearchText(t.Context(), store.TextQuery{Text: "zeppelin", K: 3}); err != nil || errSearch != nil || len(hits[0]) != 1 {
+		t.Errorf("writing when all are back: %v, %v, %v", err, errSearch, hits)
+	}
+}
+
+// A node of several is killed and revived while passages are put. In the end every node finds
+// every passage by its vector: they are asked in turn.
+func TestInterrupted(t *testing.T) {
+	kill, revive := storetest.Program(t, "WILDGRAPH_KILL"), storetest.Program(t, "WILDGRAPH_REVIVE")
+	o := spread(t)
+	o.Wait = time.Second
+	s := open(t, o)
+	defer s.Close()
+	var wait sync.WaitGroup
+	g, table, records, failed := passages(t, s, 3000, func(i int) {
+		if i == 1000 {
+			wait.Go(func() { kill(t); revive(t) })
+		}
+	})
+	defer g.Close()
+	wait.Wait()
+	if n, err := table.Count(t.Context()); n != len(records) || err != nil {
+		t.Errorf("%d passages, %v; want %d", n, err, len(records))
+	}
+	lost := 0
+	for part := range slices.Chunk(records, 50) {
+		queries := make([]store.VectorQuery, len(part))
+		for i, r := range part {
+			queries[i] = store.VectorQuery{Vector: r.Vector, K: 1, Effort: 1}
+		}
+		for range nodes(t) {
+			hits, err := table.SearchVectors(t.Context(), queries...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, list := range hits {
+				if len(list) != 1 || list[0].ID != part[i].ID {
+					lost++
+				}
+			}
+		}
+	}
+	if t.Logf("%d puts failed, %d passages are not found", failed, lost); lost > 0 {
+		t.Fail()
+	}
+}
+
+// The disk of the servers is full for a while. It comes last: not every server recovers.
+func TestFull(t *testing.T) {
+	fill, free := storetest.Program(t, "WILDGRAPH_FILL"), storetest.Program(t, "WILDGRAPH_FREE")
+	s := open(t, opensearch.Options{Wait: time.Second})
+	defer s.Close()
+	storetest.Full(t, s, fill, free)
+}
+
+// WILDGRAPH_ROWS passages (20,000) and hybrid queries; see storetest.Bench.
+func BenchmarkEngines(b *testing.B) {
+	rows := 20_000
+	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_ROWS")); err == nil {
+		rows = n
+	}
+	b.Run("opensearch", func(b *testing.B) {
+		s := open(b, opensearch.Options{})
+		defer s.Close()
+		storetest.Bench(b, s, rows)
+	})
+}

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package opensearch
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// clusterStore implements [store.Store].
+type clusterStore struct {
+	c        *cluster
+	analyzer text.Analyzer
+	sweeps   atomic.Int64 // incremented when generations are removed
+
+	mu     sync.Mutex // guards the rest
+	held   map[string]int
+	gone   map[string]string // collections of the discarded generations that are still held
+	closed bool
+}
+
+func newStore(c *cluster, a text.Analyzer) *clusterStore {
+	if a == nil {
+		a = text.Default()
+	}
+	return &clusterStore{c: c, analyzer: a, held: make(map[string]int), gone: make(map[string]string)}
+}
+
+func (s *clusterStore) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("opensearch: %s: %w", doing, err)
+}
+
+// Can implements [store.Store].
+func (s *clusterStore) Can() store.Capabilities {
+	return store.Capabilities{BM25: true, Exact: true, MaxK: s.c.maxK}
+}
+
+// Create implements [store.Store].
+func (s *clusterStore) Create(ctx context.Context, name string, schema store.Schema) (store.Collection, error) {
+	if err := errors.Join(store.CheckName("collection", name), schema.Check()); err != nil {
+		return nil, s.wrap("create collection", err)
+	}
+	if schema.Analyzer == "" {
+		schema.Analyzer = s.analyzer.Name()
+	}
+	err := s.change(ctx, name, func(e *entry) error {
+		if e.ID == "" || e.Dropped {
+			*e = entry{Version: version, ID: newID(), Schema: schema, Generations: map[string]string{}, Gone: e.Gone}
+		}
+		return nil
+	})
+	var c *collection
+	if err == nil {
+		c, err = s.open(ctx, name)
+	}
+	if err == nil && !equal(c.schema, schema) {
+		err = fmt.Errorf("%q: %w: it has the schema %+v, not %+v: drop it, or take another name", name, store.ErrMismatch, c.schema, schema)
+	}
+	if err != nil {
+		return nil, s.wrap("create collection", err)
+	}
+	return c, nil
+}
+
+func equal(a, b store.Schema) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// Open implements [store.Store].
+func (s *clusterStore) Open(ctx context.Context, name string) (store.Collection, error) {
+	c, err := s.open(ctx, name)
+	if err != nil {
+		return nil, s.wrap("open collection", err)
+	}
+	return c, nil
+}
+
+func (s *clusterStore) open(ctx context.Context, name string) (*collection, error) {
+	e, _, err := s.load(ctx, name)
+	if err == nil && (e.ID == "" || e.Dropped) {
+		err = fmt.Errorf("%q: %w: create it first", name, store.ErrNotFound)
+	}
+	if have := s.analyzer.Name(); err == nil && e.Schema.Analyzer != have {
+		err = fmt.Errorf("%q: %w: its analyzer is %q, that of the store %q: set Options.Analyzer", name, store.ErrMismatch, e.Schema.Analyzer, have)
+	}
+	return &collection{store: s, name: name, id: e.ID, schema: e.Schema}, err
+}
+
+// Collections implements [store.Store].
+func (s *clusterStore) Collections(ctx context.Context) (names []string, err error) {
+	if err = s.alive(ctx); err != nil {
+		return nil, s.wrap("collections", err)
+	}
+	all, err := s.c.entries(ctx)
+	for _, name := range slices.Sorted(slices.Values(all)) {
+		var e entry
+		if err == nil {
+			e, _, err = s.load(ctx, name)
+		}
+		if err == nil && e.ID != "" && !e.Dropped {
+			names = append(names, name)
+		}
+	}
+	return names, s.wrap("collections", err)
+}
+
+// Drop implements [store.Store].
+func (s *clusterStore) Drop(ctx context.Context, name string) error {
+	err := s.change(ctx, name, func(e *entry) error {
+		if e.ID == "" || e.Dropped {
+			return fmt.Errorf("%q: %w", name, store.ErrNotFound)
+		}
+		for _, g := range slices.Sorted(maps.Keys(e.Generations)) {
+			e.Gone = append(e.Gone, goneOf(e.Generations[g], e.Schema))
+		}
+		e.Generations, e.Published, e.Dropped = map[string]string{}, "", true
+		return nil
+	})
+	if err == nil {
+		err = s.sweep(ctx, name)
+	}
+	return s.wrap("drop collection", err)
+}
+
+// alive reports why the store cannot be used.
+func (s *clusterStore) alive(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("the store is closed")
+	}
+	return ctx.Err()
+}
+
+// Close implements [store.Store]. What was put is kept, flushed or not.
+func (s *clusterStore) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// collection implements [store.Collection].
+type collection struct {
+	store    *clusterStore
+	name, id string
+	schema   store.Schema
+}
+
+// Schema implements [store.Collection].
+func (c *collection) Schema() store.Schema { return c.schema }
+
+// there reports that a collection was dropped.
+func (c *collection) there(e entry) error {
+	if e.ID != c.id || e.Dropped {
+		return fmt.Errorf("collection %q: %w: it was dropped", c.name, store.ErrNotFound)
+	}
+	return nil
+}
+
+func (c *collection) change(ctx context.Context, do func(*entry) error) error {
+	return c.store.change(ctx, c.name, func(e *entry) error {
+		if err := c.there(*e); err != nil {
+			return err
+		}
+		return do(e)
+	})
+}
+
+func (c *collection) load(ctx context.Context) (entry, error) {
+	e, _, err := c.store.load(ctx, c.name)
+	if err == nil {
+		err = c.there(e)
+	}
+	return e, err
+}
+
+// Write implements [store.Collection]. Indexes are made before the catalog names the
+// generation, so a named generation is complete.
+func (c *collection) Write(ctx context.Context, name string) (store.Generation, error) {
+	err := store.CheckName("generation", name)
+	var e entry
+	if err == nil {
+		e, err = c.load(ctx)
+	}
+	id, known := e.Generations[name]
+	if err == nil && !known {
+		id, err = c.begin(ctx, name)
+	}
+	if err != nil {
+		return nil, c.store.wrap("write generation "+name, err)
+	}
+	return c.handle(id, name, false), nil
+}
+
+func (c *collection) begin(ctx context.Context, name string) (string, error) {
+	mine := newID()
+	for i, table := range c.tables() {
+		if err := c.store.c.create(ctx, tableIndex(mine, i), c.spec(table)); err != nil {
+			return "", err
+		}
+	}
+	edges := spec{Words: true, K1: bm25.DefaultK1, B: bm25.DefaultB, Fields: store.TripleFields.Fields, Of: c.name + "-triples"}
+	if err := c.store.c.create(ctx, edgesIndex(mine), edges); err != nil {
+		return "", err
+	}
+	id := mine
+	err := c.change(ctx, func(e *entry) error {
+		if other, known := e.Generations[name]; known {
+			id = other
+			return nil
+		}
+		id = mine
+		e.Generations[name] = id
+		return nil
+	})
+	if err == nil && id != mine {
+		err = c.store.c.drop(ctx, goneOf(mine, c.schema).indexes()...)
+	}
+	return id, err
+}
+
+func (c *collection) tables() []string { return slices.Sorted(maps.Keys(c.schema.Tables)) }
+
+func (c *collection) spec(table string) spec {
+	t := c.schema.Tables[table]
+	s := spec{Words: t.Text, K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), Dim: t.Dim,
+		Fields: map[string]store.Kind{scopeField: store.String}, Of: c.name + "-" + table}
+	for i, name := range slices.Sorted(maps.Keys(t.Fields)) {
+		s.Fields[fmt.Sprintf("f%d", i)] = t.Fields[name]
+	}
+	return s
+}
+
+// Pin implements [store.Collection].
+func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
+	for {
+		sweeps := c.store.sweeps.Load()
+		e, err := c.load(ctx)
+		if err == nil && e.Published == "" {
+			err = fmt.Errorf("collection %q: %w: nothing is published", c.name, store.ErrNotFound)
+		}
+		if err != nil {
+			return nil, c.store.wrap("pin", err)
+		}
+		g := c.handle(e.Generations[e.Published], e.Published, true)
+		if c.store.sweeps.Load() == sweeps { // otherwise it may have been removed between load and handle
+			return g, nil
+		}
+		if err := g.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Publish implements [store.Collection].
+func (c *collection) Publish(ctx context.Context, name, was string) error {
+	id := ""
+	err := c.change(ctx, func(e *entry) error {
+		var known bool
+		if id, known = e.Generations[name]; !known {
+			return fmt.Errorf("generation %q: %w", name, store.ErrNotFound)
+		}
+		if e.Published != was {
+			return fmt.Errorf("%w: %q is published, not %q", store.ErrConflict, e.Published, was)
+		}
+		e.Published = name
+		return nil
+	})
+	if err == nil {
+		names := map[string]string{c.name + "-triples": edgesIndex(id)}
+		for i, table := range c.tables() {
+			names[c.name+"-"+table] = tableIndex(id, i)
+		}
+		_ = c.store.c.alias(ctx, names) // it is published already; the next publication sets them again
+	}
+	return c.store.wrap("publish", err)
+}
+
+// Generations implements [store.Collection].
+func (c *collection) Generations(ctx context.Context) (names []string, published string, err error) {
+	e, err := c.load(ctx)
+	return slices.Sorted(maps.Keys(e.Generations)), e.Published, c.store.wrap("generations", err)
+}
+
+// Discard implements [store.Collection].
+func (c *collection) Discard(ctx context.Context, name string) error {
+	err := c.change(ctx, func(e *entry) error {
+		id, known := e.Generations[name]
+		if !known {
+			return fmt.Errorf("generation %q: %w", name, store.ErrNotFound)
+		}
+		if e.Published == name {
+			return fmt.Errorf("%w: generation %q is published: publish another first", store.ErrConflict, name)
+		}
+		delete(e.Generations, name)
+		e.Gone = append(e.Gone, goneOf(id, c.schema))
+		return nil
+	})
+	if err == nil {
+		err = c.store.sweep(ctx, c.name)
+	}
+	return c.store.wrap("discard", err)
+}
+
+// generation implements [store.Generation].
+type generation struct {
+	c        *collection
+	id, name string
+	pinned   bool
+	closed   atomic.Bool
+}
+
+func (c *collection) handle(id, name string, pinned bool) *generation {
+	c.store.hold(id)
+	return &generation{c: c, id: id, name: name, pinned: pinned}
+}
+
+// Name implements [store.Generation].
+func (g *generation) Name() string { return g.name }
+
+// Table implements [store.Generation].
+func (g *generation) Table(name string) (store.Table, error) {
+	i := slices.Index(g.c.tables(), name)
+	if i < 0 {
+		return nil, fmt.Errorf("opensearch: table %q: %w: there are %q", name, store.ErrNotFound, g.c.tables())
+	}
+	schema := g.c.schema.Tables[name]
+	return &table{g.part(fmt.Sprintf("table %q", name), tableIndex(g.id, i)), schema, fieldNames(schema)}, nil
+}
+
+// Triples implements [store.Generation].
+func (g *generation) Triples() store.Triples { return edges{g.part("triples", edgesIndex(g.id))} }
+
+func (g *generation) part(of, index string) part {
+	s := g.c.store
+	return part{c: s.c, analyzer: s.analyzer, index: index, open: g.open,
+		wrap: func(doing string, err error) error { return s.wrap(of+": "+doing, err) }}
+}
+
+// open reports why a handle cannot be used.
+func (g *generation) open(ctx context.Context, writing bool) error {
+	if g.closed.Load() {
+		return errors.New("it is closed")
+	}
+	if err := g.c.store.alive(ctx); err != nil {
+		return err
+	}
+	if writing && g.pinned {
+		return store.ErrReadOnly
+	}
+	return nil
+}
+
+// Flush implements [store.Generation].
+func (g *generation) Flush(ctx context.Context) error {
+	err := g.open(ctx, true)
+	if err == nil {
+		err = g.c.store.c.refresh(ctx, goneOf(g.id, g.c.schema).indexes()...)
+	}
+	return g.c.store.wrap("flush", err)
+}
+
+// Close implements [store.Generation].
+func (g *generation) Close() error {
+	if g.closed.Swap(true) {
+		return nil
+	}
+	return g.c.store.wrap("close generation", g.c.store.release(g.id))
+}
+
+// entry is the catalog entry of a collection.
+type entry struct {
+	Version     int               `json:"version"`
+	ID          string            `json:"id"` // a new one for each creation
+	Schema      store.Schema      `json:"schema"`
+	Generations map[string]string `json:"generations"` // ids by name
+	Published   string            `json:"published,omitempty"`
+	Gone        []gone            `json:"gone,omitempty"` // discarded, not yet removed
+	Dropped     bool              `json:"dropped,omitempty"`
+}
+
+// gone is a discarded generation.
+type gone struct {
+	ID     string `json:"id"`
+	Tables int    `json:"tables"`
+}
+
+func goneOf(id string, s store.Schema) gone { return gone{id, len(s.Tables)} }
+
+// indexes returns the names of the indexes of a generation.
+func (g gone) indexes() []string {
+	names := []string{edgesIndex(g.ID)}
+	for i := range g.Tables {
+		names = append(names, tableIndex(g.ID, i))
+	}
+	return names
+}
+
+func tableIndex(generation string, i int) string { return fmt.Sprintf("%st%d", generation, i) }
+func edgesIndex(generation string) string        { return generation + "e" }
+
+// newID is a random name of 17 letters and digits.
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // which does not fail
+	return "g" + hex.EncodeToString(b[:])
+}
+
+// load reads the entry of a collection; one without an ID if there is none.
+func (s *clusterStore) load(ctx context.Context, name string) (e entry, was string, err error) {
+	if err = s.alive(ctx); err != nil {
+		return e, "", err
+	}
+	data, was, err := s.c.load(ctx, name)
+	if err == nil && data != nil {
+		if json.Unmarshal(data, &e) != nil || e.Version != version {
+			err = fmt.Errorf("collection %q: %w: it is of version %d, and %d is known: open it with the release that wrote it", name, store.ErrMismatch, e.Version, version)
+		}
+	}
+	return e, was, err
+}
+
+// maxAttempts bounds the retries of a compare-and-set that lost a race.
+const maxAttempts = 30
+
+// change changes the entry of a collection by compare-and-set.
+func (s *clusterStore) change(ctx context.Context, name string, do func(*entry) error) error {
+	var err error
+	for n := range maxAttempts {
+		e, was, errLoad := s.load(ctx, name)
+		if errLoad != nil {
+			return errLoad
+		}
+		before, _ := json.Marshal(e)
+		if err := do(&e); err != nil {
+			return err
+		}
+		after, errJSON := json.Marshal(e)
+		if errJSON != nil || string(after) == string(before) {
+			return errJSON
+		}
+		if e.Dropped && len(e.Gone) == 0 {
+			after = nil
+		}
+		if err = s.c.save(ctx, name, after, was); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(n+1) * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// hold keeps a generation from being removed by this store.
+func (s *clusterStore) hold(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[id]++
+}
+
+// release ends a hold, and removes the generation if it was discarded meanwhile.
+func (s *clusterStore) release(id string) error {
+	s.mu.Lock()
+	if s.held[id]--; s.held[id] > 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	delete(s.held, id)
+	collection, isGone := s.gone[id]
+	delete(s.gone, id)
+	closed := s.closed
+	s.mu.Unlock()
+	if !isGone || closed {
+		return nil
+	}
+	return s.sweep(context.Background(), collection)
+}
+
+// sweep removes discarded generations that are not held. The last one stays until another
+// is discarded, for readers in other processes.
+func (s *clusterStore) sweep(ctx context.Context, name string) error {
+	e, _, err := s.load(ctx, name)
+	if err != nil || len(e.Gone) == 0 {
+		return err
+	}
+	some := e.Gone
+	if !e.Dropped {
+		some = some[:len(some)-1]
+	}
+	var removed []gone
+	var indexes []string
+	s.mu.Lock()
+	for _, g := range e.Gone {
+		if s.held[g.ID] > 0 {
+			s.gone[g.ID] = name
+		} else if slices.Contains(some, g) {
+			removed = append(removed, g)
+			indexes = append(indexes, g.indexes()...)
+		}
+	}
+	if len(removed) > 0 {
+		s.sweeps.Add(1)
+	}
+	s.mu.Unlock()
+	if len(removed) == 0 {
+		return nil
+	}
+	if err := s.c.drop(ctx, indexes...); err != nil {
+		return err
+	}
+	return s.change(ctx, name, func(e *entry) error {
+		e.Gone = slices.DeleteFunc(e.Gone, func(g gone) bool { return slices.Contains(removed, g) })
+		return nil
+	})
+}

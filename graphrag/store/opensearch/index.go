@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package opensearch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// spec declares an index of documents.
+type spec struct {
+	// Words: documents have terms, searched by BM25 with K1 and B.
+	Words bool
+	K1, B float64
+	// Dim is the number of components of vectors, compared by the dot product; 0 is none.
+	Dim    int
+	Fields map[string]store.Kind
+	Of     string // COLLECTION-TABLE, for people
+}
+
+type document struct {
+	ID     string
+	Terms  []string
+	Vector []float32
+	Fields store.Fields // strings and finite float64s
+	Body   []byte       // UTF-8 without control characters
+}
+
+// query asks for documents: by terms, or else by a vector, or else in the order of ids.
+type query struct {
+	Terms  []term
+	Vector []float32
+	Exact  bool   // compute all similarities
+	After  string // skip ids up to this one, in the order of ids
+	// Where has names of spec.Fields, and no op without filters.
+	Where  store.Filter
+	K      int  // 1 to maxK
+	Bodies bool // return the bodies of hits
+}
+
+// term is a term of a query with its frequency there.
+type term struct {
+	Text  string
+	Times int
+}
+
+// result is a document found.
+type result struct {
+	ID    string
+	Score float64
+	Body  []byte
+}
+
+// part is one index of a generation.
+type part struct {
+	c        *cluster
+	analyzer text.Analyzer
+	index    string
+	open     func(ctx context.Context, writing bool) error // the reason why it cannot be used
+	wrap     func(doing string, err error) error
+}
+
+// collect makes documents of items, of the last one with each id. The error names those
+// that cannot be stored.
+func collect[T any](items []T, id func(T) string, doc func(T) (document, error)) ([]document, error) {
+	var bad store.ItemsError
+	var docs []document
+	place := make(map[string]int, len(items))
+	for i, item := range items {
+		d, err := doc(item)
+		if err != nil {
+			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: id(item), Err: err})
+			continue
+		}
+		if at, known := place[d.ID]; known {
+			docs[at] = d
+			continue
+		}
+		place[d.ID] = len(docs)
+		docs = append(docs, d)
+	}
+	if len(bad.Items) > 0 {
+		return docs, &bad
+	}
+	return docs, nil
+}
+
+// all reads all documents, converted by of.
+func all[T any](ctx context.Context, p part, after string, of func(result) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		fail := func(err error) { yield(none, p.wrap("read all", err)) }
+		if err := p.open(ctx, false); err != nil {
+			fail(err)
+			return
+		}
+		for h, err := range p.c.all(ctx, p.index, after) {
+			var v T
+			if err == nil {
+				v, err = of(h)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				fail(err)
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// batch is a list of queries sent together, without those that can have no answer.
+type batch struct {
+	part
+	name    func(field string) string
+	queries []query
+	places  []int // of the queries sent among all n
+	n       int
+}
+
+// add appends a query with a checked filter. One that is not worth sending finds nothing.
+func (b *batch) add(q query, f store.Filter, worth bool) {
+	b.n++
+	where, holds := fold(f, b.name)
+	if holds != nil && *holds {
+		where = store.Filter{}
+	}
+	if !worth || q.K <= 0 || holds != nil && !*holds {
+		return
+	}
+	q.K = min(q.K, b.c.maxK)
+	q.Where = where
+	b.queries = append(b.queries, q)
+	b.places = append(b.places, b.n-1)
+}
+
+func (b *batch) search(ctx context.Context) ([][]result, error) {
+	if err := b.open(ctx, false); err != nil {
+		return nil, err
+	}
+	out := make([][]result, b.n)
+	if len(b.queries) == 0 {
+		return out, nil
+	}
+	lists, err := b.c.search(ctx, b.index, b.queries)
+	if err != nil {
+		return nil, err
+	}
+	for i, list := range lists {
+		q := b.queries[i]
+		if q.Terms != nil || q.Vector != nil {
+			slices.SortStableFunc(list, func(a, b result) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+		}
+		out[b.places[i]] = list[:min(len(list), q.K)]
+	}
+	return out, nil
+}
+
+// Lucene cuts terms of more than 255 letters, and terms are split at blanks.
+const (
+	maxTerm = 200
+	// maxTerms bounds the distinct terms of a query: Lucene's limit of clauses is 1024.
+	maxTerms = 1000
+)
+
+// key is s, or a hash of it where s is too long for a term or has blanks.
+func key(s string) string {
+	if len(s) > 0 && len(s) <= maxTerm && strings.IndexFunc(s, odd) < 0 {
+		return s
+	}
+	return "#" + hash(s)
+}
+
+func odd(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '#' }
+
+// hash is 32 hexadecimal digits of the SHA-256 of s.
+func hash(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:16])
+}
+
+// terms appends the terms of a text, weight times.
+func terms(to []string, a text.Analyzer, s string, weight int) []string {
+	from := len(to)
+	if weight == 0 {
+		return to
+	}
+	a.Words(s, func(word []byte) bool {
+		if t, ok := a.Term(string(word)); ok {
+			to = append(to, key(t))
+		}
+		return true
+	})
+	once := to[from:]
+	for range weight - 1 {
+		to = append(to, once...)
+	}
+	return to
+}
+
+// queryTerms returns the distinct terms of a query in the order of first occurrence.
+func queryTerms(a text.Analyzer, s string) (list []term) {
+	place := make(map[string]int)
+	for _, t := range terms(nil, a, s, 1) {
+		i, known := place[t]
+		if !known {
+			if len(list) == maxTerms {
+				continue
+			}
+			i = len(list)
+			place[t] = i
+			list = append(list, term{Text: t})
+		}
+		list[i].Times++
+	}
+	return list
+}
+
+// fold rewrites a filter with the names and values of the index, without empty ops. holds
+// is set if it always holds, or never.
+func fold(f store.Filter, name func(field string) string) (_ store.Filter, holds *bool) {
+	yes, no := true, false
+	switch f.Op {
+	case "":
+		return f, &yes
+	case store.OpIn:
+		if len(f.Values) == 0 {
+			return f, &no
+		}
+		values := make([]any, len(f.Values))
+		for i, v := range f.Values {
+			values[i] = value(v)
+		}
+		return store.Filter{Op: f.Op, Field: name(f.Field), Values: values}, nil
+	case store.OpRange:
+		if f.Low > f.High {
+			return f, &no
+		}
+		return store.Filter{Op: f.Op, Field: name(f.Field), Low: finite(f.Low), High: finite(f.High)}, nil
+	case store.OpNot:
+		inner, holds := fold(f.Filters[0], name)
+		if holds != nil {
+			*holds = !*holds
+		}
+		return store.Not(inner), holds
+	}
+	// And and Or: a part that decides alone is the result; constant parts are left out.
+	decides := &no
+	if f.Op == store.OpOr {
+		decides = &yes
+	}
+	out := store.Filter{Op: f.Op}
+	for _, part := range f.Filters {
+		part, holds := fold(part, name)
+		switch {
+		case holds == nil:
+			out.Filters = append(out.Filters, part)
+		case *holds == *decides:
+			return f, holds
+		}
+	}
+	if len(out.Filters) == 0 {
+		rest := !*decides
+		return f, &rest
+	}
+	return out, nil
+}
+
+func value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return key(v)
+	case float64:
+		return finite(v)
+	}
+	return v
+}
+
+// finite clips a number to the range of JSON.
+func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
