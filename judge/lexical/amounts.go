@@ -156,11 +156,6 @@ func (s *scan) number(i int) (a amount, end int, ok bool) {
 	rest := ""
 	if t.digits {
 		a.value, rest, end, ok = s.digits(i)
-		if ok && s.between(end+1, ":") && rest == "" {
-			if minute, isMinute := whole(s.word(end + 1)); isMinute && len(s.word(end+1)) == 2 && a.value < 25 && minute < 60 {
-				return s.timeOfDay(a.value, minute, end+1)
-			}
-		}
 	} else {
 		a.value, end, ok = s.spelled(i)
 		if n, isOrdinal := ordinals[t.word]; !ok && isOrdinal {
@@ -266,14 +261,6 @@ words:
 	return total + current, end, ok && end >= i
 }
 
-func (s *scan) timeOfDay(hour float64, minute, end int) (amount, int, bool) {
-	if w := s.word(end + 1); w == "pm" && hour < 12 || w == "p" && s.word(end+2) == "m" && hour < 12 {
-		hour += 12
-	}
-	v := hour*60 + float64(minute)
-	return amount{value: v, base: v, factor: 1, dim: clock}, end, true
-}
-
 // unit reads the unit behind a number that ends at token end.
 func (s *scan) unit(a *amount, end int) int {
 	next := end + 1
@@ -289,42 +276,14 @@ func (s *scan) unit(a *amount, end int) int {
 	case strings.Contains(s.gap(next), "°") && (w == "c" || w == "f"):
 		w = "°" + w
 	case w == "per" && s.word(next+1) == "cent":
-		a.dim = percent
-		return next + 1
-	case w == "percentage":
-		a.dim = percent
-		return next
+		w, next = "percent", next+1
 	case w == "degrees" && (s.word(next+1) == "celsius" || s.word(next+1) == "fahrenheit"):
-		next++
-		w = s.word(next)
-	case w == "square" || w == "cubic" || w == "sq":
-		if u, ok := units[s.word(next+1)]; ok && u.dim == length {
-			if a.dim, a.factor = area, u.factor*u.factor; w == "cubic" {
-				a.dim, a.factor = volume, u.factor*u.factor*u.factor*1e3
-			}
-			return next + 1
-		}
+		w, next = s.word(next+1), next+1
 	}
 	u, ok := units[w]
 	if !ok {
 		return end
 	}
 	a.dim, a.factor = u.dim, u.factor
-	if u.dim == length {
-		per := next + 1
-		if s.word(per) == "per" {
-			per++
-		} else if !s.between(per, "/") {
-			return next
-		}
-		switch s.word(per) {
-		case "hour", "h":
-			a.dim, a.factor = speed, u.factor/3600
-			return per
-		case "second", "s":
-			a.dim = speed
-			return per
-		}
-	}
 	return next
 }

@@ -3,8 +3,10 @@
 package lexical
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
 )
@@ -14,23 +16,16 @@ import (
 const (
 	// wholeShare is demanded of a statement compared without a question. A
 	// short statement, subject + verb + object, is worth about 2 + 1 + 2: seven
-	// tenths let the verb be another, but not the subject or the object.
+	// tenths allow another verb, but not another subject or object.
 	wholeShare = 0.7
-	// wordShare is demanded of what a reference adds to the question when that
-	// is words alone: half of them, and two if there are two.
-	wordShare = 0.5
-	// keyShare is demanded when it has names, numbers or dates. These must be
-	// there anyway, and the words around them are mostly said otherwise.
-	keyShare = 0.4
+	// addedShare is demanded of what a reference adds to the question: half of it.
+	addedShare = 0.5
 	// topicShare of the whole reference must be in an answer that says much
-	// else: so much of it is about something else.
+	// else: otherwise the answer has another topic.
 	topicShare = 0.5
-	// terseWeight is how much else an answer may say and still be a short
-	// answer, which need not repeat the subject: three words.
+	// terseWeight is how much else a short answer may say, which need not repeat
+	// the subject of the question: three words.
 	terseWeight = 3.0
-	// fewWords is how many words a reference must add, beside names and numbers, for
-	// one of them to be demanded.
-	fewWords = 2.0
 )
 
 // finding is the outcome of a comparison.
@@ -54,216 +49,118 @@ func (f finding) verdict() judge.Verdict {
 }
 
 // statedIn says whether an answer states the reference f. The question, nil if
-// there is none, has been marked as given.
+// there is none, has marked parts of f as given.
 func (f *features) statedIn(answer, question *features) finding {
-	key, fault := f.missing(answer, question)
+	fault := f.missing(answer, question)
 	if fault == "" && question != nil {
 		fault = f.replaced(answer, question)
 	}
 	if fault != "" {
 		return finding{fault: fault}
 	}
-	asked := question != nil
-	all, held, allAsked, heldAsked := f.shares(answer, question)
-	words, heldWords := f.words(answer)
+	all, stated, allAdded, statedAdded := f.shares(answer, question)
 	out := finding{share: 1}
+	if allAdded > 0 {
+		out.share = statedAdded / allAdded
+	}
 	need := wholeShare
-	if asked {
-		need = wordShare
-		if key {
-			need = keyShare
-		}
-		if f.perhapsOther(answer) {
-			need = wholeShare
+	if question != nil {
+		need = addedShare
+		if stated < topicShare*all && answer.beyond(f, question) > terseWeight {
+			return finding{fault: "it speaks of something else"}
 		}
 	}
-	if allAsked > 0 {
-		out.share = heldAsked / allAsked
-	}
-	out.same = out.share >= need && !(asked && !key && words >= fewWords && heldWords < fewWords)
-	// Names and numbers are the topic; a statement about it has other words too.
-	switch {
-	case f.echo && heldWords < wholeShare*words,
-		asked && key && question.asks == 0 && words >= fewWords && heldWords == 0 && answer.beyond(f, question) > terseWeight:
-		out.same, out.fault = false, "it names the same and says something else"
-	}
-	if asked && held < topicShare*all && answer.beyond(f, question) > terseWeight {
-		out.same, out.fault = false, "it speaks of something else"
-	}
+	out.same = out.share >= need
 	if out.same && f.contradicts(answer) {
-		out.same, out.denied, out.fault = false, true, "one side denies it"
+		return finding{denied: true, share: out.share, fault: "one side denies it"}
 	}
 	return out
 }
 
-// missing looks for the names, numbers and dates that an answer must have; key
-// tells whether there are any.
-func (f *features) missing(g, question *features) (key bool, fault string) {
-	demanded := f.demanded(question)
+// missing looks for the names, numbers and dates that an answer must have: all
+// that the question does not give. An ordinal number may be left out ("first
+// described in 1990"), but not be another one.
+func (f *features) missing(g, question *features) string {
 	for i := range f.dates {
-		if d := &f.dates[i]; !d.given && demanded&askedTime != 0 {
-			key = true
-			if !d.heldBy(g) && !d.completedBy(g, question) {
-				return key, "another date, or none"
-			}
+		if d := &f.dates[i]; !d.given && !d.in(g) && !d.completedBy(g, question) {
+			return "another date, or none"
 		}
 	}
 	for i := range f.amounts {
-		a := &f.amounts[i]
-		if a.given || a.dim != ordinal && demanded&askedNumber == 0 {
-			continue
-		}
-		held := a.heldBy(g)
-		if a.dim == ordinal { // "first described in 1990": often left out, but not another one
-			if !held && g.hasOrdinal() {
-				return key, "another ordinal number"
-			}
-			continue
-		}
-		key = true
-		if !held {
-			return key, "another number, or none"
+		switch a := &f.amounts[i]; {
+		case a.given || a.in(g):
+		case a.dim != ordinal:
+			return "another number, or none"
+		case slices.ContainsFunc(g.amounts, func(b amount) bool { return b.dim == ordinal }):
+			return "another ordinal number"
 		}
 	}
 	for i := range f.names {
-		if n := &f.names[i]; n.strong && !n.given && !n.negated && demanded&askedName != 0 {
-			key = true
-			if !n.heldBy(g) {
-				return key, "another name, or none"
-			}
-		}
-	}
-	return key, ""
-}
-
-// demanded are the kinds of detail that an answer must have. A question for a
-// number does not ask for a time or a name, nor the other way round; one that names
-// no kind, or none that the reference adds, asks for all.
-func (f *features) demanded(question *features) kinds {
-	const all = askedNumber | askedTime | askedName
-	if question == nil || question.asks == 0 {
-		return all
-	}
-	has := kinds(0)
-	if slices.ContainsFunc(f.dates, func(d date) bool { return !d.given }) {
-		has |= askedTime
-	}
-	if slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given && a.dim != ordinal }) {
-		has |= askedNumber
-	}
-	if slices.ContainsFunc(f.names, func(n name) bool { return n.strong && !n.given && !n.negated }) {
-		has |= askedName
-	}
-	if question.asks&has == 0 {
-		return all
-	}
-	return question.asks
-}
-
-// words are the weight of what f adds, or of all of it without a question, that is
-// no name, and of what of it is held.
-func (f *features) words(g *features) (all, held float64) {
-	for i := range f.terms {
-		if t := &f.terms[i]; !t.name && !t.given {
-			all += float64(t.weight)
-			if g.has(t.hash) {
-				held += float64(t.weight)
-			}
-		}
-	}
-	return all, held
-}
-
-// perhapsOther reports whether the first word of f, which may be a name or
-// just begin a sentence, is neither given nor in the answer.
-func (f *features) perhapsOther(g *features) bool {
-	return slices.ContainsFunc(f.names, func(n name) bool { return !n.strong && !n.given && !n.heldBy(g) })
-}
-
-// replaced looks for dates and numbers that the question gives and the answer
-// says otherwise: it need not repeat them, but must not put others in their
-// place.
-func (f *features) replaced(g, question *features) string {
-	for i := range f.dates {
-		if d := &f.dates[i]; d.given && !d.heldBy(g) {
-			for k := range g.dates {
-				if e := &g.dates[k]; !d.agrees(*e) && !e.known(f) && !e.known(question) {
-					return "another date"
-				}
-			}
-		}
-	}
-	for i := range f.amounts {
-		if a := &f.amounts[i]; a.given && !a.heldBy(g) {
-			for k := range g.amounts {
-				if b := &g.amounts[k]; a.dim == b.dim && !b.heldBy(f) && !b.heldBy(question) {
-					return "another number"
-				}
-			}
+		if n := &f.names[i]; n.strong && !n.given && !n.negated && !n.in(g) {
+			return "another name, or none"
 		}
 	}
 	return ""
 }
 
-func (f *features) hasOrdinal() bool {
-	return slices.ContainsFunc(f.amounts, func(a amount) bool { return a.dim == ordinal })
-}
-
-// shares are the weights of f and of what the answer holds of it, over all and
-// over what the question did not give. missing has passed before, so names that
-// the answer shortens count as held.
-func (f *features) shares(g, question *features) (all, held, allAsked, heldAsked float64) {
-	demanded := f.demanded(question)
-	k := 0
-	for i := range f.terms {
-		t := &f.terms[i]
-		if t.free {
-			continue
-		}
-		for k < len(g.terms) && g.terms[k].hash < t.hash {
-			k++
-		}
-		w := float64(t.weight)
-		h := 0.0
-		if k < len(g.terms) && g.terms[k].hash == t.hash || t.name && f.shortName(t.hash, g) {
-			h = w
-		}
-		all += w
-		held += h
-		if !t.given && (!t.name || demanded&askedName != 0) {
-			allAsked += w
-			heldAsked += h
-		}
-	}
-	// What the question gives of dates and numbers must not be replaced, and need
-	// not be repeated; what it does not ask for, neither.
-	count := func(has bool) {
-		all += numberWeight
-		allAsked += numberWeight
-		if has {
-			held += numberWeight
-			heldAsked += numberWeight
-		}
-	}
+// replaced looks for dates and numbers that the question gives and the answer
+// contradicts: it need not repeat them, but must not put others in their place.
+func (f *features) replaced(g, question *features) string {
 	for i := range f.dates {
-		if d := &f.dates[i]; !d.given && demanded&askedTime != 0 {
-			count(d.heldBy(g) || d.completedBy(g, question))
+		if d := &f.dates[i]; d.given && !d.in(g) && slices.ContainsFunc(g.dates, func(e date) bool {
+			return !d.agrees(e) && !e.known(f) && !e.known(question)
+		}) {
+			return "another date"
 		}
 	}
 	for i := range f.amounts {
-		if a := &f.amounts[i]; !a.given && (a.dim == ordinal || demanded&askedNumber != 0) {
-			count(a.heldBy(g))
+		if a := &f.amounts[i]; a.given && !a.in(g) && slices.ContainsFunc(g.amounts, func(b amount) bool {
+			return a.dim == b.dim && !b.in(f) && !b.in(question)
+		}) {
+			return "another number"
 		}
 	}
-	return all, held, allAsked, heldAsked
+	return ""
 }
 
-// shortName reports whether a word belongs to a name that g has in another
-// form.
+// shares are the weights of f and of what the answer states of it: of all, and of
+// what the question did not give. missing was called before, so a word of a name
+// counts as stated if the answer has a shorter form of the name. Given dates and
+// numbers need not be repeated.
+func (f *features) shares(g, question *features) (all, stated, allAdded, statedAdded float64) {
+	count := func(weight float64, has, given bool) {
+		all += weight
+		if has {
+			stated += weight
+		}
+		if given {
+			return
+		}
+		allAdded += weight
+		if has {
+			statedAdded += weight
+		}
+	}
+	for i := range f.terms {
+		t := &f.terms[i]
+		count(float64(t.weight), g.has(t.hash) || t.name && f.shortName(t.hash, g), t.given)
+	}
+	for i := range f.dates {
+		if d := &f.dates[i]; !d.given {
+			count(numberWeight, d.in(g) || d.completedBy(g, question), false)
+		}
+	}
+	for i := range f.amounts {
+		if a := &f.amounts[i]; !a.given {
+			count(numberWeight, a.in(g), false)
+		}
+	}
+	return all, stated, allAdded, statedAdded
+}
+
+// shortName reports whether a word belongs to a name that g has in another form.
 func (f *features) shortName(hash uint64, g *features) bool {
-	return slices.ContainsFunc(f.names, func(n name) bool {
-		return n.has(hash) && n.heldBy(g)
-	})
+	return slices.ContainsFunc(f.names, func(n name) bool { return n.has(hash) && n.in(g) })
 }
 
 // contradicts reports whether one side denies what the other says: antonyms
@@ -274,18 +171,10 @@ func (f *features) contradicts(g *features) bool {
 		return opposed
 	}
 	one, both := false, false
-	for i, k := 0, 0; i < len(f.terms) && k < len(g.terms); {
-		a, b := &f.terms[i], &g.terms[k]
-		switch {
-		case a.hash < b.hash:
-			i++
-		case a.hash > b.hash:
-			k++
-		default:
-			one = one || a.mask&b.mask == 0
-			both = both || a.mask&b.mask&denied != 0
-			i++
-			k++
+	for i := range f.terms {
+		if b := g.term(f.terms[i].hash); b != nil {
+			one = one || f.terms[i].mask&b.mask == 0
+			both = both || f.terms[i].mask&b.mask&denied != 0
 		}
 	}
 	return one && !both
@@ -296,21 +185,22 @@ func (f *features) contradicts(g *features) bool {
 // is then accounted for.
 func (f *features) opposes(g *features) (opposed, turned bool) {
 	for _, p := range f.poles {
-		var words, mine, theirWords, theirs uint8
-		for _, q := range f.poles {
-			if q.group == p.group {
-				words, mine = words|q.word, mine|q.mask
-			}
-		}
-		for _, q := range g.poles {
-			if q.group == p.group {
-				theirWords, theirs = theirWords|q.word, theirs|q.mask
-			}
-		}
+		words, mine := sides(f.poles, p.group)
+		theirWords, theirs := sides(g.poles, p.group)
 		opposed = opposed || theirs != 0 && mine&theirs == 0
 		turned = turned || theirs != 0 && mine&theirs != 0 && words&theirWords == 0
 	}
 	return opposed, turned
+}
+
+// sides are the words of a group of antonyms that a statement has, and the sides meant.
+func sides(poles []pole, group int8) (words, meant uint8) {
+	for _, q := range poles {
+		if q.group == group {
+			words, meant = words|q.word, meant|q.mask
+		}
+	}
+	return words, meant
 }
 
 // beyond is the weight of what g says that neither f nor the question does.
@@ -322,4 +212,126 @@ func (g *features) beyond(f, question *features) float64 {
 		}
 	}
 	return other
+}
+
+// give marks what of f the question says already; the answer need not repeat it.
+func (f *features) give(question *features) {
+	for i := range f.terms {
+		f.terms[i].given = question.has(f.terms[i].hash)
+	}
+	for i := range f.dates {
+		f.dates[i].given = f.dates[i].in(question)
+	}
+	for i := range f.amounts {
+		f.amounts[i].given = f.amounts[i].in(question)
+	}
+	for i := range f.names {
+		n := &f.names[i]
+		n.given = n.in(question)
+		for k := range f.terms {
+			t := &f.terms[k]
+			t.given = t.given || n.given && t.name && n.has(t.hash)
+		}
+	}
+}
+
+// giveTopic marks the names, dates and numbers that the question gives: sentences
+// of a summary need not repeat them.
+func (f *features) giveTopic(question *features) {
+	topic := *question
+	topic.terms = slices.DeleteFunc(slices.Clone(question.terms), func(t term) bool { return !t.name })
+	f.give(&topic)
+}
+
+// adds reports whether f says anything beyond the question.
+func (f *features) adds() bool {
+	return slices.ContainsFunc(f.terms, func(t term) bool { return !t.given }) ||
+		slices.ContainsFunc(f.dates, func(d date) bool { return !d.given }) ||
+		slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given })
+}
+
+func (f *features) empty() bool { return len(f.terms) == 0 && len(f.dates) == 0 && len(f.amounts) == 0 }
+
+// term is the term with a hash, nil if there is none.
+func (f *features) term(hash uint64) *term {
+	at, ok := slices.BinarySearchFunc(f.terms, hash, func(t term, h uint64) int { return cmp.Compare(t.hash, h) })
+	if !ok {
+		return nil
+	}
+	return &f.terms[at]
+}
+
+func (f *features) has(hash uint64) bool { return f.term(hash) != nil }
+
+// in reports whether g says the date; 1200 may be a year or a number.
+func (d *date) in(g *features) bool {
+	return slices.ContainsFunc(g.dates, d.within) ||
+		d.bare() && slices.ContainsFunc(g.amounts, func(a amount) bool { return a.dim == noDimension && a.value == float64(d.year) })
+}
+
+// completedBy reports whether g names day and month, and the question the year.
+func (d *date) completedBy(g, question *features) bool {
+	if question == nil || d.year == 0 || d.day == 0 && d.month == 0 ||
+		!slices.ContainsFunc(question.dates, func(e date) bool { return e.year == d.year && e.span == 0 }) {
+		return false
+	}
+	short := *d
+	short.year = 0
+	return slices.ContainsFunc(g.dates, func(e date) bool { return e.year == 0 && short.within(e) })
+}
+
+// known reports whether f has a date that agrees with d, or the number.
+func (d *date) known(f *features) bool {
+	return slices.ContainsFunc(f.dates, d.agrees) || d.bare() && d.in(f)
+}
+
+// in reports whether g says the amount, as a number or as a year.
+func (a *amount) in(g *features) bool {
+	return slices.ContainsFunc(g.amounts, a.is) ||
+		a.dim != ordinal && slices.ContainsFunc(g.dates, func(d date) bool { return d.bare() && a.value == float64(d.year) })
+}
+
+// in reports whether g speaks of the same one: all of the name's words are there,
+// or the name itself (not every part of it is a term: NO.O), an acronym, or a
+// shorter form of it (Obama, B. Obama).
+func (n *name) in(g *features) bool {
+	if !slices.ContainsFunc(n.parts, func(p namePart) bool { return !g.has(p.hash) }) ||
+		n.initials != 0 && g.has(n.initials) || n.acronym != "" && strings.Contains(g.letters, n.acronym) {
+		return true
+	}
+	return slices.ContainsFunc(g.names, func(m name) bool {
+		return len(n.parts) == 1 && m.initials == n.parts[0].hash || slices.Equal(n.parts, m.parts) || n.shortened(&m)
+	})
+}
+
+// has reports whether a word is a part of the name.
+func (n *name) has(hash uint64) bool {
+	return slices.ContainsFunc(n.parts, func(p namePart) bool { return p.hash == hash })
+}
+
+// shortened reports whether m is a shorter form of n: its words in order, or
+// their initials, with the last word or most of the words.
+func (n *name) shortened(m *name) bool {
+	if len(m.parts) > len(n.parts) {
+		return false
+	}
+	at, whole := 0, 0
+	last := false
+	for _, p := range m.parts {
+		for ; at < len(n.parts); at++ {
+			q := n.parts[at]
+			if p.hash == q.hash || p.initial && p.first == q.first || q.initial && p.first == q.first {
+				break
+			}
+		}
+		if at == len(n.parts) {
+			return false
+		}
+		if !p.initial {
+			whole++
+			last = last || at == len(n.parts)-1
+		}
+		at++
+	}
+	return last || 2*whole > len(n.parts)
 }

@@ -17,9 +17,9 @@ type date struct {
 // bare reports whether d is nothing but a number that may be a year.
 func (d date) bare() bool { return d.month == 0 && d.day == 0 && d.span == 0 }
 
-// in reports whether e says at least what d does: 17 September 2012 says
+// within reports whether e says at least what d does: 17 September 2012 says
 // September 2012, and 1995 the 1990s, but not the other way round.
-func (d date) in(e date) bool {
+func (d date) within(e date) bool {
 	switch {
 	case d.bound*e.bound < 0,
 		d.month != 0 && d.month != e.month,

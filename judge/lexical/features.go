@@ -22,10 +22,8 @@ type features struct {
 	// letters are the first letters of the words in order, a blank where a clause
 	// ends: an acronym of common words (GDP) is found there.
 	letters string
-	asks    kinds // of a question
-	echo    bool  // of a reference that says nothing beyond the question
-	pronoun bool  // begins with one: speaks of what came before
-	answer  int8  // +1 for a statement that begins with yes, -1 with no
+	pronoun bool // begins with one: speaks of what came before
+	answer  int8 // +1 for a statement that begins with yes, -1 with no
 }
 
 // term is a word that is no stop word, by the hash of its stem.
@@ -34,7 +32,6 @@ type term struct {
 	weight float32
 	mask   uint8 // affirmed, denied or both
 	given  bool  // the question says it too
-	free   bool  // of a clause that the question does not ask for
 	name   bool  // part of a name
 }
 
@@ -72,18 +69,11 @@ const negationWindow = 12
 // stemmer is the vocabulary of a judge: stems, and the sides of antonyms.
 type stemmer struct {
 	words *text.Standard
-	poles map[string]int8   // stem → ±(group+1)
-	same  map[string]string // stem → the first of its group of synonyms
+	poles map[string]int8 // stem → ±(group+1)
 }
 
 func newStemmer() *stemmer {
-	s := &stemmer{text.Default(), make(map[string]int8), make(map[string]string)}
-	for _, group := range synonymGroups {
-		all := strings.Fields(group)
-		for _, w := range all {
-			s.same[s.stem(w)] = s.stem(all[0])
-		}
-	}
+	s := &stemmer{text.Default(), make(map[string]int8)}
 	for i, group := range antonymGroups {
 		plus, minus, _ := strings.Cut(group, "|")
 		for _, w := range strings.Fields(plus) {

@@ -30,7 +30,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // version changes whenever a rule does: figures of different versions do not
 // compare.
-const version = 3
+const version = 4
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {
@@ -112,16 +112,11 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 	if score.Blank(c.Question) {
 		return nil
 	}
-	text := score.Plain(c.Question)
-	q := r.read(text)
-	q.asks = r.scan.asks()
+	q := r.read(score.Plain(c.Question))
 	if gold.give(&q); gold.adds() {
-		if r.release(gold, text, score.Plain(c.Reference)); gold.adds() {
-			return &q
-		}
+		return &q
 	}
-	gold.withdraw()
-	gold.echo = true
+	gold.give(&features{})
 	return nil
 }
 
@@ -157,7 +152,7 @@ func (f *features) denies() bool {
 }
 
 // Summary takes the sentences of the answer as its statements. A gold statement is
-// met by one of them, or by a few together.
+// met if one of them states it.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.SummaryJudgment{}, err
@@ -181,8 +176,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 			gold[g].giveTopic(&question)
 		}
 	}
-	var supported []bool
-	out.Matches, supported = r.matches(gold, predicted)
+	supported := matches(&out, gold, predicted)
 	score.Together(&out, len(gold), supported)
 	if text := score.Reference(j.o.Precision, c); !score.NoReference(&out, j.o.Precision, c) && text != "" {
 		score.Precision(&out, supportedBy(r.sentences(text), predicted))
@@ -190,11 +184,32 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	return out, nil
 }
 
-// supportedBy counts the statements that a sentence of the section holds.
+// matches finds for every gold statement the predicted ones that state it, and
+// which predicted ones the gold ones support: those, and what a gold statement states.
+func matches(out *judge.SummaryJudgment, gold, predicted []features) (supported []bool) {
+	supported = make([]bool, len(predicted))
+	for p := range predicted {
+		for g := range gold {
+			if !gold[g].empty() && gold[g].statedIn(&predicted[p], nil).same {
+				out.Matches = append(out.Matches, judge.Match{Gold: g, Predicted: p})
+				supported[p] = true
+			}
+		}
+		supported[p] = supported[p] || predicted[p].statedByOneOf(gold)
+	}
+	out.Matches = score.SortMatches(out.Matches)
+	return supported
+}
+
+func (f *features) statedByOneOf(all []features) bool {
+	return !f.empty() && slices.ContainsFunc(all, func(g features) bool { return f.statedIn(&g, nil).same })
+}
+
+// supportedBy counts the statements that a sentence of the section states.
 func supportedBy(section, statements []features) int {
 	n := 0
 	for i := range statements {
-		if !statements[i].empty() && slices.ContainsFunc(section, func(f features) bool { return statements[i].statedIn(&f, nil).same }) {
+		if statements[i].statedByOneOf(section) {
 			n++
 		}
 	}

@@ -219,3 +219,18 @@ func BenchmarkLexicalMatch50x50(b *testing.B) {
 		}
 	}
 }
+
+// Sentences of a summary need not repeat the name that the question gives, and must
+// not name another.
+func TestTopicOfSummary(t *testing.T) {
+	c := judge.Case{Question: "What damage did Typhoon Sanba do in 2012?", Statements: []string{"Typhoon Sanba destroyed 67 houses in South Korea in 2012."}}
+	for answer, want := range map[string]float64{
+		"In South Korea 67 houses were destroyed.": 1, "In South Korea 12 houses were destroyed.": 0, "It destroyed 67 houses in Japan.": 0,
+	} {
+		c.Answer = answer
+		s, err := newJudge(t, judge.Options{}).Summary(t.Context(), c)
+		if err != nil || s.Recall.Value != want {
+			t.Errorf("%q: %+v, %v", answer, s, err)
+		}
+	}
+}

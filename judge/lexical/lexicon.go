@@ -169,8 +169,6 @@ const (
 	duration              // seconds
 	calendar              // months
 	speed                 // metres per second
-	power                 // watts
-	pressure              // hectopascals
 	celsius
 	fahrenheit
 	percent
@@ -178,8 +176,6 @@ const (
 	euros
 	pounds
 	yen
-	clock // minutes after midnight
-	shortTon
 	ordinal
 )
 
@@ -204,14 +200,12 @@ func unitTable() map[string]unit {
 		{area, 1e6, "km² km2"}, {area, 1, "m² m2"}, {area, 1e4, "ha hectare hectares"}, {area, 4046.8564224, "acre acres"},
 		{volume, 1, "litre litres liter liters"}, {volume, 1e3, "m³ m3"}, {volume, 3.785411784, "gallon gallons"},
 		{mass, 1, "kg kilogram kilograms kilogramme kilogrammes"}, {mass, 1e-3, "g gram grams"}, {mass, 1e-6, "mg"},
-		{mass, 1e3, "tonne tonnes"}, {mass, 0.45359237, "lb lbs"}, {mass, 0.028349523125, "oz ounce ounces"}, {shortTon, 1, "ton tons"},
+		{mass, 1e3, "tonne tonnes ton tons"}, {mass, 0.45359237, "lb lbs"}, {mass, 0.028349523125, "oz ounce ounces"},
 		{duration, 1, "seconds"}, {duration, 60, "minute minutes"}, {duration, 3600, "hour hours"},
 		{duration, 86400, "day days"}, {duration, 7 * 86400, "week weeks"},
 		{calendar, 1, "month months"}, {calendar, 12, "year years"}, {calendar, 120, "decade decades"}, {calendar, 1200, "centuries"},
 		{speed, 1 / 3.6, "kmh kph"}, {speed, 0.44704, "mph"}, {speed, 1852.0 / 3600, "knot knots kt"},
-		{power, 1, "watt watts"}, {power, 1e3, "kw kilowatt kilowatts"}, {power, 1e6, "mw megawatt megawatts"}, {power, 1e9, "gw gigawatt gigawatts"},
-		{pressure, 1, "hpa mbar millibar millibars"},
-		{celsius, 1, "celsius °c"}, {fahrenheit, 1, "fahrenheit °f"}, {percent, 1, "percent"},
+		{celsius, 1, "celsius °c"}, {fahrenheit, 1, "fahrenheit °f"}, {percent, 1, "percent percentage"},
 		{dollars, 1, "dollar dollars usd"}, {euros, 1, "euro euros eur"}, {pounds, 1, "pound pounds gbp"}, {yen, 1, "yen"},
 	} {
 		for _, n := range strings.Fields(u.names) {

@@ -119,9 +119,6 @@ func (r *reader) hash(t *token) uint64 {
 	if to, ok := demonymOf[t.word]; ok {
 		return hashOf(r.lang.stem(to))
 	}
-	if to, ok := r.lang.same[t.stem]; ok && !t.upper {
-		return hashOf(to)
-	}
 	return hashOf(plainLetters(t.stem))
 }
 

