@@ -7,7 +7,7 @@
 //  1. The first counts how words are written inside sentences, where a capital
 //     means something, and which lines several documents share, because those
 //     are menus and banners (truecasing, after Lita, Ittycheriah, Roukos and
-//     Kambhatla, ACL 2003). The two together are a [Lexicon].
+//     Kambhatla, ACL 2003).
 //  2. The second finds names in sentences: runs of capitals with the small words
 //     that may stand inside them (University of Oxford, Ludwig van Beethoven),
 //     what opens a sentence taken for a name only if the corpus says so; quoted
@@ -15,25 +15,23 @@
 //     corpus of thousands of names, a single word seen once is left out, and so
 //     is a name of common words alone ("Planning Committee") that stands there
 //     once: they are mostly slips and halves of names.
-//  3. The third finds triples in sentences, in the manner of ReVerb (Fader,
-//     Soderland and Etzioni, EMNLP 2011): a subject, verbs with perhaps a few
-//     nouns and a preposition, an object, both ends names; and in appositions
-//     ("X, the capital of Y,"), titles ("FIFA president X"), possessives and
-//     brackets. Headlines, items of lists and cells, whose capitals mean little,
-//     are searched for the names the sentences have, and state nothing.
+//  3. The third states triples of the sentences by a few clear patterns: a subject,
+//     the words from its verb to an object, both ends names, in the manner of ReVerb
+//     (Fader, Soderland and Etzioni, EMNLP 2011); appositions ("X, the capital of
+//     Y,"), titles ("FIFA president X", "Y's president X") and dates in brackets
+//     ("X (1879–1955)"). Headlines, items of lists and cells, whose capitals mean
+//     little, are searched for the names of the sentences, and state nothing.
 //
-// Relations are in small letters and without articles: the base form of a verb
-// ("join"), the participle for the passive ("founded by"), is or was. Negation
-// stays as it was written ("did not join"), so do would and could. Questions and
-// what follows "if" state nothing; a sentence in which somebody is quoted gives
-// facts of weight ½. Pronouns are not resolved.
-// What an entity is said to be without another entity ("a Swiss citizen") is its
-// attribute "description"; an acronym after its full form is its "alias".
+// Relations are the words of the sentence in small letters, without articles; negation
+// stays as it was written ("did not join"). Questions and sentences with "if" state
+// nothing; reported speech gives facts of weight ½. Pronouns are not resolved.
 //
 // The rules are for English; sentences in other languages give the names that
 // show by capitals inside them (two words or more, or always written so), and
-// text without capitals gives dates and the names of Options.Names. Everything
-// the rules know of words stands in tables/.
+// text without capitals gives dates and the names of Options.Names. The word lists of
+// the rules stand in tables/.
 //
-// [NounPhrases] is an extractor for graphs of phrases that stand together.
+// [Linked], [Titled] and [Described] add to an extractor the relations, names and
+// descriptions that graphs need and sentences do not state. [Extractor.QuestionNames]
+// and [Themes] read questions.
 package rules

@@ -3,9 +3,12 @@
 package rules_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -82,16 +85,15 @@ func TestNames(t *testing.T) {
 func TestTriples(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"In 1994 Jeff Bezos and Ann Smith founded Amazon in Seattle.",
-			"Ann Smith | found | Amazon; Jeff Bezos | found | Amazon; Ann Smith | found Amazon in | Seattle; Jeff Bezos | found Amazon in | Seattle"},
-		{"In Seattle, Amazon was founded by Jeff Bezos in July 1994.", "Amazon | founded by | Jeff Bezos; Amazon | founded in | July 1994"},
+			"Ann Smith | founded | Amazon; Jeff Bezos | founded | Amazon; Ann Smith | founded in | Seattle; Jeff Bezos | founded in | Seattle"},
+		{"In Seattle, Amazon was founded by Jeff Bezos in July 1994.", "Amazon | was founded by | Jeff Bezos; Amazon | was founded in | July 1994"},
 		{"Norway did not join the European Union in the end.", "Norway | did not join | European Union"},
 		{"Anthony Albanese, the prime minister of Australia, praised them.", "Anthony Albanese | is prime minister of | Australia"},
 		{"The match was watched by Australia's Prime Minister Anthony Albanese.", "Anthony Albanese | is prime minister of | Australia"},
 		{"The FIFA president Gianni Infantino spoke for an hour.", "Gianni Infantino | is president of | FIFA"},
 		{"Leonhard Euler (1707–1783) was a Swiss mathematician and wrote a lot.", "Leonhard Euler | lived | 1707–1783"},
 		{"Paris is the capital of France, as everybody knows.", "Paris | is capital of | France"},
-		{"The trial was held in Honolulu, Hawaii, in the morning.", "Honolulu | is in | Hawaii"},
-		{"Russia invaded Finland and lost to Poland.", "Russia | invade | Finland; Russia | lose to | Poland"},
+		{"Russia invaded Finland and lost to Poland.", "Russia | invaded | Finland"},
 		{"Did Russia invade Finland in the winter of that year?", ""},
 		{"If Russia invades Finland, nobody will be surprised by it.", ""},
 		{"The president of France met Angela Merkel in the town.", ""},
@@ -108,31 +110,6 @@ func TestHedged(t *testing.T) {
 	x := read(t, "Officials said that Russia invaded Finland in the night.", rules.Options{})
 	if len(x.Facts) != 1 || x.Facts[0].Weight != 0.5 {
 		t.Errorf("a reported fact: %+v", x.Facts)
-	}
-}
-
-func TestAcronym(t *testing.T) {
-	x := read(t, "The World Health Organization (WHO) was founded in 1948 and is still there.", rules.Options{})
-	want := []kg.Attribute{{Entity: "World Health Organization", Key: "alias", Value: "WHO", Span: kg.Span{Start: 0, End: 75}}}
-	if !reflect.DeepEqual(x.Attributes, want) {
-		t.Errorf("got %+v", x.Attributes)
-	}
-}
-
-func TestDescription(t *testing.T) {
-	for s, want := range map[string]string{
-		"On Monday, Angela Merkel was a German politician, and everybody knew it.":    "Angela Merkel: German politician",
-		"They met Lise Meitner, a physicist, in the garden of the house.":             "Lise Meitner: physicist",
-		"On Monday, Angela Merkel was the chancellor of the country for a long time.": "",
-		"On Monday, Angela Merkel was not a German politician, as everybody knew.":    "",
-	} {
-		got := ""
-		for _, a := range read(t, s, rules.Options{}).Attributes {
-			got += a.Entity + ": " + a.Value
-		}
-		if got != want {
-			t.Errorf("%s\n got %q\nwant %q", s, got, want)
-		}
 	}
 }
 
@@ -226,21 +203,10 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-func TestTypes(t *testing.T) {
-	const s = "In Seattle, Amazon was founded by Jeff Bezos in July 1994, and it was a success."
-	x := read(t, s, rules.Options{Types: []string{rules.Person, rules.Other}})
-	if got := names(x); !slices.Equal(got, []string{"Amazon/other", "Jeff Bezos/person"}) {
-		t.Errorf("mentions %v", got)
-	}
-	if got := triples(x); !slices.Equal(got, []string{"Amazon | founded by | Jeff Bezos"}) {
-		t.Errorf("facts %v", got)
-	}
-}
-
 func TestOptions(t *testing.T) {
-	_, err := rules.New(rules.Options{Workers: -1, Types: []string{"persons"},
+	_, err := rules.New(rules.Options{Workers: -1,
 		Names: []rules.Name{{Name: " – "}, {Name: "Mercury", Type: "planet"}, {Name: "mercury", Type: "metal"}}})
-	for _, want := range []string{"Workers is -1", `"persons"`, "Names[0]", "Names[2]"} {
+	for _, want := range []string{"Workers is -1", "Names[0]", "Names[2]"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not tell of %s", err, want)
 		}
@@ -294,11 +260,6 @@ func checkSpans(t *testing.T, s string, x kg.Extraction) {
 			t.Fatalf("fact %+v", f)
 		}
 	}
-	for _, a := range x.Attributes {
-		if !inside(a.Span) || !known[a.Entity] {
-			t.Fatalf("attribute %+v", a)
-		}
-	}
 }
 
 func FuzzExtract(f *testing.F) {
@@ -342,29 +303,6 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// With a lexicon, an extraction is a function of the chunk alone.
-func TestLexicon(t *testing.T) {
-	chunks := pages(12)
-	lexicon, err := rules.Learn(context.Background(), chunks, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := rules.New(rules.Options{Lexicon: lexicon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := x.Extract(context.Background(), chunks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range chunks {
-		one, err := x.Extract(context.Background(), chunks[i:i+1])
-		if err != nil || !reflect.DeepEqual(one[0], all[i]) {
-			t.Fatalf("chunk %d alone differs (error %v)", i, err)
-		}
-	}
-}
-
 // A name at the edge of a chunk that was cut out of a page may be half a name.
 func TestCutChunk(t *testing.T) {
 	x, err := rules.New(rules.Options{})
@@ -394,5 +332,48 @@ func TestApostrophes(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("with %s (-' +%s):\n%s", mark, mark, diff)
 		}
+	}
+}
+
+// Nearly all names that a person accepted are found where they stand. The verdicts are on
+// a sample of distinct names of two domains that the rules were not written on.
+func TestVerdicts(t *testing.T) {
+	data, err := os.ReadFile("testdata/verdicts.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := rules.New(rules.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{} // domain, page, name
+	for _, domain := range []string{"history", "people"} {
+		chunks, _ := realPages(t, domain)
+		all, err := x.Extract(t.Context(), chunks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			for _, m := range e.Mentions {
+				found[domain+"/"+e.Doc+"/"+m.Name] = true
+			}
+		}
+	}
+	total, kept := map[string]int{}, map[string]int{}
+	for line := range bytes.Lines(data) {
+		var v struct{ Domain, Page, Text, Verdict string }
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		total[v.Verdict]++
+		if found[v.Domain+"/"+v.Page+"/"+v.Text] {
+			kept[v.Verdict]++
+		} else {
+			t.Logf("not found: %s (%s)", v.Text, v.Verdict)
+		}
+	}
+	t.Logf("found %v of %v", kept, total)
+	if precision := float64(kept["right"]) / float64(kept["right"]+kept["wrong"]); precision < 0.85 || kept["right"] < total["right"]*95/100 {
+		t.Errorf("found %v of %v verdicts, precision %.3f", kept, total, precision)
 	}
 }

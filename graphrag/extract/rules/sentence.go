@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,13 +14,13 @@ import (
 // sentence is a sentence of a chunk, cut into tokens.
 type sentence struct {
 	tokenizer
-	lexicon *Lexicon
+	lexicon *lexicon
 	text    string    // of the chunk
 	span    text.Span // of the sentence
-	mixed   bool      // captions and headings stand within it
+	mixed   bool      // contains captions or headings
 }
 
-func newSentence(l *Lexicon) sentence {
+func newSentence(l *lexicon) sentence {
 	return sentence{tokenizer: tokenizer{words: l.words, class: l.class}, lexicon: l}
 }
 
@@ -29,46 +30,41 @@ func (x *sentence) cut(s string, span text.Span) {
 	x.run(s, span.Start, span.End)
 }
 
-// open cuts a sentence into tokens and looks for captions and headings in it.
+// open cuts a sentence into tokens and looks for captions and headings in it. The
+// "Image 12:" that scrapers put before the text of an image becomes a mark.
 func (x *sentence) open(s string, span text.Span) {
 	x.cut(s, span)
 	x.mixed = false
-	x.skipCaptions()
-	for i := range x.tokens {
-		if t := &x.tokens[i]; t.kind == markToken && (t.end-t.start > 4 || t.mark == '#') {
-			x.mixed = true
-			break
-		}
-	}
-}
-
-// skipCaptions turns the "Image 12:" that scrapers put before the text of an
-// image into a mark.
-func (x *sentence) skipCaptions() {
 	z := x.tokens
-	for i := 0; i+2 < len(z); i++ {
-		if z[i+2].isMark(':') && z[i+1].kind == numberToken && z[i].kind == wordToken && strings.HasSuffix(x.word(i), "Image") {
+	for i := range z {
+		if i+2 < len(z) && z[i].kind == wordToken && z[i+1].kind == numberToken && z[i+2].isMark(':') && strings.HasSuffix(x.word(i), "Image") {
 			x.mixed = true
 			for k := i; k < i+3; k++ {
 				z[k] = token{start: z[k].start, end: z[k].end, kind: markToken, mark: markBullet, gap: z[k].gap}
 			}
 		}
+		x.mixed = x.mixed || z[i].kind == markToken && (z[i].end-z[i].start > 4 || z[i].mark == '#')
 	}
 }
 
 func (x *sentence) word(i int) string { return x.text[x.tokens[i].start:x.tokens[i].end] }
 
-// lemma returns the base of the verb at token i.
-func (x *sentence) lemma(i int) string {
-	word := strings.ToLower(x.word(i))
-	if base, ok := x.lexicon.tables.lemmas[word]; ok {
-		return base
+// wordIs reports whether there is a token i and it is one of the words.
+func (x *sentence) wordIs(i int, words ...string) bool {
+	if i < 0 || i >= len(x.tokens) {
+		return false
 	}
-	return word
+	w := x.word(i)
+	for _, want := range words {
+		if w == want {
+			return true
+		}
+	}
+	return false
 }
 
-// key is the hash of a name, under which [Lexicon.names] counts it: its words
-// in lower case.
+// key is the hash of the words of a name in lower case, under which the lexicon
+// counts it.
 func (x *sentence) key(first, last int) uint64 {
 	h := uint64(fnvOffset)
 	for i := first; i < last; i++ {
@@ -93,8 +89,6 @@ func (x *sentence) atStart(i int) bool {
 		case markQuote, ':', '.', '!', '?', '[', ']', markBullet, '#', '>':
 			return true
 		case markApostrophe, '(':
-		case markDash:
-			return i == 0
 		default:
 			return i == 0
 		}
@@ -102,8 +96,12 @@ func (x *sentence) atStart(i int) bool {
 	return true
 }
 
-// lineBreak reports whether a name cannot go on from token i-1 to i: a short line
-// ends between them.
+// shortLine is the length, in bytes, under which a line is not taken for the
+// wrapped line of a paragraph.
+const shortLine = 40
+
+// lineBreak reports whether a short line ends between the tokens i-1 and i, so that no
+// name goes on there.
 func (x *sentence) lineBreak(i int) bool {
 	if x.tokens[i].gap != newline {
 		return false
@@ -113,28 +111,16 @@ func (x *sentence) lineBreak(i int) bool {
 		strings.Count(x.text[end:x.tokens[i].start], "\n") > 1
 }
 
-// shortLine is the length, in bytes, under which a line is not taken for the
-// wrapped line of a paragraph.
-const shortLine = 40
-
-// startsLine reports whether token i begins a line under a short one, such as a
-// heading without marks.
-func (x *sentence) startsLine(i int) bool {
-	return i > 0 && i < len(x.tokens) && x.lineBreak(i)
-}
+// tail is the sentence without the quotes, brackets and blanks that end it.
+func (x *sentence) tail() string { return strings.TrimRight(x.span.In(x.text), " *_)]\"'”’»") }
 
 // terminated reports whether the sentence ends as sentences do.
 func (x *sentence) terminated() bool {
-	tail := strings.TrimRight(x.span.In(x.text), " *_)]\"'”’»")
-	r, _ := utf8.DecodeLastRuneInString(tail)
-	return r == '.' || r == '!' || r == '?' || r == ':' || r == ';' || r == '…' || r == '。'
+	r, _ := utf8.DecodeLastRuneInString(x.tail())
+	return strings.ContainsRune(".!?:;…。", r)
 }
 
-// isQuestion reports whether the sentence is a question.
-func (x *sentence) isQuestion() bool {
-	return strings.HasSuffix(strings.TrimRight(x.span.In(x.text), " *_)]\"'”’»"), "?")
-}
-
+// hasHead reports whether one of the tokens from i up to j is in a class.
 func (x *sentence) hasHead(i, j int, c class) bool {
 	for ; i < j; i++ {
 		if x.tokens[i].is(c) {
@@ -144,29 +130,128 @@ func (x *sentence) hasHead(i, j int, c class) bool {
 	return false
 }
 
+// layout is what a piece of a page is.
+type layout uint8
+
+const (
+	boilerplate  layout = iota // menus, banners, share buttons
+	fragment                   // headlines, items of lists, cells, references: capitals mean little
+	foreignProse               // sentences of another language
+	prose                      // English sentences
+	query                      // a question of a user
+)
+
+// layout returns what the open sentence is. It depends on the tables alone, so that
+// it is the same before and after the corpus was learned.
+func (x *sentence) layout() layout {
+	if len(x.tokens) == 0 {
+		return boilerplate
+	}
+	n := x.countTokens()
+	switch {
+	case (n.banner || x.tokens[0].kind == markToken) && n.words < 40 && x.isBoilerplate():
+		return boilerplate
+	case 2*n.foreign > n.words:
+		if n.words >= 5 && 2*n.small >= n.words {
+			return foreignProse
+		}
+		return fragment
+	case n.words < 5 || 2*n.numbers > n.words || n.initials > 2, n.words > 60 && 5*n.small < 3*n.words:
+		return fragment
+	case 6*n.functions >= n.words && n.verbs > 0 && 4*n.small >= n.words && (2*n.small > n.words && n.words >= 12 || x.terminated()):
+		return prose
+	case n.german < 2 && 10*n.functions < n.words && 4*n.small >= 3*n.words && n.words >= 6 && x.terminated():
+		return foreignProse
+	}
+	return fragment
+}
+
+// census counts the kinds of tokens of a sentence.
+type census struct {
+	words, small, functions, verbs, initials int
+	numbers, foreign                         int
+	german                                   int  // words of German, whose nouns all have capitals
+	banner                                   bool // a word that begins a phrase of buttons and banners
+}
+
+func (x *sentence) countTokens() (n census) {
+	count := func(yes bool, of *int) {
+		if yes {
+			*of++
+		}
+	}
+	for i := range x.tokens {
+		t := &x.tokens[i]
+		n.banner = n.banner || t.is(boilerplateWord)
+		count(t.kind == numberToken, &n.numbers)
+		count(t.kind == unspacedToken || t.isWord() && t.has(foreign), &n.foreign)
+		if t.isWord() {
+			n.words++
+			count(t.lower(), &n.small)
+			count(t.lower() && t.is(germanWord), &n.german)
+			count(t.is(function), &n.functions)
+			count(t.lower() && t.is(formOfBe|formOfHave|formOfDo|modal|anyVerb) || looksPast(x.text, t), &n.verbs)
+			count(t.has(initials) && t.has(dotted) && !t.has(upperOnly), &n.initials)
+		}
+	}
+	return n
+}
+
+// isBoilerplate looks the sentence up in the phrases of buttons and banners.
+func (x *sentence) isBoilerplate() bool {
+	first := x.tokens[0].start
+	x.lower = appendLower(x.lower[:0], x.text[first:min(x.span.End, int(first)+300)])
+	for _, phrase := range x.lexicon.tables.starts {
+		if bytes.HasPrefix(x.lower, phrase) {
+			return true
+		}
+	}
+	for _, phrase := range x.lexicon.tables.anywhere {
+		if bytes.Contains(x.lower, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// segment is a sentence of a chunk with its layout.
+type segment struct {
+	text.Span
+	layout layout
+}
+
+// segments returns the sentences of a text that are no boilerplate, and opens each for
+// do.
+func (x *sentence) segments(s string, do func(layout)) []segment {
+	spans := text.Sentences(s)
+	out := make([]segment, 0, len(spans))
+	for _, span := range spans {
+		x.open(s, span)
+		if k := x.layout(); k != boilerplate {
+			out = append(out, segment{span, k})
+			do(k)
+		}
+	}
+	return out
+}
+
 // appendLower appends s in lower case, with straight apostrophes and hyphens.
 func appendLower(dst []byte, s string) []byte {
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			dst = append(dst, c)
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		i += size
+	for _, r := range s {
 		switch r {
 		case '’', 'ʼ', '‘':
-			dst = append(dst, '\'')
+			r = '\''
 		case '‐', '‑', '–':
-			dst = append(dst, '-')
+			r = '-'
 		case '\u00AD', '\u200D', '\u200C':
-		default:
-			dst = utf8.AppendRune(dst, unicode.ToLower(r))
+			continue
 		}
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		} else if r >= utf8.RuneSelf {
+			r = unicode.ToLower(r)
+		}
+		dst = utf8.AppendRune(dst, r)
 	}
 	return dst
 }

@@ -13,7 +13,7 @@ import (
 //go:embed tables/*.txt
 var tableFiles embed.FS
 
-// class is what the tables say of a word: a set of bits.
+// class is the classes of a word in the tables: a set of bits.
 type class uint64
 
 const (
@@ -29,7 +29,6 @@ const (
 	modal
 	negation
 	adverb
-	hedge
 	connector
 	joining
 	month
@@ -58,8 +57,6 @@ const (
 	verbParticiple
 	verbIng
 	report
-	doubt
-	vague
 	germanWord
 	boilerplateWord // begins a phrase of page.txt
 )
@@ -72,45 +69,37 @@ const function = determiner | preposition | conjunction | pronoun | relative | q
 // noun are the classes of words that are nouns where a verb could be, too.
 const noun = role | kin | unit | scale
 
-// anyHead are the nouns that say what a name is of.
+// anyHead are the nouns that tell what kind of thing a name names.
 const anyHead = organizationHead | placeHead | eventHead | workHead
 
 const finite = verbS | verbPast
 
 const anyVerb = verbBase | verbS | verbPast | verbParticiple | verbIng
 
-// classNames are the classes as the table files call them.
-var classNames = map[string]class{
-	"determiner": determiner, "preposition": preposition, "conjunction": conjunction, "pronoun": pronoun,
-	"relative": relative, "question": question, "be": formOfBe, "have": formOfHave, "do": formOfDo,
-	"modal": modal, "negation": negation, "adverb": adverb, "hedge": hedge, "connector": connector,
-	"joining": joining, "month": month, "weekday": weekday, "scale": scale, "unit": unit,
-	"honorific": honorific, "role": role, "kin": kin, "royal": royal, "thing": thing, "modifier": modifier, "organization": organizationHead,
-	"place": placeHead, "event": eventHead, "work": workHead, "part": part, "noname": noname, "chrome": chrome,
-	"report": report, "doubt": doubt, "vague": vague, "german": germanWord,
-}
+// classNames are the classes as the table files call them, in the order of their bits.
+var classNames = strings.Fields("determiner preposition conjunction pronoun relative question be have do modal negation adverb connector joining month weekday " +
+	"scale unit honorific role kin royal thing modifier organization place event work part noname chrome - demonym given verb verb-s past participle verb-ing report german")
 
 // tables are the closed lists of the package.
 type tables struct {
 	words    []string // those of classes, sorted
 	classes  map[string]class
-	lemmas   map[string]string // form of a verb → base
-	places   []string          // names of places, as they are written
-	regions  int               // how many of them, from the first, hold others
-	starts   []string          // openings of lines that are no text
-	anywhere [][]byte          // phrases of lines that are no text
+	places   []string // names of places, as they are written
+	regions  int      // how many of them, from the first, contain others
+	starts   [][]byte // openings of lines that are no text
+	anywhere [][]byte // phrases of lines that are no text
 }
 
 // loadTables reads the embedded lists, once.
 var loadTables = sync.OnceValue(func() *tables {
-	t := &tables{classes: map[string]class{}, lemmas: map[string]string{}}
-	for _, name := range []string{"closed.txt", "names.txt"} {
+	t := &tables{classes: map[string]class{}}
+	for _, name := range []string{"closed.txt", "names.txt", "verbs.txt"} {
 		for key, value := range entries(name) {
-			c, ok := classNames[key]
-			if !ok {
+			bit := slices.Index(classNames, key)
+			if bit < 0 {
 				panic(fmt.Sprintf("rules: tables/%s has an unknown class %q", name, key))
 			}
-			t.add(c, value)
+			t.add(1<<bit, value)
 		}
 	}
 	for key, value := range entries("places.txt") {
@@ -119,15 +108,11 @@ var loadTables = sync.OnceValue(func() *tables {
 		}
 		t.add(demonym, value)
 	}
-	for _, wanted := range []string{"region", "city"} {
-		for key, value := range entries("more_places.txt") {
-			for _, word := range strings.Fields(value) {
-				if key == wanted {
-					t.places = append(t.places, strings.ReplaceAll(word, "_", " "))
-				}
-			}
+	for key, value := range entries("more_places.txt") { // regions come first
+		for _, word := range strings.Fields(value) {
+			t.places = append(t.places, strings.ReplaceAll(word, "_", " "))
 		}
-		if wanted == "region" {
+		if key == "region" {
 			t.regions = len(t.places)
 		}
 	}
@@ -139,14 +124,13 @@ var loadTables = sync.OnceValue(func() *tables {
 	for _, line := range lines("given.txt") {
 		t.add(given, line)
 	}
-	t.loadVerbs()
 	for key, value := range entries("page.txt") {
 		for phrase := range strings.SplitSeq(value, ";") {
 			phrase = strings.TrimSpace(phrase)
 			first, _, _ := strings.Cut(phrase, " ")
 			t.add(boilerplateWord, strings.Trim(first, ":;"))
 			if key == "starts" {
-				t.starts = append(t.starts, phrase)
+				t.starts = append(t.starts, []byte(phrase))
 			} else {
 				t.anywhere = append(t.anywhere, []byte(phrase))
 			}
@@ -190,4 +174,12 @@ func entries(name string) func(yield func(key, value string) bool) {
 			}
 		}
 	}
+}
+
+func hasSuffix(s string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })
+}
+
+func hasPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
 }

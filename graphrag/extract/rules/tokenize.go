@@ -3,17 +3,100 @@
 package rules
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
+// kind is the kind of a token.
+type kind uint8
+
+const (
+	wordToken     kind = iota
+	numberToken        // 1,234.5  24th  1939–45
+	unspacedToken      // one character of a script without blanks
+	markToken          // punctuation and symbols
+	noiseToken         // URLs, targets of links, e-mail addresses, handles, paths
+)
+
+// shape is how a word or number is written: a set of bits.
+type shape uint16
+
+const (
+	upperFirst shape = 1 << iota // begins with a capital
+	upperOnly                    // two letters or more, all capitals
+	innerUpper                   // a capital after a small letter: eBay
+	lowerTail                    // small letter after the last hyphen: Berlin-based
+	hyphened
+	dotted   // ends with a full stop that belongs to it: J.  U.S.  Inc.
+	initials // one letter, or letters each with its full stop
+	suffixed // letters after the digits: 24th
+	foreign  // letters outside the Latin script
+)
+
+// gap is the white space between a token and the one before it.
+type gap uint8
+
+const (
+	glued gap = iota
+	blank
+	newline
+)
+
+// Classes of marks: typographic variants have one code.
+const (
+	markQuote      = '"'
+	markApostrophe = '\''
+	markPossessive = 's'
+	markDash       = '-'
+	markBullet     = '*' // list items, and emphasis
+	markOther      = '?' + 128
+)
+
+type token struct {
+	start, end int32
+	word       int32 // number in the lexicon, 0 if unknown
+	class      class
+	shape      shape
+	kind       kind
+	mark       byte // of a markToken
+	gap        gap
+}
+
+func (t *token) is(c class) bool { return t.class&c != 0 }
+
+func (t *token) has(s shape) bool { return t.shape&s != 0 }
+
+func (t *token) isMark(b byte) bool { return t.kind == markToken && t.mark == b }
+
+func (t *token) isWord() bool { return t.kind == wordToken }
+
+// lower reports whether the token is a word in small letters.
+func (t *token) lower() bool { return t.kind == wordToken && t.shape&(upperFirst|innerUpper) == 0 }
+
+// functional reports whether a capitalized word is a function word like "The" or
+// "When". All in capitals it is rather an acronym: WHO, IT, US.
+func (t *token) functional() bool {
+	return t.is(function) && !t.has(upperOnly) && !t.is(given)
+}
+
+// plainWord reports whether a token is a word in small letters that is neither a verb
+// nor a function word nor an adverb, as far as the tables know.
+func plainWord(t *token) bool { return t.lower() && !t.is(function|anyVerb|adverb) }
+
+// looksPast reports whether a word in small letters ends like the past of a
+// regular verb.
+func looksPast(s string, t *token) bool {
+	return t.class == 0 && t.end-t.start > 4 && t.lower() && strings.HasSuffix(s[t.start:t.end], "ed")
+}
+
 // maxWordBytes bounds the words that are looked up. Longer ones are in no table
 // and no name.
 const maxWordBytes = 48
 
-// tokenizer cuts text into tokens. It keeps its buffers from text to text.
+// tokenizer cuts text into tokens. Its buffers are reused from text to text.
 type tokenizer struct {
 	words  map[string]int32
 	class  []class // by number of word
@@ -25,7 +108,7 @@ type tokenizer struct {
 func (z *tokenizer) run(s string, from, to int) {
 	z.tokens = z.tokens[:0]
 	s = s[:to]
-	g, raw := newline, from // raw is the end of the run without blanks that was looked at
+	g, raw := newline, from // raw is the end of the last run without blanks
 	for i := from; i < to; {
 		c := s[i]
 		if c <= ' ' || c == 0x7f {
@@ -37,38 +120,60 @@ func (z *tokenizer) run(s string, from, to int) {
 			i++
 			continue
 		}
+		t := token{start: int32(i), gap: g}
 		if i >= raw {
 			var end int
 			if raw, end = rawWord(s, i); end > i {
-				z.add(token{start: int32(i), end: int32(end), kind: noiseToken, gap: g})
-				i, g = end, glued
-				continue
+				t.kind, t.end = noiseToken, int32(end)
 			}
 		}
-		t := token{start: int32(i), gap: g}
-		i = z.next(s, i, &t)
-		if t.end == 0 {
-			continue // nothing that counts: an invalid byte, white space
+		if t.kind == noiseToken {
+			i = int(t.end)
+		} else if i = z.next(s, i, &t); t.end == 0 {
+			continue // an invalid byte or white space
 		}
-		z.add(t)
+		z.tokens = append(z.tokens, t)
 		g = glued
 	}
 }
 
-func (z *tokenizer) add(t token) { z.tokens = append(z.tokens, t) }
-
-// next reads the token at s[i], which is no white space, and returns where it
-// ends.
-func (z *tokenizer) next(s string, i int, t *token) int {
-	c := s[i]
-	switch {
-	case 'a' <= c|0x20 && c|0x20 <= 'z':
-		return z.wordAt(s, i, t)
-	case '0' <= c && c <= '9':
-		return z.numberAt(s, i, t)
-	case c < utf8.RuneSelf:
-		return z.markAt(s, i, rune(c), 1, t)
+// rawWord returns the end of the run without blanks at i, and the end of the
+// noise that it begins with, i if there is none.
+func rawWord(s string, i int) (raw, noise int) {
+	at, slash := -1, false
+	for raw = i; raw < len(s) && s[raw] > ' '; raw++ {
+		switch s[raw] {
+		case '@':
+			at = raw
+		case ':':
+			slash = slash || strings.HasPrefix(s[raw:], "://")
+		case ']':
+			if strings.HasPrefix(s[raw:], "](") && raw > i {
+				return raw, i // a link: its text first
+			}
+		}
 	}
+	word := s[i:raw]
+	switch {
+	case strings.HasPrefix(word, "]("):
+		if j := strings.IndexByte(word, ')'); j >= 0 {
+			return i + j + 1, i + j + 1
+		}
+	case slash, at >= 0, hasPrefix(word, "www.", "data:"), word[0] == '/' && len(word) > 1 && word[1] > '9',
+		strings.Contains(word, ".com"), strings.Contains(word, ".org/"), strings.Contains(word, ".html"),
+		word[0] == '#' && len(word) > 1 && word[1] != '#':
+	default:
+		return raw, i
+	}
+	end := raw
+	for end > i+1 && strings.IndexByte(".,;:!?)\"'*_]", s[end-1]) >= 0 {
+		end--
+	}
+	return raw, end
+}
+
+// next reads the token at s[i], which is no white space, and returns its end.
+func (z *tokenizer) next(s string, i int, t *token) int {
 	r, size := utf8.DecodeRuneInString(s[i:])
 	switch {
 	case r == utf8.RuneError && size == 1, unicode.IsSpace(r), r == '\u200B', r == '\uFEFF', r == '\u2060':
@@ -78,7 +183,7 @@ func (z *tokenizer) next(s string, i int, t *token) int {
 		z.lower = append(z.lower[:0], s[i:i+size]...)
 		z.lookup(t)
 		return i + size
-	case unicode.IsLetter(r) && r != 'ʼ': // a letter to Unicode, an apostrophe to writers
+	case unicode.IsLetter(r) && r != 'ʼ': // Unicode calls this apostrophe a letter
 		return z.wordAt(s, i, t)
 	case unicode.IsNumber(r):
 		return z.numberAt(s, i, t)
@@ -86,161 +191,73 @@ func (z *tokenizer) next(s string, i int, t *token) int {
 	return z.markAt(s, i, r, size, t)
 }
 
-// wordScan is what wordAt counts of a word.
-type wordScan struct {
-	letters, capitals, smalls int
-	leadCapitals, leadSmalls  int // those that the word begins with
-	afterHyphen, joined       bool
-	tail                      shape // lowerTail if that is so up to now
-}
-
-func (w *wordScan) capital(t *token) {
-	if w.letters == 0 {
-		t.shape |= upperFirst
-	}
-	if w.smalls > 0 && !w.afterHyphen && !w.joined {
-		t.shape |= innerUpper
-	}
-	w.capitals++
-	w.letters++
-	w.tail, w.afterHyphen = 0, false
-}
-
-func (w *wordScan) lower() {
-	if w.afterHyphen {
-		w.tail = lowerTail
-	}
-	w.smalls++
-	w.letters++
-	w.afterHyphen = false
-}
-
-// shape is that of a whole word, but for what was noted on the way.
-func (w *wordScan) shape(of shape) shape {
-	of |= w.tail
-	if w.capitals > 1 && w.smalls == 0 {
-		of |= upperOnly
-	}
-	if of&hyphened == 0 && (w.leadCapitals > 1 && w.smalls > 2 && w.leadCapitals+w.smalls == w.letters ||
-		w.leadCapitals == 0 && of&innerUpper != 0 && w.leadSmalls > 2) {
-		of |= merged
-	}
-	if w.letters == 1 && w.capitals == 1 {
-		of |= initials
-	}
-	return of
-}
-
 // wordAt reads a word: letters with marks and digits, and between letters the
-// apostrophe and the hyphen; a lone capital and an abbreviation keep their full
-// stop.
+// apostrophe and the hyphen. A lone capital and an abbreviation keep their full stop.
 func (z *tokenizer) wordAt(s string, i int, t *token) int {
-	var w wordScan
 	start := i
+	letters, capitals, smalls := 0, 0, 0
+	afterHyphen, joined := false, false // joined: an apostrophe was read
 	z.lower = z.lower[:0]
+scan:
 	for i < len(s) {
-		c, size := s[i], 1
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		put := unicode.ToLower(r)
+		letter := unicode.IsLetter(r) && r != 'ʼ' && !text.Unspaced(r)
+		if letter && r > 0x24F {
+			t.shape |= foreign
+		}
 		switch {
-		case 'a' <= c && c <= 'z':
-			if w.leadSmalls == w.letters {
-				w.leadSmalls++
+		case letter && r == put:
+			if afterHyphen {
+				t.shape |= lowerTail
 			}
-			w.lower()
-			z.put(c)
-		case 'A' <= c && c <= 'Z':
-			if w.leadCapitals == w.letters {
-				w.leadCapitals++
+			letters, smalls, afterHyphen = letters+1, smalls+1, false
+		case letter:
+			if letters == 0 {
+				t.shape |= upperFirst
+			} else if smalls > 0 && !afterHyphen && !joined {
+				t.shape |= innerUpper
 			}
-			w.capital(t)
-			z.put(c + 'a' - 'A')
-		case c < utf8.RuneSelf:
-			size = z.insideWord(s, i, t, &w)
+			t.shape &^= lowerTail
+			letters, capitals, afterHyphen = letters+1, capitals+1, false
+		case '0' <= r && r <= '9' && (smalls <= 2 || t.has(hyphened)): // otherwise a footnote glued to the word
+			t.shape &^= lowerTail
+			afterHyphen = false
+		case (r == '-' || r == '‐' || r == '‑' || r == '–') && (letterAt(s, i+size) || r == '-' && digitAt(s, i+1)):
+			t.shape |= hyphened
+			afterHyphen, put = true, '-'
+		case (r == '\'' || r == '’' || r == 'ʼ' || r == '‘' && letters == 1) && letterAt(s, i+size) && !isPossessive(s, i+size):
+			joined, put = true, '\''
+		case r == '\u00AD' || r == '\u200D' || r == '\u200C':
+			put = -1
+		case r > 127 && unicode.IsMark(r):
 		default:
-			size = z.wideInWord(s, i, t, &w)
+			break scan
 		}
-		if size == 0 {
-			break
-		}
+		z.put(put)
 		i += size
-		if w.letters == 1 && w.capitals == 1 && i < len(s) && s[i] == '.' {
+		if letters == 1 && capitals == 1 && i < len(s) && s[i] == '.' {
 			i = z.initialsAt(s, i, t)
 			break
 		}
 	}
-	t.shape = w.shape(t.shape)
-	t.end = int32(i)
+	if capitals > 1 && smalls == 0 {
+		t.shape |= upperOnly
+	}
+	if letters == 1 && capitals == 1 {
+		t.shape |= initials
+	}
 	z.lookup(t)
-	if i < len(s) && s[i] == '.' && i-start <= 4 && t.has(upperFirst) && t.is(honorific|abbreviated) {
+	if i < len(s) && s[i] == '.' && i-start <= 4 && t.has(upperFirst) && t.is(honorific|organizationHead) { // Dr.  Inc.
 		t.shape |= dotted
-		t.end++
 		i++
 	}
+	t.end = int32(i)
 	return i
 }
-
-// insideWord reads the digit, hyphen or apostrophe at s[i] as a part of a word and
-// returns its size, 0 if the word ends there.
-func (z *tokenizer) insideWord(s string, i int, t *token, w *wordScan) int {
-	c := s[i]
-	switch {
-	case '0' <= c && c <= '9' && (w.smalls <= 2 || t.has(hyphened)): // otherwise a footnote glued to the word
-		w.tail, w.afterHyphen = 0, false
-	case c == '-' && (letterAt(s, i+1) || digitAt(s, i+1)):
-		t.shape |= hyphened
-		w.afterHyphen = true
-	case c == '\'' && letterAt(s, i+1) && !isPossessive(s, i+1):
-		w.joined = true
-	default:
-		return 0
-	}
-	z.put(c)
-	return 1
-}
-
-// wideInWord reads the rune at s[i] beyond ASCII as a part of a word and returns
-// its size, 0 if the word ends there.
-func (z *tokenizer) wideInWord(s string, i int, t *token, w *wordScan) int {
-	r, size := utf8.DecodeRuneInString(s[i:])
-	switch {
-	case r == '’' || r == 'ʼ' || r == '‘':
-		if !letterAt(s, i+size) || isPossessive(s, i+size) || r == '‘' && w.letters > 1 {
-			return 0
-		}
-		w.joined = true
-		z.put('\'')
-	case r == '‐' || r == '‑' || r == '–':
-		if !letterAt(s, i+size) {
-			return 0
-		}
-		t.shape |= hyphened
-		w.afterHyphen = true
-		z.put('-')
-	case r == '\u00AD' || r == '\u200D' || r == '\u200C':
-	case unicode.IsMark(r):
-		z.putRune(r)
-	case unicode.IsLetter(r) && !text.Unspaced(r):
-		if r > 0x24F {
-			t.shape |= foreign
-		}
-		switch {
-		case unicode.IsUpper(r) || unicode.IsTitle(r):
-			w.capital(t)
-		case unicode.IsLower(r):
-			w.lower()
-		default:
-			w.letters++
-			w.afterHyphen = false
-		}
-		z.putRune(unicode.ToLower(r))
-	default:
-		return 0
-	}
-	return size
-}
-
-// abbreviated are the classes some members of which are written with a full
-// stop: months, and the heads Inc. and Co.
-const abbreviated = organizationHead
 
 // initialsAt reads on from the full stop after a lone capital: J.R.R.
 func (z *tokenizer) initialsAt(s string, i int, t *token) int {
@@ -248,7 +265,7 @@ func (z *tokenizer) initialsAt(s string, i int, t *token) int {
 	i++
 	for i+1 < len(s) && 'A' <= s[i] && s[i] <= 'Z' && s[i+1] == '.' {
 		z.put('.')
-		z.put(s[i] + 'a' - 'A')
+		z.put(rune(s[i]) + 'a' - 'A')
 		t.shape |= upperOnly
 		i += 2
 	}
@@ -258,14 +275,8 @@ func (z *tokenizer) initialsAt(s string, i int, t *token) int {
 	return i
 }
 
-func (z *tokenizer) put(c byte) {
-	if len(z.lower) <= maxWordBytes {
-		z.lower = append(z.lower, c)
-	}
-}
-
-func (z *tokenizer) putRune(r rune) {
-	if len(z.lower) <= maxWordBytes {
+func (z *tokenizer) put(r rune) {
+	if r >= 0 && len(z.lower) <= maxWordBytes {
 		z.lower = utf8.AppendRune(z.lower, r)
 	}
 }
@@ -274,21 +285,77 @@ func (z *tokenizer) putRune(r rune) {
 func (z *tokenizer) lookup(t *token) {
 	if len(z.lower) > maxWordBytes {
 		t.kind = noiseToken
-		return
-	}
-	if n, ok := z.words[string(z.lower)]; ok {
+	} else if n, ok := z.words[string(z.lower)]; ok {
 		t.word, t.class = n, z.class[n]
 	}
 }
 
+// numberAt reads digits, the marks between them, and letters glued to them.
+func (z *tokenizer) numberAt(s string, i int, t *token) int {
+	t.kind = numberToken
+scan:
+	for start := i; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case unicode.IsNumber(r):
+			if t.has(suffixed) { // a code such as 3D5
+				t.kind = noiseToken
+			}
+		case strings.ContainsRune(".,:/-–−‑", r) && digitAt(s, i+size):
+		case 'A' <= r && r <= 'Z' && i-start == 4 && isYear(s[start:i]): // a word glued to a year
+			break scan
+		case unicode.IsLetter(r) && !text.Unspaced(r):
+			t.shape |= suffixed
+		default:
+			break scan
+		}
+		i += size
+	}
+	t.end = int32(i)
+	return i
+}
+
+// marks maps typographic marks to the classes of marks.
+var marks = func() map[rune]byte {
+	m := map[rune]byte{}
+	for class, variants := range map[byte]string{markQuote: "“”„«»″「」『』《》", markApostrophe: "’‘ʼ`", markDash: "–—―−", markBullet: "_•·|",
+		',': "，、", '(': "（", ')': "）", '.': "。…", '$': "€£¥"} {
+		for _, r := range variants {
+			m[r] = class
+		}
+	}
+	return m
+}()
+
+// markAt reads a mark. The possessive 's and the apostrophe after a final s are
+// one mark; a run of the same mark is one token.
+func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
+	t.kind, t.mark = markToken, markOther
+	if class, ok := marks[r]; ok {
+		t.mark = class
+	} else if r < utf8.RuneSelf {
+		t.mark = byte(r)
+	}
+	end := i + size
+	if (r == '\'' || r == '’' || r == 'ʼ') && t.gap == glued && len(z.tokens) > 0 {
+		last := z.tokens[len(z.tokens)-1]
+		switch {
+		case last.kind > numberToken:
+		case end < len(s) && isPossessive(s, end):
+			t.mark, end = markPossessive, end+1
+		case s[last.end-1]|0x20 == 's' && end < len(s) && s[end] == ' ':
+			t.mark = markPossessive
+		}
+	}
+	for t.mark != markPossessive && strings.HasPrefix(s[end:], s[i:i+size]) {
+		end += size
+	}
+	t.end = int32(end)
+	return end
+}
+
 func letterAt(s string, i int) bool {
-	if i >= len(s) {
-		return false
-	}
-	if c := s[i]; c < utf8.RuneSelf {
-		return 'a' <= c|0x20 && c|0x20 <= 'z'
-	}
-	r, _ := utf8.DecodeRuneInString(s[i:])
+	r, _ := utf8.DecodeRuneInString(s[min(i, len(s)):])
 	return unicode.IsLetter(r) && !text.Unspaced(r)
 }
 
@@ -296,5 +363,5 @@ func digitAt(s string, i int) bool { return i < len(s) && '0' <= s[i] && s[i] <=
 
 // isPossessive reports whether an s that ends a word is at i.
 func isPossessive(s string, i int) bool {
-	return (s[i] == 's' || s[i] == 'S') && !letterAt(s, i+1) && !digitAt(s, i+1)
+	return s[i]|0x20 == 's' && !letterAt(s, i+1) && !digitAt(s, i+1)
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // QuestionNames finds the named entities of a question. It chooses among the names
@@ -117,4 +118,53 @@ func trimWord(w string) (string, int) {
 
 func mentionAt(of string, start, end int) kg.Mention {
 	return kg.Mention{Name: of[start:end], Span: kg.Span{Start: start, End: end}}
+}
+
+// Themes are what a question is about beside the names in it: its runs of
+// content words, as they are written, in order and each once. It stands in for
+// the keywords that a model would find.
+func Themes(question string, names []string) []string {
+	rest := question
+	for _, n := range names {
+		rest = strings.ReplaceAll(rest, n, "\n")
+	}
+	var out []string
+	start, end := -1, 0
+	flush := func() {
+		if start >= 0 && !slices.ContainsFunc(out, func(x string) bool { return strings.EqualFold(x, rest[start:end]) }) {
+			out = append(out, rest[start:end])
+		}
+		start = -1
+	}
+	words := text.Default()
+	words.Spans(rest, func(word []byte, lo, hi int) {
+		_, content := words.Term(string(word))
+		if start >= 0 && (!content || lo > end && strings.Trim(rest[end:lo], " -’'") != "") {
+			flush()
+		}
+		if content {
+			if start < 0 {
+				start = lo
+			}
+			end = hi
+		}
+	})
+	flush()
+	return out
+}
+
+// MayBeNoun reports whether a word, in lower case, may be a noun or a name: English
+// words of a closed class, adverbs, and forms of verbs and of adjectives that the tables
+// know are none, nor what ends like an adverb or the past of a verb. It stands in for
+// a tagger of parts of speech and does not look at the words around.
+func MayBeNoun(word string) bool {
+	l := tableLexicon()
+	c := l.class[l.words[word]]
+	switch {
+	case c&(noun|thing|role|kin|place|given|unit) != 0:
+		return true
+	case c != 0:
+		return c&(function|adverb|anyVerb|modifier) == 0
+	}
+	return !strings.HasSuffix(word, "ly") && !(len(word) > 4 && strings.HasSuffix(word, "ed"))
 }

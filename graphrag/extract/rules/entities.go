@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// The types of entities [Extractor] tells apart.
+const (
+	Person       = "person"
+	Organization = "organization"
+	Place        = "place"
+	Date         = "date"
+	Quantity     = "quantity"
+	Work         = "work"
+	Event        = "event"
+	Other        = "other"
+)
+
+// typ is a type as a small number.
+type typ uint16
+
+const (
+	unknown typ = iota
+	person
+	organization
+	location
+	date
+	quantity
+	work
+	event
+	other
+)
+
+var typeNames = [...]string{Other, Person, Organization, Place, Date, Quantity, Work, Event, Other}
+
+// entity is a mention in the sentence that is being read: tokens first to
+// last-1, bytes start to end-1 of the chunk.
+type entity struct {
+	first, last int
+	start, end  int32
+	typ         typ
+}
+
+// numeric reports whether it is no name but a date or a quantity.
+func (e *entity) numeric() bool { return e.typ == date || e.typ == quantity }
+
+// finder finds the entities of a sentence.
+type finder struct {
+	sentence
+	entities []entity
+	entityOf []int32 // by token: the number of the entity it is part of + 1
+	offices  []office
+	given    map[string]typ // names of the user, folded
+	excerpt  bool           // the chunk was cut out of a longer text
+	learning bool           // the names of the corpus are not known yet
+}
+
+// The bounds of names: bytes of any, tokens of those that are looked up.
+const (
+	maxNameBytes  = 120
+	maxNameTokens = 8
+)
+
+// claim makes an entity of the tokens from i up to j, if it can be one.
+func (x *finder) claim(i, j int, kind typ) bool {
+	start, end := x.tokens[i].start, x.tokens[j-1].end
+	if last := &x.tokens[j-1]; last.has(dotted) && !last.has(upperOnly) && !(last.has(initials) && j-i > 1 && kind != person) {
+		end-- // the full stop of Inc. and Jr.
+	}
+	if x.excerpt && start == 0 || end-start > maxNameBytes {
+		return false
+	}
+	for t := i; t < j; t++ {
+		x.entityOf[t] = int32(len(x.entities) + 1)
+	}
+	x.entities = append(x.entities, entity{i, j, start, end, kind})
+	return true
+}
+
+// name is the text of an entity with single blanks.
+func (x *finder) name(e *entity) string { return singleBlanks(x.text[e.start:e.end]) }
+
+func singleBlanks(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == 0x7f || c == ' ' && (i == 0 || i+1 == len(s) || s[i+1] == ' ') {
+			return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+		}
+	}
+	return s
+}
+
+// entityIn returns the entity that token i is part of, -1 if there is none.
+func (x *finder) entityIn(i int) int { return int(x.entityOf[i]) - 1 }
+
+// entityAt returns the entity that begins at token i, -1 if none does.
+func (x *finder) entityAt(i int) int {
+	if i >= 0 && i < len(x.tokens) && x.entityOf[i] != 0 && x.entities[x.entityIn(i)].first == i {
+		return x.entityIn(i)
+	}
+	return -1
+}
+
+// free reports whether no token of e is part of an entity.
+func (x *finder) free(e entity) bool {
+	for i := e.first; i < e.last; i++ {
+		if x.entityOf[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// typeOf guesses the type of the name from token i up to j: by the head of the
+// name, then by lists, then by how it is written.
+func (x *finder) typeOf(i, j int) typ {
+	z := x.tokens
+	first, head := &z[i], x.head(i, j)
+	switch {
+	case x.placeName(i, j):
+		return location
+	case j-i == 1 && first.has(upperOnly) && !first.is(demonym):
+		return organization
+	case j-i == 1 && first.is(given):
+		return person
+	case j-i == 1:
+		return other
+	case first.is(honorific) && hasPrefix(x.word(i), "St"):
+		return location
+	case head.is(eventHead) && !head.is(given), x.hasHead(i, j, eventHead) && romanNumeral(x.word(j-1)):
+		return event
+	case first.is(given) && !head.is(organizationHead|workHead|eventHead):
+		return person
+	case head.is(organizationHead):
+		return organization
+	case (head.is(placeHead) || first.is(placeHead)) && !first.is(given):
+		return location
+	case head.is(workHead):
+		return work
+	case j-i > 2 && z[i+1].has(initials), first.has(initials) && !first.has(upperOnly), j-i <= 3 && x.namesake(i, j):
+		return person
+	}
+	return other
+}
+
+// namesake reports whether two or three words look like those of a person's name:
+// none of them is a common word, and no article or place word goes before.
+func (x *finder) namesake(i, j int) bool {
+	for k := i; k < j; k++ {
+		t := &x.tokens[k]
+		if t.kind != wordToken || t.has(upperOnly|innerUpper|hyphened) || t.lower() || t.is(place|demonym|placeHead|organizationHead|noname|part) ||
+			x.lexicon.small[t.word] > 0 {
+			return false
+		}
+	}
+	return !x.wordIs(i-1, "the", "The", "in", "In", "at", "near", "a", "an")
+}
+
+// head is the word that tells what a name names: the last one, or the one before
+// "of", "for" or "on".
+func (x *finder) head(i, j int) *token {
+	for k := i + 1; k < j; k++ {
+		if x.tokens[k].lower() {
+			return &x.tokens[k-1]
+		}
+	}
+	for j-i > 1 && (romanNumeral(x.word(j-1)) || x.tokens[j-1].kind != wordToken) {
+		j--
+	}
+	return &x.tokens[j-1]
+}
+
+// placeName reports whether the tokens are a place of the tables.
+func (x *finder) placeName(i, j int) bool {
+	if j-i == 1 {
+		return x.tokens[i].is(place)
+	}
+	_, ok := x.lexicon.places[x.key(i, j)]
+	return ok
+}
+
+func romanNumeral(s string) bool { return s != "" && strings.Trim(s, "IVX") == "" }
+
+// Name is a name known beforehand, with its type; an empty type is [Other].
+type Name struct{ Name, Type string }
+
+// newGazetteer returns the types of the names by their folded form, and the labels of
+// all types. Names that contain no word are errors, as is one with two types.
+func newGazetteer(names []Name) (map[string]typ, []string, error) {
+	labels := typeNames[:len(typeNames):len(typeNames)]
+	types := map[string]typ{}
+	var errs []error
+	for i, name := range names {
+		label := cmp.Or(name.Type, Other)
+		n := slices.Index(labels, label)
+		if n < 0 {
+			n = len(labels)
+			labels = append(labels, label)
+		}
+		key := text.FoldName(name.Name)
+		if before, ok := types[key]; ok && int(before) != n {
+			errs = append(errs, fmt.Errorf("rules: Names[%d] %q is %s here and %s before: give it one type", i, kg.Beginning(name.Name), label, labels[before]))
+		}
+		if types[key] = typ(n); key == "" {
+			errs = append(errs, fmt.Errorf("rules: Names[%d] %q contains no name", i, kg.Beginning(name.Name)))
+		}
+	}
+	return types, labels, errors.Join(errs...)
+}
