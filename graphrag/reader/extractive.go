@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -66,9 +67,8 @@ type ExtractiveOptions struct {
 // number, a date, a name, a price) and for the rank of its chunk.
 //
 // One candidate is quoted, and a second if it is not clear that the first one answers.
-// The answer to a question for an overview has one statement for each fact, by
-// maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998) over what is asked
-// and what is central, grouped by page, the page with the most central one first.
+// The answer to a question for an overview has the best statements, no two of them
+// alike, grouped by page, the page with the best one first.
 //
 // Answer.Confidence is how likely the best candidate is right: a logistic model of how
 // much of what is asked, and of the names, it and its surroundings meet. Below
@@ -220,4 +220,125 @@ func between(quote string, sameParagraph bool) string {
 		return " "
 	}
 	return ". "
+}
+
+// When a second candidate is quoted beside the best, and which.
+const (
+	enough    = 0.8  // confidence from which the best is quoted alone
+	factFloor = 0.3  // part of the best score that another must reach
+	sameLoss  = 0.15 // loss of one that holds the same part of the question
+	lackGain  = 2.0  // gain of one that holds what the first lacks, as in chained questions
+	repeated  = 0.8  // share of the terms of one in another from which they are the same
+)
+
+// facts returns the candidates that answer a question for facts, at most limit: the
+// best, and if it is not clear that it answers, the next ones that say something else.
+func (c *corpus) facts(scores []float64, best, limit int) []int {
+	chosen := []int{best}
+	have := c.candidates[best].own | c.candidates[best].lead
+	for len(chosen) < limit {
+		next, gain := -1, 0.0
+		for i := range c.candidates {
+			x := &c.candidates[i]
+			if scores[i] < factFloor*scores[best] || x.list || slices.Contains(chosen, i) ||
+				slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].distinct(), x.distinct()) }) {
+				continue
+			}
+			same := float64((x.own & have).count()) / float64(max(1, x.own.count()))
+			lacked := c.q.of(x.own&^have) / max(c.q.total, 1e-9)
+			if g := (1 - sameLoss*same + lackGain*lacked) * scores[i]; g > gain {
+				next, gain = i, g
+			}
+		}
+		if next < 0 {
+			break
+		}
+		chosen = append(chosen, next)
+		have |= c.candidates[next].own
+	}
+	return chosen
+}
+
+// repeats tells whether one of two texts has nearly all terms of the other.
+func repeats(a, b []int32) bool {
+	same := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			same, i, j = same+1, i+1, j+1
+		}
+	}
+	return float64(same) >= repeated*float64(min(len(a), len(b)))
+}
+
+// shown is a candidate as it is quoted: one that says nothing but what was asked says
+// it under its heading.
+func (c *corpus) shown(x *candidate) string {
+	blocks := c.pieces[x.piece].blocks
+	if h := blocks[x.block].Under; h >= 0 && x.kind == load.Item && !c.q.yesNo && !c.says(x) {
+		return load.Plain(blocks[h].Text) + ": " + x.text
+	}
+	return x.text
+}
+
+// Which candidates are statements of an overview.
+const (
+	summaryFloor = 0.3 // part of the best score that a statement must reach
+	minSentence  = 6   // words of a statement
+)
+
+// overview returns the best statements by their scores, at most limit and no two of them
+// alike, grouped by page.
+func (c *corpus) overview(scores []float64, limit int) []int {
+	var chosen []int
+	for _, i := range c.statements(scores) {
+		if len(chosen) == limit {
+			break
+		}
+		terms := c.candidates[i].distinct()
+		if !slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].distinct(), terms) }) {
+			chosen = append(chosen, i)
+		}
+	}
+	return c.byPage(chosen)
+}
+
+// statements are the candidates that can be a statement of an overview, best first:
+// whole sentences if there are any.
+func (c *corpus) statements(scores []float64) []int {
+	var pool, rest []int
+	top := slices.Max(scores)
+	for i := range c.candidates {
+		x := &c.candidates[i]
+		switch {
+		case scores[i] < summaryFloor*top || x.list:
+		case x.quality == 1 && x.words >= minSentence && ends(x.text) && (x.kind == load.Paragraph || x.kind == load.Item || x.kind == load.Definition):
+			pool = append(pool, i)
+		default:
+			rest = append(rest, i)
+		}
+	}
+	if len(pool) == 0 {
+		pool = rest
+	}
+	slices.SortStableFunc(pool, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return pool
+}
+
+// byPage groups chosen candidates by page, the page of the first one first.
+func (c *corpus) byPage(chosen []int) []int {
+	first := make(map[string]int)
+	for n, i := range chosen {
+		if doc := c.pieces[c.candidates[i].piece].doc; first[doc] == 0 {
+			first[doc] = n + 1
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b int) int {
+		return cmp.Compare(first[c.pieces[c.candidates[a].piece].doc], first[c.pieces[c.candidates[b].piece].doc])
+	})
+	return chosen
 }

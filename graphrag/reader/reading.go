@@ -5,6 +5,8 @@ package reader
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -331,4 +333,118 @@ func (r *blockReader) add(i int, span text.Span, said string, quality float64) *
 		entry: bibliographic(said), has: all[start:], asked: r.asked}
 	r.found = append(r.found, q)
 	return &r.found[len(r.found)-1]
+}
+
+// quotable returns a sentence as it would be quoted; false for what is no prose.
+func quotable(raw string) (string, bool) {
+	clean := load.Plain(raw)
+	if mostlyLinks(raw, clean) {
+		return clean, false
+	}
+	clean = strings.TrimLeft(clean, "#*->+|=•_~` ")
+	if caption, ok := strings.CutPrefix(clean, "Image "); ok && caption != "" && unicode.IsNumber(rune(caption[0])) {
+		return clean, false // what scrapers make of an image without a caption
+	}
+	if strings.IndexByte(clean, '|') >= 0 {
+		return clean, false // a menu in one line
+	}
+	letters, all := 0, 0
+	for _, r := range clean {
+		switch {
+		case 'a' <= r|0x20 && r|0x20 <= 'z', r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsMark(r)):
+			letters++
+			all++
+		case r != ' ':
+			all++
+		}
+	}
+	return clean, clean != "" && (float64(letters) >= minLetters*float64(all) || all < minLine && letters > 0)
+}
+
+// countWords counts what stands between blanks.
+func countWords(s string) (n int) {
+	for range strings.FieldsSeq(s) {
+		n++
+	}
+	return n
+}
+
+// mostlyLinks tells whether most of a text went when its links were taken out, or it is
+// a cookie note, which stands beside them.
+func mostlyLinks(raw, clean string) bool {
+	return float64(len(raw)-len(clean)) > maxLinkPart*float64(len(raw)) ||
+		len(clean) < maxNote && strings.Contains(strings.ToLower(clean), "cookies")
+}
+
+// isQuestion tells whether a sentence asks: it answers nothing.
+func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
+
+// ends tells whether a sentence has an end.
+func ends(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return unicode.IsPunct(r)
+}
+
+// bibliographic tells whether a sentence looks like an entry of a bibliography.
+func bibliographic(s string) bool {
+	n := 0
+	for _, mark := range []string{"ISBN", "doi", " pp. ", " ed.", "eds.", "Retrieved", "Vol. ", "Archived", "University Press", "et al."} {
+		if strings.Contains(s, mark) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// maxWrapped is the longest line, in bytes, that a break was put into to make it fit.
+const maxWrapped = 120
+
+// sentences are those of a paragraph. A line that was ended on purpose ends a sentence:
+// pages that were cleaned have no blank lines, and a caption or a date, which have no full
+// stop, would be one sentence with the line below.
+func sentences(s string) []text.Span {
+	most, end := width(s), 0
+	if end = lineEnd(s, most); end == len(s) {
+		return text.Sentences(s)
+	}
+	var out []text.Span
+	for start := 0; start < len(s); start, end = end, end+lineEnd(s[end:], most) {
+		for _, p := range text.Sentences(s[start:end]) {
+			out = append(out, text.Span{Start: start + p.Start, End: start + p.End})
+		}
+	}
+	return out
+}
+
+// lineEnd is where the first line of s ends that had room for the word below it, in
+// lines of so many bytes. What begins in lower case goes on from the line above.
+func lineEnd(s string, most int) int {
+	for start := 0; ; {
+		n := strings.IndexByte(s[start:], '\n')
+		if n < 0 {
+			return len(s)
+		}
+		next := start + n + 1
+		word := strings.TrimLeft(s[next:], " \t\r")
+		if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
+			word = word[:i]
+		}
+		if !startsLow(word) && (most > maxWrapped || n+1+len(word) <= most) {
+			return next
+		}
+		start = next
+	}
+}
+
+// width is the length in bytes of the longest line of s.
+func width(s string) (most int) {
+	for line := range strings.SplitSeq(s, "\n") {
+		most = max(most, len(line))
+	}
+	return most
+}
+
+func startsLow(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLower(r)
 }
