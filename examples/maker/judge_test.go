@@ -131,8 +131,8 @@ func TestLabels(t *testing.T) {
 		halves[heldOut(m.ID)].add(row[4] == "1", v, population[m.likely]/drawn[m.likely])
 	}
 	t.Logf("kappa %.3f on the development half, %.3f on the other", halves[false].kappa(), halves[true].kappa())
-	if halves[false].kappa() < .65 || halves[true].kappa() < .33 {
-		t.Errorf("kappa %.3f and %.3f, want at least .65 and .33", halves[false].kappa(), halves[true].kappa())
+	if halves[false].kappa() < .6 || halves[true].kappa() < .37 {
+		t.Errorf("kappa %.3f and %.3f, want at least .6 and .37", halves[false].kappa(), halves[true].kappa())
 	}
 }
 

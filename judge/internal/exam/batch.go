@@ -146,7 +146,6 @@ type Line struct {
 	By         []json.RawMessage `json:"by"`
 	Statements []string          `json:"statements"`
 	More       json.RawMessage   `json:"more"`
-	Winner     json.RawMessage   `json:"winner"`
 }
 
 type lines struct {
@@ -179,7 +178,7 @@ func (l Line) Value() (int, bool) {
 
 func (l Line) same(o Line) bool {
 	equal := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
-	return score.Word(l.Score) == score.Word(o.Score) && score.Word(l.Winner) == score.Word(o.Winner) && slices.Equal(l.Statements, o.Statements) &&
+	return score.Word(l.Score) == score.Word(o.Score) && slices.Equal(l.Statements, o.Statements) &&
 		slices.EqualFunc(l.Gold, o.Gold, equal) && slices.EqualFunc(l.By, o.By, equal)
 }
 
