@@ -16,7 +16,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // moody is a judge with a way to fail; its name is that of the zoo's.
@@ -29,7 +28,7 @@ type moody struct {
 
 func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	j.calls.Add(1)
-	if usage.Anew(ctx) {
+	if llm.Anew(ctx) {
 		j.anew.Add(1)
 	}
 	if j.cause != "" {
@@ -45,7 +44,7 @@ type watched struct {
 }
 
 func (w *watched) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	if usage.Anew(ctx) {
+	if llm.Anew(ctx) {
 		w.anew.Add(1)
 	}
 	return w.Parrot.Answer(ctx, q)

@@ -13,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 func key(c record.Cell, q graphrag.Question) record.Key {
@@ -53,7 +52,7 @@ func unscored(j record.Judgment) string {
 // that are kept would fail again.
 func (s *state) anew(ctx context.Context, cause string) context.Context {
 	if s.opts.Retry && cause != "" {
-		return usage.WithAnew(ctx)
+		return llm.WithAnew(ctx)
 	}
 	return ctx
 }
@@ -95,7 +94,7 @@ func (s *state) digest(it Item, a record.Answer) string {
 // question answers and judges one question, each step unless a record of it
 // exists.
 func (s *state) question(ctx context.Context, system System, e Entry, d Domain, it Item) error {
-	ctx = usage.WithQuestion(ctx, it.Question.ID) // for ledgers
+	ctx = llm.WithQuestion(ctx, it.Question.ID) // for ledgers
 	c := s.cell(e, d)
 	a, ok := s.answered(c, it)
 	if !ok {

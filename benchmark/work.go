@@ -21,8 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // state is a run in progress.
@@ -367,7 +367,7 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	var bytes int64
 	cell := s.cell(e, d)
 	r, err := guarded(func() (record.Index, error) {
-		ctx, meter := usage.WithMeter(ctx)
+		ctx, meter := llm.WithMeter(ctx)
 		stats, err := system.Index(ctx, s.counted(e, d, &bytes))
 		if err != nil {
 			return record.Index{}, fmt.Errorf("indexing: %w", err)

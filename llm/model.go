@@ -5,6 +5,11 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -97,3 +102,115 @@ type Usage = graphrag.Usage
 // EstimateTokens is a guess that needs no vocabulary: a token for every four
 // bytes or part of it, as English text has in cl100k.
 func EstimateTokens(text string) int { return (len(text) + 3) / 4 }
+
+// Embedder turns texts into vectors. It has the shape of langchaingo's
+// embeddings.Embedder and of the embedder of graphrag/embed, so one value
+// serves all three.
+type Embedder interface {
+	// EmbedDocuments returns one vector per text, in the order of the texts,
+	// all of one dimension.
+	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
+}
+
+// NamedEmbedder is an embedder that says what decides its vectors: provider,
+// endpoint without credentials, model, dimension and prefixes. Caches and prices
+// go by the name.
+type NamedEmbedder interface {
+	Embedder
+	Name() string
+}
+
+// Streamer is a [Model] that can hand out a reply while it is written.
+type Streamer interface {
+	Model
+	// Stream is Generate, but calls piece with each part of the text as it
+	// comes. The parts together are the text of the reply. An error of piece ends
+	// the call and is returned.
+	Stream(ctx context.Context, req Request, piece func(text string) error) (Reply, error)
+}
+
+// Stream asks m and calls piece with the parts of the reply, or with the whole
+// of it if m is no [Streamer]; without piece it is m.Generate. Models that stand on
+// others pass pieces on with it; for whoever reads them there is [Pieces].
+func Stream(ctx context.Context, m Model, req Request, piece func(text string) error) (Reply, error) {
+	if s, ok := m.(Streamer); ok && piece != nil {
+		return s.Stream(ctx, req, piece)
+	}
+	reply, err := m.Generate(ctx, req)
+	if err == nil && piece != nil {
+		err = piece(reply.Text)
+	}
+	return reply, err
+}
+
+// errStopped is a reader of pieces that wants no more.
+var errStopped = errors.New("llm: the reader stopped")
+
+// Pieces yields the parts of a reply as they come, in the end with an error if
+// there was one: what came before it is then not a reply. Whoever stops reading
+// ends the call.
+func Pieces(ctx context.Context, m Model, req Request) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		_, err := Stream(ctx, m, req, func(text string) error {
+			if text != "" && !yield(text, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield("", err)
+		}
+	}
+}
+
+// Defaults is m asked with the settings of r where a request has none of its own:
+// MaxTokens, Temperature, TopP, Seed and Stop. Everything else of r is passed over.
+// Put it on top of a cache, whose keys hold the settings.
+func Defaults(m Model, r Request) (Model, error) {
+	var errs []error
+	if m == nil {
+		errs = append(errs, errors.New("llm: defaults: the model is nil"))
+	}
+	if r.MaxTokens < 0 {
+		errs = append(errs, fmt.Errorf("llm: defaults: MaxTokens %d is negative: 0 leaves it to the server", r.MaxTokens))
+	}
+	for name, v := range map[string]*float64{"Temperature": r.Temperature, "TopP": r.TopP} {
+		if v != nil && !(*v >= 0 && *v <= math.MaxFloat64) {
+			errs = append(errs, fmt.Errorf("llm: defaults: %s is %v, want a number that is not negative", name, *v))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return defaults{m, r}, nil
+}
+
+type defaults struct {
+	Model
+	r Request
+}
+
+func (d defaults) Generate(ctx context.Context, req Request) (Reply, error) {
+	return d.Stream(ctx, req, nil)
+}
+
+// Stream implements [Streamer].
+func (d defaults) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
+	if req.MaxTokens == 0 {
+		req.MaxTokens = d.r.MaxTokens
+	}
+	if req.Temperature == nil {
+		req.Temperature = d.r.Temperature
+	}
+	if req.TopP == nil {
+		req.TopP = d.r.TopP
+	}
+	if req.Seed == nil {
+		req.Seed = d.r.Seed
+	}
+	if req.Stop == nil {
+		req.Stop = slices.Clone(d.r.Stop)
+	}
+	return Stream(ctx, d.Model, req, piece)
+}

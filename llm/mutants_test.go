@@ -49,15 +49,15 @@ var mutants = []mutant{
 	{"repair copies nothing after the damage", "journal/repair.go", "		if !ok {\n			r.BadTail", "		if true {\n			r.BadTail", "journal"},
 
 	// Paying once.
-	{"key without the model (and its base URL)", "paid/key.go", `Model: model,`, `Model: "",`, "paid"},
-	{"key without the temperature", "paid/key.go", `Temperature: req.Temperature,`, ``, "paid"},
-	{"key takes zero for absent", "paid/key.go", `TopP: req.TopP,`, `TopP: func() *float64 {
+	{"key without the model (and its base URL)", "paid/cache.go", `Model: model,`, `Model: "",`, "paid"},
+	{"key without the temperature", "paid/cache.go", `Temperature: req.Temperature,`, ``, "paid"},
+	{"key takes zero for absent", "paid/cache.go", `TopP: req.TopP,`, `TopP: func() *float64 {
 		if req.TopP != nil && *req.TopP == 0 {
 			return nil
 		}
 		return req.TopP
 	}(),`, "paid"},
-	{"key without the sample", "paid/key.go", `Sample: req.Sample,`, ``, "paid"},
+	{"key without the sample", "paid/cache.go", `Sample: req.Sample,`, ``, "paid"},
 	{"name without the base URL", "langchain/config.go", `provider + ":" + display(c.url) + ":" + c.Model`, `provider + ":" + c.Model`, "langchain"},
 	{"reply given that could not be kept", "paid/cache.go", "	if lost != nil {\n		return llm.Reply{}", "	if false {\n		return llm.Reply{}", "paid"},
 	{"truncated reply kept as a success", "paid/cache.go", "		kind = recordFailure\n	case c.check", "		rec.Failure, rec.Reply = nil, &reply\n	case c.check", "paid"},
@@ -102,11 +102,11 @@ var mutants = []mutant{
 	{"attempts of a dead call forgotten", "paid/ledger.go", "		return l.keep(recordIntent, e)\n	}\n	used", "		return nil\n	}\n	used", "paid"},
 	{"attempts not reserved", "paid/budget.go", "		if !b.grow(more) {", "		if false {", "paid"},
 	{"unknown attempts of earlier starts cost nothing", "paid/client.go", "o.Tokens - spent.Most.Tokens()", "o.Tokens - spent.Usage.Tokens()", "paid"},
-	{"zeros taken for a vector", "transport/vectors.go", "case norm == 0 &&", "case false &&", "paid"},
-	{"dimension not compared", "paid/dimension.go", "	case d.settled != 0 && d.settled != n:", "	case false:", "paid"},
+	{"zeros taken for a vector", "transport/classify.go", "case norm == 0 &&", "case false &&", "paid"},
+	{"dimension not compared", "paid/vectors.go", "	case d.settled != 0 && d.settled != n:", "	case false:", "paid"},
 	{"null taken for zero", "langchain/embedder.go", "bytes.Contains(b, []byte(\"null\")) || ", "", "langchain"},
 	{"dead intents forgotten", "paid/ledger.go", "		l.open[e.ID] = e\n", "", "paid"},
-	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		usage.RecordUnknown", "	if false {\n		usage.RecordUnknown", "langchain"},
+	{"unknown attempts not counted", "transport/exchange.go", "	if e.Billed == llm.BilledUnknown {\n		llm.RecordUnknown", "	if false {\n		llm.RecordUnknown", "langchain"},
 
 	// Secrets.
 	{"secrets shown in errors", "errors.go", "	return keyLike.ReplaceAllString(text, hidden)", "	return text", "."},

@@ -16,7 +16,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // payer is a parrot whose index asks a model, so many times for facts and for reports,
@@ -28,7 +27,7 @@ type payer struct {
 
 func (p *payer) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	stats, err := p.Parrot.Index(ctx, docs)
-	m := usage.Metered(llmtest.NewScript("m").Handle(llmtest.Any, func(llm.Request) llm.Reply {
+	m := llm.Metered(llmtest.NewScript("m").Handle(llmtest.Any, func(llm.Request) llm.Reply {
 		return llm.Reply{Text: "x", Usage: llm.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 10}}
 	}))
 	for i := range p.facts + p.reports {

@@ -22,7 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Knowledge is what is extracted.
@@ -239,7 +238,7 @@ func (x *Index) Do(ctx context.Context, t Task) (Done, error) {
 			return thing[Done](ctx, x.work, mark)
 		}
 	}
-	metered, meter := usage.WithMeter(usage.WithStage(ctx, "index"))
+	metered, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
 	done, err := do(metered, t)
 	if err != nil {
 		return Done{}, err

@@ -16,7 +16,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // ModelOptions are the parts of [ByModel].
@@ -80,7 +79,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 // WithEmbedder returns the kit with an embedder that was trained on language: it
 // compares names and texts, and the reader of quotes compares sentences by it. Its tokens are charged to the usage of the call.
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
-	paid := rememberingEmbedder{usage.MeteredEmbedder(e, k.Count)}
+	paid := rememberingEmbedder{llm.MeteredEmbedder(e, k.Count)}
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
 	k.Encoder, k.Trained = "the embedder", true
 	if m, ok := e.(interface{ Name() string }); ok {

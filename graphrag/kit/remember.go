@@ -8,7 +8,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // remembering is a model that is metered and, while a system is built, asks only
@@ -30,7 +29,7 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 }
 
 // metered counts what a model is asked under the meter of the context.
-func metered(m llm.Model) llm.Model { return usage.Metered(remembering{m}) }
+func metered(m llm.Model) llm.Model { return llm.Metered(remembering{m}) }
 
 // rememberingEmbedder asks only for vectors that the system does not have: those
 // of its texts while it is built, and for each question those of its queries.

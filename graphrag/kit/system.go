@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/llm/usage"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // System is a [graphrag.System] made of a [Frame].
@@ -92,7 +92,7 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 	if err != nil {
 		return fail(err)
 	}
-	ctx, meter := usage.WithMeter(usage.WithStage(ctx, "index"))
+	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
 	s.paid.begin()
 	next, err := d.build(s.paid.with(ctx), s.frame)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
 	}
 	defer now.release()
-	ctx, meter := usage.WithMeter(usage.WithStage(newReplies().with(ctx), "retrieve"))
+	ctx, meter := llm.WithMeter(llm.WithStage(newReplies().with(ctx), "retrieve"))
 	found, err := now.retriever.Retrieve(ctx, now.deepen(q))
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"iter"
+	"os"
 )
 
 const (
@@ -217,4 +219,131 @@ func resync(r io.ReaderAt, from, to int64, next uint64, firm bool) (at int64, se
 		}
 	}
 	return 0, 0, false, nil
+}
+
+// The errors a caller may branch on.
+var (
+	ErrLocked   = errors.New("journal: in use by another process")
+	ErrMismatch = errors.New("journal: written with another schema or configuration")
+	ErrCorrupt  = errors.New("journal: damaged")
+	ErrVersion  = errors.New("journal: written in another format")
+	ErrGone     = errors.New("journal: removed or replaced while in use")
+	ErrClosed   = errors.New("journal: closed")
+	ErrTooLarge = errors.New("journal: record too large")
+)
+
+// remedy is what helps against damage.
+const remedy = "`go run github.com/wildgraph/wildgraph/examples/maker journal repair FILE NEW` copies the good records"
+
+// Header says what a journal holds. It is written once, at creation.
+type Header struct {
+	// Schema names the meaning of the records and its version.
+	Schema string `json:"schema"`
+	// Config identifies the configuration the records belong to, as text
+	// that people can compare or as a hash. At most 1 MiB.
+	Config string `json:"config"`
+}
+
+// MismatchError is returned by Open for a journal with another header. It
+// satisfies errors.Is(err, ErrMismatch).
+type MismatchError struct {
+	Path       string
+	Want, Have Header
+}
+
+func (e *MismatchError) Error() string {
+	what, want, have := "configuration", e.Want.Config, e.Have.Config
+	if e.Want.Schema != e.Have.Schema {
+		what, want, have = "schema", e.Want.Schema, e.Have.Schema
+	}
+	return fmt.Sprintf("journal: %s was written with %s %q, not %q: use the same %[2]s or another file", e.Path, what, have, want)
+}
+
+// Is reports whether target is [ErrMismatch].
+func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
+
+// Record is one entry.
+type Record struct {
+	// Seq counts from 1 without gaps.
+	Seq uint64
+	// Kind is the caller's to define.
+	Kind    uint8
+	Payload []byte
+	// At is where the record is, for [Journal.Read].
+	At int64
+}
+
+// Records reads the acknowledged records in order. Appends during the
+// iteration do not show up in it. A yielded error ends it.
+func (j *Journal) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		j.mu.Lock()
+		end := j.end
+		j.mu.Unlock()
+		stopped := false
+		x, err := scan(j.f, j.begin, end, 1, func(r Record) bool {
+			stopped = !yield(r, nil)
+			return !stopped
+		})
+		switch {
+		case stopped:
+		case err != nil:
+			yield(Record{}, fmt.Errorf("journal: read %s: %w", j.path, err))
+		case x.end < end:
+			yield(Record{}, fmt.Errorf("%w: %s changed under this process at byte %d", ErrCorrupt, j.path, x.end))
+		}
+	}
+}
+
+// readAhead is how much Read reads at once, in bytes.
+const readAhead = 4096
+
+// Read reads the record at an offset that AppendAt or Records gave.
+func (j *Journal) Read(at int64) (Record, error) {
+	j.mu.Lock()
+	end := j.end
+	j.mu.Unlock()
+	fail := func(err error) (Record, error) {
+		return Record{}, fmt.Errorf("journal: read %s at byte %d: %w", j.path, at, err)
+	}
+	if at < j.begin || at >= end {
+		return fail(fmt.Errorf("%w: no record there", ErrCorrupt))
+	}
+	// Most records come whole with the first read.
+	b := make([]byte, min(readAhead, end-at))
+	if _, err := j.f.ReadAt(b, at); err != nil {
+		return fail(err)
+	}
+	if len(b) < recordSz {
+		return fail(ErrCorrupt)
+	}
+	length, _ := payloadLength(b)
+	size := int64(recordSz) + length
+	if size > end-at {
+		return fail(ErrCorrupt)
+	}
+	if have := len(b); size > int64(have) {
+		b = append(make([]byte, 0, size), b...)[:size]
+		if _, err := j.f.ReadAt(b[have:], at+int64(have)); err != nil {
+			return fail(err)
+		}
+	}
+	rec, err := checkRecord(b[:recordSz], b[recordSz:size:size])
+	if err != nil {
+		return fail(ErrCorrupt)
+	}
+	rec.At = at
+	return rec, nil
+}
+
+// mustBeRegular refuses pipes, devices and directories.
+func mustBeRegular(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("not a regular file")
+	}
+	return nil
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Embedder embeds over HTTP. It sends its own requests: langchaingo's clients
@@ -207,7 +206,7 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
 	}
-	used := usage.Embedded(r.Usage.Prompt, r.Usage.Total)
+	used := llm.EmbeddedUsage(r.Usage.Prompt, r.Usage.Total)
 	out := make([][]float32, n)
 	for i, d := range r.Data {
 		at := i
@@ -226,7 +225,7 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 func readOllamaVectors(body []byte, _ int) ([][]float32, llm.Usage, error) {
 	var r struct {
 		Embeddings []components `json:"embeddings"`
-		Prompt     usage.Count  `json:"prompt_eval_count"`
+		Prompt     llm.Count    `json:"prompt_eval_count"`
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
 		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
@@ -235,5 +234,5 @@ func readOllamaVectors(body []byte, _ int) ([][]float32, llm.Usage, error) {
 	for i, v := range r.Embeddings {
 		out[i] = v
 	}
-	return out, usage.Embedded(r.Prompt, 0), nil
+	return out, llm.EmbeddedUsage(r.Prompt, 0), nil
 }

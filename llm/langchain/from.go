@@ -13,7 +13,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // FromOptions tune [From].
@@ -172,7 +171,7 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 			e.Usage = reply.Usage
 		}
 	}
-	usage.Record(ctx, reply.Usage)
+	llm.RecordUsage(ctx, reply.Usage)
 	if err != nil {
 		return llm.Reply{}, err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/transport"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // quick makes back-off short; the waits themselves are tested in package llm.
@@ -85,8 +84,8 @@ func TestReplyAndUsage(t *testing.T) {
 		return llm.Reply{Text: "<think>two and two</think>\nfour", Reasoning: "sums", Usage: llm.Usage{PromptTokens: 7, CompletionTokens: 9}}
 	}
 	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: quick}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
-		var bill usage.Bill
-		reply, err := m.Generate(usage.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))
+		var bill llm.Bill
+		reply, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,8 +227,8 @@ func TestFaults(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 				s.Fail(tc.faults...)
-				var written usage.Bill
-				reply, err := m.Generate(usage.WithBill(t.Context(), &written), llm.Prompt("hello"))
+				var written llm.Bill
+				reply, err := m.Generate(llm.WithBill(t.Context(), &written), llm.Prompt("hello"))
 				if got := len(s.Requests()); got != tc.requests {
 					t.Errorf("%d requests, want %d", got, tc.requests)
 				}
@@ -281,8 +280,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 	o.Attempts = 2
 	both(t, llmtest.ServerOptions{}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		s.Fail(llmtest.Fault{Hang: true}, llmtest.Fault{Hang: true})
-		var bill usage.Bill
-		_, err := m.Generate(usage.WithBill(t.Context(), &bill), llm.Prompt("hello"))
+		var bill llm.Bill
+		_, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("hello"))
 		if !errors.Is(err, llm.ErrTimeout) || len(s.Requests()) != 2 || bill.Unknown() != 2 {
 			t.Errorf("error %v after %d requests, %d possibly billed", err, len(s.Requests()), bill.Unknown())
 		}
@@ -306,8 +305,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 
 func TestEmbedderDetails(t *testing.T) {
 	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, s *llmtest.Server, e llm.NamedEmbedder) {
-		var bill usage.Bill
-		ctx := usage.WithBill(t.Context(), &bill)
+		var bill llm.Bill
+		ctx := llm.WithBill(t.Context(), &bill)
 		got, err := e.EmbedDocuments(ctx, []string{"a", "b", "c d e f g"})
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Ollama is a chat model of an Ollama server. It reports every fault of c at
@@ -91,10 +90,10 @@ func readOllama(body []byte) (llm.Reply, error) {
 				Content  string `json:"content"`
 				Thinking string `json:"thinking"`
 			} `json:"message"`
-			Done       bool        `json:"done"`
-			DoneReason string      `json:"done_reason"`
-			Prompt     usage.Count `json:"prompt_eval_count"`
-			Eval       usage.Count `json:"eval_count"`
+			Done       bool      `json:"done"`
+			DoneReason string    `json:"done_reason"`
+			Prompt     llm.Count `json:"prompt_eval_count"`
+			Eval       llm.Count `json:"eval_count"`
 		}
 		if err := json.Unmarshal(raw, &piece); err != nil {
 			return reply, fmt.Errorf("read the chat: %w", err)
@@ -105,7 +104,7 @@ func readOllama(body []byte) (llm.Reply, error) {
 			continue
 		}
 		reply.Model, reply.Reasoning = piece.Model, thinking.String()
-		reply.Usage = usage.Of(piece.Prompt, piece.Eval)
+		reply.Usage = llm.UsageOf(piece.Prompt, piece.Eval)
 		return finish(reply, text.String(), piece.DoneReason)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // OpenAI is a chat model behind OpenAI's API or a compatible one: vLLM,
@@ -160,7 +159,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
-	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: usage.Of(r.Usage.Prompt, r.Usage.Completion)}
+	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: llm.UsageOf(r.Usage.Prompt, r.Usage.Completion)}
 	if len(r.Choices) == 0 {
 		return finish(reply, "", "")
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // The tests below are named after the known traps of langchaingo v0.1.14:
@@ -33,7 +32,7 @@ import (
 //	S6  overlap ≥ size never ends; runes are cut apart                    graphrag/chunk
 //	S7  splitters give no offsets                                         graphrag/chunk
 //	S8  vector stores have no delete, scores of either sign               graphrag/vector, graphrag/store
-//	S9  callbacks are set on the client, not per call                     usage.Meter, paid.Ledger
+//	S9  callbacks are set on the client, not per call                     llm.Meter, paid.Ledger
 
 func debugLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -298,7 +297,7 @@ func TestTrapS3CacheTellsClientsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	ctx, meter := usage.WithMeter(t.Context())
+	ctx, meter := llm.WithMeter(t.Context())
 	for round := range 2 {
 		for _, text := range []string{"from one", "from two"} {
 			var s *llmtest.Server
@@ -320,7 +319,7 @@ func TestTrapS3CacheTellsClientsApart(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				reply, err := usage.Metered(m).Generate(ctx, llm.Prompt("x"))
+				reply, err := llm.Metered(m).Generate(ctx, llm.Prompt("x"))
 				if err != nil || reply.Text != text || reply.Usage.CachedCalls != round {
 					t.Errorf("round %d, %s: %+v, %v", round, m.Name(), reply, err)
 				}

@@ -9,18 +9,17 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // figures are the tokens of a reply as OpenAI writes them. A field of another
 // shape is as good as none.
-type figures struct{ Prompt, Completion, Total usage.Count }
+type figures struct{ Prompt, Completion, Total llm.Count }
 
 func (f *figures) UnmarshalJSON(b []byte) error {
 	var r struct {
-		Prompt     usage.Count `json:"prompt_tokens"`
-		Completion usage.Count `json:"completion_tokens"`
-		Total      usage.Count `json:"total_tokens"`
+		Prompt     llm.Count `json:"prompt_tokens"`
+		Completion llm.Count `json:"completion_tokens"`
+		Total      llm.Count `json:"total_tokens"`
 	}
 	if json.Unmarshal(b, &r) == nil {
 		*f = figures(r)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // ErrNotRecorded says that a cassette holds no such request.
@@ -160,7 +159,7 @@ func (p *Replay) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	if e := l.Error; e != nil {
 		return llm.Reply{}, &llm.Error{Kind: e.Kind, Status: e.Status, Billed: e.Billed, Usage: e.Usage, Err: errors.New(e.Text)}
 	}
-	usage.Record(ctx, l.Reply.Usage)
+	llm.RecordUsage(ctx, l.Reply.Usage)
 	return *l.Reply, nil
 }
 

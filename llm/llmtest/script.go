@@ -3,15 +3,21 @@
 package llmtest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // Handler decides what a model answers. Zero fields of the reply are filled
@@ -107,7 +113,7 @@ func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return llm.Reply{}, err
 	}
 	reply = complete(req, reply)
-	usage.Record(ctx, reply.Usage)
+	llm.RecordUsage(ctx, reply.Usage)
 	return reply, nil
 }
 
@@ -182,4 +188,74 @@ func allText(req llm.Request) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// HashVector is a deterministic unit vector of a text in which shared words
+// make texts similar: every word adds ±1 to one component. A text without
+// words gets the first axis.
+func HashVector(text string, dimensions int) []float32 {
+	v := make([]float32, dimensions)
+	if dimensions == 0 {
+		return v
+	}
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(word))
+		sum := h.Sum64()
+		sign := float32(1)
+		if sum>>63 == 1 {
+			sign = -1
+		}
+		v[sum%uint64(dimensions)] += sign
+	}
+	norm := 0.0
+	for _, x := range v {
+		norm += float64(x) * float64(x)
+	}
+	if norm == 0 {
+		v[0] = 1
+		return v
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(norm))
+	}
+	return v
+}
+
+// Call is one recorded call of a real model.
+type Call struct{ System, User, Reply string }
+
+// Data is what stands between the first pair of marks of the call.
+func (c Call) Data() string {
+	_, rest, _ := strings.Cut(c.User, "]\n")
+	text, _, _ := strings.Cut(rest, "\n[/")
+	return text
+}
+
+// Calls returns the recorded calls in the folder MODEL_REPLIES_DIR (*.jsonl, each
+// line with system, user and reply), and skips the test without it.
+func Calls(tb testing.TB) (out []Call) {
+	tb.Helper()
+	dir := os.Getenv("MODEL_REPLIES_DIR")
+	if dir == "" {
+		tb.Skip("MODEL_REPLIES_DIR is not set")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no recorded calls in MODEL_REPLIES_DIR=%s: %v", dir, err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for line := range bytes.Lines(data) {
+			var c Call
+			if err := json.Unmarshal(line, &c); err != nil {
+				tb.Fatalf("%s: %v", name, err)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
 }

@@ -5,12 +5,12 @@ package paid
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // DefaultReplyTokens is the limit of a reply whose request has none: the most that
@@ -183,7 +183,7 @@ func (b *Budget) do(ctx context.Context, c call) error {
 	}
 	spent := held // should the call panic
 	defer func() { b.settle(held, spent) }()
-	var bill usage.Bill
+	var bill llm.Bill
 	bill.Retry = func() error {
 		need, _ := b.price(c.model, atMost(bill.Known(), bill.Unknown()+1, most)) // a price that was known before is known now
 		more := amount{max(need.tokens-held.tokens, 0), max(need.money-held.money, 0)}
@@ -194,7 +194,7 @@ func (b *Budget) do(ctx context.Context, c call) error {
 		held, spent = held.add(more), held.add(more)
 		return nil
 	}
-	used, err := c.make(usage.WithBill(ctx, &bill))
+	used, err := c.make(llm.WithBill(ctx, &bill))
 	known, unknown := c.cost(used, &bill, err, most)
 	spent, _ = b.price(c.model, atMost(known, unknown, most))
 	return err
@@ -220,4 +220,162 @@ func (m limited) Stream(ctx context.Context, req llm.Request, piece func(string)
 // without a figure; the price is looked up by the name.
 func (b *Budget) Embedder(name string, e llm.Embedder) llm.NamedEmbedder {
 	return &embedder{name, e, b}
+}
+
+// call is one call to a paid service: a question to a model, or texts to be
+// embedded.
+type call struct {
+	model string
+	req   llm.Request
+	raw   []byte   // the request as it is hashed
+	texts []string // to be embedded
+	make  func(context.Context) (llm.Usage, error)
+}
+
+// layer is what stands between a call and who makes it.
+type layer interface {
+	do(context.Context, call) error
+}
+
+// perMessage are the tokens that chat templates add to a message (OpenAI's
+// cookbook counts 3, and 1 for a role).
+const perMessage = 4
+
+// most is the most a call may use, by a count of tokens.
+func (c call) most(count func(string) int) llm.Usage {
+	var u llm.Usage
+	for _, t := range c.texts {
+		u.EmbeddedTokens += count(t)
+	}
+	if c.raw == nil {
+		return u
+	}
+	u.PromptTokens = count(string(c.req.Schema))
+	for _, m := range c.req.Messages {
+		u.PromptTokens += count(m.Text) + perMessage
+	}
+	u.CompletionTokens = cmp.Or(c.req.MaxTokens, DefaultReplyTokens)
+	return u
+}
+
+// maxTokens is more than any call takes, its attempts and batches together.
+const maxTokens = 1_000_000_000
+
+// cost is what a call took: what is known, and how many attempts may have been
+// billed beside that. used is what its reply says, the bill has what its attempts
+// said, and an error what it cost to fail; they tell of the same attempts, so the
+// larger figure counts. Figures that cannot be are replaced by the most.
+func (c call) cost(used llm.Usage, bill *llm.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
+	known, unknown = larger(used, bill.Known()), bill.Unknown()
+	if err != nil {
+		var own *llm.Error
+		billed := llm.BilledUnknown
+		if errors.As(err, &own) {
+			known, billed = larger(known, own.Usage), own.Billed
+		}
+		if billed == llm.BilledUnknown || billed == llm.BilledYes && known.Tokens() == 0 {
+			unknown = max(unknown, 1)
+		}
+	}
+	switch {
+	case implausible(known):
+		known = llm.Usage{Calls: max(known.Calls, 0), PromptTokens: most.PromptTokens, CompletionTokens: most.CompletionTokens,
+			EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
+	case err == nil && known.Tokens() == 0 && c.raw == nil: // a vector comes without a figure
+		known = llm.Usage{EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
+	}
+	return known, unknown
+}
+
+func larger(a, b llm.Usage) llm.Usage {
+	return llm.Usage{
+		Calls: max(a.Calls, b.Calls), CachedCalls: max(a.CachedCalls, b.CachedCalls),
+		PromptTokens:     max(a.PromptTokens, b.PromptTokens),
+		CompletionTokens: max(a.CompletionTokens, b.CompletionTokens),
+		EmbeddedTokens:   max(a.EmbeddedTokens, b.EmbeddedTokens),
+		Estimated:        a.Estimated || b.Estimated,
+	}
+}
+
+func implausible(u llm.Usage) bool {
+	return min(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) < 0 ||
+		max(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) > maxTokens
+}
+
+// atMost is what a call can have cost whose attempts may each have taken most.
+func atMost(known llm.Usage, unknown int, most llm.Usage) llm.Usage {
+	if known.Estimated {
+		known = larger(known, most)
+	}
+	return known.Add(llm.Usage{
+		PromptTokens: unknown * most.PromptTokens, CompletionTokens: unknown * most.CompletionTokens, EmbeddedTokens: unknown * most.EmbeddedTokens,
+	})
+}
+
+// key is the start of the hash of a request, "" for embeddings.
+func (c call) key() string {
+	if c.raw == nil {
+		return ""
+	}
+	k := keyOf(c.raw)
+	return hex.EncodeToString(k[:8])
+}
+
+// model is a model whose calls go through a layer.
+type model struct {
+	llm.Model
+	layer
+}
+
+// Generate implements [llm.Model].
+func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
+// Stream implements [llm.Streamer].
+func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
+	raw, err := canonical(m.Name(), req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	err = m.do(ctx, call{model: m.Name(), req: req, raw: raw, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		reply, err = llm.Stream(ctx, m.Model, req, piece)
+		return reply.Usage, err
+	}})
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	return reply, nil
+}
+
+// embedder is an embedder whose calls go through a layer.
+type embedder struct {
+	name string
+	e    llm.Embedder
+	layer
+}
+
+// Name implements [llm.NamedEmbedder].
+func (m *embedder) Name() string { return m.name }
+
+// Batch is how many texts go in one request.
+func (m *embedder) Batch() int { return batchOf(m.e) }
+
+func (m *embedder) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
+	err = m.do(ctx, call{model: m.name, texts: texts, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		out, err = m.e.EmbedDocuments(ctx, texts)
+		return llm.Usage{}, err
+	}})
+	return out, err
+}
+
+func (m *embedder) EmbedQuery(ctx context.Context, text string) (out []float32, err error) {
+	err = m.do(ctx, call{model: m.name, texts: []string{text}, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		out, err = m.e.EmbedQuery(ctx, text)
+		return llm.Usage{}, err
+	}})
+	return out, err
 }

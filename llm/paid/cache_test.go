@@ -21,7 +21,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 func openJournal(t *testing.T, path string) *journal.Journal {
@@ -40,7 +39,7 @@ func cache(t *testing.T, m llm.Model, j *journal.Journal, o paid.CacheOptions) l
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usage.Metered(c)
+	return llm.Metered(c)
 }
 
 func TestCachedConforms(t *testing.T) {
@@ -58,7 +57,7 @@ func TestCachedPaysOnce(t *testing.T) {
 	script := llmtest.NewScript("m")
 	j := openJournal(t, path)
 	c := cache(t, script, j, paid.CacheOptions{})
-	ctx, meter := usage.WithMeter(t.Context())
+	ctx, meter := llm.WithMeter(t.Context())
 	first, err := c.Generate(ctx, llm.Prompt("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +89,7 @@ func TestCachedPaysOnce(t *testing.T) {
 func TestPaidUsage(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
 	c := cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{PaidUsage: true})
-	ctx, meter := usage.WithMeter(t.Context())
+	ctx, meter := llm.WithMeter(t.Context())
 	first, err := c.Generate(ctx, llm.Prompt("a"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // server is a provider of one scripted model and one embedder.
@@ -265,7 +264,7 @@ func TestClientRetries(t *testing.T) {
 				c, m := open(t, o)
 				ctx := t.Context()
 				if tt.pastCaches && i == 1 {
-					ctx = usage.WithAnew(ctx)
+					ctx = llm.WithAnew(ctx)
 				}
 				reply, err := m.Generate(ctx, req)
 				if healed := err == nil && reply.Text == "{}"; healed != (tt.whole || i > 0 && tt.asksAgain) {

@@ -17,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // requests is an embedder that takes two texts a request, bills every request, and
@@ -42,7 +41,7 @@ func (r *requests) EmbedDocuments(ctx context.Context, texts []string) (out [][]
 	}
 	used := llm.Usage{EmbeddedTokens: 100 * len(texts)}
 	r.bill = r.bill.Add(used)
-	usage.Record(ctx, used)
+	llm.RecordUsage(ctx, used)
 	if r.wrong != nil {
 		out, err = r.wrong(r.n, out)
 	}
@@ -215,11 +214,11 @@ func (m tries) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 	sum := llm.Usage{}
 	for _, u := range m.before {
 		if u == (llm.Usage{}) {
-			usage.RecordUnknown(ctx)
+			llm.RecordUnknown(ctx)
 		}
-		usage.Record(ctx, u)
+		llm.RecordUsage(ctx, u)
 		sum = sum.Add(u)
-		if err := usage.MayRetry(ctx); err != nil {
+		if err := llm.MayRetry(ctx); err != nil {
 			return llm.Reply{}, err
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 var testPrices = &paid.Prices{Currency: "USD", Models: []paid.Price{
@@ -41,7 +40,7 @@ func newLedger(t *testing.T, j *journal.Journal) *paid.Ledger {
 type metered struct{ llm.Embedder }
 
 func (m metered) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	usage.Record(ctx, llm.Usage{EmbeddedTokens: 100 * len(texts)})
+	llm.RecordUsage(ctx, llm.Usage{EmbeddedTokens: 100 * len(texts)})
 	return m.Embedder.EmbedDocuments(ctx, texts)
 }
 
@@ -79,7 +78,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	ask(other, "odd", "judge", "q2")
 	ask(other, "fine", "judge", "q2")
 	e := ledger.Embedder("vectors", metered{failingEmbedder{}})
-	if _, err := e.EmbedDocuments(usage.WithStage(usage.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"}); err != nil {
+	if _, err := e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
 

@@ -22,7 +22,6 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // exchange is one call with all its attempts. It is its own back-off, since
@@ -68,7 +67,7 @@ func newExchange(t *Transport, req *http.Request, call *Call, body []byte) *exch
 func (x *exchange) run() (*http.Response, error) {
 	return backoff.Retry(x.req.Context(), func() (*http.Response, error) {
 		if x.failures > 0 {
-			if err := usage.MayRetry(x.req.Context()); err != nil {
+			if err := llm.MayRetry(x.req.Context()); err != nil {
 				return nil, backoff.Permanent(x.stopped(err))
 			}
 		}
@@ -92,7 +91,7 @@ func (x *exchange) note(e *failure) {
 		return
 	}
 	if e.Billed == llm.BilledUnknown {
-		usage.RecordUnknown(x.req.Context())
+		llm.RecordUnknown(x.req.Context())
 	}
 	if x.failures++; x.failures == 1 {
 		x.since = time.Now()
@@ -338,7 +337,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	}
 	used, err := readReply(data)
 	x.call.Usage = x.call.Usage.Add(used)
-	usage.Record(x.req.Context(), used)
+	llm.RecordUsage(x.req.Context(), used)
 	if err == nil {
 		return nil
 	}
@@ -418,20 +417,20 @@ func looksLikeJSON(h http.Header, data []byte) bool {
 func usageIn(data []byte) llm.Usage {
 	var r struct {
 		Usage struct {
-			Prompt     usage.Count `json:"prompt_tokens"`
-			Completion usage.Count `json:"completion_tokens"`
+			Prompt     llm.Count `json:"prompt_tokens"`
+			Completion llm.Count `json:"completion_tokens"`
 		} `json:"usage"`
-		Data       []struct{}  `json:"data"`
-		Embeddings [][]any     `json:"embeddings"`
-		PromptEval usage.Count `json:"prompt_eval_count"`
-		Eval       usage.Count `json:"eval_count"`
+		Data       []struct{} `json:"data"`
+		Embeddings [][]any    `json:"embeddings"`
+		PromptEval llm.Count  `json:"prompt_eval_count"`
+		Eval       llm.Count  `json:"eval_count"`
 	}
 	_ = json.Unmarshal(data, &r)
 	prompt := cmp.Or(r.Usage.Prompt, r.PromptEval)
 	if r.Data != nil || r.Embeddings != nil {
-		return usage.Embedded(prompt, 0)
+		return llm.EmbeddedUsage(prompt, 0)
 	}
-	return usage.Of(prompt, cmp.Or(r.Usage.Completion, r.Eval))
+	return llm.UsageOf(prompt, cmp.Or(r.Usage.Completion, r.Eval))
 }
 
 // jitter draws from (0, d], so that clients that failed together do not come

@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // wire is a base transport made of replies; it notes when it was asked.
@@ -185,8 +184,8 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 
 		// A hanging attempt ends by itself and is tried again.
 		w = &wire{takes: time.Hour}
-		var m usage.Bill
-		_, err = send(t, usage.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
+		var m llm.Bill
+		_, err = send(t, llm.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
 		if !errors.Is(err, llm.ErrTimeout) || len(w.at) != 3 || m.Unknown() != 3 {
 			t.Errorf("%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
 		}
@@ -252,13 +251,13 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 		status(200, `{"message":{},"prompt_eval_count":7,"eval_count":8}`),
 		status(200, `{"hello":1}`),
 	}}
-	var bill usage.Bill
+	var bill llm.Bill
 	tr, err := New(Options{Base: w})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if _, err := sendOn(usage.WithBill(t.Context(), &bill), tr); err != nil {
+		if _, err := sendOn(llm.WithBill(t.Context(), &bill), tr); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 // How long a careful model's replies were, in bytes, over the pages of the sample
@@ -108,7 +107,7 @@ func (d *Server) add(ctx context.Context, key, stage, model string, u sum) {
 		of = &sum{}
 		d.sums[at], d.order = of, append(d.order, at)
 	}
-	w, ok := d.weight[usage.QuestionOf(ctx)]
+	w, ok := d.weight[llm.QuestionOf(ctx)]
 	if !ok {
 		w = d.pages
 	}
@@ -140,7 +139,7 @@ func (m model) Name() string { return m.name }
 func (m model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	stage := m.stage
 	if stage == "" {
-		stage = map[string]string{"index": "index", "retrieve": "search"}[usage.StageOf(ctx)]
+		stage = map[string]string{"index": "index", "retrieve": "search"}[llm.StageOf(ctx)]
 	}
 	if stage == "" {
 		stage = "answer"
@@ -179,7 +178,7 @@ func (m model) reply(ctx context.Context, req llm.Request, stage string) (text s
 		return text, gradeReply
 	case "answer":
 		m.mu.Lock()
-		long := m.long[usage.QuestionOf(ctx)]
+		long := m.long[llm.QuestionOf(ctx)]
 		m.mu.Unlock()
 		bytes := float64(factAnswer)
 		if long {

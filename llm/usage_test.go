@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package usage_test
+package llm_test
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
-	"github.com/wildgraph/wildgraph/llm/usage"
 )
 
 type hashes struct{}
@@ -25,15 +24,15 @@ func (hashes) EmbedQuery(context.Context, string) ([]float32, error) { return ni
 // failed calls count what they cost.
 func TestMeter(t *testing.T) {
 	cost := llm.Usage{Calls: 1, PromptTokens: 3, CompletionTokens: 2}
-	m := usage.Metered(llmtest.NewScript("m").
+	m := llm.Metered(llmtest.NewScript("m").
 		Fail(llmtest.Contains("cut"), &llm.Error{Kind: llm.ErrTruncated, Usage: cost}).
 		Handle(llmtest.Any, func(llm.Request) llm.Reply { return llm.Reply{Text: "x", Usage: cost} }))
-	e := usage.MeteredEmbedder(hashes{}, func(s string) int { return len(s) })
-	outerCtx, outer := usage.WithMeter(t.Context())
+	e := llm.MeteredEmbedder(hashes{}, func(s string) int { return len(s) })
+	outerCtx, outer := llm.WithMeter(t.Context())
 	for _, text := range []string{"fine", "cut"} {
 		_, _ = m.Generate(outerCtx, llm.Prompt(text))
 	}
-	ctx, inner := usage.WithMeter(outerCtx)
+	ctx, inner := llm.WithMeter(outerCtx)
 	if _, err := e.EmbedDocuments(ctx, []string{"ab", "c"}); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +48,7 @@ func TestMeter(t *testing.T) {
 	if _, err := m.Generate(ctx, staged); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]llm.Usage{"extract": cost, usage.StageEmbed: embedded}
+	want := map[string]llm.Usage{"extract": cost, llm.StageEmbed: embedded}
 	if diff := cmp.Diff(want, inner.Stages()); diff != "" {
 		t.Errorf("by stage (-want +got):\n%s", diff)
 	}
@@ -59,8 +58,8 @@ func TestMeter(t *testing.T) {
 }
 
 func Example() {
-	model := usage.Metered(llmtest.NewScript("demo").Reply(llmtest.Any, "Paris"))
-	ctx, meter := usage.WithMeter(context.Background())
+	model := llm.Metered(llmtest.NewScript("demo").Reply(llmtest.Any, "Paris"))
+	ctx, meter := llm.WithMeter(context.Background())
 	for range 2 {
 		_, _ = model.Generate(ctx, llm.Prompt("What is the capital of France?"))
 	}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Meter adds up what is asked under a context through [Metered] models and
+// embedders. It counts what replies say they took, whether they were paid for
+// now or come from a cache, so that a job that was interrupted shows the same
+// figures. It is safe for concurrent use.
+type Meter struct {
+	outer *Meter
+	count tally
+
+	mu     sync.Mutex
+	stages map[string]Usage
+}
+
+// tally is a sum of usage that many may add to.
+type tally struct {
+	mu    sync.Mutex
+	usage Usage
+}
+
+func (t *tally) add(u Usage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.usage = t.usage.Add(u)
+}
+
+func (t *tally) sum() Usage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.usage
+}
+
+type meterKey struct{}
+
+// WithMeter sets up a meter for everything under the returned context. What it
+// counts, a meter that was there before counts too.
+func WithMeter(ctx context.Context) (context.Context, *Meter) {
+	outer, _ := ctx.Value(meterKey{}).(*Meter)
+	m := &Meter{outer: outer}
+	return context.WithValue(ctx, meterKey{}, m), m
+}
+
+// Usage is the sum so far.
+func (m *Meter) Usage() Usage { return m.count.sum() }
+
+// Stages is the sum so far by stage: that of the request, of embeddings
+// [StageEmbed]. It is nil without a call.
+func (m *Meter) Stages() map[string]Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.stages)
+}
+
+// StageEmbed is the stage under which a [Meter] counts embedded texts.
+const StageEmbed = "embed"
+
+func meter(ctx context.Context, stage string, u Usage) {
+	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
+		m.count.add(u)
+		m.add(stage, u)
+	}
+}
+
+func (m *Meter) add(stage string, u Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stages == nil {
+		m.stages = make(map[string]Usage)
+	}
+	m.stages[stage] = m.stages[stage].Add(u)
+}
+
+// Metered is m with every call counted by the meters of its context.
+func Metered(m Model) Model { return metered{m} }
+
+type metered struct{ Model }
+
+func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
+// Stream implements [Streamer].
+func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
+	reply, err := Stream(ctx, m.Model, req, piece)
+	if failed := (*Error)(nil); errors.As(err, &failed) {
+		meter(ctx, req.Stage, failed.Usage)
+	} else {
+		meter(ctx, req.Stage, reply.Usage)
+	}
+	return reply, err
+}
+
+// MeteredEmbedder is e with the tokens of every text counted by the meters of
+// its context, since a vector comes without a figure.
+func MeteredEmbedder(e Embedder, count func(string) int) Embedder {
+	return meteredEmbedder{e, count}
+}
+
+type meteredEmbedder struct {
+	Embedder
+	count func(string) int
+}
+
+func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	u := Usage{Estimated: true}
+	for _, t := range texts {
+		u.EmbeddedTokens += m.count(t)
+	}
+	meter(ctx, StageEmbed, u)
+	return m.Embedder.EmbedDocuments(ctx, texts)
+}
+
+func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	meter(ctx, StageEmbed, Usage{Estimated: true, EmbeddedTokens: m.count(text)})
+	return m.Embedder.EmbedQuery(ctx, text)
+}
+
+type anew struct{}
+
+// WithAnew asks caches to pass by what they keep: an earlier reply was of no use,
+// though it looked whole.
+func WithAnew(ctx context.Context) context.Context { return context.WithValue(ctx, anew{}, true) }
+
+// Anew reports whether a reply that is kept will not do, see [WithAnew].
+func Anew(ctx context.Context) bool { return ctx.Value(anew{}) != nil }
+
+// Bill is what the attempts of one call cost, as the transport below reports
+// them: replies carry their usage, but embeddings and attempts that failed cannot.
+// Ledgers and budgets read it. What is written on a bill stands on those around
+// it too.
+type Bill struct {
+	// Retry, if set before use, is asked before a call is tried again; its error
+	// ends the call.
+	Retry func() error
+
+	outer   *Bill
+	known   tally
+	unknown atomic.Int64
+}
+
+// Known is what providers said was used.
+func (b *Bill) Known() Usage { return b.known.sum() }
+
+// Unknown is the number of attempts that may have been billed without a trace:
+// timeouts and lost connections.
+func (b *Bill) Unknown() int { return int(b.unknown.Load()) }
+
+type billKey struct{}
+
+// WithBill writes the calls under the returned context on b. A bill is for one
+// context.
+func WithBill(ctx context.Context, b *Bill) context.Context {
+	b.outer = billOf(ctx)
+	return context.WithValue(ctx, billKey{}, b)
+}
+
+func billOf(ctx context.Context) *Bill {
+	b, _ := ctx.Value(billKey{}).(*Bill)
+	return b
+}
+
+// RecordUsage writes the usage of an attempt on the bill of ctx. Transports, and
+// models that do not stand on one, call it once per attempt.
+func RecordUsage(ctx context.Context, u Usage) {
+	for b := billOf(ctx); b != nil; b = b.outer {
+		b.known.add(u)
+	}
+}
+
+// RecordUnknown writes down an attempt that may have been billed.
+func RecordUnknown(ctx context.Context) {
+	for b := billOf(ctx); b != nil; b = b.outer {
+		b.unknown.Add(1)
+	}
+}
+
+// MayRetry asks all bills of ctx, the outermost first, whether a call may be tried
+// again. Transports call it before every attempt but the first.
+func MayRetry(ctx context.Context) error { return billOf(ctx).mayRetry() }
+
+func (b *Bill) mayRetry() error {
+	if b == nil {
+		return nil
+	}
+	if err := b.outer.mayRetry(); err != nil || b.Retry == nil {
+		return err
+	}
+	return b.Retry()
+}
+
+type (
+	stageKey    struct{}
+	questionKey struct{}
+)
+
+// WithStage names the stage of calls that carry no [Request], such as
+// embeddings.
+func WithStage(ctx context.Context, stage string) context.Context {
+	return context.WithValue(ctx, stageKey{}, stage)
+}
+
+// StageOf returns the stage set by [WithStage], or "".
+func StageOf(ctx context.Context) string {
+	stage, _ := ctx.Value(stageKey{}).(string)
+	return stage
+}
+
+// WithQuestion names the question that such calls are made for.
+func WithQuestion(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, questionKey{}, id)
+}
+
+// QuestionOf returns the question set by [WithQuestion], or "".
+func QuestionOf(ctx context.Context) string {
+	id, _ := ctx.Value(questionKey{}).(string)
+	return id
+}
+
+// maxCount is more than any one reply takes: the largest contexts have ten million
+// tokens. Sums of such counts stay in range.
+const maxCount = 100_000_000
+
+// Count is a number of tokens as servers write it: 12, 12.0 and "12" are twelve.
+// Anything else, a negative number, or one that no reply has, is -1. Reading it
+// never fails, since a strange figure must not cost a reply that was paid for.
+type Count int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Count) UnmarshalJSON(b []byte) error {
+	text := strings.TrimSpace(strings.Trim(string(b), `"`))
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case text == "null" || text == "":
+		*c = 0
+	case err != nil || !(f >= 0 && f <= maxCount):
+		*c = -1
+	default:
+		*c = Count(math.Ceil(f))
+	}
+	return nil
+}
+
+// UsageOf is the usage of a chat by the figures of its reply. It is marked as estimated,
+// and the tokens are left to be counted, if a figure is missing or strange.
+func UsageOf(prompt, completion Count) Usage {
+	if prompt <= 0 || completion < 0 {
+		return Usage{Calls: 1, Estimated: true}
+	}
+	return Usage{Calls: 1, PromptTokens: int(prompt), CompletionTokens: int(completion)}
+}
+
+// EmbeddedUsage is the usage of texts that were embedded, in the same way.
+func EmbeddedUsage(prompt, total Count) Usage {
+	n := max(prompt, total)
+	if n <= 0 {
+		return Usage{Estimated: true}
+	}
+	return Usage{EmbeddedTokens: int(n)}
+}
