@@ -54,7 +54,7 @@ func TestReach(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				q, x := s.quotient, newSingle(s.quotient)
+				q, x := s.quotient, newQuery(s.quotient)
 				values, sweeps := make([]float64, g.N()), 0
 				look := func(float64) bool {
 					sweeps++
@@ -116,11 +116,11 @@ func TestSolveFirst(t *testing.T) {
 	}
 	s := solved(t, graphtest.Ring(30, 5).Graph(graph.Unweighted), .5)
 	for _, x := range [][2]int{{-1, 1}, {s.g.N() + 1, 1}, {0, -1}} {
-		if _, err := s.SolveFirst(t.Context(), Uniform(1), x[0], x[1], nil); err == nil {
+		if _, err := s.SolveFirst(t.Context(), []Seed{{1, 1}}, x[0], x[1], nil); err == nil {
 			t.Errorf("no error from %d, the first %d", x[0], x[1])
 		}
 	}
-	if none, err := s.SolveFirst(t.Context(), Uniform(1), s.g.N(), 5, nil); err != nil || len(none) != 0 {
+	if none, err := s.SolveFirst(t.Context(), []Seed{{1, 1}}, s.g.N(), 5, nil); err != nil || len(none) != 0 {
 		t.Errorf("%d values of no nodes, %v", len(none), err)
 	}
 }

@@ -58,11 +58,6 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			near(t, "solve", x[c.First:c.First+len(c.X)], c.X, 1e-9)
-			batch, err := s.SolveBatch(t.Context(), [][]ppr.Seed{seeds}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "batch", batch[0][c.First:c.First+len(c.X)], c.X, 1e-9)
 		})
 	}
 }
@@ -203,11 +198,6 @@ func TestAgainstDefinition(t *testing.T) {
 			if r := residual(g, x, v, d); r > 2e-12 {
 				t.Errorf("%s, damping %v: residual %.3g", name, d, r)
 			}
-			batch, err := s.SolveBatch(t.Context(), [][]ppr.Seed{sparse(v)}, nil)
-			if err != nil {
-				t.Fatalf("%s, %v: %v", name, d, err)
-			}
-			near(t, fmt.Sprintf("%s, damping %v, batch", name, d), batch[0], want, 1e-10)
 		}
 	}
 }
@@ -218,11 +208,7 @@ func TestTolerance(t *testing.T) {
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-9, 1e-10, 1e-12} {
 		s := solver(t, g, ppr.Options{Tolerance: tolerance})
 		for _, nodes := range [][]int32{{7}, {1, 500, 2000}} {
-			x, err := s.Solve(t.Context(), ppr.Uniform(nodes...), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			batch, err := s.SolveBatch(t.Context(), [][]ppr.Seed{ppr.Uniform(nodes...)}, nil)
+			x, err := s.Solve(t.Context(), uniform(nodes...), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,10 +216,8 @@ func TestTolerance(t *testing.T) {
 			for _, u := range nodes {
 				v[u] = 1
 			}
-			for _, x := range [][]float64{x, batch[0]} {
-				if r := residual(g, x, v, .85); r > tolerance*(1+1e-3) {
-					t.Errorf("tolerance %g: residual %g", tolerance, r)
-				}
+			if r := residual(g, x, v, .85); r > tolerance*(1+1e-3) {
+				t.Errorf("tolerance %g: residual %g", tolerance, r)
 			}
 		}
 	}
@@ -285,38 +269,6 @@ func TestScaling(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "tiny weights", y, x, 1e-15)
-}
-
-func TestBatchIsIndependent(t *testing.T) {
-	g := graphtest.LFR2333().Graph(graph.Float32)
-	var resets [][]ppr.Seed
-	for _, set := range graphtest.Resets(g, 41, 5) {
-		resets = append(resets, ppr.Uniform(set...))
-	}
-	want, err := solver(t, g, ppr.Options{}).SolveBatch(t.Context(), resets, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := solver(t, g, ppr.Options{Workers: 3})
-	reversed := slices.Clone(resets)
-	slices.Reverse(reversed)
-	for range 2 {
-		got, err := s.SolveBatch(t.Context(), reversed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.Reverse(got)
-		for i := range want {
-			if !slices.Equal(got[i], want[i]) {
-				t.Fatalf("query %d depends on its companions", i)
-			}
-			x, err := s.Solve(t.Context(), resets[i], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "single", x, want[i], 1e-9)
-		}
-	}
 }
 
 // sparse are the entries of a dense reset vector that are not zero.

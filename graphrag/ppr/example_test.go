@@ -10,8 +10,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
-// On the path 0–1–2 a walker from node 0, who goes on with probability ½, is
-// found at the nodes with probabilities 7/12, 1/3 and 1/12.
+// On the path 0–1–2 a walk from node 0 with damping ½ is at the nodes with
+// probabilities 7/12, 1/3 and 1/12.
 func Example() {
 	g, err := graph.New(3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}}, graph.Options{})
 	if err != nil {
@@ -22,20 +22,11 @@ func Example() {
 		panic(err)
 	}
 	ctx := context.Background()
-	x, err := s.Solve(ctx, ppr.Uniform(0), nil)
+	x, err := s.Solve(ctx, []ppr.Seed{{Node: 0, Weight: 1}}, nil)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Printf("%.6f\n", x)
-	top, err := s.Top(ctx, ppr.Uniform(0), 2, 1e-9, nil)
-	if err != nil {
-		panic(err)
-	}
-	for _, score := range top {
-		fmt.Printf("node %d: %.3f\n", score.ID, score.Score)
-	}
 	// Output:
 	// [0.583333 0.333333 0.083333]
-	// node 0: 0.583
-	// node 1: 0.333
 }

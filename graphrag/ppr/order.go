@@ -9,35 +9,32 @@ import (
 )
 
 const (
-	// cached is the number of nodes whose directions a processor's own cache holds, so that
-	// the order of the nodes matters little.
+	// cached is the number of nodes whose directions fit a core's own cache, so that the
+	// order of the nodes matters little.
 	cached = 1 << 17
-	// A cluster grows along single edges until it has clusterSeed nodes, and only to nodes
-	// with two edges into it from then on. Nodes of more than clusterDegree arcs belong
-	// to no cluster more than to others.
+	// A cluster grows along single edges until it has clusterSeed nodes, and from then on
+	// only to nodes with two edges into it. Nodes of more than clusterDegree arcs add no
+	// edges: they do not belong to one cluster more than to others.
 	clusterSeed, clusterDegree = 64, 128
 )
 
-// stride is the number of rows between two looks at the context.
-const stride = 1 << 14
-
-// placed marks a node of [growth.ties] that has its place.
+// placed marks a node of [clusters.ties] that is in the order.
 const placed = 255
 
-// growth puts nodes in an order in which neighbours lie together: one cluster after the
-// other, each of which takes next the node with the most edges to what it has.
-type growth struct {
+// clusters reorders nodes so that neighbours are close: cluster by cluster, each of which
+// grows by the node with the most edges into it.
+type clusters struct {
 	g       *graph.Graph
-	ties    []uint8 // edges from each node to the cluster, up to the last of tied
+	ties    []uint8 // edges from each node into the cluster, at most len(tied)-1
 	tied    [8][]int32
-	head    int // of those tied once, first come, first served
+	head    int // of tied[1], which is a queue
 	touched []int32
 	order   []int32
 }
 
-// grow orders the nodes that are first in their class.
-func grow(ctx context.Context, g *graph.Graph, first []int32, count int) ([]int32, error) {
-	x := &growth{g: g, ties: make([]uint8, len(first)), order: make([]int32, 0, count)}
+// reorder orders the nodes that are first in their class.
+func reorder(ctx context.Context, g *graph.Graph, first []int32, count int) ([]int32, error) {
+	x := &clusters{g: g, ties: make([]uint8, len(first)), order: make([]int32, 0, count)}
 	for u, f := range first {
 		if f != int32(u) {
 			x.ties[u] = placed
@@ -58,8 +55,8 @@ func grow(ctx context.Context, g *graph.Graph, first []int32, count int) ([]int3
 	return x.order, nil
 }
 
-// begin forgets the last cluster.
-func (x *growth) begin() {
+// begin clears the state of the last cluster.
+func (x *clusters) begin() {
 	for _, u := range x.touched {
 		if x.ties[u] != placed {
 			x.ties[u] = 0
@@ -71,7 +68,7 @@ func (x *growth) begin() {
 	}
 }
 
-func (x *growth) place(u int32) {
+func (x *clusters) place(u int32) {
 	x.ties[u] = placed
 	x.order = append(x.order, u)
 	row := x.g.Neighbors(u)
@@ -91,8 +88,8 @@ func (x *growth) place(u int32) {
 	}
 }
 
-// next takes the node with the most ties to a cluster of so many, or -1.
-func (x *growth) next(size int) int32 {
+// next returns the node with the most ties to a cluster of that size, or -1.
+func (x *clusters) next(size int) int32 {
 	for ties := len(x.tied) - 1; ties > 1; ties-- {
 		for list := x.tied[ties]; len(list) > 0; list = x.tied[ties] {
 			u := list[len(list)-1]

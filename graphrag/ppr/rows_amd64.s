@@ -3,11 +3,11 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Sweeps of one query, eight arcs of a row at a time in eight sums, as gather has them: a row
-// of up to eight has no branch that the processor could miss, so it reads what the
-// next rows need meanwhile. Products are rounded before they are added, as in Go.
+// Sweeps of one query, eight arcs of a row at a time, in the eight sums of gather: a row of up
+// to eight arcs has no branch to mispredict, so the processor reads ahead for the next rows.
+// Products are rounded before they are added, as in Go.
 //
-// AX is the row, R12 how many are left, R8 the arc, CX how many the row has left.
+// AX: row. R12: rows left. R8: arc. CX: arcs left in the row.
 
 #define BEGIN \
 	MOVQ   s+0(FP), BX;            \
@@ -24,7 +24,7 @@
 	VMOVSD sweep_beta(BX), X11;    \
 	VMOVSD sweep_dot(BX), X12
 
-// The arcs to classes before, and to later ones.
+// The arcs to earlier classes, and to later ones.
 #define BEFORE \
 	MOVQ (R13)(AX*8), R8; \
 	MOVQ (R14)(AX*8), CX; \
@@ -35,7 +35,7 @@
 	MOVQ 8(R13)(AX*8), CX; \
 	SUBQ R8, CX
 
-// The next targets, eight at the most, are in Y1, and a bit for each in K1 and K2.
+// Y1: the next targets, at most eight. K1, K2: a bit for each.
 #define TARGETS \
 	MOVL    $8, DX;       \
 	CMPQ    CX, DX;       \
@@ -46,7 +46,7 @@
 	KMOVW   R10, K2;      \
 	VMOVDQU32.Z (R11)(R8*4), K1, Y1
 
-// Their t or w is in Z2.
+// Z2: their t or w.
 #define T \
 	VPXOR Y2, Y2, Y2;              \
 	VGATHERDPS (DI)(Y1*4), K2, Y2; \
@@ -69,7 +69,7 @@
 	VMULPD Z3, Z2, Z2;            \
 	VADDPD Z2, Z0, Z0
 
-// What the arcs bring is in X0.
+// X0: the sum over the arcs.
 #define SUM \
 	VEXTRACTF64X4 $1, Z0, Y1; \
 	VADDPD Y1, Y0, Y0;        \

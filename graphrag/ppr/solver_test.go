@@ -71,15 +71,20 @@ func awkward(t *testing.T) map[string]*graph.Graph {
 	}
 }
 
+// uniform returns seeds of equal weight.
+func uniform(nodes ...int32) []ppr.Seed {
+	seeds := make([]ppr.Seed, len(nodes))
+	for i, u := range nodes {
+		seeds[i] = ppr.Seed{Node: u, Weight: 1}
+	}
+	return seeds
+}
+
 func TestConcurrent(t *testing.T) {
 	g := graphtest.LFR2333().Graph(graph.Unweighted)
 	s := solver(t, g, ppr.Options{})
-	seeds := ppr.Uniform(1, 2, 3)
+	seeds := uniform(1, 2, 3)
 	want, err := s.Solve(t.Context(), seeds, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	top, err := s.Top(t.Context(), seeds, 20, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,16 +92,12 @@ func TestConcurrent(t *testing.T) {
 	for i := range 8 {
 		wait.Go(func() {
 			for j := range 10 {
-				if _, err := s.Solve(t.Context(), ppr.Uniform(int32(i*100+j)), nil); err != nil {
+				if _, err := s.Solve(t.Context(), uniform(int32(i*100+j)), nil); err != nil {
 					t.Error(err)
 				}
 				x, err := s.Solve(t.Context(), seeds, nil)
 				if err != nil || !slices.Equal(x, want) {
 					t.Errorf("another result beside other queries: %v", err)
-				}
-				again, err := s.Top(t.Context(), seeds, 20, 0, nil)
-				if err != nil || !slices.Equal(again, top) {
-					t.Errorf("another ranking beside other queries: %v", err)
 				}
 			}
 		})
@@ -115,20 +116,11 @@ func TestRefused(t *testing.T) {
 		if _, err := s.Solve(t.Context(), seeds, nil); !errors.Is(err, ppr.ErrReset) {
 			t.Errorf("%s: solve: %v", name, err)
 		}
-		if _, err := s.SolveBatch(t.Context(), [][]ppr.Seed{{{0, 1}}, seeds}, nil); !errors.Is(err, ppr.ErrReset) {
-			t.Errorf("%s: batch: %v", name, err)
-		}
-		if _, _, err := s.Push(t.Context(), seeds, 1e-3, nil); !errors.Is(err, ppr.ErrReset) {
-			t.Errorf("%s: push: %v", name, err)
-		}
-		if _, err := s.Top(t.Context(), seeds, 3, 0, nil); !errors.Is(err, ppr.ErrReset) {
-			t.Errorf("%s: top: %v", name, err)
+		if _, err := s.SolveFirst(t.Context(), seeds, 0, 3, nil); !errors.Is(err, ppr.ErrReset) {
+			t.Errorf("%s: solve first: %v", name, err)
 		}
 	}
-	if _, _, err := s.Push(t.Context(), ppr.Uniform(1), 0, nil); err == nil {
-		t.Error("epsilon 0 was taken")
-	}
-	if _, err := ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN(), Workers: -1}); err == nil {
+	if _, err := ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN()}); err == nil {
 		t.Error("bad options were taken")
 	}
 	wide := mustGraph(t, 4, []graph.Edge{{From: 0, To: 1, Weight: 1e200}, {From: 2, To: 3, Weight: 1e-200}})
@@ -145,32 +137,22 @@ func TestCancelled(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(graph.Float32), ppr.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Solve(ctx, ppr.Uniform(1), nil); !errors.Is(err, context.Canceled) {
+	if _, err := s.Solve(ctx, uniform(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("solve: %v", err)
-	}
-	if _, err := s.SolveBatch(ctx, [][]ppr.Seed{{{1, 1}}}, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("batch: %v", err)
-	}
-	if _, _, err := s.Push(ctx, ppr.Uniform(1), 1e-12, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("push: %v", err)
 	}
 }
 
 func TestNoAllocations(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(graph.Float32), ppr.Options{})
-	seeds := ppr.Uniform(1, 2, 3)
+	seeds := uniform(1, 2, 3)
 	x, err := s.Solve(t.Context(), seeds, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	top, err := s.Top(t.Context(), seeds, 20, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
 	for name, query := range map[string]func(){
 		"solve": func() { x, _ = s.Solve(ctx, seeds, x) },
-		"top":   func() { top, _ = s.Top(ctx, seeds, 20, 0, top) },
+		"first": func() { x, _ = s.SolveFirst(ctx, seeds, 0, 20, x) },
 	} {
 		// A collection may empty the pool, and the race detector does so at
 		// random: the fewest count.
@@ -184,22 +166,21 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// The first batch on a graph measures its components: that can be cancelled, and is
-// done again by the next one.
-func TestFirstBatchLooksAtTheContext(t *testing.T) {
+// The first query on a graph folds it: that can be cancelled, and the next query repeats it.
+func TestFirstQueryLooksAtTheContext(t *testing.T) {
 	edges := make([]graph.Edge, 1<<18)
 	for i := range edges {
 		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
 	}
-	s := solver(t, mustGraph(t, len(edges)+1, edges), ppr.Options{Workers: 1})
-	ask := [][]ppr.Seed{ppr.Uniform(7)}
+	s := solver(t, mustGraph(t, len(edges)+1, edges), ppr.Options{})
+	seeds := uniform(7)
 	for looks := range 12 {
 		ctx := texttest.NewCountdown(looks)
-		if _, err := s.SolveBatch(ctx, ask, nil); !errors.Is(err, context.Canceled) || ctx.Looks() > 3 {
+		if _, err := s.Solve(ctx, seeds, nil); !errors.Is(err, context.Canceled) || ctx.Looks() > 3 {
 			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
 		}
 	}
-	if _, err := s.SolveBatch(t.Context(), ask, nil); err != nil {
+	if _, err := s.Solve(t.Context(), seeds, nil); err != nil {
 		t.Error(err)
 	}
 }

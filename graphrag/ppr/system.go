@@ -10,19 +10,19 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/fold"
 )
 
 // ErrWeights is wrapped by the error for graphs whose weights are too far apart,
-// too small or too great.
+// too small or too large.
 var ErrWeights = errors.New("unusable weights")
 
-// span is how far below the greatest strength another one may lie; directions
-// are kept as float32, which end at 2^-126.
+// span is the smallest strength relative to the largest one: directions are float32,
+// whose normal numbers end at 2^-126.
 const span = 0x1p-100
 
-// The greatest strength lies between these: products of weights and directions,
-// which come down to span and up to its inverse, are then neither subnormal nor
-// infinite.
+// The largest strength must be between these: products of weights and directions,
+// from span to its inverse, are then neither subnormal nor infinite.
 const (
 	leastStrength    = 0x1p-700
 	greatestStrength = 0x1p910
@@ -33,64 +33,49 @@ type system struct {
 	g         *graph.Graph
 	damping   float64
 	tolerance float64
-	strength  []float64 // scaled by a power of two to at most 1; 0 is no way out
-	inverse   []float64 // 1/strength, or 0
+	strength  []float64 // scaled by a power of two to at most 1; 0 for nodes without edges
 	loops     []float64 // scaled weights of self-loops; nil if there are none
-	scale     float64   // what weights are multiplied by to fit strength
-	mean      float64   // scaled weight of an arc
-	total     float64   // of all strengths
+	scale     float64   // factor from weights to strength
 
-	// For exact solutions, made when the first one asks; whoever holds the lock does it.
+	// Made by the first query, which holds the lock.
 	lock     chan struct{}
 	quotient *quotient
 }
 
 func newSystem(g *graph.Graph, damping, tolerance float64) (*system, error) {
-	n := g.N()
 	s := &system{
 		g: g, damping: damping, tolerance: tolerance,
-		strength: make([]float64, n), inverse: make([]float64, n),
-		lock: make(chan struct{}, 1),
+		strength: make([]float64, g.N()),
+		lock:     make(chan struct{}, 1),
 	}
-	return s, s.measure()
-}
-
-// measure computes what the solver knows of each node.
-func (s *system) measure() error {
 	greatest := 0.0
 	for u := range s.strength {
-		s.strength[u] = s.g.Strength(int32(u))
+		s.strength[u] = g.Strength(int32(u))
 		greatest = max(greatest, s.strength[u])
 	}
 	if greatest > greatestStrength || greatest > 0 && greatest < leastStrength {
-		return fmt.Errorf("ppr: %w: the greatest sum at a node is %v, want %v to %v: scale the weights", ErrWeights, greatest, leastStrength, greatestStrength)
+		return nil, fmt.Errorf("ppr: %w: the greatest sum at a node is %v, want %v to %v: scale the weights", ErrWeights, greatest, leastStrength, greatestStrength)
 	}
 	_, exponent := math.Frexp(greatest)
 	s.scale = math.Ldexp(1, -exponent)
-	arcs := int64(0)
 	for u, w := range s.strength {
 		if w == 0 {
 			continue
 		}
 		w *= s.scale
 		if w < span {
-			return fmt.Errorf("ppr: %w: too far apart: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
+			return nil, fmt.Errorf("ppr: %w: too far apart: node %d has %v, another one %v", ErrWeights, u, s.strength[u], greatest)
 		}
-		lo, hi := s.g.Row(int32(u))
-		if at, ok := slices.BinarySearch(s.g.Targets()[lo:hi], int32(u)); ok {
+		lo, hi := g.Row(int32(u))
+		if at, ok := slices.BinarySearch(g.Targets()[lo:hi], int32(u)); ok {
 			if s.loops == nil {
 				s.loops = make([]float64, len(s.strength))
 			}
-			s.loops[u] = s.g.Weight(lo+int64(at)) * s.scale
+			s.loops[u] = g.Weight(lo+int64(at)) * s.scale
 		}
-		s.strength[u], s.inverse[u] = w, 1/w
-		s.total += w
-		arcs += hi - lo
+		s.strength[u] = w
 	}
-	if arcs > 0 {
-		s.mean = s.total / float64(arcs)
-	}
-	return nil
+	return s, nil
 }
 
 // loop returns the scaled weight of u's self-loop.
@@ -101,20 +86,8 @@ func (s *system) loop(u int32) float64 {
 	return s.loops[u]
 }
 
-// inflow returns what a step of the walk from x brings to u.
-func (s *system) inflow(u int32, x []float64) float64 {
-	lo, hi := s.g.Row(u)
-	sum := 0.0
-	for i, t := range s.g.Targets()[lo:hi] {
-		if x[t] != 0 {
-			sum += x[t] * s.inverse[t] * s.g.Weight(lo+int64(i))
-		}
-	}
-	return sum*s.scale + s.inverse[u]*x[u]*s.loop(u)
-}
-
-// exact returns the system that exact solutions solve.
-func (s *system) exact(ctx context.Context) (*quotient, error) {
+// folded returns the quotient, which is made once.
+func (s *system) folded(ctx context.Context) (*quotient, error) {
 	select {
 	case s.lock <- struct{}{}:
 	case <-ctx.Done():
@@ -129,4 +102,157 @@ func (s *system) exact(ctx context.Context) (*quotient, error) {
 		s.quotient = q
 	}
 	return s.quotient, nil
+}
+
+// quotient is the system of the sums over classes of twins (an equitable partition).
+// With one unknown for the sum of the y of the k nodes of a class it is
+//
+//	(E - L - Lᵀ)·y = (1-d)·v/k  where  E = (D - d·(2·loop + (k-1)·inside))/k
+//
+// and L has d times the weights of the arcs to earlier classes. The rest of v, the
+// differences between twins, stays within the class: see [quotient.own].
+type quotient struct {
+	class    []int32 // of each node; -1 without edges
+	size     []float64
+	inside   []float64 // scaled
+	strength []float64 // of one node
+	pivot    []float64 // E
+	share    []float64 // factor from y to the x of one node
+	damping  float64
+	scale    float64
+	rows     any // arcs[float32] or arcs[float64]
+}
+
+// arcs are rows with weights of one type, sorted by target; nil weights are all 1.
+type arcs[W float32 | float64] struct {
+	offsets []int64
+	middle  []int64 // first arc to a later class
+	targets []int32
+	weights []W
+}
+
+// stride is the number of rows between two checks of the context.
+const stride = 1 << 14
+
+func newQuotient(ctx context.Context, s *system) (*quotient, error) {
+	c, err := fold.Twins(ctx, s.g)
+	if err != nil {
+		return nil, err
+	}
+	var order []int32
+	for u, first := range c.First {
+		if s.strength[u] == 0 {
+			c.First[u] = -1
+		} else if first == int32(u) {
+			order = append(order, first)
+		}
+	}
+	if len(order) > cached {
+		if order, err = reorder(ctx, s.g, c.First, len(order)); err != nil {
+			return nil, err
+		}
+	}
+	q := &quotient{class: make([]int32, len(c.First)), damping: s.damping, scale: s.scale}
+	for i := range q.class {
+		q.class[i] = -1
+	}
+	q.measure(s, c, order)
+	if w := s.g.Weights64(); w != nil {
+		q.rows, err = quotientRows(ctx, s, q.class, len(order), w)
+	} else {
+		q.rows, err = quotientRows(ctx, s, q.class, len(order), s.g.Weights32())
+	}
+	// So far only the first nodes have a class.
+	for u, first := range c.First {
+		if first >= 0 {
+			q.class[u] = q.class[first]
+		}
+	}
+	return q, err
+}
+
+// measure computes the vectors over classes.
+func (q *quotient) measure(s *system, c fold.Classes, order []int32) {
+	n := len(order)
+	q.size, q.inside, q.strength = make([]float64, n), make([]float64, n), make([]float64, n)
+	q.pivot, q.share = make([]float64, n), make([]float64, n)
+	for i, u := range order {
+		k, inside, strength := float64(c.Size[u]), c.Inside[u]*s.scale, s.strength[u]
+		q.class[u] = int32(i)
+		q.size[i], q.inside[i], q.strength[i] = k, inside, strength
+		q.pivot[i] = (strength - s.damping*(2*s.loop(u)+(k-1)*inside)) / k
+		q.share[i] = strength / k
+	}
+}
+
+// quotientRows returns the rows of the classes from those of their first nodes, the only
+// ones whose class is not -1.
+func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int, weights []W) (arcs[W], error) {
+	a := arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}
+	for u, c := range class {
+		if u%stride == 0 && ctx.Err() != nil {
+			return a, context.Cause(ctx)
+		}
+		if c < 0 {
+			continue
+		}
+		for _, t := range s.g.Neighbors(int32(u)) {
+			if class[t] >= 0 && class[t] != c {
+				a.offsets[c+1]++
+			}
+		}
+	}
+	for c := range classes {
+		a.offsets[c+1] += a.offsets[c]
+	}
+	a.targets = make([]int32, a.offsets[classes])
+	if weights != nil {
+		a.weights = make([]W, a.offsets[classes])
+	}
+	var row []uint64 // class of the target, and the place of the arc
+	for u, c := range class {
+		if u%stride == 0 && ctx.Err() != nil {
+			return a, context.Cause(ctx)
+		}
+		if c < 0 {
+			continue
+		}
+		lo, hi := s.g.Row(int32(u))
+		row = row[:0]
+		for i, t := range s.g.Targets()[lo:hi] {
+			if class[t] >= 0 && class[t] != c {
+				row = append(row, uint64(class[t])<<32|uint64(i))
+			}
+		}
+		slices.Sort(row)
+		to := a.offsets[c]
+		for i, x := range row {
+			a.targets[to+int64(i)] = int32(x >> 32)
+			if weights != nil {
+				a.weights[to+int64(i)] = weights[lo+int64(uint32(x))]
+			}
+		}
+		at, _ := slices.BinarySearch(row, uint64(c)<<32)
+		a.middle[c] = to + int64(at)
+	}
+	return a, nil
+}
+
+// part returns the targets and weights of the arcs lo to hi.
+func (a *arcs[W]) part(lo, hi int64) ([]int32, []W) {
+	if a.weights == nil {
+		return a.targets[lo:hi], nil
+	}
+	return a.targets[lo:hi], a.weights[lo:hi]
+}
+
+// own returns the x of a seed above the mean of its class, times the size of the class, if its
+// twins are no seeds, and the class. Vectors that sum to zero within a class stay there: for
+// them D - d·A is D + d·inside.
+func (q *quotient) own(seed Seed, v reset) (x float64, class int32) {
+	c := q.class[seed.Node]
+	if c < 0 || q.size[c] == 1 {
+		return 0, c
+	}
+	return (1 - q.damping) * (seed.Weight / v.total) * q.strength[c] / (q.strength[c] + q.damping*q.inside[c]), c
 }

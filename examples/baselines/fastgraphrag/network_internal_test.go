@@ -66,9 +66,9 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 		seeds []ppr.Seed
 		want  []float64
 	}{
-		{ppr.Uniform(4), []float64{.173753063, .153786646, .130180180, .305672814, .236607297, 0}},
-		{ppr.Uniform(0), []float64{.352442673, .255044091, .130180180, .204415368, .057917688, 0}},
-		{ppr.Uniform(0, 5), []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
+		{[]ppr.Seed{{Node: 4, Weight: 1}}, []float64{.173753063, .153786646, .130180180, .305672814, .236607297, 0}},
+		{[]ppr.Seed{{Node: 0, Weight: 1}}, []float64{.352442673, .255044091, .130180180, .204415368, .057917688, 0}},
+		{[]ppr.Seed{{Node: 0, Weight: 1}, {Node: 5, Weight: 1}}, []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
 	} {
 		got, err := solver.Solve(t.Context(), tt.seeds, nil)
 		if err != nil {

@@ -5,13 +5,11 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -19,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
-	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 func main() {
@@ -148,71 +145,31 @@ func measure(ctx context.Context, set string, list graphtest.List, round int) er
 
 // walks measures PageRank, a query, after one that fills the memory.
 func walks(ctx context.Context, f figure, g *graph.Graph, damping float64) error {
-	s, err := ppr.New(g, ppr.Options{Damping: damping, Workers: 1})
+	s, err := ppr.New(g, ppr.Options{Damping: damping})
 	if err != nil {
 		return err
 	}
 	var seeds [][]ppr.Seed
 	for _, set := range graphtest.Resets(g, resets, 1) {
-		seeds = append(seeds, ppr.Uniform(set...))
-	}
-	var one []float64
-	var many [][]float64
-	var first []rank.Scored[int32]
-	for _, way := range []struct {
-		what string
-		size int
-		ask  func(of [][]ppr.Seed) error
-	}{
-		{"one query, residual 1e-9", 1, func(of [][]ppr.Seed) (err error) { one, err = s.Solve(ctx, of[0], one); return err }},
-		{"16 together", 16, func(of [][]ppr.Seed) (err error) { many, err = s.SolveBatch(ctx, of, many); return err }},
-		{"the first 100 alone", 1, func(of [][]ppr.Seed) (err error) { first, err = s.Top(ctx, of[0], 100, 0, first); return err }},
-	} {
-		if err := way.ask(seeds[:way.size]); err != nil {
-			return err
+		var seed []ppr.Seed
+		for _, u := range set {
+			seed = append(seed, ppr.Seed{Node: u, Weight: 1})
 		}
-		took, err := cpu(func() error {
-			for at := 0; at < resets; at += max(way.size, resets/4) {
-				if err := way.ask(seeds[at : at+way.size]); err != nil {
-					return err
-				}
+		seeds = append(seeds, seed)
+	}
+	var values []float64
+	solve := func(of []ppr.Seed) (err error) { values, err = s.Solve(ctx, of, values); return err }
+	if err := solve(seeds[0]); err != nil {
+		return err
+	}
+	took, err := cpu(func() error {
+		for at := 0; at < resets; at += resets / 4 {
+			if err := solve(seeds[at]); err != nil {
+				return err
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-		queries := float64(resets / max(way.size, resets/4) * way.size)
-		f.show(fmt.Sprintf("PageRank, damping %v, %s", damping, way.what), 1e3*took/queries, "CPU ms")
-	}
-	share, err := overlap(ctx, s, seeds)
-	f.show(fmt.Sprintf("of the first 100, in the exact ones, damping %v", damping), share, "")
+		return nil
+	})
+	f.show(fmt.Sprintf("PageRank, damping %v, one query, residual 1e-9", damping), 1e3*took/4, "CPU ms")
 	return err
-}
-
-// overlap is the share of the exact first hundred that rankings have.
-func overlap(ctx context.Context, s *ppr.Solver, seeds [][]ppr.Seed) (float64, error) {
-	const first = 100
-	exact, err := s.SolveBatch(ctx, seeds, nil)
-	if err != nil {
-		return 0, err
-	}
-	hits := 0
-	for i, values := range exact {
-		order := make([]int32, len(values))
-		for u := range order {
-			order[u] = int32(u)
-		}
-		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b)) })
-		top, err := s.Top(ctx, seeds[i], first, 0, nil)
-		if err != nil {
-			return 0, err
-		}
-		for _, t := range top {
-			if slices.Contains(order[:first], t.ID) {
-				hits++
-			}
-		}
-	}
-	return float64(hits) / float64(first*len(seeds)), nil
 }

@@ -28,29 +28,6 @@ func twinEdges() []graph.Edge {
 	return edges
 }
 
-func TestTwins(t *testing.T) {
-	for _, precision := range []graph.Precision{graph.Float64, graph.Float32} {
-		g, err := graph.New(12, twinEdges(), graph.Options{Precision: precision})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := newSystem(g, .85, 1e-12)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := newTwins(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, -1}; !slices.Equal(c.first, want) {
-			t.Errorf("classes %v, want %v", c.first, want)
-		}
-		if c.size[1] != 3 || c.inside[1] != 4 || c.size[4] != 3 || c.inside[4] != 0 {
-			t.Errorf("sizes %v, weights inside %v", c.size, c.inside)
-		}
-	}
-}
-
 // Twins with different seeds have different values: those of the walk, step by step.
 func TestTwinsAreToldApart(t *testing.T) {
 	const d = .85
@@ -85,27 +62,23 @@ func TestTwinsAreToldApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := s.SolveBatch(t.Context(), [][]Seed{{{3, 1}}, seeds}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for u := range want {
-		if math.Abs(one[u]-want[u]) > 1e-12 || math.Abs(many[1][u]-want[u]) > 1e-12 {
-			t.Errorf("node %d: %v, in a batch %v, want %v", u, one[u], many[1][u], want[u])
+		if math.Abs(one[u]-want[u]) > 1e-12 {
+			t.Errorf("node %d: %v, want %v", u, one[u], want[u])
 		}
 	}
 }
 
 // A large graph is put in another order, which has every class once and brings
 // neighbours together.
-func TestGrow(t *testing.T) {
+func TestReorder(t *testing.T) {
 	g := graphtest.Planted(4000, 20_000, 4, .3, 1).Graph(graph.Unweighted)
 	first := make([]int32, g.N())
 	for u := range first {
 		first[u] = int32(u)
 	}
 	first[5] = 1
-	order, err := grow(t.Context(), g, first, g.N()-1)
+	order, err := reorder(t.Context(), g, first, g.N()-1)
 	if err != nil {
 		t.Fatal(err)
 	}

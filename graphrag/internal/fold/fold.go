@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fold finds the twins of a graph: nodes with edges of the same weights to the same
+// other nodes, joined to each other by edges of one weight, or by none. An entity that occurs
+// in one passage only has as many twins as that passage has such entities. PageRank and Leiden
+// treat a class of twins as one node. Nodes with a loop, and nodes without edges, are left out.
+package fold
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+)
+
+// Classes are disjoint sets of twins that cover all nodes.
+type Classes struct {
+	First  []int32   // node of the lowest number in the class of each node
+	Size   []int32   // of the class of a first node; 1 or 0 for other nodes
+	Inside []float64 // weight of an edge within the class of a first node, or 0
+}
+
+// rows is how many rows are hashed between two checks of the context.
+const rows = 1 << 12
+
+// Twins compares the nodes whose rows have the same hash: once without and once with the
+// node itself in its row, as the rows of adjacent twins name each other.
+func Twins(ctx context.Context, g *graph.Graph) (Classes, error) {
+	n := g.N()
+	c := Classes{First: make([]int32, n), Size: make([]int32, n), Inside: make([]float64, n)}
+	apart, joined := make([]uint64, n), make([]uint64, n)
+	foldable := make([]bool, n)
+	if err := par.Ranges(ctx, n, rows, 0, func(_, lo, hi int) error {
+		for u := int32(lo); u < int32(hi); u++ {
+			c.First[u], c.Size[u] = u, 1
+			apart[u], joined[u] = hashes(g, u)
+			_, loop := slices.BinarySearch(g.Neighbors(u), u)
+			foldable[u] = !loop && g.Degree(u) > 0
+		}
+		return nil
+	}); err != nil {
+		return c, err
+	}
+	table := make([]int32, tableSize(n))
+	for _, sums := range [][]uint64{apart, joined} {
+		clear(table) // node + 1
+		for u := range int32(n) {
+			if u%rows == 0 && ctx.Err() != nil {
+				return c, context.Cause(ctx)
+			}
+			if !foldable[u] || c.First[u] != u || c.Size[u] > 1 {
+				continue
+			}
+			at := sums[u] >> 32 & uint64(len(table)-1)
+			for table[at] != 0 && sums[table[at]-1] != sums[u] {
+				at = (at + 1) & uint64(len(table)-1)
+			}
+			if table[at] == 0 {
+				table[at] = u + 1
+			} else {
+				c.join(g, table[at]-1, u)
+			}
+		}
+	}
+	return c, nil
+}
+
+// tableSize is the least power of two that is at least 2n.
+func tableSize(n int) int {
+	size := 1
+	for size < 2*n {
+		size *= 2
+	}
+	return size
+}
+
+// hashes returns a sum over the arcs of u that is equal for twins without an edge between
+// them, and one that is equal for adjacent twins. In the second, u itself is added to its
+// row, with the greatest weight there. That is the weight inside if twins of one class have
+// no heavier edge; other adjacent twins are not found.
+func hashes(g *graph.Graph, u int32) (apart, joined uint64) {
+	lo, hi := g.Row(u)
+	targets, greatest := g.Targets()[lo:hi], 1.0
+	if w := g.Weights32(); w != nil {
+		apart, greatest = hashRow(targets, w[lo:hi])
+	} else if w := g.Weights64(); w != nil {
+		apart, greatest = hashRow(targets, w[lo:hi])
+	} else {
+		for _, t := range targets {
+			apart += hash(t, 1)
+		}
+	}
+	return apart, apart + hash(u, greatest)
+}
+
+func hashRow[W float32 | float64](targets []int32, weights []W) (sum uint64, greatest float64) {
+	most := W(0)
+	for i, w := range weights[:len(targets)] {
+		sum += hash(targets[i], float64(w))
+		most = max(most, w)
+	}
+	return sum, float64(most)
+}
+
+// hash mixes the bits of an arc by multiplications and shifts.
+func hash(t int32, w float64) uint64 {
+	x := uint64(t)*0x9e3779b97f4a7c15 + math.Float64bits(w)*0xd6e8feb86659fd93
+	x = (x ^ x>>32) * 0xbf58476d1ce4e5b9
+	return x ^ x>>29
+}
+
+// join puts v into the class of first if they are twins.
+func (c *Classes) join(g *graph.Graph, first, v int32) {
+	inside := 0.0
+	lo, hi := g.Row(first)
+	if at, ok := slices.BinarySearch(g.Targets()[lo:hi], v); ok {
+		inside = g.Weight(lo + int64(at))
+	}
+	if c.Size[first] > 1 && inside != c.Inside[first] || !sameRows(g, first, v) {
+		return
+	}
+	c.First[v], c.Inside[first] = first, inside
+	c.Size[first]++
+}
+
+// sameRows reports whether u and v have the same arcs to all other nodes.
+func sameRows(g *graph.Graph, u, v int32) bool {
+	targets := g.Targets()
+	at, end := g.Row(u)
+	b, last := g.Row(v)
+	for {
+		for at < end && (targets[at] == u || targets[at] == v) {
+			at++
+		}
+		for b < last && (targets[b] == u || targets[b] == v) {
+			b++
+		}
+		if at == end || b == last {
+			return at == end && b == last
+		}
+		if targets[at] != targets[b] || g.Weight(at) != g.Weight(b) {
+			return false
+		}
+		at, b = at+1, b+1
+	}
+}
