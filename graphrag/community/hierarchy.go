@@ -133,7 +133,7 @@ func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, o
 	if err != nil {
 		return Hierarchy{}, err
 	}
-	top, err := leiden(ctx, net, about.twice, opts)
+	top, err := leiden(ctx, net, g, about.twice, opts)
 	if err != nil || net.n() == 0 {
 		return b.h, err
 	}
@@ -212,7 +212,7 @@ func (s *solver[W]) split(opts Options, p *piece[W], places []int32) error {
 	}
 	s.configure(twice, opts, uint64(p.id)+1)
 	found := apart(p.net.n())
-	if err := s.run(p.net, &found); err != nil {
+	if err := s.run(p.net, nil, &found); err != nil {
 		return err
 	}
 	p.parts = found.Members()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/fold"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
@@ -50,11 +51,12 @@ func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts O
 		return Partition{}, err
 	}
 	net.spare = true
-	return leiden(ctx, net, about.twice, opts)
+	return leiden(ctx, net, g, about.twice, opts)
 }
 
-// leiden returns the partition of a network, all but its quality.
-func leiden[W weight](ctx context.Context, net *network[W], twice float64, opts Options) (Partition, error) {
+// leiden returns the partition of a network, without its quality. g is the graph that the network
+// was made of, or nil.
+func leiden[W weight](ctx context.Context, net *network[W], g *graph.Graph, twice float64, opts Options) (Partition, error) {
 	p := apart(net.n())
 	if opts.Initial != nil {
 		copy(p.Labels, opts.Initial)
@@ -62,7 +64,7 @@ func leiden[W weight](ctx context.Context, net *network[W], twice float64, opts 
 	}
 	s := &solver[W]{ctx: ctx, workers: min(par.Workers(0), mostWorkers)}
 	s.configure(twice, opts, 0)
-	if err := s.run(net, &p); err != nil {
+	if err := s.run(net, g, &p); err != nil {
 		return Partition{}, err
 	}
 	return p, nil
@@ -169,7 +171,7 @@ const (
 )
 
 // run repeats passes until the partition is stable.
-func (s *solver[W]) run(net *network[W], p *Partition) error {
+func (s *solver[W]) run(net *network[W], g *graph.Graph, p *Partition) error {
 	n := net.n()
 	if n == 0 {
 		p.Stable = true
@@ -181,9 +183,9 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 		p.Communities = canonical(p.Labels)
 	}
 	before, labels, places := slices.Clone(p.Labels), slices.Clone(p.Labels), make([]int32, n)
-	if singletons(places); p.Communities == n && n >= minArranged {
+	if singletons(places); g != nil && p.Communities == n && n >= minArranged {
 		var err error
-		if net, places, err = s.fold(net); err != nil {
+		if net, places, err = s.fold(net, g); err != nil {
 			return err
 		}
 		labels = labels[:net.n()]
@@ -215,27 +217,28 @@ func (s *solver[W]) run(net *network[W], p *Partition) error {
 	return nil
 }
 
-// fewTwins is the part of the nodes below which folding twins is not worth a copy of the network.
+// fewTwins is the share of the nodes below which folding twins is not worth a copy of the network.
 const fewTwins = 1. / 32
 
-// fold makes each class of twins a node. It returns the network of the classes, in the order of
-// their first nodes, and the class of each node; or the network itself, if there are few.
-func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
+// fold makes one node of each class of adjacent twins whose weight a to each other is at least
+// γ'·w(v)². If two of them were in different communities, one would gain by joining the other; and
+// any number of them are γ-connected. So each class is in one community from the beginning. fold
+// returns the network of the classes, in the order of their first nodes, and the class of each
+// node; or the network itself, if there are few twins.
+func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32, error) {
 	n := net.n()
-	class, sums := make([]int32, n), make([]uint64, n)
-	if err := s.ranges(n, 1<<10, s.workersFor(n), func(_ *visitor[W], lo, hi int) {
-		for u := lo; u < hi; u++ {
-			sums[u] = net.hash(int32(u))
-		}
-	}); err != nil {
-		return nil, nil, err
-	}
-	t, err := net.twins(s.ctx, sums, s.gamma, s.workersFor(n))
+	class := make([]int32, n)
+	t, err := fold.Twins(s.ctx, g)
 	if err != nil {
 		return nil, nil, err
 	}
 	firsts := s.queue[:0]
-	for u, first := range t.first {
+	for u, first := range t.First {
+		if weight := float64(net.weights[u]); first != int32(u) && (t.Inside[first] == 0 ||
+			t.Inside[first] < s.gamma*weight*weight || net.weights[u] != net.weights[first]) {
+			t.Size[first]--
+			t.First[u], t.Size[u], first = int32(u), 1, int32(u)
+		}
 		class[u] = -1
 		if first == int32(u) {
 			class[u] = int32(len(firsts))
@@ -248,17 +251,34 @@ func (s *solver[W]) fold(net *network[W]) (*network[W], []int32, error) {
 	}
 	out := &network[W]{spare: true}
 	if net.spare {
-		out.arcs = net.arcs // rows are read before they are written over, as assemble does it in order
+		out.arcs = net.arcs // assemble reads rows in order, before it overwrites them
 	}
 	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
-		v.arcs = net.firsts(out, v.arcs[:0], firsts, class, t.size, lo, hi)
+		v.arcs = net.firsts(out, v.arcs[:0], firsts, class, t.Size, lo, hi)
 	}); err != nil {
 		return nil, nil, err
 	}
-	for u, first := range t.first {
+	for u, first := range t.First {
 		class[u] = class[first]
 	}
 	return out, class, nil
+}
+
+// firsts appends the rows of the classes lo to hi to arcs: those of their first nodes, the only
+// ones whose class is not -1. It writes the ends of the rows to the offsets of to.
+func (net *network[W]) firsts(to *network[W], arcs []arc[W], firsts, class, size []int32, lo, hi int) []arc[W] {
+	for c := lo; c < hi; c++ {
+		u := firsts[c]
+		k := W(size[u])
+		for _, a := range net.row(u) {
+			if other := class[a.to]; other >= 0 {
+				arcs = append(arcs, arc[W]{other, k * W(size[a.to]) * a.w})
+			}
+		}
+		to.weights[c] = k * net.weights[u]
+		to.offsets[c+1] = int64(len(arcs))
+	}
+	return arcs
 }
 
 // optimise is one pass of the Leiden algorithm over a network and all coarser

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
 )
 
 // Nodes 1 to 3 have edges of one weight to each other and the same ones to the rest, 4 and 5
@@ -50,7 +51,7 @@ func TestTwinsAreFolded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folded, class, err := folding(t, 1/about.twice).fold(net)
+	folded, class, err := folding(t, 1/about.twice).fold(net, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +85,18 @@ func TestTwinsAreFolded(t *testing.T) {
 	}
 }
 
-// A network without twins is none of another kind.
+// Without twins the network stays as it is.
 func TestFewTwins(t *testing.T) {
-	net := &network[float32]{offsets: make([]int64, 1), weights: make([]float32, 40)}
-	for u := range int32(40) {
-		net.arcs = append(net.arcs, arc[float32]{(u + 1) % 40, 1})
-		net.offsets = append(net.offsets, int64(len(net.arcs)))
+	g := graphtest.Ring(10, 4).Graph(graph.Unweighted)
+	about, err := surveyed(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
 	}
-	folded, class, err := folding(t, 0).fold(net)
+	net, err := newNetwork[float32](t.Context(), g, about, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folded, class, err := folding(t, 10).fold(net, g)
 	if err != nil || folded != net || class[7] != 7 {
 		t.Errorf("a copy of the network, classes %v, %v", class, err)
 	}
