@@ -79,15 +79,15 @@ func compareRanks(t *testing.T, g *graph.Graph, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make([]int32, g.N())
-	for i := range all {
-		all[i] = int32(i)
+	seeds := make([]ppr.Seed, g.N())
+	for i := range seeds {
+		seeds[i] = ppr.Seed{Node: int32(i), Weight: 1}
 	}
 	solver, err := ppr.New(g, ppr.Options{Damping: .85})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := solver.Solve(t.Context(), ppr.Uniform(all...), nil)
+	ours, err := solver.Solve(t.Context(), seeds, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
