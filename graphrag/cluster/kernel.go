@@ -11,8 +11,8 @@ type top struct {
 	index         int32
 }
 
-// laneWidth divides the length of the rows of a tile and of the columns of a
-// panel; zeros fill them up.
+// The length of the rows of a tile and of the columns of a panel is a multiple of laneWidth,
+// padded with zeros.
 const laneWidth = 4
 
 // kernels are the inner loops. Those on float64 give the same bits everywhere;
@@ -24,16 +24,8 @@ type kernels struct {
 	// Panel p holds the centroids from p*width on, component after component.
 	// len(offsets) is a multiple of width.
 	scores func(out, tile, panels, offsets []float32)
-	// leastCoded components and clusters are worth to be coded.
-	leastCoded int
-	// codeScores is scores of codes: out[r*len(offsets)+c] = offsets[c] +
-	// rows[r].step * steps[c] * (tile row r · centroid c). Nil where floats are as fast.
-	codeScores func(out []float32, tile []int8, rows []coded, panels []uint8, steps, offsets []float32)
 	// best finds the two best of each row of scores.
 	best func(out []top, scores []float32)
-	// atLeast writes the indices of the scores that are so large, and returns how many. There
-	// is room for sixteen more than scores, of which there are as many as offsets.
-	atLeast func(indices []int32, scores []float32, least float32) int
 	// distance is the sum of the squared differences, see distance8.
 	distance func(x, y []float32) float64
 	// add: sums[j] += row[j]. next is what will be added after it.
@@ -42,7 +34,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{height: 2, width: 4, scores: scores2x4, best: best2, atLeast: atLeastRow, distance: distance8, add: addRow}
+	return kernels{height: 2, width: 4, scores: scores2x4, best: best2, distance: distance8, add: addRow}
 }
 
 func scores2x4(out, tile, panels, offsets []float32) {
@@ -83,16 +75,6 @@ func best2(out []top, scores []float32) {
 	}
 }
 
-func atLeastRow(indices []int32, scores []float32, least float32) (found int) {
-	for c, s := range scores {
-		if s >= least {
-			indices[found] = int32(c)
-			found++
-		}
-	}
-	return found
-}
-
 // distance8 defines the squared distance: eight sums, of every eighth component
 // each, and then of these in pairs. Squares are rounded before they are added.
 func distance8(x, y []float32) float64 {
@@ -123,3 +105,30 @@ func addRow(sums []float64, row, _ []float32) {
 		sums[j] += float64(c)
 	}
 }
+
+// norm returns the Euclidean length: squares of float32 are exact in float64
+// and cannot overflow there.
+func norm(v []float32) float64 {
+	var s0, s1, s2, s3 float64
+	for ; len(v) >= 4; v = v[4:] {
+		s0 += float64(v[0]) * float64(v[0])
+		s1 += float64(v[1]) * float64(v[1])
+		s2 += float64(v[2]) * float64(v[2])
+		s3 += float64(v[3]) * float64(v[3])
+	}
+	for _, c := range v {
+		s0 += float64(c) * float64(c)
+	}
+	return math.Sqrt((s0 + s1) + (s2 + s3))
+}
+
+// ceil32 rounds up.
+func ceil32(x float64) float32 {
+	f := float32(x)
+	if float64(f) < x {
+		f = math.Nextafter32(f, float32(math.Inf(1)))
+	}
+	return f
+}
+
+func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

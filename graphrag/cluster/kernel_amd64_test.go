@@ -8,15 +8,7 @@ import "golang.org/x/sys/cpu"
 func kernelSets() map[string]kernels {
 	sets := map[string]kernels{"portable": portable()}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		sets["AVX2"] = avx2()
-		if cpu.X86.HasAVX512F {
-			sets["AVX-512"] = avx512()
-			if cpu.X86.HasAVX512VNNI {
-				k := vnni()
-				k.leastCoded = 1 // small inputs too
-				sets["VNNI"] = k
-			}
-		}
+		sets["AVX2"] = fastest()
 	}
 	return sets
 }

@@ -79,33 +79,6 @@ func TestBestAgrees(t *testing.T) {
 	}
 }
 
-// What is at least a score, and the greatest magnitude, are those of plain Go.
-func TestAtLeastAndLargestAgree(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 4))
-	for name, k := range kernelSets() {
-		for n := k.width; n < 400; n += k.width {
-			scores := randomRows(rng, n, 1)
-			scores[n-1] = float32(math.Inf(-1))
-			for _, least := range []float32{float32(math.Inf(-1)), -1, scores[n/2], 1.5, 9} {
-				got, want := make([]int32, n+16), make([]int32, n)
-				g, w := k.atLeast(got, scores, least), atLeastRow(want, scores, least)
-				if !slices.Equal(got[:g], want[:w]) {
-					t.Fatalf("%s: of %d at least %v are %v, want %v", name, n, least, got[:g], want[:w])
-				}
-			}
-		}
-	}
-	for n := range 70 {
-		row, want := randomRows(rng, n, 1), float32(0)
-		for _, x := range row {
-			want = max(want, float32(math.Abs(float64(x))))
-		}
-		if got := largest(row); got != want {
-			t.Fatalf("largest of %v is %v, want %v", row, got, want)
-		}
-	}
-}
-
 func TestDistanceAndSumsAreTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 3))
 	for name, k := range kernelSets() {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -35,7 +36,6 @@ type lloyd struct {
 	// own centroid, lower from all others.
 	upper, lower []float64
 	moved        []float64 // how far each centroid went in the last update
-	codes        *codes    // nil where floats are as fast
 	panels       panels    // of the centroids
 	widest       float64   // the greatest reach since restart
 }
@@ -76,24 +76,8 @@ func (l *lloyd) restart(centroids []float32) {
 	}
 }
 
-// coding says that codes pay.
-func (l *lloyd) coding() bool {
-	return l.kernels.codeScores != nil && min(l.dim, l.k) >= l.kernels.leastCoded
-}
-
-// encode makes the codes, where they pay.
-func (l *lloyd) encode(ctx context.Context) (err error) {
-	if l.codes == nil && l.coding() {
-		l.codes, err = encode(ctx, l.vectors, l.dim, l.opts.Workers)
-	}
-	return err
-}
-
 // run iterates to the end and returns the clustering.
 func (l *lloyd) run(ctx context.Context) (*Clustering, error) {
-	if err := l.encode(ctx); err != nil {
-		return nil, err
-	}
 	stable := false
 	for l.step < l.opts.MaxIterations {
 		changed, err := l.assign(ctx)
@@ -273,4 +257,199 @@ func variance(rows []float32, dim int) float64 {
 		}
 	}
 	return sum / n / float64(dim)
+}
+
+// panels are centroids in the layout of the kernels. The score of a vector x with a centroid c is
+// x·c - ½|c|²: the larger, the nearer.
+type panels struct {
+	floats []float32
+	// offsets are -½|c|², and -Inf for the rest of the last panel.
+	offsets []float32
+	reach   float64 // norm of the longest centroid
+}
+
+// scratch is what a worker needs for itself.
+type scratch struct {
+	sum     []float64
+	pending []int32   // rows of a block whose nearest centroid is not certain
+	tile    []float32 // some of them, gathered
+	scores  []float32 // of the rows of the tile with all centroids
+	top     []top
+	changed []bool // clusters that won or lost a row
+}
+
+// sums returns n zeros.
+func (s *scratch) sums(n int) []float64 {
+	s.sum = slices.Grow(s.sum[:0], n)[:n]
+	clear(s.sum)
+	return s.sum
+}
+
+// assign gives each vector the label of its nearest centroid and returns how
+// many labels changed.
+func (l *lloyd) assign(ctx context.Context) (int, error) {
+	l.pack(&l.panels, l.centroids)
+	l.widest = max(l.widest, l.panels.reach)
+	// The farthest and the second farthest move: a vector's lower bound falls
+	// by the farthest of those that are not its own centroid's.
+	first, second, farthest := 0.0, 0.0, -1
+	if l.step > 0 {
+		for c, m := range l.moved {
+			if m > first {
+				first, second, farthest = m, first, c
+			} else if m > second {
+				second = m
+			}
+		}
+	}
+	var changed atomic.Int64
+	err := par.Ranges(ctx, l.n, rowBlock, l.opts.Workers, func(worker, lo, hi int) error {
+		s := &l.scratch[worker]
+		s.pending = s.pending[:0]
+		for i := lo; i < hi; i++ {
+			if c := int(l.labels[i]); c >= 0 {
+				l.upper[i] += l.moved[c]
+				if c == farthest {
+					l.lower[i] -= second
+				} else {
+					l.lower[i] -= first
+				}
+				if l.certain(i) {
+					continue
+				}
+				// The true distance may help if its own centroid's move does.
+				if l.upper[i]-2*l.moved[c] < l.lower[i] {
+					l.upper[i] = math.Sqrt(l.distance(l.row(i), l.centroid(c)))
+					if l.certain(i) {
+						continue
+					}
+				}
+			}
+			s.pending = append(s.pending, int32(i))
+		}
+		changed.Add(int64(l.search(s)))
+		return nil
+	})
+	for w := range l.scratch {
+		for c, yes := range l.scratch[w].changed {
+			l.changed[c] = l.changed[c] || yes
+		}
+		clear(l.scratch[w].changed)
+	}
+	return int(changed.Load()), err
+}
+
+// certain reports whether the bounds of a vector tell that no other centroid is
+// as near as its own. The rounding of bounds that have been moved step times,
+// each time by no more than twice the longest vector or centroid there was, stays below the slack.
+func (l *lloyd) certain(i int) bool {
+	slack := 0x1p-48 * float64(l.step+8) * (l.longest + l.widest)
+	return l.upper[i]+slack < l.lower[i]
+}
+
+// pack lays centroids out for the kernels.
+func (l *lloyd) pack(p *panels, centroids []float32) {
+	n, width := len(centroids)/l.dim, l.kernels.width
+	padded, dim := roundUp(n, width), roundUp(l.dim, laneWidth)
+	p.offsets = slices.Grow(p.offsets[:0], padded)[:padded]
+	p.reach = 0
+	for c := range padded {
+		if c >= n {
+			p.offsets[c] = float32(math.Inf(-1))
+			continue
+		}
+		length := norm(centroids[c*l.dim : (c+1)*l.dim])
+		p.reach = max(p.reach, length)
+		p.offsets[c] = float32(-length * length / 2)
+	}
+	p.floats = slices.Grow(p.floats[:0], padded*dim)[:padded*dim]
+	for c := range n {
+		panel := p.floats[c/width*width*dim:]
+		for j, v := range centroids[c*l.dim : (c+1)*l.dim] {
+			panel[j*width+c%width] = v
+		}
+	}
+}
+
+// score computes the scores of rows, as many as a tile at most, with all centroids.
+func (l *lloyd) score(s *scratch, p *panels, rows []int32) {
+	height, dim := l.kernels.height, roundUp(l.dim, laneWidth)
+	if s.tile == nil {
+		s.tile = make([]float32, height*dim)
+	}
+	s.scores = slices.Grow(s.scores[:0], height*len(p.offsets))[:height*len(p.offsets)]
+	for r, i := range rows {
+		copy(s.tile[r*dim:], l.row(int(i)))
+	}
+	l.kernels.scores(s.scores, s.tile, p.floats, p.offsets)
+}
+
+// search finds the nearest centroids of the pending rows. It returns how many labels changed.
+func (l *lloyd) search(s *scratch) int {
+	height, padded := l.kernels.height, len(l.panels.offsets)
+	if s.top == nil {
+		s.top, s.changed = make([]top, height), make([]bool, l.k)
+	}
+	changed := 0
+	for rest := s.pending; len(rest) > 0; {
+		rows := rest[:min(height, len(rest))]
+		rest = rest[len(rows):]
+		l.score(s, &l.panels, rows)
+		l.kernels.best(s.top, s.scores)
+		for r, i := range rows {
+			old := l.labels[i]
+			l.label(int(i), s.top[r], s.scores[r*padded:(r+1)*padded])
+			if now := l.labels[i]; now != old {
+				changed++
+				s.changed[now] = true
+				if old >= 0 {
+					s.changed[old] = true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// label sets the label and the bounds of a vector by its scores. If the two best are closer
+// than the error of the scores, all candidates within it are compared by distance.
+func (l *lloyd) label(i int, t top, scores []float32) {
+	square, e := l.norms[i]*l.norms[i], l.scoreError(i, &l.panels)
+	if gap := float64(t.first) - float64(t.second); gap > 2*e {
+		l.labels[i] = t.index
+		l.upper[i] = math.Sqrt(max(0, square-2*(float64(t.first)-e)))
+		l.lower[i] = math.Sqrt(max(0, square-2*(float64(t.second)+e)))
+		return
+	}
+	nearest, other := math.Inf(1), square-2*(float64(t.first)-e)
+	least := ceil32(float64(t.first) - 2*e)
+	for c, score := range scores[:l.k] {
+		if score < least {
+			continue
+		}
+		if d := l.distance(l.row(i), l.centroid(c)); d < nearest {
+			nearest, other, l.labels[i] = d, min(other, nearest), int32(c)
+		} else {
+			other = min(other, d)
+		}
+	}
+	l.upper[i] = math.Sqrt(nearest)
+	l.lower[i] = math.Sqrt(max(0, other))
+}
+
+// scoreError bounds how far the score of a vector with any centroid is from the
+// true one: a float32 sum of dim products and an offset, in any order, is off by
+// at most (dim+2)·2⁻²⁴ of the sum of the magnitudes, and by 2⁻¹⁴⁹ for each
+// product that is too small. Twice that also covers the rounding of the
+// distance in float64.
+func (l *lloyd) scoreError(i int, p *panels) float64 {
+	terms := float64(l.dim + 2)
+	return terms * (0x1p-23*(l.norms[i]*p.reach+p.reach*p.reach/2) + 0x1p-148)
+}
+
+// beyond is a lower bound of the squared distance of a vector from a centroid, whose score
+// is known with an error, and of that distance as it is rounded.
+func (l *lloyd) beyond(i int, score float32, e float64) float64 {
+	square := l.norms[i] * l.norms[i]
+	return square*(1-0x1p-30) - 2*(float64(score)+e)
 }

@@ -18,9 +18,6 @@ import (
 // that leaves the least sum of such distances, the first of equal ones. Where all
 // of the distances are 0 it is the first vector not drawn yet.
 func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error) {
-	if err := l.encode(ctx); err != nil {
-		return nil, err
-	}
 	start := make([]float32, 0, l.k*l.dim)
 	drawn := make([]bool, l.n)
 	trials := 2 + int(math.Log(float64(l.k))) // as scikit-learn
