@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -46,9 +47,6 @@ type Embeddings struct {
 	Embedder embed.Embedder
 }
 
-// block is how many names are searched for at once.
-const block = 1024
-
 // Neighbors implements [Similarity].
 func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]scored, error) {
 	if len(names) == 0 || limit <= 0 {
@@ -58,15 +56,16 @@ func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold flo
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]scored, 0, len(names))
-	for lo := 0; lo < len(vectors); lo += block {
-		found, err := index.SearchBatch(ctx, vectors[lo:min(lo+block, len(vectors))], vector.Params{K: limit + 1})
+	out := make([][]scored, len(names))
+	if err := par.Each(ctx, len(vectors), 0, func(i int) error {
+		hits, err := index.Search(vectors[i], limit+1, nil)
 		if err != nil {
-			return nil, fmt.Errorf("link: comparing names: %w", err)
+			return fmt.Errorf("link: comparing names: %w", err)
 		}
-		for i, hits := range found {
-			out = append(out, others(int32(lo+i), hits, threshold, limit))
-		}
+		out[i] = others(int32(i), hits, threshold, limit)
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -80,7 +79,7 @@ func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *ve
 	if err != nil {
 		return nil, nil, fmt.Errorf("link: embedding names: %w", err)
 	}
-	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Quantized: true})
+	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Quantized: true, Workers: 1})
 	if err == nil {
 		err = index.Add(vectors...)
 	}

@@ -105,26 +105,6 @@ func BenchmarkSearch(b *testing.B) {
 	b.Run("float/portable", single(float))
 }
 
-func BenchmarkSearchBatch(b *testing.B) {
-	x, queries := benchIndex(b, Options{})
-	for _, k := range []struct {
-		name    string
-		kernels kernels
-	}{{"fastest", fastest()}, {"portable", portable()}} {
-		x.kernels = k.kernels
-		for _, n := range []int{16, 1000} {
-			b.Run(fmt.Sprintf("%s/%d", k.name, n), func(b *testing.B) {
-				for b.Loop() {
-					if _, err := x.SearchBatch(b.Context(), queries[:n], Params{K: 10}); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/query")
-			})
-		}
-	}
-}
-
 func BenchmarkAdd(b *testing.B) {
 	for _, quantized := range []bool{false, true} {
 		b.Run(fmt.Sprintf("quantized=%t", quantized), func(b *testing.B) {

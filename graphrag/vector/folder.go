@@ -3,7 +3,6 @@
 package vector
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,7 +13,7 @@ import (
 // The kind and version of folders.
 const (
 	folderKind    = "vectors"
-	folderVersion = 4
+	folderVersion = 5
 )
 
 // beyond are the rows of zeros after the last one: a scan may begin anywhere and reads
@@ -29,8 +28,6 @@ type folderMeta struct {
 	Longest float64 `json:"longest"`      // norm of a row
 	Rest    float64 `json:"longest_rest"` // of a code
 	Signs   bool    `json:"signs"`
-	Graph   bool    `json:"graph,omitempty"`
-	Layers  []int   `json:"graph_layers,omitempty"` // sizes of those above the lowest
 }
 
 // Writer writes an index to a folder, row by row, so that it need not fit into
@@ -47,35 +44,28 @@ type Writer struct {
 	row    []float32 // padded
 	code   []int8
 	signs  *signs // of the last rows, up to signGroup
-	turned []float32
-	graph  graphArrays // of x, which then has the codes of all rows in memory
 }
 
 // Create begins an index in a folder, which must not hold one. Codes are written if
-// the options ask for them, signs and a graph as well. While it is written, a graph takes
-// memory for links and codes: 128 bytes a row and one a component.
+// the options ask for them, and signs as well.
 func Create(dir string, o Options) (*Writer, error) {
 	x, err := New(o)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized, Signs: o.Signs, Graph: o.Graph}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
+	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized, Signs: o.Signs}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
 	if o.Signs {
-		turn := newRotation(o.Dim)
-		w.signs, w.turned = &signs{turn: turn, bits: make([]uint64, signGroup*turn.words())}, make([]float32, turn.width)
+		w.signs = &signs{turn: newRotation(o.Dim)}
 	}
 	if w.w, err = flat.Create(dir, folderKind, folderVersion); err != nil {
 		return nil, fmt.Errorf("vector: create: %w", err)
 	}
-	var errs [6]error
+	var errs [5]error
 	w.rows, errs[0] = flat.NewArray[float32](w.w, "rows")
 	w.values, errs[1] = flat.NewArray[int8](w.w, "codes")
 	w.bounds, errs[2] = flat.NewArray[bound](w.w, "bounds")
 	w.bits, errs[3] = flat.NewArray[uint64](w.w, "signs")
 	w.units, errs[4] = flat.NewArray[float32](w.w, "units")
-	if o.Graph {
-		w.graph, errs[5] = newGraphArrays(w.w)
-	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, errors.Join(fmt.Errorf("vector: create: %w", err), w.w.Abort())
 	}
@@ -103,12 +93,11 @@ func (w *Writer) Add(vectors ...[]float32) error {
 		w.put()
 		w.putSigns()
 		w.meta.Rows++
-		w.putGraph()
 	}
 	return w.w.Err()
 }
 
-// put writes the row that is held.
+// put writes the current row.
 func (w *Writer) put() {
 	w.rows.Append(w.row...)
 	w.meta.Longest = max(w.meta.Longest, norm(w.row))
@@ -120,29 +109,17 @@ func (w *Writer) put() {
 	}
 }
 
-// putSigns writes the signs of the row that is held, with those of its group once it is
-// full.
+// putSigns adds the signs of the current row to its group, and writes the group once it is full.
 func (w *Writer) putSigns() {
 	if w.signs == nil {
 		return
 	}
 	s := w.signs
-	s.units = append(s.units, s.turn.signRow(s.bits, len(s.units), w.row, w.turned))
+	s.add(w.row)
 	if len(s.units) == signGroup {
 		w.bits.Append(s.bits...)
 		w.units.Append(s.units...)
-		s.units = s.units[:0]
-	}
-}
-
-// putGraph links the row that is held, once its round is full.
-func (w *Writer) putGraph() {
-	if x := w.x; x.graph != nil {
-		x.n = w.meta.Rows
-		x.codes.values.grow(x.n)
-		x.codes.bounds.grow(x.n)
-		x.codes.set(x.n-1, w.row)
-		x.graph.grow(&x.codes, &x.kernels, x.n, x.opts.Workers, false)
+		s.bits, s.units = s.bits[:0], s.units[:0]
 	}
 }
 
@@ -155,26 +132,22 @@ func (w *Writer) Close() error {
 	for w.signs != nil && len(w.signs.units) > 0 {
 		w.putSigns()
 	}
-	if g := w.x.graph; g != nil {
-		g.grow(&w.x.codes, &w.x.kernels, w.meta.Rows, w.x.opts.Workers, true)
-		w.meta.Layers = w.graph.put(g)
-	}
 	if err := w.w.Close(w.meta); err != nil {
 		return fmt.Errorf("vector: close: %w", err)
 	}
 	return nil
 }
 
-// Abort gives the writing up.
+// Abort ends the writing and removes what was written.
 func (w *Writer) Abort() error { return w.w.Abort() }
 
 // ErrFolder is wrapped by the errors of [Open] about folders that are not an index,
 // not whole, damaged or of another version.
 var ErrFolder = flat.ErrFormat
 
-// Open opens an index that a [Writer] wrote, where it lies: mapped into memory, so
-// that it takes as much of it as is read. With codes, a search reads the codes of all
-// rows, or the signs of all and the codes of a share, and a few rows. Nothing can be added. Workers is that of opts, whose other
+// Open maps an index that a [Writer] wrote into memory: only what is read takes memory.
+// With codes, a search reads the codes of all rows, or the signs of all rows and the codes
+// of a share, and a few rows. Nothing can be added. Workers is that of opts, whose other
 // fields are ignored.
 func Open(dir string, opts Options) (*Index, error) {
 	var meta folderMeta
@@ -182,7 +155,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vector: open: %w", err)
 	}
-	x, err := New(Options{Dim: meta.Dim, Cosine: meta.Cosine, Quantized: meta.Codes, Graph: meta.Graph, Workers: opts.Workers})
+	x, err := New(Options{Dim: meta.Dim, Cosine: meta.Cosine, Quantized: meta.Codes, Workers: opts.Workers})
 	if err == nil {
 		err = x.lie(folder, meta)
 	}
@@ -192,7 +165,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	return x, nil
 }
 
-// lie takes the rows of a folder as they lie.
+// lie makes the arrays of a folder those of the index, without a copy.
 func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	rows, errRows := flat.View[float32](folder, "rows")
 	values, errValues := flat.View[int8](folder, "codes")
@@ -212,12 +185,6 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	x.rows.lie(rows)
 	x.codes.values.lie(values)
 	x.codes.bounds.lie(bounds)
-	if meta.Graph {
-		var err error
-		if x.graph, err = graphIn(folder, meta.Rows, meta.Layers); err != nil {
-			return err
-		}
-	}
 	if !meta.Signs {
 		return nil
 	}
@@ -233,15 +200,6 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	flat.Soon(signs.bits) // the first search reads them all
 	x.signs = signs
 	return nil
-}
-
-// Verify reads every byte of an index in a folder and compares checksums. Of an
-// index in memory it says nothing.
-func (x *Index) Verify(ctx context.Context) error {
-	if x.folder == nil {
-		return nil
-	}
-	return x.folder.Verify(ctx)
 }
 
 // Close ends the use of an index in a folder. One in memory needs none.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -32,14 +34,9 @@ type Options struct {
 	// searches take a fraction of the time. Without assembly for the
 	// processor it would not pay and has no effect.
 	Quantized bool
-	// Signs keeps a bit or two of each component besides, in the folders that
-	// [Create] writes, for searches that read a share of the rows ([Params].Share). An
-	// index in memory has none.
+	// Signs keeps one sign bit of each component besides, for searches that read a
+	// share of the rows ([Params].Share).
 	Signs bool
-	// Graph keeps links between rows that are alike, for searches that walk along them
-	// ([Params].Beam). It needs Cosine and Quantized. Adding a row takes some thirty
-	// times as long, shared by all Workers if rows come by the hundred.
-	Graph bool
 	// Workers is the number of goroutines that share one search over a large
 	// index, or one batch; 0 means GOMAXPROCS.
 	Workers int
@@ -64,8 +61,7 @@ type Index struct {
 	longest float64        // norm of the longest row
 	codes   codes          // empty unless quantized
 	folder  *flat.Folder   // where rows and codes lie, if not in memory
-	signs   *signs         // of rows in a folder, if it has some
-	graph   *graph         // of rows, if there is one
+	signs   *signs         // nil unless kept
 }
 
 // New returns an empty index.
@@ -73,15 +69,14 @@ func New(opts Options) (*Index, error) {
 	c := opt.Checks{Of: "vector: new index"}
 	opt.Range(&c, "Dim", opts.Dim, 1, MaxDim)
 	opt.Min(&c, "Workers", opts.Workers, 0)
-	c.Want(!opts.Graph || opts.Cosine && opts.Quantized, "Graph", opts.Graph, "Cosine and Quantized beside it")
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	opts.Workers = par.Workers(opts.Workers)
 	x := &Index{opts: opts, stride: roundUp(opts.Dim, laneWidth), kernels: fastest()}
 	x.rows, x.codes.values, x.codes.bounds = newSlabs[float32](x.stride), newSlabs[int8](x.stride), newSlabs[bound](1)
-	if opts.Graph {
-		x.graph = new(graph)
+	if opts.Signs {
+		x.signs = &signs{turn: newRotation(opts.Dim)}
 	}
 	x.scratch.New = func() any { return new(scratch) }
 	return x, nil
@@ -109,8 +104,8 @@ func (x *Index) Vector(id int32, dst []float32) []float32 {
 	return append(dst, x.row(int(id))[:x.opts.Dim]...)
 }
 
-// Soon tells the system that a vector of an index in a folder will be read. Of an id that
-// was never given out, and of an index in memory, it does nothing.
+// Soon hints to the operating system that a vector will be read. It does nothing for unknown
+// ids and for an index in memory.
 func (x *Index) Soon(id int32) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -152,11 +147,11 @@ func (x *Index) Add(vectors ...[]float32) error {
 			scale(row, norms[i])
 		}
 		x.longest = max(x.longest, norm(row))
+		if x.signs != nil {
+			x.signs.add(row)
+		}
 	}
 	x.encode(first)
-	if x.graph != nil {
-		x.graph.grow(&x.codes, &x.kernels, x.n, x.opts.Workers, false)
-	}
 	return nil
 }
 
@@ -172,7 +167,7 @@ func (x *Index) grow(more int) {
 	}
 }
 
-func (x *Index) quantized() bool { return x.opts.Quantized && (x.kernels.codesPay || x.opts.Graph) }
+func (x *Index) quantized() bool { return x.opts.Quantized && x.kernels.codesPay }
 
 // encode computes the codes of the rows from first on.
 func (x *Index) encode(first int) {
@@ -201,4 +196,56 @@ func (x *Index) check(v []float32) (float64, error) {
 		return 0, fmt.Errorf("%w: length %.3g is more than %.0g, scale it down", ErrVector, length, float64(MaxNorm))
 	}
 	return length, nil
+}
+
+const (
+	// slabRows is the least height of a slab in memory: a multiple of what a scan takes at
+	// a time, so that no block of rows lies in two.
+	slabRows = 8192
+	// slabBytes make higher slabs of narrow rows, up to sixteen times: pages of 2 MB fill them.
+	slabBytes = 1 << 23
+)
+
+// slabs is a matrix of rows, in slabs, so that growing copies the first one at most.
+type slabs[T any] struct {
+	width int
+	tall  int // rows of a slab
+	parts [][]T
+}
+
+func newSlabs[T any](width int) slabs[T] {
+	var zero T
+	tall := slabRows
+	for tall < 16*slabRows && tall*width*int(unsafe.Sizeof(zero)) < slabBytes {
+		tall *= 2
+	}
+	return slabs[T]{width: width, tall: tall}
+}
+
+// grow makes the matrix a number of rows high; what is new is zero.
+func (s *slabs[T]) grow(height int) {
+	for first := max(0, len(s.parts)-1) * s.tall; first < height; first += s.tall { // those before are full
+		at := first / s.tall
+		if at == len(s.parts) {
+			s.parts = append(s.parts, nil)
+		}
+		if at > 0 && s.parts[at] == nil { // all at once: what growing leaves behind stays until it is collected
+			s.parts[at] = flat.Huge(make([]T, 0, s.tall*s.width))
+		}
+		want := min(s.tall, height-first) * s.width
+		if have := len(s.parts[at]); have < want {
+			s.parts[at] = slices.Grow(s.parts[at], want-have)[:want]
+		}
+	}
+}
+
+// part are n rows from first on, all in one slab.
+func (s *slabs[T]) part(first, n int) []T {
+	slab, at := s.parts[first/s.tall], first%s.tall
+	return slab[at*s.width : (at+n)*s.width]
+}
+
+// lie takes a matrix as it lies in memory: one slab.
+func (s *slabs[T]) lie(matrix []T) {
+	s.tall, s.parts = max(1, len(matrix)/s.width), [][]T{matrix}
 }

@@ -4,7 +4,6 @@ package vector
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -102,17 +101,10 @@ func TestSearchIsExact(t *testing.T) {
 					}
 					queries := someVectors(rng, 3, dim, variant&4 != 0)
 					k := rng.IntN(len(vectors) + 4)
-					batch, err := x.SearchBatch(t.Context(), queries, Params{K: k})
-					if err != nil {
-						t.Fatal(err)
-					}
-					for i, q := range queries {
+					for _, q := range queries {
 						got, err := x.Search(q, k, nil)
 						if err != nil {
 							t.Fatal(err)
-						}
-						if diff := gocmp.Diff(got, batch[i]); len(got) > 0 && diff != "" {
-							t.Fatalf("%+v k=%d: batch differs from single (-single +batch)\n%s", opts, k, diff)
 						}
 						want := bruteForce(t, x, q, k)
 						if diff := gocmp.Diff(want, got); len(want) > 0 && diff != "" {
@@ -144,18 +136,11 @@ func TestSameResultEverywhere(t *testing.T) {
 			for i, q := range queries {
 				single[i], _ = x.Search(q, k, nil)
 			}
-			batch, err := x.SearchBatch(t.Context(), queries, Params{K: k})
-			if err != nil {
-				t.Fatal(err)
-			}
 			if want == nil {
 				want = single
 			}
 			if diff := gocmp.Diff(want, single); diff != "" {
 				t.Errorf("%s %+v: single (-want +got)\n%s", name, opts, diff)
-			}
-			if diff := gocmp.Diff(want, batch); diff != "" {
-				t.Errorf("%s %+v: batch (-want +got)\n%s", name, opts, diff)
 			}
 		}
 	}
@@ -228,17 +213,6 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := x.Search([]float32{1}, 1, nil); !errors.Is(err, ErrVector) {
 		t.Errorf("Search: %v", err)
-	}
-	if _, err := x.SearchBatch(t.Context(), [][]float32{{1, 1}, {nan, 1}}, Params{K: 1}); !errors.Is(err, ErrVector) || !strings.Contains(err.Error(), "query 1") {
-		t.Errorf("SearchBatch: %v", err)
-	}
-	if err := x.Add([]float32{1, 2}); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := x.SearchBatch(ctx, [][]float32{{1, 1}}, Params{K: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled SearchBatch: %v", err)
 	}
 }
 

@@ -57,11 +57,7 @@ func TestKeep(t *testing.T) {
 				queries := append(someVectors(rng, 2, opts.Dim, n == 300), make([]float32, opts.Dim))
 				for i, keep := range keeps(n) {
 					p := Params{K: rng.IntN(40), Keep: keep}
-					batch, err := x.SearchBatch(t.Context(), queries, p)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for j, q := range queries {
+					for _, q := range queries {
 						want := keptOf(t, x, q, p)
 						got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
 						if err != nil {
@@ -69,9 +65,6 @@ func TestKeep(t *testing.T) {
 						}
 						if diff := gocmp.Diff(want, got); diff != "" {
 							t.Fatalf("%s %+v n=%d condition %d k=%d: (-want +got)\n%s", name, opts, n, i, p.K, diff)
-						}
-						if diff := gocmp.Diff(want, batch[j]); len(want) > 0 && diff != "" {
-							t.Fatalf("%s %+v n=%d condition %d k=%d: batch (-want +got)\n%s", name, opts, n, i, p.K, diff)
 						}
 					}
 				}
@@ -124,9 +117,8 @@ func TestLeast(t *testing.T) {
 					}
 					p := Params{K: 30, Least: least}
 					got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
-					batch, errBatch := x.SearchBatch(t.Context(), [][]float32{q}, p)
-					if diff := gocmp.Diff(want, got); err != nil || errBatch != nil || diff != "" || len(batch[0]) != len(want) {
-						t.Fatalf("%s %+v, least %v: %d in the batch, %v, %v (-want +got)\n%s", name, opts, least, len(batch[0]), err, errBatch, diff)
+					if diff := gocmp.Diff(want, got); err != nil || diff != "" {
+						t.Fatalf("%s %+v, least %v: %v (-want +got)\n%s", name, opts, least, err, diff)
 					}
 				}
 			}

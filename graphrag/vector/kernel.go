@@ -2,17 +2,13 @@
 
 package vector
 
-import (
-	"math/bits"
-	"unsafe"
-)
+import "math/bits"
 
 // Kernels read vectors whose length is a multiple of laneWidth, and rows in
 // groups of rowGroup, so that they need no code for the rest.
 const (
-	laneWidth  = 32
-	rowGroup   = 4
-	queryGroup = 4
+	laneWidth = 32
+	rowGroup  = 4
 	// signGroup rows lie together, word by word, so that a kernel has a lane for each.
 	signGroup = 8
 	// signPlanes are the words of a query beside one word of a row: signs, and two bits
@@ -29,23 +25,11 @@ const (
 type kernels struct {
 	// dot: out[i] = rows[i] · query.
 	dot func(out, rows, query []float32)
-	// dotGroup: out[i*queryGroup+j] = rows[i] · queries[j], for queryGroup
-	// queries one after the other.
-	dotGroup func(out, rows, queries []float32)
 	// dotCodes: out[i] = codes[i] · query.
 	dotCodes func(out []int32, codes []int8, query *queryCode)
 	// reach: bit i%16 of masks[i/16] says of a row whether its upper bound, of a sum of
 	// dotCodes, reaches the cut, see [reachRows].
 	reach func(masks []uint16, sums []int32, bounds []bound, step, slack, cut float32)
-	// pack and tile multiply tileRows rows by many queries, see [packRows] and
-	// [tileGroups]; nil if dotGroup is as fast.
-	pack func(tile []uint8, codes []int8, dim int)
-	tile func(masks []uint64, tile []uint8, bounds *tileBounds, queries []int8, probes []probe, dim int)
-	// near: out[i] = codes[i]·query times the scale of bounds[i], for rows that lie here
-	// and there; of dim codes each, like the query.
-	near func(out []float32, codes []*int8, bounds []*bound, query []int8)
-	// fetch: n bytes will be read soon, from the first one on.
-	fetch func(first *byte, n int)
 	// differ: out[i] is the sum of the magnitudes in planes where row i has another
 	// sign, see [differRows].
 	differ func(out []int32, rows, planes []uint64)
@@ -56,7 +40,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{dot: dotRows, dotGroup: dotRowGroup, dotCodes: dotCodeRows, reach: reachRows, near: nearRows, fetch: func(*byte, int) {}, differ: differRows}
+	return kernels{dot: dotRows, dotCodes: dotCodeRows, reach: reachRows, differ: differRows}
 }
 
 func dotRows(out, rows, query []float32) {
@@ -80,16 +64,6 @@ func dot(x, y []float32) float32 {
 		x, y = x[8:], y[8:]
 	}
 	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
-}
-
-func dotRowGroup(out, rows, queries []float32) {
-	dim := len(queries) / queryGroup
-	for i := range len(out) / queryGroup {
-		row := rows[i*dim : (i+1)*dim]
-		for j := range queryGroup {
-			out[i*queryGroup+j] = dot(row, queries[j*dim:(j+1)*dim])
-		}
-	}
 }
 
 // dotCodeRows takes rows in groups, to load each part of the query once.
@@ -117,23 +91,6 @@ func reachRows(masks []uint16, sums []int32, bounds []bound, step, slack, cut fl
 		if float32(float32(sums[i])*float32(step*b.scale))+float32(b.rest+slack) >= cut {
 			masks[i/16] |= 1 << (i % 16)
 		}
-	}
-}
-
-// soon lets a processor that can fetch what will be read.
-func soon[T any](k *kernels, part []T) {
-	var zero T
-	k.fetch((*byte)(unsafe.Pointer(unsafe.SliceData(part))), len(part)*int(unsafe.Sizeof(zero)))
-}
-
-// nearRows is in plain Go.
-func nearRows(out []float32, codes []*int8, bounds []*bound, query []int8) {
-	for i, first := range codes {
-		sum := int32(0)
-		for j, c := range unsafe.Slice(first, len(query)) {
-			sum += int32(c) * int32(query[j])
-		}
-		out[i] = float32(sum) * bounds[i].scale
 	}
 }
 

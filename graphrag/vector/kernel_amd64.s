@@ -81,153 +81,6 @@ dot4dims:
 	VZEROUPPER
 	RET
 
-// func dot2x4AVX2(out, rows, queries *float32, n, dim int)
-// Two rows against four queries at a time.
-TEXT ·dot2x4AVX2(SB), NOSPLIT, $0-40
-	MOVQ out+0(FP), DI
-	MOVQ rows+8(FP), SI
-	MOVQ queries+16(FP), R10
-	MOVQ n+24(FP), BX
-	MOVQ dim+32(FP), R8
-	SHLQ $2, R8
-	LEAQ (R10)(R8*1), R11
-	LEAQ (R11)(R8*1), R12
-	LEAQ (R12)(R8*1), R13
-
-dot2x4rows:
-	LEAQ   (SI)(R8*1), DX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	XORQ   CX, CX
-
-dot2x4dims:
-	VMOVUPS     (SI)(CX*1), Y8
-	VMOVUPS     (DX)(CX*1), Y9
-	VMOVUPS     (R10)(CX*1), Y10
-	VMOVUPS     (R11)(CX*1), Y11
-	VMOVUPS     (R12)(CX*1), Y12
-	VMOVUPS     (R13)(CX*1), Y13
-	VFMADD231PS Y10, Y8, Y0
-	VFMADD231PS Y11, Y8, Y1
-	VFMADD231PS Y12, Y8, Y2
-	VFMADD231PS Y13, Y8, Y3
-	VFMADD231PS Y10, Y9, Y4
-	VFMADD231PS Y11, Y9, Y5
-	VFMADD231PS Y12, Y9, Y6
-	VFMADD231PS Y13, Y9, Y7
-	ADDQ        $32, CX
-	CMPQ        CX, R8
-	JLT         dot2x4dims
-
-	SUM4(Y0, Y1, Y2, Y3, X0, X1)
-	SUM4(Y4, Y5, Y6, Y7, X4, X5)
-	VMOVUPS X0, (DI)
-	VMOVUPS X4, 16(DI)
-	ADDQ    $32, DI
-	LEAQ    (DX)(R8*1), SI
-	SUBQ    $2, BX
-	JG      dot2x4rows
-	VZEROUPPER
-	RET
-
-// HALF4 folds four sums of sixteen lanes into eight.
-#define HALF4(A, B, C, D, AY, BY, CY, DY) \
-	VEXTRACTF32X8 $1, A, Y16; \
-	VEXTRACTF32X8 $1, B, Y17; \
-	VEXTRACTF32X8 $1, C, Y18; \
-	VEXTRACTF32X8 $1, D, Y19; \
-	VADDPS Y16, AY, AY; \
-	VADDPS Y17, BY, BY; \
-	VADDPS Y18, CY, CY; \
-	VADDPS Y19, DY, DY
-
-// func dot4x4AVX512(out, rows, queries *float32, n, dim int)
-// Four rows against four queries at a time. R14 is left alone (it is g),
-// the queries are in DX, AX, R9, R15.
-TEXT ·dot4x4AVX512(SB), NOSPLIT, $0-40
-	MOVQ out+0(FP), DI
-	MOVQ rows+8(FP), SI
-	MOVQ queries+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ dim+32(FP), R8
-	SHLQ $2, R8
-	LEAQ (DX)(R8*1), AX
-	LEAQ (AX)(R8*1), R9
-	LEAQ (R9)(R8*1), R15
-
-dot4x4rows:
-	ROWS4
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	XORQ   CX, CX
-
-dot4x4dims:
-	VMOVUPS     (DX)(CX*1), Z20
-	VMOVUPS     (AX)(CX*1), Z21
-	VMOVUPS     (R9)(CX*1), Z22
-	VMOVUPS     (R15)(CX*1), Z23
-	VMOVUPS     (R10)(CX*1), Z16
-	VMOVUPS     (R11)(CX*1), Z17
-	VMOVUPS     (R12)(CX*1), Z18
-	VMOVUPS     (R13)(CX*1), Z19
-	VFMADD231PS Z20, Z16, Z0
-	VFMADD231PS Z21, Z16, Z1
-	VFMADD231PS Z22, Z16, Z2
-	VFMADD231PS Z23, Z16, Z3
-	VFMADD231PS Z20, Z17, Z4
-	VFMADD231PS Z21, Z17, Z5
-	VFMADD231PS Z22, Z17, Z6
-	VFMADD231PS Z23, Z17, Z7
-	VFMADD231PS Z20, Z18, Z8
-	VFMADD231PS Z21, Z18, Z9
-	VFMADD231PS Z22, Z18, Z10
-	VFMADD231PS Z23, Z18, Z11
-	VFMADD231PS Z20, Z19, Z12
-	VFMADD231PS Z21, Z19, Z13
-	VFMADD231PS Z22, Z19, Z14
-	VFMADD231PS Z23, Z19, Z15
-	ADDQ        $64, CX
-	CMPQ        CX, R8
-	JLT         dot4x4dims
-
-	HALF4(Z0, Z1, Z2, Z3, Y0, Y1, Y2, Y3)
-	HALF4(Z4, Z5, Z6, Z7, Y4, Y5, Y6, Y7)
-	HALF4(Z8, Z9, Z10, Z11, Y8, Y9, Y10, Y11)
-	HALF4(Z12, Z13, Z14, Z15, Y12, Y13, Y14, Y15)
-	SUM4(Y0, Y1, Y2, Y3, X0, X1)
-	SUM4(Y4, Y5, Y6, Y7, X4, X5)
-	SUM4(Y8, Y9, Y10, Y11, X8, X9)
-	SUM4(Y12, Y13, Y14, Y15, X12, X13)
-	VMOVUPS X0, (DI)
-	VMOVUPS X4, 16(DI)
-	VMOVUPS X8, 32(DI)
-	VMOVUPS X12, 48(DI)
-	ADDQ    $64, DI
-	SUBQ    $4, BX
-	JG      dot4x4rows
-	VZEROUPPER
-	RET
-
 // func codes4AVX2(out *int32, codes *int8, query *int16, n, dim int)
 // Four rows at a time; a code is widened to 16 bits, products are added in
 // pairs to 32 bits.
@@ -400,5 +253,52 @@ differ8words:
 	ADDQ    $32, DI
 	SUBQ    $8, BX
 	JG      differ8rows
+	VZEROUPPER
+	RET
+
+DATA evens<>+0(SB)/8, $0x0000000200000000
+DATA evens<>+8(SB)/8, $0x0000000600000004
+DATA evens<>+16(SB)/8, $0x0000000a00000008
+DATA evens<>+24(SB)/8, $0x0000000e0000000c
+DATA evens<>+32(SB)/8, $0x0000001200000010
+DATA evens<>+40(SB)/8, $0x0000001600000014
+DATA evens<>+48(SB)/8, $0x0000001a00000018
+DATA evens<>+56(SB)/8, $0x0000001e0000001c
+GLOBL evens<>(SB), RODATA|NOPTR, $64
+
+// func reachAVX512(masks *uint16, sums *int32, bounds *bound, n int, step, slack, cut float32)
+// Sixteen rows at a time, the operations of reachRows in their order.
+TEXT ·reachAVX512(SB), NOSPLIT, $0-44
+	MOVQ         masks+0(FP), DI
+	MOVQ         sums+8(FP), SI
+	MOVQ         bounds+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSS step+32(FP), Z10
+	VBROADCASTSS slack+36(FP), Z11
+	VBROADCASTSS cut+40(FP), Z12
+	VMOVDQU32    evens<>(SB), Z13
+	MOVL         $1, AX
+	VPBROADCASTD AX, Z14
+	VPADDD       Z13, Z14, Z14
+
+reach16:
+	VMOVUPS   (DX), Z0
+	VMOVUPS   64(DX), Z1
+	VMOVAPS   Z0, Z2
+	VPERMT2PS Z1, Z13, Z0
+	VPERMT2PS Z1, Z14, Z2
+	VCVTDQ2PS (SI), Z3
+	VMULPS    Z10, Z0, Z0
+	VMULPS    Z0, Z3, Z3
+	VADDPS    Z11, Z2, Z2
+	VADDPS    Z2, Z3, Z3
+	VCMPPS    $13, Z12, Z3, K1
+	KMOVW     K1, AX
+	MOVW      AX, (DI)
+	ADDQ      $64, SI
+	ADDQ      $128, DX
+	ADDQ      $2, DI
+	SUBQ      $16, CX
+	JG        reach16
 	VZEROUPPER
 	RET

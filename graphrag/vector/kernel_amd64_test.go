@@ -6,9 +6,9 @@ import "golang.org/x/sys/cpu"
 
 // kernelSets are all that this processor can run, by name.
 func kernelSets() map[string]kernels {
-	sets := map[string]kernels{"portable": portable(), "tiles": tiled(), "fastest": fastest()}
+	sets := map[string]kernels{"portable": portable(), "fastest": fastest()}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		sets["AVX2"] = kernels{dot: dotAVX2, dotGroup: dotGroupAVX2, dotCodes: dotCodesAVX2, reach: reachRows, near: nearRowsAVX2, fetch: fetchBytes, differ: differRows}
+		sets["AVX2"] = kernels{dot: dotAVX2, dotCodes: dotCodesAVX2, reach: reachRows, differ: differRows}
 	}
 	for name, k := range sets {
 		k.codesPay = true // to test the codes everywhere

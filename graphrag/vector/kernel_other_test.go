@@ -8,7 +8,5 @@ package vector
 func kernelSets() map[string]kernels {
 	k := portable()
 	k.codesPay = true // to test the codes everywhere
-	tiles := tiled()
-	tiles.codesPay = true
-	return map[string]kernels{"portable": k, "tiles": tiles}
+	return map[string]kernels{"portable": k}
 }

@@ -17,33 +17,19 @@ func randomVector(rng *rand.Rand, dim int, size float64) []float32 {
 	return v
 }
 
-// tiled are the kernels in plain Go, with those that do not pay there.
-func tiled() kernels {
-	k := portable()
-	k.pack, k.tile = packRows, tileGroups
-	return k
-}
-
 func TestFloatKernelsWithinErrorBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for name, k := range kernelSets() {
 		for dim := laneWidth; dim <= 40*laneWidth; dim += laneWidth * (1 + rng.IntN(5)) {
 			n := rowGroup * (1 + rng.IntN(5))
-			rows, queries := randomVector(rng, n*dim, 1), randomVector(rng, queryGroup*dim, 1)
-			out, group := make([]float32, n), make([]float32, n*queryGroup)
-			k.dot(out, rows, queries[:dim])
-			k.dotGroup(group, rows, queries)
-			for i := range n {
+			rows, query := randomVector(rng, n*dim, 1), randomVector(rng, dim, 1)
+			out := make([]float32, n)
+			k.dot(out, rows, query)
+			for i, got := range out {
 				row := rows[i*dim : (i+1)*dim]
-				for j := range queryGroup {
-					query := queries[j*dim : (j+1)*dim]
-					want, bound := exactDot(row, query), floatError(dim, norm(row), norm(query))
-					if got := group[i*queryGroup+j]; math.Abs(float64(got)-want) > bound {
-						t.Fatalf("%s: dim %d: dotGroup row %d query %d = %v, want %v ± %v", name, dim, i, j, got, want, bound)
-					}
-					if j == 0 && math.Abs(float64(out[i])-want) > bound {
-						t.Fatalf("%s: dim %d: dot row %d = %v, want %v ± %v", name, dim, i, out[i], want, bound)
-					}
+				want, bound := exactDot(row, query), floatError(dim, norm(row), norm(query))
+				if math.Abs(float64(got)-want) > bound {
+					t.Fatalf("%s: dim %d: row %d = %v, want %v ± %v", name, dim, i, got, want, bound)
 				}
 			}
 		}
@@ -111,54 +97,6 @@ func TestCodeErrorBound(t *testing.T) {
 			}
 			if size == 1 && bound > .05*norm(row) {
 				t.Fatalf("dim %d: bound %v is useless for a row of length %v", dim, bound, norm(row))
-			}
-		}
-	}
-}
-
-// Tiles have a mask of each query, the same with every kernel: the sums behind it are
-// exact, and the float operations have one order.
-func TestTileKernelsAgree(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 4))
-	for name, k := range kernelSets() {
-		if k.tile == nil {
-			continue
-		}
-		for _, dim := range []int{laneWidth, 2 * laneWidth, 96, 384, 416} {
-			codes, queries := make([]int8, tileRows*dim), make([]int8, 3*tileQueries*dim)
-			for i := range codes {
-				codes[i] = int8(rng.IntN(255) - maxCode)
-			}
-			for i := range queries {
-				queries[i] = int8(rng.IntN(255) - maxCode)
-			}
-			tile, want := make([]uint8, len(codes)), make([]uint8, len(codes))
-			k.pack(tile, codes, dim)
-			packRows(want, codes, dim)
-			if !slices.Equal(tile, want) {
-				t.Fatalf("%s: dim %d: tiles differ", name, dim)
-			}
-			var bounds tileBounds
-			probes := make([]probe, 3*tileQueries)
-			for i := range tileRows {
-				bounds[i], bounds[tileRows+i] = rng.Float32(), 100*rng.Float32()
-			}
-			bounds[tileRows+7] = float32(math.NaN())
-			for i := range probes {
-				probes[i] = probe{0, .01 * rng.Float32(), 50 * rng.Float32()}
-			}
-			for i, c := range queries {
-				group, of := i/(tileQueries*dim), i%(4*tileQueries)/4
-				probes[group*tileQueries+of].offset += 128 * int32(c)
-			}
-			got, masks := make([]uint64, len(probes)), make([]uint64, len(probes))
-			k.tile(got, tile, &bounds, queries, probes, dim)
-			tileGroups(masks, tile, &bounds, queries, probes, dim)
-			if !slices.Equal(got, masks) {
-				t.Fatalf("%s: dim %d: masks %x, want %x", name, dim, got, masks)
-			}
-			if masks[0] == 0 || masks[0]&(1<<7) != 0 || masks[0] == math.MaxUint64 {
-				t.Fatalf("dim %d: the mask %x tells nothing", dim, masks[0])
 			}
 		}
 	}

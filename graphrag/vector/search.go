@@ -25,8 +25,24 @@ const (
 	shardRows = 8192
 )
 
-// rowsAhead are fetched while one is scored, which lie here and there.
-const rowsAhead = 8
+// Params say what a search is for.
+type Params struct {
+	// K is how many rows are wanted; none if it is 0 or less.
+	K int
+	// Keep, if set, says of a row whether it may be found: a filter, or what was not
+	// deleted. Only rows that would else be found, or nearly so, are asked about. It
+	// must say the same of a row throughout a search, may be called by several
+	// goroutines at once, and must not use the index.
+	Keep func(id int32) bool
+	// Least, if it is above 0, is the least score that is wanted: what was found
+	// elsewhere has as much already.
+	Least float64
+	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of
+	// the rows that are read: those with the best estimates by their signs, of those to
+	// keep. The result is exact for these rows; which they are, and so the result, is the
+	// same on every machine. Otherwise the result is exact.
+	Share float64
+}
 
 // scratch is what one scan needs beside the index.
 type scratch struct {
@@ -43,9 +59,6 @@ type scratch struct {
 	sums    []int32
 	masks   [blockRows / 16]uint16
 	glance  glance
-	walker  walker
-	bytes   []int8  // code of query for the walker
-	near    []int32 // rows it found
 	sel     selector
 	results []rank.Scored[int32]
 	parts   []*scratch // of other workers
@@ -84,14 +97,6 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 	s.sel.reset(p)
 	if p.Least > 0 {
 		s.sel.cut = x.cut(s, p.Least)
-	}
-	if x.graph != nil && p.Beam > 0 {
-		if ids, ok := x.walk(s, p); ok {
-			x.split(s, ids, idsShard, 1)
-			s.ids = nil
-			x.scan(s, x.graph.linked, x.n)
-			return x.rescore(s, s.query, dst)
-		}
 	}
 	if wanted := x.reads(p); wanted < x.n {
 		x.split(s, x.likely(s, wanted, workers), idsShard, workers)
@@ -273,13 +278,7 @@ func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) [
 		}
 	}
 	s.results = s.results[:0]
-	for i := range min(rowsAhead, len(s.sel.kept)) {
-		soon(&x.kernels, x.row(int(s.sel.kept[i].id)))
-	}
-	for i, c := range s.sel.kept {
-		if i += rowsAhead; i < len(s.sel.kept) {
-			soon(&x.kernels, x.row(int(s.sel.kept[i].id)))
-		}
+	for _, c := range s.sel.kept {
 		if score := x.score(int(c.id), query); s.sel.Least <= 0 || score >= s.sel.Least {
 			s.results = append(s.results, rank.Scored[int32]{ID: c.id, Score: score})
 		}
@@ -310,4 +309,85 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 		dst[i] = x.score(i, s.query)
 	}
 	return dst, nil
+}
+
+// selector keeps, of rows with a lower and an upper bound for their score,
+// those that are to be kept and can be among the K best: all whose upper bound reaches
+// the K-th largest lower bound.
+type selector struct {
+	Params
+	lows  []float32 // the K largest lower bounds, smallest first (a heap)
+	cut   float32   // lows[0] once there are K, -Inf before, or what is wanted at least
+	kept  []candidate
+	limit int // size of kept at which it is pruned
+}
+
+type candidate struct {
+	id    int32
+	upper float32
+}
+
+func (s *selector) reset(p Params) {
+	s.Params, s.lows, s.kept = p, s.lows[:0], s.kept[:0]
+	s.cut = float32(math.Inf(-1))
+	s.limit = 4*p.K + 1024
+}
+
+// offer takes a row. The caller should have dropped it when upper < s.cut.
+func (s *selector) offer(id int32, lower, upper float32) {
+	if s.Keep != nil && !s.Keep(id) {
+		return
+	}
+	if len(s.kept) >= s.limit {
+		s.prune()
+		s.limit = max(s.limit, 2*len(s.kept))
+	}
+	s.kept = append(s.kept, candidate{id, upper})
+	switch {
+	case len(s.lows) < s.K:
+		s.lows = append(s.lows, lower)
+		s.up(len(s.lows) - 1)
+		if len(s.lows) < s.K {
+			return
+		}
+	case lower > s.lows[0]:
+		s.lows[0] = lower
+		s.down()
+	}
+	s.cut = max(s.cut, s.lows[0])
+}
+
+// prune drops what has fallen below the cut.
+func (s *selector) prune() {
+	kept := s.kept[:0]
+	for _, c := range s.kept {
+		if c.upper >= s.cut {
+			kept = append(kept, c)
+		}
+	}
+	s.kept = kept
+}
+
+func (s *selector) up(i int) {
+	for i > 0 && s.lows[(i-1)/2] > s.lows[i] {
+		s.lows[(i-1)/2], s.lows[i] = s.lows[i], s.lows[(i-1)/2]
+		i = (i - 1) / 2
+	}
+}
+
+func (s *selector) down() {
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= len(s.lows) {
+			return
+		}
+		if child+1 < len(s.lows) && s.lows[child+1] < s.lows[child] {
+			child++
+		}
+		if s.lows[i] <= s.lows[child] {
+			return
+		}
+		s.lows[i], s.lows[child] = s.lows[child], s.lows[i]
+		i = child
+	}
 }

@@ -58,9 +58,12 @@ func BenchmarkShare(b *testing.B) {
 func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, queries [][]float32) {
 	x := built(b, n, vector.Options{Dim: shareDim, Cosine: true, Quantized: true, Signs: true}, row)
 	defer x.Close()
-	exact, err := x.SearchBatch(b.Context(), queries, vector.Params{K: 10})
-	if err != nil {
-		b.Fatal(err)
+	exact := make([][]rank.Scored[int32], len(queries))
+	for i, q := range queries {
+		var err error
+		if exact[i], err = x.Search(q, 10, nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 	for _, share := range []float64{.0001, .001, .002, .005, .01, .02, .05, 1} {
 		b.Run(fmt.Sprintf("share=%v", share), func(b *testing.B) {

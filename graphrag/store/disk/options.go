@@ -27,12 +27,6 @@ type Options struct {
 	// SegmentRows is the number of rows from which on a segment is not merged with
 	// others.
 	SegmentRows int
-	// Graph links the vectors of segments that are written from now on with those they are
-	// like, for searches without an Effort: of a million they take a hundredth of the time
-	// and find about as many of the nearest. Each time a segment is written or merged costs
-	// a tenth of a millisecond of CPU or two for each of its vectors. Below some 100,000
-	// vectors it does not pay, and vectors that are compared by dot product have none.
-	Graph bool
 	// Workers is the number of goroutines of a search and of a flush; 0 means
 	// GOMAXPROCS.
 	Workers int

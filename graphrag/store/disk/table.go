@@ -286,9 +286,6 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 // as much like it as others are.
 func (s *segment) nearest(q store.VectorQuery, keep condition, least float64) ([]rank.Scored[int32], error) {
 	p := vector.Params{K: q.K, Share: cmp.Or(q.Effort, usualShare), Least: least}
-	if q.Effort == 0 {
-		p.Beam = max(usualBeam, 2*q.K) // of a segment with a graph
-	}
 	if keep != nil {
 		p.Keep = func(v int32) bool { row := s.row[v]; return row >= 0 && int(row) < s.len() && keep(row) }
 	}
@@ -299,7 +296,3 @@ func (s *segment) nearest(q store.VectorQuery, keep condition, least float64) ([
 // that lie without any structure it finds 97 % of the ten nearest, of others more
 // (docs/performance.md, "Vectors").
 const usualShare = .015
-
-// usualBeam is for graphs what usualShare is for signs: it finds 99 % of the ten nearest of
-// a million.
-const usualBeam = 64

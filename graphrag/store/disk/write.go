@@ -70,7 +70,7 @@ func (t *tableWriter) begin(dir string, o Options) error {
 	t.place, err1 = flat.NewArray[int32](t.w, "vectors")
 	t.rows, err2 = flat.NewArray[int32](t.w, "vector-rows")
 	t.vectors, err3 = vector.Create(filepath.Join(dir, vectorsFolder), vector.Options{
-		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Quantized: true, Workers: o.Workers, Signs: true, Graph: o.Graph && !t.schema.Dot})
+		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Quantized: true, Workers: o.Workers, Signs: true})
 	return errors.Join(err1, err2, err3)
 }
 

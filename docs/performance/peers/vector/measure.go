@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -24,7 +23,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 3 {
-		return fmt.Errorf("usage: vector generate DATA ROWS | exact DATA ROUND | graph DATA ROUND")
+		return fmt.Errorf("usage: vector generate DATA ROWS | exact DATA ROUND")
 	}
 	number, err := strconv.Atoi(args[2])
 	if err != nil {
@@ -33,8 +32,6 @@ func run(args []string) error {
 	switch args[0] {
 	case "generate":
 		return generate(args[1], number)
-	case "graph":
-		return approximate(args[1], number)
 	case "exact":
 		return exact(args[1], number)
 	}
@@ -142,15 +139,10 @@ func exact(data string, round int) error {
 		return err
 	}
 	f.show("one query, exact", 1e3*one/float64(len(some)), "CPU ms")
-	var found [][]rank.Scored[int32]
-	all, err := least(3, func() error {
-		found, err = x.SearchBatch(context.Background(), queries, vector.Params{K: k})
-		return err
-	})
+	found, err := each(x, queries, vector.Params{K: k})
 	if err != nil {
 		return err
 	}
-	f.show("1,000 together, a query", 1e3*all/float64(len(queries)), "CPU ms")
 	share, err := recall(data, found)
 	if err != nil {
 		return err

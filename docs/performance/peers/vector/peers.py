@@ -73,38 +73,9 @@ def faiss(data, rows, queries, number):
     some = queries[:20]
     show = Figures(len(rows), f"faiss {faiss.__version__} flat", number).show
     show("one query, exact", 1e3 * least(2, lambda: [index.search(q[None], K) for q in some]) / len(some), "CPU ms")
-    show("1,000 together, a query", 1e3 * least(2, lambda: index.search(queries, K)) / QUERIES, "CPU ms")
     show("recall@10, exact", recall(data, index.search(queries, K)[1]), plain=True)
-
-
-def hnswlib(data, rows, queries, number):
-    import hnswlib
-
-    show = Figures(len(rows), "hnswlib 0.8.0, M 16, efC 200", number).show
-    index = hnswlib.Index(space="ip", dim=DIM)
-    if not os.path.exists(data + ".hnsw"):
-        index.init_index(len(rows), M=16, ef_construction=200, random_seed=1)
-        index.set_num_threads(1)
-        took = least(1, lambda: index.add_items(rows))
-        index.save_index(data + ".hnsw")
-        with open(data + ".hnsw.took", "w") as f:
-            f.write(str(took))
-    else:
-        index.load_index(data + ".hnsw")
-        index.set_num_threads(1)
-    if number == 1:
-        show("approximate, build", float(open(data + ".hnsw.took").read()), "CPU s")
-    del rows
-    for ef in range(K, 400):
-        index.set_ef(ef)
-        found = [index.knn_query(q, K)[0][0] for q in queries]
-        if recall(data, found) >= 0.99:
-            break
-    show("approximate, one query", 1e6 * least(5, lambda: [index.knn_query(q, K) for q in queries]) / QUERIES, "CPU µs")
-    show("recall@10, approximate", recall(data, found), plain=True)
-    show("ef, approximate", ef, plain=True)
 
 
 if __name__ == "__main__":
     who, data, number = sys.argv[1:]
-    {"truth": truth, "numpy": numpy_, "faiss": faiss, "hnswlib": hnswlib}[who](data, *load(data), int(number))
+    {"truth": truth, "numpy": numpy_, "faiss": faiss}[who](data, *load(data), int(number))
