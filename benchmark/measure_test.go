@@ -69,12 +69,14 @@ func TestMeasureAgreesWithRank(t *testing.T) {
 		ranked := slices.Clone(docs[:6+random.IntN(7)])
 		random.Shuffle(len(ranked), func(i, j int) { ranked[i], ranked[j] = ranked[j], ranked[i] })
 		var it benchmark.Item
+		var judgments []rank.Judgment
 		for _, d := range relevant {
 			it.Gold = append(it.Gold, benchmark.Unit{d})
+			judgments = append(judgments, rank.Judgment{Doc: d, Level: 1})
 		}
 		var qrels rank.Qrels
 		var run rank.Run
-		if err := errors.Join(qrels.AddRelevant("q", relevant), run.AddRanking("q", ranked)); err != nil {
+		if err := errors.Join(qrels.Add("q", judgments), run.AddRanking("q", ranked)); err != nil {
 			t.Fatal(err)
 		}
 		want, err := rank.Evaluate(&qrels, &run, []rank.Measure{

@@ -73,7 +73,7 @@ func equalContext(run *benchmark.Run, systems []benchmark.SystemRun) ([]ContextP
 	}
 	err := holm(out, func(p *ContextPair) *Pair { return &p.Pair })
 	for i, p := range out {
-		out[i].Separable = p.P != nil && *p.PHolm < stats.DefaultAlpha && (*p.Low > 0 || *p.High < 0)
+		out[i].Separable = p.P != nil && *p.PHolm < .05 && (*p.Low > 0 || *p.High < 0)
 	}
 	return out, err
 }

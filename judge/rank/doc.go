@@ -33,12 +33,4 @@
 //	query of the qrels not in the run    see Averaging
 //	query of the run not in the qrels    never counts; listed in Result.Unjudged
 //	no query at all                      mean 0, N 0
-//
-// # Chunks and documents
-//
-// When a system retrieves chunks and people judged documents, it matters
-// whether the list is cut at k before chunks become documents
-// ([Run.CutThenMap]) or after ([Run.MapThenCut]): two chunks of one document
-// take two places of the k in the first case and one in the second. The way
-// becomes part of the name of every figure.
 package rank

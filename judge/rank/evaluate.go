@@ -25,16 +25,13 @@ const (
 	// InRun takes the queries that are in the qrels and in the run.
 	// trec_eval 9 without -c, pytrec_eval, BEIR.
 	InRun
-	// Judged is Complete without the queries that have no document of level
-	// 1 or above.
-	Judged
 	// Strict is Complete, but a query that is missing from the run is an
 	// error. trec_eval 10.0-rc3 without -c.
 	Strict
 )
 
 // averagings is indexed by Averaging and never changed.
-var averagings = [...]string{Complete: "complete", InRun: "in-run", Judged: "judged", Strict: "strict"}
+var averagings = [...]string{Complete: "complete", InRun: "in-run", Strict: "strict"}
 
 // String is the name of the rule.
 func (a Averaging) String() string {
@@ -94,7 +91,7 @@ func Evaluate(qrels *Qrels, run *Run, measures []Measure, averaging Averaging) (
 			result.Missing = append(result.Missing, query)
 		}
 		t := b.topic(qrels.lists.of(query), run.Hits(query))
-		if missing && averaging == InRun || len(t.levels) == 0 && averaging == Judged {
+		if missing && averaging == InRun {
 			continue
 		}
 		result.Queries = append(result.Queries, query)

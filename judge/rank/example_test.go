@@ -41,30 +41,6 @@ func Example() {
 	// RR/doc 1.0000 (in-run, n=1)
 }
 
-// Two chunks of one document take two places of the first k, or one.
-func ExampleRun_MapThenCut() {
-	chunks := &rank.Run{Unit: "passage"}
-	var qrels rank.Qrels
-	if err := chunks.AddRanking("q", []string{"d1#0", "d1#1", "d2#0"}); err != nil {
-		fmt.Println(err)
-	}
-	if err := qrels.AddRelevant("q", []string{"d1", "d2"}); err != nil {
-		fmt.Println(err)
-	}
-	doc := func(chunk string) string { d, _, _ := strings.Cut(chunk, "#"); return d }
-	for _, run := range []*rank.Run{chunks.CutThenMap(2, doc), chunks.MapThenCut(2, doc)} {
-		result, err := rank.Evaluate(&qrels, run, []rank.Measure{{Kind: rank.Recall, K: 2}}, rank.Complete)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(result.Figures()[0].Name, result.Mean(0))
-	}
-	// Output:
-	// recall@2/doc/cut-then-map 0.5
-	// recall@2/doc/map-then-cut 1
-}
-
 // A document that stands twice takes two places.
 func ExampleHippoRecall() {
 	fmt.Println(rank.HippoRecall([]string{"x", "x", "y"}, []string{"x", "y"}, 2))

@@ -35,15 +35,6 @@ func (q *Qrels) Add(query string, judgments []Judgment) error {
 	return q.lists.add(query, judgments)
 }
 
-// AddRelevant adds a query whose relevant documents are all equally so.
-func (q *Qrels) AddRelevant(query string, docs []string) error {
-	judgments := make([]Judgment, len(docs))
-	for i, d := range docs {
-		judgments[i] = Judgment{d, 1}
-	}
-	return q.Add(query, judgments)
-}
-
 // Queries are the queries in the order they were added. Do not change it.
 func (q *Qrels) Queries() []string { return q.lists.queries }
 

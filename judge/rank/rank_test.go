@@ -111,7 +111,7 @@ func TestAveraging(t *testing.T) {
 	}
 	measures := []Measure{{Kind: Recall, K: 5}}
 	for rule, want := range map[Averaging]Figure{
-		Complete: {"recall@5", 1. / 3, 3}, InRun: {"recall@5", .5, 2}, Judged: {"recall@5", .5, 2},
+		Complete: {"recall@5", 1. / 3, 3}, InRun: {"recall@5", .5, 2},
 	} {
 		r, err := Evaluate(&qrels, &run, measures, rule)
 		if err != nil {
@@ -126,40 +126,6 @@ func TestAveraging(t *testing.T) {
 	}
 	if _, err := Evaluate(&qrels, &run, measures, Strict); !errors.Is(err, ErrMissing) {
 		t.Errorf("strict: %v", err)
-	}
-}
-
-func TestChunksToDocuments(t *testing.T) {
-	var qrels Qrels
-	if err := qrels.AddRelevant("q", []string{"d1", "d2"}); err != nil {
-		t.Fatal(err)
-	}
-	run := &Run{Unit: "passage"}
-	if err := run.AddRanking("q", []string{"d1#0", "d1#1", "d2#0"}); err != nil {
-		t.Fatal(err)
-	}
-	doc := func(id string) string { d, _, _ := strings.Cut(id, "#"); return d }
-	for _, tc := range []struct {
-		run  *Run
-		name string
-		want float64
-		docs int
-	}{
-		{run.CutThenMap(2, doc), "recall@2/doc/cut-then-map", .5, 1},
-		{run.MapThenCut(2, doc), "recall@2/doc/map-then-cut", 1, 2},
-		{run.MapThenCut(0, doc), "recall@2/doc/map-then-cut", 0, 0},
-		{run.CutThenMap(99, doc), "recall@2/doc/cut-then-map", 1, 2},
-	} {
-		r, err := Evaluate(&qrels, tc.run, []Measure{{Kind: Recall, K: 2}}, Complete)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Figures()[0]; f.Name != tc.name || !near(f.Value, tc.want) {
-			t.Errorf("%+v, want %s %.4f", f, tc.name, tc.want)
-		}
-		if n := len(tc.run.Hits("q")); n != tc.docs {
-			t.Errorf("%s: %d documents, want %d", tc.name, n, tc.docs)
-		}
 	}
 }
 

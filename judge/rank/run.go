@@ -62,47 +62,6 @@ func (r *Run) Queries() []string { return r.lists.queries }
 // not change it.
 func (r *Run) Hits(query string) []Hit { return r.lists.of(query) }
 
-// Names that CutThenMap and MapThenCut give to their results as Run.Unit.
-const (
-	UnitCutThenMap = "doc/cut-then-map"
-	UnitMapThenCut = "doc/map-then-cut"
-)
-
-// CutThenMap keeps the first k hits of every query and turns them into
-// documents: doc gives the document of a hit. A document stands where its
-// first hit stood, with its score, so there may be fewer than k.
-func (r *Run) CutThenMap(k int, doc func(id string) string) *Run {
-	return r.mapped(UnitCutThenMap, k, math.MaxInt, doc)
-}
-
-// MapThenCut turns all hits of every query into documents and keeps the first
-// k of these.
-func (r *Run) MapThenCut(k int, doc func(id string) string) *Run {
-	return r.mapped(UnitMapThenCut, math.MaxInt, k, doc)
-}
-
-func (r *Run) mapped(unit string, before, after int, doc func(string) string) *Run {
-	m := &Run{Unit: unit}
-	seen := make(map[string]struct{})
-	for _, query := range r.lists.queries {
-		clear(seen)
-		var docs []Hit
-		for i, h := range r.lists.of(query) {
-			if i >= before || len(docs) >= after {
-				break
-			}
-			d := doc(h.Doc)
-			if _, again := seen[d]; !again {
-				seen[d] = struct{}{}
-				docs = append(docs, Hit{d, h.Score})
-			}
-		}
-		// Queries differ, so there is nothing to fail.
-		_ = m.lists.add(query, docs)
-	}
-	return m
-}
-
 // order sorts as trec_eval does: by score, then by document id, both falling.
 func order(hits []Hit) {
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Doc, a.Doc)) })

@@ -27,8 +27,8 @@ type Comparison struct {
 	// SE is the standard error of the effect by formula, clustered if the
 	// questions are.
 	SE float64 `json:"se"`
-	// Detectable is the least difference that this many questions show: see
-	// Power.Detectable.
+	// Detectable is the least difference that this many questions show: the least
+	// true difference that a test at level .05 finds with probability .8.
 	Detectable float64 `json:"detectable"`
 	// Test is the permutation test of no difference.
 	Test Test `json:"test"`
@@ -68,7 +68,7 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 		c.Correlation = r
 	}
 	c.SE = g.standardError(differences)
-	c.Detectable = Power{}.detectable(c.SE)
+	c.Detectable = detectable(c.SE)
 	c.Test = g.permutation(o)
 	return c, nil
 }
@@ -85,58 +85,7 @@ func (c Comparison) String() string {
 	return b.String()
 }
 
-// Defaults of Power.
-const (
-	DefaultAlpha = 0.05
-	DefaultPower = 0.8
-)
-
-// Power asks what a paired comparison can show (Miller, arXiv 2411.00640,
-// section 5): a test at level Alpha that finds a true difference with
-// probability Power. The zero value is the usual 0.05 and 0.8.
-type Power struct {
-	Alpha float64 // two-sided, between 0 and 1; 0 means DefaultAlpha
-	Power float64 // between 0 and 1; 0 means DefaultPower
-}
-
-// Detectable is the least true difference that is found, given the standard
-// error of the paired difference: (z(1-Alpha/2) + z(Power)) · se, in the unit
-// of the scores.
-func (p Power) Detectable(se float64) (float64, error) {
-	if err := p.check(); err != nil {
-		return 0, err
-	}
-	if !(se >= 0) || math.IsInf(se, 0) {
-		return 0, fmt.Errorf("stats: power: standard error %v: want 0 or more", se)
-	}
-	return p.detectable(se), nil
-}
-
-// Questions is how many independent questions it takes to see a difference,
-// given the standard deviation of the paired differences.
-func (p Power) Questions(difference, sd float64) (int, error) {
-	if err := p.check(); err != nil {
-		return 0, err
-	}
-	n := math.Ceil(math.Pow(p.factor()*sd/difference, 2))
-	if !(difference > 0) || !(sd >= 0) || !(n <= math.MaxInt32) {
-		return 0, fmt.Errorf("stats: power: difference %v, deviation %v: want both positive and fewer than 2^31 questions", difference, sd)
-	}
-	return max(2, int(n)), nil
-}
-
-func (p Power) check() error {
-	if a, w := p.alpha(), p.power(); !(a > 0 && a < 1) || !(w > 0 && w < 1) {
-		return fmt.Errorf("stats: power: alpha %v, power %v: want both between 0 and 1", a, w)
-	}
-	return nil
-}
-
-func (p Power) alpha() float64 { return cmp.Or(p.Alpha, DefaultAlpha) }
-func (p Power) power() float64 { return cmp.Or(p.Power, DefaultPower) }
-
-func (p Power) factor() float64 {
-	return normalQuantile(1-p.alpha()/2) + normalQuantile(p.power())
-}
-
-func (p Power) detectable(se float64) float64 { return p.factor() * se }
+// detectable is the least true difference that a test at level .05 finds with
+// probability .8, given the standard error of the paired difference, in the unit of
+// the scores (Miller, arXiv 2411.00640, section 5).
+func detectable(se float64) float64 { return (normalQuantile(1-.05/2) + normalQuantile(.8)) * se }

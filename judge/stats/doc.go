@@ -5,9 +5,9 @@
 // Every mean deserves an interval: [Wilson] for a share of right and wrong,
 // [StudentT] for scores, [Bootstrap] when they are few or skewed, and
 // [BootstrapStatistic] for what is no mean. Two systems that answered the same
-// questions are compared question by question: [Compare] for scores, [McNemar]
-// for right and wrong. Results give the effect and its interval first and the
-// p-value last. A family of p-values is corrected by [Holm].
+// questions are compared question by question by [Compare]. Results give the effect
+// and its interval first and the p-value last. A family of p-values is corrected by
+// [Holm]. [Kappa] says how far two raters agree.
 //
 // # Clusters
 //
@@ -27,7 +27,6 @@
 //	Bootstrap         ErrTooFew    ErrTooFew    width 0, likewise
 //	Compare           ErrTooFew    ErrTooFew    width 0, p as below
 //	Permutation       ErrTooFew    p = 1        exact; p = 1 if all are 0
-//	McNemar           ErrTooFew    interval     p = 1 if nobody differs
 //	Holm              empty        unchanged    -
 //
 // With clusters n is the number of clusters. NaN, infinite values and

@@ -32,16 +32,6 @@ func ExampleCompare() {
 	// Output: B - A = +21.7 points, 95 % interval [+6.7, +33.3], p = 0.125; with 12 questions in 4 clusters you cannot see less than 19.5 points
 }
 
-func ExampleMcNemar() {
-	result, err := stats.McNemar(2, 9, 100, stats.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%+.3f [%+.3f, %+.3f], p = %.4f\n", result.Effect.Estimate, result.Effect.Low, result.Effect.High, result.Test.P)
-	// Output: +0.070 [+0.003, +0.134], p = 0.0654
-}
-
 func ExampleHolm() {
 	adjusted, err := stats.Holm([]float64{.01, .04, .03})
 	if err != nil {
@@ -50,16 +40,6 @@ func ExampleHolm() {
 	}
 	fmt.Println(adjusted)
 	// Output: [0.03 0.06 0.06]
-}
-
-func ExamplePower() {
-	n, err := stats.Power{}.Questions(.03, .45)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(n, "questions to see 3 points")
-	// Output: 1766 questions to see 3 points
 }
 
 // The interval of an F1 of mean precision and mean recall, which is no mean of

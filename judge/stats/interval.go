@@ -74,7 +74,7 @@ type Interval struct {
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
 	// SE is the standard error: by formula for Wilson (of the plain share),
-	// StudentT and McNemar, the deviation over resamples for the bootstrap.
+	// StudentT, the deviation over resamples for the bootstrap.
 	SE float64 `json:"se"`
 	// N is the number of values, Clusters that of their clusters, or 0 if
 	// they have none.

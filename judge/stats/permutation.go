@@ -3,42 +3,42 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 )
-
-// MaxExact is the largest number of differing clusters for which the
-// permutation test goes through all sign patterns instead of drawing some.
-const MaxExact = 20
 
 // LeastExtreme is how many extreme patterns must have been drawn for their share to
 // be the p-value: with fewer it is off by a seventh or more.
 const LeastExtreme = 50
 
+// MaxExact is the largest number of differing clusters for which the
+// permutation test goes through all sign patterns instead of drawing some.
+const MaxExact = 20
+
 // Test is the result of a significance test.
 type Test struct {
 	// P is the two-sided p-value.
 	P float64 `json:"p"`
-	// Method is "permutation-exact", "permutation-drawn", "permutation-saddlepoint"
-	// or "mcnemar-exact".
+	// Method is "permutation-exact", "permutation-drawn" or "permutation-saddlepoint".
 	Method string `json:"method"`
-	// Patterns is the number of sign patterns that a permutation test went through;
-	// 0 where their distribution was computed.
+	// Patterns is the number of sign patterns that the test went through, 0 of the
+	// saddlepoint approximation.
 	Patterns int `json:"patterns,omitempty"`
 }
 
 // Permutation tests whether paired differences could as well have had the
 // other sign: it flips the signs of values, or of whole clusters, and counts
 // how often the sum is at least as far from 0 as it is. Zero differences do
-// not matter. Up to MaxExact others, all patterns are counted and p is exact. It is
-// exact as well where the differences are multiples of one unit, as right and wrong
-// are: the distribution of the sum is then computed. Else Options.Resamples patterns
-// are drawn and p is (1 + count) ÷ (1 + patterns), which is never 0; where fewer than
-// LeastExtreme of them are as extreme, p is the tail of the saddlepoint approximation
-// (Lugannani and Rice 1980; Robinson 1982), so that the number of draws is no floor
-// under p and a correction for many comparisons leaves something to find.
+// not matter. Up to MaxExact others, all patterns are counted and p is exact. Else
+// Options.Resamples patterns are drawn and p is (1 + count) ÷ (1 + patterns), which is
+// never 0; where fewer than LeastExtreme of them are as extreme, p is the tail of the
+// saddlepoint approximation (Lugannani and Rice 1980; Robinson 1982), so that the
+// number of draws is no floor under p and a correction for many comparisons leaves
+// something to find.
 func Permutation(differences []float64, clusters []int32, o Options) (Test, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -66,9 +66,6 @@ func (g groups) permutation(o Options) Test {
 	if len(sums) <= MaxExact {
 		extreme, patterns := enumerate(sums, bound)
 		return Test{float64(extreme) / float64(patterns), "permutation-exact", patterns}
-	}
-	if p, ok := lattice(sums, bound); ok {
-		return Test{P: p, Method: "permutation-exact"}
 	}
 	var extreme atomic.Int64
 	o.parallel(func(from, to int) {
@@ -129,4 +126,74 @@ func flipped(sums []float64, seed uint64, r int) float64 {
 		sums = sums[n:]
 	}
 	return total
+}
+
+// saddlepoint is the two-sided tail of the sum of ±sums beyond x > 0, by Lugannani
+// and Rice: the cumulant function of the sum is Σ log cosh(t·s).
+func saddlepoint(sums []float64, x float64) float64 {
+	size, largest := 0.0, 0.0
+	for _, s := range sums {
+		size, largest = size+math.Abs(s), max(largest, math.Abs(s))
+	}
+	if x >= size*(1-1e-9) { // one pattern and its opposite
+		return math.Ldexp(1, 1-len(sums))
+	}
+	// Everything in units of the largest sum; then t grows until the slope is x.
+	x /= largest
+	slope := func(t float64) (first, second float64) {
+		for _, s := range sums {
+			s = math.Abs(s) / largest
+			h := math.Tanh(t * s)
+			first, second = first+s*h, second+s*s*(1-h*h)
+		}
+		return first, second
+	}
+	low, high := 0.0, 1.0
+	for {
+		if first, _ := slope(high); first >= x || high > 1e6 {
+			break
+		}
+		low, high = high, 2*high
+	}
+	for range 200 { // halves the bracket to the last bit
+		if first, _ := slope((low + high) / 2); first < x {
+			low = (low + high) / 2
+		} else {
+			high = (low + high) / 2
+		}
+	}
+	t := (low + high) / 2
+	_, second := slope(t)
+	cumulant := 0.0
+	for _, s := range sums {
+		s = t * math.Abs(s) / largest
+		cumulant += s + math.Log1p(math.Exp(-2*s)) - math.Ln2 // log cosh without overflow
+	}
+	w, u := math.Sqrt(2*max(0, t*x-cumulant)), t*math.Sqrt(second)
+	if w < 1e-6 { // the middle, where the formula is 0/0
+		return 1
+	}
+	tail := normalCDF(-w) + math.Exp(-w*w/2)/math.Sqrt(2*math.Pi)*(1/u-1/w)
+	return min(1, 2*tail)
+}
+
+// Holm corrects the p-values of one family of tests, so that the chance of any
+// false finding among them stays below the level one compares with (Holm
+// 1979). The result is in the order of p.
+func Holm(p []float64) ([]float64, error) {
+	byP := make([]int, len(p))
+	for i, v := range p {
+		if !(v >= 0 && v <= 1) {
+			return nil, fmt.Errorf("stats: holm: p-value %d is %v: want it in 0..1", i, v)
+		}
+		byP[i] = i
+	}
+	slices.SortStableFunc(byP, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	adjusted := make([]float64, len(p))
+	largest := 0.0
+	for rank, i := range byP {
+		largest = max(largest, min(1, float64(len(p)-rank)*p[i]))
+		adjusted[i] = largest
+	}
+	return adjusted, nil
 }
