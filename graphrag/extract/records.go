@@ -5,8 +5,16 @@ package extract
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -199,4 +207,349 @@ func keepLonger(x *kg.Extraction) {
 		}
 	}
 	x.Facts = facts
+}
+
+// sep stands for a delimiter between fields, however it was written.
+const sep = "\x1f"
+
+// The marks at the end of a reply: everything is written, or there would be more.
+var (
+	endMark  = regexp.MustCompile(`(?i)<?\|\s*(?:COMPLETE|MORE)\s*\|?>?`)
+	complete = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?\s*$`).MatchString
+)
+
+// delimiter is what models make of <|> and <|#|>: <|##|>, <#|>, |#|>, <|#|, <||>,
+// ||#||, doubled ones, and such with a character too many: <X|#|>, <|#|Y>, <|\#|>,
+// <|#:, <|#|>|.
+var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
+	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
+
+// delimit puts sep in the place of the delimiters of a format. A damaged one that
+// stands alone between blanks is prose, such as an operator that a passage explains.
+func delimit(text string, format Format) string {
+	exact := map[Format]string{Tuples: "<|>", Lines: "<|#|>"}[format]
+	var b strings.Builder
+	end := 0
+	for _, at := range delimiter.FindAllStringIndex(text, -1) {
+		b.WriteString(text[end:at[0]])
+		end = at[1]
+		found := text[at[0]:end]
+		if found != exact && strings.HasSuffix(text[:at[0]], " ") && strings.HasPrefix(text[end:], " ") {
+			b.WriteString(found)
+		} else {
+			b.WriteString(sep)
+		}
+	}
+	return b.String() + text[end:]
+}
+
+// start is where a record may begin: with its kind and a delimiter, at the start
+// of the text or of a line, numbered or not, after a ##, a bracket, or the last
+// field of another record, which may end as a sentence does.
+var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
+	`(entity|relationship|relation)["'”*_` + "`" + `]*\s*` + sep)
+
+// written is a record as it stands in a reply.
+type written struct {
+	kind    string
+	text    string // all of it
+	fields  string
+	bracket bool // it begins with one
+}
+
+// cut finds the records of a text with sep between the fields. A field that reads
+// like the beginning of a record is one only behind a whole record: a type may be
+// called "entity".
+func cut(text string) (out []written) {
+	var begins [][]int // of boundary, kind, fields
+	for from := 0; ; {
+		at := start.FindStringSubmatchIndex(text[from:])
+		if at == nil {
+			break
+		}
+		for i := range at {
+			at[i] += from
+		}
+		inside := text[at[2]:at[3]] == sep || strings.HasSuffix(text[at[2]:at[3]], " ")
+		if !inside || len(begins) > 0 && whole(text, begins[len(begins)-1], at[0]) {
+			begins = append(begins, at)
+		}
+		from = at[1] - len(sep) // which may be before the next record
+	}
+	for i, at := range begins {
+		end := len(text)
+		if i+1 < len(begins) {
+			end = begins[i+1][0]
+			if strings.HasSuffix(text[end:begins[i+1][3]], " ") { // the full stop is the record's
+				end = begins[i+1][3]
+			}
+		}
+		out = append(out, written{strings.ToLower(text[at[4]:at[5]]), text[at[3]:end], text[at[1]:end], text[at[2]:at[3]] == "("})
+	}
+	return out
+}
+
+// whole tells whether the record that begins there has all fields up to an offset.
+func whole(text string, begin []int, end int) bool {
+	fields := 4
+	if strings.EqualFold(text[begin[4]:begin[5]], "entity") {
+		fields = 3
+	}
+	return begin[1] <= end && strings.Count(text[begin[1]:end], sep) >= fields-1
+}
+
+// readRecords reads the records of an answer in the format Tuples or Lines. What
+// stands around them is ignored; a record that cannot be read is a problem.
+func readRecords(answer string, format Format, x *kg.Extraction) {
+	reply := strings.ReplaceAll(answer, sep, " ")
+	reply = endMark.ReplaceAllString(reply, "\n##\n")
+	found := cut(delimit(reply, format))
+	if len(found) == 0 && !nothing(reply) {
+		problem(x, "record", answer, "no record in the reply")
+	}
+	for _, w := range found {
+		if err := readRecord(w.kind, split(w.body()), format, x); err != nil {
+			problem(x, "record", strings.ReplaceAll(w.text, sep, "<|>"), err.Error())
+		}
+	}
+}
+
+// nothing tells whether a reply says that there is nothing to write.
+func nothing(reply string) bool {
+	word := strings.ToLower(strings.Trim(reply, " \t\r\n#.()[]*\"'`"))
+	return word == "" || word == "none" || word == "no records"
+}
+
+// body is the fields without what follows the record: after ##, after the bracket
+// that closes it, or, for one without brackets, after its line.
+func (w written) body() string {
+	fields, _, _ := strings.Cut(w.fields, "##")
+	if w.bracket {
+		if i := strings.LastIndexByte(fields, ')'); i >= 0 {
+			return fields[:i]
+		}
+		fields, _, _ = strings.Cut(fields, "\n\n")
+		return fields
+	}
+	fields, _, _ = strings.Cut(strings.TrimLeft(fields, "\r\n"), "\n")
+	return fields
+}
+
+func split(body string) []string {
+	fields := strings.Split(strings.TrimRight(body, sep+" \t\r\n"), sep)
+	for i, f := range fields {
+		fields[i] = cleanText(f)
+	}
+	return fields
+}
+
+func readRecord(kind string, fields []string, format Format, x *kg.Extraction) error {
+	// Models write a relation under the name entity (LightRAG repairs the same).
+	if kind == "entity" && format == Lines && len(fields) == 4 {
+		kind = "relation"
+	}
+	if kind == "entity" {
+		if len(fields) < 3 {
+			return fmt.Errorf("an entity of %d fields, want name, type and description", len(fields))
+		}
+		return addEntity(fields[0], fields[1], fields[2], x)
+	}
+	if len(fields) < 4 {
+		return fmt.Errorf("a relation of %d fields, want 4", len(fields))
+	}
+	f := kg.Fact{Triple: graphrag.Triple{Head: cleanName(fields[0]), Tail: cleanName(fields[1])}}
+	if format == Lines {
+		f.Keywords, f.Description = keywords(fields[2]), fields[3]
+	} else {
+		// The strength is the last field; a description may hold a delimiter.
+		f.Description = strings.Join(fields[2:len(fields)-1], " ")
+		f.Weight = strength(fields[len(fields)-1])
+	}
+	return addFact(f, x)
+}
+
+func addEntity(name, kind, description string, x *kg.Extraction) error {
+	name, kind = cleanName(name), cleanType(kind)
+	switch {
+	case name == "":
+		return errors.New("an entity without a name")
+	case numeric(name):
+		return errors.New("a number is no entity")
+	case description == "":
+		return errors.New("an entity without a description")
+	}
+	x.Mentions = append(x.Mentions, kg.Mention{Name: name, Type: kind, Description: description})
+	return nil
+}
+
+func addFact(f kg.Fact, x *kg.Extraction) error {
+	switch {
+	case f.Head == "" || f.Tail == "":
+		return errors.New("a relation without one of its ends")
+	case kg.FoldUnicode.Key(f.Head) == kg.FoldUnicode.Key(f.Tail):
+		return errors.New("a relation of a thing with itself")
+	case f.Description == "":
+		return errors.New("a relation without a description")
+	}
+	x.Facts = append(x.Facts, f)
+	return nil
+}
+
+// tag is a mark of HTML that pages and models leave in texts.
+var tag = regexp.MustCompile(`(?i)</?(?:p|br|b|i|u|em|strong|span|div|a|sup|sub|code|small|li|td)(?:\s[^<>]*)?/?>`)
+
+// cleanText removes markup and control characters and evens out blanks.
+func cleanText(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, tag.ReplaceAllString(html.UnescapeString(strings.ToValidUTF8(s, "")), ""))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// cleanName removes quotes around a name as well.
+func cleanName(s string) string {
+	s = cleanText(s)
+	for {
+		t := strings.TrimSpace(s)
+		for _, q := range quotes {
+			t = unquote(t, q[0], q[1])
+		}
+		if t == s {
+			return s
+		}
+		s = t
+	}
+}
+
+// quotes are the pairs that stand around names.
+var quotes = [...][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}}
+
+// unquote takes off the quotes around a whole name, and one without a partner.
+// Those around a part of it stay: "Weird Al" Yankovic.
+func unquote(s, open, end string) string {
+	inner, begins := strings.CutPrefix(s, open)
+	inside, ends := strings.CutSuffix(inner, end)
+	switch {
+	case begins && ends && (open == "'" || !strings.Contains(inside, open) && !strings.Contains(inside, end)):
+		return inside
+	case begins && ends && strings.HasPrefix(inside, open) && strings.HasSuffix(inside, end): // twice
+		return inside
+	case begins && !strings.Contains(inner, end):
+		return inner
+	}
+	if rest, ok := strings.CutSuffix(s, end); ok && !strings.Contains(rest, open) {
+		return rest
+	}
+	return s
+}
+
+// cleanType is the first of a list, in lower case; one with marks in it is none.
+func cleanType(s string) string {
+	s, _, _ = strings.Cut(cleanName(s), ",")
+	if strings.ContainsAny(s, `'()<>|/\`) {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSpace(s))
+}
+
+// numeric tells short bare numbers, under 3 digits or dotted and under 6
+// characters, as LightRAG drops them.
+func numeric(name string) bool {
+	if strings.Trim(name, "0123456789.") != "" {
+		return false
+	}
+	if strings.Contains(name, ".") {
+		return len(name) < 6
+	}
+	return len(name) < 3
+}
+
+func keywords(s string) []string {
+	var out []string
+	for k := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == '，' || r == '、' || r == ';' }) {
+		if k = cleanName(k); k != "" {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// strength is the number that a field begins with, 1 if there is none or it
+// makes no sense.
+func strength(s string) float64 {
+	s = strings.Trim(s, " \"'")
+	end := 0
+	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.') {
+		end++
+	}
+	v, err := strconv.ParseFloat(s[:end], 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 1) {
+		return 1
+	}
+	return v
+}
+
+// objects is an answer in the format Objects.
+type objects struct {
+	Entities []struct {
+		Name, Type, Desc, Description json.RawMessage
+	}
+	Relationships []objectRelation
+	Others        []objectRelation `json:"other_relationships"`
+}
+
+type objectRelation struct{ Source, Target, Desc, Description json.RawMessage }
+
+func readObjects(answer string, types []string, x *kg.Extraction) {
+	var o objects
+	found, err := llm.ReadObject(answer)
+	if err == nil {
+		err = json.Unmarshal(found, &o)
+	}
+	if err != nil {
+		problem(x, "record", answer, err.Error())
+		return
+	}
+	for _, e := range o.Entities {
+		if err := addEntity(word(e.Name), known(word(e.Type), types), either(e.Desc, e.Description), x); err != nil {
+			problem(x, "record", word(e.Name), err.Error())
+		}
+	}
+	for _, r := range slices.Concat(o.Relationships, o.Others) {
+		f := kg.Fact{Triple: graphrag.Triple{Head: cleanName(word(r.Source)), Tail: cleanName(word(r.Target))}, Description: either(r.Desc, r.Description)}
+		if err := addFact(f, x); err != nil {
+			problem(x, "record", f.Head+" | "+f.Tail, err.Error())
+		}
+	}
+}
+
+func either(a, b json.RawMessage) string {
+	if text := cleanText(word(a)); text != "" {
+		return text
+	}
+	return cleanText(word(b))
+}
+
+// known is the type of the list that is meant, or "unknown".
+func known(kind string, types []string) string {
+	fold := func(s string) string {
+		return strings.ToLower(strings.Map(func(r rune) rune {
+			if r == ' ' || r == '_' {
+				return -1
+			}
+			return r
+		}, s))
+	}
+	for _, t := range types {
+		if fold(t) == fold(kind) {
+			return t
+		}
+	}
+	return "unknown"
 }

@@ -5,11 +5,18 @@ package passage
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // The lengths of units and passages, in cl100k tokens. Recall within a budget falls
@@ -142,4 +149,213 @@ func (p *Page) Tiles() []int {
 func pad(n int) string {
 	s := strconv.Itoa(n)
 	return "000000"[min(6, len(s)):] + s
+}
+
+// How many pages a sentence must stand on to be boilerplate, and how many if it is
+// longer than maxShort characters: long sentences are also quoted.
+const (
+	everywhere     = 4
+	everywhereLong = 6
+	maxShort       = 80
+)
+
+// draft is a page in the making.
+type draft struct {
+	bare      string // without links
+	mapping   text.Mapping
+	sentences []sentence
+}
+
+// sentence is one that may stay.
+type sentence struct {
+	text.Span // in the bare text
+	hash      uint64
+	long      bool
+	first     bool // stands in the first line, and stays
+}
+
+// read cuts a page into sentences, and leaves out those without a word and those
+// that the page has had before.
+func read(source string) draft {
+	var d draft
+	d.bare, d.mapping = text.StripLinks(source)
+	seen := make(map[uint64]bool)
+	firstLine := -1 // where it ends
+	for _, p := range text.Sentences(d.bare) {
+		if firstLine < 0 {
+			firstLine = len(d.bare)
+			if i := strings.IndexByte(d.bare[p.Start:], '\n'); i >= 0 {
+				firstLine = p.Start + i
+			}
+		}
+		s := sentence{Span: p, first: p.Start < firstLine}
+		said := p.In(d.bare)
+		h := fnv.New64a()
+		_, _ = io.WriteString(h, said)
+		s.hash = h.Sum64()
+		if seen[s.hash] || !strings.ContainsFunc(said, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+			continue
+		}
+		seen[s.hash] = true
+		s.long = utf8.RuneCountInString(said) > maxShort
+		d.sentences = append(d.sentences, s)
+	}
+	return d
+}
+
+// stand says of a sentence on how many pages it stands, and which is the first.
+type stand struct{ pages, first int32 }
+
+// count counts on how many pages each sentence stands.
+func count(pages []draft) map[uint64]stand {
+	stands := make(map[uint64]stand)
+	for i, d := range pages {
+		for _, s := range d.sentences {
+			st, ok := stands[s.hash]
+			if !ok {
+				st.first = int32(i)
+			}
+			st.pages++
+			stands[s.hash] = st
+		}
+	}
+	return stands
+}
+
+// clean drops the boilerplate of a page: what stands on many pages stays on the first
+// of them alone, so that nothing of the corpus is lost.
+func (d *draft) clean(page int, stands map[uint64]stand) {
+	kept := d.sentences[:0]
+	for _, s := range d.sentences {
+		st, most := stands[s.hash], int32(everywhere)
+		if s.long {
+			most = everywhereLong
+		}
+		if s.first || st.pages < most || st.first == int32(page) {
+			kept = append(kept, s)
+		}
+	}
+	d.sentences = kept
+}
+
+// Lengths in tokens, beside those of the options.
+const (
+	maxSentence = 90 // a longer one is cut evenly
+	minHeaded   = 20 // from here on a heading begins a new unit
+	minLast     = 40 // a shorter last unit joins the one before
+)
+
+// Unit is a run of whole sentences.
+type Unit struct {
+	Start, End int // in the clean text of its page
+	From, To   int // in its source
+	Tokens     int // without the separator to the next
+}
+
+// piece is a sentence, or a part of a long one, in the clean text.
+type piece struct {
+	Unit
+	heading bool
+}
+
+// units puts together the clean text of a page and its units.
+func (d *draft) units(ctx context.Context, most int) (clean string, units []Unit, err error) {
+	var b strings.Builder
+	pieces := make([]piece, len(d.sentences))
+	for i, s := range d.sentences {
+		if i > 0 {
+			b.WriteString(separator(d.bare[d.sentences[i-1].End:s.Start]))
+		}
+		source := d.mapping.Span(s.Span)
+		pieces[i] = piece{Unit{Start: b.Len(), From: source.Start, To: source.End}, d.bare[s.Start] == '#'}
+		b.WriteString(s.In(d.bare))
+		pieces[i].End = b.Len()
+	}
+	clean = b.String()
+	starts, err := tokens.Cl100k().Starts(ctx, nil, clean)
+	if err != nil {
+		return "", nil, err
+	}
+	var cut []piece
+	at := 0
+	for i, p := range pieces {
+		first := at
+		for at < len(starts) && int(starts[at]) < p.End {
+			at++
+		}
+		p.Tokens = at - first
+		if p.Tokens <= maxSentence {
+			cut = append(cut, p)
+			continue
+		}
+		cut = d.evenly(cut, p, d.sentences[i].Start, clean, starts[first:at])
+	}
+	return clean, pack(cut, most), nil
+}
+
+// separator is what stands between two sentences that stay, of what stood there.
+func separator(gap string) string {
+	switch {
+	case gap == "":
+		return ""
+	case strings.Contains(gap, "\n"):
+		return "\n"
+	}
+	return " "
+}
+
+// evenly cuts a long sentence, which begins at bare in the page without links, into
+// parts of about the same length, between words where there are any.
+func (d *draft) evenly(cut []piece, p piece, bare int, clean string, starts []int32) []piece {
+	parts := (len(starts) + maxSentence - 1) / maxSentence
+	from, first := p.Start, 0
+	for i := 1; i <= parts; i++ {
+		to, last := p.End, len(starts)
+		if i < parts {
+			last = between(clean, starts, i*len(starts)/parts)
+			for to = int(starts[last]); to < p.End && !utf8.RuneStart(clean[to]); to++ {
+			}
+		}
+		if to <= from {
+			continue
+		}
+		source := d.mapping.Span(text.Span{Start: bare + from - p.Start, End: bare + to - p.Start})
+		cut = append(cut, piece{Unit{from, to, source.Start, source.End, last - first}, p.heading && i == 1})
+		from, first = to, last
+	}
+	return cut
+}
+
+// between is the first of a few tokens from at on that begins with white space, or at.
+func between(clean string, starts []int32, at int) int {
+	for i := at; i < min(at+8, len(starts)); i++ {
+		if c := clean[starts[i]]; c == ' ' || c == '\n' || c == '\t' {
+			return i
+		}
+	}
+	return at
+}
+
+// pack makes units of pieces.
+func pack(pieces []piece, most int) []Unit {
+	var units []Unit
+	for i, p := range pieces {
+		last := len(units) - 1
+		if i == 0 || units[last].Tokens+p.Tokens > most || p.heading && units[last].Tokens >= minHeaded {
+			units = append(units, p.Unit)
+			continue
+		}
+		units[last].join(p.Unit)
+	}
+	if last := len(units) - 1; last > 0 && units[last].Tokens < minLast {
+		units[last-1].join(units[last])
+		units = units[:last]
+	}
+	return units
+}
+
+// join lets a unit go on to the end of the next.
+func (u *Unit) join(next Unit) {
+	u.End, u.To = next.End, next.To
+	u.Tokens += next.Tokens
 }

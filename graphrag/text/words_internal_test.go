@@ -86,20 +86,3 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
-
-// The processor's instructions give the bits of plain Go.
-func TestLowerBlocks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for blocks := range 40 {
-		b := make([]byte, 64*blocks)
-		for i := range b {
-			b[i] = byte(rng.Uint32())
-		}
-		var got, want page
-		lowerBlocks(got.lower[:], string(b), got.runs[:blocks/2], got.wide[:])
-		lowerEights(want.lower[:], string(b), want.runs[:blocks/2], want.wide[:])
-		if got != want {
-			t.Fatalf("other bits of %q", b)
-		}
-	}
-}
