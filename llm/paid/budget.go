@@ -82,17 +82,9 @@ func (b *Budget) SpentMoney() Money {
 	return b.spent.money
 }
 
-// Reserve sets n tokens aside. When only running calls stand in the way, it
-// waits for them; when the rest of the budget is too small, it fails with
-// [llm.ErrBudgetExceeded]. settle must be called exactly once, with what the call
-// really cost.
-func (b *Budget) Reserve(ctx context.Context, n int) (settle func(spent int), err error) {
-	if err := b.reserve(ctx, amount{tokens: n}); err != nil {
-		return nil, err
-	}
-	return func(spent int) { b.settle(amount{tokens: n}, amount{tokens: spent}) }, nil
-}
-
+// reserve sets an amount aside. When only running calls stand in the way, it waits for
+// them; when the rest of the budget is too small, it fails with [llm.ErrBudgetExceeded].
+// settle must follow exactly once, with what the call really cost.
 func (b *Budget) reserve(ctx context.Context, n amount) error {
 	for {
 		b.mu.Lock()

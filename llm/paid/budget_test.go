@@ -7,6 +7,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -52,23 +53,25 @@ func TestBudget(t *testing.T) {
 	}
 
 	// Waiting for others ends with the context.
-	b, err = paid.NewBudget(10, nil)
+	b, err = paid.NewBudget(100, func(string) int { return 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
-	settle, err := b.Reserve(t.Context(), 10)
-	if err != nil {
-		t.Fatal(err)
+	s := slow{llmtest.NewScript("m"), make(chan struct{}, 1), make(chan struct{})}
+	req.MaxTokens = 60
+	wg.Go(func() {
+		if _, err := b.Model(s).Generate(t.Context(), req); err != nil {
+			t.Error(err)
+		}
+	})
+	<-s.start
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	if _, err := b.Model(s).Generate(ctx, req); !errors.Is(err, context.DeadlineExceeded) || len(s.start) != 0 {
+		t.Errorf("a call that has to wait for another: %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := b.Reserve(ctx, 10); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	settle(0)
-	if _, err := b.Reserve(t.Context(), 10); err != nil {
-		t.Error(err)
-	}
+	close(s.gate)
+	wg.Wait()
 
 	// What may have been billed is charged, what was not is given back.
 	for billed, want := range map[llm.Billed]int{llm.BilledUnknown: 3, llm.BilledNo: 0, llm.BilledYes: 2} {

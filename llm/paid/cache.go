@@ -31,16 +31,12 @@ const (
 
 // CacheOptions tune [Cached].
 type CacheOptions struct {
-	// Check judges a reply beyond the default, which demands a readable JSON
-	// object where the request asked for one. A reply that fails is handed on
-	// all the same and recorded as a failure, not as a success.
-	Check func(llm.Request, llm.Reply) error
 	// PaidUsage lets hits carry the usage of the call that paid for them, so
 	// that meters do not depend on where a job was stopped and started again. A
 	// ledger below the cache never sees a hit.
 	PaidUsage bool
-	// RetryFailures asks again for recorded failures: replies that failed
-	// Check, and errors that were billed and would come again (filtered,
+	// RetryFailures asks again for recorded failures: replies without a readable
+	// JSON object where the request asked for one, and errors that were billed and would come again (filtered,
 	// refused, truncated). By default they are served from the journal too,
 	// so that going on with a stopped job does not pay for them twice.
 	RetryFailures bool
@@ -354,9 +350,6 @@ func (c *cached) check(req llm.Request, reply llm.Reply) error {
 		if _, err := llm.ReadObject(reply.Text); err != nil {
 			return err
 		}
-	}
-	if c.o.Check != nil {
-		return c.o.Check(req, reply)
 	}
 	return nil
 }

@@ -3,8 +3,18 @@
 package postgres
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // windowBits is the number of records in a window, as a power of two. A block of a term
@@ -87,3 +97,188 @@ const createWords = `
 		END LOOP;
 		RETURN QUERY SELECT u.doc, u.sum FROM unnest(met, sums) AS u (doc, sum) WHERE u.sum > 0 AND u.sum >= threshold;
 	END $function$;`
+
+// words is the index of words of a table. Its records have numbers; a row is a block:
+// the records of one window that have a term, how often, their lengths, and a bound on
+// what the term can add to the score of one of them.
+type words struct {
+	analyzer    text.Analyzer
+	table       string // in SQL, as rows, search and sizes
+	rows, sizes string
+	search      string
+	name        string
+	k1, b       float64
+	titleWeight int32
+}
+
+func (g *generation) words(name string, t store.TableSchema) words {
+	return words{
+		analyzer: g.c.store.o.Analyzer, name: name, titleWeight: int32(t.TitleWeight),
+		table: g.schema + "." + wordsOf(name), rows: g.schema + "." + rowsOf(name), sizes: g.schema + ".sizes",
+		search: g.schema + "." + searchOf(name),
+		k1:     cmp.Or(t.K1, bm25.DefaultK1), b: cmp.Or(t.B, bm25.DefaultB),
+	}
+}
+
+// counter counts the terms of texts; a word is analyzed once.
+type counter struct {
+	analyzer text.Analyzer
+	terms    map[string]string
+}
+
+func (w words) counter() counter { return counter{w.analyzer, make(map[string]string)} }
+
+func (c counter) count(to map[string]int32, s string, weight int32) (n int32) {
+	if weight == 0 {
+		return 0
+	}
+	c.analyzer.Words(s, func(word []byte) bool {
+		term, known := c.terms[string(word)]
+		if !known {
+			term, _ = c.analyzer.Term(string(word))
+			c.terms[string(word)] = term
+		}
+		if term != "" {
+			to[term] += weight
+			n += weight
+		}
+		return true
+	})
+	return n
+}
+
+// counted is a text as an index of words has it: its terms and their number.
+type counted struct {
+	terms map[string]int32
+	n     int32
+}
+
+func (w words) counted(by counter, title, body string) counted {
+	terms := make(map[string]int32)
+	n := by.count(terms, title, w.titleWeight) + by.count(terms, body, 1)
+	return counted{terms, n}
+}
+
+// postings are lines of an index of words by column, as a statement takes them.
+type postings struct {
+	records      int
+	terms        []string
+	docs, tfs, n []int32
+}
+
+func (p *postings) put(doc int32, c counted) {
+	p.records++
+	for _, term := range slices.Sorted(maps.Keys(c.terms)) {
+		p.terms, p.docs = append(p.terms, term), append(p.docs, doc)
+		p.tfs, p.n = append(p.tfs, c.terms[term]), append(p.n, c.n)
+	}
+}
+
+// add puts postings into their blocks. Blocks are written in the order of their keys, so
+// that two writers do not wait for each other in a circle.
+func (w words) add(ctx context.Context, tx pgx.Tx, p postings) error {
+	if len(p.terms) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, w.sql(`
+		INSERT INTO {words} AS w (term, win, df, most, docs, tfs, lens)
+		SELECT term COLLATE "C", doc >> {bits}, count(*), max(tf / (tf + {k1} * (1 - {b} + {b} * len / s.mean))), array_agg(doc ORDER BY doc), array_agg(tf ORDER BY doc), array_agg(len ORDER BY doc)
+		FROM unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS p (term, doc, tf, len), (SELECT reference AS mean FROM {sizes} WHERE name = '{name}') s
+		GROUP BY 1, 2 ORDER BY 1, 2
+		ON CONFLICT (term, win) DO UPDATE SET df = w.df + excluded.df, most = greatest(w.most, excluded.most),
+			docs = w.docs || excluded.docs, tfs = w.tfs || excluded.tfs, lens = w.lens || excluded.lens`), p.terms, p.docs, p.tfs, p.n)
+	return err
+}
+
+// refer sets the mean length that bounds are made for, with the first records. Bounds hold
+// for any other too, see the search.
+func (w words) refer(ctx context.Context, tx pgx.Tx, mean float64) error {
+	_, err := tx.Exec(ctx, w.sql(`INSERT INTO {sizes} (name, n, total, analyzed, reference) VALUES ('{name}', 0, 0, 0, $1) ON CONFLICT (name) DO NOTHING`), max(mean, 1))
+	return err
+}
+
+// replace puts rows by a statement, and the postings of their texts in the place of the old
+// ones.
+func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[string]counted, statement string, values []any) error {
+	rows, err := tx.Query(ctx, statement+" RETURNING id, doc, xmax <> 0", values...)
+	if err != nil {
+		return err
+	}
+	var id string
+	var doc int32
+	var was bool
+	var p postings
+	there := 0
+	_, err = pgx.ForEachRow(rows, []any{&id, &doc, &was}, func() error {
+		p.put(doc, texts[id])
+		if was {
+			there++
+		}
+		return nil
+	})
+	if err == nil && there != old.records {
+		err = errLost // another put one of them in between
+	}
+	if err == nil {
+		err = w.remove(ctx, tx, old)
+	}
+	if err == nil {
+		err = w.add(ctx, tx, p)
+	}
+	return err
+}
+
+// held are the postings of records as they are there, given by their numbers, titles and
+// bodies.
+func (w words) held(ctx context.Context, tx pgx.Tx, sql string, arg any) (p postings, err error) {
+	rows, err := tx.Query(ctx, sql, arg)
+	if err != nil {
+		return p, err
+	}
+	count := w.counter()
+	var doc int32
+	var title, body []byte
+	_, err = pgx.ForEachRow(rows, []any{&doc, &title, &body}, func() error {
+		p.put(doc, w.counted(count, string(title), string(body)))
+		return nil
+	})
+	return p, err
+}
+
+// remove takes postings out of their blocks.
+func (w words) remove(ctx context.Context, tx pgx.Tx, p postings) error {
+	if len(p.terms) == 0 {
+		return nil
+	}
+	keep := func(column string) string {
+		return fmt.Sprintf(`%s = ARRAY(SELECT w.%[1]s[i] FROM generate_subscripts(w.docs, 1) i WHERE w.docs[i] <> ALL (g.docs) ORDER BY i)`, column)
+	}
+	_, err := tx.Exec(ctx, w.sql(`
+		WITH g AS MATERIALIZED (SELECT term COLLATE "C" AS term, doc >> {bits} AS win, array_agg(doc) AS docs FROM unnest($1::text[], $2::int[]) AS p (term, doc) GROUP BY 1, 2 ORDER BY 1, 2),
+		held AS MATERIALIZED (SELECT w.term, w.win FROM g JOIN {words} w USING (term, win) ORDER BY 1, 2 FOR UPDATE OF w)
+		UPDATE {words} w SET df = w.df - cardinality(g.docs), `+keep("tfs")+`, `+keep("lens")+`, `+keep("docs")+`
+		FROM g JOIN held USING (term, win) WHERE w.term = g.term AND w.win = g.win`), p.terms, p.docs)
+	if err == nil {
+		_, err = tx.Exec(ctx, w.sql(`DELETE FROM {words} w USING (SELECT DISTINCT term COLLATE "C" AS term, doc >> {bits} AS win FROM unnest($1::text[], $2::int[]) AS p (term, doc)) g
+			WHERE w.term = g.term AND w.win = g.win AND w.df = 0`), p.terms, p.docs)
+	}
+	return err
+}
+
+// find is the statement that finds the best records for a text, and its arguments.
+func (w words) find(query string, k int, where condition) (string, []any) {
+	terms := make(map[string]int32)
+	w.counter().count(terms, query, 1)
+	list := slices.Sorted(maps.Keys(terms))
+	times := make([]float64, len(list))
+	for i, t := range list {
+		times[i] = float64(terms[t])
+	}
+	among := "NULL"
+	if where.sql != "" {
+		among = w.sql(`ARRAY(SELECT r.doc FROM {rows} r WHERE ` + where.sql + `)`)
+	}
+	n := len(where.args)
+	return fmt.Sprintf(`SELECT r.id, s.score::float8 AS score FROM %s($%d, $%d, $%d, %s) s JOIN %s r ON r.doc = s.doc ORDER BY s.score DESC, r.id LIMIT $%[4]d`,
+		w.search, n+1, n+2, n+3, among, w.rows), append(where.args, list, times, k)
+}

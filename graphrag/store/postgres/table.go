@@ -374,3 +374,168 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 	}
 	return fmt.Sprintf(`SELECT r.id, %s FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY %s LIMIT %s`, score, t.rows(), where, order, c.arg(max(q.K, 0))), c.args, nil
 }
+
+// columns are records by column, as one statement takes them.
+type columns struct {
+	schema store.TableSchema
+	names  []string // in SQL, with their array types and casts
+	types  []string
+	values []any
+}
+
+func (t *table) columns(n int) *columns {
+	c := &columns{schema: t.schema}
+	add := func(name, kind string, v any) {
+		c.names, c.types, c.values = append(c.names, name), append(c.types, kind), append(c.values, v)
+	}
+	add("id", "text", make([]string, 0, n))
+	add("scope", "text", make([]string, 0, n))
+	add("title", "bytea", make([][]byte, 0, n))
+	add("body", "bytea", make([][]byte, 0, n))
+	add("data", "bytea", make([][]byte, 0, n))
+	add("len", "int", make([]int32, 0, n))
+	for i, f := range fieldsOf(t.schema) {
+		if t.schema.Fields[f] == store.Number {
+			add(fmt.Sprintf("f%d", i), "float8", make([]*float64, 0, n))
+		} else {
+			add(fmt.Sprintf("f%d", i), "text", make([]*string, 0, n))
+		}
+	}
+	if t.schema.Dim > 0 {
+		add("vec", "text", make([]*string, 0, n))
+	}
+	return c
+}
+
+func (c *columns) add(r store.Record, length int32) {
+	push(&c.values[0], r.ID)
+	push(&c.values[1], r.Scope)
+	push(&c.values[2], []byte(r.Title))
+	push(&c.values[3], []byte(r.Text))
+	push(&c.values[4], append([]byte{}, r.Data...))
+	push(&c.values[5], length)
+	for i, f := range fieldsOf(c.schema) {
+		switch to := &c.values[6+i]; v := r.Fields[f].(type) {
+		case string:
+			push(to, &v)
+		case float64:
+			push(to, &v)
+		case int:
+			x := float64(v)
+			push(to, &x)
+		default:
+			if c.schema.Fields[f] == store.Number {
+				push[*float64](to, nil)
+			} else {
+				push[*string](to, nil)
+			}
+		}
+	}
+	if c.schema.Dim > 0 {
+		var v *string
+		if len(r.Vector) > 0 {
+			s := vectorText(r.Vector)
+			v = &s
+		}
+		push(&c.values[len(c.values)-1], v)
+	}
+}
+
+func push[T any](to *any, v T) { *to = append((*to).([]T), v) }
+
+func (c *columns) statement(table string) string {
+	var from, set []string
+	selected := slices.Clone(c.names)
+	for i, name := range c.names {
+		from = append(from, fmt.Sprintf("$%d::%s[]", i+1, c.types[i]))
+		if name == "vec" {
+			selected[i] = "vec::vector"
+		}
+		if name != "id" {
+			set = append(set, name+" = excluded."+name)
+		}
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM unnest(%s) AS x (%[2]s) ON CONFLICT (id) DO UPDATE SET %[5]s",
+		table, strings.Join(c.names, ", "), strings.Join(selected, ", "), strings.Join(from, ", "), strings.Join(set, ", "))
+}
+
+func vectorText(v []float32) string {
+	b := make([]byte, 0, 12*len(v))
+	b = append(b, '[')
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, float64(x), 'g', -1, 32)
+	}
+	return string(append(b, ']'))
+}
+
+// condition is a filter in SQL, with its arguments from $1 on; "" holds for all.
+type condition struct {
+	sql  string
+	args []any
+}
+
+// compile makes a condition of a filter that was checked. A record without the field is
+// a null there, which meets no condition but Not of one.
+func compile(f store.Filter, column func(field string) string) condition {
+	var c condition
+	c.sql = c.build(f, column)
+	return c
+}
+
+func (c *condition) arg(v any) string {
+	c.args = append(c.args, v)
+	return fmt.Sprintf("$%d", len(c.args))
+}
+
+func (c *condition) build(f store.Filter, column func(string) string) string {
+	switch f.Op {
+	case store.OpIn:
+		if len(f.Values) == 0 {
+			return "false"
+		}
+		if _, isText := f.Values[0].(string); isText {
+			return fmt.Sprintf("coalesce(%s = ANY(%s::text[]), false)", column(f.Field), c.arg(listOf[string](f.Values)))
+		}
+		return fmt.Sprintf("coalesce(%s = ANY(%s::float8[]), false)", column(f.Field), c.arg(listOf[float64](f.Values)))
+	case store.OpRange:
+		return fmt.Sprintf("coalesce(%s BETWEEN %s::float8 AND %s::float8, false)", column(f.Field), c.arg(f.Low), c.arg(f.High))
+	case store.OpNot:
+		return fmt.Sprintf("NOT (%s)", c.part(f.Filters[0], column))
+	case store.OpAnd:
+		return c.join(f.Filters, " AND ", "true", column)
+	case store.OpOr:
+		return c.join(f.Filters, " OR ", "false", column)
+	}
+	return ""
+}
+
+func (c *condition) part(f store.Filter, column func(string) string) string {
+	if sql := c.build(f, column); sql != "" {
+		return sql
+	}
+	return "true"
+}
+
+func (c *condition) join(all []store.Filter, by, none string, column func(string) string) string {
+	if len(all) == 0 {
+		return none
+	}
+	parts := make([]string, len(all))
+	for i, f := range all {
+		parts[i] = "(" + c.part(f, column) + ")"
+	}
+	return strings.Join(parts, by)
+}
+
+func listOf[T any](values []any) []T {
+	out := make([]T, 0, len(values))
+	for _, v := range values {
+		if x, ok := v.(T); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
