@@ -5,15 +5,37 @@ package bm25
 import (
 	"bytes"
 	"fmt"
-	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
+
+// saved are the files of an index.
+func saved(t *testing.T, ix *Index) []byte {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Merge(t.Context(), dir, ix); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	return all
+}
 
 // The index must not depend on how the work was spread.
 func TestBuildIsTheSameInAnyBatches(t *testing.T) {
@@ -26,11 +48,7 @@ func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b bytes.Buffer
-		if _, err := ix.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
+		return saved(t, ix)
 	}
 	want := file(1 << 30)
 	for _, procs := range []int{1, 3} {
@@ -58,11 +76,7 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b bytes.Buffer
-		if _, err := ix.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
+		return saved(t, ix)
 	}
 	made := of(text.NewList(n, func(i int) string { read[i].Add(1); return texts[i] }))
 	if !bytes.Equal(made, of(text.Strings(texts))) {
@@ -83,8 +97,8 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 	}
 }
 
-// Ranges of terms are filled side by side, and the index is that of its file, which is read
-// term by term. Nothing has outgrown its room.
+// The lists of many ranges of terms, which are filled in parallel, take the room they were
+// given.
 func TestFilledSideBySide(t *testing.T) {
 	const n = 3 * windowSize
 	var texts []string
@@ -98,22 +112,8 @@ func TestFilledSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file bytes.Buffer
-	if _, err := ix.WriteTo(&file); err != nil {
-		t.Fatal(err)
-	}
-	read, err := Read(&file, text.Plain())
-	if err != nil {
-		t.Fatal(err)
-	}
 	if len(ix.docs) <= 2*fillAt || len(ix.columns) == 0 || len(ix.large) == 0 {
 		t.Fatalf("%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
-	}
-	if !slices.Equal(ix.entries, read.entries) || !slices.Equal(ix.blocks, read.blocks) || !slices.Equal(ix.docs, read.docs) || !slices.Equal(ix.tfs, read.tfs) {
-		t.Error("the lists are not those that are read")
-	}
-	if !slices.Equal(ix.columns, read.columns) || !slices.Equal(ix.maxima, read.maxima) || !maps.Equal(ix.large, read.large) {
-		t.Error("the columns are not those that are read")
 	}
 	if len(ix.blocks) != cap(ix.blocks) {
 		t.Errorf("room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))

@@ -31,25 +31,6 @@ func Example() {
 	// 0.43 Typhoon Bolaven crossed the islands in August.
 }
 
-func ExampleIndex_Explain() {
-	ix, err := bm25.BuildTexts(context.Background(), []string{"a rose is a rose", "a tulip"}, bm25.Plain())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	cs, err := ix.Explain("a rose", 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, c := range cs {
-		fmt.Printf("%s: %d times here, in %d texts, %.3f\n", c.Term, c.Frequency, c.Documents, c.Score)
-	}
-	// Output:
-	// rose: 2 times here, in 1 texts, 0.851
-	// a: 2 times here, in 2 texts, 0.224
-}
-
 // syllables is an analyzer of one's own, for a language whose words are written
 // with a dot between the syllables.
 type syllables struct{}

@@ -233,21 +233,6 @@ func (ix *inverted) maximaOf(column uint32) []float32 {
 	return ix.maxima[int(column)*n : (int(column)+1)*n]
 }
 
-// termFrequency returns how often a term is in a document.
-func (ix *inverted) termFrequency(term int, doc uint32) uint32 {
-	e, w, d := ix.entries[term], doc>>windowBits, uint16(doc&(windowSize-1))
-	if e.blocks == 0 {
-		return ix.exact(ix.column(e.first, int(w))[d], term, doc)
-	}
-	if b, ok := ix.blockIn(e, 0, w); ok {
-		start, end := ix.span(e.first + b)
-		if i := search16(ix.docs[start:end], d); i >= 0 {
-			return ix.exact(ix.tfs[start+uint64(i)], term, doc)
-		}
-	}
-	return 0
-}
-
 // frequencies writes how often a term is in documents, which ascend, over dst.
 func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 	dst = append(dst[:0], make([]uint32, len(docs))...)

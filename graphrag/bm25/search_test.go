@@ -208,43 +208,6 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 	}
 }
 
-func TestExplainSumsToScore(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 5))
-	chunks := randomTexts(rng, 400, 300)
-	chunks[7].Text = strings.Repeat("often ", 1000) // more than a byte holds
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 30 {
-		q := randomWords(rng, 12, 300, 2) + " often"
-		for _, r := range ix.Search(q, 20, nil) {
-			cs, err := ix.Explain(q, int(r.ID))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum := 0.0
-			for _, c := range cs {
-				sum += c.Score
-				if c.Frequency < 1 || c.Documents < 1 || c.IDF <= 0 {
-					t.Errorf("contribution %+v", c)
-				}
-			}
-			if math.Abs(sum-r.Score) > 1e-4 {
-				t.Fatalf("contributions sum to %v, score is %v", sum, r.Score)
-			}
-		}
-	}
-	if cs, _ := ix.Explain("often", 7); len(cs) != 1 || cs[0].Frequency != 1000 {
-		t.Errorf("Explain(often) = %+v", cs)
-	}
-	for _, doc := range []int{-1, 400} {
-		if _, err := ix.Explain("often", doc); err == nil {
-			t.Errorf("Explain of document %d: no error", doc)
-		}
-	}
-}
-
 func TestSearchAllocatesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 8))
 	chunks := randomTexts(rng, 2000, 3000)

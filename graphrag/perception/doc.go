@@ -5,9 +5,8 @@
 // ("Youtu-GraphRAG: Vertically Unified Agents for Graph Retrieval-Augmented
 // Complex Reasoning", arXiv 2508.19855, section 3.2). Clusters of the entities'
 // vectors, which [EntityVectors] makes by equation 4, are merged by the
-// dual-perception score of equations 5 to 7. [ByMembers] is the paper's algorithm,
-// and what the paper leaves open is an option with a default; [ByCenters] is what
-// its published code does.
+// dual-perception score of equations 5 to 7. Where the paper leaves something open,
+// there is an option with a default.
 //
 // A result depends on the arguments alone, not on the order of the triples or the
 // number of processors.

@@ -85,9 +85,7 @@ func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple
 	if err := m.byMembers(); err != nil {
 		return Partition{}, failed(err)
 	}
-	return m.partition(func(c *group) []int32 {
-		return ranked(c, func(e int32) float64 { return m.score(e, c) })
-	}), nil
+	return m.partition(), nil
 }
 
 // byMembers merges by the divergence of members, pass after pass, until nothing

@@ -60,17 +60,7 @@ func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Tr
 	return p
 }
 
-func byCenters(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.CenterOptions) perception.Partition {
-	t.Helper()
-	p, err := perception.ByCenters(t.Context(), vectors, dim, triples, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// Relations and members say that a and c belong together, the cosine of centres
-// that b and c do.
+// Relations and members say that a and c belong together.
 func TestMergeToy(t *testing.T) {
 	vectors, triples, initial := toy()
 	members := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial})
@@ -79,10 +69,6 @@ func TestMergeToy(t *testing.T) {
 	}
 	if got := members.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
 		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
-	}
-	centers := byCenters(t, vectors, 2, triples, perception.CenterOptions{Initial: initial})
-	if want := []int32{1, 1, 0, 0, 0, 0}; !slices.Equal(centers.Labels, want) {
-		t.Errorf("by centres: %v, want %v", centers.Labels, want)
 	}
 	one := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial, MaxCommunities: 1})
 	if len(one.Communities) != 1 {
@@ -143,9 +129,6 @@ func TestPartition(t *testing.T) {
 			if o.MaxCommunities > 0 && len(p.Communities) > o.MaxCommunities {
 				t.Errorf("%d entities, options %d: %d communities", n, i, len(p.Communities))
 			}
-		}
-		for i, o := range []perception.CenterOptions{{}, {Threshold: .1, Beta: 3}} {
-			checkPartition(t, fmt.Sprintf("%d entities, centres, options %d", n, i), n, byCenters(t, vectors, 5, triples, o))
 		}
 	}
 }
@@ -232,10 +215,6 @@ func TestBadInput(t *testing.T) {
 		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want …%s…", name, err, c.want)
 		}
-	}
-	if _, err := perception.ByCenters(t.Context(), vectors, 2, triples, perception.CenterOptions{Threshold: math.NaN(), Keywords: -1}); err == nil ||
-		!strings.Contains(err.Error(), "Threshold") || !strings.Contains(err.Error(), "Keywords") {
-		t.Errorf("options of ByCenters: %v", err)
 	}
 	if _, err := perception.EntityVectors(vectors, 2, nil, triples, perception.BothDirections); err == nil {
 		t.Errorf("relations out of range: %v", err)

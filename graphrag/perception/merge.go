@@ -18,8 +18,7 @@ import (
 type Community struct {
 	// Members in ascending order.
 	Members []int32
-	// Center is the member with the largest φ, the smaller number of equal ones;
-	// for [ByCenters], degree stands in place of S_r.
+	// Center is the member with the largest φ, the smaller number of equal ones.
 	Center int32
 	// Keywords are the members of largest φ, best first.
 	Keywords []int32
@@ -180,9 +179,8 @@ func (m *merger) mergePairs(pairs []pair, allowed func(a, b *group) bool, floor 
 	return count < before
 }
 
-// partition is the result of the merging. rank orders the members of a community,
-// the best first.
-func (m *merger) partition(rank func(c *group) []int32) Partition {
+// partition is the result of the merging.
+func (m *merger) partition() Partition {
 	slices.SortFunc(m.groups, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(len(b.members), len(a.members)), cmp.Compare(a.members[0], b.members[0]))
 	})
@@ -191,7 +189,7 @@ func (m *merger) partition(rank func(c *group) []int32) Partition {
 		for _, e := range c.members {
 			out.Labels[e] = int32(id)
 		}
-		best := rank(c)
+		best := ranked(c, func(e int32) float64 { return m.score(e, c) })
 		out.Communities = append(out.Communities, Community{
 			Members: c.members, Center: best[0], Keywords: best[:min(m.opts.Keywords, len(best))],
 		})

@@ -90,14 +90,6 @@ func TestScoreWorked(t *testing.T) {
 			t.Errorf("%s: centre %d, want %d", row.name, c.center, row.center)
 		}
 	}
-	p = perceive(t, vectors, triples, Options{})
-	c = p.group([]int32{0, 1, 2})
-	for e, want := range []float64{.823187, .797582, .665055} {
-		near(t, "score of the code", p.combine(p.degree(int32(e))/3, p.cosine(int32(e), c)), want)
-	}
-	if best := (&centers{merger: &merger{perception: p}}).ranked(c); best[0] != 0 {
-		t.Errorf("the code's centre is %d, want 0", best[0])
-	}
 }
 
 // mergeToy are a1, a2, b1, b2, c1, c2.
@@ -148,36 +140,18 @@ func TestMergeToyScores(t *testing.T) {
 	near(t, "D(b→ac)", p.divergence(b, ac), .768388)
 }
 
-// The code's structure is the Jaccard coefficient of neighbours among the
-// centres: c1→{c3,c4}, c2→{c3} gives .5, all other pairs 0.
-func TestJaccardOfCenters(t *testing.T) {
-	tails := outgoing(4, []Triple{{0, 0, 2}, {0, 0, 3}, {0, 1, 3}, {1, 0, 2}})
-	for a := range tails {
-		for b := range a {
-			want := 0.0
-			if a == 1 && b == 0 {
-				want = .5
-			}
-			if got := jaccard(tails[a], tails[b]); got != want {
-				t.Errorf("J(c%d, c%d) = %v, want %v", a+1, b+1, got, want)
-			}
-		}
-	}
-}
-
 func TestClusters(t *testing.T) {
-	for n, want := range map[int][2]int{
-		2: {2, 1}, 3: {2, 1}, 4: {2, 2}, 29: {2, 2}, 30: {3, 3}, 45: {4, 4}, 100: {10, 10},
-		199: {19, 19}, 1999: {199, 199}, 2000: {200, 200}, 100000: {200, 200},
-		1: {1, 1}, // the paper's formula says 2, of one entity
+	for n, want := range map[int]int{
+		2: 2, 3: 2, 4: 2, 29: 2, 30: 3, 45: 4, 100: 10,
+		199: 19, 1999: 199, 2000: 200, 100000: 200,
+		1: 1, // the paper's formula says 2, of one entity
 	} {
 		m, err := newMerger(t.Context(), []float32{1}, 1, nil, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		code := centers{merger: m}
-		if got := [2]int{m.opts.clusters(n), code.clusters(n)}; got != want {
-			t.Errorf("%d entities: %v clusters, want %v", n, got, want)
+		if got := m.opts.clusters(n); got != want {
+			t.Errorf("%d entities: %d clusters, want %d", n, got, want)
 		}
 	}
 }

@@ -17,6 +17,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 const (
@@ -130,7 +133,7 @@ func (m *measuring) run(ctx context.Context) error {
 	if err := m.search(sides, "content words", content); err != nil {
 		return err
 	}
-	ix, err := openIndex(m.all[0].index)
+	ix, err := bm25.Open(m.all[0].index, text.Plain())
 	if err != nil {
 		return err
 	}

@@ -27,12 +27,7 @@ func build(ctx context.Context, pieces, file string) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	_, err = ix.WriteTo(out)
-	if err := errors.Join(err, out.Close()); err != nil {
+	if err := errors.Join(os.RemoveAll(file), bm25.Merge(ctx, file, ix)); err != nil {
 		return err
 	}
 	fmt.Println(cpu(unix.CLOCK_PROCESS_CPUTIME_ID))
@@ -42,7 +37,7 @@ func build(ctx context.Context, pieces, file string) error {
 // search answers the questions of the files that standard input names, and prints the
 // CPU time of each and how much was found.
 func search(file string) error {
-	ix, err := openIndex(file)
+	ix, err := bm25.Open(file, text.Plain())
 	if err != nil {
 		return err
 	}
@@ -67,13 +62,4 @@ func search(file string) error {
 		}
 	}
 	return files.Err()
-}
-
-func openIndex(file string) (*bm25.Index, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return bm25.Read(bufio.NewReader(in), text.Plain())
 }

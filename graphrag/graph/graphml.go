@@ -3,8 +3,11 @@
 package graph
 
 import (
+	"bufio"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -115,3 +118,66 @@ func printable(s string) string {
 		return r
 	}, s)
 }
+
+// printer writes and remembers the first error.
+type printer struct{ *bufio.Writer }
+
+func newPrinter(w io.Writer) printer { return printer{bufio.NewWriter(w)} }
+
+// print writes strings; bufio keeps the error for Flush.
+func (p printer) print(parts ...string) {
+	for _, s := range parts {
+		p.WriteString(s)
+	}
+}
+
+// markup is s for XML, as text or in double quotes.
+func markup(s string) string {
+	var b strings.Builder
+	// A strings.Builder does not fail.
+	_ = xml.EscapeText(&b, []byte(printable(s)))
+	return b.String()
+}
+
+// WriteGraphML writes the graph as GraphML, with the weights unless the graph is
+// unweighted. Characters that XML cannot hold are replaced by U+FFFD.
+func WriteGraphML(w io.Writer, g *Graph, nodes Attributes) error {
+	if err := nodes.check(g.N()); err != nil {
+		return err
+	}
+	p := newPrinter(w)
+	p.print(xml.Header, `<graphml xmlns="http://graphml.graphdrawing.org/xmlns">`, "\n")
+	if nodes.Labels != nil {
+		p.print(`<key id="label" for="node" attr.name="label" attr.type="string"/>`, "\n")
+	}
+	for i, c := range nodes.Columns {
+		p.print(fmt.Sprintf(`<key id="d%d" for="node" attr.name="%s" attr.type="%s"/>`, i, markup(c.Name), c.kind()), "\n")
+	}
+	if g.weighted() {
+		p.print(`<key id="weight" for="edge" attr.name="weight" attr.type="double"/>`, "\n")
+	}
+	p.print(`<graph edgedefault="undirected">`, "\n")
+	for u := range int32(g.N()) {
+		p.print(`<node id="`, markup(nodes.id(u)), `">`)
+		if nodes.Labels != nil && nodes.Labels[u] != "" {
+			p.print(`<data key="label">`, markup(nodes.Labels[u]), `</data>`)
+		}
+		for i, c := range nodes.Columns {
+			if value, ok := c.value(u); ok {
+				p.print(fmt.Sprintf(`<data key="d%d">`, i), markup(value), `</data>`)
+			}
+		}
+		p.print("</node>\n")
+	}
+	for e := range g.Edges() {
+		p.print(`<edge source="`, markup(nodes.id(e.From)), `" target="`, markup(nodes.id(e.To)), `">`)
+		if g.weighted() {
+			p.print(`<data key="weight">`, number(e.Weight), `</data>`)
+		}
+		p.print("</edge>\n")
+	}
+	p.print("</graph>\n</graphml>\n")
+	return p.Flush()
+}
+
+func (g *Graph) weighted() bool { return g.weights32 != nil || g.weights64 != nil }

@@ -4,14 +4,11 @@ package graph_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -106,35 +103,7 @@ func parseGraphML(t *testing.T, file []byte) (d document) {
 	return d
 }
 
-func parseJSON(t *testing.T, file []byte) (d document) {
-	t.Helper()
-	var doc struct {
-		Nodes []map[string]any
-		Links []struct {
-			Source, Target string
-			Weight         float64
-		}
-	}
-	if err := json.Unmarshal(file, &doc); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range doc.Nodes {
-		label, _ := n["label"].(string)
-		values := make(map[string]string)
-		for name, x := range n {
-			if name != "id" && name != "label" {
-				values[name] = fmt.Sprint(x)
-			}
-		}
-		d.IDs, d.Labels, d.Values = append(d.IDs, n["id"].(string)), append(d.Labels, label), append(d.Values, values)
-	}
-	for _, e := range doc.Links {
-		d.edge(e.Source, e.Target, e.Weight)
-	}
-	return d
-}
-
-// Whatever the names are, the files of both formats say what was written.
+// Whatever the names are, the file says what was written.
 func TestHostileNames(t *testing.T) {
 	g, nodes := hostileGraph(t)
 	want := document{IDs: hostile, Labels: hostile, Edges: edgesOf(g)}
@@ -151,13 +120,6 @@ func TestHostileNames(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, parseGraphML(t, b.Bytes())); diff != "" {
 		t.Errorf("GraphML (-want +got):\n%.2000s", diff)
-	}
-	b.Reset()
-	if err := graph.WriteJSON(&b, g, nodes); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, parseJSON(t, b.Bytes())); diff != "" {
-		t.Errorf("JSON (-want +got):\n%.2000s", diff)
 	}
 }
 
@@ -177,78 +139,28 @@ func TestBrokenNames(t *testing.T) {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
 	clash := graph.Attributes{IDs: []string{"\x01", "\x02", "x"}}
-	for name, write := range writers {
-		if err := write(io.Discard, g, clash); err == nil {
-			t.Errorf("%s: two IDs become one and it is not said", name)
-		}
+	if err := graph.WriteGraphML(io.Discard, g, clash); err == nil {
+		t.Error("two IDs become one without an error")
 	}
-}
-
-var writers = map[string]func(io.Writer, *graph.Graph, graph.Attributes) error{
-	"GraphML": graph.WriteGraphML, "DOT": graph.WriteDOT, "JSON": graph.WriteJSON,
 }
 
 func TestWritersRefuse(t *testing.T) {
 	g := mustNew(t, 2, []graph.Edge{{0, 1, 1}}, graph.Float64)
 	full := errors.New("disk full")
-	for name, write := range writers {
-		for what, nodes := range map[string]graph.Attributes{
-			"IDs": {IDs: []string{"a"}}, "labels": {Labels: []string{"a", "b", "c"}}, "same ID": {IDs: []string{"a", "a"}},
-			"column": {Columns: []graph.Column{{Name: "x", Text: []string{"a"}}}}, "no name": {Columns: []graph.Column{{Text: []string{"a", "b"}}}},
-			"taken": {Columns: []graph.Column{{Name: "label", Text: []string{"a", "b"}}}}, "no values": {Columns: []graph.Column{{Name: "x"}}},
-		} {
-			if err := write(io.Discard, g, nodes); err == nil {
-				t.Errorf("%s: wrong %s were taken", name, what)
-			}
+	for what, nodes := range map[string]graph.Attributes{
+		"IDs": {IDs: []string{"a"}}, "labels": {Labels: []string{"a", "b", "c"}}, "same ID": {IDs: []string{"a", "a"}},
+		"column": {Columns: []graph.Column{{Name: "x", Text: []string{"a"}}}}, "no name": {Columns: []graph.Column{{Text: []string{"a", "b"}}}},
+		"taken": {Columns: []graph.Column{{Name: "label", Text: []string{"a", "b"}}}}, "no values": {Columns: []graph.Column{{Name: "x"}}},
+	} {
+		if err := graph.WriteGraphML(io.Discard, g, nodes); err == nil {
+			t.Errorf("wrong %s were taken", what)
 		}
-		if err := write(failing{full}, g, graph.Attributes{}); !errors.Is(err, full) {
-			t.Errorf("%s: error of the writer: %v", name, err)
-		}
+	}
+	if err := graph.WriteGraphML(failing{full}, g, graph.Attributes{}); !errors.Is(err, full) {
+		t.Errorf("error of the writer: %v", err)
 	}
 }
 
 type failing struct{ error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.error }
-
-func TestDOT(t *testing.T) {
-	g := mustNew(t, 3, []graph.Edge{{0, 1, .5}}, graph.Float64)
-	nodes := graph.Attributes{IDs: []string{`a"b`, `back\`, `c\n`}, Labels: []string{"x\ny", `"\`, ""}}
-	var b bytes.Buffer
-	if err := graph.WriteDOT(&b, g, nodes); err != nil {
-		t.Fatal(err)
-	}
-	want := `graph {
-  "a\"b" [label="x\ny"];
-  "back\\" [label="\"\\"];
-  "c\n" [label=""];
-  "a\"b" -- "back\\" [weight="0.5"];
-}
-`
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Errorf("DOT (-want +got):\n%s", diff)
-	}
-}
-
-// What Graphviz reads depends on its version, so it is asked only by name.
-func TestDOTInGraphviz(t *testing.T) {
-	dot := os.Getenv("WILDGRAPH_DOT")
-	if dot == "" {
-		t.Skip("no Graphviz is named: set WILDGRAPH_DOT to its dot")
-	}
-	g, nodes := hostileGraph(t)
-	const longest = 4000 // Graphviz 2.43 takes no strings over 16,384 bytes
-	cut := slices.Clone(nodes.IDs)
-	for i := range cut {
-		cut[i] = cut[i][:min(len(cut[i]), longest)]
-	}
-	var b bytes.Buffer
-	if err := graph.WriteDOT(&b, g, graph.Attributes{IDs: cut, Labels: cut}); err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(dot, "-Tcanon")
-	command.Stdin = &b
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Errorf("dot: %v: %.500s", err, out)
-	}
-}
