@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"sync"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -193,4 +195,22 @@ func (m *LSA) embed(s string) []float32 {
 	sum := make([]float32, m.dim)
 	sumRows(sum, m.projection, c.cols, c.vals, sumFirst)
 	return unit(sum)
+}
+
+// sign names the model for a checksum of its analyzer, vocabulary and projection.
+func (m *LSA) sign() {
+	sum := crc32.NewIEEE()
+	out := codec.NewWriter(sum, "WGLSA", 2)
+	v := m.vocabulary
+	out.String(m.analyzer.Name())
+	out.Uint(uint64(v.texts))
+	out.Uint(uint64(v.terms.Len()))
+	out.Uint(uint64(m.dim))
+	for i, df := range v.df {
+		out.Uint(uint64(df))
+		out.Bytes(v.terms.At(i))
+	}
+	out.Float32s(m.projection)
+	_, _ = out.Close() // a hash takes everything
+	m.name = fmt.Sprintf("lsa-%d-%08x", m.dim, sum.Sum32())
 }
