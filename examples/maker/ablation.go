@@ -24,7 +24,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/passage"
-	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -281,7 +280,7 @@ func (v variant) measure(ctx context.Context, set *benchmark.Dataset, budget int
 		}
 		for _, it := range d.Items {
 			q := graphrag.Question{Text: it.Question.Text, K: 10, Tokens: budget}
-			if budget > 0 && query.Overview(q.Text) {
+			if budget > 0 && text.AsksOverview(q.Text) {
 				q.Tokens *= 2
 			}
 			found, err := r.Retrieve(ctx, q)

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Plan names aspects of an overview, each a search of its own in words: parts of the
@@ -129,7 +129,7 @@ func (p *Pages) plan(ctx context.Context, a *asked, question string) error {
 	a.named = named[:min(len(named), MaxAspects)]
 	a.planned = zeros(a.planned, len(p.passages))
 	for _, aspect := range a.named {
-		a.more = p.body.Scores(query.Read(aspect).Words, a.more)
+		a.more = p.body.Scores(text.ReadQuestion(aspect).Words, a.more)
 		if best := slices.Max(a.more); best > 0 {
 			for i, s := range a.more {
 				a.planned[i] = max(a.planned[i], s/best)

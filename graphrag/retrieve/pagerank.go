@@ -10,7 +10,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -30,7 +29,7 @@ type asked struct {
 }
 
 // rank scores the pages that have to do with a question, and orders them, best first.
-func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read query.Query) ([]rank.Scored[int32], error) {
+func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
 	standard := text.Default()
 	a.ask.clear()
 	a.named = nil

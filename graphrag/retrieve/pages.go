@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/passage"
-	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -186,14 +185,14 @@ func (p *Pages) cover(page *passage.Page, before int) int {
 
 // Retrieve ranks one passage a page, and reads for the budget of the question, or K
 // pages as far as Longest. The budget is that of the wording as well: who wants twice
-// as much for an overview asks for it, see [query.Overview].
+// as much for an overview asks for it, see [text.AsksOverview].
 func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if err := ctx.Err(); err != nil {
 		return graphrag.Found{}, fmt.Errorf("retrieve: pages: %w", err)
 	}
 	a := p.memory.Get().(*asked)
 	defer p.memory.Put(a)
-	read := query.Read(q.Text)
+	read := text.ReadQuestion(q.Text)
 	order, err := p.rank(ctx, a, q, read)
 	if err != nil || len(order) == 0 {
 		return graphrag.Nothing(), err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
-	"github.com/wildgraph/wildgraph/graphrag/query"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Reply is the answer to a question.
@@ -117,12 +117,12 @@ func InContext(question string, before []string) string {
 	for _, w := range words {
 		leans = leans || strings.Contains(pronouns, " "+w+" ")
 	}
-	own := query.Read(question)
+	own := text.ReadQuestion(question)
 	if !leans && (len(strings.Fields(own.Words)) > 1 || own.Names != "") {
 		return question
 	}
 	last := InContext(before[len(before)-1], before[:len(before)-1])
-	read := query.Read(last)
+	read := text.ReadQuestion(last)
 	topic := spelled(last, read.Names)
 	if topic == "" {
 		topic = read.Words

@@ -8,8 +8,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/passage"
-	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // The parts of wild without a kit.
@@ -28,7 +28,7 @@ func Example() {
 		panic(err)
 	}
 	q := graphrag.Question{Text: "How does a barn owl find mice?", Tokens: 1000, Depth: 1}
-	if query.Overview(q.Text) {
+	if text.AsksOverview(q.Text) {
 		q.Tokens *= 2
 	}
 	found, err := system.Retrieve(ctx, q)

@@ -20,8 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/query"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -226,7 +226,7 @@ func (s Settings) ContextTokens() func(question string) int {
 		return nil
 	}
 	return func(question string) int {
-		if query.Overview(question) {
+		if text.AsksOverview(question) {
 			return 2 * s.BudgetContext
 		}
 		return s.BudgetContext

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package query
+package text
 
 import (
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxWords is how many words of a question are read: what is longer is a page and no
-// question, and its beginning says what it is about.
-const maxWords = 256
+// maxQuestionWords is how many words of a question are read: a longer text is a page and no
+// question, and its beginning tells the subject.
+const maxQuestionWords = 256
 
-// Query is what the wording of a question says.
-type Query struct {
-	// Words are those that say what the question is about, without stop words and
+// Wording is the content of a question by its words. The rules know English. In other
+// languages the words are kept, names are found by their capitals and digits, and no
+// question asks for an overview.
+type Wording struct {
+	// Words are those of the subject of the question, without stop words and
 	// words of asking such as "describe" or "specific", as often as they stand there,
 	// with blanks between. A question of such words alone keeps them.
 	Words string
 	// Names are the words written with a capital, but for the first, and those with a
 	// digit; each once.
 	Names string
-	// Overview tells that a whole subject is asked for, and not a fact about it.
+	// Overview reports that a whole subject is asked for, and not a fact about it.
 	Overview bool
 }
 
-// Read reads a question.
-func Read(question string) Query {
+// ReadQuestion returns the wording of a question.
+func ReadQuestion(question string) Wording {
 	var about, all, names []string
 	seen := make(map[string]bool)
-	words, standard := 0, text.Default()
+	words, standard := 0, Default()
 	standard.Spans(question, func(word []byte, start, end int) {
 		words++
 		w := string(word)
-		if _, ok := standard.Term(w); !ok || words > maxWords {
+		if _, ok := standard.Term(w); !ok || words > maxQuestionWords {
 			return
 		}
 		all = append(all, w)
@@ -52,7 +52,7 @@ func Read(question string) Query {
 	if len(about) == 0 {
 		about = all
 	}
-	return Query{strings.Join(about, " "), strings.Join(names, " "), Overview(question)}
+	return Wording{strings.Join(about, " "), strings.Join(names, " "), AsksOverview(question)}
 }
 
 // asking are words of asking: they say how to answer, and stand in any page.
@@ -78,9 +78,9 @@ var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*what characteri[sz]e[sd]\b`),
 }
 
-// Overview tells whether the wording of a question asks for an overview.
-func Overview(question string) bool {
-	question = strings.TrimSpace(text.Head(question, maxBytes))
+// AsksOverview reports whether the wording of a question asks for an overview.
+func AsksOverview(question string) bool {
+	question = strings.TrimSpace(Head(question, maxQuestionBytes))
 	for _, asks := range overviews {
 		if asks.MatchString(question) {
 			return true
@@ -89,5 +89,5 @@ func Overview(question string) bool {
 	return false
 }
 
-// maxBytes is how much of a question is looked at for how it asks.
-const maxBytes = 4096
+// maxQuestionBytes is how much of a question is looked at for how it asks.
+const maxQuestionBytes = 4096
