@@ -53,7 +53,7 @@ func (c *collection) Write(ctx context.Context, name string) (store.Generation, 
 	return &handle{g: g}, nil
 }
 
-// check tells why nothing can be done.
+// check returns why the collection cannot be used.
 func (c *collection) check(ctx context.Context, err error) error {
 	if c.store.collections[c.name] != c {
 		err = errors.Join(err, fmt.Errorf("%w: the collection was dropped", store.ErrNotFound))
@@ -74,7 +74,7 @@ func (c *collection) generation(name string) (*generation, error) {
 	return g, nil
 }
 
-// home is what the generations have of the collection.
+// home is the generations' access to the collection.
 func (c *collection) home() home {
 	return home{o: c.store.o, folder: c.store.folder, number: c.store.number, commit: c.commit}
 }
@@ -142,7 +142,7 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 	})
 }
 
-// known is a generation that was begun.
+// known opens a generation that exists.
 func (c *collection) known(ctx context.Context, name string) (*generation, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -197,7 +197,7 @@ const (
 	catalogVersion = 1
 )
 
-// catalog is all that decides what is there.
+// catalog lists all collections, generations and segments.
 type catalog struct {
 	Version     int               `json:"version"`
 	Next        int               `json:"next_segment"`
@@ -214,7 +214,7 @@ type entry struct {
 // parts are the numbers of the segments of a generation, by table.
 type parts map[string][]int
 
-// readCatalog reads the catalog of a folder; of a new one it is empty.
+// readCatalog reads the catalog of a folder; a new folder has an empty one.
 func readCatalog(dir string) (*catalog, error) {
 	c := &catalog{Version: catalogVersion, Collections: map[string]*entry{}}
 	name := filepath.Join(dir, catalogName)
@@ -248,7 +248,7 @@ func (c *catalog) save(dir string) error {
 	})
 }
 
-// names are the segments that the catalog names.
+// names returns the segments in the catalog.
 func (c *catalog) names() map[string]bool {
 	all := map[string]bool{}
 	for _, collection := range c.Collections {
@@ -263,8 +263,7 @@ func (c *catalog) names() map[string]bool {
 	return all
 }
 
-// sweep removes the segments that the catalog does not name: a flush that was killed
-// left them.
+// sweep removes segments that are not in the catalog, left by a killed flush.
 func (c *catalog) sweep(dir string) error {
 	dir = filepath.Join(dir, segmentsFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

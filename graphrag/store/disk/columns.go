@@ -13,17 +13,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// column is the values of a field, by row.
+// column holds the values of a field by row.
 type column struct {
 	numbers []float64 // NaN: none
-	codes   []int32   // of strings, places in values; -1: none
-	values  texts     // in order
+	codes   []int32   // indexes into values, for strings; -1: none
+	values  texts     // sorted
 }
 
 // missing is the code of a row without a value.
 const missing = -1
 
-// writeColumn writes the values of a field of all rows; nil is none.
+// writeColumn writes the values of a field for all rows; nil means no value.
 func writeColumn(w *flat.Writer, field string, kind store.Kind, values []any) error {
 	name := "field-" + field
 	if kind == store.Number {
@@ -89,7 +89,7 @@ func viewColumn(f *flat.Folder, field string, kind store.Kind, rows int) (c colu
 	return c, err
 }
 
-// at is the value of a row; nil is none.
+// at returns the value of a row, nil if it has none.
 func (c column) at(row int) any {
 	if c.numbers != nil {
 		if v := c.numbers[row]; v == v {
@@ -103,10 +103,10 @@ func (c column) at(row int) any {
 	return nil
 }
 
-// condition is a filter over the rows of one segment; nil holds for all.
+// condition is a filter over the rows of one segment; nil matches all.
 type condition func(row int32) bool
 
-// compile makes a condition of a checked filter.
+// compile translates a checked filter.
 func (s *segment) compile(f store.Filter) condition {
 	switch f.Op {
 	case store.OpIn:
@@ -136,7 +136,7 @@ func (s *segment) compile(f store.Filter) condition {
 	}
 }
 
-// in holds where the value is one of some.
+// in matches the rows with one of the values.
 func (c column) in(values []any) condition {
 	if c.numbers != nil {
 		numbers := make([]float64, len(values))
@@ -154,15 +154,15 @@ func (c column) in(values []any) condition {
 	return func(row int32) bool { return slices.Contains(codes, c.codes[row]) }
 }
 
-// The folder of a segment that says which rows of those below it replaces or deletes, so
-// that nobody has to compare their ids again.
+// The folder of a segment that lists the rows of earlier segments that it replaces or
+// deletes, so that ids are compared only once.
 const (
 	hidesFolder  = "hides"
 	hidesKind    = "hides"
 	hidesVersion = 1
 )
 
-// hide marks the rows of the segments below that s replaces or deletes.
+// hide marks the rows of earlier segments that s replaces or deletes.
 func (s *segment) hide(below []*segment, dead []bits) {
 	for i, b := range below {
 		mark := func(row, _ int) { dead[i].add(row) }
@@ -171,7 +171,7 @@ func (s *segment) hide(below []*segment, dead []bits) {
 	}
 }
 
-// writeHides keeps the rows that are dead below a segment.
+// writeHides writes the dead rows of earlier segments.
 func (s *segment) writeHides(below []*segment, dead []bits) error {
 	w, err := flat.Create(filepath.Join(s.dir, hidesFolder), hidesKind, hidesVersion)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *segment) writeHides(below []*segment, dead []bits) error {
 	return w.Close(struct{}{})
 }
 
-// readHides marks the rows that were kept.
+// readHides marks the rows that writeHides wrote.
 func (s *segment) readHides(below []*segment, dead []bits) (err error) {
 	f, err := flat.Open(filepath.Join(s.dir, hidesFolder), hidesKind, hidesVersion, &struct{}{})
 	if err != nil {

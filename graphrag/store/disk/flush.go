@@ -20,15 +20,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// fan is how many segments of about one size are merged into one.
+// fan is the number of segments of similar size that are merged into one.
 const fan = 8
 
-// least is the number of rows up to which segments are of one size, whatever they have.
+// least is the number of rows up to which all segments count as one size.
 const least = 2048
 
-// flush writes what is pending as segments, merges segments where there are many
-// (where there are two, if all is set), and shows the result. If it fails nothing is
-// lost: what was pending is so again.
+// flush writes pending items as segments, merges crowded segments (with all, any two small
+// ones), and shows the result. If it fails, the items are pending again.
 func (g *generation) flush(ctx context.Context, all bool) error {
 	g.flushing.Lock()
 	defer g.flushing.Unlock()
@@ -56,7 +55,7 @@ func (g *generation) flush(ctx context.Context, all bool) error {
 	return err
 }
 
-// restore takes back what could not be flushed, unless there is something newer.
+// restore makes items pending again after a failed flush; newer ones win.
 func (g *generation) restore(records map[string]*pending[store.Record], triples *pending[store.Triple]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,7 +70,7 @@ func (g *generation) restore(records map[string]*pending[store.Record], triples 
 type flush struct {
 	g      *generation
 	stacks map[string]*stack
-	made   []*segment // of which some were merged again
+	made   []*segment // some may be merged again at once
 }
 
 func (f *flush) write(ctx context.Context, records map[string]*pending[store.Record], triples *pending[store.Triple], all bool) error {
@@ -106,7 +105,7 @@ func (f *flush) write(ctx context.Context, records map[string]*pending[store.Rec
 	return nil
 }
 
-// push writes a segment and puts it on the first of a stack.
+// push writes a segment and puts it on the first on segments of a stack.
 func (f *flush) push(table string, on int, write func(dir string) error) error {
 	n := f.g.number()
 	dir := f.g.folder(n)
@@ -114,7 +113,7 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 	if err == nil {
 		err = write(dir)
 	}
-	if err == nil { // that it is there, as well as what is in it
+	if err == nil { // the folder's entry has to be durable too
 		err = errors.Join(flat.SyncDir(dir), flat.SyncDir(filepath.Dir(dir)))
 	}
 	var s *segment
@@ -129,9 +128,9 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 	return err
 }
 
-// crowded is the first of the segments at the top that should be one; -1 if there are
-// none. They are small, so that what is merged is hardly larger than large. All merges
-// whatever is small, and what is mostly dead.
+// crowded returns the first of the top segments that should be merged, or -1. Only small
+// segments are merged, so that the result is hardly larger than large. With all, every
+// small segment is merged, and every one that is mostly dead.
 func (s *stack) crowded(large int, all bool) int {
 	top, small := len(s.segments), max(1, large/fan)
 	below := func(rows int) (from int) {
@@ -158,12 +157,12 @@ func (s *stack) crowded(large int, all bool) int {
 	return -1
 }
 
-// wasteful tells whether a segment holds what nobody reads.
+// wasteful reports whether a segment has dead rows or useless deletions.
 func (s *stack) wasteful(i int) bool {
 	return s.dead[i].count() > 0 || i == 0 && s.segments[i].gone.len() > 0
 }
 
-// merge replaces the segments from one on by one of what lives of them.
+// merge replaces the segments from one on by one segment of their live rows.
 func (f *flush) merge(ctx context.Context, table string, from int) error {
 	old := f.stacks[table]
 	top := &stack{segments: old.segments[from:], dead: old.dead[from:]}
@@ -189,8 +188,7 @@ func (f *flush) merge(ctx context.Context, table string, from int) error {
 	})
 }
 
-// order are the indexes of words, and the rows that what lives has when it is one
-// segment.
+// order returns the text indexes with the new row of each live row after a merge.
 func (s *stack) order() []bm25.Part {
 	parts := make([]bm25.Part, len(s.segments))
 	for i, segment := range s.segments {
@@ -205,7 +203,7 @@ func (s *stack) order() []bm25.Part {
 	return parts
 }
 
-// records are those that live, with an id greater than after.
+// records yields the live records with an id greater than after.
 func (s *stack) records(after string) iter.Seq2[string, store.Record] {
 	return func(yield func(string, store.Record) bool) {
 		s.after(after, func(i, row int) bool {
@@ -215,14 +213,14 @@ func (s *stack) records(after string) iter.Seq2[string, store.Record] {
 	}
 }
 
-// triples are those that live, with an id greater than after.
+// triples yields the live triples with an id greater than after.
 func (s *stack) triples(after string) iter.Seq2[string, store.Triple] {
 	return func(yield func(string, store.Triple) bool) {
 		s.after(after, func(i, row int) bool { return yield(s.segments[i].ids.at(row), s.segments[i].triple(row)) })
 	}
 }
 
-// show makes the new state that of the generation, durably.
+// show makes the new state durable and visible.
 func (f *flush) show(old *view) error {
 	now := parts{}
 	for table, s := range f.stacks {
@@ -249,8 +247,8 @@ func (f *flush) show(old *view) error {
 	if err != nil {
 		return err
 	}
-	// What was made and merged at once, and what nobody reads any more. A folder that
-	// cannot be removed now is removed when the store is opened.
+	// Segments that were merged at once are removed. A folder that cannot be removed now is
+	// removed when the store is opened.
 	for _, segment := range f.made {
 		if !shown[segment] {
 			_, _ = segment.close(), os.RemoveAll(segment.dir)
@@ -260,7 +258,7 @@ func (f *flush) show(old *view) error {
 	return nil
 }
 
-// undo removes what was made for nothing.
+// undo removes the segments of a failed flush.
 func (f *flush) undo() error {
 	var errs []error
 	for _, s := range f.made {
@@ -269,13 +267,13 @@ func (f *flush) undo() error {
 	return errors.Join(errs...)
 }
 
-// pending is what was put and deleted since the last flush, by id; nil is deleted.
+// pending holds the items put since the last flush by id; nil means deleted.
 type pending[T any] struct {
 	items map[string]*T
 	bytes int
 }
 
-// overhead is about what an item takes beside its own bytes.
+// overhead estimates the memory of an item beside its own bytes.
 const overhead = 256
 
 func (p *pending[T]) put(id string, item *T, bytes int) {
@@ -286,7 +284,7 @@ func (p *pending[T]) put(id string, item *T, bytes int) {
 	p.bytes += bytes + overhead
 }
 
-// sorted are the ids of what was put, and of what was deleted.
+// sorted returns the ids of puts and of deletions, in order.
 func (p *pending[T]) sorted() (put, gone []string) {
 	for _, id := range slices.Sorted(maps.Keys(p.items)) {
 		if p.items[id] != nil {
@@ -298,7 +296,7 @@ func (p *pending[T]) sorted() (put, gone []string) {
 	return put, gone
 }
 
-// all are the items of some ids.
+// all yields the items of the ids.
 func (p *pending[T]) all(ids []string) iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		for _, id := range ids {
@@ -313,7 +311,7 @@ func sizeOf(r store.Record) int {
 	return len(r.ID) + len(r.Scope) + len(r.Title) + len(r.Text) + 4*len(r.Vector) + len(r.Data)
 }
 
-// values are what a sequence yields second.
+// values drops the keys of a sequence.
 func values[T any](all iter.Seq2[string, T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, v := range all {
@@ -324,7 +322,7 @@ func values[T any](all iter.Seq2[string, T]) iter.Seq[T] {
 	}
 }
 
-// update puts what is pending in newer.
+// update applies newer puts and deletions.
 func (p *pending[T]) update(newer *pending[T]) {
 	for id, item := range newer.items {
 		p.put(id, item, 0)
@@ -332,8 +330,8 @@ func (p *pending[T]) update(newer *pending[T]) {
 	p.bytes += newer.bytes - overhead*len(newer.items)
 }
 
-// writeTable writes n records, in the order of their ids, and ids that are gone, as a
-// segment. merge, if set, makes the index of words of those of other segments.
+// writeTable writes a segment of n records in the order of their ids, and of deleted ids.
+// merge, if set, builds the text index from those of other segments.
 func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int, records iter.Seq[store.Record], gone []string, merge func(dir string) error, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {
@@ -368,7 +366,7 @@ type tableWriter struct {
 	w                                 *flat.Writer
 	ids, scopes, titles, bodies, data textsWriter
 	place, rows                       flat.Array[int32]
-	row, vector                       int32 // the next
+	row, vector                       int32 // next numbers
 	vectors                           *vector.Writer
 	merge                             func(dir string) error
 	chunks                            []graphrag.Chunk
@@ -388,7 +386,7 @@ func (t *tableWriter) begin(dir string, o Options) error {
 	return errors.Join(err1, err2, err3)
 }
 
-// open begins texts by their names.
+// open begins pairs of a name and a *textsWriter.
 func open(w *flat.Writer, pairs ...any) (err error) {
 	for i := 0; i < len(pairs) && err == nil; i += 2 {
 		*pairs[i+1].(*textsWriter), err = newTexts(w, pairs[i].(string))
@@ -442,7 +440,7 @@ func (t *tableWriter) finish(ctx context.Context, dir string, gone []string, o O
 		return nil
 	}
 	vectors := t.vectors
-	t.vectors = nil // closed, whatever comes of it
+	t.vectors = nil // Close closes it even if it fails
 	return vectors.Close()
 }
 
@@ -468,7 +466,7 @@ func writeGone(w *flat.Writer, gone []string) error {
 	return err
 }
 
-// writeEdges writes triples, in the order of their ids, as a segment.
+// writeEdges writes a segment of triples in the order of their ids.
 func writeEdges(ctx context.Context, dir string, all iter.Seq2[string, store.Triple], gone []string, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {

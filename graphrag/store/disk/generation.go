@@ -15,28 +15,28 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// home is what a generation has of the store that it is in.
+// home is a generation's access to its store.
 type home struct {
 	o      Options
 	folder func(segment int) string
 	number func() int // of the next segment
-	// commit makes segments those of the generation, durably, and then calls show.
+	// commit durably replaces the segments of the generation, then calls show.
 	commit func(g *generation, now parts, show func()) error
 }
 
-// generation is what all handles of a generation share.
+// generation is shared by all handles of a generation.
 type generation struct {
 	home
 	name   string
 	schema store.Schema
 
-	flushing sync.Mutex // held by a flush, and by what must not run beside one
+	flushing sync.Mutex // excludes flushes
 
 	mu      sync.Mutex
 	view    *view // nil: it was closed
 	records map[string]*pending[store.Record]
 	edges   *pending[store.Triple]
-	bytes   int // of all that is pending
+	bytes   int // of pending items
 	writers int // handles for writing
 }
 
@@ -147,7 +147,7 @@ func (g *generation) end(discarded bool) error {
 	return v.release()
 }
 
-// put takes items into what is pending, and flushes if it is much.
+// put adds pending items, and flushes if they exceed Options.Memory.
 func (g *generation) put(ctx context.Context, take func()) error {
 	g.mu.Lock()
 	if g.view == nil {
@@ -215,7 +215,7 @@ func (h *handle) Close() error {
 	return nil
 }
 
-// writable tells why nothing can be written.
+// writable returns why the handle cannot write.
 func (h *handle) writable() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -230,7 +230,7 @@ func (h *handle) writable() error {
 
 var errHandle = errors.New("disk: the generation was closed")
 
-// read calls do with what is read, and waits for nobody.
+// read calls do with the current state, without waiting for writers.
 func (h *handle) read(ctx context.Context, table string, do func(*stack) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -257,17 +257,16 @@ func (h *handle) acquire() (*view, error) {
 	}
 }
 
-// stack is the segments of one table, or of the triples, those that were flushed first
-// at the bottom. It does not change.
+// stack is the immutable list of segments of a table or of the triples, oldest first.
 type stack struct {
 	segments []*segment
 	dead     []bits // rows that a later segment replaces or deletes
-	live     int    // rows that are not
+	live     int    // number of other rows
 
-	words func() (*bm25.Collection, error) // of all segments, made when it is first asked for
+	words func() (*bm25.Collection, error) // of all segments, made at the first use
 }
 
-// newStack puts segments on each other, of which some rows are dead.
+// newStack makes a stack of segments and their dead rows.
 func newStack(segments []*segment, dead []bits) *stack {
 	s := &stack{segments: segments, dead: dead}
 	for i, segment := range segments {
@@ -286,7 +285,7 @@ func newStack(segments []*segment, dead []bits) *stack {
 	return s
 }
 
-// push puts a segment on the first of a stack, and keeps what it hides of them.
+// push puts a segment on the first on segments of a stack, and writes what it hides.
 func (s *stack) push(on int, top *segment) (*stack, error) {
 	below, dead := s.segments[:on], make([]bits, 0, on+1)
 	for _, d := range s.dead[:on] {
@@ -299,7 +298,7 @@ func (s *stack) push(on int, top *segment) (*stack, error) {
 	return newStack(append(slices.Clone(below), top), append(dead, newBits(top.len()))), nil
 }
 
-// openStack is the stack of segments that were pushed.
+// openStack opens a stack that push made.
 func openStack(segments []*segment) (*stack, error) {
 	dead := make([]bits, len(segments))
 	for i, s := range segments {
@@ -311,7 +310,7 @@ func openStack(segments []*segment) (*stack, error) {
 	return newStack(segments, dead), nil
 }
 
-// find is where a record is.
+// find locates a live record.
 func (s *stack) find(id string) (segment, row int, ok bool) {
 	for i := len(s.segments) - 1; i >= 0; i-- {
 		if row, ok := s.segments[i].ids.search(id); ok && !s.dead[i].has(row) {
@@ -321,8 +320,7 @@ func (s *stack) find(id string) (segment, row int, ok bool) {
 	return 0, 0, false
 }
 
-// after calls yield with the rows whose ids are greater than one, in the order of
-// their ids.
+// after yields the live rows with an id greater than id, in the order of ids.
 func (s *stack) after(id string, yield func(segment, row int) bool) {
 	next := make([]int, len(s.segments))
 	for i, segment := range s.segments {
@@ -351,8 +349,8 @@ func (s *stack) after(id string, yield func(segment, row int) bool) {
 	}
 }
 
-// view is a generation as it was after a flush. It does not change, and its segments
-// stay open while somebody reads it.
+// view is the immutable state of a generation after a flush. Its segments stay open while
+// it has references.
 type view struct {
 	stacks map[string]*stack // of tables, by their names, and of triples under edgesName
 	refs   atomic.Int32
@@ -361,7 +359,7 @@ type view struct {
 // edgesName is no name of a table.
 const edgesName = ""
 
-// newView has one reader.
+// newView returns a view with one reference.
 func newView(stacks map[string]*stack) *view {
 	v := &view{stacks: stacks}
 	v.refs.Store(1)
@@ -373,7 +371,7 @@ func newView(stacks map[string]*stack) *view {
 	return v
 }
 
-// release ends the use of one reader.
+// release drops a reference.
 func (v *view) release() error {
 	if v.refs.Add(-1) > 0 {
 		return nil

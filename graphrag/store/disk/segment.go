@@ -31,18 +31,18 @@ const (
 	rowsVersion = 1
 )
 
-// segment is what was flushed at once. Rows are in the order of their ids.
+// segment is the result of one flush or merge. Rows are in the order of their ids.
 type segment struct {
 	number int
 	dir    string
 	rows   *flat.Folder
 	ids    texts // of the rows
-	gone   texts // ids that were deleted from the segments before
+	gone   texts // ids deleted from earlier segments
 
 	// Of a table.
 	scopes, titles, bodies, data texts
 	columns                      map[string]column
-	words                        *bm25.Index   // nil: not searched
+	words                        *bm25.Index   // nil: no text index
 	vectors                      *vector.Index // nil: there are none
 	place                        []int32       // of the vector of each row; -1: it has none
 	row                          []int32       // of each vector
@@ -52,13 +52,13 @@ type segment struct {
 	sources texts
 	weights []float64
 
-	refs    atomic.Int32 // views that read it
-	dropped atomic.Bool  // the catalog does not name it any more
+	refs    atomic.Int32 // number of views that use it
+	dropped atomic.Bool  // no longer in the catalog: removed after the last view
 }
 
 func (s *segment) len() int { return s.ids.len() }
 
-// openSegment opens a segment of a table, or of triples, of which schema is nil.
+// openSegment opens a segment of a table, or of triples if schema is nil.
 func openSegment(dir string, number int, schema *store.TableSchema, o Options) (_ *segment, err error) {
 	s := &segment{number: number, dir: dir}
 	defer func() {
@@ -79,7 +79,7 @@ func openSegment(dir string, number int, schema *store.TableSchema, o Options) (
 	return s, s.openTable(*schema, o)
 }
 
-// view reads texts by their names.
+// view opens pairs of a name and a *texts.
 func (s *segment) view(pairs ...any) error {
 	for i := 0; i < len(pairs); i += 2 {
 		t, err := viewTexts(s.rows, pairs[i].(string))
@@ -120,7 +120,7 @@ func (s *segment) openTable(schema store.TableSchema, o Options) (err error) {
 	return s.fits()
 }
 
-// fits looks at whether the arrays have the lengths that they give each other.
+// fits checks that the lengths of the arrays agree.
 func (s *segment) fits() error {
 	n := s.len()
 	ok := s.scopes.len() == n && s.titles.len() == n && s.bodies.len() == n && s.data.len() == n && (s.words == nil || s.words.Len() == n)
@@ -149,7 +149,7 @@ func (s *segment) openEdges(o Options) (err error) {
 	return nil
 }
 
-// record is a row, with copies of all that is mapped.
+// record copies a row out of mapped memory.
 func (s *segment) record(row int) store.Record {
 	r := store.Record{
 		ID: s.ids.at(row), Scope: s.scopes.at(row), Title: s.titles.at(row), Text: s.bodies.at(row),
@@ -169,7 +169,7 @@ func (s *segment) record(row int) store.Record {
 	return r
 }
 
-// soon tells the system which parts of the largest arrays a record will be read from.
+// soon hints to the system that a record is about to be read (madvise).
 func (s *segment) soon(row int) {
 	flat.Soon(s.bodies.bytes(row))
 	flat.Soon(s.data.bytes(row))
@@ -178,10 +178,10 @@ func (s *segment) soon(row int) {
 	}
 }
 
-// aheadRows is how many rows are announced at a time to who reads all: a megabyte or so.
+// aheadRows is the number of rows passed to madvise at once during a full scan (about 1 MiB).
 const aheadRows = 1 << 10
 
-// ahead tells the system that the rows from one on will be read in order.
+// ahead hints to the system that the rows from row on will be read in order.
 func (s *segment) ahead(row int) {
 	end := min(row+aheadRows, s.len())
 	for _, t := range []texts{s.ids, s.titles, s.bodies, s.data} {
@@ -196,7 +196,7 @@ func (s *segment) triple(row int) store.Triple {
 	return store.Triple{Triple: s.edges.Triple(int32(row)), Source: s.sources.at(row), Weight: s.weights[row]}
 }
 
-// release ends a view's use of it. Nobody reads it any more after the last.
+// release drops the reference of a view. The last one closes the segment.
 func (s *segment) release() error {
 	if s.refs.Add(-1) > 0 {
 		return nil
@@ -225,17 +225,17 @@ func (s *segment) close() error {
 	return errors.Join(errs...)
 }
 
-// chunk is what is indexed of the words of a record.
+// chunk returns the text of a record that is indexed.
 func chunk(r store.Record) graphrag.Chunk { return graphrag.Chunk{Title: r.Title, Text: r.Text} }
 
-// settings are those of the index of words of a table.
+// settings returns the options of the text index of a table.
 func settings(t store.TableSchema, o Options) bm25.Options {
 	return bm25.Options{K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), TitleWeight: t.TitleWeight, Analyzer: o.Analyzer}
 }
 
 var errFit = fmt.Errorf("%w: its arrays do not fit each other; build it again", flat.ErrFormat)
 
-// texts are strings in a folder, by number.
+// texts is an array of strings in mapped memory.
 type texts struct {
 	arena []byte
 	ends  []int64
@@ -243,11 +243,11 @@ type texts struct {
 
 func (t texts) len() int { return len(t.ends) }
 
-// bytes is a text where it lies. What is read is not trusted: one whose ends are
-// damaged is empty.
+// bytes returns a text without a copy. Files are not trusted: a text with damaged ends is
+// empty.
 func (t texts) bytes(i int) []byte { return t.span(i, i+1) }
 
-// span is where texts lie, from one up to another.
+// span returns the bytes of the texts i to end-1.
 func (t texts) span(i, end int) []byte {
 	first, last := int64(0), t.ends[end-1]
 	if i > 0 {
@@ -261,14 +261,13 @@ func (t texts) span(i, end int) []byte {
 
 func (t texts) at(i int) string { return string(t.bytes(i)) }
 
-// search is where s is, or would be, among texts in order.
+// search returns the position of s among sorted texts, or where it would be inserted.
 func (t texts) search(s string) (int, bool) {
 	i := sort.Search(t.len(), func(i int) bool { return string(t.bytes(i)) >= s })
 	return i, i < t.len() && string(t.bytes(i)) == s
 }
 
-// viewTexts are the texts of a name. Nothing is read but the last end, so that a folder
-// opens at once.
+// viewTexts opens the texts of a name. It reads only the last end, so that opening is fast.
 func viewTexts(f *flat.Folder, name string) (t texts, err error) {
 	arena, err1 := flat.View[byte](f, name)
 	ends, err2 := flat.View[int64](f, name+"-ends")
@@ -299,7 +298,7 @@ func (t textsWriter) append(s string) {
 	t.ends.Append(int64(t.arena.Len()))
 }
 
-// bits are a set of rows, which knows how many they are: searches ask.
+// bits is a set of rows with its size.
 type bits struct {
 	words []uint64
 	n     int
@@ -320,8 +319,8 @@ func (b *bits) add(i int) {
 
 func (b *bits) clone() bits { return bits{slices.Clone(b.words), b.n} }
 
-// common calls found with the places of texts that are in both, which are in order. It
-// gallops: a short list in a long one costs the logarithm for each, two long ones one
+// common calls found with the positions of equal texts in two sorted lists, by galloping
+// search: a short list against a long one costs a logarithm per text, two long lists one
 // pass.
 func common(a, b texts, found func(i, j int)) {
 	if a.len() > b.len() {

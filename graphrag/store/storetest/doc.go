@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storetest holds a store to what package store promises.
+// Package storetest is the conformance suite of package store: [Test] checks every promise
+// that an implementation has to keep, given a [Factory] of empty stores. [Bench] measures one,
+// and [Full] tests a server whose disk is full.
 package storetest
