@@ -3,9 +3,8 @@
 package graph
 
 import (
-	"hash/fnv"
+	"context"
 	"iter"
-	"strconv"
 )
 
 // Stats describe a graph as Table 4 of the WildGraphBench paper does. A node is
@@ -77,20 +76,39 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 	}
 }
 
-// Fingerprint returns the 64-bit FNV-1a hash of the edges, each written as
-// "i,j,w;" with i ≤ j and the shortest decimal for w, in ascending order. It
-// tells whether two graphs have the same edges; isolated nodes do not count.
-func (g *Graph) Fingerprint() uint64 {
-	h, line := fnv.New64a(), []byte{}
-	bits := 64
-	if g.weights32 != nil {
-		bits = 32
+// Components returns the connected component of each node and their number.
+// Components are numbered in the order of their smallest nodes. The one error is
+// the context's.
+func (g *Graph) Components(ctx context.Context) (component []int32, count int, err error) {
+	component = make([]int32, g.N())
+	for u := range component {
+		component[u] = -1
 	}
-	for e := range g.Edges() {
-		line = strconv.AppendInt(line[:0], int64(e.From), 10)
-		line = strconv.AppendInt(append(line, ','), int64(e.To), 10)
-		line = strconv.AppendFloat(append(line, ','), e.Weight, 'f', -1, bits)
-		h.Write(append(line, ';'))
+	var queue []int32
+	seen := 0
+	for u := range int32(g.N()) {
+		if component[u] >= 0 {
+			continue
+		}
+		component[u] = int32(count)
+		queue = append(queue[:0], u)
+		for len(queue) > 0 {
+			if seen++; seen%stride == 0 && ctx.Err() != nil {
+				return nil, 0, ctx.Err()
+			}
+			v := queue[len(queue)-1]
+			queue = queue[:len(queue)-1]
+			for _, w := range g.Neighbors(v) {
+				if component[w] < 0 {
+					component[w] = int32(count)
+					queue = append(queue, w)
+				}
+			}
+		}
+		count++
 	}
-	return h.Sum64()
+	return component, count, ctx.Err()
 }
+
+// stride is the number of nodes between two looks at the context.
+const stride = 1 << 14

@@ -4,6 +4,7 @@ package steiner
 
 import (
 	"context"
+	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
@@ -215,4 +216,189 @@ func (s *growth) join(now float64, c, d int32) {
 		s.root = n
 	}
 	s.enqueue(n)
+}
+
+// none is the end of a list of indices, and the empty heap.
+const none = -1
+
+// heap is a family of pairing heaps of edge parts by time (Fredman and others
+// 1986) that can be melded and delayed as a whole. A heap is named by its first
+// entry. A part that is inserted again leaves its old entry behind, which is no
+// longer fresh.
+type heap struct {
+	entries []entry
+	free    int32   // entries not in use, by their next
+	current []int32 // the fresh entry of each part
+	pairs   []int32 // scratch of pop
+}
+
+type entry struct {
+	time        float64
+	delay       float64 // to be added to the times of all entries below
+	part        int32
+	child, next int32
+}
+
+func newHeap(parts int) heap {
+	h := heap{entries: make([]entry, 0, parts), free: none, current: make([]int32, parts)}
+	for p := range h.current {
+		h.current[p] = none
+	}
+	return h
+}
+
+// min returns the time of the first entry of a heap, +Inf if it is empty.
+func (h *heap) min(first int32) float64 {
+	if first == none {
+		return math.Inf(1)
+	}
+	return h.entries[first].time
+}
+
+// insert puts a part into a heap and returns the heap.
+func (h *heap) insert(first, part int32, time float64) int32 {
+	e := h.free
+	if e == none {
+		e = int32(len(h.entries))
+		h.entries = append(h.entries, entry{})
+	} else {
+		h.free = h.entries[e].next
+	}
+	h.entries[e] = entry{time: time, part: part, child: none, next: none}
+	h.current[part] = e
+	return h.meld(first, e)
+}
+
+// meld makes one heap of two. Of equal times the lower part comes first.
+func (h *heap) meld(a, b int32) int32 {
+	if a == none {
+		return b
+	}
+	if b == none {
+		return a
+	}
+	x, y := &h.entries[a], &h.entries[b]
+	if y.time < x.time || y.time == x.time && y.part < x.part {
+		a, b, x, y = b, a, y, x
+	}
+	y.time -= x.delay
+	y.delay -= x.delay
+	y.next, x.child = x.child, b
+	return a
+}
+
+// delay adds to the times of all entries of a heap.
+func (h *heap) delay(first int32, by float64) {
+	if first != none {
+		h.entries[first].time += by
+		h.entries[first].delay += by
+	}
+}
+
+// pop takes the first entry out of a heap and returns its part, and whether the
+// entry was fresh.
+func (h *heap) pop(first *int32) (part int32, fresh bool) {
+	top := *first
+	e := h.entries[top]
+	// Meld the children in pairs, and the pairs from the last to the first.
+	h.pairs = h.pairs[:0]
+	for c := e.child; c != none; {
+		next := h.detach(c, e.delay)
+		if next == none {
+			h.pairs = append(h.pairs, c)
+			break
+		}
+		after := h.detach(next, e.delay)
+		h.pairs = append(h.pairs, h.meld(c, next))
+		c = after
+	}
+	rest := int32(none)
+	for i := len(h.pairs) - 1; i >= 0; i-- {
+		rest = h.meld(rest, h.pairs[i])
+	}
+	*first = rest
+	if fresh = h.current[e.part] == top; fresh {
+		h.current[e.part] = none
+	}
+	h.entries[top].next, h.free = h.free, top
+	return e.part, fresh
+}
+
+// detach makes a child a heap of its own and returns its sibling.
+func (h *heap) detach(c int32, delay float64) int32 {
+	next := h.entries[c].next
+	h.entries[c].next = none
+	h.delay(c, delay)
+	return next
+}
+
+// queue is a binary heap of clusters by time, the lower cluster first among
+// equal times, in which a cluster's time can be changed.
+type queue struct {
+	order []int32 // clusters
+	place []int32 // of each cluster in order, or none
+	time  []float64
+}
+
+func newQueue(clusters int) queue {
+	q := queue{place: make([]int32, clusters), time: make([]float64, clusters)}
+	for c := range q.place {
+		q.place[c] = none
+	}
+	return q
+}
+
+func (q *queue) len() int { return len(q.order) }
+
+// top returns the first cluster and its time.
+func (q *queue) top() (float64, int32) { return q.time[q.order[0]], q.order[0] }
+
+// set puts a cluster into the queue or changes its time.
+func (q *queue) set(c int32, time float64) {
+	q.time[c] = time
+	if q.place[c] == none {
+		q.place[c] = int32(len(q.order))
+		q.order = append(q.order, c)
+	}
+	q.settle(int(q.place[c]))
+}
+
+// remove takes a cluster out.
+func (q *queue) remove(c int32) {
+	at, last := int(q.place[c]), len(q.order)-1
+	q.swap(at, last)
+	q.order = q.order[:last]
+	q.place[c] = none
+	if at < last {
+		q.settle(at)
+	}
+}
+
+// settle moves the cluster at a place up or down to where it belongs.
+func (q *queue) settle(at int) {
+	for at > 0 && q.before(at, (at-1)/2) {
+		q.swap(at, (at-1)/2)
+		at = (at - 1) / 2
+	}
+	for {
+		child := 2*at + 1
+		if child+1 < len(q.order) && q.before(child+1, child) {
+			child++
+		}
+		if child >= len(q.order) || !q.before(child, at) {
+			return
+		}
+		q.swap(at, child)
+		at = child
+	}
+}
+
+func (q *queue) before(i, j int) bool {
+	a, b := q.order[i], q.order[j]
+	return q.time[a] < q.time[b] || q.time[a] == q.time[b] && a < b
+}
+
+func (q *queue) swap(i, j int) {
+	q.order[i], q.order[j] = q.order[j], q.order[i]
+	q.place[q.order[i]], q.place[q.order[j]] = int32(i), int32(j)
 }
