@@ -15,8 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Workers analyze texts in batches of so many bytes, one each: two would spread better over
-// processors that do other work, too, but each learns the words anew.
+// Each worker analyzes one batch of this many bytes of text. More batches would spread better over
+// busy processors, but every batch builds its own vocabulary.
 const (
 	leastBytes = 1 << 20
 	mostBytes  = 1 << 26
@@ -116,8 +116,8 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 	return batches, err
 }
 
-// measured is of how many texts at most the length is taken, to cut them into batches: some
-// are only made when they are read.
+// measured limits how many texts are sampled to estimate the sizes of batches: a text.List may
+// generate a text on every read.
 const measured = 1 << 8
 
 // cut returns where the batches of documents start, and n, and about how many bytes they have:
@@ -177,8 +177,8 @@ type found struct {
 	tf   uint32
 }
 
-// bytesOfPosting is about how much text has a posting: of web pages 8 bytes in short
-// passages, and 14 in long ones.
+// bytesOfPosting estimates the bytes of text per posting, to size buffers: 8 in short passages of
+// web pages, 14 in long ones.
 const bytesOfPosting = 8
 
 func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis {
@@ -220,7 +220,7 @@ func (a *analysis) countTerms(terms []int32) bool {
 	a.last = atLeast(a.last, a.terms.Len()+1)
 	a.seen = atLeast(a.seen, a.distinct+len(terms))
 	last, all, n, weight := a.last, a.seen, uint64(a.distinct), a.weight
-	for _, t := range terms { // without a branch: what comes again nobody can foretell
+	for _, t := range terms { // branch-free: whether a term repeats is unpredictable
 		was := last[t+1]
 		again := ((was>>32 ^ doc) - 1) >> 63 // 1 in the same document
 		at := n ^ (n^was&math.MaxUint32)&-again

@@ -66,7 +66,7 @@ func (t *tasks) work(worker int) {
 	}
 }
 
-// wait returns when something is so. Who waits for long leaves the processor to others.
+// wait spins until so reports true, and yields to the scheduler when that takes long.
 func wait(so func() bool) {
 	for looks := 0; !so(); looks++ {
 		if looks < 1<<12 {

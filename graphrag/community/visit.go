@@ -76,7 +76,7 @@ func (v *visitor[W]) fetch(communities []int32) {
 }
 
 // linkUp adds up the arcs of a row by community, lists those communities in
-// touched and returns their number. Apart from visit it has enough registers.
+// touched and returns their number. It is not inlined, so its variables stay in registers.
 //
 //go:noinline
 func linkUp[W weight](row []arc[W], labels []int32, links []W, touched []int32) int {
@@ -122,7 +122,7 @@ func (v *visitor[W]) visit(u, own int32, weight W, row []arc[W], neighbours []in
 
 // best returns the greatest gain of joining one of some communities or staying in one's own, the
 // second greatest or 0, and the place of the community to join, -1 for one's own.
-// Which of the gains is greater is not to be foreseen, so there are no branches.
+// Branch-free: the comparison of gains is unpredictable.
 //
 //go:noinline
 func (v *visitor[W]) best(touched []int32, own int32, k, stay float64) (first, second float64, at int) {
@@ -204,7 +204,7 @@ func (v *visitor[W]) wake(net *network[W], labels, nodes []int32, proposals []pr
 }
 
 // take takes the arcs of a row from the slack that nodes of other communities have left. Which
-// these are is not to be foreseen, so there is no branch.
+// these are is unpredictable, so there is no branch.
 func (s *solver[W]) take(row []arc[W], labels []int32, community int32) {
 	slack := s.slack
 	for _, a := range row {
@@ -354,7 +354,7 @@ func (v *visitor[W]) coarsen(net *network[W], lv *level[W], lo, hi int) {
 }
 
 // appendParts adds the arcs of a row to the links of the parts they lead to, and appends
-// arcs to those that had none. Which these are is not to be foreseen, so there is no branch.
+// arcs to those that had none. Which these are is unpredictable, so there is no branch.
 func appendParts[W weight](arcs []arc[W], row []arc[W], parts []int32, links []W) []arc[W] {
 	n := len(arcs)
 	arcs = slices.Grow(arcs, len(row)+1)[:n+len(row)+1]
