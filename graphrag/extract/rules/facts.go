@@ -34,7 +34,7 @@ func (x *reader) state() {
 		if o.body < 0 && o.first > 1 && x.tokens[o.first-1].isMark(markPossessive) { // Y's President X
 			o.body = o.first - 2
 		}
-		if holder := x.entityIn(o.person); o.body >= 0 && x.entityIn(o.body) >= 0 {
+		if holder := x.entityIn(o.person); holder >= 0 && o.body >= 0 && x.entityIn(o.body) >= 0 {
 			x.addFact(holder, "is "+x.wording(o.first, o.last)+" of", x.entityIn(o.body))
 		}
 	}

@@ -94,6 +94,7 @@ func TestTriples(t *testing.T) {
 		{"Leonhard Euler (1707–1783) was a Swiss mathematician and wrote a lot.", "Leonhard Euler | lived | 1707–1783"},
 		{"Paris is the capital of France, as everybody knows.", "Paris | is capital of | France"},
 		{"Russia invaded Finland and lost to Poland.", "Russia | invaded | Finland"},
+		{"In the end the Berlin President II Anna Smith of the town and the FIFA President V Otto Hahn were there.", ""},
 		{"Did Russia invade Finland in the winter of that year?", ""},
 		{"If Russia invades Finland, nobody will be surprised by it.", ""},
 		{"The president of France met Angela Merkel in the town.", ""},
