@@ -19,7 +19,7 @@ type PublishedRow struct {
 	Source string `json:"source"`
 	// Domain is "" for all of them together.
 	Domain string `json:"domain,omitempty"`
-	// Questions is how many it is about.
+	// Questions is how many it is about, 0 if that is not said.
 	Questions int `json:"questions"`
 	// Model answered, Judge judged.
 	Model string `json:"model"`

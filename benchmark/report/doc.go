@@ -11,8 +11,7 @@
 //
 // A report that was made from hundreds of pages has not found them: what the
 // source text in the prompt meets (evidence_recall) and what was behind the
-// prompt (provenance_recall) are two figures, and systems are compared by the
-// first at equal context ([ContextPair]). A judge that fails makes a question
+// prompt (provenance_recall) are two figures. A judge that fails makes a question
 // unscored, never wrong: means are over what was scored, and the share without
 // a score stands beside them.
 package report

@@ -42,22 +42,13 @@ func newPrediction(r benchmark.Result) any {
 }
 
 // Write computes the report of a run and writes its files into a folder. Each
-// replaces its predecessor as a whole; if all of them are there, and of this very run and
-// program, they stay.
+// replaces its predecessor as a whole.
 func Write(dir string, run *benchmark.Run) (*Report, error) {
-	go program() // is known by the time the tables are
 	r, err := New(run)
 	if err != nil {
 		return nil, err
 	}
-	sums := newSums(dir, run, r.files(run))
-	if sums.holds() {
-		return r, nil
-	}
-	if err := r.Write(dir, run); err != nil {
-		return r, err
-	}
-	return r, sums.keep()
+	return r, r.Write(dir, run)
 }
 
 // file is one of the files of a report.

@@ -34,7 +34,7 @@ func labelOf(run *benchmark.Run) label {
 	}
 	l := label{offline: offline, lexical: offline || strings.HasPrefix(run.Judge, "lexical/")}
 	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
-	l.published = !l.lexical && profile == "paper"
+	l.published = !l.lexical && (profile == "paper" || profile == "shortanswer")
 	l.graphs = graphs
 	return l
 }

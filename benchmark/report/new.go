@@ -24,9 +24,7 @@ func New(run *benchmark.Run) (*Report, error) {
 		}
 	}
 	var err error
-	if r.Pairs, err = pairs(run, compared); err == nil {
-		r.EqualContext, err = equalContext(run, compared)
-	}
+	r.Pairs, err = pairs(run, compared)
 	return r, err
 }
 

@@ -79,7 +79,7 @@ func publishedNotes(rows []benchmark.PublishedRow, asked int) []string {
 		add(&sources, p.Source+" (judge: "+p.Judge+")")
 		add(&notes, p.Note)
 	}
-	if n := rows[0].Questions; n != asked {
+	if n := rows[0].Questions; n != 0 && n != asked {
 		notes = append(notes, fmt.Sprintf("they are about %s, this run asks %s", plural(n, "question"), count(asked)))
 	}
 	return []string{"Published rows: " + strings.Join(append([]string{strings.Join(sources, " and ")}, notes...), "; ") + "."}

@@ -22,10 +22,6 @@ type Report struct {
 	// Pairs compares, by the headline figures, the best system with every other, and
 	// every system with the baselines.
 	Pairs []Pair `json:"pairs,omitempty"`
-	// EqualContext compares every system that does more than rank chunks with
-	// every flat one by the evidence for multi-fact questions, at equal context
-	// tokens.
-	EqualContext []ContextPair `json:"equal_context,omitempty"`
 	// Data says what was odd in the data set and how it was taken.
 	Data []string `json:"data_notes,omitempty"`
 	// Published are figures of a publication; they take part in nothing.
@@ -207,21 +203,6 @@ type Pair struct {
 	// interval nor test.
 	P     *float64 `json:"p,omitempty"`
 	PHolm *float64 `json:"p_holm,omitempty"`
-}
-
-// ContextPair compares a flat system A with another, B, by evidence recall at
-// equal context tokens.
-type ContextPair struct {
-	Pair
-	Type string `json:"type"`
-	// ContextTokens is the budget both are given: the smaller of their mean
-	// contexts. MeanA and MeanB are the recalls within it, see [EvidenceAt].
-	ContextTokens float64 `json:"context_tokens"`
-	MeanA         float64 `json:"mean_a"`
-	MeanB         float64 `json:"mean_b"`
-	// Separable tells that the interval is on one side of 0 and PHolm, over
-	// all pairs of this kind, below 0.05.
-	Separable bool `json:"separable"`
 }
 
 // SweepPoint holds the questions of all domains at one top-k (WildGraphBench,

@@ -17,7 +17,7 @@ import (
 // percent. What has no rows is left out.
 func (r *Report) Tables() []Table {
 	out := []Table{
-		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(), r.equalContextTable(),
+		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
 	}
 	out = append(out, r.pairTables()...)
 	out = append(out, r.GraphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable())

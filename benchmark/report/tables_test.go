@@ -109,59 +109,6 @@ func study(dir string, lib *library) *benchmark.Runner {
 	return r
 }
 
-// In the zoo, "hawk" and "cod" are multi-fact questions: their gold is the
-// first document and their own. The parrot's prompt is its own document alone,
-// 5 words; the scholar's a report of 5 words, then the first two documents of
-// 5 words each. Shrunk to 5 of its 15 words, a third of them report, it has 10/3
-// words of source text: two thirds of the first document.
-func TestEqualContext(t *testing.T) {
-	rep, err := run(t, study("", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rep.EqualContext) != 1 {
-		t.Fatalf("%+v", rep.EqualContext)
-	}
-	p := rep.EqualContext[0]
-	if p.A != "parrot" || p.B != "scholar" || p.N != 2 || p.ContextTokens != 5 || p.MeanA != 0.5 || math.Abs(p.MeanB-1.0/3) > 1e-12 || math.Abs(p.Difference+1.0/6) > 1e-12 {
-		t.Errorf("%+v", p)
-	}
-	if p.Separable {
-		t.Error("two questions tell the systems apart")
-	}
-	all := rep.Systems[1].Overall.Types[wildgraph.MultiFact]
-	if *all.PromptRecall != 1 || *all.ContextTokens != 15 {
-		t.Errorf("uncut: recall %v in %v tokens, want 1 in 15", *all.PromptRecall, *all.ContextTokens)
-	}
-	text := tables(t, rep)
-	for _, want := range []string{"Multi-fact evidence at equal context", "scholar − parrot", "too few"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the tables lack %q:\n%s", want, text)
-		}
-	}
-}
-
-func TestEvidenceAt(t *testing.T) {
-	// As many tokens of facts as of source text, the first gold unit in tokens
-	// 0–100 of it and the second in 300–400; a third is not met.
-	a := record.Answer{
-		Evidence: []record.Evidence{{Doc: "a", Tokens: 100}, {Doc: "x", Tokens: 200}, {Doc: "b", Tokens: 100}, {Doc: "b", Tokens: 100}},
-		Derived:  []record.Derived{{Tokens: 500}},
-	}
-	gold := []benchmark.Unit{{"a"}, {"b", "b2"}, {"c"}}
-	for _, tt := range []struct{ budget, want float64 }{
-		{0, 0}, {100, 0.5 / 3}, {200, 1.0 / 3}, {600, 1.0 / 3}, {700, 1.5 / 3}, {800, 2.0 / 3}, {1000, 2.0 / 3}, {9999, 2.0 / 3},
-	} {
-		if got := report.EvidenceAt(gold, a, tt.budget); math.Abs(got-tt.want) > 1e-12 {
-			t.Errorf("at %v tokens: %v, want %v", tt.budget, got, tt.want)
-		}
-	}
-	empty := record.Answer{Evidence: []record.Evidence{{Doc: "a"}}} // no token counter
-	if got := report.EvidenceAt(gold[:1], empty, 0); got != 1 {
-		t.Errorf("without lengths: %v, want 1", got)
-	}
-}
-
 // A sweep is added to a finished run: the index is built once more per domain,
 // the run's own answers are kept, and its own top-k is not asked again.
 func TestSweep(t *testing.T) {

@@ -26,11 +26,11 @@ func TestBudgetContext(t *testing.T) {
 			t.Errorf("wild reads %.2f of the pages", *all.PromptRecall)
 		}
 	}
-	_, _, err := bench(t, bare, "-budget-context", "-1", "-sweep-topk", "2..4")
+	_, _, err := bench(t, bare, "-budget-context", "-1", "-sweep", "2..4")
 	if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-budget-context -1 is less than 0") {
 		t.Errorf("a negative budget: %v", err)
 	}
-	if _, _, err = bench(t, bare, "-budget-context", "9", "-sweep-topk", "2..4"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-sweep-topk has no meaning") {
+	if _, _, err = bench(t, bare, "-budget-context", "9", "-sweep", "2..4"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-sweep has no meaning") {
 		t.Errorf("a budget and a sweep: %v", err)
 	}
 }

@@ -10,101 +10,197 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// size is that of a corpus.
-type size struct {
+// data is a data set with the size of its corpus.
+type data struct {
+	*benchmark.Dataset
 	pages int
 	bytes int64
+	// short tells that answers are judged by the rules of the multi-hop data sets.
+	short bool
+	depth int // of the rankings that are measured, 0 is the default
 }
+
+// shortDepth is the deepest recall that papers on multi-hop data sets give.
+const shortDepth = 20
 
 // load opens the data set: the shipped sample, a folder, or a file of questions with a
 // folder of documents.
-func load(ctx context.Context, s settings) (*benchmark.Dataset, size, error) {
-	set, of, err := open(ctx, s)
-	if errors.Is(err, wildgraph.ErrUnknownDomain) {
+func load(ctx context.Context, s settings) (data, error) {
+	d, err := open(ctx, s)
+	if errors.Is(err, wildgraph.ErrUnknownDomain) || errors.Is(err, multihop.ErrUnknownSet) {
 		err = cli.Usagef("-domains: %w", err)
 	}
-	if err == nil {
-		err = addGraphs(set, s.graphs)
+	if err != nil {
+		return data{}, err
 	}
-	return set, of, err
+	if s.indexOnly {
+		d.Published = &benchmark.Published{Graphs: wildgraph.PublishedGraphs()}
+		for i := range d.Domains {
+			d.Domains[i].Items = nil
+		}
+	} else if len(questions(d.Dataset, 0)) == 0 {
+		return data{}, cli.Usagef("%s has no questions that are asked here; -index-only describes its graphs", d.Name)
+	}
+	return d, nil
 }
 
-func open(ctx context.Context, s settings) (*benchmark.Dataset, size, error) {
+func open(ctx context.Context, s settings) (data, error) {
 	if s.questions != "" {
 		return openOwn(ctx, s)
 	}
 	fsys, err := fs.Sub(sample, "sample")
 	if err != nil {
-		return nil, size{}, err
+		return data{}, err
 	}
 	if s.data != "" {
 		// Nothing outside of the folder is read, whatever links it holds. Pages
 		// are read as long as the program runs.
 		root, err := os.OpenRoot(s.data)
 		if err != nil {
-			return nil, size{}, err
+			return data{}, err
 		}
 		if fsys = root.FS(); own.IsBEIR(fsys) {
 			set, err := own.BEIR(fsys, filepath.Base(absolute(s.data)))
-			return measured(s, set, err)
+			return oneDomain(s, set, err)
+		}
+		if _, err := fs.Stat(fsys, "QA"); err != nil {
+			if d, err := openHops(fsys, s); !errors.Is(err, errNoHops) {
+				return d, err
+			}
 		}
 	}
 	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{Domains: s.domains})
 	if err == nil && s.data == "" {
 		set.Name += " sample"
 	}
-	var of size
+	d := data{Dataset: set}
 	for _, st := range stats {
-		of.pages += st.Pages
-		of.bytes += st.Bytes
+		d.pages += st.Pages
+		d.bytes += st.Bytes
 	}
-	return set, of, err
+	return d, err
+}
+
+// anonyName is the data set whose names are hidden, and the folder that it may stand in.
+const anonyName = "anonyrag"
+
+// errNoHops is returned for a folder without any multi-hop data set.
+var errNoHops = errors.New("no multi-hop data set")
+
+// openHops reads the multi-hop data sets of a folder, or those that -domains names.
+func openHops(fsys fs.FS, s settings) (data, error) {
+	names := slices.DeleteFunc(slices.Clone(s.domains), func(name string) bool { return name == anonyName })
+	named := len(names) < len(s.domains)
+	set, err := multihop.Load(fsys, multihop.Options{Sets: names, Corpora: s.indexOnly})
+	if errors.Is(err, multihop.ErrUnknownSet) && len(names) == 0 {
+		set, err = &benchmark.Dataset{Name: multihop.Name}, nil
+	}
+	if err != nil {
+		return data{}, err
+	}
+	if named || len(s.domains) == 0 {
+		if err := addAnonyRAG(set, fsys, named || len(set.Domains) == 0); err != nil {
+			return data{}, err
+		}
+	}
+	if len(set.Domains) == 0 {
+		return data{}, errNoHops
+	}
+	k := multihop.DefaultK
+	if s.k > 0 {
+		k = s.k
+	}
+	set.Published = multihop.Published(k, s.Mode)
+	d := data{Dataset: set, short: true, depth: shortDepth}
+	return d, d.measure()
+}
+
+// addAnonyRAG appends the languages of AnonyRAG, as domains anonyrag-chs and anonyrag-eng,
+// from a folder of that name or, if it may, from the folder itself.
+func addAnonyRAG(set *benchmark.Dataset, fsys fs.FS, itself bool) error {
+	folder, err := fs.Sub(fsys, anonyName)
+	if err != nil {
+		return err
+	}
+	if info, err := fs.Stat(fsys, anonyName); err != nil || !info.IsDir() {
+		if folder = fsys; !itself {
+			return nil
+		}
+		if names, err := fs.Glob(fsys, "*_qa.json*"); err != nil || len(names) == 0 {
+			return err // another data set's folder
+		}
+	}
+	hidden, err := anonyrag.Load(folder)
+	if err != nil {
+		return fmt.Errorf("%s: %w", anonyName, err)
+	}
+	for _, t := range hidden.Types {
+		t.K, t.Swept = multihop.DefaultK, true
+		set.Types = append(set.Types, t)
+	}
+	for _, d := range hidden.Domains {
+		d.Name = anonyName + "-" + d.Name
+		set.Domains = append(set.Domains, d)
+	}
+	set.Notes = append(set.Notes, hidden.Notes...)
+	return nil
 }
 
 // openOwn reads a file of questions and a folder of documents.
-func openOwn(ctx context.Context, s settings) (*benchmark.Dataset, size, error) {
+func openOwn(ctx context.Context, s settings) (data, error) {
 	if rel, err := filepath.Rel(absolute(s.docs), absolute(s.questions)); err == nil && filepath.IsLocal(rel) {
-		return nil, size{}, cli.Usagef("-questions %s is in the folder of -docs and may be indexed: move it out", s.questions)
+		return data{}, cli.Usagef("-questions %s is in the folder of -docs and may be indexed: move it out", s.questions)
 	}
 	root, err := os.OpenRoot(s.docs)
 	if err != nil {
-		return nil, size{}, err
+		return data{}, err
 	}
 	defer root.Close() // all was read
 	f, err := os.Open(s.questions)
 	if err != nil {
-		return nil, size{}, err
+		return data{}, err
 	}
 	defer f.Close() // only read
 	set, err := own.Load(ctx, filepath.Base(s.questions), f, root.FS())
-	return measured(s, set, err)
+	return oneDomain(s, set, err)
 }
 
-// measured checks that the data set has no domains to choose from, and counts its pages.
-func measured(s settings, set *benchmark.Dataset, err error) (*benchmark.Dataset, size, error) {
-	var of size
-	switch {
-	case err != nil:
-		return nil, of, err
-	case len(s.domains) > 0:
-		return nil, of, cli.Usagef("-domains: %s has one domain", set.Name)
+// oneDomain is a data set without domains to choose from.
+func oneDomain(s settings, set *benchmark.Dataset, err error) (data, error) {
+	if err != nil {
+		return data{}, err
 	}
-	for d, err := range set.Domains[0].Documents() {
-		if err != nil {
-			return nil, of, err
+	if len(s.domains) > 0 {
+		return data{}, cli.Usagef("-domains: %s has one domain", set.Name)
+	}
+	d := data{Dataset: set}
+	return d, d.measure()
+}
+
+// measure counts the pages.
+func (d *data) measure() error {
+	for _, domain := range d.Domains {
+		for doc, err := range domain.Documents() {
+			if err != nil {
+				return err
+			}
+			d.pages++
+			d.bytes += int64(len(doc.Text))
 		}
-		of.pages++
-		of.bytes += int64(len(d.Text))
 	}
-	return set, of, nil
+	return nil
 }
 
 // absolute is the whole path of a file, as far as it is known.
@@ -124,10 +220,20 @@ func counted(n int, one string) string {
 }
 
 // describe says what is going to be run.
-func describe(w io.Writer, s settings, set *benchmark.Dataset, of size) {
+func describe(w io.Writer, s settings, d data) {
+	var domains []string
+	if d.short {
+		for _, of := range d.Domains {
+			domains = append(domains, of.Name)
+		}
+	}
+	name := d.Name
+	if len(domains) > 0 && len(domains) < 10 {
+		name += " (" + strings.Join(domains, ", ") + ")"
+	}
 	fmt.Fprintf(w, "%s: %s, %s (%.1f MB), %s. Kit: %s.\n",
-		set.Name, counted(len(set.Domains)-len(s.graphs), "domain"), counted(of.pages, "page"), float64(of.bytes)/1e6, counted(len(questions(set, s.Limit)), "question"), s.KitName())
-	for _, note := range set.Notes {
+		name, counted(len(d.Domains), "domain"), counted(d.pages, "page"), float64(d.bytes)/1e6, counted(len(questions(d.Dataset, s.Limit)), "question"), s.KitName())
+	for _, note := range d.Notes {
 		fmt.Fprintln(w, "Note:", text.OneLine(note))
 	}
 }

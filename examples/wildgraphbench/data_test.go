@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
@@ -101,53 +100,6 @@ func TestOwnDataUsage(t *testing.T) {
 	} {
 		if _, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
-		}
-	}
-}
-
-// A second start leaves the report as it is; one with another page, question or option
-// writes it anew.
-func TestReportStays(t *testing.T) {
-	questions, docs := ownData(t)
-	out := t.TempDir()
-	args := []string{"-questions", questions, "-docs", docs, "-systems", "bm25", "-out", out}
-	page, long := filepath.Join(out, "report.html"), time.Unix(1e9, 0)
-	swap := func(file, old, now string) {
-		text, err := os.ReadFile(file)
-		if err == nil {
-			err = os.WriteFile(file, []byte(strings.Replace(string(text), old, now, 1)), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, step := range []struct {
-		name  string
-		do    func()
-		stays bool
-	}{
-		{"the first start", func() {}, false},
-		{"the second", func() {}, true},
-		{"another page", func() { swap(filepath.Join(docs, "otters.txt"), "crabs", "clams") }, false},
-		{"the same again", func() {}, true},
-		{"another answer", func() { swap(questions, "By ear.", "By eye.") }, false},
-		{"another option", func() { args = append(args, "-topk-qa", "2") }, false},
-		{"an option of the report", func() { args = append(args, "-no-timings") }, false},
-		{"the last again", func() {}, true},
-	} {
-		step.do()
-		if _, _, err := bench(t, bare, args...); err != nil {
-			t.Fatal(err)
-		}
-		now, err := os.Stat(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if stayed := now.ModTime().Equal(long); stayed != step.stays {
-			t.Errorf("%s: the page stayed: %v, want %v", step.name, stayed, step.stays)
-		}
-		if err := os.Chtimes(page, long, long); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

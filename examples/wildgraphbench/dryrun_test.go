@@ -80,7 +80,7 @@ func TestDryRunOfAPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := load(t.Context(), s)
+	set, err := load(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +91,12 @@ func TestDryRunOfAPart(t *testing.T) {
 		items = append(items, it)
 	}
 	set.Domains[0].Items = items
-	p, err := newParts(s, slog.New(slog.DiscardHandler))
+	p, err := newParts(s, set, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := p.DryRun(t.Context(), &out, set, nil, s.runners(p, nil)); err != nil {
+	if err := p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {

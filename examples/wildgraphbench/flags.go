@@ -8,20 +8,21 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/joint"
+	"github.com/wildgraph/wildgraph/judge/liverag"
 	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/shortanswer"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 )
 
@@ -30,16 +31,15 @@ type settings struct {
 	lab.Settings
 	data, check string
 	// questions and docs are data of one's own.
-	questions, docs string
-	domains         []string
-	scores          []score
-	graphs          []corpus
-	minima          []minimum
-	partial         bool
-	verbose         bool
+	questions, docs    string
+	domains            []string
+	scores             []score
+	minima             []minimum
+	partial, indexOnly bool
+	verbose            bool
 
-	topKQA, topKSummary         int
-	sweepTopK                   []int
+	k, kSummary                 int // 0 is the number of the data set
+	sweep                       []int
 	precisionRef                string
 	judgeProfiles               []string
 	judgeNoParameters, grounded bool
@@ -51,33 +51,34 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	var s settings
 	fs := cli.NewFlags("wildgraphbench")
 	fs.Usage = func() {
-		lab.Help(stderr, fs, "Runs question-answering systems over WildGraphBench and writes a report folder.\n"+
-			"Without flags: every system on the small sample shipped with the program, offline.",
-			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "graph", "check"}},
-			cli.Group{Title: "What they read", Flags: []string{"topk-qa", "topk-summary", "sweep-topk"}},
+		lab.Help(stderr, fs, "Runs question-answering systems over a data set and writes a report folder. Without flags:\n"+
+			"every system on the small sample shipped with the program, offline. `wildgraphbench compare OUT1 OUT2`\n"+
+			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
+			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "index-only", "check"}},
+			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep"}},
 			cli.Group{Title: "Models", Flags: []string{"judge-profile", "judge-no-parameters", "grounded", "precision-ref"}},
 			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
 	}
-	fs.StringVar(&s.data, "data", "", "`DIR` of a WildGraphBench checkout, or with a data set in BEIR's layout (default: the shipped sample)")
+	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
 	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents that -questions are about")
-	fs.StringVar(&s.check, "check", "", "print what is odd in the checkout in `DIR`, and run nothing")
-	lab.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains (default: all present)")
+	fs.StringVar(&s.check, "check", "", "print what is odd in the WildGraphBench checkout in `DIR`, and run nothing")
+	lab.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
 	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
+	fs.BoolVar(&s.indexOnly, "index-only", false, "ask nothing: index, and describe the graphs")
 	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)", parseMinimum)
 	fs.BoolVar(&s.verbose, "v", false, "print all tables of the report, and not who is ahead alone")
-	fs.IntVar(&s.topKQA, "topk-qa", 5, "chunks in the prompt of a fact question")
-	fs.IntVar(&s.topKSummary, "topk-summary", 10, "chunks in the prompt of a summary question")
-	fs.Func("sweep-topk", "ask the summary questions also with every top-k of `RANGE`, e.g. 2..12; a finished run goes on from there", func(v string) (err error) {
-		s.sweepTopK, err = parseSweep(v)
+	fs.IntVar(&s.k, "k", 0, "`N` chunks in the prompt of a question (default: 5, in multi-hop data sets 20)")
+	fs.IntVar(&s.kSummary, "k-summary", 0, "`N` chunks in the prompt of a summary question (default: 10)")
+	fs.Func("sweep", "ask also with every number of chunks in `RANGE`, e.g. 2..12 or 10,20: summary questions, and all of multi-hop data sets; a finished run goes on from there", func(v string) (err error) {
+		s.sweep, err = parseSweep(v)
 		return err
 	})
-	repeated(fs, &s.graphs, "graph", "index the corpus in `NAME=PATH`, a folder of texts or a JSON file, and describe its graph as well (repeatable)", parseCorpus)
 	s.Flags(fs, getenv, defaultOut)
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
 	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
-	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream, how a model judges, and lexical, by words; each further one judges the same answers again, into a folder of its name (default: joint)")
+	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: joint; multi-hop data sets have their own, shortanswer)")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
 	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no limit of its own, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section, evidence or none: what the precision of a summary is held against")
@@ -88,11 +89,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 		return s, cli.Usagef("unexpected argument %q", fs.Arg(0))
 	}
 	problems := s.Complete(fs, systems)
-	if len(s.judgeProfiles) == 0 {
-		s.judgeProfiles = []string{joint.Profile}
-	}
 	if s.Out == "" {
-		s.Out = filepath.Join(defaultOut, s.Folder(cmp.Or(s.data, strings.TrimSuffix(s.questions, filepath.Ext(s.questions))), s.Model, map[string]any{"topk": s.topK(nil)}))
+		s.Out = filepath.Join(defaultOut, s.Folder(cmp.Or(s.data, strings.TrimSuffix(s.questions, filepath.Ext(s.questions))), s.Model, map[string]any{"k": s.k, "k_summary": s.kSummary}))
 	}
 	return s, s.validate(systems, problems)
 }
@@ -125,24 +123,35 @@ const (
 
 // whole tells whether the run is that of the first command: the sample, offline.
 func (s settings) whole() bool {
-	return s.data == "" && s.questions == "" && !s.Paid() && s.Limit == 0 && len(s.Systems) == 0 && len(s.graphs) == 0
+	return s.data == "" && s.questions == "" && !s.Paid() && s.Limit == 0 && len(s.Systems) == 0
 }
 
-// topK are the chunks in a prompt by the type of the question, of the types that a data
-// set has; nil has all.
+// topK are the chunks in a prompt by the type of the question, where flags give them.
 func (s settings) topK(set *benchmark.Dataset) map[string]int {
-	all := map[string]int{wildgraph.SingleFact: s.topKQA, wildgraph.MultiFact: s.topKQA, wildgraph.Summary: s.topKSummary}
-	maps.DeleteFunc(all, func(key string, _ int) bool {
-		return set != nil && !slices.ContainsFunc(set.Types, func(t benchmark.Type) bool { return t.Key == key })
-	})
-	return all
+	out := make(map[string]int)
+	for _, t := range set.Types {
+		k := s.k
+		if t.Statements {
+			k = s.kSummary
+		}
+		if k > 0 && !t.Search {
+			out[t.Key] = k
+		}
+	}
+	return out
 }
 
 // descriptive is what else a reader of the report wants to know.
-func (s settings) descriptive(profile string) map[string]any {
-	c := map[string]any{
-		"topk_qa": s.topKQA, "topk_summary": s.topKSummary,
-		"judge_profile": profile, "precision_ref": s.precisionRef, "grounded": s.grounded,
+func (s settings) descriptive(d data, profile string) map[string]any {
+	c := map[string]any{"topk_qa": 0, "judge_profile": profile, "precision_ref": s.precisionRef, "grounded": s.grounded}
+	for _, t := range d.Types {
+		key := "topk_qa"
+		if t.Statements {
+			key = "topk_summary"
+		}
+		if !t.Search {
+			c[key] = cmp.Or(s.topK(d.Dataset)[t.Key], t.K)
+		}
 	}
 	if s.ByModel() {
 		c["judge_model"] = s.JudgeModel
@@ -154,19 +163,24 @@ func (s settings) descriptive(profile string) map[string]any {
 // there are, problems those already known.
 func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	words := true // judges that go without a model
 	for _, profile := range s.judgeProfiles {
-		problems = append(problems, lab.OneOf("judge-profile", profile, joint.Profile, paper.Profile, upstream.Profile, profileLexical)...)
+		problems = append(problems, lab.OneOf("judge-profile", profile, joint.Profile, paper.Profile, upstream.Profile, profileLexical, liverag.Profile, shortanswer.Profile)...)
+		words = words && (profile == liverag.Profile || profile == shortanswer.Profile)
 	}
 	problems = append(problems, lab.OneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))...)
-	problems = append(problems, lab.AtLeast("topk-qa", s.topKQA, 1)...)
-	problems = append(problems, lab.AtLeast("topk-summary", s.topKSummary, 1)...)
-	if len(s.sweepTopK) > 0 && s.BudgetContext > 0 {
-		bad("-sweep-topk has no meaning with -budget-context: the budget takes the place of top-k")
+	for flag, k := range map[string]int{"k": s.k, "k-summary": s.kSummary} {
+		if s.Given(flag) {
+			problems = append(problems, lab.AtLeast(flag, k, 1)...)
+		}
+	}
+	if len(s.sweep) > 0 && s.BudgetContext > 0 {
+		bad("-sweep has no meaning with -budget-context: the budget takes the place of top-k")
 	}
 	if s.grounded && slices.Contains(s.judgeProfiles, upstream.Profile) {
 		bad("-grounded is no part of -judge-profile upstream")
 	}
-	if s.Given("judge-profile") && !s.ByModel() {
+	if s.Given("judge-profile") && !s.ByModel() && !words {
 		bad("-judge-profile needs -answer-kit model: it is the procedure of a model")
 	}
 	problems = append(problems, s.Folders(map[string]string{"data": s.data, "check": s.check, "docs": s.docs})...)

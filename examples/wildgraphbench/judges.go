@@ -3,17 +3,31 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"slices"
+	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/benchmark/multihop"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/judge/liverag"
 	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/shortanswer"
 	"github.com/wildgraph/wildgraph/judge/upstream"
-	"github.com/wildgraph/wildgraph/llm"
 )
+
+// profileLexical judges by words, whatever answered.
+const profileLexical = "lexical"
 
 // parts are what the systems of a run share, and what judges them.
 type parts struct {
@@ -21,48 +35,118 @@ type parts struct {
 	judges []profiled
 }
 
-// profiled is a judge with the name of its procedure, "" without a model.
+// profiled is a judge with the name of its procedure, "" for the offline kit's.
 type profiled struct {
 	judge.Judge
 	profile string
 }
 
-func newParts(s settings, log *slog.Logger) (*parts, error) {
-	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef), Grounded: s.grounded}
+func newParts(s settings, d data, log *slog.Logger) (*parts, error) {
+	for _, name := range s.judgeProfiles {
+		if d.short != (name == shortanswer.Profile) && name != liverag.Profile {
+			return nil, cli.Usagef("-judge-profile %s does not judge the questions of %s", name, d.Name)
+		}
+	}
 	shared, err := lab.NewParts(s.Settings, log)
 	if err != nil {
 		return nil, err
 	}
 	p := &parts{Parts: shared}
-	if shared.Judge == nil {
-		j, err := lexical.New(o)
-		if err != nil {
-			return nil, err
+	if !s.ByModel() && slices.ContainsFunc(d.Domains, func(d benchmark.Domain) bool { return strings.HasPrefix(d.Name, anonyName) }) {
+		if p.Kit.Read, err = newChooser(p.Kit.Read); err != nil {
+			return nil, errors.Join(err, p.Close())
 		}
-		p.judges = []profiled{{Judge: j}}
-		return p, nil
 	}
-	for _, name := range s.judgeProfiles {
-		j, err := byProfile(name, shared.Judge, s, o)
+	profiles := s.judgeProfiles
+	switch {
+	case len(profiles) > 0:
+	case d.short:
+		profiles = []string{shortanswer.Profile}
+	case shared.Judge == nil:
+		profiles = []string{""}
+	default:
+		profiles = []string{joint.Profile}
+	}
+	for _, name := range profiles {
+		j, err := p.judge(name, s, d)
 		if err != nil {
-			return nil, errors.Join(err, shared.Close())
+			return nil, errors.Join(err, p.Close())
 		}
 		p.judges = append(p.judges, profiled{j, name})
 	}
 	return p, nil
 }
 
-// profileLexical judges by words, whatever answered.
-const profileLexical = "lexical"
-
-func byProfile(name string, m llm.Model, s settings, o judge.Options) (judge.Judge, error) {
-	switch name {
+// judge makes the judge of a profile.
+func (p *parts) judge(profile string, s settings, d data) (judge.Judge, error) {
+	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef), Grounded: s.grounded}
+	switch profile {
+	case liverag.Profile:
+		return liverag.New(liverag.Options{Model: p.Judge})
+	case shortanswer.Profile:
+		return p.short(d)
 	case upstream.Profile:
-		return upstream.New(m, upstream.Options{Options: o, NoParameters: s.judgeNoParameters})
-	case profileLexical:
-		return lexical.New(o)
+		return upstream.New(p.Judge, upstream.Options{Options: o, NoParameters: s.judgeNoParameters})
 	case paper.Profile:
-		return paper.New(m, paper.Options{Options: o})
+		return paper.New(p.Judge, paper.Options{Options: o})
+	case joint.Profile:
+		return joint.New(p.Judge, joint.Options{Options: o})
 	}
-	return joint.New(m, joint.Options{Options: o})
+	return lexical.New(o)
+}
+
+// short judges the questions of the multi-hop data sets, each by its own rules.
+func (p *parts) short(d data) (judge.Judge, error) {
+	o := shortanswer.Options{Model: p.Judge, Schemes: multihop.Schemes()}
+	if p.Embedder != nil {
+		o.Embedder = p.Embedder
+	}
+	short, err := shortanswer.New(o)
+	if err != nil {
+		return nil, err
+	}
+	var hidden []string
+	for _, t := range d.Types {
+		if _, ok := o.Schemes[t.Key]; !ok {
+			hidden = append(hidden, t.Key)
+		}
+	}
+	if len(hidden) == 0 {
+		return short, nil
+	}
+	other, err := anonyrag.New(anonyrag.Options{Model: p.Judge})
+	return judges{short, other, hidden}, err
+}
+
+// judges hands each question to the judge of its data set.
+type judges struct {
+	*shortanswer.Judge
+	hidden *anonyrag.Judge
+	types  []string // of questions with hidden names
+}
+
+// Name implements [judge.Judge].
+func (j judges) Name() string { return j.Judge.Name() + "+" + j.hidden.Name() }
+
+// Fact implements [judge.Judge].
+func (j judges) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
+	if slices.Contains(j.types, c.Type) {
+		return j.hidden.Fact(ctx, c)
+	}
+	return j.Judge.Fact(ctx, c)
+}
+
+// writeLiveRAG prints the means on the scales of the LiveRAG challenge.
+func writeLiveRAG(w io.Writer, r *report.Report) {
+	for _, s := range r.Systems {
+		v := s.Overall.Types[benchmark.All].Verdicts()
+		if v == nil || v.Accuracy == nil {
+			continue
+		}
+		fmt.Fprintf(w, "%s: correctness %.3f (-1 to 2)", s.System, liverag.Points(*v.Accuracy))
+		if f, ok := v.Scores["faithfulness"]; ok {
+			fmt.Fprintf(w, ", faithfulness %.3f (-1 to 1)", liverag.Faithfulness(f))
+		}
+		fmt.Fprintln(w)
+	}
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -96,7 +95,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") || d.Name() == lab.LedgerName || d.Name() == report.SumsName {
+		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") || d.Name() == lab.LedgerName {
 			return err
 		}
 		data, err := os.ReadFile(name)

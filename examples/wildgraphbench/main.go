@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command wildgraphbench runs question-answering systems over WildGraphBench
-// and writes a report folder.
+// Command wildgraphbench runs question-answering systems over WildGraphBench, the
+// multi-hop data sets, both GraphRAG-Benches, AnonyRAG or data of one's own, and writes a
+// report folder.
 //
-//	go run ./examples/wildgraphbench
+//	go run ./examples/wildgraphbench                     # every system on a small sample, offline
+//	go run ./examples/wildgraphbench -data DIR           # a data set: the folder's layout says which
+//	go run ./examples/wildgraphbench compare OUT1 OUT2   # two finished runs
+//	go run ./examples/wildgraphbench anonyrag -out DIR   # make a data set whose names are hidden
 //
-// runs every system on the small sample shipped with the program, offline.
-// With -data it runs on a checkout of the real data set, with -model through a
-// language model; -help lists the flags. A run that was stopped goes on when
-// it is started again.
+// With -model a language model answers and judges; -help lists the flags. A run that was
+// stopped goes on when it is started again.
 //
 // The exit status is 0 on success, 1 on failure or when a figure is below its
 // -min, 2 for a wrong command line, and 3 when the result is not complete: the
 // run was stopped, its budget is spent, questions are left without a score, or so
-// much of a system failed that it is not compared.
+// much of a system failed that it is not compared, or a figure fell by more than -max-loss.
 package main
 
 import (
@@ -34,7 +36,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/wildgraphbench/compare"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/liverag"
 	"github.com/wildgraph/wildgraph/judge/upstream"
 )
 
@@ -44,11 +48,22 @@ var sample embed.FS
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	os.Exit(lab.Status(os.Stderr, "wildgraphbench", run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)))
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	status := lab.Status(os.Stderr, "wildgraphbench", err)
+	if errors.Is(err, compare.ErrLost) {
+		status = lab.ExitIncomplete
+	}
+	os.Exit(status)
 }
 
 // run is the program without its process.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	if len(args) > 0 && args[0] == "compare" {
+		return compare.Run(args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == "anonyrag" {
+		return runAnonyRAG(ctx, args[1:], getenv, stdout, stderr)
+	}
 	s, err := parse(args, getenv, stderr, all.Names())
 	if err != nil {
 		return err
@@ -59,22 +74,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.check != "" {
 		return check(s, stdout)
 	}
-	set, size, err := load(ctx, s)
+	d, err := load(ctx, s)
 	if err != nil {
 		return err
 	}
-	predictions, err := readScores(s.scores, set, s.Limit, s.partial)
+	predictions, err := readScores(s.scores, d.Dataset, s.Limit, s.partial)
 	if err != nil {
 		return err
 	}
-	parts, err := newParts(s, cli.NewLogger(stderr))
+	parts, err := newParts(s, d, cli.NewLogger(stderr))
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
 	if s.DryRun {
-		describe(stderr, s, set, size)
-		return parts.DryRun(ctx, stdout, set, predictions, s.runners(parts, nil))
+		describe(stderr, s, d)
+		return parts.DryRun(ctx, stdout, d.Dataset, predictions, s.runners(d, parts, nil))
 	}
 	if err := s.Forget(); err != nil {
 		return err
@@ -83,12 +98,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	describe(stderr, s, set, size)
+	describe(stderr, s, d)
 	coverage, err := benchmark.NewCoverage("")
 	if err != nil {
 		return err
 	}
-	runners := s.runners(parts, coverage)(set, append(entries, predictions...))
+	runners := s.runners(d, parts, coverage)(d.Dataset, append(entries, predictions...))
 	var verdicts []error
 	for i, j := range parts.judges {
 		if u, ok := j.Judge.(*upstream.Judge); ok {
@@ -109,15 +124,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 // runners run entries over a data set, one for each judge.
-func (s settings) runners(p *parts, coverage *benchmark.Coverage) lab.Run {
+func (s settings) runners(d data, p *parts, coverage *benchmark.Coverage) lab.Run {
 	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
 		for _, j := range p.judges {
 			out = append(out, &benchmark.Runner{
 				Dataset: set, Systems: systems, Judge: j.Judge,
 				Options: benchmark.Options{
-					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweepTopK, ContextTokens: s.ContextTokens(),
-					Settings: p.Decisive(), Config: s.descriptive(j.profile), Concurrency: s.Concurrency,
-					ShowEvidence: s.ByModel() || s.grounded || s.precisionRef == string(judge.RefEvidence),
+					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
+					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Concurrency: s.Concurrency,
+					ShowEvidence: s.ByModel() || s.grounded || j.profile == liverag.Profile || s.precisionRef == string(judge.RefEvidence),
 					CountTokens:  p.Count, Coverage: coverage, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
 				},
@@ -131,9 +146,6 @@ func (s settings) runners(p *parts, coverage *benchmark.Coverage) lab.Run {
 func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*report.Report, error) {
 	bar := lab.NewProgress(stderr)
 	runner.Options.Progress = bar.Event
-	if len(s.graphs) > 0 {
-		runner.Options.Built = draw(ctx, s.graphs, folder, stdout)
-	}
 	start := time.Now()
 	records, err := runner.Run(ctx)
 	bar.Done()
@@ -148,16 +160,21 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	if err != nil {
 		return nil, err
 	}
-	if names := undescribed(r, s.graphs); len(names) > 0 {
-		fmt.Fprintf(stderr, "Note: no system has a graph of %s to describe; add one that builds graphs to -systems, such as hipporag2.\n", strings.Join(names, ", "))
-	}
-	if s.verbose {
+	switch graphs := r.GraphTable(); {
+	case s.indexOnly && len(graphs.Rows) == 0:
+		return nil, errors.New("no system has a graph to describe; add one that builds graphs to -systems, such as hipporag2")
+	case s.indexOnly:
+		err = report.WriteText(stdout, graphs)
+	case s.verbose:
 		err = report.WriteText(stdout, r.Tables()...)
-	} else {
+	default:
 		err = r.WriteRanking(stdout)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if strings.Contains(records.Judge, liverag.Profile) {
+		writeLiveRAG(stdout, r)
 	}
 	if s.whole() {
 		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", cli.Digits(sampleCalls), sampleTokens/1_000_000)

@@ -151,7 +151,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-data", filepath.Join(folder, "none")}, "-data: "},
 		{[]string{"-limit", "-1"}, "-limit -1"},
 		{[]string{"-limit", "many"}, "limit"},
-		{[]string{"-topk-qa", "0", "-topk-summary", "0"}, "-topk-summary 0"},
+		{[]string{"-k", "0", "-k-summary", "0"}, "-k-summary 0"},
 		{[]string{"-chunk-size", "100", "-chunk-overlap", "100"}, "-chunk-overlap 100 is not less than -chunk-size 100"},
 		{[]string{"-kit", "magic"}, `-kit "magic"`},
 		{[]string{"-kit", "model"}, "-kit model needs -model"},
@@ -227,7 +227,7 @@ func TestNextCommands(t *testing.T) {
 		{[]string{"-limit", "1"}, "Nothing to do, 6 answers are there"},
 		{[]string{"-domains", "astronomy"}, "Nothing to do, 12 answers are there"},
 		{[]string{"-chunk-size", "600"}, "24 questions answered"},
-		{[]string{"-topk-qa", "3"}, "18 questions answered"},
+		{[]string{"-k", "3"}, "18 questions answered"},
 		{[]string{"-systems", "BM25,naiverag"}, "24 questions answered"},
 		{[]string{"-fresh"}, "24 questions answered"},
 	} {
@@ -388,13 +388,13 @@ func TestFolder(t *testing.T) {
 	if !strings.HasPrefix(base, "wildgraphbench-out/sample-offline-") {
 		t.Errorf("without flags: %s", base)
 	}
-	for _, args := range [][]string{{"-systems", "bm25"}, {"-limit", "2"}, {"-sweep-topk", "2..4"}, {"-precision-ref", "none"}, {"-concurrency", "3"}} {
+	for _, args := range [][]string{{"-systems", "bm25"}, {"-limit", "2"}, {"-sweep", "2..4"}, {"-precision-ref", "none"}, {"-concurrency", "3"}} {
 		if got := name(args...); got != base {
 			t.Errorf("%v: %s, want %s", args, got, base)
 		}
 	}
 	seen := map[string][]string{base: nil}
-	for _, args := range [][]string{{"-chunk-size", "300"}, {"-chunk-overlap", "0"}, {"-topk-qa", "3"}, {"-seed", "2"}, {"-mode", "reject"}, {"-data", ".."}, {"-model", "org/m:1"}} {
+	for _, args := range [][]string{{"-chunk-size", "300"}, {"-chunk-overlap", "0"}, {"-k", "3"}, {"-seed", "2"}, {"-mode", "reject"}, {"-data", ".."}, {"-model", "org/m:1"}} {
 		got := name(args...)
 		if other, taken := seen[got]; taken || strings.Count(got, "/") != 1 {
 			t.Errorf("%v: %s, as %v", args, got, other)

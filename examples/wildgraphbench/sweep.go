@@ -13,7 +13,7 @@ import (
 // maxTopK is the largest top-k of a sweep; as many chunks fill any prompt.
 const maxTopK = 1000
 
-// parseSweep reads -sweep-topk: a range such as 2..12, a number, or several of
+// parseSweep reads -sweep: a range such as 2..12, a number, or several of
 // them separated by commas.
 func parseSweep(v string) ([]int, error) {
 	var out []int

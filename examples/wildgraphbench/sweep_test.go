@@ -3,18 +3,14 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -41,7 +37,7 @@ func TestSweepOfSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := readReport(t, dir)
-	stdout, _, err := bench(t, bare, append(args, "-sweep-topk", "2..12")...)
+	stdout, _, err := bench(t, bare, append(args, "-sweep", "2..12")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +75,7 @@ func TestSweepDryRun(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk")
 	args := []string{"-dry-run", "-model", "m", "-systems", "bm25,zeroshot"}
 	for stage, calls := range map[string][2]int{"bm25 answer": {24, 48}, "zeroshot answer": {24, 24}} {
-		for i, more := range [][]string{nil, {"-sweep-topk", "8..12"}} {
+		for i, more := range [][]string{nil, {"-sweep", "8..12"}} {
 			stdout, _, err := bench(t, bare, append(slices.Clone(args), more...)...)
 			if err != nil {
 				t.Fatal(err)
@@ -89,142 +85,4 @@ func TestSweepDryRun(t *testing.T) {
 			}
 		}
 	}
-}
-
-const tinyGraph = `[{"title": "Ada", "text": "Ada Lovelace worked with Charles Babbage in London. Charles Babbage was born in London."},
-{"corpus_name": "Owls", "context": "Barn owls live in Europe."}]`
-
-func write(t *testing.T, name, text string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-// Table 4 for a corpus without questions, given in three shapes.
-func TestGraphOfAnyCorpus(t *testing.T) {
-	folder := t.TempDir()
-	for name, text := range map[string]string{"a.txt": "Ada Lovelace worked with Charles Babbage in London.", "sub/b.md": "Barn owls live in Europe.", "c.html": "<p>"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(folder, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lines := write(t, "c.jsonl", "{\"text\": \"Ada Lovelace worked with Charles Babbage in London.\"}\n{\"text\": \"Barn owls live in Europe.\"}\n{\"text\": \"\"}\n")
-	dir := t.TempDir()
-	stdout, _, err := bench(t, bare, "-out", dir, "-systems", "hipporag2", "-limit", "1", "-no-timings", "-v",
-		"-graph", "array="+write(t, "c.json", tinyGraph), "-graph", "lines="+lines, "-graph", "folder="+folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := map[string]int{"array": 2, "lines": 3, "folder": 2}
-	for _, d := range readReport(t, dir).Systems[0].Domains {
-		n, ok := documents[d.Domain]
-		if !ok {
-			continue
-		}
-		delete(documents, d.Domain)
-		if d.Index.Documents != n || d.Index.Entities == 0 || d.Index.Edges == 0 || len(d.Index.Degrees) == 0 || d.Types[benchmark.All].N != 0 {
-			t.Errorf("%s: %+v", d.Domain, d.Index)
-		}
-		if !strings.Contains(stdout, d.Domain+": hipporag2") || strings.Contains(stdout, "Domain: "+d.Domain) {
-			t.Errorf("the tables of %s:\n%s", d.Domain, stdout)
-		}
-	}
-	if len(documents) > 0 {
-		t.Errorf("not indexed: %v", documents)
-	}
-	for _, name := range []string{"array", "lines", "folder"} {
-		file := filepath.Join(dir, "graphs", name+"-hipporag2.html")
-		html, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(html), "<h1>"+name+" · hipporag2</h1>") || !strings.Contains(stdout, "Graph: "+file) {
-			t.Errorf("the page of %s: %v\n%s", name, err, stdout)
-		}
-	}
-	if drawn, _ := filepath.Glob(filepath.Join(dir, "graphs", "*")); len(drawn) != 6 {
-		t.Errorf("drawn are %q, want a page and a picture of each corpus", drawn)
-	}
-}
-
-func TestBadGraph(t *testing.T) {
-	empty := t.TempDir()
-	for _, tt := range []struct{ value, want string }{
-		{"x", "NAME=PATH"},
-		{"../x=f", "may hold letters"},
-		{"x=" + filepath.Join(empty, "none"), "no such file"},
-		{"x=" + empty, "holds no document"},
-		{"astronomy=" + write(t, "c.json", tinyGraph), "a domain has this name"},
-		{"x=" + write(t, "c.json", `[{"title": "no text"}]`), `c.json:1: neither "text" nor "context"`},
-		{"x=" + write(t, "c.json", "[{\"text\": \"a\"},\n7]"), "c.json:2: "},
-		{"x=" + write(t, "c.json", `[{"text": "a"}`), "the array has no end"},
-		{"x=" + write(t, "c.json", `[{"text": "a"}] {"text": "b"}`), "something follows"},
-		{"x=" + write(t, "c.json", `{"text": "a"} ]`), "something follows"},
-		{"x=" + write(t, "c.json", ``), "holds no document"},
-		{"x=" + write(t, "c.json", "not JSON"), "c.json:1: invalid character"},
-	} {
-		_, _, err := bench(t, bare, "-out", filepath.Join(empty, "out"), "-systems", "bm25", "-graph", tt.value)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.value, err, tt.want)
-		}
-	}
-	bad := filepath.Join(t.TempDir(), "bad.txt")
-	if err := os.WriteFile(bad, []byte("a\xff"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := (corpus{"x", filepath.Dir(bad)}).domain(); err == nil || !strings.Contains(err.Error(), "holds no document") {
-		t.Errorf("nothing but a file that is not UTF-8: %v", err)
-	}
-	good := filepath.Join(filepath.Dir(bad), "good.txt")
-	if err := os.WriteFile(good, []byte("Barn owls live in Europe."), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, stderr, err := bench(t, bare, "-out", filepath.Join(empty, "out"), "-systems", "BM25", "-limit", "1", "-graph", "x="+filepath.Dir(bad))
-	if err != nil || !strings.Contains(stderr, "Note: x: left out, not being UTF-8 (1): bad.txt\n") || !strings.Contains(stderr, "Note: no system has a graph of x to describe") {
-		t.Errorf("%v\n%s", err, stderr)
-	}
-}
-
-func TestObjects(t *testing.T) {
-	want := []graphrag.Document{{ID: "0000001", Title: "A", Text: "a"}, {ID: "0000002", Title: "B", Text: "b"}}
-	for _, file := range []string{
-		`[{"title": "A", "text": "a"}, {"corpus_name": "B", "context": "b"}]`,
-		"\ufeff \n[{\"title\": \"A\", \"text\": \"a\"}, {\"title\": \"B\", \"text\": \"b\"}]\n",
-		"{\"title\": \"A\", \"text\": \"a\"}\r\n{\"title\": \"B\", \"text\": \"b\", \"context\": \"c\"}",
-	} {
-		var got []graphrag.Document
-		for d, err := range objects(strings.NewReader(file), "f") {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, d)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file, diff)
-		}
-	}
-}
-
-func FuzzObjects(f *testing.F) {
-	for _, seed := range []string{tinyGraph, "{\"text\": \"a\"}\n{\"context\": \"b\"}", "[", "[]]", "\ufeff [{\"text\": \"a\"}]", `[{"text": "` + "\xff" + `"}]`, "", "  \n"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, data string) {
-		seen := make(map[string]bool)
-		failed := false
-		for d, err := range objects(strings.NewReader(data), "f") {
-			switch {
-			case failed:
-				t.Fatal("an object after an error")
-			case err != nil:
-				failed = true
-			case seen[d.ID] || !utf8.ValidString(d.Title+d.Text):
-				t.Fatalf("document %+v", d)
-			}
-			seen[d.ID] = true
-		}
-		for range objects(strings.NewReader(data), "f") {
-			break // stops at once
-		}
-	})
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
-	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
@@ -149,11 +148,11 @@ func Runner(dir string, calls *atomic.Int64, fail func(int64, graphrag.Question)
 	}
 }
 
-// Files reads all final files of a folder but the sums, which are also of the records.
+// Files reads all final files of a folder.
 func Files(dir string) (map[string]string, error) {
 	out := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == record.JournalName || d.Name() == report.SumsName {
+		if err != nil || d.IsDir() || d.Name() == record.JournalName {
 			return err
 		}
 		data, err := os.ReadFile(name)

@@ -121,9 +121,22 @@ func lightRAG(mode lightrag.Mode) System {
 	}}
 }
 
-// Names are all names of all systems, in the order of reports.
+// Variants are systems with a part left out, for tables of ablations: they run only when
+// they are named.
+func Variants() []System {
+	return []System{
+		{Name: youtu.Name + "-nocommunity", Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return youtu.New(k, youtu.Options{Common: c, NoCommunities: true})
+		}},
+		{Name: youtu.Name + "-noschema", Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+			return youtu.New(k, youtu.Options{Common: c, NoSchema: true})
+		}},
+	}
+}
+
+// Names are all names of all systems and variants, in the order of reports.
 func Names() (names []string) {
-	for _, s := range Systems() {
+	for _, s := range append(Systems(), Variants()...) {
 		names = append(append(names, s.Name), s.Also...)
 	}
 	return names
@@ -131,7 +144,7 @@ func Names() (names []string) {
 
 // Find returns the system of a name.
 func Find(name string) (System, bool) {
-	for _, s := range Systems() {
+	for _, s := range append(Systems(), Variants()...) {
 		if s.Is(name) {
 			return s, true
 		}

@@ -14,12 +14,17 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
-// Selected are the systems that take part, in the order of the registry.
+// Selected are the systems that take part, in the order of the registry: those that are
+// named, or all but variants.
 func (s Settings) Selected() []all.System {
-	return slices.DeleteFunc(all.Systems(), func(sys all.System) bool {
-		return len(s.Systems) > 0 && !slices.ContainsFunc(s.Systems, sys.Is)
+	if len(s.Systems) == 0 {
+		return all.Systems()
+	}
+	return slices.DeleteFunc(append(all.Systems(), all.Variants()...), func(sys all.System) bool {
+		return !slices.ContainsFunc(s.Systems, sys.Is)
 	})
 }
 
@@ -66,6 +71,10 @@ func (p *Parts) Entry(ctx context.Context, sys all.System) (benchmark.Entry, err
 	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.Blind, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
 	if sys.Blind && !p.settings.ByModel() {
 		e.NotApplicable = "needs a language model"
+		return e, nil
+	}
+	if sys.Blind && p.settings.Mode == string(reader.Reject) {
+		e.NotApplicable = "answers from memory: there is no evidence to reject by"
 		return e, nil
 	}
 	common := p.settings.Common()

@@ -1,43 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command compare sets finished runs of the benchmark side by side: what was changed,
+// Package compare sets finished runs of the benchmark side by side: what was changed,
 // what it did to each system with paired intervals, and which questions flipped.
-//
-//	go run ./examples/compare OUT1 OUT2            # folders that wildgraphbench wrote
-//	go run ./examples/compare OUT1:bm25 OUT2:mine  # one system of each
-//	go run ./examples/compare -max-loss 1 OUT1 OUT2
-//
-// Everything is compared with the first folder. The exit status is 0, 1 for an error, 2
-// for a wrong command line, and 3 if a figure fell by more than -max-loss points, as
-// surely as its 95 % interval says. Answers are judged by another judge, without being
-// asked for again, by running the benchmark once more with the same -out and another
-// -judge-profile.
-package main
+package compare
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
 
-// exitLost is the exit status for a figure that fell.
-const exitLost = 3
-
-var errLost = errors.New("worse than the first run")
-
-func main() {
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
-	status := cli.Fail(os.Stderr, "compare", err)
-	if errors.Is(err, errLost) {
-		status = exitLost
-	}
-	os.Exit(status)
-}
+// ErrLost is returned when a figure fell by more than -max-loss points, as surely as its
+// 95 % interval says.
+var ErrLost = errors.New("worse than the first run")
 
 type flags struct {
 	systems string
@@ -47,7 +26,7 @@ type flags struct {
 }
 
 func parse(args []string, stderr io.Writer) (flags, error) {
-	fs := cli.NewFlags("compare")
+	fs := cli.NewFlags("wildgraphbench compare")
 	var f flags
 	fs.StringVar(&f.systems, "systems", "", "`LIST` of systems to compare, separated by commas (default: all that both runs have)")
 	fs.IntVar(&f.show, "show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
@@ -64,7 +43,9 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	return f, nil
 }
 
-func run(args []string, stdout, stderr io.Writer) error {
+// Run compares everything with the first folder. A folder is given as DIR, or as DIR:SYSTEM
+// for one system of it.
+func Run(args []string, stdout, stderr io.Writer) error {
 	f, err := parse(args, stderr)
 	if err != nil {
 		return err
@@ -96,7 +77,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	if f.maxLoss >= 0 {
 		if err := lost(all, f.maxLoss/100); err != nil {
-			return fmt.Errorf("%w: %w", errLost, err)
+			return fmt.Errorf("%w: %w", ErrLost, err)
 		}
 	}
 	return nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package compare
 
 import (
 	"encoding/json"
@@ -59,7 +59,7 @@ func other(i int) bool { return i%4 != 1 }
 func compare(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out, progress strings.Builder
-	err := run(args, &out, &progress)
+	err := Run(args, &out, &progress)
 	return out.String(), err
 }
 
@@ -85,7 +85,7 @@ func TestCompare(t *testing.T) {
 	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
 	}
-	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
+	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
 		t.Errorf("a loss of 50 points: %v", err)
 	}
 	for _, args := range [][]string{{"-max-loss", "50", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", "-systems", "two", a, b}, {"-max-loss", "0", a, a}} {

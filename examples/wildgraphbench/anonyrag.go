@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
@@ -24,15 +24,57 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-//go:embed sample/*.json
-var sample embed.FS
+//go:embed books/*.json
+var shippedBooks embed.FS
 
-// rawSuffix marks the part of a data set whose names are as they are.
-const rawSuffix = " raw"
+// anonySettings are the flags of the subcommand.
+type anonySettings struct {
+	lab.Settings
+	book, language string
+	generate       int
+}
+
+// runAnonyRAG makes a data set of books whose names are hidden, in the files that -data
+// reads, and one with the names as they are in the folder raw: what a model answers without
+// retrieval falls from this to that by what it remembers of the books.
+func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	var s anonySettings
+	fs := cli.NewFlags("wildgraphbench anonyrag")
+	fs.Usage = func() {
+		lab.Help(stderr, fs, "Makes a data set of books whose names are hidden (default: two that are shipped with the program).",
+			cli.Group{Title: "What to run", Flags: []string{"book", "language", "generate"}})
+	}
+	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/books, or with -model a plain text")
+	fs.StringVar(&s.language, "language", "eng", "eng or chs: the language of a plain text in -book")
+	fs.IntVar(&s.generate, "generate", 0, "add up to `N` questions to each book: by the model, or offline by templates over extracted facts")
+	s.Flags(fs, getenv, "anonyrag")
+	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that finds names and writes questions (default: $WILDGRAPH_MODEL)")
+	s.Mode = string(reader.Open)
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return err
+	}
+	problems := append(s.Complete(fs, all.Names()), lab.AtLeast("generate", s.generate, 0)...)
+	problems = append(problems, lab.OneOf("language", s.language, "eng", "chs")...)
+	if s.Out == "" {
+		problems = append(problems, errors.New("-out is missing: name the folder of the data set"))
+	}
+	if s.book != "" && !strings.HasSuffix(s.book, ".json") && s.Model == "" {
+		problems = append(problems, errors.New("-book: to find the names in a plain text takes -model; a book in JSON brings them along"))
+	}
+	if err := cli.Usage(errors.Join(problems...)); err != nil {
+		return err
+	}
+	parts, err := lab.NewParts(s.Settings, cli.NewLogger(stderr))
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.build(ctx, parts, stdout), parts.Close())
+}
 
 // passageTokens is the length of the passages that a plain text is cut into.
 const passageTokens = 300
@@ -44,92 +86,45 @@ var seeds = []string{
 	"What did the person do for a living who found the letter that the innkeeper had hidden?",
 }
 
-// load reads a data set, or makes one of books: each as it is and with hidden names.
-// about says what it is.
-func (s settings) load(ctx context.Context, parts *lab.Parts) (*benchmark.Dataset, []string, error) {
-	if s.data != "" {
-		root, err := os.OpenRoot(s.data)
-		if err != nil {
-			return nil, nil, err
-		}
-		set, err := anonyrag.Load(root.FS())
-		if err != nil {
-			return nil, nil, err
-		}
-		return set, census(set), nil
-	}
+// build writes the books, each as it is and with hidden names, and says what they are.
+func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Writer) error {
 	books, err := s.books(ctx, parts)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	var languages []anonyrag.Language
-	var about []string
 	for _, b := range books {
 		made, err := s.generated(ctx, parts, &b)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		raw, err1 := b.Raw()
 		hidden, err2 := b.Anonymized()
 		if err := errors.Join(err1, err2); err != nil {
-			return nil, nil, err
+			return err
 		}
 		before := len(hidden.QA)
 		if s.generate > 0 && parts.Kit.AnswerModel != nil {
 			if hidden, err = s.filtered(ctx, parts, hidden); err != nil {
-				return nil, nil, err
+				return err
 			}
 			made += fmt.Sprintf(", %d that the model answers without the book left out", before-len(hidden.QA))
 		}
-		raw.Name += rawSuffix
-		languages = append(languages, raw, hidden)
-		about = append(about, fmt.Sprintf("%s: %s, %d passages, %d questions%s; %d names hidden, none can be read.",
-			b.Language, b.Title, len(b.Passages), len(hidden.QA), made, len(b.Entities)))
-		if s.build != "" {
-			if err := write(s.build, hidden); err != nil {
-				return nil, nil, err
-			}
+		fmt.Fprintf(stdout, "%s: %s, %d passages, %d questions%s; %d names hidden, none can be read.\n",
+			b.Language, text.OneLine(b.Title), len(b.Passages), len(hidden.QA), made, len(b.Entities))
+		if err := errors.Join(writeLanguage(s.Out, hidden), writeLanguage(filepath.Join(s.Out, "raw"), raw)); err != nil {
+			return err
 		}
 	}
-	if s.build != "" {
-		about = append(about, fmt.Sprintf("Written to %s; to run it: go run ./examples/anonyrag -data %[1]s", s.build))
-	}
-	name := anonyrag.Name + " made of " + s.book
-	if s.book == "" {
-		name = anonyrag.Name + " sample"
-	}
-	return anonyrag.Dataset(name, languages...), about, nil
-}
-
-// census compares the questions with those of the paper.
-func census(set *benchmark.Dataset) []string {
-	var out []string
-	for _, d := range set.Domains {
-		c := anonyrag.CensusOf(d.Items)
-		var paper anonyrag.Census
-		for _, b := range anonyrag.Table4() {
-			if b.Language == d.Name {
-				paper.ChoiceSimple += b.ChoiceSimple
-				paper.ChoiceComplex += b.ChoiceComplex
-				paper.ReversionSimple += b.ReversionSimple
-				paper.ReversionComplex += b.ReversionComplex
-			}
-		}
-		line := fmt.Sprintf("%s: %d questions: choice %d simple, %d complex; reversion %d simple, %d complex", d.Name, c.All(), c.ChoiceSimple, c.ChoiceComplex, c.ReversionSimple, c.ReversionComplex)
-		if c.Unknown > 0 {
-			line += fmt.Sprintf("; %d of unknown hops", c.Unknown)
-		}
-		out = append(out, fmt.Sprintf("%s (the paper's Table 4: %d, %d; %d, %d).", line, paper.ChoiceSimple, paper.ChoiceComplex, paper.ReversionSimple, paper.ReversionComplex))
-	}
-	return out
+	_, err = fmt.Fprintf(stdout, "To run it: wildgraphbench -data %s, and with the names as they are -data %s\n", s.Out, filepath.Join(s.Out, "raw"))
+	return err
 }
 
 // books are the user's, or those of the program.
-func (s settings) books(ctx context.Context, parts *lab.Parts) ([]anonyrag.Book, error) {
+func (s anonySettings) books(ctx context.Context, parts *lab.Parts) ([]anonyrag.Book, error) {
 	if s.book == "" {
 		var out []anonyrag.Book
 		for _, name := range []string{"eng", "chs"} {
-			f, err := sample.Open("sample/" + name + ".json")
+			f, err := shippedBooks.Open("books/" + name + ".json")
 			if err != nil {
 				return nil, err
 			}
@@ -166,13 +161,13 @@ func readBook(r io.Reader) (anonyrag.Book, error) {
 		return b, err
 	}
 	if b.Language == "" || len(b.Passages) == 0 {
-		return b, errors.New(`want "language", "passages" and "entities", as in the files of examples/anonyrag/sample`)
+		return b, errors.New(`want "language", "passages" and "entities", as in the files of examples/wildgraphbench/books`)
 	}
 	return b, nil
 }
 
 // readText cuts a plain text into passages and has the model find its names.
-func (s settings) readText(ctx context.Context, parts *lab.Parts, r io.Reader) (anonyrag.Book, error) {
+func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Reader) (anonyrag.Book, error) {
 	b := anonyrag.Book{Title: filepath.Base(s.book), Language: s.language}
 	all, err := io.ReadAll(r)
 	if err != nil {
@@ -199,7 +194,7 @@ func (s settings) readText(ctx context.Context, parts *lab.Parts, r io.Reader) (
 }
 
 // generated adds questions to a book, and says how many and by what.
-func (s settings) generated(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
+func (s anonySettings) generated(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
 	if s.generate == 0 {
 		return "", nil
 	}
@@ -232,7 +227,7 @@ const (
 
 // written has the model write questions over parts of the book, evenly from its
 // beginning to its end.
-func (s settings) written(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
+func (s anonySettings) written(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
 	shown := batches(b.Passages, shownPassages, (s.generate+askedQuestions-1)/askedQuestions)
 	drafts, faults := make([][]anonyrag.Draft, len(shown)), make([][]string, len(shown))
 	err := kit.Each(ctx, len(shown), func(ctx context.Context, i int) (err error) {
@@ -257,7 +252,7 @@ func batches[T any](list []T, size, n int) [][]T {
 }
 
 // filtered leaves out the questions that the model answers without the book.
-func (s settings) filtered(ctx context.Context, parts *lab.Parts, l anonyrag.Language) (anonyrag.Language, error) {
+func (s anonySettings) filtered(ctx context.Context, parts *lab.Parts, l anonyrag.Language) (anonyrag.Language, error) {
 	blind, err := zeroshot.New(parts.Kit)
 	if err != nil {
 		return l, err
@@ -273,8 +268,8 @@ func (s settings) filtered(ctx context.Context, parts *lab.Parts, l anonyrag.Lan
 	return anonyrag.Unsolved(ctx, l, blind.Answer, j)
 }
 
-// write puts a part into the files that Load reads.
-func write(dir string, l anonyrag.Language) error {
+// writeLanguage puts a part into the files that Load reads.
+func writeLanguage(dir string, l anonyrag.Language) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func TestGoldenRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	records, err := (&benchmark.Runner{
-		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: depth},
+		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: shortDepth},
 		Systems: []benchmark.Entry{
 			{Name: "bm25", New: func(string) (benchmark.System, error) { return &strict{}, nil }},
 			{Name: "hipporag", New: func(string) (benchmark.System, error) {

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// put writes files below a folder.
+func put(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The folder's layout says which data set it is; a multi-hop one has its own number of
+// chunks, its own judge, and deeper rankings.
+func TestMultiHop(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, []string{"Multi-hop QA (musique): 1 domain, 30 pages", "10 questions"}},
+		{[]string{"-domains", "musique", "-k", "7", "-sweep", "5,9", "-v"}, []string{"2-hop", "k = 9"}},
+		{[]string{"-judge-profile", "liverag"}, []string{"correctness", "(-1 to 2)"}},
+	} {
+		dir := t.TempDir()
+		stdout, stderr, err := bench(t, bare, append(tt.args, "-data", "musique", "-systems", "bm25,zeroshot,youtu-nocommunity", "-mode", "reject", "-out", dir, "-no-timings")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(stderr+stdout, want) {
+				t.Errorf("%v: no %q in\n%s%s", tt.args, want, stderr, stdout)
+			}
+		}
+		r := readReport(t, dir)
+		if len(r.Systems) != 3 || r.Systems[1].NotApplicable == "" || r.Systems[2].Overall.Types["all"].N != 10 {
+			t.Errorf("%v: %d systems, or zeroshot rejects, or not all is asked", tt.args, len(r.Systems))
+		}
+		if k := r.Systems[0].Overall.Types["2-hop"].K; k != map[bool]int{true: 20, false: 7}[len(tt.args) < 4] {
+			t.Errorf("%v: k is %d", tt.args, k)
+		}
+	}
+}
+
+// By a model, the published figures of the same mode and number of chunks stand below.
+func TestPublishedBesides(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "1"} }})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	stdout, _, err := bench(t, bare, "-data", "musique", "-systems", "naiverag", "-model", "m", "-out", t.TempDir(), "-no-timings", "-v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"↳ published: DeepSeek-V3-0324", "47.49", "40.64", "arXiv 2508.19855, Table 1"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+}
+
+// The statistics of graphs, of data sets without questions as well.
+func TestIndexOnly(t *testing.T) {
+	data := t.TempDir()
+	put(t, data, map[string]string{
+		"ultradomain/cs.jsonl": `{"input": "Why?", "context": "Ada Moss founded Elm Abbey. Elm Abbey stands in Kent.", "meta": {"title": "Elm"}}`,
+		"musique/musique.json": `[{"id": "2hop__1_2", "question": "Who founded Elm Abbey?", "answer": "Ada Moss", "paragraphs": [
+			{"title": "Elm Abbey", "paragraph_text": "Ada Moss founded Elm Abbey in Kent.", "is_supporting": true}]}]`,
+	})
+	stdout, _, err := bench(t, bare, "-data", data, "-out", t.TempDir(), "-index-only", "-systems", "lightrag", "-no-timings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Graphs", "musique: lightrag", "ultradomain/cs: lightrag", "Isolated %"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if _, _, err := bench(t, bare, "-data", data, "-out", t.TempDir(), "-domains", "ultradomain"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no questions") {
+		t.Errorf("asking without questions: %v", err)
+	}
+	if _, _, err := bench(t, bare, "-data", "sample", "-domains", "seafaring", "-out", t.TempDir(), "-index-only", "-systems", "bm25"); err == nil || !strings.Contains(err.Error(), "hipporag2") {
+		t.Errorf("no graph: %v", err)
+	}
+}
+
+// What is made of books can be run, hidden and raw, from its own folder or from one around
+// it; templates are labelled, and no passage holds a name.
+func TestAnonyRAG(t *testing.T) {
+	dir := t.TempDir()
+	made := filepath.Join(dir, "anonyrag")
+	out, _, err := bench(t, bare, "anonyrag", "-out", made, "-generate", "6", "-cache", filepath.Join(dir, "c"))
+	if err != nil || !strings.Contains(out, "26 questions, 6 of them made by template") || !strings.Contains(out, "27 names hidden, none can be read") {
+		t.Fatal(err, out)
+	}
+	data, err := os.ReadFile(filepath.Join(made, "eng_qa.json"))
+	if err != nil || strings.Count(string(data), `"made": "template"`) != 6 {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	for _, tt := range []struct{ data, domains string }{{made, ""}, {dir, "anonyrag"}, {filepath.Join(made, "raw"), ""}} {
+		out := t.TempDir()
+		args := []string{"-data", tt.data, "-systems", "bm25", "-out", out, "-no-timings"}
+		if tt.domains != "" {
+			args = append(args, "-domains", tt.domains)
+		}
+		if _, _, err := bench(t, bare, args...); err != nil {
+			t.Fatalf("%+v: %v", tt, err)
+		}
+		r := readReport(t, out)
+		if d := r.Systems[0].Domains; len(d) != 2 || d[1].Domain != "anonyrag-eng" || d[1].Types["all"].Verdicts().Accuracy == nil {
+			t.Errorf("%+v: %+v", tt, d)
+		}
+	}
+	for want, args := range map[string][]string{
+		"-out is missing":             {},
+		"takes -model":                {"-out", dir, "-book", "story.txt"},
+		"-generate -1 is less than 0": {"-out", dir, "-generate", "-1"},
+		`-language "deu" is none of`:  {"-out", dir, "-language", "deu"},
+		"no such file":                {"-out", dir, "-book", "none.json"},
+	} {
+		if _, _, err := bench(t, bare, append([]string{"anonyrag"}, args...)...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
+
+// A plain text takes a model, which finds names and writes questions; those that it
+// answers without the book are left out.
+func TestAnonyRAGByModel(t *testing.T) {
+	reply := `{"questions": [{"question": "Who steered the Petrel for Ida Lund?", "options": ["Olaf Berg", "Ida Lund", "nobody", "a boy"], "answer": "A", "hops": 2, "passages": [1]},
+		{"question": "Who owned the Petrel?", "answer": "Ida Lund.", "hops": 1, "passages": [1]},
+		{"question": "Who knows?", "options": ["Olaf Berg", "the sea", "nobody", "a boy"], "answer": "C", "hops": 1, "passages": [1]}]}`
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(r llm.Request) llm.Reply {
+		switch first := r.Messages[0].Text; {
+		case strings.Contains(first, "examination questions"):
+			return llm.Reply{Text: reply}
+		case strings.Contains(first, `("entity"<|>`):
+			return llm.Reply{Text: `("entity"<|>OLAF BERG<|>person<|>a sailor)##("entity"<|>Olaf Berg<|>person<|>a sailor)##("entity"<|>Ida Lund<|>person<|>an owner)##("entity"<|>Petrel<|>location<|>a ship)<|COMPLETE|>`}
+		}
+		return llm.Reply{Text: "C"}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
+	dir := t.TempDir()
+	text := filepath.Join(dir, "petrel.txt")
+	put(t, dir, map[string]string{"petrel.txt": "Ida Lund owned the Petrel. Olaf Berg steered her across the bay in the great storm."})
+	out, _, err := bench(t, bare, "anonyrag", "-book", text, "-model", "m", "-generate", "5", "-out", filepath.Join(dir, "made"))
+	if err != nil || !strings.Contains(out, "2 questions, 3 of them written by the model (0 more were not usable), 1 that the model answers without the book left out") {
+		t.Fatal(err, out)
+	}
+	var qa []anonyrag.QA
+	if data, err := os.ReadFile(filepath.Join(dir, "made", "eng_qa.json")); err != nil || json.Unmarshal(data, &qa) != nil || len(qa) != 2 {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	if strings.Contains(qa[0].Question, "Petrel") || qa[1].Format != anonyrag.Reversion || qa[0].Made != anonyrag.MadeByModel {
+		t.Errorf("%+v", qa)
+	}
+}
+
+// What does not go together is refused.
+func TestHopsUsage(t *testing.T) {
+	for want, args := range map[string][]string{
+		"no hotpotqa here":                       {"-data", "musique", "-domains", "hotpotqa"},
+		`unknown data set "squad"`:               {"-data", "musique", "-domains", "squad"},
+		"joint does not judge":                   {"-data", "musique", "-judge-profile", "joint", "-model", "m"},
+		"shortanswer does not judge":             {"-judge-profile", "shortanswer"},
+		"-judge-profile needs -answer-kit model": {"-data", "musique", "-judge-profile", "paper"},
+	} {
+		if _, _, err := bench(t, bare, append(args, "-systems", "bm25", "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
