@@ -40,8 +40,15 @@ func TestReadmeProgram(t *testing.T) {
 	if err := os.WriteFile(list, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "run", "-buildvcs=false", "-overlay", list, "../examples/readme").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "Barn owls hunt by ear.") {
+	notes := filepath.Join(dir, "notes")
+	if err := os.Mkdir(notes, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(notes, "owls.md"), []byte("Barn owls hunt by ear. They hear mice under the snow."), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "run", "-buildvcs=false", "-overlay", list, "../examples/readme", notes, "How do barn owls hunt?").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Barn owls hunt by ear.") || !strings.Contains(string(out), "owls.md") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package graphrag holds the words that every part of WildGraph shares: the
-// Document that was loaded, the Chunk cut from it, the Hit a retriever ranks,
-// the Question and the Answer, and the two interfaces that carry them,
-// [Retriever] and [System].
+// Package graphrag has the types that all parts of WildGraph share: the Document that was
+// loaded, the Chunk cut from it, the Hit that a retriever ranks, the Question and the
+// Answer, and two interfaces, [Retriever] and [System].
 //
-// There is no algorithm here and no import outside the standard library, so a
-// package that speaks these words costs nothing. The algorithms live in the
-// packages below this one (chunk, bm25, vector, fusion, …), the published
-// systems composed from them under examples/baselines.
+// A published system answers questions over a folder in a few lines:
 //
-// All types are plain values. Nothing here is changed after it was handed
-// over: a function that returns a slice gives it away, a function that takes
-// one does not keep or modify it, unless its comment says otherwise.
+//	parts, err := kit.Offline(kit.OfflineOptions{})             // or kit.ByModel
+//	system, err := hipporag2.New(parts, hipporag2.Options{})    // examples/baselines/hipporag2
+//	stats, err := system.Index(ctx, load.Documents(ctx, os.DirFS("notes")))
+//	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 5})
+//
+// There is no algorithm here and no import outside the standard library. Algorithms are in
+// the packages below this one (chunk, bm25, vector, rank, …), each of use alone; the
+// published systems that are composed of them are in examples/baselines, imported by their
+// path and as stable as the rest.
+//
+// All types are plain values. Nothing here is changed after it was handed over: a function
+// that returns a slice gives it away, a function that takes one does not keep or modify
+// it, unless its comment says otherwise.
 package graphrag

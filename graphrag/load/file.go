@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"regexp"
@@ -162,6 +163,24 @@ func (a anchors) source(offset int) int {
 // nothing could be read, and with the error of ctx.
 func Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
 	return Options{}.Folder(ctx, fsys)
+}
+
+// Documents are the files of a folder that the package can read, in the order of their
+// paths, for a [graphrag.System] to index. Files that it cannot read are left out;
+// [Folder] reports them. A folder without any file to read is an error.
+func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		files, _, err := Folder(ctx, fsys)
+		if err != nil {
+			yield(graphrag.Document{}, err)
+			return
+		}
+		for _, f := range files {
+			if !yield(f.Document, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Folder is [Folder] with options.
