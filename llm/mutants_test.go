@@ -137,7 +137,7 @@ func TestMutantsApply(t *testing.T) {
 
 // TestMutants builds each mutant (by an overlay, the files stay as they are)
 // and demands that a test fails. It takes minutes, so it waits for
-// WILDGRAPH_MUTANTS=1; run it with -v for the table in docs/testing.md.
+// WILDGRAPH_MUTANTS=1; run it with -v.
 func TestMutants(t *testing.T) {
 	if os.Getenv("WILDGRAPH_MUTANTS") == "" {
 		t.Skip("set WILDGRAPH_MUTANTS=1")

@@ -11,7 +11,7 @@
 // [WriteNodes] and [WriteEdges] write a table as it comes, in row groups of [GroupRows]
 // rows, and hold no more of it. [ReadEdges], [ReadRanks] and [ReadCommunities] read folders
 // with files NAME.parquet, as Spark writes them, in any order of rows. Names and types are
-// those that Spark's GraphFrames want; docs/scale.md shows it at work.
+// those that Spark's GraphFrames want; docs/stores.md shows it at work.
 //
 // What is read is not trusted: what is no table is [ErrFormat], what does not fit the graph
 // is [ErrValue], and both say in which file, and what to do.
