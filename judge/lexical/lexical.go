@@ -152,7 +152,7 @@ func (f *features) denies() bool {
 }
 
 // Summary takes the sentences of the answer as its statements. A gold statement is
-// met if one of them states it.
+// met by one of them, or by a few together.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.SummaryJudgment{}, err
@@ -176,29 +176,13 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 			gold[g].giveTopic(&question)
 		}
 	}
-	supported := matches(&out, gold, predicted)
+	var supported []bool
+	out.Matches, supported = r.matches(gold, predicted)
 	score.Together(&out, len(gold), supported)
 	if text := score.Reference(j.o.Precision, c); !score.NoReference(&out, j.o.Precision, c) && text != "" {
 		score.Precision(&out, supportedBy(r.sentences(text), predicted))
 	}
 	return out, nil
-}
-
-// matches finds for every gold statement the predicted ones that state it, and
-// which predicted ones the gold ones support: those, and what a gold statement states.
-func matches(out *judge.SummaryJudgment, gold, predicted []features) (supported []bool) {
-	supported = make([]bool, len(predicted))
-	for p := range predicted {
-		for g := range gold {
-			if !gold[g].empty() && gold[g].statedIn(&predicted[p], nil).same {
-				out.Matches = append(out.Matches, judge.Match{Gold: g, Predicted: p})
-				supported[p] = true
-			}
-		}
-		supported[p] = supported[p] || predicted[p].statedByOneOf(gold)
-	}
-	out.Matches = score.SortMatches(out.Matches)
-	return supported
 }
 
 func (f *features) statedByOneOf(all []features) bool {
