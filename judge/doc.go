@@ -8,12 +8,11 @@
 // with the gold ones, and recall, precision and F1 are computed from the
 // matches (WildGraphBench, arXiv 2602.02053, section 3.5, equations 2 and 3).
 //
-// Four packages hold judges, whose figures must not be mixed in a table:
-// judge/joint asks a language model what statements say together, judge/paper asks
-// one pair by pair as the equations do, judge/upstream asks one by the procedure of
-// the released evaluator, and judge/lexical compares words, numbers and negation
-// without a model. Others are for other questions: judge/shortanswer for names, numbers
-// and choices, judge/pairwise for which of two answers is the better one.
+// Package judge/model asks a language model, by one of three profiles: what statements
+// say together (joint), pair by pair as the equations do (paper), or by the procedure of
+// the released evaluator (upstream). Package judge/lexical compares words, numbers and
+// negation without a model. Figures of different profiles and judges must not be mixed
+// in a table. Package judge/shortanswer is for names, numbers and choices.
 //
 // Every verdict has one of three states. A judge that fails leaves the answer
 // [Unscored], with the reason; it never turns its own failure into a wrong

@@ -110,7 +110,7 @@ type Protocol struct {
 	// came out wrong.
 	Canaries       int `json:"canaries,omitempty"`
 	FailedCanaries int `json:"failed_canaries,omitempty"`
-	// Failures are the calls without a usable reply; judge/upstream counts them
+	// Failures are the calls without a usable reply; upstream profile counts them
 	// as score 0.
 	Failures int `json:"failures,omitempty"`
 	// EvidenceTokens are the prompt tokens that showed evidence, by the evidence's

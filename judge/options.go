@@ -13,7 +13,7 @@ const (
 	// RefEvidence is what the answer was written from: precision is then the share
 	// of its statements that the evidence supports.
 	RefEvidence PrecisionRef = "evidence"
-	RefNone     PrecisionRef = "none" // nothing: not applicable, and 0 with judge/upstream
+	RefNone     PrecisionRef = "none" // nothing: not applicable, and 0 by the upstream profile
 )
 
 // DefaultMaxStatements is the largest number of statements taken from an

@@ -89,11 +89,11 @@ var mutants = []mutant{
 
 	// Judging.
 	{"unscored taken for 0", "../judge/tally.go", "		m.unscored(v.Cause(), 1)\n", "		m.Scored++\n", "../judge"},
-	{"failure of the judge taken for 0", "../judge/judge.go", "Verdict{State: Unscored, Reason: reason}", "Verdict{State: Scored, Reason: reason}", "../judge/paper"},
-	{"missing verdict dropped", "../judge/internal/exam/batch.go", "				left[it.position] = true\n			case accept", "			case accept", "../judge/paper"},
-	{"unusable verdict dropped", "../judge/internal/exam/batch.go", "			default:\n				left[it.position] = true\n			}\n		}\n		if len", "			default:\n			}\n		}\n		if len", "../judge/paper"},
-	{"contradicting verdicts taken", "../judge/internal/exam/batch.go", "if !seen[id] || torn[id] {", "if !seen[id] {", "../judge/paper"},
-	{"failed canary passed over", "../judge/internal/exam/batch.go", "				return fmt.Errorf(\"%w: the judge %s\", errCanary, it.fault())\n", "", "../judge/paper"},
+	{"failure of the judge taken for 0", "../judge/judge.go", "Verdict{State: Unscored, Reason: reason}", "Verdict{State: Scored, Reason: reason}", "../judge/model"},
+	{"missing verdict dropped", "../judge/internal/exam/batch.go", "				left[it.position] = true\n			case accept", "			case accept", "../judge/model"},
+	{"unusable verdict dropped", "../judge/internal/exam/batch.go", "			default:\n				left[it.position] = true\n			}\n		}\n		if len", "			default:\n			}\n		}\n		if len", "../judge/model"},
+	{"contradicting verdicts taken", "../judge/internal/exam/batch.go", "if !seen[id] || torn[id] {", "if !seen[id] {", "../judge/model"},
+	{"failed canary passed over", "../judge/internal/exam/batch.go", "				return fmt.Errorf(\"%w: the judge %s\", errCanary, it.fault())\n", "", "../judge/model"},
 	{"unscored question left out of the report", "../benchmark/report/tally.go", "		if j.Fact.State == judge.Unscored {\n			t.unscored++\n		}\n", "", "../benchmark/report"},
 
 	// Money.

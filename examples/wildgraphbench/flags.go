@@ -19,11 +19,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/liverag"
-	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/judge/shortanswer"
-	"github.com/wildgraph/wildgraph/judge/upstream"
 )
 
 // settings are the parsed flags.
@@ -165,7 +163,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	words := true // judges that go without a model
 	for _, profile := range s.judgeProfiles {
-		problems = append(problems, lab.OneOf("judge-profile", profile, joint.Profile, paper.Profile, upstream.Profile, profileLexical, liverag.Profile, shortanswer.Profile)...)
+		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), string(model.Upstream), profileLexical, liverag.Profile, shortanswer.Profile)...)
 		words = words && (profile == liverag.Profile || profile == shortanswer.Profile)
 	}
 	problems = append(problems, lab.OneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))...)
@@ -177,7 +175,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget takes the place of top-k")
 	}
-	if s.grounded && slices.Contains(s.judgeProfiles, upstream.Profile) {
+	if s.grounded && slices.Contains(s.judgeProfiles, string(model.Upstream)) {
 		bad("-grounded is no part of -judge-profile upstream")
 	}
 	if s.Given("judge-profile") && !s.ByModel() && !words {

@@ -18,12 +18,10 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/liverag"
-	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/judge/shortanswer"
-	"github.com/wildgraph/wildgraph/judge/upstream"
 )
 
 // profileLexical judges by words, whatever answered.
@@ -65,7 +63,7 @@ func newParts(s settings, d data, log *slog.Logger) (*parts, error) {
 	case shared.Judge == nil:
 		profiles = []string{""}
 	default:
-		profiles = []string{joint.Profile}
+		profiles = []string{string(model.Joint)}
 	}
 	for _, name := range profiles {
 		j, err := p.judge(name, s, d)
@@ -85,14 +83,10 @@ func (p *parts) judge(profile string, s settings, d data) (judge.Judge, error) {
 		return liverag.New(liverag.Options{Model: p.Judge})
 	case shortanswer.Profile:
 		return p.short(d)
-	case upstream.Profile:
-		return upstream.New(p.Judge, upstream.Options{Options: o, NoParameters: s.judgeNoParameters})
-	case paper.Profile:
-		return paper.New(p.Judge, paper.Options{Options: o})
-	case joint.Profile:
-		return joint.New(p.Judge, joint.Options{Options: o})
+	case profileLexical, "":
+		return lexical.New(o)
 	}
-	return lexical.New(o)
+	return model.New(p.Judge, model.Options{Options: o, Profile: model.Profile(profile), NoParameters: s.judgeNoParameters})
 }
 
 // short judges the questions of the multi-hop data sets, each by its own rules.

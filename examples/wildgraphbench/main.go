@@ -39,7 +39,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/wildgraphbench/compare"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/liverag"
-	"github.com/wildgraph/wildgraph/judge/upstream"
+	"github.com/wildgraph/wildgraph/judge/model"
 )
 
 //go:embed all:sample
@@ -106,8 +106,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	runners := s.runners(d, parts, coverage)(d.Dataset, append(entries, predictions...))
 	var verdicts []error
 	for i, j := range parts.judges {
-		if u, ok := j.Judge.(*upstream.Judge); ok {
-			fmt.Fprintln(stderr, "Note:", u.Warning())
+		if m, ok := j.Judge.(*model.Judge); ok && m.Warning() != "" {
+			fmt.Fprintln(stderr, "Note:", m.Warning())
 		}
 		folder := s.Out
 		if i > 0 { // judged again, from the same records

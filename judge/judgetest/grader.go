@@ -25,7 +25,7 @@ type Grader struct {
 	// Same says whether a predicted statement says what the gold one does.
 	Same func(gold, predicted string) bool
 	// Together picks those of a list that state a statement together, by their
-	// indices, when judge/joint asks; nil picks the ones that are the Same.
+	// indices, when the joint profile asks; nil picks the ones that are the Same.
 	Together func(statement string, list []string) []int
 	// Holds says whether a text supports a statement.
 	Holds func(text, statement string) bool
@@ -112,7 +112,7 @@ func (g Grader) Results(prompt string) []Result {
 var (
 	announced = regexp.MustCompile(`marks that carry the code\s+([0-9a-f]{16})`)
 	taskID    = regexp.MustCompile(`(?m)^The id of this task is (\S+)\. `)
-	// What ends the prompt of judge/joint that compares two lists.
+	// What ends the prompt of the joint profile that compares two lists.
 	listCode   = regexp.MustCompile(`(?m)^The code of the lists is ([0-9a-f]{6})\. Give a verdict on `)
 	verdictsOn = regexp.MustCompile(`(?m)^The code of the lists is [0-9a-f]{6}\. Give a verdict on (.*)\.$`)
 )

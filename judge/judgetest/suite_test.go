@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -124,7 +124,7 @@ func TestRecordAndReplay(t *testing.T) {
 	calls := 0
 	live := func() (llm.Model, error) { calls++; return grader, nil }
 	suite := func(m llm.Model) Suite {
-		j, err := paper.New(m, paper.Options{})
+		j, err := model.New(m, model.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
 )
 
 // Judge is a [judge.Judge] without a model. Names, numbers with their units, dates
@@ -34,7 +34,7 @@ const version = 4
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {
-	if err := score.Complete(&o); err != nil {
+	if err := exam.Complete(&o); err != nil {
 		return nil, err
 	}
 	lang := newStemmer()
@@ -43,7 +43,7 @@ func New(o judge.Options) (*Judge, error) {
 
 // Name tells the kind, the precision reference and the version.
 func (j *Judge) Name() string {
-	return fmt.Sprintf("lexical/%s/v%d", j.o.Precision, version) + score.Suffix(j.o)
+	return fmt.Sprintf("lexical/%s/v%d", j.o.Precision, version) + exam.Suffix(j.o)
 }
 
 // Fact scores 1 if a sentence of the answer, or the answer as a whole, states
@@ -56,7 +56,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	defer j.readers.Put(r)
 	r.reset()
 	out := judge.FactJudgment{Grounded: j.grounded(r, c)}
-	v, done := score.WithoutAnswer(c)
+	v, done := exam.WithoutAnswer(c)
 	if !done {
 		v = r.fact(c)
 	}
@@ -69,16 +69,16 @@ func (j *Judge) grounded(r *reader, c judge.Case) judge.Verdict {
 	if !j.o.Grounded {
 		return judge.Verdict{}
 	}
-	if v, none := score.Ungrounded(c); none {
+	if v, none := exam.Ungrounded(c); none {
 		return v
 	}
 	claims := r.sentences(c.Answer)
-	return score.Grounded(supportedBy(r.sentences(score.Evidence(c)), claims), len(claims))
+	return exam.Grounded(supportedBy(r.sentences(exam.Evidence(c)), claims), len(claims))
 }
 
 // fact compares an answer with the reference.
 func (r *reader) fact(c judge.Case) judge.Verdict {
-	gold := r.read(score.Plain(c.Reference))
+	gold := r.read(exam.Plain(c.Reference))
 	if gold.empty() {
 		return judge.NoScore("the reference holds no word to compare")
 	}
@@ -109,10 +109,10 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 // question reads the question and marks what it gives of the gold statement.
 // A statement that is given entirely is compared as a whole, without it.
 func (r *reader) question(c judge.Case, gold *features) *features {
-	if score.Blank(c.Question) {
+	if exam.Blank(c.Question) {
 		return nil
 	}
-	q := r.read(score.Plain(c.Question))
+	q := r.read(exam.Plain(c.Question))
 	if gold.give(&q); gold.adds() {
 		return &q
 	}
@@ -160,27 +160,27 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	r := j.readers.Get().(*reader)
 	defer j.readers.Put(r)
 	r.reset()
-	out, done, err := score.WithoutSummary(c)
+	out, done, err := exam.WithoutSummary(c)
 	out.Grounded = j.grounded(r, c)
 	if done {
 		return out, err
 	}
-	out.Predicted, out.Truncated = score.Distinct(r.split(c.Answer), j.o.MaxStatements)
+	out.Predicted, out.Truncated = exam.Distinct(r.split(c.Answer), j.o.MaxStatements)
 	if len(out.Predicted) == 0 {
-		score.NoStatement(&out, c)
+		exam.NoStatement(&out, c)
 		return out, nil
 	}
 	gold, predicted := r.statements(c.Statements), r.inContext(out.Predicted)
-	if question := r.read(score.Plain(c.Question)); !question.empty() {
+	if question := r.read(exam.Plain(c.Question)); !question.empty() {
 		for g := range gold {
 			gold[g].giveTopic(&question)
 		}
 	}
 	var supported []bool
 	out.Matches, supported = r.matches(gold, predicted)
-	score.Together(&out, len(gold), supported)
-	if text := score.Reference(j.o.Precision, c); !score.NoReference(&out, j.o.Precision, c) && text != "" {
-		score.Precision(&out, supportedBy(r.sentences(text), predicted))
+	exam.Together(&out, len(gold), supported)
+	if text := exam.Reference(j.o.Precision, c); !exam.NoReference(&out, j.o.Precision, c) && text != "" {
+		exam.Precision(&out, supportedBy(r.sentences(text), predicted))
 	}
 	return out, nil
 }
@@ -202,7 +202,7 @@ func supportedBy(section, statements []features) int {
 
 // split cuts a text into sentences that hold a word.
 func (r *reader) split(s string) []string {
-	s = score.Plain(s)
+	s = exam.Plain(s)
 	var out []string
 	for _, span := range text.Sentences(s) {
 		sentence := strings.TrimSpace(s[span.Start:span.End])
@@ -221,7 +221,7 @@ func (r *reader) sentences(s string) []features { return r.inContext(r.split(s))
 func (r *reader) statements(all []string) []features {
 	out := make([]features, len(all))
 	for i, s := range all {
-		out[i] = r.read(score.Plain(s))
+		out[i] = r.read(exam.Plain(s))
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -88,21 +87,21 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
-	var t score.Trace
+	var t exam.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	c.Answer = first(c.Answer, MaxWords)
 	out.Scores = make(map[string]judge.Verdict)
-	if v, done := score.WithoutAnswer(c); done {
+	if v, done := exam.WithoutAnswer(c); done {
 		silent(&out, v.Reason)
 		return out, nil
 	}
-	if score.Blank(c.Reference) {
+	if exam.Blank(c.Reference) {
 		out.Verdict = judge.Verdict{State: judge.NotApplicable, Reason: "no gold answer"}
 		return out, nil
 	}
 	s, err := j.correct(ctx, c, nil, &t)
 	if err != nil {
-		v, err := exam.Failure(ctx, &t, err)
+		v, err := t.Failure(ctx, err)
 		for _, name := range []string{"coverage", "relevance", "faithfulness"} {
 			out.Scores[name] = v
 		}
@@ -139,22 +138,22 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 		return judge.SummaryJudgment{}, err
 	}
 	c.Answer = first(c.Answer, MaxWords)
-	out, done, err := score.WithoutSummary(c)
+	out, done, err := exam.WithoutSummary(c)
 	if done {
 		return out, err
 	}
-	var t score.Trace
+	var t exam.Trace
 	s, err := j.correct(ctx, c, c.Statements, &t)
 	switch {
 	case err != nil:
-		out.Recall, err = exam.Failure(ctx, &t, err)
+		out.Recall, err = t.Failure(ctx, err)
 		out.Precision = out.Recall
 	case len(s.statements) == 0:
-		score.NoStatement(&out, c)
+		exam.NoStatement(&out, c)
 	default:
 		out.Predicted, out.Truncated = s.statements, s.truncated
-		score.Recall(&out, s.met, s.gold)
-		score.Precision(&out, s.relevant)
+		exam.Recall(&out, s.met, s.gold)
+		exam.Precision(&out, s.relevant)
 	}
 	out.Protocol, out.Usage = t.Protocol, t.Usage
 	return out, err
@@ -162,7 +161,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 
 // correct finds coverage and relevance. Gold are the statements of the gold answer; nil
 // takes them from the reference.
-func (j *Judge) correct(ctx context.Context, c judge.Case, gold []string, t *score.Trace) (shares, error) {
+func (j *Judge) correct(ctx context.Context, c judge.Case, gold []string, t *exam.Trace) (shares, error) {
 	if j.model == nil {
 		return j.byWords(ctx, c, gold)
 	}
@@ -170,18 +169,18 @@ func (j *Judge) correct(ctx context.Context, c judge.Case, gold []string, t *sco
 }
 
 // faithful is the share of the answer's statements that the evidence supports.
-func (j *Judge) faithful(ctx context.Context, c judge.Case, s *shares, t *score.Trace) (judge.Verdict, error) {
-	if v, none := score.Ungrounded(c); none {
+func (j *Judge) faithful(ctx context.Context, c judge.Case, s *shares, t *exam.Trace) (judge.Verdict, error) {
+	if v, none := exam.Ungrounded(c); none {
 		return v, nil
 	}
 	if j.model == nil {
 		return share(s.held, len(s.statements)), nil
 	}
-	evidence := score.Evidence(c)
+	evidence := exam.Evidence(c)
 	t.Evidence = len(evidence)
 	held, err := j.exam.Support(ctx, evidence, s.statements, t)
 	if err != nil {
-		return exam.Failure(ctx, t, err)
+		return t.Failure(ctx, err)
 	}
 	return share(held, len(s.statements)), nil
 }

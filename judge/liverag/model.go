@@ -9,7 +9,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -20,7 +19,7 @@ var prompts = llm.MustPrompts(promptFiles)
 
 // byModel splits gold answer and answer into statements, asks which gold ones the
 // answer gives, and which of its own have to do with the question.
-func (j *Judge) byModel(ctx context.Context, c judge.Case, gold []string, t *score.Trace) (s shares, err error) {
+func (j *Judge) byModel(ctx context.Context, c judge.Case, gold []string, t *exam.Trace) (s shares, err error) {
 	s.statements, s.truncated, err = j.exam.Split(ctx, c, judge.DefaultMaxStatements, t)
 	if err != nil || len(s.statements) == 0 {
 		return s, err
@@ -38,13 +37,13 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, gold []string, t *sco
 	if s.met, err = j.exam.Support(ctx, c.Answer, gold, t); err != nil {
 		return s, err
 	}
-	s.relevant, err = j.relevant(ctx, score.Plain(c.Question), exam.PlainAll(s.statements), t)
+	s.relevant, err = j.relevant(ctx, exam.Plain(c.Question), exam.PlainAll(s.statements), t)
 	return s, err
 }
 
 // relevant counts the statements that have to do with the question. One control item
 // answers a question of its own; the other is the same statement under this question.
-func (j *Judge) relevant(ctx context.Context, question string, statements []string, t *score.Trace) (int, error) {
+func (j *Judge) relevant(ctx context.Context, question string, statements []string, t *exam.Trace) (int, error) {
 	texts := append([]string{question}, statements...)
 	seed := llm.NewFence(texts...).Nonce()
 	know := exam.ChooseCanary(seed, texts...)

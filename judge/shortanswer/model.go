@@ -13,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -23,43 +22,43 @@ var promptFiles embed.FS
 var prompts = llm.MustPrompts(promptFiles)
 
 // accuracy asks whether the answer says what the gold answer says.
-func (j *Judge) accuracy(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
+func (j *Judge) accuracy(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
 	return j.ask(ctx, "accuracy", c, t, map[string]float64{"0": 0, "1": 1})
 }
 
 // grade asks how far it does.
-func (j *Judge) grade(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
+func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
 	return j.ask(ctx, "grade", c, t, map[string]float64{"0": 0, "0.5": 0.5, "1": 1})
 }
 
 // ask makes a score of a reply that is one of the words, blanks around it aside. Any
 // other reply is none: a guess would be a score.
-func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *score.Trace, words map[string]float64) (judge.Verdict, error) {
-	gold := score.Plain(c.Reference)
+func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trace, words map[string]float64) (judge.Verdict, error) {
+	gold := exam.Plain(c.Reference)
 	for _, alias := range c.Aliases {
-		gold += "\nor: " + score.Plain(alias)
+		gold += "\nor: " + exam.Plain(alias)
 	}
 	req, err := prompts.Request("judge-"+name, name, nil,
-		llm.Data{Label: "question", Text: score.Plain(c.Question)},
+		llm.Data{Label: "question", Text: exam.Plain(c.Question)},
 		llm.Data{Label: "gold", Text: gold},
-		llm.Data{Label: "answer", Text: score.Plain(c.Answer)})
+		llm.Data{Label: "answer", Text: exam.Plain(c.Answer)})
 	if err != nil {
 		return judge.Verdict{}, err
 	}
 	reply, err := j.o.Model.Generate(ctx, req)
 	t.Charge(reply.Usage, err)
 	if err != nil {
-		return exam.Failure(ctx, t, err)
+		return t.Failure(ctx, err)
 	}
 	if value, ok := words[strings.TrimSpace(reply.Text)]; ok {
 		return judge.Score(value, ""), nil
 	}
-	return exam.Failure(ctx, t, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
+	return t.Failure(ctx, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
 }
 
 // byModel adds the scores of a scheme that a model gives. Of an answer that says
 // nothing they are 0, without a call; without a model they are not applicable.
-func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool, out map[string]judge.Verdict, t *score.Trace) error {
+func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool, out map[string]judge.Verdict, t *exam.Trace) error {
 	wanted := map[string]bool{
 		"graded": s.Graded, "factuality": s.Statements, "correctness": s.Statements && j.o.Embedder != nil,
 		"coverage": s.Coverage, "faithfulness": s.Faithful,
@@ -69,7 +68,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 		case !want:
 		case j.o.Model == nil:
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "needs a model"}
-		case name == "faithfulness" && (silent || score.Blank(score.Evidence(c))):
+		case name == "faithfulness" && (silent || exam.Blank(exam.Evidence(c))):
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "no answer or no evidence"}
 		case silent:
 			out[name] = judge.Score(0, "no answer")
@@ -92,7 +91,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 	if err == nil {
 		return nil
 	}
-	v, err := exam.Failure(ctx, t, err)
+	v, err := t.Failure(ctx, err)
 	for name, want := range wanted { // those that are still to be had
 		if _, there := out[name]; err == nil && want && !there {
 			out[name] = v
@@ -103,7 +102,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 
 // statements compares the statements of the answer with the gold answer and the other
 // way round, and with the evidence.
-func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *score.Trace) error {
+func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *exam.Trace) error {
 	gold := c
 	gold.Answer = c.Reference
 	wanted, _, err := j.exam.Split(ctx, gold, judge.DefaultMaxStatements, t)
@@ -132,7 +131,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 		}
 	}
 	if s.Faithful && out["faithfulness"].State == "" {
-		text := score.Evidence(c)
+		text := exam.Evidence(c)
 		t.Evidence = len(text)
 		held := 0
 		if len(made) > 0 {
@@ -147,7 +146,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 
 // correctness is made of true and false positives among the statements of the answer
 // and of the gold statements that it misses.
-func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, missed int, out map[string]judge.Verdict, t *score.Trace) error {
+func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, missed int, out map[string]judge.Verdict, t *exam.Trace) error {
 	right := 0
 	if len(made) > 0 {
 		var err error

@@ -9,7 +9,6 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/answer"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -98,10 +97,10 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	if c.Refused {
 		c.Answer = ""
 	}
-	var t score.Trace
+	var t exam.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	out.Scores = byWords(c, s)
-	v, done := score.WithoutAnswer(c)
+	v, done := exam.WithoutAnswer(c)
 	switch {
 	case done:
 	case j.o.Model != nil:

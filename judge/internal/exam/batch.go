@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -132,7 +132,7 @@ func (i Item) Pick(real func(int) string, whenTrue, whenFalse string) string {
 func Listed(items []Item, text func(Item) string) string {
 	lines := make([]string, len(items))
 	for i, it := range items {
-		lines[i] = it.ID + ": " + score.OneLine(text(it))
+		lines[i] = it.ID + ": " + OneLine(text(it))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -162,10 +162,10 @@ func (l lines) Check() error {
 }
 
 // word is an id as it is compared.
-func word(raw json.RawMessage) string { return strings.ToLower(score.Word(raw)) }
+func word(raw json.RawMessage) string { return strings.ToLower(Word(raw)) }
 
 // Value reads a 0 or a 1 as models write them. Anything else is unusable: a
-// guess would be a score.
+// guess would be a
 func (l Line) Value() (int, bool) {
 	switch word(l.Score) {
 	case "1", "1.0", "true", "yes", "correct":
@@ -178,7 +178,7 @@ func (l Line) Value() (int, bool) {
 
 func (l Line) same(o Line) bool {
 	equal := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
-	return score.Word(l.Score) == score.Word(o.Score) && slices.Equal(l.Statements, o.Statements) &&
+	return Word(l.Score) == Word(o.Score) && slices.Equal(l.Statements, o.Statements) &&
 		slices.EqualFunc(l.Gold, o.Gold, equal) && slices.EqualFunc(l.By, o.By, equal)
 }
 
@@ -237,9 +237,9 @@ var ErrCrossed = fmt.Errorf("%w: the judge matched a statement with a control it
 
 // Run asks until every item has a verdict that accept takes: once for all,
 // once more for the missing ones. A denominator that shrinks with a careless
-// reply would raise the score. Canaries are part of every call, and a reply
+// reply would raise the  Canaries are part of every call, and a reply
 // without them proves nothing: then the whole batch is asked again.
-func (e Exam) Run(ctx context.Context, b Batch, t *score.Trace, ask func([]Item) llm.Request, accept func(Item, Line) bool) error {
+func (e Exam) Run(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) bool) error {
 	open := b.Items
 	for range 2 {
 		request := ask(open)
@@ -282,4 +282,61 @@ func (e Exam) Run(ctx context.Context, b Batch, t *score.Trace, ask func([]Item)
 		t.Protocol.Missing += len(left)
 	}
 	return &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("no usable verdict on every item")}
+}
+
+// Canary is a control item: something everybody knows, said in two ways, and
+// a falsehood about it. One true and one false item stand among the real ones
+// that a judge asks about. A judge that errs on them has been talked into
+// something, or reads carelessly; either way its verdicts on the neighbours are
+// worth nothing.
+type Canary struct {
+	// Key is the word by which a text would speak of the same thing; such a
+	// text gets another canary.
+	Key string
+	// Question has the answer Fact, which Restated says too and Falsehood
+	// contradicts.
+	Question, Fact, Restated, Falsehood string
+}
+
+// Canaries returns the control items there are.
+func Canaries() []Canary { return slices.Clone(canaries) }
+
+var canaries = []Canary{
+	{"octagon", "How many sides does an octagon have?", "An octagon has eight sides.",
+		"The number of sides of an octagon is 8.", "An octagon has five sides."},
+	{"chessboard", "How many squares are on a chessboard?", "A chessboard has 64 squares.",
+		"There are 64 squares on a chessboard.", "A chessboard has 90 squares."},
+	{"spider", "How many legs does a spider have?", "A spider has eight legs.",
+		"Spiders walk on 8 legs.", "A spider has three legs."},
+	{"alphabet", "How many letters are in the modern English alphabet?", "The modern English alphabet has 26 letters.",
+		"There are 26 letters in the modern English alphabet.", "The modern English alphabet has 40 letters."},
+	{"boil", "At what temperature does water boil at sea level?", "At sea level, water boils at 100 degrees Celsius.",
+		"The boiling point of water at sea level is 100 °C.", "At sea level, water boils at 30 degrees Celsius."},
+	{"leap", "How many days does February have in a leap year?", "In a leap year, February has 29 days.",
+		"February is 29 days long in leap years.", "In a leap year, February has 17 days."},
+	{"sodium", "What is the chemical symbol of sodium?", "The chemical symbol of sodium is Na.",
+		"Sodium is written Na in chemistry.", "The chemical symbol of sodium is Qz."},
+	{"piano", "How many keys does a standard piano have?", "A standard piano has 88 keys.",
+		"There are 88 keys on a standard piano.", "A standard piano has 12 keys."},
+}
+
+// ChooseCanary picks by the seed, leaving out those the texts may speak of.
+func ChooseCanary(seed string, texts ...string) Canary {
+	all := strings.ToLower(strings.Join(texts, "\n"))
+	first := position(seed, len(canaries))
+	for i := range canaries {
+		if c := canaries[(first+i)%len(canaries)]; !strings.Contains(all, c.Key) {
+			return c
+		}
+	}
+	return canaries[first]
+}
+
+// position is a number below n made from a seed of hexadecimal digits.
+func position(seed string, n int) int {
+	h, err := strconv.ParseUint(seed[:min(8, len(seed))], 16, 64)
+	if err != nil {
+		return 0 // a seed that is no hash: any place will do
+	}
+	return int(h % uint64(n))
 }

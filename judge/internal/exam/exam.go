@@ -11,11 +11,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -40,14 +37,14 @@ type Exam struct {
 
 // New returns the exam of a profile; version is that of its prompts and protocol.
 func New(m llm.Model, profile string, version int, o Options) (Exam, error) {
-	err := score.Complete(&o.Options)
+	err := Complete(&o.Options)
 	if m == nil {
 		err = errors.Join(err, errors.New("judge: no model"))
 	}
 	if err != nil {
 		return Exam{}, err
 	}
-	name := fmt.Sprintf("wildgraph/%s/%s/v%d", profile, o.Precision, version) + score.Suffix(o.Options)
+	name := fmt.Sprintf("wildgraph/%s/%s/v%d", profile, o.Precision, version) + Suffix(o.Options)
 	if o.NoCanaries {
 		name += "/nocanaries"
 	}
@@ -76,72 +73,19 @@ func Request(p llm.Prompts, stage, name string, values map[string]any) llm.Reque
 	return r
 }
 
-// PlainAll is [score.Plain] of each text.
+// PlainAll is [Plain] of each text.
 func PlainAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
-		out[i] = score.Plain(s)
+		out[i] = Plain(s)
 	}
 	return out
 }
 
-// Failure makes a verdict of an error that concerns this case alone, and
-// passes all others on.
-func Failure(ctx context.Context, t *score.Trace, err error) (judge.Verdict, error) {
-	if ctx.Err() == nil && errors.Is(err, errCanary) {
-		return judge.NoScore(err.Error()), nil
-	}
-	return t.Failure(ctx, err)
-}
-
-// Grade asks whether the answer states the reference. Write makes the request of
-// the tasks, each of them a question, a reference and a candidate; shown is what
-// else stands in the request.
-func (e Exam) Grade(ctx context.Context, c judge.Case, shown []string, t *score.Trace, write func(f llm.Fence, tasks string) llm.Request) (judge.Verdict, error) {
-	question, reference, answer := score.Plain(c.Question), score.Plain(c.Reference), score.Plain(c.Answer)
-	seed := llm.NewFence(append([]string{question, reference, answer}, shown...)...).Nonce()
-	know := ChooseCanary(seed, question, reference, answer)
-	ask := func(open []Item) llm.Request {
-		parts := make([][3]string, len(open))
-		data := slices.Clone(shown)
-		for i, it := range open {
-			switch it.Index {
-			case True:
-				parts[i] = [3]string{know.Question, know.Fact, know.Restated}
-			case False:
-				parts[i] = [3]string{know.Question, know.Fact, know.Falsehood}
-			default:
-				parts[i] = [3]string{question, reference, answer}
-			}
-			data = append(data, parts[i][:]...)
-		}
-		f := llm.NewFence(data...)
-		var tasks strings.Builder
-		for i, it := range open {
-			tasks.WriteString("\nTask " + it.ID + "\n" + f.Wrap("question", parts[i][0]) + "\n" +
-				f.Wrap("reference", parts[i][1]) + "\n" + f.Wrap("candidate", parts[i][2]) + "\n")
-		}
-		return write(f, tasks.String())
-	}
-	var v judge.Verdict
-	err := e.Run(ctx, NewBatch("t", seed, 1, e.Canaries()...), t, ask, func(it Item, l Line) bool {
-		n, ok := l.Value()
-		if it.Canary() {
-			return ok && n == it.Want()
-		}
-		v = judge.Score(float64(n), score.Word(l.Reason))
-		return ok
-	})
-	if err != nil {
-		return Failure(ctx, t, err)
-	}
-	return v, nil
-}
-
 // Split asks for the statements of the answer, at most limit of them; more tells
 // that the answer makes others.
-func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *score.Trace) (statements []string, more bool, err error) {
-	question, answer := score.Plain(c.Question), score.Plain(c.Answer)
+func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (statements []string, more bool, err error) {
+	question, answer := Plain(c.Question), Plain(c.Answer)
 	f := llm.NewFence(question, answer)
 	ask := func(open []Item) llm.Request {
 		return Request(prompts, "judge-extract", "extract", map[string]any{
@@ -154,13 +98,13 @@ func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *score.Trace
 		found = l
 		return l.Statements != nil
 	})
-	statements, cut := score.Distinct(found.Statements, limit)
+	statements, cut := Distinct(found.Statements, limit)
 	return statements, cut || word(found.More) == "true", err
 }
 
 // Support counts the statements that a text supports.
-func (e Exam) Support(ctx context.Context, text string, statements []string, t *score.Trace) (int, error) {
-	text = score.Plain(text)
+func (e Exam) Support(ctx context.Context, text string, statements []string, t *Trace) (int, error) {
+	text = Plain(text)
 	seed := llm.NewFence(append([]string{text}, statements...)...).Nonce()
 	know := ChooseCanary(seed, append([]string{text}, statements...)...)
 	if !e.NoCanaries {

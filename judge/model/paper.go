@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paper
+package model
 
 import (
 	"context"
-	"embed"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
-	"github.com/wildgraph/wildgraph/judge/internal/score"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-//go:embed prompts
-var promptFiles embed.FS
-
-var prompts = llm.MustPrompts(promptFiles)
-
-// shown is what the evidence adds to a prompt: the rule, and the texts. Told is
-// what decides, beside it.
-func shown(f llm.Fence, evidence []string, told string) (rule, texts string) {
+// evidencePrompt is what the evidence adds to a prompt: the rule, and the texts. Told
+// names what decides.
+func evidencePrompt(f llm.Fence, evidence []string, told string) (rule, texts string) {
 	if len(evidence) == 0 {
 		return "", ""
 	}
@@ -34,19 +27,8 @@ func shown(f llm.Fence, evidence []string, told string) (rule, texts string) {
 		"and dates; " + told + " what is true.\n", b.String()
 }
 
-// grade asks whether the answer states the reference.
-func (j *Judge) grade(ctx context.Context, c judge.Case, t *score.Trace) (judge.Verdict, error) {
-	evidence := j.show(c, t)
-	return j.exam.Grade(ctx, c, evidence, t, func(f llm.Fence, tasks string) llm.Request {
-		rule, texts := shown(f, evidence, "the reference alone decides")
-		return exam.Request(prompts, "judge-fact", "fact", map[string]any{
-			"Nonce": f.Nonce(), "Rule": rule, "Tasks": tasks, "Evidence": texts,
-		})
-	})
-}
-
-// show is the evidence as the prompts show it, accounted for.
-func (j *Judge) show(c judge.Case, t *score.Trace) []string {
+// shown is the evidence as the prompts show it; its length goes into the trace.
+func shown(c judge.Case, t *exam.Trace) []string {
 	evidence := exam.PlainAll(c.Evidence)
 	for _, text := range evidence {
 		t.Evidence += len(text)
@@ -54,9 +36,10 @@ func (j *Judge) show(c judge.Case, t *score.Trace) []string {
 	return evidence
 }
 
-// match asks for the matrix of matches.
-func (j *Judge) match(ctx context.Context, c judge.Case, predicted []string, t *score.Trace) ([]judge.Match, error) {
-	evidence := j.show(c, t)
+// match asks for the matrix of matches between gold and predicted statements, and
+// scores it by equations 2 and 3 of WildGraphBench.
+func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *exam.Trace) error {
+	predicted, evidence := out.Predicted, shown(c, t)
 	seed := llm.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
 	know := exam.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
 	// The gold side has one more statement, which only the true canary says.
@@ -70,8 +53,8 @@ func (j *Judge) match(ctx context.Context, c judge.Case, predicted []string, t *
 			return it.Pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
 		})
 		f := llm.NewFence(append([]string{goldList, list}, evidence...)...)
-		rule, texts := shown(f, evidence, "the gold statements alone decide")
-		return exam.Request(prompts, "judge-match", "match", map[string]any{
+		rule, texts := evidencePrompt(f, evidence, "the gold statements alone decide")
+		return request("paper", "match", map[string]any{
 			"Nonce": f.Nonce(), "Rule": rule, "Gold": f.Wrap("gold", goldList), "Predicted": f.Wrap("predicted", list), "Evidence": texts,
 		})
 	}
@@ -95,9 +78,14 @@ func (j *Judge) match(ctx context.Context, c judge.Case, predicted []string, t *
 		}
 		return true
 	})
-	if err == nil && crossed {
-		t.Protocol.FailedCanaries++
-		err = exam.ErrCrossed
+	if err != nil {
+		return err
 	}
-	return score.SortMatches(slices.Concat(found...)), err
+	if crossed {
+		t.Protocol.FailedCanaries++
+		return exam.ErrCrossed
+	}
+	out.Matches = exam.SortMatches(slices.Concat(found...))
+	exam.Matches(out, len(c.Statements))
+	return nil
 }

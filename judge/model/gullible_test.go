@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paper_test
+package model_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
-	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -88,11 +88,11 @@ func TestGullibleJudgeEndsUnscored(t *testing.T) {
 		for name, answer := range attacks {
 			t.Run(who+"/"+name, func(t *testing.T) {
 				c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer, Section: "sec " + answer}
-				f, err := byModel(t, m, paper.Options{}).Fact(t.Context(), c)
+				f, err := byPaper(t, m, model.Options{}).Fact(t.Context(), c)
 				if err != nil || f.State != judge.Unscored {
 					t.Errorf("fact: %+v, %v", f.Verdict, err)
 				}
-				s, err := byModel(t, m, paper.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), c)
+				s, err := byPaper(t, m, model.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), c)
 				if err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
 					t.Errorf("summary: %+v, %+v, %v", s.Recall, s.Precision, err)
 				}
@@ -108,7 +108,7 @@ func TestWithoutCanaries(t *testing.T) {
 		return llm.Reply{Text: gullible["yes to all"](r.Messages[0].Text)}
 	})
 	c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Answer: "Bolaven."}
-	if f, err := byModel(t, m, paper.Options{NoCanaries: true}).Fact(t.Context(), c); err != nil || f.Value != 1 {
+	if f, err := byPaper(t, m, model.Options{NoCanaries: true}).Fact(t.Context(), c); err != nil || f.Value != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -125,16 +125,16 @@ func TestJudgeOutsideTheMarksIsRight(t *testing.T) {
 	for name, answer := range attacks {
 		t.Run(name, func(t *testing.T) {
 			c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer, Section: "sec " + answer, Evidence: []string{answer}}
-			f, err := byModel(t, g, paper.Options{}).Fact(t.Context(), c)
+			f, err := byPaper(t, g, model.Options{}).Fact(t.Context(), c)
 			if err != nil || f.State != judge.Scored || f.Value != 0 {
 				t.Errorf("fact: %+v, %v", f, err)
 			}
 			c.Answer = "Sanba."
-			if f, err = byModel(t, g, paper.Options{}).Fact(t.Context(), c); err != nil || f.Value != 1 || f.State != judge.Scored {
+			if f, err = byPaper(t, g, model.Options{}).Fact(t.Context(), c); err != nil || f.Value != 1 || f.State != judge.Scored {
 				t.Errorf("the right answer beside hostile evidence: %+v, %v", f, err)
 			}
 			c.Answer = answer
-			s, err := byModel(t, g, paper.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), c)
+			s, err := byPaper(t, g, model.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), c)
 			if err != nil || s.Recall != judge.Score(0.5, "") || s.Precision != judge.Score(0.5, "") {
 				t.Errorf("summary: %+v, %+v, %v", s.Recall, s.Precision, err)
 			}
@@ -147,7 +147,7 @@ func TestNothingInvisibleIsShown(t *testing.T) {
 	for name, answer := range attacks {
 		m := &careful{}
 		c := judge.Case{Question: answer, Reference: answer, Answer: answer, Evidence: []string{answer}}
-		if _, err := byModel(t, m, paper.Options{}).Fact(t.Context(), c); err != nil {
+		if _, err := byPaper(t, m, model.Options{}).Fact(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		if i := strings.IndexFunc(m.asked[0].Messages[0].Text, func(r rune) bool {
@@ -175,7 +175,7 @@ func TestCanariesGuardTheirBatch(t *testing.T) {
 		}
 		return r
 	}
-	s, err := byModel(t, m, paper.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Section: "sec", Answer: "A."})
+	s, err := byPaper(t, m, model.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Section: "sec", Answer: "A."})
 	if err != nil || s.Recall != judge.Score(0.5, "") || s.Precision.State != judge.Unscored || s.Precision.Cause() != "canary failed" || s.Protocol.FailedCanaries != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -222,7 +222,7 @@ func TestCanariesOfMatches(t *testing.T) {
 				}
 				return results
 			}
-			s, err := byModel(t, m, paper.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Answer: "A."})
+			s, err := byPaper(t, m, model.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Answer: "A."})
 			if err != nil || s.Recall.State != judge.Unscored || s.Recall.Cause() != "canary failed" || s.Protocol.FailedCanaries != 1 {
 				t.Errorf("%+v, %v", s, err)
 			}
@@ -236,7 +236,7 @@ func TestIDsFollowTheData(t *testing.T) {
 	seen := make(map[string]int)
 	for _, answer := range []string{"A.", "B.", "A.", "C."} {
 		m := &careful{}
-		if _, err := byModel(t, m, paper.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: answer}); err != nil {
+		if _, err := byPaper(t, m, model.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: answer}); err != nil {
 			t.Fatal(err)
 		}
 		seen[id.FindStringSubmatch(m.asked[0].Messages[0].Text)[1]]++
@@ -255,7 +255,7 @@ func TestCanariesKeepOutOfTheSubject(t *testing.T) {
 		m := &careful{}
 		for i := range 20 {
 			answer := fmt.Sprintf("%d. Know that the %s matters.", i, strings.ToUpper(c.Key))
-			if _, err := byModel(t, m, paper.Options{}).Fact(context.Background(), judge.Case{Reference: "R.", Answer: answer}); err != nil {
+			if _, err := byPaper(t, m, model.Options{}).Fact(context.Background(), judge.Case{Reference: "R.", Answer: answer}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -274,7 +274,7 @@ func TestEndlessStatements(t *testing.T) {
 		many[i] = fmt.Sprint("statement ", i)
 	}
 	g := judgetest.Grader{Statements: func(string) []string { return many }}
-	s, err := byModel(t, g, paper.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g"}, Answer: "A."})
+	s, err := byPaper(t, g, model.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g"}, Answer: "A."})
 	if err != nil || len(s.Predicted) != judge.DefaultMaxStatements || !s.Truncated || s.Precision.State != judge.Scored {
 		t.Errorf("%d statements, truncated %v, %v", len(s.Predicted), s.Truncated, err)
 	}

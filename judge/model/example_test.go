@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paper_test
+package model_test
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
-	"github.com/wildgraph/wildgraph/judge/paper"
+	"github.com/wildgraph/wildgraph/judge/model"
 )
 
 // The grader of judgetest stands in for a model.
 func Example() {
-	model := judgetest.Grader{Fact: func(reference, candidate string) bool { return strings.Contains(candidate, "1890") }}
-	j, err := paper.New(model, paper.Options{})
+	grader := judgetest.Grader{Fact: func(reference, candidate string) bool { return strings.Contains(candidate, "1890") }}
+	j, err := model.New(grader, model.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

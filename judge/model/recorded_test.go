@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package joint_test
+package model_test
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
-	"github.com/wildgraph/wildgraph/judge/joint"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
+	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// What judging takes in prompt tokens, on the prompts of judge/paper that a run
+// What judging takes in prompt tokens, on the prompts of the paper profile that a run
 // recorded (see [llmtest.Calls]): the same answers judged jointly take less than half.
 func TestTokensOfRecordedPrompts(t *testing.T) {
 	cases, before, evidence := recorded(t)
@@ -27,7 +27,7 @@ func TestTokensOfRecordedPrompts(t *testing.T) {
 	var after [2]int // of facts, of summaries
 	for _, c := range cases {
 		m := &counting{Grader: judgetest.Grader{Statements: func(string) []string { return c.predicted }}}
-		j := newJudge(t, m, joint.Options{})
+		j := byJoint(t, m, model.Options{})
 		var err error
 		if c.predicted == nil {
 			_, err = j.Fact(t.Context(), c.Case)

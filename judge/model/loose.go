@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package upstream
+package model
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/judge/internal/score"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
 )
 
 // What follows reads replies, as loose as the released evaluator's, which is
@@ -106,7 +106,7 @@ func looseStatements(raw json.RawMessage) []string {
 // pythonText is a string as it is, nothing for null, and other values about as
 // Python prints them: strings within lists and objects keep JSON's quotes.
 func pythonText(raw json.RawMessage) string {
-	switch s := score.Word(raw); s {
+	switch s := exam.Word(raw); s {
 	case "null":
 		return ""
 	case "true":
@@ -180,7 +180,7 @@ var errNoNumber = errors.New("no number")
 // looseIndex reads a number, cut to an integer, or a string that is an integer.
 func looseIndex(raw json.RawMessage) (float64, error) {
 	f, err := looseNumber(raw)
-	if len(raw) > 0 && raw[0] == '"' && strings.ContainsAny(score.Word(raw), ".eEnN") || math.Abs(f) > math.MaxInt32 {
+	if len(raw) > 0 && raw[0] == '"' && strings.ContainsAny(exam.Word(raw), ".eEnN") || math.Abs(f) > math.MaxInt32 {
 		return 0, errNoNumber
 	}
 	return f, err
@@ -188,7 +188,7 @@ func looseIndex(raw json.RawMessage) (float64, error) {
 
 // looseNumber reads a number, a string that holds one, or a truth value.
 func looseNumber(raw json.RawMessage) (float64, error) {
-	switch s := score.Word(raw); s {
+	switch s := exam.Word(raw); s {
 	case "true":
 		return 1, nil
 	case "false":

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package upstream_test
+package model_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/upstream"
+	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-func byModel(t *testing.T, m llm.Model, o upstream.Options) *upstream.Judge {
+func byUpstream(t *testing.T, m llm.Model, o model.Options) *model.Judge {
 	t.Helper()
-	j, err := upstream.New(m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return byProfile(t, m, model.Upstream, o)
 }
 
-func TestFact(t *testing.T) {
+func TestUpstreamFact(t *testing.T) {
 	for reply, want := range map[string]struct {
 		value    float64
 		failures int
@@ -35,44 +31,44 @@ func TestFact(t *testing.T) {
 		`no idea`:                                      {0, 1}, `{"score": 1`: {0, 1}, `[1]`: {0, 1}, ``: {0, 1},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
-		got, err := byModel(t, m, upstream.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A.", Refused: true})
+		got, err := byUpstream(t, m, model.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A.", Refused: true})
 		if err != nil || got.State != judge.Scored || got.Value != want.value || got.Protocol.Failures != want.failures || m.Calls() != 1 {
 			t.Errorf("%s: %+v, %v after %d calls", reply, got, err, m.Calls())
 		}
 	}
 	m := llmtest.NewScript("m")
-	if got, err := byModel(t, m, upstream.Options{}).Fact(t.Context(), judge.Case{Answer: " "}); err != nil || got.Value != 0 || m.Calls() != 0 {
+	if got, err := byUpstream(t, m, model.Options{}).Fact(t.Context(), judge.Case{Answer: " "}); err != nil || got.Value != 0 || m.Calls() != 0 {
 		t.Errorf("empty: %+v, %v after %d calls", got, err, m.Calls())
 	}
 }
 
-func TestSummary(t *testing.T) {
+func TestUpstreamSummary(t *testing.T) {
 	gold := []string{"g1", "g2"}
 	for _, tt := range []struct {
 		name                       string
 		extract, recall, precision string
-		o                          upstream.Options
+		o                          model.Options
 		want                       [3]float64 // recall, precision, strict
 		failures, calls            int
 	}{
 		{"as asked", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 0}]}`, `{"scores": [{"idx": 1, "score": 1}]}`,
-			upstream.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
+			model.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
 		{"other keys, strings, halves", `{"statements": "p1. p2；p2"}`, `{"results": [{"idx": "1", "score": "0.5"}, {"idx": 2, "score": 0.49}]}`, `{"items": [{"idx": 1, "score": true}, {"idx": 2, "score": 1}]}`,
-			upstream.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
+			model.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
 		{"an object that holds scores", `{"statements": ["p1"]}`, `{"scores": {"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 1}]}}`, `{"scores": [{"idx": 1, "score": 1}]}`,
-			upstream.Options{}, [3]float64{1, 1, 1}, 0, 3},
+			model.Options{}, [3]float64{1, 1, 1}, 0, 3},
 		{"the last of two wins, out of range is ignored", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 1, "score": 0}, {"idx": 2, "score": 0}, {"idx": 2, "score": 1}, {"idx": 3, "score": 1}, {"idx": 0, "score": 1}]}`, `{"scores": [{"idx": 1, "score": 1}]}`,
-			upstream.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
-		{"failed calls are zeros", `{"statements": ["p1"]}`, `<html>`, `{"scores": [{"idx": 1, "score": "1"}]}`, upstream.Options{}, [3]float64{0, 1, 0}, 1, 3},
-		{"failed extraction", `hm`, ``, ``, upstream.Options{}, [3]float64{}, 1, 1},
+			model.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
+		{"failed calls are zeros", `{"statements": ["p1"]}`, `<html>`, `{"scores": [{"idx": 1, "score": "1"}]}`, model.Options{}, [3]float64{0, 1, 0}, 1, 3},
+		{"failed extraction", `hm`, ``, ``, model.Options{}, [3]float64{}, 1, 1},
 		{"no reference text, as released", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 1}]}`, ``,
-			upstream.Options{Options: judge.Options{Precision: judge.RefNone}}, [3]float64{1, 0, 0}, 0, 2},
+			model.Options{Options: judge.Options{Precision: judge.RefNone}}, [3]float64{1, 0, 0}, 0, 2},
 		{"section not known", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 1}]}`, ``,
-			upstream.Options{Options: judge.Options{Precision: judge.RefSection}}, [3]float64{1, 0, 0}, 0, 2},
+			model.Options{Options: judge.Options{Precision: judge.RefSection}}, [3]float64{1, 0, 0}, 0, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := llmtest.NewScript("m").Reply(llmtest.Stage("judge-extract"), tt.extract).Reply(llmtest.Stage("judge-support"), tt.recall, tt.precision)
-			got, err := byModel(t, m, tt.o).Summary(t.Context(), judge.Case{Question: "Q?", Statements: gold, Answer: "The answer."})
+			got, err := byUpstream(t, m, tt.o).Summary(t.Context(), judge.Case{Question: "Q?", Statements: gold, Answer: "The answer."})
 			if err != nil || got.Recall.State != judge.Scored || got.Precision.State != judge.Scored {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -88,10 +84,10 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-func TestParameters(t *testing.T) {
+func TestUpstreamParameters(t *testing.T) {
 	for off, want := range map[bool]int{false: 2048, true: 0} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, `{"score": 1}`)
-		j := byModel(t, m, upstream.Options{NoParameters: off})
+		j := byUpstream(t, m, model.Options{NoParameters: off})
 		if _, err := j.Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A."}); err != nil {
 			t.Fatal(err)
 		}
@@ -105,42 +101,32 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-func TestWarning(t *testing.T) {
+func TestUpstreamWarning(t *testing.T) {
 	m := llmtest.NewScript("m")
-	if w := byModel(t, m, upstream.Options{Options: judge.Options{Precision: judge.RefNone}}).Warning(); !strings.Contains(w, "always 0") {
+	if w := byUpstream(t, m, model.Options{Options: judge.Options{Precision: judge.RefNone}}).Warning(); !strings.Contains(w, "always 0") {
 		t.Errorf("upstream as released: %s", w)
 	}
-	if w := byModel(t, m, upstream.Options{Options: judge.Options{Precision: judge.RefSection}}).Warning(); w == "" || strings.Contains(w, "always 0") {
+	if w := byUpstream(t, m, model.Options{Options: judge.Options{Precision: judge.RefSection}}).Warning(); w == "" || strings.Contains(w, "always 0") {
 		t.Errorf("upstream with sections: %s", w)
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestUpstreamErrors(t *testing.T) {
 	m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrFiltered, Usage: llm.Usage{Calls: 1}})
-	got, err := byModel(t, m, upstream.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A."})
+	got, err := byUpstream(t, m, model.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A."})
 	if err != nil || got.State != judge.Scored || got.Value != 0 || got.Protocol.Failures != 1 || got.Usage.Calls != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	m = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := byModel(t, m, upstream.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g"}, Answer: "A."}); err == nil {
+	if _, err := byUpstream(t, m, model.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g"}, Answer: "A."}); err == nil {
 		t.Error("a wrong key does not end the run")
 	}
 }
 
-func TestOptions(t *testing.T) {
-	_, err := upstream.New(nil, upstream.Options{Options: judge.Options{Precision: "q", MaxStatements: -1, Grounded: true}})
-	if err == nil || strings.Count(err.Error(), "\n") != 3 {
-		t.Errorf("%v", err)
-	}
-	if name := byModel(t, llmtest.NewScript("m"), upstream.Options{Options: judge.Options{MaxStatements: 3}}).Name(); name != "wildgraph/upstream/gold/v3/max3/m" {
-		t.Error(name)
-	}
-}
-
 // The evidence is not shown.
-func TestNoEvidence(t *testing.T) {
+func TestUpstreamNoEvidence(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"score": 1}`)
-	if _, err := byModel(t, m, upstream.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A.", Evidence: []string{"the evidence"}}); err != nil || strings.Contains(m.Requests()[0].Messages[0].Text, "the evidence") {
+	if _, err := byUpstream(t, m, model.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: "A.", Evidence: []string{"the evidence"}}); err != nil || strings.Contains(m.Requests()[0].Messages[0].Text, "the evidence") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package score is what the judges share: what of a text is read, when there is
-// nothing to judge, and how matches become recall and precision.
-package score
+package exam
 
 import (
 	"cmp"
@@ -288,11 +286,14 @@ func (t *Trace) Charge(u llm.Usage, err error) {
 	t.Usage = t.Usage.Add(u)
 }
 
-// Failure makes a verdict of an error that concerns this case alone, and
-// passes all others on.
+// Failure makes an unscored verdict of an error that concerns this case alone: an
+// unusable reply, or a wrong verdict on a control item. It returns all other errors.
 func (t *Trace) Failure(ctx context.Context, err error) (judge.Verdict, error) {
 	if ctx.Err() != nil {
 		return judge.Verdict{}, ctx.Err()
+	}
+	if errors.Is(err, errCanary) {
+		return judge.NoScore(err.Error()), nil
 	}
 	if llm.OfOneReply(err) {
 		t.Protocol.Failures++

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Profile is a procedure, by the name that reports and flags have for it.
+type Profile string
+
+// The profiles.
+const (
+	Joint    Profile = "joint"
+	Paper    Profile = "paper"
+	Upstream Profile = "upstream"
+)
+
+// versions are those of the prompts and the protocol of each profile; figures of
+// different versions do not compare.
+var versions = map[Profile]int{Joint: 1, Paper: 3, Upstream: 3}
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// Options of a [Judge].
+type Options struct {
+	judge.Options
+	// Profile is the procedure; "" is Joint.
+	Profile Profile
+	// NoCanaries leaves out the control items of Joint and Paper.
+	NoCanaries bool
+	// NoParameters leaves out the temperature of 0 and the token limits that the
+	// released evaluator sends, for models that refuse them. Upstream alone sends any.
+	NoParameters bool
+}
+
+// Judge is a [judge.Judge] that asks a language model.
+type Judge struct {
+	profile  Profile
+	exam     exam.Exam // of Joint and Paper
+	released released  // of Upstream
+}
+
+var _ judge.Judge = (*Judge)(nil)
+
+// New returns the judge that asks m. It reports every fault of the options.
+func New(m llm.Model, o Options) (*Judge, error) {
+	if o.Profile == "" {
+		o.Profile = Joint
+	}
+	j := &Judge{profile: o.Profile}
+	version, ok := versions[o.Profile]
+	var err error
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("judge: there is no profile %q: want %s, %s or %s", o.Profile, Joint, Paper, Upstream)
+	case o.Profile == Upstream:
+		j.released, err = newReleased(m, version, o)
+	default:
+		j.exam, err = exam.New(m, string(o.Profile), version, exam.Options{Options: o.Options, NoCanaries: o.NoCanaries})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// Name tells everything that figures depend on: profile, precision reference,
+// version of the prompts, options that differ from the profile's, and model.
+func (j *Judge) Name() string {
+	if j.profile == Upstream {
+		return j.released.name
+	}
+	return j.exam.Name()
+}
+
+// Warning says what is known to be wrong with the procedure, "" if nothing is;
+// programs print it beside the figures.
+func (j *Judge) Warning() string {
+	if j.profile == Upstream {
+		return j.released.warning()
+	}
+	return ""
+}
+
+// Fact asks whether the answer states the reference; Joint, whether it states what the
+// question asks for of the reference. Empty answers score 0 without a call, and so do
+// refused ones, except by Upstream.
+func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
+	var t exam.Trace
+	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
+	if j.profile == Upstream {
+		out.Verdict, err = j.released.fact(ctx, c, &t)
+		return out, err
+	}
+	v, done := exam.WithoutAnswer(c)
+	if !done {
+		if v, err = j.grade(ctx, c, &t); err != nil {
+			return out, err
+		}
+	}
+	out.Verdict = v
+	if j.exam.Grounded {
+		out.Grounded, err = j.grounded(ctx, c, []string{c.Answer}, &t)
+	}
+	return out, err
+}
+
+// Summary splits the answer into its statements, compares them with the gold ones by
+// the profile's way, and with the reference for precision.
+func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJudgment, err error) {
+	var t exam.Trace
+	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
+	if j.profile == Upstream {
+		err = j.released.summary(ctx, c, &out, &t)
+		return out, err
+	}
+	out, done, err := exam.WithoutSummary(c)
+	if done {
+		if err == nil && j.exam.Grounded {
+			out.Grounded, _ = exam.Ungrounded(c)
+		}
+		return out, err
+	}
+	err = j.summary(ctx, c, &out, &t)
+	switch {
+	case err != nil || !j.exam.Grounded:
+	case len(out.Predicted) > 0:
+		out.Grounded, err = j.grounded(ctx, c, out.Predicted, &t)
+	case out.Recall.State == judge.Unscored: // no statements could be had
+		out.Grounded = out.Recall
+	default:
+		out.Grounded = judge.Verdict{State: judge.NotApplicable, Reason: "no statement in the answer"}
+	}
+	return out, err
+}
+
+// request fills in a prompt of a profile.
+func request(profile, name string, values map[string]any) llm.Request {
+	return exam.Request(prompts, "judge-"+name, profile+"_"+name, values)
+}
+
+// grade asks whether the answer states the reference. Each task of the request is a
+// question, a reference and a candidate; Paper shows the evidence as well.
+func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
+	var evidence []string
+	if j.profile == Paper {
+		evidence = shown(c, t)
+	}
+	question, reference, answer := exam.Plain(c.Question), exam.Plain(c.Reference), exam.Plain(c.Answer)
+	seed := llm.NewFence(append([]string{question, reference, answer}, evidence...)...).Nonce()
+	know := exam.ChooseCanary(seed, question, reference, answer)
+	ask := func(open []exam.Item) llm.Request {
+		parts := make([][3]string, len(open))
+		data := slices.Clone(evidence)
+		for i, it := range open {
+			switch it.Index {
+			case exam.True:
+				parts[i] = [3]string{know.Question, know.Fact, know.Restated}
+			case exam.False:
+				parts[i] = [3]string{know.Question, know.Fact, know.Falsehood}
+			default:
+				parts[i] = [3]string{question, reference, answer}
+			}
+			data = append(data, parts[i][:]...)
+		}
+		f := llm.NewFence(data...)
+		var tasks strings.Builder
+		for i, it := range open {
+			tasks.WriteString("\nTask " + it.ID + "\n" + f.Wrap("question", parts[i][0]) + "\n" +
+				f.Wrap("reference", parts[i][1]) + "\n" + f.Wrap("candidate", parts[i][2]) + "\n")
+		}
+		if j.profile == Paper {
+			rule, texts := evidencePrompt(f, evidence, "the reference alone decides")
+			return request("paper", "fact", map[string]any{"Nonce": f.Nonce(), "Rule": rule, "Tasks": tasks.String(), "Evidence": texts})
+		}
+		return request("joint", "fact", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
+	}
+	var v judge.Verdict
+	err := j.exam.Run(ctx, exam.NewBatch("t", seed, 1, j.exam.Canaries()...), t, ask, func(it exam.Item, l exam.Line) bool {
+		n, ok := l.Value()
+		if it.Canary() {
+			return ok && n == it.Want()
+		}
+		v = judge.Score(float64(n), exam.Word(l.Reason))
+		return ok
+	})
+	if err != nil {
+		return t.Failure(ctx, err)
+	}
+	return v, nil
+}
+
+// summary scores recall and precision of the statements of an answer.
+func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *exam.Trace) error {
+	var err error
+	if out.Predicted, out.Truncated, err = j.exam.Split(ctx, c, j.exam.MaxStatements, t); err == nil {
+		if len(out.Predicted) == 0 {
+			exam.NoStatement(out, c)
+			return nil
+		}
+		if j.profile == Paper {
+			err = j.match(ctx, c, out, t)
+		} else {
+			err = j.compare(ctx, c, out, t)
+		}
+		t.Evidence = 0
+	}
+	if err != nil {
+		v, err := t.Failure(ctx, err)
+		out.Recall, out.Precision = v, v
+		return err
+	}
+	return j.precision(ctx, out, c, t)
+}
+
+// grounded asks, in one request, whether the evidence supports every statement.
+func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string, t *exam.Trace) (judge.Verdict, error) {
+	v, none := exam.Ungrounded(c)
+	if none {
+		return v, nil
+	}
+	text := exam.Evidence(c)
+	t.Evidence = len(text)
+	held, err := j.exam.Support(ctx, text, statements, t)
+	if err != nil {
+		return t.Failure(ctx, err)
+	}
+	return exam.Grounded(held, len(statements)), nil
+}
+
+// precision compares the statements with the section or the evidence, if that is the
+// reference: it asks which of them the text supports.
+func (j *Judge) precision(ctx context.Context, out *judge.SummaryJudgment, c judge.Case, t *exam.Trace) error {
+	ref := j.exam.Precision
+	if exam.NoReference(out, ref, c) || ref == judge.RefGold {
+		return nil
+	}
+	text := exam.Reference(ref, c)
+	if ref == judge.RefEvidence {
+		t.Evidence = len(text)
+	}
+	held, err := j.exam.Support(ctx, text, out.Predicted, t)
+	if err != nil {
+		v, err := t.Failure(ctx, err)
+		exam.WithoutPrecision(out, v)
+		return err
+	}
+	exam.Precision(out, held)
+	return nil
+}
