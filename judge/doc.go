@@ -12,7 +12,7 @@
 // say together (joint), pair by pair as the equations do (paper), or by the procedure of
 // the released evaluator (upstream). Package judge/lexical compares words, numbers and
 // negation without a model. Figures of different profiles and judges must not be mixed
-// in a table. Package judge/shortanswer is for names, numbers and choices.
+// in a table. Package judge/short is for names, numbers and choices.
 //
 // Every verdict has one of three states. A judge that fails leaves the answer
 // [Unscored], with the reason; it never turns its own failure into a wrong

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/shortanswer"
+	"github.com/wildgraph/wildgraph/judge/short"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -35,7 +35,7 @@ type Options struct {
 // Judge is a [judge.Judge] of both formats. By rules a choice is right when the letter
 // is, and a reversion when every placeholder has its name and nothing else is said
 // ([Counts.Exact]).
-type Judge struct{ model *shortanswer.Judge }
+type Judge struct{ model *short.Judge }
 
 var _ judge.Judge = (*Judge)(nil)
 
@@ -44,7 +44,7 @@ func New(o Options) (*Judge, error) {
 	if o.Model == nil {
 		return &Judge{}, nil
 	}
-	m, err := shortanswer.New(shortanswer.Options{Model: o.Model})
+	m, err := short.New(short.Options{Model: o.Model})
 	return &Judge{m}, err
 }
 

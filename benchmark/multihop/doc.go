@@ -9,7 +9,7 @@
 //
 // [Load] makes one benchmark.Dataset of them: every data set is a domain, every novel
 // one of its own. Gold passages are units of evidence where a data set names them.
-// [Schemes] say how package judge/shortanswer scores each type of questions.
+// [Schemes] say how package judge/short scores each type of questions.
 //
 // A passage is gold if its title and its text are those of a gold paragraph, blanks
 // aside: the corpora join sentences with and without a blank. Where no text agrees any

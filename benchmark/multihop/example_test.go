@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
-	"github.com/wildgraph/wildgraph/judge/shortanswer"
+	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 // A data set as the runner takes it, with the judge of its questions. A folder on disk
@@ -24,7 +24,7 @@ func Example() {
 		return
 	}
 	it := set.Domains[0].Items[0]
-	j, err := shortanswer.New(shortanswer.Options{Schemes: multihop.Schemes()})
+	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
 	fmt.Println(it.Type, it.Gold, set.Types[0].K, j.Name(), err)
 	// Output: 2-hop [[000000] [000001]] 20 lexical/shortanswer/v1 <nil>
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge/answer"
-	"github.com/wildgraph/wildgraph/judge/shortanswer"
+	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 // Name is the name of the data sets together in reports.
@@ -55,37 +55,37 @@ type kind struct {
 	sets              []string
 	several           bool
 	form              graphrag.Form
-	scheme            shortanswer.Scheme
+	scheme            short.Scheme
 }
 
 // kinds are all types, in report order.
 var kinds = func() []kind {
 	var out []kind
-	add := func(sets []string, several bool, form graphrag.Form, s shortanswer.Scheme, named ...string) {
+	add := func(sets []string, several bool, form graphrag.Form, s short.Scheme, named ...string) {
 		for _, n := range named {
 			key, title, _ := strings.Cut(n, "=")
 			short, _, _ := strings.Cut(title, " ")
 			out = append(out, kind{key, title, short, sets, several, form, s})
 		}
 	}
-	hotpot, twoWiki := shortanswer.Scheme{Profile: answer.HotpotQA}, shortanswer.Scheme{Profile: answer.TwoWiki}
+	hotpot, twoWiki := short.Scheme{Profile: answer.HotpotQA}, short.Scheme{Profile: answer.TwoWiki}
 	add([]string{HotpotQA}, true, graphrag.Short, hotpot, "bridge=Bridge", "comparison=Comparison")
 	add([]string{TwoWiki}, true, graphrag.Short, twoWiki,
 		"2wiki-compositional=Compositional", "2wiki-inference=Inference", "2wiki-comparison=Comparison of two", "2wiki-bridge-comparison=Bridge comparison")
-	add([]string{MuSiQue}, true, graphrag.Short, shortanswer.Scheme{Profile: answer.MuSiQue}, "2-hop=2-hop", "3-hop=3-hop", "4-hop=4-hop")
+	add([]string{MuSiQue}, true, graphrag.Short, short.Scheme{Profile: answer.MuSiQue}, "2-hop=2-hop", "3-hop=3-hop", "4-hop=4-hop")
 	bench := []string{Medical, Novel}
-	fact := shortanswer.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true}
+	fact := short.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true}
 	add(bench, false, graphrag.Sentence, fact, "fact-retrieval=Fact retrieval", "complex-reasoning=Complex reasoning")
-	long := shortanswer.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true, Coverage: true}
+	long := short.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true, Coverage: true}
 	add(bench, false, graphrag.Overview, long, "contextual-summarize=Contextual summary")
 	long.Faithful = true
 	add(bench, false, graphrag.Overview, long, "creative-generation=Creative generation")
 	books := []string{Textbooks}
-	open := shortanswer.Scheme{Profile: answer.MRQA, Graded: true}
+	open := short.Scheme{Profile: answer.MRQA, Graded: true}
 	add(books, false, graphrag.Short, open, "fill-in-blank=Fill-in-blank")
-	add(books, false, graphrag.Short, shortanswer.Scheme{Kind: shortanswer.One}, "multi-choice=Multi-choice")
-	add(books, false, graphrag.Short, shortanswer.Scheme{Kind: shortanswer.Selection}, "multi-select=Multi-select")
-	add(books, false, graphrag.Short, shortanswer.Scheme{Kind: shortanswer.One}, "true-or-false=True-or-false")
+	add(books, false, graphrag.Short, short.Scheme{Kind: short.One}, "multi-choice=Multi-choice")
+	add(books, false, graphrag.Short, short.Scheme{Kind: short.Selection}, "multi-select=Multi-select")
+	add(books, false, graphrag.Short, short.Scheme{Kind: short.One}, "true-or-false=True-or-false")
 	add(books, false, graphrag.Sentence, open, "open-ended=Open-ended")
 	return out
 }()
@@ -109,8 +109,8 @@ func types(items func(func(benchmark.Item) bool)) []benchmark.Type {
 }
 
 // Schemes say how answers are scored, by the type of the question.
-func Schemes() map[string]shortanswer.Scheme {
-	out := make(map[string]shortanswer.Scheme)
+func Schemes() map[string]short.Scheme {
+	out := make(map[string]short.Scheme)
 	for _, k := range kinds {
 		out[k.key] = k.scheme
 	}

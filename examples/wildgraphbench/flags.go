@@ -19,9 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/liverag"
 	"github.com/wildgraph/wildgraph/judge/model"
-	"github.com/wildgraph/wildgraph/judge/shortanswer"
+	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 // settings are the parsed flags.
@@ -163,8 +162,8 @@ func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	words := true // judges that go without a model
 	for _, profile := range s.judgeProfiles {
-		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), string(model.Upstream), profileLexical, liverag.Profile, shortanswer.Profile)...)
-		words = words && (profile == liverag.Profile || profile == shortanswer.Profile)
+		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), string(model.Upstream), profileLexical, short.LiveRAGProfile, short.Profile)...)
+		words = words && (profile == short.LiveRAGProfile || profile == short.Profile)
 	}
 	problems = append(problems, lab.OneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))...)
 	for flag, k := range map[string]int{"k": s.k, "k-summary": s.kSummary} {

@@ -19,9 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
-	"github.com/wildgraph/wildgraph/judge/liverag"
 	"github.com/wildgraph/wildgraph/judge/model"
-	"github.com/wildgraph/wildgraph/judge/shortanswer"
+	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 // profileLexical judges by words, whatever answered.
@@ -41,7 +40,7 @@ type profiled struct {
 
 func newParts(s settings, d data, log *slog.Logger) (*parts, error) {
 	for _, name := range s.judgeProfiles {
-		if d.short != (name == shortanswer.Profile) && name != liverag.Profile {
+		if d.short != (name == short.Profile) && name != short.LiveRAGProfile {
 			return nil, cli.Usagef("-judge-profile %s does not judge the questions of %s", name, d.Name)
 		}
 	}
@@ -59,7 +58,7 @@ func newParts(s settings, d data, log *slog.Logger) (*parts, error) {
 	switch {
 	case len(profiles) > 0:
 	case d.short:
-		profiles = []string{shortanswer.Profile}
+		profiles = []string{short.Profile}
 	case shared.Judge == nil:
 		profiles = []string{""}
 	default:
@@ -79,9 +78,9 @@ func newParts(s settings, d data, log *slog.Logger) (*parts, error) {
 func (p *parts) judge(profile string, s settings, d data) (judge.Judge, error) {
 	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef), Grounded: s.grounded}
 	switch profile {
-	case liverag.Profile:
-		return liverag.New(liverag.Options{Model: p.Judge})
-	case shortanswer.Profile:
+	case short.LiveRAGProfile:
+		return short.NewLiveRAG(p.Judge)
+	case short.Profile:
 		return p.short(d)
 	case profileLexical, "":
 		return lexical.New(o)
@@ -91,11 +90,11 @@ func (p *parts) judge(profile string, s settings, d data) (judge.Judge, error) {
 
 // short judges the questions of the multi-hop data sets, each by its own rules.
 func (p *parts) short(d data) (judge.Judge, error) {
-	o := shortanswer.Options{Model: p.Judge, Schemes: multihop.Schemes()}
+	o := short.Options{Model: p.Judge, Schemes: multihop.Schemes()}
 	if p.Embedder != nil {
 		o.Embedder = p.Embedder
 	}
-	short, err := shortanswer.New(o)
+	plain, err := short.New(o)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +105,15 @@ func (p *parts) short(d data) (judge.Judge, error) {
 		}
 	}
 	if len(hidden) == 0 {
-		return short, nil
+		return plain, nil
 	}
 	other, err := anonyrag.New(anonyrag.Options{Model: p.Judge})
-	return judges{short, other, hidden}, err
+	return judges{plain, other, hidden}, err
 }
 
 // judges hands each question to the judge of its data set.
 type judges struct {
-	*shortanswer.Judge
+	*short.Judge
 	hidden *anonyrag.Judge
 	types  []string // of questions with hidden names
 }
@@ -137,9 +136,9 @@ func writeLiveRAG(w io.Writer, r *report.Report) {
 		if v == nil || v.Accuracy == nil {
 			continue
 		}
-		fmt.Fprintf(w, "%s: correctness %.3f (-1 to 2)", s.System, liverag.Points(*v.Accuracy))
+		fmt.Fprintf(w, "%s: correctness %.3f (-1 to 2)", s.System, short.CorrectnessPoints(*v.Accuracy))
 		if f, ok := v.Scores["faithfulness"]; ok {
-			fmt.Fprintf(w, ", faithfulness %.3f (-1 to 1)", liverag.Faithfulness(f))
+			fmt.Fprintf(w, ", faithfulness %.3f (-1 to 1)", short.FaithfulnessPoints(f))
 		}
 		fmt.Fprintln(w)
 	}

@@ -38,8 +38,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/examples/wildgraphbench/compare"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/liverag"
 	"github.com/wildgraph/wildgraph/judge/model"
+	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 //go:embed all:sample
@@ -132,7 +132,7 @@ func (s settings) runners(d data, p *parts, coverage *benchmark.Coverage) lab.Ru
 				Options: benchmark.Options{
 					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Concurrency: s.Concurrency,
-					ShowEvidence: s.ByModel() || s.grounded || j.profile == liverag.Profile || s.precisionRef == string(judge.RefEvidence),
+					ShowEvidence: s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
 					CountTokens:  p.Count, Coverage: coverage, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
 				},
@@ -173,7 +173,7 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(records.Judge, liverag.Profile) {
+	if strings.Contains(records.Judge, short.LiveRAGProfile) {
 		writeLiveRAG(stdout, r)
 	}
 	if s.whole() {

@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/judge/shortanswer"
+	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 // strict is BM25 over title and text as runs of a-z and 0-9, k1 1.5, b 0.75: the
@@ -98,7 +98,7 @@ func TestGoldenRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := shortanswer.New(shortanswer.Options{Schemes: multihop.Schemes()})
+	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ type Grader struct {
 	Together func(statement string, list []string) []int
 	// Holds says whether a text supports a statement.
 	Holds func(text, statement string) bool
-	// Concerns says whether a statement has to do with a question, when judge/liverag
-	// asks.
+	// Concerns says whether a statement has to do with a question, when the LiveRAG
+	// judge asks.
 	Concerns func(question, statement string) bool
 }
 

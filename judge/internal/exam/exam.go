@@ -119,8 +119,13 @@ func (e Exam) Support(ctx context.Context, text string, statements []string, t *
 			"Nonce": f.Nonce(), "Text": f.Wrap("text", text), "Statements": f.Wrap("statements", list),
 		})
 	}
-	scores := make([]int, len(statements))
-	err := e.Run(ctx, NewBatch("s", seed, len(statements), e.Canaries()...), t, ask, func(it Item, l Line) bool {
+	return e.Yes(ctx, NewBatch("s", seed, len(statements), e.Canaries()...), t, ask)
+}
+
+// Yes counts the items of a batch whose verdict is 1.
+func (e Exam) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request) (int, error) {
+	scores := make([]int, len(b.Items))
+	err := e.Run(ctx, b, t, ask, func(it Item, l Line) bool {
 		n, ok := l.Value()
 		if it.Canary() {
 			return ok && n == it.Want()
@@ -128,9 +133,9 @@ func (e Exam) Support(ctx context.Context, text string, statements []string, t *
 		scores[it.Index] = n
 		return ok
 	})
-	held := 0
+	sum := 0
 	for _, n := range scores {
-		held += n
+		sum += n
 	}
-	return held, err
+	return sum, err
 }

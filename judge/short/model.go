@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package shortanswer
+package short
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trac
 	if err != nil {
 		return judge.Verdict{}, err
 	}
-	reply, err := j.o.Model.Generate(ctx, req)
+	reply, err := j.model.Generate(ctx, req)
 	t.Charge(reply.Usage, err)
 	if err != nil {
 		return t.Failure(ctx, err)
@@ -66,7 +66,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 	for name, want := range wanted {
 		switch {
 		case !want:
-		case j.o.Model == nil:
+		case j.model == nil:
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "needs a model"}
 		case name == "faithfulness" && (silent || exam.Blank(exam.Evidence(c))):
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "no answer or no evidence"}
@@ -74,7 +74,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 			out[name] = judge.Score(0, "no answer")
 		}
 	}
-	if j.o.Model == nil || silent {
+	if j.model == nil || silent {
 		return nil
 	}
 	if s.Graded {
@@ -154,7 +154,7 @@ func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, mi
 			return err
 		}
 	}
-	f1 := Factuality(right, len(made)-right, missed)
+	f1 := factuality(right, len(made)-right, missed)
 	out["factuality"] = judge.Score(f1, fmt.Sprintf("%d of %d statements, %d missed", right, len(made), missed))
 	if j.o.Embedder == nil {
 		return nil
@@ -166,17 +166,17 @@ func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, mi
 	if err != nil {
 		return err
 	}
-	like := vector.Cosine(vectors[0], vectors[1])
-	if math.IsNaN(like) {
+	cosine := vector.Cosine(vectors[0], vectors[1])
+	if math.IsNaN(cosine) {
 		return errors.New("judge: the embedder gave a vector with what is no number")
 	}
-	out["correctness"] = judge.Score(Correctness(f1, like), "")
+	out["correctness"] = judge.Score(weighted(f1, cosine), "")
 	return nil
 }
 
-// Factuality is the F1 of so many true and false positives and false negatives; 1 if
+// factuality is the F1 of so many true and false positives and false negatives; 1 if
 // there are none of all.
-func Factuality(truePositives, falsePositives, falseNegatives int) float64 {
+func factuality(truePositives, falsePositives, falseNegatives int) float64 {
 	all := 2*truePositives + falsePositives + falseNegatives
 	if all == 0 {
 		return 1
@@ -184,15 +184,8 @@ func Factuality(truePositives, falsePositives, falseNegatives int) float64 {
 	return 2 * float64(truePositives) / float64(all)
 }
 
-// Correctness weighs factuality with the likeness of two texts: three quarters and a
-// quarter, the cosine mapped to 0..1 (arXiv 2506.05690, the released evaluation).
-func Correctness(factuality, cosine float64) float64 {
+// weighted is factuality and the similarity of two texts, three quarters and a quarter,
+// the cosine mapped to 0..1 (arXiv 2506.05690, the released evaluation).
+func weighted(factuality, cosine float64) float64 {
 	return 0.75*factuality + 0.25*(1+min(max(cosine, -1), 1))/2
-}
-
-func share(n, of int, none string) judge.Verdict {
-	if of == 0 {
-		return judge.NoScore(none)
-	}
-	return judge.Score(float64(n)/float64(of), fmt.Sprintf("%d of %d", n, of))
 }

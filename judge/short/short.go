@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package shortanswer
+package short
 
 import (
 	"context"
@@ -13,8 +13,62 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Profile is what reports and flags call the procedure.
-const Profile = "shortanswer"
+// What reports and flags call the procedures of [Judge] and [LiveRAG].
+const (
+	Profile        = "shortanswer"
+	LiveRAGProfile = "liverag"
+)
+
+// by is what decides: a model, or rules on words.
+type by struct {
+	model llm.Model // nil leaves it to rules
+	name  string
+	exam  exam.Exam // of the model
+	words *lexical.Judge
+}
+
+func newBy(m llm.Model, profile string, version int, o judge.Options) (by, error) {
+	words, err := lexical.New(o)
+	if err != nil {
+		return by{}, err
+	}
+	b := by{model: m, words: words, name: fmt.Sprintf("lexical/%s/v%d", profile, version)}
+	if m != nil {
+		b.exam, err = exam.New(m, profile, version, exam.Options{})
+		b.name = b.exam.Name()
+	}
+	return b, err
+}
+
+// Name tells what decides: rules, or the model.
+func (b by) Name() string { return b.name }
+
+// stated decides by rules whether a sentence of the answer states the gold answer or
+// one of its aliases.
+func (b by) stated(ctx context.Context, c judge.Case) (judge.Verdict, error) {
+	var best judge.Verdict
+	for _, c.Reference = range golds(c) {
+		f, err := b.words.Fact(ctx, c)
+		if err != nil || f.State == judge.Scored && f.Value == 1 {
+			return f.Verdict, err
+		}
+		if best.State != judge.Scored {
+			best = f.Verdict
+		}
+	}
+	return best, nil
+}
+
+func golds(c judge.Case) []string { return append([]string{c.Reference}, c.Aliases...) }
+
+// share is n of a number of things as a verdict; without is the cause that there is no
+// score if there are none.
+func share(n, of int, without string) judge.Verdict {
+	if of == 0 {
+		return judge.NoScore(without)
+	}
+	return judge.Score(float64(n)/float64(of), fmt.Sprintf("%d of %d", n, of))
+}
 
 // Kind is what an answer consists of.
 type Kind uint8
@@ -46,11 +100,10 @@ type Options struct {
 	Schemes map[string]Scheme
 }
 
-// Judge is a [judge.Judge] of short answers.
+// Judge is a [judge.Judge] of short answers. It is safe for concurrent use.
 type Judge struct {
-	o     Options
-	exam  exam.Exam
-	words *lexical.Judge
+	by
+	o Options
 }
 
 var _ judge.Judge = (*Judge)(nil)
@@ -66,26 +119,14 @@ func New(o Options) (*Judge, error) {
 			return nil, fmt.Errorf("judge: the scheme of %q has profile %v and kind %d: want those there are", name, s.Profile, s.Kind)
 		}
 	}
-	words, err := lexical.New(judge.Options{})
+	b, err := newBy(o.Model, Profile, version, judge.Options{})
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{o: o, words: words}
-	if o.Model != nil {
-		j.exam, err = exam.New(o.Model, Profile, version, exam.Options{})
+	if e, ok := o.Embedder.(llm.NamedEmbedder); ok && o.Model != nil {
+		b.name += "/" + e.Name()
 	}
-	return j, err
-}
-
-// Name tells what decides: rules, or the model.
-func (j *Judge) Name() string {
-	if j.o.Model == nil {
-		return fmt.Sprintf("lexical/%s/v%d", Profile, version)
-	}
-	if e, ok := j.o.Embedder.(llm.NamedEmbedder); ok {
-		return j.exam.Name() + "/" + e.Name()
-	}
-	return j.exam.Name()
+	return &Judge{b, o}, nil
 }
 
 // Fact judges an answer. Empty and refused ones score 0 without a call.
@@ -103,12 +144,12 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	v, done := exam.WithoutAnswer(c)
 	switch {
 	case done:
-	case j.o.Model != nil:
+	case j.model != nil:
 		v, err = j.accuracy(ctx, c, &t)
 	case s.Kind != Text:
 		v = judge.Score(whole(out.Scores["choice"].Value), "")
 	default:
-		v, err = j.lexical(ctx, c)
+		v, err = j.stated(ctx, c)
 	}
 	out.Verdict = v
 	if err == nil {
@@ -122,26 +163,6 @@ func (j *Judge) Summary(context.Context, judge.Case) (judge.SummaryJudgment, err
 	none := judge.Verdict{State: judge.NotApplicable, Reason: "short answers are right or wrong"}
 	return judge.SummaryJudgment{Recall: none, Precision: none}, nil
 }
-
-// lexical decides by words: whether a sentence of the answer states the gold answer or
-// one of its aliases.
-func (j *Judge) lexical(ctx context.Context, c judge.Case) (judge.Verdict, error) {
-	var first judge.Verdict
-	for i, gold := range golds(c) {
-		one := c
-		one.Reference = gold
-		f, err := j.words.Fact(ctx, one)
-		if err != nil || f.State == judge.Scored && f.Value == 1 {
-			return f.Verdict, err
-		}
-		if i == 0 {
-			first = f.Verdict
-		}
-	}
-	return first, nil
-}
-
-func golds(c judge.Case) []string { return append([]string{c.Reference}, c.Aliases...) }
 
 // byWords are the scores that need no model.
 func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shortanswer judges answers that are a name, a number, yes or no, a choice,
+// Package short judges answers that are a name, a number, yes or no, a choice,
 // or a few sentences, by a gold answer and its aliases. It serves the multi-hop data
 // sets and both that are called GraphRAG-Bench.
 //
@@ -27,4 +27,6 @@
 //
 // The last four are those of arXiv 2506.05690 by prompts of ours; without a model
 // they are not applicable.
-package shortanswer
+//
+// [LiveRAG] judges the same kind of answers on the scales of the LiveRAG challenge.
+package short

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package short_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/answer"
+	"github.com/wildgraph/wildgraph/judge/short"
+)
+
+func Example() {
+	j, err := short.New(short.Options{Schemes: map[string]short.Scheme{"2-hop": {Profile: answer.MuSiQue}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := j.Fact(context.Background(), judge.Case{
+		Type: "2-hop", Question: "Who founded the town of the bridge?", Reference: "Ada Moss", Answer: "The town was founded by Ada Moss.",
+	})
+	fmt.Println(f.Value, f.Scores["contains"].Value, f.Scores["em/musique"].Value, err)
+	// Output: 1 1 0 <nil>
+}
+
+func ExampleLiveRAG() {
+	j, err := short.NewLiveRAG(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, answer := range []string{
+		"The bridge was opened in 1890.",
+		"The bridge was opened in 1890. Puffins nest on cliffs.",
+		"",
+		"The bridge was opened in 1871.",
+	} {
+		f, err := j.Fact(context.Background(), judge.Case{
+			Question: "When was the bridge opened?", Reference: "The bridge was opened in 1890.", Answer: answer,
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%.1f\n", short.CorrectnessPoints(f.Value))
+	}
+	// Output:
+	// 2.0
+	// 1.5
+	// 0.0
+	// -1.0
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package short
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// maxWords is how many words of an answer are read: a rule of the challenge.
+const maxWords = 300
+
+// liveRAGVersion changes whenever a prompt or a rule does.
+const liveRAGVersion = 1
+
+// correctness is the score, -1 to 2, of an answer of some coverage and relevance, both
+// 0 to 1: -1 without coverage, 1 with all of it, and up to 1 more for relevance.
+func correctness(coverage, relevance float64) float64 { return -1 + coverage*(2+relevance) }
+
+// CorrectnessPoints is the correctness, -1 to 2, of a value or a mean of values of a
+// [LiveRAG] judge.
+func CorrectnessPoints(value float64) float64 { return 3*value - 1 }
+
+// FaithfulnessPoints is the faithfulness, -1 to 1, of an answer of whose statements
+// such a share is supported, or of a mean of shares.
+func FaithfulnessPoints(supported float64) float64 { return 2*supported - 1 }
+
+// LiveRAG is a [judge.Judge] on the scales of the LiveRAG challenge (SIGIR 2025), on
+// which GeAR reports 0.876 for correctness and 0.529 for faithfulness (arXiv
+// 2507.17399). Only the first 300 words of an answer are read.
+//
+// Correctness goes from -1 to 2: 2 for an answer that is right and says nothing else,
+// 1 for one that is right among what is irrelevant, 0 for none, -1 for a wrong one. It
+// combines coverage, the share of the gold answer's statements that the answer gives,
+// and relevance, the share of its own statements that have to do with the question.
+// Faithfulness goes from -1 to 1: 1 where the passages support every statement of the
+// answer, -1 where they support none.
+//
+// The ends and the middle of the scales are the challenge's; the straight lines between
+// them and all prompts are ours. Statements are split and control items are used as by
+// the other judges by model. An unusable reply leaves an answer unscored.
+//
+// The value of a verdict is the place on the scale of correctness, mapped to 0..1, so
+// that an answer that says nothing has a third; the score named faithfulness is the
+// share of supported statements. [CorrectnessPoints] and [FaithfulnessPoints] turn
+// values, and means of them, into the challenge's numbers.
+//
+// Without a model rules on words decide, by which a gold answer is stated or not, and
+// the name of the judge begins with lexical: these figures must not be set beside a
+// model's, nor beside those of the challenge. It is safe for concurrent use.
+type LiveRAG struct{ by }
+
+var _ judge.Judge = LiveRAG{}
+
+// NewLiveRAG returns a judge that asks m, or decides by rules if m is nil.
+func NewLiveRAG(m llm.Model) (LiveRAG, error) {
+	// The lexical judge compares the statements of an answer with the evidence.
+	b, err := newBy(m, LiveRAGProfile, liveRAGVersion, judge.Options{Precision: judge.RefEvidence})
+	return LiveRAG{b}, err
+}
+
+// shares are what the scores are made of.
+type shares struct {
+	statements []string // of the answer
+	truncated  bool
+	gold, met  int // statements of the gold answer, and those that the answer gives
+	relevant   int // statements of the answer that have to do with the question
+	held       int // statements of the answer that the evidence supports
+}
+
+// Fact judges an answer by its gold answer. The value is the place of the correctness
+// between -1 and 2; the scores coverage, relevance and faithfulness, each 0 to 1, stand
+// beside it. An answer that says nothing has a third, without a call.
+func (j LiveRAG) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	var t exam.Trace
+	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
+	c.Answer = first(c.Answer, maxWords)
+	out.Scores = make(map[string]judge.Verdict)
+	if v, done := exam.WithoutAnswer(c); done {
+		silent(&out, v.Reason)
+		return out, nil
+	}
+	if exam.Blank(c.Reference) {
+		out.Verdict = judge.Verdict{State: judge.NotApplicable, Reason: "no gold answer"}
+		return out, nil
+	}
+	s, err := j.correct(ctx, c, nil, &t)
+	if err != nil {
+		v, err := t.Failure(ctx, err)
+		for _, name := range []string{"coverage", "relevance", "faithfulness"} {
+			out.Scores[name] = v
+		}
+		out.Verdict = v
+		return out, err
+	}
+	switch {
+	case len(s.statements) == 0:
+		silent(&out, "no statement in the answer")
+		return out, nil
+	case s.gold == 0:
+		out.Verdict = judge.NoScore("the gold answer holds no statement")
+	default:
+		coverage, relevance := share(s.met, s.gold, ""), share(s.relevant, len(s.statements), "")
+		out.Scores["coverage"], out.Scores["relevance"] = coverage, relevance
+		points := correctness(coverage.Value, relevance.Value)
+		out.Verdict = judge.Score((points+1)/3, fmt.Sprintf("%.2f of -1 to 2: %s given, %s relevant", points, coverage.Reason, relevance.Reason))
+	}
+	out.Scores["faithfulness"], err = j.faithful(ctx, c, &s, &t)
+	return out, err
+}
+
+// silent is the judgment of an answer that says nothing.
+func silent(out *judge.FactJudgment, reason string) {
+	none := judge.Verdict{State: judge.NotApplicable, Reason: reason}
+	out.Verdict = judge.Score(1./3, reason+": 0 of -1 to 2")
+	out.Scores["coverage"], out.Scores["relevance"], out.Scores["faithfulness"] = judge.Score(0, reason), none, none
+}
+
+// Summary judges an answer by gold statements: recall is coverage, precision relevance,
+// which correctness combines.
+func (j LiveRAG) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
+	if err := ctx.Err(); err != nil {
+		return judge.SummaryJudgment{}, err
+	}
+	c.Answer = first(c.Answer, maxWords)
+	out, done, err := exam.WithoutSummary(c)
+	if done {
+		return out, err
+	}
+	var t exam.Trace
+	s, err := j.correct(ctx, c, c.Statements, &t)
+	switch {
+	case err != nil:
+		out.Recall, err = t.Failure(ctx, err)
+		out.Precision = out.Recall
+	case len(s.statements) == 0:
+		exam.NoStatement(&out, c)
+	default:
+		out.Predicted, out.Truncated = s.statements, s.truncated
+		exam.Recall(&out, s.met, s.gold)
+		exam.Precision(&out, s.relevant)
+	}
+	out.Protocol, out.Usage = t.Protocol, t.Usage
+	return out, err
+}
+
+// correct finds coverage and relevance. Gold are the statements of the gold answer; nil
+// takes them from the reference.
+func (j LiveRAG) correct(ctx context.Context, c judge.Case, gold []string, t *exam.Trace) (shares, error) {
+	if j.model == nil {
+		return j.byWords(ctx, c, gold)
+	}
+	return j.byModel(ctx, c, gold, t)
+}
+
+// faithful is the share of the answer's statements that the evidence supports.
+func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *exam.Trace) (judge.Verdict, error) {
+	if v, none := exam.Ungrounded(c); none {
+		return v, nil
+	}
+	if j.model == nil {
+		return share(s.held, len(s.statements), ""), nil
+	}
+	evidence := exam.Evidence(c)
+	t.Evidence = len(evidence)
+	held, err := j.exam.Support(ctx, evidence, s.statements, t)
+	if err != nil {
+		return t.Failure(ctx, err)
+	}
+	return share(held, len(s.statements), ""), nil
+}
+
+// byWords decides by rules: what the lexical judge takes for stated, and for relevance
+// whether a sentence has a word in common with the question or the gold answer.
+func (j LiveRAG) byWords(ctx context.Context, c judge.Case, gold []string) (s shares, err error) {
+	of := c
+	if gold == nil {
+		of.Statements = []string{c.Reference}
+	}
+	summary, err := j.words.Summary(ctx, of)
+	if err != nil {
+		return s, err
+	}
+	s = shares{statements: summary.Predicted, truncated: summary.Truncated, gold: len(of.Statements), met: summary.Counts.GoldMet, held: summary.Counts.PredictedMet}
+	if gold == nil {
+		var v judge.Verdict
+		if v, err = j.stated(ctx, c); err == nil {
+			s.met, s.gold = int(v.Value), int(indicator(v.State == judge.Scored))
+		}
+	}
+	about := terms(strings.Join(append([]string{c.Question, c.Reference}, of.Statements...), "\n"))
+	for _, statement := range s.statements {
+		for t := range terms(statement) {
+			if about[t] {
+				s.relevant++
+				break
+			}
+		}
+	}
+	return s, err
+}
+
+func terms(s string) map[string]bool {
+	a, out := text.Default(), make(map[string]bool)
+	a.Words(s, func(w []byte) bool {
+		if t, ok := a.Term(string(w)); ok {
+			out[t] = true
+		}
+		return true
+	})
+	return out
+}
+
+// byModel splits gold answer and answer into statements, asks which gold ones the
+// answer gives, and which of its own have to do with the question.
+func (j LiveRAG) byModel(ctx context.Context, c judge.Case, gold []string, t *exam.Trace) (s shares, err error) {
+	s.statements, s.truncated, err = j.exam.Split(ctx, c, judge.DefaultMaxStatements, t)
+	if err != nil || len(s.statements) == 0 {
+		return s, err
+	}
+	if gold == nil {
+		of := c
+		of.Answer = c.Reference
+		if gold, _, err = j.exam.Split(ctx, of, judge.DefaultMaxStatements, t); err != nil {
+			return s, err
+		}
+	}
+	if s.gold = len(gold); s.gold == 0 {
+		return s, nil
+	}
+	if s.met, err = j.exam.Support(ctx, c.Answer, gold, t); err != nil {
+		return s, err
+	}
+	s.relevant, err = j.relevant(ctx, exam.Plain(c.Question), exam.PlainAll(s.statements), t)
+	return s, err
+}
+
+// relevant counts the statements that have to do with the question. One control item
+// answers a question of its own; the other is the same statement under this question.
+func (j LiveRAG) relevant(ctx context.Context, question string, statements []string, t *exam.Trace) (int, error) {
+	texts := append([]string{question}, statements...)
+	seed := llm.NewFence(texts...).Nonce()
+	know := exam.ChooseCanary(seed, texts...)
+	ask := func(open []exam.Item) llm.Request {
+		parts := make([][2]string, len(open))
+		var shown []string
+		for i, it := range open {
+			parts[i] = [2]string{question, it.Pick(func(k int) string { return statements[k] }, know.Restated, know.Restated)}
+			if it.Index == exam.True {
+				parts[i][0] = know.Question
+			}
+			shown = append(shown, parts[i][:]...)
+		}
+		f := llm.NewFence(shown...)
+		var tasks strings.Builder
+		for i, it := range open {
+			tasks.WriteString("\nTask " + it.ID + "\n" + f.Wrap("question", parts[i][0]) + "\n" + f.Wrap("statement", parts[i][1]) + "\n")
+		}
+		return exam.Request(prompts, "judge-relevant", "relevant", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
+	}
+	return j.exam.Yes(ctx, exam.NewBatch("r", seed, len(statements), j.exam.Canaries()...), t, ask)
+}
+
+// first are the first n words of a text, with what stands between them.
+func first(s string, n int) string {
+	inside := false
+	for i, r := range s {
+		if space := unicode.IsSpace(r); space {
+			inside = false
+		} else if !inside {
+			if inside = true; n == 0 {
+				return s[:i]
+			}
+			n--
+		}
+	}
+	return s
+}
