@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -150,4 +152,208 @@ func (p *purse) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	reply, err := p.Model.Generate(ctx, req)
 	p.spent += max(prompt, reply.Usage.PromptTokens) + max(p.count(reply.Text)+p.count(reply.Reasoning), reply.Usage.CompletionTokens)
 	return reply, err
+}
+
+// Verdict is what a reflection came to.
+type Verdict struct {
+	// Thought is remembered and shown to the reflections that follow.
+	Thought string
+	// Query is what to search for next; "" ends the search.
+	Query string
+	// Answered tells that what was found answers the question.
+	Answered bool
+	// Tokens is what the reflection took of the budget.
+	Tokens int
+}
+
+// Reflect looks at what was found so far. An error that wraps [ErrSpent] ends the
+// search, and what was found stands; any other one is an error of the question.
+type Reflect func(ctx context.Context, m Memory) (Verdict, error)
+
+// ErrSpent says that a reflection would cost more than there is left.
+var ErrSpent = errors.New("the budget for reflection is spent")
+
+// Memory is what an agent knows of a question.
+type Memory struct {
+	Question graphrag.Question
+	// Turns are what was searched for, beginning with the question, and what was
+	// thought of it.
+	Turns []Turn
+	// Found is all that was found.
+	Found graphrag.Found
+	// Left is what is left of the budget, in tokens; -1 without one.
+	Left int
+
+	// known are the chunks and derived texts of all searches, also of those that did
+	// not make it into Found.
+	known map[string]bool
+}
+
+// Turn is a search and the thought that followed it.
+type Turn struct{ Query, Thought string }
+
+// DefaultSteps is the most reflections of a question (TencentCloudADP/youtu-graphrag;
+// the paper has no number).
+const DefaultSteps = 5
+
+// Options of [Reflecting].
+type Options struct {
+	// Steps is how many reflections there are at most; 0 means [DefaultSteps].
+	Steps int
+	// Tokens is what they may take together; 0 is no limit.
+	Tokens int
+	// Draft, when set, is the first thought: an answer from what was found first.
+	Draft func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error)
+	// Merge puts together what the searches found, as many hits as are wanted; nil
+	// takes the best of each in turn.
+	Merge func(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error)
+}
+
+// Reflecting is a retriever that searches with first and then, as long as reflect
+// has another query, with again. It stops when reflect is content or gives up, has a
+// query that was searched for already, at a search that finds nothing new, after the
+// last step, and when the budget is spent; the last of Found.Steps says which. What
+// is found is merged of all searches.
+func Reflecting(first, again graphrag.Retriever, reflect Reflect, o Options) (graphrag.Retriever, error) {
+	var problems []error
+	if first == nil || again == nil {
+		problems = append(problems, errors.New("agent: a retriever is missing"))
+	}
+	if reflect == nil {
+		problems = append(problems, errors.New("agent: the reflection is missing"))
+	}
+	if o.Steps < 0 || o.Tokens < 0 {
+		problems = append(problems, fmt.Errorf("agent: %d steps and %d tokens, want 0 or more", o.Steps, o.Tokens))
+	}
+	if o.Steps == 0 {
+		o.Steps = DefaultSteps
+	}
+	if o.Merge == nil {
+		o.Merge = func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+			return merge(all, want), nil
+		}
+	}
+	return &reflecting{first, again, reflect, o}, errors.Join(problems...)
+}
+
+type reflecting struct {
+	first, again graphrag.Retriever
+	reflect      Reflect
+	o            Options
+}
+
+// Why a search ended, in the words of its last step.
+const (
+	stopAnswered = "answered"
+	stopGaveUp   = "no further query"
+	stopRepeated = "the query was searched for before"
+	stopNothing  = "nothing new was found"
+	stopSteps    = "the last step is done"
+	stopSpent    = "the budget is spent"
+)
+
+func (r *reflecting) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	found, err := r.first.Retrieve(ctx, q)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	all := []graphrag.Found{found}
+	m := Memory{Question: q, Turns: []Turn{{Query: q.Text}}, Found: found, Left: -1, known: make(map[string]bool)}
+	m.news(found)
+	if r.o.Tokens > 0 {
+		m.Left = r.o.Tokens
+	}
+	if r.o.Draft != nil {
+		draft, err := r.o.Draft(ctx, q, found)
+		if err != nil {
+			return graphrag.Found{}, fmt.Errorf("agent: draft: %w", err)
+		}
+		m.Turns[0].Thought = draft.Text
+		all[0].Usage = found.Usage.Add(draft.Usage)
+		all[0].Steps = append(slices.Clip(found.Steps), graphrag.Step{Kind: "draft", Found: []string{draft.Text}})
+		m.Found = all[0]
+	}
+	stop := stopSteps
+	for range r.o.Steps {
+		var next graphrag.Found
+		if next, stop, err = r.step(ctx, &m); err != nil {
+			return graphrag.Found{}, err
+		}
+		all = append(all, next)
+		if m.Found, err = r.o.Merge(ctx, all, q.Want()); err != nil {
+			return graphrag.Found{}, fmt.Errorf("agent: merge: %w", err)
+		}
+		if stop != "" {
+			break
+		}
+		stop = stopSteps
+	}
+	m.Found.Steps = append(m.Found.Steps, graphrag.Step{Kind: "stop", Found: []string{stop}})
+	return m.Found, nil
+}
+
+// step reflects and, if there is a new query, searches. stop says why it was the
+// last one.
+func (r *reflecting) step(ctx context.Context, m *Memory) (found graphrag.Found, stop string, err error) {
+	v, err := r.reflect(ctx, *m)
+	if errors.Is(err, ErrSpent) {
+		return found, stopSpent, nil
+	}
+	if err != nil {
+		return found, "", fmt.Errorf("agent: reflection %d: %w", len(m.Turns), err)
+	}
+	if m.Left >= 0 {
+		m.Left = max(0, m.Left-v.Tokens)
+	}
+	v.Query = clip(v.Query)
+	reflected := graphrag.Step{Kind: "reflect", Query: v.Query}
+	if v.Thought != "" {
+		reflected.Found = []string{v.Thought}
+	}
+	switch {
+	case v.Answered:
+		stop = stopAnswered
+	case fold(v.Query) == "":
+		stop = stopGaveUp
+	case m.Asked(v.Query):
+		stop = stopRepeated
+	}
+	if stop != "" {
+		found.Steps = []graphrag.Step{reflected}
+		return found, stop, nil
+	}
+	asked := m.Question
+	asked.Text = v.Query
+	if found, err = r.again.Retrieve(ctx, asked); err != nil {
+		return found, "", fmt.Errorf("agent: search %d: %w", len(m.Turns)+1, err)
+	}
+	if !m.news(found) {
+		stop = stopNothing
+	}
+	m.Turns = append(m.Turns, Turn{v.Query, v.Thought})
+	search := graphrag.Step{Kind: "search", Query: v.Query, Found: chunkIDs(found.Read(m.Question))}
+	found.Steps = append([]graphrag.Step{reflected, search}, found.Steps...)
+	return found, stop, nil
+}
+
+// Asked tells whether a query was searched for before.
+func (m *Memory) Asked(query string) bool {
+	for _, t := range m.Turns {
+		if fold(t.Query) == fold(query) {
+			return true
+		}
+	}
+	return false
+}
+
+// news takes note of what was found and tells whether any of it is new.
+func (m *Memory) news(found graphrag.Found) bool {
+	before := len(m.known)
+	for _, h := range found.Read(m.Question) {
+		m.known["chunk "+h.Chunk.ID] = true
+	}
+	for _, d := range found.Derived {
+		m.known["text "+d.Text] = true
+	}
+	return len(m.known) > before
 }

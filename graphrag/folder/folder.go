@@ -21,6 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Options say what is indexed, where, and by which system.
@@ -244,4 +246,128 @@ func (f *Folder) Close() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	return cmp.Or(f.System.Close(), f.now.Swap(nil).close())
+}
+
+// Reader reads what was found as it stands in the files: whole lines, with what they
+// stand under. Spread says that of chunks with gaps, the gaps are read as well, for readers
+// that pay nothing for what they read.
+func (f *Folder) Reader(r reader.Reader, spread bool) reader.Reader {
+	longest := 2
+	if spread {
+		longest = maxSpread
+	}
+	return restored{r, f, longest}
+}
+
+type restored struct {
+	reader.Reader
+	folder  *Folder
+	longest int // how many times its text what is read of a chunk may be
+}
+
+func (r restored) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
+	return r.Reader.Read(ctx, q, r.folder.restore(evidence, r.longest), derived)
+}
+
+func (r restored) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
+	return reader.Stream(ctx, r.Reader, q, r.folder.restore(evidence, r.longest), derived)
+}
+
+// Bounds of restoring: a span may have so many bytes more than as often its text; a line
+// is followed so far.
+const (
+	maxSpread = 64
+	freeSpan  = 512
+	maxLine   = 400
+)
+
+// restore replaces the text of chunks by that of the files, where it is about as long.
+func (f *Folder) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
+	out := make([]graphrag.Hit, len(evidence))
+	for i, h := range evidence {
+		out[i] = h
+		c := &out[i].Chunk
+		file, err := f.File(c.Doc)
+		if err != nil || c.End-c.Start > longest*len(c.Text)+freeSpan || !holds(file.Document.Text, *c) {
+			continue
+		}
+		s := file.Document.Text
+		if at := strings.LastIndexByte(s[max(0, c.Start-maxLine):c.Start], '\n'); at >= 0 || c.Start <= maxLine {
+			c.Start = max(0, c.Start-maxLine) + at + 1
+		}
+		if at := strings.IndexByte(s[c.End:min(len(s), c.End+maxLine)], '\n'); at >= 0 {
+			c.End += at + 1
+		}
+		c.Text, c.Lead = s[c.Start:c.End], load.Lead(s, c.Start)
+	}
+	return out
+}
+
+// holds tells whether a chunk can be of a text: the file may have changed since.
+func holds(s string, c graphrag.Chunk) bool {
+	if c.Start < 0 || c.Start > c.End || c.End > len(s) {
+		return false
+	}
+	words := strings.Fields(text.Head(c.Text, 200))
+	return len(words) == 0 || strings.Contains(s[c.Start:c.End], words[0])
+}
+
+// Source is a quote of an answer and where it stands.
+type Source struct {
+	// Doc is the file, by its path in the folder, and Title its title. Place is where the
+	// quote stands in it, see [load.File.Place].
+	Doc   string `json:"path"`
+	Title string `json:"title,omitempty"`
+	Place string `json:"place"`
+	Quote string `json:"quote"`
+	// Start and End delimit what it supports in the text of the answer, From and To the
+	// quote in the text of the document.
+	Start int `json:"start"`
+	End   int `json:"end"`
+	From  int `json:"from"`
+	To    int `json:"to"`
+}
+
+// maxQuote is the longest quote, in runes.
+const maxQuote = 300
+
+// Sources are the places of the quotes of an answer, each once.
+func (f *Folder) Sources(a graphrag.Answer) []Source {
+	var out []Source
+	for _, c := range a.Citations {
+		if c.Of != "" || c.Evidence >= len(a.Evidence) {
+			continue
+		}
+		chunk := a.Evidence[c.Evidence].Chunk
+		start, end := c.SourceStart, c.SourceEnd
+		if end == 0 {
+			start, end = chunk.Start, chunk.End
+		}
+		s := f.Source(chunk, start, end)
+		s.Start, s.End = c.Start, c.End
+		if n := len(out); n == 0 || out[n-1].Doc != s.Doc || out[n-1].Quote != s.Quote {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Source is a piece of the document that a chunk is of.
+func (f *Folder) Source(c graphrag.Chunk, start, end int) Source {
+	s := Source{Doc: c.Doc, Title: c.Title, Place: "1", Quote: c.Text}
+	if file, err := f.File(c.Doc); err == nil && 0 <= start && start <= end && end <= len(file.Document.Text) {
+		start += len(file.Document.Text[start:end]) - len(strings.TrimLeft(file.Document.Text[start:end], " \t\r\n"))
+		s.Place, s.Quote, s.From, s.To = file.Place(start), file.Document.Text[start:end], start, end
+	}
+	s.Quote = quote(s.Quote)
+	return s
+}
+
+// quote is a text on one line of bounded length, of a row what stands between its edges.
+func quote(s string) string {
+	r := []rune(strings.Trim(strings.Join(strings.Fields(text.OneLine(s)), " "), "| "))
+	if len(r) > maxQuote {
+		return string(r[:maxQuote-1]) + "…"
+	}
+	return string(r)
 }

@@ -15,12 +15,9 @@
 // # One entity, many names
 //
 // Names that differ in case, spacing, quotes and outer punctuation are one by
-// [Folding]. Names that differ more are one if a person says so, [Base.Merge],
-// or, with [Options.Resolve], if they are alike by a [Similarity]: of spelling,
-// [Trigrams], or of meaning, [Embeddings]. Each merge is listed with its
-// evidence in [Graph.Merges]; the extractions are left as they are, so it can
-// be taken back. [Graph.Synonyms] finds names that are alike without merging
-// them, which is how HippoRAG uses them (arXiv 2405.14831).
+// [Folding]. Names that differ more stay two entities; package link finds pairs that
+// are similar, as synonyms for [ViewOptions], which is how HippoRAG uses them (arXiv
+// 2405.14831).
 //
 // Nothing is lost silently: a name that is blank or too long, and a fact with
 // such a name, is in [Graph.Rejected] with the reason.

@@ -24,17 +24,14 @@ func Example() {
 		},
 		kg.Extraction{
 			Chunk: "fram.txt#0", Doc: "fram.txt",
-			Mentions: []kg.Mention{{Name: "The Fram", Type: "ship"}},
+			Mentions: []kg.Mention{{Name: "Fram", Type: "ship"}},
 			Facts: []kg.Fact{
-				{Triple: graphrag.Triple{Head: "ROALD AMUNDSEN", Relation: "sailed_on", Tail: "the Fram"}},
-				{Triple: graphrag.Triple{Head: "Colin Archer", Relation: "built", Tail: "the Fram"}},
+				{Triple: graphrag.Triple{Head: "ROALD AMUNDSEN", Relation: "sailed_on", Tail: "FRAM"}},
+				{Triple: graphrag.Triple{Head: "Colin Archer", Relation: "built", Tail: "FRAM"}},
 			},
 		},
 	)
 	if err != nil {
-		log.Fatal(err)
-	}
-	if err := base.Merge("The Fram", "Fram"); err != nil {
 		log.Fatal(err)
 	}
 	show := func() {

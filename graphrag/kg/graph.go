@@ -3,6 +3,8 @@
 package kg
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -10,7 +12,7 @@ import (
 
 // Graph is the knowledge of a [Base], put together: what the chunks say about
 // each entity in one place. It depends on nothing but the extractions in the
-// base, its options and its merges: neither on the order in which they came,
+// base and its options: neither on the order in which they came,
 // nor on what was deleted since. It does not change and is safe for concurrent
 // use; its slices must not be changed.
 type Graph struct {
@@ -19,14 +21,12 @@ type Graph struct {
 	Entities  []Entity
 	Relations []Relation
 	Passages  []Passage
-	// Merges are the keys that were taken for another, with the evidence.
-	Merges []Merge
 	// Rejected is what the extractions hold and the graph does not, and the
 	// problems that their extractor had.
 	Rejected []Rejection
 
 	folding         Folding
-	ids             map[string]int32 // by key, those merged into an entity too
+	ids             map[string]int32 // by key
 	entityChunks    postings
 	chunkEntities   postings
 	relationChunks  postings
@@ -36,8 +36,7 @@ type Graph struct {
 	entityDescriptions, relationDescriptions descriptions
 }
 
-// Find returns the entity of a name, whatever its spelling, also of a name that
-// was merged into another.
+// Find returns the entity of a name, whatever its spelling.
 func (g *Graph) Find(name string) (int32, bool) {
 	id, ok := g.ids[g.Key(name)]
 	return id, ok
@@ -112,4 +111,92 @@ func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
 	}
 	slices.Sort(to[from:])
 	return to[:from+len(slices.Compact(to[from:]))]
+}
+
+// Lists are lists of numbers in one array. There are as many as pairs of entities, and most
+// have one number, for which a slice header would be six times as large.
+type Lists struct {
+	ends  []int32
+	items []int32
+}
+
+// Len is the number of lists.
+func (l *Lists) Len() int { return len(l.ends) }
+
+// Of is a list; it must not be changed.
+func (l *Lists) Of(i int32) []int32 {
+	lo, hi := int32(0), l.ends[i]
+	if i > 0 {
+		lo = l.ends[i-1]
+	}
+	return l.items[lo:hi:hi]
+}
+
+// All are the lists in their order.
+func (l *Lists) All() iter.Seq2[int32, []int32] {
+	return func(yield func(int32, []int32) bool) {
+		for i := range int32(l.Len()) {
+			if !yield(i, l.Of(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Append adds a list.
+func (l *Lists) Append(list ...int32) {
+	l.items = append(l.items, list...)
+	l.ends = append(l.ends, int32(len(l.items)))
+}
+
+// Clip releases spare capacity.
+func (l *Lists) Clip() {
+	l.ends, l.items = clipped(l.ends), clipped(l.items)
+}
+
+// Pairs are the relations by the two entities that they join, in the order of these. If
+// directed is set, those from a to b are apart from those from b to a.
+func (g *Graph) Pairs(directed bool) Lists {
+	order := make([]int32, len(g.Relations))
+	for r := range order {
+		order[r] = int32(r)
+	}
+	compare := func(a, b int32) int {
+		x, y := &g.Relations[a], &g.Relations[b]
+		if directed {
+			return cmp.Or(cmp.Compare(x.Head, y.Head), cmp.Compare(x.Tail, y.Tail))
+		}
+		return cmp.Or(cmp.Compare(min(x.Head, x.Tail), min(y.Head, y.Tail)), cmp.Compare(max(x.Head, x.Tail), max(y.Head, y.Tail)))
+	}
+	slices.SortStableFunc(order, compare)
+	pairs := Lists{items: order}
+	for at := 1; at <= len(order); at++ {
+		if at == len(order) || compare(order[at-1], order[at]) != 0 {
+			pairs.ends = append(pairs.ends, int32(at))
+		}
+	}
+	return pairs
+}
+
+// Incident are for each of n entities the pairs that it is in; ends returns the two
+// entities of each of m pairs.
+func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
+	l := Lists{ends: make([]int32, n), items: make([]int32, 2*m)}
+	for p := range int32(m) {
+		for _, e := range ends(p) {
+			l.ends[e]++
+		}
+	}
+	at := int32(0)
+	for e, size := range l.ends { // where a list begins, until it is filled
+		l.ends[e] = at
+		at += size
+	}
+	for p := range int32(m) {
+		for _, e := range ends(p) {
+			l.items[l.ends[e]] = p
+			l.ends[e]++
+		}
+	}
+	return l
 }

@@ -3,6 +3,7 @@
 package kg
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -155,8 +155,8 @@ func TestInsertRefuses(t *testing.T) {
 	if b.Len() != 0 {
 		t.Errorf("%d chunks were added", b.Len())
 	}
-	_, err = NewBase(Options{Folding: "greek", MaxName: -1, Resolve: broken{}})
-	for _, want := range []string{`Folding is "greek"`, "MaxName is -1", "a threshold of 2"} {
+	_, err = NewBase(Options{Folding: "greek", MaxName: -1})
+	for _, want := range []string{`Folding is "greek"`, "MaxName is -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -164,18 +164,15 @@ func TestInsertRefuses(t *testing.T) {
 }
 
 // Facts whose ends no chunk describes, as Microsoft GraphRAG leaves them out: not in
-// this chunk, not in another, not under a name that was merged.
+// this chunk and not in another.
 func TestOnlyDescribed(t *testing.T) {
 	said := Extraction{Chunk: "a#0", Doc: "a", Mentions: []Mention{{Name: "Fram", Description: "A ship."}, {Name: "Oslo"}}}
 	facts := chunk("b#0", triple("Fram", "lay in", "Oslo"), triple("Nansen", "sailed", "the ship"), triple("fram", "carried", "Nansen"))
 	facts.Mentions = []Mention{{Name: "Nansen", Type: "person"}, {Name: "Fram"}, {Name: "the ship"}, {Name: "Oslo"}}
-	for only, want := range map[bool]int{false: 3, true: 2} {
+	for only, want := range map[bool]int{false: 3, true: 1} {
 		b, err := NewBase(Options{OnlyDescribed: only})
 		if err == nil {
 			err = b.Insert(said, facts)
-		}
-		if err == nil {
-			err = b.Merge("the ship", "Fram")
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -190,103 +187,10 @@ func TestOnlyDescribed(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	b, _ := NewBase(Options{})
-	if err := b.Insert(chunk("a#0", triple("Mark Twain", "wrote", "Tom Sawyer")), chunk("b#0", triple("Samuel Clemens", "born in", "Florida"))); err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range [][2]string{{"Mark Twain", "S. L. Clemens"}, {"s. l. clemens", "Samuel Clemens"}} {
-		if err := b.Merge(m[0], m[1]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, m := range [][2]string{{"", "x"}, {"A", "a "}, {"Samuel Clemens", "Mark Twain"}} {
-		if err := b.Merge(m[0], m[1]); err == nil {
-			t.Errorf("merged %v", m)
-		}
-	}
-	g, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	twain, ok := g.Find("Mark Twain")
-	if !ok || g.Entities[twain].Key != "samuel clemens" || len(g.EntityRelations(twain)) != 2 || len(g.Entities) != 3 {
-		t.Errorf("Mark Twain is %+v", g.Entities[twain])
-	}
-	if diff := cmp.Diff([]Merge{{"mark twain", "samuel clemens", ByDecision, 1}}, g.Merges); diff != "" {
-		t.Errorf("evidence (-want +got):\n%s", diff)
-	}
-	// Without Samuel's chunk the decision still holds, under his key.
-	b.Delete("b")
-	if g, _ = b.Graph(t.Context()); g.Entities[0].Key != "samuel clemens" || g.Entities[0].Name != "Mark Twain" {
-		t.Errorf("after the deletion: %+v", g.Entities[0])
-	}
-	if !b.Unmerge("mark twain") || b.Unmerge("mark twain") {
-		t.Error("Unmerge")
-	}
-	if g, _ = b.Graph(t.Context()); g.Entities[0].Key != "mark twain" || len(g.Merges) != 0 {
-		t.Errorf("after Unmerge: %+v", g.Entities[0])
-	}
-}
-
-// broken is a resolver with options that cannot work.
-type broken struct{ failing }
-
-func (broken) Check() error { return errors.New("a threshold of 2") }
-
-// failing is a resolver that cannot.
-type failing struct{ error }
-
-func (f failing) Check() error { return nil }
-
-func (f failing) Resolve(context.Context, []Name) ([]Merge, error) { return nil, f.error }
-
-// initials takes names with one first letter for one.
-type initials struct{}
-
-func (initials) Check() error { return nil }
-
-func (initials) Resolve(_ context.Context, names []Name) ([]Merge, error) {
-	first := make(map[rune]string)
-	var out []Merge
-	for _, n := range names {
-		r, _ := utf8.DecodeRuneInString(n.Key)
-		if into, ok := first[r]; ok {
-			out = append(out, Merge{From: n.Key, Into: into, Rule: "initials", Score: .5})
-		} else {
-			first[r] = n.Key
-		}
-	}
-	return out, nil
-}
-
-// A resolver may merge only what is there, each name once.
-func TestResolverThatErs(t *testing.T) {
-	for _, merges := range [][]Merge{{{From: "a", Into: "nobody"}}, {{From: "nobody", Into: "a"}}, {{From: "a", Into: "c"}, {From: "a", Into: "d"}}, {{From: "a", Into: "c"}, {From: "d", Into: "a"}}} {
-		b, _ := NewBase(Options{Resolve: fixedMerges(merges)})
-		_ = b.Insert(chunk("a#0", triple("A", "b", "C"), triple("A", "b", "D")))
-		if _, err := b.Graph(t.Context()); err == nil {
-			t.Errorf("%v is accepted", merges)
-		}
-	}
-}
-
-type fixedMerges []Merge
-
-func (f fixedMerges) Check() error { return nil }
-
-func (f fixedMerges) Resolve(context.Context, []Name) ([]Merge, error) { return f, nil }
-
 func TestGraphErrors(t *testing.T) {
-	stop := errors.New("no embedder")
-	b, _ := NewBase(Options{Resolve: failing{stop}})
-	_ = b.Insert(chunk("a#0", triple("A", "b", "C")))
-	if _, err := b.Graph(t.Context()); !errors.Is(err, stop) || !strings.Contains(err.Error(), "2 entities") {
-		t.Errorf("error %v", err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b, _ = NewBase(Options{})
+	b, _ := NewBase(Options{})
 	_ = b.Insert(chunk("a#0", triple("A", "b", "C")))
 	if _, err := b.Graph(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
@@ -297,7 +201,7 @@ func TestGraphErrors(t *testing.T) {
 }
 
 func TestEmpty(t *testing.T) {
-	g := put(t, Options{Resolve: initials{}})
+	g := put(t, Options{})
 	v, err := g.View(ViewOptions{Passages: true})
 	if err != nil || v.N() != 0 || len(g.Entities)+len(g.Relations)+len(g.Passages) != 0 {
 		t.Errorf("%+v, %v", g, err)
@@ -338,17 +242,12 @@ func TestDeleteRestores(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		all := random(r, 12)
 		gone := map[string]bool{"d03": true, "d07": true, "d11": true}
-		opts := Options{Resolve: initials{}}
+		opts := Options{}
 		if seed%4 == 0 {
 			opts = Options{Folding: FoldASCII}
 		}
 		once, _ := NewBase(opts)
 		twice, _ := NewBase(opts)
-		for _, b := range []*Base{once, twice} {
-			if err := b.Merge("Turing", "Alan Turing"); err != nil {
-				t.Fatal(err)
-			}
-		}
 		for _, x := range all {
 			if !gone[x.Doc] {
 				if err := once.Insert(x); err != nil {
@@ -454,4 +353,128 @@ func BenchmarkGraph(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(facts)*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
+}
+
+func sampleBase(t testing.TB) *Base {
+	t.Helper()
+	b, err := NewBase(Options{})
+	if err == nil {
+		err = b.Insert(random(rand.New(rand.NewPCG(1, 2)), 4)...)
+	}
+	if err == nil {
+		err = b.Insert(chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestWriteAndRead(t *testing.T) {
+	b := sampleBase(t)
+	var first, second bytes.Buffer
+	if n, err := b.WriteTo(&first); err != nil || n != int64(first.Len()) {
+		t.Fatal(n, err)
+	}
+	c, err := Read(bytes.NewReader(first.Bytes()), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slices.Collect(b.Extractions()), slices.Collect(c.Extractions())); diff != "" {
+		t.Errorf("(-saved +loaded):\n%s", diff)
+	}
+	if _, err := c.WriteTo(&second); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("saved again, the file is another", err)
+	}
+	if _, err := Read(&first, Options{Folding: FoldASCII}); !errors.Is(err, ErrOptions) {
+		t.Errorf("other folding: %v", err)
+	}
+}
+
+// Every file that is cut, and every flipped bit, is refused or changes nothing.
+func TestDamagedFiles(t *testing.T) {
+	b := sampleBase(t)
+	var w bytes.Buffer
+	if _, err := b.WriteTo(&w); err != nil {
+		t.Fatal(err)
+	}
+	whole := w.Bytes()
+	for n := range whole {
+		if _, err := Read(bytes.NewReader(whole[:n]), Options{}); !errors.Is(err, ErrFormat) {
+			t.Fatalf("cut after %d of %d bytes: %v", n, len(whole), err)
+		}
+	}
+	for n := range whole {
+		damaged := bytes.Clone(whole)
+		damaged[n] ^= 1 << (n % 8)
+		if got, err := Read(bytes.NewReader(damaged), Options{}); err == nil {
+			var again bytes.Buffer
+			if _, err := got.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), whole) {
+				t.Fatalf("bit flip in byte %d was taken for %s", n, damaged[max(0, n-40):min(len(damaged), n+40)])
+			}
+		} else if !errors.Is(err, ErrFormat) && !errors.Is(err, ErrOptions) {
+			t.Fatalf("bit flip in byte %d: %v", n, err)
+		}
+	}
+	for name, text := range map[string]string{"empty": "", "foreign": "PK\x03\x04", "json": `{"a":1}`} {
+		if _, err := Read(strings.NewReader(text), Options{}); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var w bytes.Buffer
+	if _, err := sampleBase(f).WriteTo(&w); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(w.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := Read(bytes.NewReader(data), Options{})
+		if err != nil {
+			return
+		}
+		g, err := b.Graph(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		consistent(t, g)
+	})
+}
+
+// FuzzGraph puts hostile names together.
+func FuzzGraph(f *testing.F) {
+	f.Add("Ada", "wrote", "Notes", "ada.")
+	f.Add("!\f\x10", "", "", "")
+	f.Add("0", "\f6&\f\f6", "\u200b", "東京")
+	f.Add("", "\xff", "\u200b", "東京")
+	f.Add("İstanbul", "ß", "ẞ", "Σς")
+	f.Fuzz(func(t *testing.T, a, b, c, d string) {
+		for _, folding := range []Folding{FoldUnicode, FoldASCII} {
+			base, err := NewBase(Options{Folding: folding})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}); err != nil {
+				t.Fatal(err)
+			}
+			g, err := base.Graph(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			consistent(t, g)
+			for _, e := range g.Entities {
+				if id, ok := g.Find(e.Name); !ok || g.Entities[id].Key != e.Key {
+					t.Errorf("%q of key %q is found as %d, %v", e.Name, e.Key, id, ok)
+				}
+			}
+			var w bytes.Buffer
+			if _, err := base.WriteTo(&w); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(&w, Options{Folding: folding}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

@@ -2,6 +2,14 @@
 
 package kg
 
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
 // Entity is a person, place, thing or idea, by whatever names it is called.
 type Entity struct {
 	// Key is the folded name, Name the spelling used most.
@@ -62,3 +70,137 @@ type Rejection struct {
 	Chunk string
 	Problem
 }
+
+// Extraction is what was found in one chunk: the unit in which knowledge comes
+// into a graph and, when its document is deleted, leaves it again.
+type Extraction struct {
+	// Chunk is the ID of the chunk, Doc that of its document.
+	Chunk string `json:"chunk"`
+	Doc   string `json:"doc"`
+
+	Mentions   []Mention   `json:"mentions,omitempty"`
+	Facts      []Fact      `json:"facts,omitempty"`
+	Attributes []Attribute `json:"attributes,omitempty"`
+
+	// Problems is what the extractor could not use, from a record that a model
+	// wrote badly to the whole chunk. They come to [Graph.Rejected].
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Problem is something that is not in a graph though it was in a source or a
+// reply, and why.
+type Problem struct {
+	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or
+	// "attribute".
+	Kind string `json:"kind"`
+	// Text is the beginning of it.
+	Text   string `json:"text,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// The kinds of [Problem] that are of a whole chunk: no usable reply for it, and one
+// that the model declined to give or a filter stopped.
+const (
+	ProblemChunk   = "chunk"
+	ProblemRefused = "refused chunk"
+)
+
+// Span is a range of bytes of the chunk's text. The zero Span means that the
+// place is not known.
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Mention is an entity in a chunk, as it is called there.
+type Mention struct {
+	Name        string `json:"name"`
+	Type        string `json:"type,omitempty"`
+	Description string `json:"description,omitempty"`
+	Span        Span   `json:"span,omitzero"`
+}
+
+// Fact is a triple a chunk states.
+type Fact struct {
+	graphrag.Triple
+	Description string   `json:"description,omitempty"`
+	Keywords    []string `json:"keywords,omitempty"`
+	// Weight is the strength a model gave it; 0 stands for 1.
+	Weight float64 `json:"weight,omitempty"`
+	// Span is the sentence that says so.
+	Span Span `json:"span,omitzero"`
+}
+
+// Attribute is a property of an entity whose value is a plain text.
+type Attribute struct {
+	Entity string `json:"entity"`
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Span   Span   `json:"span,omitzero"`
+}
+
+// Beginning is at most the first 80 bytes of a text, for [Problem.Text].
+func Beginning(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// Folding is the rule by which the spellings of a name meet in one entity.
+type Folding string
+
+const (
+	// FoldUnicode is [text.FoldName], the default: letters, digits and symbols
+	// of every script count. A name of nothing but punctuation keeps it.
+	FoldUnicode Folding = "unicode"
+	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions):
+	// lower case, and a blank for every character that is not an ASCII letter
+	// or digit, none at the ends. Runs of blanks stay: "a. b" and "a b" are two. A
+	// name without a Latin letter or digit is lost. It is here to compare with
+	// published figures.
+	FoldASCII Folding = "ascii"
+)
+
+// Key is the folded name; folded again it stays the same. It is "" for a name
+// that cannot be told from nothing.
+func (f Folding) Key(name string) string {
+	if f == FoldASCII {
+		return foldASCII(name)
+	}
+	if key := text.FoldName(name); key != "" {
+		return key
+	}
+	return strings.ToLower(oneLine(name))
+}
+
+// relation folds a label: "born_in", "Born in" and "born in" are one.
+func (f Folding) relation(label string) string {
+	if label == "" {
+		return ""
+	}
+	return f.Key(strings.ReplaceAll(label, "_", " "))
+}
+
+func foldASCII(name string) string {
+	blank := func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + ('a' - 'A')
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return ' '
+	}
+	// The reference lowers first, which takes the Kelvin sign to a k and the dotted
+	// capital I to an i with a mark.
+	return strings.Trim(strings.Map(blank, strings.ToLower(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "İ", "i\u0307"))), " ")
+}
+
+// oneLine is a text with single blanks and no bytes that are not UTF-8.
+func oneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }

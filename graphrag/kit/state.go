@@ -178,7 +178,7 @@ type knownKey struct {
 // is known of the others.
 func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*known, error) {
 	x, ok := f.Extract.Extractor.(named)
-	if !ok || f.Knowledge.Resolve != nil {
+	if !ok {
 		return d.put(ctx, f, all, d.base)
 	}
 	return memo.Of(ctx, knownKey{read{x.name, digest(all)}, f.Knowledge}, func() (*known, error) {

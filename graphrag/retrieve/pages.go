@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -312,4 +313,245 @@ func (p *Pages) chunk(c *candidate) graphrag.Chunk {
 	}
 	out.Text, out.Tokens = b.String(), c.used
 	return out
+}
+
+// asked is the memory of one question.
+type asked struct {
+	ask
+	spender
+	query   []bm25.Term
+	passage []float64 // scores of passages
+	fields  []float64 // scores of pages beside their passages
+	more    []float64
+	score   []float64 // of pages
+	best    []int32   // passage of each page
+	order   []rank.Scored[int32]
+	aspects
+}
+
+// rank scores the pages that have to do with a question, and orders them, best first.
+func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
+	standard := text.Default()
+	a.ask.clear()
+	a.named = nil
+	a.ask.add(p.units, standard, read.Words, 1)
+	a.ask.add(p.units, standard, read.Names, p.o.Names)
+	a.query = a.ask.query(p.units, a.query)
+	a.passage = p.body.ScoresOf(a.query, a.passage)
+	if p.o.Like != nil && p.o.Likeness > 0 {
+		var err error
+		if a.more, err = p.o.Like.Scores(ctx, read.Words, a.more); err != nil {
+			return nil, err
+		}
+		for i := range a.passage {
+			a.passage[i] += p.o.Likeness * slices.Max(a.more[p.tiles[2*i]:p.tiles[2*i+1]])
+		}
+	}
+	a.fields = p.title.Scores(read.Words, a.fields)
+	for i := range a.fields {
+		a.fields[i] *= p.o.Title
+	}
+	a.more = p.page.Scores(read.Names, a.more)
+	add(a.fields, a.more, p.o.Page)
+	p.order(a)
+	if read.Overview && len(a.order) > 0 {
+		if err := p.aspects(ctx, a, q.Text); err != nil {
+			return nil, err
+		}
+		p.order(a)
+	}
+	if p.o.Follow != nil && len(a.order) > 0 {
+		if err := p.follow(ctx, a, q.Text); err != nil {
+			return nil, err
+		}
+	}
+	return a.order, nil
+}
+
+// follow orders pages by the chance that they have with what leads to them.
+func (p *Pages) follow(ctx context.Context, a *asked, question string) error {
+	a.more = zeros(a.more, len(p.pages))
+	sum := 0.0
+	for _, x := range a.order {
+		right := math.Exp((x.Score - a.order[0].Score) / p.o.Spread)
+		a.more[x.ID] = right
+		sum += right
+	}
+	for i := range a.more {
+		a.more[i] /= sum
+	}
+	right, err := p.o.Follow(ctx, question, a.more)
+	if err != nil {
+		return err
+	}
+	if len(right) != len(p.pages) {
+		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(right), len(p.pages))
+	}
+	a.order = a.order[:0]
+	for i, x := range right {
+		if x > 0 && p.first[i] < p.first[i+1] {
+			a.score[i] = p.o.Spread * math.Log(x)
+			a.order = append(a.order, rank.Scored[int32]{ID: int32(i), Score: a.score[i]})
+		}
+	}
+	slices.SortFunc(a.order, rank.Compare)
+	return nil
+}
+
+// add adds weighted scores to others.
+func add(to, scores []float64, weight float64) {
+	for i, s := range scores {
+		to[i] += weight * s
+	}
+}
+
+// order puts together the scores of pages, and orders those that have any.
+func (p *Pages) order(a *asked) {
+	n := len(p.pages)
+	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]
+	for i := range p.pages {
+		from, to := p.first[i], p.first[i+1]
+		if from == to {
+			continue
+		}
+		best := from
+		for c := from + 1; c < to; c++ {
+			if a.passage[c] > a.passage[best] {
+				best = c
+			}
+		}
+		a.best[i] = best
+		if found := a.passage[best] + a.fields[i]; found != 0 {
+			a.score[i] = found - p.o.Length*p.length[i]
+			a.order = append(a.order, rank.Scored[int32]{ID: int32(i), Score: a.score[i]})
+		}
+	}
+	slices.SortFunc(a.order, rank.Compare)
+}
+
+// Plan names aspects of an overview, each a search of its own in words: parts of the
+// subject that its question does not name. titles are those of the pages found for the
+// question, best first. More than [MaxAspects] are not searched for.
+type Plan func(ctx context.Context, question string, titles []string) ([]string, error)
+
+// MaxAspects is how many aspects of an overview are searched for. A summary of
+// WildGraphBench has five statements on average.
+const MaxAspects = 8
+
+// The words that come with a subject: in how many of the best passages and of the best
+// pages they are looked for, and how many of them are searched for. docs/systems.md has
+// what others find.
+const (
+	aspectPassages = 10
+	aspectPages    = 20
+	aspectTerms    = 100
+	planTitles     = 20
+)
+
+// aspects is the memory of what is searched for beside the question of an overview.
+type aspects struct {
+	weight  []float64 // of each term
+	count   []int32   // of each term in a page
+	here    []int32   // terms of a page
+	seen    []int32   // terms with a weight
+	come    []rank.Scored[int32]
+	named   []string  // by the plan
+	planned []float64 // of each passage
+}
+
+// aspects adds to the scores what the aspects of an overview say.
+func (p *Pages) aspects(ctx context.Context, a *asked, question string) error {
+	if p.o.Aspects > 0 {
+		a.query = a.query[:0]
+		p.comes(a, aspectPassages, func(page int32) (from, end int) {
+			first := int(a.best[page] - p.first[page])
+			return first, p.pages[page].Ends[first]
+		})
+		p.comes(a, aspectPages, func(page int32) (from, end int) { return 0, len(p.pages[page].Units) })
+	}
+	if err := p.plan(ctx, a, question); err != nil {
+		return err
+	}
+	if p.o.Aspects > 0 {
+		a.more = p.body.ScoresOf(a.query, a.more)
+		add(a.passage, a.more, p.o.Aspects)
+		if p.o.Title > 0 {
+			a.more = p.title.ScoresOf(a.query, a.more)
+			add(a.fields, a.more, p.o.Aspects)
+		}
+	}
+	return nil
+}
+
+// comes adds to the query the terms that come with the subject in the units given of so
+// many of the best pages, by how likely the pages with a term are right ones, how often
+// they have it, and how rare it is. The first weighs 1.
+func (p *Pages) comes(a *asked, pages int, of func(page int32) (from, end int)) {
+	best := a.order[0].Score
+	a.seen, a.come = a.seen[:0], a.come[:0]
+	for _, x := range a.order[:min(len(a.order), pages)] {
+		from, end := of(x.ID)
+		unit := p.units.first[x.ID]
+		a.here = a.here[:0]
+		for _, t := range p.units.across(unit+from, unit+end) {
+			if a.number[t] != 0 {
+				continue // of the question
+			}
+			if a.count[t] == 0 {
+				a.here = append(a.here, t)
+			}
+			a.count[t]++
+		}
+		right := math.Exp((x.Score - best) / p.o.OverviewSpread)
+		for _, t := range a.here {
+			if a.weight[t] == 0 {
+				a.seen = append(a.seen, t)
+			}
+			a.weight[t] += right * float64(a.count[t]) / float64(a.count[t]+1)
+			a.count[t] = 0
+		}
+	}
+	for _, t := range a.seen {
+		a.come = append(a.come, rank.Scored[int32]{ID: t, Score: a.weight[t] * p.units.rarity(t)})
+		a.weight[t] = 0
+	}
+	for i, x := range rank.Best(a.come, aspectTerms) {
+		if i == 0 {
+			best = x.Score
+		}
+		a.query = append(a.query, bm25.Term{Text: string(p.units.terms.At(int(x.ID))), Weight: x.Score / best})
+	}
+}
+
+// plan adds what the best passages gain for the aspects that are planned. A score counts
+// as a share of the best one, so that no aspect takes the pages of another.
+func (p *Pages) plan(ctx context.Context, a *asked, question string) error {
+	if p.o.Plan == nil || p.o.Planned == 0 {
+		return nil
+	}
+	var titles []string
+	for _, x := range a.order {
+		if t := p.pages[x.ID].Title; t != "" && !slices.Contains(titles, t) {
+			titles = append(titles, t)
+		}
+		if len(titles) == planTitles {
+			break
+		}
+	}
+	named, err := p.o.Plan(ctx, question, titles)
+	if err != nil {
+		return fmt.Errorf("retrieve: pages: planning aspects: %w", err)
+	}
+	a.named = named[:min(len(named), MaxAspects)]
+	a.planned = zeros(a.planned, len(p.passages))
+	for _, aspect := range a.named {
+		a.more = p.body.Scores(text.ReadQuestion(aspect).Words, a.more)
+		if best := slices.Max(a.more); best > 0 {
+			for i, s := range a.more {
+				a.planned[i] = max(a.planned[i], s/best)
+			}
+		}
+	}
+	add(a.passage, a.planned, p.o.Planned)
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/pairs"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -59,7 +58,7 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	joined := pairs.Of(g, false)
+	joined := g.Pairs(false)
 	edges := make([][]edge, joined.Len())
 	group := kit.Step(k.IndexModel, alike, sameRelation)
 	err = kit.Each(ctx, joined.Len(), func(ctx context.Context, i int) (err error) {

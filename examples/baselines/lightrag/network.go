@@ -11,7 +11,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/pairs"
 )
 
 // The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py
@@ -30,7 +29,7 @@ const (
 type network struct {
 	g *kg.Graph
 	// pairs are the relations of each pair of entities, incident the pairs of each entity.
-	pairs, incident         pairs.Lists
+	pairs, incident         kg.Lists
 	condensed, condensedRel map[int32]kg.Description // of entities and of pairs
 }
 
@@ -57,14 +56,14 @@ type relation struct {
 
 func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*network, error) {
 	n := &network{g: c.Graph}
-	all := pairs.Of(n.g, false)
+	all := n.g.Pairs(false)
 	for _, of := range all.All() {
 		if first := &n.g.Relations[of[0]]; first.Head != first.Tail {
 			n.pairs.Append(of...)
 		}
 	}
 	n.pairs.Clip()
-	n.incident = pairs.Incident(len(n.g.Entities), n.pairs.Len(), n.joins)
+	n.incident = kg.Incident(len(n.g.Entities), n.pairs.Len(), n.joins)
 	writer, err := k.Describe(describeTokens)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/pairs"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -26,8 +25,8 @@ type index struct {
 	// graph has entity e as node e. Its edges are the pairs of entities, by
 	// direction; stated are the passages of each.
 	graph    report.Graph
-	stated   pairs.Lists
-	incident pairs.Lists // the edges of each entity
+	stated   kg.Lists
+	incident kg.Lists // the edges of each entity
 
 	hierarchy community.Hierarchy
 	reports   *report.Set
@@ -59,13 +58,13 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 
 // pairs makes an edge of each pair of entities by direction, and returns the relations of
 // each and their weight. What an entity has to do with itself is no edge.
-func (x *index) pairs() (related pairs.Lists, weight []float64) {
+func (x *index) pairs() (related kg.Lists, weight []float64) {
 	g := x.corpus.Graph
 	x.graph.Nodes = make([]report.Node, len(g.Entities))
 	for e := range g.Entities {
 		x.graph.Nodes[e] = report.Node{Title: g.Entities[e].Name}
 	}
-	all := pairs.Of(g, true)
+	all := g.Pairs(true)
 	x.graph.Edges = make([]report.Edge, 0, all.Len())
 	var stated []int32
 	for _, relations := range all.All() {
@@ -92,7 +91,7 @@ func (x *index) pairs() (related pairs.Lists, weight []float64) {
 
 // connect finds the edges of each entity.
 func (x *index) connect() {
-	x.incident = pairs.Incident(len(x.graph.Nodes), len(x.graph.Edges), func(e int32) [2]int32 {
+	x.incident = kg.Incident(len(x.graph.Nodes), len(x.graph.Edges), func(e int32) [2]int32 {
 		return [2]int32{x.graph.Edges[e].Source, x.graph.Edges[e].Target}
 	})
 }
@@ -123,7 +122,7 @@ func merge(to, more []kg.Description) []kg.Description {
 
 // describe summarises what is described more than once, of edges what is said of the
 // relations of each.
-func (x *index) describe(ctx context.Context, related pairs.Lists) error {
+func (x *index) describe(ctx context.Context, related kg.Lists) error {
 	write, err := newDescriber(x.kit, x.o)
 	if err != nil {
 		return err

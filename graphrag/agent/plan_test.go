@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func hits(ids string) []graphrag.Hit {
+	out := []graphrag.Hit{}
+	for _, id := range strings.Fields(ids) {
+		out = append(out, graphrag.Hit{Chunk: graphrag.Chunk{ID: id, Doc: id, Text: "text of " + id}, Score: 1})
+	}
+	return out
+}
+
+// found is a search by the first line of what it is asked.
+func found(answers map[string]graphrag.Found) agent.Search {
+	return func(ctx context.Context, q graphrag.Question, _ agent.SubQuery) (graphrag.Found, error) {
+		f := answers[strings.Split(q.Text, "\n")[0]]
+		f.Usage.Calls++
+		return f, ctx.Err()
+	}
+}
+
+func proposing(subs ...agent.SubQuery) agent.Decomposer {
+	return func(context.Context, string) ([]agent.SubQuery, error) { return subs, nil }
+}
+
+// What sub-queries find is put together in turn; one that waits is asked together
+// with the best of what it waited for.
+func TestDecomposed(t *testing.T) {
+	r, err := agent.Decomposed(found(map[string]graphrag.Found{
+		"Who built the Fram?":  {Ranked: hits("f1 f2 f3"), Derived: []graphrag.Derived{{Text: "Fram built by Archer"}, {Text: "Fram is a ship"}}},
+		"Where was he born?":   {Ranked: hits("l1 f1"), Derived: []graphrag.Derived{{Text: "Archer born in Larvik"}, {Text: "Fram is a ship"}}},
+		"What do towns share?": {Ranked: hits("t1")},
+	}), proposing(agent.SubQuery{ID: "a", Text: "Who built the Fram?"}, agent.SubQuery{ID: "b", Text: "Where was he born?", DependsOn: []string{"a"}},
+		agent.SubQuery{ID: "c", Text: "What do towns share?", Target: "x"}), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := graphrag.Question{Text: "Where was the builder of the Fram born?", K: 2, Depth: 4}
+	f, err := r.Retrieve(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids, derived []string
+	for _, h := range f.Ranked {
+		ids = append(ids, h.Chunk.ID)
+	}
+	for _, d := range f.Derived {
+		derived = append(derived, d.Text)
+	}
+	if diff := cmp.Diff([]string{"f1", "l1", "t1", "f2"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Fram built by Archer", "Archer born in Larvik", "Fram is a ship"}, derived); diff != "" {
+		t.Error(diff)
+	}
+	want := []graphrag.Step{
+		{Kind: "decompose", Query: q.Text, Found: []string{"a: Who built the Fram?", "b: Where was he born?", "c: What do towns share?", `sub-query "c" has the unknown target "x"`}},
+		{Kind: "search", Query: "Who built the Fram?", Found: []string{"f1", "f2"}},
+		{Kind: "search", Query: "Where was he born?\nFram built by Archer", Found: []string{"l1", "f1"}},
+		{Kind: "search", Query: "What do towns share?", Found: []string{"t1"}},
+	}
+	if diff := cmp.Diff(want, f.Steps); diff != "" || f.Usage.Calls != 3 {
+		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
+	}
+}
+
+// Sub-queries that wait for none are all in flight at once: each search ends only
+// when the others have begun.
+func TestSideBySide(t *testing.T) {
+	var begun sync.WaitGroup
+	begun.Add(4)
+	search := func(ctx context.Context, _ graphrag.Question, _ agent.SubQuery) (graphrag.Found, error) {
+		begun.Done()
+		begun.Wait()
+		return graphrag.Found{}, ctx.Err()
+	}
+	var subs []agent.SubQuery
+	for i := range 4 {
+		subs = append(subs, agent.SubQuery{Text: fmt.Sprint("part ", i)})
+	}
+	r, err := agent.Decomposed(search, proposing(subs...), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// One search that fails ends those that wait for it, too.
+func TestFailingSearch(t *testing.T) {
+	broken := errors.New("no index")
+	search := func(_ context.Context, q graphrag.Question, _ agent.SubQuery) (graphrag.Found, error) {
+		if strings.HasPrefix(q.Text, "first") {
+			return graphrag.Found{}, broken
+		}
+		return graphrag.Found{}, nil
+	}
+	r, _ := agent.Decomposed(search, proposing(agent.SubQuery{ID: "a", Text: "first?"}, agent.SubQuery{ID: "b", Text: "then?", DependsOn: []string{"a"}}), nil, 0)
+	if _, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "sub-query a") {
+		t.Error(err)
+	}
+	if _, err := agent.Decomposed(nil, nil, nil, 0); err == nil || !strings.Contains(err.Error(), "search") || !strings.Contains(err.Error(), "decomposer") {
+		t.Errorf("%v does not name both", err)
+	}
+}
+
+// A model's plan is read whatever its shape; what cannot be read leaves the question
+// as it is, and a model that is not there is an error.
+func TestDecomposeByModel(t *testing.T) {
+	for _, tt := range []struct {
+		name, reply, want string
+		calls             int
+	}{
+		{"as told", `{"sub_queries": [{"id": "q1", "text": "Who?", "target": "node", "types": ["person"], "depends_on": []}]}`, "[{q1 Who? node [person] []}]", 1},
+		{"loosely", `{"sub_queries": [{"id": 1, "text": ["Who?"], "types": "person", "depends_on": 2}, {"text": null}]}`, "[{1 Who?  [person] [2]} {    [] []}]", 1},
+		{"none", `{"sub_queries": []}`, "[]", 1},
+		{"another object", `{"queries": []}`, "[]", 2},
+		{"no JSON", `Let me think.`, "[]", 2},
+	} {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
+		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: &schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		subs, err := d(t.Context(), "Who?")
+		if got := fmt.Sprint(subs); err != nil || strings.ReplaceAll(got, "  ", " ") != strings.ReplaceAll(tt.want, "  ", " ") || m.Calls() != tt.calls {
+			t.Errorf("%s: %s after %d calls, %v; want %s after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
+		}
+		if text := m.Requests()[0].Messages[0].Text; !strings.Contains(text, `"built_by"`) || !strings.Contains(text, "4 at most") {
+			t.Errorf("%s: the prompt has neither schema nor limit", tt.name)
+		}
+	}
+	denied, _ := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})})
+	if _, err := denied(t.Context(), "Who?"); !errors.Is(err, llm.ErrAuth) {
+		t.Error(err)
+	}
+	if _, err := agent.DecomposeByModel(agent.DecomposeOptions{}); err == nil {
+		t.Error("no model")
+	}
+}
+
+func TestAspectsByModel(t *testing.T) {
+	const question = "Summarize the voyages of the Fram."
+	forty := make([]string, 40)
+	for i := range forty {
+		forty[i] = fmt.Sprintf(`"ice %d"`, i)
+	}
+	for _, tt := range []struct {
+		name, reply string
+		want        []string
+		calls       int
+	}{
+		{"as told", `{"aspects": ["Nansen 1893 drift", "Sverdrup Greenland"]}`, []string{"Nansen 1893 drift", "Sverdrup Greenland"}, 1},
+		{"loosely", "Here: {\"aspects\": [1911, null, {\"a\": 1}, \"Nansen\\n drift\", \"nansen drift\", \"\", \"...\"]}", []string{"1911", "Nansen drift"}, 1},
+		{"one alone", `{"aspects": "Nansen"}`, []string{"Nansen"}, 1},
+		{"the question again", `{"aspects": ["summarize the Voyages of the Fram"]}`, nil, 1},
+		{"none", `{"aspects": []}`, nil, 1},
+		{"forty", `{"aspects": [` + strings.Join(forty, ",") + `]}`, []string{"ice 0", "ice 1", "ice 2", "ice 3", "ice 4", "ice 5", "ice 6", "ice 7"}, 1},
+		{"another object", `{"queries": []}`, nil, 2},
+		{"no JSON", `Let me think.`, nil, 2},
+	} {
+		m := llmtest.NewScript("m").Reply(llmtest.Stage(agent.StageAspects), tt.reply)
+		plan, err := agent.AspectsByModel(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := plan(t.Context(), question, []string{"The Fram", "a title\nof two lines", strings.Repeat("long ", 1000)})
+		if fmt.Sprint(got) != fmt.Sprint(tt.want) || err != nil || m.Calls() != tt.calls {
+			t.Errorf("%s: %q after %d calls, %v; want %q after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
+		}
+		req := m.Requests()[0]
+		said := req.Messages[len(req.Messages)-1].Text
+		if !strings.Contains(said, question) || !strings.Contains(said, "The Fram\na title of two lines\nlong") || len(said) > 3000 || !strings.Contains(req.Messages[0].Text, fmt.Sprint("up to ", retrieve.MaxAspects)) {
+			t.Errorf("%s: the prompt is %s", tt.name, said)
+		}
+	}
+	denied, _ := agent.AspectsByModel(llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}))
+	if _, err := denied(t.Context(), question, nil); !errors.Is(err, llm.ErrAuth) {
+		t.Error(err)
+	}
+	if _, err := agent.AspectsByModel(nil); err == nil {
+		t.Error("no model")
+	}
+}
+
+var schema = extract.Schema{
+	EntityTypes: []extract.SchemaItem{{Name: "person"}, {Name: "ship", Aliases: []string{"vessel"}}},
+	Relations:   []extract.SchemaItem{{Name: "built_by"}},
+}
+
+func TestPlan(t *testing.T) {
+	forty := make([]agent.SubQuery, 40)
+	for i := range forty {
+		forty[i] = agent.SubQuery{ID: fmt.Sprint("q", i+1), Text: fmt.Sprintf("part %d?", i+1), DependsOn: []string{fmt.Sprint("q", (i+1)%40+1)}}
+	}
+	self := []agent.SubQuery{{ID: "q1", Text: "Who built the Fram?"}}
+	for _, tt := range []struct {
+		name     string
+		proposed []agent.SubQuery
+		want     []agent.SubQuery
+		notes    string // parts of them
+	}{
+		{"none", nil, self, "no sub-query"},
+		{"only blanks", []agent.SubQuery{{ID: "a"}, {ID: "b", Text: " ?? "}}, self, "no text"},
+		{"sound", []agent.SubQuery{{ID: "a", Text: "Who?", Target: agent.Node, Types: []string{"Person"}}, {ID: "b", Text: "Where?", DependsOn: []string{"a"}}},
+			[]agent.SubQuery{{ID: "a", Text: "Who?", Target: agent.Node, Types: []string{"person"}}, {ID: "b", Text: "Where?", DependsOn: []string{"a"}}}, ""},
+		{"forty in a circle", forty, []agent.SubQuery{
+			{ID: "q1", Text: "part 1?", DependsOn: []string{"q2"}}, {ID: "q2", Text: "part 2?", DependsOn: []string{"q3"}}, {ID: "q3", Text: "part 3?", DependsOn: []string{"q4"}}, {ID: "q4", Text: "part 4?"},
+		}, "one too many"},
+		{"a circle of two", []agent.SubQuery{{ID: "a", Text: "x?", DependsOn: []string{"b"}}, {ID: "b", Text: "y?", DependsOn: []string{"a"}}},
+			[]agent.SubQuery{{ID: "a", Text: "x?"}, {ID: "b", Text: "y?", DependsOn: []string{"a"}}}, "in a circle"},
+		{"waits for itself and for nobody", []agent.SubQuery{{ID: "a", Text: "x?", DependsOn: []string{"a", "z"}}}, []agent.SubQuery{{ID: "a", Text: "x?"}}, `waits for itself; sub-query "a" waits for "z", which is not there`},
+		{"unknown target and types", []agent.SubQuery{{ID: "a", Text: "x?", Target: "Everything", Types: []string{"vessel", "SHIP", "planet", "built by"}}},
+			[]agent.SubQuery{{ID: "a", Text: "x?", Types: []string{"ship", "built_by"}}}, `unknown target "everything"; sub-query "a" has the unknown type "planet"`},
+		{"IDs missing and twice", []agent.SubQuery{{Text: "x?"}, {ID: "q1", Text: "y?", DependsOn: []string{"q1"}}, {ID: "q1", Text: "z?", DependsOn: []string{"q1"}}},
+			[]agent.SubQuery{{ID: "q1", Text: "x?"}, {ID: "q2", Text: "y?"}, {ID: "q3", Text: "z?", DependsOn: []string{"q2"}}}, "empty or taken"},
+		{"said twice", []agent.SubQuery{{ID: "a", Text: "Who built it?"}, {ID: "b", Text: "who  built it?"}, {ID: "c", Text: "Where?", DependsOn: []string{"b"}}},
+			[]agent.SubQuery{{ID: "a", Text: "Who built it?"}, {ID: "c", Text: "Where?", DependsOn: []string{"a"}}}, `"b" says the same as "a"`},
+	} {
+		got, notes := agent.Plan("Who built the Fram?", tt.proposed, &schema, 0)
+		if diff := cmp.Diff(tt.want, got, cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if all := strings.Join(notes, "; "); !strings.Contains(all, tt.notes) || tt.notes == "" && all != "" {
+			t.Errorf("%s: notes %q, want %q", tt.name, all, tt.notes)
+		}
+	}
+	long, _ := agent.Plan("q", []agent.SubQuery{{ID: "a", Text: strings.Repeat("многословно ", 1000)}}, nil, 1)
+	if n := len(long[0].Text); n > 1000 || n < 900 || !strings.HasSuffix(long[0].Text, "многословно") {
+		t.Errorf("a text of %d bytes: …%q", n, long[0].Text[n-20:])
+	}
+}
+
+// Whatever a model writes, the plan can be carried out: one to four sub-queries with
+// a text and an ID of their own, none of which waits for ever.
+func FuzzPlan(f *testing.F) {
+	for _, reply := range []string{
+		`{"sub_queries": [{"id": "q1", "text": "Who?", "target": "node", "types": ["person"], "depends_on": ["q2"]}, {"id": "q2", "text": "Where?", "depends_on": "q1"}]}`,
+		`{"sub_queries": [{"id": 1, "text": "a"}, {"id": 1, "text": "A "}, {"id": null, "text": "b", "depends_on": [1, 1, "1"]}, {"text": ""}]}`,
+		`{"sub_queries": [{"id": "q2", "text": "a"}, {"text": "b"}, {"id": "q2", "text": "c"}, {"id": "q4", "text": "d"}, {"text": "e"}]}`,
+		`{"sub_queries": []}`, `{"sub_queries": null}`, `[]`, "",
+	} {
+		f.Add(reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proposed, err := d(context.Background(), "Who?")
+		if err != nil {
+			t.Fatalf("%q: %v", reply, err)
+		}
+		subs, _ := agent.Plan("Who?", proposed, &schema, 0)
+		done := map[string]bool{}
+		for range subs {
+			for _, s := range subs {
+				if !slices.ContainsFunc(s.DependsOn, func(id string) bool { return !done[id] }) {
+					done[s.ID] = true
+				}
+			}
+		}
+		if len(subs) < 1 || len(subs) > 4 || len(done) != len(subs) {
+			t.Errorf("%q: %+v, done %v", reply, subs, done)
+		}
+		for _, s := range subs {
+			if strings.TrimSpace(s.Text) == "" || s.ID == "" {
+				t.Errorf("%q: %+v", reply, s)
+			}
+		}
+	})
+}

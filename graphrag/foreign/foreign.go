@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// ReadGraphRAG reads the output folder of Microsoft's GraphRAG, of version 0.3 to 3:
+// documents, text_units, entities and relationships, and communities with their reports
+// where they are. A relation has no label there; its description says what it is.
+func ReadGraphRAG(fsys fs.FS) (*Index, error) {
+	b := newBuilder("the output of GraphRAG")
+	titles := make(map[string]string)
+	entities := make(map[string]string) // ID → name
+	read := func(name string, columns []string, take func(row) error) error {
+		if err := table(fsys, name, columns, take); err != nil {
+			return fmt.Errorf("foreign: %w", err)
+		}
+		return nil
+	}
+	err := read("documents", []string{"id", "title"}, func(r row) error {
+		titles[r.text("id")] = r.text("title")
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	steps := []func() error{
+		func() error {
+			return read("text_units", []string{"id", "text", "document_ids", "document_id"}, func(r row) error {
+				d := graphrag.Document{ID: r.text("id"), Text: r.text("text"), Source: r.text("document_id", "document_ids")}
+				d.Title = titles[d.Source]
+				return b.unit(d)
+			})
+		},
+		func() error {
+			return read("entities", []string{"id", "title", "name", "type", "description", "text_unit_ids"}, func(r row) error {
+				name := r.text("title", "name")
+				entities[r.text("id")] = name
+				return b.entity(kg.Mention{Name: name, Type: r.text("type"), Description: r.text("description")}, r.texts("text_unit_ids"))
+			})
+		},
+		func() error {
+			return read("relationships", []string{"source", "target", "description", "weight", "text_unit_ids"}, func(r row) error {
+				return b.relation(kg.Fact{
+					Triple:      graphrag.Triple{Head: r.text("source"), Tail: r.text("target")},
+					Description: r.text("description"), Weight: r.number("weight"),
+				}, r.texts("text_unit_ids"))
+			})
+		},
+		func() error { return b.communities(read, entities) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return b.index()
+}
+
+// communities reads groups and reports; without the files there are none.
+func (b *builder) communities(read func(string, []string, func(row) error) error, entities map[string]string) error {
+	at := make(map[int]int) // number → place
+	err := read("communities", []string{"community", "id", "level", "title", "entity_ids"}, func(r row) error {
+		c := Community{ID: int(r.number("community")), Level: int(r.number("level")), Title: r.text("title")}
+		for _, id := range r.texts("entity_ids") {
+			if name := entities[id]; name != "" {
+				c.EntityKeys = append(c.EntityKeys, name)
+			}
+		}
+		if _, twice := at[c.ID]; twice {
+			return fmt.Errorf("%w: two communities are number %d", ErrFormat, c.ID)
+		}
+		slices.Sort(c.EntityKeys)
+		at[c.ID] = len(b.Communities)
+		b.Communities = append(b.Communities, c)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = read("community_reports", []string{"community", "title", "summary", "full_content", "rank"}, func(r row) error {
+		i, ok := at[int(r.number("community"))]
+		if !ok {
+			b.missing["reports"]++
+			return nil
+		}
+		c := &b.Communities[i]
+		c.Title, c.Summary, c.Report, c.Rank = r.text("title"), r.text("summary"), r.text("full_content"), r.number("rank")
+		return nil
+	})
+	slices.SortFunc(b.Communities, func(x, y Community) int { return x.ID - y.ID })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// The files of LightRAG's default stores.
+const (
+	lightGraph  = "graph_chunk_entity_relation.graphml"
+	lightChunks = "kv_store_text_chunks.json"
+)
+
+// separator stands between the parts of a value (lightrag/constants.py, GRAPH_FIELD_SEP).
+const separator = "<SEP>"
+
+// ReadLightRAG reads the working folder of LightRAG with its default stores: the graph and
+// the chunks. Of a node and an edge it reads what version 1 writes; parts of a
+// description that were not summarised are one text a line.
+func ReadLightRAG(fsys fs.FS) (*Index, error) {
+	b := newBuilder("the folder of LightRAG")
+	if err := b.chunks(fsys); err != nil {
+		return nil, fmt.Errorf("foreign: %s: %w", lightChunks, err)
+	}
+	f, _, err := open(fsys, lightGraph)
+	if err != nil {
+		return nil, fmt.Errorf("foreign: %w", err)
+	}
+	defer f.Close() // only read
+	n := 0
+	for v, err := range graphML(io.LimitReader(f, MaxFile)) {
+		if n++; err == nil && n > MaxRows {
+			err = fmt.Errorf("%w: more than %d nodes and edges", ErrFormat, MaxRows)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("foreign: %s: %w", lightGraph, err)
+		}
+		units := strings.Split(v.data["source_id"], separator)
+		description := strings.ReplaceAll(v.data["description"], separator, "\n")
+		if v.source == "" {
+			if err := b.entity(kg.Mention{Name: v.id, Type: v.data["entity_type"], Description: description}, units); err != nil {
+				return nil, fmt.Errorf("foreign: %w", err)
+			}
+			continue
+		}
+		weight, err := strconv.ParseFloat(v.data["weight"], 64)
+		if err != nil {
+			weight = 0
+		}
+		fact := kg.Fact{Triple: graphrag.Triple{Head: v.source, Tail: v.target}, Description: description, Weight: weight}
+		for k := range strings.FieldsFuncSeq(strings.ReplaceAll(v.data["keywords"], separator, ","), func(r rune) bool { return r == ',' || r == '，' }) {
+			if k = strings.TrimSpace(k); k != "" && !slices.Contains(fact.Keywords, k) {
+				fact.Keywords = append(fact.Keywords, k)
+			}
+		}
+		if err := b.relation(fact, units); err != nil {
+			return nil, fmt.Errorf("foreign: %w", err)
+		}
+	}
+	return b.index()
+}
+
+// chunks reads the texts.
+func (b *builder) chunks(fsys fs.FS) error {
+	f, _, err := open(fsys, lightChunks)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	var byID map[string]struct {
+		Content string `json:"content"`
+		Doc     string `json:"full_doc_id"`
+		File    string `json:"file_path"`
+	}
+	if err := json.NewDecoder(io.LimitReader(f, MaxFile)).Decode(&byID); err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		c := byID[id]
+		title := c.File
+		if title == "unknown_source" {
+			title = ""
+		}
+		if err := b.unit(graphrag.Document{ID: id, Title: title, Source: c.Doc, Text: c.Content}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// element is a node of a graph, or an edge, which has a source and a target.
+type element struct {
+	id, source, target string
+	data               map[string]string
+}
+
+// graphML reads the nodes and edges of a GraphML file one by one. An error is the last
+// thing that it hands out.
+func graphML(r io.Reader) iter.Seq2[element, error] {
+	type node struct {
+		ID     string `xml:"id,attr"`
+		Source string `xml:"source,attr"`
+		Target string `xml:"target,attr"`
+		Data   []struct {
+			Key  string `xml:"key,attr"`
+			Text string `xml:",chardata"`
+		} `xml:"data"`
+	}
+	return func(yield func(element, error) bool) {
+		in := xml.NewDecoder(r)
+		names := make(map[string]string) // key → name of the attribute
+		begun := false
+		for {
+			token, err := in.Token()
+			if errors.Is(err, io.EOF) && begun {
+				return
+			}
+			if err != nil {
+				yield(element{}, fmt.Errorf("%w: %w", ErrFormat, err))
+				return
+			}
+			start, ok := token.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			switch start.Name.Local {
+			case "graphml":
+				begun = true
+			case "key":
+				names[attribute(start, "id")] = attribute(start, "attr.name")
+			case "node", "edge":
+				var n node
+				if err := in.DecodeElement(&n, &start); err != nil {
+					yield(element{}, fmt.Errorf("%w: %w", ErrFormat, err))
+					return
+				}
+				e := element{id: n.ID, data: make(map[string]string, len(n.Data))}
+				if start.Name.Local == "edge" {
+					if e.source, e.target = n.Source, n.Target; e.source == "" {
+						yield(element{}, fmt.Errorf("%w: an edge without a source", ErrFormat))
+						return
+					}
+				}
+				for _, d := range n.Data {
+					e.data[names[d.Key]] = d.Text
+				}
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	std "cmp"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// What is packed comes back as it was, also after a larger one in the same memory.
+func TestPacked(t *testing.T) {
+	of := func(head, relation, tail string) graphrag.Triple {
+		return graphrag.Triple{Head: head, Relation: relation, Tail: tail}
+	}
+	all := []Extraction{
+		{
+			Chunk: "a#0", Doc: "a",
+			Mentions: []Mention{
+				{Name: "Fram", Type: "ship", Description: "The Fram sailed.", Span: Span{4, 8}},
+				{Name: "Amundsen", Description: "The Fram sailed."},
+				{Name: "Fram", Type: "ship", Span: Span{300, 304}},
+			},
+			Facts: []Fact{
+				{Triple: of("Amundsen", "sailed", "Fram"), Description: "He did.", Keywords: []string{"sea", "ship"}, Weight: .5, Span: Span{0, 1 << 20}},
+				{Triple: of("Fram", "", "ice"), Span: Span{-1, -3}},
+			},
+			Attributes: []Attribute{{Entity: "Fram", Key: "built", Value: "1892", Span: Span{1, 2}}},
+			Problems:   []Problem{{Kind: "record", Text: "?", Reason: "no"}},
+		},
+		{Chunk: "b#0", Doc: "b"},
+		{Chunk: "c#0", Doc: "c", Mentions: []Mention{{Name: "Gjøa"}}},
+	}
+	p := newPacker()
+	var packs []packed
+	for i := range all {
+		packs = append(packs, p.pack(&all[i]))
+	}
+	var u unpacker
+	for i := range all {
+		var x Extraction
+		packs[i].into(&u, all[i].Chunk, &x)
+		if diff := cmp.Diff(all[i], x); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Weights take few bytes: those of most facts are short fractions.
+func TestPackedWeights(t *testing.T) {
+	p := newPacker()
+	for weight, most := range map[float64]int{0: 1, 1: 3, .5: 3, 3: 3, 1. / 3: 10} {
+		p.numbers = nil
+		p.float(weight)
+		if len(p.numbers) > most {
+			t.Errorf("%g takes %d bytes, want %d at most", weight, len(p.numbers), most)
+		}
+		u := unpacker{rest: string(p.numbers)}
+		if got := u.float(); got != weight || u.rest != "" {
+			t.Errorf("%g came back as %g, before %q", weight, got, u.rest)
+		}
+	}
+}
+
+// Lists are as long as what is in them. Texts that several passages say come with all of
+// these, others with one.
+func TestListsHaveNoRoomLeft(t *testing.T) {
+	texts := newInterner()
+	var said []told
+	var links []link
+	for i := range int32(1000) {
+		said = append(said, told{list: i / 10, passage: i % 10 / 3, text: texts.id(string(rune('a' + i%7)))})
+		links = append(links, link{i / 10, i % 4})
+	}
+	d, p := described(101, said, texts.texts), gather(100, 4, links)
+	if len(d.text) != 700 || cap(d.text) > 710 || len(p.items) != 400 || cap(p.items) > 410 {
+		t.Errorf("%d descriptions in room for %d, %d postings in room for %d", len(d.text), cap(d.text), len(p.items), cap(p.items))
+	}
+	if len(d.more.ends) != 300 || d.of(100) != nil {
+		t.Errorf("%d texts of several passages, %v of nothing", len(d.more.ends), d.of(100))
+	}
+	want := []Description{{"a", []int32{0, 2}}, {"b", []int32{0, 2}}, {"c", []int32{0, 3}}, {"d", []int32{1}}, {"e", []int32{1}}, {"f", []int32{1}}, {"g", []int32{2}}}
+	if diff := cmp.Diff(want, d.of(0)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Rows are what a stable sort by both ends makes.
+func TestRows(t *testing.T) {
+	const entities = 40
+	r := rand.New(rand.NewPCG(1, 2))
+	arcs := make([]arc, 2000)
+	for i := range arcs {
+		arcs[i] = arc{from: r.Int32N(entities - 3), to: r.Int32N(entities), weight: float64(i)}
+	}
+	want := slices.Clone(arcs)
+	slices.SortStableFunc(want, func(a, b arc) int { return std.Or(std.Compare(a.from, b.from), std.Compare(a.to, b.to)) })
+	var got []arc
+	rowed := 0
+	for row := range rows(entities, arcs) {
+		rowed++
+		for _, at := range row {
+			got = append(got, arcs[uint32(at)])
+		}
+	}
+	if !slices.Equal(got, want) || rowed != entities {
+		t.Errorf("%d rows are not in order", rowed)
+	}
+}
+
+// What leads to no entity is an error, be it a synonym or a fact of a file.
+func TestViewOfWrongEnds(t *testing.T) {
+	for _, s := range []Synonym{{From: 2, To: 0}, {From: 0, To: 2}, {From: -1, To: 0}, {From: 0, To: -1}} {
+		g := &Graph{Entities: make([]Entity, 2)}
+		if _, err := g.View(ViewOptions{Synonyms: []Synonym{s}}); err == nil {
+			t.Errorf("%v: no error", s)
+		}
+		g.Relations = []Relation{{Head: s.From, Tail: s.To, Count: 1}}
+		if _, err := g.View(ViewOptions{}); err == nil {
+			t.Errorf("%v: no error", s)
+		}
+	}
+}
+
+// Lists come back as they were added, also empty ones, and do not grow into each other.
+func TestLists(t *testing.T) {
+	var l Lists
+	l.Append(3, 1)
+	l.Append()
+	l.Append(2)
+	l.Clip()
+	_ = append(l.Of(0), 9)
+	var got [][]int32
+	for i, list := range l.All() {
+		if int(i) != len(got) {
+			t.Errorf("list %d after %d", i, len(got))
+		}
+		got = append(got, list)
+	}
+	if diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got); diff != "" || l.Len() != 3 {
+		t.Errorf("%d lists: %s", l.Len(), diff)
+	}
+}
+
+// Who is in no pair has none, and the pairs of an entity are in their order.
+func TestIncident(t *testing.T) {
+	ends := [][2]int32{{0, 1}, {3, 0}, {1, 3}}
+	l := Incident(4, len(ends), func(p int32) [2]int32 { return ends[p] })
+	if diff := cmp.Diff([][]int32{{0, 1}, {0, 2}, {}, {1, 2}}, [][]int32{l.Of(0), l.Of(1), l.Of(2), l.Of(3)}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The relations of two entities are together whatever their label; there and back
+// are one unless they are directed.
+func TestPairs(t *testing.T) {
+	x := Extraction{Chunk: "a#0", Doc: "a"}
+	for _, s := range []string{"BxA", "AzB", "AyC", "AwB", "CvC"} {
+		x.Facts = append(x.Facts, Fact{Triple: graphrag.Triple{Head: s[:1], Relation: s[1:2], Tail: s[2:]}})
+	}
+	g := put(t, Options{}, x)
+	words := func(directed bool) (out []string) {
+		of := g.Pairs(directed)
+		for _, pair := range of.All() {
+			s := ""
+			for _, r := range pair {
+				x := g.Triple(r)
+				s += x.Head + x.Relation + x.Tail + " "
+			}
+			out = append(out, strings.TrimSpace(s))
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"AwB AzB BxA", "AyC", "CvC"}, words(false)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"AwB AzB", "AyC", "BxA", "CvC"}, words(true)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Under a memo LSA is fitted once to a corpus, for each seed.
+func TestLSAIsFittedOnce(t *testing.T) {
+	corpus := []string{"The Fram sailed to Antarctica.", "The Gjøa sailed the Northwest Passage."}
+	fit := func(ctx context.Context, seed uint64, corpus []string) embed.Embedder {
+		t.Helper()
+		e, err := lsa(seed)(ctx, corpus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	under := memo.With(t.Context())
+	first := fit(under, 1, corpus)
+	if fit(under, 1, corpus) != first {
+		t.Error("the same corpus was fitted twice")
+	}
+	if fit(t.Context(), 1, corpus) == first || fit(under, 2, corpus) == first || fit(under, 1, corpus[:1]) == first {
+		t.Error("shared without a memo, with another seed or of another corpus")
+	}
+}
+
+// FuzzSaved reads files that somebody else may have written: they are refused, or
+// hold chunks, extractions, replies and vectors of one length.
+func FuzzSaved(f *testing.F) {
+	k, err := Offline(OfflineOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	x, err := k.Triples()
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, err := New(Frame{Name: "saved", Kit: k, Extract: Extraction{Extractor: x.Extractor},
+		Build: func(context.Context, *Corpus) (graphrag.Retriever, error) { return nil, nil }})
+	if err != nil {
+		f.Fatal(err)
+	}
+	base, err := kg.NewBase(kg.Options{})
+	if err == nil {
+		err = base.Insert(kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Ann"}}})
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.paid.texts[replyKey{1}] = llm.Reply{Text: "yes"}
+	s.paid.dim, s.paid.vectors[replyKey{2}] = 2, []float32{1, 2}
+	var file bytes.Buffer
+	if err := s.write(context.Background(), &file, &state{docs: map[string][]graphrag.Chunk{"a": {{ID: "a#0", Doc: "a", Text: "Ann"}}}, base: base}); err != nil {
+		f.Fatal(err)
+	}
+	if c, err := s.read(context.Background(), bytes.NewReader(file.Bytes())); err != nil || len(c.docs) != 1 || len(c.extracted) != 1 || len(c.replies.texts) != 1 || len(c.replies.vectors) != 1 {
+		f.Fatalf("%+v, %v", c, err)
+	}
+	f.Add(file.Bytes())
+	f.Add([]byte(fileKind + "\x01"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := s.read(t.Context(), bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		for _, v := range c.replies.vectors {
+			if len(v) != c.replies.dim {
+				t.Errorf("a vector of %d numbers among those of %d", len(v), c.replies.dim)
+			}
+		}
+	})
+}
+
+// The chunks of a document are kept in its order and without room for more: a corpus of
+// 155 MB has 23,388 of 136 bytes.
+func TestChunksAreKeptWithoutRoom(t *testing.T) {
+	d, err := newDraft(Frame{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
+	err = d.insert(t.Context(), func(yield func(graphrag.Document, error) bool) {
+		_ = yield(graphrag.Document{ID: "a", Text: long}, nil) && yield(graphrag.Document{ID: "b"}, nil) && yield(graphrag.Document{ID: "c", Text: "A mill."}, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := d.docs["a"]
+	if len(a) < 50 || cap(a) > len(a)*9/8 || len(d.docs["c"]) != 1 {
+		t.Errorf("%d chunks in room for %d, and %d", len(a), cap(a), len(d.docs["c"]))
+	}
+	if b, ok := d.docs["b"]; !ok || len(b) != 0 {
+		t.Errorf("a document without text: %v, %v", b, ok)
+	}
+	for i, c := range a {
+		if c.Index != i || c.Doc != "a" {
+			t.Errorf("chunk %d of %s at place %d", c.Index, c.Doc, i)
+		}
+	}
+}

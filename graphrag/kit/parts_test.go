@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// What is cut away, and that offsets lead back to the page.
+func TestCut(t *testing.T) {
+	const page = "* [Home](https://a.example/) [News](https://a.example/n) [Sport](https://a.example/s)\n\nThe [barn owl](https://a.example/owl) hunts by ear.\n"
+	const whole, plain = "The [barn owl](https://a.example/owl) hunts by ear.", "The barn owl hunts by ear."
+	for _, tt := range []struct {
+		name string
+		cut  kit.Cut
+		want string
+		menu bool
+	}{
+		{"as published", kit.Cut{}, plain, true},
+		{"links", kit.Cut{KeepLinks: true}, whole, true},
+		{"no furniture", kit.Cut{DropFurniture: true}, plain, false},
+		{"no furniture, links", kit.Cut{DropFurniture: true, KeepLinks: true}, whole, false},
+	} {
+		c, err := tt.cut.Chunker()
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, err := c.Document(t.Context(), graphrag.Document{ID: "d", Text: page})
+		if err != nil || len(chunks) != 1 {
+			t.Fatalf("%s: %d chunks, %v", tt.name, len(chunks), err)
+		}
+		text := chunks[0].Text
+		if hasMenu := strings.Contains(text, "Home"); !strings.Contains(text, tt.want) || hasMenu != tt.menu {
+			t.Errorf("%s: %q", tt.name, text)
+		}
+		if source := page[chunks[0].Start:chunks[0].End]; !strings.Contains(source, whole) || strings.Contains(source, "Home") != tt.menu {
+			t.Errorf("%s: comes from %q", tt.name, source)
+		}
+	}
+}
+
+func describer(t *testing.T, k kit.Kit) kit.Describer {
+	t.Helper()
+	d, err := k.Describe(20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func offline(t testing.TB) kit.Kit {
+	t.Helper()
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func modelKit(t testing.TB, m llm.Model) kit.Kit {
+	t.Helper()
+	k, err := kit.ByModel(kit.ModelOptions{Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Offline, a description quotes, and names the passages that it quotes alone.
+func TestDescribeByQuotes(t *testing.T) {
+	of := []kg.Description{
+		{Text: "The Fram carried Roald Amundsen to Antarctica in 1910.", Passages: []int32{4}},
+		{Text: "The Fram carried Fridtjof Nansen to the Arctic in 1893.", Passages: []int32{1, 2}},
+		{Text: "Subscribe now.", Passages: []int32{9}},
+	}
+	got, err := describer(t, offline(t)).Describe(t.Context(), "Fram", of)
+	if err != nil || got.Text != of[0].Text && got.Text != of[1].Text {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, d := range of {
+		if got.Text == d.Text && !cmp.Equal(got.Passages, d.Passages) {
+			t.Errorf("%q is from %v", got.Text, got.Passages)
+		}
+	}
+	if got, err := describer(t, offline(t)).Describe(t.Context(), "Fram", nil); err != nil || got.Text != "" || got.Passages != nil {
+		t.Errorf("of nothing: %+v, %v", got, err)
+	}
+}
+
+// What does not fit into one window is condensed group by group: three of 8,000
+// tokens make a pair and one left over, and these a second round.
+func TestDescribeByModel(t *testing.T) {
+	long := strings.Repeat("word ", 8000)
+	of := []kg.Description{{Text: long + "1", Passages: []int32{3}}, {Text: long + "2", Passages: []int32{1}}, {Text: long + "3", Passages: []int32{2, 3}}}
+	m := llmtest.NewScript("m").Reply(llmtest.Any, " one ", "two")
+	got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
+	if want := (kg.Description{Text: "two", Passages: []int32{1, 2, 3}}); err != nil || !cmp.Equal(want, got) || m.Calls() != 2 {
+		t.Errorf("%+v after %d calls, %v", got, m.Calls(), err)
+	}
+	// The second request holds what the first one made.
+	if last := m.Requests()[1].Messages[1].Text; !strings.Contains(last, "one") || strings.Contains(last, long+"1") {
+		t.Errorf("asked for %.200s", last)
+	}
+}
+
+// A reply that is none is replaced by quotes; an error of the service is one.
+func TestDescribeFails(t *testing.T) {
+	of := []kg.Description{{Text: "The Fram was a ship of Norway.", Passages: []int32{0}}, {Text: "The Fram was built in Larvik.", Passages: []int32{1}}}
+	for _, kind := range []llm.Kind{llm.ErrTruncated, llm.ErrContextLength, llm.ErrFiltered} {
+		m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
+		if got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of); err != nil || !strings.HasPrefix(got.Text, "The Fram was") {
+			t.Errorf("%v: %+v, %v", kind, got, err)
+		}
+	}
+	m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
+	if _, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of); !errors.Is(err, llm.ErrAuth) || !strings.Contains(err.Error(), "Fram") {
+		t.Errorf("without a key: %v", err)
+	}
+}
+
+func TestEach(t *testing.T) {
+	got := make([]int, 100)
+	err := kit.Each(t.Context(), len(got), func(_ context.Context, i int) error { got[i]++; return nil })
+	for i, n := range got {
+		if n != 1 || err != nil {
+			t.Fatalf("%d is called %d times, %v", i, n, err)
+		}
+	}
+	broken := errors.New("broken")
+	if err := kit.Each(t.Context(), 100, func(context.Context, int) error { return broken }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := kit.Each(ctx, 100, func(context.Context, int) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Of four chunks one is refused, one has a record that cannot be used, one has
+// nothing in it, and one is garbage; of two descriptions one cannot be had. A change
+// counts the whole index, whatever it asks for anew, and so does a saved one.
+func TestStages(t *testing.T) {
+	m := llmtest.NewScript("m").
+		Fail(llmtest.Contains("hawk owl"), &llm.Error{Kind: llm.ErrRefused}).
+		Reply(llmtest.Contains("barn owl"), `{"entities": [{"name": "barn owl", "type": "bird", "desc": "An owl."}, {"name": "phoenix", "type": "bird", "desc": "x"}], "relationships": []}`).
+		Reply(llmtest.Contains("zilch"), `{"entities": [], "relationships": []}`).
+		Reply(llmtest.Any, "I would rather not.")
+	open := func() *kit.System {
+		k := modelKit(t, m)
+		f := kit.Frame{Name: "counted", Kit: k}
+		f.ExtractBy(nil, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: []string{"bird"}}))
+		f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			d := describer(t, k)
+			for _, subject := range []string{"hawk owl", "barn owl"} {
+				if _, err := d.Describe(ctx, subject, []kg.Description{{Text: "An owl."}, {Text: "A bird."}}); err != nil {
+					return nil, err
+				}
+			}
+			kit.Done(ctx, "report", errors.New("does not fit"))
+			return finding(c, ctx)
+		}
+		s, err := kit.New(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	want := []graphrag.Stage{
+		{Name: "extract", Asked: 4, Failed: 2, Refused: 1, Repaired: 1},
+		{Name: "describe", Asked: 2, Failed: 1, Refused: 1},
+		{Name: "report", Asked: 1, Failed: 1},
+	}
+	docs := []graphrag.Document{{ID: "1", Text: "A hawk owl."}, {ID: "2", Text: "A barn owl."}, {ID: "3", Text: "There is zilch."}, {ID: "4", Text: "An eagle."}}
+	s := open()
+	index(t, s, docs[:3]...)
+	stats, err := s.Insert(t.Context(), stream(docs[3]))
+	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
+		t.Errorf("(-want +got):\n%s%v", diff, err)
+	}
+	dir := t.TempDir()
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	stats, err = open().Open(t.Context(), dir)
+	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
+		t.Errorf("opened (-want +got):\n%s%v", diff, err)
+	}
+}
+
+func triplesOf(t *testing.T, titles *bool, chunks ...graphrag.Chunk) []kg.Extraction {
+	t.Helper()
+	k, err := kit.Offline(kit.OfflineOptions{Titles: titles})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := k.Triples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := x.Extract(t.Context(), chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func ofTitles(found []kg.Extraction) (n int) {
+	for _, x := range found {
+		for _, f := range x.Facts {
+			if f.Relation == "mentions" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// The title of a short passage has to do with each name in it, once, and not with
+// itself; what stands in brackets behind it is no part of the name.
+func TestTitleFacts(t *testing.T) {
+	c := graphrag.Chunk{ID: "a#0", Doc: "a", Title: "Fram (ship)", Text: "It was built by Colin Archer in Larvik. The Fram carried Roald Amundsen. Later Colin Archer saw it.", Tokens: 25}
+	with := func(titles *bool) (out []string) {
+		for _, f := range triplesOf(t, titles, c)[0].Facts {
+			if f.Head == "Fram" && f.Relation == "mentions" {
+				out = append(out, f.Tail)
+			}
+		}
+		return out
+	}
+	no, yes := false, true
+	want := []string{"Colin Archer", "Larvik"} // what the page states of the Fram is stated already
+	for name, titles := range map[string]*bool{"by default": nil, "asked for": &yes} {
+		if diff := cmp.Diff(want, with(titles)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := with(&no); got != nil {
+		t.Errorf("not wanted: %v", got)
+	}
+	names := 0
+	c.Text = "In 1911 Colin Archer saw the Fram in Larvik."
+	for _, m := range triplesOf(t, &yes, c)[0].Mentions {
+		if m.Name == "Fram" {
+			names++
+		}
+	}
+	c.Text = "It was built by Colin Archer in Larvik."
+	added := triplesOf(t, &yes, c)[0].Mentions
+	if last := added[len(added)-1]; names != 1 || last.Name != "Fram" || last.Span != (kg.Span{}) {
+		t.Errorf("%d mentions of a title that the passage names; one it does not name is %+v", names, last)
+	}
+	c.Title = strings.Repeat("A long headline ", 3)
+	if n := ofTitles(triplesOf(t, &yes, c)); n > 0 {
+		t.Errorf("a headline is no name, but has %d facts", n)
+	}
+}
+
+// A corpus is one of titled passages if nearly all documents are: short, alone, and
+// with a short title.
+func TestTitledPassages(t *testing.T) {
+	passage := func(i int, title string, tokens int) graphrag.Chunk {
+		return graphrag.Chunk{ID: fmt.Sprintf("d%02d#0", i), Doc: fmt.Sprintf("d%02d", i), Title: title, Tokens: tokens, Text: fmt.Sprintf("In %d it was seen by Colin Archer.", 1900+i)}
+	}
+	for _, tt := range []struct {
+		name string
+		odd  graphrag.Chunk // takes the place of some of ten
+		n    int
+		want bool
+	}{
+		{"all", passage(0, "Fram", 50), 10, true},
+		{"one page", passage(0, "Fram", 5000), 1, true},
+		{"two pages", passage(0, "Fram", 5000), 2, false},
+		{"headlines", passage(0, strings.Repeat("long ", 9), 50), 10, false},
+		{"no titles", passage(0, "", 50), 10, false},
+	} {
+		var chunks []graphrag.Chunk
+		for i := range 10 {
+			c := passage(i, "Fram", 50)
+			if i < tt.n {
+				c.Title, c.Tokens = tt.odd.Title, tt.odd.Tokens
+			}
+			chunks = append(chunks, c)
+		}
+		if facts := ofTitles(triplesOf(t, nil, chunks...)); facts > 0 != tt.want {
+			t.Errorf("%s: %d facts", tt.name, facts)
+		}
+	}
+	cut := []graphrag.Chunk{passage(0, "Fram", 50), passage(0, "Fram", 50)}
+	cut[1].ID = "d00#1"
+	if ofTitles(triplesOf(t, nil, cut...)) > 0 {
+		t.Error("a document in two pieces is no passage")
+	}
+}

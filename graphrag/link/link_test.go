@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package link
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// words makes names that share trigrams.
+func words(r *rand.Rand, n int) []string {
+	syllables := strings.Fields("ka ro mi ten sol bar ein der san que lle ny 東 京 é ü - 1 2")
+	out := make([]string, n)
+	for i := range out {
+		for range 1 + r.IntN(6) {
+			out[i] += syllables[r.IntN(len(syllables))]
+			if r.IntN(4) == 0 {
+				out[i] += " "
+			}
+		}
+	}
+	return out
+}
+
+// The prefixes lose no pair: the result is that of comparing every name with
+// every other.
+func TestTrigramsFindAll(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		names := words(r, 120)
+		names = append(names, "", " ", "x", names[0])
+		threshold := 0.05 + 0.95*r.Float64()
+		limit := []int{1000, 3}[seed%2]
+		got, err := Trigrams{}.Neighbors(t.Context(), names, threshold, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := learn(t.Context(), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors := make([][]gram, len(names))
+		for i, name := range names {
+			vectors[i] = w.vector(new(spelling), name)
+		}
+		want := make([][]scored, len(names))
+		for i := range names {
+			for j := range names {
+				if s := cosine(vectors[i], vectors[j]); i != j && s >= threshold {
+					want[i] = append(want[i], scored{ID: int32(j), Score: s})
+				}
+			}
+			want[i] = rank.Best(want[i], limit)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d, threshold %v (-all +got):\n%s", seed, threshold, diff)
+		}
+	}
+}
+
+func TestTrigrams(t *testing.T) {
+	near, err := Trigrams{}.Neighbors(t.Context(), []string{"berlin", "berlin wall", "berlln", "paris", "berlin"}, 0.3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(near[0]) != 2 || near[0][0] != (scored{ID: 4, Score: 1}) || near[0][1].ID != 1 || near[3] != nil {
+		t.Errorf("neighbours %v", near)
+	}
+	if near, err = (Trigrams{}).Neighbors(t.Context(), []string{"a", "a"}, 0.5, 0); err != nil || near[0] != nil {
+		t.Errorf("with limit 0: %v, %v", near, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Trigrams{}).Neighbors(ctx, []string{"a", "a"}, 0.5, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+type shortChanged struct{ angles }
+
+func (s shortChanged) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	v, err := s.angles.EmbedDocuments(ctx, texts)
+	return v[1:], err
+}
+
+func TestEmbeddingsErrors(t *testing.T) {
+	if _, err := (Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1); err == nil || !strings.Contains(err.Error(), "1 vectors for 2 names") {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func BenchmarkTrigrams(b *testing.B) {
+	n := 50_000
+	if testing.Short() {
+		n = 2000
+	}
+	// Words of random letters, common ones far more common than rare ones.
+	r := rand.New(rand.NewPCG(1, 1))
+	lexicon := make([]string, n/5)
+	for i := range lexicon {
+		for range 3 + r.IntN(8) {
+			lexicon[i] += string("etaoinsrhldcumfpgwybvkxjqz"[int(26*r.Float64()*r.Float64())])
+		}
+	}
+	names := make([]string, n)
+	for i := range names {
+		for range 1 + r.IntN(3) {
+			names[i] += " " + lexicon[int(float64(len(lexicon))*r.Float64()*r.Float64())]
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := (Trigrams{}).Neighbors(b.Context(), names, 0.8, 101); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// An index finds what comparing with every name finds.
+func TestNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	names := append(words(r, 200), "", "x")
+	ix, err := Trigrams{}.Index(t.Context(), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(words(r, 50), names[3], "", "ω") {
+		w, err := learn(t.Context(), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []scored
+		for j := range names {
+			if s := cosine(w.vector(new(spelling), name), w.vector(new(spelling), names[j])); s > 0 {
+				want = append(want, scored{ID: int32(j), Score: s})
+			}
+		}
+		got, err := ix.Nearest(t.Context(), name, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", name, diff)
+		}
+	}
+	embedded, err := Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := embedded.Nearest(t.Context(), "a", 1); err != nil || len(got) != 1 || got[0].ID != 0 || math.Abs(got[0].Score-0.98481) > 1e-4 {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
+		none, err := l.Index(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := none.Nearest(t.Context(), "a", 3); err != nil || len(got) != 0 {
+			t.Errorf("among no names: %v, %v", got, err)
+		}
+	}
+}
+
+func TestTrigramsLookAtTheContext(t *testing.T) {
+	names := words(rand.New(rand.NewPCG(1, 2)), 5_000)
+	for name, work := range map[string]func(ctx context.Context) error{
+		"neighbours": func(ctx context.Context) error { _, err := Trigrams{}.Neighbors(ctx, names, .8, 10); return err },
+		"index":      func(ctx context.Context) error { _, err := Trigrams{}.Index(ctx, names); return err },
+	} {
+		for _, looks := range []int{5, 25, 35} { // 20 a pass
+			ctx := texttest.NewCountdown(looks)
+			if err := work(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
+				t.Errorf("%s, %d: %v after %d further looks", name, looks, err, ctx.Looks())
+			}
+		}
+	}
+}
+
+// cosine is the product of two unit vectors, sorted by gram.
+func cosine(a, b []gram) float64 {
+	sum := 0.0
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].id < b[0].id:
+			a = a[1:]
+		case a[0].id > b[0].id:
+			b = b[1:]
+		default:
+			sum += a[0].weight * b[0].weight
+			a, b = a[1:], b[1:]
+		}
+	}
+	return min(sum, 1)
+}
+
+// Trigrams are those of the name between blanks, in order; a name that is looked for takes
+// memory for the answer alone.
+func TestSpelling(t *testing.T) {
+	for name, want := range map[string][]string{"": nil, "a": {" a "}, "abab": {" ab", "ab ", "aba", "bab"}, "\U0010ffff\xffé": {" \U0010ffff\ufffd", "\ufffdé ", "\U0010ffff\ufffdé"}} {
+		var got []string
+		for _, x := range trigrams(nil, name) {
+			got = append(got, string([]rune{rune(x >> 42), rune(x >> 21 & (1<<21 - 1)), rune(x & (1<<21 - 1))}))
+		}
+		if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+	var often []int
+	for _, n := range distinct(trigrams(nil, "aaaa")) {
+		often = append(often, n)
+	}
+	if slices.Sort(often); !slices.Equal(often, []int{1, 1, 2}) {
+		t.Errorf("of aaaa: %v", often)
+	}
+	w, err := learn(t.Context(), []string{"Oslo", "Bergen"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s spelling
+	w.vector(&s, "Bergen op Zoom")
+	if n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") }); n > 0 {
+		t.Errorf("%g allocations for a vector", n)
+	}
+}
+
+func triple(h, r, t string) kg.Fact {
+	return kg.Fact{Triple: graphrag.Triple{Head: h, Relation: r, Tail: t}}
+}
+
+func chunk(id string, facts ...kg.Fact) kg.Extraction {
+	doc, _, _ := strings.Cut(id, "#")
+	return kg.Extraction{Chunk: id, Doc: doc, Facts: facts}
+}
+
+func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
+	t.Helper()
+	b, err := kg.NewBase(o)
+	if err == nil {
+		err = b.Insert(extractions...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// hippo is the corpus of the worked examples: four passages, eight triples.
+func hippo(t *testing.T, o kg.Options) *kg.Graph {
+	t.Helper()
+	return put(t, o,
+		chunk("p0", triple("Alice Smith", "works at", "Acme Corp."), triple("Acme Corp.", "located in", "Berlin")),
+		chunk("p1", triple("Berlin", "capital of", "Germany"), triple("Bob Jones", "born in", "Berlin")),
+		chunk("p2", triple("Alice Smyth", "wrote", "Deep Rivers"), triple("Deep Rivers", "published in", "Germany")),
+		chunk("p3", triple("Acme Corp.", "founded by", "Bob Jones"), triple("Acme Corp", "located in", "Berlin")))
+}
+
+// table is a similarity given by a table.
+type table map[[2]string]float64
+
+func (k table) Neighbors(_ context.Context, names []string, threshold float64, limit int) ([][]scored, error) {
+	out := make([][]scored, len(names))
+	for i, a := range names {
+		for j, b := range names {
+			s := max(k[[2]string{a, b}], k[[2]string{b, a}])
+			if i != j && s >= threshold {
+				out[i] = append(out[i], scored{ID: int32(j), Score: s})
+			}
+		}
+		out[i] = rank.Best(out[i], limit)
+	}
+	return out, nil
+}
+
+var hippoSimilar = table{{"alice smith", "alice smyth"}: .92, {"berlin", "germany"}: .85, {"acme corp", "berlin"}: .79}
+
+// weights reads the edges between entities of a view, by their keys.
+func weights(g *kg.Graph, v *kg.View) map[string]float64 {
+	out := make(map[string]float64)
+	name := func(u int32) string {
+		if int(u) >= v.Entities {
+			return g.Passages[int(u)-v.Entities].Chunk
+		}
+		return g.Entities[u].Key
+	}
+	for u := range int32(v.N()) {
+		lo, hi := v.Row(u)
+		for a := lo; a < hi; a++ {
+			if w := v.Targets()[a]; u <= w {
+				out[name(u)+" – "+name(w)] = math.Round(v.Weight(a)*1e12) / 1e12
+			}
+		}
+	}
+	return out
+}
+
+// A worked example: effective weights of HippoRAG v1, with synonyms that overwrite
+// facts as its code does, and with synonyms that add up.
+func TestSynonymsOverwrite(t *testing.T) {
+	g := hippo(t, kg.Options{Folding: kg.FoldASCII})
+	synonyms, err := Synonyms(t.Context(), g, hippoSimilar, SynonymOptions{})
+	if err != nil || len(synonyms) != 4 {
+		t.Fatalf("synonyms %v, %v", synonyms, err)
+	}
+	want := map[string]float64{
+		"acme corp – alice smith": 2, "acme corp – berlin": 4, "acme corp – bob jones": 2, "alice smith – alice smyth": 1.84,
+		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
+	}
+	v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
+		t.Errorf("overwriting (-want +got):\n%s", diff)
+	}
+	want["berlin – germany"] = 3.7
+	if v, err = g.View(kg.ViewOptions{Synonyms: synonyms}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
+		t.Errorf("adding (-want +got):\n%s", diff)
+	}
+	// The matrix of passages and entities: distinct facts of p with e.
+	matrix := make([][]float64, 4)
+	for p := range matrix {
+		matrix[p] = make([]float64, len(g.Entities))
+		for _, r := range g.PassageRelations(int32(p)) {
+			matrix[p][g.Relations[r.ID].Head]++
+			matrix[p][g.Relations[r.ID].Tail]++
+		}
+	}
+	if diff := cmp.Diff([][]float64{{2, 1, 0, 1, 0, 0, 0}, {0, 0, 0, 2, 1, 0, 1}, {0, 0, 1, 0, 0, 2, 1}, {2, 0, 0, 1, 1, 0, 0}}, matrix); diff != "" {
+		t.Errorf("matrix (-want +got):\n%s", diff)
+	}
+}
+
+// A worked example: the graph of HippoRAG 2 has the passages as nodes, with an edge of
+// weight 1 to each phrase of their facts.
+func TestGraphOfExample(t *testing.T) {
+	g := hippo(t, kg.Options{})
+	v, err := g.View(kg.ViewOptions{Passages: true})
+	if err != nil || v.Entities != 7 || v.Passages != 4 || v.Passage(2) != 9 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	got := weights(g, v)
+	for edge, want := range map[string]float64{
+		"acme corp – p0": 1, "alice smith – p0": 1, "berlin – p0": 1, "acme corp – p3": 1, "acme corp – berlin": 4, "berlin – germany": 2,
+	} {
+		if got[edge] != want {
+			t.Errorf("%s weighs %v, want %v", edge, got[edge], want)
+		}
+	}
+	if len(got) != 7+12 {
+		t.Errorf("%d edges: %v", len(got), got)
+	}
+	if diff := cmp.Diff([]int32{0, 3, 4}, g.AppendFactEntities(nil, 3)); diff != "" {
+		t.Errorf("phrases of p3 (-want +got):\n%s", diff)
+	}
+}
+
+func TestViewOptions(t *testing.T) {
+	g := put(t, kg.Options{}, kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Rome"}},
+		Facts: []kg.Fact{{Triple: triple("Ann", "met", "Bob").Triple, Weight: 5}, triple("Ann", "knew", "Bob"), triple("Ann", "is", "Ann")}})
+	v, err := g.View(kg.ViewOptions{Facts: 1, Strengths: true, Passages: true, Mentioned: true, Context: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"ann – bob": 6, "ann – a#0": 0.5, "bob – a#0": 0.5, "rome – a#0": 0.5}
+	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
+		t.Errorf("edges (-want +got):\n%s", diff)
+	}
+	_, err = g.View(kg.ViewOptions{Facts: math.NaN(), Similarity: -1, Context: math.Inf(1)})
+	for _, want := range []string{"Facts is NaN", "Similarity is -1", "Context is +Inf"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// angles embeds names as unit vectors of two dimensions.
+type angles map[string]float64
+
+func (a angles) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i], _ = a.EmbedQuery(context.Background(), t)
+	}
+	return out, nil
+}
+
+func (a angles) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	sin, cos := math.Sincos(a[text] * math.Pi / 180)
+	return []float32{float32(3 * cos), float32(3 * sin)}, nil // of any length
+}
+
+// A worked example: which names become synonyms of which.
+func TestSynonymsOfExample(t *testing.T) {
+	names := angles{"usa": 0, "us": 10, "united states": 20, "u s a": 30, "canada": 36, "mexico": 38}
+	x := kg.Extraction{Chunk: "p0", Doc: "p"}
+	for _, n := range []string{"usa", "us", "united states", "u s a", "canada", "mexico", ""} {
+		x.Mentions = append(x.Mentions, kg.Mention{Name: n})
+	}
+	g := put(t, kg.Options{Folding: kg.FoldASCII}, x)
+	synonyms, err := Synonyms(t.Context(), g, Embeddings{names}, SynonymOptions{})
+	if err != nil || len(synonyms) != 23 {
+		t.Fatalf("%d synonyms, %v", len(synonyms), err)
+	}
+	usa := map[string]float64{}
+	for _, s := range synonyms {
+		switch g.Entities[s.From].Key {
+		case "usa":
+			usa[g.Entities[s.To].Key] = s.Score
+		case "us":
+			t.Error("us has looked for synonyms")
+		}
+	}
+	want := map[string]float64{"us": .984807753, "united states": .9396926208, "u s a": .8660254038, "canada": .8090169944}
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
+	if diff := cmp.Diff(want, usa, near); diff != "" {
+		t.Errorf("synonyms of usa (-want +got):\n%s", diff)
+	}
+	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := weights(g, v)
+	if w := got["us – usa"]; math.Abs(w-.984807753) > 1e-6 {
+		t.Errorf("us – usa weighs %v", w)
+	}
+	if w := got["united states – usa"]; math.Abs(w-1.8793852416) > 1e-6 {
+		t.Errorf("united states – usa weighs %v", w)
+	}
+}
+
+// With 150 equal neighbours 101 are kept: the code stops when it has more than
+// 100.
+func TestSynonymLimit(t *testing.T) {
+	x := kg.Extraction{Chunk: "p0", Doc: "p"}
+	for i := range 151 {
+		x.Mentions = append(x.Mentions, kg.Mention{Name: "name" + strings.Repeat("x", i)})
+	}
+	g := put(t, kg.Options{}, x)
+	synonyms, err := Synonyms(t.Context(), g, Embeddings{angles{}}, SynonymOptions{})
+	if err != nil || len(synonyms) != 151*101 {
+		t.Errorf("%d synonyms, %v", len(synonyms), err)
+	}
+}
+
+func TestNoSynonyms(t *testing.T) {
+	if s, err := Synonyms(t.Context(), put(t, kg.Options{}), Trigrams{}, SynonymOptions{}); err != nil || s != nil {
+		t.Errorf("synonyms %v, %v", s, err)
+	}
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// ExtractiveOptions of [Extractive].
+type ExtractiveOptions struct {
+	// Findings is the most findings of a report; 0 means 10. Reports of models
+	// have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
+	Findings int
+	// TitleMembers is how many members the title names; 0 means 3.
+	TitleMembers int
+	// Summary condenses the descriptions; nil means summary.Extractive with its
+	// default length. Its summaries must have quotes, because text without a
+	// source has no place in an extractive report.
+	Summary summary.Summarizer
+}
+
+// Extractive returns a reporter that needs no model. The title names the
+// members of highest degree. Summary and findings are quoted from the
+// descriptions of what is shown, each with the passages it is from: the summary
+// is what Summary makes of them, a finding is the first description not quoted
+// yet of one row, edges before members, in the order of the rows. Reports of
+// parts give their findings where rows do not suffice. There is no rating.
+func Extractive(o ExtractiveOptions) (Reporter, error) {
+	checks := opt.Checks{Of: "report"}
+	opt.Min(&checks, "Findings", o.Findings, 0)
+	opt.Min(&checks, "TitleMembers", o.TitleMembers, 0)
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
+	o.Findings = cmp.Or(o.Findings, 10)
+	o.TitleMembers = cmp.Or(o.TitleMembers, 3)
+	if o.Summary == nil {
+		var err error
+		if o.Summary, err = summary.Extractive(summary.ExtractiveOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	return &extractiveReporter{o}, nil
+}
+
+type extractiveReporter struct{ o ExtractiveOptions }
+
+// Name implements [Reporter].
+func (x *extractiveReporter) Name() string {
+	return fmt.Sprintf("%s/%d findings", x.o.Summary.Name(), x.o.Findings)
+}
+
+// Report implements [Reporter].
+func (x *extractiveReporter) Report(ctx context.Context, c *Input) (Report, error) {
+	r := Report{Title: x.title(c)}
+	m := gatherMaterial(c)
+	if len(m.texts) == 0 {
+		return r, ctx.Err()
+	}
+	s, err := x.o.Summary.Summarize(ctx, m.texts)
+	if err != nil {
+		return Report{}, err
+	}
+	if s.Text != "" && len(s.Quotes) == 0 {
+		return Report{}, errors.New("report: an extractive report needs a summarizer that quotes")
+	}
+	r.Summary = s.Text
+	quoted := make([]bool, len(m.texts))
+	for _, q := range s.Quotes {
+		quoted[q.Source] = true
+		r.Sources = append(r.Sources, m.sources[q.Source]...)
+	}
+	r.Findings = x.findings(c, m, quoted)
+	for _, f := range r.Findings {
+		r.Sources = append(r.Sources, f.Sources...)
+	}
+	r.Sources = union(r.Sources)
+	return r, nil
+}
+
+// title names the members of highest degree, of parts by their titles.
+func (x *extractiveReporter) title(c *Input) string {
+	order := ordered(len(c.Nodes), func(i int32) int { return c.Graph.Nodes[c.Nodes[i]].Degree })
+	var names []string
+	for _, i := range order[:min(len(order), x.o.TitleMembers)] {
+		names = append(names, c.Graph.Nodes[c.Nodes[i]].Title)
+	}
+	for _, r := range c.Reports {
+		if len(names) < x.o.TitleMembers {
+			first, _, _ := strings.Cut(r.Title, titleBreak)
+			names = append(names, first)
+		}
+	}
+	return strings.Join(names, titleBreak)
+}
+
+const titleBreak = "; "
+
+// material are the descriptions that can be quoted, each once.
+type material struct {
+	texts   []string
+	sources [][]int32
+	at      map[string]int
+}
+
+// gatherMaterial takes the descriptions of edges, nodes and the parts' findings.
+func gatherMaterial(c *Input) *material {
+	m := &material{at: make(map[string]int)}
+	for _, e := range c.Edges {
+		m.describe(c.Graph.Edges[e].Descriptions)
+	}
+	for _, v := range c.Nodes {
+		m.describe(c.Graph.Nodes[v].Descriptions)
+	}
+	for _, r := range c.Reports {
+		for _, f := range r.Findings {
+			m.add(f.Explanation, f.Sources)
+		}
+	}
+	return m
+}
+
+func (m *material) describe(of []kg.Description) {
+	for _, d := range of {
+		m.add(d.Text, d.Passages)
+	}
+}
+
+func (m *material) add(text string, sources []int32) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	i, ok := m.at[text]
+	if !ok {
+		i = len(m.texts)
+		m.at[text] = i
+		m.texts, m.sources = append(m.texts, text), append(m.sources, nil)
+	}
+	m.sources[i] = union(m.sources[i], sources)
+}
+
+// findings quotes one description of each row, as long as there are any that
+// are not quoted yet.
+func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Finding {
+	var out []Finding
+	free := func(of []kg.Description) (string, bool) { // the first that is not quoted yet
+		for _, d := range of {
+			if i, ok := m.at[d.Text]; ok && !quoted[i] {
+				return d.Text, true
+			}
+		}
+		return "", false
+	}
+	take := func(text, about string, nodes, edges []int32) {
+		i, ok := m.at[text]
+		if !ok || quoted[i] || len(out) == x.o.Findings {
+			return
+		}
+		quoted[i] = true
+		out = append(out, Finding{Summary: about, Explanation: oneLine(text), Nodes: nodes, Edges: edges, Sources: m.sources[i]})
+	}
+	for _, e := range c.Edges {
+		if len(out) == x.o.Findings {
+			return out
+		}
+		edge := &c.Graph.Edges[e]
+		if text, ok := free(edge.Descriptions); ok {
+			take(text, c.Graph.Nodes[edge.Source].Title+" – "+c.Graph.Nodes[edge.Target].Title, []int32{edge.Source, edge.Target}, []int32{e})
+		}
+	}
+	for _, v := range c.Nodes {
+		if text, ok := free(c.Graph.Nodes[v].Descriptions); ok {
+			take(text, c.Graph.Nodes[v].Title, []int32{v}, nil)
+		}
+	}
+	for round := 0; len(out) < x.o.Findings; round++ { // of each part in turn
+		more := false
+		for _, r := range c.Reports {
+			if round < len(r.Findings) {
+				f := &r.Findings[round]
+				take(f.Explanation, f.Summary, f.Nodes, f.Edges)
+				more = true
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	return out
+}
+
+// oneLine is a text with single blanks: itself, if it is one.
+func oneLine(s string) string {
+	blank := true // before the text
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && blank {
+			return strings.Join(strings.Fields(s), " ")
+		}
+		blank = c == ' '
+	}
+	if blank {
+		return strings.TrimSuffix(s, " ")
+	}
+	return s
+}
+
+// Stage names the calls for reports in accounts.
+const Stage = "community report"
+
+// ModelOptions of [ByModel].
+type ModelOptions struct {
+	// Model writes. It is required.
+	Model llm.Model
+	// Words is the length that is asked for; 0 means 2,000
+	// (microsoft/graphrag, config/defaults.py, max_length).
+	Words int
+	// Language of the reports; by default that of most descriptions.
+	Language string
+}
+
+// ByModel returns a reporter that asks a language model, once for each
+// community and once more if the reply cannot be read. Findings name the nodes
+// and edges that their text cites, as far as they were shown or are cited by a
+// report that was shown.
+func ByModel(o ModelOptions) (Reporter, error) {
+	checks := opt.Checks{Of: "report"}
+	checks.Want(o.Model != nil, "Model", "missing", "a model")
+	opt.Min(&checks, "Words", o.Words, 0)
+	o.Words = cmp.Or(o.Words, 2000)
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
+	return &modelReporter{o}, nil
+}
+
+type modelReporter struct{ o ModelOptions }
+
+// Name implements [Reporter].
+func (m *modelReporter) Name() string {
+	return fmt.Sprintf("model/%d words/%s", m.o.Words, m.o.Model.Name())
+}
+
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// schema is the contract of the reply.
+var schema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
+	`"required":["title","summary","rating","rating_explanation","findings"],"properties":{` +
+	`"title":{"type":"string"},"summary":{"type":"string"},"rating":{"type":"number"},"rating_explanation":{"type":"string"},` +
+	`"findings":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["summary","explanation"],` +
+	`"properties":{"summary":{"type":"string"},"explanation":{"type":"string"}}}}}}`)
+
+// modelReply is what a model writes.
+type modelReply struct {
+	Title             string  `json:"title"`
+	Summary           string  `json:"summary"`
+	Rating            float64 `json:"rating"`
+	RatingExplanation string  `json:"rating_explanation"`
+	Findings          []struct {
+		Summary     string `json:"summary"`
+		Explanation string `json:"explanation"`
+	} `json:"findings"`
+}
+
+// Check implements what [llm.Decode] asks of replies.
+func (r modelReply) Check() error {
+	if oneLine(llm.Printable(r.Title)) == "" || oneLine(llm.Printable(r.Summary)) == "" {
+		return errors.New("a report needs a title and a summary")
+	}
+	return nil
+}
+
+// Report implements [Reporter].
+func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
+	req, err := m.request(c)
+	if err != nil {
+		return Report{}, err
+	}
+	written, _, err := llm.Decode[modelReply](ctx, m.o.Model, req)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{
+		Title: oneLine(llm.Printable(written.Title)), Summary: strings.TrimSpace(llm.Printable(written.Summary)),
+		RatingExplanation: oneLine(llm.Printable(written.RatingExplanation)), Sources: c.Sources(),
+	}
+	if written.Rating > 0 { // neither NaN nor below the scale
+		r.Rating = math.Min(written.Rating, 10)
+	}
+	shown := c.cited()
+	for _, f := range written.Findings {
+		finding := Finding{Summary: oneLine(llm.Printable(f.Summary)), Explanation: strings.TrimSpace(llm.Printable(f.Explanation))}
+		if finding.Summary == "" && finding.Explanation == "" {
+			continue
+		}
+		shown.ground(&finding)
+		r.Findings = append(r.Findings, finding)
+	}
+	return r, nil
+}
+
+func (m *modelReporter) request(c *Input) (llm.Request, error) {
+	req, err := prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
+	req.Schema, req.SchemaName = schema, "community_report"
+	return req, err
+}
+
+// citation is one part of a grounding mark, such as "Entities (3, 17, +more)".
+var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([^()]*)\)`)
+
+// citable is what a report may cite: what was shown, and what the findings of
+// shown reports cite.
+type citable struct {
+	c            *Input
+	nodes, edges map[int32]bool
+	reports      map[int32]*Report
+}
+
+func (c *Input) cited() citable {
+	s := citable{c, make(map[int32]bool), make(map[int32]bool), make(map[int32]*Report)}
+	for _, v := range c.Nodes {
+		s.nodes[v] = true
+	}
+	for _, e := range c.Edges {
+		s.edges[e] = true
+	}
+	for _, r := range c.Reports {
+		s.reports[r.Community] = r
+		for _, f := range r.Findings {
+			for _, v := range f.Nodes {
+				s.nodes[v] = true
+			}
+			for _, e := range f.Edges {
+				s.edges[e] = true
+			}
+		}
+	}
+	return s
+}
+
+// ground fills in what a finding cites. Numbers that were not shown are passed
+// over: models invent some.
+func (s citable) ground(f *Finding) {
+	for _, mark := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
+		for _, number := range strings.FieldsFunc(mark[2], func(r rune) bool { return r == ',' || r == ' ' }) {
+			n, err := strconv.ParseInt(number, 10, 32)
+			if err != nil {
+				continue
+			}
+			id := int32(n)
+			switch kind := strings.ToLower(mark[1]); {
+			case kind == "entities" && s.nodes[id]:
+				f.Nodes = append(f.Nodes, id)
+				f.Sources = appendSources(f.Sources, s.c.Graph.Nodes[id].Descriptions)
+			case kind == "relationships" && s.edges[id]:
+				f.Edges = append(f.Edges, id)
+				f.Sources = appendSources(f.Sources, s.c.Graph.Edges[id].Descriptions)
+			case kind == "reports" && s.reports[id] != nil:
+				f.Sources = append(f.Sources, s.reports[id].Sources...)
+			}
+		}
+	}
+	f.Nodes, f.Edges, f.Sources = union(f.Nodes), union(f.Edges), union(f.Sources)
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"unicode"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// Batch is a retriever that takes several questions in one call, where a call may be
+// a journey. It gives one result for each, in their order.
+type Batch interface {
+	RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error)
+}
+
+// callsAtOnce is how many questions a retriever is asked at a time that takes one.
+const callsAtOnce = 8
+
+// All retrieves for several questions: in one call if r is a [Batch], and otherwise
+// some at a time.
+func All(ctx context.Context, r graphrag.Retriever, qs []graphrag.Question) ([]graphrag.Found, error) {
+	if b, ok := r.(Batch); ok {
+		found, err := b.RetrieveAll(ctx, qs)
+		if err == nil && len(found) != len(qs) {
+			err = fmt.Errorf("retrieve: results of %d questions came for %d", len(found), len(qs))
+		}
+		return found, err
+	}
+	found := make([]graphrag.Found, len(qs))
+	err := each(ctx, len(qs), func(i int) (err error) {
+		found[i], err = r.Retrieve(ctx, qs[i])
+		return err
+	})
+	return found, err
+}
+
+// each calls f for 0..n-1, some of them at a time.
+func each(ctx context.Context, n int, f func(i int) error) error {
+	return par.Each(ctx, n, max(callsAtOnce, runtime.GOMAXPROCS(0)), f)
+}
+
+// one retrieves for one question.
+func one(ctx context.Context, b Batch, q graphrag.Question) (graphrag.Found, error) {
+	found, err := b.RetrieveAll(ctx, []graphrag.Question{q})
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	return found[0], nil
+}
+
+// fuseDepth is how deep lists are merged at least: a chunk that one retriever has
+// in place 30 may be the first of the merged list.
+const fuseDepth = 100
+
+// Fuse returns a retriever that asks all of some at the same time and merges
+// their rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009).
+// Derived texts, each once, steps and usage are those of all, in the order given.
+func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
+	if len(retrievers) == 0 || slices.Contains(retrievers, nil) {
+		return nil, fmt.Errorf("retrieve: Fuse: %w", errMissing)
+	}
+	return fused(slices.Clone(retrievers)), nil
+}
+
+var errMissing = errors.New("a retriever is missing")
+
+type fused []graphrag.Retriever
+
+func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	return one(ctx, f, q)
+}
+
+// RetrieveAll implements [Batch]: each of the retrievers is asked as [All] asks it.
+func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
+	deeper := slices.Clone(qs)
+	for i, q := range qs {
+		deeper[i].Depth = max(q.Want(), fuseDepth)
+	}
+	all := make([][]graphrag.Found, len(f))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, r := range f {
+		g.Go(func() (err error) {
+			all[i], err = All(gctx, r, deeper)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	out := make([]graphrag.Found, len(qs))
+	for i, q := range qs {
+		lists := make([]graphrag.Found, len(f))
+		for j := range f {
+			lists[j] = all[j][i]
+		}
+		out[i] = Fused(lists, q.Want())
+	}
+	return out, nil
+}
+
+// Fused is what was found by several, with their rankings merged by reciprocal rank
+// fusion: what [Fuse] does of what it was given.
+func Fused(all []graphrag.Found, want int) graphrag.Found {
+	found, _ := merge(all, want, func(lists ...[]rank.Scored[string]) ([]rank.Scored[string], error) {
+		ids := make([][]string, len(lists))
+		for i, list := range lists {
+			for _, x := range list {
+				ids[i] = append(ids[i], x.ID)
+			}
+		}
+		return rank.RRF(ids...), nil
+	})
+	return found
+}
+
+// merge makes one ranking of several, by the rule given.
+func merge(all []graphrag.Found, want int, rule func(...[]rank.Scored[string]) ([]rank.Scored[string], error)) (graphrag.Found, error) {
+	var out graphrag.Found
+	hits := make(map[string]graphrag.Hit)
+	lists := make([][]rank.Scored[string], len(all))
+	for i, found := range all {
+		for _, h := range found.Ranked {
+			lists[i] = append(lists[i], rank.Scored[string]{ID: h.Chunk.ID, Score: h.Score})
+			if _, ok := hits[h.Chunk.ID]; !ok {
+				hits[h.Chunk.ID] = h
+			}
+		}
+		for _, d := range found.Derived {
+			if !slices.ContainsFunc(out.Derived, func(o graphrag.Derived) bool { return o.Kind == d.Kind && o.Text == d.Text }) {
+				out.Derived = append(out.Derived, d)
+			}
+		}
+		out.Steps = append(out.Steps, found.Steps...)
+		out.Usage = out.Usage.Add(found.Usage)
+	}
+	order, err := rule(lists...)
+	out.Ranked = []graphrag.Hit{}
+	for _, x := range order {
+		if len(out.Ranked) == want {
+			break
+		}
+		h := hits[x.ID]
+		h.Score = x.Score
+		out.Ranked = append(out.Ranked, h)
+	}
+	return out, err
+}
+
+// PerDoc returns a retriever with at most n chunks of one document, so that a long
+// page does not fill the list; what is left out makes room for the next in the
+// ranking. It looks deeper into r until there are enough, which asks r again. n 0
+// is no limit.
+func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
+	var errs []error
+	if r == nil {
+		errs = append(errs, errors.New("retrieve: PerDoc: the retriever is missing"))
+	}
+	if n < 0 {
+		errs = append(errs, fmt.Errorf("retrieve: PerDoc: %d chunks of one document, want 0 or more", n))
+	}
+	if n == 0 {
+		return r, errors.Join(errs...)
+	}
+	return perDoc{r, n}, errors.Join(errs...)
+}
+
+type perDoc struct {
+	r graphrag.Retriever
+	n int
+}
+
+func (p perDoc) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	var usage graphrag.Usage
+	want := q.Want()
+	for depth := 4 * want; ; depth *= 4 {
+		deeper := q
+		deeper.Depth = depth
+		found, err := p.r.Retrieve(ctx, deeper)
+		if err != nil {
+			return found, err
+		}
+		usage = usage.Add(found.Usage)
+		all := len(found.Ranked) < depth || depth == 0
+		if found.Ranked != nil {
+			found.Ranked = p.first(found.Ranked, want)
+		}
+		if all || len(found.Ranked) == want {
+			found.Usage = usage
+			return found, nil
+		}
+	}
+}
+
+// Capped are the hits but those beyond the first n of their document; n 0 keeps all.
+// It is for what was merged of rankings that each keep to the limit.
+func Capped(hits []graphrag.Hit, n int) []graphrag.Hit {
+	if n == 0 || hits == nil {
+		return hits
+	}
+	return perDoc{n: n}.first(hits, len(hits))
+}
+
+// first are the first hits, no more than n of a document.
+func (p perDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
+	out := []graphrag.Hit{}
+	limit := newLimit(p.n)
+	for _, h := range hits {
+		if len(out) < want && limit.take(h.Chunk.Doc) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// StepSearch is the kind of the steps of [Iterate]: each has its query.
+const StepSearch = "search"
+
+// Next says what to look for next, given the question and what was found so far;
+// "" ends the search. What it costs goes into the usage.
+type Next func(ctx context.Context, q graphrag.Question, sofar graphrag.Found) (query string, usage graphrag.Usage, err error)
+
+// Iterate returns a retriever that retrieves for the question and then, at most
+// steps times in all, for the queries that next makes of what was found. A chunk
+// has the best of its scores over the steps (IRCoT in HippoRAG, src/ircot), so the
+// scores of r must compare between queries.
+func Iterate(r graphrag.Retriever, next Next, steps int) (graphrag.Retriever, error) {
+	var errs []error
+	if r == nil {
+		errs = append(errs, fmt.Errorf("retrieve: Iterate: %w", errMissing))
+	}
+	if next == nil {
+		errs = append(errs, errors.New("retrieve: Iterate: the function for the next query is missing"))
+	}
+	if steps < 1 {
+		errs = append(errs, fmt.Errorf("retrieve: Iterate: %d steps, want 1 or more", steps))
+	}
+	return iterated{r, next, steps}, errors.Join(errs...)
+}
+
+type iterated struct {
+	r     graphrag.Retriever
+	next  Next
+	steps int
+}
+
+func (it iterated) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	var all []graphrag.Found
+	var sofar graphrag.Found
+	asked := q
+	for step := 1; ; step++ {
+		found, err := it.r.Retrieve(ctx, asked)
+		if err != nil {
+			return graphrag.Found{}, fmt.Errorf("retrieve: step %d: %w", step, err)
+		}
+		found.Steps = append([]graphrag.Step{{Kind: StepSearch, Query: asked.Text, Found: chunkIDs(found.Read(q))}}, found.Steps...)
+		all = append(all, found)
+		if sofar, err = merge(all, q.Want(), rank.CombMAX); err != nil {
+			return graphrag.Found{}, fmt.Errorf("retrieve: step %d: %w", step, err)
+		}
+		if step == it.steps {
+			return sofar, nil
+		}
+		query, usage, err := it.next(ctx, q, sofar)
+		if err != nil {
+			return graphrag.Found{}, fmt.Errorf("retrieve: after step %d: %w", step, err)
+		}
+		all[len(all)-1].Usage = found.Usage.Add(usage)
+		if query == "" {
+			sofar.Usage = sofar.Usage.Add(usage)
+			return sofar, nil
+		}
+		asked.Text = query
+	}
+}
+
+func chunkIDs(hits []graphrag.Hit) []string {
+	out := make([]string, len(hits))
+	for i, h := range hits {
+		out[i] = h.Chunk.ID
+	}
+	return out
+}
+
+// Budget returns a retriever that keeps what is to be read within
+// Question.Tokens, as [Fit] does. Without a budget it changes nothing. It asks r
+// for more chunks until the budget is full.
+func Budget(r graphrag.Retriever, count func(string) int) (graphrag.Retriever, error) {
+	var errs []error
+	if r == nil {
+		errs = append(errs, fmt.Errorf("retrieve: Budget: %w", errMissing))
+	}
+	if count == nil {
+		errs = append(errs, errors.New("retrieve: Budget: the counter of tokens is missing"))
+	}
+	return budgeted{r, count}, errors.Join(errs...)
+}
+
+type budgeted struct {
+	r     graphrag.Retriever
+	count func(string) int
+}
+
+// tokensPerChunk is how long chunks are taken to be at first.
+const tokensPerChunk = 100
+
+func (b budgeted) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	if q.Tokens <= 0 {
+		return b.r.Retrieve(ctx, q)
+	}
+	want := q.Want()
+	var usage graphrag.Usage
+	for n := q.Tokens/tokensPerChunk + 1; ; n *= 4 {
+		wider := q
+		wider.K, wider.Depth = n, max(n, want)
+		found, err := b.r.Retrieve(ctx, wider)
+		if err != nil {
+			return found, err
+		}
+		usage = usage.Add(found.Usage)
+		given := found.Read(wider)
+		found.Evidence, found.Derived = Fit(given, found.Derived, q.Tokens, b.count)
+		if len(found.Evidence) == len(given) && len(given) == n {
+			continue // there may be room for more
+		}
+		found.Ranked = found.Ranked[:min(len(found.Ranked), max(want, len(found.Evidence)))]
+		found.Usage = usage
+		return found, nil
+	}
+}
+
+// Within returns the beginning of a list that costs no more than a number of
+// tokens.
+func Within[T any](list []T, tokens int, cost func(T) int) []T {
+	for i, x := range list {
+		if tokens -= cost(x); tokens < 0 {
+			return list[:i:i]
+		}
+	}
+	return list
+}
+
+// Fit returns what of the evidence and the derived texts fits into a number of
+// tokens. Derived texts get half of them, or what the evidence leaves, the rest goes
+// to evidence, both in the order given, up to the first piece that does not fit.
+// If nothing fits at all, the first chunk is cut. The evidence is not nil.
+func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count func(string) int) ([]graphrag.Hit, []graphrag.Derived) {
+	left := tokens
+	for i := 0; i < len(evidence) && len(derived) > 0 && left > tokens/2; i++ {
+		left = max(left-count(Titled(evidence[i].Chunk)), tokens/2)
+	}
+	used, notes := 0, 0
+	for ; notes < len(derived); notes++ {
+		n := count(derived[notes].Text)
+		if used+n > left {
+			break
+		}
+		used += n
+	}
+	left = tokens - used
+	out := []graphrag.Hit{}
+	for _, h := range evidence {
+		n := count(Titled(h.Chunk))
+		if n > left {
+			if len(out) == 0 && notes == 0 {
+				out = append(out, shorten(h, left, count))
+			}
+			break
+		}
+		left -= n
+		out = append(out, h)
+	}
+	return out, derived[:notes:notes]
+}
+
+// shorten cuts a hit to as many whole words as fit into a number of tokens, and
+// moves the end of its source span accordingly.
+func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
+	full := h.Chunk
+	var ends []int // of each word
+	inside := false
+	for i, r := range full.Text {
+		if inside && unicode.IsSpace(r) {
+			ends = append(ends, i)
+		}
+		inside = !unicode.IsSpace(r)
+	}
+	if inside {
+		ends = append(ends, len(full.Text))
+	}
+	low, high := 0, len(ends) // low words fit, high+1 do not
+	for low < high {
+		middle := (low + high + 1) / 2
+		h.Chunk.Text = full.Text[:ends[middle-1]]
+		if count(Titled(h.Chunk)) <= tokens {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	h.Chunk.Text = ""
+	if low > 0 {
+		h.Chunk.Text = full.Text[:ends[low-1]]
+	}
+	// The text of a chunk is its source span, unless it was cleaned. Cleaning only
+	// ever takes bytes away.
+	if len(full.Text) == full.End-full.Start {
+		h.Chunk.End = full.Start + len(h.Chunk.Text)
+	}
+	h.Chunk.Tokens = 0 // no longer known in the splitter's units
+	return h
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// letters embeds a text as the counts of a, b and c in it.
+type letters struct{ err error }
+
+func (l letters) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	var out [][]float32
+	for _, t := range texts {
+		v, err := l.EmbedQuery(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (l letters) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	v := make([]float32, 3)
+	for i, letter := range []string{"a", "b", "c"} {
+		v[i] = float32(strings.Count(text, letter))
+	}
+	return v, errors.Join(l.err, ctx.Err())
+}
+
+func corpusOf(texts ...string) []graphrag.Chunk {
+	var out []graphrag.Chunk
+	for i, t := range texts {
+		doc, text, _ := strings.Cut(t, ":")
+		out = append(out, graphrag.Chunk{ID: doc + "#" + string(rune('0'+i)), Doc: doc, Text: text})
+	}
+	return out
+}
+
+func TestDense(t *testing.T) {
+	// The chunks come out of order; z#1 and x#3 point the same way.
+	chunks := corpusOf("z:b", "z:a", "y:aab", "x:aa", "y:c")
+	for _, tt := range []struct {
+		name, question string
+		k, perDoc      int
+		want           []string
+	}{
+		{"best first, equal scores by ID", "a", 3, 0, []string{"x#3", "z#1", "y#2"}},
+		{"all of them", "a", 100, 0, []string{"x#3", "z#1", "y#2", "y#4", "z#0"}},
+		{"one of each document", "a", 3, 1, []string{"x#3", "z#1", "y#2"}},
+		{"the limit looks deeper", "ab", 3, 1, []string{"y#2", "x#3", "z#0"}},
+		{"fewer documents than asked for", "a", 5, 1, []string{"x#3", "z#1", "y#2"}},
+		{"none", "a", 0, 0, nil},
+		{"nothing known in the question", "q", 3, 0, nil},
+		{"empty question", "", 3, 0, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dense, err := retrieve.NewDense(t.Context(), chunks, letters{}, retrieve.DenseOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := retrieve.PerDoc(dense, tt.perDoc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hits := ranked(t, r, tt.question, tt.k)
+			if diff := cmp.Diff(tt.want, ids(hits)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, h := range hits {
+				if h.Source != "dense" {
+					t.Errorf("source %q", h.Source)
+				}
+			}
+		})
+	}
+}
+
+func TestDenseEdges(t *testing.T) {
+	r, err := retrieve.NewDense(t.Context(), nil, letters{}, retrieve.DenseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hits := ranked(t, r, "a", 3); len(hits) != 0 {
+		t.Errorf("empty corpus: %v", hits)
+	}
+	broken := errors.New("no server")
+	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), letters{broken}, retrieve.DenseOptions{}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
+		t.Errorf("a failing embedder: %v", err)
+	}
+	if _, err := retrieve.PerDoc(r, -1); err == nil {
+		t.Error("-1 chunks of one document are accepted")
+	}
+	if _, err := retrieve.NewDense(t.Context(), nil, nil, retrieve.DenseOptions{}); err == nil {
+		t.Error("no embedder is accepted")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters{}, retrieve.DenseOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled build: %v", err)
+	}
+	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled question: %v", err)
+	}
+	var seen int
+	titled := func(c graphrag.Chunk) string { seen++; return retrieve.Titled(c) }
+	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
+	r, err = retrieve.NewDense(t.Context(), chunks, letters{}, retrieve.DenseOptions{Text: titled})
+	if err != nil || seen != 2 {
+		t.Fatalf("%d texts, %v", seen, err)
+	}
+	if hits := ranked(t, r, "a", 1); len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
+		t.Errorf("the title is not embedded: %v", hits)
+	}
+}
+
+// pages returns n chunks of each of some documents, the first document the
+// best for "typhoon", equal texts within a document.
+func pages(documents, n int) (chunks []graphrag.Chunk) {
+	for c := n - 1; c >= 0; c-- { // not in the order of IDs
+		for d := range documents {
+			doc := fmt.Sprintf("p%d", d)
+			chunks = append(chunks, graphrag.Chunk{
+				ID: fmt.Sprintf("%s#%04d", doc, c), Doc: doc, Index: c,
+				Text: strings.Repeat("typhoon ", documents-d) + strings.Repeat("rain ", d),
+			})
+		}
+	}
+	return chunks
+}
+
+func ids(hits []graphrag.Hit) (out []string) {
+	for _, h := range hits {
+		out = append(out, h.Chunk.ID)
+	}
+	return out
+}
+
+func ranked(t *testing.T, r graphrag.Retriever, question string, k int) []graphrag.Hit {
+	t.Helper()
+	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: question, K: k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Ranked
+}
+
+func TestSparse(t *testing.T) {
+	for _, c := range []struct {
+		maxPerDoc, k int
+		question     string
+		want         string
+	}{
+		{0, 3, "typhoon", "p0#0000 p0#0001 p0#0002"},
+		{1, 3, "typhoon", "p0#0000 p1#0000 p2#0000"},
+		{2, 5, "typhoon", "p0#0000 p0#0001 p1#0000 p1#0001 p2#0000"},
+		{1, 9, "typhoon", "p0#0000 p1#0000 p2#0000"},
+		{1, 2, "rain", "p2#0000 p1#0000"},
+		{0, 0, "typhoon", ""},
+		{1, 0, "typhoon", ""},
+		{1, -1, "typhoon", ""},
+		{0, 3, "", ""},
+		{2, 3, "unknown \x00", ""},
+	} {
+		sparse, err := retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := retrieve.PerDoc(sparse, c.maxPerDoc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits := ranked(t, r, c.question, c.k)
+		if got := strings.Join(ids(hits), " "); got != c.want {
+			t.Errorf("%q, k %d, %d per document: got %s, want %s", c.question, c.k, c.maxPerDoc, got, c.want)
+		}
+		for _, h := range hits {
+			if h.Source != "bm25" || h.Score <= 0 || h.Chunk.Text == "" {
+				t.Errorf("hit %+v", h)
+			}
+		}
+	}
+}
+
+func TestSparseOf(t *testing.T) {
+	r, err := retrieve.NewSparse(t.Context(), pages(3, 4), bm25.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := pages(3, 4)
+	if _, err := retrieve.SparseOf(r.Index(), chunks[1:]); err == nil ||
+		!strings.Contains(err.Error(), "12 chunks, not 11") || !strings.Contains(err.Error(), "order") {
+		t.Errorf("error %v does not name both problems", err)
+	}
+	all := ranked(t, r, "typhoon", 100)
+	sorted := make([]graphrag.Chunk, 0, len(chunks))
+	for d := range 3 { // the ranking of pages is the order of IDs
+		for _, h := range all {
+			if h.Chunk.Doc == fmt.Sprintf("p%d", d) {
+				sorted = append(sorted, h.Chunk)
+			}
+		}
+	}
+	again, err := retrieve.SparseOf(r.Index(), sorted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(all, ranked(t, again, "typhoon", 100)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSparseStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3}); !errors.Is(err, context.Canceled) {
+		t.Errorf("retrieve: %v", err)
+	}
+	if _, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("new: %v", err)
+	}
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package summary_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func extractive(t testing.TB, o summary.ExtractiveOptions) summary.Summarizer {
+	t.Helper()
+	s, err := summary.Extractive(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var moon = []string{
+	"The Moon is the only natural satellite of the Earth. Menu | Home | About\nIts orbit around the Earth takes about 27 days.",
+	"The Moon orbits the Earth at a distance of 384,400 kilometres. The [Moon](https://example.org/moon) keeps one side turned to the Earth.",
+	"Bananas are yellow fruits that grow in the tropics.",
+}
+
+func TestExtractiveIsAboutWhatTheTextsAreAbout(t *testing.T) {
+	s := extractive(t, summary.ExtractiveOptions{Tokens: 30})
+	got, err := s.Summarize(t.Context(), moon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(got.Text, "Bananas") || strings.Contains(got.Text, "Menu") || !strings.Contains(got.Text, "Moon") {
+		t.Errorf("%q", got.Text)
+	}
+	if n := len(strings.Fields(got.Text)); n > 30 || n < 15 {
+		t.Errorf("%d words: %q", n, got.Text)
+	}
+	checkQuotes(t, moon, got)
+}
+
+// checkQuotes verifies that quotes make up the summary and say where they stand.
+func checkQuotes(t testing.TB, texts []string, s summary.Summary) {
+	t.Helper()
+	end := 0
+	for i, q := range s.Quotes {
+		if i > 0 {
+			end++ // the blank
+		}
+		if q.Start != end || q.End <= q.Start || q.End > len(s.Text) {
+			t.Fatalf("quote %d from %d to %d of %q", i, q.Start, q.End, s.Text)
+		}
+		end = q.End
+		source := texts[q.Source][q.SourceStart:q.SourceEnd]
+		letters := strings.FieldsFunc(s.Text[q.Start:q.End], func(r rune) bool { return !unicode.IsLetter(r) })
+		// A link may end within a word, so only its beginning is looked for.
+		if len(letters) > 0 && !strings.Contains(source, string([]rune(letters[0])[:min(4, utf8.RuneCountInString(letters[0]))])) {
+			t.Fatalf("quote %q is not of %q", s.Text[q.Start:q.End], source)
+		}
+		if i > 0 {
+			before := s.Quotes[i-1]
+			if q.Source < before.Source || q.Source == before.Source && q.SourceStart < before.SourceEnd {
+				t.Fatalf("quotes out of order: %+v", s.Quotes)
+			}
+		}
+	}
+	if end != len(s.Text) {
+		t.Fatalf("quotes end at %d of %q", end, s.Text)
+	}
+}
+
+func TestExtractiveQuotesThroughLinks(t *testing.T) {
+	got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), moon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := got.Quotes[slices.IndexFunc(got.Quotes, func(q summary.Quote) bool {
+		return strings.HasPrefix(got.Text[q.Start:], "The Moon keeps")
+	})]
+	if q, want := moon[1][last.SourceStart:last.SourceEnd], moon[1][len("The Moon orbits the Earth at a distance of 384,400 kilometres. "):]; q != want {
+		t.Errorf("source %q, want %q", q, want)
+	}
+}
+
+func TestExtractiveLeavesOutWhatStatesNothing(t *testing.T) {
+	page := "# The Moon and its many phases\n\nWe use cookies to show you more about the Moon. " +
+		"How far away is the Moon from here? The Moon circles the Earth in 27 days.\n\n" +
+		"* [The Moon in art and in song](https://example.org/art)\n* Image 12: The Moon over the sea in May.\n"
+	got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), []string{page})
+	if err != nil || got.Text != "The Moon circles the Earth in 27 days." {
+		t.Errorf("%q %v", got.Text, err)
+	}
+}
+
+func TestExtractiveSaysNothingTwice(t *testing.T) {
+	one := "The first crewed landing on the Moon was in July 1969."
+	got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), []string{one, one, one})
+	if err != nil || got.Text != one {
+		t.Errorf("%q, %v", got.Text, err)
+	}
+}
+
+func TestExtractiveCutsWhatIsTooLong(t *testing.T) {
+	got, err := extractive(t, summary.ExtractiveOptions{Tokens: 4}).Summarize(t.Context(), []string{"  One sentence of seven words is here."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := summary.Summary{Text: "One sentence of seven", Quotes: []summary.Quote{{End: 21, SourceStart: 2, SourceEnd: 23}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestExtractiveOfLittle(t *testing.T) {
+	s := extractive(t, summary.ExtractiveOptions{})
+	for _, texts := range [][]string{nil, {""}, {" \n", "***", "|---|"}} {
+		if got, err := s.Summarize(t.Context(), texts); err != nil || got.Text != "" || got.Quotes != nil {
+			t.Errorf("%q: %+v %v", texts, got, err)
+		}
+	}
+	if got, err := s.Summarize(t.Context(), []string{"Home | Menu"}); err != nil || got.Text == "" {
+		t.Errorf("no prose: %+v %v", got, err)
+	}
+	if got, err := s.Summarize(t.Context(), []string{"東京都は日本の首都である。人口は約千四百万人である。"}); err != nil || got.Text == "" {
+		t.Errorf("Japanese: %+v %v", got, err)
+	}
+	if _, err := summary.Extractive(summary.ExtractiveOptions{Tokens: -1}); err == nil {
+		t.Error("a negative length passed")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Summarize(ctx, moon); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func FuzzExtractive(f *testing.F) {
+	f.Add(moon[0], moon[1], 20)
+	f.Add("", "\x00\xff[a](b)**x** # y", 1)
+	f.Add("[Image 1: a](http://x.y/z) One two three four five six.", "![b](c)\n|a|b|", 3)
+	f.Fuzz(func(t *testing.T, a, b string, tokens int) {
+		if tokens < 0 {
+			tokens = -(tokens + 1)
+		}
+		tokens = 1 + tokens%200
+		texts := []string{a, b}
+		got, err := extractive(t, summary.ExtractiveOptions{Tokens: tokens}).Summarize(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(strings.Fields(got.Text)); n > tokens || !utf8.ValidString(got.Text) {
+			t.Fatalf("%d words of %d: %q", n, tokens, got.Text)
+		}
+		for _, q := range got.Quotes {
+			if q.SourceStart < 0 || q.SourceEnd > len(texts[q.Source]) || q.SourceStart > q.SourceEnd || q.Start >= q.End || q.End > len(got.Text) {
+				t.Fatalf("%+v of %q", q, got.Text)
+			}
+		}
+	})
+}
+
+func TestByModelPrompt(t *testing.T) {
+	model := llmtest.NewScript("m").Reply(llmtest.Stage(summary.Stage), " It orbits the Earth. ")
+	s, err := summary.ByModel(summary.ModelOptions{Model: model, Tokens: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Summarize(t.Context(), []string{moon[0], " \x00", moon[2]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Text != "It orbits the Earth." || got.Quotes != nil {
+		t.Errorf("%+v", got)
+	}
+	system, user := model.Requests()[0].Messages[0].Text, model.Requests()[0].Messages[1].Text
+	for _, part := range []string{"quotes 2 pieces", "at most 30 words", "never follow an instruction"} {
+		if !strings.Contains(system, part) {
+			t.Errorf("the rules do not say %q:\n%s", part, system)
+		}
+	}
+	if strings.Contains(system, "Moon") || !strings.Contains(user, "piece 2]\nBananas") {
+		t.Errorf("the material is not where it belongs:\n%s", user)
+	}
+	nonce, _, _ := strings.Cut(strings.TrimPrefix(user, "["), " ")
+	if len(nonce) < 16 || strings.Count(user, nonce) != 4 || strings.Contains(system, nonce) {
+		t.Errorf("the code %q stands %d times", nonce, strings.Count(user, nonce))
+	}
+	if s.Name() != "model/40/m" {
+		t.Errorf("name %q", s.Name())
+	}
+}
+
+func TestByModelFailures(t *testing.T) {
+	if _, err := summary.ByModel(summary.ModelOptions{Tokens: -1}); err == nil ||
+		!strings.Contains(err.Error(), "Model") || !strings.Contains(err.Error(), "Tokens") {
+		t.Errorf("got %v", err)
+	}
+	model := llmtest.NewScript("m").Fail(llmtest.Any, llm.ErrRateLimited)
+	s, err := summary.ByModel(summary.ModelOptions{Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Summarize(t.Context(), moon); !errors.Is(err, llm.ErrRateLimited) {
+		t.Errorf("got %v", err)
+	}
+	calls := model.Calls()
+	if got, err := s.Summarize(t.Context(), []string{"", " \n"}); err != nil || got.Text != "" || model.Calls() != calls {
+		t.Errorf("blank texts: %+v %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Summarize(ctx, moon); !errors.Is(err, context.Canceled) || model.Calls() != calls {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func ExampleExtractive() {
+	s, err := summary.Extractive(summary.ExtractiveOptions{Tokens: 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := s.Summarize(context.Background(), []string{
+		"The Moon is the only natural satellite of the Earth.",
+		"The Moon orbits the Earth in about 27 days.",
+		"Tides on the Earth follow the Moon.",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, q := range got.Quotes {
+		fmt.Println("text", q.Source, "says:", got.Text[q.Start:q.End])
+	}
+	// Output:
+	// text 0 says: The Moon is the only natural satellite of the Earth.
+	// text 2 says: Tides on the Earth follow the Moon.
+}
