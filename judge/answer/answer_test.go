@@ -4,14 +4,11 @@ package answer
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestNormalize(t *testing.T) {
@@ -131,78 +128,6 @@ func TestScoreErrors(t *testing.T) {
 	}
 	if _, err := Profile(99).Score("x", []string{"x"}); err == nil {
 		t.Error("profile 99 scored")
-	}
-}
-
-func TestEvaluateMissing(t *testing.T) {
-	questions := []Question{{"q1", []string{"Paris"}}, {"q2", []string{"Rome"}}, {"q3", []string{"New York"}}}
-	predictions := map[string]string{"q1": "paris", "q3": "York", "zz": "?", "aa": "?"}
-	for p, want := range map[Profile]struct {
-		n      int
-		em, f1 float64 // as reported
-	}{
-		SQuAD1:   {3, 33.3333, 55.5556},
-		SQuAD2:   {2, 50, 83.3333},
-		HotpotQA: {3, .3333, .5556},
-		TwoWiki:  {3, 33.33, 55.56},
-		MRQA:     {3, 33.3333, 55.5556},
-	} {
-		r, err := p.Evaluate(questions, predictions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := r.Figures()
-		if r.N != want.n || !near(f[0].Value, want.em) || !near(f[1].Value, want.f1) {
-			t.Errorf("%v: n %d %v, want %+v", p, r.N, f, want)
-		}
-		if f[1].Name != "f1/"+p.String() {
-			t.Errorf("name %q", f[1].Name)
-		}
-		if diff := cmp.Diff([]string{"q2"}, r.Missing); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff([]string{"aa", "zz"}, r.Extra); diff != "" {
-			t.Error(diff)
-		}
-	}
-	if _, err := MuSiQue.Evaluate(questions, predictions); !errors.Is(err, ErrMissing) {
-		t.Errorf("musique with a missing prediction: %v", err)
-	}
-	predictions["q2"] = ""
-	r, err := MuSiQue.Evaluate(questions, predictions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f := r.Figures(); f[1].Value != .556 {
-		t.Errorf("musique F1 %v, want .556: three decimals", f[1].Value)
-	}
-}
-
-func TestEvaluateEdges(t *testing.T) {
-	for _, p := range Profiles() {
-		r, err := p.Evaluate(nil, nil)
-		if err != nil || r.N != 0 || r.Mean != (Score{}) {
-			t.Errorf("%v of nothing: %+v, %v", p, r, err)
-		}
-	}
-	// All missing and skipped.
-	r, err := SQuAD2.Evaluate([]Question{{"q", []string{"x"}}}, nil)
-	if err != nil || r.N != 0 || r.Mean != (Score{}) || !r.Questions[0].Missing {
-		t.Errorf("squad2 with everything missing: %+v, %v", r, err)
-	}
-	// All faults at once, up to a bound.
-	var bad []Question
-	for i := range 30 {
-		bad = append(bad, Question{ID: fmt.Sprint("q", i)})
-	}
-	bad = append(bad, Question{"q1", []string{"x"}})
-	_, err = MRQA.Evaluate(bad, nil)
-	if err == nil || !strings.Contains(err.Error(), `"q0"`) || !strings.Contains(err.Error(), "and 11 more") {
-		t.Errorf("error %v", err)
-	}
-	_, err = MRQA.Evaluate([]Question{{"q", []string{"x"}}, {"q", []string{"y"}}}, nil)
-	if err == nil || !strings.Contains(err.Error(), "twice") {
-		t.Errorf("error %v", err)
 	}
 }
 

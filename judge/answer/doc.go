@@ -4,8 +4,7 @@
 // way the evaluation scripts of the question-answering data sets do.
 //
 // The scripts share one normalizer, [Normalize], and differ in what they do
-// with empty answers, with yes and no, with several gold answers and with
-// missing predictions. Such a set of rules is a [Profile]; its name is part of
+// with empty answers, with yes and no, and with several gold answers. Such a set of rules is a [Profile]; its name is part of
 // the name of every figure ("f1/hotpot"), because figures of different
 // profiles do not compare.
 //
@@ -15,9 +14,6 @@
 //	differing yes/no rule   no       no       F1 0      F1 0       no        no
 //	several gold answers    best     best     one only  best each  best      best
 //	no gold answer          error    means "" error     error      error     error
-//	missing prediction      is 0     skipped  is 0      is 0       error     is 0
-//	reported                percent  percent  fraction  percent,   fraction, percent
-//	                                                    2 decimals 3 decimals
 //
 // Empty means empty after normalization ("the" is). Two empty sides are always
 // an exact match. "Best each" means that F1, precision and recall are each the

@@ -154,17 +154,3 @@ func studentQuantile(tail, freedom float64) float64 {
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
 func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
-
-// Normal is the interval of any estimate whose standard error is known and
-// whose error is close to normal. N is left to the caller.
-func Normal(estimate, se float64, o Options) (Interval, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return Interval{}, err
-	}
-	if math.IsNaN(estimate) || math.IsInf(estimate, 0) || !(se >= 0) || math.IsInf(se, 0) {
-		return Interval{}, fmt.Errorf("stats: normal: estimate %v, standard error %v: want them finite and the error not below 0", estimate, se)
-	}
-	z := normalQuantile(1 - o.tail())
-	return Interval{Estimate: estimate, Low: estimate - z*se, High: estimate + z*se, Confidence: o.Confidence, SE: se, Method: "normal"}, nil
-}

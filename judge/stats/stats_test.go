@@ -385,16 +385,6 @@ func TestStudentQuantile(t *testing.T) {
 	}
 }
 
-func TestNormal(t *testing.T) {
-	i, err := Normal(.6, .1, Options{})
-	wantEnds(t, "normal", i, err, .6-.1959963984540054, .6+.1959963984540054, 1e-12)
-	for _, bad := range [][2]float64{{math.NaN(), 1}, {math.Inf(1), 1}, {0, -1}, {0, math.NaN()}, {0, math.Inf(1)}} {
-		if i, err := Normal(bad[0], bad[1], Options{}); err == nil {
-			t.Errorf("%v: %v", bad, i)
-		}
-	}
-}
-
 // Of 2^32 draws, 8 fall on every 3 of these numbers: 3, 3 and 2, were none
 // thrown away.
 func TestDrawIsFair(t *testing.T) {
