@@ -23,13 +23,6 @@ func main() {
 		log.Fatal("usage: indexfolder FOLDER \"question\"")
 	}
 	ctx := context.Background()
-	files, skipped, err := load.Folder(ctx, os.DirFS(os.Args[1]))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, err := range skipped {
-		log.Println("skipped:", err)
-	}
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		log.Fatal(err)
@@ -38,13 +31,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stats, err := system.Index(ctx, func(yield func(graphrag.Document, error) bool) {
-		for _, f := range files {
-			if !yield(f.Document, nil) {
-				return
-			}
-		}
-	})
+	stats, err := system.Index(ctx, load.Documents(ctx, os.DirFS(os.Args[1])))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -34,10 +34,18 @@ type System struct {
 	New func(k kit.Kit, c kit.Common) (*kit.System, error)
 	// Blind tells that it reads no documents, and so does not run without a model.
 	Blind bool
+	// Calls are the calls of a model that it makes, see [Calls].
+	Calls Calls
 	// Also are other names of it: where a published system is another one in all
 	// that it does, they are one, with one row in reports.
 	Also []string
 }
+
+// Calls counts the calls of a model over pages of one chunk each that have no name in
+// common: to index one chunk, to search for one question (before it is answered), and
+// once for the corpus. Reports are one a chunk there. What depends on the number of
+// chunks otherwise is counted for the 19 pages of the sample's seafaring.
+type Calls struct{ Chunk, Question, Once int }
 
 // Is tells whether the system has this name, or has it also.
 func (s System) Is(name string) bool { return s.Name == name || slices.Contains(s.Also, name) }
@@ -54,56 +62,67 @@ func Systems() []System {
 		{Name: wild.Name, Source: "", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return wild.New(k, wild.Options{Common: c})
 		}},
-		{Name: fastgraphrag.Name, Source: "Circlemind 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: no gleaning; entities of the question.
+		{Name: fastgraphrag.Name, Source: "Circlemind 2024", Calls: Calls{Chunk: 1, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return fastgraphrag.New(k, fastgraphrag.Options{Common: c})
 		}},
-		{Name: msgraphrag.NameLocal, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: a graph and a report.
+		{Name: msgraphrag.NameLocal, Source: "Edge and others 2024", Calls: Calls{Chunk: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Common: c}})
 		}},
-		{Name: msgraphrag.NameGlobal, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: one batch of reports.
+		{Name: msgraphrag.NameGlobal, Source: "Edge and others 2024", Calls: Calls{Chunk: 2, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}})
 		}},
-		{Name: msgraphrag.NameDynamic, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: a rating of each report.
+		{Name: msgraphrag.NameDynamic, Source: "Edge and others 2024", Calls: Calls{Chunk: 2, Question: 19 + 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}, Dynamic: true})
 		}},
-		{Name: msgraphrag.NameDrift, Source: "Edge and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: a hypothetical answer, folds of reports, a follow-up of each.
+		{Name: msgraphrag.NameDrift, Source: "Edge and others 2024", Calls: Calls{Chunk: 2, Question: 1 + 5 + 5}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{Options: msgraphrag.Options{Common: c}})
 		}},
 		lightRAG(lightrag.Hybrid),
 		lightRAG(lightrag.Local),
 		lightRAG(lightrag.Global),
 		lightRAG(lightrag.Mix),
-		{Name: hipporag.Name, Source: "Gutiérrez and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: names, triples; names of the question.
+		{Name: hipporag.Name, Source: "Gutiérrez and others 2024", Calls: Calls{Chunk: 2, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return hipporag.New(k, hipporag.Options{Common: c})
 		}},
-		{Name: ircot.Name, Source: "Trivedi and others 2023", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: names of the question and of a thought, which is repeated.
+		{Name: ircot.Name, Source: "Trivedi and others 2023", Calls: Calls{Chunk: 2, Question: 2 + 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return ircot.New(k, ircot.Options{Options: hipporag.Options{Common: c}})
 		}},
-		{Name: hipporag2.Name, Source: "Gutiérrez and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: names, triples; the filter.
+		{Name: hipporag2.Name, Source: "Gutiérrez and others 2025", Calls: Calls{Chunk: 2, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return hipporag2.New(k, hipporag2.Options{Common: c})
 		}},
 		{Name: linearrag.Name, Source: "Zhuang and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return linearrag.New(k, linearrag.Options{Common: c})
 		}},
-		{Name: youtu.Name, Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: decompose, draft, one reflection; a schema, a batch of names.
+		{Name: youtu.Name, Source: "Dong and others 2025", Calls: Calls{Chunk: 1, Question: 3, Once: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return youtu.New(k, youtu.Options{Common: c})
 		}},
-		{Name: youtu.NameNoAgent, Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		{Name: youtu.NameNoAgent, Source: "Dong and others 2025", Calls: Calls{Chunk: 1, Question: 1, Once: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return youtu.New(k, youtu.Options{Common: c, NoAgent: true})
 		}},
-		{Name: gear.Name, Source: "Shen and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: names, triples; read, reflect, filter.
+		{Name: gear.Name, Source: "Shen and others 2025", Calls: Calls{Chunk: 2, Question: 3}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return gear.New(k, gear.Options{Common: c})
 		}},
-		{Name: gear.NameOriginal, Source: "Shen and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		{Name: gear.NameOriginal, Source: "Shen and others 2024", Calls: Calls{Chunk: 2, Question: 3}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return gear.New(k, gear.Options{Common: c, Original: true})
 		}},
-		{Name: raptor.Name, Source: "Sarthi and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		// Calls: summaries, one for ten leaves.
+		{Name: raptor.Name, Source: "Sarthi and others 2024", Calls: Calls{Once: 18}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return raptor.New(k, raptor.Options{Common: c})
 		}},
 		{Name: e2graphrag.Name, Source: "Zhao and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return e2graphrag.New(k, e2graphrag.Options{Common: c})
 		}},
-		{Name: gretriever.Name, Source: "He and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+		{Name: gretriever.Name, Source: "He and others 2024", Calls: Calls{Chunk: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 			return gretriever.New(k, gretriever.Options{Common: c})
 		}},
 		{Name: zeroshot.Name, Source: "the model alone", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Blind: true},
@@ -116,7 +135,7 @@ func lightRAG(mode lightrag.Mode) System {
 	if mode != lightrag.Hybrid {
 		name += "-" + string(mode)
 	}
-	return System{Name: name, Source: "Guo and others 2024", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
+	return System{Name: name, Source: "Guo and others 2024", Calls: Calls{Chunk: 1, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
 		return lightrag.New(k, lightrag.Options{Common: c, Mode: mode})
 	}}
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command ownembedder searches by vectors of one's own: here counts of letters.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// letters is an embed.Embedder: a vector of 26 components for each text.
+type letters struct{}
+
+func (letters) EmbedDocuments(ctx context.Context, texts []string) (rows [][]float32, err error) {
+	for _, text := range texts {
+		row := make([]float32, 26)
+		for _, r := range strings.ToLower(text) {
+			if 'a' <= r && r <= 'z' {
+				row[r-'a']++
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, ctx.Err()
+}
+
+func (l letters) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	rows, err := l.EmbedDocuments(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+func main() {
+	ctx := context.Background()
+	chunks := []graphrag.Chunk{
+		{ID: "c0", Doc: "fram", Text: "Colin Archer built the Fram."},
+		{ID: "c1", Doc: "owl", Text: "Owls hoot."},
+	}
+	index, err := retrieve.NewDense(ctx, chunks, letters{}, retrieve.DenseOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// A kit takes it as well: kit.Kit.WithEmbedder(letters{}).
+	found, err := index.Retrieve(ctx, graphrag.Question{Text: "hoo! hoo!", K: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("found:", found.Ranked[0].Chunk.Doc)
+}

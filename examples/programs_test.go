@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package examples_test runs the small programs: each shows one idea in at most 80 lines.
+package examples_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Each of the small programs runs and prints what it is for.
+func TestSmallPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "Question: ") {
+			return llm.Reply{Text: "Colin Archer built it [1]."}
+		}
+		return baselinestest.Obedient(req)
+	}})
+	defer server.Close()
+	const docs, question = "ask/testdata/corpus", "Why are there two high tides a day?"
+	bin := t.TempDir()
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"fuse"}, "1. The Fram was built in Larvik by Colin Archer."},
+		{[]string{"indexfolder", docs, question}, "The moon draws the water"},
+		{[]string{"insertdelete"}, "after an insert: 3 documents\nafter a delete: 2 documents; found: fram"},
+		{[]string{"instore", docs, question}, "The moon draws the water"},
+		{[]string{"ollama", server.URL, "m", docs, question}, "3 calls to index 3 documents"},
+		{[]string{"ownchunker"}, "2 chunks; found: Amundsen sailed her south."},
+		{[]string{"ownembedder"}, "found: owl"},
+		{[]string{"stream", server.OpenAIURL(), "m"}, "Colin Archer built it"},
+		{[]string{"twosystems"}, "bm25: fram archer\nhipporag2: fram archer"},
+		{[]string{"walk"}, "0.577 Colin Archer"},
+	} {
+		name := tt.args[0]
+		source, err := os.ReadFile(filepath.Join(name, "main.go"))
+		if n := bytes.Count(source, []byte("\n")); err != nil || n > 80 {
+			t.Errorf("%s has %d lines, %v", name, n, err)
+		}
+		program := filepath.Join(bin, name)
+		out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./"+name).CombinedOutput()
+		if err == nil {
+			out, err = exec.Command(program, tt.args[1:]...).CombinedOutput()
+		}
+		if err != nil || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%v: %v, want %q in\n%s", tt.args, err, tt.want, out)
+		}
+	}
+	if received := server.Requests(); !slices.ContainsFunc(received, func(r llmtest.Received) bool { return strings.Contains(r.Path, "/api/chat") }) {
+		t.Error("no request was made to Ollama")
+	}
+}
