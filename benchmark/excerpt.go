@@ -90,33 +90,20 @@ func quoted(a graphrag.Answer, c graphrag.Citation) ([2]int, bool) {
 func sequence(text, quote string) (place [2]int, ok bool) {
 	var want []string
 	for _, w := range words(quote, 1) {
-		want = append(want, string(w))
+		want = append(want, w)
 	}
 	if len(want) == 0 {
 		return place, false
 	}
+	var places [][2]int
+	var have []string
 	for at, w := range words(text, 1) {
-		if string(w) != want[0] {
-			continue
-		}
-		if end, ok := follow(text, at[1], want[1:]); ok {
-			return [2]int{at[0], end}, true
+		places, have = append(places, at), append(have, w)
+		if n := len(have) - len(want); n >= 0 && slices.Equal(have[n:], want) {
+			return [2]int{places[n][0], at[1]}, true
 		}
 	}
 	return place, false
-}
-
-// follow tells whether the words from a byte on are those, and where they end.
-func follow(text string, end int, want []string) (int, bool) {
-	var room [64]byte
-	for _, w := range want {
-		start, next := wordFrom(text, end)
-		if string(lower(room[:0], text[start:next])) != w {
-			return end, false
-		}
-		end = next
-	}
-	return end, true
 }
 
 // window is the part of a text around its first quote, or where words that are sought
@@ -155,7 +142,7 @@ func densest(s string, seek *text.Vocabulary) int {
 	type hit struct{ at, word int }
 	var hits []hit
 	for at, word := range words(s, telling) {
-		if n := seek.Find(word); n >= 0 {
+		if n := seek.Find([]byte(word)); n >= 0 {
 			hits = append(hits, hit{at[0], n})
 		}
 	}
@@ -181,78 +168,34 @@ func densest(s string, seek *text.Vocabulary) int {
 const telling = 4
 
 // words are the lower-cased words of a text with their places: numbers, and those of at
-// least so many bytes. A word is valid until the next one.
-func words(s string, least int) iter.Seq2[[2]int, []byte] {
-	return func(yield func([2]int, []byte) bool) {
-		var room [64]byte
-		for at := 0; ; {
-			start, end := wordFrom(s, at)
-			if start == len(s) {
+// least so many bytes.
+func words(s string, least int) iter.Seq2[[2]int, string] {
+	return func(yield func([2]int, string) bool) {
+		for start := 0; start < len(s); {
+			from := strings.IndexFunc(s[start:], inWord)
+			if from < 0 {
 				return
 			}
-			if (end-start >= least || s[start] <= '9') && !yield([2]int{start, end}, lower(room[:0], s[start:end])) {
+			start += from
+			end := len(s)
+			if n := strings.IndexFunc(s[start:], func(r rune) bool { return !inWord(r) }); n >= 0 {
+				end = start + n
+			}
+			if (end-start >= least || s[start] <= '9') && !yield([2]int{start, end}, strings.ToLower(s[start:end])) {
 				return
 			}
-			at = end
+			start = end
 		}
 	}
 }
 
-// wordFrom is the place of the first word from a byte on; without one it begins behind the
-// text.
-func wordFrom(s string, at int) (start, end int) {
-	start = at
-	for start < len(s) {
-		n, inside := letterAt(s, start)
-		if inside {
-			break
-		}
-		start += n
-	}
-	for end = start; end < len(s); {
-		n, inside := letterAt(s, end)
-		if !inside {
-			break
-		}
-		end += n
-	}
-	return start, end
-}
-
-// letterAt is the length of a character, and whether it is a letter or a digit.
-func letterAt(s string, i int) (n int, inside bool) {
-	if c := s[i]; c < utf8.RuneSelf {
-		return 1, 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
-	}
-	return foreignAt(s, i)
-}
-
-// foreignAt is letterAt of a character beyond ASCII, apart so that letterAt is inlined.
-func foreignAt(s string, i int) (n int, inside bool) {
-	r, n := utf8.DecodeRuneInString(s[i:])
-	return n, unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
-// lower appends a word in lower case.
-func lower(dst []byte, word string) []byte {
-	for i := range len(word) {
-		c := word[i]
-		if c >= utf8.RuneSelf {
-			return append(dst[:0], strings.ToLower(word)...)
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func wordsOf(texts ...string) *text.Vocabulary {
 	out := text.NewVocabulary()
 	for _, s := range texts {
 		for _, word := range words(s, telling) {
-			out.Add(word)
+			out.Add([]byte(word))
 		}
 	}
 	return out

@@ -122,22 +122,6 @@ func TestLoadReportsProblems(t *testing.T) {
 	}
 }
 
-// The sums of the paper's table.
-func TestTable4(t *testing.T) {
-	var sum anonyrag.Census
-	languages := make(map[string]int)
-	for _, b := range anonyrag.Table4() {
-		sum.ChoiceSimple += b.ChoiceSimple
-		sum.ChoiceComplex += b.ChoiceComplex
-		sum.ReversionSimple += b.ReversionSimple
-		sum.ReversionComplex += b.ReversionComplex
-		languages[b.Language] += b.All()
-	}
-	if sum != (anonyrag.Census{ChoiceSimple: 163, ChoiceComplex: 131, ReversionSimple: 282, ReversionComplex: 821}) || sum.All() != 1397 || languages["chs"] != 688 || languages["eng"] != 709 {
-		t.Errorf("%+v, %v", sum, languages)
-	}
-}
-
 // Whatever the files hold: an error, or questions that can be asked and answered.
 func FuzzLoad(f *testing.F) {
 	f.Add(corpus, qa)

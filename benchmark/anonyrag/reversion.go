@@ -68,8 +68,7 @@ func GoldOf(reference string, aliases ...string) Gold {
 	return g
 }
 
-// Counts of placeholders: in the gold, in the answer, and of those that are right. They
-// add up over questions to the micro figures.
+// Counts of placeholders: in the gold, in the answer, and of those that are right.
 type Counts struct {
 	Gold      int `json:"gold"`
 	Predicted int `json:"predicted"`
@@ -108,11 +107,6 @@ func (g Gold) holds(placeholder, name string) bool {
 		}
 	}
 	return false
-}
-
-// Plus is the sum of both.
-func (c Counts) Plus(o Counts) Counts {
-	return Counts{c.Gold + o.Gold, c.Predicted + o.Predicted, c.Right + o.Right}
 }
 
 // Precision is the share of the answer that is right, 0 of an empty one.

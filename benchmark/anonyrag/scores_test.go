@@ -28,10 +28,6 @@ func TestWorkedExample(t *testing.T) {
 	if c.Exact() {
 		t.Error("exact")
 	}
-	both := c.Plus(anonyrag.Counts{Gold: 3, Predicted: 3, Right: 3})
-	if both != (anonyrag.Counts{Gold: 10, Predicted: 9, Right: 8}) || math.Abs(both.F1()-16.0/19) > 1e-12 {
-		t.Errorf("both %+v, F1 %v", both, both.F1())
-	}
 }
 
 func TestCompare(t *testing.T) {

@@ -3,7 +3,6 @@
 package multihop
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -29,20 +28,6 @@ const (
 // Sets are the names of all data sets, in report order.
 func Sets() []string {
 	return []string{HotpotQA, TwoWiki, MuSiQue, Medical, Novel, Textbooks, UltraDomain}
-}
-
-// Title is what a data set is called in a table.
-func Title(set string) string {
-	return cmp.Or(map[string]string{
-		HotpotQA: "HotpotQA", TwoWiki: "2Wiki", MuSiQue: "MuSiQue", Medical: "G-Bench Medical", Novel: "G-Bench Novel",
-		Textbooks: "G-Bench", UltraDomain: "UltraDomain",
-	}[set], set)
-}
-
-// SetOf is the name of the data set that a domain is of.
-func SetOf(domain string) string {
-	set, _, _ := strings.Cut(domain, "/")
-	return set
 }
 
 // DefaultK is the number of chunks in a prompt: the top-k of the main results of

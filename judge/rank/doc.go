@@ -5,14 +5,13 @@
 // to every measure.
 //
 // A [Run] is what a system retrieved, [Qrels] is what people judged. Both are
-// filled query by query or read from TREC files by [ReadRun] and [ReadQrels].
+// filled query by query.
 // [Evaluate] gives one value per query and measure, and their means.
 //
 // # Order
 //
 // Hits are ordered by score, highest first, and equal scores by document id in
-// byte order, last id first: "d9" before "d10" before "d1". The rank column of
-// a run file counts nothing. Scores are float64, as in trec_eval 9.0.8 and
+// byte order, last id first: "d9" before "d10" before "d1". Scores are float64, as in trec_eval 9.0.8 and
 // 10.0-rc3; older builds and pytrec_eval hold them as float32 and so see ties
 // where scores differ beyond the seventh digit. A ranking that has no scores
 // goes in by [Run.AddRanking]. A document that occurs twice is an error.

@@ -10,10 +10,6 @@ import (
 	"strconv"
 )
 
-// ErrMissing is wrapped by the error of the averaging rule Strict about a
-// judged query that is not in the run.
-var ErrMissing = errors.New("judged query missing from the run")
-
 // Averaging says which queries a mean is over.
 type Averaging uint8
 
@@ -25,13 +21,10 @@ const (
 	// InRun takes the queries that are in the qrels and in the run.
 	// trec_eval 9 without -c, pytrec_eval, BEIR.
 	InRun
-	// Strict is Complete, but a query that is missing from the run is an
-	// error. trec_eval 10.0-rc3 without -c.
-	Strict
 )
 
 // averagings is indexed by Averaging and never changed.
-var averagings = [...]string{Complete: "complete", InRun: "in-run", Strict: "strict"}
+var averagings = [...]string{Complete: "complete", InRun: "in-run"}
 
 // String is the name of the rule.
 func (a Averaging) String() string {
@@ -44,7 +37,6 @@ func (a Averaging) String() string {
 // Result holds one value per query and measure, all in 0..1.
 type Result struct {
 	Measures  []Measure `json:"measures"`
-	Unit      string    `json:"unit,omitempty"` // of the run
 	Averaging Averaging `json:"averaging"`
 	// Queries are those the means are over, in the order of the qrels.
 	Queries []string `json:"queries"`
@@ -57,16 +49,8 @@ type Result struct {
 	Unjudged []string `json:"unjudged,omitempty"`
 }
 
-// Figure is a mean under its full name.
-type Figure struct {
-	Name  string  `json:"name"` // such as "nDCG@10" or "recall@5/doc"
-	Value float64 `json:"value"`
-	N     int     `json:"n"` // how many queries; the value is 0 if there is none
-}
-
 // Evaluate computes measures for every query that the averaging rule takes. It
-// fails if a measure is not valid, reporting all of them, and under Strict if
-// a query is missing ([ErrMissing]).
+// fails if a measure is not valid, reporting all of them.
 func Evaluate(qrels *Qrels, run *Run, measures []Measure, averaging Averaging) (Result, error) {
 	errs := make([]error, 0, len(measures)+1)
 	for _, m := range measures {
@@ -78,7 +62,7 @@ func Evaluate(qrels *Qrels, run *Run, measures []Measure, averaging Averaging) (
 	if err := errors.Join(errs...); err != nil {
 		return Result{}, err
 	}
-	result := Result{Measures: slices.Clone(measures), Unit: run.Unit, Averaging: averaging}
+	result := Result{Measures: slices.Clone(measures), Averaging: averaging}
 	for _, query := range run.Queries() {
 		if !qrels.lists.has(query) {
 			result.Unjudged = append(result.Unjudged, query)
@@ -98,10 +82,6 @@ func Evaluate(qrels *Qrels, run *Run, measures []Measure, averaging Averaging) (
 		for _, m := range measures {
 			result.Values = append(result.Values, m.of(t))
 		}
-	}
-	if averaging == Strict && len(result.Missing) > 0 {
-		return Result{}, fmt.Errorf("rank: evaluate: %w: %d of them, first %q: average by another rule or complete the run",
-			ErrMissing, len(result.Missing), result.Missing[0])
 	}
 	return result, nil
 }
@@ -124,19 +104,6 @@ func (r Result) Column(measure int) []float64 {
 		column[q] = r.Values[q*len(r.Measures)+measure]
 	}
 	return column
-}
-
-// Figures are the means of all measures.
-func (r Result) Figures() []Figure {
-	figures := make([]Figure, len(r.Measures))
-	for i, m := range r.Measures {
-		name := m.String()
-		if r.Unit != "" {
-			name += "/" + r.Unit
-		}
-		figures[i] = Figure{name, r.Mean(i), len(r.Queries)}
-	}
-	return figures
 }
 
 // bench holds the working memory of an evaluation.

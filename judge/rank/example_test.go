@@ -3,42 +3,42 @@
 package rank_test
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/judge/rank"
 )
 
 func Example() {
-	qrels, err := rank.ReadQrels(strings.NewReader("q1 0 d1 1\nq1 0 d3 1\nq1 0 d5 1\nq2 0 d8 1\n"))
+	var qrels rank.Qrels
+	var run rank.Run
+	err := errors.Join(
+		qrels.Add("q1", []rank.Judgment{{"d1", 1}, {"d3", 1}, {"d5", 1}}),
+		qrels.Add("q2", []rank.Judgment{{"d8", 1}}),
+		run.AddRanking("q1", []string{"d1", "d2", "d3"}),
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	run, err := rank.ReadRun(strings.NewReader("q1 Q0 d1 1 9.0 bm25\nq1 Q0 d2 2 8.0 bm25\nq1 Q0 d3 3 7.0 bm25\n"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	run.Unit = "doc"
 	measures := []rank.Measure{{Kind: rank.Recall, K: 5}, {Kind: rank.NDCG, K: 10}, {Kind: rank.RR}}
 	for _, averaging := range []rank.Averaging{rank.Complete, rank.InRun} {
-		result, err := rank.Evaluate(qrels, run, measures, averaging)
+		result, err := rank.Evaluate(&qrels, &run, measures, averaging)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		for _, f := range result.Figures() {
-			fmt.Printf("%s %.4f (%v, n=%d)\n", f.Name, f.Value, averaging, f.N)
+		for i, m := range measures {
+			fmt.Printf("%v %.4f (%v, n=%d)\n", m, result.Mean(i), averaging, len(result.Queries))
 		}
 	}
 	// Output:
-	// recall@5/doc 0.3333 (complete, n=2)
-	// nDCG@10/doc 0.3520 (complete, n=2)
-	// RR/doc 0.5000 (complete, n=2)
-	// recall@5/doc 0.6667 (in-run, n=1)
-	// nDCG@10/doc 0.7039 (in-run, n=1)
-	// RR/doc 1.0000 (in-run, n=1)
+	// recall@5 0.3333 (complete, n=2)
+	// nDCG@10 0.3520 (complete, n=2)
+	// RR 0.5000 (complete, n=2)
+	// recall@5 0.6667 (in-run, n=1)
+	// nDCG@10 0.7039 (in-run, n=1)
+	// RR 1.0000 (in-run, n=1)
 }
 
 // A document that stands twice takes two places.

@@ -5,7 +5,6 @@ package rank
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // Kind is what a measure computes from a ranking.
@@ -64,36 +63,6 @@ func (m Measure) String() string {
 		name += "@" + strconv.Itoa(m.K)
 	}
 	return name
-}
-
-// ParseMeasure reads a name as String writes it.
-func ParseMeasure(name string) (Measure, error) {
-	var m Measure
-	rest, cut, isCut := strings.Cut(name, "@")
-	if isCut {
-		k, err := strconv.Atoi(cut)
-		if err != nil || k < 1 {
-			return Measure{}, fmt.Errorf("rank: measure %q: cut %q is no number above 0", name, cut)
-		}
-		m.K = k
-	}
-	rest, rel, isRel := strings.Cut(rest, "(rel=")
-	if isRel {
-		l, err := strconv.ParseInt(strings.TrimSuffix(rel, ")"), 10, 32)
-		if err != nil || l < 1 || !strings.HasSuffix(rel, ")") {
-			return Measure{}, fmt.Errorf("rank: measure %q: level %q is no number above 0", name, strings.TrimSuffix(rel, ")"))
-		}
-		m.Level = int32(l)
-	}
-	var names []string
-	for kind, k := range kinds {
-		if k.name == rest {
-			m.Kind = Kind(kind)
-			return m, m.check()
-		}
-		names = append(names, k.name)
-	}
-	return Measure{}, fmt.Errorf("rank: measure %q: no kind %q: want one of %s", name, rest, strings.Join(names, ", "))
 }
 
 func (m Measure) check() error {

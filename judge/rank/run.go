@@ -23,10 +23,6 @@ type Hit struct {
 // Run is what a system retrieved for a set of queries. The zero Run is empty
 // and ready to use. Reading is safe for concurrent use, adding is not.
 type Run struct {
-	// Unit says what was retrieved, such as "passage" or "doc". It ends the
-	// names of figures: "recall@5/doc". Empty: it is not said.
-	Unit string
-
 	lists lists[Hit]
 }
 
