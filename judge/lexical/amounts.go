@@ -279,6 +279,13 @@ func (s *scan) unit(a *amount, end int) int {
 		w, next = "percent", next+1
 	case w == "degrees" && (s.word(next+1) == "celsius" || s.word(next+1) == "fahrenheit"):
 		w, next = s.word(next+1), next+1
+	case w == "square" || w == "cubic" || w == "sq":
+		if u, ok := units[s.word(next+1)]; ok && u.dim == length {
+			if a.dim, a.factor = area, u.factor*u.factor; w == "cubic" {
+				a.dim, a.factor = volume, u.factor*u.factor*u.factor*1e3
+			}
+			return next + 1
+		}
 	}
 	u, ok := units[w]
 	if !ok {

@@ -20,6 +20,9 @@ const (
 	wholeShare = 0.7
 	// addedShare is demanded of what a reference adds to the question: half of it.
 	addedShare = 0.5
+	// fewWords is how many of the words that a reference adds, beside names and numbers,
+	// must be stated where it adds so many and neither a name nor a number.
+	fewWords = 2.0
 	// topicShare of the whole reference must be in an answer that says much
 	// else: otherwise the answer has another topic.
 	topicShare = 0.5
@@ -63,14 +66,15 @@ func (f *features) statedIn(answer, question *features) finding {
 	if allAdded > 0 {
 		out.share = statedAdded / allAdded
 	}
-	need := wholeShare
+	need, key := wholeShare, f.demands()
 	if question != nil {
 		need = addedShare
 		if stated < topicShare*all && answer.beyond(f, question) > terseWeight {
 			return finding{fault: "it speaks of something else"}
 		}
 	}
-	out.same = out.share >= need
+	words, statedWords := f.words(answer)
+	out.same = out.share >= need && !(question != nil && !key && words >= fewWords && statedWords < fewWords)
 	if out.same && f.contradicts(answer) {
 		return finding{denied: true, share: out.share, fault: "one side denies it"}
 	}
@@ -101,6 +105,27 @@ func (f *features) missing(g, question *features) string {
 		}
 	}
 	return ""
+}
+
+// demands reports whether an answer must have a name, number or date of f.
+func (f *features) demands() bool {
+	return slices.ContainsFunc(f.dates, func(d date) bool { return !d.given }) ||
+		slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given && a.dim != ordinal }) ||
+		slices.ContainsFunc(f.names, func(n name) bool { return n.strong && !n.given && !n.negated })
+}
+
+// words are the weight of the words that f adds, names aside, and of those of them that
+// the answer states.
+func (f *features) words(g *features) (all, stated float64) {
+	for i := range f.terms {
+		if t := &f.terms[i]; !t.name && !t.given {
+			all += float64(t.weight)
+			if g.has(t.hash) {
+				stated += float64(t.weight)
+			}
+		}
+	}
+	return all, stated
 }
 
 // replaced looks for dates and numbers that the question gives and the answer
@@ -409,15 +434,11 @@ func (r *reader) together(gold *features, predicted []features) []int {
 // something else of it too, or, where that names nothing, shares two words with it;
 // and denies none of it.
 func (f *features) partOf(gold *features) bool {
-	names, words := 0, 0.0
+	names := 0
+	_, words := gold.words(f)
 	for i := range gold.names {
 		if gold.names[i].in(f) {
 			names++
-		}
-	}
-	for i := range gold.terms {
-		if t := &gold.terms[i]; !t.name && !t.given && f.has(t.hash) {
-			words += float64(t.weight)
 		}
 	}
 	for i := range gold.dates {

@@ -73,7 +73,7 @@ func TestLiveRAGAnswers(t *testing.T) {
 		lexCorrect, lexFaithful string
 	}{
 		{"all of it", "The owl eats mice. The owl eats at night.", "2.00", "0.00", "2.00", "0.00"},
-		{"a half of it", "The owl eats mice.", "0.50", "1.00", "2.00", "1.00"},
+		{"a half of it", "The owl eats mice.", "0.50", "1.00", "-1.00", "1.00"},
 		{"all, and what nobody asked", "The owl eats mice. The owl eats at night. Ships sail.", "1.67", "0.33", "1.67", "0.33"},
 		{"another thing of the owl", "The owl sings.", "-1.00", "-1.00", "-1.00", "-1.00"},
 		{"of something else", "Ships sail.", "-1.00", "1.00", "-1.00", "1.00"},
