@@ -13,7 +13,16 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/gear"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/knowledge"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
@@ -258,96 +267,89 @@ func entities(text string, n int) (out []entity) {
 	return out
 }
 
-// Extracted is a reply to the prompts of indexes and searches, by the form that
-// they show.
+// Extracted is a reply to a prompt of an index or a search, by its stage.
 func Extracted(req llm.Request) string {
-	var whole strings.Builder
-	for _, msg := range req.Messages {
-		whole.WriteString(msg.Text)
-	}
-	prompt, text := whole.String(), passage(req)
-	asks := func(marker string) bool { return strings.Contains(prompt, marker) }
+	text := passage(req)
 	typed := entities(text, max(len(text)/perEntity, 1))
-	if req.Stage == extract.StageGlean {
-		typed = typed[:min(len(typed), gleaned)]
-	}
-	switch {
-	case req.Stage == summary.Stage:
-		return padded(strings.Join(strings.Fields(text), " "), summaryText)
-	case asks(`{"Nodes": [], "Relations": [], "Attributes": []}`):
+	plain := names(entities(text, max(len(text)/perName, 1)))
+	second := strings.Contains(text, "\n2. ") // a second look is enough
+	switch req.Stage {
+	case extract.StageGlean:
+		return records(req, typed[:min(len(typed), gleaned)])
+	case extract.StageRecords:
+		return records(req, typed)
+	case extract.StageEntities:
+		return asJSON("named_entities", plain)
+	case extract.StageTriples:
+		return asJSON("triples", triples(text, len(text)/perTriple, "is said to have been near to"))
+	case extract.StageInduce:
 		return asJSON("Nodes", []string{"person", "event", "place"}, "Relations", []string{"took_part_in", "happened_in", "built_by", "part_of"}, "Attributes", []string{"date", "size"})
-	case asks(`"entity_types": {"entity": "type"}`):
-		return boundedObject(entities(text, max(len(text)/perName, 1)))
-	case asks(`{"communities": [{"id": 0`):
+	case extract.StageSchema:
+		types := map[string]string{}
+		for _, name := range plain {
+			types[name] = "event"
+		}
+		return asJSON("attributes", map[string]any{}, "triples", triples(text, len(plain), "took_part_in"), "entity_types", types)
+	case knowledge.Stage:
 		return groupNames(text)
-	case asks(`{"sub_queries": [{"id": "q1", "text": ""`):
+	case summary.Stage:
+		return padded(text, summaryText)
+	case report.Stage:
+		return reported(text)
+	case agent.StageDecompose:
 		return `{"sub_queries": []}`
-	case asks(`{"aspects": ["`):
+	case agent.StageAspects:
 		return asJSON("aspects", names(entities(text, retrieve.MaxAspects)))
-	case asks(`{"thought": "", "status": "answer"`):
-		if strings.Contains(text, "\n2. ") { // a second look is enough
-			return asJSON("thought", "All of it is known by now.", "status", "answer", "next_query", "")
+	case agent.StageReflect: // gear's as well, whose stage has the same name
+		next := strings.Join(names(entities(text, 3)), " ")
+		if second {
+			return asJSON("thought", "All of it is known by now.", "status", "answer", "answerable", true)
 		}
-		return asJSON("thought", "One step is missing.", "status", "continue", "next_query", strings.Join(names(entities(text, 3)), " "))
-	case asks(`{"triples": [["head", "relation", "tail"]]}`):
-		return asJSON("triples", triples(text, 10))
-	case asks(`{"answerable": false`):
-		if strings.Contains(text, "\n2. ") {
-			return asJSON("answerable", true, "missing", "", "next_question", "")
-		}
-		return asJSON("answerable", false, "missing", "one step", "next_question", strings.Join(names(entities(text, 3)), " "))
-	case asks(`{"keep": [`):
+		return asJSON("thought", "One step is missing.", "status", "continue", "next_query", next, "answerable", false, "missing", "one step", "next_question", next)
+	}
+	return recipe(req.Stage, text, typed)
+}
+
+// recipe is a reply to a prompt that only one system has.
+func recipe(stage, text string, typed []entity) string {
+	follow := []string{}
+	for _, e := range typed[:min(followUps, len(typed))] {
+		follow = append(follow, "What is told of "+e.Name+"?")
+	}
+	switch stage {
+	case gear.StageRead:
+		return asJSON("triples", triples(text, 10, "is said to have been near to"))
+	case gear.StageFilter:
 		return asJSON("keep", []int{1, 2, 3, 4, 5})
-	case asks(`{"triples": [`):
-		return asJSON("triples", triples(text, len(text)/perTriple))
-	case asks(`{"named_entities": [`):
-		return asJSON("named_entities", names(entities(text, max(len(text)/perName, 1))))
-	case asks(`{"fact": [[`):
+	case hipporag2.StageFilter:
 		return `{"fact": []}`
-	case asks(`{"high_level_keywords": []`):
+	case lightrag.StageKeywords:
 		return asJSON("high_level_keywords", []string{"history", "construction", "people and places"}, "low_level_keywords", names(entities(text, 5)))
-	case asks(`{"named": [], "generic": []}`):
+	case fastgraphrag.StageQuestion:
 		return asJSON("named", names(entities(text, 3)), "generic", []string{"history", "places"})
-	case asks(`("entity"<|>`):
-		return records(typed, `("entity"<|>%s<|>event<|>%s)##`, `("relationship"<|>%s<|>%s<|>%s<|>7)##`) + "<|COMPLETE|>"
-	case asks(`entity<|#|>`):
-		return records(typed, "entity<|#|>%s<|#|>Event<|#|>%s\n", "relation<|#|>%s<|#|>%s<|#|>history, places<|#|>%s\n") + "<|COMPLETE|>"
-	case asks(`"other_relationships": [`):
-		return graphObject(typed)
-	case asks(`"rating_explanation": ""`):
-		return reportObject(text)
-	case asks(`{"points": [{`):
+	case msgraphrag.StageMap:
 		var points []map[string]any
 		for _, e := range entities(text, 6) {
 			points = append(points, map[string]any{"description": padded(e.Text, mapPoint), "score": 50})
 		}
 		return asJSON("points", points)
-	case asks(`{"intermediate_answer": "`):
-		return asJSON("intermediate_answer", padded(text, stepAnswer), "score", 50, "follow_up_queries", asked(typed))
-	case asks(`{"response": "`):
-		return asJSON("response", padded(text, stepAnswer), "score", 50, "follow_up_queries", asked(typed))
-	case asks(`"So the answer is:"`): // numbered, so that none comes twice
+	case msgraphrag.StageRate:
+		return asJSON("reason", "It touches the subject.", "rating", 3)
+	case msgraphrag.StagePrimer:
+		return asJSON("intermediate_answer", padded(text, stepAnswer), "score", 50, "follow_up_queries", follow)
+	case msgraphrag.StageStep:
+		return asJSON("response", padded(text, stepAnswer), "score", 50, "follow_up_queries", follow)
+	case ircot.StageThought: // numbered, so that no thought comes twice
 		return fmt.Sprintf("%d: It must be found out what %s has to do with it.", strings.Count(text, "\n["), strings.Join(names(entities(text, 2)), " and "))
-	case asks(`{"reason": "", "rating": 0}`):
-		return `{"reason": "It touches the subject.", "rating": 3}`
 	}
 	return padded(strings.Join(names(typed), ", "), mergedText)
 }
 
-// triples are n triples of the names of a passage.
-func triples(text string, n int) (out [][]string) {
+// triples are n triples of the names of a text.
+func triples(text string, n int, relation string) (out [][]string) {
 	found := entities(text, len(text))
 	for i := 0; i < n && len(found) > 0; i++ {
-		out = append(out, []string{found[i%len(found)].Name, "is said to have been near to", found[(i+1)%len(found)].Name})
-	}
-	return out
-}
-
-// asked are questions about the things of a text.
-func asked(found []entity) []string {
-	out := []string{}
-	for _, e := range found[:min(followUps, len(found))] {
-		out = append(out, "What is told of "+e.Name+"?")
+		out = append(out, []string{found[i%len(found)].Name, relation, found[(i+1)%len(found)].Name})
 	}
 	return out
 }
@@ -360,34 +362,36 @@ func names(found []entity) []string {
 	return out
 }
 
-func records(found []entity, one, two string) string {
-	var b strings.Builder
+// records are entities, and a relation from each to the next, in the format that the
+// prompt shows.
+func records(req llm.Request, found []entity) string {
+	var prompt, b strings.Builder
+	for _, msg := range req.Messages {
+		prompt.WriteString(msg.Text)
+	}
+	one, two := "entity<|#|>%s<|#|>Event<|#|>%s\n", "relation<|#|>%s<|#|>%s<|#|>history, places<|#|>%s\n"
+	switch {
+	case strings.Contains(prompt.String(), `"other_relationships": [`):
+		return objects(found)
+	case strings.Contains(prompt.String(), `("entity"<|>`):
+		one, two = `("entity"<|>%s<|>event<|>%s)##`, `("relationship"<|>%s<|>%s<|>%s<|>7)##`
+	}
 	for _, e := range found {
 		fmt.Fprintf(&b, one, e.Name, e.Text)
 	}
 	for i, e := range found {
 		fmt.Fprintf(&b, two, e.Name, found[(i+1)%len(found)].Name, e.Text)
 	}
-	return b.String()
+	return b.String() + "<|COMPLETE|>"
 }
 
-func graphObject(found []entity) string {
+func objects(found []entity) string {
 	nodes, edges := []map[string]string{}, []map[string]string{}
 	for i, e := range found {
 		nodes = append(nodes, map[string]string{"name": e.Name, "type": "event", "desc": e.Text})
 		edges = append(edges, map[string]string{"source": e.Name, "target": found[(i+1)%len(found)].Name, "desc": e.Text})
 	}
 	return asJSON("entities", nodes, "relationships", edges)
-}
-
-// boundedObject is a graph within a schema: a type for each entity, a fact for each.
-func boundedObject(found []entity) string {
-	types, triples := map[string]string{}, [][]string{}
-	for i, e := range found {
-		types[e.Name] = "event"
-		triples = append(triples, []string{e.Name, "took_part_in", found[(i+1)%len(found)].Name})
-	}
-	return asJSON("attributes", map[string]any{}, "triples", triples, "entity_types", types)
 }
 
 var group = regexp.MustCompile(`(?m)^id: (\d+)$`)
@@ -400,7 +404,7 @@ func groupNames(text string) string {
 	return asJSON("communities", groups)
 }
 
-func reportObject(text string) string {
+func reported(text string) string {
 	var findings []map[string]string
 	for _, e := range entities(text, 3) {
 		findings = append(findings, map[string]string{"summary": e.Name, "explanation": padded(e.Text, finding)})
