@@ -13,9 +13,8 @@ import (
 
 func system(k kit.Kit) (*kit.System, error) { return e2graphrag.New(k, e2graphrag.Options{}) }
 
-func TestConform(t *testing.T)    { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T)    { baselinestest.Vectors(t, system) }
-func BenchmarkQuery(b *testing.B) { baselinestest.Queries(b, baselinestest.Largest, system) }
+func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
+func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }
 
 func TestBadOptions(t *testing.T) {
 	_, err := e2graphrag.New(baselinestest.OfflineKit(t), e2graphrag.Options{Group: 1, Summary: -1, Path: 5, Chunks: -1})

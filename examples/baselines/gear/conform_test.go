@@ -17,4 +17,3 @@ func original(k kit.Kit) (*kit.System, error) { return gear.New(k, gear.Options{
 func TestConform(t *testing.T)         { baselinestest.Conform(t, system) }
 func TestConformOriginal(t *testing.T) { baselinestest.Conform(t, original) }
 func TestVectors(t *testing.T)         { baselinestest.Vectors(t, system) }
-func BenchmarkQuery(b *testing.B)      { baselinestest.Queries(b, baselinestest.Largest, system) }

@@ -18,9 +18,6 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	if o.Original {
 		f.Name = NameOriginal
 	}
-	if o.Align == Dense || o.Link == Dense {
-		f.Needs = append(f.Needs, kit.Embedding)
-	}
 	o = o.withDefaults()
 	if o.Graph == nil {
 		f.ExtractBy(o.Extract, k.Triples)
@@ -34,12 +31,12 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 	if err != nil {
 		return nil, err
 	}
-	o.Graph, o.Extract, o.Cut, o.Align, o.Link = nil, nil, kit.Cut{}, "", ""
+	o.Graph, o.Extract, o.Cut = nil, nil, kit.Cut{}
 	return Over(p, o)
 }
 
 // PartsOf are the parts of a corpus in memory: what [New] searches over, for those who
-// put something between. Of the options they take Graph, Align and Link.
+// put something between. Of the options they take Graph.
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	// The settings of the system bm25, made for passages of whole pages.
 	words, err := c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
@@ -54,15 +51,6 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	if p.Passages, err = retrieve.Fuse(words, alike(c, like)); err != nil {
 		return Parts{}, err
 	}
-	if o.Align == Dense {
-		e, err := c.Embedder(ctx)
-		if err != nil {
-			return Parts{}, err
-		}
-		if p.Align, err = c.Shelf.Dense(ctx, c.Chunks, e); err != nil {
-			return Parts{}, err
-		}
-	}
 	p.Graph, err = graphOf(ctx, o, c)
 	return p, err
 }
@@ -76,16 +64,10 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 			return nil, err
 		}
 	}
-	graph := Indexed(ix)
-	if o.Link == Dense {
-		if graph, err = denselyLinked(ctx, ix, c); err != nil {
-			return nil, err
-		}
-	}
 	if o.Graph == nil {
-		graph = corpusGraph(c, graph)
+		return corpusGraph(c, Indexed(ix)), nil
 	}
-	return graph, nil
+	return Indexed(ix), nil
 }
 
 // unlike is what a similarity of nothing may be for rounding: engines compute in float32.

@@ -3,7 +3,6 @@
 package gear_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,15 +117,6 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Naive reads no passage by a model.
-func TestNaive(t *testing.T) {
-	m := model(99)
-	ask(t, m, gear.Options{Naive: true})
-	if got := baselinestest.Stages(m); got[gear.StageRead] != 0 || got[gear.StageReflect] != 1 {
-		t.Errorf("calls are %v", got)
-	}
-}
-
 // The graph leads to the passage that no word of the question leads to, and to that
 // of an oyster only without the conditions on links.
 func TestExternalGraph(t *testing.T) {
@@ -165,62 +155,6 @@ func TestExternalGraph(t *testing.T) {
 	}
 }
 
-// glossary embeds texts by their words, and knows what some foreign ones mean.
-type glossary struct{}
-
-var meaning = strings.NewReplacer("habitabat apud oppidum tinseltown", "lived in hollywood until 1963", "ostreae magnae culta in freto", "pacific oysters are farmed in puget sound")
-
-func (g glossary) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, len(texts))
-	for i, t := range texts {
-		out[i], _ = g.EmbedQuery(ctx, t)
-	}
-	return out, ctx.Err()
-}
-
-func (glossary) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	return llmtest.HashVector(meaning.Replace(strings.ToLower(text)), 256), ctx.Err()
-}
-
-// A triple in other words is linked, and aligned with the passage that it means, by
-// vectors alone.
-func TestDense(t *testing.T) {
-	k := baselinestest.OfflineKit(t).WithEmbedder(glossary{})
-	graph := elsewhere(t, "Edward Cahn\thabitabat apud oppidum\tTinseltown", "Tinseltown\tostreae magnae culta in\tFreto",
-		"Anna\tlived in\tParis", "Rose\thouses in\tHollywood Hills")
-	for _, x := range []struct {
-		align, link     gear.Matching
-		linked, aligned bool
-	}{
-		{"", "", false, false},
-		{gear.Dense, gear.Sparse, false, false},
-		{gear.Sparse, gear.Dense, true, false},
-		{gear.Dense, gear.Dense, true, true},
-	} {
-		s, err := gear.New(k, gear.Options{Graph: graph, Align: x.align, Link: x.link, LinkShare: .6, Expand: gear.ExpandAlways, Steps: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Index(t.Context(), baselinestest.Stream(films...)); err != nil {
-			t.Fatal(err)
-		}
-		found, err := s.Retrieve(t.Context(), question)
-		if err != nil {
-			t.Fatal(err)
-		}
-		linked := 0
-		for _, step := range found.Steps {
-			if step.Kind == "expand" {
-				linked += len(step.Found)
-			}
-		}
-		aligned := slices.ContainsFunc(found.Ranked, func(h graphrag.Hit) bool { return h.Chunk.Doc == "oyster" && h.Source == gear.Name })
-		if linked > 0 != x.linked || aligned != x.aligned {
-			t.Errorf("align %q, link %q: %d triples were reached, the passage by its meaning: %t", x.align, x.link, linked, aligned)
-		}
-	}
-}
-
 // Replies that cannot be used end the search with what there is, and drop nothing.
 func TestBadReplies(t *testing.T) {
 	m := llmtest.NewScript("m").
@@ -238,11 +172,11 @@ func TestBadReplies(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := gear.New(baselinestest.OfflineKit(t), gear.Options{Steps: -1, Passages: -1, LinkShare: 2, Expand: "often", Align: "wide", Original: true, Graph: wiki(t)})
+	_, err := gear.New(baselinestest.OfflineKit(t), gear.Options{Steps: -1, Passages: -1, LinkShare: 2, Expand: "often", Original: true, Graph: wiki(t)})
 	if err == nil {
 		t.Fatal("unusable options are taken")
 	}
-	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "Align", "set one of them"} {
+	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "set one of them"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q: %v", want, err)
 		}

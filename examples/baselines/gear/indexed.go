@@ -10,8 +10,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
@@ -38,8 +36,6 @@ func wordsOf(g Graph) *bm25.Index {
 	switch g := g.(type) {
 	case indexed:
 		return g.Words()
-	case dense:
-		return g.Words()
 	case own:
 		return wordsOf(g.Graph)
 	}
@@ -55,31 +51,6 @@ func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit in
 		out[i] = g.Index.Neighbors(t, looked*limit, nil)
 	}
 	return out, ctx.Err()
-}
-
-// dense links by the cosine of vectors, whose Whole is 1.
-type dense struct {
-	indexed
-	vectors *retrieve.Vectors
-}
-
-func denselyLinked(ctx context.Context, ix *triples.Index, c *kit.Corpus) (func() Graph, error) {
-	e, err := c.Embedder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v, err := retrieve.NewVectors(ctx, e, text.NewList(ix.Len(), func(i int) string { return ix.Triple(int32(i)).Text() }))
-	return func() Graph { return dense{indexed{ix}, v} }, err
-}
-
-func (g dense) Link(ctx context.Context, texts []string, k int) ([]Links, error) {
-	out := make([]Links, len(texts))
-	err := kit.Each(ctx, len(texts), func(ctx context.Context, i int) (err error) {
-		out[i].Whole = 1
-		out[i].Best, err = g.vectors.Best(ctx, texts[i], k)
-		return err
-	})
-	return out, err
 }
 
 // own is the graph of a corpus in memory: triple i is relation i.

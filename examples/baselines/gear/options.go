@@ -19,14 +19,13 @@ const (
 )
 
 // The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on
-// MuSiQue, ten passages to read from (GeAR, section 4.2). How alike a triple must be
-// to one that it is linked to is ours: GeAR-s reports drift without a threshold.
+// MuSiQue, ten passages to read from (GeAR, section 4.2). The least similarity of a
+// triple to the one it is linked to is ours: GeAR-s reports drift without a threshold.
 const (
 	DefaultSteps         = 2
 	DefaultOriginalSteps = 4
 	DefaultPassages      = 10
 	DefaultLinkShare     = 0.5
-	DefaultAligned       = 1
 )
 
 // Expansion says in which steps the graph is used.
@@ -40,15 +39,6 @@ const (
 	ExpandNever  Expansion = "never"
 )
 
-// Matching says what finds a text for another.
-type Matching string
-
-// The matchings: words by BM25, as in GeAR-s, or the cosine of the kit's embedder.
-const (
-	Sparse Matching = "sparse"
-	Dense  Matching = "dense"
-)
-
 // Options of the system. The zero value is GeAR-s over the graph of the corpus.
 type Options struct {
 	kit.Common
@@ -60,21 +50,13 @@ type Options struct {
 	Graph *triples.Index
 	// Original is the system of arXiv 2412.18431.
 	Original bool
-	// Naive takes the triples that the graph has of the passages, where a model would
-	// read them: NaiveGE of the first paper. The graph must be that of the corpus.
-	Naive bool
 	// Expand says in which steps the graph is used.
 	Expand Expansion
-	// Steps is how many searches there are at most, Passages how many passages
-	// triples are read from, Aligned how many passages a triple of another graph is
-	// aligned with; 0 is the default of each.
-	Steps, Passages, Aligned int
-	// Align says how passages are found for triples, and Link how triples of the graph
-	// are found for those that were read; Sparse by default. Dense embeds all passages,
-	// or all triples of the graph, when a corpus is indexed.
-	Align, Link Matching
+	// Steps is how many searches there are at most, Passages how many passages triples
+	// are read from; 0 is the default of each.
+	Steps, Passages int
 	// LinkShare is the least score of a triple of the graph beside that of the triple
-	// it stands for, above 0 and up to 1: of BM25's, or the cosine.
+	// it stands for, above 0 and up to 1.
 	LinkShare float64
 	// Beam are the options of the search through the graph.
 	Beam beam.Options
@@ -84,15 +66,11 @@ func (o Options) check() error {
 	var c kit.Checks
 	c.Min("Steps", float64(o.Steps), 0)
 	c.Min("Passages", float64(o.Passages), 0)
-	c.Min("Aligned", float64(o.Aligned), 0)
 	c.Range("LinkShare", o.LinkShare, 0, 1)
 	c.Want(o.Expand == "" || o.Expand == ExpandLater || o.Expand == ExpandAlways || o.Expand == ExpandNever, "Expand", o.Expand, "later, always or never")
-	for _, m := range []Matching{o.Align, o.Link} {
-		c.Want(m == "" || m == Sparse || m == Dense, "Align or Link", m, "sparse or dense")
-	}
 	c.Add(o.Beam.Check())
-	if o.Graph != nil && (o.Original || o.Naive || o.Extract != nil) {
-		c.Add(errors.New("a Graph is given, and Original, Naive and Extract are of the corpus: set one of them"))
+	if o.Graph != nil && (o.Original || o.Extract != nil) {
+		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
 	}
 	return c.Err()
 }
@@ -103,6 +81,6 @@ func (o Options) withDefaults() Options {
 		steps, expand = DefaultOriginalSteps, ExpandAlways
 	}
 	o.Steps, o.Expand = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand)
-	o.Passages, o.Aligned, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.Aligned, DefaultAligned), cmp.Or(o.LinkShare, DefaultLinkShare)
+	o.Passages, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.LinkShare, DefaultLinkShare)
 	return o
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// Over returns the search over parts. Of the options, Cut, Extract, Graph, Align and
-// Link are of corpora that [New] reads, and must not be set.
+// Over returns the search over parts. Of the options, Cut, Extract and Graph
+// are of corpora that [New] reads, and must not be set.
 func Over(p Parts, o Options) (graphrag.Retriever, error) {
 	s := &searcher{Parts: p, o: o.withDefaults()}
 	var err1, err2 error
-	s.read, err1 = reading(p.Kit, s.sourced(), o.Naive)
+	s.read, err1 = reading(p.Kit, s.sourced())
 	if p.Passages != nil {
 		s.base, err2 = retrieve.PerDoc(p.Passages, o.MaxPerDoc)
 	}
@@ -36,9 +36,9 @@ func (s *searcher) check(o Options) error {
 	var c kit.Checks
 	c.Want(s.Passages != nil, "Passages", "missing", "a retriever")
 	c.Want(s.Kit.Find != nil || s.Find != nil, "Find", "missing", "one, or that of a kit")
-	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{} && o.Align == "" && o.Link == "",
-		"Graph, Extract, Cut, Align or Link", "set", "none of them: they are of corpora that New reads")
-	c.Want(!(o.Original && s.o.Expand != ExpandNever || o.Naive) || s.sourced(), "Graph", "of no passages", "a Sourced one for Original and Naive")
+	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{},
+		"Graph, Extract or Cut", "set", "none of them: they are of corpora that New reads")
+	c.Want(!(o.Original && s.o.Expand != ExpandNever) || s.sourced(), "Graph", "of no passages", "a Sourced one for Original")
 	if s.o.Expand == ExpandNever {
 		return c.Err()
 	}

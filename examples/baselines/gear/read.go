@@ -14,11 +14,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// reading is the way to read of the kit. Without a model, or if that is wanted, the
-// triples are those that the graph has of the passages (GeAR's NaiveGE), or, if it
-// knows no passages, what the rules extract from them.
-func reading(k kit.Kit, sourced, naive bool) (read, error) {
-	if k.AnswerModel != nil && !(sourced && naive) {
+// reading is how the kit reads triples. Without a model they are those that the graph has
+// of the passages (GeAR's NaiveGE), or, if it has none of them, those that the rules
+// extract from the passages.
+func reading(k kit.Kit, sourced bool) (read, error) {
+	if k.AnswerModel != nil {
 		return readByModel(k.AnswerModel), nil
 	}
 	if sourced {

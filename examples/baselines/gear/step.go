@@ -218,7 +218,7 @@ func (s *searcher) aligned(ctx context.Context, g Graph, reached []int32) ([]gra
 	for i, t := range reached {
 		texts[i] = g.Triple(t).Text()
 	}
-	return search(ctx, s.Align, texts, s.o.Aligned)
+	return search(ctx, s.Align, texts, 1)
 }
 
 // search finds k passages for each text.

@@ -44,16 +44,6 @@ func TestConform(t *testing.T) {
 	}
 }
 
-func BenchmarkQuery(b *testing.B) {
-	for _, mode := range []lightrag.Mode{lightrag.Local, lightrag.Global, lightrag.Hybrid, lightrag.Mix, lightrag.Naive} {
-		b.Run(string(mode), func(b *testing.B) {
-			baselinestest.Queries(b, baselinestest.Largest, func(k kit.Kit) (*kit.System, error) {
-				return lightrag.New(k, lightrag.Options{Mode: mode})
-			})
-		})
-	}
-}
-
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]lightrag.Options{
 		"Mode": {Mode: "bypass"}, "paper": {Mode: lightrag.Mix, Paper: true}, "Pick": {Pick: "best"},

@@ -12,6 +12,5 @@ import (
 
 func system(k kit.Kit) (*kit.System, error) { return linearrag.New(k, linearrag.Options{}) }
 
-func TestConform(t *testing.T)    { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T)    { baselinestest.Vectors(t, system) }
-func BenchmarkQuery(b *testing.B) { baselinestest.Queries(b, baselinestest.Largest, system) }
+func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
+func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }

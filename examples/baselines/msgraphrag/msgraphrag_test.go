@@ -36,9 +36,3 @@ func TestConform(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkQuery(b *testing.B) {
-	for _, s := range systems {
-		b.Run(s.name, func(b *testing.B) { baselinestest.Queries(b, baselinestest.Largest, s.make) })
-	}
-}

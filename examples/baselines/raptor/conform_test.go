@@ -17,4 +17,3 @@ func traversed(k kit.Kit) (*kit.System, error) { return raptor.New(k, raptor.Opt
 func TestConform(t *testing.T)          { baselinestest.Conform(t, system) }
 func TestConformTraversed(t *testing.T) { baselinestest.Conform(t, traversed) }
 func TestVectors(t *testing.T)          { baselinestest.Vectors(t, system) }
-func BenchmarkQuery(b *testing.B)       { baselinestest.Queries(b, baselinestest.Largest, system) }

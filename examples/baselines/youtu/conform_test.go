@@ -17,4 +17,3 @@ func noAgent(k kit.Kit) (*kit.System, error) { return youtu.New(k, youtu.Options
 func TestConform(t *testing.T)        { baselinestest.Conform(t, system) }
 func TestConformNoAgent(t *testing.T) { baselinestest.Conform(t, noAgent) }
 func TestVectors(t *testing.T)        { baselinestest.Vectors(t, system) }
-func BenchmarkQuery(b *testing.B)     { baselinestest.Queries(b, baselinestest.Largest, noAgent) }
