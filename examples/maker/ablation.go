@@ -23,7 +23,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -194,7 +193,7 @@ func wildBut(k kit.Kit, name string, but func(*wild.Options)) variant {
 
 // onePassage ranks the passages of wild by BM25 and reads one of each page.
 func onePassage(ctx context.Context, docs []graphrag.Document) (graphrag.Retriever, error) {
-	pages, err := passage.Cut(ctx, docs, passage.Options{})
+	pages, err := chunk.Pages(ctx, docs, chunk.PageOptions{})
 	if err != nil {
 		return nil, err
 	}

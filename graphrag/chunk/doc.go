@@ -6,7 +6,8 @@
 // model tokens (1,200 with an overlap of 100, as GraphRAG and LightRAG have
 // it), [Words] and [Pieces] into windows of words or pieces, [Sentences] into
 // whole sentences up to a budget of tokens. A [Chunker] applies one to
-// documents, after cleaning them if asked to, and numbers the chunks.
+// documents, after cleaning them if asked to, and numbers the chunks. [Pages] cuts
+// web pages together into clean, overlapping passages.
 //
 // What every Splitter holds to: the first span begins at 0, the last ends at
 // the end of the text, each begins no later than the one before ended, so that

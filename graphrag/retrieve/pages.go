@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -32,7 +31,7 @@ import (
 // [PagesOptions].
 type Pages struct {
 	o     PagesOptions
-	pages []passage.Page
+	pages []chunk.Page
 	// passages are all, page by page; first is that of each page, and one behind.
 	passages []graphrag.Chunk
 	first    []int32
@@ -59,7 +58,7 @@ type PagesOptions struct {
 	// fits best, so that each aspect leads to its own pages.
 	Plan    Plan
 	Planned float64
-	// Like compares questions with the tiles of all pages ([passage.Page.Tiles]), in
+	// Like compares questions with the tiles of all pages ([chunk.Page.Tiles]), in
 	// their order, and Likeness weighs that; nil is words alone. A passage is as like as
 	// the best of the tiles that it overlaps, so that an encoder reads each word once.
 	Like     Texts
@@ -125,7 +124,7 @@ func (o PagesOptions) withDefaults() PagesOptions {
 }
 
 // NewPages indexes pages. It keeps them.
-func NewPages(ctx context.Context, pages []passage.Page, o PagesOptions) (*Pages, error) {
+func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, error) {
 	c := opt.Checks{Of: "retrieve: Pages"}
 	opt.Min(&c, "Longest", o.Longest, 0)
 	p := &Pages{pages: pages, first: make([]int32, 0, len(pages)+1)}
@@ -168,7 +167,7 @@ func NewPages(ctx context.Context, pages []passage.Page, o PagesOptions) (*Pages
 
 // cover notes which tiles the passages of a page overlap; before are those of the pages
 // before it. It returns how many there are with this page.
-func (p *Pages) cover(page *passage.Page, before int) int {
+func (p *Pages) cover(page *chunk.Page, before int) int {
 	tiles := page.Tiles()
 	from := 0
 	for first, end := range page.Ends {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 )
 
 // The memory of questions does not grow with their number, whatever their budgets.
@@ -16,7 +16,7 @@ func TestPagesMemory(t *testing.T) {
 	for i := range 40 {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("Ship %d carries tar.", i)})
 	}
-	pages, err := passage.Cut(t.Context(), docs, passage.Options{})
+	pages, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

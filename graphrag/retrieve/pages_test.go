@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -39,7 +39,7 @@ func ships(n int) []graphrag.Document {
 
 func pagesOf(t *testing.T, docs []graphrag.Document, o retrieve.PagesOptions) *retrieve.Pages {
 	t.Helper()
-	cut, err := passage.Cut(t.Context(), docs, passage.Options{})
+	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestPagesLike(t *testing.T) {
 	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1}); err == nil {
 		t.Error("the error of the likeness is lost")
 	}
-	cut, err := passage.Cut(t.Context(), docs, passage.Options{})
+	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,14 +31,14 @@ func (l *list) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	found := graphrag.Found{Ranked: []graphrag.Hit{}, Usage: graphrag.Usage{Calls: 1}}
 	for i, name := range strings.Fields(l.names) {
 		if len(found.Ranked) < q.Want() {
-			found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: chunk(name), Score: float64(100 - i)})
+			found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: chunkOf(name), Score: float64(100 - i)})
 		}
 	}
 	return found, ctx.Err()
 }
 
 // chunk of a name such as "a1:ten", a document, a number and words.
-func chunk(name string) graphrag.Chunk {
+func chunkOf(name string) graphrag.Chunk {
 	id, words, _ := strings.Cut(name, ":")
 	text := strings.ReplaceAll(words, "_", " ")
 	return graphrag.Chunk{ID: id, Doc: id[:1], Text: text, Start: 100, End: 100 + len(text)}
@@ -98,8 +98,8 @@ func TestIterate(t *testing.T) {
 	r := graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
 		asked = append(asked, q.Text)
 		hits := map[string][]graphrag.Hit{
-			"q":  {{Chunk: chunk("a1"), Score: 5}, {Chunk: chunk("b1"), Score: 1}},
-			"a1": {{Chunk: chunk("c1"), Score: 4}, {Chunk: chunk("b1"), Score: 3}},
+			"q":  {{Chunk: chunkOf("a1"), Score: 5}, {Chunk: chunkOf("b1"), Score: 1}},
+			"a1": {{Chunk: chunkOf("c1"), Score: 4}, {Chunk: chunkOf("b1"), Score: 3}},
 		}
 		return graphrag.Found{Ranked: hits[q.Text], Usage: graphrag.Usage{Calls: 1}}, nil
 	})
@@ -238,7 +238,7 @@ func TestMinMax(t *testing.T) {
 }
 
 func TestRanking(t *testing.T) {
-	r := retrieve.Ranking{Chunks: []graphrag.Chunk{chunk("a1"), chunk("a2"), chunk("b1"), chunk("c1")}, PerDoc: 1}
+	r := retrieve.Ranking{Chunks: []graphrag.Chunk{chunkOf("a1"), chunkOf("a2"), chunkOf("b1"), chunkOf("c1")}, PerDoc: 1}
 	if got := ids(r.ByScore([]float64{1, 2, 1, 0}, 9, "x")); strings.Join(got, " ") != "a2 b1" {
 		t.Error(got)
 	}

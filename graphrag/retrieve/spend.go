@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -73,7 +73,7 @@ type step struct {
 
 // spender spends a budget on candidates. It is memory to be used again.
 type spender struct {
-	pages  []passage.Page
+	pages  []chunk.Page
 	detail float64
 	list   []candidate
 	steps  []step
@@ -262,7 +262,7 @@ type units struct {
 
 // newUnits reads the pages one after the other, so that the numbers of terms depend on
 // nothing else.
-func newUnits(ctx context.Context, pages []passage.Page, a text.Analyzer) (*units, error) {
+func newUnits(ctx context.Context, pages []chunk.Page, a text.Analyzer) (*units, error) {
 	numbers := text.NewNumbering(a)
 	u := &units{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
 	var last []int // page that had each term, from 1

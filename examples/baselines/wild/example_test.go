@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -19,7 +19,7 @@ func Example() {
 		{ID: "owls.md", Title: "Owls", Text: "Barn owls hunt by ear. A barn owl hears a mouse under the snow."},
 		{ID: "tides.md", Title: "Tides", Text: "The moon raises the tides of the sea."},
 	}
-	pages, err := passage.Cut(ctx, docs, passage.Options{})
+	pages, err := chunk.Pages(ctx, docs, chunk.PageOptions{})
 	if err != nil {
 		panic(err)
 	}

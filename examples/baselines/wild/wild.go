@@ -7,9 +7,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
@@ -21,7 +21,7 @@ type Options struct {
 	// Common.Cut.Size is how long each of K pieces may be where a question has no
 	// budget of tokens. Pages are cut by Passage, and each is ranked once.
 	kit.Common
-	Passage passage.Options
+	Passage chunk.PageOptions
 	// Pages.Plan is that of a kit with a model, which is asked once for an overview;
 	// without one aspects are those of the words. Planned below 0 asks for no plan.
 	Pages retrieve.PagesOptions
@@ -41,7 +41,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		pages, err := passage.Cut(ctx, documents(c.Chunks), o.Passage)
+		pages, err := chunk.Pages(ctx, documents(c.Chunks), o.Passage)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func documents(chunks []graphrag.Chunk) []graphrag.Document {
 
 // like compares questions with tiles of the pages by a trained embedder. By words they
 // are compared already, and LSA knows no more than these (docs/systems.md).
-func like(ctx context.Context, k kit.Kit, c *kit.Corpus, pages []passage.Page) (retrieve.Texts, error) {
+func like(ctx context.Context, k kit.Kit, c *kit.Corpus, pages []chunk.Page) (retrieve.Texts, error) {
 	if !k.Trained {
 		return nil, nil
 	}

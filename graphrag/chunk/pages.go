@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package passage
+package chunk
 
 import (
 	"context"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,15 +19,15 @@ import (
 )
 
 // The lengths of units and passages, in cl100k tokens. Recall within a budget falls
-// with the length of passages, and a shorter one holds no whole statement:
+// with the length of passages, and a shorter one contains no whole statement:
 // docs/systems.md has figures.
 const (
 	DefaultUnit    = 50
 	DefaultPassage = 150
 )
 
-// Options of [Cut]. The zero value is the defaults.
-type Options struct {
+// PageOptions are the options of [Pages].
+type PageOptions struct {
 	// Unit is the most tokens of a unit of several sentences, Passage the least of a
 	// passage; 0 means DefaultUnit and DefaultPassage.
 	Unit, Passage int
@@ -37,8 +36,8 @@ type Options struct {
 	Workers int
 }
 
-// Page is a page without its boilerplate. Passages begin with each unit but the last
-// ones: number i goes from unit i to the one before Ends[i].
+// Page is a page without its boilerplate. Passage i goes from unit i to the one before
+// Ends[i]; the last units of a page begin no passage.
 type Page struct {
 	Doc, Title string
 	Text       string // clean
@@ -46,10 +45,24 @@ type Page struct {
 	Ends       []int
 }
 
-// Cut cuts pages, in the order given, which decides where boilerplate stays. Blank
-// pages have no unit.
-func Cut(ctx context.Context, docs []graphrag.Document, o Options) ([]Page, error) {
-	c := opt.Checks{Of: "passage"}
+// Pages cuts pages into clean passages: short, overlapping, of whole sentences, and
+// without boilerplate.
+//
+// Boilerplate is what several pages share, so pages are cut together: a sentence that
+// stands on four pages, or on six if it is longer than 80 characters, stays on the first
+// of them alone. Links, lines without a word and sentences that a page repeats are
+// dropped as well. The first line of a page, its title, always stays.
+//
+// What is left is divided into units of about 50 tokens: runs of whole sentences, with a
+// new unit at each heading; a sentence of more than 90 tokens is cut evenly. A passage
+// begins with a unit and takes further ones until it has 150 tokens, so passages overlap,
+// and what is asked for stands in the middle of one of them. [Page.Chunk] returns a chunk
+// of any run of units, so a passage that was found can be widened. A blank page has no unit.
+//
+// Within a budget, many pages by short passages are worth more than few by long ones:
+// docs/systems.md has figures. The result depends on the pages and their order alone.
+func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page, error) {
+	c := opt.Checks{Of: "chunk"}
 	opt.Min(&c, "Unit", o.Unit, 0)
 	opt.Min(&c, "Passage", o.Passage, 0)
 	opt.Min(&c, "Workers", o.Workers, 0)
@@ -68,7 +81,7 @@ func Cut(ctx context.Context, docs []graphrag.Document, o Options) ([]Page, erro
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("passage: cut pages: %w", err)
+		return nil, fmt.Errorf("chunk: cut pages: %w", err)
 	}
 	stands := count(drafts)
 	pages := make([]Page, len(docs))
@@ -82,13 +95,13 @@ func Cut(ctx context.Context, docs []graphrag.Document, o Options) ([]Page, erro
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("passage: cut pages: %w", err)
+		return nil, fmt.Errorf("chunk: cut pages: %w", err)
 	}
 	return pages, nil
 }
 
-// ends finds where the passage from each unit on ends that has enough tokens. The last
-// passage reaches to the end of the page; a short page is one passage.
+// ends returns where the passage ends that begins at each unit and has at least so many
+// tokens. The last passage reaches to the end of the page; a short page is one passage.
 func ends(units []Unit, least int) []int {
 	var out []int
 	end, tokens := 0, 0
@@ -119,7 +132,7 @@ func (p *Page) Tokens(first, end int) (n int) {
 func (p *Page) Chunk(first, end int) graphrag.Chunk {
 	from, to := p.Units[first], p.Units[end-1]
 	return graphrag.Chunk{
-		ID: p.Doc + "#" + pad(first), Doc: p.Doc, Title: p.Title, Index: first,
+		ID: chunkID(p.Doc, first), Doc: p.Doc, Title: p.Title, Index: first,
 		Start: from.From, End: to.To, Text: p.Text[from.Start:to.End], Tokens: p.Tokens(first, end),
 	}
 }
@@ -145,12 +158,6 @@ func (p *Page) Tiles() []int {
 	return tiles
 }
 
-// pad writes a number with at least six digits.
-func pad(n int) string {
-	s := strconv.Itoa(n)
-	return "000000"[min(6, len(s)):] + s
-}
-
 // How many pages a sentence must stand on to be boilerplate, and how many if it is
 // longer than maxShort characters: long sentences are also quoted.
 const (
@@ -159,7 +166,7 @@ const (
 	maxShort       = 80
 )
 
-// draft is a page in the making.
+// draft is a page before it is divided into units.
 type draft struct {
 	bare      string // without links
 	mapping   text.Mapping
@@ -203,7 +210,7 @@ func read(source string) draft {
 	return d
 }
 
-// stand says of a sentence on how many pages it stands, and which is the first.
+// stand is on how many pages a sentence stands, and the first of them.
 type stand struct{ pages, first int32 }
 
 // count counts on how many pages each sentence stands.
@@ -222,8 +229,8 @@ func count(pages []draft) map[uint64]stand {
 	return stands
 }
 
-// clean drops the boilerplate of a page: what stands on many pages stays on the first
-// of them alone, so that nothing of the corpus is lost.
+// clean drops the boilerplate of a page. A sentence of many pages stays on the first of
+// them, so that nothing of the corpus is lost.
 func (d *draft) clean(page int, stands map[uint64]stand) {
 	kept := d.sentences[:0]
 	for _, s := range d.sentences {
@@ -258,7 +265,7 @@ type piece struct {
 	heading bool
 }
 
-// units puts together the clean text of a page and its units.
+// units returns the clean text of a page and its units.
 func (d *draft) units(ctx context.Context, most int) (clean string, units []Unit, err error) {
 	var b strings.Builder
 	pieces := make([]piece, len(d.sentences))
@@ -293,7 +300,7 @@ func (d *draft) units(ctx context.Context, most int) (clean string, units []Unit
 	return clean, pack(cut, most), nil
 }
 
-// separator is what stands between two sentences that stay, of what stood there.
+// separator is written between two sentences that stay, depending on what stood there.
 func separator(gap string) string {
 	switch {
 	case gap == "":
@@ -336,7 +343,7 @@ func between(clean string, starts []int32, at int) int {
 	return at
 }
 
-// pack makes units of pieces.
+// pack joins pieces into units of at most so many tokens.
 func pack(pieces []piece, most int) []Unit {
 	var units []Unit
 	for i, p := range pieces {
@@ -354,7 +361,7 @@ func pack(pieces []piece, most int) []Unit {
 	return units
 }
 
-// join lets a unit go on to the end of the next.
+// join extends a unit to the end of the next.
 func (u *Unit) join(next Unit) {
 	u.End, u.To = next.End, next.To
 	u.Tokens += next.Tokens

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package passage_test
+package chunk_test
 
 import (
 	"context"
@@ -13,17 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/passage"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-func cut(t *testing.T, o passage.Options, texts ...string) []passage.Page {
+func cut(t *testing.T, o chunk.PageOptions, texts ...string) []chunk.Page {
 	t.Helper()
 	var docs []graphrag.Document
 	for i, s := range texts {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%d", i), Title: fmt.Sprint("Page ", i), Text: s})
 	}
-	pages, err := passage.Cut(t.Context(), docs, o)
+	pages, err := chunk.Pages(t.Context(), docs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func cut(t *testing.T, o passage.Options, texts ...string) []passage.Page {
 }
 
 // check holds a page to what every page is.
-func check(t *testing.T, source string, p passage.Page) {
+func check(t *testing.T, source string, p chunk.Page) {
 	t.Helper()
 	at := 0
 	for i, u := range p.Units {
@@ -53,10 +53,10 @@ func check(t *testing.T, source string, p passage.Page) {
 		t.Fatalf("%q is in no unit", p.Text[at:])
 	}
 	for i, c := range p.Passages() {
-		if c.Tokens < passage.DefaultPassage && len(p.Ends) > 1 {
+		if c.Tokens < chunk.DefaultPassage && len(p.Ends) > 1 {
 			t.Fatalf("passage %d has %d tokens", i, c.Tokens)
 		}
-		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= passage.DefaultPassage {
+		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= chunk.DefaultPassage {
 			t.Fatalf("passage %d of %d tokens does not need its last unit", i, c.Tokens)
 		}
 		if utf8.ValidString(source) && !utf8.ValidString(c.Text) {
@@ -70,7 +70,7 @@ func check(t *testing.T, source string, p passage.Page) {
 }
 
 // Tiles cover each page, and overlap in the last at most.
-func checkTiles(t *testing.T, p passage.Page) {
+func checkTiles(t *testing.T, p chunk.Page) {
 	t.Helper()
 	end, tiles := 0, p.Tiles()
 	for n, i := range tiles {
@@ -95,7 +95,7 @@ func sentences(n int, of string) string {
 
 func TestUnitsAndOffsets(t *testing.T) {
 	source := "# A [title](https://example.org/a)\n\n" + sentences(30, "depth")
-	p := cut(t, passage.Options{}, source)[0]
+	p := cut(t, chunk.PageOptions{}, source)[0]
 	if len(p.Units) < 6 || len(p.Ends) >= len(p.Units) {
 		t.Fatalf("%d units, %d passages", len(p.Units), len(p.Ends))
 	}
@@ -114,7 +114,7 @@ func TestUnitsAndOffsets(t *testing.T) {
 }
 
 func TestHeadingBeginsUnit(t *testing.T) {
-	p := cut(t, passage.Options{}, sentences(2, "depth")+"\n\n## Width\n\n"+sentences(4, "width"))[0]
+	p := cut(t, chunk.PageOptions{}, sentences(2, "depth")+"\n\n## Width\n\n"+sentences(4, "width"))[0]
 	for _, u := range p.Units[1:] {
 		if strings.HasPrefix(p.Text[u.Start:], "## Width") {
 			return
@@ -130,7 +130,7 @@ func TestBoilerplate(t *testing.T) {
 	for i := range texts {
 		texts[i] = fmt.Sprintf("# Page\n\n%s\n\n%s\n\nNumber %d is here. Number %d is here.\n\n***\n\n%s\n", short, long, i, i, short)
 	}
-	for i, p := range cut(t, passage.Options{}, texts...) {
+	for i, p := range cut(t, chunk.PageOptions{}, texts...) {
 		for said, want := range map[string]int{"# Page": 1, short: 0, long: 1, "***": 0, fmt.Sprintf("Number %d is here.", i): 1} {
 			if said == short && i == 0 {
 				want = 1
@@ -144,7 +144,7 @@ func TestBoilerplate(t *testing.T) {
 	for range 6 {
 		docs = append(docs, "# Page\n\n"+short+"\n\n"+long)
 	}
-	pages := cut(t, passage.Options{}, docs...) // all boilerplate
+	pages := cut(t, chunk.PageOptions{}, docs...) // all boilerplate
 	if !strings.Contains(pages[0].Text, long) || pages[5].Text != "# Page" {
 		t.Errorf("first %q, last %q", pages[0].Text, pages[5].Text)
 	}
@@ -168,7 +168,7 @@ func TestOddPages(t *testing.T) {
 		"not UTF-8":       "The Fram\xff was built. " + strings.Repeat("\x80\xfe ", 400),
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := cut(t, passage.Options{}, source)[0]
+			p := cut(t, chunk.PageOptions{}, source)[0]
 			words := strings.ContainsAny(source, "owl北F|")
 			if (len(p.Units) > 0) != words || (len(p.Ends) > 0) != words {
 				t.Errorf("%d units, %d passages", len(p.Units), len(p.Ends))
@@ -188,19 +188,19 @@ func TestWorkers(t *testing.T) {
 	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("# Page %d\n\nSign up.\n\n", i%7)+sentences(i, "height"))
 	}
-	if diff := cmp.Diff(cut(t, passage.Options{Workers: 1}, texts...), cut(t, passage.Options{Workers: 7}, texts...)); diff != "" {
+	if diff := cmp.Diff(cut(t, chunk.PageOptions{Workers: 1}, texts...), cut(t, chunk.PageOptions{Workers: 7}, texts...)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestErrors(t *testing.T) {
-	_, err := passage.Cut(t.Context(), nil, passage.Options{Unit: -1, Passage: -2})
+func TestPageErrors(t *testing.T) {
+	_, err := chunk.Pages(t.Context(), nil, chunk.PageOptions{Unit: -1, Passage: -2})
 	if err == nil || !strings.Contains(err.Error(), "Unit is -1") || !strings.Contains(err.Error(), "Passage is -2") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := passage.Cut(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, passage.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := chunk.Pages(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, chunk.PageOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -208,5 +208,5 @@ func TestErrors(t *testing.T) {
 func FuzzCut(f *testing.F) {
 	f.Add(sentences(9, "depth")+strings.Repeat("word ", 60)+". End here.", sentences(5, "a")+strings.Repeat("long ", 85)+". Few words are left for the end of it all.")
 	f.Add("# Owls\n\nBarn owls [hunt](x) by ear. 故宫。", "Barn owls [hunt](x) by ear.")
-	f.Fuzz(func(t *testing.T, a, b string) { cut(t, passage.Options{}, a, b, a, b) })
+	f.Fuzz(func(t *testing.T, a, b string) { cut(t, chunk.PageOptions{}, a, b, a, b) })
 }
