@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +23,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
 // The names of what is in the store.
@@ -36,33 +34,14 @@ const (
 
 var schema = store.Schema{
 	Analyzer: text.Default().Name(),
-	Tables:   map[string]store.TableSchema{chunksTable: {Text: true, Dim: dim, Model: modelName}},
+	Tables:   map[string]store.TableSchema{chunksTable: {Text: true, Dim: dim, Model: hashed{}.Name()}},
 }
 
-// storeMemory is what a store collects in memory before it writes.
+// storeMemory is how many bytes a store collects in memory before it writes.
 const storeMemory = 2 << 30
 
-// figures are what was measured.
-type figures struct {
-	Passages   int        `json:"passages"`
-	Triples    int        `json:"triples"`
-	Seconds    float64    `json:"index_seconds"` // 0 where the index was there
-	FirstMs    float64    `json:"first_answer_ms"`
-	PeakMB     int        `json:"peak_mb"`
-	Latency    []latency  `json:"latency"`
-	Nearest    float64    `json:"vector_recall"` // of the ten nearest vectors
-	WithGraph  evidenceOf `json:"that_need_the_graph"`
-	OtherFacts evidenceOf `json:"that_do_not"`
-}
-
-// latency is how long a question takes, in milliseconds.
-type latency struct {
-	Name          string
-	P50, P99, Max float64
-}
-
-// evidenceOf is the recall at 10 of the gold passages: A without the graph, B with it.
-type evidenceOf struct{ stats.Comparison }
+// evidence is how many passages count.
+const evidence = 10
 
 // scale makes up passages, triples and questions from a seed, indexes them in a store,
 // opens that again, and asks. Half of the planted questions need the graph: their second
@@ -74,7 +53,6 @@ func scale(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs.IntVar(&w.passages, "passages", 100_000, "`N` passages of 110 words")
 	fs.IntVar(&w.triples, "triples", 400_000, "`N` triples")
 	limit := fs.Int("limit", 200, "`N` questions: timed, and planted")
-	asJSON := fs.Bool("json", false, "print the figures as JSON")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
@@ -85,24 +63,16 @@ func scale(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case *limit < 4 || w.passages < 8**limit || w.triples < 8**limit:
 		return cli.Usagef("-limit %d, -passages %d, -triples %d: want at least 4 questions, and 8 passages and triples for each", *limit, w.passages, w.triples)
 	}
-	f := figures{Passages: w.passages, Triples: w.triples}
+	fmt.Fprintf(stdout, "%s passages, %s triples, %d cores\n", cli.Digits(w.passages), cli.Digits(w.triples), runtime.GOMAXPROCS(0))
 	start := time.Now()
 	built, err := w.index(ctx, *dir, stderr)
 	if err != nil {
 		return err
 	}
 	if built {
-		f.Seconds = time.Since(start).Seconds()
+		fmt.Fprintf(stdout, "indexed in %.1f s\n", time.Since(start).Seconds())
 	}
-	if err := f.ask(ctx, w, *dir); err != nil {
-		return err
-	}
-	if *asJSON {
-		enc := json.NewEncoder(stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(f)
-	}
-	return f.write(stdout)
+	return w.ask(ctx, *dir, stdout)
 }
 
 // index puts the world into a store, unless one was published in the folder.
@@ -172,8 +142,8 @@ func put[T any](ctx context.Context, total int, item func(int) T, to func(contex
 	return ctx.Err()
 }
 
-// ask opens the index again and asks everything.
-func (f *figures) ask(ctx context.Context, w *world, dir string) (err error) {
+// ask opens the index again, asks everything and prints the figures.
+func (w *world) ask(ctx context.Context, dir string, stdout io.Writer) (err error) {
 	start := time.Now()
 	s, err := disk.Open(dir, disk.Options{Memory: storeMemory})
 	if err != nil {
@@ -201,23 +171,28 @@ func (f *figures) ask(ctx context.Context, w *world, dir string) (err error) {
 	if _, err = with.Retrieve(ctx, graphrag.Question{Text: w.anyQuestion(0), K: evidence}); err != nil {
 		return err
 	}
-	f.FirstMs = milliseconds(time.Since(start))
+	fmt.Fprintf(stdout, "first answer %.0f ms after opening\n\n%-24s%8s%8s\n", milliseconds(time.Since(start)), "ms a question", "p50", "p99")
 	for _, r := range retrievers {
-		l, err := w.time(ctx, r.Retriever)
+		took, err := w.time(ctx, r.Retriever)
 		if err != nil {
 			return err
 		}
-		l.Name = r.name
-		f.Latency = append(f.Latency, l)
+		at := func(percent int) float64 { return milliseconds(took[(len(took)*percent+99)/100-1]) } // nearest rank
+		fmt.Fprintf(stdout, "%-24s%8.1f%8.1f\n", r.name, at(50), at(99))
 	}
-	if f.Nearest, err = w.nearest(ctx, table); err != nil {
+	share, err := w.nearest(ctx, table)
+	if err != nil {
 		return err
 	}
-	if f.WithGraph, err = w.compare(ctx, without, with, true); err != nil {
-		return err
+	fmt.Fprintf(stdout, "\nof the ten nearest vectors %.1f %% are found\n\n%-24s%10s%10s\n", 100*share, "evidence recall@10, %", "without", "with")
+	for i, name := range []string{"that need the graph", "that do not"} {
+		a, b, err := w.compare(ctx, without, with, i == 0)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%-24s%10.1f%10.1f\n", name, 100*a, 100*b)
 	}
-	f.OtherFacts, err = w.compare(ctx, without, with, false)
-	f.PeakMB = peak()
+	_, err = fmt.Fprintf(stdout, "\nat most %s MB resident\n", cli.Digits(peak()))
 	return err
 }
 
@@ -246,26 +221,22 @@ func over(table store.Table, graph store.Triples) ([]named, error) {
 	return []named{{"words", words}, {"words and vectors", without}, {"and one expansion", with}}, errors.Join(err1, err2)
 }
 
-// evidence is how many passages count.
-const evidence = 10
-
 // time asks about passages from all over the corpus, one question after the other, after
 // half as many that are not timed: the first touch of a mapped file is slow.
-func (w *world) time(ctx context.Context, r graphrag.Retriever) (latency, error) {
+func (w *world) time(ctx context.Context, r graphrag.Retriever) ([]time.Duration, error) {
 	took, random := make([]time.Duration, w.questions), w.random(forQuestion, -1)
 	for i := -w.questions / 2; i < w.questions; i++ {
 		q := graphrag.Question{Text: w.anyQuestion(random.IntN(w.passages)), K: evidence}
 		start := time.Now()
 		if _, err := r.Retrieve(ctx, q); err != nil {
-			return latency{}, err
+			return nil, err
 		}
 		if i >= 0 {
 			took[i] = time.Since(start)
 		}
 	}
 	slices.Sort(took)
-	at := func(percent int) float64 { return milliseconds(took[(len(took)*percent+99)/100-1]) } // nearest rank
-	return latency{P50: at(50), P99: at(99), Max: at(100)}, nil
+	return took, nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -293,30 +264,30 @@ func (w *world) nearest(ctx context.Context, t store.Table) (float64, error) {
 	return float64(found) / float64(all), nil
 }
 
-// compare asks the planted questions of one kind without the graph (A) and with it (B).
-func (w *world) compare(ctx context.Context, without, with graphrag.Retriever, bridged bool) (out evidenceOf, err error) {
-	var recalls [2][]float64
+// compare is the recall of the gold passages of one kind of planted questions, without
+// the graph and with it.
+func (w *world) compare(ctx context.Context, without, with graphrag.Retriever, bridged bool) (a, b float64, err error) {
+	var sums [2]float64
+	asked := 0.0
 	for n := range w.questions {
 		q := w.question(n)
 		if q.bridged != bridged {
 			continue
 		}
+		asked++
 		for i, r := range []graphrag.Retriever{without, with} {
 			found, err := r.Retrieve(ctx, graphrag.Question{Text: q.text, K: evidence})
 			if err != nil {
-				return out, err
+				return 0, 0, err
 			}
-			sum := 0.0
 			for _, gold := range q.gold {
 				if slices.ContainsFunc(found.Ranked, func(h graphrag.Hit) bool { return h.Chunk.ID == passageID(gold) }) {
-					sum += 1 / float64(len(q.gold))
+					sums[i] += 1 / float64(len(q.gold))
 				}
 			}
-			recalls[i] = append(recalls[i], sum)
 		}
 	}
-	out.Comparison, err = stats.Compare(recalls[0], recalls[1], nil, stats.Options{Seed: w.seed})
-	return out, err
+	return sums[0] / asked, sums[1] / asked, nil
 }
 
 // peak is the largest resident memory in MB; where the system does not tell, what Go has
@@ -334,21 +305,4 @@ func peak() int {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.Sys >> 20)
-}
-
-// write is the report for people.
-func (f *figures) write(w io.Writer) error {
-	fmt.Fprintf(w, "%s passages, %s triples, %d cores\n", cli.Digits(f.Passages), cli.Digits(f.Triples), runtime.GOMAXPROCS(0))
-	fmt.Fprintf(w, "indexed in %.1f s, first answer %.0f ms after opening, at most %s MB resident\n\n", f.Seconds, f.FirstMs, cli.Digits(f.PeakMB))
-	fmt.Fprintf(w, "%-24s%8s%8s%8s\n", "ms a question", "p50", "p99", "worst")
-	for _, l := range f.Latency {
-		fmt.Fprintf(w, "%-24s%8.1f%8.1f%8.1f\n", l.Name, l.P50, l.P99, l.Max)
-	}
-	fmt.Fprintf(w, "\nof the ten nearest vectors %.1f %% are found\n\n", 100*f.Nearest)
-	fmt.Fprintf(w, "%-24s%10s%10s%10s   %s\n", "evidence recall@10, %", "questions", "without", "with", "difference [95 %]")
-	for i, c := range []evidenceOf{f.WithGraph, f.OtherFacts} {
-		d := c.Effect
-		fmt.Fprintf(w, "%-24s%10d%10.1f%10.1f   %+.1f [%+.1f, %+.1f]\n", [...]string{"that need the graph", "that do not"}[i], d.N, 100*c.MeanA, 100*c.MeanB, 100*d.Estimate, 100*d.Low, 100*d.High)
-	}
-	return nil
 }

@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // world is a made-up corpus with a graph and questions. Each passage and each triple is a
@@ -207,18 +206,14 @@ func (w *world) passage(i int) graphrag.Chunk {
 	return graphrag.Chunk{ID: passageID(i), Doc: fmt.Sprintf("d%07d", i/2), Index: i % 2, Text: strings.TrimSpace(b.String())}
 }
 
-// hashed embeds texts by feature hashing (Weinberger and others, ICML 2009): each term
-// adds to four components, with signs. It stands in for a model with vectors of the same
-// length.
+// hashed embeds texts by feature hashing (Weinberger and others, ICML 2009) of their
+// terms. It stands in for a model with vectors of the same length.
 type hashed struct{}
 
-const (
-	dim       = 384
-	modelName = "hashed terms 384 v2"
-)
+const dim = 384
 
 // Name and Dim make it an embed.Model.
-func (hashed) Name() string { return modelName }
+func (hashed) Name() string { return "hashed terms 384 v3" }
 func (hashed) Dim() int     { return dim }
 
 // EmbedDocuments implements embed.Embedder.
@@ -232,27 +227,5 @@ func (h hashed) EmbedDocuments(ctx context.Context, texts []string) ([][]float32
 
 // EmbedQuery implements embed.Embedder.
 func (hashed) EmbedQuery(ctx context.Context, s string) ([]float32, error) {
-	row, analyzer := make([]float32, dim), text.Default()
-	norm := 0.0
-	analyzer.Words(s, func(word []byte) bool {
-		t, ok := analyzer.Term(string(word))
-		if !ok {
-			return true
-		}
-		h := fnv.New64a()
-		h.Write([]byte(t))
-		r := rand.NewPCG(h.Sum64(), 0)
-		for range 4 {
-			x := r.Uint64()
-			row[x>>32*dim>>32] += float32(int32(x&1)*2 - 1)
-		}
-		return true
-	})
-	for _, c := range row {
-		norm += float64(c * c)
-	}
-	for i := range row {
-		row[i] /= float32(math.Sqrt(max(norm, 1)))
-	}
-	return row, ctx.Err()
+	return llmtest.HashVector(strings.Join(text.Default().Terms(s), " "), dim), ctx.Err()
 }
