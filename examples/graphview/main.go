@@ -3,7 +3,7 @@
 // Command graphview draws a knowledge graph as one page that needs nothing else.
 //
 //	go run ./examples/graphview PATH                  # writes graph.html
-//	go run ./examples/graphview -o graph.svg PATH     # a picture
+//	go run ./examples/graphview -out graph.svg PATH     # a picture
 //	go run ./examples/graphview -q "question" PATH    # what led to the answer
 //
 // PATH is a folder of documents, from which names and facts are found by rules; the output
@@ -45,7 +45,7 @@ func main() {
 // run is the program without its process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := cli.NewFlags("graphview")
-	out := flags.String("o", "graph.html", "the `FILE` to write: .html for a page, .svg for a picture")
+	out := flags.String("out", "graph.html", "the `FILE` to write: .html for a page, .svg for a picture")
 	question := flags.String("q", "", "show what led to the answer to a `QUESTION`")
 	title := flags.String("title", "", "`TEXT` at the top of the page (default: the name of PATH)")
 	most := flags.Int("max-nodes", 0, "at most `N` entities, those with most neighbours (0 = 20,000, of a question 120)")
@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case flags.NArg() != 1:
 		return cli.Usagef("want one PATH: a folder of documents, of GraphRAG or of LightRAG, or a file of a saved graph")
 	case kind != ".html" && kind != ".svg":
-		return cli.Usagef("-o %s: want a name that ends in .html or .svg", *out)
+		return cli.Usagef("-out %s: want a name that ends in .html or .svg", *out)
 	case *most < 0:
 		return cli.Usagef("-max-nodes %d is less than 0", *most)
 	}

@@ -66,7 +66,7 @@ func TestGraphs(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "g.svg")
 		var stdout, stderr bytes.Buffer
-		if err := run(t.Context(), append([]string{"-o", out}, tt.args...), &stdout, &stderr); err != nil {
+		if err := run(t.Context(), append([]string{"-out", out}, tt.args...), &stdout, &stderr); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -84,7 +84,7 @@ func TestGraphs(t *testing.T) {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "g.html")
-	if err := run(t.Context(), []string{"-o", out, light}, &bytes.Buffer{}, &bytes.Buffer{}); err != nil {
+	if err := run(t.Context(), []string{"-out", out, light}, &bytes.Buffer{}, &bytes.Buffer{}); err != nil {
 		t.Error(err)
 	}
 	if page, err := os.ReadFile(out); err != nil || !strings.Contains(string(page), "Content-Security-Policy") {
@@ -99,7 +99,7 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{nil, "want one PATH"},
-		{[]string{"-o", "graph.pdf", base}, "ends in .html or .svg"},
+		{[]string{"-out", "graph.pdf", base}, "ends in .html or .svg"},
 		{[]string{"-max-nodes", "-1", base}, "less than 0"},
 		{[]string{"-q", "Who?", base}, "has no texts"},
 		{[]string{"-titel", "x", base}, "did you mean -title?"},
