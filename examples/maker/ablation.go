@@ -69,7 +69,6 @@ func ablation(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 type settings struct {
 	size, overlap int
 	links, dense  bool // keep the targets of links; LSA in place of BM25
-	words         text.Analyzer
 	o             bm25.Options
 	page          int // chunks of one page, 0 is any number
 }
