@@ -20,26 +20,26 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// SchemaMode says what becomes of what a schema does not hold.
+// SchemaMode is how names are treated that the schema does not contain.
 type SchemaMode string
 
 const (
-	// Strict drops it (the paper's equation 2). It is the default.
+	// Strict drops them (the paper's equation 2). It is the default.
 	Strict SchemaMode = "strict"
-	// Prefer keeps it (the released code). It is listed as a problem.
+	// Prefer keeps them (the released code) and lists them as problems.
 	Prefer SchemaMode = "prefer"
 )
 
 // SchemaOptions for [NewBySchema].
 type SchemaOptions struct {
 	ModelOptions
-	// By, when set, extracts in place of a model: the schema bounds what it finds,
-	// and what the schema lacks it proposes, sure of itself.
+	// By, when set, extracts in place of a model: the schema bounds its findings, and
+	// names that the schema lacks are proposed with confidence 1.
 	By     Extractor
 	Schema Schema
 	// Mode is Strict if empty.
 	Mode SchemaMode
-	// Expand, when set, lets the schema grow, see [BySchema.Grow].
+	// Expand, when set, lets the schema grow.
 	Expand *Expansion
 }
 
@@ -66,28 +66,19 @@ func NewBySchema(o SchemaOptions) (*BySchema, error) {
 	return &BySchema{o}, nil
 }
 
-// Extract implements [Extractor]. With Expand the schema grows during the call
-// and is as it was at the next.
+// Extract implements [Extractor]. With Expand the schema grows during the call; the next
+// call starts from the schema of the options again.
 func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
-	out, _, _, err := e.Grow(ctx, chunks)
-	return out, err
-}
-
-// Grow extracts and returns the schema as it has become, with what was decided
-// about each name that the model proposed. Without Expand it is the schema of
-// the options.
-func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, Schema, []Decision, error) {
 	schema := e.o.Schema
 	out := make([]kg.Extraction, len(chunks))
 	var free []kg.Extraction // by rules
 	if e.o.By != nil {
 		var err error
 		if free, err = e.o.By.Extract(ctx, chunks); err != nil {
-			return nil, Schema{}, nil, err
+			return nil, err
 		}
 	}
 	found := make([][]proposal, len(chunks))
-	var decisions []Decision
 	var proposals []proposal
 	for _, batch := range e.batches(chunks) {
 		within := schema.bounds()
@@ -108,7 +99,7 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 			return err
 		})
 		if err != nil {
-			return nil, Schema{}, nil, err
+			return nil, err
 		}
 		for i, c := range batch {
 			out[c] = extractions[i]
@@ -117,21 +108,15 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 		if e.o.Expand == nil {
 			continue
 		}
-		// Decisions on names that are in by now stand; the others are new.
-		var now []Decision
-		if schema, now, err = e.o.Expand.weigh(ctx, schema, proposals); err != nil {
-			return nil, Schema{}, nil, err
+		if schema, err = e.o.Expand.weigh(ctx, schema, proposals); err != nil {
+			return nil, err
 		}
-		decisions = append(slices.DeleteFunc(decisions, func(d Decision) bool { return !d.Accepted }), now...)
 	}
-	slices.SortStableFunc(decisions, func(a, b Decision) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
-	})
-	return out, schema, decisions, nil
+	return out, nil
 }
 
-// batches are the places of the chunks of each Batch documents, by document ID;
-// all at once without expansion.
+// batches returns the indexes of the chunks of each Batch documents, by document ID; one
+// batch without expansion.
 func (e *BySchema) batches(chunks []graphrag.Chunk) [][]int {
 	order := make([]int, len(chunks))
 	for i := range order {
@@ -157,7 +142,7 @@ func (e *BySchema) batches(chunks []graphrag.Chunk) [][]int {
 	return out
 }
 
-// bounded is the model's reply.
+// bounded is the reply of the model.
 type bounded struct {
 	Attributes map[string]json.RawMessage `json:"attributes"`
 	Triples    []json.RawMessage          `json:"triples"`
@@ -202,7 +187,8 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, within bounds, c graphra
 		proposed(attributeKind, c.Doc, found.New.Attributes)), nil
 }
 
-// bound bounds what was found without a model and proposes what is lost by it.
+// bound applies the schema to findings without a model, and proposes the names that it
+// lacks.
 func (e *BySchema) bound(s bounds, x *kg.Extraction) []proposal {
 	var out []proposal
 	if e.o.Expand != nil {
@@ -227,13 +213,13 @@ func (e *BySchema) bound(s bounds, x *kg.Extraction) []proposal {
 	return out
 }
 
-// notes are the items that say more than their name.
+// notes returns the items that have a description.
 func (s Schema) notes() []SchemaItem {
 	return slices.DeleteFunc(slices.Concat(s.EntityTypes, s.Relations, s.Attributes), func(it SchemaItem) bool { return it.Description == "" })
 }
 
-// read takes over what the reply says. A triple of more than three parts is cut
-// to three, one of fewer is a problem.
+// read reads the reply. A triple of more than three parts is cut to three, one of fewer
+// is a problem.
 func (b bounded) read(x *kg.Extraction) {
 	for _, name := range slices.Sorted(maps.Keys(b.Types)) {
 		if n := cleanName(name); n != "" {
@@ -305,9 +291,8 @@ func proposed(kind, doc string, found []json.RawMessage) []proposal {
 	return out
 }
 
-// Expansion lets a schema grow while documents are read (Youtu-GraphRAG, equation
-// 3, which leaves open what a score is). A name that the model
-// proposes has the score
+// Expansion lets a schema grow while documents are read (Youtu-GraphRAG, equation 3,
+// which does not define the score). A name that the model proposes has the score
 //
 //	mean confidence · min(1, documents / MinDocs)
 //
@@ -323,13 +308,13 @@ type Expansion struct {
 	MinDocs int
 	// Batch is the number of documents between two expansions; 0 means 32.
 	Batch int
-	// Link, when set, finds names of what is in the schema already: with a likeness
-	// of Novelty (0 means 0.95) or more a new name becomes an alias.
+	// Link, when set, compares new names with those of the schema: from a similarity of
+	// Novelty on (0 means 0.95) a new name becomes an alias.
 	Link    link.Linker
 	Novelty float64
 }
 
-// withDefaults fills in the defaults and puts what is wrong into checks.
+// withDefaults fills in the defaults and adds problems to checks.
 func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
 	e.Mu, e.MinDocs = cmp.Or(e.Mu, 0.9), cmp.Or(e.MinDocs, 2)
 	e.Batch, e.Novelty = cmp.Or(e.Batch, 32), cmp.Or(e.Novelty, 0.95)
@@ -340,7 +325,7 @@ func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
 	return e
 }
 
-// proposal is a name that the model would like to have in the schema.
+// proposal is a name that the model proposes for the schema.
 type proposal struct {
 	Kind, Name string
 	Confidence float64 // in 0..1, 1 if the model gave none
@@ -354,31 +339,13 @@ const (
 	attributeKind  = "attribute"
 )
 
-// Decision is what became of a name that the model proposed.
-type Decision struct {
-	// Kind is "entity type", "relation" or "attribute".
-	Kind, Name string
-	Docs       int
-	Confidence float64 // the mean
-	Score      float64
-	Accepted   bool
-	// Alias is the item of the schema that the name was found to mean.
-	Alias string
-}
-
-// weigh decides on all proposals together. The decisions are sorted by kind and
-// name; the schema that is returned holds what was accepted. What is new is so
-// beside the schema as it was.
-func (e Expansion) weigh(ctx context.Context, s Schema, proposals []proposal) (Schema, []Decision, error) {
-	checks := opt.Checks{Of: "extract"}
-	if e = e.withDefaults(&checks); checks.Err() != nil {
-		return s, nil, checks.Err()
-	}
+// weigh returns the schema with the proposals that are accepted. Each is compared with
+// the schema as it was before.
+func (e Expansion) weigh(ctx context.Context, s Schema, proposals []proposal) (Schema, error) {
 	before := s.bounds()
 	has := map[string]map[string]SchemaItem{entityTypeKind: before.types, relationKind: before.relations, attributeKind: before.attributes}
 	near := make(map[string]link.NameIndex)
 	s = s.clone()
-	var decisions []Decision
 	for _, of := range groups(proposals) {
 		kind := of[0].Kind
 		list := s.list(kind)
@@ -388,26 +355,25 @@ func (e Expansion) weigh(ctx context.Context, s Schema, proposals []proposal) (S
 		if near[kind] == nil && e.Link != nil && len(*list) > 0 {
 			var err error
 			if near[kind], err = e.Link.Index(ctx, foldedNames(*list)); err != nil {
-				return Schema{}, nil, fmt.Errorf("extract: comparing names with the schema: %w", err)
+				return Schema{}, fmt.Errorf("extract: comparing names with the schema: %w", err)
 			}
 		}
-		d := e.score(of)
-		if d.Accepted {
-			at, err := e.alias(ctx, near[kind], d.Name)
-			if err != nil {
-				return Schema{}, nil, err
-			}
-			if at < 0 {
-				*list = append(*list, SchemaItem{Name: d.Name})
-			} else {
-				it := &(*list)[at]
-				it.Aliases = append(slices.Clone(it.Aliases), d.Name)
-				d.Alias = it.Name
-			}
+		if e.score(of) < e.Mu {
+			continue
 		}
-		decisions = append(decisions, d)
+		name := of[0].Name
+		at, err := e.alias(ctx, near[kind], name)
+		if err != nil {
+			return Schema{}, err
+		}
+		if at < 0 {
+			*list = append(*list, SchemaItem{Name: name})
+			continue
+		}
+		it := &(*list)[at]
+		it.Aliases = append(slices.Clone(it.Aliases), name)
 	}
-	return s, decisions, nil
+	return s, nil
 }
 
 func foldedNames(of []SchemaItem) []string {
@@ -430,7 +396,7 @@ func (s *Schema) list(kind string) *[]SchemaItem {
 	return nil
 }
 
-// groups are the proposals of each name, sorted.
+// groups returns the proposals of each name, sorted.
 func groups(proposals []proposal) [][]proposal {
 	sorted := slices.Clone(proposals)
 	slices.SortStableFunc(sorted, func(a, b proposal) int {
@@ -449,22 +415,19 @@ func groups(proposals []proposal) [][]proposal {
 	return out
 }
 
-func (e Expansion) score(of []proposal) Decision {
-	d := Decision{Kind: of[0].Kind, Name: of[0].Name}
-	sum := 0.0
+// score returns the score of the proposals of one name, sorted by document.
+func (e Expansion) score(of []proposal) float64 {
+	docs, sum := 0, 0.0
 	for i, p := range of {
 		if i == 0 || p.Doc != of[i-1].Doc {
-			d.Docs++
+			docs++
 		}
 		sum += p.Confidence
 	}
-	d.Confidence = sum / float64(len(of))
-	d.Score = d.Confidence * math.Min(1, float64(d.Docs)/float64(e.MinDocs))
-	d.Accepted = d.Score >= e.Mu
-	return d
+	return sum / float64(len(of)) * math.Min(1, float64(docs)/float64(e.MinDocs))
 }
 
-// alias is the place of the item that a name means, -1 if it is new.
+// alias returns the index of the item that a name means, -1 if the name is new.
 func (e Expansion) alias(ctx context.Context, among link.NameIndex, name string) (int32, error) {
 	if among == nil {
 		return -1, nil
