@@ -19,27 +19,24 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Extractor finds the entities, triples and attributes of chunks. Some ask
-// a model, others go by rules.
+// Extractor finds the entities, triples and attributes of chunks, with a model or by
+// rules.
 //
 // Extract returns one extraction for each chunk, in the order of the chunks,
-// with the chunk's ID and document; a chunk in which nothing was found has an
-// empty one. On an error it returns no extractions: a batch is whole or it is
-// not there. No chunks are no error.
+// with the chunk's ID and document; the extraction of a chunk may be empty. On an error
+// it returns no extractions at all. An empty list of chunks is no error.
 //
-// Spans are bytes of the chunk's Text, within it and on the boundaries of runes;
-// an extractor that does not know a place leaves the span zero. The ends of a
-// fact are among the names of the mentions of the same extraction. Text is
-// hostile: whatever the bytes of a chunk, Extract does not panic.
+// Spans are bytes of the chunk's Text, within it and on rune boundaries; an unknown
+// place is the zero span. Both ends of a fact are mentions of the same extraction.
+// Extract does not panic, whatever the bytes of a chunk.
 //
-// Extract is safe for concurrent use, and the same chunks give the same
-// extractions whatever the concurrency. It returns promptly when ctx is
-// cancelled, with an error that wraps that of ctx.
+// Extract is safe for concurrent use, and its result does not depend on the concurrency.
+// When ctx is cancelled it returns promptly, with an error that wraps ctx.Err().
 type Extractor interface {
 	Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error)
 }
 
-// Stages name the calls in accounts.
+// Stages of the calls, under which their usage is counted.
 const (
 	StageEntities = "extract entities"
 	StageTriples  = "extract triples"
@@ -48,28 +45,28 @@ const (
 	StageSchema   = "extract by schema"
 )
 
-// ModelOptions are common to the extractors that ask a model.
+// ModelOptions are the options that all extractors with a model share.
 type ModelOptions struct {
 	// Model is required.
 	Model llm.Model
 	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect
 	// on the result.
 	Concurrency int
-	// Verify leaves out names that the chunk does not bear out, and what is said of
-	// them, as models write names from memory and from examples: of a name's words,
-	// stop words aside, half must stand in the chunk or its title in some form.
+	// Verify drops names that the chunk does not contain, with their facts and
+	// attributes: models also write names from memory and from examples. Half of the
+	// stems of a name, stop words aside, must occur in the chunk or its title.
 	Verify bool
 }
 
-// check puts what is wrong into checks.
+// check adds problems to checks.
 func (o ModelOptions) check(checks *opt.Checks) {
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
 	opt.Min(checks, "Concurrency", o.Concurrency, 0)
 }
 
-// each calls one for every chunk and returns the results in order. A chunk that
-// the model cannot do, because its reply is unusable, cut or refused, has an
-// extraction with that problem; any other error ends the work.
+// each calls one for every chunk and returns the results in order. If the reply for a
+// chunk is unusable, cut or refused, its extraction has that problem; any other error
+// ends the call.
 func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	err := par.Each(ctx, len(chunks), cmp.Or(o.Concurrency, 8), func(i int) error {
@@ -100,7 +97,7 @@ func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one fun
 	return out, nil
 }
 
-// failure is the kind of problem that a chunk without a usable reply is.
+// failure returns the kind of problem of a chunk without a usable reply.
 func failure(err error) string {
 	if errors.Is(err, llm.ErrRefused) || errors.Is(err, llm.ErrFiltered) {
 		return kg.ProblemRefused
@@ -112,7 +109,7 @@ func problem(x *kg.Extraction, kind, text, reason string) {
 	x.Problems = append(x.Problems, kg.Problem{Kind: kind, Text: kg.Beginning(text), Reason: reason})
 }
 
-// nameEnds makes the ends of facts and the holders of attributes mentions.
+// nameEnds adds the ends of facts and the entities of attributes to the mentions.
 func nameEnds(x *kg.Extraction) {
 	have := make(map[string]bool, len(x.Mentions))
 	for _, m := range x.Mentions {
@@ -138,7 +135,7 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts(promptFiles)
 
-// passage is a chunk as it stands in a prompt: title and text.
+// passage returns the title and text of a chunk for a prompt.
 func passage(c graphrag.Chunk) llm.Data {
 	text := c.Text
 	if c.Title != "" && !strings.HasPrefix(text, c.Title) {
@@ -147,17 +144,16 @@ func passage(c graphrag.Chunk) llm.Data {
 	return llm.Data{Label: "passage", Text: text}
 }
 
-// witness tells which names a passage bears out. Models name things in words of
-// their own: "Bell Rock Lighthouse" where a page speaks of the Bell Rock, "Invention
-// of the Flasher" where somebody invents one. To want the name as it stands loses a
-// third of the entities of a careful model and half of its facts; to want half of
-// its words, one in twenty, and still nothing comes from elsewhere.
+// witness decides which names a passage supports. Models use words of their own: "Bell
+// Rock Lighthouse" where a page has the Bell Rock. Requiring the exact name loses a third
+// of the entities of a careful model and half of its facts; requiring half of its words
+// loses one in twenty, and still drops names from elsewhere.
 type witness struct {
 	folded string
 	words  map[string]bool
 }
 
-// wordForms are the words of a text as forms of others: stems, without stop words.
+// wordForms returns the stems of a text without stop words.
 func wordForms(s string) []string { return text.Default().Terms(s) }
 
 func newWitness(c graphrag.Chunk) witness {
@@ -170,7 +166,7 @@ func newWitness(c graphrag.Chunk) witness {
 	return w
 }
 
-// bears tells whether a name stands in the passage, or at least half of its words.
+// bears reports whether the passage contains the name or at least half of its words.
 func (w witness) bears(name string) bool {
 	if strings.Contains(w.folded, kg.FoldUnicode.Key(name)) {
 		return true
@@ -184,7 +180,7 @@ func (w witness) bears(name string) bool {
 	return found > 0 && 2*found >= len(words)
 }
 
-// verify drops mentions, facts and attributes that the chunk does not bear out.
+// verify drops mentions, facts and attributes that the chunk does not support.
 func verify(c graphrag.Chunk, x *kg.Extraction) {
 	w := newWitness(c)
 	dropped := func(kind, text string, names ...string) bool {

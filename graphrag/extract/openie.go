@@ -20,10 +20,10 @@ import (
 
 // OpenIE extracts in two steps, as HippoRAG does (arXiv 2405.14831, section 3.3;
 // the same in version 2): one call for the named entities of a passage, one for
-// triples about them. There is no fixed set of types or relations.
+// triples about them. Types and relations are open.
 //
-// A passage whose entities cannot be had is not asked for triples; one whose
-// triples cannot be had keeps its entities. Both are listed as problems.
+// If the first call fails, the second is not made; if the second fails, the entities
+// stay. Both are listed as problems.
 type OpenIE struct{ o ModelOptions }
 
 // NewOpenIE returns the extractor.
@@ -123,7 +123,7 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	return nil
 }
 
-// readTriples takes the lists of three.
+// readTriples adds the lists of three; others are problems.
 func readTriples(found []json.RawMessage, x *kg.Extraction) {
 	for _, raw := range found {
 		t, err := readTriple(raw)
@@ -135,8 +135,8 @@ func readTriples(found []json.RawMessage, x *kg.Extraction) {
 	}
 }
 
-// dropRepeated keeps each triple once: a model that repeats itself does not
-// make a fact weigh more.
+// dropRepeated keeps each triple once: repetitions of a model must not raise the weight of
+// a fact.
 func dropRepeated(x *kg.Extraction) {
 	seen := make(map[graphrag.Triple]bool, len(x.Facts))
 	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
@@ -161,8 +161,7 @@ func readTriple(raw json.RawMessage) (graphrag.Triple, error) {
 	return t, nil
 }
 
-// word reads a JSON string, number or truth value as a text; lists and objects
-// are none.
+// word returns a JSON string, number or boolean as text, "" for lists and objects.
 func word(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -174,22 +173,22 @@ func word(raw json.RawMessage) string {
 	return ""
 }
 
-// Recorded is an [Extractor] of triples that were extracted before, elsewhere
-// perhaps, so that they need not be paid for again.
+// Recorded is an [Extractor] that returns triples of an earlier extraction, so that they
+// are not paid for again.
 type Recorded struct {
 	byText map[string]kg.Extraction
 }
 
-// ErrNotRecorded is wrapped by the errors for chunks of which there is no record.
+// ErrNotRecorded is wrapped by the errors for chunks without a record.
 var ErrNotRecorded = errors.New("no extraction is recorded of this text")
 
-// maxRecorded is the largest file of records that is read.
+// maxRecorded bounds the size of a file of records.
 const maxRecorded = 1 << 30
 
 // ReadOpenIE reads a result file of HippoRAG, of either version: an object with
 // the list docs, each with its passage, extracted_entities and
-// extracted_triples. The bare NaN that Python writes is read over. A triple that
-// is not of three parts is a problem of its passage; one that is recorded twice
+// extracted_triples. The bare NaN that Python writes is accepted. A triple that
+// does not have three parts is a problem of its passage; one that is recorded twice
 // counts twice, as it does in HippoRAG.
 func ReadOpenIE(r io.Reader) (*Recorded, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRecorded+1))
@@ -239,11 +238,11 @@ func (r *Recorded) EntitiesOnly() *Recorded {
 	return out
 }
 
-// Len returns the number of texts of which there are records.
+// Len returns the number of recorded texts.
 func (r *Recorded) Len() int { return len(r.byText) }
 
-// Extract implements [Extractor]. A chunk is known by its text, with or without
-// its title in front; blanks do not count.
+// Extract implements [Extractor]. It finds a chunk by its text, with or without its title
+// in front; white space is ignored.
 func (r *Recorded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	for i, c := range chunks {
@@ -267,8 +266,8 @@ func (r *Recorded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 
 func textKey(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// quoteNaN makes strings of the bare NaN and Infinity, which JSON does not know,
-// in place and of the same length.
+// quoteNaN replaces the bare NaN and Infinity, which JSON does not have, by strings of the
+// same length, in place.
 func quoteNaN(data []byte) {
 	text, escaped := false, false
 	for i := 0; i < len(data); i++ {

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Format is how a model writes its records.
+// Format is the format of the records in the replies of a model.
 type Format string
 
 const (
@@ -45,7 +45,7 @@ var (
 	lineTypes = []string{"Person", "Creature", "Organization", "Location", "Event", "Concept", "Method", "Content", "Data", "Artifact", "NaturalObject"}
 )
 
-// NoGleaning as [RecordOptions].Gleanings asks only once.
+// NoGleaning as [RecordOptions].Gleanings turns gleaning off.
 const NoGleaning = -1
 
 // RecordOptions for [NewRecords].
@@ -56,24 +56,23 @@ type RecordOptions struct {
 	// Types are the entity types to look for; by default those of the format's
 	// system. Objects needs them.
 	Types []string
-	// Domain says what the texts are about and which questions matter
-	// (Fast-GraphRAG's "domain"). Language is that of descriptions, by default that
-	// of each passage; names stay as they are written.
+	// Domain describes the texts and the questions that matter (Fast-GraphRAG's
+	// "domain"). Language is that of descriptions, by default that of each passage;
+	// names are not translated.
 	Domain, Language string
 	// Gleanings is how often the model is asked at most for what it has missed: 0
 	// for the default of the format (1 of Tuples and Lines, none of Objects),
 	// NoGleaning for never. Lines asks at most once.
 	Gleanings int
-	// AlwaysGlean asks also where the model says that it has written everything, as
-	// the published programs do. It takes about two thirds of the tokens of the
+	// AlwaysGlean gleans even if the model marks its reply as complete, as the
+	// published programs do. This takes about two thirds of the tokens of the
 	// extraction and finds an eighth of the records.
 	AlwaysGlean bool
 }
 
-// Records extracts typed entities and described relations, and asks again for
-// what was missed ("gleaning", From Local to Global, arXiv 2404.16130, section
-// 3.1.2). The model may write in three formats; all are read tolerantly, each
-// record for itself.
+// Records extracts typed entities and described relations, and asks again for missed ones
+// ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2). There are three
+// formats, and each record is parsed by itself, tolerantly.
 type Records struct{ o RecordOptions }
 
 // NewRecords returns the extractor.
@@ -102,8 +101,8 @@ func NewRecords(o RecordOptions) (*Records, error) {
 	return &Records{o}, nil
 }
 
-// Calls returns the number of calls for one chunk, when none fails, at most: one,
-// one for each gleaning, and one question whether to go on between two gleanings.
+// Calls returns the most calls for one chunk if none fails: one, one for each gleaning,
+// and between two gleanings one that asks whether to go on.
 func (r *Records) Calls() int {
 	return 1 + r.o.Gleanings + max(0, r.o.Gleanings-1)
 }
@@ -132,8 +131,8 @@ func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 	return err
 }
 
-// ask returns the answers of all rounds. If a later round fails, the answers
-// before it stand.
+// ask returns the replies of all rounds. If a later round fails, the replies before it
+// are used.
 func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	req, err := prompts.Request(StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
@@ -176,8 +175,8 @@ func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
 }
 
-// keepLonger keeps of records about one thing in one chunk the one with the
-// longest description, the first of equal ones (LightRAG's rule for gleaning).
+// keepLonger keeps, of the records of one chunk with the same key, the one with the longest
+// description, the first of equal ones (LightRAG's rule for gleaning).
 func keepLonger(x *kg.Extraction) {
 	fold := kg.FoldUnicode.Key
 	at := make(map[string]int)
@@ -209,23 +208,23 @@ func keepLonger(x *kg.Extraction) {
 	x.Facts = facts
 }
 
-// sep stands for a delimiter between fields, however it was written.
+// sep replaces every spelling of the delimiter between fields.
 const sep = "\x1f"
 
-// The marks at the end of a reply: everything is written, or there would be more.
+// The marks at the end of a reply: complete, or not.
 var (
 	endMark  = regexp.MustCompile(`(?i)<?\|\s*(?:COMPLETE|MORE)\s*\|?>?`)
 	complete = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?\s*$`).MatchString
 )
 
-// delimiter is what models make of <|> and <|#|>: <|##|>, <#|>, |#|>, <|#|, <||>,
-// ||#||, doubled ones, and such with a character too many: <X|#|>, <|#|Y>, <|\#|>,
-// <|#:, <|#|>|.
+// delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>,
+// |#|>, <|#|, <||>, ||#||, doubled ones, and ones with an extra character: <X|#|>,
+// <|#|Y>, <|\#|>, <|#:, <|#|>|.
 var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
 	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
 
-// delimit puts sep in the place of the delimiters of a format. A damaged one that
-// stands alone between blanks is prose, such as an operator that a passage explains.
+// delimit replaces the delimiters of a format by sep. A damaged one between blanks is
+// prose, such as an operator that a passage explains.
 func delimit(text string, format Format) string {
 	exact := map[Format]string{Tuples: "<|>", Lines: "<|#|>"}[format]
 	var b strings.Builder
@@ -243,13 +242,13 @@ func delimit(text string, format Format) string {
 	return b.String() + text[end:]
 }
 
-// start is where a record may begin: with its kind and a delimiter, at the start
-// of the text or of a line, numbered or not, after a ##, a bracket, or the last
-// field of another record, which may end as a sentence does.
+// start matches the beginning of a record: its kind and a delimiter, at the start of the
+// text or of a line (which may be numbered), or after ##, a bracket, or the last field of
+// another record, which may end with a full stop.
 var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
 	`(entity|relationship|relation)["'”*_` + "`" + `]*\s*` + sep)
 
-// written is a record as it stands in a reply.
+// written is a record in a reply.
 type written struct {
 	kind    string
 	text    string // all of it
@@ -257,9 +256,9 @@ type written struct {
 	bracket bool // it begins with one
 }
 
-// cut finds the records of a text with sep between the fields. A field that reads
-// like the beginning of a record is one only behind a whole record: a type may be
-// called "entity".
+// cut finds the records of a text with sep between the fields. A field that looks like the
+// beginning of a record begins one only after a complete record: a type may be called
+// "entity".
 func cut(text string) (out []written) {
 	var begins [][]int // of boundary, kind, fields
 	for from := 0; ; {
@@ -289,7 +288,7 @@ func cut(text string) (out []written) {
 	return out
 }
 
-// whole tells whether the record that begins there has all fields up to an offset.
+// whole reports whether the record has all its fields before an offset.
 func whole(text string, begin []int, end int) bool {
 	fields := 4
 	if strings.EqualFold(text[begin[4]:begin[5]], "entity") {
@@ -298,8 +297,8 @@ func whole(text string, begin []int, end int) bool {
 	return begin[1] <= end && strings.Count(text[begin[1]:end], sep) >= fields-1
 }
 
-// readRecords reads the records of an answer in the format Tuples or Lines. What
-// stands around them is ignored; a record that cannot be read is a problem.
+// readRecords parses the records of a reply in the format Tuples or Lines. Other text is
+// ignored; a record that cannot be parsed is a problem.
 func readRecords(answer string, format Format, x *kg.Extraction) {
 	reply := strings.ReplaceAll(answer, sep, " ")
 	reply = endMark.ReplaceAllString(reply, "\n##\n")
@@ -314,14 +313,14 @@ func readRecords(answer string, format Format, x *kg.Extraction) {
 	}
 }
 
-// nothing tells whether a reply says that there is nothing to write.
+// nothing reports whether a reply says that there are no records.
 func nothing(reply string) bool {
 	word := strings.ToLower(strings.Trim(reply, " \t\r\n#.()[]*\"'`"))
 	return word == "" || word == "none" || word == "no records"
 }
 
-// body is the fields without what follows the record: after ##, after the bracket
-// that closes it, or, for one without brackets, after its line.
+// body returns the fields of a record: up to ##, to its closing bracket or, without
+// brackets, to the end of its line.
 func (w written) body() string {
 	fields, _, _ := strings.Cut(w.fields, "##")
 	if w.bracket {
@@ -395,10 +394,10 @@ func addFact(f kg.Fact, x *kg.Extraction) error {
 	return nil
 }
 
-// tag is a mark of HTML that pages and models leave in texts.
+// tag matches an HTML tag that a page or a model left in a text.
 var tag = regexp.MustCompile(`(?i)</?(?:p|br|b|i|u|em|strong|span|div|a|sup|sub|code|small|li|td)(?:\s[^<>]*)?/?>`)
 
-// cleanText removes markup and control characters and evens out blanks.
+// cleanText removes markup and control characters and collapses white space.
 func cleanText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -412,7 +411,7 @@ func cleanText(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cleanName removes quotes around a name as well.
+// cleanName also removes quotes around a name.
 func cleanName(s string) string {
 	s = cleanText(s)
 	for {
@@ -427,11 +426,11 @@ func cleanName(s string) string {
 	}
 }
 
-// quotes are the pairs that stand around names.
+// quotes are pairs of quotation marks.
 var quotes = [...][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}}
 
-// unquote takes off the quotes around a whole name, and one without a partner.
-// Those around a part of it stay: "Weird Al" Yankovic.
+// unquote removes quotes around a whole name, and a single quote without a partner. Quotes
+// around a part of a name stay: "Weird Al" Yankovic.
 func unquote(s, open, end string) string {
 	inner, begins := strings.CutPrefix(s, open)
 	inside, ends := strings.CutSuffix(inner, end)
@@ -449,7 +448,7 @@ func unquote(s, open, end string) string {
 	return s
 }
 
-// cleanType is the first of a list, in lower case; one with marks in it is none.
+// cleanType returns the first type of a list in lower case, "" if it contains marks.
 func cleanType(s string) string {
 	s, _, _ = strings.Cut(cleanName(s), ",")
 	if strings.ContainsAny(s, `'()<>|/\`) {
@@ -458,8 +457,8 @@ func cleanType(s string) string {
 	return strings.ToLower(strings.TrimSpace(s))
 }
 
-// numeric tells short bare numbers, under 3 digits or dotted and under 6
-// characters, as LightRAG drops them.
+// numeric reports whether a name is a short bare number, under 3 digits, or dotted and
+// under 6 characters. LightRAG drops these.
 func numeric(name string) bool {
 	if strings.Trim(name, "0123456789.") != "" {
 		return false
@@ -480,8 +479,8 @@ func keywords(s string) []string {
 	return out
 }
 
-// strength is the number that a field begins with, 1 if there is none or it
-// makes no sense.
+// strength returns the number that a field begins with, 1 if there is none or it is out
+// of range.
 func strength(s string) float64 {
 	s = strings.Trim(s, " \"'")
 	end := 0
@@ -495,7 +494,7 @@ func strength(s string) float64 {
 	return v
 }
 
-// objects is an answer in the format Objects.
+// objects is a reply in the format Objects.
 type objects struct {
 	Entities []struct {
 		Name, Type, Desc, Description json.RawMessage
@@ -536,7 +535,7 @@ func either(a, b json.RawMessage) string {
 	return cleanText(word(b))
 }
 
-// known is the type of the list that is meant, or "unknown".
+// known returns the type of the list that matches, or "unknown".
 func known(kind string, types []string) string {
 	fold := func(s string) string {
 		return strings.ToLower(strings.Map(func(r rune) rune {

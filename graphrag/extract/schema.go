@@ -32,10 +32,10 @@ type Schema struct {
 // SchemaItem is one name of a schema.
 type SchemaItem struct {
 	Name string
-	// Description helps the model; Aliases are other names that mean it.
+	// Description is shown to the model; Aliases are other names of the item.
 	Description string
 	Aliases     []string
-	// Domain and Range, of relations only, are the types its ends may have;
+	// Domain and Range, of relations only, are the types of its subject and object;
 	// empty allows all.
 	Domain, Range []string
 }
@@ -102,17 +102,17 @@ func (s Schema) check() error {
 	return errors.Join(problems...)
 }
 
-// clone copies the lists, for a schema that grows.
+// clone copies the lists, which grow.
 func (s Schema) clone() Schema {
 	return Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)}
 }
 
-// foldItem is what two spellings of a schema's name have in common.
+// foldItem returns a name in lower case with blanks for underscores, for comparison.
 func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
 }
 
-// find returns the item that a name means.
+// find returns the item with a name or alias.
 func find(of []SchemaItem, name string) (SchemaItem, bool) {
 	key := foldItem(name)
 	for _, it := range of {
@@ -123,8 +123,8 @@ func find(of []SchemaItem, name string) (SchemaItem, bool) {
 	return SchemaItem{}, false
 }
 
-// Name returns the name that an item of any of the three lists has, whatever the
-// spelling or alias it is asked for by.
+// Name returns the name of the item, of any of the three lists, with a name or alias in
+// any spelling.
 func (s Schema) Name(of string) (string, bool) {
 	for _, list := range [][]SchemaItem{s.EntityTypes, s.Relations, s.Attributes} {
 		if it, ok := find(list, of); ok {
@@ -134,7 +134,7 @@ func (s Schema) Name(of string) (string, bool) {
 	return "", false
 }
 
-// bounds finds the items of a schema by their folded names and aliases.
+// bounds are the items of a schema by their folded names and aliases.
 type bounds struct{ types, relations, attributes map[string]SchemaItem }
 
 func (s Schema) bounds() bounds {
@@ -152,10 +152,9 @@ func (s Schema) bounds() bounds {
 	return bounds{by(s.EntityTypes), by(s.Relations), by(s.Attributes)}
 }
 
-// apply gives what was extracted the names of the schema. With strict, what is
-// not in the schema is dropped, as a problem: an entity's unknown type, a
-// relation that is unknown or whose ends are not of its types, an unknown
-// attribute (equation 2). Else it stays, and is a problem all the same.
+// apply replaces names in an extraction by those of the schema. Names that the schema
+// lacks are problems: the type of an entity, a relation or the types of its ends, the key
+// of an attribute (equation 2). With strict they are dropped.
 func (s bounds) apply(x *kg.Extraction, strict bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {
@@ -198,7 +197,7 @@ func (s bounds) apply(x *kg.Extraction, strict bool) {
 	}
 }
 
-// allows says why a fact is out of bounds, "" if it is not.
+// allows returns why the schema does not allow a fact, "" if it does.
 func (s bounds) allows(f kg.Fact, types map[string]string) string {
 	r, ok := s.relations[foldItem(f.Relation)]
 	if !ok {
@@ -219,10 +218,10 @@ func (s bounds) allows(f kg.Fact, types map[string]string) string {
 	return ""
 }
 
-// StageInduce names the call in accounts.
+// StageInduce is the stage of the call, under which its usage is counted.
 const StageInduce = "induce schema"
 
-// What a model is shown to make a schema, and how large it may get. The seeds of
+// The size of the sample that a model is shown to make a schema, and of the schema. The seeds of
 // TencentCloudADP/youtu-graphrag have 8 to 24 types, 12 to 31 relations and 9 to 31
 // attributes.
 const (
@@ -235,10 +234,9 @@ const (
 )
 
 // Induce has a model make a schema for a corpus, by one call that shows the
-// beginnings of some of its documents. Which these are depends on the documents'
-// IDs alone and hardly on each other, so a document more or less mostly changes
-// nothing. A reply that cannot be used, and a refusal, is an error for which
-// llm.OfOneReply holds, and no chunks are a schema of nothing.
+// beginnings of some documents. These are chosen by hashes of their IDs, so adding or
+// removing a document mostly changes nothing. An unusable reply or a refusal is an error
+// for which llm.OfOneReply is true. Without chunks the schema is empty.
 func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, error) {
 	shown := sample(chunks)
 	if m == nil {
@@ -267,7 +265,7 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 	return Schema{names(reply.Nodes, maxTypes), names(reply.Relations, maxRelations), names(reply.Attributes, maxKeys)}, nil
 }
 
-// induced is what a model writes.
+// induced is the reply of the model.
 type induced struct{ Nodes, Relations, Attributes []json.RawMessage }
 
 // Check implements what llm.Decode asks of replies.
@@ -278,7 +276,7 @@ func (s induced) Check() error {
 	return nil
 }
 
-// names are the usable ones of a list, each once.
+// names returns the usable names of a list, each once.
 func names(found []json.RawMessage, most int) []SchemaItem {
 	var out []SchemaItem
 	for _, raw := range found {
@@ -290,8 +288,7 @@ func names(found []json.RawMessage, most int) []SchemaItem {
 	return out
 }
 
-// sample is the first chunk of each of those documents whose IDs have the smallest
-// hashes.
+// sample returns the first chunks of the documents whose IDs have the smallest hashes.
 func sample(chunks []graphrag.Chunk) []graphrag.Chunk {
 	type candidate struct {
 		hash  [sha256.Size]byte
