@@ -78,7 +78,7 @@ func lsa(seed uint64) func(context.Context, []string) (embed.Embedder, error) {
 func entitiesByRules(titles *bool) func() (Extraction, error) {
 	return func() (Extraction, error) {
 		x, err := rules.New(rules.Options{})
-		return Extraction{named{rules.Titled(once{x, "rules"}, false, titles), titled("entities", titles)}, true}, err
+		return Extraction{named{extract.Titled(once{x, "rules"}, false, titles), titled("entities", titles)}, true}, err
 	}
 }
 
@@ -86,7 +86,7 @@ func entitiesByRules(titles *bool) func() (Extraction, error) {
 func triplesByRules(titles *bool) func() (Extraction, error) {
 	return func() (Extraction, error) {
 		x, err := rules.New(rules.Options{})
-		return Extraction{named{rules.Titled(rules.Linked(once{x, "rules"}), true, titles), titled("triples", titles)}, true}, err
+		return Extraction{named{extract.Titled(extract.Linked(once{x, "rules"}), true, titles), titled("triples", titles)}, true}, err
 	}
 }
 
@@ -94,7 +94,7 @@ func triplesByRules(titles *bool) func() (Extraction, error) {
 func recordsByRules(titles *bool) func(extract.RecordOptions) (Extraction, error) {
 	return func(extract.RecordOptions) (Extraction, error) {
 		x, err := triplesByRules(titles)()
-		return Extraction{named{rules.Described(x), titled("records", titles)}, true}, err
+		return Extraction{named{extract.Described(x), titled("records", titles)}, true}, err
 	}
 }
 

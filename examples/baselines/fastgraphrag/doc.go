@@ -21,7 +21,7 @@
 //   - Question.K decides how many chunks are read; the code reads eight.
 //
 // Offline, entities and facts are found by rules and described by the sentences
-// they stand in, see rules.Linked. Long descriptions are cut down to their
+// they stand in, see extract.Linked. Long descriptions are cut down to their
 // central sentences; parallel facts of one relation are merged. Entities are one
 // by spelling, and the names in a question are linked by spelling too; its other
 // words find entities by BM25, see kit.Kit.Find.

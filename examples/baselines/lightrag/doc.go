@@ -32,7 +32,7 @@
 //     order. Relations are extracted without a strength, like those of today.
 //
 // Offline, entities and relations are found by rules and described by the
-// sentences they stand in, see rules.Linked; many descriptions are cut
+// sentences they stand in, see extract.Linked; many descriptions are cut
 // down to their central sentences. The names in a question are its low-level
 // keywords, its other content words the high-level ones. Entities, relations and
 // chunks are found by BM25, see kit.Kit.Find.

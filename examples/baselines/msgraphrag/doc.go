@@ -40,7 +40,7 @@
 //   - Everything random has a seed.
 //
 // Offline, entities and relations are found by rules and described by the
-// sentences they stand in (see rules.Linked), what has many descriptions
+// sentences they stand in (see extract.Linked), what has many descriptions
 // keeps the central ones, and reports quote. Global search reads the reports most
 // like the question that fit. A report's documents are those it quotes.
 package msgraphrag

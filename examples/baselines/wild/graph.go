@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
@@ -14,14 +15,14 @@ import (
 // is one of titled passages, which lead to each other by the names in them. For other
 // corpora it is nil. Chunk i is passage i.
 func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
-	if !rules.TitledPassages(chunks) {
+	if !extract.TitledPassages(chunks) {
 		return nil, nil
 	}
 	x, err := rules.New(rules.Options{})
 	if err != nil {
 		return nil, err
 	}
-	found, err := rules.Titled(rules.Linked(x), true, nil).Extract(ctx, chunks)
+	found, err := extract.Titled(extract.Linked(x), true, nil).Extract(ctx, chunks)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@
 // text without capitals gives dates and the names of Options.Names. The word lists of
 // the rules stand in tables/.
 //
-// [Linked], [Titled] and [Described] add to an extractor the relations, names and
+// extract.Linked, extract.Titled and extract.Described add to an extractor the relations, names and
 // descriptions that graphs need and sentences do not state. [Extractor.QuestionNames]
 // and [Themes] read questions.
 package rules

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rules
+package extract
 
 import (
 	"cmp"
@@ -9,15 +9,17 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// decorated changes the findings of an extractor, chunk by chunk.
+// The types of entities of package rules that matter here.
+const quantity, other = "quantity", "other"
+
+// decorated changes the extractions of an extractor, chunk by chunk.
 type decorated struct {
-	extract.Extractor
+	Extractor
 	change func(*graphrag.Chunk, *kg.Extraction)
 	when   func([]graphrag.Chunk) bool // nil: always
 }
@@ -33,25 +35,24 @@ func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	})
 }
 
-// Linked adds to the facts of an extractor those that the order of words only
-// suggests: two entities that follow one another in a sentence are related, by
-// the words between them. The rules of the offline extractor state few facts but
-// true ones; a graph of these alone has hardly an edge to walk on.
-func Linked(x extract.Extractor) extract.Extractor {
-	return decorated{Extractor: x, change: link}
+// Linked returns an extractor that adds a fact for each two neighbouring entities of a
+// sentence that no fact relates: the relation is the text between them. Package rules
+// states few facts, though true ones, and a graph of these alone has hardly any edges.
+func Linked(x Extractor) Extractor {
+	return decorated{Extractor: x, change: relate}
 }
 
 const (
-	// linkedWeight sets suggested facts below stated ones.
+	// linkedWeight is below the weight of stated facts.
 	linkedWeight = 0.5
-	// maxBetween is how far apart, in bytes, two names may stand, maxBetweenWords
-	// how long the text between them may be to be the relation.
+	// maxBetween is the largest distance of two names in bytes, maxBetweenWords the
+	// longest text between them, in bytes, that becomes the relation.
 	maxBetween, maxBetweenWords = 150, 60
-	// mentionedWith relates names with much text between them.
+	// mentionedWith is the relation if the text between is longer.
 	mentionedWith = "is mentioned with"
 )
 
-func link(c *graphrag.Chunk, x *kg.Extraction) {
+func relate(c *graphrag.Chunk, x *kg.Extraction) {
 	pair := func(a, b string) [2]string {
 		a, b = kg.FoldUnicode.Key(a), kg.FoldUnicode.Key(b)
 		return [2]string{min(a, b), max(a, b)}
@@ -62,7 +63,7 @@ func link(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 	mentions := make([]*kg.Mention, 0, len(x.Mentions))
 	for i := range x.Mentions {
-		if m := &x.Mentions[i]; m.Span != (kg.Span{}) && m.Type != Quantity {
+		if m := &x.Mentions[i]; m.Span != (kg.Span{}) && m.Type != quantity {
 			mentions = append(mentions, m)
 		}
 	}
@@ -90,7 +91,7 @@ func link(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// between is a relation of the words between two names.
+// between returns the relation for the text between two names.
 func between(s string) string {
 	var room [maxBetweenWords]byte
 	relation := room[:0]
@@ -107,7 +108,7 @@ func between(s string) string {
 	return string(relation)
 }
 
-// sentenceAt is the sentence in which a span begins, an empty one if there is none.
+// sentenceAt returns the sentence in which a span begins, the zero span if there is none.
 func sentenceAt(sentences []text.Span, span kg.Span) text.Span {
 	i, _ := slices.BinarySearchFunc(sentences, span.Start+1, func(s text.Span, at int) int { return cmp.Compare(s.Start, at) })
 	if i == 0 || span == (kg.Span{}) || sentences[i-1].End <= span.Start {
@@ -116,15 +117,14 @@ func sentenceAt(sentences []text.Span, span kg.Span) text.Span {
 	return sentences[i-1]
 }
 
-// Described gives the mentions and facts of an extractor that describes nothing
-// the sentence in which they stand as their description: the source of the words that a
-// model would condense.
-func Described(x extract.Extractor) extract.Extractor {
+// Described returns an extractor that uses the sentence of a mention or fact as its
+// description if it has none: the text that a model would condense.
+func Described(x Extractor) Extractor {
 	return decorated{Extractor: x, change: describe}
 }
 
-// longestSentence is the longest sentence that describes something, in bytes.
-// Longer ones are tables or lists that were not cut.
+// longestSentence is the longest sentence in bytes that becomes a description. Longer ones
+// are tables or lists that were not cut.
 const longestSentence = 600
 
 func describe(c *graphrag.Chunk, x *kg.Extraction) {
@@ -142,11 +142,11 @@ func describe(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// Titled adds the title of a passage to the findings of an extractor as a name and, if
-// facts is true, a fact that relates it to each name of the passage. A passage of an
-// encyclopedia is about the thing of its title and calls it "he" or "the film". The
-// title is added if use is true, or nil and the chunks are [TitledPassages].
-func Titled(x extract.Extractor, facts bool, use *bool) extract.Extractor {
+// Titled returns an extractor that adds the title of a passage as an entity and, if facts
+// is true, a fact that relates it to each entity of the passage: a passage of an
+// encyclopedia is about its title but writes "he" or "the film". Titles are added if use
+// is true, or if it is nil and the chunks are [TitledPassages].
+func Titled(x Extractor, facts bool, use *bool) Extractor {
 	when := TitledPassages
 	if use != nil {
 		when = func([]graphrag.Chunk) bool { return *use }
@@ -154,8 +154,8 @@ func Titled(x extract.Extractor, facts bool, use *bool) extract.Extractor {
 	return decorated{x, func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, when}
 }
 
-// The bounds of a corpus of titled passages: nine documents of ten are one passage of at
-// most so many tokens, under a title of so many words. The passages of HotpotQA, 2Wiki
+// The limits of a corpus of titled passages: nine of ten documents are a single passage of
+// at most maxTitledTokens tokens with a title of at most maxTitleWords words. The passages of HotpotQA, 2Wiki
 // and MuSiQue have about a hundred tokens; a page of the web has thousands, and its
 // title is a headline.
 const (
@@ -167,8 +167,8 @@ const (
 // titleRelation is the label of the added facts.
 const titleRelation = "mentions"
 
-// TitledPassages tells whether a corpus is one of titled passages, such as the beginnings
-// of the articles of an encyclopedia.
+// TitledPassages reports whether a corpus consists of titled passages, such as the
+// beginnings of the articles of an encyclopedia.
 func TitledPassages(chunks []graphrag.Chunk) bool {
 	docs, passages := 0, 0
 	for i, c := range chunks {
@@ -203,13 +203,13 @@ func addTitle(c *graphrag.Chunk, x *kg.Extraction, facts bool) {
 	for _, m := range x.Mentions {
 		key := fold(m.Name)
 		named = named || key == fold(title)
-		if facts && !related[key] && m.Type != Quantity {
+		if facts && !related[key] && m.Type != quantity {
 			related[key] = true
 			x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: title, Relation: titleRelation, Tail: m.Name}, Span: m.Span})
 		}
 	}
 	if !named {
-		m := kg.Mention{Name: title, Type: Other}
+		m := kg.Mention{Name: title, Type: other}
 		if at := strings.Index(c.Text, title); at >= 0 {
 			m.Span = kg.Span{Start: at, End: at + len(title)}
 		}

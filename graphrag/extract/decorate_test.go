@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package extract_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+)
+
+// fixed is an extractor with one given extraction.
+type fixed struct{ kg.Extraction }
+
+func (f fixed) Extract(context.Context, []graphrag.Chunk) ([]kg.Extraction, error) {
+	return []kg.Extraction{f.Extraction}, nil
+}
+
+// Neighbours in a sentence are related once in a chunk, unless a fact relates them; names
+// without a span are not.
+func TestLinked(t *testing.T) {
+	text := "Ann met Bob and Cid. Ann saw Bob. Dan left."
+	var x kg.Extraction
+	for at, name := range map[int]string{0: "Ann", 8: "Bob", 16: "Cid", 21: "Ann", 29: "Bob", 34: "Dan"} {
+		x.Mentions = append(x.Mentions, kg.Mention{Name: name, Span: kg.Span{Start: at, End: at + 3}})
+	}
+	x.Mentions = append(x.Mentions, kg.Mention{Name: "Eve"})
+	relate := func() (out []string) {
+		found, err := extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found[0].Facts {
+			out = append(out, f.Head+" "+f.Relation+" "+f.Tail+": "+f.Description)
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"Ann met Bob: Ann met Bob and Cid.", "Bob and Cid: Ann met Bob and Cid."}, relate()); diff != "" {
+		t.Error(diff)
+	}
+	x.Facts = []kg.Fact{{Triple: graphrag.Triple{Head: "bob", Relation: "met by", Tail: "Ann"}, Description: "known"}}
+	if diff := cmp.Diff([]string{"bob met by Ann: known", "Bob and Cid: Ann met Bob and Cid."}, relate()); diff != "" {
+		t.Error(diff)
+	}
+}
