@@ -4,25 +4,21 @@ package rules
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// QuestionNames finds the named entities of a question. It chooses among the names
-// that the question writes in capitals or quotes, those that the rules find in it,
-// and those that known knows (see [Extractor.Entities]): the longest of what
-// overlaps, so that a known word does not break up an unknown name. A known name in
-// lower case counts only if it has several words.
+// QuestionNames returns the named entities of a question: those that the rules find and
+// those that knows reports (see [Extractor.Entities]), the longest where they overlap, so
+// that a known word does not split an unknown name. A known name in lower case counts
+// only if it has several words.
 func (o *Extractor) QuestionNames(question string, knows func(folded string) bool) []string {
-	found, known := o.Entities(question, nil), o.Entities(question, knows)
-	all := append(capitalRuns(question), found...)
-	for _, m := range known {
+	all := o.Entities(question, nil)
+	for _, m := range o.Entities(question, knows) {
 		if strings.ContainsFunc(question[m.Span.Start:m.Span.End], func(r rune) bool {
 			return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.IsLower(r)
 		}) || strings.Contains(m.Name, " ") {
@@ -46,83 +42,8 @@ func (o *Extractor) QuestionNames(question string, knows func(folded string) boo
 	return names
 }
 
-// connectors may stand between two capitalized words of one name.
-var connectors = strings.Fields("of the and for de la le del der di du von van al el &")
-
-// openers begin a sentence in capitals without being part of a name.
-var openers = strings.Fields("a an and are at besides by did do does for from has have how if in is of on the there to was were what when where which who whom whose why with")
-
-var quoted = regexp.MustCompile(`"([^"]+)"|“([^”]+)”`)
-
-// capitalRuns are the quoted texts of a question and its runs of capitalized
-// words, with small words between them.
-func capitalRuns(question string) []kg.Mention {
-	var out []kg.Mention
-	for _, at := range quoted.FindAllStringSubmatchIndex(question, -1) {
-		start, end := max(at[2], at[4]), max(at[3], at[5])
-		out = append(out, mentionAt(question, start, end))
-	}
-	run := kg.Span{Start: -1}
-	flush := func() {
-		if run.Start >= 0 {
-			out = append(out, mentionAt(question, run.Start, run.End))
-		}
-		run.Start = -1
-	}
-	opening := true
-	skip := func(at int) int { return len(question) - len(strings.TrimLeftFunc(question[at:], unicode.IsSpace)) }
-	for at := skip(0); at < len(question); {
-		n := strings.IndexFunc(question[at:], unicode.IsSpace)
-		if n < 0 {
-			n = len(question) - at
-		}
-		word, start := trimWord(question[at : at+n])
-		start += at
-		r, _ := utf8.DecodeRuneInString(word)
-		capital := unicode.IsUpper(r) || run.Start >= 0 && unicode.IsDigit(r)
-		if opening && slices.Contains(openers, strings.ToLower(word)) {
-			capital = false
-		}
-		switch {
-		case capital:
-			if run.Start < 0 {
-				run.Start = start
-			}
-			run.End = start + len(word)
-		case !slices.Contains(connectors, word):
-			flush()
-		}
-		// A mark behind the word ends the run, but for the full stop of an
-		// initial or a short title.
-		behind := question[start+len(word) : at+n]
-		opening = strings.ContainsAny(behind, "?!") || strings.Contains(behind, ".") && len(word) > 3
-		if opening || strings.ContainsAny(behind, ",;:)\"”’'") {
-			flush()
-		}
-		at = skip(at + n)
-	}
-	flush()
-	return out
-}
-
-// trimWord cuts marks and the possessive off a word and tells where it begins.
-func trimWord(w string) (string, int) {
-	inner := strings.TrimLeftFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&' })
-	start := len(w) - len(inner)
-	inner = strings.TrimRightFunc(inner, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&' && r != '+' })
-	for _, end := range []string{"'s", "’s"} {
-		inner = strings.TrimSuffix(inner, end)
-	}
-	return inner, start
-}
-
-func mentionAt(of string, start, end int) kg.Mention {
-	return kg.Mention{Name: of[start:end], Span: kg.Span{Start: start, End: end}}
-}
-
-// Themes are what a question is about beside the names in it: its runs of
-// content words, as they are written, in order and each once. It stands in for
-// the keywords that a model would find.
+// Themes returns the topics of a question beside its names: its runs of content words,
+// in order and each once. They replace the keywords that a model would return.
 func Themes(question string, names []string) []string {
 	rest := question
 	for _, n := range names {
@@ -153,10 +74,10 @@ func Themes(question string, names []string) []string {
 	return out
 }
 
-// MayBeNoun reports whether a word, in lower case, may be a noun or a name: English
-// words of a closed class, adverbs, and forms of verbs and of adjectives that the tables
-// know are none, nor what ends like an adverb or the past of a verb. It stands in for
-// a tagger of parts of speech and does not look at the words around.
+// MayBeNoun reports whether a word, in lower case, may be a noun or a name. It is false
+// for English words of closed classes, adverbs, verb forms and adjectives of the tables,
+// and for words that end like an adverb or a past tense. It replaces a part-of-speech
+// tagger and does not look at the context.
 func MayBeNoun(word string) bool {
 	l := tableLexicon()
 	c := l.class[l.words[word]]
