@@ -16,25 +16,25 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// maxChain is how many headings above, and leads before, count for what may be quoted.
+// maxChain is how many headings above and leads before a candidate count for it.
 const maxChain = 3
 
-// candidate is a quote, beside a question.
+// candidate is a quote with the terms of the question that it contains.
 type candidate struct {
 	*quote
 	piece int // number of the piece it stands in, in order of rank
-	// The question's terms that it holds, that what it goes on from holds (the header
-	// of a row, the line before a list, the question that is answered), that its
-	// headings and its title hold.
+	// The question's terms that the quote contains, that its lead contains (the header
+	// of a row, the line before a list, the question of a FAQ), and that its headings
+	// and title contain.
 	own, lead, head set
-	answers         bool // what the page asks before it
+	answers         bool // a question of the page before it
 
 	terms   []int32 // see distinct
 	sorted  bool
-	quality float64 // factor for what is cut, or a heading
+	quality float64 // factor below 1 for a cut sentence or a heading
 }
 
-// distinct are the terms of a candidate, rising. Most candidates are never asked.
+// distinct returns the terms of a candidate, ascending. They are sorted when first needed.
 func (x *candidate) distinct() []int32 {
 	if !x.sorted {
 		slices.Sort(x.terms)
@@ -43,7 +43,7 @@ func (x *candidate) distinct() []int32 {
 	return x.terms
 }
 
-// piece is a text that candidates stand in: a chunk, or derived text.
+// piece is the text of candidates: a chunk, or derived text.
 type piece struct {
 	*reading
 	evidence int // index into the evidence, -1 of derived text
@@ -52,7 +52,7 @@ type piece struct {
 	title    set
 }
 
-// corpus are the candidates of all evidence, and the memory for those of the next.
+// corpus is the candidates of all evidence. Its memory is reused.
 type corpus struct {
 	lexicon    *lexicon
 	q          *question
@@ -62,7 +62,7 @@ type corpus struct {
 	scores     []float64
 }
 
-// collect reads all material. The one error is that of ctx.
+// collect reads all evidence and derived texts. The only error is that of ctx.
 func (c *corpus) collect(ctx context.Context, question string, evidence []graphrag.Hit, derived []graphrag.Derived) error {
 	c.q = newQuestion(question, c.lexicon)
 	for i, h := range evidence {
@@ -90,7 +90,7 @@ func (c *corpus) collect(ctx context.Context, question string, evidence []graphr
 	return ctx.Err()
 }
 
-// reset forgets what was read and keeps the memory.
+// reset empties the corpus and keeps its memory.
 func (c *corpus) reset() {
 	clear(c.pieces)
 	clear(c.candidates)
@@ -98,14 +98,14 @@ func (c *corpus) reset() {
 	c.lexicon.reset()
 }
 
-// asked are the question's terms among those of a text, which it numbers.
+// asked returns the question's terms among those of a text.
 func (c *corpus) asked(known []int32) set {
 	terms := c.lexicon.local(known)
 	defer c.lexicon.forget(terms)
 	return c.own(terms)
 }
 
-// own are the question's terms among terms.
+// own returns the question's terms among terms.
 func (c *corpus) own(terms []int32) (s set) {
 	for _, t := range terms {
 		if int(t) < c.q.terms {
@@ -115,8 +115,8 @@ func (c *corpus) own(terms []int32) (s set) {
 	return s
 }
 
-// rarity is the weight of a term that df of n texts have: that of BM25, which stays
-// positive, dampened.
+// rarity is the weight of a term that df of n texts contain: the IDF of BM25, always
+// positive, to the power .7.
 func rarity(df, n float64) float64 { return math.Pow(math.Log(1+(n-df+0.5)/(df+0.5)), 0.7) }
 
 // add adds the candidates of one text.
@@ -147,8 +147,8 @@ func (c *corpus) add(p piece) {
 	c.pieces = append(c.pieces, p)
 }
 
-// setsOf are the question's terms of the blocks that others stand under or go on from;
-// of the other blocks they are empty.
+// setsOf returns the question's terms of each block that is a heading or a lead of others;
+// the other sets are empty.
 func (c *corpus) setsOf(r *reading) []set {
 	start := len(c.sets)
 	for _, b := range r.terms {
@@ -157,26 +157,26 @@ func (c *corpus) setsOf(r *reading) []set {
 	return c.sets[start:]
 }
 
-// How the score of a candidate is made up. The parts were chosen one after the other
-// on 176 questions of WildGraphBench (none of those that are held out), by how often
-// the sentence nearest to the gold comes first or second; each is on a plateau.
+// The weights of the parts of a score. They were chosen one after the other on 176
+// questions of WildGraphBench (none of the held-out ones), by how often the sentence
+// nearest to the gold is first or second; each is on a plateau.
 const (
-	namePart   = 1.5    // weight of a term that names something
-	leadPart   = 0.6    // of a term that the header or the term before holds
-	answerPart = 0.9    // of one of a question of the page that is answered next
-	headPart   = 0.2    // of one that headings, titles and the line before a list hold
-	besidePart = 0.25   // of what the better of the neighbours holds
-	shapeBonus = 1.3    // factor for having what is asked for
-	listBonus  = 1.3    // factor of a list if steps are asked for, else its loss
-	wordGain   = 0.0025 // with each word: a long sentence is more often whole
-	rankLoss   = 0.045  // with each rank of the chunk
+	namePart   = 1.5    // weight of a term of a name
+	leadPart   = 0.6    // weight of a term in the lead
+	answerPart = 0.9    // weight of a term in a preceding question of the page
+	headPart   = 0.2    // weight of a term in headings or the title
+	besidePart = 0.25   // weight of the terms in the better of the neighbours
+	shapeBonus = 1.3    // factor for containing the kind of answer that is asked for
+	listBonus  = 1.3    // factor of a list if steps are asked for, divisor if not
+	wordGain   = 0.0025 // gain by each word: a long sentence is more often complete
+	rankLoss   = 0.045  // loss by each rank of the chunk
 
-	emptyPart     = 0.2 // of what holds nothing of the question, or nothing else
-	referencePart = 0.5 // of an entry of a bibliography
+	emptyPart     = 0.2 // factor for containing no term of the question, or no other
+	referencePart = 0.5 // factor for an entry of a bibliography
 )
 
-// cover is the weight of the question's terms that a candidate holds, those of its
-// surroundings in part.
+// cover returns the weight of the question's terms that a candidate contains; those of
+// its context count in part.
 func (c *corpus) cover(x *candidate) float64 {
 	lead := x.lead &^ x.own
 	head := x.head &^ (x.own | lead)
@@ -187,7 +187,7 @@ func (c *corpus) cover(x *candidate) float64 {
 	return c.q.of(x.own) + part*c.q.of(lead) + headPart*c.q.of(head)
 }
 
-// score returns the score of each candidate, and the number of the best.
+// score returns the score of each candidate, and the index of the best.
 func (c *corpus) score() (scores []float64, best int) {
 	for i := range c.candidates {
 		x := &c.candidates[i]
@@ -203,7 +203,7 @@ func (c *corpus) score() (scores []float64, best int) {
 	return c.scores, slices.Index(c.scores, slices.Max(c.scores))
 }
 
-// scoreOf is the score of a candidate of which so much of the question is met.
+// scoreOf returns the score of a candidate that covers terms of the given weight.
 func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 	if met == 0 {
 		return 0
@@ -226,28 +226,28 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 	return s * (1 + wordGain*float64(x.words)) / (1 + rankLoss*float64(x.piece))
 }
 
-// says tells whether a candidate says more than the question does.
+// says reports whether a candidate has terms that the question lacks.
 func (c *corpus) says(x *candidate) bool { return len(x.distinct()) > x.own.count() }
 
-// echoes tells whether a candidate is a heading or a name that only says again what is
-// asked.
+// echoes reports whether a candidate is a heading or a name that only repeats terms of the
+// question.
 func (c *corpus) echoes(x *candidate) bool {
 	return (x.kind == load.Heading || x.kind == load.Paragraph && x.words < minHeadline && !c.q.yesNo) && !c.says(x)
 }
 
-// The confidence of an answer is a logistic model of what of the question is met.
+// The coefficients of the logistic model of confidence.
 const (
 	sureBase  = -5.3
-	sureAsked = 5.0  // by the share of what is asked (terms that are no names) that is met
-	sureNames = 3.0  // by the share of the names that are met
-	sureShape = -2.0 // if a number, a date, a name or a price is asked for and is not there
-	sureEmpty = -2.0 // if the candidate itself holds nothing of the question
+	sureAsked = 5.0  // times the share of covered terms that are no names
+	sureNames = 3.0  // times the share of covered names
+	sureShape = -2.0 // if a number, a date, a name or a price is asked for and missing
+	sureEmpty = -2.0 // if the candidate itself contains no term of the question
 
-	// What is met in the surroundings counts in part.
+	// Terms that only the context covers count in part.
 	nearLead, nearHead, nearPage = 0.9, 0.7, 0.4
 )
 
-// confidence is how likely it is that a candidate answers the question.
+// confidence returns the probability that a candidate answers the question.
 func (c *corpus) confidence(x *candidate) float64 {
 	all, page := set(1)<<c.q.terms-1, c.asked(c.pieces[x.piece].page)
 	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names)
@@ -260,8 +260,8 @@ func (c *corpus) confidence(x *candidate) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// met is the share of some of the question's terms that a candidate, its surroundings
-// and its page meet, 1 of none.
+// met returns the share of some of the question's terms that a candidate, its context and
+// its page cover; 1 if there are none.
 func (c *corpus) met(x *candidate, page, terms set) float64 {
 	if terms == 0 {
 		return 1
@@ -272,15 +272,15 @@ func (c *corpus) met(x *candidate, page, terms set) float64 {
 	return (c.q.plain(x.own&terms) + nearLead*c.q.plain(lead&terms) + nearHead*c.q.plain(head&terms) + nearPage*c.q.plain(page&terms)) / c.q.plain(terms)
 }
 
-// What an embedder adds to words. Both are on plateaus (2 to 4, 10 to 40) over the
-// questions of WildGraphBench that are not held out.
+// The use of an embedder. Both values are on plateaus (2 to 4, 10 to 40) on the questions
+// of WildGraphBench that are not held out.
 const (
-	alikePart = 2.0 // what a cosine of 1 adds to a score, in parts of it
-	maxAlike  = 20  // the best candidates by words, which are embedded
+	alikePart = 2.0 // a cosine of c multiplies a score by 1 + alikePart·c
+	maxAlike  = 20  // how many of the best candidates by words are embedded
 )
 
-// WithEmbedder returns a reader that also compares what it may quote with the question
-// by an embedder, if it is that of [Extractive]; other readers are returned as they are.
+// WithEmbedder returns a reader of [Extractive] with the option Embedder set; other readers
+// are returned unchanged.
 func WithEmbedder(r Reader, e embed.Embedder) Reader {
 	x, ok := r.(*extractive)
 	if !ok {
@@ -291,8 +291,8 @@ func WithEmbedder(r Reader, e embed.Embedder) Reader {
 	return newExtractive(o)
 }
 
-// compare raises the scores of the best candidates by how like the question they are,
-// and returns the number of the best. A text without a direction is like none.
+// compare raises the scores of the best candidates by their cosine with the question, and
+// returns the index of the best. The cosine of a zero vector is 0.
 func (c *corpus) compare(ctx context.Context, e embed.Embedder, scores []float64, best int) (int, error) {
 	if scores[best] == 0 {
 		return best, nil

@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Defaults of [ExtractiveOptions]. The threshold is where an answer is as likely to be
-// right as not; docs/offline.md has what comes of it.
+// Defaults of [ExtractiveOptions]. At the threshold an answer is right with probability
+// one half; docs/offline.md has the results.
 const (
 	DefaultFactSentences    = 2
 	DefaultSummarySentences = 10
@@ -30,60 +30,61 @@ const (
 // confidence is below the threshold.
 const Closest = "Closest passage: "
 
-// overviewPart is the part of the threshold that the best statement of an overview
-// must reach: together they need not answer one thing.
+// overviewPart times the threshold is the confidence that the best statement of an
+// overview must reach: no single statement has to answer the question.
 const overviewPart = 0.1
 
 // ExtractiveOptions are the options of [Extractive].
 type ExtractiveOptions struct {
 	// Mode is Open if empty.
 	Mode Mode
-	// SummarySentences are the most statements of an overview or a list,
-	// FactSentences of any other answer; 0 means the defaults.
+	// SummarySentences is the most statements of an overview or a list, FactSentences
+	// of any other answer; 0 means the defaults.
 	FactSentences, SummarySentences int
 	// Threshold is the confidence, 0 to 1, below which an answer is refused in Reject
 	// mode and begins with [Closest] in Open mode; for overviews, a tenth of it,
 	// and no mark. 0 means DefaultThreshold.
 	Threshold float64
-	// Analyzer makes terms of words; nil means text.Default().
+	// Analyzer maps words to terms; nil means text.Default().
 	Analyzer text.Analyzer
-	// Embedder, if set, also compares the 20 best candidates by words with the
-	// question: one that says the same in other words is moved up. Confidence stays
-	// that of words.
+	// Embedder, if set, raises the scores of the 20 best candidates by their cosine
+	// with the question, for answers in other words. It does not change the
+	// confidence.
 	Embedder embed.Embedder
 }
 
-// Extractive returns a reader that needs no model: the answer is made of quotes, each
+// Extractive returns a reader that needs no model: the answer consists of quotes, each
 // with a citation.
 //
-// The evidence is read as structure (package load; a chunk after its Lead). What can
-// be quoted are sentences of any length, items, rows of tables under the names of
-// their columns, definitions with their terms, lines of code with their comments,
-// front matter, headlines, and short lists with what leads into them; navigation,
-// link lists and questions are left out. A candidate scores by the share of the
-// question that it holds, weighted by how rare its words are in the evidence, that
-// what it goes on from holds (a header, a term, the question a FAQ asks before it,
-// headings), with something added for its neighbours, for having what is asked for (a
-// number, a date, a name, a price) and for the rank of its chunk.
+// The evidence is parsed by package load, each chunk after its Lead. Candidates are
+// sentences, items, rows of tables under the names of their columns, definitions with
+// their terms, lines of code with their comments, front matter, headlines, and short lists
+// with the line before them; navigation, link lists and questions are left out. The score
+// of a candidate is the share of the question's terms that it contains, weighted by their
+// rarity in the evidence. Terms of its context (a header, a defined term, the preceding
+// question of a FAQ, headings) and of its neighbours count in part; there is a bonus for
+// the kind of answer that is asked for (a number, a date, a name, a price) and a loss by
+// the rank of its chunk.
 //
-// One candidate is quoted, and a second if it is not clear that the first one answers.
-// The answer to a question for an overview has the best statements, no two of them
-// alike, grouped by page, the page with the best one first.
+// One candidate is quoted, and a second if the confidence in the first is low. An overview
+// quotes the best statements, no two of them the same fact, grouped by page, starting with
+// the page of the best.
 //
-// Answer.Confidence is how likely the best candidate is right: a logistic model of how
-// much of what is asked, and of the names, it and its surroundings meet. Below
-// Threshold the reader refuses in Reject mode and says [Closest] in Open mode.
+// Answer.Confidence is the probability that the best candidate is right: a logistic model
+// of the shares of the question's names and other terms that the candidate and its context
+// cover. Below Threshold the reader refuses in Reject mode and begins with [Closest] in
+// Open mode.
 //
-// Citations carry the quoted bytes of the source document, of a row the row; if the
-// chunk was cleaned, so that its text is not its source span, the whole span of the
-// chunk. Quotes are without marks of Markdown, links and line breaks. Headings of
-// derived texts are not quoted.
+// Citations have the quoted bytes of the source document, for a cell the whole row; if the
+// chunk was cleaned, so that its text is not its source span, the span of the chunk. Quotes
+// are without Markdown marks, links and line breaks. Headings of derived texts are not
+// quoted.
 //
-// A passage is evidence for many questions, so what was read of it is kept: of up to 16 MiB of
-// texts, which takes some four times as much memory, then it begins anew.
+// Parsed passages are cached, since a passage is evidence for many questions: up to 16 MiB
+// of text, which takes about four times as much memory; then the cache is emptied.
 //
-// With nothing to quote the answer is a refusal, in Open mode too. Equal input
-// gives equal answers. Only errors of ctx and of Embedder are returned.
+// Without a candidate the answer is a refusal, in Open mode too. Equal input gives equal
+// answers. The only errors are those of ctx and of Embedder.
 func Extractive(o ExtractiveOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
 	o.Mode.check(&checks)
@@ -119,7 +120,7 @@ type extractive struct {
 // Name implements [Reader].
 func (r *extractive) Name() string { return "extractive/" + string(r.o.Mode) }
 
-// library is what was read so far, anew when it is full.
+// library returns the cache of parsed texts, an empty one when it is full.
 func (r *extractive) library() *library {
 	known := r.known.Load()
 	if known.full() {
@@ -180,8 +181,8 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	return answer, nil
 }
 
-// compose makes an answer of the chosen candidates, with a paragraph for each page if
-// asked to.
+// compose writes the answer from the chosen candidates, with a paragraph for each page if
+// paragraphs is true.
 func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence []graphrag.Hit) graphrag.Answer {
 	answer := graphrag.Answer{Evidence: evidence}
 	var b strings.Builder
@@ -211,7 +212,7 @@ func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence 
 	return answer
 }
 
-// between is what stands between two quotes.
+// between returns the separator of two quotes.
 func between(quote string, sameParagraph bool) string {
 	switch {
 	case !sameParagraph:
@@ -225,14 +226,14 @@ func between(quote string, sameParagraph bool) string {
 // When a second candidate is quoted beside the best, and which.
 const (
 	enough    = 0.8  // confidence from which the best is quoted alone
-	factFloor = 0.3  // part of the best score that another must reach
-	sameLoss  = 0.15 // loss of one that holds the same part of the question
-	lackGain  = 2.0  // gain of one that holds what the first lacks, as in chained questions
-	repeated  = 0.8  // share of the terms of one in another from which they are the same
+	factFloor = 0.3  // share of the best score that another must reach
+	sameLoss  = 0.15 // loss of a candidate with the same terms of the question
+	lackGain  = 2.0  // gain by terms that the first lacks, as in chained questions
+	repeated  = 0.8  // share of common terms from which two candidates are the same
 )
 
-// facts returns the candidates that answer a question for facts, at most limit: the
-// best, and if it is not clear that it answers, the next ones that say something else.
+// facts returns at most limit candidates for a question about facts: the best, and the
+// next ones that do not repeat it.
 func (c *corpus) facts(scores []float64, best, limit int) []int {
 	chosen := []int{best}
 	have := c.candidates[best].own | c.candidates[best].lead
@@ -259,7 +260,7 @@ func (c *corpus) facts(scores []float64, best, limit int) []int {
 	return chosen
 }
 
-// repeats tells whether one of two texts has nearly all terms of the other.
+// repeats reports whether one of two texts has nearly all terms of the other.
 func repeats(a, b []int32) bool {
 	same := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -275,8 +276,8 @@ func repeats(a, b []int32) bool {
 	return float64(same) >= repeated*float64(min(len(a), len(b)))
 }
 
-// shown is a candidate as it is quoted: one that says nothing but what was asked says
-// it under its heading.
+// shown returns the quote of a candidate, after its heading if an item contains nothing
+// but terms of the question.
 func (c *corpus) shown(x *candidate) string {
 	blocks := c.pieces[x.piece].blocks
 	if h := blocks[x.block].Under; h >= 0 && x.kind == load.Item && !c.q.yesNo && !c.says(x) {

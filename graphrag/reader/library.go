@@ -9,12 +9,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxRead is how many bytes of text are kept as they were read, with some three times
-// as many of what was read of them: a passage is evidence for many questions.
+// maxRead bounds the cached texts in bytes; what was parsed from them takes about three
+// times as much. A passage is evidence for many questions.
 const maxRead = 16 << 20
 
-// library is what was read of texts, and the numbers of all terms. It is safe for
-// concurrent use.
+// library caches parsed texts and numbers all their terms. It is safe for concurrent
+// use.
 type library struct {
 	analyzer text.Analyzer
 
@@ -22,7 +22,7 @@ type library struct {
 	readings map[source]*reading
 	size     int
 	numbers  *text.Numbering
-	seen     []uint32 // of each term, the last text that has it
+	seen     []uint32 // by term: the last text that contains it
 	texts    uint32
 	room     []int32
 }
@@ -31,14 +31,14 @@ func newLibrary(a text.Analyzer) *library {
 	return &library{analyzer: a, readings: make(map[source]*reading), numbers: text.NewNumbering(a)}
 }
 
-// full tells whether there should be another library.
+// full reports whether the library should be replaced by an empty one.
 func (l *library) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.size > maxRead
 }
 
-// read reads a text, once.
+// read parses a text, or returns what is cached of it.
 func (l *library) read(from source) *reading {
 	l.mu.Lock()
 	r := l.readings[from]
@@ -56,7 +56,7 @@ func (l *library) read(from source) *reading {
 	return l.readings[from]
 }
 
-// terms are those of a text, each once, in the order in which they come.
+// terms returns the terms of a text, each once, in the order of the text.
 func (l *library) terms(s string) []int32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,8 +64,8 @@ func (l *library) terms(s string) []int32 {
 	return slices.Clone(l.room)
 }
 
-// first appends the terms of the first words of a text to dst, and tells how many words
-// there are, one more than most if there are more.
+// first appends the terms of the first most words of a text to dst, and returns the number
+// of words, most+1 if there are more.
 func (l *library) first(dst []int32, s string, most int) (list []int32, words int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,37 +93,37 @@ func (l *library) list(list []int32, s string, most int) (_ []int32, words int) 
 	return list, words
 }
 
-// number is that of a word's term, -1 of a stop word.
+// number returns the number of a word's term, -1 for a stop word.
 func (l *library) number(word []byte) int32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.numbers.Number(word)
 }
 
-// term is the term with a number.
+// term returns the term with a number.
 func (l *library) term(number int32) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return string(l.numbers.Terms().At(int(number)))
 }
 
-// lexicon numbers the terms of one answer from 0 in the order in which they are met,
-// those of the question first, whatever was read before.
+// lexicon numbers the terms of one answer from 0 in the order of their occurrence, those
+// of the question first, independently of the library's numbers.
 type lexicon struct {
 	known  *library
-	number []int32 // of each known term, its number here + 1; 0 of those not met
-	met    []int32 // of each number here, that of the known term
-	arena  []int32 // terms
+	number []int32 // by number in the library: the number here + 1, or 0
+	met    []int32 // by number here: the number in the library
+	arena  []int32 // memory of the lists that local returns
 }
 
-// begin begins another answer.
+// begin prepares the lexicon for an answer.
 func (l *lexicon) begin(known *library) {
 	if l.known != known {
 		l.known, l.number = known, nil
 	}
 }
 
-// of is the number of a word's term, -1 of a stop word.
+// of returns the number here of a word's term, -1 for a stop word.
 func (l *lexicon) of(word []byte) int32 {
 	if id := l.known.number(word); id >= 0 {
 		return l.place(id)
@@ -131,7 +131,7 @@ func (l *lexicon) of(word []byte) int32 {
 	return -1
 }
 
-// place is the number of a known term.
+// place returns the number here of a term of the library.
 func (l *lexicon) place(id int32) int32 {
 	if n := int(id) + 1 - len(l.number); n > 0 {
 		l.number = append(l.number, make([]int32, n)...)
@@ -143,10 +143,10 @@ func (l *lexicon) place(id int32) int32 {
 	return l.number[id] - 1
 }
 
-// term is the term with a number.
+// term returns the term with a number here.
 func (l *lexicon) term(number int) string { return l.known.term(l.met[number]) }
 
-// local are the numbers of known terms; they stay until forget.
+// local returns the numbers here of terms of the library, in memory of the arena.
 func (l *lexicon) local(known []int32) []int32 {
 	start := len(l.arena)
 	for _, id := range known {
@@ -155,7 +155,7 @@ func (l *lexicon) local(known []int32) []int32 {
 	return l.arena[start:len(l.arena):len(l.arena)]
 }
 
-// forget takes back the terms that were numbered last.
+// forget frees the last list that local returned.
 func (l *lexicon) forget(terms []int32) { l.arena = l.arena[:len(l.arena)-len(terms)] }
 
 // reset ends an answer.

@@ -12,8 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxTerms is how many distinct terms of a question are looked for: one bit each. A
-// question that is a page long asks what it begins with.
+// maxTerms is the number of distinct terms of a question that are used, one bit each. Of a
+// longer question the first ones are used.
 const maxTerms = 63
 
 // set is a set of the question's terms.
@@ -21,42 +21,40 @@ type set uint64
 
 func (s set) count() int { return bits.OnesCount64(uint64(s)) }
 
-// first is the lowest term of a set that is not empty.
+// first returns the lowest term of a non-empty set.
 func (s set) first() int { return bits.TrailingZeros64(uint64(s)) }
 
-// question is what is looked for. Its terms are those of the numbering with the
-// lowest numbers.
+// question is an analyzed question. Its terms have the lowest numbers of the lexicon.
 type question struct {
 	text     string
 	terms    int // how many
-	names    set // those that name something: capital letters, digits
-	weak     set // those that say how it is asked rather than what for
-	unspaced set // those of scripts without blanks, of which some are no words
+	names    set // terms of names: with capital letters or digits
+	weak     set // terms of the wording of questions, such as "name" or "list"
+	unspaced set // character pairs of scripts without blanks, not all of them words
 	want     shape
 	steps    bool              // asks for a procedure or a list
-	yesNo    bool              // is answered by yes or no
+	yesNo    bool              // asks for yes or no
 	weight   [maxTerms]float64 // for ranking
 	bare     [maxTerms]float64 // for confidence: by rarity alone
 	total    float64
 }
 
-// weakPart is what a term that says how is asked counts for confidence, and one of a
-// script without blanks that stands nowhere: many pairs of characters are no words.
+// weakPart is the weight, for confidence, of a term of the wording of questions, and of a
+// pair of characters that occurs nowhere: many pairs are no words.
 const weakPart = 0.3
 
-// asking are words that many questions have and few answers: stems of the default
-// analyzer would not tell "mean" the verb from "mean" the value, so they only count
-// for less.
+// asking are words that many questions and few answers contain, as stems. They only count
+// less, since a stem may also be an asked word: "mean" the verb and "mean" the value.
 var asking = strings.Fields(`accord regard concern specif describ explain identifi mean call name use usual happen tell give
 	kind type sort exact main primari certain list state provid find get know much mani long old far
 	does did do has have had was were is are been will would can could should must may
 	cost price pay paid spend spent day year month date time number city countri person team compani
 	answer question reason way thing summar overview relat involv includ particular respect`)
 
-// hanziAsking are characters of Chinese questions that say nothing of what is asked.
+// hanziAsking are characters of the wording of Chinese questions.
 const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为如能可以我你们请被和与或及个位吧啊这那于从到将把由"
 
-// newQuestion reads a question and numbers its terms.
+// newQuestion analyzes a question and numbers its terms.
 func newQuestion(s string, l *lexicon) *question {
 	q := &question{text: s, want: wanted(s), steps: asksSteps(s), yesNo: asksYesNo(s)}
 	words := capitalized(s)
@@ -83,14 +81,13 @@ func newQuestion(s string, l *lexicon) *question {
 	return q
 }
 
-// unspacedAsking tells whether a word of a script without blanks has a character that
-// only asks.
+// unspacedAsking reports whether a word contains a character of hanziAsking.
 func unspacedAsking(word string) bool {
 	return strings.ContainsAny(word, hanziAsking)
 }
 
-// capitalized are the words of a question, folded, that have a digit or a capital
-// letter and are not its first.
+// capitalized returns the words of a question, folded, with a digit, or with a capital
+// letter and not at its beginning.
 func capitalized(s string) map[string]bool {
 	out := make(map[string]bool)
 	for i, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
@@ -101,7 +98,7 @@ func capitalized(s string) map[string]bool {
 	return out
 }
 
-// weigh sets the weights of the terms by how many of n candidates have each.
+// weigh sets the weights of the terms by how many of n candidates contain each.
 func (q *question) weigh(df *[maxTerms]int, n int) {
 	q.total = 0
 	for t := range q.terms {
@@ -121,7 +118,7 @@ func (q *question) weigh(df *[maxTerms]int, n int) {
 	}
 }
 
-// of is the weight of the terms in a set.
+// of returns the weight of a set of terms for ranking.
 func (q *question) of(s set) float64 {
 	sum := 0.0
 	for ; s != 0; s &= s - 1 {
@@ -130,7 +127,7 @@ func (q *question) of(s set) float64 {
 	return sum
 }
 
-// plain is the weight of the terms in a set as confidence counts them.
+// plain returns the weight of a set of terms for confidence.
 func (q *question) plain(s set) float64 {
 	sum := 0.0
 	for ; s != 0; s &= s - 1 {
@@ -139,7 +136,7 @@ func (q *question) plain(s set) float64 {
 	return sum
 }
 
-// asksSteps tells whether a question asks for a procedure or for everything on a list.
+// asksSteps reports whether a question asks for a procedure or for everything on a list.
 func asksSteps(question string) bool {
 	q := strings.ToLower(question)
 	for _, p := range []string{"how do i", "how do you", "how can i", "how to ", "what steps", "which steps", "what are the steps", "what do i need", "who attended", "who was there", "怎么", "如何"} {
@@ -150,14 +147,14 @@ func asksSteps(question string) bool {
 	return false
 }
 
-// asksYesNo tells whether a question is answered by yes or no.
+// asksYesNo reports whether a question asks for yes or no.
 func asksYesNo(question string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(question)), " ")
 	return slices.Contains(strings.Fields("is are was were do does did can could may must should will would has have had"), first) ||
 		strings.ContainsAny(question, "吗")
 }
 
-// shape is what kinds of answers a text can hold, one bit each.
+// shape is a set of kinds of answers that a text contains.
 type shape uint8
 
 const (
@@ -167,7 +164,7 @@ const (
 	hasMoney
 )
 
-// wanted returns the shapes any of which answers a question; 0 if none is asked for.
+// wanted returns the shapes of which an answer needs one; 0 if any text will do.
 func wanted(question string) shape {
 	q := " " + strings.ToLower(strings.Join(strings.FieldsFunc(question, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
@@ -195,7 +192,7 @@ func wanted(question string) shape {
 	return s
 }
 
-// wordShapes are the shapes of words as they are written in English.
+// wordShapes are the shapes of English words.
 var wordShapes = func() map[string]shape {
 	out := make(map[string]shape)
 	for s, words := range map[shape]string{
@@ -217,7 +214,7 @@ var wordShapes = func() map[string]shape {
 // longestShape is the length in bytes of the longest of these words.
 const longestShape = 9
 
-// shows tells whether a text has any of the shapes.
+// shows reports whether a text has any of the shapes.
 func shows(s string, want shape) bool {
 	if want == 0 {
 		return false
@@ -236,8 +233,8 @@ func shows(s string, want shape) bool {
 	return false
 }
 
-// shapeOf returns the shapes of a word; the first one of a text has a capital letter
-// anyway.
+// shapeOf returns the shapes of a word. The capital letter of the first word of a text has
+// no meaning.
 func shapeOf(word string, first bool) shape {
 	begin, _ := utf8.DecodeRuneInString(word)
 	digits := 0

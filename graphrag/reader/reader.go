@@ -16,20 +16,19 @@ import (
 
 // Reader answers a question from evidence.
 //
-// evidence are ranked chunks, best first; derived is text made from sources,
-// such as facts of a graph or summaries. Both may be empty. The answer reports
-// in Evidence and Derived what was really read, and its Citations point into
-// Evidence; Ranked is left to the caller. Read does not keep or change its
-// arguments. It is safe for concurrent use and stops with the context's error
-// when ctx is cancelled.
+// evidence is the ranked chunks, best first; derived is text made from sources, such as
+// facts of a graph or summaries. Both may be empty. Answer.Evidence and Answer.Derived are
+// the texts that were read, and the citations index them; Ranked is set by the caller.
+// Read neither keeps nor changes its arguments, is safe for concurrent use, and returns
+// the error of ctx when ctx is cancelled.
 type Reader interface {
 	// Name describes the reader in reports: kind, mode, model.
 	Name() string
 	Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error)
 }
 
-// Mode says what a reader does when the evidence does not hold the answer. The
-// empty Mode means Open.
+// Mode is how a reader answers when the evidence does not contain the answer. The empty
+// Mode means Open.
 type Mode string
 
 // The modes.
@@ -42,12 +41,12 @@ func (m Mode) check(checks *opt.Checks) {
 	checks.Want(m == "" || m == Open || m == Reject, "Mode", strconv.Quote(string(m)), fmt.Sprintf("%q or %q", Open, Reject))
 }
 
-// Refusal is the text of an answer that is none, and the sentence that models
-// are told to say.
+// Refusal is the text of an answer that declines, and the sentence that models are told to
+// use for it.
 const Refusal = "The evidence does not contain the answer."
 
-// refusals are what models say instead, folded. The whole answer must be one
-// of them, or a single sentence that begins with one.
+// refusals are beginnings of other sentences by which models decline, folded. The answer
+// must be one sentence.
 var refusals = []string{
 	"the evidence does not contain",
 	"the passages do not contain",
@@ -65,8 +64,8 @@ var refusals = []string{
 	"我不知道", "我无法回答", "无法回答", "证据中没有", "证据不包含", "材料中没有", "提供的材料中没有", "没有足够的信息",
 }
 
-// IsRefusal tells whether an answer declines to answer: it begins with
-// [Refusal], or is one sentence that says the same in other usual words.
+// IsRefusal reports whether an answer declines: it begins with [Refusal], or is one
+// sentence of the same meaning in other usual words.
 func IsRefusal(answer string) bool {
 	answer = strings.Trim(answer, " \t\r\n\"'*_`.“”")
 	folded := strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(answer, "’", "'"))), " ")
@@ -78,7 +77,7 @@ func IsRefusal(answer string) bool {
 	})
 }
 
-// refuse returns the answer of a reader that read evidence and found nothing.
+// refuse returns the refusal of a reader that found no answer in the evidence.
 func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer {
 	return graphrag.Answer{Text: Refusal, Refused: true, Evidence: evidence, Derived: derived}
 }
