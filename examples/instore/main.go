@@ -12,7 +12,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
@@ -42,7 +41,7 @@ func run(ctx context.Context, folder, question string) error {
 	if err != nil {
 		return err
 	}
-	parts.Place = find.Place{Store: store, Prefix: "ships"}
+	parts.Place = kit.Place{Store: store, Prefix: "ships"}
 	system, err := linearrag.New(parts, linearrag.Options{})
 	if err != nil {
 		return err

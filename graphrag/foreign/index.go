@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
+	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/parquetfile"
+	"github.com/wildgraph/wildgraph/graphrag/graph/parquet"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -208,7 +208,7 @@ func readAt(f fs.File, size int64) (io.ReaderAt, error) {
 }
 
 // row is a row of a table: the values of its columns by name, those of a list in order.
-type row map[string][]parquet.Value
+type row map[string][]pq.Value
 
 // text is a column of one text, "" where there is none.
 func (r row) text(names ...string) string {
@@ -235,13 +235,13 @@ func (r row) texts(names ...string) []string {
 func (r row) number(name string) float64 {
 	if v := r[name]; len(v) > 0 {
 		switch v[0].Kind() {
-		case parquet.Int32:
+		case pq.Int32:
 			return float64(v[0].Int32())
-		case parquet.Int64:
+		case pq.Int64:
 			return float64(v[0].Int64())
-		case parquet.Float:
+		case pq.Float:
 			return float64(v[0].Float())
-		case parquet.Double:
+		case pq.Double:
 			return v[0].Double()
 		}
 	}
@@ -261,7 +261,7 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 	if err != nil {
 		return err
 	}
-	p, err := parquetfile.Open(at, size)
+	p, err := parquet.Open(at, size)
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
 	}
@@ -269,7 +269,7 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
 	}
-	err = parquetfile.Rows(p, func(values parquet.Row) error {
+	err = parquet.Rows(p, func(values pq.Row) error {
 		r := make(row, len(names))
 		for _, v := range values {
 			if name := names[v.Column()]; name != "" && !v.IsNull() {
@@ -279,7 +279,7 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 		return take(r)
 	})
 	switch {
-	case errors.Is(err, parquetfile.ErrDamaged):
+	case errors.Is(err, parquet.ErrDamaged):
 		return fmt.Errorf("%w: %s: %w", ErrFormat, file, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)
@@ -289,7 +289,7 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 
 // wanted checks the bounds of a file, and names its columns that are wanted: "" are the
 // others.
-func wanted(p *parquet.File, columns []string) ([]string, error) {
+func wanted(p *pq.File, columns []string) ([]string, error) {
 	var bytes, values int64
 	for _, g := range p.Metadata().RowGroups {
 		for _, c := range g.Columns {

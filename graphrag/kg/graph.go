@@ -178,6 +178,30 @@ func (g *Graph) Pairs(directed bool) Lists {
 	return pairs
 }
 
+// Degrees returns the mean and the largest number of other entities that one entity has
+// relations with, and the share of entities that have none.
+func (g *Graph) Degrees() (mean float64, most int, isolated float64) {
+	n := len(g.Entities)
+	if n == 0 {
+		return 0, 0, 0
+	}
+	degrees, ends, alone := make([]int, n), 0, 0
+	pairs := g.Pairs(false)
+	for _, relations := range pairs.All() {
+		if r := &g.Relations[relations[0]]; r.Head != r.Tail {
+			degrees[r.Head]++
+			degrees[r.Tail]++
+			ends += 2
+		}
+	}
+	for _, d := range degrees {
+		if most = max(most, d); d == 0 {
+			alone++
+		}
+	}
+	return float64(ends) / float64(n), most, float64(alone) / float64(n)
+}
+
 // Incident are for each of n entities the pairs that it is in; ends returns the two
 // entities of each of m pairs.
 func Incident(n, m int, ends func(pair int32) [2]int32) Lists {

@@ -13,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -128,16 +127,16 @@ type Corpus struct {
 	Graph *kg.Graph
 
 	// Shelf is where what is searched in is made.
-	Shelf *find.Shelf
+	Shelf *Shelf
 
 	kit    Kit
-	fitted find.Fitted
+	fitted Fitted
 }
 
 // NewCorpus returns a corpus for retrievers that are built without a [System]. A
 // graph, if there is one, has chunk i as passage i.
 func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
-	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k, Shelf: find.NewShelf(k.Place)}
+	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k, Shelf: NewShelf(k.Place)}
 	var once sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {

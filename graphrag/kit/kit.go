@@ -13,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -32,7 +31,7 @@ type Kit struct {
 	Embed func(ctx context.Context, corpus []string) (embed.Embedder, error)
 	// Find makes an index that compares questions with texts: what "most like the
 	// question" means, the same for all systems. Lookup names it in reports.
-	Find   find.Finder
+	Find   Finder
 	Lookup string
 	// Encoder names what embeds: LSA, or the embedder.
 	Encoder string
@@ -83,7 +82,7 @@ type Kit struct {
 	MaxContext int
 	// Place is where indexes are: in memory, or in a store, in which texts are found by
 	// the vectors of the embedder.
-	Place find.Place
+	Place Place
 
 	quoters *quoters // see Quoter
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
@@ -29,8 +28,8 @@ type OfflineOptions struct {
 	Mode reader.Mode
 	// Seed of LSA.
 	Seed uint64
-	// Find compares questions with texts; nil means [find.ByWords].
-	Find find.Finder
+	// Find compares questions with texts; nil means [ByWords].
+	Find Finder
 	// Titles says whether the title of a passage is a name that has to do with each
 	// name in it. By default it is where nearly all documents are one short passage
 	// with a short title, as those of question sets over an encyclopedia.
@@ -54,7 +53,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 		Read:          read, Count: tokens.Remember(tokens.Cl100k().Count),
 	}
 	if k.Find == nil {
-		k.Find = find.ByWords
+		k.Find = ByWords
 	}
 	k.quoters = newQuoters(k.Count)
 	k.Describe = describeBy(nil, k.quoters, "")
@@ -154,7 +153,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	quoters := newQuoters(o.Count)
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
-		Embed: lsa(o.Seed), Find: find.ByWords, Lookup: "BM25", Encoder: "LSA",
+		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules(nil), // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
@@ -184,7 +183,7 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()
 	}
-	k.Find, k.Lookup = find.ByVectors, "cosine of "+k.Encoder
+	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
 	k.Link = link.Embeddings{Embedder: paid}
 	k.Read = reader.WithEmbedder(k.Read, paid)
 	return k

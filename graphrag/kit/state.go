@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/find"
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 )
@@ -28,7 +26,7 @@ type state struct {
 	stats     graphrag.IndexStats
 	// shelf is where its indexes are, refs how many read there: the state while readers
 	// see it, and each question.
-	shelf *find.Shelf
+	shelf *Shelf
 	refs  atomic.Int64
 	// shortest are the lengths of the chunks in tokens, ascending, added up.
 	shortest []int
@@ -165,7 +163,6 @@ func (s *state) release() error {
 type known struct {
 	base  *kg.Base
 	graph *kg.Graph
-	shape graph.Stats
 }
 
 // knownKey is the key of what is known of chunks by an extractor that has a name.
@@ -206,11 +203,6 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 	if k.graph, err = base.Graph(ctx); err != nil {
 		return nil, err
 	}
-	view, err := k.graph.View(kg.ViewOptions{})
-	if err != nil {
-		return nil, err
-	}
-	k.shape = view.Stats()
 	return k, nil
 }
 
@@ -218,7 +210,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 func (k *known) describe(s *graphrag.IndexStats) {
 	s.Stages = []graphrag.Stage{extracted(k.graph)}
 	s.Entities, s.Relations = len(k.graph.Entities), len(k.graph.Relations)
-	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.shape.AverageDegree, k.shape.MaxDegree, k.shape.IsolatedShare
+	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.graph.Degrees()
 }
 
 // deepen asks for as many chunks as the budget of a question can hold at most:

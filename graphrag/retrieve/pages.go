@@ -76,9 +76,6 @@ type PagesOptions struct {
 	// Longest is the most tokens that are read of one page, and what each of K pieces
 	// may have where a question has no budget; 0 is chunk.DefaultSize.
 	Longest int
-	// Book is from how many tokens on a page is a book, of which more is read: Longest
-	// for each Book tokens.
-	Book float64
 	// Count counts tokens; nil is cl100k.
 	Count func(string) int
 }
@@ -93,7 +90,6 @@ const (
 	defaultPlanned        = 45
 	defaultLikeness       = 90
 	defaultDetail         = 0.5
-	defaultBook           = 30_000 // one web page of a hundred is longer
 	defaultSpread         = 6.0
 	defaultOverviewSpread = 36.0
 	titleB                = 0.5
@@ -106,7 +102,7 @@ func (o PagesOptions) withDefaults() PagesOptions {
 	}
 	for of, usual := range map[*float64]float64{
 		&o.Names: defaultNames, &o.Title: defaultTitle, &o.Page: defaultPage, &o.Length: defaultLength, &o.Aspects: aspects,
-		&o.Planned: defaultPlanned, &o.Book: defaultBook,
+		&o.Planned:  defaultPlanned,
 		&o.Likeness: defaultLikeness, &o.Detail: defaultDetail, &o.Spread: spread, &o.OverviewSpread: overview,
 	} {
 		if *of == 0 {
@@ -237,21 +233,12 @@ func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64)
 	a.list = a.list[:len(order)]
 	for i, x := range order {
 		c := &a.list[i]
-		c.page, c.title, c.longest = x.ID, p.titles[x.ID], p.longest(x.ID)
+		c.page, c.title, c.longest = x.ID, p.titles[x.ID], p.o.Longest
 		c.right = math.Exp((x.Score - order[0].Score) / spread)
 		c.first = int(a.best[x.ID] - p.first[x.ID])
 		c.end = p.pages[x.ID].Ends[c.first]
 		c.prepare(p.units, &a.ask)
 	}
-}
-
-// longest is the most tokens that are read of a page: Longest, and of a book as many
-// times that as it is longer than a page.
-func (p *Pages) longest(page int32) int {
-	if p.o.Book == 0 {
-		return p.o.Longest
-	}
-	return int(float64(p.o.Longest) * max(1, math.Exp(p.length[page])/p.o.Book))
 }
 
 // evidence is what was read, best page first, in the order of each page. What was

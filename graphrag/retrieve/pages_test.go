@@ -210,38 +210,6 @@ func TestPagesPlan(t *testing.T) {
 	}
 }
 
-// Of a book more is read than of a page, in several places, and no more than K pages may
-// have.
-func TestPagesBook(t *testing.T) {
-	var b strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&b, "On day %d the crew mended sails and took in water. ", i)
-		if i%100 == 50 {
-			fmt.Fprintf(&b, "An anchor of bronze was found by diver %d. ", i)
-		}
-	}
-	docs := []graphrag.Document{{ID: "log", Title: "Log", Text: b.String()}}
-	read := func(o retrieve.PagesOptions, k int) (divers, used int) {
-		o.Longest = 300
-		f := askPages(t, pagesOf(t, docs, o), graphrag.Question{Text: "Which diver found an anchor of bronze?", K: k})
-		if len(f.Evidence) != 1 {
-			t.Fatalf("%d pieces of one document", len(f.Evidence))
-		}
-		return strings.Count(f.Evidence[0].Chunk.Text, "anchor of bronze"), tokens.Cl100k().Count(f.Evidence[0].Chunk.Text)
-	}
-	if divers, used := read(retrieve.PagesOptions{Book: 1000}, 20); divers < 5 || used <= 600 || used > 20*300 {
-		t.Errorf("%d of 10 places of a book are read, with %d tokens", divers, used)
-	}
-	if _, used := read(retrieve.PagesOptions{Book: 1000}, 2); used <= 300 || used > 2*300 {
-		t.Errorf("two pieces have %d tokens", used)
-	}
-	for _, book := range []float64{0, -1} {
-		if _, used := read(retrieve.PagesOptions{Book: book}, 20); used > 300 {
-			t.Errorf("of a page %d tokens are read", used)
-		}
-	}
-}
-
 // likeness is that of a list.
 type likeness []float64
 

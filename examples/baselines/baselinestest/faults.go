@@ -8,7 +8,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -45,7 +44,7 @@ func (f *faults) in(k kit.Kit) kit.Kit {
 	k.Records = func(o extract.RecordOptions) (kit.Extraction, error) {
 		return breaking(func() (kit.Extraction, error) { return records(o) })()
 	}
-	k.Find = func(ctx context.Context, fitted find.Fitted, texts text.List) (retrieve.Texts, error) {
+	k.Find = func(ctx context.Context, fitted kit.Fitted, texts text.List) (retrieve.Texts, error) {
 		if err := f.at("look-up"); err != nil {
 			return nil, err
 		}

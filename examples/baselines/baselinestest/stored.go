@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
@@ -35,13 +34,13 @@ var mostTrips = map[string]int64{"bm25": 2, "naiverag": 2, "hipporag2": 6, "gear
 // counts the round trips so far; nil counts calls of the store.
 func Stored(t *testing.T, name string, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store, trips func() int64) {
 	memory := OfflineKit(t)
-	memory.Find = find.ByVectors
+	memory.Find = kit.ByVectors
 	stored := memory
 	calls := &counted{Store: s}
 	if trips == nil {
 		trips = calls.n.Load
 	}
-	stored.Place = find.Place{Store: calls, Prefix: name, Encoder: memory.Encoder}
+	stored.Place = kit.Place{Store: calls, Prefix: name, Encoder: memory.Encoder}
 	want := evidence(t, recipe, memory, nil, nil)
 	most := int64(0)
 	if diff := cmp.Diff(want, evidence(t, recipe, stored, trips, &most)); diff != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/tree"
 )
 
 // Name of the system in reports.
@@ -64,7 +64,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 type searcher struct {
 	o      Options
 	corpus *kit.Corpus
-	tree   *tree.Tree
+	tree   *summary.Tree
 	terms  *terms
 	texts  retrieve.Texts // the nodes
 }
@@ -82,7 +82,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		}
 		docs[len(docs)-1] = append(docs[len(docs)-1], chunk.Text)
 	}
-	if s.tree, err = tree.Sequential(ctx, docs, tree.SequentialOptions{Summarizer: summarizer, Group: o.Group}); err != nil {
+	if s.tree, err = summary.Sequential(ctx, docs, summary.SequentialOptions{Summarizer: summarizer, Group: o.Group}); err != nil {
 		return nil, err
 	}
 	if s.terms, err = newTerms(ctx, c.Chunks); err != nil {

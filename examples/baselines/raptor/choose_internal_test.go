@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/tree"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
 // Chosen are the best nodes that fit, however many these are.
 func TestChoose(t *testing.T) {
-	nodes := make([]tree.Node, 1000)
+	nodes := make([]summary.Node, 1000)
 	likeness := make([]float64, len(nodes))
 	var want []int32
 	for i := range likeness {
@@ -19,7 +19,7 @@ func TestChoose(t *testing.T) {
 		likeness[n] = float64(900 - i) // those of the last hundred have nothing to do with it
 		want = append(want, int32(n))
 	}
-	s := &searcher{count: func(string) int { return 2 }, tree: &tree.Tree{Nodes: nodes}}
+	s := &searcher{count: func(string) int { return 2 }, tree: &summary.Tree{Nodes: nodes}}
 	for budget, most := range map[int]int{0: 0, 1: 0, 2: 1, 127: 63, 128: 64, 129: 64, 600: 300, 1 << 20: 900} {
 		if got := s.choose(likeness, budget); !slices.Equal(got, want[:most]) {
 			t.Errorf("%d tokens: %d nodes, want the best %d", budget, len(got), most)

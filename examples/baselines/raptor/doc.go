@@ -15,7 +15,7 @@
 // Where this differs from paper and code, and why:
 //
 //   - Vectors are reduced by principal components before they are clustered, not by
-//     UMAP, which has no seed there (see tree.PCA).
+//     UMAP, which has no seed there (see package summary).
 //   - Each document is a tree, and the tops of all trees are clustered in common. The
 //     paper has one text to a tree.
 //   - The title of a page stands above each of its leaves, as in all systems here.

@@ -12,8 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/tree"
 )
 
 // Name of the system in reports.
@@ -43,7 +43,7 @@ type Options struct {
 	Layer    int
 	// Tree says how leaves become a tree. Its Embedder and Summarizer, when set, are
 	// used in place of the kit's.
-	Tree tree.RaptorOptions
+	Tree summary.RaptorOptions
 }
 
 func (o Options) resolve() (Options, error) {
@@ -73,7 +73,7 @@ type searcher struct {
 	count  func(string) int
 	corpus *kit.Corpus
 	leaves []leaf
-	tree   *tree.Tree
+	tree   *summary.Tree
 	texts  retrieve.Texts // the nodes
 }
 
@@ -100,7 +100,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		}
 	}
 	o.Tree.CountTokens = k.Count
-	if s.tree, err = tree.Raptor(ctx, s.documents(), o.Tree); err != nil {
+	if s.tree, err = summary.Raptor(ctx, s.documents(), o.Tree); err != nil {
 		return nil, err
 	}
 	s.texts, err = c.Find(ctx, text.NewList(len(s.tree.Nodes), func(i int) string { return s.tree.Nodes[i].Text }))

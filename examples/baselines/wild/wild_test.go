@@ -14,7 +14,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -52,7 +51,7 @@ func (e seamen) EmbedQuery(ctx context.Context, s string) ([]float32, error) {
 // Without an embedder nothing is made beside the words that Pages have.
 func TestByWordsAlone(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	k.Find = func(context.Context, find.Fitted, text.List) (retrieve.Texts, error) {
+	k.Find = func(context.Context, kit.Fitted, text.List) (retrieve.Texts, error) {
 		return nil, errors.New("not asked")
 	}
 	ask(t, k, graphrag.Question{Text: "Who reached the South Pole in 1911?", K: 1}, baselinestest.Pages...)

@@ -16,7 +16,6 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/parquetfile"
 )
 
 // What reading and writing may wrap.
@@ -181,7 +180,7 @@ func table(fsys fs.FS, columns []string, optional string, take func(values) erro
 	}
 	for _, name := range names {
 		err := file(fsys, name, columns, optional, take)
-		if errors.Is(err, parquetfile.ErrDamaged) {
+		if errors.Is(err, ErrDamaged) {
 			err = fmt.Errorf("%w: %w: write it again", ErrFormat, err)
 		}
 		if err != nil {
@@ -205,7 +204,7 @@ func file(fsys fs.FS, name string, columns []string, optional string, take func(
 	if !ok {
 		return fmt.Errorf("%T cannot be read at any place: use os.DirFS", f)
 	}
-	p, err := parquetfile.Open(at, info.Size())
+	p, err := Open(at, info.Size())
 	if err != nil {
 		return err
 	}
@@ -214,7 +213,7 @@ func file(fsys fs.FS, name string, columns []string, optional string, take func(
 		return err
 	}
 	row := make(values, len(places))
-	return parquetfile.Rows(p, func(r pq.Row) error {
+	return Rows(p, func(r pq.Row) error {
 		clear(row)
 		for _, v := range r {
 			for i, at := range places {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tree
+package summary
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
@@ -28,10 +27,8 @@ const defaultRegularization = 1e-4
 // (parthsarthi03/raptor, cluster_utils.py and cluster_tree_builder.py).
 type RaptorOptions struct {
 	// Summarizer and Embedder are required.
-	Summarizer summary.Summarizer
+	Summarizer Summarizer
 	Embedder   embed.Embedder
-	// Reducer shortens the vectors before they are clustered; nil means [PCA].
-	Reducer Reducer
 	// Dim is the most components of a reduced vector, and one less than the most
 	// nodes that are not clustered; 0 means 10.
 	Dim int
@@ -53,8 +50,6 @@ type RaptorOptions struct {
 	// Concurrency is how many summaries are made at a time; 0 means 8. It has no
 	// influence on the tree.
 	Concurrency int
-	// Progress, if set, is called after each summary.
-	Progress Progress
 }
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {
@@ -73,9 +68,6 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	o.Threshold = cmp.Or(o.Threshold, cluster.DefaultMembership)
 	o.Regularization = cmp.Or(o.Regularization, defaultRegularization)
 	o.Seed = cmp.Or(o.Seed, 224)
-	if o.Reducer == nil {
-		o.Reducer = PCA()
-	}
 	if o.CountTokens == nil {
 		o.CountTokens = tokens.Cl100k().Count
 	}
@@ -151,7 +143,7 @@ func (r *raptor) levels(ctx context.Context, tops [][]int32) error {
 		if !slices.ContainsFunc(groups, func(of [][]int32) bool { return len(of) > 0 }) {
 			return nil
 		}
-		if err := r.tree.grow(ctx, r.Summarizer, tops, groups, r.Concurrency, r.Progress); err != nil {
+		if err := r.tree.grow(ctx, r.Summarizer, tops, groups, r.Concurrency); err != nil {
 			return err
 		}
 		if err := r.embed(ctx); err != nil {
@@ -303,14 +295,7 @@ func (r *raptor) reduced(ctx context.Context, nodes []int32) ([]float32, int, er
 		vectors = appendUnit(vectors, r.vectors[n])
 	}
 	to := max(1, min(r.Dim, len(nodes)-2))
-	reduced, length, err := r.Reducer.Reduce(ctx, vectors, dim, to)
-	if err != nil {
-		return nil, 0, err
-	}
-	if length < 1 || len(reduced) != len(nodes)*length {
-		return nil, 0, fmt.Errorf("the reducer gave %d numbers in rows of %d for %d nodes", len(reduced), length, len(nodes))
-	}
-	return reduced, length, nil
+	return principal(ctx, vectors, dim, to)
 }
 
 // appendUnit appends a vector scaled to length 1; zeros stay zeros.
@@ -329,43 +314,28 @@ func appendUnit(dst, v []float32) []float32 {
 	return dst
 }
 
-// Reducer makes short vectors of long ones, such that what was near stays near:
-// mixtures of Gaussians need many vectors for each component of one.
-//
-// Reduce returns as many rows as vectors has rows of length dim, of a length of
-// its own choice of at least 1 and at most to. It does not change its argument,
-// and is safe for concurrent use.
-type Reducer interface {
-	Reduce(ctx context.Context, vectors []float32, dim, to int) (reduced []float32, length int, err error)
-}
-
-// PCA returns the reducer onto principal components, those of the given vectors.
-// Components without variance are left out, and all are scaled alike, so that
-// the first one has variance 1.
-func PCA() Reducer { return pca{} }
-
-type pca struct{}
-
 const (
 	powerRounds = 2
 	smallest    = 1e-6 // least deviation of a component, in parts of the first
 )
 
-// Reduce implements [Reducer].
-func (pca) Reduce(ctx context.Context, vectors []float32, dim, to int) ([]float32, int, error) {
+// principal projects vectors onto at most so many of their principal components, so that
+// mixtures of Gaussians get enough vectors for each dimension. Components without variance
+// are left out, and all have one scale, so that the first has variance 1. It returns rows
+// of the length that it also returns.
+func principal(ctx context.Context, vectors []float32, dim, to int) (reduced []float32, length int, err error) {
 	n := len(vectors) / dim
 	values, u, _, err := svd.Truncated(ctx, centered(vectors, dim), to, powerRounds, 1)
 	if err != nil {
 		return nil, 0, err
 	}
-	length := 0
 	for length < len(values) && values[length] > smallest*values[0] {
 		length++
 	}
 	if length == 0 {
 		return make([]float32, n), 1, nil // all vectors are the same
 	}
-	reduced := make([]float32, n*length)
+	reduced = make([]float32, n*length)
 	for i := range reduced {
 		row, j := i/length, i%length
 		reduced[i] = float32(u[row*len(values)+j] * values[j] / values[0] * math.Sqrt(float64(n)))

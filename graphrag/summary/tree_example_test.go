@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tree_test
+package summary_test
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
-	"github.com/wildgraph/wildgraph/graphrag/tree"
 )
 
 func ExampleRaptor() {
@@ -29,7 +28,7 @@ func ExampleRaptor() {
 		fmt.Println(err)
 		return
 	}
-	built, err := tree.Raptor(context.Background(), [][]string{leaves}, tree.RaptorOptions{
+	built, err := summary.Raptor(context.Background(), [][]string{leaves}, summary.RaptorOptions{
 		Summarizer: summarizer, Embedder: embedder, Dim: 2, MaxLevels: 1, Regularization: .1,
 	})
 	if err != nil {
@@ -37,7 +36,8 @@ func ExampleRaptor() {
 		return
 	}
 	mixed := 0
-	for _, root := range built.Roots() {
+	first, end := built.Level(1)
+	for root := first; root < end; root++ {
 		ferries, below := 0, built.Sources(root)
 		for _, leaf := range below {
 			if strings.Contains(leaves[leaf], "ferry") {
@@ -49,7 +49,6 @@ func ExampleRaptor() {
 		}
 	}
 	fmt.Println(len(built.Levels), "levels, summaries of ferries and bread together:", mixed)
-	first, _ := built.Level(1)
 	fmt.Println(built.Nodes[first].Text)
 	// Output:
 	// 2 levels, summaries of ferries and bread together: 0
@@ -62,11 +61,11 @@ func ExampleSequential() {
 		fmt.Println(err)
 		return
 	}
-	t, err := tree.Sequential(context.Background(), [][]string{{
+	t, err := summary.Sequential(context.Background(), [][]string{{
 		"The Moon is the only natural satellite of the Earth.",
 		"The Moon orbits the Earth in about 27 days.",
 		"Tides on the Earth follow the Moon.",
-	}}, tree.SequentialOptions{Summarizer: s})
+	}}, summary.SequentialOptions{Summarizer: s})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parquetfile reads Parquet files that nobody vouches for: a damaged one is an
-// error.
-package parquetfile
+package parquet
 
 import (
 	"encoding/binary"
@@ -10,19 +8,19 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/parquet-go/parquet-go"
+	pq "github.com/parquet-go/parquet-go"
 )
 
 // ErrDamaged is wrapped by the errors for what is no Parquet file, or not a whole one.
 var ErrDamaged = errors.New("no Parquet file, or a damaged one")
 
 // Open reads what a file holds. Pages are checked when they are read.
-func Open(at io.ReaderAt, size int64) (f *parquet.File, err error) {
+func Open(at io.ReaderAt, size int64) (f *pq.File, err error) {
 	defer caught(&err)
 	if err := footer(at, size); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	f, err = parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	f, err = pq.OpenFile(at, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -54,7 +52,7 @@ func footer(at io.ReaderAt, size int64) error {
 
 // Rows hands out the rows of a file, which are valid until take returns. An error of take
 // ends it.
-func Rows(f *parquet.File, take func(parquet.Row) error) (err error) {
+func Rows(f *pq.File, take func(pq.Row) error) (err error) {
 	defer caught(&err)
 	for _, g := range f.RowGroups() {
 		if err := group(g, take); err != nil {
@@ -64,10 +62,10 @@ func Rows(f *parquet.File, take func(parquet.Row) error) (err error) {
 	return nil
 }
 
-func group(g parquet.RowGroup, take func(parquet.Row) error) error {
+func group(g pq.RowGroup, take func(pq.Row) error) error {
 	in := g.Rows()
 	defer in.Close() // only read
-	buffer := make([]parquet.Row, 64)
+	buffer := make([]pq.Row, 64)
 	for {
 		n, err := in.ReadRows(buffer)
 		for _, row := range buffer[:n] {

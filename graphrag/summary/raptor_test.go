@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tree_test
+package summary_test
 
 import (
 	"context"
@@ -13,8 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/tree"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
 // topics embeds a text by the topics it names, "t0" to "t5", with some noise.
@@ -52,7 +51,7 @@ func onTopics(n, topics int) []string {
 	return leaves
 }
 
-func raptor(t *testing.T, leaves []string, o tree.RaptorOptions) *tree.Tree {
+func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tree {
 	t.Helper()
 	if o.Summarizer == nil {
 		o.Summarizer = &joiner{}
@@ -60,7 +59,7 @@ func raptor(t *testing.T, leaves []string, o tree.RaptorOptions) *tree.Tree {
 	if o.Embedder == nil {
 		o.Embedder = topics{.02}
 	}
-	built, err := tree.Raptor(t.Context(), [][]string{leaves}, o)
+	built, err := summary.Raptor(t.Context(), [][]string{leaves}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +68,7 @@ func raptor(t *testing.T, leaves []string, o tree.RaptorOptions) *tree.Tree {
 }
 
 // checkTree verifies what holds for every tree.
-func checkTree(t *testing.T, built *tree.Tree, docs ...[]string) {
+func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 	t.Helper()
 	leaves := slices.Concat(docs...)
 	parents := make([]int, len(built.Nodes))
@@ -102,7 +101,7 @@ func checkTree(t *testing.T, built *tree.Tree, docs ...[]string) {
 }
 
 func TestRaptorClustersByTopic(t *testing.T) {
-	built := raptor(t, onTopics(120, 6), tree.RaptorOptions{})
+	built := raptor(t, onTopics(120, 6), summary.RaptorOptions{})
 	if len(built.Levels) < 2 {
 		t.Fatalf("levels %v", sizes(built))
 	}
@@ -122,8 +121,8 @@ func TestRaptorClustersByTopic(t *testing.T) {
 // documents that are too short for one, are clustered in common.
 func TestRaptorOfDocuments(t *testing.T) {
 	docs := [][]string{onTopics(60, 3), {"t4 alone"}, nil, {"t5 alone", "t5 and again"}, onTopics(60, 4)}
-	o := tree.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{.02}, Dim: 2, Regularization: 1e-2}
-	built, err := tree.Raptor(t.Context(), docs, o)
+	o := summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{.02}, Dim: 2, Regularization: 1e-2}
+	built, err := summary.Raptor(t.Context(), docs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,19 +164,19 @@ func TestRaptorOfDocuments(t *testing.T) {
 
 func TestRaptorSameAtAnyWorkers(t *testing.T) {
 	leaves := onTopics(90, 4)
-	want := raptor(t, leaves, tree.RaptorOptions{Concurrency: 1, Embedder: topics{.3}})
+	want := raptor(t, leaves, summary.RaptorOptions{Concurrency: 1, Embedder: topics{.3}})
 	for _, w := range []int{2, 16} {
-		if diff := cmp.Diff(want, raptor(t, leaves, tree.RaptorOptions{Concurrency: w, Embedder: topics{.3}})); diff != "" {
+		if diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}})); diff != "" {
 			t.Errorf("%d workers: %s", w, diff)
 		}
 	}
 }
 
 func TestRaptorOfFewLeavesHasNoSummaries(t *testing.T) {
-	if built := raptor(t, onTopics(11, 2), tree.RaptorOptions{}); len(built.Levels) != 1 {
+	if built := raptor(t, onTopics(11, 2), summary.RaptorOptions{}); len(built.Levels) != 1 {
 		t.Errorf("levels %v", sizes(built))
 	}
-	if built := raptor(t, onTopics(12, 2), tree.RaptorOptions{}); len(built.Levels) != 2 {
+	if built := raptor(t, onTopics(12, 2), summary.RaptorOptions{}); len(built.Levels) != 2 {
 		t.Errorf("levels %v", sizes(built))
 	}
 }
@@ -189,7 +188,7 @@ func TestRaptorKeepsToTheLimit(t *testing.T) {
 	for name, leaves := range map[string][]string{
 		"topics": onTopics(100, 3), "one topic": onTopics(70, 1), "all the same": slices.Repeat([]string{"t1 again again"}, 64),
 	} {
-		built := raptor(t, leaves, tree.RaptorOptions{ClusterTokens: 20, CountTokens: words, MaxLevels: 1})
+		built := raptor(t, leaves, summary.RaptorOptions{ClusterTokens: 20, CountTokens: words, MaxLevels: 1})
 		if len(built.Levels) != 2 {
 			t.Errorf("%s: levels %v", name, sizes(built))
 		}
@@ -209,10 +208,10 @@ func TestRaptorKeepsToTheLimit(t *testing.T) {
 // zeros are as good as any.
 func TestRaptorEnds(t *testing.T) {
 	blank := slices.Repeat([]string{""}, 40)
-	if built := raptor(t, blank, tree.RaptorOptions{Embedder: topics{}}); len(built.Levels) > 6 {
+	if built := raptor(t, blank, summary.RaptorOptions{Embedder: topics{}}); len(built.Levels) > 6 {
 		t.Errorf("levels %v", sizes(built))
 	}
-	if built := raptor(t, onTopics(200, 6), tree.RaptorOptions{ClusterTokens: 1}); len(built.Levels) != 1 {
+	if built := raptor(t, onTopics(200, 6), summary.RaptorOptions{ClusterTokens: 1}); len(built.Levels) != 1 {
 		t.Errorf("clusters of one node each made the levels %v", sizes(built))
 	}
 }
@@ -231,52 +230,9 @@ func TestRaptorRefusesBadVectors(t *testing.T) {
 	for want, vectors := range map[string][][]float32{
 		"1 vectors for 2 texts": {{1}}, "of 1 numbers, the first one of 2": {{1, 2}, {1}}, "node 1 a vector with NaN": {{1}, {nan}}, "of 0 numbers": {{}, {}},
 	} {
-		_, err := tree.Raptor(t.Context(), [][]string{{"a", "b"}}, tree.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
+		_, err := summary.Raptor(t.Context(), [][]string{{"a", "b"}}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want …%s…", err, want)
-		}
-	}
-}
-
-// Points on a plane in 40 dimensions: two components hold all distances, but for
-// one factor.
-func TestPCAKeepsDistances(t *testing.T) {
-	const n, dim = 50, 40
-	rng := rand.New(rand.NewPCG(1, 7))
-	var a, b [dim]float64
-	for j := range dim {
-		a[j], b[j] = rng.NormFloat64(), rng.NormFloat64()
-	}
-	vectors := make([]float32, 0, n*dim)
-	for range n {
-		x, y := 3*rng.NormFloat64(), rng.NormFloat64()
-		for j := range dim {
-			vectors = append(vectors, float32(7+x*a[j]+y*b[j]))
-		}
-	}
-	distance := func(v []float32, dim, i, j int) float64 {
-		sum := 0.0
-		for d := range dim {
-			x := float64(v[i*dim+d]) - float64(v[j*dim+d])
-			sum += x * x
-		}
-		return math.Sqrt(sum)
-	}
-	for _, to := range []int{2, 5, 35} { // the last one without the range finder
-		got, length, err := tree.PCA().Reduce(t.Context(), vectors, dim, to)
-		if err != nil || length != 2 || len(got) != n*length {
-			t.Fatalf("to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
-		}
-		factor := distance(got, 2, 0, 1) / distance(vectors, dim, 0, 1)
-		square := 0.0
-		for i := range n {
-			square += float64(got[2*i]) * float64(got[2*i])
-			if d, want := distance(got, 2, i, n-1), factor*distance(vectors, dim, i, n-1); math.Abs(d-want) > 1e-3 {
-				t.Fatalf("to %d: row %d is %v from the last, want %v", to, i, d, want)
-			}
-		}
-		if math.Abs(square/n-1) > 1e-4 {
-			t.Errorf("to %d: the first component has variance %v", to, square/n)
 		}
 	}
 }

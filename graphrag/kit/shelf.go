@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package find
+package kit
 
 import (
 	"context"
@@ -19,6 +19,29 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
+
+// Fitted returns the embedder of a corpus, which is fitted to it when it is first asked
+// for, if it learns.
+type Fitted func(context.Context) (embed.Embedder, error)
+
+// Finder makes an index that compares questions with texts.
+type Finder func(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Texts, error)
+
+// ByWords is the [Finder] that compares by BM25. Short texts, such as facts and
+// names, have too few words for LSA, and LSA of a fixed rank cannot tell the
+// subjects of a large corpus apart.
+func ByWords(ctx context.Context, _ Fitted, texts text.List) (retrieve.Texts, error) {
+	return retrieve.NewWords(ctx, texts)
+}
+
+// ByVectors is the [Finder] that compares by the cosine of the embedder's vectors.
+func ByVectors(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Texts, error) {
+	e, err := fitted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.NewVectors(ctx, e, texts)
+}
 
 // Place is where the indexes of a system are: in memory, or in a store.
 type Place struct {

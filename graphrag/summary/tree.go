@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tree
+package summary
 
 import (
 	"cmp"
@@ -8,15 +8,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
-// Node is a leaf or a summary.
+// Node is a leaf or a
 type Node struct {
 	// Level is 0 for leaves, and the number of the round in which a summary was
 	// made: each is above those of all its children.
@@ -27,12 +25,8 @@ type Node struct {
 	Children []int32
 	// Quotes say where the text of an extractive summary comes from; Source is a
 	// position in Children.
-	Quotes []summary.Quote
+	Quotes []Quote
 }
-
-// Progress is called with how many of the summaries of a level are made. Calls do
-// not overlap.
-type Progress func(level, done, total int)
 
 // Tree has texts as leaves and summaries above them. In a tree of [Raptor] a node
 // can have several parents. A tree of few leaves may have no summaries, and one
@@ -87,8 +81,8 @@ func (t *Tree) Sources(node int32) []int32 {
 	return slices.Compact(leaves)
 }
 
-// Roots returns the nodes without a parent in ascending order.
-func (t *Tree) Roots() []int32 {
+// roots returns the nodes without a parent in ascending order.
+func (t *Tree) roots() []int32 {
 	child := make([]bool, len(t.Nodes))
 	for _, n := range t.Nodes {
 		for _, c := range n.Children {
@@ -104,18 +98,18 @@ func (t *Tree) Roots() []int32 {
 	return roots
 }
 
-// Traverse returns the nodes RAPTOR's traversal reads, given how like the question
-// each node of the tree is: the k best of the roots, the k best of their children,
-// and so on down to the leaves, in this order and each once. Nodes of a likeness
+// Traverse returns the nodes RAPTOR's traversal reads, given the similarity of
+// each node of the tree to the question: the k best of the roots, the k best of their children,
+// and so on down to the leaves, in this order and each once. Nodes of a similarity
 // of 0 or less are left out.
-func (t *Tree) Traverse(likeness []float64, k int) []int32 {
+func (t *Tree) Traverse(similarity []float64, k int) []int32 {
 	var chosen []int32
 	taken := make(map[int32]bool)
-	for layer := t.Roots(); len(layer) > 0 && k > 0; {
+	for layer := t.roots(); len(layer) > 0 && k > 0; {
 		var scored []rank.Scored[int32]
 		for _, n := range layer {
-			if likeness[n] > 0 {
-				scored = append(scored, rank.Scored[int32]{ID: n, Score: likeness[n]})
+			if similarity[n] > 0 {
+				scored = append(scored, rank.Scored[int32]{ID: n, Score: similarity[n]})
 			}
 		}
 		layer = nil
@@ -156,11 +150,9 @@ const concurrency = 8
 // grow adds a level of summaries, one for each group of nodes, and puts those of
 // each document in place of its nodes; a document without groups stays as it is. A
 // group of which the summarizer makes nothing has the text of its first node.
-func (t *Tree) grow(ctx context.Context, s summary.Summarizer, tops [][]int32, groups [][][]int32, workers int, progress Progress) error {
+func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups [][][]int32, workers int) error {
 	level, all := len(t.Levels), slices.Concat(groups...)
-	summaries := make([]summary.Summary, len(all))
-	var mu sync.Mutex
-	done := 0
+	summaries := make([]Summary, len(all))
 	err := par.Each(ctx, len(all), cmp.Or(workers, concurrency), func(i int) (err error) {
 		texts := make([]string, len(all[i]))
 		for j, n := range all[i] {
@@ -170,13 +162,7 @@ func (t *Tree) grow(ctx context.Context, s summary.Summarizer, tops [][]int32, g
 			return fmt.Errorf("group %d of %d: %w", i+1, len(all), err)
 		}
 		if strings.TrimSpace(summaries[i].Text) == "" {
-			summaries[i] = summary.Summary{Text: texts[0]}
-		}
-		if progress != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			progress(level, done, len(all))
+			summaries[i] = Summary{Text: texts[0]}
 		}
 		return nil
 	})
@@ -201,14 +187,12 @@ func (t *Tree) grow(ctx context.Context, s summary.Summarizer, tops [][]int32, g
 // SequentialOptions of [Sequential].
 type SequentialOptions struct {
 	// Summarizer is required.
-	Summarizer summary.Summarizer
+	Summarizer Summarizer
 	// Group is how many neighbours make one summary, at least 2; 0 means 5
 	// (YiboZhao624/E-2GraphRAG, merge_num).
 	Group int
 	// Concurrency is how many summaries are made at a time; 0 means 8.
 	Concurrency int
-	// Progress, if set, is called after each summary.
-	Progress Progress
 }
 
 // Sequential builds the tree of E²GraphRAG over the leaves of documents: in each,
@@ -237,7 +221,7 @@ func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tre
 		if !more {
 			return t, ctx.Err()
 		}
-		if err := t.grow(ctx, o.Summarizer, tops, groups, o.Concurrency, o.Progress); err != nil {
+		if err := t.grow(ctx, o.Summarizer, tops, groups, o.Concurrency); err != nil {
 			return nil, err
 		}
 	}

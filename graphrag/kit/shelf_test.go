@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package find_test
+package kit_test
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
 
 // The same chunks, found in memory and in a store.
-func Example() {
+func ExampleShelf() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "find")
 	if err != nil {
@@ -32,8 +32,8 @@ func Example() {
 		{ID: "fram#0", Doc: "fram", Text: "The Fram sailed to Antarctica."},
 		{ID: "gjoa#0", Doc: "gjoa", Text: "The Gjøa sailed the Northwest Passage."},
 	}
-	for _, place := range []find.Place{{}, {Store: s, Prefix: "ships"}} {
-		shelf := find.NewShelf(place)
+	for _, place := range []kit.Place{{}, {Store: s, Prefix: "ships"}} {
+		shelf := kit.NewShelf(place)
 		words, err := shelf.Sparse(ctx, chunks, bm25.Options{})
 		if err != nil {
 			fmt.Println(err)
