@@ -23,7 +23,8 @@ const (
 // overview returns the statements of an overview: those with high scores that are similar
 // to many others, no two of them the same fact. As in LexRank (Erkan and Radev 2004) a
 // statement is central by its similarity to the others, each weighted by its score. The
-// ten best scores alone have a lower F1 on WildGraphBench (1.8 instead of 2.2).
+// ten best scores alone had an F1 of 1.8 on 138 questions of WildGraphBench, this 2.2,
+// which so few questions do not tell apart.
 func (c *corpus) overview(scores []float64, limit int) []int {
 	pool := c.statements(scores)
 	weights := c.rarities()
