@@ -155,9 +155,11 @@ func ReadLightRAG(fsys fs.FS) (*Index, error) {
 		if err != nil {
 			weight = 0
 		}
+		known := map[string]bool{}
 		fact := kg.Fact{Triple: graphrag.Triple{Head: v.source, Tail: v.target}, Description: description, Weight: weight}
 		for k := range strings.FieldsFuncSeq(strings.ReplaceAll(v.data["keywords"], separator, ","), func(r rune) bool { return r == ',' || r == '，' }) {
-			if k = strings.TrimSpace(k); k != "" && !slices.Contains(fact.Keywords, k) {
+			if k = strings.TrimSpace(k); k != "" && !known[k] {
+				known[k] = true
 				fact.Keywords = append(fact.Keywords, k)
 			}
 		}
@@ -180,8 +182,12 @@ func (b *builder) chunks(fsys fs.FS) error {
 		Doc     string `json:"full_doc_id"`
 		File    string `json:"file_path"`
 	}
-	if err := json.NewDecoder(io.LimitReader(f, MaxFile)).Decode(&byID); err != nil {
+	d := json.NewDecoder(io.LimitReader(f, MaxFile))
+	if err := d.Decode(&byID); err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: more than one JSON value: byte %d and on", ErrFormat, d.InputOffset())
 	}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		c := byID[id]

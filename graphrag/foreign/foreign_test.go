@@ -134,6 +134,9 @@ func TestErrors(t *testing.T) {
 			f["graph_chunk_entity_relation.graphml"].Data = []byte(strings.Replace(graphML, `source="Fram"`, "", 1))
 		},
 		"invalid character": func(f fstest.MapFS) { f["kv_store_text_chunks.json"].Data = []byte("no JSON") },
+		"more than one JSON value": func(f fstest.MapFS) {
+			f["kv_store_text_chunks.json"].Data = append(f["kv_store_text_chunks.json"].Data, "{}"...)
+		},
 	} {
 		fsys := folder()
 		damage(fsys)

@@ -24,6 +24,7 @@ func tableFile(name, source string) *File {
 	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
 	lines := lineStarts(source)
 	w := &writer{}
+	labels := maxLabels * len(source)
 	var g *grid
 	for {
 		cells, err := r.Read()
@@ -50,7 +51,7 @@ func tableFile(name, source string) *File {
 		if narrow(g.header) {
 			g.row(cells, at)
 		} else {
-			w.items(g.header, cells, at)
+			labels -= w.items(g.header, cells, at, labels)
 		}
 	}
 	if g != nil && w.out.Len() == 0 { // a header alone is a row
@@ -59,16 +60,32 @@ func tableFile(name, source string) *File {
 	return w.file(name, source)
 }
 
-// items writes a row that is too wide for a table: a list of what its columns say.
-func (w *writer) items(header, cells []string, at []int) {
+// Bounds of the column names that rows too wide for a table repeat: bytes of one name, and
+// of all names together as a multiple of the file, so that the text grows with the file.
+const (
+	maxLabel  = 200
+	maxLabels = 8
+)
+
+// items writes a row that is too wide for a table as a list, an item a cell, each with the
+// name of its column while the names have at most left bytes. It returns the bytes of the
+// names.
+func (w *writer) items(header, cells []string, at []int, left int) (named int) {
 	w.blank()
 	for i, cell := range cells {
-		if cell = strings.Join(strings.Fields(cell), " "); cell != "" {
-			w.add("- "+strings.Join(strings.Fields(header[i]), " ")+": ", at[i])
-			w.add(cell, at[i])
-			w.out.WriteByte('\n')
+		if cell = strings.Join(strings.Fields(cell), " "); cell == "" {
+			continue
 		}
+		label := "- "
+		if name := strings.ToValidUTF8(header[i][:min(len(header[i]), maxLabel)], ""); named+len(name) <= left {
+			label += strings.Join(strings.Fields(name), " ") + ": "
+			named += len(name)
+		}
+		w.add(label, at[i])
+		w.add(cell, at[i])
+		w.out.WriteByte('\n')
 	}
+	return named
 }
 
 func isNumber(s string) bool {

@@ -252,6 +252,8 @@ func TestHostileFormats(t *testing.T) {
 		"a.csv":   strings.Repeat("\"", 1<<15),
 		"b.csv":   strings.Repeat(",", 1<<15) + "\n" + strings.Repeat("x,", 1<<14),
 		"c.csv":   strings.Repeat("a\n", 1<<15),
+		"d.csv":   strings.Repeat("h", 1<<15) + ",b\n" + strings.Repeat("1,2\n", 1<<10),
+		"e.csv":   strings.Repeat(strings.Repeat("h", 300)+",", 1<<8) + "b\n" + strings.Repeat(strings.Repeat("1,", 1<<8)+"2\n", 1<<7),
 		"a.rst":   strings.Repeat("===\n", 1<<15) + strings.Repeat("a::\n\n b\n", 1<<14),
 		"a.adoc":  "|===\n" + strings.Repeat("|a", 1<<15) + "\n" + strings.Repeat("----\n", 1<<14),
 		"a.org":   strings.Repeat("* ", 1<<15) + strings.Repeat("\n:PROPERTIES:", 1<<14),

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -340,7 +341,7 @@ func NTriples(name string, in io.Reader, labels Labels) *Reader {
 			return Triple{}, err
 		}
 		_, names := naming[s.predicate]
-		if names || strings.HasPrefix(s.subject, "_:") || !s.literal && strings.HasPrefix(s.object, "_:") {
+		if names || s.literal && s.object == "" || strings.HasPrefix(s.subject, "_:") || !s.literal && strings.HasPrefix(s.object, "_:") {
 			return Triple{}, errSkip
 		}
 		tail := Entity{s.object, s.object}
@@ -370,7 +371,7 @@ func NTriplesLabels(name string, in io.Reader, language string) (Labels, Bad, er
 		switch {
 		case err != nil:
 			return err
-		case !naming[s.predicate] || !s.literal || s.language != "" && !strings.EqualFold(s.language, language):
+		case !naming[s.predicate] || !s.literal || s.object == "" || s.language != "" && !strings.EqualFold(s.language, language):
 			return errSkip
 		}
 		return labels.add(s.subject, s.object)
@@ -406,7 +407,10 @@ func parseStatement(line string) (s statement, err error) {
 	if s.subject, rest, err = node(rest); err != nil {
 		return s, fmt.Errorf("subject: %w", err)
 	}
-	if s.predicate, rest, err = node(rest); err != nil {
+	if s.predicate, rest, err = node(rest); err == nil && strings.HasPrefix(s.predicate, "_:") {
+		err = errors.New("a blank node")
+	}
+	if err != nil {
 		return s, fmt.Errorf("predicate: %w", err)
 	}
 	if strings.HasPrefix(rest, `"`) {
@@ -424,6 +428,12 @@ func parseStatement(line string) (s statement, err error) {
 	return s, nil
 }
 
+// absolute matches absolute IRIs, and language the tags of languages.
+var (
+	absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^\x60\\]*$`)
+	language = regexp.MustCompile(`^[A-Za-z]+(-[A-Za-z0-9]+)*$`)
+)
+
 // node reads an IRI or a blank node.
 func node(s string) (node, rest string, err error) {
 	if iri, ok := strings.CutPrefix(s, "<"); ok {
@@ -431,7 +441,9 @@ func node(s string) (node, rest string, err error) {
 		if end <= 0 {
 			return "", "", errors.New("an IRI without its end")
 		}
-		node, err = unescape(iri[:end])
+		if node, err = unescape(iri[:end]); err == nil && !absolute.MatchString(node) {
+			err = fmt.Errorf("%.80q is no absolute IRI", node)
+		}
 		return node, strings.TrimSpace(iri[end+1:]), err
 	}
 	if strings.HasPrefix(s, "_:") {
@@ -445,15 +457,15 @@ func node(s string) (node, rest string, err error) {
 }
 
 // literal reads a value and its language or type.
-func literal(s string) (value, language, rest string, err error) {
+func literal(s string) (value, tag, rest string, err error) {
 	end := 1
 	for ; end < len(s) && s[end] != '"'; end++ {
 		if s[end] == '\\' {
 			end++
 		}
 	}
-	if end >= len(s) {
-		return "", "", "", errors.New("a literal without its end")
+	if end >= len(s) || strings.Contains(s[:end], "\r") {
+		return "", "", "", errors.New("a literal without its end on the line")
 	}
 	if value, err = unescape(s[1:end]); err != nil {
 		return "", "", "", err
@@ -461,8 +473,8 @@ func literal(s string) (value, language, rest string, err error) {
 	rest = s[end+1:]
 	if tagged, ok := strings.CutPrefix(rest, "@"); ok {
 		end := strings.IndexAny(tagged, " \t.")
-		if end <= 0 {
-			return "", "", "", errors.New("a language without its end")
+		if end <= 0 || !language.MatchString(tagged[:end]) {
+			return "", "", "", fmt.Errorf("%.20q begins with no language", tagged)
 		}
 		return value, tagged[:end], strings.TrimSpace(tagged[end:]), nil
 	}

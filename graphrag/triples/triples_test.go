@@ -131,6 +131,27 @@ func TestNTriples(t *testing.T) {
 	}
 }
 
+// What is right and what is not agrees with rdflib 7.
+func TestNTriplesStrict(t *testing.T) {
+	for line, want := range map[string][2]int{ // triples, bad lines
+		`<a:s> <a:p> "x" .`:          {1, 0},
+		`<a:s> <a:p> "x"@en-GB .`:    {1, 0},
+		`<a:s> <a:p> "" .`:           {0, 0},
+		`<a:s> <a:p> "x"@en--us .`:   {0, 1},
+		`<a:s> <a:p> "x"@ .`:         {0, 1},
+		`<a:s> _:p <a:o> .`:          {0, 1},
+		`<a:s> <p> <a:o> .`:          {0, 1},
+		`<http://x/a b> <a:p> "x" .`: {0, 1},
+		"<a:s> <a:p> \"x\ry\" .":     {0, 1},
+		`<a:s> <a:p> <a:o>`:          {0, 1},
+	} {
+		r := triples.NTriples("n", strings.NewReader(line), nil)
+		if got := [2]int{len(read(t, r)), r.Bad().Lines}; got != want {
+			t.Errorf("%s: %v triples and bad lines, want %v", line, got, want)
+		}
+	}
+}
+
 // A file of which every tenth line is broken gives the others; names of 100 kB and
 // lines without an end are not held.
 func TestBadLines(t *testing.T) {

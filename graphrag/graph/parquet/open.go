@@ -55,6 +55,9 @@ func footer(at io.ReaderAt, size int64) error {
 func Rows(f *pq.File, take func(pq.Row) error) (err error) {
 	defer caught(&err)
 	for _, g := range f.RowGroups() {
+		if g.NumRows() == 0 {
+			continue // its pages need not exist: pyarrow writes a dictionary alone
+		}
 		if err := group(g, take); err != nil {
 			return err
 		}

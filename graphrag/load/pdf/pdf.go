@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium"
 	pdferrors "github.com/klippa-app/go-pdfium/errors"
@@ -41,8 +43,10 @@ type Options struct {
 	Slow bool
 }
 
-// maxMemory is the memory that the parser may take, in WebAssembly's pages of 64 KiB.
-const maxMemory = 8192
+// maxMemory is the memory that the parser may take, in WebAssembly's pages of 64 KiB:
+// 96 MiB. Memory that grows is copied: a file that takes all of it makes the process grow
+// to about 340 MB.
+const maxMemory = 96 << 20 >> 16
 
 // Reader reads PDF files, one at a time. It is safe for concurrent use.
 type Reader struct {
@@ -88,6 +92,9 @@ func (r *Reader) read(name string, data []byte) (*load.File, error) {
 		return nil, fmt.Errorf("takes longer than %v: left out", r.o.Timeout)
 	}
 	if err = errors.Join(err, parser.Close()); err != nil {
+		if strings.Contains(err.Error(), "wasm") { // with a trace of many lines
+			return nil, fmt.Errorf("the parser gave up: the file is damaged, or needs more than %d MiB of memory", maxMemory>>4)
+		}
 		return nil, err
 	}
 	if strings.TrimSpace(strings.Join(pages, "")) == "" {
@@ -153,7 +160,24 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 }
 
 // hyphens are what PDFium writes for a hyphen at the end of a line.
-var hyphens = strings.NewReplacer("\x02\r\n", "", "\ufffe\r\n", "", "\x02", "", "\ufffe", "", "\r\n", "\n")
+var hyphens = strings.NewReplacer("\x02\r\n", "\x02", "\ufffe\r\n", "\x02", "\ufffe", "\x02", "\r\n", "\n")
+
+// hyphenated is a word with a hyphen at the end of a line.
+var hyphenated = regexp.MustCompile(`[^\s\x02]*\x02[^\s\x02]*(\x02[^\s\x02]*)*`)
+
+// joined joins the parts of a word from two lines. The hyphen stays in a word that contains
+// another one ("state-of-the-art") and before a capital or a digit ("Jean-Paul").
+func joined(word string) string {
+	parts := strings.Split(word, "\x02")
+	hyphen := strings.Contains(word, "-")
+	for i, part := range parts[1:] {
+		r, _ := utf8.DecodeRuneInString(part)
+		if parts[i] != "" && part != "" && (hyphen || unicode.IsUpper(r) || unicode.IsDigit(r)) {
+			parts[i+1] = "-" + part
+		}
+	}
+	return strings.Join(parts, "")
+}
 
 // printable is the text of a page without hyphenation and control characters.
 func printable(s string) string {
@@ -162,7 +186,7 @@ func printable(s string) string {
 			return -1
 		}
 		return c
-	}, hyphens.Replace(strings.ToValidUTF8(s, "")))
+	}, hyphenated.ReplaceAllStringFunc(hyphens.Replace(strings.ToValidUTF8(s, "")), joined))
 }
 
 // Close ends the parser.

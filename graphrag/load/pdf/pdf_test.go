@@ -84,6 +84,32 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A form that draws itself twice takes all memory there is, and one sentence says so.
+func TestBomb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("five seconds")
+	}
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.4\n")
+	for i, object := range []string{
+		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Resources<</XObject<</X 4 0 R>>>>/Contents 5 0 R>>",
+		"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 4 0 R>>>>/Length 11>>stream\n/X Do /X Do\nendstream",
+		"<</Length 5>>stream\n/X Do\nendstream",
+	} {
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	b.WriteString("trailer\n<</Size 6/Root 1 0 R>>\n%%EOF")
+	r := pdf.New(pdf.Options{})
+	defer r.Close()
+	if f, err := r.Read("bomb.pdf", b.Bytes()); err == nil || len(err.Error()) > 200 || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, %v", f, err)
+	}
+	if f, err := r.Read("good.pdf", file("", "The light is red.")); err != nil || f.Document.Text != "The light is red.\n" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	pages := make([]string, 4000)
 	for i := range pages {
