@@ -23,7 +23,7 @@ import (
 func TestPublic(t *testing.T) {
 	for _, a := range []string{
 		"127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
-		"100.64.0.1", "100.100.100.200", "192.0.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "203.0.113.9",
+		"100.64.0.1", "100.100.100.200", "192.0.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "203.0.113.9", "168.63.129.16",
 		"::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
 		"64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "2001:db8::1", "::127.0.0.1", "3fff::1", "5f00::1",
 	} {
@@ -147,7 +147,7 @@ func TestPage(t *testing.T) {
 			}
 			io.WriteString(w, "at last, an owl")
 		},
-		"/robots.txt": send("text/plain", "User-agent: *\nDisallow: /private/\n"),
+		"/robots.txt": send("text/plain", "User-agent: *\nDisallow: /private/\nDisallow: /*?secret\nDisallow: /%63losed\n"),
 	})
 	w.names["hidden.example"] = []netip.Addr{netip.MustParseAddr("127.0.0.2")}
 	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("10.0.0.1")}
@@ -171,6 +171,10 @@ func TestPage(t *testing.T) {
 		{w.page("/octal"), "", Refused},
 		{w.page("/file"), "", Refused},
 		{w.page("/private/a"), "", Refused},
+		{w.page("/%70rivate/a"), "", Refused},
+		{w.page("/good?secret=1"), "", Refused},
+		{w.page("/good?open=1"), "Barn owls hunt by ear.", ""},
+		{w.page("/closed"), "", Refused},
 		{w.page("/picture"), "", NoText},
 		{w.page("/empty"), "", NoText},
 		{w.page("/huge"), "", TooLarge},
@@ -261,6 +265,9 @@ func TestReader(t *testing.T) {
 		if _, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != kind || strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %v, want %s", address, err, kind)
 		}
+	}
+	if _, err := NewReader("http://reader.example", key); err == nil || strings.Contains(err.Error(), key) {
+		t.Errorf("a key in the clear: %v", err)
 	}
 	if s := fmt.Sprintf("%v %+v %#v %s", o.Reader, o.Reader, o.Reader, o.Reader); strings.Contains(s, key) {
 		t.Errorf("the key shows in %s", s)

@@ -5,10 +5,13 @@ package fetch
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/temoto/robotstxt"
 )
@@ -26,7 +29,7 @@ type host struct {
 	next  time.Time     // of the next request; changed by who has the turn
 	delay time.Duration // that robots.txt asks for; changed by who has the turn
 
-	rules     sync.Mutex
+	rules     chan struct{} // holds one while robots.txt is asked for or looked at
 	rulesRead bool
 	robots    *robotstxt.Group
 }
@@ -39,7 +42,7 @@ func (s *hosts) of(u *url.URL) *host {
 		if s.all == nil {
 			s.all = make(map[string]*host)
 		}
-		h = &host{turn: make(chan struct{}, 1)}
+		h = &host{turn: make(chan struct{}, 1), rules: make(chan struct{}, 1)}
 		s.all[u.Host] = h
 	}
 	return h
@@ -95,8 +98,12 @@ func (f *Fetcher) allowed(ctx context.Context, u *url.URL) error {
 		return nil
 	}
 	h := f.hosts.of(u)
-	h.rules.Lock()
-	defer h.rules.Unlock()
+	select {
+	case h.rules <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-h.rules }()
 	if !h.rulesRead {
 		group, err := f.robots(ctx, u)
 		if err != nil {
@@ -104,7 +111,7 @@ func (f *Fetcher) allowed(ctx context.Context, u *url.URL) error {
 		}
 		h.robots, h.rulesRead = group, true
 	}
-	if h.robots != nil && !h.robots.Test(u.EscapedPath()) {
+	if h.robots != nil && !h.robots.Test(normal(u.RequestURI())) {
 		return refused(errRobots)
 	}
 	return nil
@@ -124,13 +131,27 @@ func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, err
 			at = a.location
 			continue
 		}
-		data, err := robotstxt.FromStatusAndBytes(http.StatusOK, a.body[:min(len(a.body), maxRobots)])
+		data, err := robotstxt.FromString(normal(string(a.body[:min(len(a.body), maxRobots)])))
 		if err != nil {
 			return nil, nil // what cannot be read forbids nothing
 		}
 		return data.FindGroup(f.o.Agent), nil
 	}
 	return nil, nil
+}
+
+var escaped = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// normal writes the percent-encoding of paths and rules in one way (RFC 9309, section
+// 2.2.2): what needs none has none, the rest has capitals.
+func normal(s string) string {
+	return escaped.ReplaceAllStringFunc(s, func(e string) string {
+		c, _ := strconv.ParseUint(e[1:], 16, 8) // two digits
+		if r := rune(c); r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._~", r)) {
+			return string(r)
+		}
+		return strings.ToUpper(e)
+	})
 }
 
 // maxRobots is how much of a robots.txt is read (RFC 9309, section 2.5, wants as much).

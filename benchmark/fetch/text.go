@@ -10,6 +10,7 @@ import (
 
 	"fmt"
 	"mime"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -89,11 +90,15 @@ type Reader struct {
 	client *http.Client
 }
 
-// NewReader is the service at a base URL. The key may be empty.
+// NewReader is the service at a base URL. The key may be empty; with a key the URL has to be
+// https, or of this machine.
 func NewReader(base, key string) (*Reader, error) {
 	u, err := url.Parse(strings.TrimRight(base, "/") + "/")
 	if err != nil || checkURL(u) != nil {
 		return nil, fmt.Errorf("fetch: %q is no base URL of a reader service, such as https://r.jina.ai", text.Printable(base))
+	}
+	if ip := net.ParseIP(u.Hostname()); key != "" && u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("fetch: %s would get its key in the clear: use https", u.Redacted())
 	}
 	return &Reader{base: u, key: key, client: &http.Client{CheckRedirect: noRedirect}}, nil
 }

@@ -53,16 +53,16 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 	if o.Most <= 0 {
 		o.Most = DefaultSubQueries
 	}
-	values := map[string]any{"Schema": "", "Most": o.Most}
+	values, schema := map[string]any{"Schema": o.Schema != nil, "Most": o.Most}, llm.Data{}
 	if o.Schema != nil {
 		plain, err := json.Marshal(o.Schema.Plain())
 		if err != nil {
 			return nil, err
 		}
-		values["Schema"] = string(plain)
+		schema = llm.Data{Label: "schema", Text: string(plain)} // its words may be those of pages
 	}
 	return func(ctx context.Context, question string) ([]SubQuery, error) {
-		req, err := prompts.Request(StageDecompose, "decompose", values, llm.Data{Label: "question", Text: question})
+		req, err := prompts.Request(StageDecompose, "decompose", values, llm.Data{Label: "question", Text: question}, schema)
 		if err != nil {
 			return nil, err
 		}

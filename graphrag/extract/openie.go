@@ -109,7 +109,7 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	req, err := prompts.Request(StageTriples, "triples", map[string]any{"Entities": string(list)}, text)
+	req, err := prompts.Request(StageTriples, "triples", nil, text, llm.Data{Label: "entities", Text: string(list)})
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@
 // Package serve answers questions on a page in the browser, for this machine alone.
 //
 // The page loads nothing from elsewhere and shows all text as text.
-// Requests of other sites are refused: by the name they ask for (DNS rebinding) and by
-// where they come from. With a system that has a graph, GET /graph?q=QUESTION is the part
+// Requests of other sites are refused: by the name they ask for (DNS rebinding), and for
+// all that answers or tells, GET included, by where they come from. With a system that has a graph, GET /graph?q=QUESTION is the part
 // of it that led to an answer, and GET /api/graph?q=QUESTION the facts around what the
 // question names.
 package serve
@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -111,13 +112,18 @@ func Handler(d *desk.Desk, address string) http.Handler {
 	return guard(address, http.NewCrossOriginProtection().Handler(mux))
 }
 
-// guard lets requests pass that ask for this address by its own name.
+// guard lets requests pass that ask for this address by its own name, and for more than
+// the files of the page only those of the page itself or of an address that was typed.
 func guard(address string, next http.Handler) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	hosts := []string{address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("::1", port)}
+	if port == "80" { // browsers leave it out
+		hosts = append(hosts, "localhost", "127.0.0.1", "[::1]", strings.TrimSuffix(address, ":80"))
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
-		if !slices.Contains(hosts, r.Host) || origin != "" && origin != "http://"+r.Host {
+		told := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/graph"
+		if !slices.Contains(hosts, r.Host) || origin != "" && origin != "http://"+r.Host || told && fromElsewhere(r) {
 			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
 			return
 		}
@@ -129,6 +135,16 @@ func guard(address string, next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		next.ServeHTTP(w, r)
 	})
+}
+
+// fromElsewhere reports whether another site made a browser send the request: as the
+// browser says, or where an old one does not, by the page that it names.
+func fromElsewhere(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site != "same-origin" && site != "none"
+	}
+	referer := r.Header.Get("Referer")
+	return referer != "" && !strings.HasPrefix(referer, "http://"+r.Host+"/")
 }
 
 // site answers requests. turn bounds how many are answered at a time.
@@ -194,20 +210,21 @@ func (s *site) begin(w http.ResponseWriter) (end func(), ok bool) {
 
 // ask streams replies, a line of JSON each: the last one is whole, or has an error.
 func (s *site) ask(w http.ResponseWriter, r *http.Request) {
-	end, ok := s.begin(w)
-	if !ok {
-		return
-	}
-	defer end()
-	var q desk.Query
-	switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); {
-	case r.Header.Get("Content-Type") != "application/json":
+	if form, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); form != "application/json" {
 		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
 		return
+	}
+	var q desk.Query
+	switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); {
 	case err != nil || strings.TrimSpace(q.Question) == "" || len(q.Question) > maxQuestion || len(q.Before) > maxBefore:
 		http.Error(w, "want a question as JSON", http.StatusBadRequest)
 		return
 	}
+	end, ok := s.begin(w) // after the body: a slow one takes no turn
+	if !ok {
+		return
+	}
+	defer end()
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	w.Header().Set("Content-Type", "application/x-ndjson")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,9 @@ func TestRefused(t *testing.T) {
 		"another origin":    {"POST", "api/ask", question, []string{"Origin: https://evil.example", asJSON}, 403},
 		"no origin":         {"POST", "api/ask", question, []string{"Origin: null", asJSON}, 403},
 		"another site":      {"POST", "api/ask", question, []string{"Sec-Fetch-Site: cross-site", asJSON}, 403},
+		"a picture's GET":   {"GET", "graph?q=x", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
+		"a neighbour port":  {"GET", "api/about", "", []string{"Sec-Fetch-Site: same-site"}, 403},
+		"an old browser":    {"GET", "api/graph?q=x", "", []string{"Referer: http://evil.example/"}, 403},
 		"a form":            {"POST", "api/ask", question, []string{"Content-Type: text/plain"}, 415},
 		"no question":       {"POST", "api/ask", `{"question":" "}`, []string{asJSON}, 400},
 		"no JSON":           {"POST", "api/ask", `{`, []string{asJSON}, 400},
@@ -131,6 +135,26 @@ func TestRefused(t *testing.T) {
 	} {
 		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {
 			t.Errorf("%s: %d %s, want %d", name, got, body, tt.want)
+		}
+	}
+}
+
+// Browsers leave out port 80, media types may have parameters and capitals, and an address
+// that was typed or a link of the page itself is nobody else's.
+func TestLetThrough(t *testing.T) {
+	d := desktest.Open(t, "wild")
+	for name, tt := range map[string]struct{ address, host, header, value string }{
+		"port 80":       {"127.0.0.1:80", "127.0.0.1", "Sec-Fetch-Site", "none"},
+		"localhost":     {"127.0.0.1:80", "localhost", "Sec-Fetch-Site", "same-origin"},
+		"an older link": {"127.0.0.1:81", "localhost:81", "Referer", "http://localhost:81/"},
+		"parameters":    {"127.0.0.1:81", "127.0.0.1:81", "Content-Type", "Application/JSON; charset=utf-8"},
+	} {
+		r := httptest.NewRequest("POST", "http://"+tt.host+"/api/ask", strings.NewReader(`{"question":"What?"}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set(tt.header, tt.value)
+		w := httptest.NewRecorder()
+		if serve.Handler(d, tt.address).ServeHTTP(w, r); w.Code != 200 {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
 }

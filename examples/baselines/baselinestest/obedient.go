@@ -73,12 +73,10 @@ func named(groups string) llm.Reply {
 	return llm.Reply{Text: `{"communities": [` + strings.Join(names, ", ") + `]}`}
 }
 
-// longest is the longest word between the marks of a prompt, the first of equal ones.
+// longest is the longest word between the first marks of a prompt, the first of equal ones.
 func longest(prompt string) (word string) {
 	_, text, _ := strings.Cut(prompt, "\n")
-	if end := strings.LastIndex(text, "\n[/"); end >= 0 {
-		text = text[:end]
-	}
+	text, _, _ = strings.Cut(text, "\n[/")
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if len(w) > len(word) {
 			word = w
