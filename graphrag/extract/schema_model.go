@@ -168,8 +168,8 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, within bounds, c graphra
 		return nil, err
 	}
 	req, err := prompts.Request(StageSchema, "schema", map[string]any{
-		"Schema": string(plain), "Notes": s.notes(), "Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
-	}, passage(c))
+		"Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
+	}, passage(c), llm.Data{Label: "schema", Text: string(plain) + s.notes()})
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +214,14 @@ func (e *BySchema) bound(s bounds, x *kg.Extraction) []proposal {
 }
 
 // notes returns the items that have a description.
-func (s Schema) notes() []SchemaItem {
-	return slices.DeleteFunc(slices.Concat(s.EntityTypes, s.Relations, s.Attributes), func(it SchemaItem) bool { return it.Description == "" })
+func (s Schema) notes() string {
+	var b strings.Builder
+	for _, it := range slices.Concat(s.EntityTypes, s.Relations, s.Attributes) {
+		if it.Description != "" {
+			b.WriteString("\n" + it.Name + ": " + it.Description)
+		}
+	}
+	return b.String()
 }
 
 // read reads the reply. A triple of more than three parts is cut to three, one of fewer

@@ -63,8 +63,10 @@ func TestSchemaModes(t *testing.T) {
 // chunks.
 func TestGrow(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
-		system := req.Messages[0].Text
-		if strings.Contains(system, `"harbour"`) {
+		if strings.Contains(req.Messages[0].Text, `"harbour"`) {
+			t.Error("what a model proposed stands in the system message")
+		}
+		if strings.Contains(req.Messages[1].Text, `"harbour"`) {
 			return llm.Reply{Text: `{"entity_types": {"Oslo": "harbour"}, "triples": [], "attributes": {}}`}
 		}
 		return llm.Reply{Text: `{"entity_types": {"Oslo": "harbour"}, "triples": [], "attributes": {}, "new_schema_types": {"nodes": [{"name":"harbour","confidence":0.95}], "relations": ["met"]}}`}

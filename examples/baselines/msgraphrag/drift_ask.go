@@ -89,7 +89,8 @@ func (w asking) answer(ctx context.Context, a *action, entities, order []int32) 
 	if len(parts) == 0 {
 		return nil // nothing to answer from
 	}
-	req, err := request(StageStep, "step", stepWords, a.query, parts...)
+	// A follow-up has words of the reports in it, so it stands between marks as they do.
+	req, err := request(StageStep, "step", stepWords, "", append(parts, llm.Data{Label: "question", Text: a.query})...)
 	if err != nil {
 		return err
 	}

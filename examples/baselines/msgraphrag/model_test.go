@@ -262,7 +262,7 @@ func TestDriftCalls(t *testing.T) {
 			return llm.Reply{Text: `{"intermediate_answer": "", "score": 0, "follow_up_queries": ["Who is Dale?", "Who is Ada?"]}`}
 		}).
 		Handle(llmtest.Stage(msgraphrag.StageStep), func(req llm.Request) llm.Reply {
-			if strings.HasSuffix(req.Messages[1].Text, "Question: Who is Ada?") {
+			if strings.Contains(req.Messages[1].Text, " question]\nWho is Ada?\n") {
 				return llm.Reply{Text: `{"response": "A founder.", "score": 90, "follow_up_queries": ["Where is the Cape?", "Who is Dale?"]}`}
 			}
 			return llm.Reply{Text: `{"response": "Somebody.", "score": 10, "follow_up_queries": []}`}
