@@ -124,23 +124,6 @@ func NewSparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (*S
 	if err != nil {
 		return nil, err
 	}
-	return SparseOf(ix, chunks)
-}
-
-// SparseOf returns the retriever over an index that was built from exactly these
-// chunks, e.g. before it was saved. They must be in the order of their IDs. The
-// retriever keeps chunks.
-func SparseOf(ix *bm25.Index, chunks []graphrag.Chunk) (*Sparse, error) {
-	var errs []error
-	if ix.Len() != len(chunks) {
-		errs = append(errs, fmt.Errorf("retrieve: the index is of %d chunks, not %d: build it from these", ix.Len(), len(chunks)))
-	}
-	if !slices.IsSortedFunc(chunks, byID) {
-		errs = append(errs, errors.New("retrieve: chunks are not in the order of their IDs: sort them before the index is built"))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
 	return &Sparse{index: ix, chunks: chunks, results: sync.Pool{New: func() any { return new([]rank.Scored[int32]) }}}, nil
 }
 

@@ -193,34 +193,6 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-func TestSparseOf(t *testing.T) {
-	r, err := retrieve.NewSparse(t.Context(), pages(3, 4), bm25.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	chunks := pages(3, 4)
-	if _, err := retrieve.SparseOf(r.Index(), chunks[1:]); err == nil ||
-		!strings.Contains(err.Error(), "12 chunks, not 11") || !strings.Contains(err.Error(), "order") {
-		t.Errorf("error %v does not name both problems", err)
-	}
-	all := ranked(t, r, "typhoon", 100)
-	sorted := make([]graphrag.Chunk, 0, len(chunks))
-	for d := range 3 { // the ranking of pages is the order of IDs
-		for _, h := range all {
-			if h.Chunk.Doc == fmt.Sprintf("p%d", d) {
-				sorted = append(sorted, h.Chunk)
-			}
-		}
-	}
-	again, err := retrieve.SparseOf(r.Index(), sorted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(all, ranked(t, again, "typhoon", 100)); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestSparseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})

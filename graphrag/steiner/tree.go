@@ -20,12 +20,10 @@ type Tree struct {
 	// Edges, one less than nodes, each with From below To, in ascending order;
 	// their weights are their costs.
 	Edges []graph.Edge
-	// Prize is the sum of the prizes of the nodes, Cost that of the edges.
+	// Prize is the sum of the prizes of the nodes, Cost that of the edges; Prize - Cost is
+	// what the tree is maximized for.
 	Prize, Cost float64
 }
-
-// Worth is what the tree is maximized for.
-func (t *Tree) Worth() float64 { return t.Prize - t.Cost }
 
 // ErrPrize is wrapped by the errors for prizes that are negative or not finite.
 var ErrPrize = errors.New("unusable prize")

@@ -163,7 +163,7 @@ func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64, root int
 	if n > 2 {
 		ratio = 2 - 1/float64(n-1)
 	}
-	if loss := all - got.Worth(); loss > ratio*least+1e-9 || loss < least-1e-9 {
+	if loss := all - (got.Prize - got.Cost); loss > ratio*least+1e-9 || loss < least-1e-9 {
 		t.Fatalf("n=%d root %d edges %v prizes %v: costs and prizes left out %v, the least is %v", n, root, edges, prizes, loss, least)
 	} else {
 		return loss <= least+1e-9
@@ -277,7 +277,7 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 				t.Fatal(err)
 			}
 			check(t, n, grown.edges, prizes, root, got)
-			loss := -got.Worth()
+			loss := got.Cost - got.Prize
 			for _, p := range prizes {
 				loss += p
 			}
@@ -305,7 +305,7 @@ func TestDegenerateGraphs(t *testing.T) {
 		t.Errorf("no edges: %v %v", apart, err)
 	}
 	free, err := Find(t.Context(), build(t, 3, path(0, 0)), []float64{1, 0, 1})
-	if err != nil || free.Worth() != 2 || len(free.Nodes) != 3 {
+	if err != nil || free.Prize-free.Cost != 2 || len(free.Nodes) != 3 {
 		t.Errorf("edges for nothing: %v %v", free, err)
 	}
 	large, err := Find(t.Context(), build(t, 2, path(math.MaxFloat64)), []float64{1e300, 1e307})

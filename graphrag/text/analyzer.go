@@ -302,8 +302,7 @@ func stemmable(word string) bool {
 	return true
 }
 
-// StopWords returns the stop words of a language, in no particular order;
-// none for [None] and for languages that are not known.
+// StopWords returns the stop words of a language, none for [None] and unknown languages.
 func StopWords(l Language) []string {
 	lex, _ := lexicon(l)
 	return strings.Fields(lex.stop)

@@ -413,8 +413,7 @@ func parseStatement(line string) (s statement, err error) {
 	if err != nil {
 		return s, fmt.Errorf("predicate: %w", err)
 	}
-	if strings.HasPrefix(rest, `"`) {
-		s.literal = true
+	if s.literal = strings.HasPrefix(rest, `"`); s.literal {
 		s.object, s.language, rest, err = literal(rest)
 	} else {
 		s.object, rest, err = node(rest)

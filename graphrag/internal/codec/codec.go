@@ -148,13 +148,6 @@ func (r *Reader) Uint(limit uint64) (x uint64) {
 	return x
 }
 
-// Float64 reads a number of eight bytes.
-func (r *Reader) Float64() float64 {
-	var b [8]byte
-	r.read(b[:])
-	return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
-}
-
 // Float32s fills xs with numbers of four bytes each.
 func (r *Reader) Float32s(xs []float32) {
 	for i := range xs {
@@ -248,12 +241,6 @@ func (w *Writer) flushFull() {
 // Uint writes a number in one to ten bytes, fewer for small ones.
 func (w *Writer) Uint(x uint64) {
 	w.buf = binary.AppendUvarint(w.buf, x)
-	w.flushFull()
-}
-
-// Float64 writes a number in eight bytes.
-func (w *Writer) Float64(x float64) {
-	w.buf = binary.LittleEndian.AppendUint64(w.buf, math.Float64bits(x))
 	w.flushFull()
 }
 

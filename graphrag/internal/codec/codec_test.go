@@ -27,7 +27,6 @@ func file(t testing.TB) []byte {
 	w.Uint(0)
 	w.Uint(math.MaxUint64)
 	w.String("text")
-	w.Float64(math.Pi)
 	w.String(long)
 	for range 20_000 {
 		w.Float32s(floats)
@@ -41,7 +40,7 @@ func file(t testing.TB) []byte {
 func read(r io.Reader) error {
 	in := codec.NewReader(r, "TEST", 3)
 	ok := in.Uint(0) == 0 && in.Uint(math.MaxUint64) == math.MaxUint64 &&
-		string(in.Bytes(nil, 10)) == "text" && in.Float64() == math.Pi && string(in.Bytes(nil, 1<<20)) == long
+		string(in.Bytes(nil, 10)) == "text" && string(in.Bytes(nil, 1<<20)) == long
 	for range 20_000 {
 		four := make([]float32, 4)
 		in.Float32s(four)
@@ -160,7 +159,7 @@ func FuzzReader(f *testing.F) {
 			in := codec.NewReader(bytes.NewReader(whole), "TEST", 3)
 			in.Uint(7)
 			in.Bytes(nil, 5)
-			in.Float64()
+			in.Float32s(make([]float32, 2))
 			if err := in.Close(); err != nil && !errors.Is(err, codec.ErrFormat) {
 				t.Fatal(err)
 			}

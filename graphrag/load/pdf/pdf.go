@@ -168,8 +168,7 @@ var hyphenated = regexp.MustCompile(`[^\s\x02]*\x02[^\s\x02]*(\x02[^\s\x02]*)*`)
 // joined joins the parts of a word from two lines. The hyphen stays in a word that contains
 // another one ("state-of-the-art") and before a capital or a digit ("Jean-Paul").
 func joined(word string) string {
-	parts := strings.Split(word, "\x02")
-	hyphen := strings.Contains(word, "-")
+	parts, hyphen := strings.Split(word, "\x02"), strings.Contains(word, "-")
 	for i, part := range parts[1:] {
 		r, _ := utf8.DecodeRuneInString(part)
 		if parts[i] != "" && part != "" && (hyphen || unicode.IsUpper(r) || unicode.IsDigit(r)) {
