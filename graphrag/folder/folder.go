@@ -148,12 +148,28 @@ func apart(docs, index string) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
+	if real := resolved(index); real != index || resolved(docs) != docs {
+		if err := apart(resolved(docs), real); err != nil {
+			return err
+		}
+	}
 	parts := strings.Split(filepath.ToSlash(below), "/")
 	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") }) // ".." as well
 	if err3 == nil && !hidden || index == docs {
 		return fmt.Errorf("the index %s stands among the files: take a folder elsewhere, or a name that begins with a dot", index)
 	}
 	return nil
+}
+
+// resolved is a path without symbolic links, as far as it exists.
+func resolved(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if above := filepath.Dir(path); err != nil && above != path {
+		return filepath.Join(resolved(above), filepath.Base(path))
+	} else if err != nil {
+		return path
+	}
+	return real
 }
 
 // Refresh brings the index up to date with the files. Questions are answered meanwhile

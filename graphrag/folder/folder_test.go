@@ -241,6 +241,17 @@ func TestErrors(t *testing.T) {
 	if _, _, err := folder.Open(t.Context(), h.Options); err == nil || !strings.Contains(err.Error(), "no file that can be read") {
 		t.Errorf("an empty folder: %v", err)
 	}
+	inside := h.Options
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(h.Docs, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range []string{h.Docs, filepath.Join(h.Docs, "index"), link, filepath.Join(link, "not", "yet")} {
+		inside.Index = index
+		if _, _, err := folder.Open(t.Context(), inside); err == nil || !strings.Contains(err.Error(), "stands among the files") {
+			t.Errorf("an index in %s: %v", index, err)
+		}
+	}
 	h.Docs = filepath.Join(h.Docs, "none")
 	if _, _, err := folder.Open(t.Context(), h.Options); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("no folder: %v", err)

@@ -148,9 +148,12 @@ func (d *Desk) Title() string {
 	return filepath.Base(path)
 }
 
-// Refresh brings the index up to date if the last look was a while ago.
+// Refresh brings the index up to date if the last look was a while ago. While another
+// question does so, there is no change: a slow new file makes nobody else wait.
 func (d *Desk) Refresh(ctx context.Context) (folder.Change, error) {
-	d.mu.Lock()
+	if !d.mu.TryLock() {
+		return folder.Change{}, nil
+	}
 	defer d.mu.Unlock()
 	if time.Since(d.checked) < fresh {
 		return folder.Change{}, nil

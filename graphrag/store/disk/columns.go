@@ -138,18 +138,17 @@ func (s *segment) compile(f store.Filter) condition {
 
 // in matches the rows with one of the values.
 func (c column) in(values []any) condition {
-	if c.numbers != nil {
-		numbers := make([]float64, len(values))
-		for i, v := range values {
-			numbers[i] = v.(float64)
-		}
-		return func(row int32) bool { return slices.Contains(numbers, c.numbers[row]) }
-	}
+	var numbers []float64
 	var codes []int32
-	for _, v := range values {
-		if code, ok := c.values.search(v.(string)); ok {
+	for _, v := range values { // by their type: a segment of deletions alone has no numbers
+		if number, ok := v.(float64); ok {
+			numbers = append(numbers, number)
+		} else if code, ok := c.values.search(v.(string)); ok {
 			codes = append(codes, int32(code))
 		}
+	}
+	if c.numbers != nil {
+		return func(row int32) bool { return slices.Contains(numbers, c.numbers[row]) }
 	}
 	return func(row int32) bool { return slices.Contains(codes, c.codes[row]) }
 }

@@ -130,6 +130,11 @@ func testFilters(t *testing.T, s *suite) {
 		put(t, g, table, part...)
 	}
 	put(t, g, table, records[:5]...)
+	gone := records[7]
+	gone.ID = "gone"
+	put(t, g, table, gone)
+	must(t, table.Delete(t.Context(), gone.ID)) // and a flush of a deletion alone
+	must(t, g.Flush(t.Context()))
 	r := rand.New(rand.NewPCG(8, 8))
 	checked := schema().Tables["chunks"]
 	for range 150 {
