@@ -23,7 +23,8 @@ var errAddress = errors.New("not a public address")
 
 // special are ranges that are routed but lead to networks of one's own, or wrap other
 // addresses: shared space of providers, protocol assignments, documentation, benchmarks,
-// multicast and reserved; the host service of Azure, which is not routed; of IPv6 the translations to IPv4 and what is not 2000::/3.
+// multicast and reserved, and the host service of Azure; of IPv6 the translations to IPv4
+// and what is not 2000::/3.
 var special = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 	"198.51.100.0/24", "203.0.113.0/24", "168.63.129.16/32", "224.0.0.0/3", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 

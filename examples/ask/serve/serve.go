@@ -2,11 +2,11 @@
 
 // Package serve answers questions on a page in the browser, for this machine alone.
 //
-// The page loads nothing from elsewhere and shows all text as text.
-// Requests of other sites are refused: by the name they ask for (DNS rebinding), and for
-// all that answers or tells, GET included, by where they come from. With a system that has a graph, GET /graph?q=QUESTION is the part
-// of it that led to an answer, and GET /api/graph?q=QUESTION the facts around what the
-// question names.
+// The page loads nothing from elsewhere and shows all text as text. Requests for another
+// host name are refused (DNS rebinding), and so are requests that another site makes a
+// browser send, GET included, for anything but the static files. With a system that has a
+// graph, GET /graph?q=QUESTION is the part of it that led to an answer, and
+// GET /api/graph?q=QUESTION the facts around what the question names.
 package serve
 
 import (
@@ -112,8 +112,8 @@ func Handler(d *desk.Desk, address string) http.Handler {
 	return guard(address, http.NewCrossOriginProtection().Handler(mux))
 }
 
-// guard lets requests pass that ask for this address by its own name, and for more than
-// the files of the page only those of the page itself or of an address that was typed.
+// guard refuses requests for another host name, and requests of other sites for anything
+// but the static files.
 func guard(address string, next http.Handler) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	hosts := []string{address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("::1", port)}
@@ -122,8 +122,8 @@ func guard(address string, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
-		told := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/graph"
-		if !slices.Contains(hosts, r.Host) || origin != "" && origin != "http://"+r.Host || told && fromElsewhere(r) {
+		dynamic := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/graph"
+		if !slices.Contains(hosts, r.Host) || origin != "" && origin != "http://"+r.Host || dynamic && fromElsewhere(r) {
 			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
 			return
 		}
@@ -137,8 +137,8 @@ func guard(address string, next http.Handler) http.Handler {
 	})
 }
 
-// fromElsewhere reports whether another site made a browser send the request: as the
-// browser says, or where an old one does not, by the page that it names.
+// fromElsewhere reports whether another site made a browser send the request, by the header
+// Sec-Fetch-Site, or by Referer in browsers that do not send it.
 func fromElsewhere(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site != "same-origin" && site != "none"
