@@ -268,7 +268,7 @@ func TestNotMeasured(t *testing.T) {
 	r := zoo.Runner("", &calls, nil)
 	r.Options.CountTokens = nil
 	rep := reported(t, r)
-	if all := rep.Systems[0].Overall.Types[benchmark.All]; all.ContextTokens != nil || all.Coverage != nil {
+	if all := rep.Systems[0].Overall.Types[benchmark.All]; all.ContextTokens != nil || all.Found != nil {
 		t.Errorf("%+v", all)
 	}
 	var text strings.Builder

@@ -39,11 +39,7 @@ type Evidence struct {
 	// and the documents behind summaries and facts in the prompt.
 	PromptRecall     *float64 `json:"evidence_recall,omitempty"`
 	ProvenanceRecall *float64 `json:"provenance_recall,omitempty"`
-	// Coverage is the mean over the gold statements of the largest share of
-	// their content words in one chunk of the evidence.
-	Coverage *float64 `json:"statement_coverage,omitempty"`
-	// Found is the share of the gold statements of which one chunk of the evidence, of
-	// a gold document, holds half of the content words, weighed by their rarity.
+	// Found is the share of the gold statements that are found, see [Words.Found].
 	Found *float64 `json:"statement_found,omitempty"`
 }
 
@@ -52,7 +48,7 @@ type Evidence struct {
 func Measure(it Item, a record.Answer) Evidence {
 	var e Evidence
 	if a.Gold == it.digest() {
-		e.Coverage, e.Found = a.Coverage, a.Found
+		e.Found = a.Found
 	}
 	if len(it.Gold) == 0 {
 		return e

@@ -3,6 +3,7 @@
 package benchmark_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -92,32 +93,58 @@ func TestMeasureAgreesWithRank(t *testing.T) {
 	}
 }
 
-func TestCoverage(t *testing.T) {
-	c, err := benchmark.NewCoverage("")
+// Worked by hand: of four pages "fram" is on all, "larvik" on one. ln(1+.5/4.5) is .105,
+// ln(1+3.5/1.5) is 1.204: a text with "larvik" contains most of "fram larvik", one with
+// "fram" an eleventh of it.
+func TestFound(t *testing.T) {
+	docs := func(yield func(graphrag.Document, error) bool) {
+		for _, text := range []string{"fram larvik", "fram", "fram moon", "fram moon"} {
+			if !yield(graphrag.Document{ID: text, Text: text}, nil) {
+				return
+			}
+		}
+	}
+	words, err := benchmark.CountWords(t.Context(), docs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct {
-		name              string
-		statements, texts []string
-		want              float64
-		ok                bool
-	}{
-		{"function words and single letters do not count", []string{"The owl of a B hears."}, []string{"An OWL"}, 0.5, true},
-		{"the best text counts, not the union", []string{"red green blue 7"}, []string{"red 7", "green blue red"}, 0.75, true},
-		{"mean over statements", []string{"red", "green"}, []string{"red"}, 0.5, true},
-		{"a statement without content words is left out", []string{"it is", "red"}, []string{"red"}, 1, true},
-		{"nothing to measure", nil, []string{"red"}, 0, false},
-		{"nothing but function words", []string{"it is"}, []string{"red"}, 0, false},
-		{"no text", []string{"red"}, nil, 0, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got, ok := c.Statements(tt.statements, tt.texts); got != tt.want || ok != tt.ok {
-				t.Errorf("coverage %v, %v, want %v, %v", got, ok, tt.want, tt.ok)
-			}
-		})
+	hit := func(doc, text string) graphrag.Hit {
+		return graphrag.Hit{Chunk: graphrag.Chunk{Doc: doc, Text: text}}
 	}
-	if _, err := benchmark.NewCoverage("klingon"); err == nil {
-		t.Error("an unknown language is accepted")
+	it := benchmark.Item{Statements: []string{"The Fram of Larvik", "the moon", "of the B"}, Gold: []benchmark.Unit{{"gold"}, {"also", "gold2"}}}
+	for _, tt := range []struct {
+		name     string
+		evidence []graphrag.Hit
+		want     float64
+	}{
+		{"nothing", nil, 0},
+		{"the rare word", []graphrag.Hit{hit("gold", "A town named LARVIK")}, .5},
+		{"the word of all pages", []graphrag.Hit{hit("gold", "the Fram")}, 0},
+		{"another page", []graphrag.Hit{hit("other", "the Fram of Larvik, the moon")}, 0},
+		{"another page of the unit", []graphrag.Hit{hit("gold2", "the moon over Larvik")}, 1},
+		{"in two chunks", []graphrag.Hit{hit("gold", "Larvik"), hit("gold", "moon")}, 1},
+	} {
+		if got, ok := words.Found(it, tt.evidence); got != tt.want || !ok {
+			t.Errorf("%s: %v, %v, want %v", tt.name, got, ok, tt.want)
+		}
+	}
+	for name, it := range map[string]benchmark.Item{"gold documents": {Statements: it.Statements}, "a statement": {Gold: it.Gold}, "a content word": {Gold: it.Gold, Statements: []string{"it is"}}} {
+		if _, ok := words.Found(it, nil); ok {
+			t.Errorf("measured without %s", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := benchmark.CountWords(ctx, docs); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Systems answer the same item at once: an append to its statements must not write into
+// the memory of another append.
+func TestGoldStatementsAppend(t *testing.T) {
+	it := benchmark.Item{Statements: append(make([]string, 0, 4), "one", "two")}
+	if first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b"); first[2] != "a" || second[2] != "b" {
+		t.Errorf("%q and %q share their end", first, second)
 	}
 }

@@ -127,10 +127,6 @@ func TestEvidenceOfPredictions(t *testing.T) {
 		}
 		return p, set
 	}
-	coverage, err := benchmark.NewCoverage("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
 		p, set := read(evidence)
 		if err := p.Locate(set); err != nil {
@@ -138,12 +134,12 @@ func TestEvidenceOfPredictions(t *testing.T) {
 		}
 		dir := t.TempDir()
 		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: zoo.Exact{}, Options: benchmark.Options{
-			Dir: dir, ShowEvidence: true, Coverage: coverage, CountTokens: func(string) int { return 1 }}}
+			Dir: dir, ShowEvidence: true, Found: true, CountTokens: func(string) int { return 1 }}}
 		for range 2 { // the second start asks nothing again
 			rep := reported(t, r)
 			s := rep.Systems[0]
 			all := s.Overall.Types[benchmark.All]
-			if all.N != 7 || math.Abs(*all.PromptRecall-want) > 1e-12 || math.Abs(*all.RecallAt5-want) > 1e-12 || all.ContextTokens != nil || all.Coverage != nil {
+			if all.N != 7 || math.Abs(*all.PromptRecall-want) > 1e-12 || math.Abs(*all.RecallAt5-want) > 1e-12 || all.ContextTokens != nil || all.Found != nil {
 				t.Errorf("%s: %+v", evidence, all)
 			}
 			if s.Cost.IndexPerMB != nil || s.Cost.AnswerPerQuestion != nil || s.QueryMsP50 != nil {

@@ -139,17 +139,13 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	out.Build, out.Searched, out.Millis, out.Foreign = build, searched, millis, e.Foreign
 	// Of a foreign prompt, and of one of summaries alone, there is no text of the
 	// sources that could hold the statements.
-	if s.opts.Coverage != nil && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
-		held := s.opts.Coverage.hold(it.GoldStatements(), textsOf(a.Evidence))
-		if v, ok := held.share(); ok {
-			out.Coverage, out.Gold = ref(v), it.digest()
-		}
-		rarity, err := s.rarity(ctx, d)
+	if s.opts.Found && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
+		words, err := s.words(ctx, d)
 		if err != nil {
 			return record.Answer{}, err
 		}
-		if v, ok := held.found(it, a.Evidence, rarity); ok {
-			out.Found = ref(v)
+		if v, ok := words.Found(it, a.Evidence); ok {
+			out.Found, out.Gold = ref(v), it.digest()
 		}
 	}
 	return out, nil

@@ -105,9 +105,8 @@ type Options struct {
 	// index of which a part failed. Without it that is done where the cause may
 	// have passed: an empty or a cut reply, an outage, a filter.
 	Retry bool
-	// Coverage measures how much of the gold statements the evidence holds;
-	// nil leaves it out.
-	Coverage *Coverage
+	// Found measures how many of the gold statements the evidence contains.
+	Found bool
 	// NoTimings leaves clock and memory figures out of the report, so that
 	// equal runs give equal bytes.
 	NoTimings bool

@@ -35,8 +35,8 @@ type state struct {
 	total    int
 	cells    int
 
-	counting sync.Mutex         // while the words of a domain are counted
-	rarities map[string]*Rarity // of each domain
+	counting sync.Mutex        // while the words of a domain are counted
+	counted  map[string]*Words // by domain
 
 	freed string // domain since whose beginning memory was given back
 
@@ -54,7 +54,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
 	}
-	s := &state{Runner: r, opts: r.Options.withDefaults(), rarities: make(map[string]*Rarity)}
+	s := &state{Runner: r, opts: r.Options.withDefaults(), counted: make(map[string]*Words)}
 	s.set = s.asked()
 	if err := s.openLog(); err != nil {
 		return nil, fmt.Errorf("benchmark: %w", err)
@@ -180,19 +180,18 @@ func (s *state) name() error {
 	return nil
 }
 
-// rarity is that of the words of a domain, which are counted when they are first asked
-// for.
-func (s *state) rarity(ctx context.Context, d Domain) (*Rarity, error) {
+// words counts the words of a domain when they are first needed.
+func (s *state) words(ctx context.Context, d Domain) (*Words, error) {
 	s.counting.Lock()
 	defer s.counting.Unlock()
-	if r, ok := s.rarities[d.Name]; ok {
-		return r, nil
+	if w, ok := s.counted[d.Name]; ok {
+		return w, nil
 	}
-	r, err := s.opts.Coverage.Rarity(ctx, d.Documents())
+	w, err := CountWords(ctx, d.Documents())
 	if err == nil {
-		s.rarities[d.Name] = r
+		s.counted[d.Name] = w
 	}
-	return r, err
+	return w, err
 }
 
 func (s *state) cell(e Entry, d Domain) record.Cell {
@@ -219,7 +218,7 @@ func (s *state) runAll(ctx context.Context) error {
 // runDomain has each system work off a domain. What they make of its documents alike is
 // made once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
-	defer delete(s.rarities, d.Name)
+	defer delete(s.counted, d.Name)
 	d.Documents = once(d.Documents)
 	for _, e := range s.Systems {
 		if e.NotApplicable != "" {
@@ -368,7 +367,7 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	cell := s.cell(e, d)
 	r, err := guarded(func() (record.Index, error) {
 		ctx, meter := llm.WithMeter(ctx)
-		stats, err := system.Index(ctx, s.counted(e, d, &bytes))
+		stats, err := system.Index(ctx, s.stream(e, d, &bytes))
 		if err != nil {
 			return record.Index{}, fmt.Errorf("indexing: %w", err)
 		}
@@ -411,9 +410,9 @@ func (s *state) work(ctx context.Context, system System, e Entry, d Domain, miss
 	return ctx.Err()
 }
 
-// counted passes the documents of a domain on and reports how many; their size
-// is added up in bytes.
-func (s *state) counted(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
+// stream passes the documents of a domain on and reports their number; bytes is
+// the sum of their sizes.
+func (s *state) stream(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		n := 0
 		for doc, err := range d.Documents() {

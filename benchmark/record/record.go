@@ -118,12 +118,10 @@ type Answer struct {
 	Citations []graphrag.Citation `json:"citations,omitempty"`
 	// Steps are what the search did.
 	Steps []graphrag.Step `json:"steps,omitempty"`
-	// Coverage is how much of the gold statements the evidence held, Gold the
-	// digest of these statements; see benchmark.Coverage.
-	Coverage *float64 `json:"coverage,omitempty"`
-	Gold     string   `json:"gold,omitempty"`
-	// Found is the share of them that was found, see benchmark.Coverage.Found.
+	// Found is the share of the gold statements that the evidence contains, see
+	// benchmark.Words.Found; Gold is the digest of these statements.
 	Found  *float64       `json:"found,omitempty"`
+	Gold   string         `json:"gold,omitempty"`
 	Usage  graphrag.Usage `json:"usage"`
 	Millis float64        `json:"ms"`
 }

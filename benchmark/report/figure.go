@@ -41,7 +41,6 @@ var figures = []figure{
 	evidence("evidence_recall", "Evidence recall", func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }),
 	// What a prompt was made from says nothing of what was found.
 	evidence("provenance_recall", "Provenance recall", func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).unmarked(),
-	evidence("statement_coverage", "Statements", func(e *benchmark.Evidence) **float64 { return &e.Coverage }),
 	evidence("statement_found", "Found", func(e *benchmark.Evidence) **float64 { return &e.Found }),
 	{
 		key: "context_tokens", title: "Context tokens", size: true, plain: true,

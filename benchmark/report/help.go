@@ -19,8 +19,6 @@ func (f figure) help() string {
 		return "Share of the gold pages met by the source text in the final prompt."
 	case "provenance_recall":
 		return "The same, with the pages behind facts and summaries in the prompt: what they were made from, not what was found."
-	case "statement_coverage":
-		return "Mean over the gold statements of the largest share of their content words that one chunk of the evidence holds."
 	case "statement_found":
 		return "Share of the gold statements of which one chunk of the evidence, of a gold page, holds half of the content words, weighed by their rarity."
 	case "context_tokens":

@@ -149,7 +149,7 @@ func (r *Report) order() []int {
 // measures are the figures of systems, those first that say most of this run.
 func (r *Report) measures(systems []System) []page.Measure {
 	judged := []string{"accuracy", "f1_mean_of_questions", "recall", "precision", "grounded"}
-	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_found", "statement_coverage"}
+	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_found"}
 	keys := slices.Concat(judged, found)
 	if r.label.lexical {
 		keys = slices.Concat(found, judged)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // grown asks every question four times, under other IDs.
@@ -135,7 +134,7 @@ func TestRankingOfProvenance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.MRR != 1 || all.Coverage != nil || all.ContextTokens != nil {
+	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.MRR != 1 || all.Found != nil || all.ContextTokens != nil {
 		t.Errorf("%+v", all)
 	}
 	for _, p := range rep.Pairs {
@@ -171,12 +170,9 @@ func (u *unsure) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 
 // What is read of reports alone holds no source text, also where nothing was found:
 // the share of the statements in it is not that of the questions without a report.
-func TestCoverageOfReports(t *testing.T) {
+func TestFoundOfReports(t *testing.T) {
 	r := study("", nil)
-	var err error
-	if r.Options.Coverage, err = benchmark.NewCoverage(text.English); err != nil {
-		t.Fatal(err)
-	}
+	r.Options.Found = true
 	notes := []graphrag.Derived{{Kind: "report", Text: "A report.", Docs: []string{"owl.txt"}}}
 	r.Systems = []benchmark.Entry{r.Systems[1], {Name: "unsure", New: func(string) (benchmark.System, error) {
 		return &unsure{reviewer{scholar{notes: notes}}}, nil
@@ -186,7 +182,7 @@ func TestCoverageOfReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	scholar, unsure := rep.Systems[0].Overall.Types[benchmark.All], rep.Systems[1].Overall.Types[benchmark.All]
-	if scholar.Coverage == nil || unsure.Coverage != nil || unsure.RecallAt5 == nil {
-		t.Errorf("coverage of source text %v, of reports %v; recall %v", scholar.Coverage, unsure.Coverage, unsure.RecallAt5)
+	if scholar.Found == nil || unsure.Found != nil || unsure.RecallAt5 == nil {
+		t.Errorf("found in source text %v, in reports %v; recall %v", scholar.Found, unsure.Found, unsure.RecallAt5)
 	}
 }

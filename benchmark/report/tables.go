@@ -248,7 +248,7 @@ func (r *Report) evidenceTable() Table {
 	if r.has(benchmark.All, "ndcg_at_10") {
 		ranked = append([]string{"ndcg_at_10"}, ranked...)
 	}
-	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_coverage", "statement_found"}
+	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_found"}
 	recall := ColumnGroup{"Recall@5", []string{"All"}, true}
 	keys := []string{benchmark.All}
 	for _, kind := range r.types {
@@ -261,7 +261,7 @@ func (r *Report) evidenceTable() Table {
 		Notes: []string{
 			"Percent of the gold pages met by the first k chunks, and by the final prompt: evidence recall by the source text in it; " +
 				"provenance recall also by whatever pages are behind its facts and summaries, which says what they were made from, not what was found. " +
-				"Statements: content words of the gold statements held by the evidence.",
+				"Found: gold statements of which one chunk of a gold page contains half of the content words, weighted by idf.",
 		},
 	}
 	var rows [][]measured

@@ -60,7 +60,7 @@ func (t *tally) add(r benchmark.Result) {
 // the source text it read, also where it found nothing to read.
 func (t *typeTally) add(r benchmark.Result, reports bool) {
 	for i, f := range figures {
-		if f.of != nil && !(reports && (f.key == "statement_coverage" || f.key == "statement_found")) {
+		if f.of != nil && !(reports && f.key == "statement_found") {
 			t.samples[i].add(f.of(r), source(r))
 		}
 	}

@@ -255,10 +255,6 @@ func compare(ctx context.Context, set *benchmark.Dataset, variants []variant, bu
 // measure asks all questions: for ten chunks, or for a budget that is twice as large where
 // an overview is wanted.
 func (v variant) measure(ctx context.Context, set *benchmark.Dataset, budget int) (*measured, error) {
-	coverage, err := benchmark.NewCoverage("")
-	if err != nil {
-		return nil, err
-	}
 	m := &measured{}
 	for _, d := range set.Domains {
 		var docs []graphrag.Document
@@ -268,7 +264,7 @@ func (v variant) measure(ctx context.Context, set *benchmark.Dataset, budget int
 			}
 			docs = append(docs, doc)
 		}
-		rarity, err := coverage.Rarity(ctx, sequence(docs))
+		words, err := benchmark.CountWords(ctx, sequence(docs))
 		if err != nil {
 			return nil, err
 		}
@@ -288,7 +284,7 @@ func (v variant) measure(ctx context.Context, set *benchmark.Dataset, budget int
 			read := found.Read(q)
 			a := graphrag.Answer{Ranked: slices.Concat([]graphrag.Hit{}, found.Ranked), Evidence: read}
 			e := benchmark.Measure(it, record.NewAnswer(record.Key{}, a, nil, false))
-			share, _ := coverage.Found(it, read, rarity)
+			share, _ := words.Found(it, read)
 			recall := e.RecallAt5
 			if budget > 0 {
 				recall = e.PromptRecall

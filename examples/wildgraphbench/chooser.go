@@ -6,8 +6,9 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -18,11 +19,11 @@ import (
 // Everything else is the other reader's.
 type chooser struct {
 	reader.Reader
-	words *benchmark.Coverage
+	words *text.Standard
 }
 
 func newChooser(other reader.Reader) (reader.Reader, error) {
-	words, err := benchmark.NewCoverage("")
+	words, err := text.New(text.Options{NoStems: true})
 	return chooser{other, words}, err
 }
 
@@ -49,17 +50,35 @@ func (c chooser) Read(ctx context.Context, q graphrag.Question, evidence []graph
 	for _, at := range options {
 		held := 0.0
 		for _, w := range windows {
-			asked, _ := c.words.Statements([]string{stem}, []string{w})
-			said, ok := c.words.Statements([]string{q.Text[at[4]:at[5]]}, []string{w})
-			if ok {
-				held = max(held, said*(1+asked))
-			}
+			held = max(held, c.share(q.Text[at[4]:at[5]], w)*(1+c.share(stem, w)))
 		}
 		if held > best {
 			best, answer = held, q.Text[at[0]:at[1]]
 		}
 	}
 	return graphrag.Answer{Text: answer, Evidence: evidence, Derived: derived}, ctx.Err()
+}
+
+// share is the share of the distinct words of a text, without function words and single
+// letters, that a window contains.
+func (c chooser) share(s, window string) float64 {
+	has := make(map[string]bool)
+	c.words.Words(window, func(word []byte) bool { has[string(word)] = true; return true })
+	all, here := 0, 0
+	seen := make(map[string]bool)
+	c.words.Words(s, func(word []byte) bool {
+		r, n := utf8.DecodeRune(word)
+		single := n == len(word) && !unicode.IsDigit(r) && r < 0x2e80
+		if _, ok := c.words.Term(string(word)); ok && !single && !seen[string(word)] {
+			seen[string(word)] = true
+			all++
+			if has[string(word)] {
+				here++
+			}
+		}
+		return true
+	})
+	return float64(here) / float64(max(all, 1))
 }
 
 // pairs are the sentences of a text, each with the next one.

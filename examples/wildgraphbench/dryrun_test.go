@@ -96,7 +96,7 @@ func TestDryRunOfAPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p, nil)); err != nil {
+	if err := p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p)); err != nil {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {

@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	defer parts.Close()
 	if s.DryRun {
 		describe(stderr, s, d)
-		return parts.DryRun(ctx, stdout, d.Dataset, predictions, s.runners(d, parts, nil))
+		return parts.DryRun(ctx, stdout, d.Dataset, predictions, s.runners(d, parts))
 	}
 	if err := s.Forget(); err != nil {
 		return err
@@ -99,11 +99,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	describe(stderr, s, d)
-	coverage, err := benchmark.NewCoverage("")
-	if err != nil {
-		return err
-	}
-	runners := s.runners(d, parts, coverage)(d.Dataset, append(entries, predictions...))
+	runners := s.runners(d, parts)(d.Dataset, append(entries, predictions...))
 	var verdicts []error
 	for i, j := range parts.judges {
 		if m, ok := j.Judge.(*model.Judge); ok && m.Warning() != "" {
@@ -124,7 +120,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 // runners run entries over a data set, one for each judge.
-func (s settings) runners(d data, p *parts, coverage *benchmark.Coverage) lab.Run {
+func (s settings) runners(d data, p *parts) lab.Run {
 	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
 		for _, j := range p.judges {
 			out = append(out, &benchmark.Runner{
@@ -133,7 +129,7 @@ func (s settings) runners(d data, p *parts, coverage *benchmark.Coverage) lab.Ru
 					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Concurrency: s.Concurrency,
 					ShowEvidence: s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
-					CountTokens:  p.Count, Coverage: coverage, NoTimings: s.NoTimings,
+					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
 				},
 			})

@@ -128,7 +128,7 @@ func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part samp
 			p.dry.System(e.Name)
 		}
 		for _, runner := range run(set, []benchmark.Entry{e}) {
-			runner.Options.Dir, runner.Options.Coverage, runner.Options.Progress, runner.Options.MaxFailed = "", nil, nil, 1
+			runner.Options.Dir, runner.Options.Found, runner.Options.Progress, runner.Options.MaxFailed = "", false, nil, 1
 			if _, err := runner.Run(ctx); err != nil {
 				return err
 			}
