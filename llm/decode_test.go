@@ -58,8 +58,8 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %d calls, usage %+v", tc.name, script.Calls(), usage)
 		}
 		requests := script.Requests()
-		if !requests[0].JSON {
-			t.Errorf("%s: JSON was not asked for", tc.name)
+		if got, want := string(requests[0].Schema), `{"type":"object","additionalProperties":false,"properties":{"verdict":{"type":"string"}},"required":["verdict"]}`; got != want || requests[0].JSON {
+			t.Errorf("%s: the schema is %s, want %s", tc.name, got, want)
 		}
 		if tc.calls == 2 && (len(requests[1].Messages) != 3 || len(requests[0].Messages) != 1) {
 			t.Errorf("%s: asked again with %+v", tc.name, requests[1].Messages)

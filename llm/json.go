@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -406,14 +407,18 @@ func clip(s string, n int) string {
 // feeding replies back whole makes prompts grow without bound.
 const reaskExcerpt = 2000
 
-// Decode asks m for a JSON object and reads it into a T. A T that knows more
-// rules than its type says has a method Check() error. A reply that cannot
-// be read, or fails its check, is asked for once more, with the fault named; after that the error
-// is [ErrInvalidOutput]. A truncated reply is not asked for again. The usage
-// in the reply, or in the error, is that of all calls made.
+// Decode asks m for a JSON object and reads it into a T: a struct whose fields are
+// texts, numbers, truth values, lists, maps, [Triple] and structs of these. A request
+// without a schema is sent with that of T. A T that knows more rules than its type says
+// has a method Check() error. A reply that cannot be read, or fails its check, is asked
+// for once more, with the fault named; after that the error is [ErrInvalidOutput]. A
+// truncated reply is not asked for again. The usage in the reply, or in the error, is
+// that of all calls made.
 func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) {
 	if len(req.Schema) == 0 {
-		req.JSON = true
+		req.Schema = schemaOf(reflect.TypeFor[T]())
+		req.SchemaName = req.Stage
+		req.JSON = req.Schema == nil
 	}
 	var spent Usage
 	for again := false; ; again = true {
@@ -424,7 +429,7 @@ func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) 
 		}
 		spent = spent.Add(reply.Usage)
 		reply.Usage = spent
-		value, err := readInto[T](reply.Text)
+		value, err := Read[T](reply.Text)
 		if err == nil {
 			return value, reply, nil
 		}
@@ -433,27 +438,48 @@ func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) 
 		}
 		req.Messages = append(slices.Clip(req.Messages),
 			Message{Role: Assistant, Text: clip(reply.Text, reaskExcerpt)},
-			Message{Role: User, Text: fmt.Sprintf("That reply could not be read (%v). "+
-				"Reply again with the JSON object alone, nothing before or after it.", errors.Unwrap(err))})
+			Message{Role: User, Text: fmt.Sprintf("That reply does not have the form asked for: %v. "+
+				"Reply again with one JSON object of exactly the form shown in the instructions, nothing around it.", errors.Unwrap(err))})
 	}
 }
 
-// readInto reads the JSON object of a reply into a T. Its errors are [*Error].
-func readInto[T any](text string) (T, error) {
+// Read reads the JSON of a reply into a T, as [Decode] does. Its errors are [*Error].
+func Read[T any](text string) (T, error) {
 	var value T
-	object, err := ReadObject(text)
+	raw, err := readList(text), error(nil)
+	if raw == nil {
+		raw, err = ReadObject(text)
+	}
 	if err != nil {
 		return value, err
 	}
-	if err := json.Unmarshal(object, &value); err != nil {
+	v, err := decoded(raw)
+	if err == nil {
+		err = fit(reflect.ValueOf(&value).Elem(), v, "")
+	}
+	if c, ok := any(&value).(interface{ Check() error }); ok && err == nil {
+		err = c.Check()
+	}
+	if err != nil {
 		return value, outputError(ErrInvalidOutput, text, err)
 	}
-	if c, ok := any(&value).(interface{ Check() error }); ok {
-		if err := c.Check(); err != nil {
-			return value, outputError(ErrInvalidOutput, text, err)
-		}
-	}
 	return value, nil
+}
+
+// readList reads a reply that is a list and nothing else, in a code fence or without;
+// nil for others.
+func readList(text string) json.RawMessage {
+	text, _, _ = SplitThinking(text)
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "```") {
+		_, text, _ = strings.Cut(text, "\n")
+		text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
+	}
+	p := &jsonReader{in: text}
+	if !strings.HasPrefix(text, "[") || p.array(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
+		return nil
+	}
+	return p.out
 }
 
 // addUsage books earlier calls on the error of the last one.

@@ -66,73 +66,39 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 		if err != nil {
 			return nil, err
 		}
-		req.JSON = true
-		reply, _, err := llm.Decode[decomposition](ctx, o.Model, req)
+		reply, _, err := llm.Decode[struct {
+			SubQueries []subQuery `json:"sub_queries"`
+		}](ctx, o.Model, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
-		return reply.subQueries(), err
+		var out []SubQuery
+		for _, s := range reply.SubQueries {
+			out = append(out, SubQuery{ID: clean(s.ID), Text: clean(s.Text), Target: Target(clean(s.Target)), Types: cleaned(s.Types), DependsOn: cleaned(s.DependsOn)})
+		}
+		return out, err
 	}, nil
 }
 
-// decomposition is what a model writes.
-type decomposition struct {
-	SubQueries *[]struct {
-		ID        words `json:"id"`
-		Text      words `json:"text"`
-		Target    words `json:"target"`
-		Types     words `json:"types"`
-		DependsOn words `json:"depends_on"`
-	} `json:"sub_queries"`
+// subQuery is what a model writes.
+type subQuery struct {
+	ID        string   `json:"id"`
+	Text      string   `json:"text" llm:"alone"`
+	Target    string   `json:"target"`
+	Types     []string `json:"types"`
+	DependsOn []string `json:"depends_on"`
 }
 
-// Check implements what llm.Decode asks of replies.
-func (d decomposition) Check() error {
-	if d.SubQueries == nil {
-		return errors.New(`the key "sub_queries" is missing`)
-	}
-	return nil
-}
+func clean(s string) string { return strings.TrimSpace(llm.Printable(s)) }
 
-func (d decomposition) subQueries() []SubQuery {
-	if d.SubQueries == nil {
-		return nil
-	}
-	var out []SubQuery
-	for _, s := range *d.SubQueries {
-		out = append(out, SubQuery{ID: s.ID.one(), Text: s.Text.one(), Target: Target(s.Target.one()), Types: s.Types, DependsOn: s.DependsOn})
+// cleaned are the texts of a list that say something.
+func cleaned(list []string) (out []string) {
+	for _, s := range list {
+		if s = clean(s); s != "" {
+			out = append(out, s)
+		}
 	}
 	return out
-}
-
-// words are one text or several, as a model writes them: "a", 1, ["a", 1] or null.
-type words []string
-
-func (w *words) UnmarshalJSON(data []byte) error {
-	var list []json.RawMessage
-	if json.Unmarshal(data, &list) != nil {
-		list = []json.RawMessage{data}
-	}
-	for _, raw := range list {
-		var text string
-		var number json.Number
-		switch {
-		case json.Unmarshal(raw, &text) == nil:
-		case json.Unmarshal(raw, &number) == nil:
-			text = number.String()
-		}
-		if text = strings.TrimSpace(llm.Printable(text)); text != "" {
-			*w = append(*w, text)
-		}
-	}
-	return nil
-}
-
-func (w words) one() string {
-	if len(w) == 0 {
-		return ""
-	}
-	return w[0]
 }
 
 // Search finds what helps with a sub-query of a question: q has the question's
@@ -259,36 +225,19 @@ func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		req.JSON = true
-		reply, _, err := llm.Decode[named](ctx, m, req)
+		reply, _, err := llm.Decode[struct{ Aspects []string }](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
-		return reply.aspects(question), err
+		return distinct(cleaned(reply.Aspects), question), err
 	}, nil
 }
 
-// named is what a model writes.
-type named struct {
-	Aspects *words `json:"aspects"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (n named) Check() error {
-	if n.Aspects == nil {
-		return errors.New(`the key "aspects" is missing`)
-	}
-	return nil
-}
-
-// aspects are those that say something beside the question and each other, as the
+// distinct are the aspects that say something beside the question and each other, as the
 // sub-queries of a [Plan].
-func (n named) aspects(question string) []string {
-	if n.Aspects == nil {
-		return nil
-	}
+func distinct(aspects []string, question string) []string {
 	var proposed []SubQuery
-	for _, a := range *n.Aspects {
+	for _, a := range aspects {
 		if fold(a) != "" && fold(a) != fold(question) {
 			proposed = append(proposed, SubQuery{Text: a})
 		}

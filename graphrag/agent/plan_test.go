@@ -133,6 +133,8 @@ func TestDecomposeByModel(t *testing.T) {
 	}{
 		{"as told", `{"sub_queries": [{"id": "q1", "text": "Who?", "target": "node", "types": ["person"], "depends_on": []}]}`, "[{q1 Who? node [person] []}]", 1},
 		{"loosely", `{"sub_queries": [{"id": 1, "text": ["Who?"], "types": "person", "depends_on": 2}, {"text": null}]}`, "[{1 Who?  [person] [2]} {    [] []}]", 1},
+		{"texts alone", `{"sub_queries": ["Who?"]}`, "[{ Who?  [] []}]", 1},
+		{"wrapped", `{"result": {"sub_queries": [{"text": "Who?"}]}}`, "[{ Who?  [] []}]", 1},
 		{"none", `{"sub_queries": []}`, "[]", 1},
 		{"another object", `{"queries": []}`, "[]", 2},
 		{"no JSON", `Let me think.`, "[]", 2},
@@ -175,7 +177,7 @@ func TestAspectsByModel(t *testing.T) {
 		calls       int
 	}{
 		{"as told", `{"aspects": ["Nansen 1893 drift", "Sverdrup Greenland"]}`, []string{"Nansen 1893 drift", "Sverdrup Greenland"}, 1},
-		{"loosely", "Here: {\"aspects\": [1911, null, {\"a\": 1}, \"Nansen\\n drift\", \"nansen drift\", \"\", \"...\"]}", []string{"1911", "Nansen drift"}, 1},
+		{"loosely", "Here: {\"aspects\": [1911, null, {\"name\": \"1\"}, \"Nansen\\n drift\", \"nansen drift\", \"\", \"...\"]}", []string{"1911", "1", "Nansen drift"}, 1},
 		{"one alone", `{"aspects": "Nansen"}`, []string{"Nansen"}, 1},
 		{"the question again", `{"aspects": ["summarize the Voyages of the Fram"]}`, nil, 1},
 		{"none", `{"aspects": []}`, nil, 1},

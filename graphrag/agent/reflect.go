@@ -56,7 +56,6 @@ func (o ReflectOptions) reflect(ctx context.Context, m Memory) (Verdict, error) 
 	if err != nil {
 		return Verdict{}, err
 	}
-	req.JSON = true
 	p := &purse{Model: o.Model, count: o.Count, left: m.Left}
 	reply, _, err := llm.Decode[reflection](ctx, p, req)
 	if errors.Is(err, ErrSpent) || err != nil && !llm.OfOneReply(err) {
@@ -65,12 +64,12 @@ func (o ReflectOptions) reflect(ctx context.Context, m Memory) (Verdict, error) 
 	if err != nil {
 		return Verdict{Thought: "the reflection could not be used", Tokens: p.spent}, nil
 	}
-	v := Verdict{Thought: clip(reply.Thought.one()), Tokens: p.spent}
-	switch fold(reply.Status.one()) {
+	v := Verdict{Thought: clip(clean(reply.Thought)), Tokens: p.spent}
+	switch fold(reply.Status) {
 	case "answer":
 		v.Answered = true
 	case "continue":
-		v.Query = reply.Query.one()
+		v.Query = clean(reply.Query)
 	}
 	return v, nil
 }
@@ -108,23 +107,23 @@ func oneLine(s string) string { return strings.Join(strings.Fields(llm.Printable
 
 // reflection is what a model writes.
 type reflection struct {
-	Thought words `json:"thought"`
-	Status  words `json:"status"`
-	Query   words `json:"next_query"`
+	Thought string `json:"thought"`
+	Status  string `json:"status"`
+	Query   string `json:"next_query"`
 }
 
 // Check implements what llm.Decode asks of replies.
 func (r reflection) Check() error {
-	switch fold(r.Status.one()) {
+	switch fold(r.Status) {
 	case "answer", "abstain":
 		return nil
 	case "continue":
-		if r.Query.one() == "" {
+		if clean(r.Query) == "" {
 			return errors.New(`"next_query" is missing, which "continue" needs`)
 		}
 		return nil
 	}
-	return fmt.Errorf(`the key "status" is %q, want "answer", "continue" or "abstain"`, r.Status.one())
+	return fmt.Errorf(`the key "status" is %q, want "answer", "continue" or "abstain"`, r.Status)
 }
 
 // purse is a model that makes no call that might take more tokens than are left.

@@ -68,6 +68,23 @@ func (o ModelOptions) check(checks *opt.Checks) {
 // chunk is unusable, cut or refused, its extraction has that problem; any other error
 // ends the call.
 func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
+	out, err := o.raw(ctx, chunks, one)
+	for i := range out {
+		o.finish(chunks[i], &out[i])
+	}
+	return out, err
+}
+
+// finish checks the findings against the chunk and completes its mentions.
+func (o ModelOptions) finish(c graphrag.Chunk, x *kg.Extraction) {
+	if o.Verify {
+		verify(c, x)
+	}
+	nameEnds(x)
+}
+
+// raw is each without its finish.
+func (o ModelOptions) raw(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	err := par.Each(ctx, len(chunks), cmp.Or(o.Concurrency, 8), func(i int) error {
 		c := chunks[i]
@@ -87,12 +104,6 @@ func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one fun
 	})
 	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return nil, fmt.Errorf("extract: %w", err)
-	}
-	for i := range out {
-		if o.Verify {
-			verify(chunks[i], &out[i])
-		}
-		nameEnds(&out[i])
 	}
 	return out, nil
 }

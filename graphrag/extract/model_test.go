@@ -234,7 +234,7 @@ func TestBrokenRecords(t *testing.T) {
 		{"only the end", "<|COMPLETE|>", extract.Tuples, nil, 0, 0},
 		{"a refusal", "I cannot help with that.", extract.Tuples, nil, 0, 1},
 		{"objects", `<think>hm</think>{"entities":[{"name":"Fram","type":"SHIP","desc":"A ship."},{"name":"","type":"x","desc":"y"}],"relationships":[],"other_relationships":[{"source":"Fram","target":"Oslo","desc":"lies at"}],}`, extract.Objects, two, 1, 1},
-		{"objects of nothing", `{}`, extract.Objects, nil, 0, 0},
+		{"objects of nothing", `{}`, extract.Objects, nil, 0, 1},
 		{"objects of the wrong kind", `{"entities": "none"}`, extract.Objects, nil, 0, 1},
 		{"objects cut off", `{"entities":[{"name":"Fram"`, extract.Objects, nil, 0, 1},
 	} {

@@ -57,48 +57,25 @@ func (e *OpenIE) Question(ctx context.Context, question string) ([]string, error
 	return e.entities(ctx, "ner_question", llm.Data{Label: "question", Text: question})
 }
 
-type namedEntities struct {
-	Names *[]json.RawMessage `json:"named_entities"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (n namedEntities) Check() error {
-	if n.Names == nil {
-		return errors.New(`the key "named_entities" is missing`)
-	}
-	return nil
-}
-
 func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data) ([]string, error) {
 	req, err := prompts.Request(StageEntities, name, nil, text)
 	if err != nil {
 		return nil, err
 	}
-	req.JSON = true
-	found, _, err := llm.Decode[namedEntities](ctx, e.o.Model, req)
+	found, _, err := llm.Decode[struct {
+		Names []string `json:"named_entities"`
+	}](ctx, e.o.Model, req)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, raw := range *found.Names {
-		if name := word(raw); name != "" {
+	for _, name := range found.Names {
+		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
-}
-
-type triples struct {
-	Triples *[]json.RawMessage `json:"triples"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (t triples) Check() error {
-	if t.Triples == nil {
-		return errors.New(`the key "triples" is missing`)
-	}
-	return nil
 }
 
 func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *kg.Extraction) error {
@@ -113,25 +90,23 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	req.JSON = true
-	found, _, err := llm.Decode[triples](ctx, e.o.Model, req)
+	found, _, err := llm.Decode[struct{ Triples []llm.Triple }](ctx, e.o.Model, req)
 	if err != nil {
 		return err
 	}
-	readTriples(*found.Triples, x)
+	readTriples(found.Triples, x)
 	dropRepeated(x)
 	return nil
 }
 
-// readTriples adds the lists of three; others are problems.
-func readTriples(found []json.RawMessage, x *kg.Extraction) {
-	for _, raw := range found {
-		t, err := readTriple(raw)
-		if err != nil {
-			problem(x, "record", string(raw), err.Error())
+// readTriples adds the triples of three parts; others are problems.
+func readTriples(found []llm.Triple, x *kg.Extraction) {
+	for _, t := range found {
+		if t.Fault != "" {
+			problem(x, "record", t.Raw, t.Fault)
 			continue
 		}
-		x.Facts = append(x.Facts, kg.Fact{Triple: t})
+		x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: t.Head, Relation: t.Relation, Tail: t.Tail}})
 	}
 }
 
@@ -144,21 +119,6 @@ func dropRepeated(x *kg.Extraction) {
 		seen[f.Triple] = true
 		return again
 	})
-}
-
-func readTriple(raw json.RawMessage) (graphrag.Triple, error) {
-	var parts []json.RawMessage
-	if json.Unmarshal(raw, &parts) != nil {
-		return graphrag.Triple{}, errors.New("not a list of subject, relation and object")
-	}
-	if len(parts) != 3 {
-		return graphrag.Triple{}, fmt.Errorf("a list of %d, not of subject, relation and object", len(parts))
-	}
-	t := graphrag.Triple{Head: word(parts[0]), Relation: word(parts[1]), Tail: word(parts[2])}
-	if t.Head == "" || t.Tail == "" {
-		return graphrag.Triple{}, errors.New("the subject or the object is empty")
-	}
-	return t, nil
 }
 
 // word returns a JSON string, number or boolean as text, "" for lists and objects.
@@ -203,7 +163,7 @@ func ReadOpenIE(r io.Reader) (*Recorded, error) {
 		Docs *[]struct {
 			Passage  string            `json:"passage"`
 			Entities []json.RawMessage `json:"extracted_entities"`
-			Triples  []json.RawMessage `json:"extracted_triples"`
+			Triples  []llm.Triple      `json:"extracted_triples"`
 		} `json:"docs"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {

@@ -5,7 +5,6 @@ package extract
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -497,43 +496,34 @@ func strength(s string) float64 {
 // objects is a reply in the format Objects.
 type objects struct {
 	Entities []struct {
-		Name, Type, Desc, Description json.RawMessage
+		Name, Type, Desc, Description string
 	}
 	Relationships []objectRelation
 	Others        []objectRelation `json:"other_relationships"`
 }
 
-type objectRelation struct{ Source, Target, Desc, Description json.RawMessage }
+type objectRelation struct{ Source, Target, Desc, Description string }
 
 func readObjects(answer string, types []string, x *kg.Extraction) {
-	var o objects
-	found, err := llm.ReadObject(answer)
-	if err == nil {
-		err = json.Unmarshal(found, &o)
-	}
+	o, err := llm.Read[objects](answer)
 	if err != nil {
 		problem(x, "record", answer, err.Error())
 		return
 	}
 	for _, e := range o.Entities {
-		if err := addEntity(word(e.Name), known(word(e.Type), types), either(e.Desc, e.Description), x); err != nil {
-			problem(x, "record", word(e.Name), err.Error())
+		if err := addEntity(strings.TrimSpace(e.Name), known(strings.TrimSpace(e.Type), types), either(e.Desc, e.Description), x); err != nil {
+			problem(x, "record", e.Name, err.Error())
 		}
 	}
 	for _, r := range slices.Concat(o.Relationships, o.Others) {
-		f := kg.Fact{Triple: graphrag.Triple{Head: cleanName(word(r.Source)), Tail: cleanName(word(r.Target))}, Description: either(r.Desc, r.Description)}
+		f := kg.Fact{Triple: graphrag.Triple{Head: cleanName(r.Source), Tail: cleanName(r.Target)}, Description: either(r.Desc, r.Description)}
 		if err := addFact(f, x); err != nil {
 			problem(x, "record", f.Head+" | "+f.Tail, err.Error())
 		}
 	}
 }
 
-func either(a, b json.RawMessage) string {
-	if text := cleanText(word(a)); text != "" {
-		return text
-	}
-	return cleanText(word(b))
-}
+func either(a, b string) string { return cmp.Or(cleanText(a), cleanText(b)) }
 
 // known returns the type of the list that matches, or "unknown".
 func known(kind string, types []string) string {

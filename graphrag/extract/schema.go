@@ -257,7 +257,6 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 	if err != nil {
 		return Schema{}, err
 	}
-	req.JSON = true
 	reply, _, err := llm.Decode[induced](ctx, m, req)
 	if err != nil {
 		return Schema{}, fmt.Errorf("extract: making a schema: %w", err)
@@ -266,7 +265,11 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 }
 
 // induced is the reply of the model.
-type induced struct{ Nodes, Relations, Attributes []json.RawMessage }
+type induced struct {
+	Nodes      []string `json:"Nodes"`
+	Relations  []string `json:"Relations"`
+	Attributes []string `json:"Attributes"`
+}
 
 // Check implements what llm.Decode asks of replies.
 func (s induced) Check() error {
@@ -277,10 +280,10 @@ func (s induced) Check() error {
 }
 
 // names returns the usable names of a list, each once.
-func names(found []json.RawMessage, most int) []SchemaItem {
+func names(found []string, most int) []SchemaItem {
 	var out []SchemaItem
-	for _, raw := range found {
-		name := strings.Join(strings.Fields(llm.Printable(word(raw))), " ")
+	for _, written := range found {
+		name := strings.Join(strings.Fields(llm.Printable(written)), " ")
 		if _, again := find(out, name); len(name) <= maxItem && !again && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
 			out = append(out, SchemaItem{Name: name})
 		}

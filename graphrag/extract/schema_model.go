@@ -81,35 +81,38 @@ func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	found := make([][]proposal, len(chunks))
 	var proposals []proposal
 	for _, batch := range e.batches(chunks) {
-		within := schema.bounds()
 		part := make([]graphrag.Chunk, len(batch))
 		at := make(map[string]int, len(batch))
 		for i, c := range batch {
 			part[i] = chunks[c]
 			at[chunks[c].ID] = c
 		}
-		extractions, err := e.o.each(ctx, part, func(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) (err error) {
+		extractions, err := e.o.raw(ctx, part, func(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) (err error) {
 			i := at[c.ID]
 			if free != nil {
 				*x = free[i]
-				found[i] = e.bound(within, x)
+				found[i] = e.lacking(x)
 				return nil
 			}
-			found[i], err = e.chunk(ctx, schema, within, c, x)
+			found[i], err = e.chunk(ctx, schema, c, x)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		for i, c := range batch {
-			out[c] = extractions[i]
+		for _, c := range batch {
 			proposals = append(proposals, found[c]...)
 		}
-		if e.o.Expand == nil {
-			continue
+		if e.o.Expand != nil {
+			if schema, err = e.o.Expand.weigh(ctx, schema, proposals); err != nil {
+				return nil, err
+			}
 		}
-		if schema, err = e.o.Expand.weigh(ctx, schema, proposals); err != nil {
-			return nil, err
+		within := schema.bounds() // what a batch adds to the schema bounds it too
+		for i, c := range batch {
+			within.apply(&extractions[i], e.o.Mode == Strict)
+			e.o.finish(chunks[c], &extractions[i])
+			out[c] = extractions[i]
 		}
 	}
 	return out, nil
@@ -144,25 +147,22 @@ func (e *BySchema) batches(chunks []graphrag.Chunk) [][]int {
 
 // bounded is the reply of the model.
 type bounded struct {
-	Attributes map[string]json.RawMessage `json:"attributes"`
-	Triples    []json.RawMessage          `json:"triples"`
-	Types      map[string]json.RawMessage `json:"entity_types"`
+	Attributes map[string][]string `json:"attributes"` // "key: value" by entity
+	Triples    []llm.Triple        `json:"triples"`
+	Types      map[string]string   `json:"entity_types"` // by entity
 	New        struct {
-		Nodes      []json.RawMessage `json:"nodes"`
-		Relations  []json.RawMessage `json:"relations"`
-		Attributes []json.RawMessage `json:"attributes"`
-	} `json:"new_schema_types"`
+		Nodes, Relations, Attributes []newName
+	} `json:"new_schema_types,omitempty"` // with Expand
 }
 
-// Check implements what llm.Decode asks of replies.
-func (b bounded) Check() error {
-	if b.Attributes == nil && b.Triples == nil && b.Types == nil {
-		return errors.New(`none of the keys "attributes", "triples" and "entity_types" is there`)
-	}
-	return nil
+// newName is a name that the schema lacks.
+type newName struct {
+	Name       string `llm:"alone"`
+	Confidence *float64
 }
 
-func (e *BySchema) chunk(ctx context.Context, s Schema, within bounds, c graphrag.Chunk, x *kg.Extraction) ([]proposal, error) {
+// chunk extracts from one chunk and returns the names that the model proposes.
+func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.Extraction) ([]proposal, error) {
 	plain, err := json.Marshal(s.Plain())
 	if err != nil {
 		return nil, err
@@ -173,13 +173,11 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, within bounds, c graphra
 	if err != nil {
 		return nil, err
 	}
-	req.JSON = true
 	found, _, err := llm.Decode[bounded](ctx, e.o.Model, req)
 	if err != nil {
 		return nil, err
 	}
 	found.read(x)
-	within.apply(x, e.o.Mode == Strict)
 	if e.o.Expand == nil {
 		return nil, nil
 	}
@@ -187,9 +185,9 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, within bounds, c graphra
 		proposed(attributeKind, c.Doc, found.New.Attributes)), nil
 }
 
-// bound applies the schema to findings without a model, and proposes the names that it
-// lacks.
-func (e *BySchema) bound(s bounds, x *kg.Extraction) []proposal {
+// lacking copies findings without a model, which are others' too, and proposes the names
+// that they have.
+func (e *BySchema) lacking(x *kg.Extraction) []proposal {
 	var out []proposal
 	if e.o.Expand != nil {
 		propose := func(kind, name string) {
@@ -209,7 +207,6 @@ func (e *BySchema) bound(s bounds, x *kg.Extraction) []proposal {
 	}
 	x.Mentions, x.Facts, x.Attributes = slices.Clone(x.Mentions), slices.Clone(x.Facts), slices.Clone(x.Attributes)
 	x.Problems = slices.Clip(x.Problems)
-	s.apply(x, e.o.Mode == Strict)
 	return out
 }
 
@@ -229,37 +226,20 @@ func (s Schema) notes() string {
 func (b bounded) read(x *kg.Extraction) {
 	for _, name := range slices.Sorted(maps.Keys(b.Types)) {
 		if n := cleanName(name); n != "" {
-			x.Mentions = append(x.Mentions, kg.Mention{Name: n, Type: word(b.Types[name])})
+			x.Mentions = append(x.Mentions, kg.Mention{Name: n, Type: strings.TrimSpace(b.Types[name])})
 		}
 	}
-	for i, raw := range b.Triples {
-		var parts []json.RawMessage
-		if json.Unmarshal(raw, &parts) == nil && len(parts) > 3 {
-			b.Triples[i], _ = json.Marshal(parts[:3])
+	for i, t := range b.Triples {
+		if t.Head != "" && t.Relation != "" && t.Tail != "" {
+			b.Triples[i].Fault = ""
 		}
 	}
 	readTriples(b.Triples, x)
 	for _, name := range slices.Sorted(maps.Keys(b.Attributes)) {
-		readAttributes(cleanName(name), b.Attributes[name], x)
-	}
-}
-
-// readAttributes reads "key: value" texts, or an object of keys and values.
-func readAttributes(entity string, raw json.RawMessage, x *kg.Extraction) {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(raw, &object) == nil {
-			for _, key := range slices.Sorted(maps.Keys(object)) {
-				addAttribute(entity, key, word(object[key]), x)
-			}
-			return
+		for _, written := range b.Attributes[name] {
+			key, value, _ := strings.Cut(written, ":")
+			addAttribute(cleanName(name), key, value, x)
 		}
-		list = []json.RawMessage{raw}
-	}
-	for _, item := range list {
-		key, value, _ := strings.Cut(word(item), ":")
-		addAttribute(entity, key, value, x)
 	}
 }
 
@@ -272,23 +252,13 @@ func addAttribute(entity, key, value string, x *kg.Extraction) {
 	x.Attributes = append(x.Attributes, kg.Attribute{Entity: entity, Key: key, Value: value})
 }
 
-// proposed reads names, or objects of a name and a confidence.
-func proposed(kind, doc string, found []json.RawMessage) []proposal {
+// proposed are the names that the schema lacks, with the model's confidence.
+func proposed(kind, doc string, found []newName) []proposal {
 	var out []proposal
-	for _, raw := range found {
-		p := proposal{Kind: kind, Name: word(raw), Confidence: 1, Doc: doc}
-		if p.Name == "" {
-			var o struct {
-				Name       string
-				Confidence *float64
-			}
-			if json.Unmarshal(raw, &o) != nil {
-				continue
-			}
-			p.Name = o.Name
-			if o.Confidence != nil {
-				p.Confidence = max(0, min(1, *o.Confidence))
-			}
+	for _, n := range found {
+		p := proposal{Kind: kind, Name: strings.TrimSpace(n.Name), Confidence: 1, Doc: doc}
+		if n.Confidence != nil {
+			p.Confidence = max(0, min(1, *n.Confidence))
 		}
 		if foldItem(p.Name) != "" {
 			out = append(out, p)

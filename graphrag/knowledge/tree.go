@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -196,9 +195,9 @@ var prompts = llm.MustPrompts(promptFiles)
 // namingReply is what a model writes.
 type namingReply struct {
 	Communities []struct {
-		ID      json.Number `json:"id"` // also "3", as some models write
-		Name    string      `json:"name"`
-		Summary string      `json:"summary"`
+		ID      int    `json:"id"`
+		Name    string `json:"name"`
+		Summary string `json:"summary"`
 	} `json:"communities"`
 }
 
@@ -222,7 +221,7 @@ func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error)
 	for i := range batch {
 		c := &batch[i]
 		for _, s := range reply.Communities {
-			if id, err := s.ID.Int64(); err == nil && id == int64(c.ID) && c.Name == "" && why == errNoName {
+			if s.ID == int(c.ID) && c.Name == "" && why == errNoName {
 				c.Name, c.Description = oneLine(llm.Printable(s.Name)), strings.TrimSpace(llm.Printable(s.Summary))
 			}
 		}

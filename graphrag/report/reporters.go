@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -260,13 +259,6 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts(promptFiles)
 
-// schema is the contract of the reply.
-var schema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
-	`"required":["title","summary","rating","rating_explanation","findings"],"properties":{` +
-	`"title":{"type":"string"},"summary":{"type":"string"},"rating":{"type":"number"},"rating_explanation":{"type":"string"},` +
-	`"findings":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["summary","explanation"],` +
-	`"properties":{"summary":{"type":"string"},"explanation":{"type":"string"}}}}}}`)
-
 // modelReply is what a model writes.
 type modelReply struct {
 	Title             string  `json:"title"`
@@ -275,7 +267,7 @@ type modelReply struct {
 	RatingExplanation string  `json:"rating_explanation"`
 	Findings          []struct {
 		Summary     string `json:"summary"`
-		Explanation string `json:"explanation"`
+		Explanation string `json:"explanation" llm:"alone"`
 	} `json:"findings"`
 }
 
@@ -317,9 +309,7 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 }
 
 func (m *modelReporter) request(c *Input) (llm.Request, error) {
-	req, err := prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
-	req.Schema, req.SchemaName = schema, "community_report"
-	return req, err
+	return prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 }
 
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".

@@ -106,7 +106,6 @@ func partsBy(ctx context.Context, model llm.Model, types []string, question stri
 	if err != nil {
 		return kit.Parts{}, err
 	}
-	req.JSON = true
 	found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
 	return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
 }

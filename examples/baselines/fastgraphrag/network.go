@@ -193,7 +193,6 @@ func ask(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.JSON = true
 	reply, _, err := llm.Decode[struct {
 		Grouped []facts `json:"grouped_facts"`
 	}](ctx, model, req)

@@ -27,15 +27,11 @@ func reflectByModel(m llm.Model) agent.Reflect {
 		if err != nil {
 			return agent.Verdict{}, err
 		}
-		req.JSON = true
 		reply, _, err := llm.Decode[verdict](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return agent.Verdict{}, nil
 		}
-		if err != nil || reply.Answerable == nil {
-			return agent.Verdict{}, err
-		}
-		return agent.Verdict{Answered: *reply.Answerable, Thought: reply.Missing, Query: reply.Next}, nil
+		return agent.Verdict{Answered: reply.Answerable != nil && *reply.Answerable, Thought: reply.Missing, Query: reply.Next}, err
 	}
 }
 
@@ -145,10 +141,7 @@ func filterByModel(m llm.Model) filter {
 		if err != nil {
 			return nil, err
 		}
-		req.JSON = true
-		reply, _, err := llm.Decode[struct {
-			Keep []int `json:"keep"`
-		}](ctx, m, req)
+		reply, _, err := llm.Decode[struct{ Keep []int }](ctx, m, req)
 		if err != nil && !llm.OfOneReply(err) {
 			return nil, err
 		}

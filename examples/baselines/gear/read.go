@@ -4,7 +4,6 @@ package gear
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -92,8 +91,7 @@ func readByModel(m llm.Model) read {
 		if err != nil {
 			return nil, err
 		}
-		req.JSON = true
-		reply, _, err := llm.Decode[readReply](ctx, m, req)
+		reply, _, err := llm.Decode[struct{ Triples []llm.Triple }](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
@@ -101,36 +99,18 @@ func readByModel(m llm.Model) read {
 			return nil, err
 		}
 		var out []proximal
-		for _, t := range reply.usable() {
+		for _, t := range usable(reply.Triples) {
 			out = append(out, proximal{t, -1, docs})
 		}
 		return out, nil
 	}
 }
 
-type readReply struct {
-	Triples *[]json.RawMessage `json:"triples"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (r readReply) Check() error {
-	if r.Triples == nil {
-		return errors.New(`the key "triples" is missing`)
-	}
-	return nil
-}
-
 // usable are the triples of three parts that say something.
-func (r readReply) usable() (out []graphrag.Triple) {
-	if r.Triples == nil {
-		return nil
-	}
-	for _, raw := range *r.Triples {
-		var parts []string
-		if len(out) == mostTriples || json.Unmarshal(raw, &parts) != nil || len(parts) != 3 {
-			continue
-		}
-		whole := true
+func usable(written []llm.Triple) (out []graphrag.Triple) {
+	for _, t := range written {
+		whole := t.Fault == "" && len(out) < mostTriples
+		parts := []string{t.Head, t.Relation, t.Tail}
 		for i, p := range parts {
 			words := strings.Fields(llm.Printable(p))
 			whole = whole && len(words) > 0 && len(words) <= mostWords

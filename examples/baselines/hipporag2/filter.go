@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -48,18 +47,6 @@ func byModel(m llm.Model) filter {
 	}
 }
 
-type chosen struct {
-	Facts *[][]string `json:"fact"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (c chosen) Check() error {
-	if c.Facts == nil {
-		return errors.New(`the key "fact" is missing`)
-	}
-	return nil
-}
-
 // choose returns the facts that the model names, in its order, each once. A
 // model that fails at this question leaves the facts as they are.
 func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.Triple) ([]int, error) {
@@ -75,8 +62,7 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 	if err != nil {
 		return nil, err
 	}
-	req.JSON = true
-	reply, _, err := llm.Decode[chosen](ctx, m, req)
+	reply, _, err := llm.Decode[struct{ Fact []llm.Triple }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return all(facts), nil
 	}
@@ -85,9 +71,9 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 	}
 	var out []int
 	used := make([]bool, len(facts))
-	for _, named := range *reply.Facts {
-		for i := range list {
-			if !used[i] && same(named, list[i]) {
+	for _, named := range reply.Fact {
+		for i := range facts {
+			if !used[i] && same(named, facts[i]) {
 				used[i] = true
 				out = append(out, i)
 				break
@@ -99,14 +85,7 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 
 // same tells whether the model wrote this fact; a fact that it made up is none
 // of them.
-func same(named, fact []string) bool {
-	if len(named) != 3 {
-		return false
-	}
-	for i := range fact {
-		if kg.FoldUnicode.Key(named[i]) != kg.FoldUnicode.Key(fact[i]) {
-			return false
-		}
-	}
-	return true
+func same(named llm.Triple, fact graphrag.Triple) bool {
+	equal := func(a, b string) bool { return kg.FoldUnicode.Key(a) == kg.FoldUnicode.Key(b) }
+	return named.Fault == "" && equal(named.Head, fact.Head) && equal(named.Relation, fact.Relation) && equal(named.Tail, fact.Tail)
 }

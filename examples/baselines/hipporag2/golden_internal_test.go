@@ -3,6 +3,7 @@
 package hipporag2
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // An example worked out with igraph: four passages, seven facts, given similarities.
@@ -144,13 +146,14 @@ func TestLink(t *testing.T) {
 
 // Only a triple can be a fact.
 func TestSame(t *testing.T) {
-	fact := []string{"Fram", "carried", "Amundsen"}
-	for _, tt := range []struct {
-		named []string
-		want  bool
-	}{{[]string{"FRAM", "carried", "amundsen"}, true}, {fact[:2], false}, {append(fact, "south"), false}, {nil, false}, {[]string{"Fram", "left", "Amundsen"}, false}} {
-		if same(tt.named, fact) != tt.want {
-			t.Errorf("%q", tt.named)
+	fact := graphrag.Triple{Head: "Fram", Relation: "carried", Tail: "Amundsen"}
+	for named, want := range map[string]bool{
+		`["FRAM", "carried", "amundsen"]`: true, `{"subject": "Fram", "relation": "carried", "object": "Amundsen"}`: true,
+		`["Fram", "carried"]`: false, `["Fram", "carried", "Amundsen", "south"]`: false, `[]`: false, `["Fram", "left", "Amundsen"]`: false,
+	} {
+		var n llm.Triple
+		if err := json.Unmarshal([]byte(named), &n); err != nil || same(n, fact) != want {
+			t.Errorf("%s: %v, want %v", named, !want, want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ package lightrag
 import (
 	"context"
 	"embed"
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -46,34 +45,28 @@ func byModel(model llm.Model) finder {
 		if err != nil {
 			return kit.Parts{}, err
 		}
-		req.JSON = true
 		found, _, err := llm.Decode[struct {
-			High list `json:"high_level_keywords"`
-			Low  list `json:"low_level_keywords"`
+			High []string `json:"high_level_keywords"`
+			Low  []string `json:"low_level_keywords"`
 		}](ctx, model, req)
-		return kit.Parts{Names: found.Low, Themes: found.High}, llm.Fatal(err)
+		return kit.Parts{Names: split(found.Low), Themes: split(found.High)}, llm.Fatal(err)
 	}
 }
 
-// list is a list of texts, which models also write as one text with marks
-// between.
-type list []string
-
-func (l *list) UnmarshalJSON(data []byte) error {
-	var texts []string
-	var one string
-	if json.Unmarshal(data, &one) == nil {
-		texts = strings.FieldsFunc(one, func(r rune) bool { return strings.ContainsRune(",;\n，；、", r) })
-	} else if err := json.Unmarshal(data, &texts); err != nil {
-		return err
-	}
-	*l = nil
-	for _, t := range texts {
-		if t = strings.TrimSpace(t); t != "" {
-			*l = append(*l, t)
+// split takes apart keywords that a model wrote as one text with marks between.
+func split(list []string) (out []string) {
+	for _, one := range list {
+		words := []string{one}
+		if len(list) == 1 {
+			words = strings.FieldsFunc(one, func(r rune) bool { return strings.ContainsRune(",;\n，；、", r) })
+		}
+		for _, w := range words {
+			if w = strings.TrimSpace(w); w != "" {
+				out = append(out, w)
+			}
 		}
 	}
-	return nil
+	return out
 }
 
 // or makes a short question without keywords its own low-level one.

@@ -4,7 +4,6 @@ package lightrag
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -292,24 +291,6 @@ func TestReadKeywords(t *testing.T) {
 	if k := or(kit.Parts{}, strings.Repeat("é", 50)); len(k.Names) != 0 {
 		t.Errorf("50 characters: %+v", k)
 	}
-}
-
-// Whatever a model writes for a list of keywords, it is read or refused.
-func FuzzKeywords(f *testing.F) {
-	for _, s := range []string{`["a", " "]`, `"a, b;c\n"`, `null`, `[1]`, `{}`, `"`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var l list
-		if json.Unmarshal(data, &l) != nil {
-			return
-		}
-		for _, k := range l {
-			if k == "" || strings.TrimSpace(k) != k {
-				t.Errorf("%q of %q", k, data)
-			}
-		}
-	})
 }
 
 // over is a searcher over a graph: entities and relations come in the order of

@@ -5,7 +5,6 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -33,9 +32,6 @@ func (w asking) hypothetical(ctx context.Context, question string) (string, erro
 	return cmp.Or(strings.TrimSpace(reply.Text), question), llm.Fatal(err)
 }
 
-var primerSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["intermediate_answer","score","follow_up_queries"],` +
-	`"properties":{"intermediate_answer":{"type":"string"},"score":{"type":"number"},"follow_up_queries":{"type":"array","items":{"type":"string"}}}}`)
-
 // prime answers from each fold of the reports, and puts the answers together.
 func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error {
 	type reply struct {
@@ -49,7 +45,6 @@ func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error 
 		if err != nil {
 			return err
 		}
-		req.Schema, req.SchemaName = primerSchema, "primer"
 		replies[i], err = decode[reply](ctx, w.model, req)
 		return err
 	})
@@ -67,9 +62,6 @@ func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error 
 	root.answer = strings.Join(answers, "\n\n")
 	return nil
 }
-
-var stepSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["response","score","follow_up_queries"],` +
-	`"properties":{"response":{"type":"string"},"score":{"type":"number"},"follow_up_queries":{"type":"array","items":{"type":"string"}}}}`)
 
 // answer has the model answer from the context of local search.
 func (w asking) answer(ctx context.Context, a *action, entities, order []int32) error {
@@ -94,7 +86,6 @@ func (w asking) answer(ctx context.Context, a *action, entities, order []int32) 
 	if err != nil {
 		return err
 	}
-	req.Schema, req.SchemaName = stepSchema, "step"
 	reply, err := decode[struct {
 		Response string   `json:"response"`
 		Score    float64  `json:"score"`

@@ -4,7 +4,6 @@ package msgraphrag
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -68,9 +67,6 @@ func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) 
 	return s.shuffle(out), nil
 }
 
-var rateSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["reason","rating"],` +
-	`"properties":{"reason":{"type":"string"},"rating":{"type":"integer"}}}`)
-
 // rater says how much the reports of communities, which have places, have to do
 // with the question, from 0 to 5.
 type rater func(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error)
@@ -94,8 +90,10 @@ func (s *global) ratedBy(m llm.Model) rater {
 			if err != nil {
 				return err
 			}
-			req.Schema, req.SchemaName = rateSchema, "rating"
-			said, _, err := llm.Decode[struct{ Rating float64 }](ctx, m, req)
+			said, _, err := llm.Decode[struct {
+				Reason string
+				Rating float64
+			}](ctx, m, req)
 			if err != nil {
 				out[i] = 1 // as the code does: better one too many
 				return llm.Fatal(err)

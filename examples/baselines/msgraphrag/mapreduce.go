@@ -5,7 +5,6 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -30,10 +29,6 @@ type point struct {
 	Score       float64
 }
 
-var mapSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["points"],"properties":{"points":` +
-	`{"type":"array","items":{"type":"object","additionalProperties":false,"required":["description","score"],"properties":` +
-	`{"description":{"type":"string"},"score":{"type":"number"}}}}}}`)
-
 // mapped asks a model for the points of each batch and reduces them.
 func (s *global) mapped(m llm.Model) chooser {
 	return func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
@@ -57,7 +52,6 @@ func (s *global) points(ctx context.Context, m llm.Model, question string, batch
 	if err != nil {
 		return nil, err
 	}
-	req.Schema, req.SchemaName = mapSchema, "points"
 	said, _, err := llm.Decode[struct{ Points []point }](ctx, m, req)
 	if err != nil {
 		return nil, llm.Fatal(err)

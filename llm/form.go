@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A form is the Go type that [Decode] reads a reply into. The type decides three
+// things: the JSON schema that is sent, how lenient the reply is read, and the words
+// in which a fault is named to the model. Models write numbers as texts, one value in
+// place of a list, and objects wrapped in others; what has one meaning only is read.
+
+// Triple is a fact as models write it: a list of three texts or numbers, or an object
+// with the usual keys (head, subject or source; relation or predicate; tail, object or
+// target). Fault says what is wrong with one that is neither; Raw is what was written.
+type Triple struct {
+	Head, Relation, Tail string
+	Fault                string
+	Raw                  string
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It never fails: one bad triple must not
+// cost the others.
+func (t *Triple) UnmarshalJSON(data []byte) error {
+	*t = Triple{Raw: string(data)}
+	v, err := decoded(data)
+	if err != nil {
+		return err
+	}
+	var parts []any
+	switch v := v.(type) {
+	case []any:
+		parts = v
+	case map[string]any:
+		if parts = usual(v); parts == nil {
+			t.Fault = "an object without subject, relation and object"
+			return nil
+		}
+	default:
+		t.Fault = "not a list of subject, relation and object"
+		return nil
+	}
+	if len(parts) != 3 {
+		t.Fault = fmt.Sprintf("a list of %d, not of subject, relation and object", len(parts))
+	}
+	for i, dst := range []*string{&t.Head, &t.Relation, &t.Tail} {
+		if i < len(parts) {
+			*dst, _ = scalar(parts[i])
+		}
+	}
+	if t.Fault == "" && (t.Head == "" || t.Tail == "") {
+		t.Fault = "the subject or the object is empty"
+	}
+	return nil
+}
+
+// usual takes the parts of a triple out of an object, nil if one has no key.
+func usual(object map[string]any) []any {
+	var parts []any
+	for _, keys := range [][]string{{"head", "subject", "source"}, {"relation", "predicate"}, {"tail", "object", "target"}} {
+		at := slices.IndexFunc(keys, func(k string) bool { return lookup(object, k) != nil })
+		if at < 0 {
+			return nil
+		}
+		parts = append(parts, lookup(object, keys[at]))
+	}
+	return parts
+}
+
+// schemaOf is the JSON schema of a type, nil for one that holds raw JSON or reads
+// itself. Keys stand in the order of the fields; those with omitempty are optional.
+func schemaOf(t reflect.Type) json.RawMessage {
+	var b bytes.Buffer
+	if !writeSchema(&b, t) {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func writeSchema(b *bytes.Buffer, t reflect.Type) bool {
+	switch {
+	case t == reflect.TypeFor[Triple]():
+		b.WriteString(`{"type":"array","items":{"type":"string"}}`)
+		return true
+	case t == reflect.TypeFor[json.Number]():
+		b.WriteString(`{"type":"number"}`)
+		return true
+	case t == reflect.TypeFor[json.RawMessage]() || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return writeSchema(b, t.Elem())
+	case reflect.String:
+		b.WriteString(`{"type":"string"}`)
+	case reflect.Bool:
+		b.WriteString(`{"type":"boolean"}`)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		b.WriteString(`{"type":"integer"}`)
+	case reflect.Float64:
+		b.WriteString(`{"type":"number"}`)
+	case reflect.Slice:
+		b.WriteString(`{"type":"array","items":`)
+		ok := writeSchema(b, t.Elem())
+		b.WriteByte('}')
+		return ok
+	case reflect.Map:
+		b.WriteString(`{"type":"object","additionalProperties":`)
+		ok := writeSchema(b, t.Elem())
+		b.WriteByte('}')
+		return ok
+	case reflect.Struct:
+		return writeObject(b, t)
+	default:
+		return false
+	}
+	return true
+}
+
+func writeObject(b *bytes.Buffer, t reflect.Type) bool {
+	var required []string
+	b.WriteString(`{"type":"object","additionalProperties":false,"properties":{`)
+	for i, f := range fieldsOf(t) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if !f.optional {
+			required = append(required, f.key)
+		}
+		fmt.Fprintf(b, "%q:", f.key)
+		if !writeSchema(b, t.Field(f.index).Type) {
+			return false
+		}
+	}
+	keys, err := json.Marshal(required)
+	fmt.Fprintf(b, `},"required":%s}`, keys)
+	return err == nil && required != nil
+}
+
+// field is a field of a form.
+type field struct {
+	index    int
+	key      string
+	optional bool // omitempty: the prompt does not always ask for it
+	alone    bool // llm:"alone": what a text in place of the object means
+}
+
+func fieldsOf(t reflect.Type) (out []field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() || f.Tag.Get("json") == "-" {
+			continue
+		}
+		key, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "" {
+			key = strings.ToLower(f.Name)
+		}
+		out = append(out, field{i, key, strings.Contains(rest, "omitempty"), f.Tag.Get("llm") == "alone"})
+	}
+	return out
+}
+
+// decoded reads JSON with its numbers as they are written.
+func decoded(data []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// fit reads a value into a part of a form; at names the part.
+func fit(dst reflect.Value, v any, at string) error {
+	if u, ok := dst.Addr().Interface().(json.Unmarshaler); ok {
+		raw, err := json.Marshal(v)
+		if err == nil {
+			err = u.UnmarshalJSON(raw)
+		}
+		return err
+	}
+	if v == nil {
+		return nil
+	}
+	switch dst.Kind() {
+	case reflect.Pointer:
+		dst.Set(reflect.New(dst.Type().Elem()))
+		return fit(dst.Elem(), v, at)
+	case reflect.String:
+		return fitText(dst, v, at)
+	case reflect.Bool:
+		return fitTruth(dst, v, at)
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64:
+		return fitNumber(dst, v, at)
+	case reflect.Slice:
+		return fitList(dst, v, at)
+	case reflect.Map:
+		return fitMap(dst, v, at)
+	case reflect.Struct:
+		return fitObject(dst, v, at)
+	}
+	return fmt.Errorf("llm: a form cannot hold a %s", dst.Type())
+}
+
+// fault names a place of a reply that does not have the form.
+func fault(at string, v any, wanted string) error {
+	holds := "nothing"
+	switch v.(type) {
+	case string:
+		holds = "a text"
+	case json.Number:
+		holds = "a number"
+	case bool:
+		holds = "true or false"
+	case []any:
+		holds = "a list"
+	case map[string]any:
+		holds = "an object"
+	}
+	if at == "" {
+		at = "the reply"
+	}
+	return fmt.Errorf("%s holds %s where %s was expected", at, holds, wanted)
+}
+
+// scalar is a text, a number or a truth value as a text.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v), true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+// fitText also takes a number, a list of texts, and an object with one text or a name.
+func fitText(dst reflect.Value, v any, at string) error {
+	switch x := v.(type) {
+	case []any:
+		var texts []string
+		for _, e := range x {
+			text, ok := scalar(e)
+			if !ok {
+				return fault(at, v, "a text")
+			}
+			texts = append(texts, text)
+		}
+		dst.SetString(strings.Join(texts, " "))
+		return nil
+	case map[string]any:
+		named := lookup(x, "name")
+		if len(x) == 1 {
+			named = slices.Collect(maps.Values(x))[0]
+		}
+		text, ok := scalar(named)
+		if !ok {
+			return fault(at, v, "a text")
+		}
+		dst.SetString(text)
+		return nil
+	}
+	text, _ := scalar(v)
+	if s, ok := v.(string); ok {
+		text = s // blanks of a text are its own
+	}
+	if dst.Type() == reflect.TypeFor[json.Number]() {
+		number, ok := numeral(v)
+		if !ok {
+			return fault(at, v, "a number")
+		}
+		text = number
+	}
+	dst.SetString(text)
+	return nil
+}
+
+func fitTruth(dst reflect.Value, v any, at string) error {
+	text, _ := scalar(v)
+	switch strings.ToLower(strings.Trim(text, "*.\"' ")) {
+	case "true", "yes", "1":
+		dst.SetBool(true)
+	case "false", "no", "0":
+		dst.SetBool(false)
+	default:
+		return fault(at, v, "true or false")
+	}
+	return nil
+}
+
+var numerals = regexp.MustCompile(`[-+]?\d+(\.\d+)?`)
+
+// numeral is the one number of a value: 4, "4.0", "**1**", "passage 3", or the first
+// of "5/10" and "5 out of 10".
+func numeral(v any) (string, bool) {
+	text, ok := scalar(v)
+	if !ok {
+		return "", false
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return strings.TrimPrefix(text, "+"), true
+	}
+	at := numerals.FindAllStringIndex(text, -1)
+	if len(at) == 2 {
+		if between := strings.TrimSpace(text[at[0][1]:at[1][0]]); between != "/" && between != "out of" {
+			return "", false
+		}
+		at = at[:1]
+	}
+	if len(at) != 1 {
+		return "", false
+	}
+	return strings.TrimPrefix(text[at[0][0]:at[0][1]], "+"), true
+}
+
+func fitNumber(dst reflect.Value, v any, at string) error {
+	text, ok := numeral(v)
+	f, err := strconv.ParseFloat(text, 64)
+	if !ok || err != nil {
+		return fault(at, v, "a number")
+	}
+	if dst.Kind() == reflect.Float64 {
+		dst.SetFloat(f)
+		return nil
+	}
+	n := int64(f)
+	if float64(n) != f || dst.OverflowInt(n) {
+		return fault(at, v, "a whole number")
+	}
+	dst.SetInt(n)
+	return nil
+}
+
+// fitList also takes one element in place of a list, and an object around the list.
+func fitList(dst reflect.Value, v any, at string) error {
+	list, ok := v.([]any)
+	if object, is := v.(map[string]any); is {
+		list, ok = inside(object)
+	}
+	if !ok {
+		if text, is := v.(string); is && strings.TrimSpace(text) == "" {
+			return nil
+		}
+		list = []any{v}
+	}
+	out := reflect.MakeSlice(dst.Type(), 0, len(list))
+	for i, e := range list {
+		if e == nil {
+			continue
+		}
+		one := reflect.New(dst.Type().Elem()).Elem()
+		if err := fit(one, e, fmt.Sprintf("%s, element %d,", at, i+1)); err != nil {
+			if !ok {
+				return fault(at, v, "a list")
+			}
+			return err
+		}
+		out = reflect.Append(out, one)
+	}
+	dst.Set(out)
+	return nil
+}
+
+// inside is the list that an object holds and nothing else.
+func inside(object map[string]any) (list []any, ok bool) {
+	for _, v := range object {
+		list, ok = v.([]any)
+	}
+	return list, ok && len(object) == 1
+}
+
+// pairs are the texts of an object as "key: value".
+func pairs(object map[string]any) (list []any, ok bool) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		text, ok := scalar(object[key])
+		if !ok {
+			return nil, false
+		}
+		list = append(list, key+": "+text)
+	}
+	return list, true
+}
+
+// fitMap also takes objects of texts where it holds lists of "key: value" texts.
+func fitMap(dst reflect.Value, v any, at string) error {
+	object, ok := v.(map[string]any)
+	if !ok {
+		if list, is := v.([]any); is && len(list) == 0 {
+			return nil
+		}
+		return fault(at, v, "an object")
+	}
+	out := reflect.MakeMap(dst.Type())
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		one := reflect.New(dst.Type().Elem()).Elem()
+		value := object[key]
+		if inner, is := value.(map[string]any); is && one.Type() == reflect.TypeFor[[]string]() {
+			if list, ok := pairs(inner); ok {
+				value = list
+			}
+		}
+		if err := fit(one, value, at+"."+key); err != nil {
+			return err
+		}
+		out.SetMapIndex(reflect.ValueOf(key), one)
+	}
+	dst.Set(out)
+	return nil
+}
+
+// lookup finds a key in any case.
+func lookup(object map[string]any, key string) any {
+	if v, ok := object[key]; ok {
+		return v
+	}
+	for _, k := range slices.Sorted(maps.Keys(object)) {
+		if strings.EqualFold(k, key) {
+			return object[k]
+		}
+	}
+	return nil
+}
+
+// fitObject also takes an object around the object, the list of a form that holds
+// nothing else, and a text for a form that says which field it means. An object
+// without any key of the form is a fault: it must not pass for an empty answer.
+func fitObject(dst reflect.Value, v any, at string) error {
+	fields := fieldsOf(dst.Type())
+	object, ok := v.(map[string]any)
+	if !ok {
+		only, is := lone(dst.Type(), fields, v)
+		if !is {
+			return fault(at, v, "an object")
+		}
+		return fit(dst.Field(only.index), v, strings.TrimPrefix(at+"."+only.key, "."))
+	}
+	if !known(fields, object) {
+		inner, ok := unwrapped(dst.Type(), fields, object)
+		if !ok && at == "" {
+			return without(fields, object)
+		}
+		if ok {
+			return fitObject(dst, inner, at)
+		}
+	}
+	for _, f := range fields {
+		if err := fit(dst.Field(f.index), lookup(object, f.key), strings.TrimPrefix(at+"."+f.key, ".")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lone is the field that a value without its object belongs to: a list to the only
+// list, a text or a number to the field marked for it.
+func lone(t reflect.Type, fields []field, v any) (field, bool) {
+	_, isList := v.([]any)
+	if isList && len(fields) == 1 && t.Field(fields[0].index).Type.Kind() == reflect.Slice {
+		return fields[0], true
+	}
+	at := slices.IndexFunc(fields, func(f field) bool { return f.alone })
+	if isList || at < 0 {
+		return field{}, false
+	}
+	return fields[at], true
+}
+
+// known tells whether an object has a key of the form, and something under it.
+func known(fields []field, object map[string]any) bool {
+	return slices.ContainsFunc(fields, func(f field) bool { return lookup(object, f.key) != nil })
+}
+
+// unwrapped is the one value of an object that has the form.
+func unwrapped(t reflect.Type, fields []field, object map[string]any) (inner any, ok bool) {
+	for _, v := range object {
+		o, is := v.(map[string]any)
+		if is = is && known(fields, o); !is {
+			if list, ok := v.([]any); ok && len(list) > 0 {
+				_, is = lone(t, fields, v)
+			}
+		}
+		if is && ok {
+			return nil, false
+		}
+		if is {
+			inner, ok = v, true
+		}
+	}
+	return inner, ok
+}
+
+func without(fields []field, object map[string]any) error {
+	var want []string
+	for _, f := range fields {
+		want = append(want, strconv.Quote(f.key))
+	}
+	if len(object) == 0 {
+		return fmt.Errorf("the object is empty, without %s", strings.Join(want, ", "))
+	}
+	have := slices.Sorted(maps.Keys(object))
+	return fmt.Errorf("the object has %s, not %s", clip(strings.Join(have, ", "), 100), strings.Join(want, ", "))
+}
