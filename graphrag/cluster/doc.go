@@ -9,7 +9,5 @@
 //
 // Results are the same to the byte for the same input, options and seed: with
 // any number of workers, and for k-means on any processor too. What is nearest
-// is defined by a distance in float64, added up in a fixed order. Faster
-// kernels (AVX2 and AVX-512, in float32 and in bytes) and bounds by the triangle inequality
-// only rule out what is certainly farther, see [KMeans].
+// is defined by a distance in float64, added up in a fixed order, see [KMeans].
 package cluster

@@ -95,9 +95,8 @@ type Clustering struct {
 // fixed order, the lower one of two equal ones; a centroid is the mean of its
 // vectors, added up in float64 in their order. A cluster that becomes empty
 // takes over the vector farthest from its centroid, unless that distance is 0.
-// No shortcut changes any of this: products of float32 or bytes and the bounds of
-// Hamerly ("Making k-means even faster", 2010) only rule out centroids that lie farther
-// by more than their error, so the result is the same on every processor.
+// Products of float32 only rule out centroids that are farther by more than their rounding
+// error, so the result is the same on every processor.
 func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
 	opts, err := opts.resolve()
 	if err := errors.Join(err, checkShape(vectors, dim, k), checkStart(vectors, dim, k, opts.Start)); err != nil {
@@ -105,8 +104,7 @@ func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptio
 	}
 	l := newLloyd(vectors, dim, min(k, len(vectors)/dim), opts)
 	if opts.Start != nil {
-		l.restart(opts.Start)
-		return l.run(ctx)
+		return l.run(ctx, opts.Start)
 	}
 	var best *Clustering
 	for i := range opts.Inits {
@@ -114,8 +112,7 @@ func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptio
 		if err != nil {
 			return nil, err
 		}
-		l.restart(start)
-		c, err := l.run(ctx)
+		c, err := l.run(ctx, start)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ type plain struct {
 }
 
 func (p *plain) distance(i, c int) float64 {
-	return distance8(p.vectors[i*p.dim:(i+1)*p.dim], p.centroids[c*p.dim:(c+1)*p.dim])
+	return distance(p.vectors[i*p.dim:(i+1)*p.dim], p.centroids[c*p.dim:(c+1)*p.dim])
 }
 
 func (p *plain) assign() bool {
@@ -97,29 +97,21 @@ func (p *plain) update() {
 	}
 }
 
-// samePlain compares all kernels with plain Lloyd, from one start after the other as
-// [KMeans] tries them, and returns the most iterations.
+// samePlain compares with plain Lloyd, from one start after the other as [KMeans] tries them,
+// and returns the most iterations.
 func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, starts ...[]float32) int {
 	t.Helper()
-	sets, most := kernelSets(), 0
-	runs := make(map[string]*lloyd)
-	for name, kernels := range sets {
-		opts, _ := KMeansOptions{MaxIterations: limit, Tolerance: -1}.resolve()
-		runs[name] = newLloyd(vectors, dim, k, opts)
-		runs[name].kernels = kernels
-	}
+	opts, _ := KMeansOptions{MaxIterations: limit, Tolerance: -1}.resolve()
+	l, most := newLloyd(vectors, dim, k, opts), 0
 	for s, start := range starts {
 		labels, centroids, steps := plainKMeans(vectors, dim, k, limit, start)
-		for name, l := range runs {
-			l.restart(start)
-			got, err := l.run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
-				t.Errorf("%s: %s: n=%d dim=%d k=%d, start %d, at most %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
-					name, what, len(vectors)/dim, dim, k, s, limit, got.Iterations, steps)
-			}
+		got, err := l.run(t.Context(), start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
+			t.Errorf("%s: n=%d dim=%d k=%d, start %d, at most %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
+				what, len(vectors)/dim, dim, k, s, limit, got.Iterations, steps)
 		}
 		most = max(most, steps)
 	}
@@ -148,17 +140,7 @@ func TestKMeansIsPlainLloyd(t *testing.T) {
 	}
 }
 
-// Bounds that hold for one start hold for no other.
-func TestStartsKnowNothingOfEachOther(t *testing.T) {
-	const n, dim, k = 600, 8, 40
-	rng := rand.New(rand.NewPCG(7, 9))
-	for range 6 {
-		vectors := blobs(rng, n, dim, 30, .5)
-		samePlain(t, "starts", vectors, dim, k, 300, drawn(rng, vectors, dim, k), drawn(rng, vectors, dim, k), drawn(rng, vectors, dim, k))
-	}
-}
-
-// Without structure it takes long until nothing changes, and bounds are moved often.
+// Without structure it takes long until nothing changes, .
 func TestManyIterationsArePlainLloyd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 10))
 	vectors := randomRows(rng, 4000, 1)
@@ -182,16 +164,72 @@ func TestTiesArePlainLloyd(t *testing.T) {
 	}
 }
 
-// Starts far beyond the vectors: bounds begin large and end small.
-func TestFarStartsArePlainLloyd(t *testing.T) {
-	const n, dim, k = 400, 5, 12
-	rng := rand.New(rand.NewPCG(7, 12))
-	for _, far := range []float32{1e2, 1e6, 1e10} {
-		vectors := blobs(rng, n, dim, 20, .5)
-		start := drawn(rng, vectors, dim, k)
-		for i := range start {
-			start[i] *= far
-		}
-		samePlain(t, "far", vectors, dim, k, 50, start)
+// plainPlusPlus is greedy k-means++ as one reads it, with the sums of blocks of rows.
+func plainPlusPlus(vectors []float32, dim, k int, rng *rand.Rand) (start []float32) {
+	n := len(vectors) / dim
+	row := func(i int) []float32 { return vectors[i*dim : (i+1)*dim] }
+	now, drawn := make([]float64, n), make([]bool, n)
+	for i := range now {
+		now[i] = math.Inf(1)
 	}
+	for c := range k {
+		var best []float64
+		chosen, least := -1, 0.0
+		for range 2 + int(math.Log(float64(k))) {
+			i := rng.IntN(n)
+			if c > 0 {
+				i = draw(rng, now, drawn)
+			}
+			next, sum, part := make([]float64, n), 0.0, 0.0
+			for j := range next {
+				next[j] = min(now[j], distance(row(j), row(i)))
+				if j%rowBlock == 0 {
+					sum, part = sum+part, 0
+				}
+				part += next[j]
+			}
+			if sum += part; chosen < 0 || sum < least {
+				chosen, least, best = i, sum, next
+			}
+			if c == 0 {
+				break
+			}
+		}
+		now, drawn[chosen] = best, true
+		start = append(start, row(chosen)...)
+	}
+	return start
+}
+
+// The centroids are those of plain k-means++, of vectors of any size, apart and close,
+// equal ones among them.
+func TestPlusPlusIsPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	for _, c := range []struct {
+		n, dim, k   int
+		size, shift float32
+	}{
+		{1, 3, 1, 1, 0}, {40, 7, 40, 1, 0}, {1500, 40, 60, 1, 0}, {2500, 61, 33, 1e-3, 10},
+		{300, 33, 50, 1e-22, 0}, {300, 33, 50, 1e15, 0}, {200, 64, 150, 1, 1e6},
+	} {
+		vectors := randomRows(rng, c.n*c.dim, 1)
+		for i := range vectors {
+			vectors[i] = vectors[i]*c.size + c.shift
+		}
+		copy(vectors[c.n/2*c.dim:], vectors[:c.n/4*c.dim])
+		want := plainPlusPlus(vectors, c.dim, c.k, rand.New(rand.NewPCG(4, 4)))
+		opts, _ := KMeansOptions{Workers: 3}.resolve()
+		got, err := newLloyd(vectors, c.dim, c.k, opts).plusPlus(t.Context(), rand.New(rand.NewPCG(4, 4)))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v: other centroids, error %v", c, err)
+		}
+	}
+}
+
+func randomRows(rng *rand.Rand, n int, size float64) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(size * rng.NormFloat64())
+	}
+	return v
 }

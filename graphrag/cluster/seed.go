@@ -57,8 +57,7 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 	return start, nil
 }
 
-// nearest tells of each vector its squared distance from the nearest centroid, and
-// which one that is.
+// nearest is, for each vector, its squared distance from the nearest centroid, and that centroid.
 type nearest struct {
 	distance []float64
 	owner    []int32
@@ -66,15 +65,15 @@ type nearest struct {
 
 func newNearest(n int) nearest { return nearest{make([]float64, n), make([]int32, n)} }
 
-// approach is what becomes of the distances with one more of some vectors for a centroid.
+// approach computes the distances with each of some candidates as another centroid.
 type approach struct {
 	*lloyd
 	chosen []int32 // the vectors that are centroids
 	now    nearest
-	to     []int32   // the vectors that are tried
+	to     []int32   // candidates
 	next   []nearest // with each of them
 	panels panels    // of them
-	apart  []float64 // the least each may be from each centroid, squared
+	apart  []float64 // lower bounds of their squared distances from each centroid
 }
 
 // try fills next, and returns the sums of its distances.
@@ -83,14 +82,14 @@ func (a *approach) try(ctx context.Context) ([]float64, error) {
 	for _, i := range a.to {
 		rows = append(rows, a.row(int(i))...)
 	}
-	a.pack(&a.panels, rows)
+	a.panels.pack(rows, a.dim)
 	a.measure()
 	sums := make([]float64, (a.n+rowBlock-1)/rowBlock*len(a.to))
 	err := par.Ranges(ctx, a.n, rowBlock, a.opts.Workers, func(worker, lo, hi int) error {
 		a.block(&a.scratch[worker], lo, hi, sums[lo/rowBlock*len(a.to):])
 		return nil
 	})
-	for at := len(a.to); at < len(sums); at += len(a.to) { // in the order of the vectors, whoever added them up
+	for at := len(a.to); at < len(sums); at += len(a.to) { // in the order of the vectors, for any number of workers
 		for t := range a.to {
 			sums[t] += sums[at+t]
 		}
@@ -98,46 +97,35 @@ func (a *approach) try(ctx context.Context) ([]float64, error) {
 	return sums[:len(a.to)], err
 }
 
-// measure bounds how far the vectors that are tried are apart from the centroids.
+// measure computes apart.
 func (a *approach) measure() {
 	s := &a.scratch[0]
+	s.rows = append(s.rows[:0], a.chosen...)
 	a.apart = slices.Grow(a.apart[:0], len(a.to)*len(a.chosen))[:len(a.to)*len(a.chosen)]
-	a.scored(s, a.chosen, func(r int, scores []float32, e float64) {
+	a.score(s, &a.panels, func(at int, scores []float32, e float64) {
 		for t := range a.to {
-			a.apart[r*len(a.to)+t] = a.beyond(int(a.chosen[r]), scores[t], e)
+			a.apart[at*len(a.to)+t] = a.beyond(int(a.chosen[at]), scores[t], e)
 		}
 	})
 }
 
-// scored hands on the scores of rows with the vectors that are tried, and their error.
-func (a *approach) scored(s *scratch, rows []int32, do func(r int, scores []float32, e float64)) {
-	height, padded := a.kernels.height, len(a.panels.offsets)
-	for at := 0; at < len(rows); at += height {
-		some := rows[at:min(at+height, len(rows))]
-		a.score(s, &a.panels, some)
-		for r, i := range some {
-			do(at+r, s.scores[r*padded:(r+1)*padded], a.scoreError(int(i), &a.panels))
-		}
-	}
-}
-
 // block fills next from lo to hi, and sums.
 func (a *approach) block(s *scratch, lo, hi int, sums []float64) {
-	s.pending = s.pending[:0]
+	s.rows = s.rows[:0]
 	for i := lo; i < hi; i++ {
 		if a.open(i) {
-			s.pending = append(s.pending, int32(i))
+			s.rows = append(s.rows, int32(i))
 		}
 	}
 	for t := range a.to {
 		copy(a.next[t].distance[lo:hi], a.now.distance[lo:hi])
 		copy(a.next[t].owner[lo:hi], a.now.owner[lo:hi])
 	}
-	a.scored(s, s.pending, func(r int, scores []float32, e float64) {
-		i := int(s.pending[r])
+	a.score(s, &a.panels, func(at int, scores []float32, e float64) {
+		i := int(s.rows[at])
 		for t, to := range a.to {
 			if d := a.now.distance[i]; a.beyond(i, scores[t], e) < d {
-				if d2 := a.distance(a.row(i), a.row(int(to))); d2 < d {
+				if d2 := distance(a.row(i), a.row(int(to))); d2 < d {
 					a.next[t].distance[i], a.next[t].owner[i] = d2, int32(len(a.chosen))
 				}
 			}
@@ -152,8 +140,8 @@ func (a *approach) block(s *scratch, lo, hi int, sums []float64) {
 	}
 }
 
-// open tells whether a vector that is tried may be nearer than the centroid of its own: beyond
-// twice the distance from that, none is.
+// open reports whether a candidate may be nearer to a vector than its nearest centroid: none is
+// that is twice as far from that centroid as the vector.
 func (a *approach) open(i int) bool {
 	if len(a.chosen) == 0 {
 		return true

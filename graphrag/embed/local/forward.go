@@ -2,7 +2,11 @@
 
 package local
 
-import "math"
+import (
+	"math"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/product"
+)
 
 // network is BERT: embeddings, then layers of attention and feed-forward, each with
 // its residual and its norm behind (Devlin and others 2019, section 3; Vaswani and
@@ -20,7 +24,7 @@ type layer struct {
 	attended, fed          layerNorm
 }
 
-// linear is a weight, packed for kernels.multiply, and its bias.
+// linear is a weight, packed by package product, and its bias.
 type linear struct {
 	depth  int
 	panels []float32
@@ -28,18 +32,6 @@ type linear struct {
 }
 
 type layerNorm struct{ gain, bias []float32 }
-
-// pack takes the weight as models keep it: a row of depth numbers for each output.
-func pack(weight, bias []float32, depth int) linear {
-	m := linear{depth, make([]float32, len(weight)), bias}
-	for i := range bias {
-		to := m.panels[i/strip*strip*depth+i%strip:]
-		for l, x := range weight[i*depth : (i+1)*depth] {
-			to[l*strip] = x
-		}
-	}
-	return m
-}
 
 // scratch is what a worker writes on. Matrices have rows for whole tiles that may
 // begin at any token.
@@ -50,7 +42,7 @@ type scratch struct {
 	x, y, qkv, ctx, mid []float32
 	keys, values        []float32
 	scores, heads       []float32
-	zeros               [panel]float32
+	zeros               [product.Panel]float32
 }
 
 // grow returns a slice of n numbers, s if it is long enough.
@@ -61,13 +53,13 @@ func grow(s []float32, n int) []float32 {
 	return s[:n]
 }
 
-func tiles(n int) int { return (n + tileRows - 1) / tileRows * tileRows }
+func tiles(n int) int { return (n + product.Rows - 1) / product.Rows * product.Rows }
 
 // apply writes weight·in + bias to out, for all rows of in.
 func (n *network) apply(out, in []float32, m linear, rows int) {
 	width := len(m.bias)
-	for p := 0; p < width; p += panel {
-		n.multiply(out[p:], in, m.panels[p*m.depth:(p+panel)*m.depth], m.bias[p:], rows, m.depth, width, m.depth)
+	for p := 0; p < width; p += product.Panel {
+		product.Multiply(out[p:], in, m.panels[p*m.depth:(p+product.Panel)*m.depth], m.bias[p:], rows, m.depth, width, m.depth)
 	}
 }
 
@@ -75,7 +67,7 @@ func (n *network) apply(out, in []float32, m linear, rows int) {
 func (n *network) forward(s *scratch) {
 	tokens := len(s.ids)
 	rows := tiles(tokens)
-	room := rows + tileRows
+	room := rows + product.Rows
 	s.x, s.y, s.ctx = grow(s.x, room*n.Hidden), grow(s.y, room*n.Hidden), grow(s.ctx, room*n.Hidden)
 	s.qkv, s.mid = grow(s.qkv, room*3*n.Hidden), grow(s.mid, room*n.Inner)
 	n.embed(s)
@@ -103,7 +95,7 @@ func (n *network) embed(s *scratch) {
 		for i, id := range s.ids[from:end] {
 			row := s.x[(from+i)*n.Hidden:][:n.Hidden]
 			copy(row, n.words[int(id)*n.Hidden:])
-			n.normalize(row, n.places[i*n.Hidden:], n.norm.gain, n.norm.bias, n.eps())
+			normalize(row, n.places[i*n.Hidden:], n.norm.gain, n.norm.bias, n.eps())
 		}
 		from = end
 	}
@@ -113,20 +105,20 @@ func (n *network) embed(s *scratch) {
 // residual adds what a step got to what it made of it, and normalizes each row.
 func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 	for r := range rows {
-		n.normalize(x[r*n.Hidden:(r+1)*n.Hidden], base[r*n.Hidden:], m.gain, m.bias, n.eps())
+		normalize(x[r*n.Hidden:(r+1)*n.Hidden], base[r*n.Hidden:], m.gain, m.bias, n.eps())
 	}
 }
 
 func (n *network) eps() float32 { return float32(n.Eps) }
 
 // queryRows is how many tokens ask at a time: their scores stay in the first cache.
-const queryRows = 4 * tileRows
+const queryRows = 4 * product.Rows
 
 // attend lets the tokens of one text look at one another, head by head. The scale
 // of the scores is in the weights of the queries.
 func (n *network) attend(s *scratch, from, end int) {
 	length, size := end-from, n.Hidden/n.Heads
-	wide := (length + panel - 1) / panel * panel
+	wide := (length + product.Panel - 1) / product.Panel * product.Panel
 	s.keys, s.values = grow(s.keys, wide*size), grow(s.values, length*size)
 	s.scores, s.heads = grow(s.scores, queryRows*wide), grow(s.heads, queryRows*size)
 	stride := 3 * n.Hidden
@@ -136,8 +128,8 @@ func (n *network) attend(s *scratch, from, end int) {
 		for at := 0; at < length; at += queryRows {
 			asking := min(queryRows, length-at)
 			rows := tiles(asking)
-			for p := 0; p < wide; p += panel {
-				n.multiply(s.scores[p:], query[at*stride:], s.keys[p*size:(p+panel)*size], s.zeros[:], rows, size, wide, stride)
+			for p := 0; p < wide; p += product.Panel {
+				product.Multiply(s.scores[p:], query[at*stride:], s.keys[p*size:(p+product.Panel)*size], s.zeros[:], rows, size, wide, stride)
 			}
 			for r := range asking {
 				row := s.scores[r*wide : (r+1)*wide]
@@ -146,8 +138,8 @@ func (n *network) attend(s *scratch, from, end int) {
 				}
 				n.softmax(row)
 			}
-			for p := 0; p < size; p += panel {
-				n.multiply(s.heads[p:], s.scores, s.values[p*length:(p+panel)*length], s.zeros[:], rows, length, size, wide)
+			for p := 0; p < size; p += product.Panel {
+				product.Multiply(s.heads[p:], s.scores, s.values[p*length:(p+product.Panel)*length], s.zeros[:], rows, length, size, wide)
 			}
 			for r := range asking {
 				copy(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])
@@ -159,16 +151,16 @@ func (n *network) attend(s *scratch, from, end int) {
 // packHead lays out keys and values of a head as panels; k begins at the first key,
 // and the values stand a third of the stride behind.
 func (s *scratch) packHead(k []float32, length, size, stride int) {
-	clear(s.keys[length/strip*strip*size:])
+	clear(s.keys[length/product.Strip*product.Strip*size:])
 	for i := range length {
 		key := k[i*stride : i*stride+size]
 		value := k[i*stride+stride/3:][:size]
-		to := s.keys[i/strip*strip*size+i%strip:]
+		to := s.keys[i/product.Strip*product.Strip*size+i%product.Strip:]
 		for l, x := range key {
-			to[l*strip] = x
+			to[l*product.Strip] = x
 		}
-		for p := 0; p < size; p += strip {
-			copy(s.values[p*length+i*strip:][:strip], value[p:])
+		for p := 0; p < size; p += product.Strip {
+			copy(s.values[p*length+i*product.Strip:][:product.Strip], value[p:])
 		}
 	}
 }

@@ -4,56 +4,17 @@ package local
 
 import "math"
 
-// Kernels write tiles of tileRows rows and panel columns, so that they need no code
-// for the rest. The depth is any.
-const (
-	tileRows = 12
-	panel    = 32
-	strip    = panel / 2
-)
-
-// kernels are the inner loops of a forward pass. What they make of a row depends on
-// nothing but that row and its length.
+// kernels are the inner loops of a forward pass beside the products. Their lengths are multiples
+// of product.Strip.
 type kernels struct {
-	// multiply writes a·b + bias to c: rows (a multiple of tileRows) of depth numbers,
-	// lda apart, times one panel. A panel holds depth rows of its first strip, then
-	// those of its second. Each element of c is summed up from the bias and the first
-	// product to the last.
-	multiply func(c, a, b, bias []float32, rows, depth, ldc, lda int)
-	// gelu: x·Φ(x) for each number; their count is a multiple of strip.
+	// gelu: x·Φ(x) for each number.
 	gelu func(x []float32)
-	// softmax of a row whose length is a multiple of strip.
+	// softmax of a row.
 	softmax func(x []float32)
-	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and
-	// others 2016). The length is a multiple of panel.
-	normalize func(x, base, gain, bias []float32, eps float32)
 }
 
 // portable are the kernels in plain Go.
-func portable() kernels {
-	return kernels{multiply: multiply, gelu: gelu, softmax: softmax, normalize: normalize}
-}
-
-// multiply sums up four columns at a time: as many as a compiler keeps in registers
-// with what they are made of.
-func multiply(c, a, b, bias []float32, rows, depth, ldc, lda int) {
-	for r := range rows {
-		row := a[r*lda : r*lda+depth]
-		for col := 0; col < panel; col += 4 {
-			part := b[col/strip*depth*strip+col%strip:]
-			out := c[r*ldc+col:][:4]
-			s0, s1, s2, s3 := bias[col], bias[col+1], bias[col+2], bias[col+3]
-			for l, x := range row {
-				p := part[l*strip:][:4]
-				s0 += x * p[0]
-				s1 += x * p[1]
-				s2 += x * p[2]
-				s3 += x * p[3]
-			}
-			out[0], out[1], out[2], out[3] = s0, s1, s2, s3
-		}
-	}
-}
+func portable() kernels { return kernels{gelu: gelu, softmax: softmax} }
 
 // exp is e^x for x of at most 0, to two units in the last place: 2^n times the
 // Taylor series of the rest, which lies within ±ln(2)/2.
@@ -113,24 +74,36 @@ func softmax(x []float32) {
 	}
 }
 
+// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others
+// 2016). The length is a multiple of eight.
 func normalize(x, base, gain, bias []float32, eps float32) {
 	add(x, base)
-	mean := sum(x, func(v float32) float32 { return v }) / float32(len(x))
-	variance := sum(x, func(v float32) float32 { return (v - mean) * (v - mean) }) / float32(len(x))
-	scale := 1 / float32(math.Sqrt(float64(variance+eps)))
+	mean := sum(x) / float32(len(x))
+	var s [8]float32
+	for at := 0; at < len(x); at += len(s) {
+		for j, v := range x[at : at+len(s)] {
+			s[j] += (v - mean) * (v - mean)
+		}
+	}
+	scale := 1 / float32(math.Sqrt(float64(total(s)/float32(len(x))+eps)))
+	gain, bias = gain[:len(x)], bias[:len(x)]
 	for i, v := range x {
 		x[i] = (v-mean)*scale*gain[i] + bias[i]
 	}
 }
 
-// sum keeps eight sums: more round less.
-func sum(x []float32, of func(float32) float32) float32 {
+// sum adds up in eight sums, which lose fewer digits than one.
+func sum(x []float32) float32 {
 	var s [8]float32
-	for ; len(x) >= len(s); x = x[len(s):] {
-		for j := range s {
-			s[j] += of(x[j])
+	for at := 0; at < len(x); at += len(s) {
+		for j, v := range x[at : at+len(s)] {
+			s[j] += v
 		}
 	}
+	return total(s)
+}
+
+func total(s [8]float32) float32 {
 	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
 }
 

@@ -12,11 +12,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/product"
 )
 
 // arithmetic is the version of the forward pass in names: it changes when vectors
 // do.
-const arithmetic = 1
+const arithmetic = 2
 
 // read reads the whole folder.
 func (e *Encoder) read(dir string) (err error) {
@@ -94,7 +96,7 @@ func (w *weights) linear(name string, in, out int) linear {
 	if w.err != nil {
 		return linear{}
 	}
-	return pack(weight, bias, in)
+	return linear{in, product.Pack(nil, weight, in), bias}
 }
 
 // attention packs queries, keys and values into one. The scores' scale goes into
@@ -116,7 +118,7 @@ func (w *weights) attention(name string, hidden, heads int) linear {
 	if w.err != nil {
 		return linear{}
 	}
-	return pack(weight, bias, hidden)
+	return linear{hidden, product.Pack(nil, weight, hidden), bias}
 }
 
 // read takes the weights of BERT by the names that the library transformers gives
