@@ -140,7 +140,7 @@ func TestKMeansIsPlainLloyd(t *testing.T) {
 	}
 }
 
-// Without structure it takes long until nothing changes, .
+// Without structure it takes long until nothing changes.
 func TestManyIterationsArePlainLloyd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 10))
 	vectors := randomRows(rng, 4000, 1)
