@@ -162,7 +162,8 @@ func filterByModel(m llm.Model) filter {
 	}
 }
 
-// finish filters what is read. What is ranked stays.
+// finish filters before the cut to K, so that passages further down fill the places of
+// those that are dropped. What is ranked stays.
 func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)
@@ -171,21 +172,21 @@ func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
 		}
 		found.Ranked = retrieve.Capped(found.Ranked, s.o.MaxPerDoc)
 		found.Ranked = found.Ranked[:min(len(found.Ranked), q.Want())]
-		evidence := found.Read(q)
-		chunks := make([]graphrag.Chunk, len(evidence))
-		for i, h := range evidence {
+		candidates := found.Ranked[:min(len(found.Ranked), max(q.K, s.o.Passages))]
+		chunks := make([]graphrag.Chunk, len(candidates))
+		for i, h := range candidates {
 			chunks[i] = h.Chunk
 		}
 		places, err := s.keep(ctx, q.Text, chunks)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
-		if len(places) < len(evidence) {
-			kept := make([]graphrag.Hit, len(places))
+		if len(places) < len(candidates) {
+			places = places[:min(len(places), max(q.K, 0))]
+			found.Evidence = make([]graphrag.Hit, len(places))
 			for i, p := range places {
-				kept[i] = evidence[p]
+				found.Evidence[i] = candidates[p]
 			}
-			found.Evidence = kept
 		}
 		return found, nil
 	})

@@ -171,6 +171,29 @@ func TestBadReplies(t *testing.T) {
 	}
 }
 
+// What the filter drops of the first K is filled up from the passages behind them; the
+// numbers may be texts.
+func TestFilterFills(t *testing.T) {
+	m := llmtest.NewScript("m").
+		Reply(llmtest.Stage(gear.StageRead), `{"triples": []}`).
+		Reply(llmtest.Stage(gear.StageReflect), `{"answerable": "true"}`).
+		Reply(llmtest.Stage(gear.StageFilter), `{"keep": ["2", "passage 3"]}`).
+		Reply(llmtest.Any, "In Hollywood [1].")
+	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), baselinestest.Stream(films...)); err != nil {
+		t.Fatal(err)
+	}
+	q := question
+	q.K, q.Depth = 1, 4
+	found, err := s.Retrieve(t.Context(), q)
+	if err != nil || len(found.Ranked) < 3 || len(found.Evidence) != 1 || found.Evidence[0].Chunk.ID != found.Ranked[1].Chunk.ID {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	_, err := gear.New(baselinestest.OfflineKit(t), gear.Options{Steps: -1, Passages: -1, LinkShare: 2, Expand: "often", Original: true, Graph: wiki(t)})
 	if err == nil {

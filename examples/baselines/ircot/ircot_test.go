@@ -89,6 +89,9 @@ func TestEnds(t *testing.T) {
 	}{
 		"answer":    {thinking("one", "So the answer is: a."), 2, 2},
 		"in a text": {thinking("Now I know. so the answer is: b"), 1, 1},
+		"no answer": {thinking("So the answer is not in the passages.", "two", "So, the answer is b."), 2, 2},
+		"a label":   {thinking("Next thought: one", "Thought 2: two"), 2, 3},
+		"sentences": {thinking("one. It is known for more.", "SO THE ANSWER IS Oslo"), 2, 1},
 		"empty":     {thinking(" \n "), 1, 1},
 		"again":     {thinking("one", "one"), 2, 2},
 		"question":  {thinking("q"), 1, 1},

@@ -6,11 +6,13 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -22,8 +24,28 @@ var prompts = llm.MustPrompts(promptFiles)
 // StageThought names the calls for the next thought in accounts.
 const StageThought = "next thought"
 
-// final is what the last thought begins with.
-const final = "so the answer is"
+// A model that has the answer says so in a sentence of its own; "So the answer is not in
+// the passages" is no answer. Models repeat the label at the prompt's end.
+var (
+	final    = regexp.MustCompile(`(?i)(^|[.!?:;,]\s)(and )?so,? the answer is\b:?\s*(\S+)`)
+	noAnswer = regexp.MustCompile(`(?i)^(not|unknown|unclear|unavailable|still|nowhere|missing)\b`)
+	label    = regexp.MustCompile(`(?i)^(next )?thought( \d+)?:\s*`)
+)
+
+// answers tells whether a thought gives the answer.
+func answers(thought string) bool {
+	m := final.FindStringSubmatch(thought)
+	return m != nil && !noAnswer.MatchString(m[3])
+}
+
+// firstSentence is what is looked up of a thought (IRCoT, section 3.1).
+func firstSentence(thought string) string {
+	spans := text.Sentences(thought)
+	if len(spans) == 0 {
+		return ""
+	}
+	return thought[spans[0].Start:spans[0].End]
+}
 
 // shownTokens bounds the passages of a prompt: IRCoT shows 15 paragraphs of 350 words.
 const shownTokens = 7000
@@ -49,11 +71,11 @@ func byModel(k kit.Kit, passages int) func(llm.Model) thinker {
 			}
 			req.Question = q.ID
 			reply, err := m.Generate(ctx, req)
-			thought := strings.Join(strings.Fields(llm.Printable(reply.Text)), " ")
-			if err != nil || strings.Contains(strings.ToLower(thought), final) {
+			thought := label.ReplaceAllString(strings.Join(strings.Fields(llm.Printable(reply.Text)), " "), "")
+			if err != nil || answers(thought) {
 				return "", llm.Fatal(err)
 			}
-			return thought, nil
+			return firstSentence(thought), nil
 		}
 	}
 }

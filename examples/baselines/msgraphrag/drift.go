@@ -5,10 +5,12 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -104,8 +106,9 @@ type way interface {
 	hypothetical(ctx context.Context, question string) (string, error)
 	// prime answers from the folds of the first reports, and asks on.
 	prime(ctx context.Context, root *action, folds [][]int32) error
-	// answer answers from what local search found, and asks on.
-	answer(ctx context.Context, a *action, entities, order []int32) error
+	// answer answers a question on the way to the larger one from what local search
+	// found, and asks on.
+	answer(ctx context.Context, question string, a *action, entities, order []int32) error
 	// read is what the last answer is made of.
 	read(q graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found
 }
@@ -130,14 +133,18 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	return d.way.read(q, root, actions, d.merged(actions, q.Want())), nil
 }
 
+// numbering is what models number their questions with.
+var numbering = regexp.MustCompile(`^\s*(\d+[.)]|[-*•])\s+|\s*\(\d+\)\s*$`)
+
 // rounds asks the open questions, a round of some at a time.
 func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
-	known := make(map[string]bool)
+	known := make(map[string]bool) // by words: models ask again with other marks or a number
 	var open []string
 	add := func(queries []string) {
 		for _, s := range queries {
-			if s = strings.TrimSpace(s); s != "" && !known[s] {
-				known[s] = true
+			s = strings.TrimSpace(numbering.ReplaceAllString(s, ""))
+			if key := kg.FoldUnicode.Key(s); key != "" && !known[key] {
+				known[key] = true
 				open = append(open, s)
 			}
 		}

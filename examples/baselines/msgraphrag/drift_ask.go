@@ -64,7 +64,7 @@ func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error 
 }
 
 // answer has the model answer from the context of local search.
-func (w asking) answer(ctx context.Context, a *action, entities, order []int32) error {
+func (w asking) answer(ctx context.Context, question string, a *action, entities, order []int32) error {
 	a.derived = w.local.context(entities)
 	var parts []llm.Data
 	for _, x := range a.derived {
@@ -82,7 +82,7 @@ func (w asking) answer(ctx context.Context, a *action, entities, order []int32) 
 		return nil // nothing to answer from
 	}
 	// A follow-up has words of the reports in it, so it stands between marks as they do.
-	req, err := request(StageStep, "step", stepWords, "", append(parts, llm.Data{Label: "question", Text: a.query})...)
+	req, err := request(StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "question on the way", Text: a.query})...)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (d *drift) step(ctx context.Context, query string, q graphrag.Question) (ac
 		return a, err
 	}
 	a.ranked = d.corpus.InOrder(order, q.Want(), NameDrift)
-	return a, d.way.answer(ctx, &a, entities, order)
+	return a, d.way.answer(ctx, q.Text, &a, entities, order)
 }
 
 // quoting takes the steps without a model: the titles of the best reports are the
@@ -92,7 +92,9 @@ func (w quoting) prime(ctx context.Context, root *action, folds [][]int32) error
 	return ctx.Err()
 }
 
-func (w quoting) answer(ctx context.Context, _ *action, _, _ []int32) error { return ctx.Err() }
+func (w quoting) answer(ctx context.Context, _ string, _ *action, _, _ []int32) error {
+	return ctx.Err()
+}
 
 func (w quoting) read(q graphrag.Question, root action, _ []action, ranked []graphrag.Hit) graphrag.Found {
 	return graphrag.Found{Ranked: ranked, Evidence: w.local.read(ranked, q), Derived: w.fit(root.derived)}

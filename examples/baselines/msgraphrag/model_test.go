@@ -262,8 +262,11 @@ func TestDriftCalls(t *testing.T) {
 			return llm.Reply{Text: `{"intermediate_answer": "", "score": 0, "follow_up_queries": ["Who is Dale?", "Who is Ada?"]}`}
 		}).
 		Handle(llmtest.Stage(msgraphrag.StageStep), func(req llm.Request) llm.Reply {
-			if strings.Contains(req.Messages[1].Text, " question]\nWho is Ada?\n") {
-				return llm.Reply{Text: `{"response": "A founder.", "score": 90, "follow_up_queries": ["Where is the Cape?", "Who is Dale?"]}`}
+			if !strings.HasSuffix(req.Messages[1].Text, "]\n\nQuestion: Who is the founder of bells?") {
+				t.Errorf("the larger question is not in\n%s", req.Messages[1].Text)
+			}
+			if strings.Contains(req.Messages[1].Text, " question on the way]\nWho is Ada?\n") {
+				return llm.Reply{Text: `{"response": "A founder.", "score": "90", "follow_up_queries": ["Where is the Cape?", "Who is Dale? (2)", "1. who is Ada"]}`}
 			}
 			return llm.Reply{Text: `{"response": "Somebody.", "score": 10, "follow_up_queries": []}`}
 		}).
