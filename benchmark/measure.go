@@ -40,7 +40,7 @@ type Evidence struct {
 	PromptRecall     *float64 `json:"evidence_recall,omitempty"`
 	ProvenanceRecall *float64 `json:"provenance_recall,omitempty"`
 	// Found is the share of the gold statements that are found, see [Words.Found].
-	Found *float64 `json:"statement_found,omitempty"`
+	Found *float64 `json:"statement_coverage,omitempty"`
 }
 
 // Measure compares the ranked chunks and the prompt of an answer with the gold

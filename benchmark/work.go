@@ -20,6 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -387,6 +388,30 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 		r.Build++
 	}
 	return s.log.Add(r)
+}
+
+// Grapher is a system that shows the knowledge graph it has built; nil is
+// none. The runner describes it as Table 4 of WildGraphBench does.
+type Grapher interface {
+	Graph() *kg.Graph
+}
+
+// describe adds the statistics of a system's graph, if it has one: those of the pairs
+// of entities that facts join.
+func describe(system any, r *record.Index) error {
+	g, ok := system.(Grapher)
+	if !ok || g.Graph() == nil {
+		return nil
+	}
+	view, err := g.Graph().View(kg.ViewOptions{})
+	if err != nil {
+		return err
+	}
+	stats := view.Stats()
+	r.Graph, r.Edges = true, stats.Edges
+	r.Stats.Entities, r.Stats.Relations = stats.Nodes, len(g.Graph().Relations)
+	r.Stats.AverageDegree, r.Stats.MaxDegree, r.Stats.IsolatedShare = stats.AverageDegree, stats.MaxDegree, stats.IsolatedShare
+	return nil
 }
 
 func (s *state) work(ctx context.Context, system System, e Entry, d Domain, missing []Item) error {

@@ -186,16 +186,6 @@ func (s SummaryJudgment) F1() Verdict {
 	}
 }
 
-// Strict is 1 when recall and precision are both 1, else 0: the released
-// evaluator's yes or no for a summary.
-func (s SummaryJudgment) Strict() Verdict {
-	v := s.F1()
-	if v.State == Scored && v.Value < 1 {
-		v.Value = 0
-	}
-	return v
-}
-
 // harmonicMean is 2ab/(a+b), and 0 when both are 0.
 func harmonicMean(a, b float64) float64 {
 	if a+b == 0 {

@@ -68,15 +68,10 @@ type Tally struct {
 	Recall    Mean `json:"recall"`
 	Precision Mean `json:"precision"`
 	F1        Mean `json:"f1"`
-	Strict    Mean `json:"strict"`
 	// Ceiling is over summary questions, Grounded over all.
-	Ceiling  Mean `json:"ceiling"`
-	Grounded Mean `json:"grounded"`
-	// Counts are the statements of all scored summaries together.
-	Counts   Counts   `json:"counts"`
+	Ceiling  Mean     `json:"ceiling"`
+	Grounded Mean     `json:"grounded"`
 	Protocol Protocol `json:"protocol"`
-	// Truncated is the number of answers with more statements than the limit.
-	Truncated int `json:"truncated"`
 }
 
 // AddFact counts the judgment on a fact question.
@@ -91,23 +86,9 @@ func (t *Tally) AddSummary(j SummaryJudgment) {
 	t.Recall.Add(j.Recall)
 	t.Precision.Add(j.Precision)
 	t.F1.Add(j.F1())
-	t.Strict.Add(j.Strict())
 	t.Ceiling.Add(j.Ceiling)
 	t.Grounded.Add(j.Grounded)
-	t.Counts = t.Counts.Plus(j.Counts)
 	t.Protocol = t.Protocol.Plus(j.Protocol)
-	if j.Truncated {
-		t.Truncated++
-	}
-}
-
-// Plus is the sum of both.
-func (c Counts) Plus(o Counts) Counts {
-	c.Gold += o.Gold
-	c.GoldMet += o.GoldMet
-	c.Predicted += o.Predicted
-	c.PredictedMet += o.PredictedMet
-	return c
 }
 
 // Figure is an aggregate under its name.
@@ -123,24 +104,19 @@ type Figure struct {
 	Unscored int            `json:"n_unscored"`
 	Reasons  map[string]int `json:"reasons,omitempty"`
 	// Low and High are the value with every unscored question at 0 and at 1.
-	// The micro figures have none: both are the value.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
 // The names of the figures of a [Tally]. docs/judge.md defines them.
 const (
-	FigureAccuracy       = "accuracy"
-	FigureRecall         = "recall"
-	FigurePrecision      = "precision"
-	FigureMeanOfF1       = "mean_of_f1"
-	FigureF1OfMeans      = "f1_of_means"
-	FigureStrict         = "strict"
-	FigureMicroRecall    = "micro_recall"
-	FigureMicroPrecision = "micro_precision"
-	FigureMicroF1        = "micro_f1"
-	FigureCeiling        = "precision_ceiling"
-	FigureGrounded       = "grounded"
+	FigureAccuracy  = "accuracy"
+	FigureRecall    = "recall"
+	FigurePrecision = "precision"
+	FigureMeanOfF1  = "mean_of_f1"
+	FigureF1OfMeans = "f1_of_means"
+	FigureCeiling   = "precision_ceiling"
+	FigureGrounded  = "grounded"
 )
 
 // Figures are all aggregates in a fixed order.
@@ -149,14 +125,9 @@ func (t Tally) Figures() []Figure {
 	of := t.F1.figure(FigureF1OfMeans) // its counts and reasons
 	of.Value, of.Defined = harmonicMean(recall.Value, precision.Value), recall.Defined && precision.Defined
 	of.Low, of.High = harmonicMean(recall.Low, precision.Low), harmonicMean(recall.High, precision.High)
-	mr := t.micro(FigureMicroRecall, t.Recall, t.Counts.GoldMet, t.Counts.Gold)
-	mp := t.micro(FigureMicroPrecision, t.Precision, t.Counts.PredictedMet, t.Counts.Predicted)
-	mf := t.F1.figure(FigureMicroF1)
-	mf.Value, mf.Defined = harmonicMean(mr.Value, mp.Value), mr.Defined && mp.Defined
-	mf.Low, mf.High = mf.Value, mf.Value
 	return []Figure{
 		t.Accuracy.figure(FigureAccuracy), recall, precision,
-		t.F1.figure(FigureMeanOfF1), of, t.Strict.figure(FigureStrict), mr, mp, mf,
+		t.F1.figure(FigureMeanOfF1), of,
 		t.Ceiling.figure(FigureCeiling), t.Grounded.figure(FigureGrounded),
 	}
 }
@@ -175,16 +146,6 @@ func (m Mean) figure(name string) Figure {
 	f := Figure{Name: name, Scored: m.Scored, Unscored: m.NUnscored(), Reasons: maps.Clone(m.Unscored)}
 	f.Value, f.Defined = m.Value()
 	f.Low, f.High, _ = m.Bounds()
-	return f
-}
-
-func (t Tally) micro(name string, m Mean, met, all int) Figure {
-	f := m.figure(name)
-	f.Value, f.Defined = 0, all > 0
-	if all > 0 {
-		f.Value = float64(met) / float64(all)
-	}
-	f.Low, f.High = f.Value, f.Value
 	return f
 }
 

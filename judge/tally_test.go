@@ -29,18 +29,14 @@ func ExampleTally() {
 	}
 	for _, f := range t.Figures() {
 		if f.Defined {
-			fmt.Printf("%-15s %.4f\n", f.Name, f.Value)
+			fmt.Printf("%-12s %.4f\n", f.Name, f.Value)
 		}
 	}
 	// Output:
-	// recall          0.5833
-	// precision       0.3500
-	// mean_of_f1      0.4286
-	// f1_of_means     0.4375
-	// strict          0.0000
-	// micro_recall    0.6000
-	// micro_precision 0.3333
-	// micro_f1        0.4286
+	// recall       0.5833
+	// precision    0.3500
+	// mean_of_f1   0.4286
+	// f1_of_means  0.4375
 }
 
 func TestBounds(t *testing.T) {
@@ -82,7 +78,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A half-scored summary leaves micro precision and F1 to the others.
+// A half-scored summary is in the mean of recall alone.
 func TestPartlyUnscored(t *testing.T) {
 	var tally judge.Tally
 	half := summary(1, 2, 0, 1)
@@ -92,7 +88,6 @@ func TestPartlyUnscored(t *testing.T) {
 	for name, want := range map[string][3]float64{ // value, low, high
 		judge.FigureRecall: {0.75, 0.75, 0.75}, judge.FigurePrecision: {0.5, 0.25, 0.75},
 		judge.FigureMeanOfF1: {2.0 / 3, 1.0 / 3, 5.0 / 6}, judge.FigureF1OfMeans: {0.6, 0.375, 0.75},
-		judge.FigureMicroRecall: {0.75, 0.75, 0.75}, judge.FigureMicroPrecision: {0.5, 0.5, 0.5},
 	} {
 		f, _ := tally.Figure(name)
 		for i, got := range []float64{f.Value, f.Low, f.High} {

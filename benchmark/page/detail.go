@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // pieceBytes is how large a piece becomes before the next one begins: small enough
@@ -25,28 +28,22 @@ type detail struct {
 }
 
 type answerDetail struct {
-	Verdict   string    `json:"verdict,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Text      []span    `json:"text,omitempty"`
-	Predicted []string  `json:"said,omitempty"`
-	Matches   [][2]int  `json:"matches,omitempty"`
-	Ranked    []rank    `json:"ranked"`
-	Passages  []passage `json:"passages,omitempty"`
-	Unshown   int       `json:"unshown,omitempty"` // passages beyond the limit
-	Steps     []Step    `json:"steps,omitempty"`
-	Costs     Costs     `json:"costs"`
+	Verdict   string          `json:"verdict,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Text      []span          `json:"text,omitempty"`
+	Predicted []string        `json:"said,omitempty"`
+	Matches   [][2]int        `json:"matches,omitempty"`
+	Ranked    []record.Ranked `json:"ranked"`
+	Passages  []passage       `json:"passages,omitempty"`
+	Unshown   int             `json:"unshown,omitempty"` // passages beyond the limit
+	Steps     []graphrag.Step `json:"steps,omitempty"`
+	Costs     Costs           `json:"costs"`
 }
 
 // span is a piece of a text; Marks are what is cited with it, counted from 1.
 type span struct {
 	Text  string `json:"t"`
 	Marks []int  `json:"m,omitempty"`
-}
-
-type rank struct {
-	Doc   string  `json:"doc"`
-	Chunk string  `json:"chunk,omitempty"`
-	Score float64 `json:"score"`
 }
 
 type passage struct {
@@ -75,11 +72,11 @@ func newDetail(q Question) detail {
 func newAnswer(a Answer) *answerDetail {
 	out := &answerDetail{
 		Verdict: name(a.Verdict), Reason: clean(a.Reason, longQuote), Text: spans(cut(a.Text, longText), a.cited()),
-		Predicted: texts(a.Predicted), Matches: first(a.Matches, 4*manyTexts), Ranked: []rank{}, Costs: a.Costs,
+		Predicted: texts(a.Predicted), Matches: first(a.Matches, 4*manyTexts), Ranked: []record.Ranked{}, Costs: a.Costs,
 		Unshown: max(len(a.Passages)-manyReads, 0),
 	}
 	for _, r := range first(a.Ranked, manyRanks) {
-		out.Ranked = append(out.Ranked, rank{name(r.Doc), place(r.Chunk, r.Doc), r.Score})
+		out.Ranked = append(out.Ranked, record.Ranked{Doc: name(r.Doc), Chunk: place(r.Chunk, r.Doc), Score: r.Score})
 	}
 	for _, p := range first(a.Passages, manyReads) {
 		var quotes []Citation
@@ -89,7 +86,7 @@ func newAnswer(a Answer) *answerDetail {
 		out.Passages = append(out.Passages, passage{name(p.Doc), place(p.Chunk, p.Doc), names(first(p.Docs, manyRanks)), p.Tokens, spans(cut(p.Text, longQuote), quotes)})
 	}
 	for _, s := range first(a.Steps, manyRanks) {
-		out.Steps = append(out.Steps, Step{name(s.Kind), clean(s.Query, longQuote), names(first(s.Found, manyRanks))})
+		out.Steps = append(out.Steps, graphrag.Step{Kind: name(s.Kind), Query: clean(s.Query, longQuote), Found: names(first(s.Found, manyRanks))})
 	}
 	return out
 }

@@ -134,13 +134,10 @@ func (v Value) percent() []float64 {
 
 func (c Chart) clean() Chart {
 	c.Title, c.X = name(c.Title), name(c.X)
-	lines, bars := c.Lines, c.Bars
-	c.Lines, c.Bars = nil, nil
+	lines := c.Lines
+	c.Lines = nil
 	for _, l := range lines {
 		c.Lines = append(c.Lines, Line{name(l.Name), l.Points})
-	}
-	for _, b := range bars {
-		c.Bars = append(c.Bars, Bar{name(b.Name), b.Value, name(b.Text)})
 	}
 	return c
 }

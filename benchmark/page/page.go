@@ -2,6 +2,11 @@
 
 package page
 
+import (
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
 // Page is what is shown. Every part may be empty.
 type Page struct {
 	// Title heads the page, Summary is the run in a sentence.
@@ -116,22 +121,16 @@ type Answer struct {
 	Predicted []string
 	Matches   [][2]int
 	// Ranked are the documents of the ranked chunks, best first.
-	Ranked []Ranked
+	Ranked []record.Ranked
 	// Passages are what was read: source texts in the order of the prompt, then
 	// what was made of sources.
 	Passages []Passage
-	Steps    []Step
+	Steps    []graphrag.Step
 	Costs    Costs
 }
 
 // Citation says which passage Text[Start:End] of an answer rests on.
 type Citation struct{ Start, End, Passage int }
-
-// Ranked is one place of a ranking.
-type Ranked struct {
-	Chunk, Doc string
-	Score      float64
-}
 
 // Passage is a text in the prompt.
 type Passage struct {
@@ -143,13 +142,6 @@ type Passage struct {
 	// of Text.
 	Text   string
 	Quotes [][2]int
-}
-
-// Step is one thing that a search did.
-type Step struct {
-	Kind  string   `json:"kind"`
-	Query string   `json:"query,omitempty"`
-	Found []string `json:"found,omitempty"`
 }
 
 // Costs are what an answer took. Tokens are those of the evidence in the prompt,

@@ -22,6 +22,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 var update = flag.Bool("update", false, "write the golden file")
@@ -45,9 +47,9 @@ func small() *page.Page {
 					{
 						State: page.Right, Score: share(1), Found: share(.004), Reason: "same", Text: "It is the fox. So it is.",
 						Citations: []page.Citation{{Start: 0, End: 14, Passage: 0}, {Start: 10, End: 99, Passage: 1}, {Start: 0, End: 3, Passage: 7}},
-						Ranked:    []page.Ranked{{Chunk: "a.md#0", Doc: "a.md", Score: 2}},
+						Ranked:    []record.Ranked{{Chunk: "a.md#0", Doc: "a.md", Score: 2}},
 						Passages:  []page.Passage{{Doc: "a.md", Tokens: 5, Text: "Here is the fox.", Quotes: [][2]int{{8, 15}}}, {Docs: []string{"a.md"}}},
-						Steps:     []page.Step{{Kind: "search", Query: "fox"}}, Costs: page.Costs{Context: 5, Millis: 2.6},
+						Steps:     []graphrag.Step{{Kind: "search", Query: "fox"}}, Costs: page.Costs{Context: 5, Millis: 2.6},
 					},
 					{State: page.Refused, Found: share(0), Costs: page.Costs{Context: -1}},
 				}},
@@ -209,13 +211,13 @@ func hostile() *page.Page {
 	a := &q.Answers[0]
 	a.Text, a.Reason, a.Verdict, a.Predicted = strings.Repeat(evil, 20_000), evil, evil, []string{evil}
 	a.Citations = []page.Citation{{Start: -5, End: 1 << 30, Passage: 0}, {Start: 3, End: 1}}
-	a.Ranked = slices.Repeat([]page.Ranked{{Chunk: evil, Doc: evil}}, 5_000)
+	a.Ranked = slices.Repeat([]record.Ranked{{Chunk: evil, Doc: evil}}, 5_000)
 	a.Passages[0] = page.Passage{Doc: evil, Chunk: evil, Docs: []string{evil}, Text: strings.Repeat("\xff", 2<<20), Quotes: [][2]int{{7, 1 << 30}}}
-	a.Steps = slices.Repeat([]page.Step{{Kind: evil, Query: evil, Found: slices.Repeat([]string{evil}, 5_000)}}, 500)
+	a.Steps = slices.Repeat([]graphrag.Step{{Kind: evil, Query: evil, Found: slices.Repeat([]string{evil}, 5_000)}}, 500)
 	t := &p.Tables[0]
 	t.Title, t.Heading, t.Notes, t.Groups[0] = evil, evil, []string{evil}, page.Group{Heading: evil, Columns: []string{evil}}
 	t.Rows = []page.Row{{Name: evil, Cells: []page.Cell{{Text: evil, Interval: evil}}}}
-	t.Charts = []page.Chart{{Title: evil, X: evil, Lines: []page.Line{{Name: evil}}, Bars: []page.Bar{{Name: evil, Text: evil}}}}
+	t.Charts = []page.Chart{{Title: evil, X: evil, Lines: []page.Line{{Name: evil}}}}
 	return p
 }
 

@@ -2,10 +2,7 @@
 
 package page
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 // Table is a table with the charts that are drawn above it.
 type Table struct {
@@ -16,14 +13,23 @@ type Table struct {
 	Rows    []Row
 	Notes   []string
 	Charts  []Chart
-	// Open tells that the table is not folded.
-	Open bool
 }
 
-// Group is a group of columns under one heading.
+// Columns lists the column headings without their groups.
+func (t Table) Columns() []string {
+	var out []string
+	for _, g := range t.Groups {
+		out = append(out, g.Columns...)
+	}
+	return out
+}
+
+// Group is a group of columns under one heading. Qualified columns make no sense without
+// the heading.
 type Group struct {
-	Heading string
-	Columns []string
+	Heading   string
+	Columns   []string
+	Qualified bool
 }
 
 // Row is a named row of cells. Published rows are not of this run.
@@ -41,16 +47,12 @@ type Cell struct {
 	Interval string
 }
 
-// Chart draws lines over a count, or bars.
+// Chart draws lines over a count.
 type Chart struct {
 	Title string `json:"title"`
-	// X names the axis of lines; on a logarithmic one no value is 0.
-	X    string `json:"x,omitempty"`
-	LogX bool   `json:"log_x,omitempty"`
-	LogY bool   `json:"log_y,omitempty"`
-	// Lines are in percent. Without them there are bars.
+	// X names the horizontal axis; the vertical one is in percent.
+	X     string `json:"x,omitempty"`
 	Lines []Line `json:"lines,omitempty"`
-	Bars  []Bar  `json:"bars,omitempty"`
 }
 
 // Line is a named line, its points in ascending order of X.
@@ -67,31 +69,13 @@ type Point struct {
 	High *float64 `json:"high,omitempty"`
 }
 
-// Bar is a named value, and the value as text.
-type Bar struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Text  string  `json:"text"`
-}
-
-// data are the values of a chart in words, for those who do not see it.
+// data lists the values of a chart in words, for readers who cannot see it.
 func (c Chart) data() []string {
 	var out []string
 	for _, l := range c.Lines {
 		for _, p := range l.Points {
-			out = append(out, fmt.Sprintf("%s: %s at %s", l.Name, short(p.Y), short(p.X)))
+			out = append(out, fmt.Sprintf("%s: %.4g at %.4g", l.Name, p.Y, p.X))
 		}
 	}
-	for _, b := range c.Bars {
-		out = append(out, b.Name+": "+b.Text)
-	}
 	return out
-}
-
-// short is a number with four significant digits.
-func short(f float64) string {
-	if f >= 1000 {
-		return strconv.FormatFloat(f, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(f, 'g', 4, 64)
 }

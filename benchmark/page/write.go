@@ -159,7 +159,7 @@ func (t Table) clean() Table {
 	t.Title, t.Heading = name(t.Title), name(t.Heading)
 	var groups []Group
 	for _, g := range t.Groups {
-		groups = append(groups, Group{name(g.Heading), names(g.Columns)})
+		groups = append(groups, Group{name(g.Heading), names(g.Columns), g.Qualified})
 	}
 	var rows []Row
 	for _, r := range t.Rows {

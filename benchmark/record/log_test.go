@@ -64,7 +64,7 @@ func TestLog(t *testing.T) {
 	key := record.Key{Cell: cell, ID: "1", Question: "How?", Form: "sentence", K: 5, Depth: 10}
 	want := []record.Record{
 		settings,
-		record.Index{Cell: cell, Bytes: 7, Degrees: record.Degrees{1, 2}},
+		record.Index{Cell: cell, Bytes: 7, Edges: 2},
 		record.Answer{Key: key, Text: "So.", Ranked: []record.Ranked{}, Evidence: []record.Evidence{{Chunk: "a#0", Doc: "a", Tokens: 3}}},
 		record.Judgment{Key: key, Judge: "exact", Case: "x", Fact: &judge.FactJudgment{Verdict: judge.Score(1, "")}},
 		record.Closing{Cell: cell},

@@ -78,16 +78,11 @@ type Index struct {
 	// Error says why there is no index, Detail where that was found.
 	Error  string `json:"error,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	// Graph tells that the system shows its graph, be it an empty one; Degrees
-	// and Edges describe it.
-	Graph   bool    `json:"graph,omitempty"`
-	Degrees Degrees `json:"degrees,omitempty"`
-	Edges   int64   `json:"edges,omitempty"`
+	// Graph tells that the system shows its graph, even an empty one; Edges are counted
+	// in it.
+	Graph bool  `json:"graph,omitempty"`
+	Edges int64 `json:"edges,omitempty"`
 }
-
-// Degrees is the distribution of degrees by powers of two: the entities
-// without an edge, then those with 1 edge, with 2 or 3, with 4 to 7, and so on.
-type Degrees []int
 
 // Answer is one answered question.
 type Answer struct {

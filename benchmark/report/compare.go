@@ -7,11 +7,38 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
 // tooFew stands for an interval or a test of fewer questions.
 const tooFew = "too few"
+
+// Pair compares two systems on the questions for which both have the figure.
+type Pair struct {
+	A      string `json:"a"`
+	B      string `json:"b"`
+	Figure string `json:"figure"`
+	// Best tells that B has the highest mean of all systems, Baseline that one of
+	// the two is a baseline.
+	Best     bool `json:"best,omitempty"`
+	Baseline bool `json:"baseline,omitempty"`
+	// Lexical tells that the figure is a lexical judge's.
+	Lexical bool `json:"lexical,omitempty"`
+	N       int  `json:"n"`
+	// Difference is the mean of B minus the mean of A, Low to High its 95 %
+	// interval by the paired bootstrap over source pages.
+	Difference float64  `json:"difference"`
+	Low        *float64 `json:"low,omitempty"`
+	High       *float64 `json:"high,omitempty"`
+	// Detectable is the smallest difference that a test over so many questions detects.
+	Detectable *float64 `json:"detectable,omitempty"`
+	// P is the p-value of the permutation test, PHolm the same corrected for
+	// all pairs and figures of the report. Below [MinQuestions] there is neither
+	// interval nor test.
+	P     *float64 `json:"p,omitempty"`
+	PHolm *float64 `json:"p_holm,omitempty"`
+}
 
 // pairs compares, by each of the headline figures, the best system with every other,
 // and every system with the baselines: what a reader asks, and few enough to leave
@@ -49,7 +76,7 @@ func pairs(run *benchmark.Run, systems []benchmark.SystemRun) ([]Pair, error) {
 			}
 		}
 	}
-	return out, holm(out, func(p *Pair) *Pair { return p })
+	return out, holm(out)
 }
 
 // best is the place of the system with the highest mean, the first of equal ones; -1
@@ -97,12 +124,12 @@ func newPair(a, b, figure string, c stats.Comparison) Pair {
 }
 
 // holm corrects the p-values of all comparisons that have one, as one family.
-func holm[T any](all []T, pair func(*T) *Pair) error {
+func holm(all []Pair) error {
 	var tested []*Pair
 	var p []float64
 	for i := range all {
-		if of := pair(&all[i]); of.P != nil {
-			tested, p = append(tested, of), append(p, *of.P)
+		if all[i].P != nil {
+			tested, p = append(tested, &all[i]), append(p, *all[i].P)
 		}
 	}
 	corrected, err := stats.Holm(p)
@@ -136,24 +163,24 @@ func (p Pair) texts() []string {
 	return []string{points(p.Difference), points(*p.Low) + " to " + points(*p.High), detectable, pValue(*p.P), pValue(*p.PHolm)}
 }
 
-func (r *Report) addPair(t *Table, p Pair) {
+func (r *Report) addPair(t *page.Table, p Pair) {
 	name := spelled(p.Figure)
 	if p.Lexical {
 		name = "lexical " + name
 	}
-	t.addTexts(p.B+" − "+p.A, append([]string{name, count(p.N)}, p.texts()...)...)
+	addTexts(t, p.B+" − "+p.A, append([]string{name, count(p.N)}, p.texts()...)...)
 }
 
 // pairTables compare, by each figure, the best system with every other, and every
 // system with the baselines.
-func (r *Report) pairTables() []Table {
-	columns := []ColumnGroup{{"", []string{"Figure", "Questions", "Points", "95 % interval", "Detectable", "p", "p (Holm)"}, false}}
-	best := Table{
-		Title: "The best system and the others", RowHeading: "Best − other", Groups: columns,
+func (r *Report) pairTables() []page.Table {
+	columns := []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "Detectable", "p", "p (Holm)"}}}
+	best := page.Table{
+		Title: "The best system and the others", Heading: "Best − other", Groups: columns,
 		Notes: []string{fmt.Sprintf("Paired over the same questions, by source page: bootstrap interval and permutation test; p (Holm) is corrected for all pairs of this table and of the baselines'. "+
 			"Detectable is the least difference that so many questions show (power 0.8). With fewer than %d questions there is neither interval nor test.", MinQuestions)},
 	}
-	baseline := Table{Title: "The systems and the baselines", RowHeading: "System − baseline", Groups: columns}
+	baseline := page.Table{Title: "The systems and the baselines", Heading: "System − baseline", Groups: columns}
 	isBaseline := make(map[string]bool)
 	for _, s := range r.Systems {
 		isBaseline[s.System] = s.baseline
@@ -169,5 +196,5 @@ func (r *Report) pairTables() []Table {
 			r.addPair(&baseline, p)
 		}
 	}
-	return []Table{best, baseline}
+	return []page.Table{best, baseline}
 }

@@ -11,39 +11,43 @@ import (
 
 // figure is one figure of a report.
 type figure struct {
-	// key names it in files and flags, title heads its columns.
-	key, title string
-	// of is the figure of one question; the mean over the questions stands in
-	// the report. Without it the figure is the one that the tally of verdicts
-	// has under the name tally.
-	of    func(benchmark.Result) *float64
-	tally string
+	// key names it in files and flags, title heads its columns, help says what it is.
+	key, title, help string
+	// of is the figure of one question; the report has the mean over the questions. It is
+	// nil of the F1 of means, which the tally of verdicts computes.
+	of func(benchmark.Result) *float64
 	// at is its place in a report, nil where that part of it is missing.
 	at func(*Type) **float64
-	// judged tells that a judge gives it, compared that systems are compared by
-	// it in pairs, size that it is no percentage. What is plain is never marked
-	// as the best of its column.
-	judged, compared, size, plain bool
-	// ranked tells that it is of the ranked chunks.
-	ranked bool
+	// judged: a judge gives it. compared: systems are compared by it in pairs. size: it
+	// is no percentage. plain: it is never marked as the best of its column. ranked: it
+	// measures the ranked chunks.
+	judged, compared, size, plain, ranked bool
 }
 
+// ofRanking says what the recall of the ranking is, at any cut.
+const ofRanking = "Share of the gold pages among the pages of the first chunks of the ranking. Five chunks of one page are one page."
+
 // figures are all that a [Type] holds but for the share without a score, in the
-// order of the CSV file; the micro figures are not in it.
+// order of the CSV file.
 var figures = []figure{
-	evidence("evidence_recall_at_2", "R@2", func(e *benchmark.Evidence) **float64 { return &e.RecallAt2 }).ofRanking(),
-	evidence("evidence_recall_at_5", "R@5", func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).ofRanking().headline(),
-	evidence("evidence_recall_at_10", "R@10", func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }).ofRanking(),
-	evidence("hit_at_5", "Hit@5", func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }).ofRanking(),
-	evidence("all_at_5", "All@5", func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }).ofRanking(),
-	evidence("ndcg_at_10", "nDCG@10", func(e *benchmark.Evidence) **float64 { return &e.NDCGAt10 }).ofRanking().headline(),
-	evidence("mrr", "MRR", func(e *benchmark.Evidence) **float64 { return &e.MRR }).ofRanking(),
-	evidence("evidence_recall", "Evidence recall", func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }),
-	// What a prompt was made from says nothing of what was found.
-	evidence("provenance_recall", "Provenance recall", func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).unmarked(),
-	evidence("statement_found", "Found", func(e *benchmark.Evidence) **float64 { return &e.Found }),
+	ranked("evidence_recall_at_2", "R@2", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt2 }),
+	ranked("evidence_recall_at_5", "R@5", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).headline(),
+	ranked("evidence_recall_at_10", "R@10", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }),
+	ranked("hit_at_5", "Hit@5", "Share of questions with any gold page among the first five chunks.",
+		func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }),
+	ranked("all_at_5", "All@5", "Share of questions with all gold pages among the first five chunks.",
+		func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }),
+	ranked("ndcg_at_10", "nDCG@10", "", func(e *benchmark.Evidence) **float64 { return &e.NDCGAt10 }).headline(),
+	ranked("mrr", "MRR", "Mean reciprocal rank: 1 over the rank of the first chunk of a gold page, 0 without one.",
+		func(e *benchmark.Evidence) **float64 { return &e.MRR }),
+	evidence("evidence_recall", "Evidence recall", "Share of the gold pages met by the source text in the final prompt.",
+		func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }),
+	evidence("provenance_recall", "Provenance recall", "The same, with the pages behind facts and summaries in the prompt: what they were made from, not what was found.",
+		func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).unmarked(),
+	evidence("statement_coverage", "Coverage", "Share of the gold statements of which one chunk of the evidence, of a gold page, contains half of the content words, weighted by idf.",
+		func(e *benchmark.Evidence) **float64 { return &e.Found }),
 	{
-		key: "context_tokens", title: "Context tokens", size: true, plain: true,
+		key: "context_tokens", title: "Context tokens", help: "Mean length of the evidence in the final prompt, in cl100k tokens.", size: true, plain: true,
 		of: func(r benchmark.Result) *float64 {
 			if r.Answer.Uncounted || r.Answer.Foreign || r.Skipped || r.Answer.Error != "" {
 				return nil
@@ -52,28 +56,49 @@ var figures = []figure{
 		},
 		at: func(t *Type) **float64 { return &t.ContextTokens },
 	},
-	verdict("accuracy", "Accuracy", fact, func(j *Judged) **float64 { return &j.Accuracy }).headline(),
-	verdict("recall", "Recall", statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Recall }), func(j *Judged) **float64 { return &j.Recall }),
-	verdict("precision", "Precision", statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Precision }), func(j *Judged) **float64 { return &j.Precision }),
-	verdict("f1_mean_of_questions", "Mean F1", statements(judge.SummaryJudgment.F1), func(j *Judged) **float64 { return &j.F1MeanOfQuestions }).headline(),
-	tallied("f1_of_means", "F1 of means", judge.FigureF1OfMeans, func(j *Judged) **float64 { return &j.F1OfMeans }),
-	tallied("micro_recall", "Micro recall", judge.FigureMicroRecall, func(j *Judged) **float64 { return &j.MicroRecall }),
-	tallied("micro_precision", "Micro precision", judge.FigureMicroPrecision, func(j *Judged) **float64 { return &j.MicroPrecision }),
-	tallied("micro_f1", "Micro F1", judge.FigureMicroF1, func(j *Judged) **float64 { return &j.MicroF1 }),
-	verdict("precision_ceiling", "Ceiling", statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Ceiling }), func(j *Judged) **float64 { return &j.PrecisionCeiling }).unmarked(),
-	verdict("grounded", "Grounded", grounded, func(j *Judged) **float64 { return &j.Grounded }),
+	verdict("accuracy", "Accuracy", "Share of the fact questions whose answer the judge finds right.",
+		fact, func(j *Judged) **float64 { return &j.Accuracy }).headline(),
+	verdict("recall", "Recall", "Mean share of the gold statements that the answer states.",
+		statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Recall }), func(j *Judged) **float64 { return &j.Recall }),
+	verdict("precision", "Precision", "Mean share of the answer's statements that the gold supports.",
+		statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Precision }), func(j *Judged) **float64 { return &j.Precision }),
+	verdict("f1_mean_of_questions", "Mean F1", "Mean over the questions of the harmonic mean of recall and precision of statements.",
+		statements(judge.SummaryJudgment.F1), func(j *Judged) **float64 { return &j.F1MeanOfQuestions }).headline(),
+	verdict("f1_of_means", "F1 of means", "Harmonic mean of the mean recall and the mean precision.",
+		nil, func(j *Judged) **float64 { return &j.F1OfMeans }),
+	verdict("precision_ceiling", "Ceiling", "Precision of an answer that meets every gold statement with one statement and says nothing else.",
+		statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Ceiling }), func(j *Judged) **float64 { return &j.PrecisionCeiling }).unmarked(),
+	verdict("grounded", "Grounded", "Share of answers whose every claim is supported by the evidence that the system was given.",
+		grounded, func(j *Judged) **float64 { return &j.Grounded }),
 }
 
-func evidence(key, title string, in func(*benchmark.Evidence) **float64) figure {
+// helps are the helps of all figures, by the titles of their columns.
+func helps() map[string]string {
+	out := make(map[string]string)
+	for _, f := range figures {
+		if f.help != "" {
+			out[strings.ToLower(f.title)] = f.help
+		}
+	}
+	return out
+}
+
+func evidence(key, title, help string, in func(*benchmark.Evidence) **float64) figure {
 	return figure{
-		key: key, title: title,
+		key: key, title: title, help: help,
 		of: func(r benchmark.Result) *float64 { return *in(&r.Evidence) },
 		at: func(t *Type) **float64 { return in(&t.Evidence) },
 	}
 }
 
-func verdict(key, title string, of func(benchmark.Result) *float64, in func(*Judged) **float64) figure {
-	return figure{key: key, title: title, judged: true, of: of, at: func(t *Type) **float64 {
+func ranked(key, title, help string, in func(*benchmark.Evidence) **float64) figure {
+	f := evidence(key, title, help, in)
+	f.ranked = true
+	return f
+}
+
+func verdict(key, title, help string, of func(benchmark.Result) *float64, in func(*Judged) **float64) figure {
+	return figure{key: key, title: title, help: help, judged: true, of: of, at: func(t *Type) **float64 {
 		if j := t.Verdicts(); j != nil {
 			return in(j)
 		}
@@ -81,15 +106,8 @@ func verdict(key, title string, of func(benchmark.Result) *float64, in func(*Jud
 	}}
 }
 
-func tallied(key, title, name string, in func(*Judged) **float64) figure {
-	f := verdict(key, title, nil, in)
-	f.tally = name
-	return f
-}
-
-func (f figure) headline() figure  { f.compared = true; return f }
-func (f figure) unmarked() figure  { f.plain = true; return f }
-func (f figure) ofRanking() figure { f.ranked = true; return f }
+func (f figure) headline() figure { f.compared = true; return f }
+func (f figure) unmarked() figure { f.plain = true; return f }
 
 // fact is the verdict on an answer that is right or wrong.
 func fact(r benchmark.Result) *float64 {
@@ -181,9 +199,7 @@ const unscoredKey = "unscored"
 func Keys() []string {
 	var keys []string
 	for _, f := range figures {
-		if f.tally == "" || f.key == "f1_of_means" {
-			keys = append(keys, f.key)
-		}
+		keys = append(keys, f.key)
 	}
 	return append(keys, unscoredKey)
 }

@@ -12,14 +12,19 @@ import (
 // Offline is the name of the kit whose judged figures are lexical.
 const Offline = "offline"
 
-// label tells who answered and who judged: nobody shall take the figures for those
-// of a language model where there was none.
+// label marks figures that are not a language model's, in every form of a report. Its
+// texts are empty where a model answered and judged.
 type label struct {
-	offline bool // answers are made without a model
-	lexical bool // judged by words, or made offline
-	// published tells that figures of publications compare: a model answered, and one
-	// judged by the procedure of the paper. graphs is the
-	// same for graphs: a model has extracted them.
+	lexical bool   // judged by words, or made offline
+	prefix  string // before the name of a judged figure
+	title   string // behind a title of judged figures
+	heading string // behind the name of the data set
+	note    string // below tables
+	strong  string // at the top of the page, before text
+	text    string
+	// published tells that published figures compare: a model answered, and one judged
+	// by the procedure of the paper. graphs is the same for graphs: a model extracted
+	// them.
 	published, graphs bool
 }
 
@@ -27,73 +32,29 @@ type label struct {
 // stands last in a kit's name such as "model+offline", the kind of a judge first
 // in its name.
 func labelOf(run *benchmark.Run) label {
-	offline := run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline)
-	graphs := run.Kit == "model" || strings.HasPrefix(run.Kit, "model+")
-	if !answers(run.Dataset.Types) {
-		return label{graphs: graphs} // retrieval is what it is
+	l := label{graphs: run.Kit == "model" || strings.HasPrefix(run.Kit, "model+")}
+	switch {
+	case !answers(run.Dataset.Types): // retrieval needs no label
+	case run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline):
+		l.lexical, l.title, l.heading = true, " (offline)", ", offline kit"
+		l.note = "Offline kit: extracted answers and a lexical judge. These figures are not a language model's and do not compare with published ones."
+		l.strong, l.text = "Offline kit.", "Retrieval is real. Answers are extracted sentences and verdicts are lexical: "+
+			"no language model took part, and these figures do not compare with a model's."
+	case strings.HasPrefix(run.Judge, "lexical/"):
+		l.lexical, l.title, l.heading = true, " (lexical judge)", ", lexical judge"
+		l.strong, l.text = "Lexical judge.", "Verdicts compare words: they are not a language model's, and do not compare with published ones."
+		l.note = "Lexical judge: the verdicts compare words. They are not a language model's and do not compare with published ones."
+	default:
+		profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
+		l.published = profile == "paper" || profile == "shortanswer"
 	}
-	l := label{offline: offline, lexical: offline || strings.HasPrefix(run.Judge, "lexical/")}
-	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
-	l.published = !l.lexical && (profile == "paper" || profile == "shortanswer")
-	l.graphs = graphs
+	if l.lexical {
+		l.prefix = "Lexical "
+	}
 	return l
 }
 
-// answers tells whether there are questions that are answered, and not only searched for.
+// answers reports whether there are questions that are answered, and not only searched for.
 func answers(types []benchmark.Type) bool {
 	return len(types) == 0 || slices.ContainsFunc(types, func(t benchmark.Type) bool { return !t.Search })
-}
-
-// title marks a title of judged figures.
-func (l label) title(s string) string {
-	switch {
-	case l.offline:
-		return s + " (offline)"
-	case l.lexical:
-		return s + " (lexical judge)"
-	}
-	return s
-}
-
-// prefix stands before the name of a judged figure within a sentence.
-func (l label) prefix() string {
-	if l.lexical {
-		return "Lexical "
-	}
-	return ""
-}
-
-// note says what the figures are, "" for a model's.
-func (l label) note() string {
-	switch {
-	case l.offline:
-		return "Offline kit: extracted answers and a lexical judge. " +
-			"These figures are not a language model's and do not compare with published ones."
-	case l.lexical:
-		return "Lexical judge: the verdicts compare words. They are not a language model's and do not compare with published ones."
-	}
-	return ""
-}
-
-// heading completes the name of a data set.
-func (l label) heading() string {
-	switch {
-	case l.offline:
-		return ", offline kit"
-	case l.lexical:
-		return ", lexical judge"
-	}
-	return ""
-}
-
-// page is what stands at the top of a page.
-func (l label) page() (strong, text string) {
-	switch {
-	case l.offline:
-		return "Offline kit.", "Retrieval is real. Answers are extracted sentences and verdicts are lexical: " +
-			"no language model took part, and these figures do not compare with a model's."
-	case l.lexical:
-		return "Lexical judge.", "Verdicts compare words: they are not a language model's, and do not compare with published ones."
-	}
-	return "", ""
 }

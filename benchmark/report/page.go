@@ -10,22 +10,21 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
 )
 
 // WriteHTML writes a page with everything, down to each answer.
 func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	k := r.rank()
-	strong, about := r.label.page()
 	p := page.Page{
-		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: strong, Note: about,
+		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: r.label.strong, Note: r.label.text,
 		Verdict: k.verdict(r.label), Certainty: strings.TrimSpace(k.interval(r.questions()) + " " + k.certain(r.questions())), Remarks: k.failed,
-		Run: r.pageRun(run), Settings: settings(r.Config), Help: helps(),
+		Run: r.pageRun(run), Settings: settings(r.Config), Help: helps(), Tables: r.Tables(),
 	}
 	if len(k.unranked) > 0 && len(k.standings) > 0 {
 		p.Remarks = append(p.Remarks, "Not ranked: "+strings.Join(k.unranked, ", ")+".")
-	}
-	for _, t := range r.Tables() {
-		p.Tables = append(p.Tables, pageTable(t))
 	}
 	return p.Write(w)
 }
@@ -149,7 +148,7 @@ func (r *Report) order() []int {
 // measures are the figures of systems, those first that say most of this run.
 func (r *Report) measures(systems []System) []page.Measure {
 	judged := []string{"accuracy", "f1_mean_of_questions", "recall", "precision", "grounded"}
-	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_found"}
+	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_coverage"}
 	keys := slices.Concat(judged, found)
 	if r.label.lexical {
 		keys = slices.Concat(found, judged)
@@ -160,7 +159,7 @@ func (r *Report) measures(systems []System) []page.Measure {
 		if len(systems) == 0 || !r.has(benchmark.All, key) {
 			continue
 		}
-		m := page.Measure{Key: key, Title: f.words(r.label), Help: f.help(), Level: r.level(f, systems)}
+		m := page.Measure{Key: key, Title: f.words(r.label), Help: f.help, Level: r.level(f, systems)}
 		m.Values = append(m.Values, r.values(f, systems, func(s System) Types { return s.Overall.Types }))
 		for d := range systems[0].Domains {
 			m.Values = append(m.Values, r.values(f, systems, func(s System) Types { return s.Domains[d].Types }))
@@ -209,26 +208,108 @@ func (r *Report) level(f figure, systems []System) []bool {
 	return out
 }
 
-// pageTable is a table as the page shows it.
-func pageTable(t Table) page.Table {
-	out := page.Table{Title: t.Title, Heading: t.Heading(), Notes: t.Notes, Charts: t.charts}
-	for _, g := range t.Groups {
-		out.Groups = append(out.Groups, page.Group{Heading: g.Heading, Columns: g.Columns})
-	}
-	for _, r := range t.Rows {
-		row := page.Row{Name: r.Name, Published: r.Published}
-		for _, c := range r.Cells {
-			row.Cells = append(row.Cells, page.Cell(c))
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	return out
-}
-
 // lower begins a text with a small letter, unless it begins with an abbreviation.
 func lower(s string) string {
 	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
 		return s
 	}
 	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}
+
+// pageAnswer is what the page shows of an answer.
+func pageAnswer(run *benchmark.Run, of benchmark.SystemRun, r benchmark.Result) page.Answer {
+	switch {
+	case r.Pending:
+		return page.Answer{State: page.Pending}
+	case of.NotApplicable != "" || r.Skipped:
+		return page.Answer{}
+	}
+	out := shown(r.Answer)
+	if run.NoTimings || of.Foreign {
+		out.Costs.Millis = 0
+	}
+	if !provenance(of) {
+		out.Found = r.Evidence.RecallAt5
+	}
+	switch j := r.Judgment; {
+	case r.Answer.Error != "":
+		out.State, out.Reason = page.Failed, r.Answer.Error
+	case r.Answer.Searched:
+		out.State = page.Searched
+	case j.Fact != nil:
+		judgeFact(&out, j.Fact.Verdict, r.Answer.Refused)
+	case j.Summary != nil:
+		judgeSummary(&out, j.Summary, r.Answer.Refused)
+	}
+	return out
+}
+
+func judgeFact(out *page.Answer, v judge.Verdict, refused bool) {
+	out.Reason = v.Reason
+	switch {
+	case v.State != judge.Scored:
+		out.State = page.Unscored
+		return
+	case v.Value == 1:
+		out.State = page.Right
+	case refused:
+		out.State = page.Refused
+	default:
+		out.State = page.Wrong
+	}
+	out.Score = &v.Value
+}
+
+func judgeSummary(out *page.Answer, j *judge.SummaryJudgment, refused bool) {
+	f1 := j.F1()
+	out.Reason = j.Recall.Reason
+	if p := j.Precision.Reason; p != "" && p != out.Reason {
+		out.Reason = strings.TrimPrefix(out.Reason+"; "+p, "; ")
+	}
+	out.Predicted = j.Predicted
+	for _, m := range j.Matches {
+		out.Matches = append(out.Matches, [2]int{m.Gold, m.Predicted})
+	}
+	switch {
+	case f1.State != judge.Scored:
+		out.State, out.Reason = page.Unscored, f1.Reason
+		return
+	case refused:
+		out.State = page.Refused
+	default:
+		out.State = page.Scored
+	}
+	out.Score = &f1.Value
+	out.Verdict = fmt.Sprintf("recall %.0f %%, precision %.0f %%", 100*j.Recall.Value, 100*j.Precision.Value)
+	if c := j.Counts; c.Gold > 0 {
+		out.Verdict += fmt.Sprintf(" (%d of %d gold statements stated, %d of %d statements in the gold)", c.GoldMet, c.Gold, c.PredictedMet, c.Predicted)
+	}
+}
+
+// shown is what a system did for a question, whatever a judge said of it.
+func shown(a record.Answer) page.Answer {
+	out := page.Answer{
+		Text: a.Text, Ranked: a.Ranked, Steps: a.Steps,
+		Costs: page.Costs{
+			Context: a.ContextTokens(), Calls: a.Usage.Calls, Prompt: a.Usage.PromptTokens, Completion: a.Usage.CompletionTokens, Millis: a.Millis,
+		},
+	}
+	if a.Uncounted || a.Foreign || a.Error != "" {
+		out.Costs.Context = -1
+	}
+	for _, e := range a.Evidence {
+		out.Passages = append(out.Passages, page.Passage{Doc: e.Doc, Chunk: e.Chunk, Tokens: e.Tokens, Text: e.Excerpt, Quotes: e.Quotes})
+	}
+	for _, d := range a.Derived {
+		out.Passages = append(out.Passages, page.Passage{Docs: d.Docs, Tokens: d.Tokens, Text: d.Excerpt})
+	}
+	for _, c := range a.Citations {
+		switch c.Of {
+		case "":
+			out.Citations = append(out.Citations, page.Citation{Start: c.Start, End: c.End, Passage: c.Evidence})
+		case graphrag.OfDerived:
+			out.Citations = append(out.Citations, page.Citation{Start: c.Start, End: c.End, Passage: len(a.Evidence) + c.Evidence})
+		}
+	}
+	return out
 }

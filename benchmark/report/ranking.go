@@ -139,7 +139,7 @@ func (r *Report) WriteRanking(w io.Writer) error {
 	for _, why := range k.failed {
 		fill(b, why)
 	}
-	fill(b, r.label.note())
+	fill(b, r.label.note)
 	return b.Flush()
 }
 
@@ -179,7 +179,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 func (f figure) words(l label) string {
 	name := spelled(f.key)
 	if f.judged {
-		name = l.prefix() + name
+		name = l.prefix + name
 	}
 	if strings.HasPrefix(name, "nDCG") {
 		return name

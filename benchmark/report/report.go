@@ -3,17 +3,17 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// Version is the version of the report's form.
-const Version = 1
+// Version is the version of report.json.
+const Version = 2
 
-// Report is the result of a run. Fractions are in 0..1; a figure that is not
-// defined is absent.
+// Report is the result of a run. Fractions are in 0..1; an undefined figure is absent.
 type Report struct {
 	Version int            `json:"version"`
 	Kit     string         `json:"kit"`
@@ -22,9 +22,9 @@ type Report struct {
 	// Pairs compares, by the headline figures, the best system with every other, and
 	// every system with the baselines.
 	Pairs []Pair `json:"pairs,omitempty"`
-	// Data says what was odd in the data set and how it was taken.
+	// Data lists what was unusual in the data set and how it was handled.
 	Data []string `json:"data_notes,omitempty"`
-	// Published are figures of a publication; they take part in nothing.
+	// Published are figures of a publication; they take part in no comparison.
 	Published *benchmark.Published `json:"published,omitempty"`
 
 	types []benchmark.Type // of questions, in the order of tables
@@ -38,30 +38,28 @@ type System struct {
 	Also []string `json:"also,omitempty"`
 	// NotApplicable says why the system was not run.
 	NotApplicable string `json:"not_applicable,omitempty"`
-	// NotCompared says what of the system failed so often, or so badly, that its
-	// figures are not to be set beside those of others: it takes part in no
-	// comparison.
+	// NotCompared says why the system takes part in no comparison: what failed too
+	// often, or too badly.
 	NotCompared []string `json:"not_compared,omitempty"`
 	// Stages count, over all domains, the pieces of work that can fail without
 	// ending the run: the steps of indexing, then "answer" and "judge".
 	Stages  []graphrag.Stage `json:"stages,omitempty"`
 	Domains []Domain         `json:"domains"`
 	Overall Overall          `json:"overall"`
-	// Time of one question from asking to answering, in milliseconds.
+	// QueryMsP50 and QueryMsP99 are quantiles of the time from question to answer, in
+	// milliseconds.
 	QueryMsP50 *float64 `json:"query_ms_p50,omitempty"`
 	QueryMsP99 *float64 `json:"query_ms_p99,omitempty"`
-	// PeakRSSMB is the largest resident memory while the system ran, in MiB, with what
-	// the systems that worked off the same domain before it had left behind.
+	// PeakRSSMB is the largest resident memory while the system ran, in MiB, including
+	// garbage of earlier systems on the same domain that was not collected yet.
 	PeakRSSMB *float64 `json:"peak_rss_mb,omitempty"`
 	// AnswerUsage and JudgeUsage are the model calls for all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
-	// Cost relates the usages to the size of the work.
-	Cost *Cost `json:"cost,omitempty"`
-	// Sweep are the questions that are swept, at other top-k in ascending order.
+	// Sweep are the swept questions at other top-k, in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
-	foreign    bool // what the answers cost is not known
+	foreign    bool // the cost of its answers is unknown
 	provenance bool // see the function
 	partial    bool // it was not asked all questions
 	baseline   bool
@@ -74,17 +72,16 @@ type Domain struct {
 	Types  Types  `json:"types"`
 }
 
-// Index describes an index and what it cost.
+// Index describes an index and its cost.
 type Index struct {
 	graphrag.IndexStats
 	Seconds *float64 `json:"seconds,omitempty"`
-	// ByStage is what models were asked for the index, by the stage of the request.
+	// ByStage is the model usage of indexing, by the stage of the request.
 	ByStage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
 	// Bytes is the size of the documents.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Degrees and Edges are there for systems that show their graph.
-	Degrees record.Degrees `json:"degrees,omitempty"`
-	Edges   int64          `json:"edges,omitempty"`
+	// Edges is set for systems that show their graph.
+	Edges int64 `json:"edges,omitempty"`
 }
 
 // Types are the figures by the type of the questions, and over all of them under
@@ -93,8 +90,8 @@ type Types map[string]Type
 
 // Type holds the means over the questions of one type.
 type Type struct {
-	// N is the number of questions, K the chunks in the prompt (0 and absent
-	// for all types together).
+	// N is the number of questions, K the chunks in the prompt (absent for all types
+	// together).
 	N int `json:"n"`
 	K int `json:"k,omitempty"`
 	benchmark.Evidence
@@ -109,8 +106,7 @@ type Type struct {
 	Lexical *Judged `json:"lexical,omitempty"`
 }
 
-// Verdicts returns the judged figures, whichever judge they are from; nil
-// without.
+// Verdicts returns the judged figures of either judge; nil without.
 func (t Type) Verdicts() *Judged {
 	if t.Judged != nil {
 		return t.Judged
@@ -130,17 +126,13 @@ type Judged struct {
 	Precision         *float64 `json:"precision,omitempty"`
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
-	// PrecisionCeiling is what precision comes to when every gold statement is met by
-	// one predicted one and nothing else is; Grounded the share of answers, of any
-	// type, whose every claim the evidence supports.
+	// PrecisionCeiling is the precision of an answer that meets every gold statement
+	// with one statement and says nothing else; Grounded is the share of answers, of
+	// any type, whose every claim the evidence supports.
 	PrecisionCeiling *float64 `json:"precision_ceiling,omitempty"`
 	Grounded         *float64 `json:"grounded,omitempty"`
 	// Scores are further figures, by the names of [judge.FactJudgment].
 	Scores map[string]float64 `json:"scores,omitempty"`
-	// The micro figures count statements, not questions.
-	MicroRecall    *float64 `json:"micro_recall,omitempty"`
-	MicroPrecision *float64 `json:"micro_precision,omitempty"`
-	MicroF1        *float64 `json:"micro_f1,omitempty"`
 	// Intervals are as in [Type].
 	Intervals map[string]Interval `json:"intervals,omitempty"`
 	// Unscored is the share of questions without a score, Reasons their
@@ -148,9 +140,9 @@ type Judged struct {
 	Unscored float64             `json:"unscored"`
 	Reasons  map[string]int      `json:"unscored_reasons,omitempty"`
 	Bounds   map[string]Interval `json:"bounds,omitempty"`
-	// Refusals tells answers from refusals, see [benchmark.Refusals].
+	// Refusals counts answers and refusals, see [benchmark.Refusals].
 	Refusals judge.Refusals `json:"refusals"`
-	// Protocol counts what was odd in the judge's replies.
+	// Protocol counts irregularities in the judge's replies.
 	Protocol judge.Protocol `json:"protocol,omitzero"`
 }
 
@@ -168,42 +160,8 @@ type OverallJudged struct {
 	AvgAccuracy *float64 `json:"avg_accuracy,omitempty"`
 }
 
-// Verdicts returns the headline figure, whichever judge it is from.
-func (o Overall) Verdicts() *OverallJudged {
-	if o.OverallJudged != nil {
-		return o.OverallJudged
-	}
-	return o.Lexical
-}
-
 // Interval is a 95 % confidence interval, low then high.
 type Interval [2]float64
-
-// Pair compares two systems on the questions for which both have the figure.
-type Pair struct {
-	A      string `json:"a"`
-	B      string `json:"b"`
-	Figure string `json:"figure"`
-	// Best tells that B has the highest mean of all systems, Baseline that one of
-	// the two is a baseline.
-	Best     bool `json:"best,omitempty"`
-	Baseline bool `json:"baseline,omitempty"`
-	// Lexical tells that the figure is a lexical judge's.
-	Lexical bool `json:"lexical,omitempty"`
-	N       int  `json:"n"`
-	// Difference is the mean of B minus the mean of A, Low to High its 95 %
-	// interval by the paired bootstrap over source pages.
-	Difference float64  `json:"difference"`
-	Low        *float64 `json:"low,omitempty"`
-	High       *float64 `json:"high,omitempty"`
-	// Detectable is the least difference that so many questions show.
-	Detectable *float64 `json:"detectable,omitempty"`
-	// P is the p-value of the permutation test, PHolm the same corrected for
-	// all pairs and figures of the report. Below [MinQuestions] there is neither
-	// interval nor test.
-	P     *float64 `json:"p,omitempty"`
-	PHolm *float64 `json:"p_holm,omitempty"`
-}
 
 // SweepPoint holds the questions of all domains at one top-k (WildGraphBench,
 // Figure 5). At the top-k of the run it repeats the run's own figures.
@@ -213,20 +171,77 @@ type SweepPoint struct {
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
 }
 
-// Cost is what a system costs by the size of its work.
-type Cost struct {
-	// IndexPerMB is for a million bytes of documents.
-	IndexPerMB *UnitCost `json:"index_per_mb,omitempty"`
-	// AnswerPerQuestion and JudgePerQuestion are for a question of any type.
-	AnswerPerQuestion *UnitCost `json:"answer_per_question,omitempty"`
-	JudgePerQuestion  *UnitCost `json:"judge_per_question,omitempty"`
+// New computes the report of a run.
+func New(run *benchmark.Run) (*Report, error) {
+	r := &Report{
+		Version: Version, Kit: run.Kit, Config: run.Config,
+		Published: run.Dataset.Published, types: run.Dataset.Types, label: labelOf(run),
+		Data: run.Dataset.Notes,
+	}
+	var compared []benchmark.SystemRun
+	for _, s := range run.Systems {
+		system := newSystem(run, s)
+		r.Systems = append(r.Systems, system)
+		if system.compared() {
+			compared = append(compared, s)
+		}
+	}
+	var err error
+	r.Pairs, err = pairs(run, compared)
+	return r, err
 }
 
-// UnitCost is what models were asked for one unit of work: mean calls and
-// tokens.
-type UnitCost struct {
-	Calls            float64 `json:"llm_calls"`
-	PromptTokens     float64 `json:"prompt_tokens"`
-	CompletionTokens float64 `json:"completion_tokens"`
-	EmbeddedTokens   float64 `json:"embedded_tokens"`
+func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
+	out := System{System: of.Name, Also: of.Also, NotApplicable: of.NotApplicable}
+	timed := !run.NoTimings && of.NotApplicable == "" && !of.Foreign
+	overall := newTally(run, of)
+	var millis []float64
+	var peak float64
+	for i, d := range of.Domains {
+		t := newTally(run, of)
+		for _, r := range d.Results {
+			t.add(r)
+			overall.add(r)
+			millis = append(millis, r.Answer.Millis)
+			out.AnswerUsage = out.AnswerUsage.Add(r.Answer.Usage)
+			out.JudgeUsage = out.JudgeUsage.Add(r.Judgment.Usage())
+		}
+		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Edges: d.Index.Edges}
+		if timed {
+			index.Seconds = ref(round(d.Index.Seconds, 3))
+		}
+		out.Domains = append(out.Domains, Domain{run.Dataset.Domains[i].Name, index, t.report()})
+		peak = max(peak, d.PeakRSSMB)
+	}
+	out.Overall = overall.overall()
+	out.health(run, of)
+	out.foreign, out.provenance, out.baseline = of.Foreign, provenance(of), of.Baseline
+	out.Sweep = sweep(run, of)
+	if timed && len(millis) > 0 {
+		slices.Sort(millis)
+		out.QueryMsP50, out.QueryMsP99 = ref(quantile(millis, 0.50)), ref(quantile(millis, 0.99))
+		if peak > 0 {
+			out.PeakRSSMB = ref(round(peak, 1))
+		}
+	}
+	return out
+}
+
+// sweep gathers the points of a system, over all questions that are swept.
+func sweep(run *benchmark.Run, of benchmark.SystemRun) []SweepPoint {
+	var out []SweepPoint
+	for _, s := range of.Sweep {
+		t := newTally(run, of)
+		var point SweepPoint
+		for _, r := range s.Results {
+			t.add(r)
+			point.AnswerUsage = point.AnswerUsage.Add(r.Answer.Usage)
+			point.JudgeUsage = point.JudgeUsage.Add(r.Judgment.Usage())
+		}
+		if point.Type = t.report()[benchmark.All]; point.N > 0 {
+			point.K = s.K
+			out = append(out, point)
+		}
+	}
+	return out
 }

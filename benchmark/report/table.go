@@ -5,50 +5,92 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Table is a table of a report, ready to be rendered.
-type Table struct {
-	Title string
-	// RowHeading heads the names of the rows; "" means System.
-	RowHeading string
-	// Groups head the columns after the first, left to right.
-	Groups []ColumnGroup
-	Rows   []TableRow
-	Notes  []string
-
-	charts []page.Chart // drawn where there is a page to draw on
+// addPublished puts each published row about a domain, "" for all together,
+// under the row of the same system, and those of other systems below all. The
+// figures fill the columns of qualityGroups; what follows those stays empty.
+// asked is how many questions the run has in this table. Where another procedure has
+// judged, or rules have answered, there are none: the figures would not compare.
+func (r *Report) addPublished(t *page.Table, domain string, asked int) {
+	if r.Published == nil || !r.label.published {
+		return
+	}
+	rows := slices.DeleteFunc(slices.Clone(r.Published.Rows), func(p benchmark.PublishedRow) bool { return p.Domain != domain })
+	if len(rows) == 0 {
+		return
+	}
+	var out []page.Row
+	used := make([]bool, len(rows))
+	for n, own := range t.Rows {
+		out = append(out, own)
+		for i, p := range rows {
+			if s := r.Systems[n]; p.System == s.System || slices.Contains(s.Also, p.System) {
+				used[i] = true
+				out = append(out, r.publishedRow(p, "↳ published", len(t.Columns())))
+			}
+		}
+	}
+	for i, p := range rows {
+		if !used[i] {
+			out = append(out, r.publishedRow(p, p.System+", published", len(t.Columns())))
+		}
+	}
+	t.Rows = out
+	t.Notes = append(t.Notes, publishedNotes(rows, asked)...)
 }
 
-// ColumnGroup is a group of columns under one heading.
-type ColumnGroup struct {
-	Heading string
-	Columns []string
-	// Qualified columns make no sense without the heading.
-	Qualified bool
+func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int) page.Row {
+	f1, which := p.F1MeanOfQuestions, "mean F1"
+	if p.F1OfMeans != nil {
+		f1, which = p.F1OfMeans, "F1 of means"
+	}
+	row := page.Row{
+		Name:      fmt.Sprintf("%s: %s, %s", name, p.Model, which),
+		Cells:     []page.Cell{{Text: percent(p.AvgAccuracy)}},
+		Published: true,
+	}
+	for _, kind := range r.types {
+		if !kind.Statements {
+			row.Cells = append(row.Cells, page.Cell{Text: percent(p.Accuracy(kind.Key))})
+		}
+	}
+	for _, f := range []*float64{p.Recall, p.Precision, f1} {
+		row.Cells = append(row.Cells, page.Cell{Text: percent(f)})
+	}
+	for len(row.Cells) < columns {
+		row.Cells = append(row.Cells, page.Cell{})
+	}
+	return row
 }
 
-// TableRow is a named row of cells. Published rows are not of this run.
-type TableRow struct {
-	Name      string
-	Cells     []Cell
-	Published bool
-}
-
-// Cell is one figure as text; Best marks the best of its column. Interval is
-// its 95 % confidence interval, "" where there is none.
-type Cell struct {
-	Text     string
-	Best     bool
-	Interval string
+// publishedNotes say where the rows are from, and what they say of themselves.
+func publishedNotes(rows []benchmark.PublishedRow, asked int) []string {
+	var sources, notes []string
+	add := func(list *[]string, s string) {
+		if s != "" && !slices.Contains(*list, s) {
+			*list = append(*list, s)
+		}
+	}
+	for _, p := range rows {
+		add(&sources, p.Source+" (judge: "+p.Judge+")")
+		add(&notes, p.Note)
+	}
+	if n := rows[0].Questions; n != 0 && n != asked {
+		notes = append(notes, fmt.Sprintf("they are about %s, this run asks %s", plural(n, "question"), count(asked)))
+	}
+	return []string{"Published rows: " + strings.Join(append([]string{strings.Join(sources, " and ")}, notes...), "; ") + "."}
 }
 
 // measured is a figure with its interval; both may be nil. A size is no
-// percentage. What is unmarked is never the best of its column, and keeps none from
-// being it.
+// percentage. An unmarked figure is never the best of its column, and does not keep
+// another from being it.
 type measured struct {
 	value    *float64
 	interval *Interval
@@ -57,37 +99,24 @@ type measured struct {
 	ranked   bool // of the ranked chunks
 }
 
-// clean takes out of names and notes what could steer a terminal.
-func (t *Table) clean() {
-	t.Title = text.OneLine(t.Title)
+// clean removes control characters from names and notes, and names the rows.
+func clean(t page.Table) page.Table {
+	t.Title, t.Heading = text.OneLine(t.Title), cmp.Or(t.Heading, "System")
 	for i := range t.Rows {
 		t.Rows[i].Name = text.OneLine(t.Rows[i].Name)
 	}
 	for i := range t.Notes {
 		t.Notes[i] = text.OneLine(t.Notes[i])
 	}
+	return t
 }
 
-// Heading returns the heading of the rows.
-func (t Table) Heading() string {
-	return cmp.Or(t.RowHeading, "System")
-}
-
-// Columns returns the column headings without their groups.
-func (t Table) Columns() []string {
-	var out []string
-	for _, g := range t.Groups {
-		out = append(out, g.Columns...)
-	}
-	return out
-}
-
-// fill adds rows of figures and marks the best of every column.
-func (t *Table) fill(names []string, rows [][]measured) {
+// addFigures adds rows of figures and marks the best of every column.
+func addFigures(t *page.Table, names []string, rows [][]measured) {
 	for i, name := range names {
-		row := TableRow{Name: name}
+		row := page.Row{Name: name}
 		for c, m := range rows[i] {
-			cell := Cell{Text: percent(m.value), Best: !m.unmarked && isBest(rows, c, m.value)}
+			cell := page.Cell{Text: percent(m.value), Best: !m.unmarked && isBest(rows, c, m.value)}
 			if m.size && m.value != nil {
 				cell.Text = decimal(m.value, 0)
 			}
@@ -100,7 +129,7 @@ func (t *Table) fill(names []string, rows [][]measured) {
 	}
 }
 
-// isBest tells whether no figure of a column is larger than f, and one is smaller:
+// isBest reports whether no figure of a column is larger than f, and one is smaller:
 // where all are equal there is no best.
 func isBest(rows [][]measured, column int, f *float64) bool {
 	if f == nil {
@@ -121,10 +150,10 @@ func isBest(rows [][]measured, column int, f *float64) bool {
 }
 
 // addTexts adds a row of texts; without any, all its cells are n/a.
-func (t *Table) addTexts(name string, texts ...string) {
-	row := TableRow{Name: name}
+func addTexts(t *page.Table, name string, texts ...string) {
+	row := page.Row{Name: name}
 	for i := range t.Columns() {
-		cell := Cell{Text: notApplicable}
+		cell := page.Cell{Text: notApplicable}
 		if len(texts) > 0 {
 			cell.Text = texts[i]
 		}

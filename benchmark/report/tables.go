@@ -8,19 +8,19 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
 )
 
 // Tables returns the report in the form of the paper: the main results
-// (Table 2), what failed, what was refused, what was retrieved, the systems in pairs, the graphs (Table 4 and
-// Figure 4), the sweep over top-k (Figure 5), what it cost, the question counts
+// (Table 2), what failed, what was refused, what was retrieved, the systems in pairs, the graphs (Table 4), the sweep over top-k (Figure 5), what it cost, the question counts
 // (Table 5) and the results on every domain (Tables 6–17). Fractions are in
 // percent. What has no rows is left out.
-func (r *Report) Tables() []Table {
-	out := []Table{
+func (r *Report) Tables() []page.Table {
+	out := []page.Table{
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
 	}
 	out = append(out, r.pairTables()...)
-	out = append(out, r.GraphTable(), r.sweepTable(), r.costTable(), r.unitCostTable(), r.countTable())
+	out = append(out, r.GraphTable(), r.sweepTable(), r.costTable(), r.countTable())
 	if len(r.Systems) > 0 {
 		for i, d := range r.Systems[0].Domains {
 			if d.Types[benchmark.All].N > 0 {
@@ -32,34 +32,34 @@ func (r *Report) Tables() []Table {
 	if last := &out[len(out)-1]; r.questions() > 0 {
 		last.Notes = append(last.Notes, r.qualityNotes("the mean of the questions' F1, as in Tables 6–17 of the paper")...)
 	}
-	out = slices.DeleteFunc(out, func(t Table) bool { return len(t.Rows) == 0 })
+	out = slices.DeleteFunc(out, func(t page.Table) bool { return len(t.Rows) == 0 })
 	for i := range out {
-		out[i].clean()
+		out[i] = clean(out[i])
 	}
 	return out
 }
 
 // qualityGroups are the columns of Tables 2 and 6–17.
-func (r *Report) qualityGroups() []ColumnGroup {
+func (r *Report) qualityGroups() []page.Group {
 	if !answers(r.types) {
 		return nil
 	}
-	answers := ColumnGroup{"Question Answering", []string{"Avg. Acc."}, false}
-	var statements []ColumnGroup
+	answers := page.Group{Heading: "Question Answering", Columns: []string{"Avg. Acc."}}
+	var statements []page.Group
 	for _, kind := range r.types {
 		if kind.Statements {
 			columns := []string{"Recall", "Precision", "F1"}
 			if r.has(kind.Key, "precision_ceiling") {
 				columns = append(columns, titles("precision_ceiling")...)
 			}
-			statements = append(statements, ColumnGroup{kind.Title, columns, true})
+			statements = append(statements, page.Group{Heading: kind.Title, Columns: columns, Qualified: true})
 		} else if !kind.Search {
 			answers.Columns = append(answers.Columns, sentence(kind.Title)+" Acc.")
 		}
 	}
-	groups := append([]ColumnGroup{answers}, statements...)
+	groups := append([]page.Group{answers}, statements...)
 	if r.has(benchmark.All, "grounded") {
-		groups = append(groups, ColumnGroup{"All answers", titles("grounded"), false})
+		groups = append(groups, page.Group{Heading: "All answers", Columns: titles("grounded")})
 	}
 	return groups
 }
@@ -120,7 +120,7 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if slices.ContainsFunc(r.types, func(t benchmark.Type) bool { return t.Statements }) {
 		notes[0] += " F1 is " + f1 + "."
 	}
-	if note := r.label.note(); note != "" {
+	if note := r.label.note; note != "" {
 		notes = append(notes, note)
 	}
 	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; lookup != nil && embedder != nil {
@@ -167,9 +167,9 @@ func (r *Report) unscored() float64 {
 	return most
 }
 
-func (r *Report) mainTable() Table {
-	t := Table{
-		Title:  r.label.title("Main results"),
+func (r *Report) mainTable() page.Table {
+	t := page.Table{
+		Title:  "Main results" + r.label.title,
 		Groups: r.qualityGroups(),
 		Notes:  r.qualityNotes("the harmonic mean of the mean recall and precision, as in Table 2 of the paper"),
 	}
@@ -180,7 +180,7 @@ func (r *Report) mainTable() Table {
 	for _, s := range r.Systems {
 		rows = append(rows, s.row(r.quality(s.Overall.Types, "f1_of_means")))
 	}
-	t.fill(r.names(), rows)
+	addFigures(&t, r.names(), rows)
 	r.addPublished(&t, "", r.questions())
 	for _, note := range r.Data {
 		t.Notes = append(t.Notes, "Data set: "+note+".")
@@ -205,19 +205,19 @@ func (r *Report) questions() int {
 	return most
 }
 
-func (r *Report) domainTable(i int) Table {
+func (r *Report) domainTable(i int) page.Table {
 	evidence := []string{"evidence_recall_at_5", "evidence_recall_at_10"}
 	if r.has(benchmark.All, "ndcg_at_10") {
 		evidence = append(evidence, "ndcg_at_10")
 	}
 	domain := r.Systems[0].Domains[i]
 	scores := r.scoreNames(func(s System) Type { return s.Domains[i].Types[benchmark.All] })
-	t := Table{
-		Title:  r.label.title("Domain: " + domain.Domain),
-		Groups: append(r.qualityGroups(), ColumnGroup{"Evidence", titles(evidence...), true}),
+	t := page.Table{
+		Title:  "Domain: " + domain.Domain + r.label.title,
+		Groups: append(r.qualityGroups(), page.Group{Heading: "Evidence", Columns: titles(evidence...), Qualified: true}),
 	}
 	if len(scores) > 0 {
-		t.Groups = append(t.Groups, ColumnGroup{"Scores", scores, false})
+		t.Groups = append(t.Groups, page.Group{Heading: "Scores", Columns: scores})
 	}
 	var rows [][]measured
 	for _, s := range r.Systems {
@@ -225,7 +225,7 @@ func (r *Report) domainTable(i int) Table {
 		row := append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...)
 		rows = append(rows, s.row(append(row, types.row(benchmark.All, scores...)...)))
 	}
-	t.fill(r.names(), rows)
+	addFigures(&t, r.names(), rows)
 	r.addPublished(&t, domain.Domain, domain.Types[benchmark.All].N)
 	return t
 }
@@ -243,25 +243,25 @@ func (r *Report) scoreNames(part func(System) Type) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func (r *Report) evidenceTable() Table {
+func (r *Report) evidenceTable() page.Table {
 	ranked := []string{"evidence_recall_at_10", "hit_at_5", "all_at_5", "mrr"}
 	if r.has(benchmark.All, "ndcg_at_10") {
 		ranked = append([]string{"ndcg_at_10"}, ranked...)
 	}
-	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_found"}
-	recall := ColumnGroup{"Recall@5", []string{"All"}, true}
+	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_coverage"}
+	recall := page.Group{Heading: "Recall@5", Columns: []string{"All"}, Qualified: true}
 	keys := []string{benchmark.All}
 	for _, kind := range r.types {
 		recall.Columns = append(recall.Columns, kind.Short)
 		keys = append(keys, kind.Key)
 	}
-	t := Table{
+	t := page.Table{
 		Title:  "Retrieved evidence",
-		Groups: []ColumnGroup{recall, {"All questions", titles(ranked...), false}, {"Final prompt", titles(prompt...), false}},
+		Groups: []page.Group{recall, {Heading: "All questions", Columns: titles(ranked...)}, {Heading: "Final prompt", Columns: titles(prompt...)}},
 		Notes: []string{
 			"Percent of the gold pages met by the first k chunks, and by the final prompt: evidence recall by the source text in it; " +
 				"provenance recall also by whatever pages are behind its facts and summaries, which says what they were made from, not what was found. " +
-				"Found: gold statements of which one chunk of a gold page contains half of the content words, weighted by idf.",
+				"Coverage: gold statements of which one chunk of a gold page contains half of the content words, weighted by idf.",
 		},
 	}
 	var rows [][]measured
@@ -273,7 +273,7 @@ func (r *Report) evidenceTable() Table {
 		}
 		rows = append(rows, s.row(append(row, types.row(benchmark.All, append(ranked, prompt...)...)...)))
 	}
-	t.fill(r.names(), rows)
+	addFigures(&t, r.names(), rows)
 	for _, s := range r.Systems {
 		if s.provenance {
 			t.Notes = append(t.Notes, s.System+" reads no chunk: its ranking is of the pages behind its reports, and is not compared.")
@@ -282,8 +282,8 @@ func (r *Report) evidenceTable() Table {
 	return t
 }
 
-func (r *Report) countTable() Table {
-	t := Table{Title: "Questions per domain", RowHeading: "Domain", Groups: []ColumnGroup{{}}}
+func (r *Report) countTable() page.Table {
+	t := page.Table{Title: "Questions per domain", Heading: "Domain", Groups: []page.Group{{}}}
 	keys := []string{}
 	for _, kind := range r.types {
 		t.Groups[0].Columns = append(t.Groups[0].Columns, kind.Title)
@@ -294,11 +294,11 @@ func (r *Report) countTable() Table {
 		return t
 	}
 	row := func(name string, types Types) {
-		var cells []Cell
+		var cells []page.Cell
 		for _, key := range append(keys, benchmark.All) {
-			cells = append(cells, Cell{Text: count(types[key].N)})
+			cells = append(cells, page.Cell{Text: count(types[key].N)})
 		}
-		t.Rows = append(t.Rows, TableRow{Name: name, Cells: cells})
+		t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
 	}
 	for _, d := range r.Systems[0].Domains {
 		if d.Types[benchmark.All].N > 0 {
@@ -306,7 +306,7 @@ func (r *Report) countTable() Table {
 		}
 	}
 	if len(t.Rows) < 2 {
-		return Table{}
+		return page.Table{}
 	}
 	row("Total", r.Systems[0].Overall.Types)
 	return t
@@ -314,7 +314,7 @@ func (r *Report) countTable() Table {
 
 func (r *Report) heading() string {
 	name, _ := r.Config["dataset"].(string)
-	return name + r.label.heading()
+	return name + r.label.heading
 }
 
 // summary is the run in one sentence.

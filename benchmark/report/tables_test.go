@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
-	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -195,11 +193,11 @@ func TestGraphs(t *testing.T) {
 	}
 	for _, d := range []int{0, 2} {
 		index := rep.Systems[1].Domains[d].Index
-		if diff := cmp.Diff(record.Degrees{1, 2, 1}, index.Degrees); diff != "" || index.Edges != 2 || index.Entities != 4 || index.Bytes == 0 {
-			t.Errorf("%+v\n%s", index, diff)
+		if index.Edges != 2 || index.Entities != 4 || index.MaxDegree != 2 || index.IsolatedShare != .25 || index.Bytes == 0 {
+			t.Errorf("%+v", index)
 		}
 	}
-	if rep.Systems[0].Domains[0].Index.Degrees != nil {
+	if rep.Systems[0].Domains[0].Index.Entities != 0 {
 		t.Error("a flat system has a graph")
 	}
 	text := tables(t, rep)
@@ -218,14 +216,6 @@ func TestGraphs(t *testing.T) {
 		t.Error(err)
 	} else if text := tables(t, more); strings.Count(text, "birds: scholar + 3") != 1 || strings.Count(text, "scholar + 3: scholar, b, c, d.") != 1 {
 		t.Errorf("equal graphs of four systems:\n%s", text)
-	}
-	cost := rep.Systems[1].Cost
-	bytes := float64(2*90 + 66)
-	if got, want := cost.IndexPerMB.Calls, 2*11/bytes*1e6; math.Abs(got-want) > 1e-6 {
-		t.Errorf("%v calls a megabyte, want %v", got, want)
-	}
-	if got := cost.AnswerPerQuestion.CompletionTokens; got != 5 {
-		t.Errorf("%v completion tokens a question, want 5", got)
 	}
 }
 
@@ -296,7 +286,7 @@ func TestPublishedRows(t *testing.T) {
 		t.Error("published figures are among our own")
 	}
 	drawn := tags(t, got["/report.html"])
-	if charts := strings.Count(got["/report.html"], `<figure class="chart"`); charts != 5 || drawn["details"] < 5 || drawn["the"] != 0 {
+	if charts := strings.Count(got["/report.html"], `<figure class="chart"`); charts != 2 || drawn["details"] < 5 || drawn["the"] != 0 {
 		t.Errorf("the page has %v", drawn)
 	}
 }

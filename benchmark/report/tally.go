@@ -4,9 +4,11 @@ package report
 
 import (
 	"maps"
+	"math"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
 // tally gathers the questions of one part of a report by their type.
@@ -60,7 +62,7 @@ func (t *tally) add(r benchmark.Result) {
 // the source text it read, also where it found nothing to read.
 func (t *typeTally) add(r benchmark.Result, reports bool) {
 	for i, f := range figures {
-		if f.of != nil && !(reports && f.key == "statement_found") {
+		if f.of != nil && !(reports && f.key == "statement_coverage") {
 			t.samples[i].add(f.of(r), source(r))
 		}
 	}
@@ -93,7 +95,7 @@ func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 	judged, others = make(map[string]Interval), make(map[string]Interval)
 	for i, f := range figures {
 		if f.of == nil {
-			if v, ok := t.verdicts.Figure(f.tally); ok && v.Defined {
+			if v, ok := t.verdicts.Figure(judge.FigureF1OfMeans); ok && v.Defined {
 				*f.at(in) = ref(v.Value)
 			}
 			continue
@@ -187,13 +189,83 @@ func (t *typeTally) judged() *Judged {
 
 func (t *tally) overall() Overall {
 	o := Overall{Types: t.report()}
-	if all := o.Types[benchmark.All]; t.run && all.N > 0 {
-		j := &OverallJudged{AvgAccuracy: all.Verdicts().Accuracy}
-		if t.lexical {
-			o.Lexical = j
-		} else {
-			o.OverallJudged = j
-		}
+	if all := o.Types[benchmark.All]; all.Judged != nil {
+		o.OverallJudged = &OverallJudged{all.Accuracy}
+	} else if all.Lexical != nil {
+		o.Lexical = &OverallJudged{all.Lexical.Accuracy}
 	}
 	return o
 }
+
+// MinQuestions is how many questions an interval or a test takes: with fewer it says
+// next to nothing, and looks as if it did.
+const MinQuestions = 10
+
+// sample gathers one figure over questions, with the source page each is
+// about: questions about one page are not independent.
+type sample struct {
+	values  []float64
+	sources []string
+}
+
+func (s *sample) add(v *float64, source string) {
+	if v != nil {
+		s.values = append(s.values, *v)
+		s.sources = append(s.sources, source)
+	}
+}
+
+// source names the page a question is about.
+func source(r benchmark.Result) string { return r.Domain + "\x00" + r.Item.Source() }
+
+// mean is nil where nothing was added.
+func (s *sample) mean() *float64 {
+	if len(s.values) == 0 {
+		return nil
+	}
+	var sum float64
+	for _, v := range s.values {
+		sum += v
+	}
+	return ref(sum / float64(len(s.values)))
+}
+
+// interval is the 95 % interval of the mean, cut to 0..1: Student's t over
+// source pages. Where every value is 0 or 1 it is not narrower than Wilson's,
+// which has a width even when all values are equal. It is nil where there are
+// too few questions.
+func (s *sample) interval() *Interval {
+	if len(s.values) < MinQuestions {
+		return nil
+	}
+	i, err := stats.StudentT(s.values, stats.Number(s.sources), stats.Options{})
+	if err != nil {
+		return nil
+	}
+	out := Interval{max(i.Low, 0), min(i.High, 1)}
+	ones := 0
+	for _, v := range s.values {
+		if v != 0 && v != 1 {
+			return &out
+		}
+		ones += int(v)
+	}
+	if w, err := stats.Wilson(ones, len(s.values), stats.Options{}); err == nil {
+		out = Interval{min(out[0], w.Low), max(out[1], w.High)}
+	}
+	return &out
+}
+
+// quantile is the smallest value that at least a share q of the sorted values
+// do not exceed.
+func quantile(sorted []float64, q float64) float64 {
+	i := int(math.Ceil(q*float64(len(sorted)))) - 1
+	return sorted[max(i, 0)]
+}
+
+func round(f float64, digits int) float64 {
+	scale := math.Pow10(digits)
+	return math.Round(f*scale) / scale
+}
+
+func ref(f float64) *float64 { return &f }

@@ -48,23 +48,23 @@ func TestUpstreamSummary(t *testing.T) {
 		name                       string
 		extract, recall, precision string
 		o                          model.Options
-		want                       [3]float64 // recall, precision, strict
+		want                       [2]float64 // recall, precision, strict
 		failures, calls            int
 	}{
 		{"as asked", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 0}]}`, `{"scores": [{"idx": 1, "score": 1}]}`,
-			model.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
+			model.Options{}, [2]float64{0.5, 1}, 0, 3},
 		{"other keys, strings, halves", `{"statements": "p1. p2；p2"}`, `{"results": [{"idx": "1", "score": "0.5"}, {"idx": 2, "score": 0.49}]}`, `{"items": [{"idx": 1, "score": true}, {"idx": 2, "score": 1}]}`,
-			model.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
+			model.Options{}, [2]float64{0.5, 1}, 0, 3},
 		{"an object that holds scores", `{"statements": ["p1"]}`, `{"scores": {"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 1}]}}`, `{"scores": [{"idx": 1, "score": 1}]}`,
-			model.Options{}, [3]float64{1, 1, 1}, 0, 3},
+			model.Options{}, [2]float64{1, 1}, 0, 3},
 		{"the last of two wins, out of range is ignored", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 1, "score": 0}, {"idx": 2, "score": 0}, {"idx": 2, "score": 1}, {"idx": 3, "score": 1}, {"idx": 0, "score": 1}]}`, `{"scores": [{"idx": 1, "score": 1}]}`,
-			model.Options{}, [3]float64{0.5, 1, 0}, 0, 3},
-		{"failed calls are zeros", `{"statements": ["p1"]}`, `<html>`, `{"scores": [{"idx": 1, "score": "1"}]}`, model.Options{}, [3]float64{0, 1, 0}, 1, 3},
-		{"failed extraction", `hm`, ``, ``, model.Options{}, [3]float64{}, 1, 1},
+			model.Options{}, [2]float64{0.5, 1}, 0, 3},
+		{"failed calls are zeros", `{"statements": ["p1"]}`, `<html>`, `{"scores": [{"idx": 1, "score": "1"}]}`, model.Options{}, [2]float64{0, 1}, 1, 3},
+		{"failed extraction", `hm`, ``, ``, model.Options{}, [2]float64{}, 1, 1},
 		{"no reference text, as released", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 1}]}`, ``,
-			model.Options{Options: judge.Options{Precision: judge.RefNone}}, [3]float64{1, 0, 0}, 0, 2},
+			model.Options{Options: judge.Options{Precision: judge.RefNone}}, [2]float64{1, 0}, 0, 2},
 		{"section not known", `{"statements": ["p1"]}`, `{"scores": [{"idx": 1, "score": 1}, {"idx": 2, "score": 1}]}`, ``,
-			model.Options{Options: judge.Options{Precision: judge.RefSection}}, [3]float64{1, 0, 0}, 0, 2},
+			model.Options{Options: judge.Options{Precision: judge.RefSection}}, [2]float64{1, 0}, 0, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := llmtest.NewScript("m").Reply(llmtest.Stage("judge-extract"), tt.extract).Reply(llmtest.Stage("judge-support"), tt.recall, tt.precision)
@@ -72,7 +72,7 @@ func TestUpstreamSummary(t *testing.T) {
 			if err != nil || got.Recall.State != judge.Scored || got.Precision.State != judge.Scored {
 				t.Fatalf("%+v, %v", got, err)
 			}
-			if f := [3]float64{got.Recall.Value, got.Precision.Value, got.Strict().Value}; f != tt.want || got.Protocol.Failures != tt.failures || m.Calls() != tt.calls {
+			if f := [2]float64{got.Recall.Value, got.Precision.Value}; f != tt.want || got.Protocol.Failures != tt.failures || m.Calls() != tt.calls {
 				t.Errorf("%v with %d failures after %d calls, want %v, %d, %d", f, got.Protocol.Failures, m.Calls(), tt.want, tt.failures, tt.calls)
 			}
 			// The first list is held against the whole answer, the second

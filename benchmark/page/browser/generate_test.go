@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 )
 
 var (
@@ -63,8 +64,7 @@ func generated(questions int) *page.Page {
 				Title: "Cost", Heading: "System", Groups: []page.Group{{Heading: "Tokens", Columns: []string{"Prompt", "Reply"}}, {Heading: "Time", Columns: []string{"p (Holm)"}}},
 				Rows: []page.Row{{Name: "walker", Cells: []page.Cell{{Text: "1"}, {Text: "2", Best: true}, {Text: "3", Interval: "1–4"}}}}, Notes: []string{"A note."},
 				Charts: []page.Chart{
-					{Title: "Bars", Bars: []page.Bar{{Name: "walker", Value: 2, Text: "2"}, {Name: "lister", Value: 1, Text: "1"}}},
-					{Title: "Lines", X: "k", LogX: true, LogY: true, Lines: []page.Line{{Name: "walker", Points: []page.Point{{X: 1, Y: 80, Low: share(70), High: share(90)}, {X: 10, Y: 20}}}}},
+					{Title: "Lines", X: "k", Lines: []page.Line{{Name: "walker", Points: []page.Point{{X: 1, Y: 80, Low: share(70), High: share(90)}, {X: 10, Y: 20}}}}},
 				},
 			},
 		},
@@ -101,7 +101,7 @@ func answer(r *rand.Rand, q page.Question, i, s int) page.Answer {
 		if n == gold {
 			doc = q.Gold[0][0]
 		}
-		a.Ranked = append(a.Ranked, page.Ranked{Doc: doc, Chunk: doc + "#000001", Score: 20 - float64(n)})
+		a.Ranked = append(a.Ranked, record.Ranked{Doc: doc, Chunk: doc + "#000001", Score: 20 - float64(n)})
 		if n < 6 {
 			text := prose(r, 40)
 			a.Passages = append(a.Passages, page.Passage{Doc: doc, Tokens: 200, Text: text, Quotes: [][2]int{{10, 40}}})

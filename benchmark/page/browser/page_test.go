@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Every filter selects what it says, alone and with others.
@@ -293,7 +294,7 @@ func TestHostile(t *testing.T) {
 		a := &q.Answers[0]
 		a.Text, a.Reason, a.Verdict, a.Predicted = strings.Repeat(evil, 30_000), evil, evil, []string{evil}
 		a.Ranked[0].Doc, a.Passages[0].Doc, a.Passages[0].Text = evil, evil, strings.Repeat("\xff\u202e", 1<<20)
-		a.Steps = []page.Step{{Kind: evil, Query: evil, Found: []string{evil}}}
+		a.Steps = []graphrag.Step{{Kind: evil, Query: evil, Found: []string{evil}}}
 	}
 	p.Tables[0].Title, p.Tables[0].Rows[0].Name, p.Tables[0].Charts[0].Title = evil, evil, evil
 	for _, s := range []screen{wide, phone} {

@@ -168,42 +168,27 @@ async function drawChart(figure) {
   const chart = run.charts[Number(figure.dataset.chart)];
   const Plot = await charts();
   const width = Math.max(280, Math.min(760, figure.clientWidth));
-  const common = { width, className: "plot", style: { background: "none", fontSize: "12px" } };
-  let plot;
-  if (chart.lines) {
-    const points = chart.lines.flatMap((line) => line.points.map((p) => ({ ...p, line: line.name })));
-    const names = chart.lines.map((line) => line.name);
-    const xs = [...new Set(points.map((p) => p.x))].sort((x, y) => x - y);
-    const ticks = chart.log_x || xs.length > 14 || width < 500 ? 5 : xs;
-    plot = Plot.plot({
-      ...common, height: 320, marginLeft: 46, marginBottom: 40,
-      x: { type: chart.log_x ? "log" : "linear", label: chart.x, ticks, tickFormat: "~s" },
-      y: { type: chart.log_y ? "log" : "linear", label: "%", grid: true, zero: !chart.log_y, ...(chart.log_y ? { ticks: 4, tickFormat: "~g" } : {}) },
-      color: { domain: names, range: names.map((_, i) => hues[i % hues.length]) },
-      marks: [
-        Plot.ruleX(chart.lines.length > 3 ? [] : points.filter((p) => p.low !== undefined), { x: "x", y1: "low", y2: "high", stroke: "line", strokeOpacity: 0.5 }),
-        Plot.line(points, { x: "x", y: "y", stroke: "line", z: "line" }),
-        Plot.dot(points, { x: "x", y: "y", fill: "line", r: 3 }),
-      ],
-    });
-    figure.querySelector(".legend")?.remove();
-    figure.append(el("ul", { class: "legend" }, names.map((name, i) => {
-      const key = el("i", { class: "key" });
-      key.style.background = hues[i % hues.length];
-      return el("li", null, key, name);
-    })));
-  } else {
-    const bars = chart.bars || [];
-    const left = Math.min(260, Math.round(width * 0.4));
-    plot = Plot.plot({
-      ...common, height: bars.length * 22 + 8, marginLeft: left, marginRight: 56, marginTop: 4, marginBottom: 4,
-      x: { axis: null }, y: { domain: bars.map((b, i) => i), label: null, tickSize: 0, tickFormat: (i) => cutText(bars[i].name, Math.floor(left / 6.8)) },
-      marks: [
-        Plot.barX(bars, { x: "value", y: (_, i) => i, fill: "var(--accent)", fillOpacity: 0.75, insetTop: 2, insetBottom: 2 }),
-        Plot.text(bars, { x: "value", y: (_, i) => i, text: "text", dx: 5, textAnchor: "start", fill: "var(--ink)" }),
-      ],
-    });
-  }
+  const lines = chart.lines || [];
+  const points = lines.flatMap((line) => line.points.map((p) => ({ ...p, line: line.name })));
+  const names = lines.map((line) => line.name);
+  const xs = [...new Set(points.map((p) => p.x))].sort((x, y) => x - y);
+  const plot = Plot.plot({
+    width, className: "plot", style: { background: "none", fontSize: "12px" }, height: 320, marginLeft: 46, marginBottom: 40,
+    x: { label: chart.x, ticks: xs.length > 14 || width < 500 ? 5 : xs, tickFormat: "~s" },
+    y: { label: "%", grid: true, zero: true },
+    color: { domain: names, range: names.map((_, i) => hues[i % hues.length]) },
+    marks: [
+      Plot.ruleX(lines.length > 3 ? [] : points.filter((p) => p.low !== undefined), { x: "x", y1: "low", y2: "high", stroke: "line", strokeOpacity: 0.5 }),
+      Plot.line(points, { x: "x", y: "y", stroke: "line", z: "line" }),
+      Plot.dot(points, { x: "x", y: "y", fill: "line", r: 3 }),
+    ],
+  });
+  figure.querySelector(".legend")?.remove();
+  figure.append(el("ul", { class: "legend" }, names.map((name, i) => {
+    const key = el("i", { class: "key" });
+    key.style.background = hues[i % hues.length];
+    return el("li", null, key, name);
+  })));
   plot.setAttribute("role", "img");
   plot.setAttribute("aria-label", chart.title);
   paint(figure, plot);

@@ -44,7 +44,7 @@ func folder(t *testing.T, config string, n int, systems map[string]func(i int) b
 			b.Write(append(line, '\n'))
 		}
 	}
-	for name, data := range map[string]string{"report.json": `{"version":1,"config":` + config + `}`, report.JudgmentsName: b.String()} {
+	for name, data := range map[string]string{"report.json": `{"version":2,"config":` + config + `}`, report.JudgmentsName: b.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}

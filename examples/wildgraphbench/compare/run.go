@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
@@ -111,10 +112,10 @@ func write(w io.Writer, runs []*finished, all []pairing, show int) error {
 }
 
 // table has a row for each system and figure of two runs.
-func table(a, b *finished, all []pairing) report.Table {
-	t := report.Table{
-		Title:  fmt.Sprintf("%s and %s", a.letter, b.letter),
-		Groups: []report.ColumnGroup{{Columns: []string{"Figure", "Questions", a.letter, b.letter, b.letter + " − " + a.letter, "95 % interval", "p (Holm)"}}},
+func table(a, b *finished, all []pairing) page.Table {
+	t := page.Table{
+		Title: fmt.Sprintf("%s and %s", a.letter, b.letter), Heading: "System",
+		Groups: []page.Group{{Columns: []string{"Figure", "Questions", a.letter, b.letter, b.letter + " − " + a.letter, "95 % interval", "p (Holm)"}}},
 		Notes: []string{fmt.Sprintf("Percent and points, paired over the same questions, by source page; p (Holm) is corrected for all rows of all runs. "+
 			"With fewer than %d questions there is no interval. * is certain: the interval is on one side of 0 and p (Holm) below .05.", report.MinQuestions)},
 	}
@@ -127,15 +128,15 @@ func table(a, b *finished, all []pairing) report.Table {
 			if i > 0 {
 				name = ""
 			}
-			cells := []report.Cell{{Text: r.name}, {Text: cli.Digits(r.n)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
+			cells := []page.Cell{{Text: r.name}, {Text: cli.Digits(r.n)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
 			if r.holm == nil {
-				cells = append(cells, report.Cell{Text: signed(r.Effect.Estimate)}, report.Cell{Text: "too few"}, report.Cell{Text: "–"})
+				cells = append(cells, page.Cell{Text: signed(r.Effect.Estimate)}, page.Cell{Text: "too few"}, page.Cell{Text: "–"})
 			} else {
 				sure := *r.holm < .05 && (r.Effect.Low > 0 || r.Effect.High < 0)
-				cells = append(cells, report.Cell{Text: signed(r.Effect.Estimate), Best: sure},
-					report.Cell{Text: signed(r.Effect.Low) + " to " + signed(r.Effect.High)}, report.Cell{Text: fmt.Sprintf("%.3f", *r.holm)})
+				cells = append(cells, page.Cell{Text: signed(r.Effect.Estimate), Best: sure},
+					page.Cell{Text: signed(r.Effect.Low) + " to " + signed(r.Effect.High)}, page.Cell{Text: fmt.Sprintf("%.3f", *r.holm)})
 			}
-			t.Rows = append(t.Rows, report.TableRow{Name: name, Cells: cells})
+			t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
 		}
 		if left, right := len(p.a.answers[p.systemA])-len(p.questions), len(p.b.answers[p.systemB])-len(p.questions); left+right > 0 {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %d questions that %s alone has, and %d that %s alone has, are left out.", p.name(), left, a.letter, right, b.letter))

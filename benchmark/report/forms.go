@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// WriteText writes tables aligned for a terminal.
+func WriteText(w io.Writer, tables ...page.Table) error {
+	b := bufio.NewWriter(w)
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		writeText(b, t)
+	}
+	return b.Flush()
+}
+
+func writeText(b *bufio.Writer, t page.Table) {
+	columns := t.Columns()
+	name := width(t.Heading)
+	for _, row := range t.Rows {
+		name = max(name, width(row.Name))
+	}
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = width(c)
+		for _, row := range t.Rows {
+			widths[i] = max(widths[i], width(row.Cells[i].Text)+1)
+		}
+	}
+	// A group is at least as wide as its heading.
+	at := 0
+	sums := make([]int, len(t.Groups))
+	for i, g := range t.Groups {
+		sums[i] = 3 * (len(g.Columns) - 1)
+		for _, w := range widths[at : at+len(g.Columns)] {
+			sums[i] += w
+		}
+		if more := width(g.Heading) - sums[i]; more > 0 {
+			widths[at] += more
+			sums[i] += more
+		}
+		at += len(g.Columns)
+	}
+	fmt.Fprintf(b, "%s\n", text.OneLine(t.Title))
+	if len(t.Groups) > 1 {
+		b.WriteString(pad("", -name))
+		for i, g := range t.Groups {
+			fmt.Fprintf(b, " │ %s", pad(g.Heading, -sums[i]))
+		}
+		b.WriteByte('\n')
+	}
+	line := func(name string, cells func(i int) string) {
+		b.WriteString(name)
+		at := 0
+		for _, g := range t.Groups {
+			for i := range g.Columns {
+				sep := "   "
+				if i == 0 {
+					sep = " │ "
+				}
+				b.WriteString(sep + pad(cells(at), widths[at]))
+				at++
+			}
+		}
+		b.WriteByte('\n')
+	}
+	line(pad(t.Heading, -name), func(i int) string { return columns[i] })
+	for _, row := range t.Rows {
+		line(pad(text.OneLine(row.Name), -name), func(i int) string {
+			if row.Cells[i].Best {
+				return row.Cells[i].Text + "*"
+			}
+			return row.Cells[i].Text + " "
+		})
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "  %s\n", text.OneLine(n))
+	}
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+// pad aligns right, or left when n is negative.
+func pad(s string, n int) string {
+	if n < 0 {
+		return s + strings.Repeat(" ", max(0, -n-width(s)))
+	}
+	return strings.Repeat(" ", max(0, n-width(s))) + s
+}
+
+// WriteMarkdown writes the tables of the report as Markdown; the best figure
+// of a column is bold, 95 % confidence intervals stand in parentheses.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "# %s\n\n%s Ranges in parentheses are 95 %% confidence intervals, from %d questions on.\n", markdownText(r.heading()), markdownText(r.summary()), MinQuestions)
+	for _, t := range r.Tables() {
+		fmt.Fprintf(b, "\n## %s\n\n| %s |", markdownText(t.Title), t.Heading)
+		for _, g := range t.Groups {
+			for _, c := range g.Columns {
+				if g.Qualified {
+					c = g.Heading + ": " + c
+				}
+				fmt.Fprintf(b, " %s |", markdownText(c))
+			}
+		}
+		b.WriteString("\n|---|" + strings.Repeat("---:|", len(t.Columns())) + "\n")
+		for _, row := range t.Rows {
+			fmt.Fprintf(b, "| %s |", markdownText(row.Name))
+			for _, c := range row.Cells {
+				cell := markdownText(c.Text)
+				if c.Best {
+					cell = "**" + cell + "**"
+				}
+				if c.Interval != "" {
+					cell += " (" + c.Interval + ")"
+				}
+				fmt.Fprintf(b, " %s |", cell)
+			}
+			b.WriteByte('\n')
+		}
+		for _, n := range t.Notes {
+			fmt.Fprintf(b, "\n%s\n", markdownText(n))
+		}
+	}
+	return b.Flush()
+}
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "\n", " ")
+
+func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine(s)) }
+
+// WriteCSV writes one row per system, domain and question type; the domain "*" is all
+// domains together, and a domain of that name is "'*". The column judge tells lexical
+// figures from a model's. Undefined figures are empty.
+func (r *Report) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	header := []string{"system", "domain", "type", "n", "k", "judge"}
+	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
+	header = append(append(header, figures...), "answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	var keys []string
+	for _, kind := range r.types {
+		keys = append(keys, kind.Key)
+	}
+	keys = append(keys, benchmark.All)
+	for _, s := range r.Systems {
+		for _, d := range append(slices.Clone(s.Domains), Domain{Types: s.Overall.Types}) {
+			for _, key := range keys {
+				if err := out.Write(csvRow(s.System, cmp.Or(csvText(d.Domain), allDomains), key, d.Types[key], figures)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// allDomains stands for the domains together.
+const allDomains = "*"
+
+func csvRow(system, domain, key string, t Type, figures []string) []string {
+	kind := "model"
+	switch {
+	case t.Lexical != nil:
+		kind = "lexical"
+	case t.Judged == nil:
+		kind = ""
+	}
+	row := []string{csvText(system), domain, key, strconv.Itoa(t.N), strconv.Itoa(t.K), kind}
+	for _, key := range figures {
+		value := ""
+		if f, ok := t.Figure(key); ok {
+			value = strconv.FormatFloat(f, 'f', 6, 64)
+		}
+		row = append(row, value)
+	}
+	v := t.Verdicts()
+	if v == nil {
+		return append(row, "", "", "", "")
+	}
+	for _, n := range []int{v.Refusals.AnsweredRight, v.Refusals.AnsweredWrong, v.Refusals.RefusedRightly, v.Refusals.RefusedWrongly} {
+		row = append(row, strconv.Itoa(n))
+	}
+	return row
+}
+
+// csvText keeps spreadsheets from taking a text for a formula.
+func csvText(s string) string {
+	if s != "" && (s == allDomains || strings.ContainsRune("=+-@'\t\r", rune(s[0]))) {
+		return "'" + text.OneLine(s)
+	}
+	return text.OneLine(s)
+}
+
+// notApplicable stands for a figure that does not exist.
+const notApplicable = "n/a"
+
+func points(f float64) string { return strconv.FormatFloat(100*f, 'f', 2, 64) }
+
+func percent(f *float64) string {
+	if f == nil {
+		return notApplicable
+	}
+	return points(*f)
+}
+
+func decimal(f *float64, digits int) string {
+	if f == nil {
+		return "–"
+	}
+	if digits == 0 {
+		return count(int(math.Round(*f)))
+	}
+	return strconv.FormatFloat(*f, 'f', digits, 64)
+}
+
+// count groups digits by threes: 1,197.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	var b strings.Builder
+	for i, d := range s {
+		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+func deref(f *float64) float64 {
+	if f == nil {
+		return 0
+	}
+	return *f
+}
+
+// megabytes is a size in millions of bytes.
+func megabytes(n int64) string { return decimal(ref(float64(n)/1e6), 1) }
+
+func pValue(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}
+
+// sentence is a title as it stands within a sentence: only its first letter may be a
+// capital.
+func sentence(title string) string {
+	return title[:min(1, len(title))] + strings.ToLower(title[min(1, len(title)):])
+}
+
+func capital(text string) string {
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// indexed sums the indexes of all domains.
+func (s System) indexed() Index {
+	var sum Index
+	for _, d := range s.Domains {
+		sum.Chunks += d.Index.Chunks
+		sum.Bytes += d.Index.Bytes
+		sum.Usage = sum.Usage.Add(d.Index.Usage)
+		if d.Index.Seconds != nil {
+			sum.Seconds = ref(*d.Index.Seconds + deref(sum.Seconds))
+		}
+	}
+	return sum
+}
+
+func (r *Report) costTable() page.Table {
+	t := page.Table{
+		Title: "Cost",
+		Groups: []page.Group{
+			{Heading: "Index", Columns: []string{"MB", "Chunks", "LLM calls", "Tokens", "Embedded", "Seconds"}, Qualified: true},
+			{Heading: "Answers", Columns: []string{"Questions", "LLM calls", "Tokens", "p50 ms", "p99 ms"}, Qualified: true},
+			{Heading: "Judge", Columns: []string{"LLM calls", "Tokens"}, Qualified: true},
+			{Heading: "Process", Columns: []string{"Peak MiB"}},
+		},
+		Notes: []string{"Totals of the run. Tokens are prompt and completion together. A megabyte is a million bytes of documents."},
+	}
+	tokens := func(u graphrag.Usage) string { return count(u.PromptTokens + u.CompletionTokens) }
+	for _, s := range r.Systems {
+		if s.NotApplicable != "" {
+			addTexts(&t, s.name())
+			continue
+		}
+		index := s.indexed()
+		texts := []string{
+			megabytes(index.Bytes), count(index.Chunks), count(index.Calls), tokens(index.Usage),
+			count(index.EmbeddedTokens), decimal(index.Seconds, 1), count(s.Overall.Types[benchmark.All].N),
+			count(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
+			count(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0),
+		}
+		if s.foreign {
+			for _, i := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 10} {
+				texts[i] = notApplicable
+			}
+		}
+		addTexts(&t, s.name(), texts...)
+	}
+	return t
+}
+
+// refusalTable separates, over all questions, answers from refusals and the right ones
+// from the wrong ones. It is empty unless a system refused, or was told to.
+func (r *Report) refusalTable() page.Table {
+	t := page.Table{
+		Title: "Answers and refusals" + r.label.title,
+		Groups: []page.Group{
+			{Heading: "Answered", Columns: []string{"Right", "Wrong"}, Qualified: true},
+			{Heading: "Refused", Columns: []string{"Rightly", "Wrongly"}, Qualified: true}, {Columns: []string{"Unscored"}},
+		},
+		Notes: []string{
+			"Questions. A refusal is wrong when the system had read pages of all the gold of a fact, or of any of the gold of a summary; " +
+				"else, and where a question has no answer, it is right. An answer is right at accuracy or recall 1.",
+		},
+	}
+	refused := r.Config["mode"] == string(reader.Reject)
+	for _, s := range r.Systems {
+		v := s.Overall.Types[benchmark.All].Verdicts()
+		if v == nil {
+			addTexts(&t, s.name())
+			continue
+		}
+		n := v.Refusals
+		refused = refused || n.RefusedRightly+n.RefusedWrongly > 0
+		addTexts(&t, s.name(), count(n.AnsweredRight), count(n.AnsweredWrong), count(n.RefusedRightly), count(n.RefusedWrongly), count(n.Unscored))
+	}
+	if !refused {
+		return page.Table{}
+	}
+	return t
+}
+
+// namedGraph is a graph and the systems that have it.
+type namedGraph struct {
+	domain  string
+	systems []string
+	index   Index
+}
+
+func (g namedGraph) name() string { return text.OneLine(g.domain) + ": " + g.group() }
+
+// group names up to three systems, or the first and how many more.
+func (g namedGraph) group() string {
+	if n := len(g.systems); n > 3 {
+		return fmt.Sprintf("%s + %d", g.systems[0], n-1)
+	}
+	return strings.Join(g.systems, ", ")
+}
+
+// graphs lists the graphs of every domain; systems that built the same share
+// one.
+func (r *Report) graphs() []namedGraph {
+	if len(r.Systems) == 0 {
+		return nil
+	}
+	var out []namedGraph
+	for i, d := range r.Systems[0].Domains {
+		first := len(out)
+		for _, s := range r.Systems {
+			index := s.Domains[i].Index
+			if index.Entities == 0 {
+				continue
+			}
+			same := slices.IndexFunc(out[first:], func(g namedGraph) bool { return sameGraph(g.index, index) })
+			if same < 0 {
+				out = append(out, namedGraph{d.Domain, []string{s.System}, index})
+			} else {
+				g := &out[first+same]
+				g.systems = append(g.systems, s.System)
+			}
+		}
+	}
+	return out
+}
+
+func sameGraph(a, b Index) bool {
+	return a.Entities == b.Entities && a.Relations == b.Relations && a.Edges == b.Edges &&
+		a.AverageDegree == b.AverageDegree && a.MaxDegree == b.MaxDegree && a.IsolatedShare == b.IsolatedShare
+}
+
+// GraphTable is Table 4 of the paper. It is empty without a graph.
+func (r *Report) GraphTable() page.Table {
+	t := page.Table{
+		Title: "Graphs", Heading: "Graph",
+		Groups: []page.Group{{Columns: []string{"Corpus", "Nodes", "Edges", "Relations", "Max. degree", "Avg. degree", "Isolated %"}}},
+		Notes: []string{"As in Table 4 and Figure 4 of the paper: a node is an entity, an edge a pair of entities with at least one fact, " +
+			"the average degree 2 · edges / nodes. Relations are distinct facts; links between entities and passages do not count."},
+	}
+	for _, g := range r.graphs() {
+		x := g.index
+		if long := g.group() + ": " + strings.Join(g.systems, ", ") + "."; len(g.systems) > 3 && !slices.Contains(t.Notes, long) {
+			t.Notes = append(t.Notes, long)
+		}
+		edges := count(int(x.Edges))
+		if x.Edges == 0 && x.MaxDegree > 0 {
+			edges = "–" // the system does not show its graph
+		}
+		addTexts(&t, g.name(), megabytes(x.Bytes)+" MB", count(x.Entities), edges, count(x.Relations),
+			count(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
+	}
+	if len(t.Rows) == 0 {
+		return page.Table{}
+	}
+	if r.Published == nil || !r.label.graphs || len(r.Published.Graphs) == 0 {
+		return t
+	}
+	for _, p := range r.Published.Graphs {
+		degree := 2 * float64(p.Edges) / float64(max(p.Nodes, 1))
+		addTexts(&t, p.Name+", published", p.Tokens+" tokens", count(p.Nodes), count(p.Edges), "–",
+			count(p.MaxDegree), decimal(&degree, 2), percent(p.IsolatedShare))
+		t.Rows[len(t.Rows)-1].Published = true
+	}
+	first := r.Published.Graphs[0]
+	t.Notes = append(t.Notes, fmt.Sprintf("Published rows: %s, built by %s.", first.Source, first.Model))
+	return t
+}
+
+// swept names the questions of a sweep.
+func (r *Report) swept() (title, plural string) {
+	var titles, plurals []string
+	for _, kind := range r.types {
+		if kind.Swept {
+			titles, plurals = append(titles, kind.Title), append(plurals, kind.Plural)
+		}
+	}
+	return strings.Join(titles, ", "), strings.Join(plurals, ", ")
+}
+
+// sweepTable shows a row for each system and k, and marks the best k of each.
+func (r *Report) sweepTable() page.Table {
+	verdicts := []string{"f1_mean_of_questions", "f1_of_means", "recall", "precision"}
+	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall"}
+	title, plural := r.swept()
+	t := page.Table{
+		Title: capital(plural) + " over top-k" + r.label.title,
+		Groups: []page.Group{
+			{Heading: title, Columns: titles(verdicts...), Qualified: true}, {Heading: "Final prompt", Columns: titles(prompt...)},
+		},
+		Notes: []string{"Percent, over all " + strings.ToLower(title) + " questions of the run; the best k of each system is marked. " +
+			"Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."},
+	}
+	if r.label.note != "" {
+		t.Notes = append(t.Notes, r.label.note)
+	}
+	f1 := page.Chart{Title: r.label.prefix + "F1 of " + plural + ", mean of questions (%)", X: "top-k"}
+	recall := page.Chart{Title: r.label.prefix + "recall of " + plural + " (%)", X: "top-k"}
+	for _, s := range r.Systems {
+		var names []string
+		var rows [][]measured
+		for _, p := range s.Sweep {
+			row := s.row(Types{title: p.Type}.row(title, append(verdicts, prompt...)...))
+			names = append(names, fmt.Sprintf("%s, k = %d", s.name(), p.K))
+			rows = append(rows, row)
+			addPoint(&f1, s.System, p.K, row[0])
+			addPoint(&recall, s.System, p.K, row[2])
+		}
+		addFigures(&t, names, rows)
+	}
+	t.Charts = []page.Chart{f1, recall}
+	return t
+}
+
+// addPoint appends a share to a line of a chart and adds the line if it is new. An
+// undefined figure is no point.
+func addPoint(c *page.Chart, name string, x int, m measured) {
+	if m.value == nil {
+		return
+	}
+	if n := len(c.Lines); n == 0 || c.Lines[n-1].Name != name {
+		c.Lines = append(c.Lines, page.Line{Name: name})
+	}
+	p := page.Point{X: float64(x), Y: 100 * *m.value}
+	if m.interval != nil {
+		p.Low, p.High = ref(100*m.interval[0]), ref(100*m.interval[1])
+	}
+	line := &c.Lines[len(c.Lines)-1]
+	line.Points = append(line.Points, p)
+}
+
+// The steps after indexing.
+const (
+	stageAnswer = "answer"
+	stageJudge  = "judge"
+)
+
+// health counts what failed, and decides whether the system can be compared.
+func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
+	if of.NotApplicable != "" {
+		return
+	}
+	doubt := func(format string, args ...any) {
+		s.NotCompared = append(s.NotCompared, fmt.Sprintf(format, args...))
+	}
+	var panics []string
+	answers, judging := graphrag.Stage{Name: stageAnswer}, graphrag.Stage{Name: stageJudge}
+	for i, d := range of.Domains {
+		name, index := run.Dataset.Domains[i].Name, d.Index
+		if index.Error != "" {
+			doubt("no index of %s: %s", name, index.Error)
+		}
+		if index.Graph && index.Stats.Chunks > 0 && index.Stats.Entities == 0 {
+			doubt("the graph of %s is empty: %s, no entity", name, plural(index.Stats.Chunks, "chunk"))
+		}
+		for _, g := range index.Stats.Stages {
+			s.add(g)
+		}
+		for _, r := range d.Results {
+			if r.Skipped {
+				s.partial = true
+				continue
+			}
+			answers = sum(answers, answered(r))
+			if strings.HasPrefix(r.Answer.Error, "panic:") {
+				panics = append(panics, fmt.Sprintf("question %s: %s", r.Answer.ID, r.Answer.Error))
+			}
+			if r.Answer.Error == "" {
+				judging = sum(judging, judged(r))
+			}
+		}
+	}
+	if n := len(panics); n > 0 {
+		doubt("%s, the first at %s", plural(n, "panic"), panics[0])
+	}
+	s.add(answers)
+	s.add(judging)
+	for _, g := range s.Stages {
+		if float64(g.Failed) > run.MaxFailed*float64(g.Asked) {
+			doubt("%s: %s of %s failed", g.Name, count(g.Failed), count(g.Asked))
+		}
+	}
+}
+
+// add counts a step in the row of its name.
+func (s *System) add(g graphrag.Stage) {
+	i := slices.IndexFunc(s.Stages, func(have graphrag.Stage) bool { return have.Name == g.Name })
+	if i < 0 {
+		s.Stages = append(s.Stages, g)
+		return
+	}
+	s.Stages[i] = sum(s.Stages[i], g)
+}
+
+func sum(a, b graphrag.Stage) graphrag.Stage {
+	a.Asked += b.Asked
+	a.Failed += b.Failed
+	a.Refused += b.Refused
+	a.Repaired += b.Repaired
+	return a
+}
+
+// answered is one question as a piece of work.
+func answered(r benchmark.Result) graphrag.Stage {
+	g := graphrag.Stage{Asked: 1}
+	if r.Answer.Error != "" {
+		g.Failed = 1
+	}
+	if cause := llm.Kind(r.Answer.Error); cause == llm.ErrRefused || cause == llm.ErrFiltered {
+		g.Refused = 1
+	}
+	return g
+}
+
+// judged is one judgment as a piece of work. One whose judge counts a failed call as
+// a score of 0 has failed as well.
+func judged(r benchmark.Result) graphrag.Stage {
+	g := graphrag.Stage{Asked: 1}
+	var p judge.Protocol
+	switch j := r.Judgment; {
+	case j.Fact != nil:
+		p = j.Fact.Protocol
+	case j.Summary != nil:
+		p = j.Summary.Protocol
+	}
+	for _, v := range r.Judgment.Verdicts() {
+		cause := llm.Kind(v.Cause())
+		if v.State == judge.Unscored {
+			g.Failed = 1
+			if cause == llm.ErrRefused || cause == llm.ErrFiltered {
+				g.Refused = 1
+			}
+		}
+	}
+	if p.Failures > 0 {
+		g.Failed = 1
+	}
+	return g
+}
+
+// mark stands behind the name of a system that is not compared.
+const mark = " †"
+
+// name is the system's with its other names, marked if it is not compared, and with
+// the number of its questions if that is not all.
+func (s System) name() string {
+	name := strings.Join(append([]string{s.System}, s.Also...), " = ")
+	switch {
+	case s.partial:
+		return fmt.Sprintf("%s (n = %d)", name, s.Overall.Types[benchmark.All].N)
+	case len(s.NotCompared) > 0:
+		return name + mark
+	}
+	return name
+}
+
+// compared tells whether the system's figures may be set beside those of others.
+func (s System) compared() bool {
+	return s.NotApplicable == "" && len(s.NotCompared) == 0 && !s.partial
+}
+
+// row sets the cells apart that are not compared: all of a system that has
+// failed or was not asked everything, and the ranking of one that ranks what is behind its reports.
+func (s System) row(cells []measured) []measured {
+	for i, c := range cells {
+		cells[i].unmarked = c.unmarked || !s.compared() || s.provenance && c.ranked
+	}
+	return cells
+}
+
+// provenance tells whether a system ranks what is behind the texts it reads, and
+// reads no chunk: such a ranking says what the texts were made from, not what was
+// found.
+func provenance(of benchmark.SystemRun) bool {
+	found := false
+	for _, d := range of.Domains {
+		for _, r := range d.Results {
+			if len(r.Answer.Evidence) > 0 {
+				return false
+			}
+			found = found || len(r.Answer.Derived) > 0 && len(r.Answer.Ranked) > 0
+		}
+	}
+	return found
+}
+
+// failureTable has a row for each step of a system at which something failed.
+func (r *Report) failureTable() page.Table {
+	t := page.Table{
+		Title:  "What failed",
+		Groups: []page.Group{{Columns: []string{"Step", "Pieces", "Failed", "%", "Of these refused", "Mended"}}},
+	}
+	for _, s := range r.Systems {
+		for _, g := range s.Stages {
+			if g.Failed > 0 || g.Repaired > 0 {
+				share := float64(g.Failed) / float64(max(g.Asked, 1))
+				addTexts(&t, s.name(), g.Name, count(g.Asked), count(g.Failed), percent(&share), count(g.Refused), count(g.Repaired))
+			}
+		}
+		if len(s.NotCompared) > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s%s is not compared: %s.", s.System, mark, strings.Join(s.NotCompared, "; ")))
+		}
+	}
+	if len(t.Rows) == 0 && len(t.Notes) > 0 {
+		addTexts(&t, "–")
+	}
+	return t
+}
