@@ -229,6 +229,9 @@ func TestBrokenRecords(t *testing.T) {
 		{"bold", "**entity**<|#|>Fram<|#|>ship<|#|>A ship.\n- **entity**<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},
 		{"html", "entity<|#|><p>Fram</p><|#|>ship<|#|>A <b>ship</b>.<br/>\nentity<|#|>Oslo<|#|>geo<|#|>1 < 2 > 0", extract.Lines, two, 0, 0},
 		{"quotes", "entity<|#|>\"Weird Al\" Yankovic<|#|>person<|#|>x\nentity<|#|>“苹果”公司<|#|>x<|#|>y\nentity<|#|>“Fram”<|#|>x<|#|>y", extract.Lines, []string{`"Weird Al" Yankovic`, "“苹果”公司", "Fram"}, 0, 0},
+		{"quoted fields", `("entity"<|>"Fram"<|>"ship"<|>"A ship of \"ice\"."##("entity"<|>"Oslo"<|>"geo"<|>"A city.")`, extract.Tuples, two, 0, 0},
+		{"bars", "entity | Fram | ship | A ship.\nentity|Oslo|geo|A city.\n\nrelation|Fram|Oslo|mooring|She lies there.\n<|COMPLETE|>", extract.Lines, two, 1, 0},
+		{"bars of a table", "| a | b |\n|---|---|", extract.Lines, nil, 0, 1},
 		{"none", "None.", extract.Tuples, nil, 0, 0},
 		{"nothing", "", extract.Tuples, nil, 0, 0},
 		{"only the end", "<|COMPLETE|>", extract.Tuples, nil, 0, 0},
@@ -288,7 +291,8 @@ func TestGleaning(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(func(r llm.Request) bool {
 			return strings.HasSuffix(r.Messages[len(r.Messages)-1].Text, "one letter.")
-		}, tt.more).Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`+tt.end)
+		}, tt.more).Reply(func(llm.Request) bool { return tt.format == extract.Objects }, `{"entities": [{"name": "Fram", "type": "ship", "desc": "x"}]}`).
+			Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`+tt.end)
 		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, AlwaysGlean: tt.always, Types: []string{"ship"}})
 		if err != nil {
 			t.Fatal(err)
@@ -305,6 +309,26 @@ func TestGleaning(t *testing.T) {
 	x := records(t, extract.Lines, lineAnswer, "entity<|#|>FRAM<|#|>ship<|#|>A polar ship of great fame.\nrelation<|#|>Fram<|#|>Colin Archer<|#|>x<|#|>Short.")
 	if x.Mentions[0].Description != "A polar ship of great fame." || len(x.Facts) != 1 || x.Facts[0].Description != "He built her." {
 		t.Errorf("%+v", x)
+	}
+}
+
+// A reply in another form is asked for once more, with the fault named, and costs no
+// round of gleaning.
+func TestOtherForm(t *testing.T) {
+	for format, replies := range map[extract.Format][2]string{
+		extract.Lines:   {`{"entities": ["Fram"]}`, "entity<|#|>Fram<|#|>ship<|#|>A ship.\n<|COMPLETE|>"},
+		extract.Tuples:  {"Entität<|>Fram<|>ship<|>A ship.", `("entity"<|>Fram<|>ship<|>A ship.)<|COMPLETE|>`},
+		extract.Objects: {"The Fram is a ship.", `{"entities": {"name": "Fram", "type": "ship", "desc": "A ship."}}`},
+	} {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, replies[:]...)
+		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: format, Types: []string{"ship"}})
+		x := got(t, e, err, "Fram")
+		if len(x.Mentions) != 1 || len(x.Problems) != 0 || m.Calls() != 2 {
+			t.Errorf("%s: %+v after %d calls", format, x, m.Calls())
+		}
+		if r := m.Requests()[1]; r.Stage != extract.StageRecords || !strings.Contains(r.Messages[3].Text, "does not have the form asked for (") {
+			t.Errorf("%s: asked again with %+v", format, r)
+		}
 	}
 }
 

@@ -114,11 +114,7 @@ func (r *Records) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ex
 func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
 	answers, err := r.ask(ctx, c)
 	for _, a := range answers {
-		if r.o.Format == Objects {
-			readObjects(a, r.o.Types, x)
-		} else {
-			readRecords(a, r.o.Format, x)
-		}
+		r.read(a, x)
 	}
 	if r.o.Format == Lines {
 		keepLonger(x)
@@ -130,8 +126,18 @@ func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 	return err
 }
 
-// ask returns the replies of all rounds. If a later round fails, the replies before it
-// are used.
+// read adds what a reply says.
+func (r *Records) read(answer string, x *kg.Extraction) {
+	if r.o.Format == Objects {
+		readObjects(answer, r.o.Types, x)
+	} else {
+		readRecords(answer, r.o.Format, x)
+	}
+}
+
+// ask returns the replies of all rounds. A first reply of which nothing can be read is
+// asked for once more, with the fault named. If a later round fails, the replies before
+// it are used.
 func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	req, err := prompts.Request(StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
@@ -141,10 +147,21 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	}
 	req.JSON = r.o.Format == Objects
 	var answers []string
+	again := false
 	for round := 0; ; round++ {
 		reply, err := r.o.Model.Generate(ctx, req)
 		if err != nil {
 			return answers, err
+		}
+		var said kg.Extraction
+		if round == 0 && !again {
+			r.read(reply.Text, &said)
+		}
+		if len(said.Problems) > 0 && len(said.Mentions)+len(said.Facts) == 0 {
+			again, round = true, -1
+			req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: kg.Beginning(reply.Text)},
+				llm.Message{Role: llm.User, Text: fmt.Sprintf(otherForm, said.Problems[0].Reason)})
+			continue
 		}
 		answers = append(answers, reply.Text)
 		if round == r.o.Gleanings || !r.o.AlwaysGlean && complete(reply.Text) {
@@ -163,6 +180,7 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 }
 
 const (
+	otherForm   = "That reply does not have the form asked for (%s). Write what you found in exactly the form shown in the instructions, with its marks between the fields, and end as told there."
 	moreRecords = "Look at the passage again. Are there entities or relations that you have not written? If so, write those, in the same form, and none that you have written before, and end as before. If not, reply <|COMPLETE|> alone."
 	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
 )
@@ -302,6 +320,9 @@ func readRecords(answer string, format Format, x *kg.Extraction) {
 	reply := strings.ReplaceAll(answer, sep, " ")
 	reply = endMark.ReplaceAllString(reply, "\n##\n")
 	found := cut(delimit(reply, format))
+	if len(found) == 0 {
+		found = cut(barred(reply))
+	}
 	if len(found) == 0 && !nothing(reply) {
 		problem(x, "record", answer, "no record in the reply")
 	}
@@ -310,6 +331,20 @@ func readRecords(answer string, format Format, x *kg.Extraction) {
 			problem(x, "record", strings.ReplaceAll(w.text, sep, "<|>"), err.Error())
 		}
 	}
+}
+
+// barred has sep in place of | if each line is a record with that between its fields.
+func barred(reply string) string {
+	var lines []string
+	for line := range strings.Lines(strings.Trim(reply, " \r\n#")) {
+		fields := strings.Split(strings.Trim(line, " \r\n#"), "|")
+		wants := map[string]int{"entity": 4, "relation": 5, "relationship": 5}[strings.ToLower(strings.TrimSpace(fields[0]))]
+		if strings.TrimSpace(line) != "" && len(fields) != wants {
+			return reply
+		}
+		lines = append(lines, strings.Join(fields, sep))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // nothing reports whether a reply says that there are no records.
@@ -336,7 +371,7 @@ func (w written) body() string {
 func split(body string) []string {
 	fields := strings.Split(strings.TrimRight(body, sep+" \t\r\n"), sep)
 	for i, f := range fields {
-		fields[i] = cleanText(f)
+		fields[i] = unquote(cleanText(f), `"`, `"`) // some quote each field
 	}
 	return fields
 }
