@@ -139,14 +139,11 @@ func Anew(ctx context.Context) bool { return ctx.Value(anew{}) != nil }
 
 // Bill is what the attempts of one call cost, as the transport below reports
 // them: replies carry their usage, but embeddings and attempts that failed cannot.
-// Ledgers and budgets read it. What is written on a bill stands on those around
-// it too.
 type Bill struct {
 	// Retry, if set before use, is asked before a call is tried again; its error
 	// ends the call.
 	Retry func() error
 
-	outer   *Bill
 	known   tally
 	unknown atomic.Int64
 }
@@ -160,10 +157,8 @@ func (b *Bill) Unknown() int { return int(b.unknown.Load()) }
 
 type billKey struct{}
 
-// WithBill writes the calls under the returned context on b. A bill is for one
-// context.
+// WithBill records the calls under the returned context on b.
 func WithBill(ctx context.Context, b *Bill) context.Context {
-	b.outer = billOf(ctx)
 	return context.WithValue(ctx, billKey{}, b)
 }
 
@@ -172,33 +167,28 @@ func billOf(ctx context.Context) *Bill {
 	return b
 }
 
-// RecordUsage writes the usage of an attempt on the bill of ctx. Transports, and
+// RecordUsage records the usage of an attempt on the bill of ctx. Transports, and
 // models that do not stand on one, call it once per attempt.
 func RecordUsage(ctx context.Context, u Usage) {
-	for b := billOf(ctx); b != nil; b = b.outer {
+	if b := billOf(ctx); b != nil {
 		b.known.add(u)
 	}
 }
 
-// RecordUnknown writes down an attempt that may have been billed.
+// RecordUnknown records an attempt that may have been billed.
 func RecordUnknown(ctx context.Context) {
-	for b := billOf(ctx); b != nil; b = b.outer {
+	if b := billOf(ctx); b != nil {
 		b.unknown.Add(1)
 	}
 }
 
-// MayRetry asks all bills of ctx, the outermost first, whether a call may be tried
-// again. Transports call it before every attempt but the first.
-func MayRetry(ctx context.Context) error { return billOf(ctx).mayRetry() }
-
-func (b *Bill) mayRetry() error {
-	if b == nil {
-		return nil
+// MayRetry asks the bill of ctx whether a call may be tried again. Transports call it
+// before every attempt but the first.
+func MayRetry(ctx context.Context) error {
+	if b := billOf(ctx); b != nil && b.Retry != nil {
+		return b.Retry()
 	}
-	if err := b.outer.mayRetry(); err != nil || b.Retry == nil {
-		return err
-	}
-	return b.Retry()
+	return nil
 }
 
 type (

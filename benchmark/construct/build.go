@@ -45,7 +45,7 @@ var ErrNoReferences = errors.New("the article has no reference list with links: 
 	"it takes a heading References and numbered items, and marks such as [[12]](#cite_note-12) or [^12] in the text")
 
 // Make builds a topic of an article and what was collected of its sources. It is a
-// function of its arguments: with parts whose replies are kept (paid.Cached), a second
+// function of its arguments: with parts whose replies are kept (paid.Client), a second
 // call asks for nothing and returns the same.
 func Make(ctx context.Context, domain string, a *article.Article, source string, refs []article.Reference, collected []Collected, p Parts, n Numbers) (*Build, error) {
 	b := &Build{Topic: Topic{Domain: domain, Title: a.Title, Text: source, Sources: refs}}

@@ -22,7 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -136,12 +135,12 @@ func scripted() *llmtest.Script {
 // build builds the benchmark into dir with what is kept in work.
 func build(ctx context.Context, t *testing.T, work, dir string, get construct.Getter, m llm.Model) (*construct.Build, error) {
 	t.Helper()
-	j, err := journal.Open(filepath.Join(work, "replies"), journal.Header{Schema: paid.Schema}, journal.Options{})
+	client, err := paid.Open(paid.Options{File: filepath.Join(work, "replies")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	m, err = paid.Cached(m, j, paid.CacheOptions{})
+	defer client.Close()
+	m, err = client.Model(m)
 	if err != nil {
 		t.Fatal(err)
 	}

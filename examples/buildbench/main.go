@@ -164,11 +164,14 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error)
 	if err != nil {
 		return construct.Parts{}, nil, err
 	}
-	client, err := paid.Open(paid.Options{Provider: provider, File: s.cache, Run: run, Tokens: s.budgetTokens, Logger: log})
+	client, err := paid.Open(paid.Options{File: s.cache, Run: run, Tokens: s.budgetTokens, Logger: log})
 	if err != nil {
 		return construct.Parts{}, nil, fmt.Errorf("-cache: %w", err)
 	}
-	m, err := client.Model(s.model)
+	m, err := provider.Model(s.model)
+	if err == nil {
+		m, err = client.Model(m)
+	}
 	if err != nil {
 		return construct.Parts{}, nil, errors.Join(cli.Usage(err), client.Close())
 	}

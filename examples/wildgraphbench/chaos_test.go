@@ -109,20 +109,23 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 	} else if strings.Contains(string(data), chaosKey) {
 		t.Error("the key is kept")
 	}
+	client, err := paid.Open(paid.Options{File: name, Run: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, bill := client.Account(), c.Bill().Total
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	owed := bill.Tokens() - before.Tokens()
+	if owed > a.Total.Most.Tokens() || owed > a.Total.Usage.Tokens() && len(a.Unknown) == 0 && !a.Total.Usage.Estimated {
+		t.Errorf("%d tokens are billed, the ledger has %d, %d at the most, in doubt %d calls", owed, a.Total.Usage.Tokens(), a.Total.Most.Tokens(), len(a.Unknown))
+	}
 	j, err := journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	ledger, err := paid.NewLedger(j, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, bill := ledger.Account(), c.Bill().Total
-	owed := bill.Tokens() - before.Tokens()
-	if owed > a.Total.Most.Tokens() || owed > a.Total.Usage.Tokens() && len(a.Unknown) == 0 && !a.Total.Usage.Estimated {
-		t.Errorf("%d tokens are billed, the ledger has %d, %d at the most, in doubt %d calls", owed, a.Total.Usage.Tokens(), a.Total.Most.Tokens(), len(a.Unknown))
-	}
 	c.acked = onDisk(t, j, true)
 	return a.Total.Unknown
 }

@@ -4,6 +4,7 @@ package paid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -18,8 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Schema is the journal schema of [Cached] and [CachedEmbedder]; both
-// can share one journal.
+// Schema is the schema of the journals of [Open] and [CachedEmbedder].
 const Schema = "wildgraph-llm-cache/1"
 
 // The kinds of records in a cache journal.
@@ -28,19 +28,6 @@ const (
 	recordFailure = 2 // paid for, but not what was asked for
 	recordVector  = 3 // one embedding
 )
-
-// CacheOptions tune [Cached].
-type CacheOptions struct {
-	// PaidUsage lets hits carry the usage of the call that paid for them, so
-	// that meters do not depend on where a job was stopped and started again. A
-	// ledger below the cache never sees a hit.
-	PaidUsage bool
-	// RetryFailures asks again for recorded failures: replies without a readable
-	// JSON object where the request asked for one, and errors that were billed and would come again (filtered,
-	// refused, truncated). By default they are served from the journal too,
-	// so that going on with a stopped job does not pay for them twice.
-	RetryFailures bool
-}
 
 // cacheRecord is the payload of a record.
 type cacheRecord struct {
@@ -235,74 +222,72 @@ func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 	return nil
 }
 
-type cached struct {
-	*cache
+// model is a model of a [Client].
+type model struct {
+	c *Client
 	m llm.Model
-	o CacheOptions
 }
 
-// Cached answers from the journal what was answered before and asks m for the
-// rest, each question once even when many ask at the same time, unless they want
-// it piece by piece. A reply is returned after it is on disk, a known one comes in
-// one piece, and only whole ones are kept. Hits count as CachedCalls and cost nothing.
-//
-// A context made by [llm.WithAnew] passes by what is kept, and replaces it.
-//
-// The key covers the model's name and every field of the request that the
-// model sees, and Sample. Cached reads the whole journal at the start; replies are
-// read from the journal, which stays the caller's to close.
-func Cached(m llm.Model, j *journal.Journal, o CacheOptions) (llm.Model, error) {
-	c := newCache(j, nil)
-	err := scan(j, func(rec journal.Record) error { return c.enter(rec, func(*failure) bool { return o.RetryFailures }) })
-	return &cached{cache: c, m: m, o: o}, err
+func (m *model) Name() string { return m.m.Name() }
+
+// Generate implements [llm.Model].
+func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	return m.Stream(ctx, req, nil)
 }
 
-func (c *cached) Name() string { return c.m.Name() }
+// complete is a request with the settings that are always sent.
+func (m *model) complete(req llm.Request) llm.Request {
+	req.MaxTokens = cmp.Or(req.MaxTokens, m.c.o.ReplyTokens, DefaultReplyTokens)
+	return req
+}
 
 // Stream implements [llm.Streamer].
-func (c *cached) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	raw, err := canonical(c.m.Name(), req)
+func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
+	req = m.complete(req)
+	raw, err := canonical(m.Name(), req)
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	k := keyOf(raw)
-	if _, ok := c.look(k); !ok && piece != nil && ctx.Err() == nil {
-		return c.fetch(ctx, k, raw, req, piece)
+	k, c := keyOf(raw), m.c.cache
+	if _, known := c.look(k); ctx.Err() == nil && (llm.Anew(ctx) || piece != nil && !known) {
+		return m.fetch(ctx, k, raw, req, piece)
 	}
-	reply, err := c.Generate(ctx, req)
+	led, err := c.once(ctx, k, func(ctx context.Context) (err error) {
+		reply, err = m.fetch(ctx, k, raw, req, nil)
+		return err
+	})
+	if err == nil && !led {
+		at, _ := c.look(k)
+		reply, err = c.serve(raw, at)
+	}
 	if err == nil && piece != nil {
 		err = piece(reply.Text)
 	}
-	return reply, err
-}
-
-// Generate implements [llm.Model].
-func (c *cached) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	raw, err := canonical(c.m.Name(), req)
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	k := keyOf(raw)
-	if llm.Anew(ctx) && ctx.Err() == nil {
-		return c.fetch(ctx, k, raw, req, nil)
-	}
-	var own llm.Reply
-	led, err := c.once(ctx, k, func(ctx context.Context) (err error) {
-		own, err = c.fetch(ctx, k, raw, req, nil)
-		return err
-	})
-	switch {
-	case led:
-		return own, err
-	case err != nil:
+	return reply, nil
+}
+
+// ask makes a paid call, past the cache.
+func (m *model) ask(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
+	raw, err := canonical(m.Name(), req)
+	if err != nil {
 		return llm.Reply{}, err
 	}
-	at, _ := c.look(k)
-	return c.serve(raw, at)
+	err = m.c.pay(ctx, call{model: m.Name(), req: req, raw: raw, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		reply, err = llm.Stream(ctx, m.m, req, piece)
+		return reply.Usage, err
+	}})
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	return reply, nil
 }
 
 // serve answers from the journal.
-func (c *cached) serve(raw []byte, at int64) (llm.Reply, error) {
+func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 	var known outcome
 	err := c.read(at, func(payload []byte) (err error) {
 		known, err = decodeOutcome(payload, raw)
@@ -313,15 +298,13 @@ func (c *cached) serve(raw []byte, at int64) (llm.Reply, error) {
 		return llm.Reply{}, err
 	case known.failure != nil:
 		return llm.Reply{}, known.failure.err()
-	case !c.o.PaidUsage:
-		known.reply.Usage = llm.Usage{CachedCalls: 1}
 	}
 	return known.reply, nil
 }
 
 // fetch asks the model and records what was paid for.
-func (c *cached) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	reply, err := llm.Stream(ctx, c.m, req, piece)
+func (m *model) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
+	reply, err := m.ask(ctx, req, piece)
 	rec, kind := cacheRecord{Request: raw}, uint8(recordReply)
 	switch {
 	case err != nil:
@@ -329,7 +312,7 @@ func (c *cached) fetch(ctx context.Context, k key, raw []byte, req llm.Request, 
 			return reply, err
 		}
 		kind = recordFailure
-	case c.check(req, reply) != nil:
+	case unreadable(req, reply):
 		kind = recordFailure
 		rec.Reply = &reply
 	default:
@@ -337,7 +320,7 @@ func (c *cached) fetch(ctx context.Context, k key, raw []byte, req llm.Request, 
 	}
 	payload, lost := json.Marshal(rec)
 	if lost == nil {
-		lost = c.keep(kind, k, payload)
+		lost = m.c.cache.keep(kind, k, payload)
 	}
 	if lost != nil {
 		return llm.Reply{}, errors.Join(lost, err)
@@ -345,13 +328,13 @@ func (c *cached) fetch(ctx context.Context, k key, raw []byte, req llm.Request, 
 	return reply, err
 }
 
-func (c *cached) check(req llm.Request, reply llm.Reply) error {
-	if req.JSON || len(req.Schema) > 0 {
-		if _, err := llm.ReadObject(reply.Text); err != nil {
-			return err
-		}
+// unreadable reports whether a reply lacks the JSON object that was asked for.
+func unreadable(req llm.Request, reply llm.Reply) bool {
+	if !req.JSON && len(req.Schema) == 0 {
+		return false
 	}
-	return nil
+	_, err := llm.ReadObject(reply.Text)
+	return err != nil
 }
 
 // lasting keeps errors that were paid for and would come again.

@@ -6,16 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
-	"slices"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -23,84 +17,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-func openJournal(t *testing.T, path string) *journal.Journal {
-	t.Helper()
-	j, err := journal.Open(path, journal.Header{Schema: paid.Schema}, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = j.Close() })
-	return j
-}
-
-func cache(t *testing.T, m llm.Model, j *journal.Journal, o paid.CacheOptions) llm.Model {
-	t.Helper()
-	c, err := paid.Cached(m, j, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return llm.Metered(c)
-}
-
-func TestCachedConforms(t *testing.T) {
-	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	llmtest.TestModel(t, cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{}))
-	b, err := paid.NewBudget(100_000, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	llmtest.TestModel(t, b.Model(llmtest.NewScript("m")))
-}
-
-func TestCachedPaysOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	script := llmtest.NewScript("m")
-	j := openJournal(t, path)
-	c := cache(t, script, j, paid.CacheOptions{})
-	ctx, meter := llm.WithMeter(t.Context())
-	first, err := c.Generate(ctx, llm.Prompt("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(c llm.Model) {
-		t.Helper()
-		again, err := c.Generate(ctx, llm.Prompt("a"))
-		if err != nil || again.Text != first.Text || again.Usage != (llm.Usage{CachedCalls: 1}) {
-			t.Errorf("%+v, %v", again, err)
-		}
-	}
-	check(c)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check(cache(t, script, openJournal(t, path), paid.CacheOptions{}))
-	if script.Calls() != 1 {
-		t.Errorf("%d calls", script.Calls())
-	}
-	if u := meter.Usage(); u.Calls != 1 || u.CachedCalls != 2 || u.PromptTokens != first.Usage.PromptTokens {
-		t.Errorf("metered %+v", u)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("cache mode %v, %v", info.Mode(), err)
-	}
-}
-
-// With PaidUsage a hit says what the call behind it cost, to meters too.
-func TestPaidUsage(t *testing.T) {
-	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	c := cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{PaidUsage: true})
-	ctx, meter := llm.WithMeter(t.Context())
-	first, err := c.Generate(ctx, llm.Prompt("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := c.Generate(ctx, llm.Prompt("a"))
-	if err != nil || again.Usage != first.Usage || first.Usage.Calls != 1 {
-		t.Errorf("first %+v, again %+v, %v", first.Usage, again.Usage, err)
-	}
-	if u := meter.Usage(); u != first.Usage.Add(first.Usage) {
-		t.Errorf("metered %+v", u)
-	}
+func TestConforms(t *testing.T) {
+	c := open(t, paid.Options{File: file(t), Tokens: 100_000})
+	llmtest.TestModel(t, llm.Metered(model(t, c, llmtest.NewScript("m"))))
+	llmtest.TestEmbedder(t, embedder(t, c, &counter{}))
 }
 
 // requestFields says for every field of Request whether it belongs to the
@@ -138,15 +58,15 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 	vary("Question", "q")
 
 	script := llmtest.NewScript("m")
-	c := cache(t, script, openJournal(t, filepath.Join(t.TempDir(), "j")), paid.CacheOptions{})
-	ask := func(req llm.Request) bool {
+	c := model(t, open(t, paid.Options{File: file(t)}), script)
+	asked := func(req llm.Request) bool {
 		before := script.Calls()
 		if _, err := c.Generate(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
 		return script.Calls() > before
 	}
-	ask(base)
+	asked(base)
 	typ := reflect.TypeFor[llm.Request]()
 	for i := range typ.NumField() {
 		name := typ.Field(i).Name
@@ -156,27 +76,23 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 			continue
 		}
 		for _, req := range variants[name] {
-			if asked := ask(req); asked != inKey {
-				t.Errorf("Request.%s: the model was asked: %v, want %v (%+v)", name, asked, inKey, req)
+			if got := asked(req); got != inKey {
+				t.Errorf("Request.%s: the model was asked: %v, want %v (%+v)", name, got, inKey, req)
 			}
 		}
 	}
-	if ask(llm.Request{Messages: base.Messages, Schema: json.RawMessage(` { "type" : "object" } `)}) {
+	if asked(llm.Request{Messages: base.Messages, Schema: json.RawMessage(` { "type" : "object" } `)}) {
 		t.Error("blanks in a schema change the key")
-	}
-	other := cache(t, llmtest.NewScript("other"), openJournal(t, filepath.Join(t.TempDir(), "k")), paid.CacheOptions{})
-	if reply, err := other.Generate(t.Context(), base); err != nil || reply.Usage.Calls != 1 {
-		t.Error("another model's reply was served")
 	}
 }
 
 func TestModelsShareAJournalWithoutMixing(t *testing.T) {
-	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
+	c := open(t, paid.Options{File: file(t)})
 	a := llmtest.NewScript("a").Reply(llmtest.Any, "from a")
 	b := llmtest.NewScript("b").Reply(llmtest.Any, "from b")
 	for range 2 {
 		for _, m := range []llm.Model{a, b} {
-			reply, err := cache(t, m, j, paid.CacheOptions{}).Generate(t.Context(), llm.Prompt("q"))
+			reply, err := model(t, c, m).Generate(t.Context(), llm.Prompt("q"))
 			if err != nil || reply.Text != "from "+m.Name() {
 				t.Errorf("%s: %+v, %v", m.Name(), reply, err)
 			}
@@ -207,7 +123,8 @@ func (s slow) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) 
 func TestSingleFlight(t *testing.T) {
 	script := llmtest.NewScript("m")
 	s := slow{script, make(chan struct{}, 99), make(chan struct{})}
-	c := cache(t, s, openJournal(t, filepath.Join(t.TempDir(), "j")), paid.CacheOptions{})
+	client := open(t, paid.Options{File: file(t)})
+	c := model(t, client, s)
 
 	// The first asker gives up; the others must still get their answer.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -217,18 +134,12 @@ func TestSingleFlight(t *testing.T) {
 		quit <- err
 	}()
 	<-s.start
-	var mu sync.Mutex
-	var sum llm.Usage
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			reply, err := c.Generate(t.Context(), llm.Prompt("q"))
-			if err != nil {
+			if err := ask(t, c, "q"); err != nil {
 				t.Error(err)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			sum = sum.Add(reply.Usage)
 		})
 	}
 	time.Sleep(5 * time.Millisecond) // let them queue up; nothing depends on it
@@ -238,60 +149,53 @@ func TestSingleFlight(t *testing.T) {
 	}
 	close(s.gate)
 	wg.Wait()
-	if script.Calls() != 1 || sum.Calls != 1 || sum.CachedCalls != 9 {
-		t.Errorf("%d calls, usage %+v", script.Calls(), sum)
+	if got := client.Account().Total.Calls; script.Calls() != 1 || got != 2 { // the one that was given up
+		t.Errorf("%d calls, %d in the account", script.Calls(), got)
 	}
 }
 
+// A failure that was paid for is served again, without its cost; one that may pass is
+// asked for again. The next reply counts, whatever came before it.
 func TestFailuresAreKeptApart(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
+	o := paid.Options{File: file(t)}
 	asJSON := llm.Prompt("broken")
 	asJSON.JSON = true
 	script := llmtest.NewScript("m").
 		Reply(llmtest.Contains("broken"), "no JSON", `{"a":1}`).
-		Fail(llmtest.Contains("filtered"), &llm.Error{Kind: llm.ErrFiltered, Billed: llm.BilledYes, Usage: llm.Usage{Calls: 1, PromptTokens: 9}}).
+		Fail(llmtest.Contains("refused"), &llm.Error{Kind: llm.ErrRefused, Billed: llm.BilledYes, Usage: llm.Usage{Calls: 1, PromptTokens: 9}}).
 		Fail(llmtest.Contains("flaky"), &llm.Error{Kind: llm.ErrTransient})
-	j := openJournal(t, path)
-	c := cache(t, script, j, paid.CacheOptions{})
-	ask := func(c llm.Model, text string) error {
-		_, err := c.Generate(t.Context(), llm.Prompt(text))
-		return err
-	}
+	c := open(t, o)
+	m := model(t, c, script)
 	var e *llm.Error
-	if err := ask(c, "filtered"); !errors.As(err, &e) || e.Usage.PromptTokens != 9 {
+	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Usage.PromptTokens != 9 {
 		t.Errorf("first: %v", err)
 	}
-	if err := ask(c, "filtered"); !errors.As(err, &e) || e.Kind != llm.ErrFiltered || e.Usage != (llm.Usage{CachedCalls: 1}) {
+	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Kind != llm.ErrRefused || e.Usage != (llm.Usage{CachedCalls: 1}) {
 		t.Errorf("second: %v", err)
 	}
 	for range 2 {
-		if err := ask(c, "flaky"); !errors.Is(err, llm.ErrTransient) {
+		if err := ask(t, m, "flaky"); !errors.Is(err, llm.ErrTransient) {
 			t.Error(err)
 		}
-		if reply, err := c.Generate(t.Context(), asJSON); err != nil || reply.Text != "no JSON" {
+		if reply, err := m.Generate(t.Context(), asJSON); err != nil || reply.Text != "no JSON" {
 			t.Errorf("%+v, %v", reply, err)
 		}
 	}
-	if script.Calls() != 4 { // filtered 1, flaky 2, broken 1
+	if script.Calls() != 4 { // refused 1, flaky 2, broken 1
 		t.Errorf("%d calls", script.Calls())
 	}
-	_ = j.Close()
-	j = openJournal(t, path)
-	if err := ask(cache(t, script, j, paid.CacheOptions{}), "filtered"); !errors.Is(err, llm.ErrFiltered) || script.Calls() != 4 {
-		t.Errorf("after a restart: %v, %d calls", err, script.Calls())
-	}
-	again := cache(t, script, j, paid.CacheOptions{RetryFailures: true})
-	if err := ask(again, "filtered"); !errors.Is(err, llm.ErrFiltered) || script.Calls() != 5 {
-		t.Errorf("asking again: %v, %d calls", err, script.Calls())
-	}
-	if reply, err := again.Generate(t.Context(), asJSON); err != nil || reply.Text != `{"a":1}` {
-		t.Errorf("%+v, %v", reply, err)
-	}
-	_ = j.Close()
-	// The later success counts, whatever came before it.
-	j = openJournal(t, path)
-	if reply, err := cache(t, script, j, paid.CacheOptions{}).Generate(t.Context(), asJSON); err != nil || reply.Text != `{"a":1}` {
-		t.Errorf("%+v, %v", reply, err)
+	for start, want := range []string{"no JSON", `{"a":1}`, `{"a":1}`} {
+		_ = c.Close()
+		o.RetryFailures = start == 1
+		c = open(t, o)
+		m = model(t, c, script)
+		before := script.Calls()
+		if err := ask(t, m, "refused"); !errors.Is(err, llm.ErrRefused) || script.Calls() > before != o.RetryFailures {
+			t.Errorf("start %d: %v, %d calls", start, err, script.Calls()-before)
+		}
+		if reply, err := m.Generate(t.Context(), asJSON); err != nil || reply.Text != want {
+			t.Errorf("start %d: %+v, %v", start, reply, err)
+		}
 	}
 }
 
@@ -304,13 +208,13 @@ func TestLastingFailures(t *testing.T) {
 	} {
 		for billed, kept := range map[llm.Billed]bool{llm.BilledYes: kept, llm.BilledNo: false, llm.BilledUnknown: false} {
 			script := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: billed})
-			c := cache(t, script, openJournal(t, filepath.Join(t.TempDir(), "j")), paid.CacheOptions{})
+			m := model(t, open(t, paid.Options{File: file(t)}), script)
 			want := 2
 			if kept {
 				want = 1
 			}
 			for range 2 {
-				if _, err := c.Generate(t.Context(), llm.Prompt("x")); !errors.Is(err, kind) {
+				if err := ask(t, m, "x"); !errors.Is(err, kind) {
 					t.Error(err)
 				}
 			}
@@ -322,84 +226,13 @@ func TestLastingFailures(t *testing.T) {
 }
 
 func TestUnkeptReplyIsAnError(t *testing.T) {
-	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	c := cache(t, llmtest.NewScript("m"), j, paid.CacheOptions{})
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Generate(t.Context(), llm.Prompt("q")); !errors.Is(err, journal.ErrClosed) {
+	var c *paid.Client
+	m := asker(func() (llm.Reply, error) {
+		_ = c.Close() // after the intent is written
+		return llm.Reply{Text: "x"}, nil
+	})
+	c = open(t, paid.Options{File: file(t)})
+	if err := ask(t, model(t, c, m), "q"); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("a reply that is not on disk was acknowledged: %v", err)
-	}
-}
-
-// counter is an embedder that counts texts.
-type counter struct {
-	mu    sync.Mutex
-	texts []string
-}
-
-func (c *counter) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.texts = append(c.texts, texts...)
-	out := make([][]float32, len(texts))
-	for i, t := range texts {
-		out[i] = llmtest.HashVector(t, 8)
-	}
-	return out, nil
-}
-
-func (c *counter) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	v, err := c.EmbedDocuments(ctx, []string{text})
-	if err != nil {
-		return nil, err
-	}
-	return v[0], nil
-}
-
-func TestCachedEmbedder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := openJournal(t, path)
-	inner := &counter{}
-	open := func(name string) llm.Embedder {
-		t.Helper()
-		e, err := paid.CachedEmbedder(name, inner, j)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}
-	e := open("e")
-	llmtest.TestEmbedder(t, e)
-	inner.texts = nil
-	texts := make([]string, 700)
-	for i := range texts {
-		texts[i] = fmt.Sprintf("text %d", i%650)
-	}
-	first, err := e.EmbedDocuments(t.Context(), texts)
-	if err != nil || len(inner.texts) != 650 {
-		t.Fatalf("%d texts embedded, %v", len(inner.texts), err)
-	}
-	_ = j.Close()
-	j = openJournal(t, path)
-	second, err := open("e").EmbedDocuments(t.Context(), texts)
-	if err != nil || len(inner.texts) != 650 {
-		t.Fatalf("%d texts embedded after a restart, %v", len(inner.texts), err)
-	}
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Error(diff)
-	}
-	second[0][0] = 99
-	if third, _ := open("e").EmbedDocuments(t.Context(), texts[:1]); slices.Equal(third[0], second[0]) {
-		t.Error("the cache hands out its own memory")
-	}
-	if _, err := open("other").EmbedDocuments(t.Context(), texts[:1]); err != nil || len(inner.texts) != 651 {
-		t.Errorf("another name: %d texts, %v", len(inner.texts), err)
-	}
-	if _, err := paid.CachedEmbedder("", inner, j); err == nil {
-		t.Error("an empty name was accepted")
 	}
 }

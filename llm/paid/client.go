@@ -3,7 +3,6 @@
 package paid
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,16 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Provider hands out the models of a server by name, as langchain.Provider does.
-type Provider interface {
-	Model(name string) (llm.Model, error)
-	Embedder(name string) (llm.NamedEmbedder, error)
-}
-
 // Options of [Open].
 type Options struct {
-	// Provider makes the models that are paid for. Required.
-	Provider Provider
 	// File is the journal of replies, vectors and calls. It is made if it is
 	// missing, with its folder. Required. Programs and jobs may share one, one
 	// program at a time.
@@ -54,9 +45,6 @@ type Options struct {
 
 func (o Options) check() error {
 	var errs []error
-	if o.Provider == nil {
-		errs = append(errs, errors.New("paid: Provider is missing"))
-	}
 	if o.File == "" {
 		errs = append(errs, errors.New("paid: File is missing: name the journal of replies"))
 	}
@@ -90,8 +78,8 @@ type Client struct {
 	o      Options
 	j      *journal.Journal
 	cache  *cache
-	ledger *Ledger
-	budget *Budget // nil without limits
+	ledger *ledger
+	budget *budget
 
 	mu     sync.Mutex
 	probes []func(context.Context) error // one small call to each server
@@ -116,10 +104,10 @@ func Open(o Options) (*Client, error) {
 	if o.Logger != nil && j.Recovered().TornBytes > 0 {
 		o.Logger.Warn("paid: an unfinished write was cut off what is kept: a call it was for is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
 	}
-	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices, o.count)}
+	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices)}
 	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
 	if err == nil {
-		c.budget, err = o.budget(c.ledger.Account().Total)
+		c.budget, err = o.budget(c.ledger.account().Total)
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -143,64 +131,55 @@ func (o Options) count(text string) int {
 	return n
 }
 
-// budget is what is left of the limits, nil without any. What earlier starts may
-// have spent counts as spent.
-func (o Options) budget(spent Line) (*Budget, error) {
-	if o.Tokens == 0 && o.Money == 0 {
-		return nil, nil
-	}
-	tokens := math.MaxInt
+// budget is what is left of the limits. What earlier starts may have spent counts as
+// spent.
+func (o Options) budget(spent Line) (*budget, error) {
+	left := amount{tokens: math.MaxInt}
 	if o.Tokens > 0 {
-		tokens = o.Tokens - spent.Most.Tokens()
+		left.tokens = o.Tokens - spent.Most.Tokens()
 	}
-	if tokens < 1 {
+	if left.tokens < 1 {
 		return nil, fmt.Errorf("paid: %w: the run has taken %d tokens of its %d, or may have: raise the limit", llm.ErrBudgetExceeded, spent.Most.Tokens(), o.Tokens)
 	}
-	b, err := NewBudget(tokens, o.count)
-	if err != nil || o.Money == 0 {
-		return b, err
+	if o.Money == 0 {
+		return newBudget(left, nil), nil
 	}
-	left := o.Money - spent.MostCost.Amount
+	left.money = o.Money - spent.MostCost.Amount
 	switch {
 	case spent.MostCost.Partial:
 		return nil, errors.New("paid: the run has called models without a price: what is left of the money is not known: add them to the prices")
-	case left <= 0:
+	case left.money <= 0:
 		return nil, fmt.Errorf("paid: %w: the run has spent %v %s of its %v, or may have: raise the limit",
 			llm.ErrBudgetExceeded, spent.MostCost.Amount, o.Prices.Currency, o.Money)
 	}
-	return b, b.LimitMoney(left, o.Prices)
+	return newBudget(left, o.Prices), nil
 }
 
-// Model is the model of that name. Its hits carry the usage of the calls that paid
-// for them.
-func (c *Client) Model(name string) (llm.Model, error) {
-	m, err := c.o.Provider.Model(name)
-	if err != nil {
-		return nil, err
-	}
+// Model is m with its calls paid for once: a reply is returned after it is on disk, a
+// known one comes in one piece, and a question that many ask at the same time is
+// asked once, unless they want it piece by piece. Known replies carry the usage of the
+// calls that paid for them, so that meters do not depend on where a job was stopped
+// and started again. A context made by [llm.WithAnew] ignores the known reply and
+// replaces it.
+//
+// The key of a reply covers the model's name and every field of the request that the
+// model sees, and Sample.
+func (c *Client) Model(m llm.Model) (llm.Model, error) {
 	if err := c.priced(m.Name(), llm.Usage{PromptTokens: 1, CompletionTokens: 1}); err != nil {
 		return nil, err
 	}
-	m = c.ledger.Model(m)
-	if c.budget != nil {
-		m = c.budget.Model(m)
-	}
-	limit := llm.Request{MaxTokens: cmp.Or(c.o.ReplyTokens, DefaultReplyTokens)}
-	past, err := llm.Defaults(m, limit)
-	if err != nil {
-		return nil, err
-	}
+	out := &model{c, m}
 	c.probe(func(ctx context.Context) error {
-		_, err := past.Generate(ctx, llm.Prompt("Reply with the word ready."))
+		_, err := out.ask(ctx, out.complete(llm.Prompt("Reply with the word ready.")), nil)
 		if errors.Is(err, llm.ErrTruncated) || errors.Is(err, llm.ErrEmpty) {
 			return nil // it is there, and has nothing to say to this
 		}
 		if err != nil {
-			return fmt.Errorf("asking model %s for a sign of life: %w", name, err)
+			return fmt.Errorf("asking model %s for a sign of life: %w", m.Name(), err)
 		}
 		return nil
 	})
-	return llm.Defaults(&cached{cache: c.cache, m: m, o: CacheOptions{PaidUsage: true}}, limit)
+	return out, nil
 }
 
 // priced refuses a model of unknown cost where money is limited, before it is asked.
@@ -211,23 +190,15 @@ func (c *Client) priced(model string, u llm.Usage) error {
 	return nil
 }
 
-// Embedder is the embedder of that name.
-func (c *Client) Embedder(name string) (llm.NamedEmbedder, error) {
-	remote, err := c.o.Provider.Embedder(name)
-	if err != nil {
+// Embedder is e with its vectors paid for once, see [CachedEmbedder].
+func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
+	if err := c.priced(e.Name(), llm.Usage{EmbeddedTokens: 1}); err != nil {
 		return nil, err
 	}
-	if err := c.priced(remote.Name(), llm.Usage{EmbeddedTokens: 1}); err != nil {
-		return nil, err
-	}
-	e := c.ledger.Embedder(remote.Name(), remote)
-	if c.budget != nil {
-		e = c.budget.Embedder(remote.Name(), e)
-	}
-	out := &cachedEmbedder{cache: c.cache, name: remote.Name(), e: e}
+	out := &cachedEmbedder{cache: c.cache, e: &embedder{c, e}}
 	c.probe(func(ctx context.Context) error {
 		if err := out.sign(ctx); err != nil {
-			return fmt.Errorf("asking embedding model %s for a sign of life: %w", name, err)
+			return fmt.Errorf("asking embedding model %s for a sign of life: %w", e.Name(), err)
 		}
 		return nil
 	})
@@ -255,7 +226,7 @@ func (c *Client) Probe(ctx context.Context) error {
 }
 
 // Account is what all starts of the run have cost.
-func (c *Client) Account() Account { return c.ledger.Account() }
+func (c *Client) Account() Account { return c.ledger.account() }
 
 // Close closes the journal.
 func (c *Client) Close() error { return c.j.Close() }

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package paid is what stands between a program and models that cost money.
-// [Open] gives programs a [Client] with all of it; the parts are decorators that
-// compose from the inside out:
+// Package paid makes calls to models that cost money: each is recorded, stays within
+// the limits and is paid for once. [Open] opens a journal on disk and gives a
+// [Client], whose [Client.Model] and [Client.Embedder] wrap any model and embedder:
 //
-//		model = ledger.Model(model)                                  // what was paid for what
-//		model = budget.Model(model)                                  // a hard limit of tokens and money
-//		model, err = paid.Cached(model, journal, paid.CacheOptions{}) // never pay twice
+//   - Replies and vectors are kept as they come and returned once they are on disk.
+//   - A call reserves tokens and money before it is made and settles afterwards.
+//   - The ledger has every call; the [Account] has the sums by stage, question and
+//     model, the cost by [Prices] that the user gives, and the calls that may have been
+//     billed without a trace. [Estimate] holds what a run is expected to take.
 //
-//	  - [Cached] and [CachedEmbedder] keep paid replies and vectors in a journal.
-//	  - [Budget] reserves tokens and money before a call and settles afterwards.
-//	  - [Ledger] writes down every call; its [Account] has the sums by stage,
-//	    question and model, the cost by [Prices] that the user gives, and the calls
-//	    that may have been billed without a trace. [Estimate] holds what a run is
-//	    expected to take.
-//
-// A request is known by everything that the model sees, its name included.
+// A request is identified by everything that the model sees, its name included.
 package paid

@@ -9,42 +9,58 @@ import (
 	"path/filepath"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// A model behind a budget and a cache: the second question is free.
+// A model within a budget: the second question is answered from the journal.
 func Example() {
-	dir, err := os.MkdirTemp("", "cache")
+	dir, err := os.MkdirTemp("", "paid")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer os.RemoveAll(dir)
-	j, err := journal.Open(filepath.Join(dir, "llm.journal"), journal.Header{Schema: paid.Schema}, journal.Options{})
+	client, err := paid.Open(paid.Options{
+		File: filepath.Join(dir, "replies.journal"), Run: "demo", Tokens: 100_000,
+		Prices: &paid.Prices{Currency: "USD", Models: []paid.Price{{Model: "demo", AsOf: "2025-06-01", Prompt: 1000, Completion: 4000}}},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer j.Close()
-	budget, err := paid.NewBudget(100_000, nil)
+	defer client.Close()
+	model, err := client.Model(llmtest.NewScript("demo").Reply(llmtest.Any, "Paris"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	remote := llmtest.NewScript("demo").Reply(llmtest.Any, "Paris")
-	model, err := paid.Cached(budget.Model(remote), j, paid.CacheOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
+	req := llm.Prompt("What is the capital of France?")
+	req.Stage = "answer"
 	for range 2 {
-		reply, err := model.Generate(context.Background(), llm.Prompt("What is the capital of France?"))
-		fmt.Println(reply.Text, reply.Usage.Calls, reply.Usage.CachedCalls, err)
+		reply, err := model.Generate(context.Background(), req)
+		fmt.Println(reply.Text, err)
+	}
+	for _, line := range client.Account().Stages {
+		fmt.Println(line.Name, line.Calls, line.Usage.PromptTokens, line.Usage.CompletionTokens, line.Cost)
 	}
 	// Output:
-	// Paris 1 0 <nil>
-	// Paris 0 1 <nil>
+	// Paris <nil>
+	// Paris <nil>
+	// answer 1 8 2 0.0160
+}
+
+func ExampleEstimate() {
+	var e paid.Estimate
+	e.Add("extract", "gpt-x", llm.Usage{Calls: 1000, PromptTokens: 1_600_000, CompletionTokens: 200_000})
+	e.Add("judge", "gpt-y", llm.Usage{Calls: 300, PromptTokens: 90_000, CompletionTokens: 6_000})
+	prices := &paid.Prices{Currency: "USD", Models: []paid.Price{{Model: "gpt-x", AsOf: "2025-06-01", Prompt: 0.25, Completion: 2}}}
+	for _, s := range e.Stages {
+		fmt.Println(s.Stage, s.Usage.Calls, s.Usage.PromptTokens+s.Usage.CompletionTokens, prices.Cost(s.Model, s.Usage))
+	}
+	fmt.Println("total", e.Total().Calls, e.Cost(prices), prices.Currency)
+	// Output:
+	// extract 1000 1800000 0.8000
+	// judge 300 96000 unknown
+	// total 1300 at least 0.8000 USD
 }

@@ -5,7 +5,6 @@ package paid
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,14 +16,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// The kinds of records a [Ledger] keeps, beside those of a cache.
+// The kinds of records of the ledger, beside those of the cache.
 const (
 	recordIntent = 4 // a call is about to be made
 	recordPaid   = 5 // it succeeded
 	recordFailed = 6 // it did not
 )
 
-// Entry is one call in a [Ledger]. Stage, Question and Model say what it was
+// Entry is one call in an [Account]. Stage, Question and Model say what it was
 // for.
 type Entry struct {
 	ID string `json:"id"`
@@ -50,15 +49,14 @@ type Entry struct {
 	Unknown int       `json:"unknown,omitempty"`
 }
 
-// Ledger writes down every paid call: the intent before it is made, and how
+// ledger writes down every paid call of a run: the intent before it is made, and how
 // it ended, in a journal that outlives the program. An intent without an end
-// is a call that may have been billed when the program died. A ledger is safe
-// for concurrent use; there is one per journal, which may be the cache's.
-type Ledger struct {
+// is a call that may have been billed when the program died. It is safe for concurrent
+// use.
+type ledger struct {
 	j      *journal.Journal
 	run    string
 	prices *Prices
-	count  func(string) int
 
 	mu      sync.Mutex
 	tallies map[purpose]tally
@@ -82,24 +80,12 @@ func (t *tally) add(e Entry) {
 	t.most = t.most.Add(atMost(e.Usage, e.Unknown, e.Most))
 }
 
-// NewLedger reads what the journal holds of the run's earlier starts. prices may
-// be nil: then no cost is known. The journal stays the caller's to close.
-func NewLedger(j *journal.Journal, run string, prices *Prices) (*Ledger, error) {
-	if prices != nil {
-		if err := prices.Check(); err != nil {
-			return nil, err
-		}
-	}
-	l := newLedger(j, run, prices, llm.EstimateTokens)
-	return l, scan(j, l.read)
-}
-
-func newLedger(j *journal.Journal, run string, prices *Prices, count func(string) int) *Ledger {
-	return &Ledger{j: j, run: run, prices: prices, count: count, tallies: map[purpose]tally{}, open: map[string]Entry{}}
+func newLedger(j *journal.Journal, run string, prices *Prices) *ledger {
+	return &ledger{j: j, run: run, prices: prices, tallies: map[purpose]tally{}, open: map[string]Entry{}}
 }
 
 // read takes in a record that is there.
-func (l *Ledger) read(rec journal.Record) error {
+func (l *ledger) read(rec journal.Record) error {
 	if rec.Kind < recordIntent || rec.Kind > recordFailed {
 		return nil
 	}
@@ -121,7 +107,7 @@ func (l *Ledger) read(rec journal.Record) error {
 }
 
 // enter adds an entry to the sums.
-func (l *Ledger) enter(kind uint8, e Entry) {
+func (l *ledger) enter(kind uint8, e Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if kind == recordIntent {
@@ -144,7 +130,7 @@ func (l *Ledger) enter(kind uint8, e Entry) {
 // keep writes an entry down, then adds it up. Intents must outlive this process
 // and need not wait for the disk, and neither need calls that succeeded: whoever
 // keeps their replies in the journal waits for both.
-func (l *Ledger) keep(kind uint8, e Entry) error {
+func (l *ledger) keep(kind uint8, e Entry) error {
 	b, err := json.Marshal(e)
 	if err == nil {
 		if kind == recordFailed {
@@ -160,38 +146,9 @@ func (l *Ledger) keep(kind uint8, e Entry) error {
 	return nil
 }
 
-// Model is m with every call in the ledger. Put it below [Cached], so that
-// hits are no calls, and below [Budget.Model], so that refusals are none.
-func (l *Ledger) Model(m llm.Model) llm.Model { return &model{m, l} }
-
-// Embedder is e with every request in the ledger under the given name, which
-// is what prices are looked up by.
-func (l *Ledger) Embedder(name string, e llm.Embedder) llm.NamedEmbedder {
-	return &embedder{name, e, l}
-}
-
-// do makes a call between its two entries. Before it is tried again, the entry is
-// told what it has cost so far, so that a program that dies has not lost it.
-func (l *Ledger) do(ctx context.Context, c call) error {
-	most := c.most(l.count)
-	e := Entry{
-		ID: rand.Text(), Run: l.run, Key: c.key(), Model: c.model, Most: most,
-		Stage: cmp.Or(c.req.Stage, llm.StageOf(ctx)), Question: cmp.Or(c.req.Question, llm.QuestionOf(ctx)),
-	}
-	if err := l.keep(recordIntent, e); err != nil {
-		return err
-	}
-	var bill llm.Bill
-	bill.Retry = func() error {
-		if e.Usage == bill.Known() && e.Unknown == bill.Unknown() {
-			return nil
-		}
-		e.Usage, e.Unknown = bill.Known(), bill.Unknown()
-		return l.keep(recordIntent, e)
-	}
-	used, err := c.make(llm.WithBill(ctx, &bill))
+// end writes down how a call ended. It returns the error of the call.
+func (l *ledger) end(ctx context.Context, e Entry, err error) error {
 	e.Ended = true
-	e.Usage, e.Unknown = c.cost(used, &bill, err, most)
 	if err == nil {
 		return l.keep(recordPaid, e)
 	}
@@ -210,7 +167,7 @@ func (l *Ledger) do(ctx context.Context, c call) error {
 	return err
 }
 
-// Account is what a [Ledger] adds up to. Equal records give equal accounts,
+// Account is what all calls of a run have cost. Equal records give equal accounts,
 // whatever their order.
 type Account struct {
 	Currency string `json:"currency,omitempty"`
@@ -255,8 +212,8 @@ func (l *Line) add(t tally, cost, most Cost) {
 	l.MostCost = l.MostCost.Add(most)
 }
 
-// Account adds up the ledger, earlier runs included.
-func (l *Ledger) Account() Account {
+// account adds up the ledger, earlier starts included.
+func (l *ledger) account() Account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := Account{Total: Line{Name: "total"}}
@@ -305,48 +262,4 @@ func sortedLines(lines map[string]*Line) []Line {
 		out = append(out, *lines[name])
 	}
 	return out
-}
-
-// Estimate is what a run is expected to take, before it is started. The zero
-// value is ready; a program fills it stage by stage.
-type Estimate struct {
-	Stages []Expected `json:"stages"`
-}
-
-// Expected is the expectation for one stage and model.
-type Expected struct {
-	Stage string    `json:"stage"`
-	Model string    `json:"model"`
-	Usage llm.Usage `json:"usage"`
-}
-
-// Add expects more of a stage and model. Lines stay in the order in which
-// they were first added.
-func (e *Estimate) Add(stage, model string, u llm.Usage) {
-	u.Estimated = true
-	for i := range e.Stages {
-		if s := &e.Stages[i]; s.Stage == stage && s.Model == model {
-			s.Usage = s.Usage.Add(u)
-			return
-		}
-	}
-	e.Stages = append(e.Stages, Expected{Stage: stage, Model: model, Usage: u})
-}
-
-// Total is the sum over all stages.
-func (e *Estimate) Total() llm.Usage {
-	var sum llm.Usage
-	for _, s := range e.Stages {
-		sum = sum.Add(s.Usage)
-	}
-	return sum
-}
-
-// Cost is what the run would cost. prices may be nil.
-func (e *Estimate) Cost(prices *Prices) Cost {
-	var sum Cost
-	for _, s := range e.Stages {
-		sum = sum.Add(prices.Cost(s.Model, s.Usage))
-	}
-	return sum
 }

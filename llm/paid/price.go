@@ -200,3 +200,47 @@ func (c Cost) String() string {
 	}
 	return c.Amount.String()
 }
+
+// Estimate is what a run is expected to take, before it is started. The zero
+// value is ready; a program fills it stage by stage.
+type Estimate struct {
+	Stages []Expected `json:"stages"`
+}
+
+// Expected is the expectation for one stage and model.
+type Expected struct {
+	Stage string    `json:"stage"`
+	Model string    `json:"model"`
+	Usage llm.Usage `json:"usage"`
+}
+
+// Add expects more of a stage and model. Lines stay in the order in which
+// they were first added.
+func (e *Estimate) Add(stage, model string, u llm.Usage) {
+	u.Estimated = true
+	for i := range e.Stages {
+		if s := &e.Stages[i]; s.Stage == stage && s.Model == model {
+			s.Usage = s.Usage.Add(u)
+			return
+		}
+	}
+	e.Stages = append(e.Stages, Expected{Stage: stage, Model: model, Usage: u})
+}
+
+// Total is the sum over all stages.
+func (e *Estimate) Total() llm.Usage {
+	var sum llm.Usage
+	for _, s := range e.Stages {
+		sum = sum.Add(s.Usage)
+	}
+	return sum
+}
+
+// Cost is what the run would cost. prices may be nil.
+func (e *Estimate) Cost(prices *Prices) Cost {
+	var sum Cost
+	for _, s := range e.Stages {
+		sum = sum.Add(prices.Cost(s.Model, s.Usage))
+	}
+	return sum
+}

@@ -42,29 +42,56 @@ func batchOf(e llm.Embedder) int {
 
 type cachedEmbedder struct {
 	*cache
-	name string
-	e    llm.Embedder
-	dim  dimension
+	e   llm.NamedEmbedder
+	dim dimension
 }
 
 // CachedEmbedder keeps the vectors of e in the journal, text by text, and
 // asks e only for texts it has not seen, no more at a time than e sends in one
-// request. name must tell everything that decides a vector: endpoint, model,
-// dimension, prefixes. Vectors that cannot be used ([transport.CheckVectors]), or have
+// request. The name of e must tell everything that decides a vector. Vectors that
+// cannot be used ([transport.CheckVectors]), or have
 // another dimension than the others, are an error and are not kept; if an earlier
 // program kept some, they are asked for again. The journal stays the caller's to
 // close; the vectors are read from it.
-func CachedEmbedder(name string, e llm.Embedder, j *journal.Journal) (llm.NamedEmbedder, error) {
+func CachedEmbedder(e llm.NamedEmbedder, j *journal.Journal) (llm.NamedEmbedder, error) {
+	if e.Name() == "" {
+		return nil, errors.New("paid: cached embedder: the name is empty: vectors of different models would be mixed")
+	}
 	c := newCache(j, nil)
 	err := scan(j, func(rec journal.Record) error { return c.enter(rec, nil) })
-	if name == "" {
-		err = errors.New("paid: cached embedder: the name is empty: vectors of different models would be mixed")
-	}
-	return &cachedEmbedder{cache: c, name: name, e: e}, err
+	return &cachedEmbedder{cache: c, e: e}, err
 }
 
 // Name implements [llm.NamedEmbedder].
-func (c *cachedEmbedder) Name() string { return c.name }
+func (c *cachedEmbedder) Name() string { return c.e.Name() }
+
+// embedder is an embedder whose requests are paid by a client. The texts are counted,
+// since a vector comes without a figure.
+type embedder struct {
+	c *Client
+	llm.NamedEmbedder
+}
+
+// Batch is how many texts go in one request.
+func (e *embedder) Batch() int { return batchOf(e.NamedEmbedder) }
+
+func (e *embedder) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
+	err = e.c.pay(ctx, call{model: e.Name(), texts: texts, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		out, err = e.NamedEmbedder.EmbedDocuments(ctx, texts)
+		return llm.Usage{}, err
+	}})
+	return out, err
+}
+
+func (e *embedder) EmbedQuery(ctx context.Context, text string) (out []float32, err error) {
+	err = e.c.pay(ctx, call{model: e.Name(), texts: []string{text}, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		out, err = e.NamedEmbedder.EmbedQuery(ctx, text)
+		return llm.Usage{}, err
+	}})
+	return out, err
+}
 
 // A vector record is the key and the components, little endian.
 func encodeVector(k key, v []float32) []byte {
@@ -109,14 +136,14 @@ func (c *cachedEmbedder) vector(ctx context.Context, k key, text string) (v []fl
 		return v, err
 	}
 	c.drop(k)
-	c.log.WarnContext(ctx, "paid: a vector that was kept cannot be used: asking again", "model", c.name, "file", c.j.Path(), "error", why)
+	c.log.WarnContext(ctx, "paid: a vector that was kept cannot be used: asking again", "model", c.Name(), "file", c.j.Path(), "error", why)
 	return nil, nil
 }
 
 func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	keys := make([]key, len(texts))
 	for i, t := range texts {
-		keys[i] = embeddingKey(c.name, false, t)
+		keys[i] = embeddingKey(c.Name(), false, t)
 	}
 	out := make([][]float32, len(texts))
 	for range embedRounds {
@@ -131,7 +158,7 @@ func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 			return nil, err
 		}
 	}
-	return nil, c.dim.unsteady(c.name)
+	return nil, c.dim.unsteady(c.Name())
 }
 
 // fill reads the vectors that are known and lists the first text of each key that
@@ -208,7 +235,7 @@ func (c *cachedEmbedder) fit(ctx context.Context, texts []string, vectors [][]fl
 }
 
 func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	k := embeddingKey(c.name, true, text)
+	k := embeddingKey(c.Name(), true, text)
 	if _, ok := c.look(k); ok {
 		if v, err := c.vector(ctx, k, text); v != nil || err != nil {
 			return v, err
@@ -280,10 +307,10 @@ func (d *dimension) right(ctx context.Context, c *cachedEmbedder, n int, kept bo
 	}
 	switch {
 	case d.settled == 0 && len(d.votes) > 1:
-		return nil, d.unsteady(c.name)
+		return nil, d.unsteady(c.Name())
 	case d.settled != 0 && d.settled != n:
 		return &llm.Error{Kind: transport.ErrBadVector, Billed: llm.BilledYes, Err: fmt.Errorf("%s: a vector has %d dimensions where others have %d: "+
-			"not kept; check that the server runs one model under this name, or name another", c.name, n, d.settled)}, nil
+			"not kept; check that the server runs one model under this name, or name another", c.Name(), n, d.settled)}, nil
 	}
 	return nil, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -153,13 +152,13 @@ func TestDeleteByModel(t *testing.T) {
 // Through a cache a change costs what is new in it, and what was there before
 // nothing.
 func TestInsertIsPaidOnce(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), "llm.journal"), journal.Header{Schema: paid.Schema}, journal.Options{})
+	client, err := paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
+	defer client.Close()
 	m := scripted()
-	cached, err := paid.Cached(m, j, paid.CacheOptions{})
+	cached, err := client.Model(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func (p *Parts) openEncoder(dir string) error {
 		}
 		return fmt.Errorf("-cache: %w", err)
 	}
-	kept, err := paid.CachedEmbedder(e.Name(), e, p.vectors)
+	kept, err := paid.CachedEmbedder(e, p.vectors)
 	if err != nil {
 		return fmt.Errorf("-cache %s: %w", file, err)
 	}

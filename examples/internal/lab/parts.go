@@ -69,6 +69,28 @@ type server interface {
 	Embedder(name string) (llm.NamedEmbedder, error)
 }
 
+// payer hands out the models of a provider, paid for by a client.
+type payer struct {
+	provider *langchain.Provider
+	*paid.Client
+}
+
+func (p payer) Model(name string) (llm.Model, error) {
+	m, err := p.provider.Model(name)
+	if err != nil {
+		return nil, err
+	}
+	return p.Client.Model(m)
+}
+
+func (p payer) Embedder(name string) (llm.NamedEmbedder, error) {
+	e, err := p.provider.Embedder(name)
+	if err != nil {
+		return nil, err
+	}
+	return p.Client.Embedder(e)
+}
+
 // connect finds the server of the models. Replies are kept on disk as they come and
 // shared with other runs; limits and ledger are the report folder's.
 func (p *Parts) connect() (server, error) {
@@ -86,14 +108,14 @@ func (p *Parts) connect() (server, error) {
 		return nil, err
 	}
 	p.client, err = paid.Open(paid.Options{
-		Provider: provider, File: s.Cache, Run: run,
+		File: s.Cache, Run: run,
 		Tokens: s.BudgetTokens, Money: paid.MoneyOf(s.BudgetMoney), Prices: s.PriceList, CountTokens: p.Count, RetryFailures: s.Retry,
 		ReplyTokens: s.ReplyTokens, Logger: p.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("-cache: %w", err)
 	}
-	return p.client, nil
+	return payer{provider, p.client}, nil
 }
 
 // models puts the model's parts into the kit, and finds the one that judges.

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
+)
+
+var testPrices = &paid.Prices{Currency: "USD", Models: []paid.Price{
+	{Model: "big", AsOf: "2025-06-01", Prompt: 2, Completion: 10},
+	{Model: "openai:http://h/v1:big", AsOf: "2025-07-01", Prompt: 4, Completion: 20},
+	{Model: "vectors", AsOf: "2025-05-01", Embedded: 0.02},
+}}
+
+func TestLedgerAddsUp(t *testing.T) {
+	o := paid.Options{File: file(t), Prices: testPrices}
+	c := open(t, o)
+	reply := func(llm.Request) llm.Reply {
+		return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: 1000, CompletionTokens: 100}}
+	}
+	script := func(name string) *llmtest.Script {
+		return llmtest.NewScript(name).
+			Fail(llmtest.Contains("filtered"), &llm.Error{Kind: llm.ErrFiltered, Billed: llm.BilledYes, Usage: llm.Usage{Calls: 1, PromptTokens: 500}}).
+			Fail(llmtest.Contains("lost"), &llm.Error{Kind: llm.ErrTimeout}).
+			Fail(llmtest.Contains("refused"), &llm.Error{Kind: llm.ErrAuth, Billed: llm.BilledNo}).
+			Fail(llmtest.Contains("odd"), errors.New("no *llm.Error")).
+			Handle(llmtest.Any, reply)
+	}
+	big, other := model(t, c, script("big")), model(t, c, script("unpriced"))
+	ask := func(m llm.Model, text, stage, question string) {
+		req := llm.Prompt(text)
+		req.Stage, req.Question = stage, question
+		_, _ = m.Generate(t.Context(), req)
+	}
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() { ask(big, fmt.Sprint("question ", i), "answer", fmt.Sprint("q", i%2)) })
+	}
+	wg.Wait()
+	ask(big, "question 1", "answer", "q1") // a hit
+	ask(big, "filtered", "judge", "q0")
+	ask(big, "refused", "judge", "q0")
+	ask(big, "lost", "judge", "q1")
+	ask(other, "odd", "judge", "q2")
+	ask(other, "fine", "judge", "q2")
+	e := embedder(t, c, &requests{})
+	if _, err := e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+
+	u := func(calls, prompt, completion, embedded int) llm.Usage {
+		return llm.Usage{Calls: calls, PromptTokens: prompt, CompletionTokens: completion, EmbeddedTokens: embedded}
+	}
+	money := paid.MoneyOf
+	want := paid.Account{
+		Currency: "USD", AsOf: "2025-05-01",
+		Total: paid.Line{Name: "total", Calls: 16, Failed: 4, Unknown: 2, Usage: u(12, 11500, 1100, 200), Cost: paid.Cost{Amount: money(0.031004), Partial: true}},
+		Stages: []paid.Line{
+			{Name: "answer", Calls: 10, Usage: u(10, 10000, 1000, 0), Cost: paid.Cost{Amount: money(0.03)}},
+			{Name: "index", Calls: 1, Usage: u(0, 0, 0, 200), Cost: paid.Cost{Amount: money(0.000004)}},
+			{Name: "judge", Calls: 5, Failed: 4, Unknown: 2, Usage: u(2, 1500, 100, 0), Cost: paid.Cost{Amount: money(0.001), Partial: true}},
+		},
+		Questions: []paid.Line{
+			{Name: "q0", Calls: 8, Failed: 2, Usage: u(6, 5500, 500, 200), Cost: paid.Cost{Amount: money(0.016004)}},
+			{Name: "q1", Calls: 6, Failed: 1, Unknown: 1, Usage: u(5, 5000, 500, 0), Cost: paid.Cost{Amount: money(0.015)}},
+			{Name: "q2", Calls: 2, Failed: 1, Unknown: 1, Usage: u(1, 1000, 100, 0), Cost: paid.Cost{Partial: true}},
+		},
+		Models: []paid.Line{
+			{Name: "big", Calls: 13, Failed: 3, Unknown: 1, Usage: u(11, 10500, 1000, 0), Cost: paid.Cost{Amount: money(0.031)}},
+			{Name: "unpriced", Calls: 2, Failed: 1, Unknown: 1, Usage: u(1, 1000, 100, 0), Cost: paid.Cost{Partial: true}},
+			{Name: "vectors", Calls: 1, Usage: u(0, 0, 0, 200), Cost: paid.Cost{Amount: money(0.000004)}},
+		},
+	}
+	got := c.Account()
+	unknown := got.Unknown
+	got.Unknown = nil
+	mosts := cmp.FilterPath(func(p cmp.Path) bool { return strings.HasPrefix(p.Last().String(), ".Most") }, cmp.Ignore())
+	if diff := cmp.Diff(want, got, mosts); diff != "" {
+		t.Error(diff)
+	}
+	// The two calls whose end nobody saw may have taken their prompts of 5 and 7
+	// tokens and a whole reply each.
+	most := u(12, 11500+5+5, 1100+2*paid.DefaultReplyTokens, 200)
+	if got.Total.Most != most || got.Total.MostCost != (paid.Cost{Amount: money(0.031004 + 0.00001 + 0.04096), Partial: true}) {
+		t.Errorf("at most %+v, %v", got.Total.Most, got.Total.MostCost)
+	}
+	if len(unknown) != 2 || unknown[0].Question != "q1" || unknown[0].Kind != llm.ErrTimeout || unknown[0].Most.Tokens() == 0 || unknown[1].Question != "q2" {
+		t.Errorf("unknown: %+v", unknown)
+	}
+	// The next process reads the same account.
+	got.Unknown = unknown
+	_ = c.Close()
+	if diff := cmp.Diff(got, open(t, o).Account()); diff != "" {
+		t.Errorf("after a restart: %s", diff)
+	}
+}
+
+func TestAccountOfADeadProcess(t *testing.T) {
+	o := paid.Options{File: file(t)}
+	c := open(t, o)
+	s := slow{llmtest.NewScript("big"), make(chan struct{}, 1), make(chan struct{})}
+	m := model(t, c, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		req := llm.Prompt("never answered")
+		req.Stage, req.Question, req.MaxTokens = "answer", "q7", 50
+		_, _ = m.Generate(ctx, req)
+	}()
+	<-s.start
+	_ = c.Close() // the process "dies" here: its last words go nowhere
+	cancel()
+	<-done
+	a := open(t, o).Account()
+	if len(a.Unknown) != 1 || a.Unknown[0].Question != "q7" || a.Unknown[0].Ended || a.Unknown[0].Most.Tokens() < 50 || a.Total.Unknown != 1 || a.Total.Calls != 1 {
+		t.Errorf("%+v", a)
+	}
+	if a.Stages[0].Name != "answer" || a.Stages[0].Unknown != 1 {
+		t.Errorf("%+v", a.Stages)
+	}
+}
+
+// Calls that run at the same time wait for each other, within a limit of tokens or of
+// money, and no more is spent than it.
+func TestLimits(t *testing.T) {
+	for _, tc := range []struct {
+		name         string
+		o            paid.Options
+		count        int // tokens of a text
+		reply        llm.Usage
+		calls, spent int
+	}{
+		// A call reserves 36 (schema) + 36 + 4 + 60 = 136 tokens and settles for 50: two
+		// fit, a third might not.
+		{"tokens", paid.Options{Tokens: 200}, 36, llm.Usage{PromptTokens: 40, CompletionTokens: 10}, 2, 100},
+		// It reserves 2·500 + 4 and 60 tokens, 0.002608, and settles for 0.003.
+		{"money", paid.Options{Money: paid.MoneyOf(0.01), Prices: testPrices}, 500, llm.Usage{PromptTokens: 1000, CompletionTokens: 100}, 3, 3300},
+	} {
+		script := llmtest.NewScript("big").Handle(llmtest.Any, func(llm.Request) llm.Reply { return llm.Reply{Text: "x", Usage: tc.reply} })
+		tc.o.File, tc.o.CountTokens = file(t), func(string) int { return tc.count }
+		c := open(t, tc.o)
+		m := model(t, c, script)
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				req := llm.Prompt(fmt.Sprint(i))
+				req.MaxTokens = 60
+				if _, err := m.Generate(t.Context(), req); err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if got := c.Account().Total.Usage.Tokens(); script.Calls() != tc.calls || got != tc.spent {
+			t.Errorf("%s: %d calls, %d tokens spent", tc.name, script.Calls(), got)
+		}
+	}
+}
+
+// Waiting for the reservation of others ends with the context.
+func TestWaitForOthers(t *testing.T) {
+	c := open(t, paid.Options{File: file(t), Tokens: 100})
+	s := slow{llmtest.NewScript("m"), make(chan struct{}, 1), make(chan struct{})}
+	m := model(t, c, s)
+	req := llm.Prompt("q")
+	req.MaxTokens = 60
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := m.Generate(t.Context(), req); err != nil {
+			t.Error(err)
+		}
+	})
+	<-s.start
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	other := req
+	other.Sample = 1
+	if _, err := m.Generate(ctx, other); !errors.Is(err, context.DeadlineExceeded) || len(s.start) != 0 {
+		t.Errorf("a call that has to wait for another: %v", err)
+	}
+	close(s.gate)
+	wg.Wait()
+}
+
+// What may have been billed is charged, what was not is given back.
+func TestFailuresAreCharged(t *testing.T) {
+	for billed, want := range map[llm.Billed]int{llm.BilledUnknown: 10, llm.BilledNo: 0, llm.BilledYes: 2} {
+		e := &llm.Error{Kind: llm.ErrTransient, Billed: billed}
+		if billed == llm.BilledYes {
+			e.Usage.PromptTokens = 2
+		}
+		c := open(t, paid.Options{File: file(t), Tokens: 20})
+		failing := model(t, c, llmtest.NewScript("m").Fail(llmtest.Contains("12345678"), e))
+		req := llm.Prompt("12345678") // 2 tokens, 4 for the message
+		req.MaxTokens = 4
+		if _, err := failing.Generate(t.Context(), req); err == nil {
+			t.Error("no error")
+		}
+		if got := c.Account().Total.Most.Tokens(); got != want {
+			t.Errorf("billed %q: at most %d tokens, want %d", billed, got, want)
+		}
+		for _, over := range []int{1, 0} {
+			req.Messages[0].Text, req.MaxTokens = "abcdefgh", 20-want-6+over
+			if _, err := failing.Generate(t.Context(), req); errors.Is(err, llm.ErrBudgetExceeded) != (over > 0) {
+				t.Errorf("billed %q: %d more than the rest: %v", billed, over, err)
+			}
+		}
+	}
+}
+
+// tries is a model whose attempts end as they are told, as a transport would tell
+// of them; the last one is a reply.
+type tries struct {
+	llm.Model
+	before []llm.Usage // what the attempts before cost; none is unknown
+	during func()
+}
+
+func (m tries) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	sum := llm.Usage{}
+	for _, u := range m.before {
+		if u == (llm.Usage{}) {
+			llm.RecordUnknown(ctx)
+		}
+		llm.RecordUsage(ctx, u)
+		sum = sum.Add(u)
+		if err := llm.MayRetry(ctx); err != nil {
+			return llm.Reply{}, err
+		}
+	}
+	if m.during != nil {
+		m.during()
+	}
+	reply, err := m.Model.Generate(ctx, req)
+	reply.Usage = reply.Usage.Add(sum)
+	return reply, err
+}
+
+// A call that is tried again takes from the budget what its attempts took, or may
+// have taken, before the next one is made; the ledger has it even if the program
+// dies then.
+func TestAttemptsAreReserved(t *testing.T) {
+	req := llm.Prompt("12345678") // 2 tokens, 4 for the message
+	req.MaxTokens = 94            // an attempt may take 100
+	empty := llm.Usage{Calls: 1, PromptTokens: 6, CompletionTokens: 1}
+	for i, tc := range []struct {
+		before []llm.Usage
+		limit  int
+		fits   bool
+	}{
+		{nil, 100, true}, {nil, 99, false},
+		{[]llm.Usage{empty}, 107, true}, {[]llm.Usage{empty}, 106, false},
+		{[]llm.Usage{{}, {}}, 300, true}, {[]llm.Usage{{}, {}}, 299, false}, {[]llm.Usage{{}, empty}, 207, true}, {[]llm.Usage{{}, empty}, 206, false},
+	} {
+		o := paid.Options{File: file(t), Tokens: tc.limit}
+		c := open(t, o)
+		asked := false
+		m := tries{llmtest.NewScript("big"), tc.before, func() {
+			asked = true
+			if most, want := inJournal(t, o.File), atMostOf(tc.before)+100; most != want {
+				t.Errorf("case %d: a dead program would have left %d tokens, want %d", i, most, want)
+			}
+		}}
+		_, err := model(t, c, m).Generate(t.Context(), req)
+		if asked != tc.fits || (err == nil) != tc.fits || err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
+			t.Errorf("case %d: asked %v, %v", i, asked, err)
+		}
+		if spent := c.Account().Total.Most.Tokens(); spent > tc.limit {
+			t.Errorf("case %d: %d of %d spent", i, spent, tc.limit)
+		}
+	}
+}
+
+// inJournal is what the next program would take for spent if this one died now.
+func inJournal(t *testing.T, name string) int {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := file(t)
+	if err := os.WriteFile(dead, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, paid.Options{File: dead}).Account().Total.Most.Tokens()
+}
+
+func atMostOf(attempts []llm.Usage) (n int) {
+	for _, u := range attempts {
+		if n += u.Tokens(); u == (llm.Usage{}) {
+			n += 100
+		}
+	}
+	return n
+}
+
+// The limit is that of all starts: what earlier ones may have spent is spent. The
+// reply always has a limit, which is what is reserved.
+func TestLimitOverStarts(t *testing.T) {
+	sent := 0
+	lost := losing{llmtest.NewScript("big").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		if req.MaxTokens != 500 {
+			t.Errorf("the limit of the reply is %d", req.MaxTokens)
+		}
+		sent += 500 // the server bills a whole reply that nobody sees
+		return llm.Reply{}
+	})}
+	for _, o := range []paid.Options{{Tokens: 3000}, {Money: paid.MoneyOf(0.03)}} {
+		sent = 0
+		o.File, o.Run, o.ReplyTokens, o.Prices = file(t), "r", 500, testPrices
+		for start := 0; ; start++ {
+			c, err := paid.Open(o)
+			if errors.Is(err, llm.ErrBudgetExceeded) {
+				break
+			}
+			if err != nil || start > 10 {
+				t.Fatal(start, err)
+			}
+			err = ask(t, model(t, c, lost), fmt.Sprint("question ", start))
+			total := c.Account().Total
+			_ = c.Close()
+			if total.Most.Tokens() < sent || total.MostCost.Amount < paid.MoneyOf(10e-6*float64(sent)) {
+				t.Errorf("%d tokens billed, %+v", sent, total)
+			}
+			if errors.Is(err, llm.ErrBudgetExceeded) {
+				break
+			}
+		}
+		if sent == 0 || sent > 3000 {
+			t.Errorf("%d of 3,000 tokens billed", sent)
+		}
+	}
+}
+
+// losing is a model whose replies get lost on the way.
+type losing struct{ *llmtest.Script }
+
+func (l losing) Generate(_ context.Context, req llm.Request) (llm.Reply, error) {
+	_, _ = l.Script.Generate(context.Background(), req)
+	return llm.Reply{}, &llm.Error{Kind: llm.ErrTimeout}
+}
+
+// A figure that no call has does not overflow an account, nor end a run.
+func TestStrangeFigures(t *testing.T) {
+	for _, n := range []int{math.MaxInt, math.MaxInt / 2, -5} {
+		script := llmtest.NewScript("big").Handle(llmtest.Any, func(llm.Request) llm.Reply {
+			return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: n, CompletionTokens: n}}
+		})
+		c := open(t, paid.Options{File: file(t), Tokens: 1e6})
+		m := model(t, c, script)
+		for i := range 3 {
+			if err := ask(t, m, fmt.Sprint(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := c.Account().Total
+		if got := a.Usage.Tokens(); got != 3*(5+paid.DefaultReplyTokens) || !a.Usage.Estimated || a.Most.Tokens() != got {
+			t.Errorf("%d tokens: %+v", n, a)
+		}
+	}
+}
+
+func TestPrices(t *testing.T) {
+	u := llm.Usage{PromptTokens: 3, CompletionTokens: 1}
+	for name, want := range map[string]string{
+		"big":                            "0.000016",
+		"openai:https://api/v1:big":      "0.000016",
+		"openai:http://h/v1:big":         "0.000032",
+		`openai:https://x/v1:big{"a":1}`: "0.000016",
+		"openai:https://x/v1:notbig":     "?",
+		"bigger":                         "?",
+	} {
+		cost := testPrices.Cost(name, u)
+		got := fmt.Sprintf("%.6f", cost.Amount.Units())
+		if cost.Partial {
+			got = "?"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if paid.MoneyOf(math.NaN()) != 0 {
+		t.Error("NaN is an amount")
+	}
+	var none *paid.Prices
+	if c := none.Cost("big", u); !c.Partial || c.String() != "unknown" {
+		t.Errorf("no prices: %v", c)
+	}
+	if c := testPrices.Cost("nobody", llm.Usage{CachedCalls: 4}); c.Partial || c.String() != "0.0000" {
+		t.Errorf("nothing used: %v", c)
+	}
+	if c := (paid.Cost{Amount: paid.MoneyOf(2), Partial: true}); c.String() != "at least 2.0000" {
+		t.Errorf("%v", c)
+	}
+	if c := (&paid.Prices{Currency: "X", Models: []paid.Price{{Model: "m", AsOf: "2025-01-01", Prompt: 1e6}}}).Cost("m", llm.Usage{PromptTokens: math.MaxInt}); c.Amount < 0 {
+		t.Errorf("overflow: %v", c)
+	}
+	p, err := paid.ReadPrices(strings.NewReader(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`))
+	if err != nil || p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount != paid.MoneyOf(0.15) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, half := range []string{`"prompt":0.15`, `"completion":1`, `"prompt":0`, `"prompt":1,"completion":0`, ``, `"prompt":1,"completion":null`, `"embedded":1,"prompt":2`} {
+		text := strings.TrimSuffix(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",`+half, ",") + `}]}`
+		if _, err := paid.ReadPrices(strings.NewReader(text)); err == nil {
+			t.Errorf("%s: half a price was taken", text)
+		}
+	}
+	for _, whole := range []string{`"prompt":0,"completion":0`, `"embedded":0`, `"prompt":1,"completion":2,"embedded":3`} {
+		text := `{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",` + whole + `}]}`
+		if _, err := paid.ReadPrices(strings.NewReader(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if c := testPrices.Cost("big", llm.Usage{EmbeddedTokens: 1}); !c.Partial {
+		t.Errorf("texts embedded by a model with prices of chats: %v", c)
+	}
+	if c := testPrices.Cost("vectors", u); !c.Partial {
+		t.Errorf("chats of a model with a price of embedding: %v", c)
+	}
+	_, err = paid.ReadPrices(strings.NewReader(`{"models":[{"model":"m","as_of":"yesterday","prompt":-1},{"model":"m","as_of":"2025-01-01"}]}`))
+	if err == nil || strings.Count(err.Error(), "\n") != 6 {
+		t.Errorf("seven faults: %v", err)
+	}
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paid
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// DefaultReplyTokens is the limit of a reply whose request has none: the most that
+// nearly every chat model takes for a limit.
+const DefaultReplyTokens = 4096
+
+// pay makes a call between its two entries in the ledger, under a reservation of what
+// it can take at most. Before it is tried again, the reservation grows and the entry
+// is told what the call has cost so far, so that a program that dies has not lost it.
+func (c *Client) pay(ctx context.Context, k call) error {
+	most := k.most(c.o.count)
+	held, err := c.budget.reserve(ctx, k.model, most)
+	if err != nil {
+		return err
+	}
+	defer held.settle()
+	e := Entry{
+		ID: rand.Text(), Run: c.o.Run, Key: k.key(), Model: k.model, Most: most,
+		Stage: cmp.Or(k.req.Stage, llm.StageOf(ctx)), Question: cmp.Or(k.req.Question, llm.QuestionOf(ctx)),
+	}
+	if err := c.ledger.keep(recordIntent, e); err != nil {
+		held.spend(llm.Usage{})
+		return err
+	}
+	var bill llm.Bill
+	bill.Retry = func() error {
+		if err := held.grow(atMost(bill.Known(), bill.Unknown()+1, most)); err != nil {
+			return err
+		}
+		if e.Usage == bill.Known() && e.Unknown == bill.Unknown() {
+			return nil
+		}
+		e.Usage, e.Unknown = bill.Known(), bill.Unknown()
+		return c.ledger.keep(recordIntent, e)
+	}
+	used, err := k.make(llm.WithBill(ctx, &bill))
+	e.Usage, e.Unknown = k.cost(used, &bill, err, most)
+	held.spend(atMost(e.Usage, e.Unknown, most))
+	return c.ledger.end(ctx, e, err)
+}
+
+// call is one call to a paid service: a question to a model, or texts to be
+// embedded.
+type call struct {
+	model string
+	req   llm.Request
+	raw   []byte   // the request as it is hashed
+	texts []string // to be embedded
+	make  func(context.Context) (llm.Usage, error)
+}
+
+// perMessage are the tokens that chat templates add to a message (OpenAI's
+// cookbook counts 3, and 1 for a role).
+const perMessage = 4
+
+// most is the most a call may use, by a count of tokens.
+func (c call) most(count func(string) int) llm.Usage {
+	var u llm.Usage
+	for _, t := range c.texts {
+		u.EmbeddedTokens += count(t)
+	}
+	if c.raw == nil {
+		return u
+	}
+	u.PromptTokens = count(string(c.req.Schema))
+	for _, m := range c.req.Messages {
+		u.PromptTokens += count(m.Text) + perMessage
+	}
+	u.CompletionTokens = cmp.Or(c.req.MaxTokens, DefaultReplyTokens)
+	return u
+}
+
+// maxTokens is more than any call takes, its attempts and batches together.
+const maxTokens = 1_000_000_000
+
+// cost is what a call took: what is known, and how many attempts may have been
+// billed beside that. used is what its reply says, the bill has what its attempts
+// said, and an error what it cost to fail; they tell of the same attempts, so the
+// larger figure counts. Figures that cannot be are replaced by the most.
+func (c call) cost(used llm.Usage, bill *llm.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
+	known, unknown = larger(used, bill.Known()), bill.Unknown()
+	if err != nil {
+		var own *llm.Error
+		billed := llm.BilledUnknown
+		if errors.As(err, &own) {
+			known, billed = larger(known, own.Usage), own.Billed
+		}
+		if billed == llm.BilledUnknown || billed == llm.BilledYes && known.Tokens() == 0 {
+			unknown = max(unknown, 1)
+		}
+	}
+	switch {
+	case implausible(known):
+		known = llm.Usage{Calls: max(known.Calls, 0), PromptTokens: most.PromptTokens, CompletionTokens: most.CompletionTokens,
+			EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
+	case err == nil && known.Tokens() == 0 && c.raw == nil: // a vector comes without a figure
+		known = llm.Usage{EmbeddedTokens: most.EmbeddedTokens, Estimated: true}
+	}
+	return known, unknown
+}
+
+func larger(a, b llm.Usage) llm.Usage {
+	return llm.Usage{
+		Calls: max(a.Calls, b.Calls), CachedCalls: max(a.CachedCalls, b.CachedCalls),
+		PromptTokens:     max(a.PromptTokens, b.PromptTokens),
+		CompletionTokens: max(a.CompletionTokens, b.CompletionTokens),
+		EmbeddedTokens:   max(a.EmbeddedTokens, b.EmbeddedTokens),
+		Estimated:        a.Estimated || b.Estimated,
+	}
+}
+
+func implausible(u llm.Usage) bool {
+	return min(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) < 0 ||
+		max(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) > maxTokens
+}
+
+// atMost is what a call can have cost whose attempts may each have taken most.
+func atMost(known llm.Usage, unknown int, most llm.Usage) llm.Usage {
+	if known.Estimated {
+		known = larger(known, most)
+	}
+	return known.Add(llm.Usage{
+		PromptTokens: unknown * most.PromptTokens, CompletionTokens: unknown * most.CompletionTokens, EmbeddedTokens: unknown * most.EmbeddedTokens,
+	})
+}
+
+// key is the start of the hash of a request, "" for embeddings.
+func (c call) key() string {
+	if c.raw == nil {
+		return ""
+	}
+	k := keyOf(c.raw)
+	return hex.EncodeToString(k[:8])
+}

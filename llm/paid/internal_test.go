@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paid
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
+)
+
+type parrot struct{}
+
+func (parrot) Name() string { return "parrot" }
+func (parrot) Generate(_ context.Context, req llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: req.Messages[0].Text, Finish: llm.FinishStop}, nil
+}
+func (parrot) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i] = []float32{float32(len(t))}
+	}
+	return out, nil
+}
+func (parrot) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	return []float32{float32(len(text))}, nil
+}
+
+// A hit compares what was asked, not only its hash: records that were mixed
+// up answer for nobody.
+func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
+	client, err := Open(Options{File: filepath.Join(t.TempDir(), "j")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	m, err1 := client.Model(parrot{})
+	e, err2 := client.Embedder(parrot{})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	swap := func(ask func(text string) error) {
+		t.Helper()
+		known := client.cache.known
+		clear(known)
+		for _, text := range []string{"a", "bb"} {
+			if err := ask(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keys := slices.Collect(maps.Keys(known))
+		known[keys[0]], known[keys[1]] = known[keys[1]], known[keys[0]]
+	}
+	swap(func(text string) error {
+		_, err := m.Generate(t.Context(), llm.Prompt(text))
+		return err
+	})
+	if reply, err := m.Generate(t.Context(), llm.Prompt("a")); err == nil || !strings.Contains(err.Error(), "another request") {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	swap(func(text string) error {
+		_, err := e.EmbedQuery(t.Context(), text)
+		return err
+	})
+	if v, err := e.EmbedQuery(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "another text") {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// An earlier program may have kept what is refused today: it is dropped with a word,
+// and asked for again.
+func TestPoisonedVectorsAreDropped(t *testing.T) {
+	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	var log strings.Builder
+	texts := []string{"a", "bb", "ccc", "dddd", "eeeee"}
+	c := newCache(j, slog.New(slog.NewTextHandler(&log, nil)))
+	for i, v := range [][]float32{{0}, {float32(math.NaN())}, {1, 2}, {1e30}} {
+		for _, query := range []bool{false, true} {
+			k := embeddingKey("parrot", query, texts[i])
+			if err := c.keep(recordVector, k, encodeVector(k, v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	e := &cachedEmbedder{cache: c, e: parrot{}}
+	for range 2 {
+		out, err := e.EmbedDocuments(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range out {
+			q, err := e.EmbedQuery(t.Context(), texts[i])
+			if want := []float32{float32(i + 1)}; !slices.Equal(v, want) || !slices.Equal(q, want) || err != nil {
+				t.Errorf("%q: %v, %v, %v", texts[i], v, q, err)
+			}
+		}
+		if got := strings.Count(log.String(), "asking again"); got != 8 {
+			t.Errorf("%d vectors were dropped, want 8:\n%s", got, &log)
+		}
+	}
+}
+
+// The bytes behind a key never change: old journals would be paid for again.
+func TestCanonicalBytesAreFixed(t *testing.T) {
+	zero, seed := 0.0, int64(-7)
+	for _, tc := range []struct {
+		req  llm.Request
+		want string
+	}{
+		{llm.Request{}, `{"messages":null,"model":"m","version":"wildgraph-llm-v1"}`},
+		{llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "a<b"}, {Role: llm.User, Text: "\u00e9\x00\xff"}}, JSON: true, MaxTokens: 3, Sample: 2, Stop: []string{"x"},
+			Schema: json.RawMessage(`{"b": 1.50, "a":[ ]}`), SchemaName: "n", Temperature: &zero, TopP: &zero, Seed: &seed, Stage: "s", Question: "q"},
+			`{"json":true,"max_tokens":3,"messages":[{"role":"system","text":"a\u003cb"},{"role":"user","text":"é\u0000\ufffd"}],"model":"m","sample":2,` +
+				`"schema":{"a":[],"b":1.50},"schema_name":"n","seed":-7,"stop":["x"],"temperature":0,"top_p":0,"version":"wildgraph-llm-v1"}`},
+	} {
+		got, err := canonical("m", tc.req)
+		if err != nil || string(got) != tc.want {
+			t.Errorf("%s\n%s, %v", got, tc.want, err)
+		}
+	}
+}
+
+// A record answers the request it was written for, or it is an error; it
+// never answers another one.
+func FuzzCacheRecord(f *testing.F) {
+	request, err := canonical("m", llm.Prompt("q"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	bad, err := json.Marshal(cacheRecord{Request: request, Failure: &failure{Kind: llm.ErrFiltered}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range [][]byte{good, bad, good[:len(good)-1], []byte(`{"request":`), []byte(`{"reply":{}}`), []byte(`{"request":{},"reply":{"text":"x"}}`), nil} {
+		f.Add(seed, request)
+	}
+	f.Fuzz(func(t *testing.T, payload, request []byte) {
+		stored := string(payload)
+		o, err := decodeOutcome(payload, request)
+		if err == nil && !strings.Contains(stored, string(request)) {
+			var r cacheRecord
+			if json.Unmarshal([]byte(stored), &r) != nil || r.Request != nil {
+				t.Fatalf("%q answers %q with %+v", stored, request, o)
+			}
+		}
+		if k, v, err := decodeVector([]byte(stored)); err == nil && string(encodeVector(k, v)) != stored {
+			for _, x := range v {
+				if x != x { // a NaN may change its bits
+					return
+				}
+			}
+			t.Fatalf("the vector %x does not come back", stored)
+		}
+	})
+}
+
+func FuzzPrices(f *testing.F) {
+	f.Add(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`, 12345)
+	f.Add(`{"currency":"X","models":[{"model":"m","as_of":"2025-01-02","prompt":1e6}]}`, math.MaxInt)
+	f.Add(`{}`, 0)
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		p, err := ReadPrices(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		n &= math.MaxInt >> 1
+		for _, m := range p.Models {
+			if c := p.Cost(m.Model, llm.Usage{PromptTokens: n, CompletionTokens: n, EmbeddedTokens: n}); c.Amount < 0 || c.Partial && m.Embedded > 0 && m.Prompt > 0 {
+				t.Fatalf("%d tokens of %+v cost %v", n, m, c)
+			}
+		}
+	})
+}
