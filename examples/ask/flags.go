@@ -23,7 +23,7 @@ type settings struct {
 	docs, index, question, questions string
 	system                           all.System
 	k                                int
-	json, verbose, mcp               bool
+	json, verbose, mcp, incomplete   bool
 	serve                            string
 }
 
@@ -41,7 +41,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
 			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
 			cli.Group{Title: "What to ask", Flags: []string{"docs", "q", "questions", "serve", "mcp"}},
-			cli.Group{Title: "How", Flags: []string{"system", "mode", "k", "index", "seed"}},
+			cli.Group{Title: "How", Flags: []string{"system", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
 			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "kit", "index-kit", "answer-kit", "reply-tokens", "concurrency", "cache"}})
 	}
@@ -53,6 +53,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+strings.Join(all.Names(), ", "))
 	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject or open: what to do when the folder does not hold the answer")
 	fs.IntVar(&s.k, "k", 5, "how many passages are read for an answer")
+	fs.BoolVar(&s.incomplete, "incomplete", false, "answer also if the model failed at more than half of the passages when the index was made")
 	fs.StringVar(&s.index, "index", "", "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)")
 	fs.BoolVar(&s.json, "json", false, "write the answer as JSON")
 	fs.BoolVar(&s.verbose, "v", false, "write the passages that were found as well, with their scores")

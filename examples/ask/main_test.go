@@ -187,6 +187,28 @@ func TestGraph(t *testing.T) {
 	}
 }
 
+// An index that the model could not make is refused at every start, and told of with
+// -incomplete: an empty graph does not pass for one.
+func TestUnusableReplies(t *testing.T) {
+	dir := notes(t)
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply {
+		return llm.Reply{Text: "I am glad to help with that."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "none")
+	args := []string{"-docs", dir, "-model", "fake", "-system", "hipporag2"}
+	for range 2 {
+		if out, _, err := ask(t, "", append(args, "What does the barn owl hear?")...); err == nil || !strings.Contains(err.Error(), "extract failed for 2 of 2") || !strings.Contains(err.Error(), "-incomplete") {
+			t.Fatalf("%q, %v", out, err)
+		}
+	}
+	_, errs, err := ask(t, "", append(args, "-incomplete", "What does the barn owl hear?")...)
+	if err != nil || !strings.Contains(errs, "The index is not complete: extract failed for 2 of 2.") {
+		t.Errorf("%s, %v", errs, err)
+	}
+}
+
 // A model answers with citations, of which each leads to a sentence.
 func TestModel(t *testing.T) {
 	dir := notes(t)

@@ -38,6 +38,9 @@ type Options struct {
 	Settings lab.Settings
 	// K is how many passages are read.
 	K int
+	// Incomplete answers also from an index at which the model failed for more than
+	// half of the passages.
+	Incomplete bool
 	// Log is told what is waited for, Progress how many files have been read.
 	Log      *slog.Logger
 	Progress func(files int)
@@ -84,6 +87,9 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 	d.pdf = pdf.New(pdf.Options{Cache: cache})
 	if d.parts, err = lab.NewParts(o.Settings, o.Log); err == nil {
 		err = d.open(ctx)
+	}
+	if err == nil && !o.Incomplete {
+		err = usable(d.Change.Stats, d.Index)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -270,6 +276,31 @@ func (d *Desk) Close() (err error) {
 	return errors.Join(err, d.pdf.Close())
 }
 
+// Shares of the pieces of a step of indexing that failed: above the first the user is
+// told at each start, above the second questions are refused.
+const (
+	toldAbove    = .1
+	refusedAbove = .5
+)
+
+// failed says which steps of indexing failed for more than a share of their pieces.
+func failed(s graphrag.IndexStats, share float64) (out []string) {
+	for _, stage := range s.Stages {
+		if float64(stage.Failed) > share*float64(stage.Asked) {
+			out = append(out, fmt.Sprintf("%s failed for %d of %d", stage.Name, stage.Failed, stage.Asked))
+		}
+	}
+	return out
+}
+
+// usable is an error for an index of which the larger part is missing.
+func usable(s graphrag.IndexStats, index string) error {
+	if most := failed(s, refusedAbove); len(most) > 0 {
+		return fmt.Errorf("the replies of the model could not be used: %s, so the index in %s lacks most of what the files say. Delete it and name a larger -model, or take -incomplete to answer from what there is", strings.Join(most, ", "), index)
+	}
+	return nil
+}
+
 // Report says in a few lines what a refresh found.
 func Report(c folder.Change, index string) []string {
 	var out []string
@@ -281,6 +312,9 @@ func Report(c folder.Change, index string) []string {
 		out = append(out, fmt.Sprintf("The index is made anew: %s.", c.Rebuilt))
 	case c.Changed+c.Deleted > 0 || c.Added > 0 && c.Added < c.Files:
 		out = append(out, fmt.Sprintf("Changed since the last time: %d new, %d changed, %d gone.", c.Added, c.Changed, c.Deleted))
+	}
+	for _, f := range failed(c.Stats, toldAbove) {
+		out = append(out, "The index is not complete: "+f+". What the model did not read there is not found by -system's graph; -index with another folder and a larger -model may.")
 	}
 	return append(out, fmt.Sprintf("%d files; index in %s", c.Stats.Documents, index))
 }
