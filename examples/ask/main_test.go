@@ -218,7 +218,13 @@ func TestModel(t *testing.T) {
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "none")
+	if _, _, err := ask(t, "", "-docs", dir, "Who?"); err != nil {
+		t.Fatal(err)
+	}
 	out, errs, err := ask(t, "What does the barn owl hear?\n", "-docs", dir, "-model", "fake")
+	if strings.Contains(errs, "made anew") {
+		t.Errorf("a model that only answers costs the index: %s", errs)
+	}
 	if err != nil || !strings.HasPrefix(out, "It hears mice below the snow.\n") || !strings.Contains(out, "notes/owl.md:5  “The barn owl hears a mouse under the snow.”") {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -68,9 +69,12 @@ const fresh = 2 * time.Second
 
 // Open opens the index of a folder and brings it up to date.
 func Open(ctx context.Context, o Options) (d *Desk, err error) {
+	if indexing(o) == "" {
+		o.Settings.IndexKit = kit.NameOffline // a model that only answers leaves the index as it is
+	}
 	d = &Desk{o: o, Index: o.Index, shown: shown(o.Docs)}
 	if d.Index == "" {
-		if d.Index, err = folder.UserIndex(o.Docs, o.System.Name); err != nil {
+		if d.Index, err = folder.UserIndex(o.Docs, kind(o)); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +104,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 func (d *Desk) open(ctx context.Context) (err error) {
 	k := d.parts.Kit
 	d.folder, d.Change, err = folder.Open(ctx, folder.Options{
-		Docs: d.o.Docs, Index: d.Index, Settings: settings(k, d.o.Settings), Progress: d.o.Progress,
+		Docs: d.o.Docs, Index: d.Index, Settings: settings(k, d.o), Progress: d.o.Progress,
 		Load: load.Options{Formats: map[string]load.Format{".pdf": d.pdf.Read}},
 		New: func(f *folder.Folder) (*kit.System, error) {
 			k.Read = f.Reader(k.Read, k.Answer == kit.NameOffline)
@@ -113,11 +117,34 @@ func (d *Desk) open(ctx context.Context) (err error) {
 	return err
 }
 
+// kind names an index of the user's cache: those of other systems and other models lie
+// beside each other.
+func kind(o Options) string {
+	name := o.System.Name
+	for _, model := range []string{indexing(o), o.Settings.EmbedModel} {
+		if model != "" {
+			name += "-" + unnamed.ReplaceAllString(filepath.Base(model), "-")
+		}
+	}
+	return name
+}
+
+var unnamed = regexp.MustCompile(`[^A-Za-z0-9.]+`)
+
+// indexing is the model that takes part in making the index, "" if none does: an index
+// stays good when a model only answers.
+func indexing(o Options) string {
+	if c := o.System.Calls; o.Settings.IndexKit != kit.NameModel || c.Chunk+c.Once == 0 {
+		return ""
+	}
+	return o.Settings.Model
+}
+
 // settings name what decides an index beside its system.
-func settings(k kit.Kit, s lab.Settings) string {
+func settings(k kit.Kit, o Options) string {
 	out := k.Lookup + ", " + k.Encoder
-	if k.Index == kit.NameModel {
-		out += ", " + s.Model
+	if m := indexing(o); m != "" {
+		out += ", " + m
 	}
 	return out
 }
