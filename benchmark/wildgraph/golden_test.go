@@ -3,8 +3,10 @@
 package wildgraph_test
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -45,13 +47,9 @@ var golden = map[string]map[string][8]float64{
 // domain and type.
 func TestGoldenBM25(t *testing.T) {
 	fsys := released(t)
-	splitters := make(map[string]chunk.Splitter)
-	var err error
-	if splitters["words"], err = chunk.Words(1200, 100); err != nil {
-		t.Fatal(err)
-	}
-	if splitters["pieces"], err = chunk.Pieces(1200, 100); err != nil {
-		t.Fatal(err)
+	splitters := map[string]chunk.Splitter{
+		"words":  windows{regexp.MustCompile(`[^\s\pZ]+`)},
+		"pieces": windows{regexp.MustCompile(`[\pL\pN_]+|[^\s\pZ]`)},
 	}
 	set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
 	if err != nil {
@@ -79,6 +77,24 @@ func TestGoldenBM25(t *testing.T) {
 			}
 		})
 	}
+}
+
+// windows cuts into windows of 1,200 units that share 100.
+type windows struct{ unit *regexp.Regexp }
+
+func (w windows) Split(_ context.Context, s string) (spans []chunk.Span, err error) {
+	units := w.unit.FindAllStringIndex(s, -1)
+	for first := 0; first == 0 || first+100 < len(units); first += 1100 {
+		span := chunk.Span{End: len(s), Tokens: min(1200, len(units)-first)}
+		if first > 0 {
+			span.Start = units[first][0]
+		}
+		if first+1200 < len(units) {
+			span.End = units[first+1200][0]
+		}
+		spans = append(spans, span)
+	}
+	return spans, nil
 }
 
 func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -216,30 +215,10 @@ func Tokens(o TokenOptions) (Splitter, error) {
 	case -1:
 		o.Overlap = 0
 	}
-	return windowsOf(counterOr(o.Counter).Starts, o.Size, o.Overlap)
-}
-
-// Words returns a splitter into windows of words, a word being a run of
-// characters that are not white space. Window i begins at word
-// i*(size-overlap). Span.Tokens counts words.
-func Words(size, overlap int) (Splitter, error) {
-	return windowsOf(starts(func(rune) bool { return true }), size, overlap)
-}
-
-// Pieces returns a splitter into windows of pieces, a piece being a run of
-// letters, digits and underscores, or one other character that is not white
-// space. 1,200 pieces are close to 1,200 model tokens and need no vocabulary.
-// Span.Tokens counts pieces.
-func Pieces(size, overlap int) (Splitter, error) {
-	joined := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
-	return windowsOf(starts(joined), size, overlap)
-}
-
-func windowsOf(starts unitsOf, size, overlap int) (Splitter, error) {
-	if err := checkWindow(size, overlap); err != nil {
+	if err := checkWindow(o.Size, o.Overlap); err != nil {
 		return nil, err
 	}
-	return windows{starts, size, overlap}, nil
+	return windows{counterOr(o.Counter), o.Size, o.Overlap}, nil
 }
 
 func counterOr(c *tokens.Counter) *tokens.Counter {
@@ -265,12 +244,9 @@ func checkText(s string) (blank bool, err error) {
 	return strings.TrimSpace(s) == "", nil
 }
 
-// unitsOf appends the byte offsets at which the units of a text begin.
-type unitsOf func(ctx context.Context, dst []int32, s string) ([]int32, error)
-
-// windows cuts text into windows of a number of units.
+// windows cuts text into windows of a number of tokens.
 type windows struct {
-	starts        unitsOf
+	counter       *tokens.Counter
 	size, overlap int
 }
 
@@ -279,7 +255,7 @@ func (w windows) Split(ctx context.Context, s string) ([]Span, error) {
 	if blank, err := checkText(s); blank || err != nil {
 		return nil, err
 	}
-	starts, err := w.starts(ctx, nil, s)
+	starts, err := w.counter.Starts(ctx, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -305,31 +281,6 @@ func appendSpan(spans []Span, p Span) []Span {
 	}
 	return append(spans, p)
 }
-
-// starts finds where units begin: runs of joined characters, and the other
-// characters by themselves, none of white space.
-func starts(joined func(rune) bool) unitsOf {
-	return func(ctx context.Context, dst []int32, s string) ([]int32, error) {
-		inside, look := false, 0
-		for i, r := range s {
-			if i >= look {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				look = i + stride
-			}
-			before := inside
-			inside = !unicode.IsSpace(r) && joined(r)
-			if !unicode.IsSpace(r) && !(before && inside) {
-				dst = append(dst, int32(i))
-			}
-		}
-		return dst, nil
-	}
-}
-
-// stride is the number of bytes between two looks at the context.
-const stride = 1 << 20
 
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {

@@ -55,25 +55,6 @@ func ExampleSentences() {
 	// 10 "Nobody else had come, so he left again."
 }
 
-// Words and Pieces need no vocabulary.
-func ExampleWords() {
-	splitter, err := chunk.Words(3, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	spans, err := splitter.Split(context.Background(), "a b c d e")
-	fmt.Println(spans, err)
-	splitter, err = chunk.Pieces(3, 0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	spans, err = splitter.Split(context.Background(), "a+b c")
-	fmt.Println(spans, err)
-	// Output:
-	// [{0 6 3} {4 9 3}] <nil>
-	// [{0 4 3} {4 5 1}] <nil>
-}
-
 func ExamplePages() {
 	var docs []graphrag.Document
 	for _, said := range []string{"Barn owls hunt by ear.", "The moon raises the tides.", "The Fram was built in Larvik.", "Amundsen reached the pole in 1911."} {

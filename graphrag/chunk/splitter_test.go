@@ -3,15 +3,14 @@
 package chunk
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -32,8 +31,6 @@ func splitters() map[string]Splitter {
 		"tokens o200k":  must(Tokens(TokenOptions{Counter: tokens.O200k(), Size: 3, Overlap: -1})),
 		"single tokens": must(Tokens(TokenOptions{Size: 1, Overlap: -1})),
 		"tokens 1200":   must(Tokens(TokenOptions{})),
-		"words":         must(Words(4, 1)),
-		"pieces":        must(Pieces(5, 4)),
 		"sentences":     must(Sentences(SentenceOptions{MaxTokens: 12})),
 		"one token":     must(Sentences(SentenceOptions{Counter: tokens.O200k(), MaxTokens: 1})),
 	}
@@ -92,11 +89,8 @@ func TestSplittersCover(t *testing.T) {
 
 // TestWindows compares with windows written down directly from the definition.
 func TestWindows(t *testing.T) {
-	for n := 1; n <= 30; n++ {
-		var units []string
-		for i := range n {
-			units = append(units, fmt.Sprint("w", i))
-		}
+	for n := 1; n <= 26; n++ {
+		units := strings.Split("abcdefghijklmnopqrstuvwxyz"[:n], "") // each letter and the blank before it are one token
 		s := strings.Join(units, " ")
 		for size := 1; size <= 9; size++ {
 			for overlap := range size {
@@ -104,17 +98,16 @@ func TestWindows(t *testing.T) {
 				for i := 0; i == 0 || i+overlap < n; i += size - overlap {
 					want = append(want, strings.Join(units[i:min(i+size, n)], " "))
 				}
-				for name, split := range map[string]Splitter{"words": must(Words(size, overlap)), "pieces": must(Pieces(size, overlap))} {
-					var got []string
-					for _, p := range checkSpans(t, name, split, s) {
-						got = append(got, strings.TrimSpace(s[p.Start:p.End]))
-						if p.Tokens != len(strings.Fields(s[p.Start:p.End])) {
-							t.Fatalf("%s: %d units counted in %q", name, p.Tokens, s[p.Start:p.End])
-						}
+				var got []string
+				split := must(Tokens(TokenOptions{Size: size, Overlap: cmp.Or(overlap, -1)}))
+				for _, p := range checkSpans(t, "tokens", split, s) {
+					got = append(got, strings.TrimSpace(s[p.Start:p.End]))
+					if p.Tokens != len(strings.Fields(s[p.Start:p.End])) {
+						t.Fatalf("%d tokens counted in %q", p.Tokens, s[p.Start:p.End])
 					}
-					if diff := cmp.Diff(want, got); diff != "" {
-						t.Fatalf("%s of %d, size %d, overlap %d (-want +got):\n%s", name, n, size, overlap, diff)
-					}
+				}
+				if !slices.Equal(want, got) {
+					t.Fatalf("%d tokens, size %d, overlap %d: %q, want %q", n, size, overlap, got, want)
 				}
 			}
 		}
@@ -126,8 +119,8 @@ func TestTokenWindows(t *testing.T) {
 	s := "go" + strings.Repeat(" the", 2999)
 	got := checkSpans(t, "tokens", must(Tokens(TokenOptions{})), s)
 	want := []Span{{0, 2 + 4*1199, 1200}, {2 + 4*1099, 2 + 4*2299, 1200}, {2 + 4*2199, len(s), 800}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("windows (-want +got):\n%s", diff)
+	if !slices.Equal(want, got) {
+		t.Errorf("windows %v, want %v", got, want)
 	}
 	// A rune of several tokens is never cut, and no window is empty.
 	for _, p := range checkSpans(t, "runes", must(Tokens(TokenOptions{Size: 2, Overlap: 1})), "🦤🦤🦤") {
@@ -151,19 +144,8 @@ func TestSentencePacking(t *testing.T) {
 		strings.TrimSpace(strings.Repeat("long ", 12)), strings.TrimSpace(strings.Repeat("long ", 12)),
 		"long long long long long long end. Last one.",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sentences (-want +got):\n%s", diff)
-	}
-}
-
-func TestPieces(t *testing.T) {
-	s := "foo_bar's (x) 猫2. é e\u0301"
-	var got []string
-	for _, p := range checkSpans(t, "pieces", must(Pieces(1, 0)), s) {
-		got = append(got, strings.TrimSpace(s[p.Start:p.End]))
-	}
-	if diff := cmp.Diff([]string{"foo_bar", "'", "s", "(", "x", ")", "猫2", ".", "é", "e", "\u0301"}, got); diff != "" {
-		t.Errorf("pieces (-want +got):\n%s", diff)
+	if !slices.Equal(want, got) {
+		t.Errorf("sentences %q, want %q", got, want)
 	}
 }
 
@@ -172,9 +154,7 @@ func TestBadOptions(t *testing.T) {
 		make func() (Splitter, error)
 		want []string
 	}{
-		{func() (Splitter, error) { return Words(100, 100) }, []string{"overlap is 100", "size of 100"}},
-		{func() (Splitter, error) { return Words(0, -1) }, []string{"size is 0", "overlap is -1"}},
-		{func() (Splitter, error) { return Pieces(-5, 3) }, []string{"size is -5", "overlap is 3"}},
+		{func() (Splitter, error) { return Tokens(TokenOptions{Size: -5, Overlap: 3}) }, []string{"size is -5", "overlap is 3"}},
 		{func() (Splitter, error) { return Tokens(TokenOptions{Size: 10, Overlap: 20}) }, []string{"overlap is 20", "size of 10"}},
 		{func() (Splitter, error) { return Sentences(SentenceOptions{MaxTokens: -1}) }, []string{"MaxTokens is -1"}},
 	} {
@@ -212,8 +192,6 @@ func BenchmarkSplit(b *testing.B) {
 	all := map[string]Splitter{
 		"tokens":       must(Tokens(TokenOptions{})),
 		"tokens-o200k": must(Tokens(TokenOptions{Counter: tokens.O200k()})),
-		"words":        must(Words(1200, 100)),
-		"pieces":       must(Pieces(1200, 100)),
 		"sentences":    must(Sentences(SentenceOptions{})),
 	}
 	run := func(b *testing.B, split Splitter, pages []string) {
@@ -228,7 +206,7 @@ func BenchmarkSplit(b *testing.B) {
 		}
 	}
 	text := []string{texttest.Generated(1 << 20)}
-	for _, name := range []string{"tokens", "tokens-o200k", "words", "pieces", "sentences"} {
+	for _, name := range []string{"tokens", "tokens-o200k", "sentences"} {
 		b.Run(name+"/generated", func(b *testing.B) { run(b, all[name], text) })
 		b.Run(name+"/pages", func(b *testing.B) { run(b, all[name], texttest.Pages(b, 30)) })
 	}
@@ -237,15 +215,7 @@ func BenchmarkSplit(b *testing.B) {
 // One long text is not cut to its end when the work is cancelled.
 func TestSplitLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("a word, and another one. ", 1<<18)
-	sentences, err := Sentences(SentenceOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	windows, err := Tokens(TokenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, s := range map[string]Splitter{"tokens": windows, "words": must(Words(300, 0)), "pieces": must(Pieces(300, 0)), "sentences": sentences} {
+	for name, s := range map[string]Splitter{"tokens": must(Tokens(TokenOptions{})), "sentences": must(Sentences(SentenceOptions{}))} {
 		ctx := texttest.NewCountdown(2)
 		if _, err := s.Split(ctx, long); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

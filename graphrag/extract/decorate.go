@@ -144,14 +144,10 @@ func describe(c *graphrag.Chunk, x *kg.Extraction) {
 
 // Titled returns an extractor that adds the title of a passage as an entity and, if facts
 // is true, a fact that relates it to each entity of the passage: a passage of an
-// encyclopedia is about its title but writes "he" or "the film". Titles are added if use
-// is true, or if it is nil and the chunks are [TitledPassages].
-func Titled(x Extractor, facts bool, use *bool) Extractor {
-	when := TitledPassages
-	if use != nil {
-		when = func([]graphrag.Chunk) bool { return *use }
-	}
-	return decorated{x, func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, when}
+// encyclopedia is about its title but writes "he" or "the film". Titles are added only if
+// the chunks are [TitledPassages].
+func Titled(x Extractor, facts bool) Extractor {
+	return decorated{x, func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, TitledPassages}
 }
 
 // The limits of a corpus of titled passages: nine of ten documents are a single passage of

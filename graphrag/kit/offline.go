@@ -30,10 +30,6 @@ type OfflineOptions struct {
 	Seed uint64
 	// Find compares questions with texts; nil means [ByWords].
 	Find Finder
-	// Titles says whether the title of a passage is a name that has to do with each
-	// name in it. By default it is where nearly all documents are one short passage
-	// with a short title, as those of question sets over an encyclopedia.
-	Titles *bool
 }
 
 // Offline returns the kit that needs no network, no key and no model file: rules
@@ -47,7 +43,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 	k := Kit{
 		Index: NameOffline, Answer: NameOffline,
 		Embed: lsa(o.Seed), Find: o.Find, Lookup: "BM25", Encoder: "LSA",
-		Entities: entitiesByRules(o.Titles), Triples: triplesByRules(o.Titles), Records: recordsByRules(o.Titles),
+		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
 		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
 		Read:          read, Count: tokens.Remember(tokens.Cl100k().Count),
@@ -74,36 +70,21 @@ func lsa(seed uint64) func(context.Context, []string) (embed.Embedder, error) {
 	}
 }
 
-func entitiesByRules(titles *bool) func() (Extraction, error) {
-	return func() (Extraction, error) {
-		x, err := rules.New(rules.Options{})
-		return Extraction{named{extract.Titled(once{x, "rules"}, false, titles), titled("entities", titles)}, true}, err
-	}
+func entitiesByRules() (Extraction, error) {
+	x, err := rules.New(rules.Options{})
+	return Extraction{named{extract.Titled(once{x, "rules"}, false), "entities"}, true}, err
 }
 
-// triplesByRules are the facts of the rules, with what they leave unsaid.
-func triplesByRules(titles *bool) func() (Extraction, error) {
-	return func() (Extraction, error) {
-		x, err := rules.New(rules.Options{})
-		return Extraction{named{extract.Titled(extract.Linked(once{x, "rules"}), true, titles), titled("triples", titles)}, true}, err
-	}
+// triplesByRules adds relations between neighbouring names to the facts of the rules.
+func triplesByRules() (Extraction, error) {
+	x, err := rules.New(rules.Options{})
+	return Extraction{named{extract.Titled(extract.Linked(once{x, "rules"}), true), "triples"}, true}, err
 }
 
-// recordsByRules describe names and facts by the sentences that they stand in.
-func recordsByRules(titles *bool) func(extract.RecordOptions) (Extraction, error) {
-	return func(extract.RecordOptions) (Extraction, error) {
-		x, err := triplesByRules(titles)()
-		return Extraction{named{extract.Described(x), titled("records", titles)}, true}, err
-	}
-}
-
-// titled is the name of what is found with titles as names, or without, or as the
-// documents are.
-func titled(name string, titles *bool) string {
-	if titles == nil {
-		return name
-	}
-	return fmt.Sprintf("%s, titles %v", name, *titles)
+// recordsByRules describe names and facts by the sentences that contain them.
+func recordsByRules(extract.RecordOptions) (Extraction, error) {
+	x, err := triplesByRules()
+	return Extraction{named{extract.Described(x), "records"}, true}, err
 }
 
 func namesByRules(known func(folded string) bool) (NameFinder, error) {
@@ -154,7 +135,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
-		Entities: entitiesByRules(nil), // LinearRAG's own choice: no model while indexing
+		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
 			r.Model, r.Verify, r.Concurrency, r.Language = paid, true, o.Concurrency, cmp.Or(r.Language, o.Language)

@@ -201,13 +201,9 @@ func TestStages(t *testing.T) {
 	}
 }
 
-func triplesOf(t *testing.T, titles *bool, chunks ...graphrag.Chunk) []kg.Extraction {
+func triplesOf(t *testing.T, chunks ...graphrag.Chunk) []kg.Extraction {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{Titles: titles})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := k.Triples()
+	x, err := offline(t).Triples()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,54 +214,36 @@ func triplesOf(t *testing.T, titles *bool, chunks ...graphrag.Chunk) []kg.Extrac
 	return out
 }
 
-func ofTitles(found []kg.Extraction) (n int) {
+func ofTitles(found []kg.Extraction) (tails []string) {
 	for _, x := range found {
 		for _, f := range x.Facts {
 			if f.Relation == "mentions" {
-				n++
+				tails = append(tails, f.Tail)
 			}
 		}
 	}
-	return n
+	return tails
 }
 
 // The title of a short passage has to do with each name in it, once, and not with
 // itself; what stands in brackets behind it is no part of the name.
 func TestTitleFacts(t *testing.T) {
 	c := graphrag.Chunk{ID: "a#0", Doc: "a", Title: "Fram (ship)", Text: "It was built by Colin Archer in Larvik. The Fram carried Roald Amundsen. Later Colin Archer saw it.", Tokens: 25}
-	with := func(titles *bool) (out []string) {
-		for _, f := range triplesOf(t, titles, c)[0].Facts {
-			if f.Head == "Fram" && f.Relation == "mentions" {
-				out = append(out, f.Tail)
-			}
-		}
-		return out
-	}
-	no, yes := false, true
-	want := []string{"Colin Archer", "Larvik"} // what the page states of the Fram is stated already
-	for name, titles := range map[string]*bool{"by default": nil, "asked for": &yes} {
-		if diff := cmp.Diff(want, with(titles)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-	if got := with(&no); got != nil {
-		t.Errorf("not wanted: %v", got)
+	// What the page states of the Fram is stated already.
+	if diff := cmp.Diff([]string{"Colin Archer", "Larvik"}, ofTitles(triplesOf(t, c))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 	names := 0
 	c.Text = "In 1911 Colin Archer saw the Fram in Larvik."
-	for _, m := range triplesOf(t, &yes, c)[0].Mentions {
+	for _, m := range triplesOf(t, c)[0].Mentions {
 		if m.Name == "Fram" {
 			names++
 		}
 	}
 	c.Text = "It was built by Colin Archer in Larvik."
-	added := triplesOf(t, &yes, c)[0].Mentions
+	added := triplesOf(t, c)[0].Mentions
 	if last := added[len(added)-1]; names != 1 || last.Name != "Fram" || last.Span != (kg.Span{}) {
 		t.Errorf("%d mentions of a title that the passage names; one it does not name is %+v", names, last)
-	}
-	c.Title = strings.Repeat("A long headline ", 3)
-	if n := ofTitles(triplesOf(t, &yes, c)); n > 0 {
-		t.Errorf("a headline is no name, but has %d facts", n)
 	}
 }
 
@@ -295,13 +273,13 @@ func TestTitledPassages(t *testing.T) {
 			}
 			chunks = append(chunks, c)
 		}
-		if facts := ofTitles(triplesOf(t, nil, chunks...)); facts > 0 != tt.want {
-			t.Errorf("%s: %d facts", tt.name, facts)
+		if facts := ofTitles(triplesOf(t, chunks...)); len(facts) > 0 != tt.want {
+			t.Errorf("%s: %q", tt.name, facts)
 		}
 	}
 	cut := []graphrag.Chunk{passage(0, "Fram", 50), passage(0, "Fram", 50)}
 	cut[1].ID = "d00#1"
-	if ofTitles(triplesOf(t, nil, cut...)) > 0 {
+	if ofTitles(triplesOf(t, cut...)) != nil {
 		t.Error("a document in two pieces is no passage")
 	}
 }

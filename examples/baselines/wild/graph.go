@@ -22,7 +22,7 @@ func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error
 	if err != nil {
 		return nil, err
 	}
-	found, err := extract.Titled(extract.Linked(x), true, nil).Extract(ctx, chunks)
+	found, err := extract.Titled(extract.Linked(x), true).Extract(ctx, chunks)
 	if err != nil {
 		return nil, err
 	}
