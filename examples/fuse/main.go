@@ -34,7 +34,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	meaning, err := retrieve.NewDense(ctx, chunks, model, retrieve.DenseOptions{})
+	meaning, err := retrieve.NewDense(ctx, chunks, model)
 	if err != nil {
 		log.Fatal(err)
 	}

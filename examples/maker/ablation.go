@@ -149,7 +149,7 @@ func (s settings) over(ctx context.Context, docs []graphrag.Document) (graphrag.
 	if err != nil {
 		return nil, err
 	}
-	dense, err := retrieve.NewDense(ctx, chunks, model, retrieve.DenseOptions{Text: retrieve.Titled})
+	dense, err := retrieve.NewDense(ctx, chunks, model)
 	if err != nil {
 		return nil, err
 	}

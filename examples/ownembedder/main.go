@@ -43,7 +43,7 @@ func main() {
 		{ID: "c0", Doc: "fram", Text: "Colin Archer built the Fram."},
 		{ID: "c1", Doc: "owl", Text: "Owls hoot."},
 	}
-	index, err := retrieve.NewDense(ctx, chunks, letters{}, retrieve.DenseOptions{})
+	index, err := retrieve.NewDense(ctx, chunks, letters{})
 	if err != nil {
 		log.Fatal(err)
 	}

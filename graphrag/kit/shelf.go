@@ -316,7 +316,7 @@ func (s *Shelf) Sparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Opti
 func (s *Shelf) Dense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (graphrag.Retriever, error) {
 	n := s.next()
 	if n == 0 || len(chunks) == 0 {
-		return retrieve.NewDense(ctx, chunks, e, retrieve.DenseOptions{})
+		return retrieve.NewDense(ctx, chunks, e)
 	}
 	t, err := s.vectors(ctx, n, e, retrieve.TitledTexts(chunks), func(i int) store.Record { return retrieve.ToRecord(chunks[i]) })
 	return retrieve.Stored{Table: t}.Dense(e), err

@@ -37,9 +37,7 @@ type Input struct {
 	// parts.
 	Nodes, Edges []int32
 	Reports      []*Report
-	// Tokens is their number, row by row. Omitted members are neither in Nodes
-	// nor in a part whose report is in Reports.
-	Tokens, Omitted int
+	Tokens       int // of the rows
 }
 
 // The heads of the sections, with their columns.
@@ -294,7 +292,6 @@ func (p *packer) pack(c int32) *Input {
 		return shown
 	}
 	p.walk(shown, p.nodes[c], p.edges[c])
-	shown.Omitted = len(p.nodes[c]) - len(shown.Nodes)
 	return shown
 }
 
@@ -388,7 +385,6 @@ func (p *packer) substitute(shown *Input) bool {
 		}))
 		return true
 	}
-	shown.Omitted = len(p.nodes[c])
 	for _, part := range parts {
 		cost := p.reportTokens[part]
 		if len(shown.Reports) == 0 {
@@ -398,7 +394,6 @@ func (p *packer) substitute(shown *Input) bool {
 			break
 		}
 		shown.Tokens += cost
-		shown.Omitted -= len(p.nodes[part])
 		shown.Reports = append(shown.Reports, p.reports[part])
 	}
 	return len(shown.Reports) > 0

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -81,9 +80,6 @@ type Report struct {
 	// Sources are the passages the report rests on, ascending: of an extractive
 	// one those that are quoted, of a model's those of all it was shown.
 	Sources []int32
-	// Omitted is the number of members that the reporter was not shown, neither
-	// themselves nor in the report of a part, because they did not fit.
-	Omitted int
 }
 
 // Finding is one insight of a report.
@@ -177,9 +173,6 @@ type Options struct {
 	// Concurrency is how many reports are written at a time; 0 means 8. It has no
 	// influence on the reports.
 	Concurrency int
-	// Progress, if set, is called with how many reports of a level have been tried.
-	// Calls do not overlap.
-	Progress func(level, done, total int)
 }
 
 func (o Options) resolve() (Options, error) {
@@ -252,18 +245,7 @@ func Write(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*Se
 // level writes the reports of one level.
 func (p *packer) level(ctx context.Context, level int32) error {
 	communities := p.enter(level)
-	var mu sync.Mutex
-	done := 0
-	err := par.Each(ctx, len(communities), p.o.Concurrency, func(i int) error {
-		err := p.report(ctx, communities[i])
-		if err == nil && p.o.Progress != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			p.o.Progress(int(level), done, len(communities))
-		}
-		return err
-	})
+	err := par.Each(ctx, len(communities), p.o.Concurrency, func(i int) error { return p.report(ctx, communities[i]) })
 	for _, c := range communities { // what could not be written is read about one level up
 		if parent := p.h.Communities[c].Parent; p.reports[c] == nil && parent >= 0 {
 			p.want(parent)
@@ -287,7 +269,7 @@ func (p *packer) report(ctx context.Context, c int32) error {
 		p.failed[c] = err
 		return nil
 	}
-	r.Community, r.Omitted = c, shown.Omitted
+	r.Community = c
 	p.reports[c] = &r
 	p.reportTokens[c] = p.o.CountTokens(reportRow(&r))
 	return nil

@@ -24,8 +24,6 @@ type ExtractiveOptions struct {
 	// Findings is the most findings of a report; 0 means 10. Reports of models
 	// have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
 	Findings int
-	// TitleMembers is how many members the title names; 0 means 3.
-	TitleMembers int
 	// Summary condenses the descriptions; nil means summary.Extractive with its
 	// default length. Its summaries must have quotes, because text without a
 	// source has no place in an extractive report.
@@ -41,12 +39,10 @@ type ExtractiveOptions struct {
 func Extractive(o ExtractiveOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
 	opt.Min(&checks, "Findings", o.Findings, 0)
-	opt.Min(&checks, "TitleMembers", o.TitleMembers, 0)
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	o.Findings = cmp.Or(o.Findings, 10)
-	o.TitleMembers = cmp.Or(o.TitleMembers, 3)
 	if o.Summary == nil {
 		var err error
 		if o.Summary, err = summary.Extractive(summary.ExtractiveOptions{}); err != nil {
@@ -95,11 +91,11 @@ func (x *extractiveReporter) Report(ctx context.Context, c *Input) (Report, erro
 func (x *extractiveReporter) title(c *Input) string {
 	order := ordered(len(c.Nodes), func(i int32) int { return c.Graph.Nodes[c.Nodes[i]].Degree })
 	var names []string
-	for _, i := range order[:min(len(order), x.o.TitleMembers)] {
+	for _, i := range order[:min(len(order), titleMembers)] {
 		names = append(names, c.Graph.Nodes[c.Nodes[i]].Title)
 	}
 	for _, r := range c.Reports {
-		if len(names) < x.o.TitleMembers {
+		if len(names) < titleMembers {
 			first, _, _ := strings.Cut(r.Title, titleBreak)
 			names = append(names, first)
 		}
@@ -107,7 +103,11 @@ func (x *extractiveReporter) title(c *Input) string {
 	return strings.Join(names, titleBreak)
 }
 
-const titleBreak = "; "
+// A title names so many members, with breaks between them.
+const (
+	titleMembers = 3
+	titleBreak   = "; "
+)
 
 // material are the descriptions that can be quoted, each once.
 type material struct {

@@ -146,32 +146,19 @@ func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	return graphrag.Found{Ranked: hits}, nil
 }
 
-// DenseOptions are the options of [NewDense].
-type DenseOptions struct {
-	// Text is what is embedded of a chunk; nil means [Titled].
-	Text func(graphrag.Chunk) string
-	// Progress, if set, is called with how many of the chunks have been embedded.
-	Progress func(done, total int)
-}
-
 // Dense ranks chunks by the cosine of their vector with the question's.
 type Dense struct {
 	vectors *Vectors
 	chunks  []graphrag.Chunk // by ID, as indexed
 }
 
-// NewDense embeds the chunks, in any order.
-func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder, o DenseOptions) (*Dense, error) {
+// NewDense embeds the chunks with their titles, in any order.
+func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*Dense, error) {
 	if e == nil {
 		return nil, errors.New("retrieve: the embedder is missing")
 	}
-	if o.Text == nil {
-		o.Text = Titled
-	}
 	d := &Dense{vectors: &Vectors{embedder: e}, chunks: slices.SortedStableFunc(slices.Values(chunks), byID)}
-	texts := text.NewList(len(chunks), func(i int) string { return o.Text(d.chunks[i]) })
-	name := func(i int) string { return d.chunks[i].ID }
-	return d, d.vectors.add(ctx, texts, name, o.Progress)
+	return d, d.vectors.add(ctx, TitledTexts(d.chunks), func(i int) string { return d.chunks[i].ID })
 }
 
 // Retrieve returns the best chunks for the question. A question of which the

@@ -66,7 +66,7 @@ func TestDense(t *testing.T) {
 		{"empty question", "", 3, 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dense, err := retrieve.NewDense(t.Context(), chunks, letters{}, retrieve.DenseOptions{})
+			dense, err := retrieve.NewDense(t.Context(), chunks, letters{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestDense(t *testing.T) {
 }
 
 func TestDenseEdges(t *testing.T) {
-	r, err := retrieve.NewDense(t.Context(), nil, letters{}, retrieve.DenseOptions{})
+	r, err := retrieve.NewDense(t.Context(), nil, letters{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,29 +96,27 @@ func TestDenseEdges(t *testing.T) {
 		t.Errorf("empty corpus: %v", hits)
 	}
 	broken := errors.New("no server")
-	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), letters{broken}, retrieve.DenseOptions{}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
+	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), letters{broken}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
 		t.Errorf("a failing embedder: %v", err)
 	}
 	if _, err := retrieve.PerDoc(r, -1); err == nil {
 		t.Error("-1 chunks of one document are accepted")
 	}
-	if _, err := retrieve.NewDense(t.Context(), nil, nil, retrieve.DenseOptions{}); err == nil {
+	if _, err := retrieve.NewDense(t.Context(), nil, nil); err == nil {
 		t.Error("no embedder is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters{}, retrieve.DenseOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled build: %v", err)
 	}
 	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled question: %v", err)
 	}
-	var seen int
-	titled := func(c graphrag.Chunk) string { seen++; return retrieve.Titled(c) }
 	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
-	r, err = retrieve.NewDense(t.Context(), chunks, letters{}, retrieve.DenseOptions{Text: titled})
-	if err != nil || seen != 2 {
-		t.Fatalf("%d texts, %v", seen, err)
+	r, err = retrieve.NewDense(t.Context(), chunks, letters{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if hits := ranked(t, r, "a", 1); len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
 		t.Errorf("the title is not embedded: %v", hits)

@@ -94,7 +94,7 @@ func (w weather) EmbedDocuments(ctx context.Context, texts []string) (out [][]fl
 func TestStored(t *testing.T) {
 	chunks := pages(3, 4)
 	sparse, err1 := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
-	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather{}, retrieve.DenseOptions{})
+	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather{})
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package retrieve
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -149,10 +150,10 @@ type Vectors struct {
 // NewVectors embeds the texts.
 func NewVectors(ctx context.Context, e embed.Embedder, texts text.List) (*Vectors, error) {
 	v := &Vectors{embedder: e}
-	return v, v.add(ctx, texts, func(i int) string { return fmt.Sprintf("%d", i) }, nil)
+	return v, v.add(ctx, texts, func(i int) string { return strconv.Itoa(i) })
 }
 
-func (v *Vectors) add(ctx context.Context, texts text.List, name func(int) string, progress func(done, total int)) error {
+func (v *Vectors) add(ctx context.Context, texts text.List, name func(int) string) error {
 	first := 0
 	for rows, err := range embed.Batches(ctx, v.embedder, texts) {
 		if err == nil && v.index == nil {
@@ -164,9 +165,7 @@ func (v *Vectors) add(ctx context.Context, texts text.List, name func(int) strin
 		if err != nil {
 			return fmt.Errorf("retrieve: text %s and those after it: %w", name(first), err)
 		}
-		if first += len(rows); progress != nil {
-			progress(first, texts.Len())
-		}
+		first += len(rows)
 	}
 	return ctx.Err()
 }
