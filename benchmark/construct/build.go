@@ -197,12 +197,12 @@ func statsOf(t Topic) Stats {
 			s.MultiFact++
 		}
 	}
-	s.Overlap = len(Overlaps(t.Questions))
+	s.Overlap = len(overlaps(t.Questions))
 	return s
 }
 
-// Overlaps are the questions of one fact whose answer is a gold statement of a summary.
-func Overlaps(questions []Question) []Question {
+// overlaps lists the questions of one fact whose answer is a gold statement of a summary.
+func overlaps(questions []Question) []Question {
 	var gold []string
 	for _, q := range questions {
 		gold = append(gold, q.Statements...)

@@ -33,7 +33,7 @@
 // model's replies. With a journal of pages and a cache of replies (llm/paid) a build that
 // was stopped goes on where it was, and two builds have the same bytes.
 //
-// [Conform] makes the stages without a model again for the released data set, and
-// compares. Pages, articles and replies are not trusted: a sentence that the section
+// A test makes the stages without a model again for the released data set, and compares.
+// Pages, articles and replies are not trusted: a sentence that the section
 // does not hold is dropped, titles never become paths, and data in prompts are fenced.
 package construct

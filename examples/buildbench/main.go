@@ -24,7 +24,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -40,7 +39,6 @@ type settings struct {
 	articles []string
 	out      string
 	until    string
-	check    string
 
 	agent, reader, readerKey string
 	trusted                  []netip.Prefix
@@ -68,7 +66,6 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	})
 	fs.StringVar(&s.out, "out", "", "`DIR` of the benchmark; a build goes on from what is there")
 	fs.StringVar(&s.until, "until", "", "end after a stage: references, pages or gold (default: questions)")
-	fs.StringVar(&s.check, "check", "", "`DIR` of the released data set: make its stages without a model again, compare, and build nothing")
 	fs.StringVar(&s.agent, "agent", "wildgraph-buildbench/1.0 (+https://github.com/wildgraph/wildgraph)", "what servers are told of who asks; name an address where you can be reached")
 	fs.StringVar(&s.reader, "reader", "", "`URL` of a service that reads pages, such as https://r.jina.ai, with its key in $JINA_API_KEY (default: pages are read here)")
 	fs.Func("trust", "`PREFIX` of addresses beyond the public ones that may be asked, at any port, such as 10.1.0.0/16 (repeatable)", func(v string) error {
@@ -95,7 +92,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	if fs.NArg() > 0 {
 		problems = append(problems, fmt.Errorf("unexpected argument %q", fs.Arg(0)))
 	}
-	if s.check == "" && (len(s.articles) == 0 || s.out == "") {
+	if len(s.articles) == 0 || s.out == "" {
 		problems = append(problems, errors.New("-article and -out are missing: name an article and the folder of the benchmark"))
 	}
 	if !slices.Contains([]string{"", untilReferences, untilPages, untilGold}, s.until) {
@@ -124,9 +121,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	s, err := parse(args, getenv, stderr)
 	if err != nil {
 		return err
-	}
-	if s.check != "" {
-		return check(s.check, stdout)
 	}
 	if err := os.MkdirAll(filepath.Join(s.out, "build"), 0o777); err != nil {
 		return err
@@ -177,30 +171,4 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error)
 	}
 	by := construct.NewByModel(m)
 	return construct.Parts{State: by, Ask: by, Check: by, Keep: by.Keep}, client.Close, nil
-}
-
-// check compares with the released data set.
-func check(dir string, stdout io.Writer) error {
-	all, err := construct.Conform(os.DirFS(dir))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "%-20s%12s%20s%16s%7s%17s\n", "made again, equal", "sections", "sources of triples", "references", "extra", "answers overlap")
-	var sum construct.Conformity
-	line := func(c construct.Conformity) {
-		of := func(n, all int) string { return fmt.Sprintf("%s of %s", cli.Digits(n), cli.Digits(all)) }
-		fmt.Fprintf(stdout, "%-20s%12s%20s%16s%7d%17s\n", strings.ReplaceAll(c.Domain, "_", " "), of(c.SectionsEqual, c.Sections),
-			of(c.TriplesEqual, c.Triples), of(c.ReferencesSame, c.References), c.Extra, of(c.Overlap, c.Facts))
-	}
-	for _, c := range all {
-		line(c)
-		sum.Sections, sum.SectionsEqual = sum.Sections+c.Sections, sum.SectionsEqual+c.SectionsEqual
-		sum.Triples, sum.TriplesEqual = sum.Triples+c.Triples, sum.TriplesEqual+c.TriplesEqual
-		sum.References, sum.ReferencesSame, sum.Extra = sum.References+c.References, sum.ReferencesSame+c.ReferencesSame, sum.Extra+c.Extra
-		sum.Facts, sum.Overlap = sum.Facts+c.Facts, sum.Overlap+c.Overlap
-	}
-	sum.Domain = "all"
-	line(sum)
-	fmt.Fprintln(stdout, "\nanswers overlap: of the questions of one fact, those whose answer is a gold statement of a summary")
-	return nil
 }

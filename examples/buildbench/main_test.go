@@ -256,7 +256,6 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"-article", plain, "-out", t.TempDir(), "-trust", "everyone"}, true, "trust"},
 		{[]string{"-article", plain, "-out", t.TempDir()}, false, "no reference list"},
 		{[]string{"-article", "http://10.0.0.1/", "-out", t.TempDir()}, false, "not a public address"},
-		{[]string{"-check", t.TempDir()}, false, "corpus"},
 	} {
 		err := run(t.Context(), c.args, func(string) string { return "" }, io.Discard, io.Discard)
 		if err == nil || errors.Is(err, cli.ErrUsage) != c.usage || !strings.Contains(err.Error(), c.says) {
