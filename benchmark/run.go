@@ -3,10 +3,6 @@
 package benchmark
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"maps"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -28,9 +24,6 @@ type Run struct {
 	// NoTimings keeps clock and memory figures out of a report.
 	NoTimings bool
 	Systems   []SystemRun
-	// Digest names all that is in the run: the records, and what was selected of them
-	// by which questions and settings. It is "" of records in memory.
-	Digest string
 }
 
 // SystemRun is what is recorded of one system.
@@ -128,56 +121,6 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 		out = append(out, r)
 	}
 	return out
-}
-
-// selected is what selects the records of a result.
-type selected struct {
-	Key              record.Key
-	Case             string
-	Skipped, Pending bool
-}
-
-// sum is the digest of a run: of all records that are on disk, and of everything else
-// that the run is made of. The texts of answers are in the records.
-func (s *state) sum(run *Run) (string, error) {
-	if s.opts.Dir == "" {
-		return "", nil
-	}
-	shape := *run
-	set := *run.Dataset
-	set.Domains = nil
-	var items [][]Item
-	for _, d := range run.Dataset.Domains { // documents cannot be written, fingerprints are in the keys
-		items = append(items, d.Items)
-	}
-	shape.Dataset, shape.Systems = &set, nil
-	parts := []any{shape, items}
-	for _, of := range run.Systems {
-		var results []selected
-		add := func(list []Result) {
-			for _, r := range list {
-				results = append(results, selected{r.Answer.Key, r.Judgment.Case, r.Skipped, r.Pending})
-			}
-		}
-		var cells []record.Cell
-		for _, d := range of.Domains {
-			cells = append(cells, d.Index.Cell)
-			add(d.Results)
-		}
-		for _, at := range of.Sweep {
-			add(at.Results)
-		}
-		of.Domains, of.Sweep = nil, nil
-		parts = append(parts, of, cells, results)
-	}
-	h := sha256.New()
-	if err := json.NewEncoder(h).Encode(parts); err != nil {
-		return "", fmt.Errorf("benchmark: digest: %w", err)
-	}
-	if err := s.log.Write(h); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // config collects what a reader wants to know of the run.

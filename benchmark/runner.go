@@ -110,9 +110,6 @@ type Options struct {
 	// NoTimings leaves clock and memory figures out of the report, so that
 	// equal runs give equal bytes.
 	NoTimings bool
-	// Built is called with every system whose index was built, before it is asked
-	// anything; may be nil. Its error ends the run.
-	Built func(system, domain string, built System) error
 	// Progress is called, never concurrently, after every step; may be nil.
 	Progress func(Event)
 	// Logger gets what is worth knowing later; nil is silent.

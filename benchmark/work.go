@@ -64,10 +64,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 		return nil, errors.Join(err, s.log.Close())
 	}
 	err := s.runAll(ctx)
-	out := s.results()
-	digest, e := s.sum(out)
-	out.Digest = digest
-	return out, errors.Join(err, e, s.log.Close())
+	return s.results(), errors.Join(err, s.log.Close())
 }
 
 // openLog reads the records and removes what a killed run left half written.
@@ -337,10 +334,7 @@ func (s *state) built(ctx context.Context, e Entry, d Domain) (System, error) {
 	}
 	system, err := guarded(func() (System, error) { return e.New(d.Name) })
 	if err == nil {
-		if err = s.index(ctx, system, e, d); err == nil && s.opts.Built != nil {
-			err = s.opts.Built(e.Name, d.Name, system)
-		}
-		if err == nil {
+		if err = s.index(ctx, system, e, d); err == nil {
 			return system, nil
 		}
 		err = errors.Join(err, shut(system))

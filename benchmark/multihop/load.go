@@ -22,9 +22,6 @@ var ErrUnknownSet = errors.New("unknown data set")
 type Options struct {
 	// Sets are names of data sets, in any order; empty means all present.
 	Sets []string
-	// Corpora tells that corpora without questions are loaded too, where Sets names
-	// none.
-	Corpora bool
 }
 
 // layout is where a data set stands in a folder.
@@ -49,10 +46,9 @@ var layouts = map[string]layout{
 		files: []string{"musique.json", "musique_train.json", "musique_ans_v1.0_dev.jsonl", "musique_full_v1.0_dev.jsonl", "musique_ans_v1.0_train.jsonl"},
 		load:  loadMuSiQue,
 	},
-	Medical:     {files: benchFiles("medical"), load: loadBench},
-	Novel:       {files: benchFiles("novel"), load: loadBench},
-	UltraDomain: {files: ultraFiles(), own: UltraDomain, load: loadUltraDomain},
-	Textbooks:   {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
+	Medical:   {files: benchFiles("medical"), load: loadBench},
+	Novel:     {files: benchFiles("novel"), load: loadBench},
+	Textbooks: {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
 }
 
 // Load reads the data sets of a folder, each from the folder itself or from one in it.
@@ -108,7 +104,7 @@ func find(fsys fs.FS, o Options) (map[string]string, error) {
 	}
 	found := make(map[string]string)
 	for _, name := range Sets() {
-		if len(wanted) > 0 && !slices.Contains(wanted, name) || len(wanted) == 0 && name == UltraDomain && !o.Corpora {
+		if len(wanted) > 0 && !slices.Contains(wanted, name) {
 			continue
 		}
 		if file := layouts[name].find(fsys, folders, len(wanted) > 0); file != "" {

@@ -56,10 +56,6 @@ func all() fstest.MapFS {
 		"books/Corpus/Heaps/Heaps.md":             text("# Heaps\n\nA heap is a tree."),
 		"books/Corpus/Heaps/Heaps_content.json":   text("{}"),
 		"books/Corpus/Numbers/Numbers.md":         text("# Numbers\n\nTwo is even."),
-		"UltraDomain/cs.jsonl": text(`{"input": "Why?", "context": "A heap is a tree.", "dataset": "cs", "label": "cs", "answers": ["So."], "meta": {"title": "Heaps ", "authors": "Ada"}}
-{"input": "How?", "context": "A heap is a tree.", "meta": {"title": "Heaps"}}
-{"input": "What?", "context": "A list is a row.", "meta": {}}
-`),
 	}
 }
 
@@ -126,16 +122,6 @@ func TestLoad(t *testing.T) {
 		if _, ok := schemes[k.Key]; !ok || k.K != multihop.DefaultK || !k.Swept {
 			t.Errorf("type %+v, with a scheme %v", k, ok)
 		}
-	}
-	graphs, err := multihop.Load(all(), multihop.Options{Sets: []string{multihop.UltraDomain}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"ultradomain/cs: 000000=Heaps, 000002="}, shown(t, graphs)); diff != "" {
-		t.Errorf("UltraDomain (-want +got):\n%s", diff)
-	}
-	if more, err := multihop.Load(all(), multihop.Options{Corpora: true}); err != nil || len(more.Domains) != len(set.Domains)+1 {
-		t.Errorf("with corpora: %d domains, %v", len(more.Domains), err)
 	}
 	if one, err := multihop.Load(all(), multihop.Options{Sets: []string{multihop.TwoWiki}}); err != nil || len(one.Domains) != 1 || len(one.Types) != 1 {
 		t.Errorf("one set: %+v, %v", one, err)
@@ -215,7 +201,6 @@ func TestDamage(t *testing.T) {
 		{"a book that is no text", replaced("books/Corpus/Heaps/Heaps.md", "tree", "\xff"), nil, "Heaps.md is not valid UTF-8"},
 		{"a key in another case", replaced("musique/musique_ans_v1.0_dev.jsonl", `"Answer"`, `"x"`), nil, ""},
 		{"a record that is no object", fstest.MapFS{"musique.json": text("[7]")}, nil, "musique.json:1: json:"},
-		{"a text of nothing", replaced("UltraDomain/cs.jsonl", `"context": "A list is a row."`, `"text": "x"`), []string{multihop.UltraDomain}, `UltraDomain/cs.jsonl:3: a line without "context"`},
 		{"a folder in place of a file", fstest.MapFS{"musique.json/x": text("")}, []string{multihop.MuSiQue}, "no musique here"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -30,7 +30,7 @@ const (
 
 // Sets are the names of all data sets, in report order.
 func Sets() []string {
-	return []string{HotpotQA, TwoWiki, MuSiQue, Medical, Novel, Textbooks, UltraDomain}
+	return []string{HotpotQA, TwoWiki, MuSiQue, Medical, Novel, Textbooks}
 }
 
 // DefaultK is the number of chunks in a prompt: the top-k of the main results of

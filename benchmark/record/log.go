@@ -6,14 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -118,75 +118,52 @@ func Forget(dir string) error {
 	return nil
 }
 
-// together is how many bytes of records are decoded at a time, by all processors, while
-// the next ones are read.
-const together = 4 << 20
+// decodedTogether is the size of the records, in bytes, that all processors decode at a
+// time.
+const decodedTogether = 4 << 20
 
-// Records hands out the records on disk, in the order in which they were added.
+// Records iterates over the records on disk in the order in which they were added.
 func (l *Log) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if l.journal == nil {
 			return
 		}
 		var entries []journal.Record
-		size, before := 0, &batch{}
-		defer func() { before.all.Wait() }()
+		size := 0
 		for entry, err := range l.journal.Records() {
 			if err == nil {
 				entries, size = append(entries, entry), size+len(entry.Payload)
 			}
-			if err != nil || size >= together {
-				next := decoded(entries)
-				if before, next = next, before; !l.handOut(next, yield) {
+			if err != nil || size >= decodedTogether {
+				if !l.yieldAll(entries, yield) {
 					return
 				}
 				entries, size = nil, 0
 			}
 			if err != nil {
-				if l.handOut(before, yield) {
-					yield(nil, fmt.Errorf("record: %s: %w", l.journal.Path(), err))
-				}
+				yield(nil, fmt.Errorf("record: %s: %w", l.journal.Path(), err))
 				return
 			}
 		}
-		if l.handOut(before, yield) {
-			l.handOut(decoded(entries), yield)
-		}
+		l.yieldAll(entries, yield)
 	}
 }
 
-// batch are records that are being decoded.
-type batch struct {
-	entries []journal.Record
-	records []Record
-	errs    []error
-	all     sync.WaitGroup
-}
-
-// decoded begins to decode records.
-func decoded(entries []journal.Record) *batch {
-	b := &batch{entries: entries, records: make([]Record, len(entries)), errs: make([]error, len(entries))}
-	var next atomic.Int64
-	for range min(runtime.GOMAXPROCS(0), len(entries)) {
-		b.all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(entries); i = int(next.Add(1)) - 1 {
-				b.records[i], b.errs[i] = decode(entries[i])
-			}
-		})
+// yieldAll decodes records in parallel and yields them in their order. It reports whether
+// to go on.
+func (l *Log) yieldAll(entries []journal.Record, yield func(Record, error) bool) bool {
+	records, errs := make([]Record, len(entries)), make([]error, len(entries))
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, e := range entries {
+		all.Go(func() error { records[i], errs[i] = decode(e); return nil })
 	}
-	return b
-}
-
-// handOut waits for a batch and hands out its records in their order, and tells whether to
-// go on.
-func (l *Log) handOut(b *batch, yield func(Record, error) bool) bool {
-	b.all.Wait()
-	for i, r := range b.records {
-		err := b.errs[i]
+	_ = all.Wait() // the errors are in errs
+	for i, err := range errs {
 		if err != nil {
-			err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), b.entries[i].Seq, err)
+			err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), entries[i].Seq, err)
 		}
-		if !yield(r, err) || err != nil {
+		if !yield(records[i], err) || err != nil {
 			return false
 		}
 	}
@@ -277,23 +254,6 @@ func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
 
 // Closing finds the end of the work on a cell.
 func (l *Log) Closing(c Cell) (Closing, bool) { return get(l, l.closings, c) }
-
-// Write writes the records on disk as they are there, for who wants to know whether they
-// are the same as before.
-func (l *Log) Write(w io.Writer) error {
-	if l.journal == nil {
-		return nil
-	}
-	f, err := os.Open(l.journal.Path())
-	if err == nil {
-		_, err = io.Copy(w, f)
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("record: %w", err)
-	}
-	return nil
-}
 
 // Recovered tells what was found in the folder, and cut off.
 func (l *Log) Recovered() journal.Recovery {

@@ -103,7 +103,7 @@ var errNoHops = errors.New("no multi-hop data set")
 func openHops(fsys fs.FS, s settings) (data, error) {
 	names := slices.DeleteFunc(slices.Clone(s.domains), func(name string) bool { return name == anonyName })
 	named := len(names) < len(s.domains)
-	set, err := multihop.Load(fsys, multihop.Options{Sets: names, Corpora: s.indexOnly})
+	set, err := multihop.Load(fsys, multihop.Options{Sets: names})
 	if errors.Is(err, multihop.ErrUnknownSet) && len(names) == 0 {
 		set, err = &benchmark.Dataset{Name: multihop.Name}, nil
 	}

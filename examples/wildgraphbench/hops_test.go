@@ -78,11 +78,10 @@ func TestPublishedBesides(t *testing.T) {
 	}
 }
 
-// The statistics of graphs, of data sets without questions as well.
+// The statistics of graphs, without asking anything.
 func TestIndexOnly(t *testing.T) {
 	data := t.TempDir()
 	put(t, data, map[string]string{
-		"ultradomain/cs.jsonl": `{"input": "Why?", "context": "Ada Moss founded Elm Abbey. Elm Abbey stands in Kent.", "meta": {"title": "Elm"}}`,
 		"musique/musique.json": `[{"id": "2hop__1_2", "question": "Who founded Elm Abbey?", "answer": "Ada Moss", "paragraphs": [
 			{"title": "Elm Abbey", "paragraph_text": "Ada Moss founded Elm Abbey in Kent.", "is_supporting": true}]}]`,
 	})
@@ -90,13 +89,10 @@ func TestIndexOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Graphs", "musique: lightrag", "ultradomain/cs: lightrag", "Isolated %"} {
+	for _, want := range []string{"Graphs", "musique: lightrag", "Isolated %"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
-	}
-	if _, _, err := bench(t, bare, "-data", data, "-out", t.TempDir(), "-domains", "ultradomain"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no questions") {
-		t.Errorf("asking without questions: %v", err)
 	}
 	if _, _, err := bench(t, bare, "-data", "sample", "-domains", "seafaring", "-out", t.TempDir(), "-index-only", "-systems", "bm25"); err == nil || !strings.Contains(err.Error(), "hipporag2") {
 		t.Errorf("no graph: %v", err)
