@@ -4,55 +4,48 @@ package lexical
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
-// amount is a number with what it counts.
+// amount is a number with its unit.
 type amount struct {
 	value  float64 // as written
-	base   float64 // in the dimension's own unit
+	base   float64 // in the base unit of the dimension
 	factor float64
 	dim    dimension
-	about  bool // hedged: about, nearly …
-	bound  int8 // -1 less than, +1 more than
-	noun   bool // counts what the next word says
 	given  bool // the question says it too
 }
 
 const (
-	// aboutTolerance is how far a hedged number may be off: "about 12
-	// million" and 11.7 million; half of the last place of two digits.
-	aboutTolerance = 0.05
-	// convertTolerance is how far numbers in different units of one dimension
-	// may be off: 5 km is written as 3 or 3.1 miles; conversions are rounded.
+	// convertTolerance is the relative error allowed between numbers in different units
+	// of one dimension: 5 km is written as 3 or 3.1 miles; conversions are rounded.
 	convertTolerance = 0.02
-	// sameTolerance leaves room for the binary form of decimals alone.
+	// sameTolerance allows for the binary form of decimals alone.
 	sameTolerance = 1e-9
 )
 
 // is reports whether two amounts are the same.
 func (a amount) is(b amount) bool {
-	tolerance := sameTolerance
-	if a.about || b.about {
-		tolerance = aboutTolerance
-	}
 	switch {
-	case a.bound*b.bound < 0:
-		return false
 	case a.dim == b.dim && a.factor == b.factor:
-		return within(a.value, b.value, tolerance)
+		return within(a.value, b.value, sameTolerance)
 	case a.dim == ordinal || b.dim == ordinal:
 		return false
-	case a.dim == noDimension && !a.noun || b.dim == noDimension && !b.noun:
-		return within(a.value, b.value, tolerance)
-	case a.dim == b.dim:
-		return within(a.base, b.base, max(tolerance, convertTolerance))
+	case a.dim == noDimension || b.dim == noDimension: // the unit may be left out
+		return within(a.value, b.value, sameTolerance)
 	}
-	return false
+	return a.dim == b.dim && within(a.base, b.base, convertTolerance)
 }
 
 func within(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
+}
+
+// in reports whether g says the amount, as a number or as a year.
+func (a *amount) in(g *features) bool {
+	return slices.ContainsFunc(g.amounts, a.is) ||
+		a.dim != ordinal && slices.ContainsFunc(g.dates, func(d date) bool { return d.bare() && a.value == float64(d.year) })
 }
 
 func groupOf3(word string) bool {
@@ -61,8 +54,7 @@ func groupOf3(word string) bool {
 }
 
 func startsWithPercent(gap string) bool {
-	g := strings.TrimLeft(gap, " \u00a0\u202f")
-	return strings.HasPrefix(g, "%") || strings.HasPrefix(g, "％")
+	return strings.HasPrefix(strings.TrimLeft(gap, " \u00a0\u202f"), "%")
 }
 
 // currencyBefore is the currency whose sign ends a gap.
@@ -79,30 +71,17 @@ func currencyBefore(gap string) dimension {
 // amounts finds the numbers of a statement that are no dates, and marks their
 // tokens used.
 func (s *scan) amounts(out []amount) []amount {
-	from := len(out)
 	for i := 0; i < len(s.tokens); i++ {
 		if s.tokens[i].used {
-			continue
-		}
-		if s.tokens[i].digits && s.ofName(i) {
-			s.tokens[i].named = true
 			continue
 		}
 		a, end, ok := s.number(i)
 		if !ok {
 			continue
 		}
-		// "3 to 10 million": the magnitude belongs to both.
-		if n := len(out); n > from && a.factor > 1 && a.dim == noDimension && (s.joined(i) || s.word(i-1) == "to" || s.word(i-1) == "and") {
-			if p := &out[n-1]; p.dim == noDimension && p.factor == 1 && s.open(i) && p.value < a.value && p.value < 1e3 {
-				p.value *= a.factor
-				p.base *= a.factor
-			}
-		}
 		if a.dim == noDimension {
 			a.factor = 1
 		}
-		a.about, a.bound = s.modifiers(i)
 		if a.dim == dollars && s.gap(i) == "$" && dollarPrefixes[s.word(i-1)] { // US$100
 			s.tokens[i-1].used = true
 		}
@@ -115,41 +94,7 @@ func (s *scan) amounts(out []amount) []amount {
 	return out
 }
 
-// open reports whether the token two or one before i is the end of a number.
-func (s *scan) open(i int) bool {
-	return i >= 1 && s.tokens[i-1].used || i >= 2 && s.tokens[i-2].used
-}
-
-// modifiers reads the words before a number.
-func (s *scan) modifiers(i int) (about bool, bound int8) {
-	for k := i - 1; k >= max(0, i-3); k-- {
-		w := s.word(k)
-		switch {
-		case hedges[w]:
-			about = true
-		case w == "than" && (s.word(k-1) == "more" || s.word(k-1) == "greater"), w == "least" && s.word(k-1) == "at", lowerBounds[w]:
-			if bound == 0 {
-				bound = 1
-			}
-			if s.word(k-2) == "no" && w == "than" {
-				bound = -1
-			}
-		case w == "than" && (s.word(k-1) == "less" || s.word(k-1) == "fewer"), w == "most" && s.word(k-1) == "at", upperBounds[w]:
-			if bound == 0 {
-				bound = -1
-			}
-			if s.word(k-2) == "no" && w == "than" {
-				bound = 1
-			}
-		case s.tokens[k].used:
-			return about, bound
-		}
-	}
-	return about, bound
-}
-
 // number reads the amount that begins at token i and returns its last token.
-// A magnitude (million …) of an amount without unit is left in the factor.
 func (s *scan) number(i int) (a amount, end int, ok bool) {
 	a.factor = 1
 	t := s.tokens[i]
@@ -166,9 +111,6 @@ func (s *scan) number(i int) (a amount, end int, ok bool) {
 		return a, i, false
 	}
 	a.dim = currencyBefore(s.gap(i))
-	if strings.HasSuffix(s.gap(i), "−") || strings.HasSuffix(s.gap(i), " -") || s.gap(i) == "-" && i == 0 {
-		a.value = -a.value
-	}
 	magnitude := 1.0
 	switch u, isUnit := units[rest]; {
 	case rest == "":
@@ -192,10 +134,6 @@ func (s *scan) number(i int) (a amount, end int, ok bool) {
 		end = s.unit(&a, end)
 	}
 	a.base = a.value * a.factor
-	if a.dim == noDimension {
-		a.factor = magnitude
-		a.noun = end+1 < len(s.tokens) && !s.tokens[end+1].stop && s.near(end+1, "-")
-	}
 	return a, end, true
 }
 
@@ -268,17 +206,13 @@ func (s *scan) unit(a *amount, end int) int {
 		a.dim = percent
 		return end
 	}
-	if !s.near(next, "-‑°") {
+	if !s.near(next, "-‑") {
 		return end
 	}
 	w := s.word(next)
 	switch {
-	case strings.Contains(s.gap(next), "°") && (w == "c" || w == "f"):
-		w = "°" + w
 	case w == "per" && s.word(next+1) == "cent":
 		w, next = "percent", next+1
-	case w == "degrees" && (s.word(next+1) == "celsius" || s.word(next+1) == "fahrenheit"):
-		w, next = s.word(next+1), next+1
 	case w == "square" || w == "cubic" || w == "sq":
 		if u, ok := units[s.word(next+1)]; ok && u.dim == length {
 			if a.dim, a.factor = area, u.factor*u.factor; w == "cubic" {

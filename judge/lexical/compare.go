@@ -20,15 +20,8 @@ const (
 	wholeShare = 0.7
 	// addedShare is demanded of what a reference adds to the question: half of it.
 	addedShare = 0.5
-	// fewWords is how many of the words that a reference adds, beside names and numbers,
-	// must be stated where it adds so many and neither a name nor a number.
-	fewWords = 2.0
-	// topicShare of the whole reference must be in an answer that says much
-	// else: otherwise the answer has another topic.
-	topicShare = 0.5
-	// terseWeight is how much else a short answer may say, which need not repeat
-	// the subject of the question: three words.
-	terseWeight = 3.0
+	// briefWeight is the most that an answer of yes or no may say beside it: three words.
+	briefWeight = 3.0
 )
 
 // finding is the outcome of a comparison.
@@ -51,30 +44,20 @@ func (f finding) verdict() judge.Verdict {
 	return judge.Score(v, fmt.Sprintf("%.0f %% of the reference", 100*f.share))
 }
 
-// statedIn says whether an answer states the reference f. The question, nil if
-// there is none, has marked parts of f as given.
+// statedIn says whether an answer states the reference f. The question, nil if there is
+// none, has marked parts of f as given.
 func (f *features) statedIn(answer, question *features) finding {
-	fault := f.missing(answer, question)
-	if fault == "" && question != nil {
-		fault = f.replaced(answer, question)
-	}
-	if fault != "" {
+	if fault := f.missing(answer); fault != "" {
 		return finding{fault: fault}
 	}
-	all, stated, allAdded, statedAdded := f.shares(answer, question)
-	out := finding{share: 1}
-	if allAdded > 0 {
-		out.share = statedAdded / allAdded
-	}
-	need, key := wholeShare, f.demands()
+	need := wholeShare
 	if question != nil {
-		need = addedShare
-		if stated < topicShare*all && answer.beyond(f, question) > terseWeight {
-			return finding{fault: "it speaks of something else"}
+		if need = addedShare; f.replaced(answer, question) {
+			return finding{fault: "another date or number than the question has"}
 		}
 	}
-	words, statedWords := f.words(answer)
-	out.same = out.share >= need && !(question != nil && !key && words >= fewWords && statedWords < fewWords)
+	out := finding{share: f.share(answer)}
+	out.same = out.share >= need
 	if out.same && f.contradicts(answer) {
 		return finding{denied: true, share: out.share, fault: "one side denies it"}
 	}
@@ -84,9 +67,9 @@ func (f *features) statedIn(answer, question *features) finding {
 // missing looks for the names, numbers and dates that an answer must have: all
 // that the question does not give. An ordinal number may be left out ("first
 // described in 1990"), but not be another one.
-func (f *features) missing(g, question *features) string {
+func (f *features) missing(g *features) string {
 	for i := range f.dates {
-		if d := &f.dates[i]; !d.given && !d.in(g) && !d.completedBy(g, question) {
+		if d := &f.dates[i]; !d.given && !d.in(g) {
 			return "another date, or none"
 		}
 	}
@@ -100,70 +83,52 @@ func (f *features) missing(g, question *features) string {
 		}
 	}
 	for i := range f.names {
-		if n := &f.names[i]; n.strong && !n.given && !n.negated && !n.in(g) {
+		if n := &f.names[i]; n.strong && !n.given && !n.in(g) {
 			return "another name, or none"
 		}
 	}
 	return ""
 }
 
-// demands reports whether an answer must have a name, number or date of f.
-func (f *features) demands() bool {
-	return slices.ContainsFunc(f.dates, func(d date) bool { return !d.given }) ||
-		slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given && a.dim != ordinal }) ||
-		slices.ContainsFunc(f.names, func(n name) bool { return n.strong && !n.given && !n.negated })
-}
-
-// words are the weight of the words that f adds, names aside, and of those of them that
-// the answer states.
-func (f *features) words(g *features) (all, stated float64) {
-	for i := range f.terms {
-		if t := &f.terms[i]; !t.name && !t.given {
-			all += float64(t.weight)
-			if g.has(t.hash) {
-				stated += float64(t.weight)
-			}
-		}
-	}
-	return all, stated
-}
-
-// replaced looks for dates and numbers that the question gives and the answer
-// contradicts: it need not repeat them, but must not put others in their place.
-func (f *features) replaced(g, question *features) string {
+// replaced reports whether the answer has other dates or numbers in the place of those
+// that the question gives. It need not repeat them.
+func (f *features) replaced(g, question *features) bool {
 	for i := range f.dates {
-		if d := &f.dates[i]; d.given && !d.in(g) && slices.ContainsFunc(g.dates, func(e date) bool {
-			return !d.agrees(e) && !e.known(f) && !e.known(question)
-		}) {
-			return "another date"
+		if d := &f.dates[i]; d.given && !d.in(g) && slices.ContainsFunc(g.dates, func(e date) bool { return !e.in(f) && !e.in(question) }) {
+			return true
 		}
 	}
 	for i := range f.amounts {
 		if a := &f.amounts[i]; a.given && !a.in(g) && slices.ContainsFunc(g.amounts, func(b amount) bool {
 			return a.dim == b.dim && !b.in(f) && !b.in(question)
 		}) {
-			return "another number"
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
-// shares are the weights of f and of what the answer states of it: of all, and of
-// what the question did not give. missing was called before, so a word of a name
-// counts as stated if the answer has a shorter form of the name. Given dates and
-// numbers need not be repeated.
-func (f *features) shares(g, question *features) (all, stated, allAdded, statedAdded float64) {
-	count := func(weight float64, has, given bool) {
-		all += weight
-		if has {
-			stated += weight
+// words is the weight of the words of f, names aside, that g has.
+func (f *features) words(g *features) float64 {
+	stated := 0.0
+	for i := range f.terms {
+		if t := &f.terms[i]; !t.name && !t.given && g.has(t.hash) {
+			stated += float64(t.weight)
 		}
+	}
+	return stated
+}
+
+// share is the share of the weight of f that g states; without what is given, or 1 if
+// all is. A word of a name counts as stated if g has a shorter form of the name.
+func (f *features) share(g *features) float64 {
+	all, stated := 0.0, 0.0
+	count := func(weight float64, has, given bool) {
 		if given {
 			return
 		}
-		allAdded += weight
-		if has {
-			statedAdded += weight
+		if all += weight; has {
+			stated += weight
 		}
 	}
 	for i := range f.terms {
@@ -171,16 +136,15 @@ func (f *features) shares(g, question *features) (all, stated, allAdded, statedA
 		count(float64(t.weight), g.has(t.hash) || t.name && f.shortName(t.hash, g), t.given)
 	}
 	for i := range f.dates {
-		if d := &f.dates[i]; !d.given {
-			count(numberWeight, d.in(g) || d.completedBy(g, question), false)
-		}
+		count(numberWeight, f.dates[i].in(g), f.dates[i].given)
 	}
 	for i := range f.amounts {
-		if a := &f.amounts[i]; !a.given {
-			count(numberWeight, a.in(g), false)
-		}
+		count(numberWeight, f.amounts[i].in(g), f.amounts[i].given)
 	}
-	return all, stated, allAdded, statedAdded
+	if all == 0 {
+		return 1
+	}
+	return stated / all
 }
 
 // shortName reports whether a word belongs to a name that g has in another form.
@@ -226,17 +190,6 @@ func sides(poles []pole, group int8) (words, meant uint8) {
 		}
 	}
 	return words, meant
-}
-
-// beyond is the weight of what g says that neither f nor the question does.
-func (g *features) beyond(f, question *features) float64 {
-	other := 0.0
-	for _, t := range g.terms {
-		if !f.has(t.hash) && !question.has(t.hash) {
-			other += float64(t.weight)
-		}
-	}
-	return other
 }
 
 // give marks what of f the question says already; the answer need not repeat it.
@@ -287,34 +240,6 @@ func (f *features) term(hash uint64) *term {
 }
 
 func (f *features) has(hash uint64) bool { return f.term(hash) != nil }
-
-// in reports whether g says the date; 1200 may be a year or a number.
-func (d *date) in(g *features) bool {
-	return slices.ContainsFunc(g.dates, d.within) ||
-		d.bare() && slices.ContainsFunc(g.amounts, func(a amount) bool { return a.dim == noDimension && a.value == float64(d.year) })
-}
-
-// completedBy reports whether g names day and month, and the question the year.
-func (d *date) completedBy(g, question *features) bool {
-	if question == nil || d.year == 0 || d.day == 0 && d.month == 0 ||
-		!slices.ContainsFunc(question.dates, func(e date) bool { return e.year == d.year && e.span == 0 }) {
-		return false
-	}
-	short := *d
-	short.year = 0
-	return slices.ContainsFunc(g.dates, func(e date) bool { return e.year == 0 && short.within(e) })
-}
-
-// known reports whether f has a date that agrees with d, or the number.
-func (d *date) known(f *features) bool {
-	return slices.ContainsFunc(f.dates, d.agrees) || d.bare() && d.in(f)
-}
-
-// in reports whether g says the amount, as a number or as a year.
-func (a *amount) in(g *features) bool {
-	return slices.ContainsFunc(g.amounts, a.is) ||
-		a.dim != ordinal && slices.ContainsFunc(g.dates, func(d date) bool { return d.bare() && a.value == float64(d.year) })
-}
 
 // in reports whether g speaks of the same one: all of the name's words are there,
 // or the name itself (not every part of it is a term: NO.O), an acronym, or a
@@ -413,8 +338,8 @@ func (r *reader) together(gold *features, predicted []features) []int {
 				continue
 			}
 			whole := r.join(append(slices.Clip(joined), predicted[p]))
-			if all, stated, _, _ := gold.shares(&whole, nil); all > 0 && stated/all > best {
-				best, next = stated/all, p
+			if share := gold.share(&whole); share > best {
+				best, next = share, p
 			}
 		}
 		if next < 0 {
@@ -435,7 +360,7 @@ func (r *reader) together(gold *features, predicted []features) []int {
 // and denies none of it.
 func (f *features) partOf(gold *features) bool {
 	names := 0
-	_, words := gold.words(f)
+	words := gold.words(f)
 	for i := range gold.names {
 		if gold.names[i].in(f) {
 			names++

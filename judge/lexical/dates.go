@@ -2,28 +2,25 @@
 
 package lexical
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// date is a day, a month, a year, or parts of these; 0 is not said. A decade
-// or a century is a year with a span.
+// date is a day, a month, a year, or parts of these; 0 is not said. A decade is a year
+// with a span.
 type date struct {
 	year       int32
 	month, day int8
 	span       int16 // years covered from year on: 0, 10 or 100
-	bound      int8  // -1 before or until, +1 after or since
 	given      bool  // the question says it too
 }
-
-// bare reports whether d is nothing but a number that may be a year.
-func (d date) bare() bool { return d.month == 0 && d.day == 0 && d.span == 0 }
 
 // within reports whether e says at least what d does: 17 September 2012 says
 // September 2012, and 1995 the 1990s, but not the other way round.
 func (d date) within(e date) bool {
 	switch {
-	case d.bound*e.bound < 0,
-		d.month != 0 && d.month != e.month,
-		d.day != 0 && d.day != e.day:
+	case d.month != 0 && d.month != e.month, d.day != 0 && d.day != e.day:
 		return false
 	case d.year == 0:
 		return true
@@ -33,15 +30,13 @@ func (d date) within(e date) bool {
 	return e.year >= d.year && e.year+int32(max(e.span, 1)) <= d.year+int32(d.span)
 }
 
-// agrees reports whether both can be the same date: what both say is equal.
-func (d date) agrees(e date) bool {
-	switch {
-	case d.month != 0 && e.month != 0 && d.month != e.month, d.day != 0 && e.day != 0 && d.day != e.day:
-		return false
-	case d.year == 0 || e.year == 0:
-		return true
-	}
-	return d.year < e.year+int32(max(e.span, 1)) && e.year < d.year+int32(max(d.span, 1))
+// bare reports whether d is nothing but a number that may be a year.
+func (d *date) bare() bool { return d.month == 0 && d.day == 0 && d.span == 0 }
+
+// in reports whether g says the date; 1200 may be a year or a number.
+func (d *date) in(g *features) bool {
+	return slices.ContainsFunc(g.dates, d.within) ||
+		d.bare() && slices.ContainsFunc(g.amounts, func(a amount) bool { return a.dim == noDimension && a.value == float64(d.year) })
 }
 
 // The years a number of four digits can be.
@@ -69,79 +64,41 @@ func monthNumber(word string) (int8, bool) {
 
 // dates finds the dates of a statement and marks their tokens used.
 func (s *scan) dates(out []date) []date {
-	from := len(out)
-	last := -10 // where the last date ended
 	for i := 0; i < len(s.tokens); i++ {
 		t := s.tokens[i]
 		if t.used {
 			continue
 		}
-		n := len(out)
-		end := i
+		n, end := len(out), i
 		if m, ok := monthsByName[t.word]; ok && t.upper {
 			out, end = s.aroundMonth(out, i, m)
-		} else if t.digits && !s.ofName(i) {
+		} else if t.digits {
 			out, end = s.numericDate(out, i)
-		} else if century, ok := ordinals[t.word]; ok && s.word(i+1) == "century" {
-			out, end = append(out, s.century(int32(century), i+1)), i+1
 		}
 		if len(out) == n {
 			continue
 		}
-		bound := s.dateBound(i)
-		for k := n; k < len(out); k++ {
-			out[k].bound = bound
-		}
-		// "August 30 to September 2, 1939": the year belongs to both.
-		if y := out[len(out)-1].year; y != 0 && n > from && out[n-1].year == 0 && i-last <= 3 {
-			out[n-1].year = y
-		}
 		for k := i; k <= end; k++ {
 			s.tokens[k].used = true
 		}
-		i, last = end, end
+		i = end
 	}
 	return out
-}
-
-// dateBound looks for before, until, since … left of a date.
-func (s *scan) dateBound(i int) int8 {
-	for k := i - 1; k >= max(0, i-3); k-- {
-		switch w := s.word(k); {
-		case s.tokens[k].used, w == "of", w == "the", w == "early", w == "late", w == "mid":
-		case datesBefore[w], w == "to" && s.word(k-1) == "prior":
-			return -1
-		case datesAfter[w]:
-			return 1
-		default:
-			return 0
-		}
-	}
-	return 0
 }
 
 // aroundMonth reads day and year around the name of a month at i.
 func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 	d := date{month: month}
 	end := i
-	var others []int8 // further days of a range or list
 	k := i - 1
 	if s.word(k) == "of" {
 		k--
 	}
-	day, ok := dayOf(s.word(k))
-	if n := ordinals[s.word(k)]; !ok && k < i-1 && n > 0 { // the first of February
-		day, ok = int8(n), true
-	}
-	if ok && k >= 0 && !s.tokens[k].used && (k < i-1 || s.near(i, "")) {
+	if day, ok := dayOf(s.word(k)); ok && k >= 0 && !s.tokens[k].used && (k < i-1 || s.near(i, "")) {
 		d.day = day
 		s.tokens[k].used = true
-		others = s.dayBefore(others, k)
 	} else if day, ok := dayOf(s.word(i + 1)); ok && s.near(i+1, ".") {
 		d.day, end = day, i+1
-		if more, ok := dayOf(s.word(end + 1)); ok && s.joined(end+1) {
-			others, end = append(others, more), end+1
-		}
 	}
 	if y, ok := year(s.word(end + 1)); ok && s.near(end+1, ",.") {
 		d.year, end = y, end+1
@@ -149,29 +106,11 @@ func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 	if d.day == 0 && d.year == 0 && i == 0 {
 		return out, i // "May" and "March" begin sentences as verbs do
 	}
-	for _, o := range others {
-		out = append(out, date{year: d.year, month: month, day: o})
-	}
 	return append(out, d), end
 }
 
-// dayBefore reads the first day of "17–19 September" or "17 and 19".
-func (s *scan) dayBefore(others []int8, k int) []int8 {
-	at := k - 1
-	if w := s.word(at); w == "and" || w == "to" {
-		at--
-	} else if !s.joined(k) {
-		return others
-	}
-	if day, ok := dayOf(s.word(at)); ok && !s.tokens[at].used {
-		s.tokens[at].used = true
-		others = append(others, day)
-	}
-	return others
-}
-
-// numericDate reads dates that begin with a digit: 2012-09-17, 17/9/2012,
-// 1939–45, 1990s, 19th century, 44 BC, and bare years.
+// numericDate reads dates that begin with a digit: 2012-09-17, 1939–45, 1990s, and bare
+// years.
 func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	w := s.word(i)
 	if y, ok := year(w); ok {
@@ -186,48 +125,20 @@ func (s *scan) numericDate(out []date, i int) ([]date, int) {
 		if s.measured(i) {
 			return out, i
 		}
-		if era := s.word(i + 1); era == "bc" || era == "bce" {
-			return append(out, date{year: -y}), i + 1
-		}
 		return append(out, date{year: y}), i
 	}
 	digits, rest := endings(w)
 	n, ok := whole(digits)
-	if !ok {
-		return out, i
-	}
-	switch next := s.word(i + 1); {
-	case rest == "s" && len(digits) == 4 && n%100 == 0 && n < 2000:
-		return append(out, date{year: int32(n), span: 100}), i // the 1900s are a century
-	case rest == "s" && len(digits) == 4:
+	switch {
+	case !ok || rest != "s":
+	case len(digits) == 4 && n%100 == 0 && n < 2000: // the 1900s are a century
+		return append(out, date{year: int32(n), span: 100}), i
+	case len(digits) == 4:
 		return append(out, date{year: int32(n), span: 10}), i
-	case rest == "s" && len(digits) == 2 && n >= 20 && n%10 == 0:
+	case len(digits) == 2 && n >= 20 && n%10 == 0:
 		return append(out, date{year: int32(1900 + n), span: 10}), i
-	case isOrdinalEnding(rest) && next == "century":
-		return append(out, s.century(int32(n), i+1)), i + 1
-	case rest == "" && (next == "bc" || next == "bce") && len(digits) <= 4:
-		return append(out, date{year: int32(-n)}), i + 1
-	case rest == "" && s.between(i+1, "/") && s.between(i+2, "/"):
-		return s.slashed(out, i)
 	}
 	return out, i
-}
-
-// slashed reads 17/9/2012 and 9/17/2012; where both orders are possible, the
-// year alone is certain.
-func (s *scan) slashed(out []date, i int) ([]date, int) {
-	y, ok := year(s.word(i + 2))
-	a, okA := dayOf(s.word(i))
-	b, okB := dayOf(s.word(i + 1))
-	switch {
-	case !ok || !okA || !okB:
-		return out, i
-	case a > 12 && b <= 12:
-		return append(out, date{year: y, month: b, day: a}), i + 2
-	case b > 12 && a <= 12:
-		return append(out, date{year: y, month: a, day: b}), i + 2
-	}
-	return append(out, date{year: y}), i + 2
 }
 
 // between reports whether exactly one of the marks stands before token i.
@@ -244,19 +155,8 @@ func (s *scan) rangeEnd(i int, first int32) (int32, bool) {
 		return y, true
 	}
 	n, ok := whole(s.word(i))
-	if y := first/100*100 + int32(n); ok && len(s.word(i)) == 2 && y > first {
-		return y, true
-	}
-	return 0, false
-}
-
-// century is the span of the n-th century, as people count: the 20th is the 1900s.
-// Next is the token "century".
-func (s *scan) century(n int32, next int) date {
-	if era := s.word(next + 1); era == "bc" || era == "bce" {
-		return date{year: -100 * n, span: 100}
-	}
-	return date{year: 100 * (n - 1), span: 100}
+	y := first/100*100 + int32(n)
+	return y, ok && len(s.word(i)) == 2 && y > first
 }
 
 // measured reports whether the number at i counts something, so that it is no

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -24,7 +26,6 @@ type features struct {
 	// letters are the first letters of the words in order, a blank where a clause
 	// ends: an acronym of common words (GDP) is found there.
 	letters string
-	pronoun bool // begins with one: speaks of what came before
 	answer  int8 // +1 for a statement that begins with yes, -1 with no
 }
 
@@ -53,10 +54,9 @@ type pole struct {
 
 // The weights of what a statement is made of. Names, numbers and dates decide
 // whether two statements speak of the same thing, so each counts as much as two
-// words; a capital at the start of a sentence is a name half of the time.
+// words.
 const (
 	wordWeight   = 1.0
-	firstWeight  = 1.5
 	nameWeight   = 2.0
 	numberWeight = 2.0
 )
@@ -136,7 +136,6 @@ func (r *reader) read(statement string) features {
 	r.known = append(r.known, r.found...)
 	f := r.since(&before)
 	f.letters = s.letters()
-	f.pronoun = pronouns[s.word(0)]
 	switch s.word(0) {
 	case "yes":
 		f.answer = 1
@@ -173,10 +172,10 @@ func (r *reader) negations() {
 			continue
 		}
 		for k, left := i+1, negationReach; k < min(len(s.tokens), i+negationWindow) && left > 0; k++ {
-			if clauseMark(s.gap(k)) || scopeEnds[s.word(k)] {
+			if clauseMark(s.gap(k)) {
 				break
 			}
-			r.denied[k] = !r.denied[k] // twice is not at all
+			r.denied[k] = true
 			if !s.tokens[k].stop {
 				left--
 			}
@@ -213,28 +212,20 @@ func (r *reader) term(i int) {
 		mask = denied
 	}
 	if r.inName[i] {
-		weight := float32(nameWeight)
-		if i == 0 {
-			weight = firstWeight
-		}
-		r.terms = append(r.terms, term{hash: r.hash(&t), weight: weight, mask: mask, name: true})
+		r.terms = append(r.terms, term{hash: r.hash(&t), weight: nameWeight, mask: mask, name: true})
 		return
 	}
-	// "more than 500" is a bound of the number.
-	compared := comparatives[t.word] && !(s.word(i+1) == "than" && i+2 < len(s.tokens) && s.tokens[i+2].used)
-	if t.stop && !compared || glue[t.word] {
+	if t.stop {
 		return
 	}
-	if p := r.lang.poles[t.stem]; p != 0 && (compared || !comparatives[t.word]) {
+	if p := r.lang.poles[t.stem]; p != 0 {
 		word, side := uint8(affirmed), mask
 		if p < 0 {
 			p, word, side = -p, denied, affirmed+denied-mask
 		}
 		r.poles = append(r.poles, pole{p, word, side})
 	}
-	if !t.stop {
-		r.terms = append(r.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
-	}
+	r.terms = append(r.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
 }
 
 // sort orders the terms and keeps each once, with its largest weight and all
@@ -288,7 +279,6 @@ type name struct {
 	// acronym is the word of a name that is nothing but capitals, three or more.
 	acronym string
 	strong  bool // not only the capital at the start of a sentence
-	negated bool
 	given   bool // the question says it too
 }
 
@@ -302,23 +292,9 @@ type namePart struct {
 // fewer, any words would do.
 const leastAcronym = 3
 
-// shoutShare is the share of capitalised words from which capitals tell
-// nothing: headings and shouting.
-const shoutShare = 0.7
-
 // names finds the names among the tokens that are no dates or amounts.
 func (r *reader) names() {
 	s := &r.scan
-	words, capitals := 0, 0
-	for _, t := range s.tokens {
-		if !t.used {
-			words++
-			if t.upper {
-				capitals++
-			}
-		}
-	}
-	loud := words > 3 && float64(capitals) > shoutShare*float64(words)
 	for i := 0; i < len(s.tokens); i++ {
 		if !r.nameWord(i) {
 			continue
@@ -334,10 +310,7 @@ func (r *reader) names() {
 				break
 			}
 		}
-		n := name{strong: !loud && (i > 0 || last > i)}
-		if i == 0 && last == 0 && strings.HasSuffix(s.word(0), "ly") {
-			continue // an adverb begins the sentence
-		}
+		n := name{strong: i > 0 || last > i}
 		var acronym []byte
 		for k := i; k <= last; k++ {
 			if !r.nameWord(k) {
@@ -347,7 +320,6 @@ func (r *reader) names() {
 			r.parts = append(r.parts, namePart{hash: r.hash(&s.tokens[k]), first: first, initial: len(s.word(k)) == size})
 			acronym = utf8.AppendRune(acronym, first)
 			r.inName[k] = true
-			n.negated = n.negated || r.denied[k]
 		}
 		n.parts = r.parts[from:len(r.parts):len(r.parts)]
 		if len(n.parts) > 1 {
@@ -363,16 +335,7 @@ func (r *reader) names() {
 // nameWord reports whether the token at i may be part of a name.
 func (r *reader) nameWord(i int) bool {
 	t := &r.scan.tokens[i]
-	if t.named {
-		return true
-	}
-	if !t.upper || t.used || weekdays[t.word] || pronouns[t.word] {
-		return false
-	}
-	if t.end-t.start > 1 && r.scan.text[t.start:t.end] == strings.ToUpper(t.word) && len(t.word) <= 3 {
-		return true // US, IT, WHO
-	}
-	return !t.stop
+	return t.upper && !t.used && !t.stop
 }
 
 // nameGap is what may stand inside a name.
@@ -384,8 +347,7 @@ func nameGap(gap string) bool {
 	return false
 }
 
-// hash folds the forms of a word: stems, people to countries, plain letters
-// for accented ones.
+// hash folds the forms of a word: stems, people to countries, letters without accents.
 func (r *reader) hash(t *token) uint64 {
 	if to, ok := demonymOf[t.word]; ok {
 		return hashOf(r.lang.stem(to))
@@ -393,15 +355,20 @@ func (r *reader) hash(t *token) uint64 {
 	return hashOf(plainLetters(t.stem))
 }
 
-// latin are the commonest letters with marks that are written without them.
-var latin = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ä", "a", "ã", "a", "å", "a", "ā", "a", "ç", "c", "č", "c", "ć", "c",
-	"é", "e", "è", "e", "ê", "e", "ë", "e", "ē", "e", "ě", "e", "í", "i", "ì", "i", "î", "i", "ï", "i", "ī", "i", "ñ", "n", "ń", "n",
-	"ó", "o", "ò", "o", "ô", "o", "ö", "o", "õ", "o", "ø", "o", "ō", "o", "š", "s", "ś", "s", "ú", "u", "ù", "u", "û", "u", "ü", "u", "ū", "u",
-	"ý", "y", "ž", "z", "ź", "z", "ż", "z", "ł", "l")
-
+// plainLetters removes the accents of a word.
 func plainLetters(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		return word
 	}
-	return latin.Replace(word)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			return -1
+		case r == 'ø':
+			return 'o'
+		case r == 'ł':
+			return 'l'
+		}
+		return r
+	}, norm.NFD.String(word))
 }

@@ -30,7 +30,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // version changes whenever a rule does: figures of different versions do not
 // compare.
-const version = 4
+const version = 5
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {
@@ -106,8 +106,9 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 	return best.verdict()
 }
 
-// question reads the question and marks what it gives of the gold statement.
-// A statement that is given entirely is compared as a whole, without it.
+// question reads the question and marks what it gives of the gold statement. It is nil
+// where there is no question, or the question gives all: then the statement is compared
+// as a whole.
 func (r *reader) question(c judge.Case, gold *features) *features {
 	if exam.Blank(c.Question) {
 		return nil
@@ -144,7 +145,7 @@ func (f *features) brief() bool {
 	for _, t := range f.terms {
 		w += float64(t.weight)
 	}
-	return w <= terseWeight && len(f.dates) == 0 && len(f.amounts) == 0
+	return w <= briefWeight && len(f.dates) == 0 && len(f.amounts) == 0
 }
 
 func (f *features) denies() bool {
@@ -170,7 +171,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 		exam.NoStatement(&out, c)
 		return out, nil
 	}
-	gold, predicted := r.statements(c.Statements), r.inContext(out.Predicted)
+	gold, predicted := r.statements(c.Statements), r.statements(out.Predicted)
 	if question := r.read(exam.Plain(c.Question)); !question.empty() {
 		for g := range gold {
 			gold[g].giveTopic(&question)
@@ -216,33 +217,12 @@ func (r *reader) split(s string) []string {
 }
 
 // sentences are the features of the sentences of a text.
-func (r *reader) sentences(s string) []features { return r.inContext(r.split(s)) }
+func (r *reader) sentences(s string) []features { return r.statements(r.split(s)) }
 
 func (r *reader) statements(all []string) []features {
 	out := make([]features, len(all))
 	for i, s := range all {
 		out[i] = r.read(exam.Plain(s))
-	}
-	return out
-}
-
-// inContext reads sentences in order. One that begins with a pronoun speaks of
-// what the one before named.
-func (r *reader) inContext(all []string) []features {
-	out := r.statements(all)
-	for i := 1; i < len(out); i++ {
-		if out[i].pronoun && len(out[i-1].names) > 0 {
-			pronoun := out[i]
-			subject := features{names: out[i-1].names}
-			for _, t := range out[i-1].terms {
-				if t.name {
-					t.mask = affirmed | denied // whether it is denied is for this sentence to say
-					subject.terms = append(subject.terms, t)
-				}
-			}
-			out[i] = r.join([]features{pronoun, subject})
-			out[i].pronoun, out[i].answer = true, pronoun.answer
-		}
 	}
 	return out
 }

@@ -251,9 +251,9 @@ func TestStatedTogether(t *testing.T) {
 		supported    int
 	}{
 		"both lights":         {lights, bellRock + " " + plymouth + " " + skerryvore, true, 2},
-		"the first alone":     {lights, bellRock + " " + plymouth, false, 1},
+		"the first alone":     {lights, bellRock + " " + plymouth, false, 0},
 		"the second alone":    {lights, skerryvore + " " + plymouth, false, 0},
-		"the year of another": {lights, bellRock + " The Skerryvore lighthouse is made of pink granite. Cordouan was lit on 1 February 1844 by Jules Brebner.", false, 1},
+		"the year of another": {lights, bellRock + " The Skerryvore lighthouse is made of pink granite. Cordouan was lit on 1 February 1844 by Jules Brebner.", false, 0},
 		"a year told of another": {"The Bell Rock lighthouse was lit in 1811 and the Skerryvore lighthouse in 1844.",
 			"The Bell Rock lighthouse was lit in 1811. The Skerryvore lighthouse is of pink granite. Cordouan was lit in 1844.", false, 1},
 		"beside a denial":            {lamp, arc + " Michael Faraday was never an adviser in London. " + faraday, true, 2},

@@ -24,33 +24,13 @@ var (
 	// notNegating follow a negator that denies nothing: "not only", "no fewer
 	// than", "not until".
 	notNegating = wordSet("only just merely simply fewer less more later earlier until")
-	// scopeEnds end the reach of a negation.
-	scopeEnds = wordSet("but although though while however because and whereas yet instead")
-
-	// timePrefixes stand before years with a hyphen: mid-1990, Pre-2008.
-	timePrefixes = wordSet("pre post mid early late since circa")
-	// dollarPrefixes stand before $: US$100 (folded to its country), A$100.
+	// dollarPrefixes stand before $: US$100, A$100.
 	dollarPrefixes = wordSet("america a au c ca nz hk")
-	// glue are the stems' words that tell who says something, not what.
-	glue = wordSet("say said says saying state stated states stating claim claimed claims note noted notes report reported reports reportedly " +
-		"announce announced announces describe described describes mention mentioned argue argued argues contend contended contends " +
-		"believe believed believes express expressed suggest suggested suggests reveal revealed reveals indicate indicated indicates " +
-		"conclude concluded refer referred tell told according inform informed declare declared")
-	// comparatives are stop words, or would be: they are poles of what they compare.
-	comparatives = wordSet("more fewer less larger bigger greater smaller lesser higher lower longer shorter older elder younger newer faster quicker slower stronger weaker better worse")
-
-	pronouns      = wordSet("it he she they this these its his her their him them")
-	hedges        = wordSet("about approximately around roughly nearly almost circa ca some estimated approx")
-	lowerBounds   = wordSet("over exceeding exceeds exceeded above")
-	upperBounds   = wordSet("under below")
-	datesBefore   = wordSet("before until till")
-	datesAfter    = wordSet("after since from following")
-	auxiliaries   = wordSet("did does do is was were are has have had can could will would should")
-	nameJoints    = wordSet("of the de van von di da del la le al bin du der den y")
-	weekdays      = wordSet("monday tuesday wednesday thursday friday saturday sunday")
-	monthsByName  = monthNames()
-	demonymOf     = pairsOf(demonyms)
-	numberWordsOf = map[string]float64{
+	auxiliaries    = wordSet("did does do is was were are has have had can could will would should")
+	nameJoints     = wordSet("of the de van von di da del la le al bin du der den y")
+	monthsByName   = monthNames()
+	demonymOf      = pairsOf(demonyms)
+	numberWordsOf  = map[string]float64{
 		"zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
 		"eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
@@ -135,14 +115,6 @@ upper|lower
 urban|rural
 domestic|foreign
 strengthen intensify|weaken
-more|fewer less
-larger bigger greater|smaller lesser
-higher|lower
-longer|shorter
-older elder|younger newer
-faster quicker|slower
-stronger|weaker
-better|worse
 true|false`, "\n")
 
 // countries lead from the commonest names of countries and unions, which are not
@@ -169,8 +141,6 @@ const (
 	duration              // seconds
 	calendar              // months
 	speed                 // metres per second
-	celsius
-	fahrenheit
 	percent
 	dollars
 	euros
@@ -205,7 +175,7 @@ func unitTable() map[string]unit {
 		{duration, 86400, "day days"}, {duration, 7 * 86400, "week weeks"},
 		{calendar, 1, "month months"}, {calendar, 12, "year years"}, {calendar, 120, "decade decades"}, {calendar, 1200, "centuries"},
 		{speed, 1 / 3.6, "kmh kph"}, {speed, 0.44704, "mph"}, {speed, 1852.0 / 3600, "knot knots kt"},
-		{celsius, 1, "celsius °c"}, {fahrenheit, 1, "fahrenheit °f"}, {percent, 1, "percent percentage"},
+		{percent, 1, "percent percentage"},
 		{dollars, 1, "dollar dollars usd"}, {euros, 1, "euro euros eur"}, {pounds, 1, "pound pounds gbp"}, {yen, 1, "yen"},
 	} {
 		for _, n := range strings.Fields(u.names) {

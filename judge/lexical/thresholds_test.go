@@ -28,10 +28,7 @@ func TestThresholds(t *testing.T) {
 		{"whole, 9 of 13", "", nouns(0, 13), nouns(0, 9), 9.0 / 13, false},
 		{"added, 5 of 10", question, nouns(0, 10), nouns(0, 5), 5.0 / 10, true},
 		{"added, 6 of 13", question, nouns(0, 13), nouns(0, 6), 6.0 / 13, false},
-		{"added, one of two", question, nouns(0, 2), nouns(0, 1), 1.0 / 2, false},
 		{"added, the only one", question, nouns(0, 1), nouns(0, 1), 1, true},
-		{"topic, three words else", question + " with " + nouns(0, 9), nouns(0, 9) + " " + nouns(9, 2), nouns(9, 5), 1, true},
-		{"topic, four words else", question + " with " + nouns(0, 9), nouns(0, 9) + " " + nouns(9, 2), nouns(9, 6), 1, false},
 	} {
 		r := newReader(t)
 		gold := r.read(tt.reference)
@@ -52,7 +49,6 @@ func TestNegationReach(t *testing.T) {
 		"not the apple of the bridge of the candle of the desert engine forest": 4,
 		"not of the of the of the of the of the " + nouns(0, 3):                 1,
 		"not apple, bridge candle":                                              1,
-		"not apple but bridge":                                                  1,
 	} {
 		r := newReader(t)
 		f := r.read(text)

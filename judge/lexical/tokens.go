@@ -18,7 +18,6 @@ type token struct {
 	digits     bool // begins with a digit
 	stop       bool // a stop word; its stem is the word
 	used       bool // part of a date or an amount
-	named      bool // a number that is part of a name: COVID-19
 }
 
 // scan is a statement cut into words, with the gaps between them.
@@ -130,17 +129,6 @@ func (s *scan) joined(i int) bool {
 		return i > 0
 	}
 	return false
-}
-
-// ofName reports whether token i is a number that a hyphen joins to a name, as in
-// COVID-19 and RSA-240.
-func (s *scan) ofName(i int) bool {
-	if i == 0 || s.gap(i) != "-" {
-		return false
-	}
-	t := &s.tokens[i-1]
-	_, month := monthsByName[t.word]
-	return t.upper && !t.stop && !t.used && !month && !timePrefixes[t.word] && numberWordsOf[t.word] == 0
 }
 
 // near reports whether nothing but blanks and the given marks stand before

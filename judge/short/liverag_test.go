@@ -64,8 +64,9 @@ var owl = judge.Case{
 }
 
 // Answers by their correctness and faithfulness, by a model that grades by rules and by
-// words alone. What is worse is worse: each mutation of the whole answer costs something, and a
-// wrong answer more than none.
+// words alone. What is worse is worse: each mutation of the whole answer costs something by
+// the model, and a wrong answer more than none. By words, half of what a reference adds to
+// the question is enough.
 func TestLiveRAGAnswers(t *testing.T) {
 	for _, x := range []struct {
 		name, answer            string
@@ -73,7 +74,7 @@ func TestLiveRAGAnswers(t *testing.T) {
 		lexCorrect, lexFaithful string
 	}{
 		{"all of it", "The owl eats mice. The owl eats at night.", "2.00", "0.00", "2.00", "0.00"},
-		{"a half of it", "The owl eats mice.", "0.50", "1.00", "-1.00", "1.00"},
+		{"a half of it", "The owl eats mice.", "0.50", "1.00", "2.00", "1.00"},
 		{"all, and what nobody asked", "The owl eats mice. The owl eats at night. Ships sail.", "1.67", "0.33", "1.67", "0.33"},
 		{"another thing of the owl", "The owl sings.", "-1.00", "-1.00", "-1.00", "-1.00"},
 		{"of something else", "Ships sail.", "-1.00", "1.00", "-1.00", "1.00"},
