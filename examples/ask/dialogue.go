@@ -102,20 +102,11 @@ func (t *talk) ask(ctx context.Context, question string) error {
 	} else if c.Any() {
 		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
 	}
-	written := ""
-	for r, err := range t.d.Stream(ctx, desk.Query{Question: question, Before: t.before}) {
-		if err != nil {
-			return err
-		}
-		answer := text.Printable(r.Answer)
-		if rest, ok := strings.CutPrefix(answer, written); ok {
-			fmt.Fprint(t.std.out, rest)
-		} else {
-			fmt.Fprint(t.std.out, "\n", answer)
-		}
-		written, t.last = answer, r
+	r, err := writeAnswer(ctx, t.d, desk.Query{Question: question, Before: t.before}, t.std.out)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(t.std.out)
+	t.last = r
 	if t.last.ReadAs != "" {
 		fmt.Fprintf(t.std.out, "   (asked as: %s)\n", text.OneLine(t.last.ReadAs))
 	}

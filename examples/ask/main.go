@@ -10,7 +10,8 @@
 //
 // The index is kept on disk and refreshed by what changed. Answers are quotes, unless
 // -model names a language model (its server comes from OPENAI_BASE_URL and
-// OPENAI_API_KEY, or OLLAMA_HOST). docs/ask.md is the guide, -help lists the flags.
+// OPENAI_API_KEY, or OLLAMA_HOST). The exit status of one question is 0 for an answer, 2
+// if the files do not say. docs/ask.md is the guide, -help lists the flags.
 package main
 
 import (
@@ -78,15 +79,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 
 // one answers one question.
 func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
-	r, err := d.Ask(ctx, desk.Query{Question: s.question})
-	switch {
-	case err != nil:
-		return err
-	case s.json:
-		return writeJSON(out, r, s.verbose)
+	q := desk.Query{Question: s.question}
+	r, err := desk.Reply{}, error(nil)
+	if s.json {
+		if r, err = d.Ask(ctx, q); err == nil {
+			err = writeJSON(out, r, s.verbose)
+		}
+	} else if r, err = writeAnswer(ctx, d, q, out); err == nil {
+		writeSources(out, r, s.verbose)
 	}
-	writeReply(out, r, s.verbose)
-	return nil
+	if err == nil && r.Refused {
+		return cli.ErrNoAnswer
+	}
+	return err
 }
 
 // progress says every second how far reading the folder is.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,7 @@ func TestOneQuestion(t *testing.T) {
 		t.Errorf("%v after a change:\n%s%s", err, out, errs)
 	}
 	out, _, err = ask(t, "", "-docs", ".", "Who is the mayor of Reykjavik and what does she hear?")
-	if err != nil || !strings.HasPrefix(out, "The evidence does not contain the answer.\nThe closest passage (") || !strings.Contains(out, "notes/owl.md:5") {
+	if !errors.Is(err, cli.ErrNoAnswer) || cli.Fail(io.Discard, "ask", err) != 2 || !strings.HasPrefix(out, "The files do not say.\nThe closest passage (") || !strings.Contains(out, "notes/owl.md:5") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -218,7 +219,7 @@ func TestModel(t *testing.T) {
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "none")
-	if _, _, err := ask(t, "", "-docs", dir, "Who?"); err != nil {
+	if _, _, err := ask(t, "", "-docs", dir, "Who?"); !errors.Is(err, cli.ErrNoAnswer) {
 		t.Fatal(err)
 	}
 	out, errs, err := ask(t, "What does the barn owl hear?\n", "-docs", dir, "-model", "fake")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -19,10 +20,23 @@ func writeJSON(w io.Writer, r desk.Reply, verbose bool) error {
 	return text.JSON(w).Encode(r)
 }
 
-// writeReply writes a reply for a terminal.
-func writeReply(w io.Writer, r desk.Reply, verbose bool) {
-	fmt.Fprintln(w, text.Printable(r.Answer))
-	writeSources(w, r, verbose)
+// writeAnswer writes the answer to a question as it comes, and returns the whole reply.
+func writeAnswer(ctx context.Context, d *desk.Desk, q desk.Query, w io.Writer) (last desk.Reply, err error) {
+	written := ""
+	for last, err = range d.Stream(ctx, q) {
+		if err != nil {
+			return last, err
+		}
+		answer := text.Printable(last.Answer)
+		if rest, ok := strings.CutPrefix(answer, written); ok {
+			fmt.Fprint(w, rest)
+		} else {
+			fmt.Fprint(w, "\n", answer)
+		}
+		written = answer
+	}
+	fmt.Fprintln(w)
+	return last, nil
 }
 
 // writeSources writes what stands below an answer.

@@ -13,7 +13,7 @@
 // stopped goes on when it is started again.
 //
 // The exit status is 0 on success, 1 on failure or when a figure is below its
-// -min, 2 for a wrong command line, and 3 when the result is not complete: the
+// -min, 64 for a wrong command line, and 3 when the result is not complete: the
 // run was stopped, its budget is spent, questions are left without a score, or so
 // much of a system failed that it is not compared, or a figure fell by more than -max-loss.
 package main

@@ -184,8 +184,8 @@ func TestUsage(t *testing.T) {
 			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one of usage with %q", err, tt.want)
 			}
-			if got := lab.Status(io.Discard, "wildgraphbench", err); got != 2 {
-				t.Errorf("exit status %d, want 2", got)
+			if got := lab.Status(io.Discard, "wildgraphbench", err); got != cli.WrongUsage {
+				t.Errorf("exit status %d, want %d", got, cli.WrongUsage)
 			}
 		})
 	}

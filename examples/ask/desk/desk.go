@@ -234,10 +234,16 @@ func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 	}
 }
 
+// Refusal is the answer to a question that the files do not answer.
+const Refusal = "The files do not say."
+
 // reply is an answer as it is shown.
 func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
 	if err := d.pin(ctx, a); err != nil {
 		return Reply{}, err
+	}
+	if a.Refused {
+		a.Text = Refusal
 	}
 	r := Reply{
 		System: d.Name(), Answer: a.Text, Refused: a.Refused, Confidence: a.Confidence, Calls: a.Usage.Calls,

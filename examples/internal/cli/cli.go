@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cli is how the programs read their command line and how they end: one
-// line about what is wrong, nothing in it that steers a terminal, and exit status 2
+// line about what is wrong, nothing in it that steers a terminal, and exit status 64
 // for a wrong command line.
 package cli
 
@@ -19,11 +19,17 @@ import (
 // ErrUsage marks errors about the command line.
 var ErrUsage = errors.New("wrong command line")
 
-// The exit statuses that all programs share.
+// The exit statuses that all programs share. Statuses below 64 are for what a script
+// asks about: [NoAnswer] is that of ask, 3 that of an incomplete run. 64 is EX_USAGE of
+// sysexits.h.
 const (
 	Failed     = 1
-	WrongUsage = 2
+	NoAnswer   = 2
+	WrongUsage = 64
 )
+
+// ErrNoAnswer ends a program whose question the files do not answer; it has said so.
+var ErrNoAnswer = errors.New("the files do not say")
 
 // usageError is ErrUsage and says no more than its cause.
 type usageError struct{ cause error }
@@ -120,11 +126,13 @@ func distance(a, b string) int {
 }
 
 // Fail says why a program ends and returns its exit status: 0 without an error, and
-// where help was asked for.
+// where help was asked for; [NoAnswer] has been said already.
 func Fail(w io.Writer, program string, err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
+	case errors.Is(err, ErrNoAnswer):
+		return NoAnswer
 	case errors.Is(err, ErrUsage):
 		fmt.Fprintf(w, "%s: %s\nRun with -help for the flags.\n", program, text.Printable(err.Error()))
 		return WrongUsage

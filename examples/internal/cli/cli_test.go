@@ -20,10 +20,10 @@ func TestParseAndFail(t *testing.T) {
 		want   string
 	}{
 		{[]string{"-systems", "bm25"}, 0, ""},
-		{[]string{"-system", "bm25"}, 2, "owl: there is no flag -system; did you mean -systems?" + hint},
-		{[]string{"-limti", "2"}, 2, "owl: there is no flag -limti; did you mean -limit?" + hint},
-		{[]string{"-zebra"}, 2, "owl: there is no flag -zebra" + hint},
-		{[]string{"-limit", "many"}, 2, `owl: invalid value "many" for flag -limit: parse error` + hint},
+		{[]string{"-system", "bm25"}, cli.WrongUsage, "owl: there is no flag -system; did you mean -systems?" + hint},
+		{[]string{"-limti", "2"}, cli.WrongUsage, "owl: there is no flag -limti; did you mean -limit?" + hint},
+		{[]string{"-zebra"}, cli.WrongUsage, "owl: there is no flag -zebra" + hint},
+		{[]string{"-limit", "many"}, cli.WrongUsage, `owl: invalid value "many" for flag -limit: parse error` + hint},
 		{[]string{"-h"}, 0, "Usage: owl [flags]\n\nFlags\n  -limit int             how many\n  -systems string        which\n"},
 	} {
 		fs := cli.NewFlags("owl")
@@ -45,7 +45,7 @@ func TestFail(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{gone, 1, "owl: gone:  [2Jtxt.exe\nsecond line\n"},
-		{fmt.Errorf("reading: %w", cli.Usage(gone)), 2, "owl: reading: gone:  [2Jtxt.exe\nsecond line\nRun with -help for the flags.\n"},
+		{fmt.Errorf("reading: %w", cli.Usage(gone)), cli.WrongUsage, "owl: reading: gone:  [2Jtxt.exe\nsecond line\nRun with -help for the flags.\n"},
 	} {
 		var out strings.Builder
 		if status := cli.Fail(&out, "owl", tt.err); status != tt.status || out.String() != tt.want {
