@@ -11,9 +11,9 @@
 //   - [Pieces] yields a reply while it is written, where the model can.
 //   - [Meter] adds up what is asked under a context.
 //
-// What stands between a program and a paid service is in two packages more, as
-// decorators that compose from the inside out: llm/transport sends (retries,
-// rates, adaptive concurrency, a breaker), llm/paid counts and keeps (ledger,
-// budget, cache). No vendor's client is linked here; llm/langchain is the bridge to
-// them, and llm/llmtest holds scripted models and servers for tests.
+// Two packages connect a program to a paid service: llm/transport asks the servers
+// (OpenAI's and Ollama's wire formats, retries, rates, adaptive concurrency, a breaker),
+// llm/paid records and keeps what was paid for (ledger, budget, cache). llm/langchain is
+// the bridge to other providers, and llm/llmtest holds scripted models and servers for
+// tests.
 package llm

@@ -29,7 +29,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
@@ -150,7 +149,7 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error)
 		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, func() error { return nil }, nil
 	}
 	log := cli.NewLogger(stderr)
-	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: log})
+	provider, err := transport.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: log})
 	if err != nil {
 		return construct.Parts{}, nil, cli.Usagef("-model: %w", err)
 	}

@@ -38,7 +38,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
-	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
@@ -153,7 +152,7 @@ func (f *flags) parts(stderr io.Writer) error {
 	if f.model == "" && f.embedModel == "" {
 		return nil
 	}
-	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: f.far.Slots, Logger: cli.NewLogger(stderr)})
+	provider, err := transport.ProviderFromEnv(transport.Options{Concurrency: f.far.Slots, Logger: cli.NewLogger(stderr)})
 	if err != nil {
 		return cli.Usagef("-model: %w", err)
 	}

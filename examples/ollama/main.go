@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 func main() {
@@ -24,7 +24,7 @@ func main() {
 		log.Fatal("usage: ollama URL MODEL FOLDER \"question\"")
 	}
 	ctx := context.Background()
-	model, err := langchain.Ollama(langchain.Config{BaseURL: os.Args[1], Model: os.Args[2]})
+	model, err := transport.Ollama(transport.Config{BaseURL: os.Args[1], Model: os.Args[2]})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/llm/langchain"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 func main() {
@@ -25,7 +25,7 @@ func main() {
 		log.Fatal("usage: stream URL MODEL")
 	}
 	ctx := context.Background()
-	model, err := langchain.OpenAI(langchain.Config{BaseURL: os.Args[1], Model: os.Args[2]})
+	model, err := transport.OpenAI(transport.Config{BaseURL: os.Args[1], Model: os.Args[2]})
 	if err != nil {
 		log.Fatal(err)
 	}

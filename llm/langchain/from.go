@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -26,19 +27,10 @@ type FromOptions struct {
 	CountTokens func(string) int
 }
 
-// wire is what a provider built here does below langchaingo.
-type wire struct {
-	// edit writes the request's fields into the body.
-	edit func(req llm.Request, body map[string]json.RawMessage) error
-	// read reads the reply from the body.
-	read func(body []byte) (llm.Reply, error)
-}
-
 type model struct {
 	m     llms.Model
 	name  string
 	count func(string) int
-	wire  *wire // nil for a model from elsewhere
 }
 
 // From makes an [llm.Model] of a langchaingo model.
@@ -50,10 +42,9 @@ type model struct {
 // under the names of OpenAI, Anthropic and Google; a model that reports none
 // gets an estimate, marked as such.
 //
-// From cannot see HTTP: give the model's client an [transport.Transport] for
-// retries and typed errors. A schema reaches only models built here; other
-// models get langchaingo's JSON mode and must be told the schema in the
-// prompt.
+// From cannot see HTTP: give the model's client a [transport.Transport] for
+// retries and typed errors. A schema becomes langchaingo's JSON mode: the prompt must
+// say it.
 func From(m llms.Model, o FromOptions) (llm.Model, error) {
 	var errs []error
 	if m == nil {
@@ -65,15 +56,11 @@ func From(m llms.Model, o FromOptions) (llm.Model, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	return from(m, o, nil), nil
-}
-
-func from(m llms.Model, o FromOptions, w *wire) *model {
 	count := o.CountTokens
 	if count == nil {
 		count = llm.EstimateTokens
 	}
-	return &model{m: m, name: o.Name, count: count, wire: w}
+	return &model{m: m, name: o.Name, count: count}, nil
 }
 
 func (m *model) Name() string { return m.name }
@@ -86,9 +73,6 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo,
 			Err: fmt.Errorf("%s: the request has no messages", m.name)}
 	}
-	if m.wire != nil {
-		return m.overWire(ctx, req)
-	}
 	resp, err := m.m.GenerateContent(ctx, messages(req), options(req)...)
 	switch {
 	case ctx.Err() != nil:
@@ -97,46 +81,6 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 		return llm.Reply{}, foreign(m.name, err)
 	}
 	return m.judge(ctx, req, resp)
-}
-
-// overWire lets langchaingo make the request and takes the reply from the
-// transport, whatever langchaingo makes of it.
-func (m *model) overWire(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	var reply llm.Reply
-	done := false
-	var call *transport.Call
-	call = &transport.Call{
-		Edit: func(body map[string]json.RawMessage) error { return m.wire.edit(req, body) },
-		Read: func(body []byte) (llm.Usage, error) {
-			var err error
-			reply, err = m.wire.read(body)
-			call.Served = strings.TrimSpace(reply.Model + " " + reply.Fingerprint)
-			if reply.Usage.Estimated {
-				reply.Usage.PromptTokens, reply.Usage.CompletionTokens = m.estimate(req, reply)
-			}
-			done = err == nil
-			return reply.Usage, err
-		},
-	}
-	_, err := m.m.GenerateContent(transport.WithCall(ctx, call), messages(req), options(req)...)
-	switch {
-	case done: // complete and paid for, even if the context has ended since
-		return reply, nil // with what it took itself: the attempts before it are on the bill
-	case call.Err != nil:
-		return llm.Reply{}, call.Err
-	case ctx.Err() != nil:
-		return llm.Reply{}, llm.Canceled(ctx, llm.BilledNo)
-	case err == nil:
-		err = errors.New("no request was made")
-	}
-	return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: %w", m.name, err)}
-}
-
-func (m *model) estimate(req llm.Request, reply llm.Reply) (prompt, completion int) {
-	for _, msg := range req.Messages {
-		prompt += m.count(msg.Text)
-	}
-	return prompt, m.count(reply.Text) + m.count(reply.Reasoning)
 }
 
 // judge makes a reply of a foreign model's response, or the error it is.
@@ -150,17 +94,19 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 			if c == nil {
 				continue
 			}
-			reply.Reasoning = join(reply.Reasoning, c.ReasoningContent)
+			reply.Reasoning = strings.TrimPrefix(reply.Reasoning+"\n"+c.ReasoningContent, "\n")
 			if raw == "" {
 				raw, stop = c.Content, c.StopReason
 			}
 		}
 	}
 	if !known {
-		reply.Usage.PromptTokens, reply.Usage.CompletionTokens = m.estimate(req, llm.Reply{Text: raw})
-		reply.Usage.Estimated = true
+		for _, msg := range req.Messages {
+			reply.Usage.PromptTokens += m.count(msg.Text)
+		}
+		reply.Usage.CompletionTokens, reply.Usage.Estimated = m.count(raw), true
 	}
-	reply, err := finish(reply, raw, stop)
+	reply, err := transport.Finish(reply, raw, stop)
 	switch {
 	case errors.Is(err, llm.ErrEmpty) && !known:
 		// Nothing at all: an error the client swallowed, not a paid call.
@@ -176,46 +122,6 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 		return llm.Reply{}, err
 	}
 	return reply, nil
-}
-
-// finish splits the reasoning off and maps the stop reason to success or
-// error. The words are those of OpenAI, Anthropic, Google, Bedrock, Mistral
-// and Ollama.
-func finish(reply llm.Reply, raw, stop string) (llm.Reply, error) {
-	text, thinking, open := llm.SplitThinking(raw)
-	reply.Text, reply.Reasoning = text, join(reply.Reasoning, thinking)
-	fail := func(kind llm.Kind, f string, billed llm.Billed, format string, args ...any) (llm.Reply, error) {
-		reply.Finish = f
-		return reply, &llm.Error{Kind: kind, Billed: billed, Err: fmt.Errorf(format, args...)}
-	}
-	switch strings.ToLower(stop) {
-	case "length", "max_tokens", "max_output_tokens", "finishreasonmaxtokens", "model_length", "model_context_window_exceeded":
-		return fail(llm.ErrTruncated, llm.FinishLength, llm.BilledYes, "stop reason %q after %d bytes", stop, len(raw))
-	case "content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii",
-		"finishreasonsafety", "finishreasonrecitation", "guardrail_intervened":
-		return fail(llm.ErrFiltered, llm.FinishFilter, llm.BilledYes, "stop reason %q", stop)
-	case "refusal":
-		return fail(llm.ErrRefused, llm.FinishFilter, llm.BilledYes, "stop reason %q", stop)
-	}
-	if open {
-		return fail(llm.ErrTruncated, llm.FinishLength, llm.BilledYes, "the reasoning block is not closed")
-	}
-	if strings.TrimSpace(text) == "" {
-		billed := llm.BilledYes
-		if reply.Usage.PromptTokens+reply.Usage.CompletionTokens == 0 || reply.Usage.Estimated {
-			billed = llm.BilledUnknown
-		}
-		return fail(llm.ErrEmpty, "", billed, "no text in the reply")
-	}
-	reply.Finish = llm.FinishStop
-	return reply, nil
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n" + b
 }
 
 // messages are the request's messages in langchaingo's words.
@@ -285,4 +191,61 @@ func foreign(name string, err error) error {
 		}
 	}
 	return &llm.Error{Kind: kind, Billed: billed, Err: fmt.Errorf("%s: %w", name, err)}
+}
+
+// usageNames are the keys of GenerationInfo under which langchaingo's
+// providers report: OpenAI and Ollama, Anthropic, Google and Bedrock.
+var usageNames = []struct{ prompt, completion string }{
+	{"PromptTokens", "CompletionTokens"},
+	{"InputTokens", "OutputTokens"},
+	{"input_tokens", "output_tokens"},
+}
+
+// usageOf reads the tokens of a response and reports whether it has any.
+// Every choice repeats the figures of the whole request, so the first choice
+// that has them counts, and the others do not.
+func usageOf(resp *llms.ContentResponse) (llm.Usage, bool) {
+	if resp == nil {
+		return llm.Usage{}, false
+	}
+	for _, c := range resp.Choices {
+		if c == nil {
+			continue
+		}
+		for _, n := range usageNames {
+			prompt, ok1 := count(c.GenerationInfo[n.prompt])
+			completion, ok2 := count(c.GenerationInfo[n.completion])
+			if (ok1 || ok2) && prompt+completion > 0 {
+				return llm.Usage{PromptTokens: prompt, CompletionTokens: completion}, true
+			}
+		}
+	}
+	return llm.Usage{}, false
+}
+
+// count reads a token count of whatever number type.
+func count(v any) (int, bool) {
+	var f float64
+	switch n := v.(type) {
+	case int:
+		f = float64(n)
+	case int32:
+		f = float64(n)
+	case int64:
+		f = float64(n)
+	case float64:
+		f = n
+	case json.Number:
+		x, err := n.Float64()
+		if err != nil {
+			return 0, false
+		}
+		f = x
+	default:
+		return 0, false
+	}
+	if !(f >= 0 && f <= math.MaxInt32) {
+		return 0, false
+	}
+	return int(f), true
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // stub is a langchaingo model made of a function.
@@ -23,6 +24,16 @@ func (s stub) GenerateContent(context.Context, []llms.MessageContent, ...llms.Ca
 }
 
 func (s stub) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
+
+func TestFromConformance(t *testing.T) {
+	m, err := From(stub(func() (*llms.ContentResponse, error) {
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "hello"}}}, nil
+	}), FromOptions{Name: "stub"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	llmtest.TestModel(t, m)
+}
 
 func TestFromGuards(t *testing.T) {
 	one := func(c llms.ContentChoice) *llms.ContentResponse {

@@ -106,10 +106,10 @@ func serverError(body []byte) (code, message string) {
 	return "", outer.Message
 }
 
-// ErrorInBody makes an error of a success status whose body is an error
+// errorInBody makes an error of a success status whose body is an error
 // object, as some gateways and streaming servers send. It returns nil when
 // the body holds none.
-func ErrorInBody(body []byte) *llm.Error {
+func errorInBody(body []byte) *llm.Error {
 	var outer struct {
 		Error json.RawMessage `json:"error"`
 	}

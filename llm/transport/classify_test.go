@@ -78,7 +78,7 @@ func TestErrorInBody(t *testing.T) {
 		`{"error":"exceeds context length"}`:   llm.ErrContextLength,
 		`{"error":null}`:                       "", `{"a":1}`: "", `[]`: "", ``: "",
 	} {
-		e := ErrorInBody([]byte(body))
+		e := errorInBody([]byte(body))
 		if got := (llm.Kind)(""); e != nil {
 			got = e.Kind
 			if got != want {

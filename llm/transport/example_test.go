@@ -3,35 +3,41 @@
 package transport_test
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"time"
 
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// A server that is overloaded once is asked again.
+// A chat model and an embedder of one OpenAI-compatible server, which is overloaded once
+// and asked again.
 func Example() {
-	server := llmtest.NewServer(llmtest.ServerOptions{InMemory: true})
+	server := llmtest.NewServer(llmtest.ServerOptions{Key: "secret"})
 	defer server.Close()
 	server.Fail(llmtest.Fault{Status: http.StatusServiceUnavailable})
-	t, err := transport.New(transport.Options{Base: server.Transport(), BaseDelay: time.Millisecond})
+	provider := transport.Provider{Kind: "openai", Config: transport.Config{
+		BaseURL: server.OpenAIURL(), Key: "secret", Transport: transport.Options{BaseDelay: time.Millisecond},
+	}}
+	model, err := provider.Model("some-model")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	client := http.Client{Transport: t}
-	resp, err := client.Post(server.OpenAIURL()+"/chat/completions", "application/json",
-		strings.NewReader(`{"model": "m", "messages": [{"role": "user", "content": "Hello"}]}`))
+	reply, err := model.Generate(context.Background(), llm.Prompt("hello"))
+	fmt.Println(reply.Text, len(server.Requests()), "requests", err)
+
+	embedder, err := provider.Embedder("some-embedder")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	fmt.Println(resp.Status, len(server.Requests()), "requests", strings.Contains(string(body), "Hello"), err)
-	// Output: 200 OK 2 requests true <nil>
+	vectors, err := embedder.EmbedDocuments(context.Background(), []string{"one", "two"})
+	fmt.Println(len(vectors), err)
+	// Output:
+	// You said: hello 2 requests <nil>
+	// 2 <nil>
 }

@@ -29,12 +29,14 @@ import (
 type exchange struct {
 	t    *Transport
 	req  *http.Request
-	call *Call
 	body []byte
 	key  string
 	gate *gate
+	take reader
 	// reserve is the estimate of the tokens an attempt takes.
 	reserve int
+	used    llm.Usage // by all attempts
+	served  string
 
 	failures int       // in a row
 	since    time.Time // of the first of them
@@ -46,7 +48,7 @@ type exchange struct {
 	last     *llm.Error
 }
 
-func newExchange(t *Transport, req *http.Request, call *Call, body []byte) *exchange {
+func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exchange {
 	var asked struct {
 		Model         string `json:"model"`
 		MaxTokens     int    `json:"max_tokens"`
@@ -58,8 +60,8 @@ func newExchange(t *Transport, req *http.Request, call *Call, body []byte) *exch
 	_ = json.Unmarshal(body, &asked) // another shape has no model to tell apart
 	limit := max(asked.MaxTokens, asked.MaxCompletion, asked.Options.NumPredict, 0)
 	return &exchange{
-		t: t, req: req, call: call, body: body, key: idempotencyKey(body),
-		gate:    t.gate(strings.TrimSpace(endpoint(req) + " " + asked.Model)),
+		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
+		gate:    t.gate(strings.TrimSpace(shown(req) + " " + asked.Model)),
 		reserve: (len(body)+bytesPerToken-1)/bytesPerToken + min(limit, math.MaxInt32),
 	}
 }
@@ -85,7 +87,7 @@ func (x *exchange) run() (*http.Response, error) {
 
 // note books what a failed attempt cost and remembers how it failed.
 func (x *exchange) note(e *failure) {
-	e.Endpoint = endpoint(x.req)
+	e.Endpoint = shown(x.req)
 	x.last = e.Error
 	if e.final {
 		return
@@ -132,8 +134,8 @@ func (x *exchange) finish(err error) *llm.Error {
 	if !errors.As(err, &e) { // the context ended while nothing was in flight
 		e = llm.Canceled(x.req.Context(), llm.BilledNo)
 	}
-	e.Endpoint = endpoint(x.req)
-	e.Usage = x.call.Usage
+	e.Endpoint = shown(x.req)
+	e.Usage = x.used
 	return e
 }
 
@@ -207,7 +209,7 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 		settleRate(t.tokens, x.reserve, 0)
 		return nil, e
 	}
-	began, before := time.Now(), x.call.Usage.Tokens()
+	began, before := time.Now(), x.used.Tokens()
 	resp, e := x.send(ctx)
 	x.busy += time.Since(began)
 	t.inflight.Release(1)
@@ -216,13 +218,13 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 		how = e.Error
 	}
 	x.gate.leave(probe, how)
-	used := x.call.Usage.Tokens() - before
+	used := x.used.Tokens() - before
 	if e != nil && e.Billed == llm.BilledUnknown {
 		used = max(used, x.reserve)
 	}
 	settleRate(t.tokens, x.reserve, used)
 	if e == nil {
-		x.gate.answeredBy(x.call.Served)
+		x.gate.answeredBy(x.served)
 	}
 	return resp, e
 }
@@ -244,7 +246,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	data, err := io.ReadAll(io.LimitReader(body, t.o.MaxBody+1))
 	body.timer.Stop()
 	err = errors.Join(err, resp.Body.Close())
-	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", endpoint(x.req), "status", resp.StatusCode,
+	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", shown(x.req), "status", resp.StatusCode,
 		"bytes", len(data), "seconds", time.Since(began).Seconds())
 	if int64(len(data)) > t.o.MaxBody {
 		return nil, &failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
@@ -277,7 +279,7 @@ func (x *exchange) tellWait(began time.Time) (stop func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				x.t.o.Logger.WarnContext(x.req.Context(), "transport: no reply yet", "endpoint", endpoint(x.req),
+				x.t.o.Logger.WarnContext(x.req.Context(), "transport: no reply yet", "endpoint", shown(x.req),
 					"waited", time.Since(began).Round(time.Second), "limit", x.t.o.AttemptTimeout)
 			}
 		}
@@ -307,7 +309,7 @@ func (w *watched) Read(p []byte) (int, error) {
 func (x *exchange) request(ctx context.Context) *http.Request {
 	r := x.req.Clone(ctx)
 	r.GetBody = nil
-	if x.req.Body != nil {
+	if len(x.body) > 0 {
 		r.Body = io.NopCloser(bytes.NewReader(x.body))
 		r.ContentLength = int64(len(x.body))
 		r.Header.Set("Idempotency-Key", x.key)
@@ -331,12 +333,8 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: llm.Excerpt(data, x.secrets()...),
 			Billed: llm.BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?")}}
 	}
-	readReply := x.call.Read
-	if readReply == nil {
-		readReply = func(b []byte) (llm.Usage, error) { return usageIn(b), nil }
-	}
-	used, err := readReply(data)
-	x.call.Usage = x.call.Usage.Add(used)
+	used, served, err := x.take(data)
+	x.used, x.served = x.used.Add(used), served
 	llm.RecordUsage(x.req.Context(), used)
 	if err == nil {
 		return nil
@@ -362,8 +360,8 @@ func idempotencyKey(body []byte) string {
 	return fmt.Sprintf("%x-%s", sum[:8], rand.Text())
 }
 
-// endpoint is the URL as it may be shown.
-func endpoint(req *http.Request) string {
+// shown is the URL of a request as it may be shown.
+func shown(req *http.Request) string {
 	u := *req.URL
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
@@ -413,7 +411,7 @@ func looksLikeJSON(h http.Header, data []byte) bool {
 }
 
 // usageIn reads the token counts of OpenAI-compatible and Ollama replies,
-// chat and embeddings, for requests without a [Call].
+// chat and embeddings, for requests of other clients.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
 		Usage struct {

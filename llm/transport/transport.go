@@ -73,8 +73,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Transport is the http.RoundTripper that every provider's client should
-// stand on: it limits, retries, classifies and records usage. Replies are read whole
+// Transport sends requests to model servers. It is an http.RoundTripper too, for
+// clients of other providers: it limits, retries, classifies and records usage. Replies are read whole
 // before they are handed on, so a client never sees a cut one. It is safe for
 // concurrent use.
 //
@@ -86,8 +86,7 @@ type Options struct {
 // there. While an endpoint that has answered others fails everybody, or tells them to
 // slow down, calls use up no attempts either, and try again for as long.
 //
-// A failure is an [*Error]; http.Client wraps it in a *url.Error, and clients
-// that flatten it to text can be bypassed with a [Call].
+// A failure is an [*llm.Error]; http.Client wraps it in a *url.Error.
 type Transport struct {
 	o        Options
 	inflight *semaphore.Weighted
@@ -163,72 +162,32 @@ func perMinute(n float64, holds time.Duration) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(n/60), max(1, int(min(n*holds.Minutes(), math.MaxInt32))))
 }
 
-// Call goes with a request through its context (see [WithCall]). It lets the
-// caller shape the request and read the reply below a client that cannot do
-// either soundly.
-type Call struct {
-	// Edit changes the JSON object that is about to be sent.
-	Edit func(body map[string]json.RawMessage) error
-	// Read reads a successful body. The usage counts in any case; an [*Error]
-	// of a retryable kind makes the transport try again, at most twice.
-	Read func(body []byte) (llm.Usage, error)
-	// Served may be set by Read: the model and version that the server says
-	// it is. A change within a run is logged.
-	Served string
-
-	// Usage is what all attempts cost, and Err how the last one ended; both
-	// are set when the round trip is over.
-	Usage llm.Usage
-	Err   *llm.Error
-}
-
-type callKey struct{}
-
-// WithCall attaches a call to the context of one request.
-func WithCall(ctx context.Context, c *Call) context.Context {
-	return context.WithValue(ctx, callKey{}, c)
-}
+// reader reads a successful body and the name under which the server answered. The
+// usage counts in any case; an [*llm.Error] of a retryable kind makes the transport try
+// again, at most twice.
+type reader func(body []byte) (u llm.Usage, served string, err error)
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	call, _ := req.Context().Value(callKey{}).(*Call)
-	if call == nil {
-		call = &Call{}
+	var body []byte
+	if req.Body != nil {
+		var err error
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Endpoint: shown(req), Billed: llm.BilledNo, Err: errors.Join(err, req.Body.Close())}
+		}
+		req.Body.Close()
 	}
-	body, err := readBody(req)
-	if err == nil && call.Edit != nil {
-		body, err = edit(body, call.Edit)
-	}
-	if err != nil {
-		call.Err = &llm.Error{Kind: llm.ErrBadRequest, Endpoint: endpoint(req), Billed: llm.BilledNo, Err: err}
-		return nil, call.Err
-	}
-	x := newExchange(t, req, call, body)
+	return t.do(req, body, func(body []byte) (llm.Usage, string, error) { return usageIn(body), "", nil })
+}
+
+// do sends a request with that body until it has a reply. Its errors are [*llm.Error].
+func (t *Transport) do(req *http.Request, body []byte, read reader) (*http.Response, error) {
+	x := newExchange(t, req, body, read)
 	resp, err := x.run()
 	if err != nil {
-		call.Err = x.finish(err)
-		return nil, call.Err
+		return nil, x.finish(err)
 	}
 	return resp, nil
-}
-
-func readBody(req *http.Request) ([]byte, error) {
-	if req.Body == nil {
-		return nil, nil
-	}
-	defer req.Body.Close()
-	return io.ReadAll(req.Body)
-}
-
-func edit(body []byte, f func(map[string]json.RawMessage) error) ([]byte, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, fmt.Errorf("edit the request: %w", err)
-	}
-	if err := f(object); err != nil {
-		return nil, fmt.Errorf("edit the request: %w", err)
-	}
-	return json.Marshal(object)
 }
 
 // gate returns the gate of an endpoint and model.

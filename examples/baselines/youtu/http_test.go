@@ -21,8 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // What the prompts of the agent's calls have alone.
@@ -39,12 +39,12 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	t.Helper()
 	server := llmtest.NewServer(o)
 	t.Cleanup(server.Close)
-	config := langchain.Config{Model: "m", BaseURL: server.OpenAIURL()}
-	model, err := langchain.OpenAI(config)
+	config := transport.Config{Model: "m", BaseURL: server.OpenAIURL()}
+	model, err := transport.OpenAI(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	embedder, err := langchain.OpenAIEmbedder(config)
+	embedder, err := transport.OpenAIEmbedder(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
-	"github.com/wildgraph/wildgraph/llm/langchain"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
@@ -71,7 +70,7 @@ type server interface {
 
 // payer hands out the models of a provider, paid for by a client.
 type payer struct {
-	provider *langchain.Provider
+	provider *transport.Provider
 	*paid.Client
 }
 
@@ -99,7 +98,7 @@ func (p *Parts) connect() (server, error) {
 		p.dry = dry.NewServer(p.Count)
 		return p.dry, nil
 	}
-	provider, err := langchain.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: p.Log})
+	provider, err := transport.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: p.Log})
 	if err != nil {
 		return nil, cli.Usagef("-kit model: %w", err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package langchain
+package transport
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // Figures in any shape are read, or marked as guessed; none costs a reply that was
@@ -78,7 +77,7 @@ func TestVectorsThatAreNone(t *testing.T) {
 			bad := llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, vector)}
 			s.Fail(bad, bad, bad)
 			v, err := e.EmbedQuery(t.Context(), "hello")
-			if !errors.Is(err, transport.ErrBadVector) || !strings.Contains(err.Error(), e.Name()) || !strings.Contains(err.Error(), "name another") {
+			if !errors.Is(err, ErrBadVector) || !strings.Contains(err.Error(), e.Name()) || !strings.Contains(err.Error(), "name another") {
 				t.Errorf("%s: %s: %v, %v", kind, vector, v, err)
 			}
 			if n := len(s.Requests()) - before; n != 3 {

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package langchain
+package transport
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tmc/langchaingo/llms"
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// quick makes back-off short; the waits themselves are tested in package llm.
-var quick = transport.Options{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}
+// quick makes back-off short.
+var quick = Options{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}
+
+func debugLogger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
 
 // both runs a test against either wire format.
 func both(t *testing.T, o llmtest.ServerOptions, c Config, f func(t *testing.T, s *llmtest.Server, m llm.Model)) {
@@ -43,7 +47,7 @@ func provider(s *llmtest.Server, kind string, c Config) *Provider {
 	if kind == "openai" {
 		c.BaseURL = s.OpenAIURL()
 	}
-	if c.Transport == (transport.Options{}) {
+	if c.Transport == (Options{}) {
 		c.Transport = quick
 	}
 	return &Provider{Kind: kind, Config: c}
@@ -67,16 +71,6 @@ func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Serve
 func TestConformance(t *testing.T) {
 	both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, _ *llmtest.Server, m llm.Model) { llmtest.TestModel(t, m) })
 	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, _ *llmtest.Server, e llm.NamedEmbedder) { llmtest.TestEmbedder(t, e) })
-}
-
-func TestFromConformance(t *testing.T) {
-	m, err := From(stub(func() (*llms.ContentResponse, error) {
-		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "hello"}}}, nil
-	}), FromOptions{Name: "stub"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	llmtest.TestModel(t, m)
 }
 
 func TestReplyAndUsage(t *testing.T) {
@@ -331,7 +325,7 @@ func TestEmbedderDetails(t *testing.T) {
 		} {
 			bad := llmtest.Fault{Status: 200, Body: body}
 			s.Fail(bad, bad, bad)
-			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, transport.ErrBadVector) {
+			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, ErrBadVector) {
 				t.Errorf("%s: %v", body, err)
 			}
 		}
@@ -340,4 +334,39 @@ func TestEmbedderDetails(t *testing.T) {
 			t.Errorf("after three passing failures: %v", err)
 		}
 	})
+}
+
+func TestVectorsStandWhereTheirIndexSays(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{})
+	defer s.Close()
+	e, err := provider(s, "openai", Config{}).Embedder("m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Fail(llmtest.Fault{Shuffle: true})
+	texts := []string{"one", "two", "three"}
+	got, err := e.EmbedDocuments(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		if !slices.Equal(got[i], llmtest.HashVector(text, llmtest.DefaultDimensions)) {
+			t.Errorf("text %d has the vector of another", i)
+		}
+	}
+}
+
+// A stream of Ollama without its last piece is no answer, even on a connection that
+// ended well.
+func TestLostStream(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{})
+	defer s.Close()
+	m, err := provider(s, "ollama", Config{Transport: Options{Attempts: 1}}).Model("m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Fail(llmtest.Fault{Status: 200, Body: `{"message":{"content":"half"},"done":false}` + "\n"})
+	if reply, err := m.Generate(t.Context(), llm.Prompt("x")); !errors.Is(err, llm.ErrTransient) {
+		t.Errorf("%+v, %v", reply, err)
+	}
 }

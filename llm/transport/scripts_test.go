@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package langchain
+package transport_test
 
 import (
 	"context"
@@ -115,7 +115,10 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	}
 	defer client.Close()
 	kind := []string{"openai", "ollama"}[rng.IntN(2)]
-	p := provider(s, kind, Config{Transport: transport.Options{Base: s.Transport(), MaxBody: 4096}})
+	p := transport.Provider{Kind: kind, Config: transport.Config{
+		BaseURL:   map[string]string{"openai": s.OpenAIURL(), "ollama": s.URL}[kind],
+		Transport: transport.Options{Base: s.Transport(), MaxBody: 4096},
+	}}
 	m, err := p.Model("m")
 	if err == nil {
 		m, err = client.Model(m)

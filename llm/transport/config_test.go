@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package langchain
+package transport
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
@@ -39,7 +38,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"negative":         {Model: "m", Batch: -1},
 		"key with newline": {Model: "m", Key: "s3cretpass\r\nX: y"},
 		"extra":            {Model: "m", Extra: map[string]any{"f": math.NaN()}},
-		"transport":        {Model: "m", Transport: transport.Options{Attempts: -1}},
+		"transport":        {Model: "m", Transport: Options{Attempts: -1}},
 	} {
 		_, err1 := OpenAI(c)
 		_, err2 := Ollama(c)
@@ -202,13 +201,13 @@ func TestProviderFromEnv(t *testing.T) {
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OLLAMA_HOST"} {
 		t.Setenv(name, "")
 	}
-	if _, err := ProviderFromEnv(transport.Options{}); !errors.Is(err, ErrNoProvider) {
+	if _, err := ProviderFromEnv(Options{}); !errors.Is(err, ErrNoProvider) {
 		t.Errorf("empty environment: %v", err)
 	}
 	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
 	t.Setenv("OPENAI_BASE_URL", s.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "env-key-1")
-	p, err := ProviderFromEnv(transport.Options{})
+	p, err := ProviderFromEnv(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

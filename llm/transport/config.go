@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package langchain
+package transport
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // The default addresses.
@@ -36,15 +37,16 @@ type Config struct {
 	// ("http://127.0.0.1:8000/v1"), for Ollama without a path.
 	BaseURL string
 	// Key is the API key; local servers need none.
-	Key transport.Secret
+	Key Secret
 	// AllowHTTP permits plain http to another machine: key, prompts and
 	// replies can be read on the way.
 	AllowHTTP bool
 	// Transport tunes retries, limits and the meter. Shared overrides it with
 	// one transport for several models, so that they share the limits.
-	Transport transport.Options
-	Shared    *transport.Transport
-	// CountTokens estimates missing usage; see FromOptions.
+	Transport Options
+	Shared    *Transport
+	// CountTokens counts the tokens of a text, where a reply comes without figures; nil
+	// means [llm.EstimateTokens]. Such usages are marked as estimated.
 	CountTokens func(string) int
 	// LegacyMaxTokens sends max_tokens in place of max_completion_tokens, for
 	// OpenAI-compatible servers that only know the old name.
@@ -62,18 +64,19 @@ type Config struct {
 	Dimensions int
 }
 
-// checked is a Config after checking.
-type checked struct {
+// endpoint is a Config after checking.
+type endpoint struct {
 	Config
-	url    *url.URL
-	client *http.Client
+	url  *url.URL
+	name string
+	t    *Transport
 }
 
 // check validates everything at once.
-func (c Config) check(provider, defaultURL string) (*checked, error) {
+func (c Config) check(provider, defaultURL string) (*endpoint, error) {
 	var errs []error
 	fail := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("langchain: "+provider+": "+format, args...))
+		errs = append(errs, fmt.Errorf("transport: "+provider+": "+format, args...))
 	}
 	if c.Model == "" {
 		fail("no model is named: set Config.Model")
@@ -94,44 +97,51 @@ func (c Config) check(provider, defaultURL string) (*checked, error) {
 	}
 	shared := c.Shared
 	if shared == nil {
-		if shared, err = transport.New(c.Transport); err != nil {
+		if shared, err = New(c.Transport); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	client := &http.Client{Transport: keyed{next: shared, key: c.Key}}
-	return &checked{Config: c, url: u, client: client}, nil
-}
-
-// name is provider, address, model and whatever else changes its answers.
-func (c *checked) name(provider string, settings map[string]any) string {
-	name := provider + ":" + display(c.url) + ":" + c.Model
-	if len(settings) == 0 {
-		return name
+	if c.CountTokens == nil {
+		c.CountTokens = llm.EstimateTokens
 	}
-	b, err := json.Marshal(settings) // with sorted keys
-	if err != nil {                  // Extra was checked
-		return name
+	return &endpoint{Config: c, url: u, t: shared}, nil
+}
+
+// named gives the endpoint its name: provider, address, model and whatever else changes
+// its answers.
+func (e *endpoint) named(provider string, settings map[string]any) {
+	e.name = provider + ":" + display(e.url) + ":" + e.Model
+	if len(settings) > 0 {
+		b, _ := json.Marshal(settings) // with sorted keys; they were checked
+		e.name += string(b)
 	}
-	return name + string(b)
 }
 
-// keyed is where the key meets the request, for every provider alike: no
-// client below needs to hold it.
-type keyed struct {
-	next http.RoundTripper
-	key  transport.Secret
-}
+// Name identifies provider, address, model and settings, for reports and caches.
+func (e *endpoint) Name() string { return e.name }
 
-func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	req.Header.Del("Authorization")
-	if key := k.key.Reveal(); key != "" {
+// post sends a JSON body to a path and reads the reply. Its errors are [*llm.Error].
+func (e *endpoint) post(ctx context.Context, path string, body map[string]any, read func([]byte) (llm.Usage, string, error)) error {
+	if ctx.Err() != nil {
+		return llm.Canceled(ctx, llm.BilledNo)
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: %w", e.name, err)}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url.JoinPath(path).String(), bytes.NewReader(data))
+	if err != nil {
+		return &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: %w", e.name, err)}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if key := e.Key.Reveal(); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	return k.next.RoundTrip(req)
+	_, err = e.t.do(req, data, read)
+	return err
 }
 
 // parseURL reads a base URL. Its errors show the URL without what may be
@@ -176,19 +186,15 @@ func loopback(host string) bool {
 // ones are placeholders ("EMPTY"), and words of the language.
 const leastSecret = 8
 
-// scrubbed reads replies without the key in them: whatever a server sends back is
-// kept, judged and reported.
-func (c *checked) scrubbed(read func([]byte) (llm.Reply, error)) func([]byte) (llm.Reply, error) {
-	key := c.Key.Reveal()
+// scrub takes the key out of a reply: whatever a server sends back is kept, judged and
+// reported.
+func (e *endpoint) scrub(reply *llm.Reply) {
+	key := e.Key.Reveal()
 	if len(key) < leastSecret {
-		return read
+		return
 	}
-	return func(body []byte) (llm.Reply, error) {
-		reply, err := read(body)
-		for _, text := range []*string{&reply.Text, &reply.Reasoning, &reply.Model, &reply.Fingerprint} {
-			*text = strings.ReplaceAll(*text, key, c.Key.String())
-		}
-		return reply, err
+	for _, text := range []*string{&reply.Text, &reply.Reasoning, &reply.Model, &reply.Fingerprint} {
+		*text = strings.ReplaceAll(*text, key, e.Key.String())
 	}
 }
 
@@ -222,14 +228,14 @@ func (p *Provider) Embedder(name string) (llm.NamedEmbedder, error) {
 }
 
 // ErrNoProvider says that the environment names no server.
-var ErrNoProvider = errors.New("langchain: no model server is named: set OPENAI_API_KEY, OPENAI_BASE_URL or OLLAMA_HOST")
+var ErrNoProvider = errors.New("transport: no model server is named: set OPENAI_API_KEY, OPENAI_BASE_URL or OLLAMA_HOST")
 
 // ProviderFromEnv reads the environment: with OPENAI_BASE_URL or
 // OPENAI_API_KEY set it is that server, else with OLLAMA_HOST set that one,
 // else the error is [ErrNoProvider]. No other variable is read.
-func ProviderFromEnv(o transport.Options) (*Provider, error) {
+func ProviderFromEnv(o Options) (*Provider, error) {
 	base, key, host := os.Getenv("OPENAI_BASE_URL"), os.Getenv("OPENAI_API_KEY"), os.Getenv("OLLAMA_HOST")
-	p := &Provider{Kind: "openai", Config: Config{BaseURL: base, Key: transport.Secret(strings.TrimSpace(key))}}
+	p := &Provider{Kind: "openai", Config: Config{BaseURL: base, Key: Secret(strings.TrimSpace(key))}}
 	switch {
 	case base != "" || key != "":
 	case host != "":
@@ -237,7 +243,7 @@ func ProviderFromEnv(o transport.Options) (*Provider, error) {
 	default:
 		return nil, ErrNoProvider
 	}
-	t, err := transport.New(o)
+	t, err := New(o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// chat is a chat model over HTTP.
+type chat struct {
+	*endpoint
+	path string
+	body func(*endpoint, llm.Request) map[string]any
+	read func(body []byte) (llm.Reply, error)
+}
+
+// OpenAI is a chat model behind OpenAI's API or a compatible one: vLLM,
+// llama.cpp, LM Studio, a gateway. It reports every fault of c at once.
+func OpenAI(c Config) (llm.Model, error) {
+	k, err := c.check("openai", openAIURL)
+	if err != nil {
+		return nil, err
+	}
+	k.named("openai", k.Extra)
+	return &chat{k, "/chat/completions", openAIBody, readOpenAI}, nil
+}
+
+// Ollama is a chat model of an Ollama server. It reports every fault of c at
+// once.
+func Ollama(c Config) (llm.Model, error) {
+	k, err := c.check("ollama", ollamaDefaultURL)
+	if err != nil {
+		return nil, err
+	}
+	settings := maps.Clone(k.Extra)
+	if k.ContextTokens > 0 {
+		if settings == nil {
+			settings = map[string]any{}
+		}
+		settings["num_ctx"] = k.ContextTokens
+	}
+	k.named("ollama", settings)
+	return &chat{k, "/api/chat", ollamaBody, readOllama}, nil
+}
+
+// Generate implements [llm.Model].
+func (m *chat) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
+	if len(req.Messages) == 0 {
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
+	}
+	err = m.post(ctx, m.path, m.body(m.endpoint, req), func(body []byte) (llm.Usage, string, error) {
+		var err error
+		reply, err = m.read(body)
+		m.scrub(&reply)
+		if reply.Usage.Estimated {
+			for _, msg := range req.Messages {
+				reply.Usage.PromptTokens += m.CountTokens(msg.Text)
+			}
+			reply.Usage.CompletionTokens = m.CountTokens(reply.Text) + m.CountTokens(reply.Reasoning)
+		}
+		return reply.Usage, strings.TrimSpace(reply.Model + " " + reply.Fingerprint), err
+	})
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	return reply, nil // with what it took itself: the attempts before it are on the bill
+}
+
+// message is a message as both formats write it.
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func messages(req llm.Request) []message {
+	out := make([]message, len(req.Messages))
+	for i, m := range req.Messages {
+		out[i] = message{cmp.Or(m.Role, llm.User), m.Text}
+	}
+	return out
+}
+
+// optionsSet are the options of a request that are set, by the names of both
+// servers; limit is what a server calls the limit of the reply.
+func optionsSet(req llm.Request, limit string) map[string]any {
+	o := map[string]any{}
+	if req.Temperature != nil {
+		o["temperature"] = req.Temperature
+	}
+	if req.TopP != nil {
+		o["top_p"] = req.TopP
+	}
+	if req.Seed != nil {
+		o["seed"] = req.Seed
+	}
+	if req.MaxTokens > 0 {
+		o[limit] = req.MaxTokens
+	}
+	if len(req.Stop) > 0 {
+		o["stop"] = req.Stop
+	}
+	return o
+}
+
+// openAIBody is a request with exactly the options that are set.
+func openAIBody(e *endpoint, req llm.Request) map[string]any {
+	limit := "max_completion_tokens"
+	if e.LegacyMaxTokens {
+		limit = "max_tokens"
+	}
+	body := optionsSet(req, limit)
+	body["model"], body["messages"] = e.Model, messages(req)
+	switch {
+	case len(req.Schema) > 0:
+		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{
+			"name": schemaName(req.SchemaName), "strict": strict(req.Schema), "schema": req.Schema,
+		}}
+	case req.JSON:
+		body["response_format"] = map[string]any{"type": "json_object"}
+	}
+	maps.Copy(body, e.Extra)
+	return body
+}
+
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// schemaName is what OpenAI accepts as a name: 1 to 64 letters, digits, _, -.
+func schemaName(name string) string {
+	name = notInName.ReplaceAllString(name, "_")
+	if name == "" {
+		return "reply"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// strict reports whether a schema fits OpenAI's strict mode: every object is
+// closed and requires all its properties. Others are refused there.
+func strict(schema json.RawMessage) bool {
+	var v any
+	return json.Unmarshal(schema, &v) == nil && strictValue(v)
+}
+
+func strictValue(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			if !strictValue(x) {
+				return false
+			}
+		}
+	case map[string]any:
+		if properties, ok := v["properties"].(map[string]any); ok || v["type"] == "object" {
+			required, _ := v["required"].([]any)
+			if v["additionalProperties"] != false || len(required) != len(properties) {
+				return false
+			}
+		}
+		for _, x := range v {
+			if !strictValue(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readOpenAI reads a chat completion.
+func readOpenAI(body []byte) (llm.Reply, error) {
+	if e := errorInBody(body); e != nil {
+		return llm.Reply{}, e
+	}
+	var r struct {
+		Model       string `json:"model"`
+		Fingerprint string `json:"system_fingerprint"`
+		Choices     []struct {
+			FinishReason string `json:"finish_reason"`
+			Message      struct {
+				Content          json.RawMessage `json:"content"`
+				ReasoningContent string          `json:"reasoning_content"`
+				Reasoning        string          `json:"reasoning"`
+				Refusal          string          `json:"refusal"`
+			} `json:"message"`
+		} `json:"choices"`
+		Usage figures `json:"usage"`
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
+	}
+	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: llm.UsageOf(r.Usage.Prompt, r.Usage.Completion)}
+	if len(r.Choices) == 0 {
+		return Finish(reply, "", "")
+	}
+	c := r.Choices[0]
+	text := contentText(c.Message.Content)
+	if text == "" && c.Message.Refusal != "" {
+		return Finish(reply, c.Message.Refusal, "refusal")
+	}
+	reply.Reasoning = cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning)
+	return Finish(reply, text, c.FinishReason)
+}
+
+// contentText reads a message's content: a string, null, or text parts.
+func contentText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) == nil {
+		for _, p := range parts {
+			text += p.Text
+		}
+	}
+	return text
+}
+
+// figures are the tokens of a reply as OpenAI writes them. A field of another
+// shape is as good as none.
+type figures struct{ Prompt, Completion, Total llm.Count }
+
+func (f *figures) UnmarshalJSON(b []byte) error {
+	var r struct {
+		Prompt     llm.Count `json:"prompt_tokens"`
+		Completion llm.Count `json:"completion_tokens"`
+		Total      llm.Count `json:"total_tokens"`
+	}
+	if json.Unmarshal(b, &r) == nil {
+		*f = figures(r)
+	}
+	return nil
+}
+
+// ollamaBody is a request with exactly the options that are set, a schema as the
+// format, and asks for one JSON object: in a stream a lost end looks like an answer.
+// Fields of Extra go to the top level, those of its "options" to the options.
+func ollamaBody(e *endpoint, req llm.Request) map[string]any {
+	options := optionsSet(req, "num_predict")
+	if e.ContextTokens > 0 {
+		options["num_ctx"] = e.ContextTokens
+	}
+	body := map[string]any{}
+	maps.Copy(body, e.Extra)
+	if more, ok := body["options"].(map[string]any); ok {
+		maps.Copy(options, more)
+	}
+	body["model"], body["messages"], body["options"], body["stream"] = e.Model, messages(req), options, false
+	switch {
+	case len(req.Schema) > 0:
+		body["format"] = req.Schema
+	case req.JSON:
+		body["format"] = "json"
+	}
+	return body
+}
+
+// readOllama reads one reply, in one object or in NDJSON pieces.
+func readOllama(body []byte) (llm.Reply, error) {
+	var text, thinking bytes.Buffer
+	reply := llm.Reply{Usage: llm.Usage{Calls: 1, Estimated: true}}
+	for dec := json.NewDecoder(bytes.NewReader(body)); ; {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
+		}
+		if err != nil {
+			return reply, fmt.Errorf("read the chat: %w", err)
+		}
+		if e := errorInBody(raw); e != nil {
+			return reply, e
+		}
+		var piece struct {
+			Model   string `json:"model"`
+			Message struct {
+				Content  string `json:"content"`
+				Thinking string `json:"thinking"`
+			} `json:"message"`
+			Done       bool      `json:"done"`
+			DoneReason string    `json:"done_reason"`
+			Prompt     llm.Count `json:"prompt_eval_count"`
+			Eval       llm.Count `json:"eval_count"`
+		}
+		if err := json.Unmarshal(raw, &piece); err != nil {
+			return reply, fmt.Errorf("read the chat: %w", err)
+		}
+		text.WriteString(piece.Message.Content)
+		thinking.WriteString(piece.Message.Thinking)
+		if !piece.Done {
+			continue
+		}
+		reply.Model, reply.Reasoning = piece.Model, thinking.String()
+		reply.Usage = llm.UsageOf(piece.Prompt, piece.Eval)
+		return Finish(reply, text.String(), piece.DoneReason)
+	}
+}
+
+// Finish makes a reply of what a model wrote and why it stopped: it splits the reasoning off and maps the stop reason to success or
+// error. The words are those of OpenAI, Anthropic, Google, Bedrock, Mistral
+// and Ollama.
+func Finish(reply llm.Reply, raw, stop string) (llm.Reply, error) {
+	text, thinking, open := llm.SplitThinking(raw)
+	reply.Text, reply.Reasoning = text, join(reply.Reasoning, thinking)
+	fail := func(kind llm.Kind, f string, billed llm.Billed, format string, args ...any) (llm.Reply, error) {
+		reply.Finish = f
+		return reply, &llm.Error{Kind: kind, Billed: billed, Err: fmt.Errorf(format, args...)}
+	}
+	switch strings.ToLower(stop) {
+	case "length", "max_tokens", "max_output_tokens", "finishreasonmaxtokens", "model_length", "model_context_window_exceeded":
+		return fail(llm.ErrTruncated, llm.FinishLength, llm.BilledYes, "stop reason %q after %d bytes", stop, len(raw))
+	case "content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii",
+		"finishreasonsafety", "finishreasonrecitation", "guardrail_intervened":
+		return fail(llm.ErrFiltered, llm.FinishFilter, llm.BilledYes, "stop reason %q", stop)
+	case "refusal":
+		return fail(llm.ErrRefused, llm.FinishFilter, llm.BilledYes, "stop reason %q", stop)
+	}
+	if open {
+		return fail(llm.ErrTruncated, llm.FinishLength, llm.BilledYes, "the reasoning block is not closed")
+	}
+	if strings.TrimSpace(text) == "" {
+		billed := llm.BilledYes
+		if reply.Usage.PromptTokens+reply.Usage.CompletionTokens == 0 || reply.Usage.Estimated {
+			billed = llm.BilledUnknown
+		}
+		return fail(llm.ErrEmpty, "", billed, "no text in the reply")
+	}
+	reply.Finish = llm.FinishStop
+	return reply, nil
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
