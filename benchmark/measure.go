@@ -5,10 +5,8 @@ package benchmark
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"unicode"
@@ -91,8 +89,7 @@ func Measure(it Item, a record.Answer) Evidence {
 	return e
 }
 
-// UnitRecall is the share of units that hold at least one of docs; 0 without
-// units. Where every unit is one document it is rank.HippoRecall.
+// UnitRecall is the share of units that at least one of docs provides; 0 without units.
 func UnitRecall(gold []Unit, docs []string) float64 {
 	if len(gold) == 0 {
 		return 0
@@ -127,26 +124,13 @@ func gain(grades map[string]int32, docs []string) *float64 {
 	if grades == nil {
 		return nil
 	}
-	var judgments []rank.Judgment
-	for _, doc := range slices.Sorted(maps.Keys(grades)) {
-		judgments = append(judgments, rank.Judgment{Doc: doc, Level: grades[doc]})
-	}
 	var distinct []string
 	for _, d := range docs {
 		if !slices.Contains(distinct, d) {
 			distinct = append(distinct, d)
 		}
 	}
-	var qrels rank.Qrels
-	var run rank.Run
-	if errors.Join(qrels.Add("", judgments), run.AddRanking("", distinct)) != nil {
-		return nil // neither has a document twice
-	}
-	r, err := rank.Evaluate(&qrels, &run, []rank.Measure{{Kind: rank.NDCG}}, rank.Complete)
-	if err != nil {
-		return nil // the measure is valid
-	}
-	return ref(r.Mean(0))
+	return ref(rank.NDCG(distinct, grades, 0))
 }
 
 func ref(f float64) *float64 { return &f }
