@@ -14,27 +14,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Method is how the bootstrap makes an interval from its resamples.
-type Method uint8
-
-// The methods of the bootstrap (Efron and Tibshirani 1993, chapters 13, 14).
-const (
-	// BCa corrects the quantiles for bias and skewness.
-	BCa Method = iota
-	// Percentile takes the quantiles of the resamples as they are.
-	Percentile
-)
-
-// String is "bca" or "percentile".
-func (m Method) String() string {
-	if m == Percentile {
-		return "percentile"
-	}
-	return "bca"
-}
-
 // Bootstrap is the interval of a mean by resampling values, or whole clusters,
-// with replacement.
+// with replacement, corrected for bias and skewness (BCa).
 func Bootstrap(values []float64, clusters []int32, o Options) (Interval, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -49,7 +30,7 @@ func Bootstrap(values []float64, clusters []int32, o Options) (Interval, error) 
 
 func (g groups) bootstrap(o Options) Interval {
 	resamples := g.resample(o)
-	return g.label(intervalOf(g.mean(), resamples, g.jackknife, o))
+	return g.label(intervalOf(g.mean(), resamples, g.jackknife(), o))
 }
 
 // resample draws means.
@@ -94,75 +75,16 @@ func (g groups) jackknife() []float64 {
 	return means
 }
 
-// BootstrapStatistic is the interval of any statistic of n items by resampling
-// items, or whole clusters, with replacement.
-//
-// newStatistic is called once per worker, and again for the estimate and for
-// BCa; what it returns gets the numbers of the drawn items, in 0..n-1, some of them
-// several times, and may keep working memory between calls but not the slice.
-// NaN says that the statistic is undefined on these items. The error wraps
-// [ErrUndefined] if it is so on all items, or on all resamples.
-func BootstrapStatistic(n int, clusters []int32, newStatistic func() func(items []int32) float64, o Options) (Interval, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return Interval{}, err
-	}
-	g, err := group(make([]float64, max(0, n)), clusters, 2)
-	if err != nil {
-		return Interval{}, fmt.Errorf("stats: bootstrap: %w", err)
-	}
-	starts, items := members(n, clusters)
-	estimate := newStatistic()(slices.Clone(items))
-	if math.IsNaN(estimate) {
-		return Interval{}, fmt.Errorf("stats: bootstrap: %w", ErrUndefined)
-	}
-	values := make([]float64, o.Resamples)
-	o.parallel(func(from, to int) {
-		statistic := newStatistic()
-		drawn := make([]int32, len(starts)-1)
-		sample := make([]int32, 0, n)
-		for r := from; r < to; r++ {
-			draw(drawn, len(drawn), stream(o.Seed, r))
-			sample = sample[:0]
-			for _, c := range drawn {
-				sample = append(sample, items[starts[c]:starts[c+1]]...)
-			}
-			values[r] = statistic(sample)
-		}
-	})
-	defined := slices.DeleteFunc(values, math.IsNaN)
-	if len(defined) == 0 {
-		return Interval{}, fmt.Errorf("stats: bootstrap: %w on every resample", ErrUndefined)
-	}
-	jackknife := func() []float64 {
-		statistic := newStatistic()
-		var left []float64
-		sample := make([]int32, 0, n)
-		for c := range len(starts) - 1 {
-			sample = append(append(sample[:0], items[:starts[c]]...), items[starts[c+1]:]...)
-			if v := statistic(sample); !math.IsNaN(v) {
-				left = append(left, v)
-			}
-		}
-		return left
-	}
-	undefined := o.Resamples - len(defined)
-	i := intervalOf(estimate, defined, jackknife, o)
-	i.Undefined = undefined
-	return g.label(i), nil
-}
-
-// intervalOf sorts the resamples and takes the ends of the interval from them.
-func intervalOf(estimate float64, resamples []float64, jackknife func() []float64, o Options) Interval {
-	se := deviation(resamples)
+// intervalOf sorts the resamples and takes the ends of the interval from them, at
+// quantiles that BCa corrects for bias and skewness (Efron and Tibshirani 1993, chapter
+// 14).
+func intervalOf(estimate float64, resamples, jackknife []float64, o Options) Interval {
+	se := stat.StdDev(resamples, nil)
 	slices.Sort(resamples)
-	low, high := o.tail(), 1-o.tail()
-	if o.Method == BCa {
-		z0, a := bias(estimate, resamples), acceleration(jackknife())
-		low, high = corrected(low, z0, a), corrected(high, z0, a)
-	}
+	z0, a := bias(estimate, resamples), acceleration(jackknife)
+	low, high := corrected(o.tail(), z0, a), corrected(1-o.tail(), z0, a)
 	return Interval{Estimate: estimate, Low: quantile(resamples, low), High: quantile(resamples, high),
-		Confidence: o.Confidence, SE: se, Method: o.Method.String()}
+		Confidence: o.Confidence, SE: se, Method: "bca"}
 }
 
 // bias is z0 of BCa: the normal quantile of the share of resamples below the
@@ -182,23 +104,15 @@ func bias(estimate float64, sorted []float64) float64 {
 // acceleration is a of BCa, from the values of the statistic without each item
 // in turn; 0 where these are all equal.
 func acceleration(jackknife []float64) float64 {
-	// In units of the largest: cubes of large values are beyond a float64.
-	mean, unit := 0.0, largest(jackknife)
-	if unit == 0 {
-		return 0
-	}
-	for _, v := range jackknife {
-		mean += v / unit
-	}
-	mean /= float64(len(jackknife))
+	mean := stat.Mean(jackknife, nil)
 	squares, cubes := 0.0, 0.0
 	for _, v := range jackknife {
-		d := mean - v/unit
+		d := mean - v
 		squares += d * d
 		cubes += d * d * d
 	}
 	// Below this the deviations are rounding errors of equal values.
-	if math.Sqrt(squares) <= 1e-14*math.Abs(mean)*float64(len(jackknife)) || squares == 0 {
+	if squares == 0 || math.Sqrt(squares) <= 1e-14*math.Abs(mean)*float64(len(jackknife)) {
 		return 0
 	}
 	return cubes / (6 * math.Pow(squares, 1.5))
@@ -227,44 +141,6 @@ func quantile(sorted []float64, level float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
-}
-
-// deviation is the standard deviation, in units of the largest value so that squares
-// stay within a float64.
-func deviation(values []float64) float64 {
-	unit := largest(values)
-	if len(values) < 2 || unit == 0 {
-		return 0
-	}
-	return unit * stat.StdDev(over(values, unit), nil)
-}
-
-// largest is the size of the largest value, as a power of two: dividing by it
-// changes no digit. It is 1 where squares and cubes are harmless, 0 where all are 0.
-func largest(values []float64) float64 {
-	most := 0.0
-	for _, v := range values {
-		most = max(most, math.Abs(v))
-	}
-	switch {
-	case most == 0:
-		return 0
-	case most > 1e-75 && most < 1e75:
-		return 1
-	}
-	_, exponent := math.Frexp(most)
-	return math.Ldexp(1, exponent-1)
-}
-
-func over(values []float64, unit float64) []float64 {
-	if unit == 1 {
-		return values
-	}
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = v / unit
-	}
-	return out
 }
 
 // stream is the generator of resample r. Seed and number are mixed (the

@@ -3,12 +3,8 @@
 package stats
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"strings"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Comparison is the difference of two systems on the same questions: the
@@ -19,16 +15,11 @@ type Comparison struct {
 	// Effect is the mean of B minus A, with the interval of the paired
 	// bootstrap.
 	Effect Interval `json:"effect"`
-	// SD is the standard deviation of the differences, Correlation that of
-	// the scores: the higher it is, the more pairing gains. Correlation is 0
-	// when the scores of one system are all equal.
-	SD          float64 `json:"sd"`
-	Correlation float64 `json:"correlation"`
 	// SE is the standard error of the effect by formula, clustered if the
 	// questions are.
 	SE float64 `json:"se"`
-	// Detectable is the least difference that this many questions show: the least
-	// true difference that a test at level .05 finds with probability .8.
+	// Detectable is the smallest true difference that a test at level .05 over so many
+	// questions detects with probability .8.
 	Detectable float64 `json:"detectable"`
 	// Test is the permutation test of no difference.
 	Test Test `json:"test"`
@@ -63,29 +54,53 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 	c.MeanA /= float64(len(a))
 	c.MeanB /= float64(len(b))
 	c.Effect = g.bootstrap(o)
-	c.SD = deviation(differences)
-	if r := stat.Correlation(over(a, cmp.Or(largest(a), 1)), over(b, cmp.Or(largest(b), 1)), nil); !math.IsNaN(r) {
-		c.Correlation = r
-	}
 	c.SE = g.standardError(differences)
 	c.Detectable = detectable(c.SE)
 	c.Test = g.permutation(o)
 	return c, nil
 }
 
-// String is a line for a report on scores in 0..1, in points of 0..100.
-func (c Comparison) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "B - A = %+.1f points, %.4g %% interval [%+.1f, %+.1f], p = %.3g; with %d questions",
-		100*c.Effect.Estimate, 100*c.Effect.Confidence, 100*c.Effect.Low, 100*c.Effect.High, c.Test.P, c.Effect.N)
-	if c.Effect.Clusters > 0 {
-		fmt.Fprintf(&b, " in %d clusters", c.Effect.Clusters)
-	}
-	fmt.Fprintf(&b, " you cannot see less than %.1f points", 100*c.Detectable)
-	return b.String()
-}
-
 // detectable is the least true difference that a test at level .05 finds with
 // probability .8, given the standard error of the paired difference, in the unit of
 // the scores (Miller, arXiv 2411.00640, section 5).
 func detectable(se float64) float64 { return (normalQuantile(1-.05/2) + normalQuantile(.8)) * se }
+
+// Kappa is the agreement of two raters beyond chance (Cohen, Educational and
+// Psychological Measurement 20, 1960), such as a judge and a person: 1 when they agree, 0
+// when they agree as often as by chance, below 0 when less often. The ratings of item i
+// are first[i] and second[i]; any two different ratings are as bad. The interval is by
+// Cohen's standard error, for independent items. If all ratings are equal the error wraps
+// [ErrUndefined].
+func Kappa(first, second []int, o Options) (Interval, error) {
+	o, err := o.resolve()
+	n := float64(len(first))
+	switch {
+	case err != nil:
+		return Interval{}, err
+	case len(first) != len(second):
+		return Interval{}, fmt.Errorf("stats: kappa: %d and %d ratings: want one of each rater for every item", len(first), len(second))
+	case n == 0:
+		return Interval{}, fmt.Errorf("stats: kappa: %w: no ratings", ErrTooFew)
+	}
+	rows, columns := make(map[int]int), make(map[int]int)
+	same := 0
+	for i, a := range first {
+		rows[a]++
+		columns[second[i]]++
+		if a == second[i] {
+			same++
+		}
+	}
+	products := 0 // whole numbers, so that the order of a map does not matter
+	for rating, count := range rows {
+		products += count * columns[rating]
+	}
+	observed, chance := float64(same)/n, float64(products)/(n*n)
+	if chance == 1 {
+		return Interval{}, fmt.Errorf("stats: kappa: %w: all ratings are equal", ErrUndefined)
+	}
+	kappa := (observed - chance) / (1 - chance)
+	se := math.Sqrt(observed*(1-observed)/n) / (1 - chance)
+	half := normalQuantile(1-o.tail()) * se
+	return Interval{Estimate: kappa, Low: max(-1, kappa-half), High: min(1, kappa+half), Confidence: o.Confidence, SE: se, N: len(first), Method: "cohen"}, nil
+}

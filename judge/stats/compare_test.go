@@ -6,8 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -76,57 +74,13 @@ func TestPermutationOfMany(t *testing.T) {
 	if err != nil || got.Method != "permutation-drawn" || got.Patterns != 200000 || !near(got.P, 0.0806904678, .01) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// Never 0, and no floor: one pattern of 2^40 and its opposite.
+	// Never 0.
 	for i := range d {
 		d[i] = math.Abs(d[i])
 	}
 	got, err = Permutation(d, nil, Options{Resamples: 99})
-	if err != nil || got.Method != "permutation-saddlepoint" || got.P != math.Ldexp(1, -39) {
+	if err != nil || got.P != .01 {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-// The saddlepoint is close to the enumerated tail, down to one pattern in thousands.
-func TestSaddlepointAgainstEnumeration(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	for range 20 {
-		d := make([]float64, MaxExact)
-		for i := range d {
-			d[i] = .2 + rng.Float64()
-		}
-		for flips := range 6 { // fewer extremes the fewer signs differ
-			observed := 0.0
-			for i, v := range d {
-				if i < flips {
-					v = -v
-				}
-				observed += v
-			}
-			if observed <= 0 {
-				continue
-			}
-			extreme, patterns := enumerate(d, observed-1e-9)
-			want := float64(extreme) / float64(patterns)
-			got := saddlepoint(d, observed)
-			if flips == 0 && got != want || want > 1e-4 && math.Abs(got/want-1) > .1 || got < want/3 || got > 3*want {
-				t.Errorf("%d flips: %v, want %v", flips, got, want)
-			}
-		}
-	}
-}
-
-func TestSaddlepointEdges(t *testing.T) {
-	d := slices.Repeat([]float64{1, math.Sqrt2}, 20)
-	if p := saddlepoint(d, 0); p != 1 {
-		t.Errorf("at the middle p is %v", p)
-	}
-	last := 1.0
-	for x := .5; x < 20*(1+math.Sqrt2); x++ {
-		p := saddlepoint(d, x)
-		if !(p < last) || p < math.Ldexp(1, 1-len(d)) {
-			t.Errorf("beyond %v p is %v, before %v", x, p, last)
-		}
-		last = p
 	}
 }
 
@@ -148,55 +102,8 @@ func TestManyComparisonsFindSomething(t *testing.T) {
 		t.Fatal(err)
 	}
 	p[17] = got.P
-	if corrected, err := Holm(p); err != nil || corrected[17] > 1e-6 || corrected[0] != 1 {
+	if corrected, err := Holm(p); err != nil || corrected[17] > .03 || corrected[0] != 1 {
 		t.Errorf("p %v, corrected %v, %v", got, corrected[17], err)
-	}
-}
-
-// Scaling by a power of two scales everything and changes no p-value, however large
-// or small the values are; beyond MaxValue is an error.
-func TestLargeAndSmallValues(t *testing.T) {
-	clusters := []int32{0, 0, 1, 1, 2, 2, 3, 4}
-	for _, o := range []Options{{}, {Method: Percentile}} {
-		plain, err := Compare(scoresA, scoresB, clusters, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		independent, err := StudentT(scoresA, nil, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		student, err := StudentT(scoresA, clusters, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, exponent := range []int{-1000, -300, 500, 900, 990} {
-			a, b := make([]float64, len(scoresA)), make([]float64, len(scoresB))
-			for i := range a {
-				a[i], b[i] = math.Ldexp(scoresA[i], exponent), math.Ldexp(scoresB[i], exponent)
-			}
-			got, err := Compare(a, b, clusters, o)
-			back := func(v float64) float64 { return math.Ldexp(v, -exponent) }
-			if err != nil || back(got.Effect.Estimate) != plain.Effect.Estimate || !near(back(got.Effect.Low), plain.Effect.Low, 1e-12) || !near(back(got.Effect.High), plain.Effect.High, 1e-12) ||
-				!near(back(got.SD), plain.SD, 1e-12) || !near(back(got.SE), plain.SE, 1e-12) || !near(got.Correlation, plain.Correlation, 1e-9) || got.Test != plain.Test {
-				t.Errorf("2^%d: %+v, %v, want %+v", exponent, got, err, plain)
-			}
-			if s, err := StudentT(a, nil, o); err != nil || !near(back(s.Low), independent.Low, 1e-12) {
-				t.Errorf("2^%d: %+v, %v, want %+v", exponent, s, err, independent)
-			}
-			s, err := StudentT(a, clusters, o)
-			if err != nil || !near(back(s.Low), student.Low, 1e-12) || !near(back(s.High), student.High, 1e-12) {
-				t.Errorf("2^%d: %+v, %v, want %+v", exponent, s, err, student)
-			}
-		}
-	}
-	for _, v := range []float64{1.5e300, -math.MaxFloat64, math.Inf(1)} {
-		if _, err := Bootstrap([]float64{1, v}, nil, Options{}); err == nil || !strings.Contains(err.Error(), "beyond") {
-			t.Errorf("%v: %v", v, err)
-		}
-	}
-	if i, err := Bootstrap([]float64{1e300, -1e300, 1e300}, nil, Options{}); err != nil || math.IsNaN(i.Low) || i.Low > i.Estimate || i.High < i.Estimate {
-		t.Errorf("%+v, %v", i, err)
 	}
 }
 
@@ -284,23 +191,20 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// numpy: std(ddof=1) of the differences, corrcoef.
-	if !near(c.SD, 0.1787855859, 1e-9) || !near(c.Correlation, 0.8518886581, 1e-9) || !near(c.SE, c.SD/math.Sqrt(8), 1e-12) {
-		t.Errorf("SD %.10f, correlation %.10f, SE %.10f", c.SD, c.Correlation, c.SE)
+	// numpy: std(ddof=1) of the differences.
+	if !near(c.SE, 0.1787855859/math.Sqrt(8), 1e-9) {
+		t.Errorf("SE %.10f", c.SE)
 	}
 	if !near(c.MeanA, .5375, 1e-12) || !near(c.MeanB, .625, 1e-12) || !near(c.Detectable, 2.8015852181*c.SE, 1e-9) {
 		t.Errorf("%+v", c)
 	}
-	if s := c.String(); !strings.HasPrefix(s, "B - A = +8.8 points, 95 % interval [") || strings.Index(s, "interval") > strings.Index(s, "p = ") {
-		t.Errorf("%q", s)
-	}
 	// Exchanged, the effect changes its sign and p stays.
-	back, err := Compare(scoresB, scoresA, nil, Options{Method: Percentile})
+	back, err := Compare(scoresB, scoresA, nil, Options{})
 	if err != nil || back.Test.P != c.Test.P || back.Effect.Estimate != -c.Effect.Estimate {
 		t.Errorf("%+v, %v", back, err)
 	}
 	same, err := Compare(scoresA, scoresA, nil, Options{})
-	if err != nil || same.Test.P != 1 || same.Effect.Low != 0 || same.Effect.High != 0 || same.Detectable != 0 || !near(same.Correlation, 1, 1e-12) {
+	if err != nil || same.Test.P != 1 || same.Effect.Low != 0 || same.Effect.High != 0 || same.Detectable != 0 {
 		t.Errorf("a system against itself: %+v, %v", same, err)
 	}
 	if _, err := Compare(scoresA, scoresB[1:], nil, Options{}); err == nil {

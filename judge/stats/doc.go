@@ -3,9 +3,8 @@
 // Package stats says how sure a mean is, and whether two systems differ.
 //
 // Every mean deserves an interval: [Wilson] for a share of right and wrong,
-// [StudentT] for scores, [Bootstrap] when they are few or skewed, and
-// [BootstrapStatistic] for what is no mean. Two systems that answered the same
-// questions are compared question by question by [Compare]. Results give the effect
+// [StudentT] for scores, and [Bootstrap] when they are few or skewed. Two systems that
+// answered the same questions are compared question by question by [Compare]. Results give the effect
 // and its interval first and the p-value last. A family of p-values is corrected by
 // [Holm]. [Kappa] says how far two raters agree.
 //
@@ -30,7 +29,7 @@
 //	Holm              empty        unchanged    -
 //
 // With clusters n is the number of clusters. NaN, infinite values and
-// values beyond ±1e300 are errors everywhere.
+// values beyond ±1e60 are errors everywhere.
 //
 // # Randomness
 //

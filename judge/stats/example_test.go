@@ -28,8 +28,8 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(comparison)
-	// Output: B - A = +21.7 points, 95 % interval [+6.7, +33.3], p = 0.125; with 12 questions in 4 clusters you cannot see less than 19.5 points
+	fmt.Printf("%v, p = %.3f, detectable %.3f\n", comparison.Effect, comparison.Test.P, comparison.Detectable)
+	// Output: 0.217 [0.067, 0.333] (95 %, n = 12), p = 0.125, detectable 0.195
 }
 
 func ExampleHolm() {
@@ -40,30 +40,6 @@ func ExampleHolm() {
 	}
 	fmt.Println(adjusted)
 	// Output: [0.03 0.06 0.06]
-}
-
-// The interval of an F1 of mean precision and mean recall, which is no mean of
-// questions.
-func ExampleBootstrapStatistic() {
-	precision := []float64{.9, .8, .7, 1, .6, .9}
-	recall := []float64{.2, .4, .3, .5, .1, .3}
-	f1 := func() func([]int32) float64 {
-		return func(items []int32) float64 {
-			p, r := 0.0, 0.0
-			for _, i := range items {
-				p += precision[i]
-				r += recall[i]
-			}
-			return 2 * p * r / (p + r) / float64(len(items))
-		}
-	}
-	interval, err := stats.BootstrapStatistic(len(precision), nil, f1, stats.Options{Seed: 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f, holds .43: %t, holds .7: %t\n", interval.Estimate, interval.Contains(.43), interval.Contains(.7))
-	// Output: 0.439, holds .43: true, holds .7: false
 }
 
 // Few and skewed scores: the bootstrap follows the skew.

@@ -28,12 +28,12 @@ func TestKappa(t *testing.T) {
 		{"all equal", []int{1, 1, 1}, []int{1, 1, 1}, 0, stats.ErrUndefined},
 		{"nothing", nil, nil, 0, stats.ErrTooFew},
 	} {
-		got, err := stats.Kappa(tt.a, tt.b, nil, stats.Options{})
+		got, err := stats.Kappa(tt.a, tt.b, stats.Options{})
 		if !errors.Is(err, tt.failed) || err == nil && (math.Abs(got.Estimate-tt.want) > 1e-9 || !got.Contains(tt.want)) {
 			t.Errorf("%s: %v, %v, want %v, %v", tt.name, got, err, tt.want, tt.failed)
 		}
 	}
-	if _, err := stats.Kappa(a, b[:3], nil, stats.Options{}); err == nil {
+	if _, err := stats.Kappa(a, b[:3], stats.Options{}); err == nil {
 		t.Error("raters of different items are compared")
 	}
 }
@@ -41,11 +41,11 @@ func TestKappa(t *testing.T) {
 func ExampleKappa() {
 	people := []int{1, 1, 0, 1, 0, 0, 1, 0}
 	judge := []int{1, 1, 0, 0, 0, 0, 1, 1}
-	k, err := stats.Kappa(people, judge, nil, stats.Options{})
+	k, err := stats.Kappa(people, judge, stats.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(k)
-	// Output: 0.500 [-0.250, 1.000] (95 %, n = 8)
+	// Output: 0.500 [-0.100, 1.000] (95 %, n = 8)
 }

@@ -11,10 +11,6 @@ import (
 	"sync/atomic"
 )
 
-// LeastExtreme is how many extreme patterns must have been drawn for their share to
-// be the p-value: with fewer it is off by a seventh or more.
-const LeastExtreme = 50
-
 // MaxExact is the largest number of differing clusters for which the
 // permutation test goes through all sign patterns instead of drawing some.
 const MaxExact = 20
@@ -23,11 +19,10 @@ const MaxExact = 20
 type Test struct {
 	// P is the two-sided p-value.
 	P float64 `json:"p"`
-	// Method is "permutation-exact", "permutation-drawn" or "permutation-saddlepoint".
+	// Method is "permutation-exact" or "permutation-drawn".
 	Method string `json:"method"`
-	// Patterns is the number of sign patterns that the test went through, 0 of the
-	// saddlepoint approximation.
-	Patterns int `json:"patterns,omitempty"`
+	// Patterns is the number of sign patterns that the test went through.
+	Patterns int `json:"patterns"`
 }
 
 // Permutation tests whether paired differences could as well have had the
@@ -35,10 +30,8 @@ type Test struct {
 // how often the sum is at least as far from 0 as it is. Zero differences do
 // not matter. Up to MaxExact others, all patterns are counted and p is exact. Else
 // Options.Resamples patterns are drawn and p is (1 + count) ÷ (1 + patterns), which is
-// never 0; where fewer than LeastExtreme of them are as extreme, p is the tail of the
-// saddlepoint approximation (Lugannani and Rice 1980; Robinson 1982), so that the
-// number of draws is no floor under p and a correction for many comparisons leaves
-// something to find.
+// never 0: with the default of 10,000 a correction for up to 500 comparisons still leaves
+// clear differences below .05.
 func Permutation(differences []float64, clusters []int32, o Options) (Test, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -77,9 +70,6 @@ func (g groups) permutation(o Options) Test {
 		}
 		extreme.Add(int64(count))
 	})
-	if extreme.Load() < LeastExtreme {
-		return Test{P: saddlepoint(sums, math.Abs(observed)), Method: "permutation-saddlepoint"}
-	}
 	return Test{float64(1+extreme.Load()) / float64(1+o.Resamples), "permutation-drawn", o.Resamples}
 }
 
@@ -126,55 +116,6 @@ func flipped(sums []float64, seed uint64, r int) float64 {
 		sums = sums[n:]
 	}
 	return total
-}
-
-// saddlepoint is the two-sided tail of the sum of ±sums beyond x > 0, by Lugannani
-// and Rice: the cumulant function of the sum is Σ log cosh(t·s).
-func saddlepoint(sums []float64, x float64) float64 {
-	size, largest := 0.0, 0.0
-	for _, s := range sums {
-		size, largest = size+math.Abs(s), max(largest, math.Abs(s))
-	}
-	if x >= size*(1-1e-9) { // one pattern and its opposite
-		return math.Ldexp(1, 1-len(sums))
-	}
-	// Everything in units of the largest sum; then t grows until the slope is x.
-	x /= largest
-	slope := func(t float64) (first, second float64) {
-		for _, s := range sums {
-			s = math.Abs(s) / largest
-			h := math.Tanh(t * s)
-			first, second = first+s*h, second+s*s*(1-h*h)
-		}
-		return first, second
-	}
-	low, high := 0.0, 1.0
-	for {
-		if first, _ := slope(high); first >= x || high > 1e6 {
-			break
-		}
-		low, high = high, 2*high
-	}
-	for range 200 { // halves the bracket to the last bit
-		if first, _ := slope((low + high) / 2); first < x {
-			low = (low + high) / 2
-		} else {
-			high = (low + high) / 2
-		}
-	}
-	t := (low + high) / 2
-	_, second := slope(t)
-	cumulant := 0.0
-	for _, s := range sums {
-		s = t * math.Abs(s) / largest
-		cumulant += s + math.Log1p(math.Exp(-2*s)) - math.Ln2 // log cosh without overflow
-	}
-	w, u := math.Sqrt(2*max(0, t*x-cumulant)), t*math.Sqrt(second)
-	if w < 1e-6 { // the middle, where the formula is 0/0
-		return 1
-	}
-	tail := normalCDF(-w) + math.Exp(-w*w/2)/math.Sqrt(2*math.Pi)*(1/u-1/w)
-	return min(1, 2*tail)
 }
 
 // Holm corrects the p-values of one family of tests, so that the chance of any
