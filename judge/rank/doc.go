@@ -4,8 +4,9 @@
 // reference program of the TREC conferences) defines every measure. A figure of a system
 // is the mean over its queries; one without results counts 0.
 //
-// A ranking lists documents, best first, each once: trec_eval orders equal scores by
-// document id, last id first. A document is relevant if it was judged at level 1 or
+// A ranking lists documents, best first: trec_eval orders equal scores by document id,
+// last id first. A document that stands in it twice, as in HippoRAG's evaluation, takes
+// two places and counts once. A document is relevant if it was judged at level 1 or
 // above, see [Judgments.AtLeast]. The gain of nDCG is the level itself, its discount
 // log2(rank+1), and its ideal ranking is that of all judged documents, retrieved or not.
 // Everything is 0 of a query without a relevant document, and of an empty ranking. The

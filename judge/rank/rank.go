@@ -36,8 +36,9 @@ func (j Judgments) relevant() int {
 // hits lists the ranks, from 1, of the relevant documents among the first k.
 func (j Judgments) hits(ranked []string, k int) []int {
 	var out []int
-	for i, doc := range cut(ranked, k) {
-		if j[doc] > 0 {
+	ranked = cut(ranked, k)
+	for i, doc := range ranked {
+		if j[doc] > 0 && !slices.Contains(ranked[:i], doc) {
 			out = append(out, i+1)
 		}
 	}
@@ -90,7 +91,9 @@ func Success(ranked []string, j Judgments, k int) float64 {
 func NDCG(ranked []string, j Judgments, k int) float64 {
 	gains := make([]int32, len(ranked))
 	for i, doc := range ranked {
-		gains[i] = j[doc]
+		if !slices.Contains(ranked[:i], doc) {
+			gains[i] = j[doc]
+		}
 	}
 	var ideal []int32
 	for _, level := range j {

@@ -34,7 +34,8 @@ func value(t *testing.T, name string, ranked []string, j Judgments) float64 {
 	return measure(ranked, j, k)
 }
 
-// Worked cases that were run through trec_eval 9.0.8 and 10.0-rc3.
+// Worked cases that were run through trec_eval 9.0.8 and 10.0-rc3, and a document that
+// stands twice.
 func TestCases(t *testing.T) {
 	for _, tt := range []struct {
 		ranked string
@@ -51,6 +52,7 @@ func TestCases(t *testing.T) {
 		{"y w x u", Judgments{"x": 3, "y": 2, "z": 1, "w": 0}, map[string]float64{
 			"nDCG": .7350, "nDCG@2": .4693, "nDCG@5": .7350, "AP": .5556, "AP(rel=2)": .8333, "recall@2": .3333, "recall(rel=2)@2": .5,
 		}},
+		{"x x y", Judgments{"x": 1, "y": 1}, map[string]float64{"recall@2": .5, "recall@3": 1, "RR": 1, "AP": .8333}},
 	} {
 		for name, want := range tt.want {
 			if got := value(t, name, strings.Fields(tt.ranked), tt.j); math.Abs(got-want) > 5e-5 {

@@ -132,8 +132,12 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 		for i, h := range a.Ranked {
 			docs[i] = h.Chunk.Doc
 		}
+		gold := make(rank.Judgments)
+		for _, doc := range q.Gold {
+			gold[doc] = 1
+		}
 		for _, k := range Ks {
-			share := 100 * rank.HippoRecall(docs, q.Gold, k)
+			share := 100 * rank.Recall(docs, gold, k)
 			r.Each[k] = append(r.Each[k], share)
 			r.At[k] += share / float64(len(m.Questions))
 			if share == 100 {
