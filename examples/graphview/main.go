@@ -7,8 +7,8 @@
 //	go run ./examples/graphview -q "question" PATH    # what led to the answer
 //
 // PATH is a folder of documents, from which names and facts are found by rules; the output
-// folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file of a
-// kg.Base. Nothing asks a model.
+// folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file with the JSON of a
+// kg.Extraction on each line. Nothing asks a model.
 package main
 
 import (
@@ -34,6 +34,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/view"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 func main() {
@@ -120,16 +121,24 @@ func read(ctx context.Context, name string, stderr io.Writer) (*kg.Graph, *kit.S
 	return system.Graph(), system, nil
 }
 
-// saved reads a file of a base.
+// saved reads a file of extractions.
 func saved(ctx context.Context, name string) (*kg.Graph, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read
-	base, err := kg.Read(f, kg.Options{})
+	base, err := kg.NewBase(kg.Options{})
 	if err != nil {
 		return nil, err
+	}
+	for line, err := range jsonl.Read[kg.Extraction](f, jsonl.Options{Name: name}) {
+		if err == nil {
+			err = base.Insert(line.Value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: want the JSON of a kg.Extraction on each line, or a folder", err)
+		}
 	}
 	return base.Graph(ctx)
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
 func files(t *testing.T, byName map[string]string) string {
@@ -26,21 +24,11 @@ func files(t *testing.T, byName map[string]string) string {
 	return dir
 }
 
-// saveBase writes a base into a file.
-func saveBase(t *testing.T) string {
+// graphFile is a file of extractions.
+func graphFile(t *testing.T) string {
 	t.Helper()
-	base, err := kg.NewBase(kg.Options{})
-	if err == nil {
-		err = base.Insert(kg.Extraction{Chunk: "a#0", Doc: "a", Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Colin Archer", Relation: "built", Tail: "Fram"}}}})
-	}
-	var b bytes.Buffer
-	if err == nil {
-		_, err = base.WriteTo(&b)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(files(t, map[string]string{"base.kg": b.String()}), "base.kg")
+	line := `{"chunk": "a#0", "doc": "a", "facts": [{"head": "Colin Archer", "relation": "built", "tail": "Fram"}]}`
+	return filepath.Join(files(t, map[string]string{"graph.jsonl": line + "\n"}), "graph.jsonl")
 }
 
 func TestGraphs(t *testing.T) {
@@ -60,7 +48,7 @@ func TestGraphs(t *testing.T) {
 	}{
 		"documents": {[]string{pages}, []string{">Fram</text>", ">Colin Archer</text>", ">Fridtjof Nansen</text>"}},
 		"LightRAG":  {[]string{light}, []string{">Fram</text>", ">Colin Archer</text>"}},
-		"base":      {[]string{saveBase(t)}, []string{">Fram</text>", ">Colin Archer</text>"}},
+		"base":      {[]string{graphFile(t)}, []string{">Fram</text>", ">Colin Archer</text>"}},
 		"question":  {[]string{"-q", "Who built the Fram?", light}, []string{">Fram</text>"}},
 		"one":       {[]string{"-max-nodes", "1", "-title", "Mine", light}, []string{"<title>Mine</title>"}},
 	} {
@@ -93,7 +81,7 @@ func TestGraphs(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	base := saveBase(t)
+	base := graphFile(t)
 	for _, tt := range []struct {
 		args []string
 		want string

@@ -29,5 +29,6 @@
 //
 // # Files
 //
-// [Base.WriteTo] and [Read] keep a base in a file with a version and a checksum.
+// [Extraction] has a JSON form. A base is saved by encoding [Base.Extractions], one a line, and
+// restored by inserting them.
 package kg

@@ -4,7 +4,6 @@ package kg
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -113,47 +112,6 @@ func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
 	return to[:from+len(slices.Compact(to[from:]))]
 }
 
-// Lists are lists of numbers in one array. There are as many as pairs of entities, and most
-// have one number, for which a slice header would be six times as large.
-type Lists struct {
-	ends  []int32
-	items []int32
-}
-
-// Len is the number of lists.
-func (l *Lists) Len() int { return len(l.ends) }
-
-// Of is a list; it must not be changed.
-func (l *Lists) Of(i int32) []int32 {
-	lo, hi := int32(0), l.ends[i]
-	if i > 0 {
-		lo = l.ends[i-1]
-	}
-	return l.items[lo:hi:hi]
-}
-
-// All are the lists in their order.
-func (l *Lists) All() iter.Seq2[int32, []int32] {
-	return func(yield func(int32, []int32) bool) {
-		for i := range int32(l.Len()) {
-			if !yield(i, l.Of(i)) {
-				return
-			}
-		}
-	}
-}
-
-// Append adds a list.
-func (l *Lists) Append(list ...int32) {
-	l.items = append(l.items, list...)
-	l.ends = append(l.ends, int32(len(l.items)))
-}
-
-// Clip releases spare capacity.
-func (l *Lists) Clip() {
-	l.ends, l.items = clipped(l.ends), clipped(l.items)
-}
-
 // Pairs are the relations by the two entities that they join, in the order of these. If
 // directed is set, those from a to b are apart from those from b to a.
 func (g *Graph) Pairs(directed bool) Lists {
@@ -200,27 +158,4 @@ func (g *Graph) Degrees() (mean float64, most int, isolated float64) {
 		}
 	}
 	return float64(ends) / float64(n), most, float64(alone) / float64(n)
-}
-
-// Incident are for each of n entities the pairs that it is in; ends returns the two
-// entities of each of m pairs.
-func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
-	l := Lists{ends: make([]int32, n), items: make([]int32, 2*m)}
-	for p := range int32(m) {
-		for _, e := range ends(p) {
-			l.ends[e]++
-		}
-	}
-	at := int32(0)
-	for e, size := range l.ends { // where a list begins, until it is filled
-		l.ends[e] = at
-		at += size
-	}
-	for p := range int32(m) {
-		for _, e := range ends(p) {
-			l.items[l.ends[e]] = p
-			l.ends[e]++
-		}
-	}
-	return l
 }

@@ -17,7 +17,7 @@ func ExampleFilter() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(recent.Holds(store.Fields{"domain": "culture", "year": 2024}), recent.Holds(store.Fields{"domain": "culture"}))
+	fmt.Println(recent.Holds(store.Fields{"domain": "culture", "year": 2024}.Value), recent.Holds(store.Fields{"domain": "culture"}.Value))
 	_, err = pages.CheckFilter(store.Equal("author", "nobody"))
 	fmt.Println(err)
 	// Output:

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,6 +55,9 @@ const (
 // Fields are values by the names of fields: a string, or a number as float64 or int.
 type Fields map[string]any
 
+// Value returns the value of a field, nil if it has none.
+func (f Fields) Value(field string) any { return f[field] }
+
 // Limits of what is stored; the data and texts of records end at 16 MiB.
 const (
 	MaxID   = 1024     // bytes of an id or a scope
@@ -96,6 +100,24 @@ func (t TableSchema) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// CheckSame reports that a collection of this schema is asked for with another one.
+func (s Schema) CheckSame(asked Schema) error {
+	have, err1 := json.Marshal(s)
+	want, err2 := json.Marshal(asked) // where no fields and an empty list are the same
+	if err := errors.Join(err1, err2); err != nil || string(have) == string(want) {
+		return err
+	}
+	return fmt.Errorf("%w: it has the schema %s, not %s: drop it, or take another name", ErrMismatch, have, want)
+}
+
+// CheckAnalyzer reports that a collection was made with another analyzer than that of a store.
+func (s Schema) CheckAnalyzer(name string) error {
+	if s.Analyzer == name {
+		return nil
+	}
+	return fmt.Errorf("%w: its analyzer is %q, that of the store %q: set Options.Analyzer", ErrMismatch, s.Analyzer, name)
 }
 
 // CheckName tells what is wrong with the name of a collection, generation, table or
@@ -296,31 +318,57 @@ func (t TableSchema) kind(field string) (Kind, error) {
 	return kind, nil
 }
 
-// Holds tells whether the condition, which was checked, holds for fields.
-func (f Filter) Holds(fields Fields) bool {
+// Holds reports whether a checked condition holds for the values of some fields; value returns
+// nil for a field without one, as [Fields.Value] does.
+func (f Filter) Holds(value func(field string) any) bool {
 	switch f.Op {
 	case OpIn:
-		v, ok := fields[f.Field]
+		v := value(f.Field)
 		if n, whole := v.(int); whole {
 			v = float64(n)
 		}
-		return ok && slices.Contains(f.Values, v)
+		return v != nil && slices.Contains(f.Values, v)
 	case OpRange:
-		v, ok := fields[f.Field]
+		v := value(f.Field)
 		if n, whole := v.(int); whole {
 			v = float64(n)
 		}
 		number, isNumber := v.(float64)
-		return ok && isNumber && number >= f.Low && number <= f.High
+		return isNumber && number >= f.Low && number <= f.High
 	case OpAnd:
-		return !slices.ContainsFunc(f.Filters, func(g Filter) bool { return !g.Holds(fields) })
+		return !slices.ContainsFunc(f.Filters, func(g Filter) bool { return !g.Holds(value) })
 	case OpOr:
-		return slices.ContainsFunc(f.Filters, func(g Filter) bool { return g.Holds(fields) })
+		return slices.ContainsFunc(f.Filters, func(g Filter) bool { return g.Holds(value) })
 	case OpNot:
-		return !f.Filters[0].Holds(fields)
+		return !f.Filters[0].Holds(value)
 	default:
 		return true
 	}
+}
+
+// CheckText returns the filter of a query as [TableSchema.CheckFilter] does, or reports why the
+// query cannot be answered.
+func (t TableSchema) CheckText(q TextQuery) (Filter, error) {
+	if !t.Text {
+		return Filter{}, fmt.Errorf("%w: it has no words: set Text in its schema", ErrInvalid)
+	}
+	return t.CheckFilter(q.Where)
+}
+
+// CheckVector is CheckText for a query by a vector.
+func (t TableSchema) CheckVector(q VectorQuery) (Filter, error) {
+	switch {
+	case t.Dim == 0:
+		return Filter{}, fmt.Errorf("%w: it has no vectors: set Dim in its schema", ErrInvalid)
+	case len(q.Vector) != t.Dim:
+		return Filter{}, fmt.Errorf("%w: a query of %d components, the table has %d", ErrInvalid, len(q.Vector), t.Dim)
+	case !(q.Effort >= 0 && q.Effort <= 1):
+		return Filter{}, fmt.Errorf("%w: an effort of %v, want 0 to 1", ErrInvalid, q.Effort)
+	}
+	if err := t.CheckRecord(Record{ID: "query", Vector: q.Vector}); err != nil {
+		return Filter{}, err
+	}
+	return t.CheckFilter(q.Where)
 }
 
 // TripleFields are the fields of triples that filters may name.

@@ -192,6 +192,28 @@ type ItemError struct {
 	Err   error // wraps ErrInvalid
 }
 
+// Accept returns the items of a call that check accepts, the last one of each id, in order, and
+// an *ItemsError about the others, or nil.
+func Accept[T any](items []T, id func(T) string, check func(T) error) (good []T, err error) {
+	var bad ItemsError
+	place := make(map[string]int, len(items))
+	for i, item := range items {
+		name := id(item)
+		if err := check(item); err != nil {
+			bad.Items = append(bad.Items, ItemError{Index: i, ID: name, Err: err})
+		} else if at, again := place[name]; again {
+			good[at] = item
+		} else {
+			place[name] = len(good)
+			good = append(good, item)
+		}
+	}
+	if len(bad.Items) > 0 {
+		err = &bad
+	}
+	return good, err
+}
+
 // Error names the first few.
 func (e *ItemsError) Error() string {
 	const few = 3

@@ -106,51 +106,18 @@ func (c column) at(row int) any {
 // condition is a filter over the rows of one segment; nil matches all.
 type condition func(row int32) bool
 
-// compile translates a checked filter.
-func (s *segment) compile(f store.Filter) condition {
-	switch f.Op {
-	case store.OpIn:
-		return s.columns[f.Field].in(f.Values)
-	case store.OpRange:
-		numbers := s.columns[f.Field].numbers
-		return func(row int32) bool { return numbers[row] >= f.Low && numbers[row] <= f.High }
-	case store.OpNot:
-		inner := s.compile(f.Filters[0])
-		return func(row int32) bool { return inner != nil && !inner(row) }
-	case store.OpAnd, store.OpOr:
-		parts := make([]condition, len(f.Filters))
-		for i, g := range f.Filters {
-			parts[i] = s.compile(g)
-		}
-		all := f.Op == store.OpAnd
-		return func(row int32) bool {
-			for _, c := range parts {
-				if holds := c == nil || c(row); holds != all {
-					return holds
-				}
-			}
-			return all
-		}
-	default:
+// where makes a condition of a checked filter.
+func (s *segment) where(f store.Filter) condition {
+	if f.Op == "" {
 		return nil
 	}
-}
-
-// in matches the rows with one of the values.
-func (c column) in(values []any) condition {
-	var numbers []float64
-	var codes []int32
-	for _, v := range values { // by their type: a segment of deletions alone has no numbers
-		if number, ok := v.(float64); ok {
-			numbers = append(numbers, number)
-		} else if code, ok := c.values.search(v.(string)); ok {
-			codes = append(codes, int32(code))
+	return func(row int32) bool {
+		if s.edges == nil {
+			return f.Holds(func(field string) any { return s.columns[field].at(int(row)) })
 		}
+		t := s.triple(int(row))
+		return f.Holds(store.Fields{"head": t.Head.ID, "relation": t.Relation.ID, "tail": t.Tail.ID, "source": t.Source}.Value)
 	}
-	if c.numbers != nil {
-		return func(row int32) bool { return slices.Contains(numbers, c.numbers[row]) }
-	}
-	return func(row int32) bool { return slices.Contains(codes, c.codes[row]) }
 }
 
 // The folder of a segment that lists the rows of earlier segments that it replaces or

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -89,22 +88,11 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 		}); err != nil {
 			return nil, err
 		}
-	case !reflect.DeepEqual(normal(e.Schema), normal(schema)):
-		return nil, fmt.Errorf("disk: create collection %q: %w: it has the schema %+v, not %+v: drop it, or take another name", name, store.ErrMismatch, e.Schema, schema)
+	}
+	if err := e.Schema.CheckSame(schema); err != nil {
+		return nil, fmt.Errorf("disk: create collection %q: %w", name, err)
 	}
 	return s.open(name, e)
-}
-
-// normal is a schema without the difference between no fields and an empty list.
-func normal(s store.Schema) store.Schema {
-	s.Tables = maps.Clone(s.Tables)
-	for name, t := range s.Tables {
-		if len(t.Fields) == 0 {
-			t.Fields = nil
-			s.Tables[name] = t
-		}
-	}
-	return s
 }
 
 var errClosed = errors.New("disk: the store is closed")
@@ -132,8 +120,8 @@ func errIf(is bool, err error) error {
 
 // open opens a collection; s.mu is held.
 func (s *Store) open(name string, e *entry) (*collection, error) {
-	if have := s.o.Analyzer.Name(); e.Schema.Analyzer != have {
-		return nil, fmt.Errorf("disk: collection %q: %w: its analyzer is %q, that of the store %q: set Options.Analyzer", name, store.ErrMismatch, e.Schema.Analyzer, have)
+	if err := e.Schema.CheckAnalyzer(s.o.Analyzer.Name()); err != nil {
+		return nil, fmt.Errorf("disk: collection %q: %w", name, err)
 	}
 	c := s.collections[name]
 	if c == nil {

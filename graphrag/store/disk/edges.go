@@ -31,29 +31,19 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	if err := errors.Join(ctx.Err(), e.handle.writable()); err != nil {
 		return fmt.Errorf("disk: triples: put: %w", err)
 	}
-	var bad store.ItemsError
-	ids, good := make([]string, 0, len(ts)), make([]*store.Triple, 0, len(ts))
-	for i, t := range ts {
-		id := t.ID()
-		if err := store.CheckTriple(t); err != nil {
-			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: id, Err: err})
-			continue
-		}
-		ids, good = append(ids, id), append(good, &t)
-	}
+	good, bad := store.Accept(ts, store.Triple.ID, store.CheckTriple)
 	g := e.handle.g
 	err := g.put(ctx, func() {
-		for i, t := range good {
-			size := len(ids[i]) + len(t.Source)
+		for _, t := range good {
+			id := t.ID()
+			size := len(id) + len(t.Source)
 			for _, s := range []string{t.Head.ID, t.Relation.ID, t.Tail.ID, t.Head.Label, t.Relation.Label, t.Tail.Label} {
 				size += len(s)
 			}
-			g.edges.put(ids[i], t, size)
+			g.edges.put(id, &t, size)
 		}
 	})
-	if err == nil && len(bad.Items) > 0 {
-		err = &bad
-	}
+	err = cmp.Or(err, bad)
 	if err != nil {
 		return fmt.Errorf("disk: triples: put: %w", err)
 	}
@@ -86,11 +76,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 			if err != nil {
 				return err
 			}
-			keep := make([]condition, len(s.segments))
-			for n, segment := range s.segments {
-				keep[n] = s.living(n, segment.where(f))
-			}
-			places, err := s.search(q.Text, q.K, keep)
+			places, err := s.search(q.Text, q.K, s.keep(f))
 			if err != nil {
 				return err
 			}
@@ -101,17 +87,6 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 		})
 	})
 	return hits, err
-}
-
-// where makes a condition of a filter of triples.
-func (s *segment) where(f store.Filter) condition {
-	if f.Op == "" {
-		return nil
-	}
-	return func(row int32) bool {
-		t := s.triple(int(row))
-		return f.Holds(store.Fields{"head": t.Head.ID, "relation": t.Relation.ID, "tail": t.Tail.ID, "source": t.Source})
-	}
 }
 
 // Neighbors implements [store.Triples].

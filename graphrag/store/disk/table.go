@@ -42,26 +42,18 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	if err := errors.Join(ctx.Err(), t.handle.writable()); err != nil {
 		return t.wrap("put", err)
 	}
-	var bad store.ItemsError
-	good := make([]*store.Record, 0, len(records))
-	for i, r := range records {
-		if err := t.schema.CheckRecord(r); err != nil {
-			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: r.ID, Err: err})
-			continue
-		}
+	good, bad := store.Accept(records, func(r store.Record) string { return r.ID }, t.schema.CheckRecord)
+	for i := range good {
+		r := &good[i]
 		r.Vector, r.Data, r.Fields = slices.Clone(r.Vector), bytes.Clone(r.Data), maps.Clone(r.Fields)
-		good = append(good, &r)
 	}
 	g := t.handle.g
 	err := g.put(ctx, func() {
-		for _, r := range good {
-			g.records[t.name].put(r.ID, r, sizeOf(*r))
+		for i := range good {
+			g.records[t.name].put(good[i].ID, &good[i], sizeOf(good[i]))
 		}
 	})
-	if err == nil && len(bad.Items) > 0 {
-		err = &bad
-	}
-	return t.wrap("put", err)
+	return t.wrap("put", cmp.Or(err, bad))
 }
 
 // Get implements [store.Records].
@@ -162,17 +154,14 @@ func (t *table) Count(ctx context.Context) (n int, err error) {
 
 // SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
-	if !t.schema.Text {
-		return nil, t.wrap("search", fmt.Errorf("%w: it has no words: set Text in its schema", store.ErrInvalid))
-	}
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
 		return par.Each(ctx, len(queries), t.handle.g.o.Workers, func(i int) error {
-			keep, err := t.keep(s, queries[i].Where)
+			f, err := t.schema.CheckText(queries[i])
 			if err != nil {
 				return err
 			}
-			places, err := s.search(queries[i].Text, queries[i].K, keep)
+			places, err := s.search(queries[i].Text, queries[i].K, s.keep(f))
 			hits[i] = s.hits(places)
 			return err
 		})
@@ -180,20 +169,17 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 	return hits, err
 }
 
-// keep are the conditions of rows to be found, by segment.
-func (t *table) keep(s *stack, f store.Filter) ([]condition, error) {
-	f, err := t.schema.CheckFilter(f)
-	if err != nil {
-		return nil, err
-	}
+// keep returns for each segment the condition that a row is live and meets a filter; nil where
+// all rows do.
+func (s *stack) keep(f store.Filter) []condition {
 	keep := make([]condition, len(s.segments))
 	for i, segment := range s.segments {
-		keep[i] = s.living(i, segment.compile(f))
+		keep[i] = s.living(i, segment.where(f))
 	}
-	return keep, nil
+	return keep
 }
 
-// living is a condition and that a row is not dead; nil if all are found.
+// living adds to a condition that a row is not dead.
 func (s *stack) living(i int, and condition) condition {
 	dead := &s.dead[i]
 	if dead.count() == 0 {
@@ -244,19 +230,14 @@ func (s *stack) hits(places []place) []store.Hit {
 
 // SearchVectors implements [store.VectorIndex].
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
-	if t.schema.Dim == 0 {
-		return nil, t.wrap("search", fmt.Errorf("%w: it has no vectors: set Dim in its schema", store.ErrInvalid))
-	}
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
 		for i, q := range queries {
-			if !(q.Effort >= 0 && q.Effort <= 1) {
-				return fmt.Errorf("%w: Effort is %v, want 0 to 1", store.ErrInvalid, q.Effort)
-			}
-			keep, err := t.keep(s, q.Where)
+			f, err := t.schema.CheckVector(q)
 			if err != nil {
 				return err
 			}
+			keep := s.keep(f)
 			var places []place
 			var best rank.Top[int32] // of the segments before
 			best.Reset(q.K)

@@ -70,26 +70,20 @@ func (s *clusterStore) Create(ctx context.Context, name string, schema store.Sch
 	if err == nil {
 		c, err = s.open(ctx, name)
 	}
-	if err == nil && !equal(c.schema, schema) {
-		err = fmt.Errorf("%q: %w: it has the schema %+v, not %+v: drop it, or take another name", name, store.ErrMismatch, c.schema, schema)
+	if err == nil {
+		err = c.schema.CheckSame(schema)
 	}
 	if err != nil {
-		return nil, s.wrap("create collection", err)
+		return nil, s.wrap(fmt.Sprintf("create collection %q", name), err)
 	}
 	return c, nil
-}
-
-func equal(a, b store.Schema) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // Open implements [store.Store].
 func (s *clusterStore) Open(ctx context.Context, name string) (store.Collection, error) {
 	c, err := s.open(ctx, name)
 	if err != nil {
-		return nil, s.wrap("open collection", err)
+		return nil, s.wrap(fmt.Sprintf("open collection %q", name), err)
 	}
 	return c, nil
 }
@@ -97,10 +91,10 @@ func (s *clusterStore) Open(ctx context.Context, name string) (store.Collection,
 func (s *clusterStore) open(ctx context.Context, name string) (*collection, error) {
 	e, _, err := s.load(ctx, name)
 	if err == nil && (e.ID == "" || e.Dropped) {
-		err = fmt.Errorf("%q: %w: create it first", name, store.ErrNotFound)
+		err = fmt.Errorf("%w: create it first", store.ErrNotFound)
 	}
-	if have := s.analyzer.Name(); err == nil && e.Schema.Analyzer != have {
-		err = fmt.Errorf("%q: %w: its analyzer is %q, that of the store %q: set Options.Analyzer", name, store.ErrMismatch, e.Schema.Analyzer, have)
+	if err == nil {
+		err = e.Schema.CheckAnalyzer(s.analyzer.Name())
 	}
 	return &collection{store: s, name: name, id: e.ID, schema: e.Schema}, err
 }

@@ -179,12 +179,9 @@ func (t *table) Count(ctx context.Context) (n int, err error) {
 
 // SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
-	if !t.schema.Text {
-		return nil, t.wrap("search", fmt.Errorf("%w: it has no words: set Text in its schema", store.ErrInvalid))
-	}
 	b := t.batch()
 	for _, q := range queries {
-		f, err := t.schema.CheckFilter(q.Where)
+		f, err := t.schema.CheckText(q)
 		if err != nil {
 			return nil, t.wrap("search", err)
 		}
@@ -199,16 +196,7 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
 	b := t.batch()
 	for _, q := range queries {
-		f, err := t.schema.CheckFilter(q.Where)
-		switch {
-		case err != nil:
-		case len(q.Vector) != t.schema.Dim || t.schema.Dim == 0:
-			err = fmt.Errorf("%w: a query of %d components, the table has %d", store.ErrInvalid, len(q.Vector), t.schema.Dim)
-		case !(q.Effort >= 0 && q.Effort <= 1):
-			err = fmt.Errorf("%w: an effort of %v, want 0 to 1", store.ErrInvalid, q.Effort)
-		default:
-			err = t.schema.CheckRecord(store.Record{ID: "query", Vector: q.Vector})
-		}
+		f, err := t.schema.CheckVector(q)
 		if err != nil {
 			return nil, t.wrap("search vectors", err)
 		}

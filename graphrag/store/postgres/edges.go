@@ -3,9 +3,11 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,39 +29,24 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	if err := e.g.open(ctx, true); err != nil {
 		return e.wrap("put", err)
 	}
-	var bad store.ItemsError
-	last := make(map[string]store.Triple, len(ts))
-	for i, t := range ts {
-		id := t.ID()
-		err := store.CheckTriple(t)
-		if err == nil {
-			err = noNUL(t.Head.ID, t.Head.Label, t.Relation.ID, t.Relation.Label, t.Tail.ID, t.Tail.Label, t.Source)
-		}
-		if err != nil {
-			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: id, Err: err})
-			continue
-		}
-		last[id] = t
-	}
-	err := e.put(ctx, last)
-	if err == nil && len(bad.Items) > 0 {
-		err = &bad
-	}
-	return e.wrap("put", err)
+	good, bad := store.Accept(ts, store.Triple.ID, func(t store.Triple) error {
+		return cmp.Or(store.CheckTriple(t), noNUL(t.Head.ID, t.Head.Label, t.Relation.ID, t.Relation.Label, t.Tail.ID, t.Tail.Label, t.Source))
+	})
+	return e.wrap("put", cmp.Or(e.put(ctx, good), bad))
 }
 
 // name is what an entity or a relation is called.
 type name struct{ kind, id, label string }
 
-func (e edges) put(ctx context.Context, ts map[string]store.Triple) error {
-	if len(ts) == 0 {
+func (e edges) put(ctx context.Context, list []store.Triple) error {
+	if len(list) == 0 {
 		return nil
 	}
-	ids := make([]string, 0, len(ts))
-	for id := range ts {
-		ids = append(ids, id)
+	ts := make(map[string]store.Triple, len(list))
+	for _, t := range list {
+		ts[t.ID()] = t
 	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(ts))
 	var heads, relations, tails, sources []string
 	var literals []bool
 	var weights []float64

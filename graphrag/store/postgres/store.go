@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -143,32 +141,20 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 		return nil, wrap("create collection", err)
 	}
 	c, err := s.open(ctx, name)
-	if err == nil && !reflect.DeepEqual(normal(c.schema), normal(schema)) {
-		err = fmt.Errorf("%q: %w: it has the schema %+v, not %+v: drop it, or take another name", name, store.ErrMismatch, c.schema, schema)
+	if err == nil {
+		err = c.schema.CheckSame(schema)
 	}
 	if err != nil {
-		return nil, wrap("create collection", err)
+		return nil, wrap(fmt.Sprintf("create collection %q", name), err)
 	}
 	return c, nil
-}
-
-// normal is a schema without the difference between no fields and an empty list.
-func normal(s store.Schema) store.Schema {
-	s.Tables = maps.Clone(s.Tables)
-	for name, t := range s.Tables {
-		if len(t.Fields) == 0 {
-			t.Fields = nil
-			s.Tables[name] = t
-		}
-	}
-	return s
 }
 
 // Open implements [store.Store].
 func (s *Store) Open(ctx context.Context, name string) (store.Collection, error) {
 	c, err := s.open(ctx, name)
 	if err != nil {
-		return nil, wrap("open collection", err)
+		return nil, wrap(fmt.Sprintf("open collection %q", name), err)
 	}
 	return c, nil
 }
@@ -178,13 +164,13 @@ func (s *Store) open(ctx context.Context, name string) (*collection, error) {
 	var data []byte
 	err := s.pool.QueryRow(ctx, s.named(`SELECT id, schema FROM {s}.collections WHERE name = $1`), name).Scan(&c.id, &data)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("%q: %w: create it first", name, store.ErrNotFound)
+		return nil, fmt.Errorf("%w: create it first", store.ErrNotFound)
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &c.schema)
 	}
-	if have := s.o.Analyzer.Name(); err == nil && c.schema.Analyzer != have {
-		err = fmt.Errorf("%q: %w: its analyzer is %q, that of the store %q: set Options.Analyzer", name, store.ErrMismatch, c.schema.Analyzer, have)
+	if err == nil {
+		err = c.schema.CheckAnalyzer(s.o.Analyzer.Name())
 	}
 	return c, err
 }

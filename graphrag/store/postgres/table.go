@@ -36,24 +36,10 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	if err := t.g.open(ctx, true); err != nil {
 		return t.wrap("put", err)
 	}
-	var bad store.ItemsError
-	last := make(map[string]store.Record, len(records))
-	for i, r := range records {
-		err := t.schema.CheckRecord(r)
-		if err == nil {
-			err = t.checkNUL(r)
-		}
-		if err != nil {
-			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: r.ID, Err: err})
-			continue
-		}
-		last[r.ID] = r
-	}
-	err := t.put(ctx, last)
-	if err == nil && len(bad.Items) > 0 {
-		err = &bad
-	}
-	return t.wrap("put", err)
+	good, bad := store.Accept(records, func(r store.Record) string { return r.ID }, func(r store.Record) error {
+		return cmp.Or(t.schema.CheckRecord(r), t.checkNUL(r))
+	})
+	return t.wrap("put", cmp.Or(t.put(ctx, good), bad))
 }
 
 // checkNUL refuses what PostgreSQL cannot hold in a text.
@@ -78,26 +64,23 @@ func noNUL(texts ...string) error {
 
 // put writes records in the order of their ids, so that two writers do not wait for
 // each other in a circle.
-func (t *table) put(ctx context.Context, records map[string]store.Record) error {
+func (t *table) put(ctx context.Context, records []store.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	ids := make([]string, 0, len(records))
-	for id := range records {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	slices.SortFunc(records, func(a, b store.Record) int { return strings.Compare(a.ID, b.ID) })
+	ids := make([]string, len(records))
 	c := t.columns(len(ids))
 	texts := make(map[string]counted, len(ids))
 	total := 0.0
 	count := t.words.counter()
-	for _, id := range ids {
-		r := records[id]
+	for i, r := range records {
+		ids[i] = r.ID
 		if t.schema.Text {
-			texts[id] = t.words.counted(count, r.Title, r.Text)
+			texts[r.ID] = t.words.counted(count, r.Title, r.Text)
 		}
-		total += float64(texts[id].n)
-		c.add(r, texts[id].n)
+		total += float64(texts[r.ID].n)
+		c.add(r, texts[r.ID].n)
 	}
 	return t.g.c.store.write(ctx, func(tx pgx.Tx) error {
 		if !t.schema.Text {
@@ -258,12 +241,9 @@ func (t *table) column(field string) string {
 
 // SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
-	if !t.schema.Text {
-		return nil, t.wrap("search", fmt.Errorf("%w: it has no words: set Text in its schema", store.ErrInvalid))
-	}
 	var b pgx.Batch
 	for _, q := range queries {
-		f, err := t.schema.CheckFilter(q.Where)
+		f, err := t.schema.CheckText(q)
 		if err != nil {
 			return nil, t.wrap("search", err)
 		}
@@ -345,16 +325,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 }
 
 func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
-	if len(q.Vector) != t.schema.Dim || t.schema.Dim == 0 {
-		return "", nil, fmt.Errorf("%w: a query of %d components, the table has %d", store.ErrInvalid, len(q.Vector), t.schema.Dim)
-	}
-	if !(q.Effort >= 0 && q.Effort <= 1) {
-		return "", nil, fmt.Errorf("%w: an effort of %v, want 0 to 1", store.ErrInvalid, q.Effort)
-	}
-	if err := t.schema.CheckRecord(store.Record{ID: "query", Vector: q.Vector}); err != nil {
-		return "", nil, err
-	}
-	f, err := t.schema.CheckFilter(q.Where)
+	f, err := t.schema.CheckVector(q)
 	if err != nil {
 		return "", nil, err
 	}

@@ -108,7 +108,7 @@ func nearest(records []store.Record, query []float32, k int, f store.Filter) (id
 	q := unit(query)
 	var all []rank.Scored[string]
 	for _, r := range records {
-		if len(r.Vector) > 0 && f.Holds(r.Fields) {
+		if len(r.Vector) > 0 && f.Holds(r.Fields.Value) {
 			dot := 0.0
 			for i, x := range unit(r.Vector) {
 				dot += float64(x) * float64(q[i])
@@ -143,7 +143,7 @@ func testFilters(t *testing.T, s *suite) {
 		must(t, err)
 		var want []string
 		for _, x := range records {
-			if f.Holds(x.Fields) {
+			if f.Holds(x.Fields.Value) {
 				want = append(want, x.ID)
 			}
 		}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kg
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Lists are lists of numbers in one array. There are as many as pairs of entities, and most
+// have one number, for which a slice header would be six times as large.
+type Lists struct {
+	ends  []int32
+	items []int32
+}
+
+// Len is the number of lists.
+func (l *Lists) Len() int { return len(l.ends) }
+
+// Of is a list; it must not be changed.
+func (l *Lists) Of(i int32) []int32 {
+	lo, hi := int32(0), l.ends[i]
+	if i > 0 {
+		lo = l.ends[i-1]
+	}
+	return l.items[lo:hi:hi]
+}
+
+// All are the lists in their order.
+func (l *Lists) All() iter.Seq2[int32, []int32] {
+	return func(yield func(int32, []int32) bool) {
+		for i := range int32(l.Len()) {
+			if !yield(i, l.Of(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Append adds a list.
+func (l *Lists) Append(list ...int32) {
+	l.items = append(l.items, list...)
+	l.ends = append(l.ends, int32(len(l.items)))
+}
+
+// Clip releases spare capacity.
+func (l *Lists) Clip() {
+	l.ends, l.items = clipped(l.ends), clipped(l.items)
+}
+
+// Incident are for each of n entities the pairs that it is in; ends returns the two
+// entities of each of m pairs.
+func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
+	l := Lists{ends: make([]int32, n), items: make([]int32, 2*m)}
+	for p := range int32(m) {
+		for _, e := range ends(p) {
+			l.ends[e]++
+		}
+	}
+	at := int32(0)
+	for e, size := range l.ends { // where a list begins, until it is filled
+		l.ends[e] = at
+		at += size
+	}
+	for p := range int32(m) {
+		for _, e := range ends(p) {
+			l.items[l.ends[e]] = p
+			l.ends[e]++
+		}
+	}
+	return l
+}
+
+// descriptions are lists of them, one behind the other. Most are from one passage, and take
+// 8 bytes: a graph of the sentences of 155 MB of pages has a million.
+type descriptions struct {
+	ends     []int32
+	text     []int32 // of each its text
+	passages []int32 // of each its passage; of one with several ^ their place in more
+	more     lists[int32]
+	texts    []string
+}
+
+// of is a list, made when it is asked for; nil if it is empty.
+func (d *descriptions) of(i int32) []Description {
+	lo, hi := int32(0), d.ends[i]
+	if i > 0 {
+		lo = d.ends[i-1]
+	}
+	if lo == hi {
+		return nil
+	}
+	out := make([]Description, hi-lo)
+	for n := range out {
+		out[n] = Description{d.texts[d.text[lo+int32(n)]], d.from(lo + int32(n))}
+	}
+	return out
+}
+
+// from are the passages of a description.
+func (d *descriptions) from(at int32) []int32 {
+	if p := d.passages[at]; p < 0 {
+		return d.more.of(int(^p))
+	}
+	return d.passages[at : at+1 : at+1]
+}
+
+// told says that a passage has a text about something.
+type told struct{ list, passage, text int32 }
+
+// described gathers texts by what they describe, of which there are n: equal texts once,
+// in the order in which they first appear. said is sorted by list, and within one by
+// passage.
+func described(n int, said []told, texts []string) descriptions {
+	out := descriptions{ends: make([]int32, 0, n), texts: texts}
+	place := make([]int32, len(texts)) // of a text among the descriptions, from 1
+	of := make([]int32, len(said))     // the description of each
+	var text, size, last []int32       // of each description: passages, the last one
+	for i := range said {
+		s := &said[i]
+		for int32(len(out.ends)) < s.list {
+			out.ends = append(out.ends, int32(len(text)))
+		}
+		first := int32(0)
+		if s.list > 0 {
+			first = out.ends[s.list-1]
+		}
+		d := place[s.text] - 1
+		if d < first {
+			d = int32(len(text))
+			place[s.text] = d + 1
+			text, size, last = append(text, s.text), append(size, 0), append(last, -1)
+		}
+		of[i] = -1 // the same passage again
+		if last[d] != s.passage {
+			of[i], last[d] = d, s.passage
+			size[d]++
+		}
+	}
+	for len(out.ends) < n {
+		out.ends = append(out.ends, int32(len(text)))
+	}
+	out.text = clipped(text)
+	out.fill(said, of, size)
+	return out
+}
+
+// fill writes the passages of each description, of which there are size.
+func (d *descriptions) fill(said []told, of, size []int32) {
+	d.passages = make([]int32, len(size))
+	all := 0
+	for i, n := range size {
+		if n > 1 {
+			d.passages[i] = ^int32(len(d.more.ends))
+			d.more.ends = append(d.more.ends, all) // where it begins, until it is filled
+			all += int(n)
+		}
+	}
+	d.more.items = make([]int32, all)
+	for i, to := range of {
+		switch {
+		case to < 0:
+		case size[to] == 1:
+			d.passages[to] = said[i].passage
+		default:
+			end := &d.more.ends[^d.passages[to]]
+			d.more.items[*end] = said[i].passage
+			*end++
+		}
+	}
+}
+
+// lists are lists of items, one behind the other.
+type lists[T any] struct {
+	ends  []int
+	items []T
+}
+
+// of is a list.
+func (l *lists[T]) of(i int) []T {
+	lo, hi := 0, l.ends[i]
+	if i > 0 {
+		lo = l.ends[i-1]
+	}
+	return l.items[lo:hi:hi]
+}
+
+// ranked are texts by frequency, equal ones by the text.
+func (p postings) ranked(texts *interner) lists[Count] {
+	out := lists[Count]{items: make([]Count, len(p.items))}
+	for i, x := range p.items {
+		out.items[i] = Count{texts.texts[x.ID], int(x.Count)}
+	}
+	for _, end := range p.offsets[1:] {
+		out.ends = append(out.ends, int(end))
+		if of := out.of(len(out.ends) - 1); len(of) > 1 {
+			slices.SortFunc(of, func(a, b Count) int {
+				return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Text, b.Text))
+			})
+		}
+	}
+	return out
+}
+
+func clipped(list []int32) []int32 { return append(make([]int32, 0, len(list)), list...) }
+
+// postings are lists, one behind the other.
+type postings struct {
+	offsets []int64
+	items   []Posting
+}
+
+func (p *postings) of(id int32) []Posting {
+	lo, hi := p.offsets[id], p.offsets[id+1]
+	return p.items[lo:hi:hi]
+}
+
+// link is one occurrence of an item in a list.
+type link struct{ list, item int32 }
+
+// gather makes n lists of links, sorted by item and counted. It sorts by
+// counting, first by item and then by list, so time and memory are linear.
+func gather(n, items int, links []link) postings {
+	links = sorted(links, items, func(l link) int32 { return l.item })
+	links = sorted(links, n, func(l link) int32 { return l.list })
+	distinct := 0
+	for i, l := range links {
+		if i == 0 || links[i-1] != l {
+			distinct++
+		}
+	}
+	p := postings{offsets: make([]int64, n+1), items: make([]Posting, 0, distinct)}
+	for i, l := range links {
+		if i > 0 && links[i-1] == l {
+			p.items[len(p.items)-1].Count++
+		} else {
+			p.items = append(p.items, Posting{l.item, 1})
+		}
+		p.offsets[l.list+1] = int64(len(p.items))
+	}
+	for i := range n { // lists without links
+		p.offsets[i+1] = max(p.offsets[i+1], p.offsets[i])
+	}
+	return p
+}
+
+// sorted returns links by a key below n, equal ones in their order.
+func sorted(links []link, n int, key func(link) int32) []link {
+	next := make([]int64, n+1)
+	for _, l := range links {
+		next[key(l)+1]++
+	}
+	for i := range n {
+		next[i+1] += next[i]
+	}
+	out := make([]link, len(links))
+	for _, l := range links {
+		out[next[key(l)]] = l
+		next[key(l)]++
+	}
+	return out
+}
+
+// transpose turns lists of items into lists of those lists.
+func (p *postings) transpose(items int) postings {
+	q := postings{offsets: make([]int64, items+1), items: make([]Posting, len(p.items))}
+	for _, x := range p.items {
+		q.offsets[x.ID+1]++
+	}
+	for i := range items {
+		q.offsets[i+1] += q.offsets[i]
+	}
+	next := append([]int64(nil), q.offsets...)
+	for list := range len(p.offsets) - 1 {
+		for _, x := range p.of(int32(list)) {
+			q.items[next[x.ID]] = Posting{int32(list), x.Count}
+			next[x.ID]++
+		}
+	}
+	return q
+}
+
+// interner numbers texts in the order in which they come.
+type interner struct {
+	ids   map[string]int32
+	texts []string
+}
+
+func newInterner() *interner { return &interner{ids: make(map[string]int32)} }
+
+func (n *interner) id(text string) int32 {
+	id, ok := n.ids[text]
+	if !ok {
+		id = int32(len(n.texts))
+		n.ids[text] = id
+		n.texts = append(n.texts, text)
+	}
+	return id
+}
+
+// order returns the place of each text among all.
+func order(texts []string) []int32 {
+	by := make([]int32, len(texts))
+	for i := range by {
+		by[i] = int32(i)
+	}
+	slices.SortFunc(by, func(a, b int32) int { return strings.Compare(texts[a], texts[b]) })
+	rank := make([]int32, len(texts))
+	for place, i := range by {
+		rank[i] = int32(place)
+	}
+	return rank
+}
