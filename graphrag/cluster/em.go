@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -70,12 +70,9 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 	return m, err
 }
 
-// negligible is a probability that adds nothing to a sum in the 16 digits of a float64,
-// and leastLog its logarithm. Most are below it: they are not computed, but are 0.
-const (
-	negligible = 1e-18
-	leastLog   = -41.44653167389282
-)
+// leastLog is the logarithm of 1e-18, a probability that adds nothing to a sum in the 16 digits of a
+// float64. Most are below it and are 0.
+const leastLog = -41.44653167389282
 
 // expect is the E step: it writes the probabilities of the components to p, first those of
 // the first component for each row, and returns the log-likelihood of all rows.
@@ -83,14 +80,11 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (f
 	n := len(vectors) / m.Dim
 	evidence := make([]float64, n)
 	err := par.Ranges(ctx, n, mixtureBlock, m.workers, func(_, lo, hi int) error {
-		b := block{make([]lanes, m.Dim), make([]lanes, m.Dim), make([]lanes, m.K), make([]uint16, m.K)}
-		for i := lo; i < hi; i += abreast {
-			last := min(i+abreast, hi)
-			b.read(vectors[i*m.Dim:last*m.Dim], m.Dim)
-			logs := b.probabilities(m)
-			copy(evidence[i:last], logs[:])
-			for c := range b.scores {
-				copy(p[c*n+i:c*n+last], b.scores[c][:])
+		centred, row := make([]float64, m.Dim), make([]float64, m.K)
+		for i := lo; i < hi; i++ {
+			evidence[i] = m.probabilities(row, vectors[i*m.Dim:(i+1)*m.Dim], centred)
+			for c, share := range row {
+				p[c*n+i] = share
 			}
 		}
 		return nil
@@ -102,49 +96,41 @@ func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (f
 	return sum, err
 }
 
-// block is some rows, and scratch.
-type block struct {
-	rows, centred []lanes  // the first components of the rows, the second ones, and so on
-	scores        []lanes  // for each component of the mixture
-	near          []uint16 // which of those matter
+// probabilities writes the probabilities that a vector comes from each component, and returns the
+// logarithm of its density. centred is scratch.
+func (m *Mixture) probabilities(row []float64, x []float32, centred []float64) float64 {
+	d := m.Dim
+	for c := range row {
+		for j, mean := range m.Means[c*d : (c+1)*d] {
+			centred[j] = float64(x[j]) - mean
+		}
+		row[c] = m.constant[c] - mahalanobis(m.whiten[c*d*d:(c+1)*d*d], centred)/2
+	}
+	top, sum := slices.Max(row), 0.0
+	for c, score := range row {
+		if row[c] = 0; score-top > leastLog {
+			row[c] = math.Exp(score - top)
+			sum += row[c]
+		}
+	}
+	for c := range row {
+		row[c] /= sum
+	}
+	return top + math.Log(sum)
 }
 
-// read fills in rows, at most abreast.
-func (b *block) read(vectors []float32, dim int) {
-	for r := 0; r*dim < len(vectors); r++ {
-		for j, x := range vectors[r*dim : (r+1)*dim] {
-			b.rows[j][r] = float64(x)
+// mahalanobis returns the squared distance of a centred vector from the mean in units of the
+// deviations of the component.
+func mahalanobis(whiten, centred []float64) (sum float64) {
+	d := len(centred)
+	for j := range d {
+		z := 0.0
+		for l, w := range whiten[j*d:][:j+1] {
+			z += float64(w * centred[l])
 		}
+		sum += float64(z * z)
 	}
-}
-
-// probabilities makes scores the probabilities of the components and returns the
-// logarithms of the densities.
-func (b *block) probabilities(m *Mixture) lanes {
-	top, sums := lowest(), lanes{}
-	for c := range b.scores {
-		b.score(m, c, &top)
-	}
-	findNear(b.near, b.scores, &top)
-	for c, near := range b.near {
-		var shares lanes
-		for ; near != 0; near &= near - 1 {
-			r := bits.TrailingZeros16(near) & (abreast - 1)
-			shares[r] = math.Exp(b.scores[c][r] - top[r])
-			sums[r] += shares[r]
-		}
-		b.scores[c] = shares
-	}
-	for c, near := range b.near {
-		for ; near != 0; near &= near - 1 {
-			r := bits.TrailingZeros16(near) & (abreast - 1)
-			b.scores[c][r] /= sums[r]
-		}
-	}
-	for r := range top {
-		top[r] += math.Log(sums[r])
-	}
-	return top
+	return sum
 }
 
 // maximize is the M step: weights, means and covariances from probabilities.
@@ -273,83 +259,6 @@ func invertedCholesky(inverse, a, factor []float64, d int) (logs float64, ok boo
 	return logs, true
 }
 
-// abreast is how many rows are measured at once: the sums of one wait for each other,
-// those of several do not.
-const abreast = 16
-
-// lanes has a number for each row.
-type lanes [abreast]float64
-
-// lowest returns lanes that are below all numbers.
-func lowest() (l lanes) {
-	for r := range l {
-		l[r] = math.Inf(-1)
-	}
-	return l
-}
-
-// score computes the logarithms of the densities of a component times its weight, and
-// raises top to them.
-func (b *block) score(m *Mixture, c int, top *lanes) {
-	d := m.Dim
-	mean, whiten := m.Means[c*d:(c+1)*d], m.whiten[c*d*d:(c+1)*d*d]
-	scores, constant := &b.scores[c], m.constant[c]
-	for j, mean := range mean {
-		x, z := &b.rows[j], &b.centred[j]
-		for r := range x {
-			z[r] = x[r] - mean
-		}
-	}
-	for half := 0; half < abreast; half += abreast / 2 {
-		for r, sum := range mahalanobis(whiten, b.centred, half) {
-			score := constant - sum/2
-			scores[half+r] = score
-			if score > top[half+r] {
-				top[half+r] = score
-			}
-		}
-	}
-}
-
-// mahalanobis returns the squared distances of half of the centred rows from the mean in
-// units of the deviations of the component.
-func mahalanobis(whiten []float64, centred []lanes, half int) (sums [abreast / 2]float64) {
-	d := len(centred)
-	for j := range d {
-		row := whiten[j*d : j*d+j+1]
-		centred := centred[:len(row)]
-		var z0, z1, z2, z3, z4, z5, z6, z7 float64
-		for l, w := range row {
-			x := (*[abreast / 2]float64)(centred[l][half:])
-			z0 += float64(w * x[0])
-			z1 += float64(w * x[1])
-			z2 += float64(w * x[2])
-			z3 += float64(w * x[3])
-			z4 += float64(w * x[4])
-			z5 += float64(w * x[5])
-			z6 += float64(w * x[6])
-			z7 += float64(w * x[7])
-		}
-		for r, z := range [abreast / 2]float64{z0, z1, z2, z3, z4, z5, z6, z7} {
-			sums[r] += float64(z * z)
-		}
-	}
-	return sums
-}
-
-// findNear writes for each component the rows, as bits, whose score is not much below the
-// top.
-func findNear(near []uint16, scores []lanes, top *lanes) {
-	for c := range near {
-		near[c] = 0
-		for r, score := range scores[c] {
-			if score-top[r] > leastLog {
-				near[c] |= 1 << r
-			}
-		}
-	}
-}
-
 // add adds the rows times their shares to sums.
 func (s *members) add(sums []float64) {
 	for i, row := range s.rows {
@@ -372,20 +281,10 @@ func (s *members) spread(covariance, mean []float64) {
 	}
 }
 
-// addSquare adds r·z·zᵀ to the lower triangle of a matrix, two rows at a time.
+// addSquare adds r·z·zᵀ to the lower triangle of a matrix.
 func addSquare(matrix, z []float64, r float64) {
-	d, j := len(z), 0
-	for ; j+1 < d; j += 2 {
-		first, second := matrix[j*d:][:j+1], matrix[(j+1)*d:][:j+2]
-		rz0, rz1 := r*z[j], r*z[j+1]
-		for l, y := range z[:j+1] {
-			first[l] += float64(rz0 * y)
-			second[l] += float64(rz1 * y)
-		}
-		second[j+1] += float64(rz1 * z[j+1])
-	}
-	if j < d {
-		row, rz := matrix[j*d:][:j+1], r*z[j]
+	for j, x := range z {
+		row, rz := matrix[j*len(z):][:j+1], r*x
 		for l, y := range z[:j+1] {
 			row[l] += float64(rz * y)
 		}

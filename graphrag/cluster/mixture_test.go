@@ -297,107 +297,42 @@ func ExampleSelectMixture() {
 	// Output: 2 components; together: true false
 }
 
-// Densities of eight rows at once, and sums over components in groups, have the bits of
-// the formulas written out row by row, whatever is left over of rows and components.
-func TestRoundsOfEM(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 1))
-	for _, shape := range [][3]int{{1, 1, 1}, {7, 3, 2}, {8, 10, 8}, {143, 10, 9}, {200, 4, 19}, {90, 16, 3}, {90, 17, 3}, {300, 13, 4}} {
-		n, dim, k := shape[0], shape[1], shape[2]
-		vectors := blobs(rng, n, dim, k, .1)
-		m, err := FitMixture(t.Context(), vectors, dim, k, MixtureOptions{MaxIterations: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := make([]float64, n*m.K)
-		if _, err := m.expect(t.Context(), vectors, p); err != nil {
-			t.Fatal(err)
-		}
-		rows, err := m.Probabilities(t.Context(), vectors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := plainExpect(m, vectors); !slices.Equal(rows, want) {
-			t.Errorf("%v: probabilities differ", shape)
-		}
-		for i := range rows {
-			if rows[i] != p[i%m.K*n+i/m.K] {
-				t.Fatalf("%v: row %d, component %d: %v, want %v", shape, i/m.K, i%m.K, p[i%m.K*n+i/m.K], rows[i])
+// The inverse of the factor makes the unit matrix of a matrix, and its determinant is
+// that of the factor.
+func TestInvertedCholesky(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 3))
+	for d := 1; d < 20; d++ {
+		a, inverse := make([]float64, d*d), make([]float64, d*d)
+		for range 3 * d {
+			z := make([]float64, d)
+			for i := range z {
+				z[i] = rng.NormFloat64()
+			}
+			for i := range a {
+				a[i] += z[i/d] * z[i%d]
 			}
 		}
-		for c := range m.K { // as hard clusters have them
-			p[c*n+rng.IntN(n)] = 0
+		logs, ok := invertedCholesky(inverse, a, make([]float64, d*d), d)
+		if !ok {
+			t.Fatalf("dim %d: not positive definite", d)
 		}
-		weights, means, covariances := plainMaximize(m, vectors, p, 1e-6)
-		if err := m.maximize(t.Context(), vectors, p, 1e-6); err != nil {
-			t.Fatal(err)
+		for i := range a {
+			want, got := 0.0, 0.0
+			if i/d == i%d {
+				want, logs = 1, logs+math.Log(inverse[i])
+			}
+			for j := range a {
+				got += inverse[i/d*d+j/d] * a[j] * inverse[i%d*d+j%d]
+			}
+			if math.Abs(got-want) > 1e-10 {
+				t.Errorf("dim %d: entry %d of the unit matrix is %v", d, i, got)
+			}
 		}
-		if !slices.Equal(m.Weights, weights) || !slices.Equal(m.Means, means) || !slices.Equal(m.Covariances, covariances) {
-			t.Errorf("%v: weights, means or covariances differ", shape)
+		if math.Abs(logs) > 1e-10 {
+			t.Errorf("dim %d: the determinants differ by the factor exp %v", d, logs)
 		}
 	}
-}
-
-func plainExpect(m *Mixture, vectors []float32) (p []float64) {
-	d := m.Dim
-	for x := range slices.Chunk(vectors, d) {
-		row := make([]float64, m.K)
-		for c := range row {
-			sum := 0.0
-			for j := range d {
-				z := 0.0
-				for l := range j + 1 {
-					z += m.whiten[(c*d+j)*d+l] * (float64(x[l]) - m.Means[c*d+l])
-				}
-				sum += z * z
-			}
-			row[c] = m.constant[c] - sum/2
-		}
-		top, sum := slices.Max(row), 0.0
-		for c, score := range row {
-			if row[c] = 0; score-top > leastLog {
-				row[c] = math.Exp(score - top)
-			}
-			sum += row[c]
-		}
-		for _, share := range row {
-			p = append(p, share/sum)
-		}
+	if _, ok := invertedCholesky(make([]float64, 4), []float64{1, 2, 2, 1}, make([]float64, 4), 2); ok {
+		t.Error("a matrix with a negative eigenvalue has a factor")
 	}
-	return p
-}
-
-func plainMaximize(m *Mixture, vectors []float32, p []float64, regularization float64) (weights, means, covariances []float64) {
-	total := 0.0
-	for c := range m.K {
-		weight, mean := 10*0x1p-52, make([]float64, m.Dim)
-		for i := range m.N {
-			weight += p[c*m.N+i]
-			for j := range mean {
-				mean[j] += p[c*m.N+i] * float64(vectors[i*m.Dim+j])
-			}
-		}
-		for j := range mean {
-			mean[j] /= weight
-		}
-		means = append(means, mean...)
-		for j := range mean {
-			for l := range mean {
-				sum := 0.0
-				for i := range m.N {
-					a, b := max(j, l), min(j, l)
-					sum += p[c*m.N+i] * (float64(vectors[i*m.Dim+a]) - mean[a]) * (float64(vectors[i*m.Dim+b]) - mean[b])
-				}
-				if sum /= weight; j == l {
-					sum += regularization
-				}
-				covariances = append(covariances, sum)
-			}
-		}
-		weights = append(weights, weight/float64(m.N))
-		total += weights[c]
-	}
-	for c := range weights {
-		weights[c] /= total
-	}
-	return weights, means, covariances
 }
