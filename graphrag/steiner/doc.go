@@ -3,7 +3,7 @@
 // Package steiner finds prize-collecting Steiner trees: subtrees of a graph
 // whose nodes are worth more than their edges cost.
 //
-// [Find] and [FindRooted] take a [graph.Graph] with the costs of the edges as
+// [Find] takes a [graph.Graph] with the costs of the edges as
 // weights and a prize for each node. They maximize
 //
 //	Σ prizes of the tree's nodes - Σ costs of its edges

@@ -3,8 +3,10 @@
 package steiner
 
 import (
+	stdheap "container/heap"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
@@ -12,9 +14,8 @@ import (
 // growth is the state of the first phase. Each node begins as a cluster of its
 // own. Active clusters grow a moat around themselves, all at the same speed; an
 // edge that is filled by the moats of its two ends joins their clusters, and a
-// cluster whose moats have used up the prizes of its nodes stops. So does one that holds
-// all the prizes it can come to, if there is no root to come to: what it found later would
-// only be pruned.
+// cluster whose moats have used up the prizes of its nodes stops. So does one that has
+// all the prizes it can reach: what it found later would only be pruned.
 //
 // Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part lies in
 // the heap of its end's cluster with a time by which the edge must be looked at:
@@ -27,7 +28,6 @@ type growth struct {
 	clusters []cluster
 	heap     heap         // parts, one heap for each cluster
 	queue    queue        // active clusters by their next event
-	root     int32        // cluster of the root, or noRoot
 	prized   []int32      // nodes with prizes in each connected component
 	forest   []graph.Edge // edges that joined clusters
 }
@@ -51,16 +51,19 @@ type cluster struct {
 const precision = 1e-12
 
 // grow runs until all clusters have stopped.
-func grow(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*growth, error) {
-	s, err := newGrowth(ctx, g, prizes, root)
+func grow(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, error) {
+	s, err := newGrowth(ctx, g, prizes)
 	if err != nil {
 		return nil, err
 	}
-	for events := 0; s.queue.len() > 0; events++ {
+	for events := 0; ; events++ {
 		if events%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		now, c := s.queue.top()
+		now, c, ok := s.queue.top()
+		if !ok {
+			return s, ctx.Err()
+		}
 		if s.parts(c) > now { // nothing but the deadline is due
 			s.clusters[c].active, s.clusters[c].end = false, now
 			s.queue.remove(c)
@@ -68,13 +71,12 @@ func grow(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*g
 		}
 		s.meet(now, c)
 	}
-	return s, ctx.Err()
 }
 
 // stride is the number of nodes, edges or events between two looks at the context.
 const stride = 1 << 12
 
-func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*growth, error) {
+func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, error) {
 	edges, err := edgesOf(ctx, g)
 	if err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64, root int32
 		return nil, err
 	}
 	n := len(prizes)
-	s := &growth{edges: edges, clusters: make([]cluster, n, 2*n), heap: newHeap(2 * len(edges)), queue: newQueue(2 * n), root: root, prized: make([]int32, components)}
+	s := &growth{edges: edges, clusters: make([]cluster, n, 2*n), heap: newHeap(2 * len(edges)), queue: newQueue(2 * n), prized: make([]int32, components)}
 	for u, prize := range prizes {
 		s.clusters[u] = cluster{parent: none, parts: none, within: within[u], deadline: prize}
 		if prize > 0 {
@@ -94,7 +96,7 @@ func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64, root int32
 	}
 	for u := range s.clusters {
 		k := &s.clusters[u]
-		k.active = k.prized > 0 && int32(u) != root && s.wants(k)
+		k.active = k.prized > 0 && s.wants(k)
 	}
 	for e, edge := range edges {
 		if e%stride == 0 && ctx.Err() != nil {
@@ -142,7 +144,7 @@ func (s *growth) enqueue(c int32) {
 }
 
 // wants reports whether there is anything left for a cluster to find.
-func (s *growth) wants(c *cluster) bool { return s.root != noRoot || c.prized < s.prized[c.within] }
+func (s *growth) wants(c *cluster) bool { return c.prized < s.prized[c.within] }
 
 // meet looks at the edge whose part is first in cluster c.
 func (s *growth) meet(now float64, c int32) {
@@ -188,9 +190,8 @@ func (s *growth) find(now float64, node int32) (int32, float64) {
 }
 
 // join makes one cluster of two, of which c is active. The new one is active
-// with what is left of the prizes of both, unless it holds the root or all prizes.
+// with what is left of the prizes of both, unless it has all prizes.
 func (s *growth) join(now float64, c, d int32) {
-	rooted := d == s.root
 	n := int32(len(s.clusters))
 	left := 0.0
 	for _, old := range []int32{c, d} {
@@ -210,11 +211,8 @@ func (s *growth) join(now float64, c, d int32) {
 		start: now, end: now, deadline: now + left,
 		prized: s.clusters[c].prized + s.clusters[d].prized, within: s.clusters[c].within,
 	}
-	made.active = !rooted && s.wants(&made)
+	made.active = s.wants(&made)
 	s.clusters = append(s.clusters, made)
-	if rooted {
-		s.root = n
-	}
 	s.enqueue(n)
 }
 
@@ -332,73 +330,54 @@ func (h *heap) detach(c int32, delay float64) int32 {
 	return next
 }
 
-// queue is a binary heap of clusters by time, the lower cluster first among
-// equal times, in which a cluster's time can be changed.
+// queue is a heap of clusters by time, the lower cluster first among equal times. An event whose time
+// is no longer that of its cluster is stale, and is dropped when it comes to the top.
 type queue struct {
-	order []int32 // clusters
-	place []int32 // of each cluster in order, or none
-	time  []float64
+	events []event
+	time   []float64 // of each cluster; NaN if it is not in the queue
+}
+
+type event struct {
+	time    float64
+	cluster int32
 }
 
 func newQueue(clusters int) queue {
-	q := queue{place: make([]int32, clusters), time: make([]float64, clusters)}
-	for c := range q.place {
-		q.place[c] = none
-	}
-	return q
+	return queue{time: slices.Repeat([]float64{math.NaN()}, clusters)}
 }
 
-func (q *queue) len() int { return len(q.order) }
-
-// top returns the first cluster and its time.
-func (q *queue) top() (float64, int32) { return q.time[q.order[0]], q.order[0] }
+// top returns the first cluster and its time, or ok false if there is none.
+func (q *queue) top() (now float64, c int32, ok bool) {
+	for len(q.events) > 0 {
+		if e := q.events[0]; e.time == q.time[e.cluster] {
+			return e.time, e.cluster, true
+		}
+		stdheap.Pop(q)
+	}
+	return 0, 0, false
+}
 
 // set puts a cluster into the queue or changes its time.
 func (q *queue) set(c int32, time float64) {
-	q.time[c] = time
-	if q.place[c] == none {
-		q.place[c] = int32(len(q.order))
-		q.order = append(q.order, c)
+	if q.time[c] != time {
+		q.time[c] = time
+		stdheap.Push(q, event{time, c})
 	}
-	q.settle(int(q.place[c]))
 }
 
 // remove takes a cluster out.
-func (q *queue) remove(c int32) {
-	at, last := int(q.place[c]), len(q.order)-1
-	q.swap(at, last)
-	q.order = q.order[:last]
-	q.place[c] = none
-	if at < last {
-		q.settle(at)
-	}
-}
+func (q *queue) remove(c int32) { q.time[c] = math.NaN() }
 
-// settle moves the cluster at a place up or down to where it belongs.
-func (q *queue) settle(at int) {
-	for at > 0 && q.before(at, (at-1)/2) {
-		q.swap(at, (at-1)/2)
-		at = (at - 1) / 2
-	}
-	for {
-		child := 2*at + 1
-		if child+1 < len(q.order) && q.before(child+1, child) {
-			child++
-		}
-		if child >= len(q.order) || !q.before(child, at) {
-			return
-		}
-		q.swap(at, child)
-		at = child
-	}
+func (q *queue) Len() int      { return len(q.events) }
+func (q *queue) Swap(i, j int) { q.events[i], q.events[j] = q.events[j], q.events[i] }
+func (q *queue) Push(x any)    { q.events = append(q.events, x.(event)) }
+func (q *queue) Less(i, j int) bool {
+	a, b := q.events[i], q.events[j]
+	return a.time < b.time || a.time == b.time && a.cluster < b.cluster
 }
-
-func (q *queue) before(i, j int) bool {
-	a, b := q.order[i], q.order[j]
-	return q.time[a] < q.time[b] || q.time[a] == q.time[b] && a < b
-}
-
-func (q *queue) swap(i, j int) {
-	q.order[i], q.order[j] = q.order[j], q.order[i]
-	q.place[q.order[i]], q.place[q.order[j]] = int32(i), int32(j)
+func (q *queue) Pop() any {
+	last := len(q.events) - 1
+	e := q.events[last]
+	q.events = q.events[:last]
+	return e
 }

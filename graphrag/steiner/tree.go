@@ -30,24 +30,9 @@ var ErrPrize = errors.New("unusable prize")
 
 // Find returns a tree anywhere in the graph. It has at least one node, unless
 // the graph has none; among trees of the same worth it prefers small ones.
-// prizes holds one number of at least 0 for each node. Self-loops are of no
-// account.
+// prizes holds one number of at least 0 for each node. Self-loops are
+// ignored.
 func Find(ctx context.Context, g *graph.Graph, prizes []float64) (*Tree, error) {
-	return find(ctx, g, prizes, noRoot)
-}
-
-// FindRooted returns a tree that contains the root, whose prize does not matter
-// for its shape.
-func FindRooted(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*Tree, error) {
-	if root < 0 || int(root) >= g.N() {
-		return nil, fmt.Errorf("steiner: root %d in a graph of %d nodes", root, g.N())
-	}
-	return find(ctx, g, prizes, root)
-}
-
-const noRoot = -1
-
-func find(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*Tree, error) {
 	if len(prizes) != g.N() {
 		return nil, fmt.Errorf("steiner: %d prizes for %d nodes", len(prizes), g.N())
 	}
@@ -64,11 +49,11 @@ func find(ctx context.Context, g *graph.Graph, prizes []float64, root int32) (*T
 	if g.N() == 0 {
 		return &Tree{}, ctx.Err()
 	}
-	grown, err := grow(ctx, g, prizes, root)
+	grown, err := grow(ctx, g, prizes)
 	if err != nil {
 		return nil, err
 	}
-	return prune(ctx, grown.forest, prizes, root)
+	return prune(ctx, grown.forest, prizes)
 }
 
 // edgesOf lists the edges of a graph without its self-loops.
@@ -90,10 +75,9 @@ func edgesOf(ctx context.Context, g *graph.Graph) ([]graph.Edge, error) {
 }
 
 // prune is strong pruning: of the trees of a forest it returns the subtree of
-// greatest worth, with the root if there is one. Below a node it keeps those
-// branches that are worth more than the edge to them. Without a root each tree
-// hangs from its greatest prize.
-func prune(ctx context.Context, forest []graph.Edge, prizes []float64, root int32) (*Tree, error) {
+// greatest worth. Each tree hangs from its greatest prize; below a node those
+// branches are kept that are worth more than the edge to them.
+func prune(ctx context.Context, forest []graph.Edge, prizes []float64) (*Tree, error) {
 	f := newRows(len(prizes), forest)
 	worth, parent := slices.Clone(prizes), make([]int32, len(prizes))
 	cost := make([]float64, len(prizes)) // of the edge to the parent
@@ -115,11 +99,7 @@ func prune(ctx context.Context, forest []graph.Edge, prizes []float64, root int3
 			}
 		}
 	}
-	tops := []int32{root}
-	if root == noRoot {
-		tops = richest(prizes)
-	}
-	for _, u := range tops {
+	for _, u := range richest(prizes) {
 		if parent[u] == unseen {
 			visit(u)
 		}
@@ -132,13 +112,10 @@ func prune(ctx context.Context, forest []graph.Edge, prizes []float64, root int3
 			worth[parent[u]] += gain
 		}
 	}
-	top := root
-	if root == noRoot {
-		top = 0
-		for u, w := range worth {
-			if w > worth[top] {
-				top = int32(u)
-			}
+	top := int32(0)
+	for u, w := range worth {
+		if w > worth[top] {
+			top = int32(u)
 		}
 	}
 	t := &Tree{Nodes: []int32{top}}

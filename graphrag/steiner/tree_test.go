@@ -43,15 +43,13 @@ func TestSolverFacts(t *testing.T) {
 		name   string
 		edges  []graph.Edge
 		prizes []float64
-		root   int32
 		want   []int32
 	}{
-		{"path of four, strong pruning", path(.8, 1.8, 2.8), []float64{1, 1, 1, 1}, noRoot, []int32{0, 1}},
-		{"path of three", path(3, 4), []float64{0, 5, 6}, noRoot, []int32{1, 2}},
-		{"one rich node", path(100, 2), []float64{10, 3, 3}, noRoot, []int32{0}},
-		{"rooted path of four", path(10, 4, 3), []float64{10, 0, 1, 10}, 0, []int32{0}},
+		{"path of four, strong pruning", path(.8, 1.8, 2.8), []float64{1, 1, 1, 1}, []int32{0, 1}},
+		{"path of three", path(3, 4), []float64{0, 5, 6}, []int32{1, 2}},
+		{"one rich node", path(100, 2), []float64{10, 3, 3}, []int32{0}},
 	} {
-		got, err := find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes, c.root)
+		got, err := Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +61,7 @@ func TestSolverFacts(t *testing.T) {
 
 // best is the greatest worth of a tree, by trying all sets of nodes: a set's
 // cheapest tree is a minimum spanning tree.
-func best(n int, edges []graph.Edge, prizes []float64, root int32) float64 {
+func best(n int, edges []graph.Edge, prizes []float64) float64 {
 	sorted := slices.Clone(edges)
 	slices.SortFunc(sorted, func(a, b graph.Edge) int {
 		switch {
@@ -77,9 +75,6 @@ func best(n int, edges []graph.Edge, prizes []float64, root int32) float64 {
 	top := math.Inf(-1)
 	group := make([]int32, n)
 	for set := uint(1); set < 1<<n; set++ {
-		if root != noRoot && set>>root&1 == 0 {
-			continue
-		}
 		worth, missing := 0.0, bits.OnesCount(set)-1
 		for u := range n {
 			group[u] = int32(u)
@@ -107,15 +102,12 @@ func best(n int, edges []graph.Edge, prizes []float64, root int32) float64 {
 	return top
 }
 
-// check verifies that a result is a tree of the graph with the root and that its
+// check verifies that a result is a tree of the graph and that its
 // sums are right.
-func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, root int32, got *Tree) {
+func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree) {
 	t.Helper()
 	if len(got.Nodes) != len(got.Edges)+1 || !slices.IsSorted(got.Nodes) {
 		t.Fatalf("nodes %v, edges %v: no tree", got.Nodes, got.Edges)
-	}
-	if root != noRoot && !slices.Contains(got.Nodes, root) {
-		t.Fatalf("nodes %v without the root %d", got.Nodes, root)
 	}
 	group := make([]int32, n)
 	for u := range group {
@@ -147,24 +139,24 @@ func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, root int32
 
 // compare holds a result against the best one: costs and prizes left out are at
 // most 2-1/(n-1) times the least possible.
-func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64, root int32) (optimal bool) {
+func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64) (optimal bool) {
 	t.Helper()
-	got, err := find(t.Context(), build(t, n, edges), prizes, root)
+	got, err := Find(t.Context(), build(t, n, edges), prizes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, n, edges, prizes, root, got)
+	check(t, n, edges, prizes, got)
 	all := 0.0
 	for _, p := range prizes {
 		all += p
 	}
-	least := all - best(n, edges, prizes, root)
+	least := all - best(n, edges, prizes)
 	ratio := 1.0
 	if n > 2 {
 		ratio = 2 - 1/float64(n-1)
 	}
 	if loss := all - (got.Prize - got.Cost); loss > ratio*least+1e-9 || loss < least-1e-9 {
-		t.Fatalf("n=%d root %d edges %v prizes %v: costs and prizes left out %v, the least is %v", n, root, edges, prizes, loss, least)
+		t.Fatalf("n=%d edges %v prizes %v: costs and prizes left out %v, the least is %v", n, edges, prizes, loss, least)
 	} else {
 		return loss <= least+1e-9
 	}
@@ -192,8 +184,7 @@ func TestGuaranteeOnAllSmallGraphs(t *testing.T) {
 				for u, rest := 0, worth; u < n; u, rest = u+1, rest/3 {
 					prizes[u] = []float64{0, .7, 1.5}[rest%3]
 				}
-				compare(t, n, edges, prizes, noRoot)
-				compare(t, n, edges, prizes, int32(code%n))
+				compare(t, n, edges, prizes)
 			}
 		}
 	}
@@ -233,11 +224,9 @@ func TestGuaranteeOnRandomGraphs(t *testing.T) {
 				prizes[u] = number(4)
 			}
 		}
-		for _, root := range []int32{noRoot, int32(rng.IntN(n))} {
-			all++
-			if compare(t, n, edges, prizes, root) {
-				optimal++
-			}
+		all++
+		if compare(t, n, edges, prizes) {
+			optimal++
 		}
 	}
 	if optimal < all*9/10 {
@@ -263,8 +252,7 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for u := 0; u < n; u += every {
 				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
 			}
-			const root = 7
-			grown, err := grow(t.Context(), build(t, n, list), prizes, root)
+			grown, err := grow(t.Context(), build(t, n, list), prizes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,11 +260,11 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for _, c := range grown.clusters {
 				dual += c.end - c.start
 			}
-			got, err := prune(t.Context(), grown.forest, prizes, root)
+			got, err := prune(t.Context(), grown.forest, prizes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, n, grown.edges, prizes, root, got)
+			check(t, n, grown.edges, prizes, got)
 			loss := got.Cost - got.Prize
 			for _, p := range prizes {
 				loss += p
@@ -318,18 +306,15 @@ func TestFindRefuses(t *testing.T) {
 	g := build(t, 2, path(1))
 	for _, c := range []struct {
 		prizes []float64
-		root   int32
 		want   string
 	}{
-		{[]float64{1}, 0, "1 prizes for 2 nodes"},
-		{[]float64{1, -1}, 0, "node 1 has the prize -1"},
-		{[]float64{math.NaN(), 1}, 0, "node 0 has the prize NaN"},
-		{[]float64{1, math.Inf(1)}, 0, "node 1 has the prize +Inf"},
-		{[]float64{math.MaxFloat64, math.MaxFloat64}, 0, "scale prizes"},
-		{[]float64{1, 1}, 2, "root 2"},
-		{[]float64{1, 1}, -1, "root -1"},
+		{[]float64{1}, "1 prizes for 2 nodes"},
+		{[]float64{1, -1}, "node 1 has the prize -1"},
+		{[]float64{math.NaN(), 1}, "node 0 has the prize NaN"},
+		{[]float64{1, math.Inf(1)}, "node 1 has the prize +Inf"},
+		{[]float64{math.MaxFloat64, math.MaxFloat64}, "scale prizes"},
 	} {
-		if _, err := FindRooted(t.Context(), g, c.prizes, c.root); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Find(t.Context(), g, c.prizes); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want …%s…", err, c.want)
 		}
 	}
@@ -405,7 +390,7 @@ func TestNoMoreThanPays(t *testing.T) {
 		costs[i] = 1
 	}
 	prizes[500], prizes[502] = 900, 900
-	grown, err := grow(t.Context(), build(t, len(prizes), path(costs...)), prizes, noRoot)
+	grown, err := grow(t.Context(), build(t, len(prizes), path(costs...)), prizes)
 	if err != nil || len(grown.forest) > 4 {
 		t.Errorf("%d edges for two prizes two apart, %v", len(grown.forest), err)
 	}
