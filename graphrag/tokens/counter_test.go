@@ -113,7 +113,7 @@ func TestCounterOnLongRuns(t *testing.T) {
 func TestVocabularySizes(t *testing.T) {
 	// Ranks without the special tokens, as published with tiktoken.
 	for c, want := range map[*Counter]int{Cl100k(): 100256, O200k(): 199998} {
-		if got := len(c.v.at) - 1; got != want {
+		if got := len(c.v.ids); got != want {
 			t.Errorf("%s has %d tokens, want %d", c.Name(), got, want)
 		}
 	}

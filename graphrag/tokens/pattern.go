@@ -3,7 +3,6 @@
 package tokens
 
 import (
-	"math/bits"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -94,12 +93,6 @@ func (p pattern) class(s string, i int) (class, int) {
 
 // run returns the offset after the characters at i that are in the set.
 func (p pattern) run(s string, i int, in set) int {
-	switch in {
-	case letters:
-		i = asciiLetters(s, i, 0x20)
-	case tails:
-		i = asciiLetters(s, i, 0)
-	}
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if !p.table[c].in(in) {
@@ -113,23 +106,6 @@ func (p pattern) run(s string, i int, in set) int {
 			return i
 		}
 		i += n
-	}
-	return i
-}
-
-// asciiLetters returns the offset after the lower-case letters of ASCII at i, and with the
-// bit of case as fold those of both cases, as far as there are eight bytes to look at: all
-// at once, with the highest bit of each byte as its answer.
-func asciiLetters(s string, i int, fold uint64) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	for len(s)-i >= 8 {
-		eight := load64(s[i:])
-		x := eight&^high | fold*ones
-		found := (x + (0x80-'a')*ones) &^ (x + (0x7f-'z')*ones) &^ eight & high
-		n := bits.TrailingZeros64(found^high) / 8
-		if i += n; n < 8 {
-			break
-		}
 	}
 	return i
 }

@@ -3,10 +3,9 @@
 package tokens
 
 import (
+	"container/heap"
 	"fmt"
-	"hash/maphash"
 	"math"
-	"strings"
 
 	"github.com/tiktoken-go/tokenizer"
 )
@@ -15,22 +14,7 @@ import (
 // which order tokens merge (a smaller id merges first).
 type vocabulary struct {
 	pattern pattern
-	seed    maphash.Seed
-	slots   []slot // open addressing, a power of two, at most half full
-	text    string // all tokens end to end
-	at      []int32
-	// pairs holds the ids of the tokens of two bytes, none where there is no
-	// token: half of all lookups while merging are for them.
-	pairs [1 << 16]int32
-	// filter has a bit for the hash of each token. It fits the processor's cache
-	// and answers nine in ten lookups of what is no token.
-	filter [1 << 20 / 64]uint64
-}
-
-// slot is a place in the hash table of a vocabulary. id is -1 in empty ones.
-type slot struct {
-	tag uint32 // upper half of the hash
-	id  int32
+	ids     map[string]int32
 }
 
 // load reads the vocabulary that the library has embedded, token by token.
@@ -41,76 +25,32 @@ func load(e tokenizer.Encoding) *vocabulary {
 	}
 	v := &vocabulary{
 		pattern: pattern{table: basicPlane(), o200k: e == tokenizer.O200kBase},
-		seed:    maphash.MakeSeed(),
+		ids:     make(map[string]int32, 1<<17),
 	}
-	var text strings.Builder
-	for {
-		v.at = append(v.at, int32(text.Len()))
-		token, err := codec.Decode([]uint{uint(len(v.at) - 1)})
+	for id := int32(0); ; id++ {
+		token, err := codec.Decode([]uint{uint(id)})
 		if err != nil {
 			break // the id after the last
 		}
-		text.WriteString(token)
-	}
-	v.text = text.String()
-	tokens := len(v.at) - 1
-	size := 1
-	for size < 2*tokens {
-		size *= 2
-	}
-	v.slots = make([]slot, size)
-	for i := range v.slots {
-		v.slots[i].id = -1
-	}
-	for id := range int32(tokens) {
-		h := v.hash(v.token(id))
-		i := int(h) & (size - 1)
-		for v.slots[i].id >= 0 {
-			i = (i + 1) & (size - 1)
-		}
-		v.slots[i] = slot{uint32(h >> 32), id}
-		v.filter[h>>50] |= 1 << (h >> 44 & 63)
-	}
-	for i := range v.pairs {
-		if v.pairs[i] = v.id(string([]byte{byte(i >> 8), byte(i)})); v.pairs[i] < 0 {
-			v.pairs[i] = none
-		}
+		v.ids[token] = id
 	}
 	for b := range 256 {
-		if v.id(string([]byte{byte(b)})) < 0 {
+		if _, ok := v.ids[string([]byte{byte(b)})]; !ok {
 			panic(fmt.Sprintf("tokens: vocabulary %q, which is linked in, lacks byte %#02x", e, b))
 		}
 	}
 	return v
 }
 
-func (v *vocabulary) hash(s string) uint64 { return maphash.String(v.seed, s) }
-
-func (v *vocabulary) token(id int32) string { return v.text[v.at[id]:v.at[id+1]] }
-
-// id returns the id of a token, -1 if s is none.
-func (v *vocabulary) id(s string) int32 {
-	h := v.hash(s)
-	if v.filter[h>>50]>>(h>>44&63)&1 == 0 {
-		return -1
+// rank is the order in which a token is merged, none if s is no token.
+func (v *vocabulary) rank(s string) int32 {
+	if id, ok := v.ids[s]; ok {
+		return id
 	}
-	return v.find(s, h)
+	return none
 }
 
-func (v *vocabulary) find(s string, h uint64) int32 {
-	mask := len(v.slots) - 1
-	for i := int(h) & mask; ; i = (i + 1) & mask {
-		at := v.slots[i]
-		if at.id < 0 {
-			return -1
-		}
-		if at.tag == uint32(h>>32) && v.token(at.id) == s {
-			return at.id
-		}
-	}
-}
-
-// none is the rank of two neighbours that do not merge.
+// none is the rank of neighbours that do not merge.
 const none = math.MaxInt32
 
 // shortPiece is the length in bytes up to which a piece is merged by looking
@@ -120,7 +60,7 @@ const shortPiece = 64
 
 // split appends the ends of the tokens of a piece to dst, counted from base.
 func (v *vocabulary) split(dst []int32, piece string, base int32) []int32 {
-	if v.find(piece, v.hash(piece)) >= 0 {
+	if v.rank(piece) != none {
 		return append(dst, base+int32(len(piece)))
 	}
 	return v.merge(dst, piece, base)
@@ -141,18 +81,14 @@ func (v *vocabulary) merge(dst []int32, piece string, base int32) []int32 {
 		if i < 0 || i+2 > n {
 			return none
 		}
-		if id := v.id(piece[start[i]:start[i+2]]); id >= 0 {
-			return id
-		}
-		return none
+		return v.rank(piece[start[i]:start[i+2]])
 	}
 	for i := range n + 1 {
 		start[i] = int32(i)
 	}
-	for i := range n - 1 {
-		rank[i] = v.pairs[int(piece[i])<<8|int(piece[i+1])]
+	for i := range n {
+		rank[i] = pair(i)
 	}
-	rank[n-1] = none
 	for {
 		best := 0
 		for i := 1; i < n; i++ {
@@ -181,8 +117,20 @@ func (v *vocabulary) merge(dst []int32, piece string, base int32) []int32 {
 // begin at start and end at end are the token of that rank.
 type candidate struct{ rank, start, end int32 }
 
-func (a candidate) before(b candidate) bool {
-	return a.rank < b.rank || a.rank == b.rank && a.start < b.start
+// candidates is a heap with the merge to be done first on top.
+type candidates []candidate
+
+func (c candidates) Len() int      { return len(c) }
+func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+func (c candidates) Less(i, j int) bool {
+	return c[i].rank < c[j].rank || c[i].rank == c[j].rank && c[i].start < c[j].start
+}
+func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
+func (c *candidates) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
 }
 
 // mergeLong is merge in O(n log n).
@@ -193,23 +141,22 @@ func (v *vocabulary) mergeLong(dst []int32, piece string, base int32) []int32 {
 	for i := range n + 1 {
 		next[i], prev[i] = i+1, i-1
 	}
-	heap := make([]candidate, 0, n)
+	open := make(candidates, 0, n)
 	offer := func(start int32) {
 		if start < 0 || next[start] >= n {
 			return
 		}
 		end := next[next[start]]
-		if id := v.id(piece[start:end]); id >= 0 {
-			heap = push(heap, candidate{id, start, end})
+		if rank := v.rank(piece[start:end]); rank != none {
+			heap.Push(&open, candidate{rank, start, end})
 		}
 	}
 	for i := range n {
 		offer(i)
 	}
 	const gone = -2
-	for len(heap) > 0 {
-		var c candidate
-		c, heap = pop(heap)
+	for len(open) > 0 {
+		c := heap.Pop(&open).(candidate)
 		middle := next[c.start]
 		if middle == gone || middle >= n || next[middle] != c.end {
 			continue // one of its parts has merged otherwise
@@ -225,41 +172,4 @@ func (v *vocabulary) mergeLong(dst []int32, piece string, base int32) []int32 {
 			return dst
 		}
 	}
-}
-
-// push adds c to a binary heap.
-func push(heap []candidate, c candidate) []candidate {
-	heap = append(heap, c)
-	i := len(heap) - 1
-	for i > 0 && c.before(heap[(i-1)/2]) {
-		heap[i] = heap[(i-1)/2]
-		i = (i - 1) / 2
-	}
-	heap[i] = c
-	return heap
-}
-
-// pop takes the first candidate out of a binary heap.
-func pop(heap []candidate) (candidate, []candidate) {
-	first, last := heap[0], heap[len(heap)-1]
-	heap = heap[:len(heap)-1]
-	i := 0
-	for {
-		child := 2*i + 1
-		if child >= len(heap) {
-			break
-		}
-		if child+1 < len(heap) && heap[child+1].before(heap[child]) {
-			child++
-		}
-		if !heap[child].before(last) {
-			break
-		}
-		heap[i] = heap[child]
-		i = child
-	}
-	if len(heap) > 0 {
-		heap[i] = last
-	}
-	return first, heap
 }
