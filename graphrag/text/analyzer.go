@@ -5,7 +5,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -302,12 +301,6 @@ func stemmable(word string) bool {
 	return true
 }
 
-// StopWords returns the stop words of a language, none for [None] and unknown languages.
-func StopWords(l Language) []string {
-	lex, _ := lexicon(l)
-	return strings.Fields(lex.stop)
-}
-
 // The stop words: articles, pronouns, prepositions, conjunctions, auxiliaries
 // and question words, which say little about what a text is about. Contractions
 // appear as the pieces the apostrophe leaves ("don t", "l homme").
@@ -373,74 +366,35 @@ er var være vært blir ble bli blitt har hadde ha hatt kan kunne skal skulle vi
 ikke ikkje også bare mye alle alt all noen noe ingen intet samme annen andre selv nå siden å eg ein eit`
 )
 
-// memory holds the terms of words that were asked for: the same words come again in every
-// index, and a stem takes a microsecond. Each word has one place, which it shares with
-// others: who comes last has it. It changes no result. There are no pointers in its shelves.
+// memory caches the stems of words: the same words are in every index, and a stem takes a
+// microsecond.
 type memory struct {
-	seed    maphash.Seed
-	make    func(word string) string
-	shelves [1 << 8]shelf
+	stem  func(word string) string
+	mu    sync.RWMutex
+	stems map[string]string
 }
 
-// shelf is a part of a memory.
-type shelf struct {
-	mu    sync.Mutex
-	words [1 << 10]stemmed
+// mostStems is how many stems are cached, before the cache begins anew: some 20 MB.
+const mostStems = 1 << 18
+
+func newMemory(stem func(word string) string) *memory {
+	return &memory{stem: stem, stems: make(map[string]string)}
 }
 
-// stemmed is a word and its term, which is the beginning of the word and a tail: happ(y), i;
-// both are empty of a stop word. Longer ones are stemmed each time. Two have place in a line
-// of a cache.
-type stemmed struct {
-	word  [24]byte
-	tail  [5]byte
-	size  uint8 // of the word, 0 for none
-	begin uint8
-	tails uint8
-}
-
-func newMemory(make func(word string) string) *memory {
-	return &memory{seed: maphash.MakeSeed(), make: make}
-}
-
-// of is what is made of a word.
+// of is the stem of a word.
 func (m *memory) of(word string) string {
-	if len(word) > len(stemmed{}.word) {
-		return m.make(word)
+	m.mu.RLock()
+	stem, ok := m.stems[word]
+	m.mu.RUnlock()
+	if ok {
+		return stem
 	}
-	h := maphash.String(m.seed, word)
-	s := &m.shelves[h%uint64(len(m.shelves))]
-	at := &s.words[h>>32%uint64(len(s.words))]
-	s.mu.Lock()
-	last := *at
-	s.mu.Unlock()
-	if last.size > 0 && string(last.word[:last.size]) == word {
-		return last.of(word)
+	stem = m.stem(word)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.stems) == mostStems {
+		clear(m.stems)
 	}
-	term := m.make(word)
-	if next, ok := remember(word, term); ok {
-		s.mu.Lock()
-		*at = next
-		s.mu.Unlock()
-	}
-	return term
-}
-
-// remember puts down a word and its term; not ok if there is no room.
-func remember(word, term string) (s stemmed, ok bool) {
-	begin := 0
-	for begin < min(len(word), len(term)) && word[begin] == term[begin] {
-		begin++
-	}
-	s.size, s.begin = uint8(copy(s.word[:], word)), uint8(begin)
-	s.tails = uint8(copy(s.tail[:], term[begin:]))
-	return s, int(s.tails) == len(term)-begin
-}
-
-// of is the term of the word. Most are a part of it.
-func (s *stemmed) of(word string) string {
-	if s.tails == 0 {
-		return word[:s.begin]
-	}
-	return word[:s.begin] + string(s.tail[:s.tails])
+	m.stems[strings.Clone(word)] = strings.Clone(stem)
+	return stem
 }

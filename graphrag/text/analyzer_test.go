@@ -59,27 +59,6 @@ func TestTerm(t *testing.T) {
 	}
 }
 
-// A stop word that the splitter cannot produce would never match.
-func TestStopWordsAreWords(t *testing.T) {
-	for _, l := range text.Languages() {
-		a, err := text.New(text.Options{Language: l})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Name() != string(l) {
-			t.Errorf("name %q, want %q", a.Name(), l)
-		}
-		for _, w := range text.StopWords(l) {
-			if got := words(a, w); !cmp.Equal(got, []string{w}) {
-				t.Errorf("%s: stop word %q splits into %q", l, w, got)
-			}
-			if _, ok := a.Term(w); ok {
-				t.Errorf("%s: %q is not dropped", l, w)
-			}
-		}
-	}
-}
-
 func TestNewRefusesUnknownLanguage(t *testing.T) {
 	if _, err := text.New(text.Options{Language: "klingon"}); err == nil || !strings.Contains(err.Error(), "klingon") {
 		t.Errorf("error %v, want one naming klingon", err)

@@ -86,3 +86,29 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// A stop word that the splitter cannot produce would never match.
+func TestStopWordsAreWords(t *testing.T) {
+	for _, l := range Languages() {
+		a, err := New(Options{Language: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Name() != string(l) {
+			t.Errorf("name %q, want %q", a.Name(), l)
+		}
+		for w := range a.stop {
+			var words []string
+			a.Words(w, func(word []byte) bool {
+				words = append(words, string(word))
+				return true
+			})
+			if len(words) != 1 || words[0] != w {
+				t.Errorf("%s: stop word %q splits into %q", l, w, words)
+			}
+			if _, ok := a.Term(w); ok {
+				t.Errorf("%s: %q is not dropped", l, w)
+			}
+		}
+	}
+}

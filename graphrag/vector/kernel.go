@@ -27,12 +27,6 @@ type kernels struct {
 	dot func(out, rows, query []float32)
 	// dotCodes: out[i] = codes[i] · query.
 	dotCodes func(out []int32, codes []int8, query *queryCode)
-	// reach: bit i%16 of masks[i/16] says of a row whether its upper bound, of a sum of
-	// dotCodes, reaches the cut, see [reachRows].
-	reach func(masks []uint16, sums []int32, bounds []bound, step, slack, cut float32)
-	// differ: out[i] is the sum of the magnitudes in planes where row i has another
-	// sign, see [differRows].
-	differ func(out []int32, rows, planes []uint64)
 	// codesPay tells whether dotCodes is faster than dot. In plain Go it is
 	// not: there are fewer multipliers for integers.
 	codesPay bool
@@ -40,7 +34,7 @@ type kernels struct {
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{dot: dotRows, dotCodes: dotCodeRows, reach: reachRows, differ: differRows}
+	return kernels{dot: dotRows, dotCodes: dotCodeRows}
 }
 
 func dotRows(out, rows, query []float32) {
@@ -82,19 +76,7 @@ func dotCodeRows(out []int32, codes []int8, query *queryCode) {
 	}
 }
 
-// reachRows is in plain Go: len(bounds) rows.
-func reachRows(masks []uint16, sums []int32, bounds []bound, step, slack, cut float32) {
-	for i, b := range bounds {
-		if i%16 == 0 {
-			masks[i/16] = 0
-		}
-		if float32(float32(sums[i])*float32(step*b.scale))+float32(b.rest+slack) >= cut {
-			masks[i/16] |= 1 << (i % 16)
-		}
-	}
-}
-
-// differRows is in plain Go: out[i] is the sum of the magnitudes of the query where
+// differRows: out[i] is the sum of the magnitudes of the query where
 // its sign is not that of row i. bits hold len(out) rows, whole groups.
 func differRows(out []int32, rows, planes []uint64) {
 	for ; len(out) >= signGroup; out = out[signGroup:] {

@@ -50,36 +50,24 @@ func codeRow(code []int8, row []float32) bound {
 }
 
 // queryCode is a query as int16: unit ≈ step·words, where unit is the query scaled to
-// length 1, and rest the length of the difference. Kernels that multiply bytes read it
-// as two planes: word = 256·high + low.
+// length 1, and rest the length of the difference.
 type queryCode struct {
 	words      []int16
-	planes     []int8 // 64 of the low one, 64 of the high one, and so on; filled up with zeros
-	offset     int32  // 128 times the sum of the words
 	step, rest float64
 }
-
-// maxWord is the largest whose planes are bytes with a sign.
-const maxWord = maxCode<<8 + maxCode
 
 // set computes the code of a query. The words are as large as they may be for every sum
 // of products with int8 codes to fit in an int32.
 func (c *queryCode) set(query []float32, length float64) {
-	width := roundUp(len(query), 64)
 	c.words = slices.Grow(c.words[:0], len(query))[:len(query)]
-	c.planes = slices.Grow(c.planes[:0], 2*width)[:2*width]
-	clear(c.planes[2*(width-64):])
-	limit := float64(min(maxWord, math.MaxInt32/(maxCode*len(query))))
-	c.step, c.offset = largest(query)/length/limit, 0
+	limit := float64(min(math.MaxInt16, math.MaxInt32/(maxCode*len(query))))
+	c.step = largest(query) / length / limit
 	squares := 0.0
 	for j, v := range query {
 		unit := float64(v) / length
 		q := math.RoundToEven(unit / c.step)
 		q = min(limit, max(-limit, q))
-		word := int16(q)
-		low, high := j/64*128+j%64, j/64*128+64+j%64
-		c.words[j], c.planes[low], c.planes[high] = word, int8(word), int8((int(word)+128)>>8)
-		c.offset += 128 * int32(word)
+		c.words[j] = int16(q)
 		squares += (unit - q*c.step) * (unit - q*c.step)
 	}
 	c.rest = math.Sqrt(squares) * (1 + 0x1p-20)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
@@ -57,7 +56,6 @@ type scratch struct {
 	bounds  []bound
 	dots    []float32
 	sums    []int32
-	masks   [blockRows / 16]uint16
 	glance  glance
 	sel     selector
 	results []rank.Scored[int32]
@@ -246,16 +244,10 @@ func (x *Index) scanRows(s *scratch, rows []float32, n, first int, ids []int32) 
 func (x *Index) scanCodes(s *scratch, values []int8, bounds []bound, first int, ids []int32) {
 	sums := s.sums[:roundUp(len(bounds), rowGroup)]
 	x.kernels.dotCodes(sums, values, &s.code)
-	masks := s.masks[:(len(bounds)+15)/16]
-	x.kernels.reach(masks, sums, bounds, s.step, s.slack, s.sel.cut)
-	for at, mask := range masks {
-		for ; mask != 0; mask &= mask - 1 {
-			i := 16*at + bits.TrailingZeros16(mask)
-			b := bounds[i]
-			dot, margin := float32(sums[i])*(s.step*b.scale), b.rest+s.slack
-			if dot+margin >= s.sel.cut {
-				s.sel.offer(idAt(ids, first, i), dot-margin, dot+margin)
-			}
+	for i, b := range bounds {
+		dot, margin := float32(sums[i])*(s.step*b.scale), b.rest+s.slack
+		if dot+margin >= s.sel.cut {
+			s.sel.offer(idAt(ids, first, i), dot-margin, dot+margin)
 		}
 	}
 }

@@ -240,7 +240,7 @@ func (x *Index) glanceAt(s *scratch, g *glance, keep func(int32) bool, first, la
 	for ; first < last; first += blockRows {
 		n := min(blockRows, last-first)
 		sums := s.sums[:roundUp(n, signGroup)]
-		x.kernels.differ(sums, x.signs.bits[first*words:(first+len(sums))*words], g.planes)
+		differRows(sums, x.signs.bits[first*words:(first+len(sums))*words], g.planes)
 		for i, unit := range x.signs.units[first : first+n] {
 			estimate := unit * float32(g.most-2*sums[i])
 			if estimate >= mine.floor && (keep == nil || keep(int32(first+i))) {
