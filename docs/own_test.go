@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -59,7 +60,7 @@ func Example_own() {
 	}
 	set, err := own.Load(ctx, "mine.jsonl", strings.NewReader(
 		`{"question": "How do barn owls hunt?", "answer": "By ear.", "gold": ["owls.md"]}
-		 {"question": "Where do sea otters sleep?", "answer": "In kelp.", "gold": ["otters.md"]}`), docs)
+		 {"question": "Where do sea otters sleep?", "answer": "In kelp.", "gold": ["otters.md"]}`), docs, load.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wildgraph/wildgraph/benchmark/own"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // Questions over a folder of documents, as the runner takes them. A folder on disk is
@@ -16,7 +17,7 @@ import (
 func Example() {
 	docs := fstest.MapFS{"owls.md": {Data: []byte("# Owls\n\nBarn owls hunt by ear.\n")}}
 	questions := `{"question": "How do barn owls hunt?", "answer": "By ear.", "gold": ["owls.md"]}`
-	set, err := own.Load(context.Background(), "owls.jsonl", strings.NewReader(questions), docs)
+	set, err := own.Load(context.Background(), "owls.jsonl", strings.NewReader(questions), docs, load.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

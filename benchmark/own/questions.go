@@ -5,10 +5,12 @@ package own
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -41,8 +43,9 @@ type question struct {
 }
 
 // Load reads questions and the documents that they are about into a data set of one
-// domain; name is that of the file of questions. Documents are what [load.Folder]
-// reads. What is left out is in the notes of the data set. All problems found are
+// domain; name is that of the file of questions. Documents are the files that o reads.
+// What is left out is in the notes of the data set, and so are keys that are none of
+// those below. All problems found are
 // reported together, the first few of the questions: those of a line are
 // [*jsonl.Error].
 //
@@ -59,8 +62,8 @@ type question struct {
 //
 // A file is named by its path in the folder, or by its name alone where no other file
 // has it.
-func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS) (*benchmark.Dataset, error) {
-	files, skipped, err := load.Folder(ctx, docs)
+func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o load.Options) (*benchmark.Dataset, error) {
+	files, skipped, err := o.Folder(ctx, docs)
 	if err != nil {
 		return nil, fmt.Errorf("own: documents: %w", err)
 	}
@@ -70,7 +73,7 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS) (*b
 		pages = append(pages, f.Document)
 		named.add(f.Document.ID)
 	}
-	items, err := readQuestions(name, questions, named)
+	items, unknown, err := readQuestions(name, questions, named)
 	if err != nil {
 		return nil, fmt.Errorf("own: %w", err)
 	}
@@ -79,7 +82,28 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS) (*b
 	for _, s := range skipped {
 		set.Notes = append(set.Notes, "left out: "+s.Error())
 	}
+	set.Notes = append(set.Notes, unknown...)
 	return set, nil
+}
+
+// line is a question and the keys of its object that mean nothing.
+type line struct {
+	question
+	unknown []string
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *line) UnmarshalJSON(data []byte) error {
+	var keys map[string]json.RawMessage
+	if err := cmp.Or(json.Unmarshal(data, &l.question), json.Unmarshal(data, &keys)); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains([]string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable"}, strings.ToLower(key)) {
+			l.unknown = append(l.unknown, key)
+		}
+	}
+	return nil
 }
 
 // typesOf are the types that there are questions of.
@@ -92,14 +116,20 @@ func typesOf(items []benchmark.Item) []benchmark.Type {
 // most is how many problems of a file are listed.
 const most = 10
 
-func readQuestions(name string, r io.Reader, named names) ([]benchmark.Item, error) {
-	var items []benchmark.Item
+func readQuestions(name string, r io.Reader, named names) (items []benchmark.Item, notes []string, err error) {
+	told := make(map[string]bool)
 	var problems []error
 	lines := make(map[string]int)
-	for l, err := range jsonl.ReadValues[question](r, jsonl.Options{Name: name}) {
+	for l, err := range jsonl.ReadValues[line](r, jsonl.Options{Name: name}) {
 		if err != nil {
 			problems = append(problems, err)
 			continue
+		}
+		for _, key := range l.Value.unknown {
+			if !told[key] {
+				told[key] = true
+				notes = append(notes, fmt.Sprintf("%s:%d: the key %.80q is none of a question and is not read", name, l.Number, key))
+			}
 		}
 		it, err := l.Value.item(named)
 		it.Question.ID = cmp.Or(l.Value.ID, fmt.Sprint(l.Number))
@@ -119,7 +149,7 @@ func readQuestions(name string, r io.Reader, named names) ([]benchmark.Item, err
 	if n := len(problems); n > most {
 		problems = append(problems[:most], fmt.Errorf("… and %d more problems of %s", n-most, name))
 	}
-	return items, errors.Join(problems...)
+	return items, notes, errors.Join(problems...)
 }
 
 // item checks a question and finds its gold pages.

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -29,12 +30,12 @@ func folder() fstest.MapFS {
 func TestLoad(t *testing.T) {
 	const lines = `{"id": "owls", "question": " How do barn owls hunt? ", "answer": "By ear.", "aliases": ["With their ears"], "gold": ["owls.md"]}
 {"question": "What is told of otters?", "statements": ["They hold hands.", " ", "They hold hands."], "gold": [["otters.txt", "owls.md"], "b\\notes.md"]}
-{"question": "Who knows both?", "type": "multi-fact", "answer": "Nobody"}
+{"question": "Who knows both?", "type": "multi-fact", "answer": "Nobody", "golden": ["owls.md"]}
 
 {"question": "Where are the otters?", "gold": ["sea/otters.txt"]}
 {"question": "What do we not know?", "unanswerable": true}
 `
-	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder())
+	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestLoad(t *testing.T) {
 	if got := strings.Join(types, " "); set.Name != "mine" || got != "single-fact multi-fact summary search" {
 		t.Errorf("%s: %s", set.Name, got)
 	}
-	if len(set.Notes) != 1 || !strings.Contains(set.Notes[0], ".xyz") {
+	if len(set.Notes) != 2 || !strings.Contains(set.Notes[0], ".xyz") || set.Notes[1] != `dir/mine.jsonl:3: the key "golden" is none of a question and is not read` {
 		t.Errorf("notes %q do not say what was left out", set.Notes)
 	}
 	var pages []string
@@ -89,19 +90,19 @@ func TestLoadErrors(t *testing.T) {
 		{`nonsense`, "line 2"},
 	} {
 		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + tt.line
-		_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(text), folder())
+		_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(text), folder(), load.Options{})
 		var at *jsonl.Error
 		if !errors.As(err, &at) || at.Line != 2 || !strings.Contains(err.Error(), tt.want) && tt.want != "line 2" {
 			t.Errorf("%s: %v, want %q", tt.line, err, tt.want)
 		}
 	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder()); err == nil || !strings.Contains(err.Error(), "holds no question") {
+	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{}); err == nil || !strings.Contains(err.Error(), "holds no question") {
 		t.Errorf("no question: %v", err)
 	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder()); err == nil || !strings.Contains(err.Error(), "and 20 more problems") {
+	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder(), load.Options{}); err == nil || !strings.Contains(err.Error(), "and 20 more problems") {
 		t.Errorf("thirty problems: %v", err)
 	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "documents") {
+	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}, load.Options{}); err == nil || !strings.Contains(err.Error(), "documents") {
 		t.Errorf("no document: %v", err)
 	}
 }

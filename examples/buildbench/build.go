@@ -21,7 +21,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -29,7 +28,7 @@ import (
 // web gets articles, with their links, and the pages that they cite.
 type web struct {
 	articles, pages *fetch.Fetcher
-	pdf             *pdf.Reader
+	files           *cli.Files
 }
 
 func newWeb(s settings) (web, error) {
@@ -45,8 +44,8 @@ func newWeb(s settings) (web, error) {
 			return web{}, cli.Usage(err)
 		}
 	}
-	w := web{pdf: pdf.New(pdf.Options{})}
-	o.Text = load.Options{Formats: map[string]load.Format{".pdf": w.pdf.Read}}.Read
+	w := web{files: cli.NewFiles()}
+	o.Text = w.files.Read
 	if w.pages, err = fetch.New(o); err != nil {
 		return w, cli.Usage(err)
 	}

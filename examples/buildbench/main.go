@@ -133,7 +133,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.pdf.Close()) }()
+	defer func() { err = errors.Join(err, w.files.Close()) }()
 	pages, err := construct.OpenPages(filepath.Join(s.out, "build", "pages.journal"))
 	if err != nil {
 		return err

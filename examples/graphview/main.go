@@ -30,7 +30,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/foreign"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/view"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -182,7 +181,9 @@ func elsewhere(fsys fs.FS) (*foreign.Index, error) {
 
 // documents indexes a folder of documents by rules.
 func documents(ctx context.Context, parts kit.Kit, fsys fs.FS, stderr io.Writer) (*kit.System, error) {
-	files, skipped, err := load.Folder(ctx, fsys)
+	reader := cli.NewFiles()
+	defer reader.Close() // all was read
+	files, skipped, err := reader.Folder(ctx, fsys)
 	for _, s := range skipped {
 		fmt.Fprintln(stderr, "Note:", text.OneLine(s.Error()))
 	}

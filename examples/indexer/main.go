@@ -33,7 +33,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/index/temporal"
-	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
@@ -233,7 +232,8 @@ func (f *flags) dial(ctx context.Context, stderr io.Writer) (c client.Client, er
 func (f *flags) submit(ctx context.Context, x *index.Index, stderr io.Writer) (index.Job, error) {
 	var skipped []error
 	job, err := x.Submit(ctx, func(yield func(graphrag.Document, error) bool) {
-		var o load.Options
+		o := cli.NewFiles()
+		defer o.Close() // all was read
 		read, more := 0, true
 		problems, err := o.Walk(ctx, os.DirFS(f.docs), func(name string, data []byte) error {
 			file, err := o.Read(name, data)

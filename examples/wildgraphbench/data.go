@@ -173,7 +173,9 @@ func openOwn(ctx context.Context, s settings) (data, error) {
 		return data{}, err
 	}
 	defer f.Close() // only read
-	set, err := own.Load(ctx, filepath.Base(s.questions), f, root.FS())
+	files := cli.NewFiles()
+	defer files.Close() // all was read
+	set, err := own.Load(ctx, filepath.Base(s.questions), f, root.FS(), files.Options)
 	return oneDomain(s, set, err)
 }
 

@@ -20,12 +20,11 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
@@ -55,7 +54,7 @@ type Desk struct {
 	o       Options
 	folder  *folder.Folder
 	parts   *lab.Parts
-	pdf     *pdf.Reader
+	files   *cli.Files
 	closest reader.Reader // says what comes nearest to a refused question
 	shown   string        // Docs, as paths of files begin
 
@@ -82,13 +81,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 	if d.closest, err = reader.Extractive(reader.ExtractiveOptions{Mode: reader.Open}); err != nil {
 		return nil, err
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = "" // the parser is compiled each time
-	} else {
-		cache = filepath.Join(cache, "wildgraph", "pdf")
-	}
-	d.pdf = pdf.New(pdf.Options{Cache: cache})
+	d.files = cli.NewFiles()
 	if d.parts, err = lab.NewParts(o.Settings, o.Log); err == nil {
 		err = d.open(ctx)
 	}
@@ -105,7 +98,7 @@ func (d *Desk) open(ctx context.Context) (err error) {
 	k := d.parts.Kit
 	d.folder, d.Change, err = folder.Open(ctx, folder.Options{
 		Docs: d.o.Docs, Index: d.Index, Settings: settings(k, d.o), Progress: d.o.Progress,
-		Load: load.Options{Formats: map[string]load.Format{".pdf": d.pdf.Read}},
+		Load: d.files.Options,
 		New: func(f *folder.Folder) (*kit.System, error) {
 			k.Read = f.Reader(k.Read, k.Answer == kit.NameOffline)
 			common := d.o.Settings.Common()
@@ -306,7 +299,7 @@ func (d *Desk) Close() (err error) {
 	if d.parts != nil {
 		err = errors.Join(err, d.parts.Close())
 	}
-	return errors.Join(err, d.pdf.Close())
+	return errors.Join(err, d.files.Close())
 }
 
 // Shares of the pieces of a step of indexing that failed: above the first the user is
