@@ -166,7 +166,6 @@ type Dictionary struct {
 	holders  []string          // of the entities, without brackets
 	place    map[string]int    // placeholder → entity
 	byFirst  map[rune][]hidden // names by their first character, longest first
-	byFolded map[rune][]hidden // the same by its compatible form, in small letters
 	written  *regexp.Regexp    // what looks like a placeholder of the dictionary
 }
 
@@ -181,7 +180,7 @@ var typeName = regexp.MustCompile(`^[A-Z]+$`)
 // NewDictionary checks the entities. A name that stands for two of them, or that looks
 // like a placeholder, is an error: nobody could tell what is meant.
 func NewDictionary(entities []Entity) (*Dictionary, error) {
-	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), byFirst: make(map[rune][]hidden), byFolded: make(map[rune][]hidden)}
+	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), byFirst: make(map[rune][]hidden)}
 	var problems []error
 	counts, owner := make(map[string]int), make(map[string]int)
 	var types []string
@@ -209,8 +208,6 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 				owner[name] = i
 				first, _ := utf8.DecodeRuneInString(name)
 				d.byFirst[first] = append(d.byFirst[first], hidden{name, i})
-				first = unicode.ToLower(firstRune(norm.NFKC.String(name)))
-				d.byFolded[first] = append(d.byFolded[first], hidden{name, i})
 			}
 		}
 	}
@@ -264,32 +261,16 @@ func (d *Dictionary) Entity(placeholder string) (Entity, bool) {
 	return d.entities[i], true
 }
 
-// Leaks are the names that can still be read in a text, each once and in the order of
-// the entities: as they are, in capitals or another form of their characters, or with
-// an s behind them. A word in small letters is no name that has capitals.
+// Leaks lists the names that can still be read in a text, each once and in the order of
+// the entities: as they are, in capitals or in another form of their characters, or with
+// an s behind them.
 func (d *Dictionary) Leaks(text string) []string {
 	shown := strings.Join(strings.Fields(norm.NFKC.String(text)), " ")
-	found := make(map[hidden]bool)
-	for at, r := range shown {
-		for _, h := range d.byFolded[unicode.ToLower(r)] {
-			name := norm.NFKC.String(h.name)
-			n := foldedPrefix(shown[at:], name)
-			if n < 0 || startsUpper(name) && !unicode.IsUpper(r) {
-				continue
-			}
-			end := at + n
-			if spaced(lastRune(name)) && strings.HasPrefix(strings.ToLower(shown[end:]), "s") && !whole(shown, at, end) {
-				end++
-			}
-			if whole(shown, at, end) {
-				found[h] = true
-			}
-		}
-	}
 	var out []string
-	for i, e := range d.entities {
+	for _, e := range d.entities {
 		for _, name := range e.names() {
-			if found[hidden{name, i}] {
+			plain := norm.NFKC.String(name)
+			if readable(shown, plain) || readable(shown, strings.ToUpper(plain)) {
 				out = append(out, name)
 			}
 		}
@@ -297,23 +278,19 @@ func (d *Dictionary) Leaks(text string) []string {
 	return out
 }
 
-// foldedPrefix is the length of what a text begins with that is the name but for
-// capitals, -1 if it does not.
-func foldedPrefix(text, name string) int {
-	at := 0
-	for _, want := range name {
-		r, n := utf8.DecodeRuneInString(text[at:])
-		if n == 0 || unicode.ToLower(r) != unicode.ToLower(want) {
-			return -1
+// readable reports whether a name stands in a text as a whole word, or with an s behind it.
+func readable(text, name string) bool {
+	for at := 0; ; at++ {
+		next := strings.Index(text[at:], name)
+		if next < 0 {
+			return false
 		}
-		at += n
+		at += next
+		end := at + len(name)
+		if whole(text, at, end) || spaced(lastRune(name)) && strings.HasPrefix(strings.ToLower(text[end:]), "s") && whole(text, at, end+1) {
+			return true
+		}
 	}
-	return at
-}
-
-func startsUpper(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsUpper(r)
 }
 
 // whole tells whether text[from:to] neither begins nor ends inside a word.

@@ -251,45 +251,6 @@ func TestEntitiesOf(t *testing.T) {
 	}
 }
 
-// Templates ask what facts say, once for one answer, over one and two hops.
-func TestFromTriples(t *testing.T) {
-	fact := func(head, relation, tail string) kg.Fact {
-		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}
-	}
-	people := []anonyrag.Entity{{Name: "Jim", Type: "PERSON"}, {Name: "Long John Silver", Aliases: []string{"Silver"}, Type: "PERSON"},
-		{Name: "Ben", Type: "PERSON"}, {Name: "Pew", Type: "PERSON"}, {Name: "Flint", Type: "PERSON"}, {Name: "Bristol", Type: "LOCATION"}}
-	x := []kg.Extraction{
-		{Doc: "a", Facts: []kg.Fact{fact("Jim", "met", "Silver"), fact("Jim", "saw", "Ben"), fact("Jim", "saw", "Pew"), fact("Jim", "went to", "Bristol"), fact("the boy", "liked", "rum")}},
-		{Doc: "b", Facts: []kg.Fact{fact("Silver", "served", "Flint"), fact("Jim", "met", "Long John Silver")}},
-	}
-	got := anonyrag.FromTriples(x, people, false)
-	var said []string
-	for _, d := range got {
-		if d.Made != anonyrag.MadeByTemplate || len(d.Options) > 0 && (len(d.Options) != 4 || d.Answer < "A" || d.Answer > "D") {
-			t.Errorf("%+v", d)
-		}
-		answer := d.Answer
-		if len(d.Options) > 0 {
-			answer = d.Options[d.Answer[0]-'A']
-		}
-		said = append(said, d.Question+" → "+answer+" "+strings.Join(d.Evidence, ","))
-	}
-	want := []string{
-		`Which name completes the statement "Jim met ___"? → Long John Silver a`,
-		`What does the story say of Jim and Long John Silver? → Jim met Long John Silver. a`,
-		`Two statements share a name X, which is not told: "Jim met X" and "X served ___". Which name completes the second one? → Flint a,b`,
-		`What does the story say of Jim and Bristol? → Jim went to Bristol. a`, // no other places to choose from
-		`Which name completes the statement "Long John Silver served ___"? → Flint b`,
-		`What does the story say of Long John Silver and Flint? → Long John Silver served Flint. b`,
-	}
-	if diff := cmp.Diff(want, said); diff != "" {
-		t.Error(diff)
-	}
-	if got := anonyrag.FromTriples(x, people, true); len(got) != len(want) || !strings.Contains(got[0].Question, "补全") {
-		t.Errorf("%+v", got)
-	}
-}
-
 // What a model writes is used if it is whole.
 func TestByModel(t *testing.T) {
 	reply := `{"questions": [

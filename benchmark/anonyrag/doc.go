@@ -14,6 +14,6 @@
 //     questions. The original is licensed CC-BY-NC-4.0, and no part of it is here.
 //   - [Judge] scores answers by rules: [ParseChoice], [ParseReversion], [Compare].
 //   - [Dictionary] replaces names, and [Dictionary.Leaks] finds what is left of them.
-//   - [Book.Anonymized] makes a data set of a book; [FromTriples] and [ByModel] make
-//     questions, and [Unsolved] leaves out those that need no context.
+//   - [Book.Anonymized] makes a data set of a book; [ByModel] writes questions, and
+//     [Unsolved] leaves out those that need no context.
 package anonyrag

@@ -3,13 +3,10 @@
 package anonyrag
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"embed"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -29,11 +26,8 @@ var prompts = llm.MustPrompts(promptFiles)
 // StageQuestions of calls in accounts.
 const StageQuestions = "write questions"
 
-// The ways in which questions are made, see [QA.Made].
-const (
-	MadeByTemplate = "template"
-	MadeByModel    = "model"
-)
+// MadeByModel marks questions that a model wrote, see [QA.Made].
+const MadeByModel = "model"
 
 // EntitiesOf are the persons and places of extractions, by the types that an extractor
 // gave them; a name of several types has the one it was given most often. They are in
@@ -76,92 +70,6 @@ func entityType(s string) string {
 		}
 	}
 	return ""
-}
-
-// fact is a triple between entities by their names, and the passage that states it.
-type fact struct {
-	graphrag.Triple
-	passage string
-}
-
-// FromTriples makes questions of extracted facts by templates, without a model: of each
-// fact whose tail is an entity a choice among four entities of its type, of each about
-// two entities a reversion, and of each two that share a name a choice of two hops.
-// Where head and relation have several tails there is no question, nor where there are
-// fewer than three other entities to choose from. The documents of the extractions are
-// the passages.
-func FromTriples(extractions []kg.Extraction, entities []Entity, chinese bool) []Draft {
-	called := make(map[string]string) // by any name
-	for _, e := range entities {
-		for _, name := range e.names() {
-			called[name] = e.Name
-		}
-	}
-	var facts []fact
-	tails := make(map[[2]string][]string)
-	for _, x := range extractions {
-		for _, f := range x.Facts {
-			t := f.Triple
-			t.Head, t.Tail = cmp.Or(called[t.Head], t.Head), called[t.Tail]
-			key := [2]string{t.Head, t.Relation}
-			if !slices.Contains(tails[key], t.Tail) {
-				tails[key] = append(tails[key], t.Tail)
-			}
-			if at := slices.IndexFunc(facts, func(f fact) bool { return f.Triple == t }); at < 0 && t.Tail != "" && t.Head != t.Tail {
-				facts = append(facts, fact{t, x.Doc})
-			}
-		}
-	}
-	facts = slices.DeleteFunc(facts, func(f fact) bool { return len(tails[[2]string{f.Head, f.Relation}]) > 1 })
-	words := templates[chinese]
-	var out []Draft
-	add := func(d Draft, ok bool, hops int, passages ...string) {
-		if ok {
-			d.Hops, d.Evidence, d.Made = hops, slices.Compact(passages), MadeByTemplate
-			out = append(out, d)
-		}
-	}
-	for _, f := range facts {
-		d, ok := choose(fmt.Sprintf(words.one, f.Head, f.Relation), f.Tail, entities)
-		add(d, ok, 1, f.passage)
-		d = Draft{Question: fmt.Sprintf(words.what, f.Head, f.Tail), Answer: fmt.Sprintf(words.said, f.Head, f.Relation, f.Tail)}
-		add(d, called[f.Head] != "", 1, f.passage)
-		for _, g := range facts {
-			if g.Head == f.Tail && g.Tail != f.Head {
-				d, ok := choose(fmt.Sprintf(words.two, f.Head, f.Relation, g.Relation), g.Tail, entities)
-				add(d, ok, 2, f.passage, g.passage)
-			}
-		}
-	}
-	return out
-}
-
-// templates are in English and, under true, in Chinese.
-var templates = map[bool]struct{ one, two, what, said string }{
-	false: {`Which name completes the statement "%s %s ___"?`, `Two statements share a name X, which is not told: "%s %s X" and "X %s ___". Which name completes the second one?`,
-		"What does the story say of %s and %s?", "%s %s %s."},
-	true: {"哪个名字能补全这句话：“%s%s___”？", "有两句话都提到没有说出的X：“%s%sX”，“X%s___”。哪个名字能补全第二句？", "书中说%s和%s有什么关系？", "%s%s%s。"},
-}
-
-// choose makes a choice between the answer and three other entities of its type, in an
-// order that follows from the question.
-func choose(question, answer string, entities []Entity) (Draft, bool) {
-	at := slices.IndexFunc(entities, func(e Entity) bool { return e.Name == answer })
-	order := func(name string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(question+"\x00"+name))) }
-	var others []string
-	for _, e := range entities {
-		if e.Type == entities[at].Type && e.Name != answer && !strings.Contains(question, e.Name) {
-			others = append(others, e.Name)
-		}
-	}
-	byHash := func(a, b string) int { return cmp.Compare(order(a), order(b)) }
-	slices.SortFunc(others, byHash)
-	if len(others) < 3 {
-		return Draft{}, false
-	}
-	options := append(others[:3:3], answer)
-	slices.SortFunc(options, byHash)
-	return Draft{Question: question, Options: options, Answer: string(rune('A' + slices.Index(options, answer)))}, true
 }
 
 // written is what a model writes of one question.

@@ -22,7 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -51,7 +50,7 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	}
 	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/books, or with -model a plain text")
 	fs.StringVar(&s.language, "language", "eng", "eng or chs: the language of a plain text in -book")
-	fs.IntVar(&s.generate, "generate", 0, "add up to `N` questions to each book: by the model, or offline by templates over extracted facts")
+	fs.IntVar(&s.generate, "generate", 0, "have the model add up to `N` questions to each book")
 	s.Flags(fs, getenv, "anonyrag")
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that finds names and writes questions (default: $WILDGRAPH_MODEL)")
 	s.Mode = string(reader.Open)
@@ -60,6 +59,9 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	}
 	problems := append(s.Complete(fs, all.Names()), lab.AtLeast("generate", s.generate, 0)...)
 	problems = append(problems, lab.OneOf("language", s.language, "eng", "chs")...)
+	if s.generate > 0 && s.Model == "" {
+		problems = append(problems, errors.New("-generate: writing questions takes -model"))
+	}
 	if s.Out == "" {
 		problems = append(problems, errors.New("-out is missing: name the folder of the data set"))
 	}
@@ -93,7 +95,7 @@ func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Wr
 		return err
 	}
 	for _, b := range books {
-		made, err := s.generated(ctx, parts, &b)
+		made, err := s.written(ctx, parts, &b)
 		if err != nil {
 			return err
 		}
@@ -103,7 +105,7 @@ func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Wr
 			return err
 		}
 		before := len(hidden.QA)
-		if s.generate > 0 && parts.Kit.AnswerModel != nil {
+		if s.generate > 0 {
 			if hidden, err = s.filtered(ctx, parts, hidden); err != nil {
 				return err
 			}
@@ -193,41 +195,18 @@ func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Read
 	return b, err
 }
 
-// generated adds questions to a book, and says how many and by what.
-func (s anonySettings) generated(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
-	if s.generate == 0 {
-		return "", nil
-	}
-	if parts.Kit.AnswerModel != nil {
-		return s.written(ctx, parts, b)
-	}
-	x, err := parts.Kit.Triples()
-	if err != nil {
-		return "", err
-	}
-	var found []kg.Extraction
-	var chunks []graphrag.Chunk
-	for i, p := range b.Passages {
-		chunks = append(chunks, graphrag.Chunk{ID: p.ID, Doc: p.ID, Index: i, Text: p.Text, End: len(p.Text)})
-	}
-	if found, err = x.Extract(ctx, chunks); err != nil {
-		return "", err
-	}
-	drafts := anonyrag.FromTriples(found, b.Entities, b.Language == "chs")
-	drafts = drafts[:min(s.generate, len(drafts))]
-	b.Questions = append(b.Questions, drafts...)
-	return fmt.Sprintf(", %d of them made by template (zero-shot filter n/a without a model)", len(drafts)), nil
-}
-
 // A model is shown so many passages at a time, and asked for so many questions.
 const (
 	shownPassages  = 20
 	askedQuestions = 5
 )
 
-// written has the model write questions over parts of the book, evenly from its
-// beginning to its end.
+// written has the model add questions over parts of the book, evenly from its beginning
+// to its end, and says how many.
 func (s anonySettings) written(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
+	if s.generate == 0 {
+		return "", nil
+	}
 	shown := batches(b.Passages, shownPassages, (s.generate+askedQuestions-1)/askedQuestions)
 	drafts, faults := make([][]anonyrag.Draft, len(shown)), make([][]string, len(shown))
 	err := kit.Each(ctx, len(shown), func(ctx context.Context, i int) (err error) {
