@@ -257,8 +257,7 @@ func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 // Published holds figures from a publication about the same data set. They
 // stand beside a run's own, marked as what they are, and take part in nothing.
 type Published struct {
-	Rows   []PublishedRow   `json:"rows,omitempty"`
-	Graphs []PublishedGraph `json:"graphs,omitempty"`
+	Rows []PublishedRow `json:"rows,omitempty"`
 }
 
 // PublishedRow is a row of a published table of results. Figures are
@@ -288,20 +287,6 @@ type PublishedRow struct {
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
 	// Note is what a reader must know, without full stop.
 	Note string `json:"note,omitempty"`
-}
-
-// PublishedGraph is a row of a published table of graphs.
-type PublishedGraph struct {
-	Name   string `json:"name"`
-	Source string `json:"source"`
-	// Model is what built it, with which system.
-	Model string `json:"model"`
-	// Tokens is the size of the corpus, as printed.
-	Tokens        string   `json:"tokens"`
-	Nodes         int      `json:"nodes"`
-	Edges         int      `json:"edges"`
-	MaxDegree     int      `json:"max_degree"`
-	IsolatedShare *float64 `json:"isolated_share,omitempty"`
 }
 
 // Accuracy is the accuracy over the questions of one type; nil where it is not

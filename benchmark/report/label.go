@@ -23,16 +23,15 @@ type label struct {
 	strong  string // at the top of the page, before text
 	text    string
 	// published tells that published figures compare: a model answered, and one judged
-	// by the procedure of the paper. graphs is the same for graphs: a model extracted
-	// them.
-	published, graphs bool
+	// by the procedure of the paper.
+	published bool
 }
 
 // labelOf reads the names of kit and judge. The kind of the parts that answer
 // stands last in a kit's name such as "model+offline", the kind of a judge first
 // in its name.
 func labelOf(run *benchmark.Run) label {
-	l := label{graphs: run.Kit == "model" || strings.HasPrefix(run.Kit, "model+")}
+	var l label
 	switch {
 	case !answers(run.Dataset.Types): // retrieval needs no label
 	case run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline):

@@ -166,17 +166,6 @@ func (r *Report) GraphTable() page.Table {
 	if len(t.Rows) == 0 {
 		return page.Table{}
 	}
-	if r.Published == nil || !r.label.graphs || len(r.Published.Graphs) == 0 {
-		return t
-	}
-	for _, p := range r.Published.Graphs {
-		degree := 2 * float64(p.Edges) / float64(max(p.Nodes, 1))
-		addTexts(&t, p.Name+", published", p.Tokens+" tokens", count(p.Nodes), count(p.Edges), "–",
-			count(p.MaxDegree), decimal(&degree, 2), percent(p.IsolatedShare))
-		t.Rows[len(t.Rows)-1].Published = true
-	}
-	first := r.Published.Graphs[0]
-	t.Notes = append(t.Notes, fmt.Sprintf("Published rows: %s, built by %s.", first.Source, first.Model))
 	return t
 }
 

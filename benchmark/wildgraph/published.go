@@ -24,8 +24,7 @@ const (
 const Human = "human"
 
 // Published returns what the paper reports on these domains: Table 2 and the
-// domains' rows of Tables 6–17, the human row of Table 3 with people, and
-// Table 4. It is nil if none of the domains is the paper's.
+// domains' rows of Tables 6–17, and the human row of Table 3 with people. It is nil if none of the domains is the paper's.
 //
 // Table 2 gives the harmonic mean of the mean recall and precision as F1, the
 // other tables the mean of the questions' F1; the rows say which. They are as
@@ -46,7 +45,6 @@ func Published(domains []string) *benchmark.Published {
 	if !known {
 		return nil
 	}
-	p.Graphs = PublishedGraphs()
 	return &p
 }
 
@@ -91,24 +89,4 @@ func publishedRow(row []string) benchmark.PublishedRow {
 		r.Note = "nature has no multi-fact question; the paper prints 0 for them"
 	}
 	return r
-}
-
-// PublishedGraphs are the rows of Table 4, whose column "Degrees" counts the
-// edges. The isolated share is of section 4.3 and there for one graph only.
-func PublishedGraphs() []benchmark.PublishedGraph {
-	graph := func(name, tokens string, nodes, edges, maxDegree int) benchmark.PublishedGraph {
-		return benchmark.PublishedGraph{
-			Name: name, Source: paper + ", Table 4", Model: "LightRAG with " + paperModel,
-			Tokens: tokens, Nodes: nodes, Edges: edges, MaxDegree: maxDegree,
-		}
-	}
-	ours := graph(Name, "2.4M", 23940, 37246, 967)
-	isolated := 0.14
-	ours.IsolatedShare = &isolated
-	return []benchmark.PublishedGraph{
-		graph("UltraDomain", "15.1M", 33018, 35284, 195),
-		graph("HotpotQA", "1.4M", 28282, 20762, 50),
-		graph("GraphRAG-Bench", "1.1M", 11150, 10638, 155),
-		ours,
-	}
 }

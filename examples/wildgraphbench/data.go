@@ -46,7 +46,6 @@ func load(ctx context.Context, s settings) (data, error) {
 		return data{}, err
 	}
 	if s.indexOnly {
-		d.Published = &benchmark.Published{Graphs: wildgraph.PublishedGraphs()}
 		for i := range d.Domains {
 			d.Domains[i].Items = nil
 		}

@@ -26,7 +26,7 @@ import (
 // settings are the parsed flags.
 type settings struct {
 	lab.Settings
-	data, check string
+	data string
 	// questions and docs are data of one's own.
 	questions, docs    string
 	domains            []string
@@ -51,7 +51,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 		lab.Help(stderr, fs, "Runs question-answering systems over a data set and writes a report folder. Without flags:\n"+
 			"every system on the small sample shipped with the program, offline. `wildgraphbench compare OUT1 OUT2`\n"+
 			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
-			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "index-only", "check"}},
+			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "index-only"}},
 			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep"}},
 			cli.Group{Title: "Models", Flags: []string{"judge-profile", "judge-no-parameters", "grounded", "precision-ref"}},
 			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
@@ -59,7 +59,6 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
 	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents that -questions are about")
-	fs.StringVar(&s.check, "check", "", "print what is odd in the WildGraphBench checkout in `DIR`, and run nothing")
 	lab.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
 	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
@@ -180,7 +179,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if s.Given("judge-profile") && !s.ByModel() && !words {
 		bad("-judge-profile needs -answer-kit model: it is the procedure of a model")
 	}
-	problems = append(problems, s.Folders(map[string]string{"data": s.data, "check": s.check, "docs": s.docs})...)
+	problems = append(problems, s.Folders(map[string]string{"data": s.data, "docs": s.docs})...)
 	switch {
 	case (s.questions == "") != (s.docs == ""):
 		bad("-questions FILE and -docs FOLDER go together")

@@ -71,9 +71,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.ListSystems {
 		return lab.WriteSystems(stdout)
 	}
-	if s.check != "" {
-		return check(s, stdout)
-	}
 	d, err := load(ctx, s)
 	if err != nil {
 		return err

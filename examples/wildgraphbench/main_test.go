@@ -425,35 +425,3 @@ func TestNoOverlap(t *testing.T) {
 		t.Errorf("%d chunks without overlap, %d with an overlap of %s", none, some, usual)
 	}
 }
-
-// A checkout is looked over without being run.
-func TestCheck(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("sample")); err != nil {
-		t.Fatal(err)
-	}
-	stdout, _, err := bench(t, bare, "-check", dir)
-	if err != nil || !strings.Contains(stdout, "The data set can be run.\n") || !strings.Contains(stdout, "seafaring: ") {
-		t.Errorf("the sample: %v\n%s", err, stdout)
-	}
-	pages, err := filepath.Glob(filepath.Join(dir, "corpus", "seafaring", "*", "reference_pages", "*.txt"))
-	if err != nil || len(pages) == 0 {
-		t.Fatal(err)
-	}
-	odd := filepath.Join(filepath.Dir(pages[0]), "odd\u202e.txt")
-	for _, tt := range []struct {
-		text, want string
-		status     int
-	}{
-		{"one line", "1 pages without a line break\n    seafaring: odd.txt\n", 0},
-		{"\xff\n", "1 pages that are not UTF-8\n    seafaring: odd.txt\n", lab.ExitIncomplete},
-	} {
-		if err := os.WriteFile(odd, []byte(tt.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		stdout, _, err = bench(t, bare, "-check", dir)
-		if got := lab.Status(io.Discard, "wildgraphbench", err); got != tt.status || !strings.Contains(stdout, tt.want) {
-			t.Errorf("%q: status %d, %v\n%s", tt.text, got, err, stdout)
-		}
-	}
-}
