@@ -12,7 +12,7 @@
 //   - [Meter] adds up what is asked under a context.
 //
 // Two packages connect a program to a paid service: llm/transport asks the servers
-// (OpenAI's and Ollama's wire formats, retries, rates, adaptive concurrency, a breaker),
+// (OpenAI's and Ollama's wire formats, retries, adaptive concurrency, a breaker),
 // llm/paid records and keeps what was paid for (ledger, budget, cache). llm/langchain is
 // the bridge to other providers, and llm/llmtest holds scripted models and servers for
 // tests.

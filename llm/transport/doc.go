@@ -2,7 +2,7 @@
 
 // Package transport asks models over HTTP. [OpenAI] and [Ollama] are chat models,
 // [OpenAIEmbedder] and [OllamaEmbedder] embedders, [ProviderFromEnv] finds the server
-// of the environment. All of them send by a [Transport]: the one retry loop, the rates,
+// of the environment. All of them send by a [Transport]: the one retry loop,
 // the adaptive concurrency and the breaker that waits for a server to come back. No
 // layer above retries.
 //

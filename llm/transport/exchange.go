@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	mrand "math/rand/v2"
 	"net/http"
 	"strconv"
@@ -27,16 +26,14 @@ import (
 // exchange is one call with all its attempts. It is its own back-off, since
 // the wait depends on what the server said last.
 type exchange struct {
-	t    *Transport
-	req  *http.Request
-	body []byte
-	key  string
-	gate *gate
-	take reader
-	// reserve is the estimate of the tokens an attempt takes.
-	reserve int
-	used    llm.Usage // by all attempts
-	served  string
+	t      *Transport
+	req    *http.Request
+	body   []byte
+	key    string
+	gate   *gate
+	take   reader
+	used   llm.Usage // by all attempts
+	served string
 
 	failures int       // in a row
 	since    time.Time // of the first of them
@@ -50,19 +47,12 @@ type exchange struct {
 
 func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exchange {
 	var asked struct {
-		Model         string `json:"model"`
-		MaxTokens     int    `json:"max_tokens"`
-		MaxCompletion int    `json:"max_completion_tokens"`
-		Options       struct {
-			NumPredict int `json:"num_predict"`
-		} `json:"options"`
+		Model string `json:"model"`
 	}
 	_ = json.Unmarshal(body, &asked) // another shape has no model to tell apart
-	limit := max(asked.MaxTokens, asked.MaxCompletion, asked.Options.NumPredict, 0)
 	return &exchange{
 		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
-		gate:    t.gate(strings.TrimSpace(shown(req) + " " + asked.Model)),
-		reserve: (len(body)+bytesPerToken-1)/bytesPerToken + min(limit, math.MaxInt32),
+		gate: t.gate(strings.TrimSpace(shown(req) + " " + asked.Model)),
 	}
 }
 
@@ -192,41 +182,29 @@ func (x *exchange) notify(err error, wait time.Duration) {
 	}
 }
 
-// attempt waits for its turn, sends the request once and settles.
+// attempt waits for its turn and sends the request once.
 func (x *exchange) attempt() (*http.Response, *failure) {
-	t, ctx := x.t, x.req.Context()
-	if t.pace(ctx, t.requests, 1) != nil || t.pace(ctx, t.tokens, x.reserve) != nil {
-		return nil, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
-	}
+	ctx := x.req.Context()
 	probe, e := x.gate.enter(ctx)
 	if e != nil {
-		settleRate(t.tokens, x.reserve, 0)
 		return nil, e
 	}
-	if t.inflight.Acquire(ctx, 1) != nil {
+	if x.t.inflight.Acquire(ctx, 1) != nil {
 		e = &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 		x.gate.leave(probe, e.Error)
-		settleRate(t.tokens, x.reserve, 0)
 		return nil, e
 	}
-	began, before := time.Now(), x.used.Tokens()
+	began := time.Now()
 	resp, e := x.send(ctx)
 	x.busy += time.Since(began)
-	t.inflight.Release(1)
-	var how *llm.Error
+	x.t.inflight.Release(1)
 	if e != nil {
-		how = e.Error
+		x.gate.leave(probe, e.Error)
+		return nil, e
 	}
-	x.gate.leave(probe, how)
-	used := x.used.Tokens() - before
-	if e != nil && e.Billed == llm.BilledUnknown {
-		used = max(used, x.reserve)
-	}
-	settleRate(t.tokens, x.reserve, used)
-	if e == nil {
-		x.gate.answeredBy(x.served)
-	}
-	return resp, e
+	x.gate.leave(probe, nil)
+	x.gate.answeredBy(x.served)
+	return resp, nil
 }
 
 // send sends the request and reads the whole reply.

@@ -117,7 +117,7 @@ func TestWaitsAreTold(t *testing.T) {
 		var log strings.Builder
 		replies := []func() (*http.Response, error){status(429, ""), status(503, "busy"), status(200, `{}`)}
 		tr := newTestTransport(t, Options{
-			Logger: slog.New(slog.NewTextHandler(&log, nil)), RequestsPerMinute: 1,
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			Base: baseFunc(func(*http.Request) (*http.Response, error) {
 				time.Sleep(70 * time.Second)
 				reply := replies[0]

@@ -4,20 +4,17 @@ package transport
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/time/rate"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -30,9 +27,6 @@ const (
 	patience = 30 * time.Second
 	// maxExcerpt is how much of a body is looked at for an error.
 	maxExcerpt = 4096
-	// bytesPerToken turns a body's length into the tokens reserved from
-	// TokensPerMinute: English text in cl100k has about four.
-	bytesPerToken = 4
 )
 
 // Options tune a [Transport]. Zero values mean the defaults, which are those of
@@ -52,8 +46,8 @@ type Options struct {
 	BaseDelay, MaxDelay, MaxRetryAfter time.Duration
 	// AttemptTimeout limits one try, IdleTimeout the wait for the next bytes
 	// of a reply that has begun, and Deadline all tries and the back-off
-	// between them. Standing in line is not counted: for a slot, for the
-	// rates, for an endpoint that is down or wants to be asked less. 0 means 5, 1 and
+	// between them. Waiting is not counted: for a slot, or for an endpoint that is
+	// down or wants to be asked less. 0 means 5, 1 and
 	// 10 min.
 	AttemptTimeout, IdleTimeout, Deadline time.Duration
 	// MaxOutage is how long calls wait for an endpoint that is down, or answers
@@ -64,10 +58,6 @@ type Options struct {
 	// Concurrency limits the requests in flight, all endpoints together. Each
 	// endpoint and model has an adaptive limit below it. 0 means 8.
 	Concurrency int
-	// RequestsPerMinute and TokensPerMinute pace the requests; 0 means no
-	// limit. Tokens are reserved by the request's length and its limit of the
-	// reply, and settled by the usage.
-	RequestsPerMinute, TokensPerMinute float64
 	// Logger is told what is waited for and how long (Warn), that an endpoint is
 	// back (Info), and of requests (Debug); never bodies or headers. Nil is silent.
 	Logger *slog.Logger
@@ -90,8 +80,6 @@ type Options struct {
 type Transport struct {
 	o        Options
 	inflight *semaphore.Weighted
-	requests *rate.Limiter
-	tokens   *rate.Limiter
 
 	mu    sync.Mutex
 	gates map[string]*gate
@@ -109,11 +97,6 @@ func New(o Options) (*Transport, error) {
 	negative("a duration", min(o.BaseDelay, o.MaxDelay, o.MaxRetryAfter, o.AttemptTimeout, o.IdleTimeout, o.Deadline, o.MaxOutage) < 0)
 	negative("MaxBody", o.MaxBody < 0)
 	negative("Concurrency", o.Concurrency < 0)
-	for _, r := range []float64{o.RequestsPerMinute, o.TokensPerMinute} {
-		if !(r >= 0 && r <= math.MaxFloat64) {
-			errs = append(errs, fmt.Errorf("transport: a rate of %v per minute: use a positive number, or 0 for no limit", r))
-		}
-	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
@@ -136,8 +119,6 @@ func New(o Options) (*Transport, error) {
 	return &Transport{
 		o:        o,
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
-		requests: perMinute(o.RequestsPerMinute, time.Second),
-		tokens:   perMinute(o.TokensPerMinute, time.Minute),
 		gates:    map[string]*gate{},
 	}, nil
 }
@@ -150,16 +131,6 @@ func newBase() *http.Transport {
 		IdleConnTimeout:     90 * time.Second,
 		ForceAttemptHTTP2:   true,
 	}
-}
-
-// perMinute is a bucket that holds what comes in within a while, at least
-// one. For tokens it is a minute, as with the providers: reservations are far
-// above the usage, and a small bucket would spill what is given back.
-func perMinute(n float64, holds time.Duration) *rate.Limiter {
-	if n <= 0 {
-		return rate.NewLimiter(rate.Inf, 1)
-	}
-	return rate.NewLimiter(rate.Limit(n/60), max(1, int(min(n*holds.Minutes(), math.MaxInt32))))
 }
 
 // reader reads a successful body and the name under which the server answered. The
@@ -200,48 +171,6 @@ func (t *Transport) gate(name string) *gate {
 		t.gates[name] = g
 	}
 	return g
-}
-
-// pace waits until n tokens have come in at the rate. A request larger than
-// the burst takes several.
-func (t *Transport) pace(ctx context.Context, l *rate.Limiter, n int) error {
-	if l.Limit() == rate.Inf || n <= 0 {
-		return ctx.Err()
-	}
-	now := time.Now()
-	var wait time.Duration
-	for left := n; left > 0; left -= l.Burst() {
-		wait = l.ReserveN(now, min(left, l.Burst())).DelayFrom(now)
-	}
-	if wait <= 0 {
-		return ctx.Err()
-	}
-	if wait >= patience {
-		t.o.Logger.WarnContext(ctx, "transport: waiting for the rate that was set", "wait", wait.Round(time.Second))
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		settleRate(l, n, 0)
-		return ctx.Err()
-	}
-}
-
-// settleRate gives back what was reserved and not used, or takes the rest.
-func settleRate(l *rate.Limiter, reserved, used int) {
-	if l.Limit() == rate.Inf {
-		return
-	}
-	now := time.Now()
-	if used < reserved {
-		l.ReserveN(now, used-reserved) // a negative reservation fills the bucket
-	}
-	for left := used - reserved; left > 0; left -= l.Burst() {
-		l.ReserveN(now, min(left, l.Burst()))
-	}
 }
 
 const hidden = "***"
