@@ -46,6 +46,7 @@ type settings struct {
 
 	model, cache string
 	budgetTokens int
+	temperature  *float64
 	construct.Numbers
 }
 
@@ -77,12 +78,13 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that states, asks and checks (default: $WILDGRAPH_MODEL, else rules)")
 	fs.StringVar(&s.cache, "cache", "", "`FILE` of models' replies, shared by programs (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	cli.Temperature(fs, &s.temperature)
 	fs.IntVar(&s.Single, "single", 0, "at most `N` questions of one source an article (0 = all)")
 	fs.IntVar(&s.Multi, "multi", 0, "at most `N` questions of several sources an article (0 = all)")
 	fs.IntVar(&s.Summary, "summary", 0, "at most `N` summaries an article (0 = all)")
 	fs.BoolVar(&s.Apart, "apart", false, "no question of one fact that is a gold statement of a summary")
 	fs.IntVar(&s.Concurrency, "concurrency", 8, "model calls in flight")
-	fs.Uint64Var(&s.Seed, "seed", 1, "seed of which drafts are tried first")
+	fs.Uint64Var(&s.Seed, "seed", 1, "seed of which drafts are tried first, sent with every model call")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err
 	}
@@ -157,7 +159,7 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error)
 	if err != nil {
 		return construct.Parts{}, nil, err
 	}
-	client, err := paid.Open(paid.Options{File: s.cache, Run: run, Tokens: s.budgetTokens, Logger: log})
+	client, err := paid.Open(paid.Options{File: s.cache, Run: run, Tokens: s.budgetTokens, Defaults: cli.Settings(s.temperature, s.Seed), Logger: log})
 	if err != nil {
 		return construct.Parts{}, nil, fmt.Errorf("-cache: %w", err)
 	}

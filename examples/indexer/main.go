@@ -37,6 +37,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
@@ -52,6 +53,7 @@ type flags struct {
 	docs, store, workers, temporal string
 	model, embedModel, prices      string
 	export                         string
+	temperature                    *float64
 	o                              index.Options
 	far                            temporal.Options
 	limit                          index.Limit
@@ -68,6 +70,7 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	fs.StringVar((*string)(&f.o.Knowledge), "knowledge", string(index.Records), "what is extracted: records, triples, or nothing (\"\")")
 	fs.BoolVar(&f.o.Reports, "reports", false, "write reports on communities")
 	fs.StringVar(&f.model, "model", "", "`NAME` of the model that extracts and reports; without one rules do")
+	cli.Temperature(fs, &f.temperature)
 	fs.StringVar(&f.embedModel, "embed-model", "", "`NAME` of the model that embeds; without one there are no vectors")
 	fs.IntVar(&f.o.Dim, "dim", 0, "`NUMBER` of components of its vectors")
 	fs.StringVar(&f.prices, "prices", "", "`FILE` with the prices of models")
@@ -156,7 +159,11 @@ func (f *flags) parts(stderr io.Writer) error {
 		return cli.Usagef("-model: %w", err)
 	}
 	if f.model != "" {
-		if f.o.Model, err = provider.Model(f.model); err != nil {
+		m, err := provider.Model(f.model)
+		if err == nil {
+			f.o.Model, err = llm.Defaults(m, cli.Settings(f.temperature, 1))
+		}
+		if err != nil {
 			return cli.Usagef("-model: %w", err)
 		}
 	}

@@ -321,7 +321,7 @@ func TestLimitOverStarts(t *testing.T) {
 	})}
 	for _, o := range []paid.Options{{Tokens: 3000}, {Money: paid.MoneyOf(0.03)}} {
 		sent = 0
-		o.File, o.Run, o.ReplyTokens, o.Prices = file(t), "r", 500, testPrices
+		o.File, o.Run, o.Defaults.MaxTokens, o.Prices = file(t), "r", 500, testPrices
 		for start := 0; ; start++ {
 			c, err := paid.Open(o)
 			if errors.Is(err, llm.ErrBudgetExceeded) {

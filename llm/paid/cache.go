@@ -4,7 +4,6 @@ package paid
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -223,27 +222,15 @@ func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 }
 
 // model is a model of a [Client].
-type model struct {
-	c *Client
-	m llm.Model
-}
-
-func (m *model) Name() string { return m.m.Name() }
+type model struct{ payer }
 
 // Generate implements [llm.Model].
 func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	return m.Stream(ctx, req, nil)
 }
 
-// complete is a request with the settings that are always sent.
-func (m *model) complete(req llm.Request) llm.Request {
-	req.MaxTokens = cmp.Or(req.MaxTokens, m.c.o.ReplyTokens, DefaultReplyTokens)
-	return req
-}
-
 // Stream implements [llm.Streamer].
 func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
-	req = m.complete(req)
 	raw, err := canonical(m.Name(), req)
 	if err != nil {
 		return llm.Reply{}, err
@@ -269,23 +256,6 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 	return reply, nil
 }
 
-// ask makes a paid call, past the cache.
-func (m *model) ask(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
-	raw, err := canonical(m.Name(), req)
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	err = m.c.pay(ctx, call{model: m.Name(), req: req, raw: raw, make: func(ctx context.Context) (llm.Usage, error) {
-		var err error
-		reply, err = llm.Stream(ctx, m.m, req, piece)
-		return reply.Usage, err
-	}})
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	return reply, nil
-}
-
 // serve answers from the journal.
 func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 	var known outcome
@@ -304,7 +274,7 @@ func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 
 // fetch asks the model and records what was paid for.
 func (m *model) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	reply, err := m.ask(ctx, req, piece)
+	reply, err := m.payer.Stream(ctx, req, piece)
 	rec, kind := cacheRecord{Request: raw}, uint8(recordReply)
 	switch {
 	case err != nil:

@@ -23,6 +23,33 @@ func TestConforms(t *testing.T) {
 	llmtest.TestEmbedder(t, embedder(t, c, &counter{}))
 }
 
+// Settings go with every call that has none of its own, the probe included, and decide
+// what a reply is kept under.
+func TestDefaults(t *testing.T) {
+	zero, seed := 0.0, int64(7)
+	o := paid.Options{File: file(t), Defaults: llm.Request{Temperature: &zero, Seed: &seed}}
+	script := llmtest.NewScript("m")
+	c := open(t, o)
+	m := model(t, c, script)
+	if err := errors.Join(c.Probe(t.Context()), ask(t, m, "a"), ask(t, m, "a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, req := range script.Requests() {
+		if req.Temperature == nil || *req.Temperature != 0 || req.Seed == nil || *req.Seed != 7 || req.MaxTokens != paid.DefaultReplyTokens {
+			t.Errorf("%+v", req)
+		}
+	}
+	if stages := c.Account().Stages; len(stages) != 2 || stages[1].Name != paid.StageProbe {
+		t.Errorf("%+v", stages)
+	}
+	_ = c.Close()
+	o.Defaults.Temperature = nil
+	c = open(t, o)
+	if err := ask(t, model(t, c, script), "a"); err != nil || script.Calls() != 3 {
+		t.Errorf("without a temperature: %d calls, %v", script.Calls(), err)
+	}
+}
+
 // requestFields says for every field of Request whether it belongs to the
 // cache key. A new field fails the test until somebody has decided.
 var requestFields = map[string]bool{

@@ -144,3 +144,31 @@ func (c call) key() string {
 	k := keyOf(c.raw)
 	return hex.EncodeToString(k[:8])
 }
+
+// payer is a model whose calls are paid by a client.
+type payer struct {
+	c *Client
+	llm.Model
+}
+
+// Generate implements [llm.Model].
+func (m *payer) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
+// Stream implements [llm.Streamer].
+func (m *payer) Stream(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
+	raw, err := canonical(m.Name(), req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	err = m.c.pay(ctx, call{model: m.Name(), req: req, raw: raw, make: func(ctx context.Context) (llm.Usage, error) {
+		var err error
+		reply, err = llm.Stream(ctx, m.Model, req, piece)
+		return reply.Usage, err
+	}})
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	return reply, nil
+}

@@ -3,6 +3,7 @@
 package paid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,9 +37,10 @@ type Options struct {
 	// RetryFailures asks again for every recorded failure, once it is wanted. Without
 	// it that is done for those that may have passed: cut and filtered replies.
 	RetryFailures bool
-	// ReplyTokens limits replies whose request has no limit; 0 means
-	// [DefaultReplyTokens]. It is always sent, and part of what a reply is kept under.
-	ReplyTokens int
+	// Defaults are the settings of requests that have none of their own, see
+	// [llm.Defaults]; without a MaxTokens that is [DefaultReplyTokens]. What is sent is
+	// part of what a reply is kept under.
+	Defaults llm.Request
 	// Logger is told what is wrong with what was kept; nil is silent.
 	Logger *slog.Logger
 }
@@ -48,9 +50,8 @@ func (o Options) check() error {
 	if o.File == "" {
 		errs = append(errs, errors.New("paid: File is missing: name the journal of replies"))
 	}
-	if o.Tokens < 0 || o.Money < 0 || o.ReplyTokens < 0 {
-		errs = append(errs, fmt.Errorf("paid: the limits of %d tokens, %v and %d tokens a reply must not be negative: 0 is no limit, or the default",
-			o.Tokens, o.Money, o.ReplyTokens))
+	if o.Tokens < 0 || o.Money < 0 {
+		errs = append(errs, fmt.Errorf("paid: the limits of %d tokens and %v must not be negative: 0 is no limit", o.Tokens, o.Money))
 	}
 	if o.Money > 0 && o.Prices == nil {
 		errs = append(errs, errors.New("paid: a limit of Money needs Prices"))
@@ -168,9 +169,16 @@ func (c *Client) Model(m llm.Model) (llm.Model, error) {
 	if err := c.priced(m.Name(), llm.Usage{PromptTokens: 1, CompletionTokens: 1}); err != nil {
 		return nil, err
 	}
-	out := &model{c, m}
+	settings := c.o.Defaults
+	settings.MaxTokens = cmp.Or(settings.MaxTokens, DefaultReplyTokens)
+	past, err := llm.Defaults(&payer{c, m}, settings)
+	if err != nil {
+		return nil, err
+	}
 	c.probe(func(ctx context.Context) error {
-		_, err := out.ask(ctx, out.complete(llm.Prompt("Reply with the word ready.")), nil)
+		req := llm.Prompt("Reply with the word ready.")
+		req.Stage = StageProbe
+		_, err := past.Generate(ctx, req)
 		if errors.Is(err, llm.ErrTruncated) || errors.Is(err, llm.ErrEmpty) {
 			return nil // it is there, and has nothing to say to this
 		}
@@ -179,7 +187,7 @@ func (c *Client) Model(m llm.Model) (llm.Model, error) {
 		}
 		return nil
 	})
-	return out, nil
+	return llm.Defaults(&model{payer{c, m}}, settings)
 }
 
 // priced refuses a model of unknown cost where money is limited, before it is asked.
@@ -190,6 +198,9 @@ func (c *Client) priced(model string, u llm.Usage) error {
 	return nil
 }
 
+// StageProbe is the stage of the calls that [Client.Probe] makes.
+const StageProbe = "probe"
+
 // Embedder is e with its vectors paid for once, see [CachedEmbedder].
 func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 	if err := c.priced(e.Name(), llm.Usage{EmbeddedTokens: 1}); err != nil {
@@ -197,7 +208,7 @@ func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 	}
 	out := &cachedEmbedder{cache: c.cache, e: &embedder{c, e}}
 	c.probe(func(ctx context.Context) error {
-		if err := out.sign(ctx); err != nil {
+		if err := out.sign(llm.WithStage(ctx, StageProbe)); err != nil {
 			return fmt.Errorf("asking embedding model %s for a sign of life: %w", e.Name(), err)
 		}
 		return nil

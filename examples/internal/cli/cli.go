@@ -10,10 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // ErrUsage marks errors about the command line.
@@ -86,6 +89,29 @@ func unknown(fs *flag.FlagSet, err error) error {
 		return fmt.Errorf("there is no flag -%s; did you mean -%s?", name, meant)
 	}
 	return fmt.Errorf("there is no flag -%s", name)
+}
+
+// Temperature is the flag -temperature of programs that ask models: a number, 0 if it is
+// not given, or nil for "none".
+func Temperature(fs *flag.FlagSet, to **float64) {
+	*to = new(float64)
+	fs.Func("temperature", "`T` of every model call: a number, or none to send none (default 0)", func(v string) error {
+		if *to = nil; v == "none" {
+			return nil
+		}
+		t, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(t >= 0 && t <= 2) {
+			return errors.New("want a number from 0 to 2, or none")
+		}
+		*to = &t
+		return nil
+	})
+}
+
+// Settings are what goes with every call of a model: the temperature and the seed.
+func Settings(temperature *float64, seed uint64) llm.Request {
+	s := int64(seed & math.MaxInt64)
+	return llm.Request{Temperature: temperature, Seed: &s}
 }
 
 // Nearest is the name that a word was probably meant to be: one that it begins or

@@ -106,10 +106,12 @@ func (p *Parts) connect() (server, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings := cli.Settings(s.Temperature, s.Seed)
+	settings.MaxTokens = s.ReplyTokens
 	p.client, err = paid.Open(paid.Options{
 		File: s.Cache, Run: run,
 		Tokens: s.BudgetTokens, Money: paid.MoneyOf(s.BudgetMoney), Prices: s.PriceList, CountTokens: p.Count, RetryFailures: s.Retry,
-		ReplyTokens: s.ReplyTokens, Logger: p.Log,
+		Defaults: settings, Logger: p.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("-cache: %w", err)

@@ -45,6 +45,7 @@ type Settings struct {
 	PriceList     *paid.Prices
 	DryRun        bool
 	ReplyTokens   int
+	Temperature   *float64 // nil: none is sent
 	Concurrency   int
 	Seed          uint64
 	NoTimings     bool
@@ -79,8 +80,9 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.prices, "prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
 	fs.BoolVar(&s.DryRun, "dry-run", false, "print the expected calls and tokens, and call nothing")
 	fs.IntVar(&s.ReplyTokens, "reply-tokens", paid.DefaultReplyTokens, "most tokens a model's reply may have; raise it for models that think aloud")
+	cli.Temperature(fs, &s.Temperature)
 	fs.IntVar(&s.Concurrency, "concurrency", 0, "questions answered at a time, and the most model calls in flight (0 = number of CPUs, with a model 8)")
-	fs.Uint64Var(&s.Seed, "seed", 1, "seed of everything random")
+	fs.Uint64Var(&s.Seed, "seed", 1, "seed of everything random, sent with every model call")
 	fs.Float64Var(&s.MaxFailed, "max-failed", benchmark.DefaultMaxFailed, "largest `SHARE` of failed pieces, from indexing to judging, with which a system is compared")
 	fs.BoolVar(&s.Retry, "retry", false, "ask again for everything without a score, and build again every index of which a part failed (without it: where the cause may have passed)")
 	fs.BoolVar(&s.NoTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
@@ -91,7 +93,7 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	groups := []cli.Group{
 		{Title: "What to run", Flags: []string{"systems", "list-systems", "limit"}},
 		{Title: "What they read", Flags: []string{"chunk-size", "chunk-overlap", "chunks-per-page", "budget-context", "mode", "seed"}},
-		{Title: "Models", Flags: []string{"model", "embed-model", "judge-model", "kit", "index-kit", "answer-kit", "reply-tokens", "concurrency"}},
+		{Title: "Models", Flags: []string{"model", "embed-model", "judge-model", "kit", "index-kit", "answer-kit", "reply-tokens", "temperature", "concurrency"}},
 		{Title: "Money", Flags: []string{"dry-run", "budget-tokens", "budget-money", "prices", "cache"}},
 		{Title: "Output", Flags: []string{"out", "fresh", "retry", "max-failed", "no-timings"}},
 	}
@@ -212,6 +214,7 @@ func (s Settings) Decisive() map[string]any {
 	}
 	if s.Paid() {
 		c["model"], c["embed_model"] = s.Model, s.EmbedModel
+		c["temperature"] = s.Temperature
 		if s.ReplyTokens != paid.DefaultReplyTokens {
 			c["reply_tokens"] = s.ReplyTokens
 		}
